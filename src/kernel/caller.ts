@@ -1,0 +1,79 @@
+import { AppError } from './errors'
+import type { KeyId, OrgId, SessionId, UserId } from './ids'
+
+/** The five scopes of contract 1.2; a new key gets all of them unless it says otherwise. */
+export const SCOPES = ['completions', 'skills', 'tools', 'connectors', 'billing'] as const
+export type Scope = (typeof SCOPES)[number]
+
+export const TIERS = ['free', 'starter', 'pro', 'enterprise'] as const
+export type Tier = (typeof TIERS)[number]
+
+export const OPERATOR_ROLES = ['viewer', 'support', 'reviewer', 'billing', 'admin'] as const
+export type OperatorRole = (typeof OPERATOR_ROLES)[number]
+
+export type KeyCaller = {
+  type: 'key'
+  userId: UserId
+  keyId: KeyId
+  /** The org an org key belongs to: its pool pays, its chain records. Null for a personal key. */
+  orgId: OrgId | null
+  /** The org that team-scoped things go to: the key's own, else the user's active one (contract 1.2). */
+  activeOrgId: OrgId | null
+  scopes: readonly Scope[]
+  tier: Tier
+  rpmLimit: number | null
+  tpmLimit: number | null
+  dailyCapCents: number | null
+  monthlyCapCents: number | null
+  allowedOrigins: readonly string[]
+}
+
+export type SessionCaller = {
+  type: 'session'
+  userId: UserId
+  sessionId: SessionId
+  orgId: null
+  activeOrgId: OrgId | null
+}
+
+/** A person at the operator plane; what they state about themselves is recorded as stated (dx 2.2). */
+export type OperatorCaller = {
+  type: 'operator'
+  role: OperatorRole
+  name: string
+  transport: 'socket' | 'local' | 'remote'
+  reason: string | null
+}
+
+/** Who is asking. Every verb takes one, so HTTP, CLI, dashboard and loops obey the same rules. */
+export type TenantCaller = KeyCaller | SessionCaller
+export type Caller = TenantCaller | OperatorCaller
+
+/** Whose money, usage and record something is: an org's, or one user's own. */
+export type OwnerScope = `org:${string}` | `user:${string}`
+
+export const ownerOf = (caller: TenantCaller): OwnerScope =>
+  caller.orgId ? `org:${caller.orgId}` : `user:${caller.userId}`
+
+export const keyIdOf = (caller: TenantCaller): KeyId | null => (caller.type === 'key' ? caller.keyId : null)
+
+/** Throws 403 `missing_scope`, naming what the key has and lacks. Sessions carry every scope. */
+export function requireScope(caller: TenantCaller, scope: Scope): void {
+  if (caller.type !== 'key' || caller.scopes.includes(scope)) return
+  const has = caller.scopes.length ? caller.scopes.join(', ') : 'nothing'
+  throw new AppError(
+    'forbidden',
+    'missing_scope',
+    `This key may use ${has}; this call needs the scope ${scope}. The key's owner can add it.`,
+  )
+}
+
+/** One call of a verb: who asks, under which request id, by which route (for the record). */
+export type Call<C extends Caller = TenantCaller> = {
+  readonly caller: C
+  readonly requestId: string
+  /** `POST /completions`: the method and the pattern, never the values in it. */
+  readonly route: string
+  /** Aborts when the client goes away or the server stops. */
+  readonly signal: AbortSignal
+}

@@ -1,0 +1,33 @@
+/** Time is an argument: everything that asks for it holds one of these, so a test can move it. */
+export type Clock = {
+  /** Wall time in epoch milliseconds. */
+  now(): number
+  /** Milliseconds that never jump, for windows, leases and durations (I40). */
+  monotonic(): number
+  /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve()
+      const done = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', done)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      signal?.addEventListener('abort', done)
+    }),
+}
+
+/** Epoch milliseconds as ISO 8601 in UTC, the form of every time on the wire. */
+export const iso = (ms: number): string => new Date(ms).toISOString()
+
+export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms))
+
+/** The UTC day of a moment, `YYYY-MM-DD`: the bucket of caps and reports (contract 1.9). */
+export const utcDay = (ms: number): string => iso(ms).slice(0, 10)

@@ -1,0 +1,72 @@
+import { checker, type Static, type TSchema } from './schema'
+
+/** One setting, declared in the room it belongs to: it documents itself (design 10). */
+export type Setting<T extends TSchema = TSchema> = {
+  /** Environment variable, `SVC_…`. */
+  env: string
+  schema: T
+  default: Static<T>
+  /** One sentence for `config explain`. */
+  about: string
+  /** Never printed. */
+  secret?: boolean
+}
+
+export const setting = <T extends TSchema>(declared: Setting<T>): Setting<T> => declared
+
+export type Settings = Record<string, Setting>
+export type Values<S extends Settings> = { readonly [K in keyof S]: Static<S[K]['schema']> }
+export type Origin = 'environment' | 'file' | 'default'
+export type Resolved<S extends Settings> = { values: Values<S>; origins: { [K in keyof S]: Origin } }
+
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+  constructor(readonly problems: string[]) {
+    super(problems.join('\n'))
+  }
+}
+
+/**
+ * Environment, then the file, then the default. Pure: it is given both. All problems are reported
+ * at once, each naming the setting, its value and where it came from.
+ * @throws ConfigError
+ */
+export function resolveSettings<S extends Settings>(
+  settings: S,
+  env: Record<string, string | undefined>,
+  file: Record<string, unknown>,
+): Resolved<S> {
+  const problems: string[] = []
+  const values: Record<string, unknown> = {}
+  const origins: Record<string, Origin> = {}
+  for (const [name, declared] of Object.entries(settings)) {
+    const given = env[declared.env]
+    const fromEnv = given !== undefined && given !== ''
+    origins[name] = fromEnv ? 'environment' : name in file ? 'file' : 'default'
+    const value = fromEnv ? readWord(declared.schema, given) : name in file ? file[name] : declared.default
+    const [issue] = value === declared.default ? [] : checker(declared.schema).issues(value)
+    if (issue) {
+      const shown = declared.secret ? 'its value' : JSON.stringify(value)
+      const where = fromEnv ? declared.env : `"${name}" in svc.server.json`
+      problems.push(`${where}: ${shown} ${issue.message}. ${declared.about}`)
+    }
+    values[name] = value
+  }
+  for (const name of Object.keys(file)) {
+    if (!(name in settings)) problems.push(`"${name}" in svc.server.json is not a setting.`)
+  }
+  if (problems.length) throw new ConfigError(problems)
+  return { values: values as Values<S>, origins: origins as Resolved<S>['origins'] }
+}
+
+/** An environment variable is text; the schema says what it should have been. */
+function readWord(schema: TSchema, word: string): unknown {
+  const type = (schema as { type?: string }).type
+  if (type === 'boolean') return ['1', 'true', 'yes', 'on'].includes(word.toLowerCase())
+  if (type === 'string') return word
+  try {
+    return JSON.parse(word)
+  } catch {
+    return word
+  }
+}

@@ -1,0 +1,68 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  randomBytes,
+  timingSafeEqual as sameBytes,
+} from 'node:crypto'
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** `length` characters of base62, each uniform: bytes of 248 and up are thrown away, not folded. */
+export function randomBase62(length: number): string {
+  let out = ''
+  while (out.length < length) {
+    for (const byte of randomBytes(length + 16)) {
+      if (byte < 248 && out.length < length) out += BASE62[byte % 62]
+    }
+  }
+  return out
+}
+
+export const randomHex = (bytes: number): string => randomBytes(bytes).toString('hex')
+
+export const sha256Hex = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex')
+
+export const hmacHex = (key: string | Uint8Array, data: string | Uint8Array): string =>
+  createHmac('sha256', key).update(data).digest('hex')
+
+/** Constant-time comparison; different lengths are simply unequal. */
+export function timingSafeEqual(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && sameBytes(left, right)
+}
+
+/** CRC-32 of the text in six base62 digits: the tail that lets scanners tell a real key (contract 20). */
+export function crc32Base62(text: string): string {
+  let rest = Bun.hash.crc32(text)
+  let out = ''
+  for (let place = 0; place < 6; place++) {
+    out = BASE62[rest % 62] + out
+    rest = Math.floor(rest / 62)
+  }
+  return out
+}
+
+/**
+ * Encrypts with AES-256-GCM under the server's master key. `context` is bound in, so a sealed value
+ * cannot be moved to another row. Form: `v1.<iv>.<tag>.<ciphertext>`, base64url.
+ */
+export function seal(masterKey: Uint8Array, context: string, plain: string): string {
+  const iv = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', masterKey, iv).setAAD(Buffer.from(context))
+  const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+  return ['v1', iv, cipher.getAuthTag(), body]
+    .map((part) => (typeof part === 'string' ? part : part.toString('base64url')))
+    .join('.')
+}
+
+/** Undoes {@link seal}. Throws when the key, the context or a byte differs. */
+export function open(masterKey: Uint8Array, context: string, sealed: string): string {
+  const [version, iv, tag, body] = sealed.split('.')
+  if (version !== 'v1' || !iv || !tag || body === undefined) throw new Error('not a sealed value')
+  const decipher = createDecipheriv('aes-256-gcm', masterKey, Buffer.from(iv, 'base64url'))
+    .setAAD(Buffer.from(context))
+    .setAuthTag(Buffer.from(tag, 'base64url'))
+  return Buffer.concat([decipher.update(Buffer.from(body, 'base64url')), decipher.final()]).toString('utf8')
+}

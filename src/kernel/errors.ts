@@ -1,0 +1,85 @@
+/**
+ * What went wrong, in words that mean the same to every surface.
+ * HTTP turns a kind into a status and a type (contract 1.5), the CLI into an exit code (dx 2.5).
+ */
+export type ErrorKind =
+  | 'invalid'
+  | 'unauthenticated'
+  | 'unpaid'
+  | 'forbidden'
+  | 'missing'
+  | 'not_allowed'
+  | 'conflict'
+  | 'too_large'
+  | 'unsupported'
+  | 'rejected'
+  | 'throttled'
+  | 'broken'
+  | 'unavailable'
+  | 'timeout'
+
+export type ErrorDetail = { path: string; message: string }
+
+type Extras = {
+  /** The offending field, for `error.param`. */
+  param?: string
+  details?: ErrorDetail[]
+  /** Whole seconds for `Retry-After`. */
+  retryAfterS?: number
+  headers?: Record<string, string>
+  cause?: unknown
+}
+
+export class AppError extends Error {
+  override name = 'AppError'
+  readonly param: string | undefined
+  readonly details: ErrorDetail[] | undefined
+  readonly retryAfterS: number | undefined
+  readonly headers: Record<string, string> | undefined
+
+  constructor(
+    readonly kind: ErrorKind,
+    readonly code: string,
+    message: string,
+    extras: Extras = {},
+  ) {
+    super(message, { cause: extras.cause })
+    this.param = extras.param
+    this.details = extras.details
+    this.retryAfterS = extras.retryAfterS
+    this.headers = extras.headers
+  }
+}
+
+/** Declares one error once. The room keeps the sentence; whoever throws supplies only the facts. */
+export function defineError<Facts extends unknown[]>(
+  kind: ErrorKind,
+  code: string,
+  sentence: (...facts: Facts) => string,
+) {
+  const raise = (...facts: Facts) => new AppError(kind, code, sentence(...facts))
+  return Object.assign(raise, {
+    kind,
+    code,
+    with: (extras: Extras, ...facts: Facts) => new AppError(kind, code, sentence(...facts), extras),
+  })
+}
+
+/** Same words for "does not exist", "malformed id" and "belongs to someone else" (contract 1.5). */
+export const notFound = defineError('missing', 'not_found', (what: string) => `No ${what} with this id.`)
+
+export const invalidInput = (path: string, message: string) =>
+  new AppError('invalid', 'validation_error', message, { param: path, details: [{ path, message }] })
+
+export const storageUnavailable = defineError(
+  'unavailable',
+  'storage_unavailable',
+  () => 'The database cannot be written to right now. Nothing was changed or charged; try again shortly.',
+)
+
+/** Quotes a caller's own value back, short and without control characters (dx 6.1). */
+export const quoted = (value: unknown): string => {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
+  const clean = text.replace(/[\p{Cc}\p{Cf}]/gu, '·')
+  return clean.length > 80 ? `${clean.slice(0, 79)}…` : clean
+}

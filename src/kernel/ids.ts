@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto'
+import { randomBase62 } from './crypto'
+import { t } from './schema'
+
+declare const kind: unique symbol
+/** A string that remembers what it names, so a JobId cannot be passed where a KeyId is wanted. */
+export type Id<Name extends string> = string & { readonly [kind]: Name }
+
+const UUID = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'
+
+/**
+ * Declares an id. Without a prefix it is a UUID (122 random bits); with one it is
+ * `<prefix>_` and 24 base62 characters (142 random bits). The prefixes are contract 1.4's.
+ */
+export function defineId<Name extends string>(name: Name, prefix?: string) {
+  const pattern = prefix ? `^${prefix}_[0-9A-Za-z]{24}$` : UUID
+  const shape = new RegExp(pattern)
+  return {
+    create: () => (prefix ? `${prefix}_${randomBase62(24)}` : randomUUID()) as Id<Name>,
+    is: (value: string): value is Id<Name> => shape.test(value),
+    schema: t.Unsafe<Id<Name>>(
+      prefix
+        ? { type: 'string', pattern, description: `${name} id` }
+        : { type: 'string', format: 'uuid', description: `${name} id` },
+    ),
+  }
+}
+
+export const UserId = defineId('user')
+export type UserId = Id<'user'>
+export const OrgId = defineId('org')
+export type OrgId = Id<'org'>
+export const KeyId = defineId('key')
+export type KeyId = Id<'key'>
+export const SessionId = defineId('session')
+export type SessionId = Id<'session'>
+
+export const newRequestId = (): string => `req_${randomBase62(24)}`

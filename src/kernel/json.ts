@@ -1,0 +1,97 @@
+import { AppError } from './errors'
+
+const MAX_DEPTH = 64
+const MAX_NUMBER_CHARS = 32
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const OPENS = 1
+const CLOSES = 2
+const NUMERIC = 3
+
+/** What each byte means outside a string; a table, because this runs over every byte of every body. */
+const MEANING = new Uint8Array(256)
+for (const char of '{[') MEANING[char.charCodeAt(0)] = OPENS
+for (const char of '}]') MEANING[char.charCodeAt(0)] = CLOSES
+for (const char of '0123456789+-.eE') MEANING[char.charCodeAt(0)] = NUMERIC
+
+/** Only a text with one of these can hide a bad key, a NUL or an overflowing number. */
+const NEEDS_CARE = /__proto__|\\u|\d[eE]/
+
+const malformed = (message: string) => new AppError('invalid', 'validation_error', message)
+
+/**
+ * Reads a JSON body that a stranger sent. Refuses, before parsing, what makes a parser stall or lie:
+ * nesting over 64, numbers over 32 characters, bytes that are not UTF-8, NUL characters (I28, B5–B11).
+ * Throws 400 `validation_error`.
+ */
+export function parseUntrustedJson(bytes: Uint8Array): unknown {
+  scan(bytes)
+  const text = decode(bytes)
+  try {
+    return NEEDS_CARE.test(text) ? JSON.parse(text, refuseHostile) : JSON.parse(text)
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    throw malformed(`The body is not valid JSON: ${(error as Error).message.slice(0, 120)}`)
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw malformed('The body is not valid UTF-8. Send JSON encoded as UTF-8.')
+  }
+}
+
+/** `__proto__` never becomes a key, and text that no database can hold never gets in (B7, B14). */
+function refuseHostile(this: unknown, key: string, value: unknown): unknown {
+  if (key === '__proto__') return undefined
+  if (key.includes('\0') || (typeof value === 'string' && value.includes('\0'))) {
+    throw malformed('The body holds a NUL character, which cannot be stored. Remove it.')
+  }
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw malformed('The body holds a number too large to represent.')
+  }
+  return value
+}
+
+function scan(bytes: Uint8Array): void {
+  let depth = 0
+  let numberLength = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!
+    if (byte === QUOTE) {
+      at = endOfString(bytes, at)
+      numberLength = 0
+      continue
+    }
+    const meaning = MEANING[byte]
+    if (meaning === NUMERIC) {
+      if (++numberLength > MAX_NUMBER_CHARS) {
+        throw malformed(`The body holds a number of more than ${MAX_NUMBER_CHARS} characters.`)
+      }
+      continue
+    }
+    numberLength = 0
+    if (meaning === OPENS && ++depth > MAX_DEPTH) {
+      throw malformed(`The body is nested deeper than ${MAX_DEPTH} levels.`)
+    }
+    if (meaning === CLOSES) depth--
+  }
+}
+
+/** Jumps with the native search, so that a 15 MiB image in base64 costs no more than a copy. */
+function endOfString(bytes: Uint8Array, start: number): number {
+  let end = bytes.indexOf(QUOTE, start + 1)
+  while (end !== -1 && isEscaped(bytes, end)) end = bytes.indexOf(QUOTE, end + 1)
+  return end === -1 ? bytes.length : end
+}
+
+function isEscaped(bytes: Uint8Array, quote: number): boolean {
+  let backslashes = 0
+  while (bytes[quote - 1 - backslashes] === BACKSLASH) backslashes++
+  return backslashes % 2 === 1
+}

@@ -1,0 +1,42 @@
+import { type DestinationStream, type Logger, pino } from 'pino'
+
+export type Log = Logger
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+
+/** Every secret this server makes has a prefix of its own, so one pattern finds them inside any string. */
+const SECRETS = /\b(svc_(?:sk|ds|wt|wp|op|voice)_(?:live_|test_)?)[0-9A-Za-z]{8,}/g
+const BEARER = /(bearer\s+)[^\s"',\\]{8,}/gi
+const USERINFO = /(\/\/)[^\s/@"\\]+@/g
+
+/** Removes keys, bearer tokens and passwords in URLs from any text on its way out (I25). */
+export const scrub = (text: string): string =>
+  text.replace(SECRETS, '$1…').replace(BEARER, '$1…').replace(USERINFO, '$1…@')
+
+type Options = { level: (typeof LOG_LEVELS)[number]; pretty: boolean; write(line: string): void }
+
+/** The log: one JSON object a line, or one readable line on a terminal; scrubbed on its way out. */
+export function createLog({ level, pretty, write }: Options): Log {
+  const destination: DestinationStream = {
+    write: (line: string) => write(scrub(pretty ? readable(line) : line)),
+  }
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
+}
+
+const LEVEL_WORDS: Record<number, string> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' }
+
+function readable(line: string): string {
+  const { level, time, msg, ...fields } = JSON.parse(line) as Record<string, unknown>
+  const word = (LEVEL_WORDS[level as number] ?? String(level)).padEnd(5)
+  const rest = Object.entries(fields).map(([name, value]) => `${name}=${shown(value)}`)
+  return `${String(time).slice(11, 23)} ${word} ${[msg, ...rest].filter(Boolean).join('  ')}\n`
+}
+
+const shown = (value: unknown): string =>
+  typeof value === 'string' && !/[\s"\p{Cc}]/u.test(value) ? value : (JSON.stringify(value) ?? '')
+
+/** An error as log fields: name, message and code; the stack only where the log asks for it. */
+export const errorFields = (error: unknown): Record<string, unknown> =>
+  error instanceof Error
+    ? { error: error.message, stack: error.stack, ...(error.cause ? { cause: String(error.cause) } : {}) }
+    : { error: String(error) }

@@ -1,0 +1,60 @@
+import type { Clock } from './clock'
+
+export type Loop = { wake(): void; stop(): Promise<void> }
+
+type LoopOptions = {
+  name: string
+  /** Does one batch and says how many items it took; 0 means there was nothing to do. */
+  tick(signal: AbortSignal): Promise<number>
+  idleMs: number
+  clock: Clock
+  onError(name: string, error: unknown): void
+}
+
+const LONGEST_NAP_MS = 60_000
+
+/**
+ * Runs `tick` until stopped: at once while there is work, otherwise after `idleMs` or a `wake`.
+ * A failing tick is reported and backed off, never fatal. `stop` waits for the batch in hand.
+ */
+export function startLoop({ name, tick, idleMs, clock, onError }: LoopOptions): Loop {
+  const stopping = new AbortController()
+  let nap = new AbortController()
+  let woken = false
+  let failures = 0
+
+  const attempt = async () => {
+    try {
+      const handled = await tick(stopping.signal)
+      failures = 0
+      return handled
+    } catch (error) {
+      failures += 1
+      onError(name, error)
+      return 0
+    }
+  }
+
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      woken = false
+      nap = new AbortController()
+      const handled = await attempt()
+      if (handled > 0 || woken) continue
+      const waitMs = Math.min(idleMs * 2 ** failures, LONGEST_NAP_MS)
+      await clock.sleep(waitMs, AbortSignal.any([nap.signal, stopping.signal]))
+    }
+  }
+
+  const finished = run()
+  return {
+    wake() {
+      woken = true
+      nap.abort()
+    },
+    async stop() {
+      stopping.abort()
+      await finished
+    },
+  }
+}

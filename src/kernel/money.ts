@@ -1,0 +1,14 @@
+/** Money is an integer number of micro-cents everywhere inside: 1 cent = 1,000,000 (design 1.5). */
+export const MICRO_PER_CENT = 1_000_000
+
+export const centsToMicro = (cents: number): number => Math.round(cents * MICRO_PER_CENT)
+
+/** Cents for the wire, possibly fractional, exact to the micro-cent. */
+export const microToCents = (micro: number): number => micro / MICRO_PER_CENT
+
+/** Cents for a sentence: `0.12`, and more places only where two would say nothing. */
+export function spellCents(micro: number): string {
+  const cents = microToCents(micro)
+  if (cents !== 0 && Math.abs(cents) < 0.01) return cents.toFixed(6).replace(/0+$/, '')
+  return cents.toFixed(2)
+}

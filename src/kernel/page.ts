@@ -1,0 +1,51 @@
+import { AppError } from './errors'
+import { type Static, t } from './schema'
+
+/** `limit` and `cursor` of every list (contract 1.8). */
+export const PageQuery = t.Object({
+  limit: t.Integer({ minimum: 1, maximum: 100, default: 50 }),
+  cursor: t.Optional(t.String({ maxLength: 512 })),
+})
+export type PageQuery = Static<typeof PageQuery>
+
+/** Where a page ended: the sort value and the id that breaks ties. */
+export type Mark = { at: number; id: string }
+
+/** What a list verb returns: items in order, and where to go on, or null at the end. */
+export type Page<T> = { items: T[]; next: string | null }
+
+export function encodeCursor({ at, id }: Mark): string {
+  return Buffer.from(JSON.stringify([at, id])).toString('base64url')
+}
+
+/** Reads a cursor back. Throws 400 `validation_error` on anything this server did not make (B34). */
+export function decodeCursor(cursor: string | undefined): Mark | null {
+  if (cursor === undefined) return null
+  const parts = parse(cursor)
+  const [at, id] = parts ?? []
+  if (parts?.length !== 2 || !Number.isSafeInteger(at) || typeof id !== 'string' || id.length > 64) {
+    throw new AppError('invalid', 'validation_error', '"cursor" is not one this list gave out. Leave it off to start.', {
+      param: 'cursor',
+    })
+  }
+  return { at: at as number, id }
+}
+
+function parse(cursor: string): unknown[] | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
+    return Array.isArray(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+/** Cuts the one row too many that the query fetched and turns it into a cursor. */
+export function toPage<T>(rows: T[], limit: number, markOf: (row: T) => Mark): Page<T> {
+  const items = rows.slice(0, limit)
+  const last = items.at(-1)
+  return { items, next: rows.length > limit && last ? encodeCursor(markOf(last)) : null }
+}
+
+/** The paging members of a list answer. */
+export const pageFields = (page: Page<unknown>) => ({ has_more: page.next !== null, next_cursor: page.next })

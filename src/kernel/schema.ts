@@ -1,0 +1,90 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { Value } from 'typebox/value'
+
+/** The only door to TypeBox: rooms take `t` from here, the edge takes `checked` and `described`. */
+export { type Static, type TSchema, Type as t }
+
+export type Issue = { path: string; message: string; keyword: string; params: Record<string, unknown> }
+
+/** A schema dressed as a Standard Schema, which is how the web framework takes it without changing a value. */
+export type Standard<T extends TSchema> = {
+  readonly schema: T
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: 'svc'
+    readonly types?: { readonly input: Static<T>; readonly output: Static<T> }
+    validate(value: unknown): { value: Static<T> } | { issues: StandardIssue[] }
+  }
+}
+type StandardIssue = { message: string; path: string[]; keyword: string; params: Record<string, unknown> }
+
+const compile = (schema: TSchema) => Compile(schema)
+
+/** Says whether `value` fits, compiling the schema on first use. */
+export function checker<T extends TSchema>(schema: T) {
+  let compiled: ReturnType<typeof compile> | undefined
+  return {
+    is: (value: unknown): value is Static<T> => {
+      compiled ??= compile(schema)
+      return compiled.Check(value)
+    },
+    issues: (value: unknown): Issue[] => {
+      compiled ??= compile(schema)
+      return compiled.Errors(value).map((error) => ({
+        path: error.instancePath.slice(1).replaceAll('/', '.'),
+        message: error.message,
+        keyword: error.keyword,
+        params: error.params as Record<string, unknown>,
+      }))
+    },
+  }
+}
+
+/** A JSON body, taken as it is: nothing is coerced and nothing is dropped (contract 1.1). */
+export function checked<T extends TSchema>(schema: T): Standard<T> {
+  const check = checker(schema)
+  return standard(schema, (value) => (check.is(value) ? { value } : refuse(check.issues(value))))
+}
+
+/** A query string or path: words become the numbers and booleans the schema asks for. */
+export function checkedQuery<T extends TSchema>(schema: T): Standard<T> {
+  const check = checker(schema)
+  return standard(schema, (value) => {
+    const converted = Value.Convert(schema, Value.Default(schema, { ...(value as object) }))
+    return check.is(converted) ? { value: converted } : refuse(check.issues(converted))
+  })
+}
+
+/** An answer: typed and documented, but not checked again at run time; the tests check every one. */
+export const described = <T extends TSchema>(schema: T): Standard<T> =>
+  standard(schema, (value) => ({ value: value as Static<T> }))
+
+function standard<T extends TSchema>(schema: T, validate: Standard<T>['~standard']['validate']): Standard<T> {
+  return { schema, '~standard': { version: 1, vendor: 'svc', validate } }
+}
+
+const refuse = (issues: Issue[]) => ({ issues: issues.map((issue) => ({ ...issue, path: issue.path.split('.') })) })
+
+/** One of a fixed set of words. */
+export const oneOf = <const Words extends readonly string[]>(words: Words, options: object = {}) =>
+  Type.Unsafe<Words[number]>({ type: 'string', enum: [...words], ...options })
+
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+/** ISO 8601 in UTC, as every time on the wire. */
+export const Timestamp = Type.String({ format: 'date-time' })
+
+export const RequestId = Type.String({ description: 'Same as the X-Request-Id header' })
+
+/** A JSON object whose members are the caller's own. */
+export const JsonObject = Type.Record(Type.String(), Type.Unknown())
+
+/** The public shape of a page: `{ <name>: [...], has_more, next_cursor }` (contract 1.8). */
+export const pageOf = <Name extends string, Item extends TSchema>(name: Name, item: Item) =>
+  Type.Object({
+    ...({ [name]: Type.Array(item) } as { [key in Name]: ReturnType<typeof Type.Array<Item>> }),
+    has_more: Type.Boolean(),
+    next_cursor: nullable(Type.String()),
+    request_id: RequestId,
+  })

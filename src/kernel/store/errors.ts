@@ -1,0 +1,41 @@
+import { AppError, storageUnavailable } from '../errors'
+
+type DatabaseError = { code?: string; errno?: number | string; cause?: unknown; message?: string }
+
+const chain = (error: unknown): DatabaseError[] => {
+  const links: DatabaseError[] = []
+  for (let at = error as DatabaseError | undefined; at && links.length < 5; at = at.cause as DatabaseError | undefined) {
+    links.push(at)
+  }
+  return links
+}
+
+const matches = (error: unknown, test: (link: DatabaseError) => boolean): boolean => chain(error).some(test)
+
+const UNIQUE = new Set(['SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_PRIMARYKEY', '23505'])
+
+/** A row with this key is already there; on either database. */
+export const isUniqueViolation = (error: unknown): boolean =>
+  matches(error, ({ code, errno }) => UNIQUE.has(String(code)) || UNIQUE.has(String(errno)))
+
+export const isBusy = (error: unknown): boolean =>
+  matches(error, ({ code }) => code?.startsWith('SQLITE_BUSY') || code?.startsWith('SQLITE_LOCKED') || false)
+
+/** Another transaction won: this one may simply run again (Postgres 40001, 40P01). */
+export const isSerializationFailure = (error: unknown): boolean =>
+  matches(error, ({ errno, code }) => ['40001', '40P01'].includes(String(errno)) || ['40001', '40P01'].includes(String(code)))
+
+/** The disk failed under a commit: nothing after it can be trusted (reliability 4, EIO). */
+export const isDiskFailure = (error: unknown): boolean =>
+  matches(error, ({ code }) => code?.startsWith('SQLITE_IOERR') || code === 'SQLITE_CORRUPT' || false)
+
+const AWAY = /SQLITE_(FULL|BUSY|LOCKED|CANTOPEN|READONLY|IOERR|NOMEM)|ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)/
+/** Postgres classes: connection, resources, operator intervention. */
+const AWAY_STATES = /^(08|53|57P)/
+
+/** What a caller may know: storage trouble is 503 `storage_unavailable`; the rest keeps its own face. */
+export function toAppError(error: unknown): unknown {
+  if (error instanceof AppError) return error
+  const away = matches(error, ({ code, errno }) => AWAY.test(String(code)) || AWAY_STATES.test(String(errno)))
+  return away ? storageUnavailable.with({ retryAfterS: 1, cause: error }) : error
+}

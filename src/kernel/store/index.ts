@@ -1,0 +1,7 @@
+/** The store: tables defined once for two databases, reads, and units of work that commit together. */
+export { isUniqueViolation } from './errors'
+export { defineTable, type Row, type Table } from './kit'
+export { migrate, type Place, schemaOf } from './migrate'
+export { openPostgres } from './postgres'
+export { openSqlite } from './sqlite'
+export { command, type Dialect, query, type Reader, type Store, type Tx } from './store'

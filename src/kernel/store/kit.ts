@@ -1,0 +1,54 @@
+import * as pg from 'drizzle-orm/pg-core'
+import * as sqlite from 'drizzle-orm/sqlite-core'
+
+/** Bun's Postgres client encodes jsonb itself; drizzle's own column would encode it twice. */
+const pgJson = pg.customType<{ data: unknown; driverData: unknown }>({
+  dataType: () => 'jsonb',
+  toDriver: (value) => value,
+  fromDriver: (value) => value,
+})
+
+/** The column kinds that mean the same on both databases. */
+const sqliteKit = {
+  table: sqlite.sqliteTable,
+  index: sqlite.index,
+  uniqueIndex: sqlite.uniqueIndex,
+  primaryKey: sqlite.primaryKey,
+  check: sqlite.check,
+  text: (name: string) => sqlite.text(name),
+  /** Any whole number, money included: 64 bits on both sides, exact up to 2^53. */
+  int: (name: string) => sqlite.integer(name, { mode: 'number' }),
+  real: (name: string) => sqlite.real(name),
+  bool: (name: string) => sqlite.integer(name, { mode: 'boolean' }),
+  /** A moment in epoch milliseconds. */
+  ms: (name: string) => sqlite.integer(name, { mode: 'number' }),
+  /** A value that is read back as a value. What must replay byte for byte is `text`. */
+  json: <T>(name: string) => sqlite.text(name, { mode: 'json' }).$type<T>(),
+}
+
+export type Kit = typeof sqliteKit
+
+const pgKit = {
+  table: pg.pgTable,
+  index: pg.index,
+  uniqueIndex: pg.uniqueIndex,
+  primaryKey: pg.primaryKey,
+  check: pg.check,
+  text: (name: string) => pg.text(name),
+  int: (name: string) => pg.bigint(name, { mode: 'number' }),
+  real: (name: string) => pg.doublePrecision(name),
+  bool: (name: string) => pg.boolean(name),
+  ms: (name: string) => pg.bigint(name, { mode: 'number' }),
+  json: <T>(name: string) => pgJson(name).$type<T>(),
+} as unknown as Kit
+
+/** A table on both databases; rooms see the SQLite types, which the kit makes true of both. */
+export type Table<T> = { readonly sqlite: T; readonly postgres: T }
+
+export type Row<T> = T extends Table<infer S extends sqlite.SQLiteTable> ? S['$inferSelect'] : never
+
+/** Defines a table once for both dialects: `define` runs twice, with the same words. */
+export const defineTable = <T>(define: (kit: Kit) => T): Table<T> => ({
+  sqlite: define(sqliteKit),
+  postgres: define(pgKit),
+})

@@ -1,0 +1,63 @@
+import { SQL } from 'bun'
+import { drizzle } from 'drizzle-orm/bun-sql'
+import { isSerializationFailure, toAppError } from './errors'
+import type { Store, Tx } from './store'
+
+type Options = { url: string; maxConnections?: number }
+
+const ATTEMPTS = 4
+
+/** Opens a pool. A unit of work is a transaction on one of its connections, run again when another one won. */
+export function openPostgres({ url, maxConnections = 8 }: Options): Store {
+  const client = new SQL(url, { max: maxConnections, connectionTimeout: 5 })
+  const db = drizzle({ client })
+
+  const attempt = async <T>(unit: (tx: Tx) => Promise<T>): Promise<T> => {
+    const effects: (() => void)[] = []
+    const value = await db.transaction((tx) => unit(facade(tx, (effect) => effects.push(effect))))
+    for (const effect of effects) effect()
+    return value
+  }
+
+  const write = async <T>(unit: (tx: Tx) => Promise<T>): Promise<T> => {
+    for (let tried = 1; ; tried++) {
+      try {
+        return await attempt(unit)
+      } catch (error) {
+        if (tried < ATTEMPTS && isSerializationFailure(error)) continue
+        throw toAppError(error)
+      }
+    }
+  }
+
+  return {
+    dialect: 'postgres',
+    read: facade(db, () => undefined),
+    write,
+    ping: async () => {
+      await client`SELECT 1`
+    },
+    integrity: async () => [],
+    backup: async () => {
+      throw new Error('back up Postgres with pg_dump')
+    },
+    close: () => client.close({ timeout: 2 }),
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: drizzle's Postgres types, worn as the SQLite ones the kit promises
+function facade(db: any, afterCommit: (effect: () => void) => void): Tx {
+  return {
+    dialect: 'postgres',
+    prepared: null,
+    of: (table: { postgres: unknown }) => table.postgres,
+    select: db.select.bind(db),
+    selectDistinct: db.selectDistinct.bind(db),
+    $count: db.$count.bind(db),
+    with: db.with.bind(db),
+    insert: db.insert.bind(db),
+    update: db.update.bind(db),
+    delete: db.delete.bind(db),
+    afterCommit,
+  } as unknown as Tx
+}

@@ -1,0 +1,75 @@
+import { type Placeholder, sql } from 'drizzle-orm'
+import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
+import type { Table } from './kit'
+
+export type Dialect = 'sqlite' | 'postgres'
+
+/** What both databases can do, asynchronously. Sync helpers and raw transactions stay hidden on purpose. */
+type Db = BaseSQLiteDatabase<'async', unknown>
+
+export type Reader = Pick<Db, 'select' | 'selectDistinct' | '$count' | 'with'> & {
+  readonly dialect: Dialect
+  /** This database's side of a table. */
+  of<T>(table: Table<T>): T
+  /** Statements prepared on this connection; null where they are rebuilt (Postgres). */
+  readonly prepared: Map<object, Prepared> | null
+}
+
+export type Tx = Reader &
+  Pick<Db, 'insert' | 'update' | 'delete'> & {
+    /** Runs once the unit is durable, in order; never when it is rolled back. */
+    afterCommit(effect: () => void): void
+  }
+
+export type Store = {
+  readonly dialect: Dialect
+  readonly read: Reader
+  /**
+   * Runs one unit of work: all of it commits, or none. It may await only this store. Units queued in
+   * the same turn share one commit, and the promise settles after that commit (design 4).
+   */
+  write<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
+  /** One round trip, for health. */
+  ping(): Promise<void>
+  /** Problems the database itself knows of: integrity and foreign keys. Empty when sound. */
+  integrity(): Promise<string[]>
+  /** Writes a consistent copy to `path` while serving. SQLite only; Postgres has pg_dump. */
+  backup(path: string): Promise<void>
+  close(): Promise<void>
+}
+
+type Prepared = { execute(params: Record<string, unknown>): Promise<unknown> }
+type Buildable = PromiseLike<unknown> & { prepare(name?: string): unknown }
+type Rows<Q> = Q extends PromiseLike<infer R> ? R : never
+
+const placeholders = new Proxy({} as Record<string, Placeholder>, {
+  get: (_, name: string) => sql.placeholder(name),
+})
+
+let statements = 0
+
+/**
+ * Declares a query once. On SQLite it is prepared once a connection (building it is the cost, not
+ * running it); on Postgres it is built each time. `build` must name every placeholder it uses.
+ *
+ *     const byId = query<{ id: KeyId }>()((db, p) => db.select().from(db.of(apiKeys)).where(eq(db.of(apiKeys).id, p.id)))
+ *     const [row] = await byId(store.read, { id })
+ */
+export const query =
+  <P extends Record<string, unknown> = Record<never, never>, D extends Reader = Reader>() =>
+  <Q extends Buildable>(build: (db: D, params: { [K in keyof P]: Placeholder }) => Q) => {
+    const key = {}
+    const name = `svc_${++statements}`
+    return async (db: D, params: P): Promise<Rows<Q>> => {
+      let prepared = db.prepared?.get(key)
+      if (!prepared) {
+        const built = build(db, placeholders as { [K in keyof P]: Placeholder })
+        prepared = built.prepare(db.prepared ? undefined : name) as Prepared
+        db.prepared?.set(key, prepared)
+      }
+      return (await prepared.execute(params)) as Rows<Q>
+    }
+  }
+
+/** The same for statements that change something; these need a unit of work. */
+export const command = <P extends Record<string, unknown> = Record<never, never>>() => query<P, Tx>()
