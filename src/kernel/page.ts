@@ -24,9 +24,14 @@ export function decodeCursor(cursor: string | undefined): Mark | null {
   const parts = parse(cursor)
   const [at, id] = parts ?? []
   if (parts?.length !== 2 || !Number.isSafeInteger(at) || typeof id !== 'string' || id.length > 64) {
-    throw new AppError('invalid', 'validation_error', '"cursor" is not one this list gave out. Leave it off to start.', {
-      param: 'cursor',
-    })
+    throw new AppError(
+      'invalid',
+      'validation_error',
+      '"cursor" is not one this list gave out. Leave it off to start.',
+      {
+        param: 'cursor',
+      },
+    )
   }
   return { at: at as number, id }
 }

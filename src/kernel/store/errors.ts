@@ -4,7 +4,11 @@ type DatabaseError = { code?: string; errno?: number | string; cause?: unknown; 
 
 const chain = (error: unknown): DatabaseError[] => {
   const links: DatabaseError[] = []
-  for (let at = error as DatabaseError | undefined; at && links.length < 5; at = at.cause as DatabaseError | undefined) {
+  for (
+    let at = error as DatabaseError | undefined;
+    at && links.length < 5;
+    at = at.cause as DatabaseError | undefined
+  ) {
     links.push(at)
   }
   return links
@@ -23,7 +27,10 @@ export const isBusy = (error: unknown): boolean =>
 
 /** Another transaction won: this one may simply run again (Postgres 40001, 40P01). */
 export const isSerializationFailure = (error: unknown): boolean =>
-  matches(error, ({ errno, code }) => ['40001', '40P01'].includes(String(errno)) || ['40001', '40P01'].includes(String(code)))
+  matches(
+    error,
+    ({ errno, code }) => ['40001', '40P01'].includes(String(errno)) || ['40001', '40P01'].includes(String(code)),
+  )
 
 /** The disk failed under a commit: nothing after it can be trusted (reliability 4, EIO). */
 export const isDiskFailure = (error: unknown): boolean =>

@@ -2,10 +2,10 @@ import { Database } from 'bun:sqlite'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
-import { drizzle as drizzleSqlite } from 'drizzle-orm/bun-sqlite'
-import { migrate as migrateSqlite } from 'drizzle-orm/bun-sqlite/migrator'
 import { drizzle as drizzlePostgres } from 'drizzle-orm/bun-sql'
 import { migrate as migratePostgres } from 'drizzle-orm/bun-sql/migrator'
+import { drizzle as drizzleSqlite } from 'drizzle-orm/bun-sqlite'
+import { migrate as migrateSqlite } from 'drizzle-orm/bun-sqlite/migrator'
 import type { Dialect } from './store'
 
 export type Schema = { applied: number; known: number }
@@ -62,7 +62,8 @@ export async function migrate(place: Place): Promise<void> {
 }
 
 function journal(dialect: Dialect): unknown[] {
-  return (JSON.parse(readFileSync(join(FOLDERS, dialect, 'meta/_journal.json'), 'utf8')) as { entries: unknown[] }).entries
+  return (JSON.parse(readFileSync(join(FOLDERS, dialect, 'meta/_journal.json'), 'utf8')) as { entries: unknown[] })
+    .entries
 }
 
 function countRows(read: () => unknown): number {
