@@ -1,0 +1,28 @@
+import { keyIdOf } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import type { Log } from '../kernel/log'
+import type { Exchange } from './context'
+import type { HttpMetrics } from './metrics'
+
+/** One structured line a request, and its counters; never a header, a body or a query value (I25). */
+export function createAccessLog({ log, clock, metrics }: { log: Log; clock: Clock; metrics: HttpMetrics }) {
+  return (exchange: Exchange, status: number, route: string | undefined): void => {
+    const ms = clock.monotonic() - exchange.startedAt
+    metrics.observe(exchange.method, route ?? 'none', status, ms / 1000)
+    if (!log.isLevelEnabled(status >= 500 ? 'error' : 'info')) return
+    const line = {
+      request_id: exchange.requestId,
+      method: exchange.method,
+      path: exchange.path.slice(0, 200),
+      status,
+      ms: Math.round(ms * 10) / 10,
+      ...(exchange.caller ? { user: exchange.caller.userId, key: keyIdOf(exchange.caller) } : {}),
+      ...(exchange.errorCode ? { code: exchange.errorCode } : {}),
+      ...exchange.notes,
+    }
+    if (status >= 500) log.error(line, 'request')
+    else log.info(line, 'request')
+  }
+}
+
+export type AccessLog = ReturnType<typeof createAccessLog>

@@ -1,0 +1,177 @@
+import { Elysia } from 'elysia'
+import type { TenantCaller } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { AppError } from '../kernel/errors'
+import { newRequestId } from '../kernel/ids'
+import { errorFields, type Log } from '../kernel/log'
+import type { AccessLog } from './access-log'
+import { assertBodyHeaders, payloadTooLarge } from './body'
+import { corsHeaders } from './cors'
+import type { Exchange } from './context'
+import { errorHeaders, statusOf, toEnvelope } from './envelope'
+import { validationError } from './validation'
+
+export type EdgeDeps = {
+  clock: Clock
+  log: Log
+  accessLog: AccessLog
+  /** Throws 401, or 403 when a browser's origin is not among the key's. */
+  authenticate(request: Request): TenantCaller | Promise<TenantCaller>
+  /** Counts the request; throws 429 `rate_limit_exceeded`. */
+  admit(caller: TenantCaller): void
+  /** The six headers of contract 1.3, of the caller or of the anonymous address. */
+  rateHeaders(caller: TenantCaller | null, ip: string): Record<string, string>
+  /** Origins that this caller's pages may read answers from. */
+  allowedOrigins(caller: TenantCaller | null): readonly string[]
+  /** Where an apex request should have gone, or null (contract 1.1). */
+  canonicalUrl(request: Request): string | null
+  /** Methods of a path, once the app is complete. */
+  methodsOf(path: string): string[]
+  secure: boolean
+}
+
+const API = '/api/v1'
+const MULTIPART = new Set([`${API}/audio/stt`])
+/** Routes that need no credential (contract 1.2). */
+const PUBLIC = new Set([
+  `GET ${API}/health`,
+  `HEAD ${API}/health`,
+  `POST ${API}/auth/signup`,
+  `POST ${API}/auth/sessions`,
+])
+
+/** Every answer leaves through here: it gains an id, its headers, and, when something failed, the envelope. */
+export const edge = (deps: EdgeDeps) =>
+  new Elysia({ name: 'http/edge' })
+    .decorate('exchange', null as unknown as Exchange)
+    .onRequest((context) => {
+      const { request, set, server } = context
+      const exchange = arrive(request, server?.requestIP(request)?.address ?? 'local', deps.clock)
+      context.exchange = exchange
+      setStandingHeaders(set.headers, exchange, deps.secure)
+      const elsewhere = deps.canonicalUrl(request)
+      if (elsewhere) return redirect(elsewhere, exchange.requestId, set.headers)
+      if (request.method === 'OPTIONS') return preflight(request, deps)
+      return gate(exchange, request, deps)
+    })
+    .onAfterHandle({ as: 'global' }, ({ exchange, set, request, responseValue }) => {
+      Object.assign(set.headers, deps.rateHeaders(exchange.caller, exchange.ip))
+      Object.assign(set.headers, corsHeaders(request.headers.get('origin'), deps.allowedOrigins(exchange.caller)))
+      if (isPlainObject(responseValue)) responseValue.request_id ??= exchange.requestId
+    })
+    .onError({ as: 'global' }, (context) => {
+      const { request, set, server, error, code } = context
+      const exchange = context.exchange ?? arrive(request, 'local', deps.clock)
+      const known = toAppError(code, error, exchange.path, deps)
+      if (known.kind === 'broken') deps.log.error({ request_id: exchange.requestId, ...errorFields(error) }, 'fault')
+      exchange.errorCode = known.code
+      setStandingHeaders(set.headers, exchange, deps.secure)
+      const ip = exchange.ip === 'local' ? (server?.requestIP(request)?.address ?? 'local') : exchange.ip
+      Object.assign(set.headers, deps.rateHeaders(exchange.caller, ip), errorHeaders(known))
+      Object.assign(set.headers, corsHeaders(request.headers.get('origin'), deps.allowedOrigins(exchange.caller)))
+      set.status = statusOf(known)
+      return toEnvelope(known, exchange.requestId)
+    })
+    .onAfterResponse({ as: 'global' }, ({ exchange, set, route }) => {
+      if (exchange && !exchange.streaming) deps.accessLog(exchange, Number(set.status ?? 200), route)
+    })
+
+function arrive(request: Request, ip: string, clock: Clock): Exchange {
+  return {
+    requestId: newRequestId(),
+    startedAt: clock.monotonic(),
+    method: request.method,
+    path: pathOf(request.url),
+    ip,
+    caller: null,
+    notes: {},
+    streaming: false,
+    errorCode: null,
+  }
+}
+
+/** Not `new URL`: a forged Host can make the address one that does not parse (reliability 0). */
+function pathOf(url: string): string {
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
+  const end = url.indexOf('?', start)
+  return start < 0 ? '/' : url.slice(start, end < 0 ? undefined : end)
+}
+
+/** Credential, origin, request rate, then the body's headers: the order of contract 1.5. */
+function gate(exchange: Exchange, request: Request, deps: EdgeDeps): void | Promise<void> {
+  const enter = (caller: TenantCaller) => {
+    exchange.caller = caller
+    deps.admit(caller)
+    assertBodyHeaders(request, MULTIPART.has(exchange.path))
+  }
+  if (!exchange.path.startsWith(`${API}/`) || PUBLIC.has(`${request.method} ${exchange.path}`)) {
+    assertBodyHeaders(request, false)
+    return
+  }
+  const caller = deps.authenticate(request)
+  return caller instanceof Promise ? caller.then(enter) : enter(caller)
+}
+
+type Headers = Record<string, string | number | string[] | undefined>
+
+function setStandingHeaders(headers: Headers, { requestId }: Exchange, secure: boolean): void {
+  headers['x-request-id'] ??= requestId
+  headers['x-content-type-options'] = 'nosniff'
+  headers['cache-control'] ??= 'no-store'
+  if (secure) headers['strict-transport-security'] = 'max-age=31536000; includeSubDomains'
+}
+
+function redirect(location: string, requestId: string, headers: Headers): Response {
+  const message = `This server answers at ${location}. Call that address directly: most clients drop the Authorization header on a redirect.`
+  return Response.json(
+    { error: { message, type: 'invalid_request_error', code: 'not_found', request_id: requestId } },
+    { status: 307, headers: { ...(headers as Record<string, string>), location } },
+  )
+}
+
+function preflight(request: Request, deps: EdgeDeps): Response | undefined {
+  const asked = request.headers.get('access-control-request-method')
+  if (!asked || !deps.methodsOf(pathOf(request.url)).includes(asked)) return undefined
+  // A preflight carries no credential, so it cannot know the key's origins: it allows, and the call itself decides.
+  return new Response(null, {
+    status: 204,
+    headers: {
+      'access-control-allow-origin': request.headers.get('origin') ?? 'null',
+      'access-control-allow-methods': asked,
+      'access-control-allow-headers': 'authorization, content-type, idempotency-key, cache-control',
+      'access-control-max-age': '600',
+      vary: 'Origin',
+    },
+  })
+}
+
+type SchemaFailure = { type: string; all: Parameters<typeof validationError>[0]; value: unknown }
+
+function toAppError(code: unknown, error: unknown, path: string, deps: EdgeDeps): AppError {
+  if (error instanceof AppError) return error
+  const cause = (error as { cause?: unknown }).cause
+  if (cause instanceof AppError) return cause
+  if (code === 'NOT_FOUND') return unknownRoute(path, deps)
+  if (code === 'PARSE') return new AppError('invalid', 'validation_error', 'The body is not valid JSON.')
+  if (code === 'VALIDATION') return fromSchema(error as SchemaFailure)
+  if ((error as Error).name === 'PayloadTooLarge') return payloadTooLarge()
+  return new AppError('broken', 'server_error', 'Something went wrong on our side. Nothing more was done; try again.', {
+    cause: error,
+  })
+}
+
+/** An id in the path that does not have the form of one is an id that does not exist (contract 1.5). */
+function fromSchema({ type, all, value }: SchemaFailure): AppError {
+  if (type === 'params') return new AppError('missing', 'not_found', 'No resource with this id.')
+  return validationError(all, value)
+}
+
+function unknownRoute(path: string, deps: EdgeDeps): AppError {
+  const methods = deps.methodsOf(path)
+  if (!methods.length) return new AppError('missing', 'not_found', `No route ${path.slice(0, 120)} on this server.`)
+  const allow = methods.join(', ')
+  return new AppError('not_allowed', 'method_not_allowed', `This address answers ${allow}.`, { headers: { allow } })
+}
+
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype

@@ -1,0 +1,69 @@
+import type { AppError, ErrorKind } from '../kernel/errors'
+import { described, nullable, type Static, t } from '../kernel/schema'
+
+export const ErrorBody = t.Object(
+  {
+    error: t.Object({
+      message: t.String({ description: 'What happened, with the value sent, and what to do now' }),
+      type: t.String(),
+      code: t.String(),
+      request_id: t.String(),
+      param: t.Optional(nullable(t.String())),
+      details: t.Optional(t.Array(t.Object({ path: t.String(), message: t.String() }))),
+    }),
+  },
+  { $id: 'Error' },
+)
+export type ErrorBody = Static<typeof ErrorBody>
+
+/** Status and type of each kind of error: the table of contract 1.5. */
+const FACES: Record<ErrorKind, { status: number; type: string }> = {
+  invalid: { status: 400, type: 'invalid_request_error' },
+  unauthenticated: { status: 401, type: 'authentication_error' },
+  unpaid: { status: 402, type: 'billing_error' },
+  forbidden: { status: 403, type: 'permission_error' },
+  missing: { status: 404, type: 'not_found_error' },
+  not_allowed: { status: 405, type: 'invalid_request_error' },
+  conflict: { status: 409, type: 'conflict_error' },
+  too_large: { status: 413, type: 'invalid_request_error' },
+  unsupported: { status: 415, type: 'invalid_request_error' },
+  rejected: { status: 422, type: 'invalid_request_error' },
+  throttled: { status: 429, type: 'rate_limit_error' },
+  broken: { status: 500, type: 'api_error' },
+  unavailable: { status: 503, type: 'api_error' },
+  timeout: { status: 504, type: 'api_error' },
+}
+
+const DEFAULT_RETRY_AFTER_S = 5
+
+export const statusOf = (error: AppError): number => FACES[error.kind].status
+
+export function toEnvelope(error: AppError, requestId: string): ErrorBody {
+  const { type } = FACES[error.kind]
+  return {
+    error: {
+      message: error.message,
+      type,
+      code: error.code,
+      request_id: requestId,
+      ...(error.kind === 'invalid' ? { param: error.param ?? null, details: error.details ?? [] } : {}),
+    },
+  }
+}
+
+/** Headers an error brings along: `Retry-After` on every 429 and 503, `WWW-Authenticate` on 401. */
+export function errorHeaders(error: AppError): Record<string, string> {
+  const headers: Record<string, string> = { ...error.headers }
+  if (error.kind === 'unauthenticated') headers['www-authenticate'] ??= 'Bearer'
+  if (error.kind === 'throttled' || error.kind === 'unavailable') {
+    headers['retry-after'] ??= String(Math.max(1, Math.ceil(error.retryAfterS ?? DEFAULT_RETRY_AFTER_S)))
+  }
+  return headers
+}
+
+/** The refusals a route declares, for the document; what every signed-in route can answer is added by itself. */
+export const errors = <const Status extends number>(...statuses: Status[]) =>
+  Object.fromEntries(statuses.map((status) => [status, described(ErrorBody)])) as Record<
+    Status,
+    ReturnType<typeof described<typeof ErrorBody>>
+  >

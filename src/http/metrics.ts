@@ -1,0 +1,45 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+
+/** Everything Prometheus may read, at `/metrics` on the operator socket. */
+export function createMetrics() {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const requests = new Counter({
+    name: 'svc_http_requests_total',
+    help: 'Requests by method, route pattern and status',
+    labelNames: ['method', 'route', 'status'],
+    registers: [registry],
+  })
+  const seconds = new Histogram({
+    name: 'svc_http_request_seconds',
+    help: 'Time from arrival to the end of the answer, by route pattern',
+    labelNames: ['route'],
+    buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 30, 120],
+    registers: [registry],
+  })
+  const engineCalls = new Counter({
+    name: 'svc_engine_calls_total',
+    help: 'Engine calls by service engine id and outcome',
+    labelNames: ['engine', 'outcome'],
+    registers: [registry],
+  })
+  const faults = new Counter({
+    name: 'svc_unhandled_errors_total',
+    help: 'Errors nobody caught; each is a bug',
+    registers: [registry],
+  })
+  return {
+    registry,
+    faults,
+    engineCalls,
+    http: {
+      observe: (method: string, route: string, status: number, duration: number) => {
+        requests.inc({ method, route, status })
+        seconds.observe({ route }, duration)
+      },
+    },
+  }
+}
+
+export type Metrics = ReturnType<typeof createMetrics>
+export type HttpMetrics = Metrics['http']

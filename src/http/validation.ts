@@ -1,0 +1,121 @@
+import { AppError, type ErrorDetail, quoted } from '../kernel/errors'
+
+/** One finding of a schema check, as the framework hands it back. */
+type Finding = { message: string; path: string[]; keyword: string; params: Record<string, unknown> }
+
+const SHOWN = 3
+const MOST_DETAILS = 20
+
+/**
+ * Turns what a schema found into sentences that name the value and the limit (dx 6.1), all problems at
+ * once: the first three in the message, each in `details`.
+ */
+export function validationError(findings: Finding[], value: unknown): AppError {
+  const details = describe(findings.slice(0, 200), value)
+  const shown = details.slice(0, SHOWN).map((detail) => detail.message)
+  const more = details.length > SHOWN ? ` ${details.length - SHOWN} more.` : ''
+  return new AppError('invalid', 'validation_error', shown.join(' ') + more, {
+    param: details[0]?.path ?? '',
+    details: details.slice(0, MOST_DETAILS),
+  })
+}
+
+function describe(findings: Finding[], value: unknown): ErrorDetail[] {
+  const byPath = new Map<string, Finding[]>()
+  for (const finding of findings) {
+    const path = join(finding.path)
+    byPath.set(path, [...(byPath.get(path) ?? []), finding])
+  }
+  return [...byPath].flatMap(([path, found]) => explain(path, found, at(value, found[0]!.path)))
+}
+
+function explain(path: string, found: Finding[], value: unknown): ErrorDetail[] {
+  if (found.some((finding) => finding.keyword === 'anyOf')) {
+    return [{ path, message: `${name(path)} is ${quoted(value)}; ${alternatives(found)}.` }]
+  }
+  const [first] = found
+  if (first?.keyword !== 'required') return [{ path, message: `${name(path)} ${sentence(first!, value)}.` }]
+  const missing = first.params.requiredProperties as string[]
+  return missing.map((member) => {
+    const full = path ? `${path}.${member}` : member
+    return { path: full, message: `"${full}" is missing.` }
+  })
+}
+
+const ARTICLES: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+  null: 'null',
+}
+
+function sentence({ keyword, params, message }: Finding, value: unknown): string {
+  const limit = params.limit as number
+  switch (keyword) {
+    case 'type':
+      return `is ${quoted(value ?? null)}; it must be ${ARTICLES[params.type as string] ?? params.type}`
+    case 'enum':
+      return `is ${quoted(value)}. Use ${listed(params.allowedValues as unknown[])}`
+    case 'minimum':
+      return `is ${quoted(value)}; the smallest value is ${limit}`
+    case 'maximum':
+      return `is ${quoted(value)}; the largest value is ${limit}`
+    case 'minLength':
+      return limit === 1 ? 'is empty' : `has ${lengthOf(value)} characters; at least ${limit} are needed`
+    case 'maxLength':
+      return `has ${lengthOf(value)} characters; at most ${limit} are allowed`
+    case 'minItems':
+      return limit === 1 ? 'is empty; it needs at least one entry' : `needs at least ${limit} entries`
+    case 'maxItems':
+      return `has ${lengthOf(value)} entries; at most ${limit} are allowed`
+    case 'maxProperties':
+      return `has too many members; at most ${limit} are allowed`
+    case 'pattern':
+      return `is ${quoted(value)}, which does not have the right form`
+    case 'format':
+      return `is ${quoted(value)}; it must be a ${params.format}`
+    case 'additionalProperties':
+      return 'has members that are not allowed here'
+    default:
+      return message
+  }
+}
+
+function alternatives(found: Finding[]): string {
+  const words = found.flatMap((finding) => (finding.params.allowedValues as unknown[] | undefined) ?? [])
+  const types = found
+    .filter((finding) => finding.keyword === 'type' && !(words.length && finding.params.type === 'string'))
+    .map((finding) => ARTICLES[finding.params.type as string] ?? String(finding.params.type))
+  const forms = [...new Set([...words.map((word) => `"${word}"`), ...types])]
+  return forms.length ? `it must be ${either(forms)}` : 'it has none of the accepted forms'
+}
+
+const listed = (words: unknown[]): string => either(words.map(String))
+
+const either = (words: string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+
+const lengthOf = (value: unknown): number => (value as { length?: number } | null)?.length ?? 0
+
+/** `messages.2.content` as `messages[2].content`. */
+function join(path: string[]): string {
+  return path
+    .filter((part) => part !== '')
+    .map((part, place) => (/^\d+$/.test(part) && place > 0 ? `[${part}]` : place > 0 ? `.${part}` : part))
+    .join('')
+}
+
+const name = (path: string): string => (path ? `"${path}"` : 'The body')
+
+function at(value: unknown, path: string[]): unknown {
+  let here = value
+  for (const part of path) {
+    if (part === '') continue
+    if (here === null || typeof here !== 'object') return undefined
+    here = Object.hasOwn(here, part) ? (here as Record<string, unknown>)[part] : undefined
+  }
+  return here
+}
