@@ -1,5 +1,5 @@
 import type { AppError, ErrorKind } from '../kernel/errors'
-import { described, nullable, type Static, t } from '../kernel/schema'
+import { described, nullable, RequestId, type Standard, type Static, type TSchema, t } from '../kernel/schema'
 
 export const ErrorBody = t.Object(
   {
@@ -67,3 +67,16 @@ export const errors = <const Status extends number>(...statuses: Status[]) =>
     Status,
     ReturnType<typeof described<typeof ErrorBody>>
   >
+
+/**
+ * What a route answers with. The edge adds `request_id` to every object (contract 1.4), so handlers
+ * leave it out and the document says it is there.
+ */
+export function answer<T extends TSchema>(schema: T): Standard<T> {
+  const { properties, ...rest } = schema as unknown as { properties?: Record<string, TSchema>; $id?: string }
+  if (!properties || 'request_id' in properties) return described(schema)
+  const whole = t.Object({ ...properties, request_id: RequestId }, describedLike(rest))
+  return described(whole) as unknown as Standard<T>
+}
+
+const describedLike = ({ $id, ...rest }: { $id?: string }) => ({ ...rest, ...($id ? { $id: `${$id}Reply` } : {}) })

@@ -86,5 +86,4 @@ export const pageOf = <Name extends string, Item extends TSchema>(name: Name, it
     ...({ [name]: Type.Array(item) } as { [key in Name]: ReturnType<typeof Type.Array<Item>> }),
     has_more: Type.Boolean(),
     next_cursor: nullable(Type.String()),
-    request_id: RequestId,
   })

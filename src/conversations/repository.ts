@@ -1,0 +1,109 @@
+import { and, asc, desc, eq, gt, like, lt, or, type SQL, sql } from 'drizzle-orm'
+import type { UserId } from '../kernel/ids'
+import type { Mark } from '../kernel/page'
+import { command, query, type Reader, type Tx } from '../kernel/store'
+import type { ConversationId, MessageId, Role } from './schema'
+import { type ConversationRow, conversations, type MessageAbout, type MessageRow, messages } from './table'
+
+type NewConversation = { id: ConversationId; user_id: UserId; title: string; last_message: string; count: number; now: number }
+
+const insertConversation = command<NewConversation>()((db, p) =>
+  db.insert(db.of(conversations)).values({
+    id: p.id,
+    user_id: p.user_id,
+    title: p.title,
+    last_message: p.last_message,
+    message_count: p.count,
+    created_at: p.now,
+    updated_at: p.now,
+  }),
+)
+
+type NewMessage = { id: MessageId; conversation_id: ConversationId; seq: number; role: Role; content: string; about: MessageAbout | null; now: number }
+
+const insertMessage = command<NewMessage>()((db, p) =>
+  db.insert(db.of(messages)).values({
+    id: p.id,
+    conversation_id: p.conversation_id,
+    seq: p.seq,
+    role: p.role,
+    content: p.content,
+    about: p.about,
+    created_at: p.now,
+  }),
+)
+
+const growConversation = command<{ id: ConversationId; user_id: UserId; by: number; last: string; now: number }>()((db, p) => {
+  const table = db.of(conversations)
+  return db
+    .update(table)
+    .set({ message_count: sql`${table.message_count} + ${p.by}`, last_message: sql`${p.last}`, updated_at: sql`${p.now}` })
+    .where(and(eq(table.id, p.id), eq(table.user_id, p.user_id)))
+    .returning({ count: table.message_count })
+})
+
+const findConversation = query<{ id: ConversationId; user_id: UserId }>()((db, p) => {
+  const table = db.of(conversations)
+  return db
+    .select()
+    .from(table)
+    .where(and(eq(table.id, p.id), eq(table.user_id, p.user_id)))
+    .limit(1)
+})
+
+const allMessages = query<{ conversation_id: ConversationId; after: number }>()((db, p) => {
+  const table = db.of(messages)
+  return db
+    .select()
+    .from(table)
+    .where(and(eq(table.conversation_id, p.conversation_id), gt(table.seq, p.after)))
+    .orderBy(asc(table.seq))
+})
+
+/** Rows of conversations and their messages. Every query names the user, or a conversation found by its user. */
+export const conversationRepository = {
+  insert: (tx: Tx, row: NewConversation) => insertConversation(tx, row),
+  insertMessage: (tx: Tx, row: NewMessage) => insertMessage(tx, row),
+
+  /** Makes room for `by` messages and returns the new count, or null when the conversation is gone. */
+  grow: async (tx: Tx, change: { id: ConversationId; user_id: UserId; by: number; last: string; now: number }) =>
+    (await growConversation(tx, change))[0]?.count ?? null,
+
+  find: async (db: Reader, user_id: UserId, id: ConversationId): Promise<ConversationRow | undefined> =>
+    (await findConversation(db, { id, user_id }))[0],
+
+  messagesAfter: (db: Reader, conversation_id: ConversationId, after: number): Promise<MessageRow[]> =>
+    allMessages(db, { conversation_id, after }),
+
+  async list(db: Reader, userId: UserId, search: string | undefined, before: Mark | null, limit: number) {
+    const table = db.of(conversations)
+    const filters: (SQL | undefined)[] = [eq(table.user_id, userId)]
+    if (search) filters.push(or(contains(table.title, search), contains(table.last_message, search)))
+    if (before) {
+      const sameMoment = and(eq(table.updated_at, before.at), lt(table.id, before.id as ConversationId))
+      filters.push(or(lt(table.updated_at, before.at), sameMoment))
+    }
+    const rows = db.select().from(table).where(and(...filters))
+    return rows.orderBy(desc(table.updated_at), desc(table.id)).limit(limit) as Promise<ConversationRow[]>
+  },
+
+  async rename(tx: Tx, userId: UserId, id: ConversationId, title: string, now: number) {
+    const table = tx.of(conversations)
+    const renamed = tx.update(table).set({ title, updated_at: now }).where(and(eq(table.id, id), eq(table.user_id, userId)))
+    return ((await renamed.returning()) as ConversationRow[])[0]
+  },
+
+  async remove(tx: Tx, userId: UserId, id: ConversationId): Promise<boolean> {
+    const table = tx.of(conversations)
+    const gone = await tx.delete(table).where(and(eq(table.id, id), eq(table.user_id, userId))).returning({ id: table.id })
+    if (!gone.length) return false
+    await tx.delete(tx.of(messages)).where(eq(tx.of(messages).conversation_id, id))
+    return true
+  },
+}
+
+type Column = Parameters<typeof like>[0]
+
+/** Literal, case-insensitive: `%` and `_` in the caller's words stand for themselves (F4). */
+const contains = (column: Column, words: string): SQL =>
+  sql`lower(${column}) like ${`%${words.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`

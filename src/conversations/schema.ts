@@ -1,0 +1,75 @@
+import { defineId, type Id } from '../kernel/ids'
+import { PageQuery } from '../kernel/page'
+import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+
+export const ConversationId = defineId('conversation')
+export type ConversationId = Id<'conversation'>
+export const MessageId = defineId('message', 'msg')
+export type MessageId = Id<'message'>
+
+const summary = {
+  id: ConversationId.schema,
+  title: nullable(t.String()),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  messageCount: t.Integer(),
+  lastMessage: t.Optional(t.String({ description: 'The start of the last message' })),
+}
+
+export const ROLES = ['user', 'assistant', 'system', 'tool'] as const
+export type Role = (typeof ROLES)[number]
+
+/** A message as contract 17 shows it; `model` and what follows are on answers only. */
+export const Message = t.Object(
+  {
+    id: MessageId.schema,
+    role: oneOf(ROLES),
+    content: t.String(),
+    createdAt: Timestamp,
+    mode: t.Optional(t.String()),
+    resolvedMode: t.Optional(t.String()),
+    model: t.Optional(t.Object({ id: t.String(), label: t.String(), engine: t.Optional(t.String()) })),
+    tools: t.Optional(t.Array(JsonObject)),
+    artifacts: t.Optional(t.Array(JsonObject)),
+    followUps: t.Optional(t.Array(t.Object({ label: t.String(), prompt: t.String() }))),
+    status: t.Optional(t.String()),
+    errorMessage: t.Optional(t.String()),
+    costCents: t.Optional(t.Number()),
+  },
+  { $id: 'Message' },
+)
+export type Message = Static<typeof Message>
+
+export const ConversationSummary = t.Object(summary, { $id: 'ConversationSummary' })
+export type ConversationSummary = Static<typeof ConversationSummary>
+
+export const Conversation = t.Object({ ...summary, messages: t.Array(Message) }, { $id: 'Conversation' })
+export type Conversation = Static<typeof Conversation>
+
+export const ConversationPage = pageOf('conversations', ConversationSummary)
+export const ConversationReply = t.Object({ conversation: Conversation })
+export const ConversationSummaryReply = t.Object({ conversation: ConversationSummary })
+export const Deleted = t.Object({ deleted: t.Literal(true) })
+
+export const ConversationQuery = t.Object({
+  ...PageQuery.properties,
+  q: t.Optional(t.String({ maxLength: 200, description: 'Words of the title or the last message' })),
+})
+export type ConversationQuery = Static<typeof ConversationQuery>
+
+export const RenameConversation = t.Object({ title: t.String({ minLength: 1, maxLength: 200 }) })
+export type RenameConversation = Static<typeof RenameConversation>
+
+/** What the pipeline stores of one turn: the prompt, and the answer with how it came about. */
+export type Turn = {
+  prompt: string
+  answer: string
+  mode: string
+  resolvedMode: string
+  model: { id: string; label: string; engine: string }
+  tools: Record<string, unknown>[]
+  artifacts: Record<string, unknown>[]
+  followUps: { label: string; prompt: string }[]
+  costMicro: number
+  status: 'complete' | 'interrupted'
+}

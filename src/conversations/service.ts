@@ -1,0 +1,134 @@
+import type { AuditLog } from '../audit'
+import type { Call } from '../kernel/caller'
+import { type Clock, iso } from '../kernel/clock'
+import { notFound } from '../kernel/errors'
+import type { UserId } from '../kernel/ids'
+import { microToCents } from '../kernel/money'
+import { decodeCursor, type Page, toPage } from '../kernel/page'
+import type { Reader, Store, Tx } from '../kernel/store'
+import { shorten } from '../kernel/text'
+import { conversationRepository as rows } from './repository'
+import {
+  type Conversation,
+  ConversationId,
+  type ConversationQuery,
+  type ConversationSummary,
+  type Message,
+  MessageId,
+  type RenameConversation,
+  type Turn,
+} from './schema'
+import type { ConversationRow, MessageRow } from './table'
+
+export type ConversationService = ReturnType<typeof createConversations>
+export type PastTurn = { role: 'user' | 'assistant'; content: string }
+
+type Deps = { store: Store; audit: AuditLog; clock: Clock }
+
+const TITLE_CHARS = 60
+const PREVIEW_CHARS = 120
+/** How much of a conversation an answer sees: the last 20 turns, each a question and an answer (contract 22.6). */
+const HISTORY_MESSAGES = 40
+
+/** Turns kept and read back. They belong to the user, whichever key was used (contract 17). */
+export function createConversations({ store, audit, clock }: Deps) {
+  return { assertOwned, history, start, append, list, get, rename, remove }
+
+  /** Throws 404 unless the id is this user's conversation. */
+  async function assertOwned(reader: Reader, userId: UserId, id: string): Promise<ConversationRow> {
+    const row = ConversationId.is(id) ? await rows.find(reader, userId, id) : undefined
+    if (!row) throw notFound('conversation')
+    return row
+  }
+
+  /** The turns an answer continues from, oldest first. Throws 404 like {@link assertOwned}. */
+  async function history(userId: UserId, id: string): Promise<PastTurn[]> {
+    const conversation = await assertOwned(store.read, userId, id)
+    const found = await rows.messagesAfter(store.read, conversation.id, conversation.message_count - HISTORY_MESSAGES)
+    return found.flatMap(({ role, content }) => (role === 'user' || role === 'assistant' ? [{ role, content }] : []))
+  }
+
+  /** Opens a conversation with its first turn, in the caller's unit of work. */
+  async function start(tx: Tx, userId: UserId, turn: Turn): Promise<ConversationId> {
+    const id = ConversationId.create()
+    const now = clock.now()
+    const title = shorten(turn.prompt.trim().replace(/\s+/g, ' '), TITLE_CHARS)
+    await rows.insert(tx, { id, user_id: userId, title, last_message: preview(turn), count: 2, now })
+    await storeTurn(tx, id, 0, turn, now)
+    return id
+  }
+
+  /** Adds a turn; a conversation deleted meanwhile stays deleted. */
+  async function append(tx: Tx, userId: UserId, id: ConversationId, turn: Turn): Promise<void> {
+    const now = clock.now()
+    const count = await rows.grow(tx, { id, user_id: userId, by: 2, last: preview(turn), now })
+    if (count !== null) await storeTurn(tx, id, count - 2, turn, now)
+  }
+
+  async function list({ caller }: Call, query: ConversationQuery): Promise<Page<ConversationSummary>> {
+    const before = decodeCursor(query.cursor)
+    const found = await rows.list(store.read, caller.userId, query.q, before, query.limit + 1)
+    const page = toPage(found, query.limit, (row) => ({ at: row.updated_at, id: row.id }))
+    return { ...page, items: page.items.map(presentSummary) }
+  }
+
+  async function get({ caller }: Call, id: string): Promise<Conversation> {
+    const row = await assertOwned(store.read, caller.userId, id)
+    const found = await rows.messagesAfter(store.read, row.id, 0)
+    return { ...presentSummary(row), messages: found.map(presentMessage) }
+  }
+
+  async function rename(call: Call, id: string, { title }: RenameConversation): Promise<ConversationSummary> {
+    if (!ConversationId.is(id)) throw notFound('conversation')
+    return store.write(async (tx) => {
+      const row = await rows.rename(tx, call.caller.userId, id, title, clock.now())
+      if (!row) throw notFound('conversation')
+      await audit.record(tx, call, { action: 'conversation.updated', entityType: 'conversation', entityId: id })
+      return presentSummary(row)
+    })
+  }
+
+  async function remove(call: Call, id: string): Promise<void> {
+    if (!ConversationId.is(id)) throw notFound('conversation')
+    await store.write(async (tx) => {
+      if (!(await rows.remove(tx, call.caller.userId, id))) throw notFound('conversation')
+      await audit.record(tx, call, { action: 'conversation.deleted', entityType: 'conversation', entityId: id })
+    })
+  }
+}
+
+/** The question and the answer, numbered on from `after`. */
+async function storeTurn(tx: Tx, id: ConversationId, after: number, turn: Turn, now: number): Promise<void> {
+  const { prompt, answer, ...about } = turn
+  const common = { conversation_id: id, now }
+  await rows.insertMessage(tx, { ...common, id: MessageId.create(), seq: after + 1, role: 'user', content: prompt, about: null })
+  await rows.insertMessage(tx, { ...common, id: MessageId.create(), seq: after + 2, role: 'assistant', content: answer, about })
+}
+
+const preview = (turn: Turn): string => shorten(turn.answer || turn.prompt, PREVIEW_CHARS)
+
+const presentSummary = (row: ConversationRow): ConversationSummary => ({
+  id: row.id,
+  title: row.title,
+  createdAt: iso(row.created_at),
+  updatedAt: iso(row.updated_at),
+  messageCount: row.message_count,
+  ...(row.last_message === null ? {} : { lastMessage: row.last_message }),
+})
+
+const presentMessage = ({ id, role, content, created_at, about }: MessageRow): Message => ({
+  id,
+  role,
+  content,
+  createdAt: iso(created_at),
+  ...(about && {
+    mode: about.mode,
+    resolvedMode: about.resolvedMode,
+    model: about.model,
+    tools: about.tools,
+    artifacts: about.artifacts,
+    followUps: about.followUps,
+    status: about.status,
+    costCents: microToCents(about.costMicro),
+  }),
+})

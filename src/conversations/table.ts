@@ -1,0 +1,49 @@
+import type { UserId } from '../kernel/ids'
+import { defineTable, type Row } from '../kernel/store'
+import type { ConversationId, MessageId, Role } from './schema'
+
+export const conversations = defineTable((k) =>
+  k.table(
+    'conversations',
+    {
+      id: k.text('id').$type<ConversationId>().primaryKey(),
+      user_id: k.text('user_id').$type<UserId>().notNull(),
+      title: k.text('title'),
+      last_message: k.text('last_message'),
+      message_count: k.int('message_count').notNull().default(0),
+      created_at: k.ms('created_at').notNull(),
+      updated_at: k.ms('updated_at').notNull(),
+    },
+    (t) => [k.index('conversations_by_user').on(t.user_id, t.updated_at, t.id)],
+  ),
+)
+export type ConversationRow = Row<typeof conversations>
+
+/** `about` holds what only answers have: mode, model, tools, artifacts, follow-ups, cost. */
+export type MessageAbout = {
+  mode: string
+  resolvedMode: string
+  model: { id: string; label: string; engine: string }
+  tools: Record<string, unknown>[]
+  artifacts: Record<string, unknown>[]
+  followUps: { label: string; prompt: string }[]
+  costMicro: number
+  status: string
+}
+
+export const messages = defineTable((k) =>
+  k.table(
+    'messages',
+    {
+      id: k.text('id').$type<MessageId>().primaryKey(),
+      conversation_id: k.text('conversation_id').$type<ConversationId>().notNull(),
+      seq: k.int('seq').notNull(),
+      role: k.text('role').$type<Role>().notNull(),
+      content: k.text('content').notNull(),
+      about: k.json<MessageAbout | null>('about'),
+      created_at: k.ms('created_at').notNull(),
+    },
+    (t) => [k.uniqueIndex('messages_by_conversation').on(t.conversation_id, t.seq)],
+  ),
+)
+export type MessageRow = Row<typeof messages>

@@ -1,0 +1,61 @@
+import ipaddr from 'ipaddr.js'
+import { type AddressRule, isRefusedPort } from './addresses'
+import { defineError, quoted } from './errors'
+
+export const MAX_URL_CHARS = 2048
+
+/** 400 `url_blocked` (contract 1.5): the address is not one this server will call for somebody. */
+export const urlBlocked = defineError(
+  'invalid',
+  'url_blocked',
+  (url: string, why: string) => `The address ${quoted(url)} cannot be called: ${why}. Use a public http or https address.`,
+)
+
+export type UrlRules = {
+  addresses: AddressRule
+  /** Host names this server answers on, so that it never calls itself (J19, J31). */
+  ownHosts: ReadonlySet<string>
+  /** Production: plain http is refused (J23). */
+  httpsOnly: boolean
+}
+
+/**
+ * Reads an address that a user or a model chose and refuses what its text already shows to be wrong:
+ * scheme, userinfo, port, length, control characters, host forms of this machine (catalogue J1–J20).
+ * Names are resolved and checked later, at the moment of connecting.
+ * @throws AppError 400 `url_blocked`
+ */
+export function readPublicUrl(text: string, rules: UrlRules): URL {
+  const refuse = (why: string) => urlBlocked(text, why)
+  if (text.length > MAX_URL_CHARS) throw refuse(`it is longer than ${MAX_URL_CHARS} characters`)
+  // The URL parser drops tabs and line breaks without a word, so what was written is looked at first.
+  if (/[\p{Cc}\s\\]/u.test(text)) throw refuse('it holds spaces, backslashes or control characters')
+  if (!/^https?:\/\/[^/]/i.test(text)) throw refuse('it does not begin with http:// or https:// and a host')
+
+  const url = parse(text)
+  if (!url) throw refuse('it is not a valid address')
+  if (url.username || url.password) throw refuse('it carries a user name or password')
+  if (url.hash) throw refuse('it carries a fragment (#…), which is never sent')
+  if (rules.httpsOnly && url.protocol !== 'https:') throw refuse('this server calls https addresses only')
+  if (url.port && isRefusedPort(Number(url.port))) throw refuse(`port ${url.port} is not open to it`)
+
+  const host = hostOf(url)
+  if (rules.ownHosts.has(url.host) || rules.ownHosts.has(host)) throw refuse('it is an address of this server itself')
+  if (ipaddr.isValid(host)) {
+    if (!rules.addresses.permits(host)) throw refuse('it is not a public address')
+  } else if (!isPublicName(host) && !rules.addresses.permits('127.0.0.1')) {
+    throw refuse('it is not a public host name')
+  }
+  return url
+}
+
+/** The host without the brackets of an IPv6 address. */
+export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
+
+function parse(text: string): URL | null {
+  return URL.canParse(text) ? new URL(text) : null
+}
+
+/** A name with a dot, not ending in one, outside the zones that mean "here" or "my network". */
+const isPublicName = (host: string): boolean =>
+  host.includes('.') && !host.endsWith('.') && !/\.(localhost|local|internal|intranet|lan|home\.arpa)$/i.test(host)
