@@ -8,7 +8,8 @@ export const MAX_URL_CHARS = 2048
 export const urlBlocked = defineError(
   'invalid',
   'url_blocked',
-  (url: string, why: string) => `The address ${quoted(url)} cannot be called: ${why}. Use a public http or https address.`,
+  (url: string, why: string) =>
+    `The address ${quoted(url)} cannot be called: ${why}. Use a public http or https address.`,
 )
 
 export type UrlRules = {
@@ -17,6 +18,8 @@ export type UrlRules = {
   ownHosts: ReadonlySet<string>
   /** Production: plain http is refused (J23). */
   httpsOnly: boolean
+  /** Names without a public form (`localhost`, `box.lan`) may be tried; their addresses still decide. */
+  localNames: boolean
 }
 
 /**
@@ -43,7 +46,7 @@ export function readPublicUrl(text: string, rules: UrlRules): URL {
   if (rules.ownHosts.has(url.host) || rules.ownHosts.has(host)) throw refuse('it is an address of this server itself')
   if (ipaddr.isValid(host)) {
     if (!rules.addresses.permits(host)) throw refuse('it is not a public address')
-  } else if (!isPublicName(host) && !rules.addresses.permits('127.0.0.1')) {
+  } else if (!rules.localNames && !isPublicName(host)) {
     throw refuse('it is not a public host name')
   }
   return url

@@ -2,9 +2,8 @@ import { lookup as systemLookup } from 'node:dns/promises'
 import { type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import ipaddr from 'ipaddr.js'
-import type { AddressRule } from './addresses'
-import { createAddressRule } from './addresses'
-import { hostOf, readPublicUrl, urlBlocked } from './outbound-url'
+import { type AddressRule, createAddressRule } from './addresses'
+import { hostOf, readPublicUrl, type UrlRules, urlBlocked } from './outbound-url'
 
 /** Why a call to a stranger's address gave no answer; the room decides what to say and whether to retry. */
 export type OutboundKind = 'dns' | 'connect' | 'tls' | 'timeout' | 'reset' | 'too-large' | 'aborted'
@@ -54,7 +53,16 @@ const DNS_TIMEOUT_MS = 3_000
 const CONNECT_TIMEOUT_MS = 10_000
 
 /** Headers that frame or route the message; a caller's own values would smuggle or redirect it (J2). */
-const OURS = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'upgrade', 'te', 'trailer', 'expect'])
+const OURS = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'upgrade',
+  'te',
+  'trailer',
+  'expect',
+])
 
 /**
  * The only door for addresses that a user or a model chose (design 1.8). `node:https` with a checking
@@ -63,7 +71,12 @@ const OURS = new Set(['host', 'connection', 'content-length', 'transfer-encoding
  */
 export function createOutbound(options: OutboundOptions = {}) {
   const addresses = createAddressRule(options)
-  const rules = { addresses, ownHosts: new Set(options.ownHosts ?? []), httpsOnly: options.httpsOnly ?? false }
+  const rules: UrlRules = {
+    addresses,
+    ownHosts: new Set(options.ownHosts ?? []),
+    httpsOnly: options.httpsOnly ?? false,
+    localNames: Boolean(options.allow?.length),
+  }
   const resolve = options.resolve ?? ((host) => systemLookup(host, { all: true }))
 
   /** Reads an address at the moment it is saved. Throws 400 `url_blocked`. */
@@ -77,7 +90,8 @@ export function createOutbound(options: OutboundOptions = {}) {
       const url = readUrl(text)
       if (ipaddr.isValid(hostOf(url))) return
       const found = await resolveWithin(resolve, hostOf(url)).catch(() => [])
-      if (found.some(({ address }) => !addresses.permits(address))) throw urlBlocked(text, 'its name leads to a private address')
+      if (found.some(({ address }) => !addresses.permits(address)))
+        throw urlBlocked(text, 'its name leads to a private address')
     },
 
     /**
@@ -97,12 +111,15 @@ export const trustedFetch = (url: string, init: RequestInit): Promise<Response> 
 
 type LookupDone = (error: Error | null, addresses?: Resolved[] | string, family?: number) => void
 
+type CheckingLookup = ReturnType<typeof checkingLookup>
+
 /** A `lookup` that refuses a name when any one of its addresses is refused. */
 function checkingLookup(text: string, rule: AddressRule, resolve: Resolve) {
   return (host: string, options: { all?: boolean }, done: LookupDone) => {
     const answer = async () => {
       const found = await resolveWithin(resolve, host)
-      if (found.some(({ address }) => !rule.permits(address))) throw urlBlocked(text, 'its name leads to a private address')
+      if (found.some(({ address }) => !rule.permits(address)))
+        throw urlBlocked(text, 'its name leads to a private address')
       return found
     }
     answer().then(
@@ -127,7 +144,7 @@ async function resolveWithin(resolve: Resolve, host: string): Promise<Resolved[]
   }
 }
 
-function send(url: URL, request: PublicRequest, lookup: RequestOptions['lookup'] | unknown): Promise<PublicResponse> {
+function send(url: URL, request: PublicRequest, lookup: CheckingLookup): Promise<PublicResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<PublicResponse>()
   const deadline = AbortSignal.timeout(request.timeoutMs)
   const signal = request.signal ? AbortSignal.any([request.signal, deadline]) : deadline

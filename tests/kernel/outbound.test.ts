@@ -1,0 +1,111 @@
+import { afterAll, expect, test } from 'bun:test'
+import { createServer } from 'node:net'
+import { createOutbound, type OutboundFailure, type Resolve } from '../../src/kernel/outbound'
+
+const names = new Map([
+  ['private.test.example', ['10.0.0.1']],
+  ['loopback.test.example', ['127.0.0.1']],
+  ['mixed.test.example', ['93.184.215.14', '127.0.0.1']],
+  ['six.test.example', ['::1']],
+  ['mapped.test.example', ['::ffff:127.0.0.1']],
+])
+const resolve: Resolve = async (host) =>
+  (names.get(host) ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+
+let canary = 0
+const server = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  async fetch(request) {
+    canary++
+    const path = new URL(request.url).pathname
+    if (path === '/hop') return new Response(null, { status: 302, headers: { location: 'http://127.0.0.1:1/' } })
+    if (path === '/big') return new Response('x'.repeat(5_000))
+    if (path === '/hang') await Bun.sleep(5_000)
+    if (path === '/gzip') return new Response(Bun.gzipSync('x'.repeat(50)), { headers: { 'content-encoding': 'gzip' } })
+    return Response.json({ method: request.method, host: request.headers.get('host'), body: await request.text() })
+  },
+})
+afterAll(() => server.stop(true))
+
+const here = `http://127.0.0.1:${server.port}`
+const lab = createOutbound({ allow: ['127.0.0.1/32'], resolve })
+const limits = { maxBytes: 2_000, timeoutMs: 2_000 }
+
+test.each([...names.keys()])('a name that leads home is refused at the moment of connecting: %s', async (name) => {
+  canary = 0
+  const strict = createOutbound({ resolve })
+  await expect(strict.fetchPublic(`http://${name}:${server.port}/`, limits)).rejects.toMatchObject({
+    code: 'url_blocked',
+  })
+  await expect(strict.assertPublicUrl(`http://${name}/`)).rejects.toMatchObject({ code: 'url_blocked' })
+  expect(canary).toBe(0)
+})
+
+test('a name that answers publicly when checked and privately when called gains nothing', async () => {
+  canary = 0
+  let calls = 0
+  const rebinding: Resolve = async () => [{ address: calls++ % 2 ? '127.0.0.1' : '93.184.215.14', family: 4 }]
+  const strict = createOutbound({ resolve: rebinding })
+  const url = `http://rebind.test.example:${server.port}/`
+  for (let round = 0; round < 50; round++) {
+    calls = 0
+    await strict.assertPublicUrl(url)
+    await expect(strict.fetchPublic(url, limits)).rejects.toMatchObject({ code: 'url_blocked' })
+  }
+  expect(canary).toBe(0)
+})
+
+test('an exempt address is called with the method, body and its own host header', async () => {
+  const answer = await lab.fetchPublic(`${here}/echo`, {
+    ...limits,
+    method: 'POST',
+    headers: { host: 'evil.example', 'x-own': '1' },
+    body: '{"a":1}',
+  })
+  expect(answer.status).toBe(200)
+  expect(JSON.parse(Buffer.from(answer.body).toString())).toEqual({
+    method: 'POST',
+    host: `127.0.0.1:${server.port}`,
+    body: '{"a":1}',
+  })
+})
+
+test('a redirect is an answer, not a journey', async () => {
+  canary = 0
+  const answer = await lab.fetchPublic(`${here}/hop`, limits)
+  expect(answer.status).toBe(302)
+  expect(canary).toBe(1)
+})
+
+test('compressed bytes stay compressed', async () => {
+  const answer = await lab.fetchPublic(`${here}/gzip`, limits)
+  expect(answer.body[0]).toBe(0x1f)
+})
+
+const failures: [string, () => Promise<unknown>, OutboundFailure['kind']][] = [
+  ['more bytes than allowed', () => lab.fetchPublic(`${here}/big`, limits), 'too-large'],
+  ['an answer that does not come', () => lab.fetchPublic(`${here}/hang`, { ...limits, timeoutMs: 80 }), 'timeout'],
+  ['a closed port', () => lab.fetchPublic('http://127.0.0.1:1999/', limits), 'connect'],
+  ['a name nobody knows', () => lab.fetchPublic('http://nobody.test.example/', limits), 'dns'],
+  [
+    'a caller who left',
+    () => lab.fetchPublic(`${here}/hang`, { ...limits, signal: AbortSignal.timeout(50) }),
+    'aborted',
+  ],
+]
+
+test.each(failures)('%s is told apart', async (_what, call, kind) => {
+  await expect(call()).rejects.toMatchObject({ name: 'OutboundFailure', kind })
+})
+
+test('a connection cut in the middle of the answer is no answer', async () => {
+  const rude = createServer((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')
+    setTimeout(() => socket.destroy(), 20)
+  }).listen(0, '127.0.0.1')
+  await new Promise((done) => rude.once('listening', done))
+  const { port } = rude.address() as { port: number }
+  await expect(lab.fetchPublic(`http://127.0.0.1:${port}/`, limits)).rejects.toMatchObject({ kind: 'reset' })
+  rude.close()
+})
