@@ -1,2 +1,12 @@
 /** Every table, as Postgres sees it: what drizzle-kit reads to make `drizzle/postgres/*.sql`. */
-export {}
+import * as audit from '../../src/audit/table'
+import * as billing from '../../src/billing/table'
+import * as usage from '../../src/usage/table'
+
+export const auditEvents = audit.auditEvents.postgres
+export const auditHeads = audit.auditHeads.postgres
+export const usageRecords = usage.usageRecords.postgres
+export const spendDays = usage.spendDays.postgres
+export const wallets = billing.wallets.postgres
+export const holds = billing.holds.postgres
+export const ledgerEntries = billing.ledgerEntries.postgres

@@ -15,6 +15,8 @@ const sqliteKit = {
   uniqueIndex: sqlite.uniqueIndex,
   primaryKey: sqlite.primaryKey,
   check: sqlite.check,
+  /** A primary key the database counts up itself: rows keep the order they were written in. */
+  serial: (name: string) => sqlite.integer(name, { mode: 'number' }).primaryKey(),
   text: (name: string) => sqlite.text(name),
   /** Any whole number, money included: 64 bits on both sides, exact up to 2^53. */
   int: (name: string) => sqlite.integer(name, { mode: 'number' }),
@@ -34,6 +36,7 @@ const pgKit = {
   uniqueIndex: pg.uniqueIndex,
   primaryKey: pg.primaryKey,
   check: pg.check,
+  serial: (name: string) => pg.bigserial(name, { mode: 'number' }).primaryKey(),
   text: (name: string) => pg.text(name),
   int: (name: string) => pg.bigint(name, { mode: 'number' }),
   real: (name: string) => pg.doublePrecision(name),

@@ -1,0 +1,101 @@
+CREATE TABLE "audit_events" (
+	"scope" text NOT NULL,
+	"seq" bigint NOT NULL,
+	"id" text NOT NULL,
+	"at" bigint NOT NULL,
+	"action" text NOT NULL,
+	"entity_type" text NOT NULL,
+	"entity_id" text,
+	"user_id" text,
+	"org_id" text,
+	"api_key_id" text,
+	"request_id" text NOT NULL,
+	"input" text NOT NULL,
+	"output" text NOT NULL,
+	"mode" text,
+	"status" bigint,
+	"prev_hash" text NOT NULL,
+	"hash" text NOT NULL,
+	CONSTRAINT "audit_events_scope_seq_pk" PRIMARY KEY("scope","seq")
+);
+--> statement-breakpoint
+CREATE TABLE "audit_heads" (
+	"scope" text PRIMARY KEY NOT NULL,
+	"seq" bigint NOT NULL,
+	"hash" text NOT NULL,
+	"at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "holds" (
+	"ref" text PRIMARY KEY NOT NULL,
+	"wallet_id" text NOT NULL,
+	"key_id" text,
+	"capped" boolean NOT NULL,
+	"amount" bigint NOT NULL,
+	"state" text NOT NULL,
+	"settled_amount" bigint NOT NULL,
+	"node" text NOT NULL,
+	"created_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	CONSTRAINT "holds_amount" CHECK ("holds"."amount" > 0),
+	CONSTRAINT "holds_settled" CHECK ("holds"."settled_amount" >= 0 AND "holds"."settled_amount" <= "holds"."amount")
+);
+--> statement-breakpoint
+CREATE TABLE "ledger_entries" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"ref" text NOT NULL,
+	"kind" text NOT NULL,
+	"account" text NOT NULL,
+	"amount" bigint NOT NULL,
+	"at" bigint NOT NULL,
+	"note" text
+);
+--> statement-breakpoint
+CREATE TABLE "spend_days" (
+	"subject" text NOT NULL,
+	"day" text NOT NULL,
+	"spent" bigint NOT NULL,
+	"held" bigint NOT NULL,
+	CONSTRAINT "spend_days_subject_day_pk" PRIMARY KEY("subject","day")
+);
+--> statement-breakpoint
+CREATE TABLE "usage_records" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"at" bigint NOT NULL,
+	"request_id" text NOT NULL,
+	"user_id" text,
+	"api_key_id" text,
+	"endpoint" text NOT NULL,
+	"mode" text,
+	"resolved_mode" text,
+	"model" text,
+	"status" bigint NOT NULL,
+	"prompt_tokens" bigint NOT NULL,
+	"completion_tokens" bigint NOT NULL,
+	"cost_micro" bigint NOT NULL,
+	"cached" boolean NOT NULL,
+	"latency_ms" bigint NOT NULL,
+	"ttft_ms" bigint,
+	"fallback_used" boolean NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "wallets" (
+	"id" text PRIMARY KEY NOT NULL,
+	"balance" bigint NOT NULL,
+	"held" bigint NOT NULL,
+	CONSTRAINT "wallets_balance" CHECK ("wallets"."balance" >= 0),
+	CONSTRAINT "wallets_held" CHECK ("wallets"."held" >= 0 AND "wallets"."held" <= "wallets"."balance")
+);
+--> statement-breakpoint
+CREATE INDEX "audit_events_by_time" ON "audit_events" USING btree ("scope","at");--> statement-breakpoint
+CREATE INDEX "audit_events_by_request" ON "audit_events" USING btree ("scope","request_id");--> statement-breakpoint
+CREATE INDEX "audit_events_by_entity" ON "audit_events" USING btree ("scope","entity_id");--> statement-breakpoint
+CREATE INDEX "holds_open" ON "holds" USING btree ("expires_at") WHERE "holds"."state" = 'open';--> statement-breakpoint
+CREATE UNIQUE INDEX "ledger_entries_once" ON "ledger_entries" USING btree ("ref","kind","account");--> statement-breakpoint
+CREATE INDEX "usage_records_by_owner" ON "usage_records" USING btree ("owner","at");--> statement-breakpoint
+CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$;
+--> statement-breakpoint
+CREATE TRIGGER audit_events_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+--> statement-breakpoint
+CREATE TRIGGER ledger_entries_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

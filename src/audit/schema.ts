@@ -1,0 +1,110 @@
+import type { OwnerScope } from '../kernel/caller'
+import { defineId, type Id } from '../kernel/ids'
+import { PageQuery } from '../kernel/page'
+import { RangeQuery } from '../kernel/range'
+import { JsonObject, nullable, type Static, Timestamp, t } from '../kernel/schema'
+
+export const AuditEventId = defineId('audit_event')
+export type AuditEventId = Id<'audit_event'>
+
+/** What an event can be about (contract 19). */
+export const ENTITY_TYPES = [
+  'completion',
+  'skill',
+  'api_key',
+  'image',
+  'video',
+  'code',
+  'document',
+  'audio',
+  'job',
+  'submission',
+  'canvas',
+  'workflow',
+  'workflow_run',
+  'hook',
+  'event',
+  'guardrail_policy',
+  'routing_preference',
+  'webhook',
+  'iframe',
+  'widget_session',
+  'browser_session',
+  'conversation',
+  'memory',
+  'artifact',
+  'settings',
+  'organization',
+  'billing',
+  'rate_limit',
+  'user',
+  'engine',
+] as const
+export type EntityType = (typeof ENTITY_TYPES)[number]
+
+/** One chain per owner; what belongs to no tenant (engines, server settings) has the server's own. */
+export type ChainScope = OwnerScope | 'server'
+
+/** What was asked, without its text: a prompt is its SHA-256 and its length (contract 19). */
+export type InputSummary = {
+  mode?: string
+  prompt_sha256?: string
+  prompt_length?: number
+  skills?: readonly string[]
+  metadata?: Readonly<Record<string, unknown>>
+  /** Names of the members a change set; never their values. */
+  fields?: readonly string[]
+}
+
+/** What came of it (contract 19). */
+export type OutputSummary = {
+  /** HTTP status of the answer. */
+  status?: number
+  /** The service's own engine id, never a vendor's. */
+  engine?: string
+  cost_cents?: number
+  tools_used?: readonly string[]
+  fallback_used?: boolean
+  error_code?: string
+}
+
+export type AuditEntry = {
+  /** `noun.verb`, one of contract 19's. */
+  action: string
+  entityType: EntityType
+  entityId: string | null
+  /** Whose chain; the caller's own owner when left out. */
+  scope?: ChainScope
+  input?: InputSummary
+  output?: OutputSummary
+}
+
+export const AuditEvent = t.Object({
+  id: AuditEventId.schema,
+  action: t.String(),
+  entityType: t.String(),
+  entityId: nullable(t.String()),
+  userId: nullable(t.String()),
+  timestamp: Timestamp,
+  inputSummary: JsonObject,
+  outputSummary: JsonObject,
+  orgId: nullable(t.String()),
+  apiKeyId: nullable(t.String()),
+  requestId: t.String(),
+  prevHash: t.String({ description: 'Hash of the event before this one in the same chain; 64 zeros for the first' }),
+  hash: t.String({ description: 'SHA-256 of prevHash and the canonical JSON of this event without `hash`' }),
+})
+export type AuditEvent = Static<typeof AuditEvent>
+
+export const AuditQuery = t.Object({
+  ...RangeQuery.properties,
+  key_id: t.Optional(t.String({ maxLength: 64 })),
+  mode: t.Optional(t.String({ maxLength: 64 })),
+  status: t.Optional(t.Integer({ minimum: 100, maximum: 599, description: 'HTTP status of the recorded answer' })),
+  action: t.Optional(t.String({ maxLength: 64, description: 'An action, or a whole family as `key.*`' })),
+  entity_type: t.Optional(t.String({ maxLength: 64 })),
+  entity_id: t.Optional(t.String({ maxLength: 128 })),
+  request_id: t.Optional(t.String({ maxLength: 64 })),
+  ...PageQuery.properties,
+})
+export type AuditQuery = Static<typeof AuditQuery>

@@ -1,0 +1,52 @@
+import { defineTable, type Row } from '../kernel/store'
+import type { AuditEventId, ChainScope } from './schema'
+
+/**
+ * Append-only: `drizzle/<dialect>/guards.sql` refuses UPDATE and DELETE. Inside a chain `at` never
+ * falls, so the order of `seq` is also the order of time and one index serves both.
+ */
+export const auditEvents = defineTable((k) =>
+  k.table(
+    'audit_events',
+    {
+      scope: k.text('scope').$type<ChainScope>().notNull(),
+      seq: k.int('seq').notNull(),
+      id: k.text('id').$type<AuditEventId>().notNull(),
+      at: k.ms('at').notNull(),
+      action: k.text('action').notNull(),
+      entity_type: k.text('entity_type').notNull(),
+      entity_id: k.text('entity_id'),
+      user_id: k.text('user_id'),
+      org_id: k.text('org_id'),
+      api_key_id: k.text('api_key_id'),
+      request_id: k.text('request_id').notNull(),
+      /** Canonical JSON, byte for byte what was hashed. */
+      input: k.text('input').notNull(),
+      output: k.text('output').notNull(),
+      /** Copies of a member of each summary, to filter by; `verify` compares them. */
+      mode: k.text('mode'),
+      status: k.int('status'),
+      prev_hash: k.text('prev_hash').notNull(),
+      hash: k.text('hash').notNull(),
+    },
+    (t) => [
+      k.primaryKey({ columns: [t.scope, t.seq] }),
+      k.index('audit_events_by_time').on(t.scope, t.at),
+      k.index('audit_events_by_request').on(t.scope, t.request_id),
+      k.index('audit_events_by_entity').on(t.scope, t.entity_id),
+    ],
+  ),
+)
+
+/** Where each chain ends: the row that serialises its writers and shows a tail that was cut. */
+export const auditHeads = defineTable((k) =>
+  k.table('audit_heads', {
+    scope: k.text('scope').$type<ChainScope>().primaryKey(),
+    seq: k.int('seq').notNull(),
+    hash: k.text('hash').notNull(),
+    at: k.ms('at').notNull(),
+  }),
+)
+
+export type AuditEventRow = Row<typeof auditEvents>
+export type AuditHeadRow = Row<typeof auditHeads>

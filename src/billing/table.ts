@@ -1,0 +1,70 @@
+import { sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import type { KeyId } from '../kernel/ids'
+import { defineTable, type Row } from '../kernel/store'
+
+/** Money in micro-cents. `balance` is what the ledger says; `held` is the part of it open holds claim. */
+export const wallets = defineTable((k) =>
+  k.table(
+    'wallets',
+    {
+      id: k.text('id').$type<OwnerScope>().primaryKey(),
+      balance: k.int('balance').notNull(),
+      held: k.int('held').notNull(),
+    },
+    (t) => [
+      k.check('wallets_balance', sql`${t.balance} >= 0`),
+      k.check('wallets_held', sql`${t.held} >= 0 AND ${t.held} <= ${t.balance}`),
+    ],
+  ),
+)
+
+export type HoldState = 'open' | 'settled' | 'released'
+
+/** A reservation: open until it is settled or released, once. */
+export const holds = defineTable((k) =>
+  k.table(
+    'holds',
+    {
+      ref: k.text('ref').primaryKey(),
+      wallet_id: k.text('wallet_id').$type<OwnerScope>().notNull(),
+      key_id: k.text('key_id').$type<KeyId>(),
+      /** The key had a cap, so the amount also stands in its `spend_days`. */
+      capped: k.bool('capped').notNull(),
+      amount: k.int('amount').notNull(),
+      state: k.text('state').$type<HoldState>().notNull(),
+      settled_amount: k.int('settled_amount').notNull(),
+      /** The process that took it; holds of a dead one are released at boot. */
+      node: k.text('node').notNull(),
+      created_at: k.ms('created_at').notNull(),
+      expires_at: k.ms('expires_at').notNull(),
+    },
+    (t) => [
+      k.index('holds_open').on(t.expires_at).where(sql`${t.state} = 'open'`),
+      k.check('holds_amount', sql`${t.amount} > 0`),
+      k.check('holds_settled', sql`${t.settled_amount} >= 0 AND ${t.settled_amount} <= ${t.amount}`),
+    ],
+  ),
+)
+
+/** Double entry, append-only (`guards.sql`): the entries of one (ref, kind) sum to zero. */
+export const ledgerEntries = defineTable((k) =>
+  k.table(
+    'ledger_entries',
+    {
+      id: k.serial('id'),
+      ref: k.text('ref').notNull(),
+      kind: k.text('kind').notNull(),
+      /** A wallet, or one of the server's own accounts: `revenue`, `issued`. */
+      account: k.text('account').notNull(),
+      amount: k.int('amount').notNull(),
+      at: k.ms('at').notNull(),
+      note: k.text('note'),
+    },
+    (t) => [k.uniqueIndex('ledger_entries_once').on(t.ref, t.kind, t.account)],
+  ),
+)
+
+export type WalletRow = Row<typeof wallets>
+export type HoldRow = Row<typeof holds>
+export type LedgerRow = Row<typeof ledgerEntries>

@@ -1,0 +1,43 @@
+import { invalidInput, quoted } from './errors'
+import { type Static, t } from './schema'
+
+/** `from` and `to` of every dated list (contract 1.8). */
+export const RangeQuery = t.Object({
+  from: t.Optional(
+    t.String({ maxLength: 40, description: 'ISO 8601, inclusive; a bare date means its first instant' }),
+  ),
+  to: t.Optional(
+    t.String({ maxLength: 40, description: 'ISO 8601, exclusive; a bare date means the end of that day' }),
+  ),
+})
+export type RangeQuery = Static<typeof RangeQuery>
+
+/** Half-open, epoch milliseconds; null where the caller set no bound. */
+export type Range = { from: number | null; to: number | null }
+
+const DAY_MS = 86_400_000
+const BARE_DATE = /^\d{4}-\d{2}-\d{2}$/
+const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/
+
+/** Reads a range. Throws 400 `validation_error` naming the bound that is no date. */
+export function readRange({ from, to }: RangeQuery): Range {
+  const end = read('to', to)
+  return {
+    from: read('from', from),
+    to: end !== null && to && BARE_DATE.test(to) ? end + DAY_MS : end,
+  }
+}
+
+function read(name: 'from' | 'to', text: string | undefined): number | null {
+  if (text === undefined) return null
+  // In a query string an unescaped "+02:00" arrives with a space.
+  const written = text.replace(' ', '+')
+  const ms = BARE_DATE.test(written) || MOMENT.test(written) ? Date.parse(written) : Number.NaN
+  if (Number.isNaN(ms)) {
+    throw invalidInput(
+      name,
+      `"${name}" is "${quoted(text)}"; use a date like 2026-01-31 or a time like 2026-01-31T12:00:00Z.`,
+    )
+  }
+  return ms
+}
