@@ -1,0 +1,61 @@
+import type { Clock } from '../kernel/clock'
+
+const FAILURES_TO_OPEN = 5
+const WINDOW_MS = 60_000
+const OPEN_MS = 30_000
+
+export type BreakerState = 'closed' | 'open' | 'half-open'
+
+export type Breaker = ReturnType<typeof createBreaker>
+
+/**
+ * Stops asking an upstream that keeps failing: 5 failures in 60 s open it for 30 s, then one call at a
+ * time probes it; the first success closes it (contract 22.3). Monotonic time, so a clock jump changes nothing.
+ */
+export function createBreaker(clock: Pick<Clock, 'monotonic'>) {
+  let failures: number[] = []
+  let openedAt: number | null = null
+  let probing = false
+
+  const state = (): BreakerState => {
+    if (openedAt === null) return 'closed'
+    return clock.monotonic() - openedAt < OPEN_MS ? 'open' : 'half-open'
+  }
+
+  const open = () => {
+    openedAt = clock.monotonic()
+    probing = false
+    failures = []
+  }
+
+  return {
+    state,
+
+    /** Asks to make one call; every yes must be answered by `succeeded`, `failed` or `abandoned`. */
+    admits(): boolean {
+      const now = state()
+      if (now === 'closed') return true
+      if (now === 'open' || probing) return false
+      probing = true
+      return true
+    },
+
+    succeeded(): void {
+      openedAt = null
+      probing = false
+      if (failures.length > 0) failures = []
+    },
+
+    failed(): void {
+      if (openedAt !== null) return open()
+      const now = clock.monotonic()
+      failures = [...failures.filter((at) => now - at < WINDOW_MS), now]
+      if (failures.length >= FAILURES_TO_OPEN) open()
+    },
+
+    /** The call said nothing about the upstream: the caller left, or our own request was wrong. */
+    abandoned(): void {
+      probing = false
+    },
+  }
+}

@@ -1,0 +1,114 @@
+import type { Clock } from '../../../kernel/clock'
+import { trustedFetch } from '../../../kernel/outbound'
+import { type Driver, type EngineAnswer, EngineFailure, type EnginePart, type EngineRequest } from '../../engine'
+import { errorCodeOf, failureOfStatus } from '../../failures'
+import { holdLeash, type Leash } from '../leash'
+import { readEvents, readText } from './body'
+import { type Chunk, readAnswer, readCalls, readChunk } from './from-wire'
+import { toWire, type WireRequest } from './to-wire'
+
+export type CompatOptions = {
+  /** Without the trailing `/chat/completions`. */
+  baseUrl: string
+  apiKey: string | null
+  outputLimitField: string
+  clock: Clock
+  /** Longest silence of the upstream, before the first byte and between two. */
+  silenceMs?: number
+}
+
+const SILENCE_MS = 60_000
+
+/** Any server that speaks chat completions: the hot path, so nothing here that a request can do without. */
+export function createCompatDriver(options: CompatOptions): Driver {
+  const { clock, outputLimitField, silenceMs = SILENCE_MS } = options
+  const baseUrl = options.baseUrl.replace(/\/+$/, '')
+  const endpoint = `${baseUrl}/chat/completions`
+  const authorization: Record<string, string> = options.apiKey ? { authorization: `Bearer ${options.apiKey}` } : {}
+  const headers = { ...authorization, 'content-type': 'application/json' }
+
+  return { complete, stream, probe }
+
+  async function complete(request: EngineRequest): Promise<EngineAnswer> {
+    const leash = holdLeash(request.signal, silenceMs)
+    try {
+      const response = await post(toWire(request, false, { outputLimitField }), leash)
+      return readAnswer(await readText(response, leash))
+    } catch (error) {
+      throw leash.explain(error)
+    } finally {
+      leash.release()
+    }
+  }
+
+  async function* stream(request: EngineRequest): AsyncGenerator<EnginePart> {
+    const leash = holdLeash(request.signal, silenceMs)
+    try {
+      const response = await post(toWire(request, true, { outputLimitField }), leash)
+      yield* readParts(response, leash)
+    } catch (error) {
+      throw leash.explain(error)
+    } finally {
+      leash.release()
+    }
+  }
+
+  /** Lists the models, which every such server does for nothing; one without that route is there all the same. */
+  async function probe(signal: AbortSignal): Promise<void> {
+    const leash = holdLeash(signal, silenceMs)
+    try {
+      const response = await trustedFetch(`${baseUrl}/models`, { headers: authorization, signal: leash.signal })
+      if (!response.ok && response.status !== 404 && response.status !== 405) throw refusal(response, '')
+    } catch (error) {
+      throw leash.explain(error)
+    } finally {
+      leash.release()
+    }
+  }
+
+  async function post(body: WireRequest, leash: Leash): Promise<Response> {
+    const response = await trustedFetch(endpoint, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+      signal: leash.signal,
+    })
+    leash.heard()
+    if (response.status === 200) return response
+    throw refusal(response, await readText(response, leash))
+  }
+
+  function refusal(response: Response, body: string): EngineFailure {
+    return failureOfStatus(response.status, response.headers.get('retry-after'), clock.now(), errorCodeOf(body))
+  }
+}
+
+/**
+ * The parts of a stream. Deltas that arrived in one read leave as one part: whoever reads slowly gets
+ * fewer, larger pieces, and nobody pays for pieces that are already here.
+ */
+async function* readParts(response: Response, leash: Leash): AsyncGenerator<EnginePart> {
+  const calls: Chunk['calls'] = []
+  let finish: Chunk['finish'] = null
+  let usage: Chunk['usage'] = null
+  let any = false
+
+  for await (const { events } of readEvents(response, leash)) {
+    let text = ''
+    for (const data of events) {
+      const chunk = readChunk(data)
+      text += chunk.text
+      calls.push(...chunk.calls)
+      finish = chunk.finish ?? finish
+      usage = chunk.usage ?? usage
+    }
+    any ||= events.length > 0
+    if (text) yield { type: 'text-delta', text }
+  }
+
+  if (!any) throw new EngineFailure('malformed', 'the stream holds no event')
+  if (!finish) throw new EngineFailure('truncated', 'the stream ended before its finish')
+  for (const call of readCalls(calls)) yield { type: 'tool-call', ...call }
+  if (usage) yield { type: 'usage', ...usage }
+  yield { type: 'finish', reason: finish }
+}

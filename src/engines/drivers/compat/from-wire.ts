@@ -1,0 +1,85 @@
+import { type EngineAnswer, EngineFailure, type FinishReason, type StatedUsage, type ToolCall } from '../../engine'
+
+type WireCall = { index?: number; id?: string; function?: { name?: string; arguments?: string } }
+type WireText = { content?: unknown; tool_calls?: WireCall[] | null }
+type WireChoice = { delta?: WireText | null; message?: WireText | null; finish_reason?: unknown }
+type WireAnswer = { choices?: WireChoice[] | null; usage?: WireUsage | null; error?: unknown }
+type WireUsage = { prompt_tokens?: unknown; completion_tokens?: unknown }
+
+/** What one event of a stream adds. */
+export type Chunk = { text: string; calls: WireCall[]; finish: FinishReason | null; usage: StatedUsage | null }
+
+/** One `data:` line of a stream, other than `[DONE]`. Throws `malformed`. */
+export function readChunk(data: string): Chunk {
+  const wire = readObject(data)
+  const choice = wire.choices?.[0]
+  return {
+    text: typeof choice?.delta?.content === 'string' ? choice.delta.content : '',
+    calls: choice?.delta?.tool_calls ?? [],
+    finish: readFinish(choice?.finish_reason),
+    usage: readUsage(wire.usage),
+  }
+}
+
+/** The body of a plain answer. Throws `malformed` when it is anything but an answer. */
+export function readAnswer(body: string): EngineAnswer {
+  const wire = readObject(body)
+  const choice = wire.choices?.[0]
+  const content = choice?.message?.content
+  const toolCalls = readCalls(choice?.message?.tool_calls ?? [])
+  if (!choice?.message || (typeof content !== 'string' && content !== null && !toolCalls.length)) {
+    throw new EngineFailure('malformed', 'the answer holds no message')
+  }
+  return {
+    text: typeof content === 'string' ? content : '',
+    toolCalls,
+    finish: readFinish(choice.finish_reason) ?? 'stop',
+    usage: readUsage(wire.usage),
+  }
+}
+
+function readObject(text: string): WireAnswer {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new EngineFailure('malformed', 'the answer is not JSON', { cause })
+  }
+  if (typeof value !== 'object' || value === null) throw new EngineFailure('malformed', 'the answer is not an object')
+  if ('error' in value && value.error) throw new EngineFailure('server', 'the upstream reported an error in its answer')
+  const { choices } = value as WireAnswer
+  if (choices !== null && choices !== undefined && !Array.isArray(choices)) {
+    throw new EngineFailure('malformed', 'the choices of the answer are not a list')
+  }
+  return value
+}
+
+const FINISHES = new Map<unknown, FinishReason>([
+  ['stop', 'stop'],
+  ['length', 'length'],
+  ['tool_calls', 'tool-calls'],
+  ['function_call', 'tool-calls'],
+  ['content_filter', 'content-filter'],
+])
+
+/** Null while it goes on; a reason nobody knows is an end all the same. */
+const readFinish = (reason: unknown): FinishReason | null =>
+  typeof reason === 'string' ? (FINISHES.get(reason) ?? 'stop') : null
+
+const readUsage = (usage: WireUsage | null | undefined): StatedUsage | null =>
+  usage ? { promptTokens: usage.prompt_tokens, completionTokens: usage.completion_tokens } : null
+
+/** Puts the pieces of each call together: a stream sends them by index, a plain answer whole. */
+export function readCalls(pieces: readonly WireCall[]): ToolCall[] {
+  const calls = new Map<number, ToolCall>()
+  for (const [position, piece] of pieces.entries()) {
+    const index = piece.index ?? position
+    const call = calls.get(index) ?? { id: '', name: '', arguments: '' }
+    calls.set(index, {
+      id: call.id || (piece.id ?? `call_${index}`),
+      name: call.name || (piece.function?.name ?? ''),
+      arguments: call.arguments + (piece.function?.arguments ?? ''),
+    })
+  }
+  return [...calls.values()]
+}

@@ -1,0 +1,87 @@
+/** The seam between the service and whatever answers: types, no behaviour. Drivers depend on it, never on each other. */
+
+export type ImagePart = { type: 'image'; mimeType: string; base64: string }
+export type Part = { type: 'text'; text: string } | ImagePart
+
+/** A function call an engine asks for; `arguments` is JSON text, as engines write it. */
+export type ToolCall = { id: string; name: string; arguments: string }
+
+export type Message =
+  | { role: 'system' | 'user' | 'assistant'; content: string | Part[]; toolCalls?: ToolCall[] }
+  | { role: 'tool'; toolCallId: string; toolName: string; content: string }
+
+export type JsonSchema = Record<string, unknown>
+
+export type EngineTool = { name: string; description: string; parameters: JsonSchema }
+export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
+
+export type EngineRequest = {
+  /** The upstream's own name for the model; never shown to a tenant. */
+  model: string
+  messages: readonly Message[]
+  /** The resolved mode: the built-in engine picks its skills by it, other drivers ignore it. */
+  mode: string
+  temperature?: number
+  /** Tokens of answer at most; enforced here too, whatever the upstream does. */
+  maxOutputTokens: number
+  /** `true`: any JSON object. A schema: JSON that fits it. */
+  json?: JsonSchema | true
+  tools?: readonly EngineTool[]
+  toolChoice?: ToolChoice
+  /** Ends the upstream call within a second of aborting. */
+  signal: AbortSignal
+}
+
+export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter'
+
+/** Numbers as the upstream stated them: unchecked, possibly lies (G7). */
+export type StatedUsage = { promptTokens: unknown; completionTokens: unknown }
+
+export type EnginePart =
+  | { type: 'text-delta'; text: string }
+  | ({ type: 'tool-call' } & ToolCall)
+  | ({ type: 'usage' } & StatedUsage)
+  | { type: 'finish'; reason: FinishReason }
+
+export type EngineAnswer = { text: string; toolCalls: ToolCall[]; finish: FinishReason; usage: StatedUsage | null }
+
+export type Driver = {
+  /** Exactly one `finish` ends it; a stream that stops without one throws `truncated`. Throws {@link EngineFailure}. */
+  stream(request: EngineRequest): AsyncGenerator<EnginePart>
+  /** The whole answer in one exchange, where that is cheaper than a stream. Throws {@link EngineFailure}. */
+  complete?(request: EngineRequest): Promise<EngineAnswer>
+  /** Asks whether the upstream is there, at no cost. Throws {@link EngineFailure}. */
+  probe(signal: AbortSignal): Promise<void>
+}
+
+export type FailureKind =
+  | 'refused'
+  | 'timeout'
+  | 'throttled'
+  | 'server'
+  | 'config'
+  | 'malformed'
+  | 'truncated'
+  | 'too-large'
+
+type FailureExtras = { retryAfterS?: number | undefined; cause?: unknown }
+
+/** Why an engine gave no whole answer. The message is for operators only; tenants get a sentence of ours. */
+export class EngineFailure extends Error {
+  override name = 'EngineFailure'
+  readonly retryAfterS: number | undefined
+
+  constructor(
+    readonly kind: FailureKind,
+    message: string,
+    extras: FailureExtras = {},
+  ) {
+    super(message, { cause: extras.cause })
+    this.retryAfterS = extras.retryAfterS
+  }
+
+  /** Whether the same upstream may answer if asked again at once: nobody answered, or it failed by itself. */
+  get retryable(): boolean {
+    return this.kind === 'refused' || this.kind === 'server'
+  }
+}

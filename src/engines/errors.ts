@@ -1,0 +1,37 @@
+import { defineError } from '../kernel/errors'
+
+/** What another mode is worth offering: the quick one, unless that is the one that failed. */
+const alternative = (mode: string) =>
+  mode === 'fast' ? 'Try again shortly' : 'Try again shortly, or send "mode":"fast"'
+
+/** 503: the primary and every fallback engine failed before the first byte (contract 22.3). */
+export const engineUnavailable = defineError(
+  'unavailable',
+  'engine_unavailable',
+  (mode: string) =>
+    `The engine for mode "${mode}" did not answer. Nothing was charged. ${alternative(mode)}. The operator can look up this request id.`,
+)
+
+/** 503: nothing is connected that could answer this mode. */
+export const engineMissing = defineError(
+  'unavailable',
+  'engine_unavailable',
+  (mode: string) =>
+    `No engine for mode "${mode}" is connected on this server. Nothing was charged. Send another mode, or ask the operator to connect one.`,
+)
+
+/** 503 in the middle of a stream: what came so far stands, the rest does not come. */
+export const engineBrokeOff = defineError(
+  'unavailable',
+  'engine_unavailable',
+  (mode: string) =>
+    `The engine for mode "${mode}" stopped in the middle of its answer. ${alternative(mode)}. The operator can look up this request id.`,
+)
+
+/** 500: the upstream says that our own address, key or model name is wrong. */
+export const engineMisconfigured = defineError(
+  'broken',
+  'server_error',
+  (mode: string) =>
+    `The engine for mode "${mode}" is set up wrongly on this server. Nothing was charged. The operator can look up this request id.`,
+)

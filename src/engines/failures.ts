@@ -1,0 +1,38 @@
+import { EngineFailure } from './engine'
+
+/** What an upstream's refusal means, by status (reliability 4). `note` is a short code, never free text. */
+export function failureOfStatus(
+  status: number,
+  retryAfter: string | null | undefined,
+  now: number,
+  note = '',
+): EngineFailure {
+  const message = `the upstream answered ${status}${note ? ` (${note})` : ''}`
+  if (status === 429) return new EngineFailure('throttled', message, { retryAfterS: readRetryAfter(retryAfter, now) })
+  if (status === 408 || status === 504) return new EngineFailure('timeout', message)
+  if (status >= 500) return new EngineFailure('server', message)
+  // Everything else, redirects included, says that our own address, key, model or request is wrong.
+  return new EngineFailure('config', message)
+}
+
+/** `Retry-After` as seconds from now, from either of its two forms; undefined when it says nothing usable. */
+export function readRetryAfter(header: string | null | undefined, now: number): number | undefined {
+  if (!header) return undefined
+  const seconds = /^\d{1,9}$/.test(header.trim()) ? Number(header) : (Date.parse(header) - now) / 1_000
+  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined
+}
+
+/** A call that ended in an exception: nobody there, or a connection that broke. */
+export function failureOfError(error: unknown): EngineFailure {
+  if (error instanceof EngineFailure) return error
+  return new EngineFailure('refused', 'no connection to the upstream, or it broke off', { cause: error })
+}
+
+/**
+ * The machine-readable part of an upstream's error body. Only a short identifier is taken: the rest may
+ * quote the prompt, which no log may hold (I19).
+ */
+export function errorCodeOf(body: string): string {
+  const found = /"(?:code|type|status)"\s*:\s*"([a-zA-Z0-9_.-]{1,60})"/.exec(body.slice(0, 4_096))
+  return found?.[1] ?? ''
+}

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'bun:test'
+import { createCompatDriver } from '../../../src/engines/drivers/compat/client'
+import { collect, engineSuite, request, textOf, upstreamSuite } from '../../suites/engine.suite'
+import { fakeClock } from '../../support/clock'
+import { startUpstream } from '../../support/upstream'
+
+const upstream = await startUpstream()
+const options = { baseUrl: `${upstream.url}/`, apiKey: 'sk-test', outputLimitField: 'max_tokens', clock: fakeClock() }
+const driver = createCompatDriver({ ...options, silenceMs: 150 })
+
+engineSuite('compat', driver, 'Hello')
+
+describe('compat on the wire', () => {
+  test('sends what chat-completions servers expect, and nothing else', async () => {
+    upstream.reset()
+    await driver.complete!(request('Hi', { temperature: 0.3, maxOutputTokens: 77 }))
+    expect(upstream.calls[0]).toMatchObject({
+      path: '/v1/chat/completions',
+      headers: { authorization: 'Bearer sk-test' },
+      body: {
+        model: 'scripted-model',
+        messages: [
+          { role: 'system', content: 'Be brief.' },
+          { role: 'user', content: 'Hi' },
+        ],
+        stream: false,
+        max_tokens: 77,
+        temperature: 0.3,
+      },
+    })
+  })
+
+  test('asks a stream for its usage', async () => {
+    upstream.reset()
+    const parts = await collect(driver.stream(request('Hi')))
+    expect(upstream.calls[0]!.body).toMatchObject({ stream: true, stream_options: { include_usage: true } })
+    expect(parts.find((part) => part.type === 'usage')).toEqual({
+      type: 'usage',
+      promptTokens: 11,
+      completionTokens: 5,
+    })
+  })
+
+  test('names the limit as the server wants it', async () => {
+    upstream.reset()
+    const other = createCompatDriver({ ...options, outputLimitField: 'max_completion_tokens' })
+    await other.complete!(request('Hi', { maxOutputTokens: 5 }))
+    expect(upstream.calls[0]!.body).toMatchObject({ max_completion_tokens: 5 })
+    expect(upstream.calls[0]!.body).not.toHaveProperty('max_tokens')
+  })
+
+  test('asks for JSON with the schema it was given', async () => {
+    upstream.reset()
+    await driver.complete!(request('Hi', { json: { type: 'object' } }))
+    await driver.complete!(request('Hi', { json: true }))
+    expect(upstream.calls.map((call) => call.body.response_format)).toEqual([
+      { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object' } } },
+      { type: 'json_object' },
+    ])
+  })
+
+  test('writes tool calls and results back as they came', async () => {
+    upstream.reset()
+    const messages = [
+      { role: 'user' as const, content: 'Look' },
+      { role: 'assistant' as const, content: '', toolCalls: [{ id: 'call_1', name: 'look', arguments: '{}' }] },
+      { role: 'tool' as const, toolCallId: 'call_1', toolName: 'look', content: 'seen' },
+    ]
+    await driver.complete!(request('', { messages }))
+    expect(upstream.calls[0]!.body.messages).toEqual([
+      { role: 'user', content: 'Look' },
+      {
+        role: 'assistant',
+        content: '',
+        tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 'call_1', content: 'seen' },
+    ])
+  })
+
+  test('a stream that is not read keeps its upstream waiting without a time-out', async () => {
+    const stream = driver.stream(request('[[tokens:30]]'))
+    const first = await stream.next()
+    await Bun.sleep(300)
+    const rest = await collect(stream)
+    expect(textOf([first.value, ...rest]).split(' ')).toHaveLength(30)
+  })
+
+  test('one connection serves one stream after another', async () => {
+    upstream.reset()
+    const ports = new Set<unknown>()
+    for (let round = 0; round < 3; round++) {
+      await collect(driver.stream(request('Hi')))
+      ports.add(upstream.calls.at(-1)!.clientPort)
+    }
+    expect(ports.size).toBe(1)
+  })
+
+  test('nobody at the address is a refusal', async () => {
+    const lonely = createCompatDriver({ ...options, baseUrl: 'http://127.0.0.1:9/v1' })
+    await expect(lonely.complete!(request('Hi'))).rejects.toMatchObject({ kind: 'refused', retryable: true })
+    await expect(lonely.probe(new AbortController().signal)).rejects.toMatchObject({ kind: 'refused' })
+  })
+})
+
+upstreamSuite('compat', { driver, upstream })

@@ -1,0 +1,184 @@
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { Driver, EngineAnswer, EnginePart, EngineRequest, FailureKind } from '../../src/engines/engine'
+import { UPSTREAM_SECRET, type Upstream } from '../support/upstream'
+
+export const request = (prompt: string, more: Partial<EngineRequest> = {}): EngineRequest => ({
+  model: 'scripted-model',
+  mode: 'fast',
+  messages: [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: prompt },
+  ],
+  maxOutputTokens: 1_000,
+  signal: new AbortController().signal,
+  ...more,
+})
+
+export async function collect(parts: AsyncGenerator<EnginePart>): Promise<EnginePart[]> {
+  const all: EnginePart[] = []
+  for await (const part of parts) all.push(part)
+  return all
+}
+
+export const textOf = (parts: readonly EnginePart[]): string =>
+  parts.map((part) => (part.type === 'text-delta' ? part.text : '')).join('')
+
+/** What every driver owes, whatever stands behind it. */
+export function engineSuite(name: string, driver: Driver, prompt: string): void {
+  describe(`${name}: any driver`, () => {
+    test('a stream is text, then exactly one finish, last', async () => {
+      const parts = await collect(driver.stream(request(prompt)))
+      expect(textOf(parts).length).toBeGreaterThan(0)
+      expect(parts.filter((part) => part.type === 'finish')).toHaveLength(1)
+      expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'stop' })
+    })
+
+    test('the plain answer says what the stream says', async () => {
+      const plain = await driver.complete!(request(prompt))
+      const parts = await collect(driver.stream(request(prompt)))
+      expect(plain.text).toBe(textOf(parts))
+      expect(plain.finish).toBe('stop')
+    })
+
+    test('a caller who left before the start gets their own reason back', async () => {
+      const left = new Error('left')
+      const signal = AbortSignal.abort(left)
+      await expect(collect(driver.stream(request(prompt, { signal })))).rejects.toBe(left)
+      await expect(driver.complete!(request(prompt, { signal }))).rejects.toBe(left)
+    })
+
+    test('it can be probed', async () => {
+      await driver.probe(new AbortController().signal)
+    })
+  })
+}
+
+type Behaviour = { script: string; plain: FailureKind | null; streamed: FailureKind | null }
+
+const FAULTS: Behaviour[] = [
+  { script: '[[400]]', plain: 'config', streamed: 'config' },
+  { script: '[[401]]', plain: 'config', streamed: 'config' },
+  { script: '[[403]]', plain: 'config', streamed: 'config' },
+  { script: '[[302]]', plain: 'config', streamed: 'config' },
+  { script: '[[429:7]]', plain: 'throttled', streamed: 'throttled' },
+  { script: '[[500]]', plain: 'server', streamed: 'server' },
+  { script: '[[502]]', plain: 'server', streamed: 'server' },
+  { script: '[[503]]', plain: 'server', streamed: 'server' },
+  { script: '[[529]]', plain: 'server', streamed: 'server' },
+  { script: '[[hang]]', plain: 'timeout', streamed: 'timeout' },
+  { script: '[[stall]]', plain: 'timeout', streamed: 'timeout' },
+  { script: '[[drop]]', plain: 'refused', streamed: 'refused' },
+  { script: '[[cut]] [[tokens:20]]', plain: 'refused', streamed: 'refused' },
+  { script: '[[truncate]] [[tokens:20]]', plain: 'malformed', streamed: 'truncated' },
+  { script: '[[malformed]]', plain: 'malformed', streamed: 'malformed' },
+  { script: '[[html]]', plain: 'malformed', streamed: 'malformed' },
+  { script: '[[empty]]', plain: 'malformed', streamed: 'malformed' },
+  { script: '[[wrong-type]]', plain: 'malformed', streamed: 'malformed' },
+  { script: '[[error-event]]', plain: 'server', streamed: 'server' },
+  { script: '[[huge-event]]', plain: null, streamed: 'too-large' },
+  { script: '[[flood]]', plain: 'too-large', streamed: 'too-large' },
+]
+
+export type UpstreamSuiteOptions = {
+  driver: Driver
+  upstream: Upstream
+  /** Kinds this driver cannot tell apart, and what it says instead. */
+  instead?: Partial<Record<string, FailureKind[]>>
+}
+
+/** What a driver with a server behind it owes when that server misbehaves (reliability 4). */
+export function upstreamSuite(name: string, { driver, upstream, instead = {} }: UpstreamSuiteOptions): void {
+  describe(`${name}: over an upstream`, () => {
+    beforeEach(() => upstream.reset())
+    afterAll(() => upstream.stop())
+
+    const kindsOf = (script: string, kind: FailureKind) => instead[script.split(']]')[0]!.slice(2)] ?? [kind]
+
+    const expectFailure = async (attempt: Promise<unknown>, kinds: FailureKind[]) => {
+      const failure = await attempt.then(
+        () => ({ kind: 'none', message: '' }),
+        (error: { kind: string; message: string }) => error,
+      )
+      expect(kinds as string[]).toContain(failure.kind)
+      expect(failure.message).not.toContain(UPSTREAM_SECRET)
+    }
+
+    test.each(FAULTS.filter(({ plain }) => plain !== null))(
+      'plain $script fails as $plain',
+      async ({ script, plain }) => {
+        await expectFailure(driver.complete!(request(script)), kindsOf(script, plain!))
+      },
+    )
+
+    test.each(FAULTS)('streamed $script fails as $streamed', async ({ script, streamed }) => {
+      await expectFailure(collect(driver.stream(request(script))), kindsOf(script, streamed!))
+    })
+
+    test('one call is one call: nothing is retried here', async () => {
+      await driver.complete!(request('[[500]]')).catch(() => null)
+      expect(upstream.calls).toHaveLength(1)
+    })
+
+    test('the wait an upstream asks for is carried along', async () => {
+      const failure = await driver.complete!(request('[[429:7]]')).catch((error) => error)
+      expect(failure).toMatchObject({ kind: 'throttled', retryAfterS: 7, retryable: false })
+    })
+
+    test.each(['length', 'content_filter'] as const)('a finish of %s is passed on', async (finish) => {
+      const answer = await driver.complete!(request(`[[finish:${finish}]] x`))
+      const parts = await collect(driver.stream(request(`[[finish:${finish}]] x`)))
+      const expected = finish === 'length' ? 'length' : 'content-filter'
+      expect(answer.finish).toBe(expected)
+      expect(parts.at(-1)).toEqual({ type: 'finish', reason: expected })
+    })
+
+    test('a tool call arrives whole, plain and streamed', async () => {
+      const tools = [{ name: 'look', description: 'Looks', parameters: { type: 'object', properties: {} } }]
+      const plain: EngineAnswer = await driver.complete!(request('[[tool:look]]', { tools }))
+      const parts = await collect(driver.stream(request('[[tool:look]]', { tools })))
+      expect(plain.toolCalls).toMatchObject([{ name: 'look' }])
+      expect(JSON.parse(plain.toolCalls[0]!.arguments)).toEqual({ q: 'x' })
+      expect(parts.filter((part) => part.type === 'tool-call')).toMatchObject([{ name: 'look' }])
+      expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'tool-calls' })
+    })
+
+    test('a caller who leaves ends the upstream call within a second', async () => {
+      for (const run of [
+        (signal: AbortSignal) => driver.complete!(request('[[hang]]', { signal })),
+        (signal: AbortSignal) => collect(driver.stream(request('[[slow:40]] [[tokens:500]]', { signal }))),
+      ]) {
+        upstream.reset()
+        const leaving = new AbortController()
+        const attempt = run(leaving.signal).catch((error) => error)
+        await until(() => upstream.calls.length === 1)
+        leaving.abort(new Error('left'))
+        expect(await attempt).toMatchObject({ message: 'left' })
+        await until(() => upstream.aborted() === 1)
+      }
+    })
+
+    test('a reader who stops reading ends the upstream call', async () => {
+      for await (const part of driver.stream(request('[[never]]'))) {
+        if (part.type === 'text-delta') break
+      }
+      await until(() => upstream.aborted() === 1)
+    })
+
+    test('a picture reaches the upstream with its bytes', async () => {
+      const content = [
+        { type: 'text' as const, text: 'What is it?' },
+        { type: 'image' as const, mimeType: 'image/png', base64: 'iVBORw0KGgo=' },
+      ]
+      await driver.complete!(request('', { messages: [{ role: 'user', content }] }))
+      expect(JSON.stringify(upstream.calls[0]!.body)).toContain('iVBORw0KGgo=')
+    })
+  })
+}
+
+/** Waits for something outside to have happened; fails after a second. */
+export async function until(happened: () => boolean): Promise<void> {
+  for (let waited = 0; !happened(); waited += 5) {
+    if (waited > 1_000) throw new Error('it did not happen within a second')
+    await Bun.sleep(5)
+  }
+}

@@ -1,0 +1,131 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { chatDialect, type Dialect, type Json } from './upstream/dialect'
+import { playPlain, playStream } from './upstream/play'
+import { answerOf, readScript, refusalOf } from './upstream/script'
+
+export { LIE_NAMES } from './upstream/script'
+
+/** One call as the upstream saw it. */
+export type UpstreamCall = {
+  path: string
+  headers: Record<string, string | string[] | undefined>
+  body: Json
+  prompt: string
+  /** Tells connections apart. */
+  clientPort: number | undefined
+  stream: boolean
+  /** The client left before the answer had ended. */
+  aborted: boolean
+  ended: boolean
+}
+
+export type UpstreamOptions = {
+  /** What is answered when the prompt asks for nothing else. */
+  text?: string
+  dialect?: Dialect
+  /** Waits this long before every answer. */
+  delayMs?: number
+  port?: number
+}
+
+export type Upstream = Awaited<ReturnType<typeof startUpstream>>
+
+/** A text that must never reach a tenant: every scripted error body holds it. */
+export const UPSTREAM_SECRET = 'acme-vendor internal failure at 10.1.2.3 sk-upstream-secret'
+
+/**
+ * A scripted engine on loopback. It answers like a chat-completions server, and misbehaves as the last
+ * user message asks:
+ *
+ * `[[500]]` `[[429:7]]` any status, with Retry-After · `[[fail:2]]` 503 for the first two calls of this prompt ·
+ * `[[hang]]` never answers · `[[stall]]` one word, then silence · `[[delay:ms]]` answers late ·
+ * `[[slow:ms]]` waits between words · `[[drop]]` closes without a byte · `[[cut]]` breaks off in the middle ·
+ * `[[truncate]]` ends cleanly without its finish · `[[malformed]]` `[[html]]` `[[empty]]` `[[wrong-type]]` ·
+ * `[[error-event]]` reports an error inside a 200 · `[[never]]` never ends · `[[huge-event]]` 5 MB in one event ·
+ * `[[flood]]` more than 50 MB · `[[lies:kind]]` false usage (see LIE_NAMES) · `[[tokens:n]]` n words ·
+ * `[[say:text]]` this text · `[[finish:length]]` · `[[tool:name]]` one tool call
+ */
+export async function startUpstream(options: UpstreamOptions = {}) {
+  const dialect = options.dialect ?? chatDialect
+  const calls: UpstreamCall[] = []
+  const seen = new Map<string, number>()
+
+  const server = createServer((request, response) => {
+    void answer(request, response).catch(() => response.destroy())
+  })
+  await new Promise<void>((ready) => server.listen(options.port ?? 0, '127.0.0.1', ready))
+  const { port } = server.address() as AddressInfo
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = request.url ?? ''
+    if (request.method === 'GET')
+      return sendJson(response, 200, { object: 'list', data: [{ id: 'scripted', object: 'model' }] })
+    const body = JSON.parse(await readBody(request)) as Json
+    const call = record(path, request, response, body)
+    const script = readScript(call.prompt)
+    const before = seen.get(call.prompt) ?? 0
+    seen.set(call.prompt, before + 1)
+
+    const delay = Number(script.get('delay') ?? options.delayMs ?? 0)
+    if (delay) await Bun.sleep(delay)
+    const refusal = refusalOf(script, before)
+    if (refusal) {
+      if (refusal.retryAfter) response.setHeader('retry-after', refusal.retryAfter)
+      return sendJson(response, refusal.status, {
+        error: { message: UPSTREAM_SECRET, type: 'scripted', code: 'scripted' },
+      })
+    }
+    const scripted = answerOf(script, options.text)
+    await (call.stream ? playStream : playPlain)({ response, dialect, script, answer: scripted })
+  }
+
+  function record(path: string, request: IncomingMessage, response: ServerResponse, body: Json): UpstreamCall {
+    const call: UpstreamCall = {
+      path,
+      headers: request.headers,
+      clientPort: request.socket.remotePort,
+      body,
+      prompt: dialect.promptOf(body),
+      stream: dialect.wantsStream(path, body),
+      aborted: false,
+      ended: false,
+    }
+    calls.push(call)
+    response.on('close', () => {
+      call.ended = response.writableFinished
+      call.aborted = !response.writableFinished
+    })
+    return call
+  }
+
+  return {
+    /** What a driver is given as its base URL. */
+    url: `http://127.0.0.1:${port}${dialect.base}`,
+    port,
+    calls,
+    /** Calls whose client left before the end. */
+    aborted: () => calls.filter((call) => call.aborted).length,
+    reset() {
+      calls.length = 0
+      seen.clear()
+    },
+    stop: () =>
+      new Promise<void>((done) => {
+        server.close(() => done())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of request as AsyncIterable<Uint8Array>) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  const text = JSON.stringify(body)
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+  response.end(text)
+}

@@ -1,0 +1,80 @@
+/** How one family of upstreams speaks: where the prompt stands in a request and what an answer looks like. */
+export type Dialect = {
+  /** What comes before the path the driver adds, e.g. `/v1`. */
+  base: string
+  wantsStream(path: string, body: Json): boolean
+  promptOf(body: Json): string
+  plain(answer: ScriptedAnswer): unknown
+  /** A whole stream as frames of raw text: what opens it, one piece of text, what closes it. */
+  open(): string
+  delta(text: string): string
+  close(answer: ScriptedAnswer): string
+}
+
+export type Json = Record<string, unknown>
+
+export type ScriptedAnswer = {
+  text: string
+  finish: 'stop' | 'length' | 'tool_calls' | 'content_filter'
+  usage: { prompt_tokens?: unknown; completion_tokens?: unknown } | null
+  toolCalls: { id: string; name: string; arguments: string }[]
+}
+
+export const frame = (data: unknown, event?: string): string =>
+  `${event ? `event: ${event}\n` : ''}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
+
+/** The text of a message whose content is a string or a list of parts. */
+export function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return content.map((part: Json) => (typeof part.text === 'string' ? part.text : '')).join(' ')
+}
+
+const call = ({ id, name, arguments: args }: ScriptedAnswer['toolCalls'][number], index: number) => ({
+  index,
+  id,
+  type: 'function',
+  function: { name, arguments: args },
+})
+
+const chunk = (choice: unknown, more: Json = {}) =>
+  frame({ id: 'up_1', object: 'chat.completion.chunk', created: 1, model: 'scripted', choices: [choice], ...more })
+
+/** Chat completions, as the `compat` driver speaks it. */
+export const chatDialect: Dialect = {
+  base: '/v1',
+  wantsStream: (_path, body) => body.stream === true,
+  promptOf(body) {
+    const users = (body.messages as Json[]).filter((message) => message.role === 'user')
+    return textOf(users.at(-1)?.content)
+  },
+  plain: ({ text, finish, usage, toolCalls }) => ({
+    id: 'up_1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'scripted',
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: toolCalls.length ? null : text,
+          ...(toolCalls.length && { tool_calls: toolCalls.map(call) }),
+        },
+        finish_reason: finish,
+      },
+    ],
+    ...(usage && { usage }),
+  }),
+  open: () => chunk({ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }),
+  delta: (text) => chunk({ index: 0, delta: { content: text }, finish_reason: null }),
+  close: ({ finish, usage, toolCalls }) =>
+    [
+      ...toolCalls.map((each, index) =>
+        chunk({ index: 0, delta: { tool_calls: [call(each, index)] }, finish_reason: null }),
+      ),
+      chunk({ index: 0, delta: {}, finish_reason: finish }),
+      usage ? frame({ id: 'up_1', object: 'chat.completion.chunk', choices: [], usage }) : '',
+      frame('[DONE]'),
+    ].join(''),
+}
