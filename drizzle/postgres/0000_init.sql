@@ -1,3 +1,24 @@
+CREATE TABLE "api_keys" (
+	"id" text PRIMARY KEY NOT NULL,
+	"user_id" text NOT NULL,
+	"org_id" text,
+	"name" text NOT NULL,
+	"prefix" text NOT NULL,
+	"hash" text NOT NULL,
+	"scopes" jsonb NOT NULL,
+	"tier" text NOT NULL,
+	"rpm_limit" bigint,
+	"tpm_limit" bigint,
+	"daily_cap_cents" bigint,
+	"monthly_cap_cents" bigint,
+	"allowed_origins" jsonb NOT NULL,
+	"brand_soul" jsonb,
+	"created_at" bigint NOT NULL,
+	"last_used_at" bigint,
+	"expires_at" bigint,
+	"revoked_at" bigint
+);
+--> statement-breakpoint
 CREATE TABLE "audit_events" (
 	"scope" text NOT NULL,
 	"seq" bigint NOT NULL,
@@ -51,6 +72,33 @@ CREATE TABLE "ledger_entries" (
 	"note" text
 );
 --> statement-breakpoint
+CREATE TABLE "members" (
+	"org_id" text NOT NULL,
+	"user_id" text NOT NULL,
+	"role" text NOT NULL,
+	"joined_at" bigint NOT NULL,
+	CONSTRAINT "members_org_id_user_id_pk" PRIMARY KEY("org_id","user_id")
+);
+--> statement-breakpoint
+CREATE TABLE "orgs" (
+	"id" text PRIMARY KEY NOT NULL,
+	"name" text NOT NULL,
+	"slug" text NOT NULL,
+	"type" text NOT NULL,
+	"suspended_at" bigint,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "sessions" (
+	"id" text PRIMARY KEY NOT NULL,
+	"user_id" text NOT NULL,
+	"token_hash" text NOT NULL,
+	"created_at" bigint NOT NULL,
+	"last_seen_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "spend_days" (
 	"subject" text NOT NULL,
 	"day" text NOT NULL,
@@ -80,6 +128,26 @@ CREATE TABLE "usage_records" (
 	"fallback_used" boolean NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "user_settings" (
+	"user_id" text PRIMARY KEY NOT NULL,
+	"default_mode" text NOT NULL,
+	"personality" text NOT NULL,
+	"timezone" text NOT NULL,
+	"svc_branding" boolean NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "users" (
+	"id" text PRIMARY KEY NOT NULL,
+	"email" text NOT NULL,
+	"name" text,
+	"password_hash" text,
+	"platform_role" text,
+	"active_org_id" text,
+	"disabled_at" bigint,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "wallets" (
 	"id" text PRIMARY KEY NOT NULL,
 	"balance" bigint NOT NULL,
@@ -88,12 +156,20 @@ CREATE TABLE "wallets" (
 	CONSTRAINT "wallets_held" CHECK ("wallets"."held" >= 0 AND "wallets"."held" <= "wallets"."balance")
 );
 --> statement-breakpoint
-CREATE INDEX "audit_events_by_time" ON "audit_events" USING btree ("scope","at");--> statement-breakpoint
-CREATE INDEX "audit_events_by_request" ON "audit_events" USING btree ("scope","request_id");--> statement-breakpoint
-CREATE INDEX "audit_events_by_entity" ON "audit_events" USING btree ("scope","entity_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "api_keys_by_hash" ON "api_keys" USING btree ("hash");--> statement-breakpoint
+CREATE INDEX "api_keys_by_user" ON "api_keys" USING btree ("user_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "api_keys_by_org" ON "api_keys" USING btree ("org_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "audit_events_by_time" ON "audit_events" USING btree ("scope","at","seq");--> statement-breakpoint
+CREATE INDEX "audit_events_by_entity" ON "audit_events" USING btree ("scope","entity_id","seq") WHERE "audit_events"."entity_type" <> 'completion';--> statement-breakpoint
 CREATE INDEX "holds_open" ON "holds" USING btree ("expires_at") WHERE "holds"."state" = 'open';--> statement-breakpoint
 CREATE UNIQUE INDEX "ledger_entries_once" ON "ledger_entries" USING btree ("ref","kind","account");--> statement-breakpoint
+CREATE INDEX "members_by_user" ON "members" USING btree ("user_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "orgs_by_slug" ON "orgs" USING btree ("slug");--> statement-breakpoint
+CREATE UNIQUE INDEX "sessions_by_token" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
+CREATE INDEX "sessions_by_user" ON "sessions" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "sessions_by_expiry" ON "sessions" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "usage_records_by_owner" ON "usage_records" USING btree ("owner","at");--> statement-breakpoint
+CREATE UNIQUE INDEX "users_by_email" ON "users" USING btree ("email");--> statement-breakpoint
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$;
 --> statement-breakpoint
 CREATE TRIGGER audit_events_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

@@ -1,6 +1,10 @@
 /** Every table, as Postgres sees it: what drizzle-kit reads to make `drizzle/postgres/*.sql`. */
 import * as audit from '../../src/audit/table'
+import * as auth from '../../src/auth/table'
 import * as billing from '../../src/billing/table'
+import * as keys from '../../src/keys/table'
+import * as orgRoom from '../../src/orgs/table'
+import * as settings from '../../src/settings/table'
 import * as usage from '../../src/usage/table'
 
 export const auditEvents = audit.auditEvents.postgres
@@ -10,3 +14,9 @@ export const spendDays = usage.spendDays.postgres
 export const wallets = billing.wallets.postgres
 export const holds = billing.holds.postgres
 export const ledgerEntries = billing.ledgerEntries.postgres
+export const userSettings = settings.userSettings.postgres
+export const users = orgRoom.users.postgres
+export const orgs = orgRoom.orgs.postgres
+export const members = orgRoom.members.postgres
+export const apiKeys = keys.apiKeys.postgres
+export const sessions = auth.sessions.postgres

@@ -1,3 +1,27 @@
+CREATE TABLE `api_keys` (
+	`id` text PRIMARY KEY NOT NULL,
+	`user_id` text NOT NULL,
+	`org_id` text,
+	`name` text NOT NULL,
+	`prefix` text NOT NULL,
+	`hash` text NOT NULL,
+	`scopes` text NOT NULL,
+	`tier` text NOT NULL,
+	`rpm_limit` integer,
+	`tpm_limit` integer,
+	`daily_cap_cents` integer,
+	`monthly_cap_cents` integer,
+	`allowed_origins` text NOT NULL,
+	`brand_soul` text,
+	`created_at` integer NOT NULL,
+	`last_used_at` integer,
+	`expires_at` integer,
+	`revoked_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `api_keys_by_hash` ON `api_keys` (`hash`);--> statement-breakpoint
+CREATE INDEX `api_keys_by_user` ON `api_keys` (`user_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `api_keys_by_org` ON `api_keys` (`org_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE TABLE `audit_events` (
 	`scope` text NOT NULL,
 	`seq` integer NOT NULL,
@@ -19,9 +43,8 @@ CREATE TABLE `audit_events` (
 	PRIMARY KEY(`scope`, `seq`)
 );
 --> statement-breakpoint
-CREATE INDEX `audit_events_by_time` ON `audit_events` (`scope`,`at`);--> statement-breakpoint
-CREATE INDEX `audit_events_by_request` ON `audit_events` (`scope`,`request_id`);--> statement-breakpoint
-CREATE INDEX `audit_events_by_entity` ON `audit_events` (`scope`,`entity_id`);--> statement-breakpoint
+CREATE INDEX `audit_events_by_time` ON `audit_events` (`scope`,`at`,`seq`);--> statement-breakpoint
+CREATE INDEX `audit_events_by_entity` ON `audit_events` (`scope`,`entity_id`,`seq`) WHERE "audit_events"."entity_type" <> 'completion';--> statement-breakpoint
 CREATE TABLE `audit_heads` (
 	`scope` text PRIMARY KEY NOT NULL,
 	`seq` integer NOT NULL,
@@ -56,6 +79,38 @@ CREATE TABLE `ledger_entries` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `ledger_entries_once` ON `ledger_entries` (`ref`,`kind`,`account`);--> statement-breakpoint
+CREATE TABLE `members` (
+	`org_id` text NOT NULL,
+	`user_id` text NOT NULL,
+	`role` text NOT NULL,
+	`joined_at` integer NOT NULL,
+	PRIMARY KEY(`org_id`, `user_id`)
+);
+--> statement-breakpoint
+CREATE INDEX `members_by_user` ON `members` (`user_id`);--> statement-breakpoint
+CREATE TABLE `orgs` (
+	`id` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`slug` text NOT NULL,
+	`type` text NOT NULL,
+	`suspended_at` integer,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `orgs_by_slug` ON `orgs` (`slug`);--> statement-breakpoint
+CREATE TABLE `sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`user_id` text NOT NULL,
+	`token_hash` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`last_seen_at` integer NOT NULL,
+	`expires_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `sessions_by_token` ON `sessions` (`token_hash`);--> statement-breakpoint
+CREATE INDEX `sessions_by_user` ON `sessions` (`user_id`);--> statement-breakpoint
+CREATE INDEX `sessions_by_expiry` ON `sessions` (`expires_at`);--> statement-breakpoint
 CREATE TABLE `spend_days` (
 	`subject` text NOT NULL,
 	`day` text NOT NULL,
@@ -86,6 +141,27 @@ CREATE TABLE `usage_records` (
 );
 --> statement-breakpoint
 CREATE INDEX `usage_records_by_owner` ON `usage_records` (`owner`,`at`);--> statement-breakpoint
+CREATE TABLE `user_settings` (
+	`user_id` text PRIMARY KEY NOT NULL,
+	`default_mode` text NOT NULL,
+	`personality` text NOT NULL,
+	`timezone` text NOT NULL,
+	`svc_branding` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `users` (
+	`id` text PRIMARY KEY NOT NULL,
+	`email` text NOT NULL,
+	`name` text,
+	`password_hash` text,
+	`platform_role` text,
+	`active_org_id` text,
+	`disabled_at` integer,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `users_by_email` ON `users` (`email`);--> statement-breakpoint
 CREATE TABLE `wallets` (
 	`id` text PRIMARY KEY NOT NULL,
 	`balance` integer NOT NULL,

@@ -1,6 +1,10 @@
 /** Every table, as SQLite sees it: what drizzle-kit reads to make `drizzle/sqlite/*.sql`. */
 import * as audit from '../../src/audit/table'
+import * as auth from '../../src/auth/table'
 import * as billing from '../../src/billing/table'
+import * as keys from '../../src/keys/table'
+import * as orgRoom from '../../src/orgs/table'
+import * as settings from '../../src/settings/table'
 import * as usage from '../../src/usage/table'
 
 export const auditEvents = audit.auditEvents.sqlite
@@ -10,3 +14,9 @@ export const spendDays = usage.spendDays.sqlite
 export const wallets = billing.wallets.sqlite
 export const holds = billing.holds.sqlite
 export const ledgerEntries = billing.ledgerEntries.sqlite
+export const userSettings = settings.userSettings.sqlite
+export const users = orgRoom.users.sqlite
+export const orgs = orgRoom.orgs.sqlite
+export const members = orgRoom.members.sqlite
+export const apiKeys = keys.apiKeys.sqlite
+export const sessions = auth.sessions.sqlite

@@ -1,0 +1,28 @@
+import type { OwnerScope } from '../kernel/caller'
+import { defineId, type Id } from '../kernel/ids'
+
+export const EventId = defineId('event', 'evt')
+export type EventId = Id<'event'>
+
+/** A kind of event: its dotted name (contract 14.2), and the shape of its `data` for the compiler. */
+export type EventKind<Data extends object = object> = {
+  readonly type: string
+  /** Between rooms only: never seen by `*`, so never delivered to anyone outside. */
+  readonly internal: boolean
+  readonly '~data'?: Data
+}
+
+/** Something that happened, to whom it belongs, and when (epoch ms). */
+export type DomainEvent<Data extends object = object> = {
+  readonly id: EventId
+  readonly type: string
+  readonly scope: OwnerScope
+  readonly created: number
+  readonly data: Data
+}
+
+/** Declares an event in the room that emits it: `defineEvent<KeyFacts>('key.created')`. */
+export const defineEvent = <Data extends object>(type: string): EventKind<Data> => ({ type, internal: false })
+
+/** The same for news that only other rooms may hear. */
+export const defineInternalEvent = <Data extends object>(type: string): EventKind<Data> => ({ type, internal: true })

@@ -1,0 +1,38 @@
+import type { Scope, Tier } from '../kernel/caller'
+import { defineError } from '../kernel/errors'
+
+export const keyNotFound = defineError('missing', 'not_found', () => 'No API key with this id.')
+
+export const scopeNotHeld = defineError(
+  'forbidden',
+  'missing_scope',
+  (missing: Scope[], held: readonly Scope[]) =>
+    `A key can only give what it has: this one has ${held.join(', ') || 'no scope'} and not ${missing.join(', ')}. ` +
+    'Leave those out, or use a key that has them.',
+)
+
+export const orgRequired = defineError(
+  'invalid',
+  'org_required',
+  () => '"scope" is "org", and no organization is named or active. Send "org_id", or POST /orgs/{id}/activate first.',
+)
+
+export const personalFromOrgKey = defineError(
+  'forbidden',
+  'forbidden',
+  () =>
+    "An organization's key makes keys of that organization only. Use a personal key or a session for a personal one.",
+)
+
+export const limitAboveTier = defineError(
+  'invalid',
+  'validation_error',
+  (field: string, value: number, tier: Tier, most: number) =>
+    `"${field}" is ${value}; tier ${tier} allows ${most} a minute, and a key's own limit can only lower that.`,
+)
+
+export const ambiguousKey = defineError(
+  'conflict',
+  'conflict',
+  (ref: string, ids: string[]) => `${ids.length} keys match "${ref}": ${ids.join(', ')}. Name one by its id.`,
+)

@@ -1,0 +1,26 @@
+import type { Clock } from '../kernel/clock'
+import type { KeyId } from '../kernel/ids'
+import { type Loop, startLoop } from '../kernel/loop'
+import type { Sightings } from '../kernel/sightings'
+import type { Store } from '../kernel/store'
+import { keyRepository as rows } from './repository'
+
+type Deps = { store: Store; lastUsed: Sightings<KeyId> }
+type LoopDeps = Deps & { clock: Clock; onError(name: string, error: unknown): void }
+
+const IDLE_MS = 15_000
+const BATCH = 500
+
+/** Writes down when keys were last used, behind the requests that used them. */
+export const startLastUsedLoop = ({ clock, onError, ...deps }: LoopDeps): Loop =>
+  startLoop({ name: 'keys-last-used', idleMs: IDLE_MS, clock, onError, tick: () => flushLastUsed(deps) })
+
+/** Everything noted so far, in short units; also run once when the server stops. */
+export async function flushLastUsed({ store, lastUsed }: Deps): Promise<number> {
+  const uses = lastUsed.take()
+  for (let from = 0; from < uses.length; from += BATCH) {
+    const batch = uses.slice(from, from + BATCH)
+    await store.write((tx) => rows.noteUses(tx, batch))
+  }
+  return 0
+}

@@ -1,0 +1,74 @@
+import type { KeyCaller } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import type { KeyId } from '../kernel/ids'
+import { createReadCache, freshFor } from '../kernel/read-cache'
+import type { Sightings } from '../kernel/sightings'
+import type { Store } from '../kernel/store'
+import type { OrgService } from '../orgs'
+import { keyRepository as rows } from './repository'
+import { isLive } from './rules'
+import type { KeyRow } from './table'
+import { KEY_LABELS, recogniseSecret } from './token'
+
+export type KeyLookup = ReturnType<typeof createKeyLookup>
+
+type Deps = {
+  store: Store
+  orgs: Pick<OrgService, 'standing' | 'isOpen'>
+  clock: Clock
+  lastUsed: Sightings<KeyId>
+}
+
+type Known = { caller: KeyCaller; expiresAt: number | null }
+
+const REMEMBERED_KEYS = 20_000
+const LABELS = Object.values(KEY_LABELS)
+
+/** Turns a key as it was sent into a caller. What it remembers is forgotten the moment a key changes (I26). */
+export function createKeyLookup({ store, orgs, clock, lastUsed }: Deps) {
+  const known = createReadCache<string, Known>({ max: REMEMBERED_KEYS, maxAgeMs: freshFor(store.dialect), clock })
+
+  return {
+    /**
+     * The caller behind a key, or null when it is malformed, unknown, revoked, expired, or its owner is
+     * shut out. At once when remembered; a malformed key never reaches the database.
+     */
+    find(token: string): KeyCaller | null | Promise<KeyCaller | null> {
+      const hash = recogniseSecret(token, LABELS)
+      if (hash === null) return null
+      const found = known.get(hash, load)
+      return found instanceof Promise ? found.then(admit) : admit(found)
+    },
+    forget: (hash: string) => known.forget(hash),
+    forgetAll: () => known.clear(),
+  }
+
+  function admit(found: Known | null): KeyCaller | null {
+    if (!found || (found.expiresAt !== null && found.expiresAt <= clock.now())) return null
+    lastUsed.note(found.caller.keyId)
+    return found.caller
+  }
+
+  async function load(hash: string): Promise<Known | null> {
+    const row = await rows.byHash(store.read, hash)
+    if (!row || !isLive(row, clock.now())) return null
+    const standing = await orgs.standing(store.read, row.user_id)
+    if (!standing || (row.org_id && !(await orgs.isOpen(store.read, row.org_id)))) return null
+    return { caller: toCaller(row, row.org_id ?? standing.activeOrgId), expiresAt: row.expires_at }
+  }
+}
+
+const toCaller = (row: KeyRow, activeOrgId: KeyCaller['activeOrgId']): KeyCaller => ({
+  type: 'key',
+  userId: row.user_id,
+  keyId: row.id,
+  orgId: row.org_id,
+  activeOrgId,
+  scopes: row.scopes,
+  tier: row.tier,
+  rpmLimit: row.rpm_limit,
+  tpmLimit: row.tpm_limit,
+  dailyCapCents: row.daily_cap_cents,
+  monthlyCapCents: row.monthly_cap_cents,
+  allowedOrigins: row.allowed_origins,
+})

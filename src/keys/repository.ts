@@ -1,0 +1,106 @@
+import { and, desc, eq, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import type { KeyId, OrgId, UserId } from '../kernel/ids'
+import type { Mark } from '../kernel/page'
+import { command, query, type Reader, type Tx } from '../kernel/store'
+import { apiKeys, type KeyRow } from './table'
+
+/** Whose keys a caller may manage: one user's personal ones, and those of some orgs. */
+export type Reach = { userId: UserId | null; orgIds: readonly OrgId[] }
+
+/** What an operator's list is narrowed to. */
+export type KeyFilter = { orgId?: OrgId; userId?: UserId; name?: string; prefix?: string; live?: boolean }
+
+const keyByHash = query<{ hash: string }>()((db, p) => {
+  const table = db.of(apiKeys)
+  return db.select().from(table).where(eq(table.hash, p.hash)).limit(1)
+})
+
+const brandSoulOf = query<{ id: KeyId }>()((db, p) => {
+  const table = db.of(apiKeys)
+  return db.select({ brand_soul: table.brand_soul }).from(table).where(eq(table.id, p.id)).limit(1)
+})
+
+const noteUse = command<{ id: KeyId; at: number }>()((tx, p) => {
+  const table = tx.of(apiKeys)
+  return tx
+    .update(table)
+    .set({ last_used_at: sql`${p.at}` })
+    .where(eq(table.id, p.id))
+})
+
+/** Rows of keys. What tenants read goes through a {@link Reach}; the rest is for the door and for operators. */
+export const keyRepository = {
+  byHash: async (db: Reader, hash: string): Promise<KeyRow | undefined> => (await keyByHash(db, { hash }))[0],
+
+  brandSoul: async (db: Reader, id: KeyId) => (await brandSoulOf(db, { id }))[0]?.brand_soul ?? null,
+
+  async insert(tx: Tx, row: KeyRow): Promise<void> {
+    await tx.insert(tx.of(apiKeys)).values(row)
+  },
+
+  async find(db: Reader, reach: Reach, id: KeyId): Promise<KeyRow | undefined> {
+    const table = db.of(apiKeys)
+    const found = await db
+      .select()
+      .from(table)
+      .where(and(eq(table.id, id), within(db, reach)))
+      .limit(1)
+    return found[0]
+  },
+
+  async list(db: Reader, reach: Reach, before: Mark | null, limit: number): Promise<KeyRow[]> {
+    return newestFirst(db, [within(db, reach)], before, limit)
+  },
+
+  async update(tx: Tx, id: KeyId, change: Partial<KeyRow>): Promise<KeyRow> {
+    const table = tx.of(apiKeys)
+    const [row] = await tx.update(table).set(change).where(eq(table.id, id)).returning()
+    return row!
+  },
+
+  async noteUses(tx: Tx, uses: readonly [KeyId, number][]): Promise<void> {
+    for (const [id, at] of uses) await noteUse(tx, { id, at })
+  },
+
+  /** For operators: any key, newest first. */
+  async search(db: Reader, filter: KeyFilter, before: Mark | null, limit: number): Promise<KeyRow[]> {
+    const table = db.of(apiKeys)
+    const filters: (SQL | undefined)[] = [
+      filter.orgId && eq(table.org_id, filter.orgId),
+      filter.userId && eq(table.user_id, filter.userId),
+      filter.name !== undefined ? eq(table.name, filter.name) : undefined,
+      filter.prefix !== undefined ? eq(table.prefix, filter.prefix) : undefined,
+      filter.live ? isNull(table.revoked_at) : undefined,
+    ].map((part) => part || undefined)
+    return newestFirst(db, filters, before, limit)
+  },
+
+  /** For operators: by id, whoever it belongs to. */
+  async any(db: Reader, id: KeyId): Promise<KeyRow | undefined> {
+    const table = db.of(apiKeys)
+    return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0]
+  },
+}
+
+function within(db: Reader, { userId, orgIds }: Reach): SQL | undefined {
+  const table = db.of(apiKeys)
+  const personal = userId ? and(eq(table.user_id, userId), isNull(table.org_id)) : undefined
+  return or(personal, inArray(table.org_id, [...orgIds]))
+}
+
+async function newestFirst(
+  db: Reader,
+  filters: (SQL | undefined)[],
+  before: Mark | null,
+  limit: number,
+): Promise<KeyRow[]> {
+  const table = db.of(apiKeys)
+  const sameMoment = before && and(eq(table.created_at, before.at), lt(table.id, before.id as KeyId))
+  const older = before ? or(lt(table.created_at, before.at), sameMoment ?? undefined) : undefined
+  return db
+    .select()
+    .from(table)
+    .where(and(...filters, older))
+    .orderBy(desc(table.created_at), desc(table.id))
+    .limit(limit)
+}

@@ -1,0 +1,65 @@
+import type { OwnerScope, Scope, TenantCaller, Tier } from '../kernel/caller'
+import { invalidInput, quoted } from '../kernel/errors'
+import { limitAboveTier, scopeNotHeld } from './errors'
+import type { BrandSoul, KeyPatch } from './schema'
+import type { KeyRow } from './table'
+
+export type TierLimits = { rpm: number; tpm: number }
+
+/** Whose money and whose record a key's calls are. */
+export const ownerOfKey = ({ org_id, user_id }: Pick<KeyRow, 'org_id' | 'user_id'>): OwnerScope =>
+  org_id ? `org:${org_id}` : `user:${user_id}`
+
+/** In force: neither revoked nor past its end. */
+export const isLive = ({ revoked_at, expires_at }: Pick<KeyRow, 'revoked_at' | 'expires_at'>, now: number): boolean =>
+  revoked_at === null && (expires_at === null || expires_at > now)
+
+/** Throws 403 `missing_scope` when `added` holds a scope the caller lacks; a session lacks none (A22). */
+export function assertGrantable(caller: TenantCaller, added: readonly Scope[]): void {
+  if (caller.type !== 'key') return
+  const missing = added.filter((scope) => !caller.scopes.includes(scope))
+  if (missing.length) throw scopeNotHeld(missing, caller.scopes)
+}
+
+type OwnLimits = { rpm_limit?: number | null | undefined; tpm_limit?: number | null | undefined }
+
+/** A key's own limits may only lower its tier's (contract 20). Throws 400 `validation_error`. */
+export function assertWithinTier({ rpm_limit, tpm_limit }: OwnLimits, tier: Tier, most: TierLimits): void {
+  if (rpm_limit && rpm_limit > most.rpm) {
+    throw limitAboveTier.with({ param: 'rpm_limit' }, 'rpm_limit', rpm_limit, tier, most.rpm)
+  }
+  if (tpm_limit && tpm_limit > most.tpm) {
+    throw limitAboveTier.with({ param: 'tpm_limit' }, 'tpm_limit', tpm_limit, tier, most.tpm)
+  }
+}
+
+/** Reads `expires_at` into epoch ms. Throws 400 `validation_error` for a moment that is over. */
+export function readExpiry(value: string | null | undefined, now: number): number | null {
+  if (value === null || value === undefined) return null
+  const at = Date.parse(value)
+  if (at > now) return at
+  throw invalidInput('expires_at', `"expires_at" is ${quoted(value)}, which is not in the future.`)
+}
+
+/** Origins as browsers send them, each once. Throws 400 `validation_error`, naming the one that is none. */
+export function readOrigins(values: readonly string[]): string[] {
+  return [...new Set(values.map((value, place) => readOrigin(value, `allowed_origins[${place}]`)))]
+}
+
+function readOrigin(value: string, path: string): string {
+  const url = URL.canParse(value) ? new URL(value) : null
+  const isOrigin = url && /^https?:$/.test(url.protocol) && url.origin === value.toLowerCase().replace(/\/$/, '')
+  if (isOrigin) return url.origin
+  throw invalidInput(
+    path,
+    `"${path}" is "${quoted(value)}"; an origin is a scheme and a host, such as https://app.example or http://localhost:5173.`,
+  )
+}
+
+/** The members of a brand soul and no others, with what was left out filled in. */
+export function readBrandSoul(value: NonNullable<KeyPatch['brand_soul']>): BrandSoul {
+  const { enabled = true, persona = '', tone = '', knowledge = [], constraints = [] } = value
+  return { enabled, persona, tone, knowledge, constraints }
+}
+
+export const unique = <T>(values: readonly T[]): T[] => [...new Set(values)]

@@ -1,0 +1,113 @@
+import { SCOPES, TIERS } from '../kernel/caller'
+import { KeyId, OrgId } from '../kernel/ids'
+import { PageQuery } from '../kernel/page'
+import { JsonObject, nullable, oneOf, pageOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
+
+const MAX_CAP_CENTS = 1_000_000_000
+
+const Name = t.String({ minLength: 1, maxLength: 128 })
+const Scopes = t.Array(oneOf(SCOPES), { maxItems: 32, description: 'What the key may be used for' })
+const Limit = nullable(t.Integer({ minimum: 1, maximum: 1_000_000_000 }))
+const CapCents = nullable(t.Integer({ minimum: 1, maximum: MAX_CAP_CENTS, description: 'Cents; null for no cap' }))
+const Origins = t.Array(t.String({ minLength: 1, maxLength: 300 }), {
+  maxItems: 50,
+  description: 'Origins whose pages may use the key, such as https://app.example; empty allows every one',
+})
+
+/** How answers under a key should sound, and what they may rely on (contract 20). */
+export const BrandSoul = t.Object(
+  {
+    enabled: t.Boolean(),
+    persona: t.String({ maxLength: 4_000 }),
+    tone: t.String({ maxLength: 1_000 }),
+    knowledge: t.Array(t.String({ maxLength: 4_000 }), { maxItems: 50 }),
+    constraints: t.Array(t.String({ maxLength: 1_000 }), { maxItems: 50 }),
+  },
+  { $id: 'BrandSoul' },
+)
+export type BrandSoul = Static<typeof BrandSoul>
+
+/** What a caller may set on a key besides its name and scopes. */
+const settable = {
+  rpm_limit: t.Optional(Limit),
+  tpm_limit: t.Optional(Limit),
+  daily_cap_cents: t.Optional(CapCents),
+  monthly_cap_cents: t.Optional(CapCents),
+  allowed_origins: t.Optional(Origins),
+  expires_at: t.Optional(nullable(Timestamp)),
+}
+
+/** Body of `POST /keys`. */
+export const NewKey = t.Object(
+  {
+    name: t.Optional(Name),
+    scopes: t.Optional(Scopes),
+    scope: t.Optional(oneOf(['personal', 'org'] as const)),
+    org_id: t.Optional(nullable(t.String({ maxLength: 64 }))),
+    test: t.Optional(t.Boolean({ description: 'A svc_sk_test_ prefix: a label only, the key is billed alike' })),
+    ...settable,
+  },
+  { $id: 'NewKey' },
+)
+export type NewKey = Static<typeof NewKey>
+
+/** Body of `PUT /keys/{id}`: what is left out stays, null clears. */
+export const KeyPatch = t.Object(
+  {
+    name: t.Optional(Name),
+    scopes: t.Optional(Scopes),
+    brand_soul: t.Optional(nullable(t.Partial(BrandSoul))),
+    ...settable,
+  },
+  { $id: 'KeyPatch' },
+)
+export type KeyPatch = Static<typeof KeyPatch>
+
+export const KEY_STATUSES = ['active', 'rotating', 'revoked'] as const
+
+/** A key as its owner sees it; the secret is never part of it (contract 20). */
+const fields = {
+  id: KeyId.schema,
+  object: t.Literal('api_key'),
+  name: t.String(),
+  prefix: t.String({ description: 'The first characters of the key, to tell keys apart' }),
+  scopes: t.Array(oneOf(SCOPES)),
+  scope: oneOf(['personal', 'org'] as const),
+  org_id: nullable(OrgId.schema),
+  tier: oneOf(TIERS),
+  status: oneOf(KEY_STATUSES),
+  rpm_limit: nullable(t.Integer()),
+  tpm_limit: nullable(t.Integer()),
+  daily_cap_cents: nullable(t.Integer()),
+  monthly_cap_cents: nullable(t.Integer()),
+  spent_today_cents: t.Number(),
+  spent_month_cents: t.Number(),
+  allowed_origins: t.Array(t.String()),
+  brand_soul: nullable(BrandSoul),
+  routing_preference_id: nullable(t.String({ format: 'uuid' })),
+  routing_rules: t.Array(JsonObject),
+  guardrail_policy_id: nullable(t.String({ format: 'uuid' })),
+  created: Timestamp,
+  last_used_at: nullable(Timestamp),
+  expires_at: nullable(Timestamp),
+  revoked_at: nullable(Timestamp),
+}
+
+export const ApiKey = t.Object(fields, { $id: 'ApiKey' })
+export type ApiKey = Static<typeof ApiKey>
+
+export const ApiKeyReply = t.Object({ ...fields, request_id: RequestId }, { $id: 'ApiKeyReply' })
+
+const Secret = t.String({ description: 'The whole key. Shown once: keep it now' })
+export const ApiKeyWithSecret = t.Object({ ...fields, key: Secret }, { $id: 'ApiKeyWithSecret' })
+export type ApiKeyWithSecret = Static<typeof ApiKeyWithSecret>
+
+export const NewKeyReply = t.Object({ ...fields, key: Secret, request_id: RequestId }, { $id: 'NewKeyReply' })
+
+export const KeyQuery = PageQuery
+export const KeyPage = pageOf('keys', ApiKey)
+
+export const KeyRevoked = t.Object(
+  { revoked: t.Literal(true), id: KeyId.schema, request_id: RequestId },
+  { $id: 'KeyRevoked' },
+)

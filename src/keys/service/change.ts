@@ -1,0 +1,59 @@
+import type { Call } from '../../kernel/caller'
+import type { KeyId } from '../../kernel/ids'
+import { keyRepository as rows } from '../repository'
+import { assertGrantable, assertWithinTier, readBrandSoul, readExpiry, readOrigins, unique } from '../rules'
+import type { ApiKey, KeyPatch } from '../schema'
+import type { KeyRow } from '../table'
+import { type KeyDeps, recordChange } from './deps'
+import { findOwn, presentSpent } from './read'
+
+/**
+ * `PUT /keys/{id}`: changes what the body names, null clears. Throws 404, 403 `missing_scope` for scopes
+ * the caller cannot give, 400 for limits above the tier and for origins and times that do not hold.
+ */
+export const updateKey =
+  (deps: KeyDeps) =>
+  (call: Call, id: string, patch: KeyPatch): Promise<ApiKey> =>
+    deps.store.write(async (tx) => {
+      const before = await findOwn(deps, tx, call.caller, id)
+      const change = readPatch(patch, deps.clock.now())
+      assertGrantable(call.caller, added(change.scopes ?? [], before.scopes))
+      assertWithinTier(change, before.tier, deps.limitsOf(before.tier))
+      const fields = Object.keys(change)
+      if (!fields.length) return presentSpent(deps, tx, before)
+      const row = await rows.update(tx, before.id, change)
+      await recordChange(deps, tx, call, row, { action: 'key.updated', fields })
+      return presentSpent(deps, tx, row)
+    })
+
+/** `DELETE /keys/{id}`: out of force the moment this returns. Revoking twice is once. Throws 404. */
+export const revokeKey =
+  (deps: KeyDeps) =>
+  (call: Call, id: string): Promise<{ revoked: true; id: KeyId }> =>
+    deps.store.write(async (tx) => {
+      const before = await findOwn(deps, tx, call.caller, id)
+      if (before.revoked_at === null) {
+        const row = await rows.update(tx, before.id, { revoked_at: deps.clock.now() })
+        await recordChange(deps, tx, call, row, { action: 'key.revoked' })
+      }
+      return { revoked: true, id: before.id }
+    })
+
+/** Only what a tenant may change, and only what was named: nothing else in a body reaches the row (E). */
+function readPatch(patch: KeyPatch, now: number): Partial<KeyRow> {
+  const { name, scopes, rpm_limit, tpm_limit, daily_cap_cents, monthly_cap_cents } = patch
+  const change: Partial<KeyRow> = {
+    name,
+    scopes: scopes && unique(scopes),
+    rpm_limit,
+    tpm_limit,
+    daily_cap_cents,
+    monthly_cap_cents,
+    allowed_origins: patch.allowed_origins && readOrigins(patch.allowed_origins),
+    brand_soul: patch.brand_soul ? readBrandSoul(patch.brand_soul) : patch.brand_soul,
+    expires_at: patch.expires_at === undefined ? undefined : readExpiry(patch.expires_at, now),
+  }
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+}
+
+const added = <T>(after: readonly T[], before: readonly T[]): T[] => after.filter((item) => !before.includes(item))

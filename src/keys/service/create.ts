@@ -1,0 +1,86 @@
+import { type Call, SCOPES, type TenantCaller, type Tier } from '../../kernel/caller'
+import { invalidInput, notFound } from '../../kernel/errors'
+import { KeyId, OrgId, type UserId } from '../../kernel/ids'
+import type { Reader } from '../../kernel/store'
+import { orgRequired, personalFromOrgKey } from '../errors'
+import { NOTHING_SPENT, present } from '../present'
+import { keyRepository as rows } from '../repository'
+import { assertGrantable, assertWithinTier, readExpiry, readOrigins, unique } from '../rules'
+import type { ApiKeyWithSecret, NewKey } from '../schema'
+import type { KeyRow } from '../table'
+import { KEY_LABELS, mintSecret, type Secret } from '../token'
+import { type KeyDeps, recordChange } from './deps'
+
+const DEFAULT_NAME = 'API Key'
+
+/** Every key starts on Free; only an operator raises it (spec, contract 20). */
+const FIRST_TIER: Tier = 'free'
+
+/**
+ * `POST /keys`: the only answer that ever holds the secret. Throws 403 `missing_scope` for scopes the
+ * caller lacks, 403 `forbidden` without `manageApiKeys`, 400 `org_required`, 404 for a foreign org.
+ */
+export const createKey =
+  (deps: KeyDeps) =>
+  async (call: Call, input: NewKey): Promise<ApiKeyWithSecret> => {
+    const scopes = unique(input.scopes ?? SCOPES)
+    assertGrantable(call.caller, scopes)
+    const secret = mintSecret(input.test ? KEY_LABELS.test : KEY_LABELS.live)
+    return deps.store.write(async (tx) => {
+      const orgId = await orgOfNewKey(deps, tx, call.caller, input)
+      const row = newRow(deps, secret, { ...input, scopes, userId: call.caller.userId, orgId, tier: FIRST_TIER })
+      await rows.insert(tx, row)
+      await recordChange(deps, tx, call, row, { action: 'key.created' })
+      return { ...present(row, NOTHING_SPENT), key: secret.token }
+    })
+  }
+
+export type KeyOrder = Omit<NewKey, 'scope' | 'org_id' | 'test'> & {
+  scopes: KeyRow['scopes']
+  userId: UserId
+  orgId: OrgId | null
+  tier: Tier
+}
+
+/** A row out of an order that is known to be allowed. Throws 400 for limits, origins and times that do not hold. */
+export function newRow({ clock, limitsOf }: KeyDeps, { hash, prefix }: Secret, order: KeyOrder): KeyRow {
+  assertWithinTier(order, order.tier, limitsOf(order.tier))
+  const now = clock.now()
+  return {
+    id: KeyId.create(),
+    user_id: order.userId,
+    org_id: order.orgId,
+    name: order.name ?? DEFAULT_NAME,
+    prefix,
+    hash,
+    scopes: order.scopes,
+    tier: order.tier,
+    rpm_limit: order.rpm_limit ?? null,
+    tpm_limit: order.tpm_limit ?? null,
+    daily_cap_cents: order.daily_cap_cents ?? null,
+    monthly_cap_cents: order.monthly_cap_cents ?? null,
+    allowed_origins: readOrigins(order.allowed_origins ?? []),
+    brand_soul: null,
+    created_at: now,
+    last_used_at: null,
+    expires_at: readExpiry(order.expires_at, now),
+    revoked_at: null,
+  }
+}
+
+/** Whose the new key is. An org's key speaks for its org, so what it makes is the org's unless it says otherwise. */
+async function orgOfNewKey({ orgs }: KeyDeps, reader: Reader, caller: TenantCaller, input: NewKey) {
+  const named = input.org_id ?? null
+  const scope = input.scope ?? (named !== null || caller.orgId ? 'org' : 'personal')
+  if (scope === 'personal') {
+    if (named !== null) throw invalidInput('org_id', '"org_id" goes with "scope":"org"; this key is to be personal.')
+    if (caller.orgId) throw personalFromOrgKey()
+    return null
+  }
+  const wanted = named ?? caller.activeOrgId
+  if (wanted === null) throw orgRequired()
+  const isTheirs = OrgId.is(wanted) && (await orgs.roleOf(reader, wanted, caller.userId)) !== null
+  if (!isTheirs || (caller.orgId && caller.orgId !== wanted)) throw notFound('organization')
+  await orgs.assertPermission(reader, caller, 'manageApiKeys', wanted)
+  return wanted
+}

@@ -1,0 +1,24 @@
+import { accessChanged } from '../../orgs'
+import { keyRepository as rows } from '../repository'
+import { revokeKey, updateKey } from './change'
+import { createKey } from './create'
+import type { KeyDeps } from './deps'
+import { operateKeys } from './operate'
+import { getKey, listKeys } from './read'
+
+export type { KeyDeps } from './deps'
+export type KeyService = ReturnType<typeof createKeys>
+
+/** API keys: made, listed, changed and revoked by their owners, and by operators under `operator`. */
+export function createKeys(deps: KeyDeps) {
+  deps.events.afterCommit(accessChanged, () => deps.lookup.forgetAll())
+  return {
+    create: createKey(deps),
+    get: getKey(deps),
+    list: listKeys(deps),
+    update: updateKey(deps),
+    revoke: revokeKey(deps),
+    brandSoulOf: rows.brandSoul,
+    operator: operateKeys(deps),
+  }
+}

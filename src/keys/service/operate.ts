@@ -1,0 +1,88 @@
+import { type Call, type OperatorCaller, SCOPES, type Scope, type Tier } from '../../kernel/caller'
+import { KeyId, type OrgId, type UserId } from '../../kernel/ids'
+import { decodeCursor, type Page, type PageQuery } from '../../kernel/page'
+import type { Reader, Tx } from '../../kernel/store'
+import { ambiguousKey, keyNotFound } from '../errors'
+import { NOTHING_SPENT, present } from '../present'
+import { type KeyFilter, keyRepository as rows } from '../repository'
+import { unique } from '../rules'
+import type { ApiKey, ApiKeyWithSecret, NewKey } from '../schema'
+import type { KeyRow } from '../table'
+import { KEY_LABELS, mintSecret } from '../token'
+import { newRow } from './create'
+import { type KeyDeps, recordChange } from './deps'
+import { presentPage, presentSpent } from './read'
+
+/** What an operator may say of a new key besides what a tenant may: whose it is, and its tier (dx 2.9). */
+export type OperatorKeyOrder = Omit<NewKey, 'scope' | 'org_id'> & {
+  userId: UserId
+  orgId: OrgId | null
+  scopes?: Scope[]
+  tier?: Tier
+}
+
+/** What operators do with anyone's keys. Who may be an operator is decided before these are reached. */
+export function operateKeys(deps: KeyDeps) {
+  const { store, clock } = deps
+
+  return {
+    create: (call: Call<OperatorCaller>, order: OperatorKeyOrder) => store.write((tx) => createIn(tx, call, order)),
+    createIn,
+
+    /** Newest first, narrowed by org, user or state. */
+    async list(_call: Call<OperatorCaller>, query: PageQuery & KeyFilter): Promise<Page<ApiKey>> {
+      const { limit, cursor, ...filter } = query
+      return presentPage(deps, await rows.search(store.read, filter, decodeCursor(cursor), limit + 1), limit)
+    },
+
+    /** By id, prefix or exact name. Throws 404, or 409 `conflict` when several match. */
+    get: async (_call: Call<OperatorCaller>, ref: string): Promise<ApiKey> =>
+      presentSpent(deps, store.read, await resolve(store.read, ref)),
+
+    revoke: (call: Call<OperatorCaller>, ref: string): Promise<ApiKey> =>
+      store.write(async (tx) => {
+        const before = await resolve(tx, ref)
+        if (before.revoked_at !== null) return presentSpent(deps, tx, before)
+        const row = await rows.update(tx, before.id, { revoked_at: clock.now() })
+        await recordChange(deps, tx, call, row, { action: 'key.revoked' })
+        return presentSpent(deps, tx, row)
+      }),
+
+    setTier: (call: Call<OperatorCaller>, ref: string, tier: Tier): Promise<ApiKey> =>
+      store.write(async (tx) => {
+        const before = await resolve(tx, ref)
+        const row = await rows.update(tx, before.id, { tier })
+        await recordChange(deps, tx, call, row, { action: 'key.updated', fields: ['tier'] })
+        return presentSpent(deps, tx, row)
+      }),
+  }
+
+  /** The same inside a unit of work that makes more than the key, as the first run does. */
+  async function createIn(tx: Tx, call: Call<OperatorCaller>, order: OperatorKeyOrder): Promise<ApiKeyWithSecret> {
+    const secret = mintSecret(order.test ? KEY_LABELS.test : KEY_LABELS.live)
+    const scopes = unique(order.scopes ?? SCOPES)
+    const row = newRow(deps, secret, { ...order, scopes, tier: order.tier ?? 'free' })
+    await rows.insert(tx, row)
+    await recordChange(deps, tx, call, row, { action: 'key.created' })
+    return { ...present(row, NOTHING_SPENT), key: secret.token }
+  }
+}
+
+/** Live keys win over revoked ones of the same name. */
+async function resolve(reader: Reader, ref: string): Promise<KeyRow> {
+  if (KeyId.is(ref)) {
+    const row = await rows.any(reader, ref)
+    if (row) return row
+    throw keyNotFound()
+  }
+  const filter: KeyFilter = ref.startsWith('svc_sk_') ? { prefix: ref } : { name: ref }
+  const live = await rows.search(reader, { ...filter, live: true }, null, 10)
+  const found = live.length ? live : await rows.search(reader, filter, null, 10)
+  if (found.length > 1)
+    throw ambiguousKey(
+      ref,
+      found.map(({ id }) => id),
+    )
+  if (!found[0]) throw keyNotFound()
+  return found[0]
+}

@@ -1,0 +1,53 @@
+import type { Call, TenantCaller } from '../../kernel/caller'
+import { KeyId } from '../../kernel/ids'
+import { decodeCursor, type Page, type PageQuery, toPage } from '../../kernel/page'
+import type { Reader } from '../../kernel/store'
+import { keyNotFound } from '../errors'
+import { present } from '../present'
+import { type Reach, keyRepository as rows } from '../repository'
+import type { ApiKey } from '../schema'
+import type { KeyRow } from '../table'
+import type { KeyDeps } from './deps'
+
+/**
+ * Which keys a caller may manage: an org's key those of its org; everyone else their personal ones and
+ * those of orgs where they hold `manageApiKeys`. Throws 403 `forbidden` for an org's key whose maker lost it.
+ */
+export async function reachOf({ orgs }: KeyDeps, reader: Reader, caller: TenantCaller): Promise<Reach> {
+  if (caller.orgId) {
+    await orgs.assertPermission(reader, caller, 'manageApiKeys', caller.orgId)
+    return { userId: null, orgIds: [caller.orgId] }
+  }
+  return { userId: caller.userId, orgIds: await orgs.orgIdsWith(reader, caller.userId, 'manageApiKeys') }
+}
+
+/** A key the caller may manage. A foreign, an unknown and a malformed id answer the same 404 (I22). */
+export async function findOwn(deps: KeyDeps, reader: Reader, caller: TenantCaller, id: string): Promise<KeyRow> {
+  const reach = await reachOf(deps, reader, caller)
+  const row = KeyId.is(id) ? await rows.find(reader, reach, id) : undefined
+  if (!row) throw keyNotFound()
+  return row
+}
+
+export const presentSpent = async ({ spentBy }: KeyDeps, reader: Reader, row: KeyRow): Promise<ApiKey> =>
+  present(row, await spentBy(reader, row.id))
+
+/** `GET /keys/{id}`. */
+export const getKey =
+  (deps: KeyDeps) =>
+  async ({ caller }: Call, id: string): Promise<ApiKey> =>
+    presentSpent(deps, deps.store.read, await findOwn(deps, deps.store.read, caller, id))
+
+/** `GET /keys`: newest first, revoked ones too. */
+export const listKeys =
+  (deps: KeyDeps) =>
+  async ({ caller }: Call, { limit, cursor }: PageQuery): Promise<Page<ApiKey>> => {
+    const { read } = deps.store
+    const reach = await reachOf(deps, read, caller)
+    return presentPage(deps, await rows.list(read, reach, decodeCursor(cursor), limit + 1), limit)
+  }
+
+export async function presentPage(deps: KeyDeps, found: KeyRow[], limit: number): Promise<Page<ApiKey>> {
+  const page = toPage(found, limit, (row) => ({ at: row.created_at, id: row.id }))
+  return { ...page, items: await Promise.all(page.items.map((row) => presentSpent(deps, deps.store.read, row))) }
+}

@@ -1,0 +1,53 @@
+import type { OrgId, UserId } from '../kernel/ids'
+import { defineTable, type Row } from '../kernel/store'
+import type { OrgType, PlatformRole, Role } from './schema'
+
+export const users = defineTable((k) =>
+  k.table(
+    'users',
+    {
+      id: k.text('id').$type<UserId>().primaryKey(),
+      /** Lower case, so that one address is one account. */
+      email: k.text('email').notNull(),
+      name: k.text('name'),
+      password_hash: k.text('password_hash'),
+      platform_role: k.text('platform_role').$type<PlatformRole>(),
+      active_org_id: k.text('active_org_id').$type<OrgId>(),
+      disabled_at: k.ms('disabled_at'),
+      created_at: k.ms('created_at').notNull(),
+    },
+    (t) => [k.uniqueIndex('users_by_email').on(t.email)],
+  ),
+)
+export type UserRow = Row<typeof users>
+
+export const orgs = defineTable((k) =>
+  k.table(
+    'orgs',
+    {
+      id: k.text('id').$type<OrgId>().primaryKey(),
+      name: k.text('name').notNull(),
+      slug: k.text('slug').notNull(),
+      type: k.text('type').$type<OrgType>().notNull(),
+      suspended_at: k.ms('suspended_at'),
+      created_at: k.ms('created_at').notNull(),
+      updated_at: k.ms('updated_at').notNull(),
+    },
+    (t) => [k.uniqueIndex('orgs_by_slug').on(t.slug)],
+  ),
+)
+export type OrgRow = Row<typeof orgs>
+
+export const members = defineTable((k) =>
+  k.table(
+    'members',
+    {
+      org_id: k.text('org_id').$type<OrgId>().notNull(),
+      user_id: k.text('user_id').$type<UserId>().notNull(),
+      role: k.text('role').$type<Role>().notNull(),
+      joined_at: k.ms('joined_at').notNull(),
+    },
+    (t) => [k.primaryKey({ columns: [t.org_id, t.user_id] }), k.index('members_by_user').on(t.user_id)],
+  ),
+)
+export type MemberRow = Row<typeof members>

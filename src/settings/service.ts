@@ -1,0 +1,70 @@
+import type { AuditLog } from '../audit'
+import type { Call } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { invalidInput, quoted } from '../kernel/errors'
+import type { UserId } from '../kernel/ids'
+import { createReadCache, freshFor } from '../kernel/read-cache'
+import type { Reader, Store } from '../kernel/store'
+import { settingsRepository as rows } from './repository'
+import { isTimeZone } from './rules'
+import { DEFAULT_SETTINGS, type Settings, type SettingsPatch } from './schema'
+import type { SettingsRow } from './table'
+
+export type SettingsService = ReturnType<typeof createSettings>
+
+type Deps = { store: Store; audit: AuditLog; clock: Clock }
+
+const REMEMBERED_USERS = 10_000
+
+/** Preferences of an account: every user has them, most never change one. */
+export function createSettings({ store, audit, clock }: Deps) {
+  const remembered = createReadCache<UserId, Settings>({
+    max: REMEMBERED_USERS,
+    maxAgeMs: freshFor(store.dialect),
+    clock,
+  })
+
+  return { read, update }
+
+  /** The user's settings, defaults where nothing was chosen. Remembered, so it costs nothing on the hot path. */
+  async function read(reader: Reader, userId: UserId): Promise<Settings> {
+    return (await remembered.get(userId, (id) => load(reader, id))) ?? DEFAULT_SETTINGS
+  }
+
+  /** Changes what `patch` names and answers the whole. Throws 400 `validation_error` for an unknown time zone. */
+  async function update(call: Call, patch: SettingsPatch): Promise<Settings> {
+    const { userId } = call.caller
+    if (patch.timezone !== undefined && !isTimeZone(patch.timezone)) throw unknownTimeZone(patch.timezone)
+    return store.write(async (tx) => {
+      const settings = { ...(await load(tx, userId)), ...picked(patch) }
+      await rows.save(tx, { user_id: userId, ...settings, updated_at: clock.now() })
+      await audit.record(tx, call, { action: 'settings.updated', entityType: 'settings', entityId: userId })
+      tx.afterCommit(() => remembered.forget(userId))
+      return settings
+    })
+  }
+}
+
+async function load(reader: Reader, userId: UserId): Promise<Settings> {
+  const row = await rows.find(reader, userId)
+  return row ? present(row) : DEFAULT_SETTINGS
+}
+
+const present = ({ default_mode, personality, timezone, svc_branding }: SettingsRow): Settings => ({
+  default_mode,
+  personality,
+  timezone,
+  svc_branding,
+})
+
+/** Only the four settings, whatever else a body carried (E4). */
+const picked = (patch: SettingsPatch): SettingsPatch =>
+  Object.fromEntries(
+    Object.keys(DEFAULT_SETTINGS).flatMap((name) => {
+      const value = patch[name as keyof Settings]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+
+const unknownTimeZone = (name: string) =>
+  invalidInput('timezone', `"timezone" is "${quoted(name)}"; it must be an IANA name such as Europe/Lisbon or UTC.`)
