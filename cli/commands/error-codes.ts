@@ -1,0 +1,143 @@
+type Page = { status: number; meaning: string; fix: string; retry: 'yes' | 'no' | 'after Retry-After' }
+
+/** What each error code of contract 1.5 means to an operator, and what mends it: `svc-admin help error CODE`. */
+export const ERROR_PAGES: Readonly<Record<string, Page>> = {
+  validation_error: {
+    status: 400,
+    meaning: 'The body, the query or a header does not have the form the route asks for. The message names each place.',
+    fix: 'Change what the message names. The forms are in GET /openapi.json.',
+    retry: 'no',
+  },
+  empty_prompt: {
+    status: 400,
+    meaning: 'A chat call holds no user message with text.',
+    fix: 'Add a message with "role":"user".',
+    retry: 'no',
+  },
+  missing_prompt: { status: 400, meaning: '"prompt" is absent.', fix: 'Send a non-empty "prompt".', retry: 'no' },
+  org_required: {
+    status: 400,
+    meaning: 'A team scope was asked for, and the caller has no active org.',
+    fix: 'Name the org, or use an org key.',
+    retry: 'no',
+  },
+  url_blocked: {
+    status: 400,
+    meaning: 'An address in the request leads to a private network.',
+    fix: 'Use a public address. Operators may exempt networks with SVC_EGRESS_ALLOW.',
+    retry: 'no',
+  },
+  guardrail_blocked: {
+    status: 400,
+    meaning: 'A guardrail of this key refused the input.',
+    fix: 'Read "guardrails" of the policy bound to the key.',
+    retry: 'no',
+  },
+  invalid_api_key: {
+    status: 401,
+    meaning: 'The key is missing, malformed, unknown, expired or revoked.',
+    fix: 'svc-admin keys list, then svc-admin keys create',
+    retry: 'no',
+  },
+  invalid_session: { status: 401, meaning: 'The session has ended.', fix: 'Sign in again.', retry: 'no' },
+  invalid_token: { status: 401, meaning: 'The token is wrong or has expired.', fix: 'Get a new one.', retry: 'no' },
+  invalid_credentials: { status: 401, meaning: 'Email or password is wrong.', fix: 'Try again.', retry: 'no' },
+  insufficient_credits: {
+    status: 402,
+    meaning: 'The balance does not cover what the call reserves, or a spending cap is reached.',
+    fix: 'svc-admin credits grant OWNER 10.00 --reason "…", or raise the cap of the key',
+    retry: 'no',
+  },
+  missing_scope: {
+    status: 403,
+    meaning: 'The key lacks the scope of this route.',
+    fix: 'svc-admin keys update ID --scopes a,b',
+    retry: 'no',
+  },
+  forbidden: {
+    status: 403,
+    meaning: "The caller's role in the org does not allow this.",
+    fix: 'Ask an owner or admin of the org.',
+    retry: 'no',
+  },
+  origin_not_allowed: {
+    status: 403,
+    meaning: 'A browser page outside the allowed origins used the key.',
+    fix: 'svc-admin keys update ID --origin https://…',
+    retry: 'no',
+  },
+  not_found: {
+    status: 404,
+    meaning: 'Nothing with this id is visible to the caller: it never was, it is gone, or it belongs to someone else.',
+    fix: 'List what there is.',
+    retry: 'no',
+  },
+  method_not_allowed: {
+    status: 405,
+    meaning: 'The address exists, the method does not.',
+    fix: 'The Allow header lists the methods.',
+    retry: 'no',
+  },
+  conflict: { status: 409, meaning: 'The state does not allow it.', fix: 'Read the current state first.', retry: 'no' },
+  idempotency_conflict: {
+    status: 409,
+    meaning: 'The Idempotency-Key is in use: by a request still running, or for a different request.',
+    fix: 'Wait for the first request, or use a new key for new work.',
+    retry: 'yes',
+  },
+  payload_too_large: { status: 413, meaning: 'The body is too large.', fix: 'Send less.', retry: 'no' },
+  unsupported_media_type: {
+    status: 415,
+    meaning: 'The body is not JSON, or not said to be.',
+    fix: 'Send Content-Type: application/json.',
+    retry: 'no',
+  },
+  rate_limit_exceeded: {
+    status: 429,
+    meaning: 'More requests in 60 seconds than the tier of the key allows.',
+    fix: 'Wait, or create the key with a higher --tier.',
+    retry: 'after Retry-After',
+  },
+  mode_rate_limit_exceeded: {
+    status: 429,
+    meaning: 'More requests of one mode in 60 seconds than the tier allows; other modes still work.',
+    fix: 'Wait, or create the key with a higher --tier.',
+    retry: 'after Retry-After',
+  },
+  token_limit_exceeded: {
+    status: 429,
+    meaning: 'More tokens in 60 seconds than the tier allows.',
+    fix: 'Wait, send shorter prompts, or create the key with a higher --tier.',
+    retry: 'after Retry-After',
+  },
+  server_error: {
+    status: 500,
+    meaning: 'A bug. The log has the request id and the cause.',
+    fix: 'Look for the request id in the log of the server.',
+    retry: 'yes',
+  },
+  service_unavailable: {
+    status: 503,
+    meaning: 'The server is starting, stopping or at its limit.',
+    fix: 'Wait a moment.',
+    retry: 'after Retry-After',
+  },
+  storage_unavailable: {
+    status: 503,
+    meaning: 'The database is full, locked or away.',
+    fix: 'svc-admin doctor database disk',
+    retry: 'after Retry-After',
+  },
+  engine_unavailable: {
+    status: 503,
+    meaning: 'No engine answered: the first and every fallback failed. Nothing was charged.',
+    fix: 'svc-admin engines test',
+    retry: 'after Retry-After',
+  },
+  request_timeout: {
+    status: 504,
+    meaning: 'The work took longer than a request may.',
+    fix: 'Ask for less at once, or stream.',
+    retry: 'yes',
+  },
+}

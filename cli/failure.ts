@@ -1,0 +1,97 @@
+import { EXIT, exitOfStatus } from './exit'
+
+type Facts = {
+  exitCode: number
+  /** The contract's error code, or one of the CLI's own: `usage`, `unreachable`, `check_failed`. */
+  code: string
+  message: string
+  /** A command that mends it, ready to paste. */
+  fix?: string | undefined
+  /** A help topic: `error insufficient_credits`. */
+  help?: string | undefined
+  requestId?: string | undefined
+  type?: string | undefined
+}
+
+/** The one way a command says no: a sentence, an exit code and what to do (dx 2.4). */
+export class CommandFailed extends Error {
+  override name = 'CommandFailed'
+  readonly exitCode: number
+  readonly code: string
+  readonly fix: string | undefined
+  readonly help: string | undefined
+  readonly requestId: string | undefined
+  readonly type: string
+
+  constructor(facts: Facts) {
+    super(facts.message)
+    this.exitCode = facts.exitCode
+    this.code = facts.code
+    this.fix = facts.fix
+    this.help = facts.help
+    this.requestId = facts.requestId
+    this.type = facts.type ?? 'cli_error'
+  }
+}
+
+export const usageFailure = (message: string, fix?: string): CommandFailed =>
+  new CommandFailed({ exitCode: EXIT.usage, code: 'usage', message, fix })
+
+export const unreachable = (message: string, fix?: string): CommandFailed =>
+  new CommandFailed({ exitCode: EXIT.unreachable, code: 'unreachable', message, fix })
+
+/** A word that a flag or argument cannot take. The message is what follows its name: `is "x"; it must be …`. */
+export class BadWord extends Error {
+  override name = 'BadWord'
+}
+
+/** A check said no: the answer is on stdout already, so only the exit code is left to give. */
+export class CheckFailed extends Error {
+  override name = 'CheckFailed'
+  readonly exitCode = EXIT.checkFailed
+}
+
+/** The envelope of contract 1.5. */
+export type ErrorEnvelope = { error: { message: string; type: string; code: string; request_id: string | null } }
+
+export type Reply<Data> = { data: Data | null; error: { status: unknown; value: unknown } | null; status: number }
+
+/** Turns a client reply into its data, or into the sentence and exit code a shell deserves. */
+export function expectData<Data>(reply: Reply<Data>): NonNullable<Data> {
+  if (reply.data !== null && reply.data !== undefined) return reply.data
+  throw replyFailure(reply.status, reply.error?.value)
+}
+
+export function replyFailure(status: number, value: unknown): CommandFailed {
+  const { error } = envelopeOf(value) ?? {}
+  return new CommandFailed({
+    exitCode: exitOfStatus(status),
+    code: error?.code ?? 'unreadable_answer',
+    type: error?.type,
+    message: error?.message ?? `The server answered ${status} without saying why.`,
+    fix: FIXES[error?.code ?? ''],
+    help: error ? `error ${error.code}` : undefined,
+    requestId: error?.request_id ?? undefined,
+  })
+}
+
+const FIXES: Readonly<Record<string, string>> = {
+  invalid_api_key: 'svc-admin keys create --name cli --secret-to FILE, then add --key-file FILE',
+  insufficient_credits: 'svc-admin credits grant OWNER 10.00 --reason "…"',
+  engine_unavailable: 'svc-admin engines test',
+  storage_unavailable: 'svc-admin doctor database disk',
+}
+
+function envelopeOf(value: unknown): ErrorEnvelope | null {
+  const parsed = typeof value === 'string' ? parse(value) : value
+  const error = (parsed as { error?: { message?: unknown } } | null)?.error
+  return typeof error?.message === 'string' ? (parsed as ErrorEnvelope) : null
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,67 @@
+import type { Flags, Input } from './command'
+import { usageFailure } from './failure'
+import type { Io } from './io'
+import { FORMATS, type Format, type PrintStyle } from './output/print'
+import { TIME_STYLES } from './output/time'
+import { choice, duration, flag, list, text, whole } from './words'
+
+/** The flags every command has (dx 2.3), in the order help shows them. */
+export const GLOBAL_FLAGS = {
+  output: { ...choice(FORMATS, 'how to print the answer'), value: 'FORMAT', short: 'o', env: 'SVC_OUTPUT' },
+  json: flag('same as -o json'),
+  fields: list('a,b,c', 'columns or JSON members to print; ? lists them'),
+  noHeaders: flag('tables and csv without the header row'),
+  time: { ...choice(TIME_STYLES, 'how to print times'), env: 'SVC_TIME' },
+  quiet: { ...flag('only the result line; no hints'), short: 'q' },
+  watch: { ...flag('repeat a read; --watch=5s sets the pause, otherwise 2s'), short: 'w' },
+  org: { ...text('ORG', 'act inside one org: id, slug or name'), env: 'SVC_ORG' },
+  yes: { ...flag('answer a confirmation with yes'), short: 'y' },
+  dryRun: flag('print what would change and change nothing'),
+  exitCode: flag('with --dry-run: exit 10 when there are changes'),
+  reason: text('TEXT', 'why, for the audit record'),
+  idempotencyKey: text('KEY', 'the same key never does the same thing twice'),
+  timeout: duration('30s', 'how long to wait for the server'),
+  retries: whole('N', 'attempts after a connection that failed', { min: 0, max: 10 }),
+  noInput: { ...flag('never ask anything'), env: 'SVC_NO_INPUT' },
+  color: choice(['auto', 'always', 'never'], 'colour in the output'),
+  ascii: flag('only ASCII characters in tables and hints'),
+  url: { ...text('URL', 'a server somewhere else; commands marked T work with an API key'), env: 'SVC_URL' },
+  keyFile: { ...text('FILE', 'where the key for --url is kept'), env: 'SVC_OPERATOR_KEY_FILE' },
+  local: flag('open the data folder without a server'),
+  socket: text('PATH', 'the operator socket of a running server'),
+  config: { ...text('FILE', 'the configuration file, otherwise ./svc.server.json'), env: 'SVC_CONFIG' },
+  verbose: { ...flag('request ids and timings on stderr'), short: 'v' },
+  debug: { ...flag('HTTP lines on stderr, secrets shortened'), env: 'SVC_DEBUG' },
+} satisfies Flags
+
+export type Globals = Partial<Input<Record<never, never>, typeof GLOBAL_FLAGS>> & { watchEvery?: number }
+
+export type Environment = Record<string, string | undefined>
+
+/** What printing needs to know, from flags, environment and where stdout goes. */
+export function printStyleOf(globals: Globals, io: Io, now: number): PrintStyle {
+  if (globals.json && globals.output && globals.output !== 'json') {
+    throw usageFailure(`--json and -o ${globals.output} ask for two formats. Leave one out.`)
+  }
+  return {
+    format: formatOf(globals),
+    fields: globals.fields ?? null,
+    headers: !globals.noHeaders,
+    quiet: globals.quiet === true,
+    time: globals.time ?? (io.outIsTty ? 'relative' : 'iso'),
+    now,
+  }
+}
+
+export const formatOf = ({ json, output }: Globals): Format => (json ? 'json' : (output ?? 'table'))
+
+/** Whether anything may be asked: never in CI, without a terminal, or when told not to. */
+export const mayAsk = ({ noInput }: Globals, io: Io, env: Environment): boolean =>
+  !noInput && !env.CI && (io.outIsTty || io.errIsTty)
+
+export function usesColor({ color }: Globals, isTty: boolean, env: Environment): boolean {
+  if (color === 'always') return true
+  if (color === 'never' || env.NO_COLOR) return false
+  if (env.FORCE_COLOR && env.FORCE_COLOR !== '0') return true
+  return isTty && env.TERM !== 'dumb'
+}

@@ -1,0 +1,140 @@
+import { type Arg, type Command, type Flag, type Flags, nounOf, verbOf } from './command'
+import { EXIT_MEANINGS } from './exit'
+import { GLOBAL_FLAGS } from './globals'
+import { kebab } from './program'
+
+/** Help for everything, for a noun, or for one command: written from the registry, wrapped at 80 columns. */
+export function helpFor(about: readonly string[], commands: readonly Command[]): string {
+  const command = commands.find(({ path }) => path === about.join(' '))
+  if (command) return commandHelp(command)
+  const [noun] = about
+  return noun ? nounHelp(noun, commands) : topHelp(commands)
+}
+
+function topHelp(commands: readonly Command[]): string {
+  const single = commands.filter((command) => nounOf(command) === null)
+  const nouns = [...new Set(commands.map(nounOf).filter((noun) => noun !== null))]
+  return [
+    'svc-admin runs and looks after an svc server.',
+    '',
+    'Usage:  svc-admin COMMAND [flags]',
+    '',
+    'Commands:',
+    ...rows(single.map(({ path, summary }) => [path, summary])),
+    '',
+    'Commands about one thing:',
+    ...rows(nouns.map((noun) => [noun, verbsOf(noun, commands)])),
+    '',
+    'Start:    svc-admin serve --dev      then   svc-admin try "Say hello"',
+    'More:     svc-admin COMMAND --help, svc-admin help exit-codes, svc-admin help environment',
+  ].join('\n')
+}
+
+const verbsOf = (noun: string, commands: readonly Command[]): string =>
+  commands
+    .filter((command) => nounOf(command) === noun)
+    .map(verbOf)
+    .join(', ')
+
+function nounHelp(noun: string, commands: readonly Command[]): string {
+  const own = commands.filter((command) => nounOf(command) === noun)
+  return [
+    `Usage:  svc-admin ${noun} VERB [flags]`,
+    '',
+    ...rows(own.map((command) => [verbOf(command), command.summary])),
+    '',
+    `More:   svc-admin ${noun} VERB --help`,
+  ].join('\n')
+}
+
+function commandHelp(command: Command): string {
+  const args = Object.entries(command.args)
+  const usage = ['svc-admin', command.path, ...args.map(argWord), '[flags]'].join(' ')
+  return [
+    `${command.summary}.`,
+    '',
+    `Usage:  ${usage}`,
+    '',
+    command.about,
+    ...section(
+      'Words:',
+      args.map(([name, { about }]) => [name.toUpperCase(), about]),
+    ),
+    ...section('Flags:', flagRows(command.flags)),
+    '',
+    'Examples:',
+    ...command.examples.map((example) => `  svc-admin ${example}`),
+    ...section(
+      'Prints:',
+      (command.columns ?? []).map(({ field, header }) => [field, header]),
+    ),
+    '',
+    `Works:      ${placesOf(command)}`,
+    ...(command.danger === 'none' ? [] : [`Careful:    ${DANGERS[command.danger]}`]),
+    `Exit codes: ${exitsOf(command).join(', ')} (svc-admin help exit-codes)`,
+    ...section('Flags of every command:', flagRows(GLOBAL_FLAGS)),
+  ].join('\n')
+}
+
+const DANGERS = {
+  moderate: 'asks y/N first; without a terminal add --yes',
+  severe: 'asks for the name; without a terminal add --confirm NAME',
+  'secret once': 'prints a secret that cannot be shown again',
+}
+
+export const exitsOf = (command: Command): number[] =>
+  [...new Set([0, 1, 2, ...command.exits])].filter((code) => code in EXIT_MEANINGS).sort((a, b) => a - b)
+
+function placesOf({ planes, offline }: Command): string {
+  const places = [
+    planes.includes('host') && 'on this machine',
+    planes.includes('operator') && 'over the operator socket',
+    planes.includes('tenant') && 'over --url with an API key',
+    offline && 'with the server down',
+  ]
+  return places.filter(Boolean).join(', ')
+}
+
+const argWord = ([name, { required }]: [string, Arg]): string =>
+  required ? name.toUpperCase() : `[${name.toUpperCase()}]`
+
+const flagRows = (flags: Flags): [string, string][] =>
+  Object.entries(flags).map(([name, declared]) => [flagWord(name, declared), aboutOf(declared)])
+
+function flagWord(name: string, { short, value }: Flag): string {
+  const long = value === undefined ? `--${kebab(name)}` : `--${kebab(name)} ${value}`
+  return short ? `-${short}, ${long}` : `    ${long}`
+}
+
+const aboutOf = ({ about, words, value, env }: Flag): string => {
+  const choices = words && value !== words.join('|') ? `: ${words.join(', ')}` : ''
+  return `${about}${choices}${env ? ` [${env}]` : ''}`
+}
+
+const section = (title: string, pairs: [string, string][]): string[] =>
+  pairs.length ? ['', title, ...rows(pairs)] : []
+
+const WIDEST = 28
+const LINE = 80
+
+/** Two columns; a long left word gets its own line, the right one wraps under itself. */
+export function rows(pairs: readonly (readonly [string, string])[]): string[] {
+  const width = Math.min(WIDEST, Math.max(...pairs.map(([left]) => left.length)))
+  return pairs.flatMap(([left, right]) => {
+    const lines = wrap(right, Math.max(30, LINE - width - 4))
+    const indent = ' '.repeat(width + 4)
+    const own = left.length > width
+    const first = own ? [`  ${left}`, `${indent}${lines[0] ?? ''}`] : [`  ${left.padEnd(width)}  ${lines[0] ?? ''}`]
+    return [...first, ...lines.slice(1).map((line) => indent + line)].map((line) => line.trimEnd())
+  })
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}

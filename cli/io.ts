@@ -1,0 +1,47 @@
+import { writeSync } from 'node:fs'
+
+/** Where a command prints: stdout is data, stderr is talk (dx 2.4). The only printer of the CLI. */
+export type Io = {
+  /** One line of data. */
+  out(line: string): void
+  /** Data exactly as given, for streams. */
+  raw(text: string): void
+  /** One line of talk. */
+  err(line: string): void
+  readonly outIsTty: boolean
+  readonly errIsTty: boolean
+  /** Columns of the terminal; null when stdout is not one. */
+  readonly width: number | null
+  /** All of stdin, for `-f -` and secrets in a pipe. */
+  readStdin(): Promise<string>
+}
+
+export const realIo: Io = {
+  out: (line) => emit(1, `${line}\n`),
+  raw: (text) => emit(1, text),
+  err: (line) => emit(2, `${line}\n`),
+  outIsTty: process.stdout.isTTY === true,
+  errIsTty: process.stderr.isTTY === true,
+  width: process.stdout.isTTY ? (process.stdout.columns ?? 80) : null,
+  readStdin: () => Bun.stdin.text(),
+}
+
+/** The reader of our pipe has gone (`| head`): nothing is left to say, and that is not an error. */
+export class ReaderGone extends Error {
+  override name = 'ReaderGone'
+}
+
+/** Synchronous, so that nothing is lost when the process exits right after. */
+function emit(descriptor: 1 | 2, text: string): void {
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += writeSync(descriptor, bytes, at)
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'EPIPE') throw new ReaderGone()
+      if (code !== 'EAGAIN') throw error
+      Bun.sleepSync(2)
+    }
+  }
+}

@@ -1,0 +1,19 @@
+export type JsonObject = Record<string, unknown>
+
+/** What a terminal might act on, though JSON allows it bare: C1 controls, bidi marks, line separators. */
+const RISKY = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g
+
+/** JSON that keeps every character of the data and that no terminal can be steered by. */
+export const safeJson = (value: unknown, indent?: number): string =>
+  (JSON.stringify(value, null, indent) ?? 'null').replace(
+    RISKY,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+
+/** The same value with every string in it changed; for formats that cannot escape. */
+export function mapStrings(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((one) => mapStrings(one, change))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [change(name), mapStrings(one, change)]))
+}

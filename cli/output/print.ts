@@ -1,0 +1,113 @@
+import { clean } from '../../src/kernel/text'
+import { usageFailure } from '../failure'
+import type { Io } from '../io'
+import { type CellStyle, cell } from './cell'
+import { type Column, valueAt } from './columns'
+import { csvLine } from './csv'
+import { type JsonObject, mapStrings, safeJson } from './json'
+import { record, table } from './table'
+
+export const FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml', 'csv', 'id', 'none'] as const
+export type Format = (typeof FORMATS)[number]
+
+export type PrintStyle = CellStyle & {
+  format: Format
+  /** `--fields`: columns of a table, members of an object. */
+  fields: readonly string[] | null
+  headers: boolean
+  quiet: boolean
+}
+
+export type Printer = ReturnType<typeof createPrinter>
+
+export const isStructured = (format: Format): boolean => ['json', 'jsonl', 'yaml'].includes(format)
+
+/** Prints records in the format asked for: lists as arrays, single reads as one object, no wrapper (dx 2.4). */
+export function createPrinter(io: Io, style: PrintStyle) {
+  return { list, item }
+
+  /** A list; `empty` is said on stderr when there is nothing, and stdout stays empty in tables. */
+  function list(rows: readonly object[], columns: readonly Column[], empty: string): void {
+    const records = rows as readonly JsonObject[]
+    assertFields(columns)
+    if (style.format === 'table' || style.format === 'wide') {
+      if (!records.length) {
+        if (!style.quiet) io.err(clean(empty))
+        return
+      }
+      const shown = chosen(columns)
+      const cells = records.map((row) => shown.map((column) => cell(row, column, style)))
+      for (const line of table(shown, cells, { headers: style.headers, width: io.width })) io.out(line)
+      return
+    }
+    machine(records, columns, records.map(picked))
+  }
+
+  /** One record. In a table it stands as lines of name and value. */
+  function item(object: object, columns: readonly Column[]): void {
+    const one = object as JsonObject
+    assertFields(columns)
+    if (style.format === 'table' || style.format === 'wide') {
+      const shown = style.fields ? chosen(columns) : columns
+      const pairs = shown.map((column) => [column.header.toLowerCase(), cell(one, column, style)] as const)
+      for (const line of record(pairs)) io.out(line)
+      return
+    }
+    machine([one], columns, picked(one))
+  }
+
+  function machine(records: readonly JsonObject[], columns: readonly Column[], value: unknown): void {
+    for (const line of machineLines(records, columns, value)) io.out(line)
+  }
+
+  function machineLines(records: readonly JsonObject[], columns: readonly Column[], value: unknown): string[] {
+    switch (style.format) {
+      case 'json':
+        return [safeJson(value, 2)]
+      case 'jsonl':
+        return (Array.isArray(value) ? value : [value]).map((row) => safeJson(row))
+      case 'yaml':
+        return [String(Bun.YAML.stringify(mapStrings(value, clean), null, 2)).trimEnd()]
+      case 'csv':
+        return csv(records, every(columns), style.headers)
+      case 'id':
+        return records.map((row) => clean(String(row.id ?? row.name ?? '')))
+      default:
+        return []
+    }
+  }
+
+  function chosen(columns: readonly Column[]): Column[] {
+    if (style.fields) return every(columns)
+    return columns.filter(({ wide }) => style.format === 'wide' || !wide)
+  }
+
+  function every(columns: readonly Column[]): Column[] {
+    const { fields } = style
+    if (!fields) return [...columns]
+    return fields.map((field) => columns.find((column) => column.field === field)!)
+  }
+
+  function picked(row: JsonObject): JsonObject {
+    const { fields } = style
+    if (!fields) return row
+    return Object.fromEntries(fields.map((field) => [field, valueAt(row, field) ?? null]))
+  }
+
+  function assertFields(columns: readonly Column[]): void {
+    const known = columns.map(({ field }) => field)
+    const wrong = style.fields?.find((field) => !known.includes(field))
+    if (wrong !== undefined) throw usageFailure(`There is no field "${wrong}". Fields: ${known.join(', ')}.`)
+  }
+}
+
+const csv = (records: readonly JsonObject[], columns: readonly Column[], headers: boolean): string[] => [
+  ...(headers ? [csvLine(columns.map(({ field }) => field))] : []),
+  ...records.map((row) => csvLine(columns.map(({ field }) => plain(valueAt(row, field))))),
+]
+
+const plain = (value: unknown): string => {
+  if (value === null || value === undefined) return ''
+  if (Array.isArray(value)) return clean(value.join(' '))
+  return clean(typeof value === 'object' ? safeJson(value) : String(value))
+}

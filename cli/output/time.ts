@@ -1,0 +1,28 @@
+export const TIME_STYLES = ['relative', 'iso', 'unix'] as const
+export type TimeStyle = (typeof TIME_STYLES)[number]
+
+const STEPS: readonly [number, string][] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1_000, 's'],
+]
+
+/** A moment of the wire (ISO 8601) as `--time` asks: `3 min ago`, the text itself, or epoch seconds. */
+export function spellTime(iso: string, { time, now }: { time: TimeStyle; now: number }): string {
+  const at = Date.parse(iso)
+  if (Number.isNaN(at)) return '-'
+  if (time === 'iso') return iso
+  if (time === 'unix') return String(Math.floor(at / 1000))
+  const distance = spellSpan(Math.abs(now - at))
+  if (distance === 'now') return 'just now'
+  return at > now ? `in ${distance}` : `${distance} ago`
+}
+
+/** The largest unit that fits, whole: `3 min`, `4 d`; `now` below a second. */
+export function spellSpan(ms: number): string {
+  for (const [size, unit] of STEPS) {
+    if (ms >= size) return `${Math.floor(ms / size)} ${unit}`
+  }
+  return 'now'
+}

@@ -1,0 +1,44 @@
+import { CommanderError } from 'commander'
+import type { Command, Flag } from './command'
+import { type Environment, GLOBAL_FLAGS, type Globals } from './globals'
+import { buildProgram, kebab, type Order, readNamed } from './program'
+import { namedCommand, translate } from './usage'
+
+export type { Order } from './program'
+
+/** Reads the command line. Pure: nothing is opened, printed or run. @throws CommandFailed with exit code 2 */
+export function parse(argv: readonly string[], commands: readonly Command[], env: Environment): Order {
+  const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv
+  if (own.includes('-h') || own.includes('--help')) return { type: 'help', about: namedCommand(own, commands) }
+  if (own.includes('--version')) return parse(['version'], commands, env)
+  let order: Order = { type: 'help', about: [] }
+  const program = buildProgram(commands, (found) => {
+    order = found
+  })
+  try {
+    program.parse(spreadWatch(argv), { from: 'user' })
+  } catch (error) {
+    throw error instanceof CommanderError ? translate(error, namedCommand(own, commands), commands) : error
+  }
+  return withEnvironment(order, env)
+}
+
+/** `--watch=5s` as two words; a bare `--watch` must not swallow the word after it. */
+function spreadWatch(argv: readonly string[]): string[] {
+  return argv.flatMap((word) => {
+    const [, pause] = /^(?:--watch|-w)=(.+)$/.exec(word) ?? []
+    return pause ? ['--watch', '--watch-every', pause] : [word]
+  })
+}
+
+/** A flag that was not given takes the value of its environment variable, read the same way. */
+function withEnvironment(order: Order, env: Environment): Order {
+  if (order.type !== 'run') return order
+  const globals: Record<string, unknown> = { ...order.globals }
+  for (const [name, declared] of Object.entries<Flag>(GLOBAL_FLAGS)) {
+    const word = declared.env && env[declared.env]
+    if (!word || name in globals) continue
+    globals[name] = readNamed<unknown>(`${declared.env} (--${kebab(name)})`, word, declared)
+  }
+  return { ...order, globals: globals as Globals }
+}

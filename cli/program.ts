@@ -1,0 +1,111 @@
+import { Command as Commander, Option } from 'commander'
+import { type Command, type Flag, type Flags, nounOf, type Reading, verbOf } from './command'
+import { BadWord, usageFailure } from './failure'
+import { GLOBAL_FLAGS, type Globals } from './globals'
+import { didYouMean } from './suggest'
+import { readDuration } from './words'
+
+/** What the words on the command line ask for. */
+export type Order =
+  | { type: 'run'; command: Command; input: Record<string, unknown>; globals: Globals }
+  | { type: 'help'; about: string[] }
+
+type Found = (order: Order) => void
+
+/** The registry as a commander program. It parses and hands over an order; it never prints, runs or exits. */
+export function buildProgram(commands: readonly Command[], found: Found): Commander {
+  const program = silent(new Commander('svc-admin'))
+  addFlags(program, GLOBAL_FLAGS)
+  program.addOption(valued('--watch-every', 'pause of --watch', { about: '', read: readDuration }))
+  asGroup(program, null, commands, found)
+  const nouns = new Map<string, Commander>()
+  for (const command of commands) {
+    const noun = nounOf(command)
+    if (noun && !nouns.has(noun)) nouns.set(noun, addNoun(program, noun, commands, found))
+    const home = noun ? nouns.get(noun)! : program
+    home.addCommand(leaf(command, found))
+  }
+  return program
+}
+
+/** `keys`, which answers to `key` as well; that form is not shown in help (dx 2.1). */
+function addNoun(program: Commander, noun: string, commands: readonly Command[], found: Found): Commander {
+  const made = silent(new Commander(noun))
+  const singular = singularOf(noun)
+  if (singular) made.alias(singular)
+  asGroup(made, noun, commands, found)
+  program.addCommand(made)
+  return made
+}
+
+export const singularOf = (noun: string): string | null => (/[^s]s$/.test(noun) ? noun.slice(0, -1) : null)
+
+function leaf(command: Command, found: Found): Commander {
+  const made = silent(new Commander(verbOf(command))).allowExcessArguments(false)
+  for (const [name, arg] of Object.entries(command.args)) {
+    const shape = arg.required ? `<${name}>` : `[${name}]`
+    made.argument(shape, arg.about, (word: string) => readNamed(name.toUpperCase(), word, arg))
+  }
+  addFlags(made, command.flags)
+  const names = Object.keys(command.args)
+  return made.action((...given: unknown[]) => {
+    const words = Object.fromEntries(names.map((name, at) => [name, given[at]]))
+    const globals = made.parent?.optsWithGlobals() as Globals
+    found({ type: 'run', command, input: { ...words, ...made.opts() }, globals })
+  })
+}
+
+/** A word that only holds others: alone it asks for help, with an unknown word it is refused. */
+function asGroup(made: Commander, noun: string | null, commands: readonly Command[], found: Found): void {
+  made
+    .argument('[words...]')
+    .allowUnknownOption()
+    .action((words: string[]) => {
+      const [word] = words.filter((one) => !one.startsWith('-'))
+      if (word === undefined && words.length) throw usageFailure(`There is no flag ${words[0]} before a command.`)
+      if (word === undefined) return found({ type: 'help', about: noun ? [noun] : [] })
+      const path = ['svc-admin', noun].filter(Boolean).join(' ')
+      const hint = didYouMean(word, childrenOf(noun, commands))
+      throw usageFailure(`There is no command "${path} ${word}".${hint}`, `${path} --help`)
+    })
+}
+
+/** The words that may follow: nouns and single verbs at the top, verbs after a noun. */
+export function childrenOf(noun: string | null, commands: readonly Command[]): string[] {
+  const inside = commands.filter((command) => noun === null || nounOf(command) === noun)
+  return [...new Set(inside.map((command) => (noun === null ? command.path.split(' ')[0]! : verbOf(command))))]
+}
+
+const silent = (made: Commander): Commander =>
+  made
+    .exitOverride()
+    .helpOption(false)
+    .helpCommand(false)
+    .showSuggestionAfterError(false)
+    .configureOutput({ writeErr: () => undefined, writeOut: () => undefined })
+
+function addFlags(made: Commander, flags: Flags): void {
+  for (const [name, declared] of Object.entries(flags)) {
+    const long = `--${kebab(name)}`
+    const names = declared.short ? `-${declared.short}, ${long}` : long
+    made.addOption(declared.value === undefined ? plain(names) : valued(names, declared.about, declared, long))
+  }
+}
+
+/** commander takes `--no-input` for the opposite of `--input`; here it is a name like any other. */
+const plain = (names: string): Option => Object.assign(new Option(names), { negate: false })
+
+const valued = (names: string, about: string, reading: Flag, shown = names): Option =>
+  new Option(`${names} <word>`, about).argParser((word, before) => readNamed(shown, word, reading, before))
+
+export const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+
+/** Reads one word; a refusal becomes a usage failure that begins with the flag's or argument's name. */
+export function readNamed<T>(name: string, word: string, reading: Reading<T>, before?: T): T {
+  try {
+    return reading.read(word, before)
+  } catch (error) {
+    if (error instanceof BadWord) throw usageFailure(`${name} ${error.message}.`)
+    throw error
+  }
+}

@@ -1,0 +1,67 @@
+import { closeSync, openSync, readSync, writeSync } from 'node:fs'
+import { clean } from '../src/kernel/text'
+import { usageFailure } from './failure'
+
+/** Questions to a person, on the terminal itself so that stdin and stdout stay free for data (dx 2.6). */
+export type Prompt = {
+  /** True when the person said yes. @throws CommandFailed 2 when nobody may be asked: "add --yes". */
+  confirm(question: string): boolean
+  /** A line typed without echo. @throws CommandFailed 2 when nobody may be asked. */
+  secret(label: string, instead: string): string
+}
+
+type Options = { yes: boolean; mayAsk: boolean; terminal?: string }
+
+export function createPrompt({ yes, mayAsk, terminal = '/dev/tty' }: Options): Prompt {
+  const ask = <T>(instead: string, conversation: (tty: number) => T): T => {
+    const tty = mayAsk ? openTerminal(terminal) : null
+    if (tty === null) throw usageFailure('This asks a question, and there is nobody to ask.', instead)
+    try {
+      return conversation(tty)
+    } finally {
+      closeSync(tty)
+    }
+  }
+  return {
+    confirm: (question) => yes || ask('add --yes', (tty) => isYes(say(tty, `${clean(question)} [y/N] `))),
+    secret: (label, instead) => ask(instead, (tty) => hidden(tty, label)),
+  }
+}
+
+const isYes = (answer: string): boolean => /^y(es)?$/i.test(answer.trim())
+
+function say(tty: number, text: string): string {
+  writeSync(tty, text)
+  return readLine(tty)
+}
+
+function hidden(tty: number, label: string): string {
+  echo('-echo')
+  try {
+    return say(tty, `${clean(label)} (hidden): `).trim()
+  } finally {
+    echo('echo')
+    writeSync(tty, '\n')
+  }
+}
+
+/** The terminal's own switch; it needs the terminal as its stdin. */
+function echo(setting: 'echo' | '-echo'): void {
+  Bun.spawnSync(['stty', setting], { stdin: Bun.file('/dev/tty'), stdout: 'ignore', stderr: 'ignore' })
+}
+
+function readLine(tty: number): string {
+  const bytes: number[] = []
+  const one = Buffer.alloc(1)
+  while (readSync(tty, one, 0, 1, null) === 1 && one[0] !== 0x0a) bytes.push(one[0]!)
+  return Buffer.from(bytes).toString('utf8')
+}
+
+/** Null when the process has no terminal at all, as under cron. */
+function openTerminal(path: string): number | null {
+  try {
+    return openSync(path, 'r+')
+  } catch {
+    return null
+  }
+}

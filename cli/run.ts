@@ -1,0 +1,105 @@
+import { AppError } from '../src/kernel/errors'
+import { EXIT } from './exit'
+import { CheckFailed, CommandFailed } from './failure'
+import { formatOf, type Globals, usesColor } from './globals'
+import { helpFor } from './help'
+import { ReaderGone } from './io'
+import { paintFor } from './output/paint'
+import { type Order, parse } from './parse'
+import { commands } from './registry'
+import { reportFailure } from './report'
+import { createShell, type Shell, type World } from './shell'
+
+const WATCH_PAUSE_MS = 2_000
+
+/** Runs one command line to its exit code. Every failure of the CLI is said here and nowhere else. */
+export async function runCli(argv: readonly string[], world: World): Promise<number> {
+  let globals = roughGlobals(argv)
+  try {
+    const order = parse(argv, commands, world.env)
+    if (order.type === 'run') globals = order.globals
+    return await carryOut(order, world)
+  } catch (error) {
+    return settle(error, globals, world)
+  }
+}
+
+async function carryOut(order: Order, world: World): Promise<number> {
+  if (order.type === 'help') {
+    world.io.out(helpFor(order.about, commands))
+    return EXIT.done
+  }
+  const { command, input, globals } = order
+  if (globals.fields?.join() === '?') {
+    for (const { field } of command.columns ?? []) world.io.out(field)
+    return EXIT.done
+  }
+  const shell = createShell(world, globals, command, commands)
+  try {
+    const once = () => command.run(shell, input)
+    await (globals.watch && command.watchable ? repeat(shell, once) : once())
+    return shell.exitCode
+  } finally {
+    await shell.disconnect()
+  }
+}
+
+/** On a terminal each round is drawn over the last one; in a pipe they follow each other (dx 2.3). */
+async function repeat(shell: Shell, once: () => Promise<void>): Promise<void> {
+  while (!shell.signal.aborted) {
+    if (shell.io.outIsTty) shell.io.raw('\u001b[H\u001b[2J')
+    await once()
+    await shell.clock.sleep(shell.globals.watchEvery ?? WATCH_PAUSE_MS, shell.signal)
+  }
+  shell.exitCode = EXIT.interrupted
+}
+
+function settle(error: unknown, globals: Globals, { io, env }: World): number {
+  if (error instanceof CheckFailed) return error.exitCode
+  if (error instanceof ReaderGone) return EXIT.done
+  const failure = error instanceof CommandFailed ? error : fromOutside(error)
+  reportFailure(io, failure, formatOf(globals), paintFor(usesColor(globals, io.errIsTty, env)))
+  if (globals.debug && !(error instanceof CommandFailed)) io.err(String((error as Error).stack))
+  return failure.exitCode
+}
+
+const EXIT_OF_KIND: Partial<Record<AppError['kind'], number>> = {
+  invalid: EXIT.usage,
+  missing: EXIT.missing,
+  conflict: EXIT.conflict,
+  unavailable: EXIT.unreachable,
+}
+
+/** What was thrown below the CLI: by the configuration, by the app opened inside the command, or by a bug. */
+function fromOutside(error: unknown): CommandFailed {
+  // By name, because importing the class would load the schema compiler before `--version` can answer.
+  if (error instanceof Error && error.name === 'ConfigError') {
+    return new CommandFailed({
+      exitCode: EXIT.failed,
+      code: 'config_invalid',
+      message: error.message,
+      help: 'environment',
+    })
+  }
+  if (error instanceof AppError) {
+    return new CommandFailed({
+      exitCode: EXIT_OF_KIND[error.kind] ?? EXIT.failed,
+      code: error.code,
+      message: error.message,
+    })
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  return new CommandFailed({
+    exitCode: EXIT.failed,
+    code: 'unexpected',
+    message,
+    fix: 'the same command with --debug shows where',
+  })
+}
+
+/** Which format an unreadable command line probably wanted its error in. */
+function roughGlobals(argv: readonly string[]): Globals {
+  const json =
+    argv.includes('--json') || argv.some((word, at) => word === 'json' && /^(-o|--output)$/.test(argv[at - 1] ?? ''))
+  return { ...(json ? { json } : {}), ...(argv.includes('--debug') ? { debug: true } : {}) } as Globals
+}

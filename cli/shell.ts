@@ -1,0 +1,90 @@
+import type { Clock } from '../src/kernel/clock'
+import type { Command } from './command'
+import type { Connection } from './connection'
+import { EXIT } from './exit'
+import { CommandFailed } from './failure'
+import { type Environment, type Globals, mayAsk, printStyleOf, usesColor } from './globals'
+import type { Io } from './io'
+import { type Paint, paintFor, toAscii } from './output/paint'
+import { createPrinter, type Printer } from './output/print'
+import { createPrompt, type Prompt } from './prompt'
+
+/** Everything a command may touch. */
+export type Shell = {
+  io: Io
+  print: Printer
+  paint: Paint
+  prompt: Prompt
+  globals: Globals
+  env: Environment
+  cwd: string
+  clock: Clock
+  commands: readonly Command[]
+  /** Aborts on Ctrl-C. */
+  signal: AbortSignal
+  /** Opens the server on first use, and the same one after. */
+  connect(): Promise<Connection>
+  /** Closes what was opened. */
+  disconnect(): Promise<void>
+  /** Talk for a person, on stderr; silent with `--quiet`. */
+  note(line: string): void
+  /** True when `--dry-run` was given; then the sentence is what would have happened. */
+  planned(sentence: string): boolean
+  /** Asks before a moderate change. @throws CommandFailed when the answer is no. */
+  confirm(question: string): void
+  /** What the process will exit with when nothing fails. */
+  exitCode: number
+}
+
+/** What the process gives the CLI; a test gives its own. */
+export type World = {
+  io: Io
+  env: Environment
+  cwd: string
+  clock: Clock
+  signal: AbortSignal
+  /** Opens a connection; `command` says whether it works with the server down. */
+  open(shell: Shell, command: Command): Promise<Connection>
+}
+
+export function createShell(world: World, globals: Globals, command: Command, commands: readonly Command[]): Shell {
+  const io = globals.ascii ? asciiIo(world.io) : world.io
+  let connection: Promise<Connection> | null = null
+  const shell: Shell = {
+    io,
+    globals,
+    commands,
+    env: world.env,
+    cwd: world.cwd,
+    clock: world.clock,
+    signal: world.signal,
+    exitCode: EXIT.done,
+    print: createPrinter(io, printStyleOf(globals, io, world.clock.now())),
+    paint: paintFor(usesColor(globals, io.outIsTty, world.env)),
+    prompt: createPrompt({ yes: globals.yes === true, mayAsk: mayAsk(globals, io, world.env) }),
+    connect: () => {
+      connection ??= world.open(shell, command)
+      return connection
+    },
+    disconnect: async () => {
+      const opened = await connection?.catch(() => null)
+      await opened?.close()
+    },
+    note: (line) => {
+      if (!globals.quiet) io.err(line)
+    },
+    planned: (sentence) => {
+      if (!globals.dryRun) return false
+      io.err(`would ${sentence}; nothing was changed`)
+      if (globals.exitCode) shell.exitCode = EXIT.wouldChange
+      return true
+    },
+    confirm: (question) => {
+      if (shell.prompt.confirm(question)) return
+      throw new CommandFailed({ exitCode: EXIT.failed, code: 'not_confirmed', message: 'Nothing was changed.' })
+    },
+  }
+  return shell
+}
+
+const asciiIo = (io: Io): Io => ({ ...io, out: (line) => io.out(toAscii(line)), err: (line) => io.err(toAscii(line)) })

@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs'
+import { isAbsolute, join, resolve } from 'node:path'
+import { unreachable, usageFailure } from './failure'
+import type { Environment, Globals } from './globals'
+
+/** Where a command runs (dx 2.2), and why, in words for `status`. */
+export type Transport =
+  | { kind: 'socket'; path: string; why: string }
+  | { kind: 'remote'; url: string; why: string }
+  | { kind: 'local'; why: string }
+
+type Surroundings = {
+  globals: Globals
+  env: Environment
+  /** Where the operator socket of this configuration would be. */
+  socketPath: string
+  /** Whether something answers at a socket path. */
+  answers(path: string): boolean | Promise<boolean>
+}
+
+/** The first that applies: a flag, `SVC_URL`, the socket beside the data, the data itself. */
+export async function chooseTransport({ globals, env, socketPath, answers }: Surroundings): Promise<Transport> {
+  const flags = [
+    globals.url && !isFromEnv(globals.url, env) && '--url',
+    globals.local && '--local',
+    globals.socket && '--socket',
+  ]
+  const given = flags.filter(Boolean)
+  if (given.length > 1) throw usageFailure(`${given.join(' and ')} choose two servers. Leave one out.`)
+  if (globals.local) return { kind: 'local', why: '--local' }
+  if (globals.socket) return await socketAt(resolve(globals.socket), answers)
+  if (globals.url) return { kind: 'remote', url: readUrl(globals.url), why: given.length ? '--url' : 'SVC_URL' }
+  if (await answers(socketPath)) return { kind: 'socket', path: socketPath, why: 'a server answers here' }
+  return { kind: 'local', why: `no server answers at ${socketPath}` }
+}
+
+const isFromEnv = (url: string, env: Environment): boolean => env.SVC_URL === url
+
+async function socketAt(path: string, answers: Surroundings['answers']): Promise<Transport> {
+  if (await answers(path)) return { kind: 'socket', path, why: '--socket' }
+  const state = existsSync(path) ? 'Nothing listens on' : 'There is no socket at'
+  throw unreachable(`${state} ${path}.`, 'svc-admin serve, or leave out --socket')
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+/** An origin. Keys travel in a header, so anything but loopback must be HTTPS. */
+export function readUrl(word: string): string {
+  const url = URL.canParse(word) ? new URL(word) : null
+  if (!url || !['http:', 'https:'].includes(url.protocol)) {
+    throw usageFailure(`--url is "${word}"; write it whole: https://svc.example.`)
+  }
+  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
+    throw usageFailure(
+      `${url.origin} is not HTTPS, and the key would cross the network unprotected.`,
+      `--url https://${url.host}`,
+    )
+  }
+  if (url.username || url.password)
+    throw usageFailure('--url holds a password. Put the key in a file and add --key-file FILE.')
+  return url.origin
+}
+
+/** The base of a relative path in a flag is the working directory. */
+export const fromHere = (cwd: string, path: string): string => (isAbsolute(path) ? path : join(cwd, path))

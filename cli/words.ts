@@ -1,0 +1,106 @@
+import type { Arg, Flag } from './command'
+import { BadWord } from './failure'
+
+/** The kinds of words commands take. Each says what it wanted when it gets something else. */
+
+export const flag = (about: string): Flag<boolean> => ({
+  about,
+  read: (word) => !['0', 'false', 'no'].includes(word),
+})
+
+export const text = (value: string, about: string): Flag<string | undefined> => ({ about, value, read: (word) => word })
+
+export const choice = <const Words extends readonly string[]>(
+  words: Words,
+  about: string,
+): Flag<Words[number] | undefined> => ({ about, value: words.join('|'), words, read: (word) => pick(words, word) })
+
+/** `a,b,c`, each one of the words. */
+export const choices = <const Words extends readonly string[]>(
+  words: Words,
+  about: string,
+): Flag<Words[number][] | undefined> => ({
+  about,
+  value: 'a,b',
+  words,
+  read: (word) => split(word).map((one) => pick(words, one)),
+})
+
+export const list = (value: string, about: string): Flag<string[] | undefined> => ({ about, value, read: split })
+
+export const repeated = (value: string, about: string): Flag<string[] | undefined> => ({
+  about: `${about} (may be repeated)`,
+  value,
+  read: (word, before) => [...(before ?? []), word],
+})
+
+export const whole = (
+  value: string,
+  about: string,
+  { min, max }: { min: number; max: number },
+): Flag<number | undefined> => ({
+  about,
+  value,
+  read: (word) => {
+    const number = Number(word)
+    if (!/^-?\d+$/.test(word) || number < min || number > max) {
+      throw new BadWord(`is "${word}"; it must be a whole number from ${min} to ${max}`)
+    }
+    return number
+  },
+})
+
+const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** `30s`, `24h`, `90d`: milliseconds inside. */
+export const duration = (value: string, about: string): Flag<number | undefined> => ({
+  about,
+  value,
+  read: readDuration,
+})
+
+export function readDuration(word: string): number {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(word) ?? []
+  if (!amount || !unit) throw new BadWord(`is "${word}"; write a number and a unit: 30s, 5m, 24h, 90d`)
+  return Number(amount) * UNITS[unit]!
+}
+
+export const argument = (about: string): Arg<string> => ({ about, required: true, read: (word) => word })
+
+export const optional = (about: string): Arg<string | undefined> => ({ about, required: false, read: (word) => word })
+
+/**
+ * An amount of credit: `50.00` is currency, `5000c` is cents, both up to two places.
+ * A bare integer is ambiguous and refused (dx 2.16). Returns cents.
+ */
+export const money = (about: string): Arg<number> => ({ about, required: true, read: readCents })
+
+export function readCents(word: string): number {
+  const [, cents] = /^(\d+(?:\.\d{1,6})?)c$/.exec(word) ?? []
+  if (cents) return positive(word, Number(cents))
+  const [, currency] = /^(\d+\.\d{2})$/.exec(word) ?? []
+  if (currency) return positive(word, Math.round(Number(currency) * 100))
+  if (/^\d+$/.test(word)) {
+    throw new BadWord(`is "${word}", without a unit; write ${word}.00 for currency or ${word}c for cents`)
+  }
+  throw new BadWord(`is "${word}"; write 50.00 for currency or 5000c for cents`)
+}
+
+function positive(word: string, cents: number): number {
+  if (cents > 0 && cents <= 1e12) return cents
+  throw new BadWord(`is "${word}"; it must be above zero and at most 10000000000.00`)
+}
+
+const split = (word: string): string[] => {
+  const parts = word
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean)
+  if (!parts.length) throw new BadWord('is an empty list; write words with commas between them: a,b,c')
+  return parts
+}
+
+function pick<Words extends readonly string[]>(words: Words, word: string): Words[number] {
+  if (words.includes(word)) return word
+  throw new BadWord(`is "${word}"; it must be one of ${words.join(', ')}`)
+}

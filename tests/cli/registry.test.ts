@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'bun:test'
+import { nounOf } from '../../cli/command'
+import { EXIT_MEANINGS } from '../../cli/exit'
+import { GLOBAL_FLAGS } from '../../cli/globals'
+import { parse } from '../../cli/parse'
+import { commands } from '../../cli/registry'
+
+const LETTERS = 'ofqyvwnh'
+
+describe.each(commands.map((command) => [command.path, command] as const))('%s', (_path, command) => {
+  test('has a summary without a full stop, and an explanation', () => {
+    expect(command.summary).toMatch(/^[A-Z].{8,75}[^.]$/)
+    expect(command.about.length).toBeGreaterThan(20)
+  })
+
+  test('has two examples or more, and each of them parses as this command', () => {
+    expect(command.examples.length).toBeGreaterThanOrEqual(2)
+    for (const example of command.examples) {
+      const order = parse(words(example), commands, {})
+      expect(order.type === 'run' ? order.command.path : order.type).toBe(command.path)
+    }
+  })
+
+  test('says where it works and what it may exit with', () => {
+    expect(command.planes.length).toBeGreaterThan(0)
+    for (const code of command.exits) expect(EXIT_MEANINGS).toHaveProperty(String(code))
+  })
+
+  test('has no flag that every command has, and explains each of its own', () => {
+    for (const [name, flag] of Object.entries({ ...command.flags, ...command.args })) {
+      expect(GLOBAL_FLAGS).not.toHaveProperty(name)
+      expect(flag.about.length).toBeGreaterThan(5)
+    }
+  })
+
+  test('names its columns once, in words a script can use', () => {
+    const fields = (command.columns ?? []).map(({ field }) => field)
+    expect(new Set(fields).size).toBe(fields.length)
+    for (const field of fields) expect(field).toMatch(/^[a-z][a-z0-9_.]*$/)
+  })
+})
+
+test('every path is there once', () => {
+  const paths = commands.map(({ path }) => path)
+  expect(new Set(paths).size).toBe(paths.length)
+})
+
+test('no noun is also a verb of its own', () => {
+  const nouns = commands.map(nounOf)
+  expect(commands.map(({ path }) => path).filter((path) => nouns.includes(path))).toEqual([])
+})
+
+test('one letter stands for one flag, from the agreed letters', () => {
+  const all = [...Object.values(GLOBAL_FLAGS), ...commands.flatMap(({ flags }) => Object.values(flags))]
+  const letters = all.flatMap((flag) => ('short' in flag && flag.short ? [flag.short] : []))
+  for (const letter of letters) expect(LETTERS).toContain(letter)
+})
+
+/** Splits as a shell would, for the quoting the examples use. */
+function words(line: string): string[] {
+  const [command] = line.split(/ [|>] /)
+  return [...command!.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, double, single, bare]) => double ?? single ?? bare!,
+  )
+}

@@ -1,0 +1,45 @@
+import type { Command } from '../../cli/command'
+import type { Io } from '../../cli/io'
+import { runCli } from '../../cli/run'
+import type { World } from '../../cli/shell'
+import { fakeClock } from './clock'
+
+export type Terminal = Io & { stdout(): string; stderr(): string }
+
+/** A place to print that remembers; `width` makes stdout a terminal of that many columns. */
+export function fakeIo({ width = null, stdin = '' }: { width?: number | null; stdin?: string } = {}): Terminal {
+  let [out, err] = ['', '']
+  return {
+    out: (line) => {
+      out += `${line}\n`
+    },
+    raw: (text) => {
+      out += text
+    },
+    err: (line) => {
+      err += `${line}\n`
+    },
+    outIsTty: width !== null,
+    errIsTty: width !== null,
+    width,
+    readStdin: async () => stdin,
+    stdout: () => out,
+    stderr: () => err,
+  }
+}
+
+type Options = { io?: Terminal; env?: Record<string, string>; open?: World['open'] }
+
+/** Runs one command line against a given world and says what came out. */
+export async function cli(line: readonly string[], { io = fakeIo(), env = {}, open }: Options = {}) {
+  const exitCode = await runCli(line, {
+    io,
+    env,
+    cwd: process.cwd(),
+    clock: fakeClock(),
+    signal: new AbortController().signal,
+    open:
+      open ?? (async (_shell, command: Command) => Promise.reject(new Error(`${command.path} opened a connection`))),
+  })
+  return { exitCode, stdout: io.stdout(), stderr: io.stderr() }
+}
