@@ -147,11 +147,14 @@ function preflight(request: Request, deps: EdgeDeps): Response | undefined {
 
 type SchemaFailure = { type: string; all: Parameters<typeof validationError>[0]; value: unknown }
 
-function toAppError(code: unknown, error: unknown, path: string, deps: EdgeDeps): AppError {
+type Routes = Pick<EdgeDeps, 'methodsOf'>
+
+/** What a thrown thing means in the words of contract 1.5; for the tenant plane and the operator plane alike. */
+export function toAppError(code: unknown, error: unknown, path: string, routes: Routes): AppError {
   if (error instanceof AppError) return error
   const cause = (error as { cause?: unknown }).cause
   if (cause instanceof AppError) return cause
-  if (code === 'NOT_FOUND') return unknownRoute(path, deps)
+  if (code === 'NOT_FOUND') return unknownRoute(path, routes)
   if (code === 'PARSE') return new AppError('invalid', 'validation_error', 'The body is not valid JSON.')
   if (code === 'VALIDATION') return fromSchema(error as SchemaFailure)
   if ((error as Error).name === 'PayloadTooLarge') return payloadTooLarge()
@@ -166,8 +169,8 @@ function fromSchema({ type, all, value }: SchemaFailure): AppError {
   return validationError(all, value)
 }
 
-function unknownRoute(path: string, deps: EdgeDeps): AppError {
-  const methods = deps.methodsOf(path)
+function unknownRoute(path: string, routes: Routes): AppError {
+  const methods = routes.methodsOf(path)
   if (!methods.length) return new AppError('missing', 'not_found', `No route ${path.slice(0, 120)} on this server.`)
   const allow = methods.join(', ')
   return new AppError('not_allowed', 'method_not_allowed', `This address answers ${allow}.`, { headers: { allow } })
