@@ -42,10 +42,11 @@ export function createConversations({ store, audit, clock }: Deps) {
   }
 
   /** The turns an answer continues from, oldest first. Throws 404 like {@link assertOwned}. */
-  async function history(userId: UserId, id: string): Promise<PastTurn[]> {
+  async function history(userId: UserId, id: string): Promise<{ id: ConversationId; turns: PastTurn[] }> {
     const conversation = await assertOwned(store.read, userId, id)
     const found = await rows.messagesAfter(store.read, conversation.id, conversation.message_count - HISTORY_MESSAGES)
-    return found.flatMap(({ role, content }) => (role === 'user' || role === 'assistant' ? [{ role, content }] : []))
+    const turns = found.flatMap(({ role, content }) => (role === 'user' || role === 'assistant' ? [{ role, content }] : []))
+    return { id: conversation.id, turns }
   }
 
   /** Opens a conversation with its first turn, in the caller's unit of work. */
@@ -58,11 +59,12 @@ export function createConversations({ store, audit, clock }: Deps) {
     return id
   }
 
-  /** Adds a turn; a conversation deleted meanwhile stays deleted. */
-  async function append(tx: Tx, userId: UserId, id: ConversationId, turn: Turn): Promise<void> {
+  /** Adds a turn and returns the id; a conversation deleted meanwhile stays deleted. */
+  async function append(tx: Tx, userId: UserId, id: ConversationId, turn: Turn): Promise<ConversationId> {
     const now = clock.now()
     const count = await rows.grow(tx, { id, user_id: userId, by: 2, last: preview(turn), now })
     if (count !== null) await storeTurn(tx, id, count - 2, turn, now)
+    return id
   }
 
   async function list({ caller }: Call, query: ConversationQuery): Promise<Page<ConversationSummary>> {

@@ -1,0 +1,77 @@
+/** What shapes the voice of an answer (contract 2.1). */
+export type Voice = {
+  mode: string
+  persona: 'svc' | 'none' | { system_prompt: string }
+  personality: { traits: Record<string, number>; uncensored_mode: boolean } | null
+  style: { format?: string | undefined; preciseness?: string | undefined; intent?: string | undefined } | null
+  branding: boolean
+  componentLibrary: string
+}
+
+const DEFAULT_PERSONA =
+  'You are Svc, a capable and friendly assistant. Answer directly and correctly, in the language of the question. ' +
+  'Say so when you are not sure.'
+const PLAIN_PERSONA = 'Answer directly and correctly, in the language of the question. Say so when you are not sure.'
+
+const MODE_INSTRUCTIONS: Record<string, string> = {
+  fast: 'Be brief.',
+  think: 'Reason step by step before you conclude, check your result, and state the conclusion clearly.',
+  code: 'You write production-quality code. Give complete, runnable code in fenced blocks with the language named, then a short explanation.',
+  roast: 'Roast what you are given: witty, sharp and good-natured. Never attack protected traits.',
+  research: 'Answer as a researcher: separate what is established from what is uncertain, and name what should be looked up.',
+  domain_analysis:
+    'Analyse the subject as an expert of its field. Answer with one JSON object: {"domain": string, "summary": string, "findings": [{"title": string, "detail": string, "confidence": number}], "recommendations": [string]}. JSON only.',
+  data_extraction:
+    'Extract the data that is asked for, or every entity, date, amount and fact if nothing is named. Answer with one JSON object whose keys name what was found; use null for what the text does not say. JSON only.',
+  vision: 'Look at the attached images and answer from what they show.',
+}
+
+const genui = (library: string): string =>
+  `Answer with one self-contained user-interface component for the component library "${library}". Code only, no prose, no fence.`
+
+/** Strength of a trait in words; a trait at or below 10 says nothing. */
+const strength = (value: number): string => (value > 75 ? 'very' : value > 40 ? 'rather' : 'slightly')
+
+/**
+ * Builds the system prompt, part by part in a fixed order: persona, mode, personality, style. A custom
+ * persona replaces the default voice and the personality; `none` leaves only what the mode needs.
+ */
+export function assembleSystem(voice: Voice): string | null {
+  const parts = [personaOf(voice), instructionOf(voice)]
+  if (voice.persona === 'svc') parts.push(personalityOf(voice))
+  parts.push(styleOf(voice))
+  const text = parts.filter(Boolean).join('\n\n')
+  return text || null
+}
+
+function personaOf({ persona, branding }: Voice): string {
+  if (persona === 'none') return ''
+  if (persona === 'svc') return branding ? DEFAULT_PERSONA : PLAIN_PERSONA
+  return persona.system_prompt
+}
+
+function instructionOf({ mode, componentLibrary, persona }: Voice): string {
+  if (mode === 'genui') return genui(componentLibrary)
+  // Raw output means raw: only modes whose answer has a required form still say so.
+  if (persona === 'none' && !['domain_analysis', 'data_extraction'].includes(mode)) return ''
+  return MODE_INSTRUCTIONS[mode] ?? ''
+}
+
+function personalityOf({ personality }: Voice): string {
+  if (!personality) return ''
+  const traits = Object.entries(personality.traits)
+    .filter(([, value]) => value > 10)
+    .map(([trait, value]) => `${strength(value)} ${trait}`)
+  const manner = traits.length ? `Your manner is ${traits.join(', ')}.` : ''
+  const frank = personality.uncensored_mode ? 'Speak frankly and do not soften your words.' : ''
+  return [manner, frank].filter(Boolean).join(' ')
+}
+
+function styleOf({ style }: Voice): string {
+  if (!style) return ''
+  const wishes = Object.entries(style).flatMap(([aspect, wish]) => (wish ? [`${aspect}: ${oneLine(wish)}`] : []))
+  return wishes.length ? `Form of the answer: ${wishes.join('; ')}.` : ''
+}
+
+/** Free text from the caller stays on its line and cannot open a new section of the prompt. */
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()

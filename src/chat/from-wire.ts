@@ -1,0 +1,67 @@
+import type { Ask } from '../completions'
+import { assertMetadata } from '../completions'
+import type { Attachment } from '../completions/schema'
+import { emptyPrompt } from './errors'
+import type { ChatMessage, ChatOrder } from './schema'
+
+/** What chat needs to know of an engine: the mode its id stands for. */
+export type ModelTable = { modeOf(engineId: string): string | null; canonical(engineId: string): string }
+
+/**
+ * A chat order as an ask (contract 4): the last user message is the prompt, all system messages make the
+ * persona, earlier turns are context. Throws 400 `empty_prompt` when nobody asks anything.
+ */
+export function askFromChat(order: ChatOrder, models: ModelTable): Ask {
+  if (order.metadata) assertMetadata(order.metadata)
+  const last = order.messages.findLastIndex((message) => message.role === 'user' && textOf(message).trim() !== '')
+  const question = order.messages[last]
+  if (!question) throw emptyPrompt()
+  const system = order.messages.filter(({ role }) => role === 'system' || role === 'developer').map(textOf)
+  const engine = engineOf(order.model, models)
+  return {
+    prompt: textOf(question),
+    mode: engine?.mode ?? 'auto',
+    engine: engine?.id ?? null,
+    overrides: {},
+    voice: {
+      persona: system.length ? { system_prompt: system.join('\n\n') } : 'svc',
+      personality: null,
+      style: null,
+      branding: true,
+      componentLibrary: 'svc',
+    },
+    context: order.messages.slice(0, last).flatMap(toTurn),
+    conversation: order.conversation_id ? { attach: order.conversation_id } : 'none',
+    attachments: imagesOf(question),
+    temperature: order.temperature ?? undefined,
+    skills: order.skills ?? [],
+    metadata: order.metadata ?? null,
+    cache: 'off',
+    wantsFollowUps: false,
+    shape: null,
+    warnings: [],
+  }
+}
+
+function engineOf(model: string | undefined, models: ModelTable): { id: string; mode: Ask['mode'] } | null {
+  const id = model === undefined ? '' : models.canonical(model)
+  const mode = models.modeOf(id)
+  return mode === null || mode === 'auto' ? null : { id, mode: mode as Ask['mode'] }
+}
+
+function toTurn(message: ChatMessage): Ask['context'] {
+  const { role } = message
+  if (role !== 'user' && role !== 'assistant') return []
+  const content = textOf(message)
+  return content ? [{ role, content }] : []
+}
+
+const textOf = ({ content }: ChatMessage): string => {
+  if (typeof content === 'string') return content
+  return (content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+}
+
+const imagesOf = ({ content }: ChatMessage): Attachment[] =>
+  Array.isArray(content)
+    ? content.flatMap((part) => (part.type === 'image_url' ? [{ type: 'image_url' as const, url: part.image_url.url }] : []))
+    : []

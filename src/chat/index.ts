@@ -1,0 +1,2 @@
+/** Chat: the wire format every client speaks, over the completion pipeline. */
+export { type ChatService, createChat } from './service'

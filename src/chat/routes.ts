@@ -1,0 +1,29 @@
+import { Elysia } from 'elysia'
+import { ChatCompletion } from '../completions/schema'
+import { answer, errors } from '../http/envelope'
+import { type Guard, toCall } from '../http/guard'
+import type { Streams } from '../http/sse'
+import { checked } from '../kernel/schema'
+import { ChatOrder } from './schema'
+import type { ChatService } from './service'
+
+export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
+  new Elysia({ tags: ['Chat'] }).use(guard).post(
+    '/chat/completions',
+    (context) => {
+      const { body, request, exchange, server, route } = context
+      const call = toCall(context)
+      if (body.stream) return streams.open({ ...chat.stream(call, body), exchange, request, server, route }) as never
+      server?.timeout(request, 0)
+      return chat.complete(call, body)
+    },
+    {
+      scope: 'completions',
+      body: checked(ChatOrder),
+      response: { 200: answer(ChatCompletion), ...errors(400, 401, 402, 403, 404, 413, 415, 429, 500, 503, 504) },
+      detail: {
+        summary: 'Answer chat messages, in the format chat-completions clients speak',
+        'x-streams': true,
+      } as object,
+    },
+  )

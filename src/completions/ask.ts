@@ -1,0 +1,93 @@
+import type { Voice } from '../agent'
+import type { PastTurn } from '../conversations'
+import { sha256Hex } from '../kernel/crypto'
+import { type Call, keyIdOf } from '../kernel/caller'
+import { invalidInput } from '../kernel/errors'
+import type { Settings } from '../settings'
+import { isStealth, modeWarnings } from './rules'
+import type { Attachment, CompletionOrder, Mode } from './schema'
+
+/** What the pipeline is asked, the same for every surface; each surface translates its own wire into one. */
+export type Ask = {
+  prompt: string
+  mode: Mode
+  /** False when the mode is `auto` or came from nowhere: then the classifier decides. */
+  engine: string | null
+  overrides: Readonly<Record<string, string>>
+  voice: Omit<Voice, 'mode'>
+  /** Turns supplied with the request; they follow what is stored. */
+  context: readonly PastTurn[]
+  conversation: { attach: string } | 'new' | 'none'
+  attachments: readonly Attachment[]
+  temperature: number | undefined
+  skills: readonly string[]
+  metadata: Record<string, unknown> | null
+  cache: 'use' | 'refresh' | 'off'
+  wantsFollowUps: boolean
+  /** Other inputs that shape the output, for the cache key only. */
+  shape: unknown
+  warnings: readonly string[]
+}
+
+/** Reads a native order (contract 2.1) in the light of the account's settings. */
+export function askFromOrder(order: CompletionOrder, settings: Settings, fresh: boolean): Ask {
+  const mode = order.mode ?? (settings.default_mode as Mode)
+  const branding = (order.svc_branding ?? settings.svc_branding) && !isStealth(mode)
+  const inline = order.conversation
+  const ignoresInline = inline && order.conversation_id
+  return {
+    prompt: order.prompt,
+    mode,
+    engine: isStealth(mode) ? (order.stealth_model ?? null) : null,
+    overrides: order.model_overrides ?? {},
+    voice: {
+      persona: order.persona ?? settings.personality,
+      personality: order.personality_config ?? null,
+      style: order.response_style ?? null,
+      branding,
+      componentLibrary: order.component_library ?? 'svc',
+    },
+    context: inline && !ignoresInline ? inline.messages.map(({ role, content }) => ({ role, content })) : [],
+    conversation: conversationOf(order, mode),
+    attachments: order.attachments ?? [],
+    temperature: order.temperature,
+    skills: order.skills ?? [],
+    metadata: order.metadata ?? null,
+    cache: cacheRule(order, mode, fresh),
+    wantsFollowUps: true,
+    shape: [order.max_iterations, order.tools, order.brand_soul, order.image_model, order.image_quality],
+    warnings: [
+      ...modeWarnings(mode),
+      ...(ignoresInline ? ['"conversation" was ignored because "conversation_id" was sent.'] : []),
+      ...(order.skills ?? []).map((slug) => `Skill "${slug.slice(0, 64)}" is not known here and was skipped.`),
+    ],
+  }
+}
+
+/** Absent makes one, `null` makes none, inline context and stealth keep nothing (contract 2.2). */
+function conversationOf(order: CompletionOrder, mode: Mode): Ask['conversation'] {
+  if (order.conversation_id) {
+    if (isStealth(mode)) throw invalidInput('conversation_id', `"conversation_id" cannot be used with mode "${mode}", which keeps nothing.`)
+    return { attach: order.conversation_id }
+  }
+  const stateless = order.conversation_id === null || order.conversation !== undefined || isStealth(mode)
+  return stateless ? 'none' : 'new'
+}
+
+/** Requests with a conversation, stealth modes and live browser sessions are never cached (contract 22.1). */
+function cacheRule(order: CompletionOrder, mode: Mode, fresh: boolean): Ask['cache'] {
+  if (order.conversation_id || isStealth(mode) || order.browser_session_id) return 'off'
+  return fresh ? 'refresh' : 'use'
+}
+
+/**
+ * The cache key: everything that shapes the answer and nothing that does not (metadata, stream, format
+ * stay out). Scoped to the user, or to the key when it is an org's (contract 22.1).
+ */
+export function cacheKeyOf(call: Call, ask: Ask): string {
+  const scope = call.caller.orgId ? keyIdOf(call.caller) : call.caller.userId
+  const { prompt, mode, overrides, voice, context, attachments, temperature, skills, shape } = ask
+  return sha256Hex(
+    JSON.stringify([scope, prompt, mode, overrides, voice, context, attachments, temperature ?? null, skills, shape]),
+  )
+}

@@ -1,0 +1,31 @@
+import { setting } from '../kernel/config'
+import { t } from '../kernel/schema'
+import { defaultTtlS } from './rules'
+import { MODES } from './schema'
+
+const ttlName = (mode: string) => `cacheTtl_${mode}`
+
+/** Settings of the completions room (contract 22.1). */
+export const completionSettings = {
+  cacheEnabled: setting({
+    env: 'SVC_CACHE_ENABLED',
+    schema: t.Boolean(),
+    default: true,
+    about: 'Serve identical requests from memory at no cost.',
+  }),
+  ...Object.fromEntries(
+    MODES.map((mode) => [
+      ttlName(mode),
+      setting({
+        env: `SVC_CACHE_TTL_${mode.toUpperCase()}`,
+        schema: t.Integer({ minimum: 0, maximum: 86_400 }),
+        default: defaultTtlS(mode),
+        about: `Seconds an answer of mode ${mode} may be served again; 0 turns it off.`,
+      }),
+    ]),
+  ),
+}
+
+/** The lifetime by mode, out of the resolved settings. */
+export const ttlBy = (values: Record<string, unknown>) => (mode: string) =>
+  (values[ttlName(mode)] as number | undefined) ?? defaultTtlS(mode)

@@ -1,0 +1,35 @@
+import { AppError, defineError } from '../kernel/errors'
+
+export const emptyPromptText = () =>
+  new AppError(
+    'invalid',
+    'validation_error',
+    '"prompt" is missing or blank. Send a non-empty string, for example {"prompt":"Hello"}.',
+    { param: 'prompt', details: [{ path: 'prompt', message: '"prompt" is blank.' }] },
+  )
+
+export const promptTooLong = (tokens: number, limit: number) =>
+  new AppError(
+    'invalid',
+    'validation_error',
+    `"prompt" and its context come to about ${tokens} tokens; the engine takes at most ${limit}. Shorten it or split it.`,
+    { param: 'prompt', details: [{ path: 'prompt', message: `about ${tokens} tokens, at most ${limit}` }] },
+  )
+
+export const requestTimeout = defineError(
+  'timeout',
+  'request_timeout',
+  (seconds: number, mode: string) =>
+    mode === 'research' || mode === 'video'
+      ? `Mode "${mode}" did not finish within ${seconds} s. Send it to POST /${mode} and read poll_url.`
+      : `The answer did not finish within ${seconds} s. Try again, ask for less, or send "stream": true.`,
+)
+
+export const engineUnavailable = defineError(
+  'unavailable',
+  'engine_unavailable',
+  (mode: string) => `No engine for mode "${mode}" is connected to this server. Nothing was charged.`,
+)
+
+/** Never sent, since nobody reads any more: it names the reason in the record. */
+export const clientLeft = defineError('broken', 'client_closed', () => 'The client closed the connection.')

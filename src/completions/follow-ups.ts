@@ -1,0 +1,36 @@
+import { shorten } from '../kernel/text'
+import type { FollowUp } from './schema'
+
+const MOST = 3
+
+/** What people ask next, by mode; `%` is the subject of the prompt. */
+const BY_MODE: Record<string, FollowUp[]> = {
+  code: [
+    { label: 'Add tests', prompt: 'Write tests for this code.' },
+    { label: 'Explain it', prompt: 'Explain this code step by step.' },
+    { label: 'Make it faster', prompt: 'Where could this code be slow, and how would you make it faster?' },
+  ],
+  think: [
+    { label: 'Check the reasoning', prompt: 'What is the weakest step of this reasoning?' },
+    { label: 'Other view', prompt: 'Argue the opposite as well as you can.' },
+  ],
+  roast: [{ label: 'Harder', prompt: 'Again, but less gentle.' }],
+  genui: [{ label: 'Dark mode', prompt: 'Add a dark variant of this component.' }],
+  domain_analysis: [{ label: 'Risks', prompt: 'What are the three biggest risks in this analysis?' }],
+}
+
+const SECTION = /^(?:#{1,4}\s+|\d+\.\s+\*\*|[-*]\s+\*\*)([^\n*#:]{3,60})/gm
+
+/**
+ * Up to three next questions, from the answer's own headings first and the mode's habits after.
+ * Made here and not by an engine: they cost nothing and add no time.
+ */
+export function suggestFollowUps(mode: string, content: string): FollowUp[] {
+  if (content.length < 80 && !BY_MODE[mode]) return []
+  const fromSections = [...content.matchAll(SECTION)].slice(0, MOST - 1).map(([, title]) => {
+    const subject = title!.trim()
+    return { label: shorten(subject, 40), prompt: `Tell me more about ${subject}.` }
+  })
+  const general: FollowUp[] = [{ label: 'Summarise', prompt: 'Summarise that in three sentences.' }]
+  return [...fromSections, ...(BY_MODE[mode] ?? general)].slice(0, MOST)
+}

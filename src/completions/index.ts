@@ -1,0 +1,8 @@
+/** Completions: the pipeline from a prompt to a paid, kept and recorded answer, and its native shape. */
+export type { Ask } from './ask'
+export { completionSettings, ttlBy } from './config'
+export type { Pipeline } from './pipeline'
+export { toChatCompletion } from './present'
+export { assertMetadata } from './rules'
+export { type AnswerStream, type CompletionService, createCompletions } from './service'
+export { chatFramer } from './stream'

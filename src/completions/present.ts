@@ -1,0 +1,78 @@
+import { iso } from '../kernel/clock'
+import type { Opened, Result } from './run'
+import { type ChatCompletion, ChatCompletionId, type Completion, type FinishReason } from './schema'
+import type { StoredAnswer } from './cache'
+
+/** The native answer (contract 2.2). */
+export function toCompletion(run: Opened, { answer, usage, conversationId }: Result): Completion {
+  return {
+    id: answer.id,
+    object: 'completion',
+    created: iso(answer.createdAt),
+    content: answer.content,
+    mode: run.ask.mode,
+    resolved_mode: answer.resolvedMode,
+    model: answer.model,
+    tools_used: answer.toolsUsed,
+    artifacts: answer.artifacts,
+    follow_ups: answer.followUps,
+    usage,
+    metadata: run.ask.metadata,
+    conversation_id: conversationId,
+    request_id: run.call.requestId,
+    ...(usage.cached ? { _cached: true as const } : {}),
+    ...extrasOf(answer, run),
+  }
+}
+
+/** Members that only some answers have; the stream's `done` carries them too. */
+export function extrasOf(answer: StoredAnswer, run: Opened) {
+  const warnings = usageWarnings(answer, run)
+  return {
+    routing: answer.routing,
+    ...(answer.resolvedMode === 'genui' ? { genui_code: answer.content } : {}),
+    ...(answer.structuredOutput ? { structured_output: answer.structuredOutput } : {}),
+    ...(warnings.length ? { warnings } : {}),
+  }
+}
+
+const usageWarnings = (answer: StoredAnswer, { ask }: Opened): string[] =>
+  answer.finish === 'length' && ask.cache !== 'off'
+    ? [...answer.warnings, 'The answer was cut at the output limit.']
+    : answer.warnings
+
+const FINISH: Record<StoredAnswer['finish'], FinishReason> = {
+  stop: 'stop',
+  length: 'length',
+  'content-filter': 'content_filter',
+  'tool-calls': 'tool_calls',
+}
+
+export const finishReason = (answer: StoredAnswer): FinishReason => FINISH[answer.finish]
+
+/** The chat-completions answer (contract 4). */
+export function toChatCompletion(run: Opened, result: Result): ChatCompletion {
+  const { answer, usage } = result
+  const { prompt_tokens, completion_tokens, total_tokens } = usage
+  return {
+    id: ChatCompletionId.create(),
+    object: 'chat.completion',
+    created: Math.floor(answer.createdAt / 1000),
+    model: answer.model.id,
+    choices: [{ index: 0, message: { role: 'assistant', content: answer.content }, finish_reason: finishReason(answer) }],
+    usage: { prompt_tokens, completion_tokens, total_tokens },
+    svc_metadata: chatMetadata(run, result),
+    request_id: run.call.requestId,
+  }
+}
+
+export const chatMetadata = (run: Opened, { answer, usage, conversationId }: Result): ChatCompletion['svc_metadata'] => ({
+  mode: run.ask.mode,
+  resolved_mode: answer.resolvedMode,
+  tools_used: answer.toolsUsed,
+  artifacts: answer.artifacts,
+  engine: answer.model.engine,
+  cost_cents: usage.cost_cents,
+  conversation_id: conversationId,
+  ...(answer.followUps.length ? { follow_ups: answer.followUps } : {}),
+})

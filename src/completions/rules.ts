@@ -1,0 +1,79 @@
+import { invalidInput } from '../kernel/errors'
+import { emptyPromptText } from './errors'
+import type { Attachment, CompletionOrder, Mode, StructuredOutput } from './schema'
+
+const MAX_METADATA_KEYS = 50
+const MAX_METADATA_BYTES = 16 * 1024
+const MAX_IMAGE_BYTES = 15 * 1024 * 1024
+
+/** White space and characters that show nothing. */
+const BLANK = /^[\s\p{Cf}\p{Cc}]*$/u
+
+/**
+ * What a schema cannot say of an order (contract 2.1): a prompt that says something, metadata within
+ * 50 keys and 16 KB, images within 15 MiB each, overrides that name modes. Throws 400 `validation_error`.
+ */
+export function assertOrder(order: CompletionOrder): void {
+  if (BLANK.test(order.prompt)) throw emptyPromptText()
+  if (order.metadata) assertMetadata(order.metadata)
+  for (const [place, attachment] of (order.attachments ?? []).entries()) assertAttachment(attachment, place)
+}
+
+export function assertMetadata(metadata: Record<string, unknown>): void {
+  const keys = Object.keys(metadata).length
+  if (keys > MAX_METADATA_KEYS) {
+    throw invalidInput('metadata', `"metadata" has ${keys} keys; at most ${MAX_METADATA_KEYS} are allowed.`)
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(metadata))
+  if (bytes > MAX_METADATA_BYTES) {
+    throw invalidInput('metadata', `"metadata" has ${bytes} bytes as JSON; at most ${MAX_METADATA_BYTES} are allowed.`)
+  }
+}
+
+function assertAttachment(attachment: Attachment, place: number): void {
+  if (attachment.type !== 'image_base64') return
+  const path = `attachments[${place}].data`
+  if (attachment.data.length > (MAX_IMAGE_BYTES * 4) / 3 + 4) {
+    throw invalidInput(path, `"${path}" is larger than 15 MiB decoded.`)
+  }
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(attachment.data)) throw invalidInput(path, `"${path}" is not base64.`)
+}
+
+export const isStealth = (mode: string): boolean => mode.startsWith('stealth_')
+
+/** Stealth changes what is kept, not how the answer is made (contract 2.1). */
+const STEALTH_WORK: Record<string, string> = { stealth_text: 'fast', stealth_image: 'image', stealth_video: 'video' }
+
+/** The mode that names the work: `stealth_text` is answered as `fast`. */
+export const workOf = (mode: string): string => STEALTH_WORK[mode] ?? mode
+
+/** Modes whose engines make files, not text. */
+export const isMedia = (mode: string): boolean => ['image', 'video'].includes(workOf(mode))
+
+/** Modes whose answer is JSON, with the type that `structured_output` names. */
+const STRUCTURED: Record<string, string> = { domain_analysis: 'domain_analysis', data_extraction: 'data_extraction' }
+
+export const wantsJson = (mode: string): boolean => mode in STRUCTURED
+
+/** Reads the answer of a JSON mode back; what does not parse is reported, never hidden. */
+export function structuredOutput(mode: string, content: string): StructuredOutput | undefined {
+  const type = STRUCTURED[mode]
+  if (!type) return undefined
+  try {
+    return { type, data: JSON.parse(unfenced(content)) as unknown }
+  } catch {
+    return { type, data: null, parse_error: 'The engine did not answer with JSON.' }
+  }
+}
+
+const unfenced = (content: string): string => /^\s*```(?:json)?\s*\n([\s\S]*?)\n```\s*$/.exec(content)?.[1] ?? content
+
+/** Seconds an answer may be served from the cache (contract 22.1). */
+const TTL_S: Record<string, number> = { think: 3600, code: 3600, genui: 3600, vision: 3600, data_extraction: 3600, domain_analysis: 3600 }
+export const defaultTtlS = (mode: string): number => TTL_S[mode] ?? 300
+
+/** Warnings of modes that belong elsewhere (design 12). */
+export const modeWarnings = (mode: Mode): string[] =>
+  mode === 'research' || mode === 'video'
+    ? [`Mode "${mode}" takes minutes and runs inline here, up to the request time-out. Send it to POST /${mode} and read poll_url.`]
+    : []

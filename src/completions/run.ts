@@ -1,0 +1,55 @@
+import type { Image } from '../agent/schema'
+import type { PastTurn } from '../conversations'
+import type { ConversationId } from '../conversations/schema'
+import type { Call } from '../kernel/caller'
+import type { Ask } from './ask'
+import type { StoredAnswer } from './cache'
+import type { CompletionId, ModelRef, Routing, Usage } from './schema'
+
+/** A request that has been read and may go on. Each later stage adds what it found out. */
+export type Opened = {
+  readonly id: CompletionId
+  readonly call: Call
+  readonly ask: Ask
+  readonly stream: boolean
+  /** `clock.monotonic()` when the pipeline began. */
+  readonly startedAt: number
+  readonly history: readonly PastTurn[]
+  /** The conversation it continues, found to be the caller's own. */
+  readonly attached: ConversationId | null
+  readonly cacheKey: string | null
+  readonly deadline: Deadline
+}
+
+/** Aborts when the client leaves or the time is up; `timedOut` tells which. */
+export type Deadline = { readonly signal: AbortSignal; timedOut(): boolean; end(): void }
+
+/** The mode is known, and the engine that should answer. */
+export type Decided = Opened & {
+  readonly resolvedMode: string
+  readonly engineId: string
+  readonly model: ModelRef
+  /** How another engine is shown, should it answer instead. */
+  modelOf(engineId: string): ModelRef
+  readonly routing: Routing
+  readonly images: readonly Image[]
+  readonly system: string | null
+  readonly warnings: readonly string[]
+  readonly promptTokens: number
+  readonly maxOutputTokens: number
+}
+
+/** Limits let it in and its money is held: from here on it must be finished or failed. */
+export type Admitted = Decided & {
+  readonly heldMicro: number
+  /** Corrects the tokens reserved at admission to the true count. */
+  correctTokens(actual: number): void
+}
+
+/** What happened, stored and ready to be shown. */
+export type Result = {
+  readonly answer: StoredAnswer
+  readonly usage: Usage
+  readonly costMicro: number
+  readonly conversationId: ConversationId | null
+}

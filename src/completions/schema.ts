@@ -1,0 +1,230 @@
+import { ConversationId } from '../conversations/schema'
+import { defineId, type Id } from '../kernel/ids'
+import { JsonObject, nullable, oneOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
+
+export const CompletionId = defineId('completion', 'cmpl')
+export type CompletionId = Id<'completion'>
+export const ChatCompletionId = defineId('chat completion', 'chatcmpl')
+export type ChatCompletionId = Id<'chat completion'>
+
+/** Modes of the spec and the further ones of contract 2.1. */
+export const MODES = [
+  'auto',
+  'fast',
+  'think',
+  'code',
+  'image',
+  'video',
+  'research',
+  'roast',
+  'genui',
+  'data_extraction',
+  'domain_analysis',
+  'vision',
+  'stealth_text',
+  'stealth_image',
+  'stealth_video',
+] as const
+export type Mode = (typeof MODES)[number]
+
+const TRAITS = ['romantic', 'intelligent', 'sarcastic', 'rude', 'funny', 'comedic', 'witty'] as const
+const Trait = t.Number({ minimum: 0, maximum: 100 })
+
+const Persona = t.Union([
+  t.Object({ system_prompt: t.String({ minLength: 1, maxLength: 20_000 }) }),
+  oneOf(['svc', 'none'] as const),
+])
+
+const PersonalityConfig = t.Object({
+  traits: t.Object(
+    Object.fromEntries(TRAITS.map((trait) => [trait, Trait])) as Record<(typeof TRAITS)[number], typeof Trait>,
+  ),
+  uncensored_mode: t.Boolean(),
+  active_preset_id: nullable(t.String({ maxLength: 128 })),
+})
+
+const StyleWord = t.Optional(t.String({ maxLength: 64 }))
+const ResponseStyle = t.Object({ format: StyleWord, preciseness: StyleWord, intent: StyleWord })
+
+export const Attachment = t.Union([
+  t.Object({ type: oneOf(['image_url'] as const), url: t.String({ maxLength: 2_048 }) }),
+  t.Object({
+    type: oneOf(['image_base64'] as const),
+    data: t.String({ minLength: 1 }),
+    mime_type: oneOf(['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const),
+  }),
+])
+export type Attachment = Static<typeof Attachment>
+
+const InlineConversation = t.Object({
+  id: t.Optional(t.String({ maxLength: 128 })),
+  title: t.Optional(t.String({ maxLength: 200 })),
+  messages: t.Array(
+    t.Object({
+      id: t.Optional(t.String({ maxLength: 128 })),
+      role: oneOf(['user', 'assistant'] as const),
+      content: t.String({ maxLength: 1_000_000 }),
+      createdAt: t.Optional(t.String()),
+      mode: t.Optional(t.String()),
+      artifacts: t.Optional(t.Array(JsonObject)),
+    }),
+    { maxItems: 50 },
+  ),
+})
+
+const Tool = t.Object({
+  name: t.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' }),
+  description: t.String({ maxLength: 4_096 }),
+  input_schema: t.Optional(JsonObject),
+  endpoint: t.Optional(
+    t.Object({
+      url: t.String({ maxLength: 2_048 }),
+      method: t.Optional(t.String({ maxLength: 8 })),
+      headers: t.Optional(t.Record(t.String(), t.String({ maxLength: 2_048 }))),
+    }),
+  ),
+})
+
+/** Body of `POST /completions` (contract 2.1). Members it does not know are ignored. */
+export const CompletionOrder = t.Object(
+  {
+    prompt: t.String({ minLength: 1, maxLength: 1_000_000 }),
+    mode: t.Optional(oneOf(MODES)),
+    stream: t.Optional(t.Boolean()),
+    conversation_id: t.Optional(nullable(t.String({ maxLength: 128 }))),
+    conversation: t.Optional(InlineConversation),
+    skills: t.Optional(t.Array(t.String({ maxLength: 64 }), { maxItems: 20 })),
+    tools: t.Optional(t.Array(Tool, { maxItems: 64 })),
+    persona: t.Optional(Persona),
+    personality_config: t.Optional(PersonalityConfig),
+    response_style: t.Optional(ResponseStyle),
+    svc_branding: t.Optional(t.Boolean()),
+    brand_soul: t.Optional(t.Boolean()),
+    temperature: t.Optional(t.Number({ minimum: 0, maximum: 2 })),
+    max_iterations: t.Optional(t.Integer({ minimum: 1, maximum: 20 })),
+    model_overrides: t.Optional(t.Record(t.String(), t.String({ maxLength: 64 }))),
+    format: t.Optional(oneOf(['svc', 'compat'] as const)),
+    metadata: t.Optional(nullable(JsonObject)),
+    component_library: t.Optional(t.String({ maxLength: 64 })),
+    attachments: t.Optional(t.Array(Attachment, { maxItems: 10 })),
+    image_model: t.Optional(
+      oneOf(['auto', 'svc-1-create', 'svc-1-photo', 'svc-1-rapid', 'svc-1-design', 'svc-1-studio', 'svc-1-type'] as const),
+    ),
+    image_quality: t.Optional(oneOf(['draft', 'standard', 'hd'] as const)),
+    stealth_model: t.Optional(t.String({ maxLength: 64 })),
+    stealth_aspect: t.Optional(oneOf(['square', 'portrait', 'landscape', 'wide'] as const)),
+    stealth_duration: t.Optional(oneOf(['5s', '6s', '10s'] as const)),
+    browser_session_id: t.Optional(t.String({ maxLength: 64 })),
+  },
+  { $id: 'CompletionOrder' },
+)
+export type CompletionOrder = Static<typeof CompletionOrder>
+
+export const ModelRef = t.Object({ id: t.String(), label: t.String(), engine: t.String() }, { $id: 'ModelRef' })
+export type ModelRef = Static<typeof ModelRef>
+
+export const FollowUp = t.Object({ label: t.String(), prompt: t.String() }, { $id: 'FollowUp' })
+export type FollowUp = Static<typeof FollowUp>
+
+export const ToolUse = t.Object(
+  {
+    name: t.String(),
+    status: oneOf(['success', 'error'] as const),
+    description: t.String(),
+    arguments: t.Optional(JsonObject),
+    result: t.Optional(t.Unknown()),
+  },
+  { $id: 'ToolUse' },
+)
+export type ToolUse = Static<typeof ToolUse>
+
+export const Usage = t.Object(
+  {
+    cost_cents: t.Number(),
+    prompt_tokens: t.Integer(),
+    completion_tokens: t.Integer(),
+    total_tokens: t.Integer(),
+    cached: t.Optional(t.Literal(true)),
+  },
+  { $id: 'Usage' },
+)
+export type Usage = Static<typeof Usage>
+
+export const Routing = t.Object(
+  {
+    source: oneOf(['explicit', 'rule', 'heuristic', 'local', 'classifier', 'default'] as const),
+    confidence: nullable(t.Number()),
+    reasoning: nullable(t.String()),
+    preference_id: nullable(t.String()),
+    fallback_used: t.Boolean(),
+  },
+  { $id: 'Routing' },
+)
+export type Routing = Static<typeof Routing>
+
+export const StructuredOutput = t.Object(
+  { type: t.String(), data: t.Unknown(), parse_error: t.Optional(t.String()) },
+  { $id: 'StructuredOutput' },
+)
+export type StructuredOutput = Static<typeof StructuredOutput>
+
+/** Native answer of `POST /completions` (contract 2.2). */
+export const Completion = t.Object(
+  {
+    id: CompletionId.schema,
+    object: t.Literal('completion'),
+    created: Timestamp,
+    content: t.String(),
+    mode: oneOf(MODES),
+    resolved_mode: t.String(),
+    model: ModelRef,
+    tools_used: t.Array(ToolUse),
+    artifacts: t.Array(JsonObject),
+    follow_ups: t.Array(FollowUp),
+    usage: Usage,
+    metadata: nullable(JsonObject),
+    conversation_id: nullable(ConversationId.schema),
+    request_id: RequestId,
+    _cached: t.Optional(t.Literal(true)),
+    genui_code: t.Optional(t.String()),
+    structured_output: t.Optional(StructuredOutput),
+    routing: t.Optional(Routing),
+    warnings: t.Optional(t.Array(t.String())),
+  },
+  { $id: 'Completion' },
+)
+export type Completion = Static<typeof Completion>
+
+export const FINISH_REASONS = ['stop', 'length', 'content_filter', 'tool_calls'] as const
+export type FinishReason = (typeof FINISH_REASONS)[number]
+
+/** The chat-completions answer (contract 4), also what `format: "compat"` returns. */
+export const ChatCompletion = t.Object(
+  {
+    id: ChatCompletionId.schema,
+    object: t.Literal('chat.completion'),
+    created: t.Integer({ description: 'Unix time in seconds' }),
+    model: t.String(),
+    choices: t.Array(
+      t.Object({
+        index: t.Integer(),
+        message: t.Object({ role: t.Literal('assistant'), content: t.String() }),
+        finish_reason: oneOf(FINISH_REASONS),
+      }),
+    ),
+    usage: t.Object({ prompt_tokens: t.Integer(), completion_tokens: t.Integer(), total_tokens: t.Integer() }),
+    svc_metadata: t.Object({
+      mode: t.String(),
+      resolved_mode: t.String(),
+      tools_used: t.Array(ToolUse),
+      artifacts: t.Array(JsonObject),
+      engine: t.String(),
+      cost_cents: t.Optional(t.Number()),
+      conversation_id: t.Optional(nullable(ConversationId.schema)),
+      follow_ups: t.Optional(t.Array(FollowUp)),
+    }),
+    request_id: RequestId,
+  },
+  { $id: 'ChatCompletion' },
+)
+export type ChatCompletion = Static<typeof ChatCompletion>

@@ -1,0 +1,88 @@
+import type { Agent } from '../agent'
+import type { Billing, Prices } from '../billing'
+import type { Classifier } from '../classifier'
+import type { ConversationService } from '../conversations'
+import type { EngineService } from '../engines'
+import type { Call } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import type { Outbound } from '../kernel/outbound'
+import type { Store } from '../kernel/store'
+import type { AuditLog } from '../audit'
+import type { EventBus } from '../events'
+import type { RateLimiter } from '../rate-limits'
+import type { SettingsService } from '../settings'
+import type { UsageLog } from '../usage'
+import { type Ask, askFromOrder } from './ask'
+import { createAnswerCache } from './cache'
+import { createPipeline, type Progress } from './pipeline'
+import { toChatCompletion, toCompletion } from './present'
+import { assertOrder } from './rules'
+import type { ChatCompletion, Completion, CompletionOrder } from './schema'
+import { createAdmit } from './stages/admit'
+import { createDecide } from './stages/decide'
+import { createFinish } from './stages/finish'
+import { createOpen } from './stages/open'
+import { createRecord } from './stages/record'
+import { createThink } from './stages/think'
+import { chatFramer, type Framer, nativeFramer } from './stream'
+
+type Deps = {
+  store: Store
+  clock: Clock
+  audit: AuditLog
+  usage: UsageLog
+  events: EventBus
+  settings: SettingsService
+  limiter: RateLimiter
+  billing: Billing
+  prices: Prices
+  engines: EngineService
+  classifier: Classifier
+  conversations: ConversationService
+  agent: Agent
+  outbound: Outbound
+  cacheEnabled: boolean
+  ttlS(mode: string): number
+}
+
+/** A stream ready to be sent: where it comes from and how its frames look. */
+export type AnswerStream = { source: AsyncGenerator<Progress>; frame: Framer; endsWithDone: boolean }
+
+export type CompletionService = ReturnType<typeof createCompletions>
+
+/** Completions: a prompt in, an answer out. */
+export function createCompletions(deps: Deps) {
+  const cache = createAnswerCache(deps)
+  const record = createRecord(deps)
+  const pipeline = createPipeline(
+    {
+      open: createOpen(deps),
+      decide: createDecide(deps),
+      ...createAdmit(deps),
+      ...createThink(deps),
+      ...createFinish({ ...deps, cache, record }),
+    },
+    cache,
+  )
+
+  /** `POST /completions` (contract 2). `fresh` skips the look-up and renews the entry. */
+  async function complete(call: Call, order: CompletionOrder, fresh: boolean): Promise<Completion | ChatCompletion> {
+    const { run, result } = await pipeline.complete(call, await read(call, order, fresh))
+    return order.format === 'compat' ? toChatCompletion(run, result) : toCompletion(run, result)
+  }
+
+  /** The same, as a stream (contract 3). Refusals of the order itself are thrown here. */
+  async function stream(call: Call, order: CompletionOrder, fresh: boolean): Promise<AnswerStream> {
+    const source = pipeline.stream(call, await read(call, order, fresh))
+    return order.format === 'compat'
+      ? { source, frame: chatFramer(deps.clock, false), endsWithDone: true }
+      : { source, frame: nativeFramer, endsWithDone: false }
+  }
+
+  async function read(call: Call, order: CompletionOrder, fresh: boolean): Promise<Ask> {
+    assertOrder(order)
+    return askFromOrder(order, await deps.settings.read(deps.store.read, call.caller.userId), fresh)
+  }
+
+  return { complete, stream, pipeline }
+}

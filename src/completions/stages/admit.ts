@@ -1,0 +1,50 @@
+import type { Billing, Prices } from '../../billing'
+import type { EngineService } from '../../engines'
+import { keyIdOf, ownerOf } from '../../kernel/caller'
+import type { Store } from '../../kernel/store'
+import type { RateLimiter } from '../../rate-limits'
+import type { Admitted, Decided, Opened } from '../run'
+
+type Deps = { store: Store; limiter: RateLimiter; billing: Billing; prices: Prices; engines: EngineService }
+
+/** Tokens of answer that admission counts on; the true number corrects it when the call ends (contract 1.6). */
+const EXPECTED_OUTPUT_TOKENS = 1_024
+
+export function createAdmit({ store, limiter, billing, prices, engines }: Deps) {
+  return {
+    /** An explicit mode is limited before anything else is looked at (contract 1.5). Throws 429. */
+    admitExplicitMode(run: Opened): void {
+      if (run.ask.mode !== 'auto') limiter.admitMode(run.call.caller, run.ask.mode)
+    },
+
+    /** Throws 402 when nothing is left or a cap is reached. */
+    assertFunds: (run: Opened): Promise<void> => billing.assertFunds(store.read, run.call),
+
+    /** A remembered answer counts for its mode's rate, not for tokens (contract 1.6). Throws 429. */
+    admitCached(run: Opened, resolvedMode: string): void {
+      if (run.ask.mode === 'auto') limiter.admitMode(run.call.caller, resolvedMode)
+    },
+
+    /** Mode rate, then tokens, then the hold: 429, 429, 402, in that order. */
+    async admit(run: Decided): Promise<Admitted> {
+      const { caller } = run.call
+      if (run.ask.mode === 'auto') limiter.admitMode(caller, run.resolvedMode)
+      const ticket = limiter.reserveTokens(caller, run.promptTokens + Math.min(EXPECTED_OUTPUT_TOKENS, run.maxOutputTokens))
+      try {
+        const heldMicro = engines.isFree(run.engineId)
+          ? 0
+          : prices.costOf(run.engineId, { promptTokens: run.promptTokens, completionTokens: run.maxOutputTokens })
+        if (heldMicro > 0) {
+          const hold = { owner: ownerOf(caller), keyId: keyIdOf(caller), ref: run.id, amount: heldMicro }
+          await store.write((tx) => billing.reserve(tx, hold, run.call))
+        } else {
+          await billing.assertFunds(store.read, run.call)
+        }
+        return { ...run, heldMicro, correctTokens: (actual) => ticket.correct(actual) }
+      } catch (error) {
+        ticket.correct(0)
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,85 @@
+import { assembleSystem } from '../../agent'
+import type { Image } from '../../agent/schema'
+import type { Classifier } from '../../classifier'
+import type { EngineService } from '../../engines'
+import { invalidInput, quoted } from '../../kernel/errors'
+import type { Outbound } from '../../kernel/outbound'
+import { promptTooLong } from '../errors'
+import type { Decided, Opened } from '../run'
+import { workOf } from '../rules'
+import type { Attachment, Routing } from '../schema'
+
+type Deps = { classifier: Classifier; engines: EngineService; outbound: Outbound }
+
+/** Images one turn may bring from addresses: 15 MiB each within 10 s. */
+const FETCH = { maxBytes: 15 * 1024 * 1024, timeoutMs: 10_000 }
+const SEES_IMAGES = new Set(['vision', 'data_extraction', 'domain_analysis'])
+
+/** Which mode, which engine, which system prompt. Throws 400 on unknown overrides and prompts too long. */
+export function createDecide({ classifier, engines, outbound }: Deps) {
+  return async function decide(run: Opened): Promise<Decided> {
+    const { ask } = run
+    assertOverrides(ask.overrides, engines)
+    const choice = classifier.decide({ mode: workOf(ask.mode), prompt: ask.prompt, hasImages: ask.attachments.length > 0 })
+    const work = choice.mode
+    const resolvedMode = ask.mode.startsWith('stealth_') ? ask.mode : work
+    const engineId = engines.canonical(ask.engine ?? ask.overrides[resolvedMode] ?? ask.overrides[work] ?? engines.forMode(work))
+    const system = assembleSystem({ ...ask.voice, mode: work })
+    const sees = SEES_IMAGES.has(work)
+    const promptTokens = countPrompt(run, system, engines)
+    const window = engines.window(engineId)
+    if (promptTokens > window) throw promptTooLong(promptTokens, window)
+    return {
+      ...run,
+      resolvedMode,
+      engineId,
+      model: engines.describe(engineId),
+      modelOf: engines.describe,
+      routing: routingOf(choice),
+      images: sees ? await loadImages(ask.attachments, outbound) : [],
+      system,
+      warnings: sees || !ask.attachments.length ? ask.warnings : [...ask.warnings, unseen(work)],
+      promptTokens,
+      maxOutputTokens: engines.maxOutputTokens(engineId),
+    }
+  }
+}
+
+const unseen = (mode: string) => `"attachments" were ignored: mode "${mode}" does not look at images. Use "vision".`
+
+function routingOf(choice: ReturnType<Classifier['decide']>): Routing {
+  const { source, confidence, reasoning } = choice
+  return { source, confidence, reasoning, preference_id: null, fallback_used: false }
+}
+
+function assertOverrides(overrides: Readonly<Record<string, string>>, engines: EngineService): void {
+  for (const [mode, engineId] of Object.entries(overrides)) {
+    const path = `model_overrides.${mode.slice(0, 64)}`
+    if (!engines.knowsMode(mode)) throw invalidInput(path, `"${path}" names a mode this server does not know.`)
+    if (!engines.has(engineId)) {
+      throw invalidInput(path, `"${path}" is ${quoted(engineId)}, which is not an engine. GET /models lists them.`)
+    }
+  }
+}
+
+function countPrompt({ ask, history }: Opened, system: string | null, engines: EngineService): number {
+  const past = history.reduce((sum, turn) => sum + engines.countTokens(turn.content), 0)
+  return past + engines.countTokens(ask.prompt) + (system ? engines.countTokens(system) : 0)
+}
+
+/** Images by address are fetched here, through the guarded door, so that no engine fetches for a stranger. */
+async function loadImages(attachments: readonly Attachment[], outbound: Outbound): Promise<Image[]> {
+  return Promise.all(
+    attachments.map(async (attachment, place): Promise<Image> => {
+      if (attachment.type === 'image_base64') return { mimeType: attachment.mime_type, base64: attachment.data }
+      const inline = /^data:(image\/(?:png|jpeg|webp|gif));base64,([A-Za-z0-9+/]+={0,2})$/.exec(attachment.url)
+      if (inline) return { mimeType: inline[1]!, base64: inline[2]! }
+      const reply = await outbound.fetchPublic(attachment.url, FETCH)
+      const mimeType = (reply.headers['content-type'] ?? '').split(';')[0]!.trim()
+      if (reply.status !== 200 || !/^image\/(png|jpeg|webp|gif)$/.test(mimeType)) {
+        throw invalidInput(`attachments[${place}].url`, `${quoted(attachment.url)} did not answer with a PNG, JPEG, WebP or GIF image.`)
+      }
+      return { mimeType, base64: Buffer.from(reply.body).toString('base64') }
+    }),
+  )
+}

@@ -1,0 +1,121 @@
+import type { Thought } from '../../agent/schema'
+import type { Billing, Prices } from '../../billing'
+import type { ConversationService } from '../../conversations'
+import type { Clock } from '../../kernel/clock'
+import { AppError } from '../../kernel/errors'
+import { microToCents } from '../../kernel/money'
+import type { Store, Tx } from '../../kernel/store'
+import type { AnswerCache, StoredAnswer } from '../cache'
+import { suggestFollowUps } from '../follow-ups'
+import { structuredOutput, workOf } from '../rules'
+import type { Admitted, Opened, Result } from '../run'
+import type { createRecord, Known } from './record'
+
+type Deps = {
+  store: Store
+  clock: Clock
+  billing: Billing
+  prices: Prices
+  conversations: ConversationService
+  record: ReturnType<typeof createRecord>
+  cache: AnswerCache
+  ttlS(mode: string): number
+}
+
+/**
+ * The end of every run that was let in: money, turns, usage, record and event in one unit of work, and
+ * only then the answer (design 1.4).
+ */
+export function createFinish({ store, clock, billing, prices, conversations, record, cache, ttlS }: Deps) {
+  return { finish, fail, replay }
+
+  /** A whole or interrupted answer: what was produced is paid for and kept. */
+  async function finish(run: Admitted, thought: Thought, broken?: unknown): Promise<Result> {
+    const interrupted = broken !== undefined
+    const costMicro = Math.min(thought.free ? 0 : prices.costOf(thought.engineId, thought), run.heldMicro)
+    const answer = toAnswer(run, thought, clock.now())
+    const conversationId = await store.write(async (tx) => {
+      if (run.heldMicro > 0) await billing.settle(tx, { ref: run.id, cost: costMicro })
+      const id = await keepTurn(tx, run, answer, costMicro, interrupted)
+      await record(tx, run, { ...endingOf(broken), thought, costMicro, cached: false, conversationId: id })
+      return id
+    })
+    run.correctTokens(thought.promptTokens + thought.completionTokens)
+    if (run.cacheKey && !interrupted && thought.finish === 'stop') cache.put(run.cacheKey, answer, ttlS(run.resolvedMode))
+    return { answer, costMicro, conversationId, usage: usageOf(answer, costMicro) }
+  }
+
+  /** Nothing came of it: the hold is given back and the failure is on the record. */
+  async function fail(run: Admitted, error: unknown): Promise<void> {
+    run.correctTokens(0)
+    const ending = { ...endingOf(error), thought: null, costMicro: 0, cached: false, conversationId: null }
+    await store.write(async (tx) => {
+      if (run.heldMicro > 0) await billing.release(tx, run.id)
+      await record(tx, run, ending)
+    })
+  }
+
+  /** A remembered answer: a fresh conversation holding the cached turn, the record, and no charge. */
+  async function replay(run: Opened, answer: StoredAnswer): Promise<Result> {
+    const known: Known = { ...run, resolvedMode: answer.resolvedMode, engineId: answer.model.id, model: answer.model }
+    const conversationId = await store.write(async (tx) => {
+      const id = await keepTurn(tx, known, answer, 0, false)
+      await record(tx, known, { status: 200, thought: null, costMicro: 0, cached: true, errorCode: null, conversationId: id })
+      return id
+    })
+    return { answer, costMicro: 0, conversationId, usage: { ...usageOf(answer, 0), cached: true } }
+  }
+
+  async function keepTurn(tx: Tx, { ask, call, attached }: Known, answer: StoredAnswer, costMicro: number, interrupted: boolean) {
+    if (ask.conversation === 'none') return null
+    const turn = {
+      prompt: ask.prompt,
+      answer: answer.content,
+      mode: ask.mode,
+      resolvedMode: answer.resolvedMode,
+      model: answer.model,
+      tools: answer.toolsUsed,
+      artifacts: answer.artifacts,
+      followUps: answer.followUps,
+      costMicro,
+      status: interrupted ? ('interrupted' as const) : ('complete' as const),
+    }
+    const { userId } = call.caller
+    return attached ? conversations.append(tx, userId, attached, turn) : conversations.start(tx, userId, turn)
+  }
+}
+
+function toAnswer(run: Admitted, thought: Thought, createdAt: number): StoredAnswer {
+  const work = workOf(run.resolvedMode)
+  return {
+    id: run.id,
+    createdAt,
+    content: thought.content,
+    resolvedMode: run.resolvedMode,
+    model: run.modelOf(thought.engineId),
+    finish: thought.finish,
+    toolsUsed: [],
+    artifacts: [],
+    followUps: run.ask.wantsFollowUps ? suggestFollowUps(work, thought.content) : [],
+    structuredOutput: structuredOutput(work, thought.content),
+    routing: { ...run.routing, fallback_used: thought.fallbackUsed },
+    warnings: [...run.warnings],
+    promptTokens: thought.promptTokens,
+    completionTokens: thought.completionTokens,
+  }
+}
+
+const usageOf = ({ promptTokens, completionTokens }: StoredAnswer, costMicro: number) => ({
+  cost_cents: microToCents(costMicro),
+  prompt_tokens: promptTokens,
+  completion_tokens: completionTokens,
+  total_tokens: promptTokens + completionTokens,
+})
+
+const STATUS: Partial<Record<AppError['kind'], number>> = { timeout: 504, unavailable: 503, unpaid: 402, invalid: 400 }
+
+function endingOf(broken: unknown): { status: number; errorCode: string | null } {
+  if (broken === undefined) return { status: 200, errorCode: null }
+  if (!(broken instanceof AppError)) return { status: 500, errorCode: 'server_error' }
+  return { status: broken.code === 'client_closed' ? 499 : (STATUS[broken.kind] ?? 500), errorCode: broken.code }
+}

@@ -1,0 +1,79 @@
+import type { Clock } from '../kernel/clock'
+import { SSE_DONE, sseFrame } from '../kernel/stream'
+import type { Progress } from './pipeline'
+import { chatMetadata, extrasOf, finishReason } from './present'
+import type { Opened, Result } from './run'
+import { ChatCompletionId } from './schema'
+
+/** Turns progress into the text of frames; the edge writes each as one chunk. */
+export type Framer = (progress: Progress) => string
+
+/** The native stream, frame by frame (contract 3). */
+export const nativeFramer: Framer = (progress) => {
+  switch (progress.type) {
+    case 'began':
+      return sseFrame({ event: 'meta', data: metaOf(progress.run) })
+    case 'text':
+      return sseFrame({ event: 'token', data: { token: progress.text } })
+    case 'ended':
+      return sseFrame({ event: 'done', data: doneOf(progress.run, progress.result) })
+  }
+}
+
+function metaOf(run: Extract<Progress, { type: 'began' }>['run']) {
+  const genui = run.resolvedMode === 'genui'
+  return {
+    id: run.id,
+    mode: run.ask.mode,
+    resolved_mode: run.resolvedMode,
+    model: run.model,
+    tools: [],
+    artifacts: [],
+    conversation_id: typeof run.ask.conversation === 'object' ? run.ask.conversation.attach : null,
+    request_id: run.call.requestId,
+    routing: run.routing,
+    skills: [],
+    ...(genui ? { component_library: run.ask.voice.componentLibrary } : {}),
+  }
+}
+
+const doneOf = (run: Opened, { answer, usage, conversationId }: Result) => ({
+  id: answer.id,
+  content: answer.content,
+  follow_ups: answer.followUps,
+  usage,
+  conversation_id: conversationId,
+  request_id: run.call.requestId,
+  tools_used: answer.toolsUsed,
+  artifacts: answer.artifacts,
+  metadata: run.ask.metadata,
+  ...(usage.cached ? { _cached: true } : {}),
+  ...extrasOf(answer, run),
+})
+
+/** The chat-completions stream (contract 4): one id and one `created` throughout, `[DONE]` last. */
+export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
+  const id = ChatCompletionId.create()
+  const created = Math.floor(clock.now() / 1000)
+  let model = ''
+  const chunk = (choices: object[], rest: object = {}) =>
+    sseFrame({ data: { id, object: 'chat.completion.chunk', created, model, choices, ...rest } })
+  const delta = (change: object, finish: string | null = null) => [{ index: 0, delta: change, finish_reason: finish }]
+
+  return (progress) => {
+    switch (progress.type) {
+      case 'began':
+        model = progress.run.model.id
+        return chunk(delta({ role: 'assistant', content: '' }))
+      case 'text':
+        return chunk(delta({ content: progress.text }))
+      case 'ended': {
+        const { answer, usage } = progress.result
+        const { prompt_tokens, completion_tokens, total_tokens } = usage
+        const last = chunk(delta({}, finishReason(answer)), { svc_metadata: chatMetadata(progress.run, progress.result) })
+        const counted = includeUsage ? chunk([], { usage: { prompt_tokens, completion_tokens, total_tokens } }) : ''
+        return last + counted + SSE_DONE
+      }
+    }
+  }
+}

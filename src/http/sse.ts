@@ -1,0 +1,93 @@
+import type { Server } from 'bun'
+import type { Clock } from '../kernel/clock'
+import { AppError } from '../kernel/errors'
+import { errorFields, type Log } from '../kernel/log'
+import { SSE_DONE, SSE_HEADERS, SSE_HEARTBEAT, sseFrame } from '../kernel/stream'
+import type { AccessLog } from './access-log'
+import type { Exchange } from './context'
+import { toEnvelope } from './envelope'
+
+type Deps = { clock: Clock; log: Log; accessLog: AccessLog; stopping: AbortSignal }
+
+type Stream<T> = {
+  exchange: Exchange
+  request: Request
+  route: string
+  server: Server<unknown> | null
+  source: AsyncGenerator<T>
+  /** One item as one or more whole frames. */
+  frame(item: T): string
+  /** After 10 s of silence. */
+  heartbeat?: (elapsedMs: number) => string
+  /** Chat streams end an error with `[DONE]`, native ones do not (contract 3, 4). */
+  endsWithDone: boolean
+}
+
+const SILENCE_MS = 10_000
+/** How long a first item may take before the stream opens anyway; a failure before that is a plain JSON error. */
+const OPENING_MS = 250
+
+export type Streams = ReturnType<typeof createStreams>
+
+/**
+ * Answers with server-sent events. Pulled, never pushed: a reader who stalls stops the source, a reader
+ * who leaves ends it. Errors before the first frame are thrown, so they keep their status.
+ */
+export function createStreams({ clock, log, accessLog, stopping }: Deps) {
+  async function open<T>(stream: Stream<T>): Promise<Response> {
+    const { exchange, request, server } = stream
+    const first = stream.source.next()
+    const early = await Promise.race([first, clock.sleep(OPENING_MS).then(() => null)])
+    server?.timeout(request, 0)
+    exchange.streaming = true
+    const body = frames(stream, early === null ? first : Promise.resolve(early))
+    return new Response(body as unknown as BodyInit, { headers: SSE_HEADERS })
+  }
+
+  async function* frames<T>(stream: Stream<T>, first: Promise<IteratorResult<T>>): AsyncGenerator<string> {
+    const { exchange, source } = stream
+    const over = new AbortController()
+    const silence = () => clock.sleep(SILENCE_MS, over.signal).then(() => null)
+    let next = first
+    let lastAt = clock.monotonic()
+    // One timer for many items: it looks back when it fires, so a flowing stream pays nothing for it.
+    let alarm = silence()
+    try {
+      for (;;) {
+        const item = await Promise.race([next, alarm])
+        if (item === null) {
+          alarm = silence()
+          if (clock.monotonic() - lastAt >= SILENCE_MS / 2) yield beat(stream)
+          continue
+        }
+        if (item.done) return
+        lastAt = clock.monotonic()
+        yield stream.frame(item.value)
+        if (stopping.aborted) throw shuttingDown()
+        next = source.next()
+      }
+    } catch (error) {
+      yield failure(stream, error)
+    } finally {
+      over.abort()
+      await source.return(undefined)
+      accessLog(exchange, 200, stream.route)
+    }
+  }
+
+  const beat = <T>({ heartbeat, exchange }: Stream<T>): string =>
+    heartbeat ? heartbeat(Math.round(clock.monotonic() - exchange.startedAt)) : SSE_HEARTBEAT
+
+  function failure<T>({ exchange, endsWithDone }: Stream<T>, error: unknown): string {
+    const known = error instanceof AppError ? error : new AppError('broken', 'server_error', 'Something went wrong on our side.')
+    if (known !== error) log.error({ request_id: exchange.requestId, ...errorFields(error) }, 'fault')
+    exchange.errorCode = known.code
+    const data = toEnvelope(known, exchange.requestId)
+    return endsWithDone ? sseFrame({ data }) + SSE_DONE : sseFrame({ event: 'error', data })
+  }
+
+  return { open }
+}
+
+const shuttingDown = () =>
+  new AppError('unavailable', 'service_unavailable', 'The server is restarting. Try again in a few seconds.', { retryAfterS: 5 })
