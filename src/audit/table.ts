@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { defineTable, type Row } from '../kernel/store'
 import type { AuditEventId, ChainScope } from './schema'
 
@@ -31,9 +32,9 @@ export const auditEvents = defineTable((k) =>
     },
     (t) => [
       k.primaryKey({ columns: [t.scope, t.seq] }),
-      k.index('audit_events_by_time').on(t.scope, t.at),
-      k.index('audit_events_by_request').on(t.scope, t.request_id),
-      k.index('audit_events_by_entity').on(t.scope, t.entity_id),
+      k.index('audit_events_by_time').on(t.scope, t.at, t.seq),
+      // Completions stay out: their ids are random, and a random index would cost more than the rest of the row.
+      k.index('audit_events_by_entity').on(t.scope, t.entity_id, t.seq).where(sql`${t.entity_type} <> 'completion'`),
     ],
   ),
 )

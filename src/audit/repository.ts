@@ -1,0 +1,110 @@
+import { and, asc, desc, eq, gt, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { command, query, type Reader } from '../kernel/store'
+import { GENESIS } from './chain'
+import type { ChainScope } from './schema'
+import { type AuditEventRow, auditEvents, auditHeads } from './table'
+
+/**
+ * Takes the next place in a chain and, on Postgres, the lock on its head until the unit commits.
+ * Answers the new `seq`, the hash before it and a time that never falls (I40).
+ */
+export const nextPlace = command<{ scope: ChainScope; at: number }>()((tx, p) => {
+  const t = tx.of(auditHeads)
+  return tx
+    .update(t)
+    .set({ seq: sql`${t.seq} + 1`, at: sql`CASE WHEN ${t.at} > ${p.at} THEN ${t.at} ELSE ${p.at} END` })
+    .where(eq(t.scope, p.scope))
+    .returning({ seq: t.seq, hash: t.hash, at: t.at })
+})
+
+/** The same for a chain without a head; two first events that race meet on its primary key, and the later waits. */
+export const firstPlace = command<{ scope: ChainScope; at: number }>()((tx, p) => {
+  const t = tx.of(auditHeads)
+  return tx
+    .insert(t)
+    .values({ scope: p.scope, seq: 1, hash: GENESIS, at: p.at })
+    .onConflictDoUpdate({ target: t.scope, set: { seq: sql`${t.seq} + 1` } })
+    .returning({ seq: t.seq, hash: t.hash, at: t.at })
+})
+
+export const setHead = command<{ scope: ChainScope; hash: string }>()((tx, p) => {
+  const t = tx.of(auditHeads)
+  return tx
+    .update(t)
+    .set({ hash: sql`${p.hash}` })
+    .where(eq(t.scope, p.scope))
+})
+
+export const insertEvent = command<AuditEventRow>()((tx, p) =>
+  tx.insert(tx.of(auditEvents)).values({
+    scope: p.scope,
+    seq: p.seq,
+    id: p.id,
+    at: p.at,
+    action: p.action,
+    entity_type: p.entity_type,
+    entity_id: p.entity_id,
+    user_id: p.user_id,
+    org_id: p.org_id,
+    api_key_id: p.api_key_id,
+    request_id: p.request_id,
+    input: p.input,
+    output: p.output,
+    mode: p.mode,
+    status: p.status,
+    prev_hash: p.prev_hash,
+    hash: p.hash,
+  }),
+)
+
+/** The last `seq` of a chain before a moment. */
+export const lastBefore = query<{ scope: ChainScope; at: number }>()((db, p) => {
+  const t = db.of(auditEvents)
+  return db
+    .select({ seq: t.seq })
+    .from(t)
+    .where(and(eq(t.scope, p.scope), lt(t.at, p.at)))
+    .orderBy(desc(t.at), desc(t.seq))
+    .limit(1)
+})
+
+export const headOf = query<{ scope: ChainScope }>()((db, p) => {
+  const t = db.of(auditHeads)
+  return db.select({ seq: t.seq }).from(t).where(eq(t.scope, p.scope)).limit(1)
+})
+
+export type Slice = { scope: ChainScope; above: number; upTo: number; limit: number; filters: (SQL | undefined)[] }
+
+/** Newest first: events of one chain with `above < seq <= upTo` that pass the filters. */
+export function selectSlice(db: Reader, { scope, above, upTo, limit, filters }: Slice): Promise<AuditEventRow[]> {
+  const t = db.of(auditEvents)
+  return Promise.resolve(
+    db
+      .select()
+      .from(t)
+      .where(and(eq(t.scope, scope), gt(t.seq, above), lte(t.seq, upTo), ...filters))
+      .orderBy(desc(t.seq))
+      .limit(limit),
+  )
+}
+
+/** Every chain in order, oldest event first, from just after a place. */
+export const pageOfChains = query<{ scope: string; seq: number; limit: number }>()((db, p) => {
+  const t = db.of(auditEvents)
+  return db
+    .select()
+    .from(t)
+    .where(sql`(${t.scope}, ${t.seq}) > (${p.scope}, ${p.seq})`)
+    .orderBy(asc(t.scope), asc(t.seq))
+    .limit(p.limit)
+})
+
+export const pageOfHeads = query<{ scope: string; limit: number }>()((db, p) => {
+  const t = db.of(auditHeads)
+  return db
+    .select()
+    .from(t)
+    .where(gt(t.scope, sql`${p.scope}`))
+    .orderBy(asc(t.scope))
+    .limit(p.limit)
+})

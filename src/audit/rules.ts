@@ -1,0 +1,53 @@
+import canonicalize from 'canonicalize'
+import type { Caller } from '../kernel/caller'
+import type { ChainScope } from './schema'
+
+const MAX_BYTES = 4096
+
+/**
+ * A summary as canonical JSON of at most 4 KiB. When it is longer its largest members go first, and
+ * `truncated` names them, so a reader knows that something was there.
+ */
+export function summarise(summary: Record<string, unknown>): string {
+  const whole = canonical(summary)
+  return Buffer.byteLength(whole) <= MAX_BYTES ? whole : truncate(summary)
+}
+
+function truncate(summary: Record<string, unknown>): string {
+  const bySize = Object.entries(summary)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => ({ name, size: Buffer.byteLength(canonical(value)) }))
+    .sort((a, b) => b.size - a.size)
+  const kept = { ...summary }
+  const truncated: string[] = []
+  for (const { name } of bySize) {
+    delete kept[name]
+    truncated.push(name)
+    const text = canonical({ ...kept, truncated })
+    if (Buffer.byteLength(text) <= MAX_BYTES) return text
+  }
+  return '{}'
+}
+
+/** Lone surrogates have no canonical form; they become U+FFFD, as they would in UTF-8. */
+function canonical(value: unknown): string {
+  try {
+    return canonicalize(value) ?? 'null'
+  } catch {
+    return canonicalize(JSON.parse(JSON.stringify(value).toWellFormed())) ?? 'null'
+  }
+}
+
+/** An operator's own acts on no tenant stand in the server's chain; a tenant's in their owner's. */
+export function chainOf(caller: Caller): ChainScope {
+  if (caller.type === 'operator') return 'server'
+  return caller.orgId ? `org:${caller.orgId}` : `user:${caller.userId}`
+}
+
+export const orgOf = (scope: ChainScope): string | null => (scope.startsWith('org:') ? scope.slice(4) : null)
+
+/** `POST /completions` as its two words. */
+export function splitRoute(route: string): { method: string; endpoint: string } {
+  const space = route.indexOf(' ')
+  return { method: route.slice(0, Math.max(space, 0)), endpoint: route.slice(space + 1) }
+}

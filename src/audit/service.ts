@@ -1,0 +1,73 @@
+import { type Call, type Caller, keyIdOf } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import type { KeyId, UserId } from '../kernel/ids'
+import type { Tx } from '../kernel/store'
+import { hashOf } from './chain'
+import { listEvents } from './list'
+import { firstPlace, insertEvent, nextPlace, setHead } from './repository'
+import { chainOf, orgOf, splitRoute, summarise } from './rules'
+import { type AuditEntry, AuditEventId, type ChainScope } from './schema'
+import { verifyChains } from './verify'
+
+export type AuditLog = ReturnType<typeof createAuditLog>
+
+/** Who and what an event with no call behind it is about: a loop, recovery at boot, a schedule. */
+export type Circumstances = {
+  scope: ChainScope
+  requestId: string
+  userId?: UserId | null
+  keyId?: KeyId | null
+}
+
+/** The record. `record` belongs in the same unit of work as the effect it tells of (I19). */
+export function createAuditLog({ clock }: { clock: Clock }) {
+  return { record, recordUnattended, list: listEvents, verify: verifyChains }
+
+  /** Appends what a caller did to their owner's chain. Three statements. Returns the event's id. */
+  function record(tx: Tx, call: Call<Caller>, entry: AuditEntry): Promise<AuditEventId> {
+    const { caller } = call
+    const userId = caller.type === 'operator' ? null : caller.userId
+    const keyId = caller.type === 'operator' ? null : keyIdOf(caller)
+    const about = { scope: entry.scope ?? chainOf(caller), requestId: call.requestId, userId, keyId }
+    return append(tx, about, entry, { ...splitRoute(call.route), api_key_id: keyId, ...operatorFacts(caller) })
+  }
+
+  /** Appends something nobody asked for: a hold of a dead process given back, a schedule that ran. */
+  function recordUnattended(tx: Tx, about: Circumstances, entry: Omit<AuditEntry, 'scope'>): Promise<AuditEventId> {
+    return append(tx, about, entry, {})
+  }
+
+  async function append(tx: Tx, about: Circumstances, entry: AuditEntry, origin: Record<string, unknown>) {
+    const { scope, requestId, userId = null, keyId = null } = about
+    const at = clock.now()
+    const place = (await nextPlace(tx, { scope, at }))[0] ?? (await firstPlace(tx, { scope, at }))[0]!
+    const row = {
+      scope,
+      seq: place.seq,
+      id: AuditEventId.create(),
+      at: place.at,
+      action: entry.action,
+      entity_type: entry.entityType,
+      entity_id: entry.entityId,
+      user_id: userId,
+      org_id: orgOf(scope),
+      api_key_id: keyId,
+      request_id: requestId,
+      input: summarise({ ...origin, ...entry.input }),
+      output: summarise({ ...entry.output, request_id: requestId }),
+      mode: entry.input?.mode ?? null,
+      status: entry.output?.status ?? null,
+      prev_hash: place.hash,
+    }
+    const hash = hashOf(row)
+    await insertEvent(tx, { ...row, hash })
+    await setHead(tx, { scope, hash })
+    return row.id
+  }
+}
+
+/** What an operator states about themselves is recorded as stated (dx 2.2). */
+const operatorFacts = (caller: Caller): Record<string, unknown> =>
+  caller.type === 'operator'
+    ? { operator: { name: caller.name, role: caller.role, transport: caller.transport, reason: caller.reason } }
+    : {}

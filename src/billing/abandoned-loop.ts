@@ -1,0 +1,52 @@
+import type { AuditLog } from '../audit/index'
+import type { Clock } from '../kernel/clock'
+import { type Loop, startLoop } from '../kernel/loop'
+import type { Store, Tx } from '../kernel/store'
+import { expiredHolds, foreignHolds } from './repository'
+import { requestOf } from './schema'
+
+const IDLE_MS = 30_000
+const BATCH = 100
+
+type Deps = {
+  store: Store
+  clock: Clock
+  audit: AuditLog
+  node: string
+  release(tx: Tx, ref: string): Promise<boolean>
+}
+
+/**
+ * Gives back one batch of holds nobody will end, each with its row in the record (G13). On SQLite
+ * there is one process, so every hold of another is a dead one's; on Postgres only time tells.
+ */
+export function releaseAbandonedBatch({ store, clock, audit, node, release }: Deps, limit = BATCH): Promise<number> {
+  return store.write(async (tx) => {
+    const expired = await expiredHolds(tx, { now: clock.now(), limit })
+    const rest = limit - expired.length
+    const foreign = tx.dialect === 'sqlite' && rest > 0 ? await foreignHolds(tx, { node, limit: rest }) : []
+    let released = 0
+    for (const hold of [...expired, ...foreign]) {
+      if (!(await release(tx, hold.ref))) continue
+      released += 1
+      const about = { scope: hold.wallet_id, requestId: requestOf(hold.ref), keyId: hold.key_id }
+      await audit.recordUnattended(tx, about, {
+        action: 'completion.interrupted',
+        entityType: 'completion',
+        entityId: null,
+        output: { cost_cents: 0, error_code: 'server_error' },
+      })
+    }
+    return released
+  })
+}
+
+/** Keeps doing that while the server runs, for the nodes of a cluster that die. */
+export const startHoldRecovery = (deps: Deps & { onError(name: string, error: unknown): void }): Loop =>
+  startLoop({
+    name: 'hold-recovery',
+    idleMs: IDLE_MS,
+    clock: deps.clock,
+    onError: deps.onError,
+    tick: () => releaseAbandonedBatch(deps),
+  })

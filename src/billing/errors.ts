@@ -1,0 +1,33 @@
+import { defineError } from '../kernel/errors'
+import { spellCents } from '../kernel/money'
+
+/** Amounts in micro-cents; all three are contract 1.5's 402, worded as dx 6.3 #8. */
+export const insufficientCredits = defineError(
+  'unpaid',
+  'insufficient_credits',
+  (available: number, reserved: number) =>
+    `The balance is ${spellCents(available)} and this call reserves up to ${spellCents(reserved)}. ` +
+    'Add credit or lower max_iterations. Nothing was charged.',
+)
+
+export const noCredits = defineError(
+  'unpaid',
+  'insufficient_credits',
+  (available: number) => `The balance is ${spellCents(available)}. Add credit to go on. Nothing was charged.`,
+)
+
+export const capReached = defineError(
+  'unpaid',
+  'insufficient_credits',
+  (period: 'daily' | 'monthly', cap: number, used: number, reserved: number) =>
+    `The ${period} cap of this key is ${spellCents(cap)}, ${spellCents(used)} of it is spent or reserved` +
+    `${reserved > 0 ? ` and this call reserves up to ${spellCents(reserved)}` : ''}. ` +
+    `Raise the cap or wait for the next ${period === 'daily' ? 'day' : 'month'} (UTC). Nothing was charged.`,
+)
+
+export const balanceTooLow = defineError(
+  'conflict',
+  'conflict',
+  (available: number, amount: number) =>
+    `${spellCents(-amount)} cannot be taken away: only ${spellCents(available)} is available. Nothing was changed.`,
+)

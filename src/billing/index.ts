@@ -1,0 +1,5 @@
+/** Billing: wallets, holds before work, a double-entry ledger after it, caps and prices. */
+export { releaseAbandonedBatch, startHoldRecovery } from './abandoned-loop'
+export { billingSettings } from './config'
+export { type Consumption, createPrices, type Price, type Prices } from './prices'
+export { type Billing, createBilling } from './service'

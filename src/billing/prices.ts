@@ -1,0 +1,83 @@
+import { type Static, t } from '../kernel/schema'
+
+const MicroCents = t.Integer({ minimum: 0, maximum: 1_000_000_000_000 })
+
+/** Micro-cents for 1,000 tokens, an image, a second of video, a page, a minute of audio. Left out is free. */
+export const Price = t.Object(
+  {
+    promptPer1k: t.Optional(MicroCents),
+    completionPer1k: t.Optional(MicroCents),
+    perImage: t.Optional(MicroCents),
+    perSecond: t.Optional(MicroCents),
+    perPage: t.Optional(MicroCents),
+    perMinute: t.Optional(MicroCents),
+  },
+  { additionalProperties: false },
+)
+export type Price = Static<typeof Price>
+
+export const PriceTable = t.Record(t.String({ minLength: 1, maxLength: 64 }), Price)
+export type PriceTable = Static<typeof PriceTable>
+
+/** What a piece of work used. Anything but a finite number above zero counts as nothing (G7). */
+export type Consumption = {
+  promptTokens?: number
+  completionTokens?: number
+  images?: number
+  seconds?: number
+  pages?: number
+  minutes?: number
+}
+
+const tokens = (promptPer1k: number, completionPer1k: number): Price => ({ promptPer1k, completionPer1k })
+
+/** By the service's own engine ids (contract 5.1). 1 cent = 1,000,000. */
+const BUILT_IN: PriceTable = {
+  default: tokens(300_000, 1_500_000),
+  builtin: {},
+  'svc-1-flash': tokens(20_000, 80_000),
+  'svc-1-reason': tokens(300_000, 1_500_000),
+  'svc-1-code': tokens(300_000, 1_500_000),
+  'svc-1-research': { ...tokens(300_000, 1_500_000), perPage: 500_000 },
+  'svc-1-roast': tokens(20_000, 80_000),
+  'svc-1-genui': tokens(300_000, 1_500_000),
+  'svc-1-analyze': tokens(300_000, 1_500_000),
+  'svc-1-extract': tokens(40_000, 160_000),
+  'svc-1-vision': tokens(300_000, 1_500_000),
+  'svc-1-create': { ...tokens(20_000, 80_000), perImage: 4_000_000 },
+  'svc-1-motion': { ...tokens(20_000, 80_000), perSecond: 10_000_000 },
+}
+
+export type Prices = ReturnType<typeof createPrices>
+
+/** The price table, with the operator's own prices laid over it member by member. */
+export function createPrices(overrides: PriceTable = {}) {
+  const table = new Map(Object.entries(BUILT_IN))
+  for (const [engineId, price] of Object.entries(overrides)) {
+    table.set(engineId, { ...table.get(engineId), ...price })
+  }
+  const priceOf = (engineId: string): Price => table.get(engineId) ?? table.get('default')!
+
+  return {
+    priceOf,
+    /** Whole micro-cents, rounded up once over the sum. The built-in engine (`builtin`) is free. */
+    costOf: (engineId: string, used: Consumption): number => cost(priceOf(engineId), used),
+  }
+}
+
+function cost(price: Price, used: Consumption): number {
+  const parts: [number | undefined, number | undefined][] = [
+    [price.perImage, used.images],
+    [price.perSecond, used.seconds],
+    [price.perPage, used.pages],
+    [price.perMinute, used.minutes],
+  ]
+  const perThousand =
+    (price.promptPer1k ?? 0) * counted(used.promptTokens) +
+    (price.completionPer1k ?? 0) * counted(used.completionTokens)
+  const rest = parts.reduce((sum, [each, count]) => sum + (each ?? 0) * counted(count), 0)
+  return Math.ceil(perThousand / 1000 + rest)
+}
+
+const counted = (value: number | undefined): number =>
+  value !== undefined && Number.isFinite(value) && value > 0 ? value : 0

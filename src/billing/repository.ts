@@ -1,0 +1,124 @@
+import { and, eq, lte, ne, sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import { command, query } from '../kernel/store'
+import { REVENUE } from './schema'
+import { type HoldRow, type HoldState, holds, type LedgerRow, ledgerEntries, wallets } from './table'
+
+export const walletOf = query<{ id: OwnerScope }>()((db, p) => {
+  const t = db.of(wallets)
+  return db.select({ balance: t.balance, held: t.held }).from(t).where(eq(t.id, p.id)).limit(1)
+})
+
+/** Claims an amount if that much is available, in one statement, so no two can claim the same credit (I7). */
+export const claim = command<{ id: OwnerScope; amount: number }>()((tx, p) => {
+  const t = tx.of(wallets)
+  return tx
+    .update(t)
+    .set({ held: sql`${t.held} + ${p.amount}` })
+    .where(and(eq(t.id, p.id), sql`${t.balance} - ${t.held} >= ${p.amount}`))
+    .returning({ held: t.held })
+})
+
+/** Ends a claim: what was held comes free and what was charged leaves the balance. */
+export const unclaim = command<{ id: OwnerScope; held: number; charged: number }>()((tx, p) => {
+  const t = tx.of(wallets)
+  return tx
+    .update(t)
+    .set({ balance: sql`${t.balance} - ${p.charged}`, held: sql`${t.held} - ${p.held}` })
+    .where(eq(t.id, p.id))
+})
+
+/** Adds to a wallet, making it on the first credit. */
+export const credit = command<{ id: OwnerScope; amount: number }>()((tx, p) => {
+  const t = tx.of(wallets)
+  return tx
+    .insert(t)
+    .values({ id: p.id, balance: p.amount, held: 0 })
+    .onConflictDoUpdate({ target: t.id, set: { balance: sql`${t.balance} + excluded.balance` } })
+})
+
+/** Takes from a wallet what no hold claims; answers nothing when there is less. */
+export const debit = command<{ id: OwnerScope; amount: number }>()((tx, p) => {
+  const t = tx.of(wallets)
+  return tx
+    .update(t)
+    .set({ balance: sql`${t.balance} - ${p.amount}` })
+    .where(and(eq(t.id, p.id), sql`${t.balance} - ${t.held} >= ${p.amount}`))
+    .returning({ balance: t.balance })
+})
+
+export const insertHold = command<Omit<HoldRow, 'state' | 'settled_amount'>>()((tx, p) =>
+  tx.insert(tx.of(holds)).values({
+    ref: p.ref,
+    wallet_id: p.wallet_id,
+    key_id: p.key_id,
+    capped: p.capped,
+    amount: p.amount,
+    state: 'open',
+    settled_amount: 0,
+    node: p.node,
+    created_at: p.created_at,
+    expires_at: p.expires_at,
+  }),
+)
+
+/** Ends an open hold, once: whoever comes second gets no row. Charges `cost`, or all of the hold when that is less. */
+export const endHold = command<{ ref: string; state: HoldState; cost: number }>()((tx, p) => {
+  const t = tx.of(holds)
+  return tx
+    .update(t)
+    .set({
+      state: sql`${p.state}`,
+      settled_amount: sql`CASE WHEN ${t.amount} < ${p.cost} THEN ${t.amount} ELSE ${p.cost} END`,
+    })
+    .where(and(eq(t.ref, p.ref), sql`${t.state} = 'open'`))
+    .returning({
+      wallet_id: t.wallet_id,
+      key_id: t.key_id,
+      capped: t.capped,
+      amount: t.amount,
+      settled_amount: t.settled_amount,
+      created_at: t.created_at,
+    })
+})
+
+/** Open holds past their time: nobody will end them. */
+export const expiredHolds = query<{ now: number; limit: number }>()((db, p) => {
+  const t = db.of(holds)
+  return db
+    .select(abandonedFields(t))
+    .from(t)
+    .where(and(sql`${t.state} = 'open'`, lte(t.expires_at, p.now)))
+    .limit(p.limit)
+})
+
+/** Open holds that another process took: with one process to a database, that one is dead. */
+export const foreignHolds = query<{ node: string; limit: number }>()((db, p) => {
+  const t = db.of(holds)
+  return db
+    .select(abandonedFields(t))
+    .from(t)
+    .where(and(sql`${t.state} = 'open'`, ne(t.node, p.node)))
+    .limit(p.limit)
+})
+
+const abandonedFields = (t: typeof holds.sqlite) => ({ ref: t.ref, wallet_id: t.wallet_id, key_id: t.key_id })
+
+/** One leg of a movement; answers nothing when this leg was written before. */
+export const insertEntry = command<Omit<LedgerRow, 'id'>>()((tx, p) => {
+  const t = tx.of(ledgerEntries)
+  return tx
+    .insert(t)
+    .values({ ref: p.ref, kind: p.kind, account: p.account, amount: p.amount, at: p.at, note: p.note })
+    .onConflictDoNothing({ target: [t.ref, t.kind, t.account] })
+    .returning({ id: t.id })
+})
+
+/** Both legs of a charge in one statement: the wallet pays, revenue receives. */
+export const insertCharge = command<{ ref: string; wallet: string; paid: number; received: number; at: number }>()(
+  (tx, p) =>
+    tx.insert(tx.of(ledgerEntries)).values([
+      { ref: p.ref, kind: 'settle', account: p.wallet, amount: p.paid, at: p.at, note: null },
+      { ref: p.ref, kind: 'settle', account: REVENUE, amount: p.received, at: p.at, note: null },
+    ]),
+)

@@ -1,0 +1,140 @@
+import type { AuditLog } from '../audit/index'
+import type { Call, OwnerScope } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import type { Reader, Store, Tx } from '../kernel/store'
+import { holdSpend, settleSpend, spendOf } from '../usage/index'
+import { releaseAbandonedBatch } from './abandoned-loop'
+import { balanceTooLow, insufficientCredits, noCredits } from './errors'
+import { claim, credit, debit, endHold, insertCharge, insertEntry, insertHold, unclaim, walletOf } from './repository'
+import { assertWithinCaps, hasCaps, wholeCost } from './rules'
+import { type Balance, type Grant, ISSUED, payerOf, type Reservation } from './schema'
+import { verifyLedger } from './verify'
+
+export type Billing = ReturnType<typeof createBilling>
+
+/** The longest request (600 s, contract 1.9) and a minute more. */
+const HOLD_MS = 660_000
+const BATCH = 100
+
+type Deps = {
+  store: Store
+  clock: Clock
+  audit: AuditLog
+  /** This process, new at each start: what tells its holds from those of a dead one. */
+  node: string
+  /** Micro-cents a new account begins with. */
+  initialCredit?: number
+}
+
+/** Money: a wallet an owner, holds on it before work, and a double-entry ledger of what moved. All micro-cents. */
+export function createBilling({ store, clock, audit, node, initialCredit = 0 }: Deps) {
+  return { balance, assertFunds, reserve, settle, release, grant, adjust, openAccount, releaseAbandoned, verify }
+
+  async function balance(reader: Reader, owner: OwnerScope): Promise<Balance> {
+    const [wallet] = await walletOf(reader, { id: owner })
+    const { balance, held } = wallet ?? { balance: 0, held: 0 }
+    return { balance, held, available: balance - held }
+  }
+
+  /** Throws 402 `insufficient_credits` when nothing is available or a cap of the key is used up. */
+  async function assertFunds(reader: Reader, { caller }: Call): Promise<void> {
+    const { owner, keyId, caps } = payerOf(caller)
+    const { available } = await balance(reader, owner)
+    if (available <= 0) throw noCredits(available)
+    if (keyId && hasCaps(caps)) assertWithinCaps(caps, await spendOf(reader, keyId, clock.now()), 0)
+  }
+
+  /**
+   * Claims an amount before work starts (I7, I39). Throws 402 `insufficient_credits`. A zero amount
+   * claims nothing and writes nothing. The same `ref` twice is a mistake and breaks a unique key.
+   */
+  async function reserve(tx: Tx, { owner, keyId, caps, ref, amount }: Reservation): Promise<void> {
+    if (amount <= 0) return
+    const now = clock.now()
+    const [claimed] = await claim(tx, { id: owner, amount })
+    if (!claimed) throw insufficientCredits((await balance(tx, owner)).available, amount)
+    const capped = keyId !== null && hasCaps(caps)
+    const hold = { ref, wallet_id: owner, key_id: keyId, capped, amount }
+    await insertHold(tx, { ...hold, node, created_at: now, expires_at: now + HOLD_MS })
+    if (!capped) return
+    // Every reservation of this key waits for the wallet's row, so what is read here cannot move before the commit.
+    assertWithinCaps(caps, await spendOf(tx, keyId, now), amount)
+    await holdSpend(tx, keyId, now, amount)
+  }
+
+  /**
+   * Ends a hold with what the work really cost, clamped to the hold (G8), and books it. Answers what
+   * was charged: 0 when there is no such hold or it has already ended (I9).
+   */
+  async function settle(tx: Tx, { ref, cost }: { ref: string; cost: number }): Promise<number> {
+    const [hold] = await endHold(tx, { ref, state: 'settled', cost: wholeCost(cost) })
+    if (!hold) return 0
+    const charged = hold.settled_amount
+    await unclaim(tx, { id: hold.wallet_id, held: hold.amount, charged })
+    if (charged > 0) {
+      await insertCharge(tx, { ref, wallet: hold.wallet_id, paid: -charged, received: charged, at: clock.now() })
+    }
+    if (hold.key_id && (charged > 0 || hold.capped)) {
+      await settleSpend(tx, hold.key_id, hold.created_at, charged, hold.capped ? hold.amount : 0)
+    }
+    return charged
+  }
+
+  /** Ends a hold with no charge: the work failed. Does nothing when it has already ended. */
+  async function release(tx: Tx, ref: string): Promise<boolean> {
+    const [hold] = await endHold(tx, { ref, state: 'released', cost: 0 })
+    if (!hold) return false
+    await unclaim(tx, { id: hold.wallet_id, held: hold.amount, charged: 0 })
+    if (hold.key_id && hold.capped) await settleSpend(tx, hold.key_id, hold.created_at, 0, hold.amount)
+    return true
+  }
+
+  /** Adds credit. Answers false, and changes nothing, when this `ref` was granted before (G10). */
+  async function grant(tx: Tx, { owner, amount, ref, kind, note }: Grant): Promise<boolean> {
+    const entry = { ref, kind, at: clock.now(), note }
+    const [first] = await insertEntry(tx, { ...entry, account: owner, amount })
+    if (!first) return false
+    await insertEntry(tx, { ...entry, account: ISSUED, amount: -amount })
+    await credit(tx, { id: owner, amount })
+    return true
+  }
+
+  /**
+   * Corrects a balance up or down by an operator's hand; once a `ref`. Throws 409 `conflict` when the
+   * wallet has less than that available.
+   */
+  async function adjust(tx: Tx, { owner, amount, ref, note }: Omit<Grant, 'kind'>): Promise<boolean> {
+    const entry = { ref, kind: 'adjust', at: clock.now(), note }
+    const [first] = await insertEntry(tx, { ...entry, account: owner, amount })
+    if (!first) return false
+    await insertEntry(tx, { ...entry, account: ISSUED, amount: -amount })
+    if (amount >= 0) {
+      await credit(tx, { id: owner, amount })
+      return true
+    }
+    const [left] = await debit(tx, { id: owner, amount: -amount })
+    if (!left) throw balanceTooLow((await balance(tx, owner)).available, amount)
+    return true
+  }
+
+  /** Gives a new account its wallet and what `SVC_CREDITS_INITIAL_CENTS` says; once an owner. */
+  async function openAccount(tx: Tx, owner: OwnerScope): Promise<void> {
+    if (initialCredit <= 0) return
+    await grant(tx, { owner, amount: initialCredit, ref: owner, kind: 'initial', note: null })
+  }
+
+  /** Releases every hold nobody will end (I8): at boot, before the first request. Answers how many. */
+  async function releaseAbandoned(): Promise<number> {
+    let released = 0
+    for (;;) {
+      const batch = await releaseAbandonedBatch({ store, clock, audit, node, release }, BATCH)
+      released += batch
+      if (batch < BATCH) return released
+    }
+  }
+
+  /** What does not hold in wallets, holds and ledger (I6, I8); empty when all is sound. */
+  function verify(reader: Reader): Promise<string[]> {
+    return verifyLedger(reader)
+  }
+}

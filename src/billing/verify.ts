@@ -1,0 +1,110 @@
+import type { Reader } from '../kernel/store'
+import { ISSUED, REVENUE } from './schema'
+import { entriesFrom, heldMismatches, holdsFrom, movementSum, walletAndSum, walletsFrom } from './verify-queries'
+
+const PAGE = 1_000
+const MAX_VIOLATIONS = 100
+
+/**
+ * Checks I6 and I8: a wallet's balance is the sum of its ledger entries and its `held` the sum of its
+ * open holds; the entries of each movement sum to zero; every settled hold has its charge in the ledger
+ * and no other has one. Reads in pages, so a live server keeps answering; what looks wrong across pages
+ * is asked again in one statement, which no concurrent change can split.
+ */
+export async function verifyLedger(reader: Reader): Promise<string[]> {
+  const violations: string[] = []
+  for await (const found of faults(reader)) {
+    violations.push(`billing: ${found}`)
+    if (violations.length >= MAX_VIOLATIONS) return [...violations, 'billing: and more']
+  }
+  return violations
+}
+
+async function* faults(reader: Reader): AsyncGenerator<string> {
+  const accounts = new Map<string, number>()
+  yield* ledgerFaults(reader, accounts)
+  yield* walletFaults(reader, accounts)
+  for (const { id, held, sum } of await heldMismatches(reader, {})) {
+    yield `wallet ${id} says ${held} is held, its open holds sum to ${sum}`
+  }
+  yield* holdFaults(reader)
+}
+
+/** Sums every account on the way, and every movement until it is whole. */
+async function* ledgerFaults(reader: Reader, accounts: Map<string, number>): AsyncGenerator<string> {
+  const unbalanced = new Map<string, { ref: string; kind: string; sum: number }>()
+  for await (const entry of pages(
+    (after: number) => entriesFrom(reader, { after, limit: PAGE }),
+    0,
+    (row) => row.id,
+  )) {
+    const { ref, kind, account, amount } = entry
+    add(accounts, account, amount)
+    const movement = JSON.stringify([ref, kind])
+    const sum = (unbalanced.get(movement)?.sum ?? 0) + amount
+    if (sum === 0) unbalanced.delete(movement)
+    else unbalanced.set(movement, { ref, kind, sum })
+    if (kind === 'settle' && entry.hold === null) yield `ledger entry ${entry.id} charges ${ref}, which has no hold`
+  }
+  for (const { ref, kind } of unbalanced.values()) {
+    const [now] = await movementSum(reader, { ref, kind })
+    if (Number(now?.sum ?? 0) !== 0) yield `the ${kind} of ${ref} sums to ${now?.sum}, not to 0`
+  }
+}
+
+async function* walletFaults(reader: Reader, accounts: Map<string, number>): AsyncGenerator<string> {
+  for await (const { id, balance } of pages(
+    (after: string) => walletsFrom(reader, { after, limit: PAGE }),
+    '',
+    (row) => row.id,
+  )) {
+    const sum = accounts.get(id) ?? 0
+    accounts.delete(id)
+    if (balance === sum) continue
+    const [now] = await walletAndSum(reader, { id })
+    if (now && now.balance !== Number(now.sum)) {
+      yield `wallet ${id} holds ${now.balance}, its ledger entries sum to ${now.sum}`
+    }
+  }
+  for (const account of accounts.keys()) {
+    if (account === REVENUE || account === ISSUED) continue
+    if (!(await walletAndSum(reader, { id: account as never })).length) {
+      yield `ledger entries name ${account}, which has no wallet`
+    }
+  }
+}
+
+async function* holdFaults(reader: Reader): AsyncGenerator<string> {
+  for await (const hold of pages(
+    (after: string) => holdsFrom(reader, { after, limit: PAGE }),
+    '',
+    (row) => row.ref,
+  )) {
+    const charged = -(hold.charge ?? 0)
+    if (hold.state === 'settled' && charged !== hold.settled_amount) {
+      yield `hold ${hold.ref} was settled at ${hold.settled_amount}, the ledger charges ${charged}`
+    }
+    if (hold.state !== 'settled' && (charged !== 0 || hold.settled_amount !== 0)) {
+      yield `hold ${hold.ref} is ${hold.state} and yet charged ${charged || hold.settled_amount}`
+    }
+  }
+}
+
+/** Rows of a table in order of a key, a page at a time, letting requests in between. */
+async function* pages<Row, Key>(
+  read: (after: Key) => Promise<Row[]>,
+  start: Key,
+  keyOf: (row: Row) => Key,
+): AsyncGenerator<Row> {
+  for (let after = start; ; ) {
+    const rows = await read(after)
+    yield* rows
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < PAGE) return
+    after = keyOf(last)
+    await new Promise<void>((resolve) => setImmediate(resolve))
+  }
+}
+
+const add = (sums: Map<string, number>, account: string, amount: number) =>
+  sums.set(account, (sums.get(account) ?? 0) + amount)

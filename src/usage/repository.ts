@@ -1,0 +1,45 @@
+import { and, eq, gte, lte, sql } from 'drizzle-orm'
+import { command, query } from '../kernel/store'
+import { spendDays, type UsageRow, usageRecords } from './table'
+
+export const insertRecord = command<Omit<UsageRow, 'id'>>()((tx, p) =>
+  tx.insert(tx.of(usageRecords)).values({
+    owner: p.owner,
+    at: p.at,
+    request_id: p.request_id,
+    user_id: p.user_id,
+    api_key_id: p.api_key_id,
+    endpoint: p.endpoint,
+    mode: p.mode,
+    resolved_mode: p.resolved_mode,
+    model: p.model,
+    status: p.status,
+    prompt_tokens: p.prompt_tokens,
+    completion_tokens: p.completion_tokens,
+    cost_micro: p.cost_micro,
+    cached: p.cached,
+    latency_ms: p.latency_ms,
+    ttft_ms: p.ttft_ms,
+    fallback_used: p.fallback_used,
+  }),
+)
+
+/** Moves a subject's day by what was spent and held; makes the row on the first move. */
+export const moveSpend = command<{ subject: string; day: string; spent: number; held: number }>()((tx, p) => {
+  const t = tx.of(spendDays)
+  return tx
+    .insert(t)
+    .values({ subject: p.subject, day: p.day, spent: p.spent, held: p.held })
+    .onConflictDoUpdate({
+      target: [t.subject, t.day],
+      set: { spent: sql`${t.spent} + excluded.spent`, held: sql`${t.held} + excluded.held` },
+    })
+})
+
+export const daysBetween = query<{ subject: string; from: string; to: string }>()((db, p) => {
+  const t = db.of(spendDays)
+  return db
+    .select({ day: t.day, spent: t.spent, held: t.held })
+    .from(t)
+    .where(and(eq(t.subject, p.subject), gte(t.day, p.from), lte(t.day, p.to)))
+})

@@ -1,0 +1,61 @@
+import type { OwnerScope } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import type { KeyId, UserId } from '../kernel/ids'
+import type { Reader, Tx } from '../kernel/store'
+import { insertRecord } from './repository'
+import { spendOf } from './spend'
+
+export type UsageLog = ReturnType<typeof createUsageLog>
+
+/** What one call consumed. Cost in micro-cents, durations in milliseconds. */
+export type UsageEntry = {
+  requestId: string
+  owner: OwnerScope
+  userId: UserId | null
+  keyId: KeyId | null
+  /** Path and no method: `/chat/completions`. */
+  endpoint: string
+  mode: string | null
+  resolvedMode: string | null
+  model: string | null
+  /** HTTP status of the answer. */
+  status: number
+  promptTokens: number
+  completionTokens: number
+  costMicro: number
+  cached: boolean
+  latencyMs: number
+  /** To the first token of a stream; null when there was none. */
+  ttftMs: number | null
+  fallbackUsed: boolean
+}
+
+export function createUsageLog({ clock }: { clock: Clock }) {
+  return {
+    /** Writes the call's one row. One statement; it belongs in the unit that settles the charge. */
+    async record(tx: Tx, entry: UsageEntry): Promise<void> {
+      await insertRecord(tx, {
+        owner: entry.owner,
+        at: clock.now(),
+        request_id: entry.requestId,
+        user_id: entry.userId,
+        api_key_id: entry.keyId,
+        endpoint: entry.endpoint,
+        mode: entry.mode,
+        resolved_mode: entry.resolvedMode,
+        model: entry.model,
+        status: entry.status,
+        prompt_tokens: entry.promptTokens,
+        completion_tokens: entry.completionTokens,
+        cost_micro: entry.costMicro,
+        cached: entry.cached,
+        latency_ms: Math.round(entry.latencyMs),
+        ttft_ms: entry.ttftMs === null ? null : Math.round(entry.ttftMs),
+        fallback_used: entry.fallbackUsed,
+      })
+    },
+
+    /** What a key spent today and this month, for its caps and its `spent_*_cents`. */
+    spent: (reader: Reader, subject: string) => spendOf(reader, subject, clock.now()),
+  }
+}
