@@ -48,8 +48,8 @@ export function readOrigins(values: readonly string[]): string[] {
 
 function readOrigin(value: string, path: string): string {
   const url = URL.canParse(value) ? new URL(value) : null
-  const isOrigin = url && /^https?:$/.test(url.protocol) && url.origin === value.toLowerCase().replace(/\/$/, '')
-  if (isOrigin) return url.origin
+  const isBare = url && url.pathname === '/' && !`${url.search}${url.hash}${url.username}${url.password}`
+  if (url && isBare && /^https?:$/.test(url.protocol)) return url.origin
   throw invalidInput(
     path,
     `"${path}" is "${quoted(value)}"; an origin is a scheme and a host, such as https://app.example or http://localhost:5173.`,

@@ -73,6 +73,20 @@ export const orgRepository = {
   role: async (db: Reader, org_id: OrgId, user_id: UserId): Promise<Role | null> =>
     (await roleInOrg(db, { org_id, user_id }))[0]?.role ?? null,
 
+  /** The account that was there first: the one the first run made. */
+  async oldestUser(db: Reader): Promise<UserRow | undefined> {
+    const table = db.of(users)
+    return (await db.select().from(table).orderBy(asc(table.created_at), asc(table.id)).limit(1))[0]
+  },
+
+  /** Who made the org, or was given it. */
+  async ownerOf(db: Reader, id: OrgId): Promise<UserId | undefined> {
+    const table = db.of(members)
+    const owners = db.select({ user_id: table.user_id }).from(table)
+    const mine = owners.where(and(eq(table.org_id, id), eq(table.role, 'owner')))
+    return (await mine.orderBy(asc(table.joined_at), asc(table.user_id)).limit(1))[0]?.user_id
+  },
+
   /** False when the address is taken. */
   async insertUser(tx: Tx, row: UserRow): Promise<boolean> {
     const table = tx.of(users)

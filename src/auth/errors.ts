@@ -1,0 +1,96 @@
+import { defineError } from '../kernel/errors'
+
+const WHERE_FROM = 'Create a key with svc-admin keys create or POST /keys.'
+
+/** Said of every key of the right form that does not open anything, whatever the reason (A20). */
+export const unknownKey = defineError(
+  'unauthenticated',
+  'invalid_api_key',
+  () => `This key does not work here: it is mistyped, revoked, expired or of another server. ${WHERE_FROM}`,
+)
+
+export const noCredential = defineError(
+  'unauthenticated',
+  'invalid_api_key',
+  () => `No API key was sent. Send the header Authorization: Bearer svc_sk_… ${WHERE_FROM}`,
+)
+
+export const notBearer = defineError(
+  'unauthenticated',
+  'invalid_api_key',
+  () => 'The Authorization header is not "Bearer", one space and a key. Send Authorization: Bearer svc_sk_…',
+)
+
+export const severalCredentials = defineError(
+  'unauthenticated',
+  'invalid_api_key',
+  () => 'The Authorization header holds more than one value. Send one header with one key.',
+)
+
+export const lineBreakInKey = defineError(
+  'unauthenticated',
+  'invalid_api_key',
+  () => 'The key has a line break at the end. Remove it; in a shell, $(cat data/dev-key) does.',
+)
+
+export const foreignKey = defineError(
+  'unauthenticated',
+  'invalid_api_key',
+  (start: string) => `The key starts with "${start}"; keys of this server start with "svc_sk_". ${WHERE_FROM}`,
+)
+
+export const otherToken = defineError(
+  'unauthenticated',
+  'invalid_api_key',
+  () => `That is a token of another part of this server, not an API key: those start with "svc_sk_". ${WHERE_FROM}`,
+)
+
+export const invalidSession = defineError(
+  'unauthenticated',
+  'invalid_session',
+  () => 'This session is over or was never one. Sign in again with POST /auth/sessions.',
+)
+
+export const sessionNeeded = defineError(
+  'unauthenticated',
+  'invalid_session',
+  () => 'This call ends a dashboard session, and an API key has none. Revoke a key with DELETE /keys/{id}.',
+)
+
+export const invalidCredentials = defineError(
+  'unauthenticated',
+  'invalid_credentials',
+  () => 'The e-mail address or the password is wrong.',
+)
+
+export const signUpClosed = defineError(
+  'forbidden',
+  'forbidden',
+  () => 'Sign-up is closed on this server. Its operator can open it with SVC_SIGNUP=open.',
+)
+
+export const tooManyAttempts = defineError(
+  'throttled',
+  'rate_limit_exceeded',
+  (seconds: number) => `Too many attempts from this address. Try again in ${seconds} s.`,
+)
+
+export const signInBusy = defineError(
+  'unavailable',
+  'service_unavailable',
+  () => 'Too many sign-ins are being checked at once. Nothing was changed; try again shortly.',
+)
+
+export const originNotAllowed = defineError(
+  'forbidden',
+  'origin_not_allowed',
+  (origin: string) =>
+    `This key may not be used by pages of ${origin}. Its owner can add the origin: PUT /keys/{id} {"allowed_origins":[…]}.`,
+)
+
+export const crossSiteRequest = defineError(
+  'forbidden',
+  'origin_not_allowed',
+  () =>
+    'A session cookie changes things only from pages of this server. Elsewhere send the token as Authorization: Bearer svc_ds_…',
+)

@@ -1,0 +1,10 @@
+/** Auth: from the headers of a request to its caller; accounts that sign up, in and out. */
+export { createAttempts } from './attempts'
+export { type Authenticate, createAuthenticator } from './authenticate'
+export { authSettings } from './config'
+export { assertOrigin, type BrowserHeaders } from './origin'
+export { createPasswords } from './passwords'
+export type { CredentialHeaders } from './rules'
+export { type AuthService, createAuth, type Visit } from './service'
+export { startSessionLoop, tidySessions } from './session-loop'
+export { createSessions, type Sessions } from './sessions'

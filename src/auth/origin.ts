@@ -1,0 +1,38 @@
+import type { TenantCaller } from '../kernel/caller'
+import { quoted } from '../kernel/errors'
+import { crossSiteRequest, originNotAllowed } from './errors'
+
+/** What a browser adds to a request by itself, and pages cannot forge. */
+export type BrowserHeaders = {
+  method: string
+  /** Null when the credential came as the cookie. */
+  authorization: string | null
+  origin: string | null
+  /** `Sec-Fetch-Site`. */
+  fetchSite: string | null
+  host: string | null
+}
+
+const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/**
+ * Throws 403 `origin_not_allowed` for a page outside the key's `allowed_origins` (contract 20; calls
+ * without `Origin` pass), and for a cookie session that another site tries to change something with.
+ */
+export function assertOrigin(caller: TenantCaller, headers: BrowserHeaders, ownOrigin: string | null): void {
+  const { origin } = headers
+  if (caller.type === 'key') {
+    const allowed = caller.allowedOrigins
+    if (origin && allowed.length && !allowed.includes(origin)) throw originNotAllowed(quoted(origin))
+    return
+  }
+  const cameByCookie = !headers.authorization
+  if (cameByCookie && !READS.has(headers.method) && !isSameOrigin(headers, ownOrigin)) throw crossSiteRequest()
+}
+
+/** `Sec-Fetch-Site` where the browser sends it; else the origin must be ours. Neither is a no. */
+function isSameOrigin({ origin, fetchSite, host }: BrowserHeaders, ownOrigin: string | null): boolean {
+  if (fetchSite !== null) return fetchSite === 'same-origin'
+  if (origin === null || !URL.canParse(origin)) return false
+  return origin === ownOrigin || new URL(origin).host === host
+}

@@ -1,0 +1,46 @@
+import { and, asc, eq, inArray, lt, sql } from 'drizzle-orm'
+import type { SessionId } from '../kernel/ids'
+import { command, query, type Reader, type Tx } from '../kernel/store'
+import { type SessionRow, sessions } from './table'
+
+const byToken = query<{ token_hash: string }>()((db, p) => {
+  const table = db.of(sessions)
+  return db.select().from(table).where(eq(table.token_hash, p.token_hash)).limit(1)
+})
+
+const slide = command<{ id: SessionId; seen: number; expires: number }>()((tx, p) => {
+  const table = tx.of(sessions)
+  return tx
+    .update(table)
+    .set({ last_seen_at: sql`${p.seen}`, expires_at: sql`${p.expires}` })
+    .where(and(eq(table.id, p.id), lt(table.last_seen_at, p.seen)))
+})
+
+/** Rows of dashboard sessions; found only by the hash of their token, or by an id just authenticated. */
+export const sessionRepository = {
+  byToken: async (db: Reader, token_hash: string): Promise<SessionRow | undefined> =>
+    (await byToken(db, { token_hash }))[0],
+
+  async insert(tx: Tx, row: SessionRow): Promise<void> {
+    await tx.insert(tx.of(sessions)).values(row)
+  },
+
+  /** The hash of the token that no longer works, or null when the session was gone already. */
+  async remove(tx: Tx, id: SessionId): Promise<string | null> {
+    const table = tx.of(sessions)
+    const [gone] = await tx.delete(table).where(eq(table.id, id)).returning({ token_hash: table.token_hash })
+    return gone?.token_hash ?? null
+  },
+
+  async slide(tx: Tx, uses: readonly [SessionId, number][], lifetimeMs: number): Promise<void> {
+    for (const [id, seen] of uses) await slide(tx, { id, seen, expires: seen + lifetimeMs })
+  },
+
+  /** Removes up to `limit` sessions that ended before a moment, and says how many. */
+  async removeEnded(tx: Tx, before: number, limit: number): Promise<number> {
+    const table = tx.of(sessions)
+    const ended = tx.select({ id: table.id }).from(table).where(lt(table.expires_at, before))
+    const oldest = ended.orderBy(asc(table.expires_at)).limit(limit)
+    return (await tx.delete(table).where(inArray(table.id, oldest)).returning({ id: table.id })).length
+  },
+}

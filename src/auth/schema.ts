@@ -1,0 +1,46 @@
+import { OrgId, UserId } from '../kernel/ids'
+import { nullable, RequestId, type Static, Timestamp, t } from '../kernel/schema'
+import { Org } from '../orgs/schema'
+
+const Email = t.String({ format: 'email', maxLength: 254 })
+const NewPassword = t.String({ minLength: 8, maxLength: 200 })
+
+/** Body of `POST /auth/signup`. */
+export const SignUp = t.Object(
+  { email: Email, password: NewPassword, name: t.Optional(nullable(t.String({ minLength: 1, maxLength: 128 }))) },
+  { $id: 'SignUp' },
+)
+export type SignUp = Static<typeof SignUp>
+
+/** Body of `POST /auth/sessions`. What cannot be a password is a wrong one, not a malformed one. */
+export const SignIn = t.Object(
+  { email: t.String({ minLength: 1, maxLength: 254 }), password: t.String({ minLength: 1, maxLength: 1_000 }) },
+  { $id: 'SignIn' },
+)
+export type SignIn = Static<typeof SignIn>
+
+export const User = t.Object(
+  { id: UserId.schema, email: t.String(), name: nullable(t.String()), created: Timestamp },
+  { $id: 'User' },
+)
+export type User = Static<typeof User>
+
+const session = {
+  user: User,
+  session_token: t.String({ description: 'svc_ds_…, for Authorization: Bearer. Shown once' }),
+  expires_at: t.String({ format: 'date-time', description: 'Moves on with use: 12 hours after the last call' }),
+}
+
+export const Session = t.Object(session, { $id: 'Session' })
+export type Session = Static<typeof Session>
+
+export const SessionReply = t.Object({ ...session, request_id: RequestId }, { $id: 'SessionReply' })
+
+const me = { user: User, active_org_id: nullable(OrgId.schema), orgs: t.Array(Org) }
+
+export const Me = t.Object(me, { $id: 'Me' })
+export type Me = Static<typeof Me>
+
+export const MeReply = t.Object({ ...me, request_id: RequestId }, { $id: 'MeReply' })
+
+export const SignedOut = t.Object({ deleted: t.Literal(true), request_id: RequestId }, { $id: 'SignedOut' })

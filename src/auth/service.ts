@@ -1,0 +1,92 @@
+import type { AuditLog } from '../audit'
+import type { Call, OwnerScope, SessionCaller } from '../kernel/caller'
+import { type Clock, iso } from '../kernel/clock'
+import type { Store, Tx } from '../kernel/store'
+import { normalizeEmail, type OrgService, type UserRow } from '../orgs'
+import type { Attempts } from './attempts'
+import { invalidCredentials, invalidSession, sessionNeeded, signUpClosed } from './errors'
+import type { Passwords } from './passwords'
+import type { Me, Session, SignIn, SignUp, User } from './schema'
+import type { OpenedSession, Sessions } from './sessions'
+
+export type AuthService = ReturnType<typeof createAuth>
+
+/** A call by someone who has not said who they are yet. */
+export type Visit = Omit<Call, 'caller'> & { readonly ip: string }
+
+type Deps = {
+  store: Store
+  audit: AuditLog
+  orgs: OrgService
+  sessions: Sessions
+  passwords: Passwords
+  attempts: Attempts
+  clock: Clock
+  signup: 'open' | 'closed'
+  /** The credit of a new account; money belongs to a later room. */
+  grantInitial(tx: Tx, owner: OwnerScope): Promise<void>
+}
+
+/** Accounts as their people use them: sign up, sign in, sign out, who am I (contract 1.2). */
+export function createAuth({ store, audit, orgs, sessions, passwords, attempts, signup, grantInitial }: Deps) {
+  return { signUp, signIn, signOut, me }
+
+  /** Throws 403 `forbidden` while sign-up is closed, 409 `conflict` for a known address, 429. */
+  async function signUp(visit: Visit, { email, password, name }: SignUp): Promise<Session> {
+    if (signup !== 'open') throw signUpClosed()
+    attempts.begin(null, visit.ip)
+    const passwordHash = await passwords.hash(password)
+    return store.write(async (tx) => {
+      const user = await orgs.createUser(tx, { email, name: name ?? null, passwordHash })
+      await grantInitial(tx, `user:${user.id}`)
+      return openSession(tx, visit, user, 'auth.signup')
+    })
+  }
+
+  /** Throws 401 `invalid_credentials`, in the same words and time for a wrong password and an unknown address; 429. */
+  async function signIn(visit: Visit, { email, password }: SignIn): Promise<Session> {
+    const account = normalizeEmail(email)
+    attempts.begin(account, visit.ip)
+    const user = await orgs.userByEmail(store.read, account)
+    const isRight = await passwords.verify(password, user?.password_hash ?? null)
+    if (!user || !isRight || user.disabled_at !== null) throw invalidCredentials()
+    attempts.succeeded(account, visit.ip)
+    return store.write((tx) => openSession(tx, visit, user, 'auth.login'))
+  }
+
+  /** Ends the session that asks. Throws 401 `invalid_session` for an API key. */
+  async function signOut(call: Call): Promise<void> {
+    const { caller } = call
+    if (caller.type !== 'session') throw sessionNeeded()
+    await store.write(async (tx) => {
+      await sessions.end(tx, caller.sessionId)
+      await audit.record(tx, call, { action: 'auth.logout', entityType: 'user', entityId: caller.userId })
+    })
+  }
+
+  async function me({ caller }: Call): Promise<Me> {
+    const [user, mine] = await Promise.all([
+      orgs.user(store.read, caller.userId),
+      orgs.listFor(store.read, caller.userId),
+    ])
+    if (!user) throw invalidSession()
+    return { user: present(user), active_org_id: caller.activeOrgId, orgs: mine }
+  }
+
+  async function openSession(tx: Tx, visit: Visit, user: UserRow, action: string): Promise<Session> {
+    const opened = await sessions.open(tx, user.id)
+    const caller = callerOf(user, opened)
+    await audit.record(tx, { ...visit, caller }, { action, entityType: 'user', entityId: user.id })
+    return { user: present(user), session_token: opened.token, expires_at: iso(opened.expiresAt) }
+  }
+}
+
+const callerOf = (user: UserRow, { id }: OpenedSession): SessionCaller => ({
+  type: 'session',
+  userId: user.id,
+  sessionId: id,
+  orgId: null,
+  activeOrgId: null,
+})
+
+const present = ({ id, email, name, created_at }: UserRow): User => ({ id, email, name, created: iso(created_at) })

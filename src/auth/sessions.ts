@@ -1,0 +1,87 @@
+import type { EventBus } from '../events'
+import type { SessionCaller } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { SessionId, type UserId } from '../kernel/ids'
+import { createReadCache, freshFor } from '../kernel/read-cache'
+import type { Sightings } from '../kernel/sightings'
+import type { Store, Tx } from '../kernel/store'
+import { mintSecret, recogniseSecret } from '../keys'
+import { accessChanged, type OrgService } from '../orgs'
+import { sessionRepository as rows } from './repository'
+import { SESSION_LABEL } from './rules'
+
+/** A session ends this long after its last use (contract 1.2). */
+export const SESSION_MS = 12 * 60 * 60_000
+const REMEMBERED_SESSIONS = 10_000
+
+type Deps = {
+  store: Store
+  orgs: Pick<OrgService, 'standing'>
+  events: EventBus
+  clock: Clock
+  lastSeen: Sightings<SessionId>
+}
+
+type Known = { caller: SessionCaller; expiresAt: number }
+
+export type Sessions = ReturnType<typeof createSessions>
+export type OpenedSession = { id: SessionId; token: string; expiresAt: number }
+
+/** Dashboard sessions: opened, recognised, ended. Only the SHA-256 of a token is stored. */
+export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
+  const known = createReadCache<string, Known>({
+    max: REMEMBERED_SESSIONS,
+    maxAgeMs: freshFor(store.dialect),
+    clock,
+  })
+  events.afterCommit(accessChanged, () => known.clear())
+
+  return { open, find, end }
+
+  /** Opens a session in the caller's unit of work. The token is in this answer and nowhere else. */
+  async function open(tx: Tx, userId: UserId): Promise<OpenedSession> {
+    const { token, hash } = mintSecret(SESSION_LABEL)
+    const now = clock.now()
+    const id = SessionId.create()
+    const expiresAt = now + SESSION_MS
+    await rows.insert(tx, {
+      id,
+      user_id: userId,
+      token_hash: hash,
+      created_at: now,
+      last_seen_at: now,
+      expires_at: expiresAt,
+    })
+    return { id, token, expiresAt }
+  }
+
+  /** The caller behind a session token, or null. At once when remembered; being used moves its end on. */
+  function find(token: string): SessionCaller | null | Promise<SessionCaller | null> {
+    const hash = recogniseSecret(token, [SESSION_LABEL])
+    if (hash === null) return null
+    const found = known.get(hash, load)
+    return found instanceof Promise ? found.then(admit) : admit(found)
+  }
+
+  /** Ends a session; its token is out of force once the unit commits. */
+  async function end(tx: Tx, id: SessionId): Promise<void> {
+    const hash = await rows.remove(tx, id)
+    if (hash) tx.afterCommit(() => known.forget(hash))
+  }
+
+  function admit(found: Known | null): SessionCaller | null {
+    const now = clock.now()
+    if (!found || found.expiresAt <= now) return null
+    if (lastSeen.note(found.caller.sessionId)) found.expiresAt = now + SESSION_MS
+    return found.caller
+  }
+
+  async function load(hash: string): Promise<Known | null> {
+    const row = await rows.byToken(store.read, hash)
+    const standing = row && (await orgs.standing(store.read, row.user_id))
+    if (!row || !standing) return null
+    const { activeOrgId } = standing
+    const caller = { type: 'session', userId: row.user_id, sessionId: row.id, orgId: null, activeOrgId } as const
+    return { caller, expiresAt: row.expires_at }
+  }
+}

@@ -1,0 +1,93 @@
+import { createAuditLog } from '../../src/audit'
+import { createEventBus, type DomainEvent } from '../../src/events'
+import { type Call, type Caller, type OperatorCaller, SCOPES, type TenantCaller } from '../../src/kernel/caller'
+import { newRequestId, SessionId, type UserId } from '../../src/kernel/ids'
+import { createSightings } from '../../src/kernel/sightings'
+import type { Store } from '../../src/kernel/store'
+import { createKeyLookup, createKeys } from '../../src/keys'
+import { createOrgs } from '../../src/orgs'
+import { fakeClock } from '../support/clock'
+
+export const operator: OperatorCaller = {
+  type: 'operator',
+  role: 'admin',
+  name: 'ops',
+  transport: 'local',
+  reason: null,
+}
+
+export const callBy = <C extends Caller>(caller: C, route = 'TEST /'): Call<C> => ({
+  caller,
+  requestId: newRequestId(),
+  route,
+  signal: new AbortController().signal,
+})
+
+let made = 0
+
+/** The rooms up to keys over a real store, with a clock that moves when told and everything heard on the bus. */
+export function createWorld(store: Store) {
+  const clock = fakeClock()
+  const audit = createAuditLog({ clock })
+  const failures: unknown[] = []
+  const events = createEventBus({ clock, onError: (_type, error) => failures.push(error) })
+  const heard: DomainEvent[] = []
+  events.afterCommit('*', (event) => heard.push(event))
+  const orgs = createOrgs({ store, audit, events, clock })
+  const lastUsed = createSightings<never>({ everyMs: 60_000, clock })
+  const lookup = createKeyLookup({ store, orgs, clock, lastUsed })
+  const spent = new Map<string, { today: number; month: number }>()
+  const keys = createKeys({
+    store,
+    audit,
+    events,
+    orgs,
+    lookup,
+    clock,
+    limitsOf: (tier) => (tier === 'free' ? { rpm: 60, tpm: 100_000 } : { rpm: 5_000, tpm: 10_000_000 }),
+    spentBy: async (_reader, id) => spent.get(id) ?? { today: 0, month: 0 },
+  })
+
+  const addUser = (name = 'ada') =>
+    store.write((tx) => orgs.createUser(tx, { email: `${name}.${++made}@example.com`, name }))
+  const addOrg = (ownerId: UserId, name = 'Acme') =>
+    store.write((tx) => orgs.createOrg(tx, callBy(operator), ownerId, { name }))
+  const session = async (userId: UserId): Promise<Call> =>
+    callBy<TenantCaller>({
+      type: 'session',
+      userId,
+      sessionId: SessionId.create(),
+      orgId: null,
+      activeOrgId: (await orgs.standing(store.read, userId))?.activeOrgId ?? null,
+    })
+  /** A key for a user, made by an operator, and the call it makes. */
+  const withKey = async (userId: UserId, order: Partial<Parameters<typeof keys.operator.create>[1]> = {}) => {
+    const key = await keys.operator.create(callBy(operator), { userId, orgId: null, ...order })
+    const caller = await lookup.find(key.key)
+    if (!caller) throw new Error('a fresh key is not recognised')
+    return { key, call: callBy<TenantCaller>(caller) }
+  }
+  const actions = async (userId: UserId) =>
+    (await audit.list(store.read, `user:${userId}`, { limit: 100 })).items.map((event) => event.action).reverse()
+
+  return {
+    store,
+    clock,
+    audit,
+    events,
+    heard,
+    failures,
+    orgs,
+    lookup,
+    lastUsed,
+    keys,
+    spent,
+    addUser,
+    addOrg,
+    session,
+    withKey,
+    actions,
+  }
+}
+export type World = ReturnType<typeof createWorld>
+export const ALL_SCOPES = [...SCOPES]
