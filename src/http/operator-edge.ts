@@ -1,0 +1,72 @@
+import { Elysia } from 'elysia'
+import type { Call, OperatorCaller } from '../kernel/caller'
+import { newRequestId } from '../kernel/ids'
+import { errorFields, type Log } from '../kernel/log'
+import { assertBodyHeaders } from './body'
+import { toAppError } from './edge'
+import { errorHeaders, statusOf, toEnvelope } from './envelope'
+
+type Deps = { log: Log; methodsOf(path: string): string[] }
+
+/** What an operator's request carried: an id and who they say they are. */
+export type OperatorExchange = { requestId: string; caller: OperatorCaller }
+
+/**
+ * The edge of the operator plane. The socket's file mode lets in only its owner, so there is no key;
+ * name, transport and reason are recorded as stated (dx 2.2).
+ */
+export const operatorEdge = ({ log, methodsOf }: Deps) =>
+  new Elysia({ name: 'http/operator-edge' })
+    .decorate('operator', null as unknown as OperatorExchange)
+    .onRequest((context) => {
+      const { request, set } = context
+      context.operator = { requestId: newRequestId(), caller: callerOf(request.headers) }
+      set.headers['x-request-id'] = context.operator.requestId
+      set.headers['cache-control'] = 'no-store'
+      assertBodyHeaders(request, false)
+    })
+    .onAfterHandle({ as: 'global' }, ({ operator, responseValue }) => {
+      if (isPlainObject(responseValue)) responseValue.request_id ??= operator.requestId
+    })
+    .onError({ as: 'global' }, ({ code, error, set, request, operator }) => {
+      const known = toAppError(code, error, new URL(request.url).pathname, { methodsOf })
+      const { requestId } = operator
+      if (known.kind === 'broken') log.error({ request_id: requestId, ...errorFields(error) }, 'operator fault')
+      Object.assign(set.headers, errorHeaders(known))
+      set.status = statusOf(known)
+      return toEnvelope(known, requestId)
+    })
+
+type Context = { operator: OperatorExchange; request: Request; route: string }
+
+/** The call for an operator's verb, out of a handler's context. */
+export const toOperatorCall = ({ operator, request, route }: Context): Call<OperatorCaller> => ({
+  caller: operator.caller,
+  requestId: operator.requestId,
+  route: `${request.method} ${route}`,
+  signal: request.signal,
+})
+
+function callerOf(headers: Headers): OperatorCaller {
+  return {
+    type: 'operator',
+    role: 'admin',
+    name: stated(headers, 'x-svc-operator', 120) ?? 'unknown',
+    transport: headers.get('x-svc-transport') === 'local' ? 'local' : 'socket',
+    reason: stated(headers, 'x-svc-reason', 500),
+  }
+}
+
+/** Percent-encoded, since a header holds no other alphabet. */
+function stated(headers: Headers, name: string, max: number): string | null {
+  const value = headers.get(name)
+  if (!value) return null
+  try {
+    return decodeURIComponent(value).slice(0, max)
+  } catch {
+    return null
+  }
+}
+
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { isAbsolute, join, resolve } from 'node:path'
+import type { AuditLog } from '../audit'
+import type { Call, OperatorCaller } from '../kernel/caller'
+import { type Clock, iso } from '../kernel/clock'
+import { defineError, invalidInput } from '../kernel/errors'
+import type { Store } from '../kernel/store'
+import type { Backup, NewBackup } from './schema'
+
+type Deps = {
+  store: Store
+  audit: AuditLog
+  clock: Clock
+  /** Backups without a place of their own go to `<dataDir>/backups`. */
+  dataDir: string
+  version: string
+  /** How Postgres is copied, by its own tool; SQLite copies itself. */
+  dumpPostgres(target: string): Promise<void>
+}
+
+const backupExists = defineError(
+  'conflict',
+  'conflict',
+  (path: string) => `There is something at ${path} already. Name a folder that does not exist yet.`,
+)
+
+/** Writes a consistent copy of the database, with its hash and what made it, while the server serves (I44). */
+export function createBackup({ store, audit, clock, dataDir, version, dumpPostgres }: Deps) {
+  return async function backup(call: Call<OperatorCaller>, { out }: NewBackup): Promise<Backup> {
+    if (out !== undefined && !isAbsolute(out)) throw invalidInput('out', '"out" must be an absolute path.')
+    const created = iso(clock.now())
+    const folder = resolve(out ?? join(dataDir, 'backups', created.replace(/[-:]|\.\d+/g, '')))
+    if (await exists(folder)) throw backupExists(folder)
+    const file = store.dialect === 'sqlite' ? 'svc.db' : 'svc.dump'
+    // Under another name until it is whole, so that a copy cut short is never taken for a backup.
+    const partial = `${folder}.partial`
+    await rm(partial, { recursive: true, force: true })
+    await mkdir(partial, { recursive: true, mode: 0o700 })
+    const target = join(partial, file)
+    await (store.dialect === 'sqlite' ? store.backup(target) : dumpPostgres(target))
+    const { size } = await stat(target)
+    const made: Backup = { object: 'backup', path: folder, file, bytes: size, sha256: await sha256Of(target), created }
+    await writeFile(
+      join(partial, 'manifest.json'),
+      `${JSON.stringify({ ...made, path: undefined, version }, null, 2)}\n`,
+    )
+    await rename(partial, folder)
+    await store.write((tx) =>
+      audit.record(tx, call, {
+        action: 'operator.backup_created',
+        entityType: 'settings',
+        entityId: null,
+        input: { metadata: { bytes: size, sha256: made.sha256 } },
+      }),
+    )
+    return made
+  }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+/** Read in pieces: a backup may be larger than memory. */
+async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array)
+  return hash.digest('hex')
+}

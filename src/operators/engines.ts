@@ -1,0 +1,111 @@
+import type { AuditLog } from '../audit'
+import { createEngines, type EngineService, type EngineSettings } from '../engines'
+import type { Call, OperatorCaller } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { defineError } from '../kernel/errors'
+import type { Log } from '../kernel/log'
+import type { Store } from '../kernel/store'
+import { saveEngine } from './engine-config'
+import type { AddedEngine, EngineTarget, EngineTest, NewEngine } from './schema'
+
+type Deps = {
+  store: Store
+  audit: AuditLog
+  clock: Clock
+  log: Log
+  engines: Pick<EngineService, 'mapping' | 'test'>
+  settings: EngineSettings
+  /** Where the configuration is kept, whether or not it exists yet. */
+  configFile: string
+  /** SVC_ENGINES is set, and would hide whatever is written to the file. */
+  setByEnvironment: boolean
+  dataDir: string
+}
+
+const setElsewhere = defineError(
+  'conflict',
+  'conflict',
+  () => 'SVC_ENGINES is set and hides the configuration file. Add the engine there, or unset it.',
+)
+
+/** Settings with nothing but the candidate in them, so that a test of it touches nothing else. */
+const NOTHING: Partial<EngineSettings> = { engineBaseUrl: '', engineApiKey: '', engineBuiltin: false }
+
+const STATES = { closed: 'ready', 'half-open': 'trying', open: 'failing' } as const
+
+/** What operators do with engines (dx 2.18). Tenants never see any of these names. */
+export function createEngineVerbs(deps: Deps) {
+  const { store, audit, engines } = deps
+  return { list, test, add }
+
+  /** Every service engine with what stands behind it, in the order of trying. */
+  async function list(_call: Call<OperatorCaller>): Promise<EngineTarget[]> {
+    return engines.mapping().flatMap(({ engineId, mode, targets }): EngineTarget[] => {
+      if (!targets.length) return [{ id: engineId, mode, target: null, kind: null, rank: 1, state: 'none' }]
+      return targets.map(({ target, kind, breaker }, at) => ({
+        id: engineId,
+        mode,
+        target,
+        kind,
+        rank: at + 1,
+        state: STATES[breaker],
+      }))
+    })
+  }
+
+  /** Real calls to every target of one upstream, or of all. Throws 404 for an upstream that is not connected. */
+  async function test(_call: Call<OperatorCaller>, upstream?: string): Promise<EngineTest[]> {
+    return (await engines.test(upstream)).map(toTest)
+  }
+
+  /**
+   * Tests a new upstream and writes it to the configuration file; it answers from the next start on. When
+   * the test fails nothing is saved. Throws 409 when the name is taken or the file cannot be rewritten.
+   */
+  async function add(call: Call<OperatorCaller>, engine: NewEngine): Promise<AddedEngine> {
+    if (deps.setByEnvironment) throw setElsewhere()
+    const candidate = createEngines({ settings: settingsFor(engine), clock: deps.clock, log: deps.log })
+    const tests = engine.test ? (await candidate.test(engine.name)).map(toTest) : []
+    const failed = tests.some(({ ok }) => !ok)
+    if (!failed) {
+      await saveEngine({ file: deps.configFile, dataDir: deps.dataDir }, engine)
+      await record(call, engine)
+    }
+    const answered = candidate.mapping().filter(({ targets }) => targets.length)
+    return {
+      object: 'engine',
+      name: engine.name,
+      kind: engine.kind,
+      models: engine.models,
+      modes: answered.map(({ mode }) => mode),
+      saved_to: failed ? null : deps.configFile,
+      tests,
+    }
+  }
+
+  function settingsFor({ name, kind, base_url, api_key, models }: NewEngine): EngineSettings {
+    const upstream = { kind, ...(base_url ? { baseUrl: base_url } : {}), ...(api_key ? { apiKey: api_key } : {}) }
+    const targets = models.map((model) => `${name}:${model}`)
+    return { ...deps.settings, ...NOTHING, engines: { upstreams: { [name]: upstream }, models: { '*': targets } } }
+  }
+
+  async function record(call: Call<OperatorCaller>, { name, kind, models }: NewEngine): Promise<void> {
+    await store.write((tx) =>
+      audit.record(tx, call, {
+        action: 'engine.created',
+        entityType: 'engine',
+        entityId: null,
+        input: { metadata: { name, kind, models } },
+      }),
+    )
+  }
+}
+
+type Trial = Awaited<ReturnType<EngineService['test']>>[number]
+
+const toTest = ({ target, kind, checks }: Trial): EngineTest => ({
+  id: target,
+  kind,
+  ok: checks.every(({ ok }) => ok),
+  checks: checks.map(({ check, ok, latencyMs, detail }) => ({ check, ok, latency_ms: latencyMs, detail })),
+})

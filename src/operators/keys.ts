@@ -1,0 +1,59 @@
+import type { Call, OperatorCaller } from '../kernel/caller'
+import { randomHex } from '../kernel/crypto'
+import type { OrgId, UserId } from '../kernel/ids'
+import type { Page } from '../kernel/page'
+import type { Store, Tx } from '../kernel/store'
+import type { KeyService } from '../keys'
+import type { ApiKey, ApiKeyWithSecret } from '../keys/schema'
+import type { OrgService } from '../orgs'
+import { findOwner } from './owner'
+import type { NewOperatorKey, OperatorKeyQuery } from './schema'
+
+type Deps = { store: Store; orgs: OrgService; keys: KeyService }
+
+/** What operators do with anyone's keys (dx 2.9). */
+export function createKeyVerbs({ store, orgs, keys }: Deps) {
+  return {
+    list,
+    create,
+    get: keys.operator.get,
+    revoke: keys.operator.revoke,
+    setTier: keys.operator.setTier,
+  }
+
+  /** Newest first, of everyone or of one owner. Throws 404 for an unknown owner. */
+  async function list(call: Call<OperatorCaller>, query: OperatorKeyQuery): Promise<Page<ApiKey>> {
+    const { org, user, live, limit, cursor } = query
+    const orgId = org && (await findOwner(orgs, store.read, org)).orgId
+    const userId = user && (await findOwner(orgs, store.read, user)).userId
+    return keys.operator.list(call, {
+      limit,
+      ...(cursor ? { cursor } : {}),
+      ...(orgId ? { orgId } : {}),
+      ...(userId ? { userId } : {}),
+      ...(live ? { live } : {}),
+    })
+  }
+
+  /**
+   * A key for an org, for a user, or, with neither named, for the owner that the first run made. On a
+   * server without any account it makes that owner and org first, in the same unit. Throws 404, 400.
+   */
+  async function create(call: Call<OperatorCaller>, input: NewOperatorKey): Promise<ApiKeyWithSecret> {
+    const { org, user, personal, ...order } = input
+    const named = org ?? user
+    const owner =
+      named === undefined && !(await orgs.oldestUser(store.read)) ? null : await findOwner(orgs, store.read, named)
+    return store.write(async (tx) => {
+      const { userId, orgId } = owner ?? (await firstOwner(tx, call))
+      return keys.operator.createIn(tx, call, { ...order, userId, orgId: personal ? null : orgId })
+    })
+  }
+
+  async function firstOwner(tx: Tx, call: Call<OperatorCaller>): Promise<{ userId: UserId; orgId: OrgId }> {
+    const user = await orgs.createUser(tx, { email: `owner-${randomHex(4)}@svc.invalid`, name: 'Owner' })
+    const org = await orgs.createOrg(tx, call, user.id, { name: 'Main' })
+    await orgs.makeActive(tx, user.id, org.id)
+    return { userId: user.id, orgId: org.id }
+  }
+}

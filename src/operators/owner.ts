@@ -1,0 +1,73 @@
+import type { OwnerScope } from '../kernel/caller'
+import { defineError } from '../kernel/errors'
+import { type OrgId, UserId } from '../kernel/ids'
+import type { Reader } from '../kernel/store'
+import type { OrgRow, OrgService, UserRow } from '../orgs'
+
+export type Owner = { scope: OwnerScope; name: string; userId: UserId; orgId: OrgId | null }
+
+export const ownerNotFound = defineError(
+  'missing',
+  'not_found',
+  (ref: string) => `No organization or user "${ref}". Name one by id, slug, e-mail address or exact name.`,
+)
+
+export const nobodyYet = defineError(
+  'missing',
+  'not_found',
+  () => 'This server has no account yet. The first key makes one: svc-admin keys create --name NAME',
+)
+
+export const orgWithoutOwner = defineError(
+  'conflict',
+  'conflict',
+  (name: string) => `Organization "${name}" has no owner. Name the user the key acts for.`,
+)
+
+/** Finds whom an operator means: an org by id, slug or name, a user by id or e-mail address (dx 2.1). Throws 404. */
+export async function findOwner(orgs: OrgService, reader: Reader, ref: string | undefined): Promise<Owner> {
+  if (ref === undefined) return firstOwner(orgs, reader)
+  const [, kind, rest] = /^(org|user):(.+)$/.exec(ref) ?? []
+  if (kind === 'user') return ofUser(orgs, reader, rest!)
+  if (kind === 'org') return ofOrg(orgs, reader, await orgs.find(reader, rest!))
+  if (ref.includes('@')) return ofUser(orgs, reader, ref)
+  const user = UserId.is(ref) ? await orgs.user(reader, ref) : undefined
+  return user ? asUser(user) : ofOrg(orgs, reader, await findOrg(orgs, reader, ref))
+}
+
+/** Without a name: the org that the first run made, or the first user's own account. */
+async function firstOwner(orgs: OrgService, reader: Reader): Promise<Owner> {
+  const user = await orgs.oldestUser(reader)
+  if (!user) throw nobodyYet()
+  const org = user.active_org_id ? await orgs.find(reader, user.active_org_id) : null
+  return org ? ofOrg(orgs, reader, org) : asUser(user)
+}
+
+async function ofUser(orgs: OrgService, reader: Reader, ref: string): Promise<Owner> {
+  const user = UserId.is(ref) ? await orgs.user(reader, ref) : await orgs.userByEmail(reader, ref)
+  if (!user) throw ownerNotFound(ref)
+  return asUser(user)
+}
+
+async function ofOrg(orgs: OrgService, reader: Reader, org: OrgRow): Promise<Owner> {
+  const userId = await orgs.ownerOf(reader, org.id)
+  if (!userId) throw orgWithoutOwner(org.name)
+  return { scope: `org:${org.id}`, name: org.name, userId, orgId: org.id }
+}
+
+const asUser = (user: UserRow): Owner => ({
+  scope: `user:${user.id}`,
+  name: user.name ?? user.email,
+  userId: user.id,
+  orgId: null,
+})
+
+/** `find` says "no organization"; an operator may have meant a user. Several of one name stays a conflict. */
+async function findOrg(orgs: OrgService, reader: Reader, ref: string): Promise<OrgRow> {
+  try {
+    return await orgs.find(reader, ref)
+  } catch (error) {
+    if ((error as { kind?: unknown }).kind === 'missing') throw ownerNotFound(ref)
+    throw error
+  }
+}

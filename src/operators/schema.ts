@@ -1,0 +1,152 @@
+import { UPSTREAM_KINDS } from '../engines'
+import { SCOPES, TIERS } from '../kernel/caller'
+import { PageQuery } from '../kernel/page'
+import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
+import { NewKey } from '../keys/schema'
+
+/** An org by id, slug or name; a user by id or e-mail address. */
+const Ref = t.String({ minLength: 1, maxLength: 320 })
+
+export const OperatorKeyQuery = t.Object({
+  ...PageQuery.properties,
+  org: t.Optional(Ref),
+  user: t.Optional(Ref),
+  live: t.Optional(t.Boolean({ description: 'Leave out revoked keys' })),
+})
+export type OperatorKeyQuery = Static<typeof OperatorKeyQuery>
+
+const { scope: _scope, org_id: _orgId, scopes: _scopes, ...newKeyFields } = NewKey.properties
+
+/** A key for anyone: whose it is, and its tier, besides what a tenant may say (dx 2.9). */
+export const NewOperatorKey = t.Object({
+  ...newKeyFields,
+  scopes: t.Optional(t.Array(oneOf(SCOPES), { maxItems: 32 })),
+  org: t.Optional(Ref),
+  user: t.Optional(Ref),
+  personal: t.Optional(t.Boolean({ description: "The owner's own key instead of the org's" })),
+  tier: t.Optional(oneOf(TIERS)),
+})
+export type NewOperatorKey = Static<typeof NewOperatorKey>
+
+export const NewTier = t.Object({ tier: oneOf(TIERS) })
+
+export const OwnerQuery = t.Object({ owner: t.Optional(Ref) })
+
+export const Balance = t.Object({
+  id: t.String({ description: 'org:ID or user:ID' }),
+  object: t.Literal('balance'),
+  owner: t.String(),
+  balance_cents: t.Number(),
+  held_cents: t.Number({ description: 'Reserved by calls that are running' }),
+  available_cents: t.Number(),
+})
+export type Balance = Static<typeof Balance>
+
+export const NewGrant = t.Object({
+  owner: t.Optional(Ref),
+  amount_cents: t.Number({ exclusiveMinimum: 0, maximum: 1e12 }),
+  note: t.Optional(t.String({ maxLength: 500 })),
+  idempotency_key: t.Optional(t.String({ pattern: '^[A-Za-z0-9\\-_.:]{1,200}$' })),
+})
+export type NewGrant = Static<typeof NewGrant>
+
+export const Grant = t.Object({
+  ...Balance.properties,
+  object: t.Literal('credit_grant'),
+  amount_cents: t.Number(),
+  ref: t.String({ description: 'The same reference never adds credit twice' }),
+  already: t.Boolean({ description: 'This reference had been granted before; nothing was added' }),
+})
+export type Grant = Static<typeof Grant>
+
+export const Status = t.Object({
+  object: t.Literal('status'),
+  version: t.String(),
+  mode: oneOf(['dev', 'production'] as const),
+  health: oneOf(['healthy', 'degraded', 'down'] as const),
+  api_url: nullable(t.String()),
+  public_url: nullable(t.String()),
+  data_dir: t.String(),
+  pid: t.Integer(),
+  started_at: Timestamp,
+  now: Timestamp,
+  database: t.Object({
+    dialect: oneOf(['sqlite', 'postgres'] as const),
+    place: t.String(),
+    ok: t.Boolean(),
+    latency_ms: nullable(t.Number()),
+    migrations_applied: t.Integer(),
+    migrations_known: t.Integer(),
+  }),
+  engines: t.Object({ connected: t.Integer(), builtin: t.Integer(), failing: t.Integer() }),
+})
+export type Status = Static<typeof Status>
+
+/** What must hold of the store, and what was found not to (reliability 2). */
+export const Verification = t.Object({
+  object: t.Literal('verification'),
+  ok: t.Boolean(),
+  checked_at: Timestamp,
+  checks: t.Array(t.Object({ check: t.String(), violations: t.Array(t.String()), ms: t.Integer() })),
+})
+export type Verification = Static<typeof Verification>
+
+export const NewBackup = t.Object({
+  out: t.Optional(t.String({ minLength: 1, maxLength: 4_096, description: 'A folder that does not exist yet' })),
+})
+export type NewBackup = Static<typeof NewBackup>
+
+export const Backup = t.Object({
+  object: t.Literal('backup'),
+  path: t.String(),
+  file: t.String(),
+  bytes: t.Integer(),
+  sha256: t.String(),
+  created: Timestamp,
+})
+export type Backup = Static<typeof Backup>
+
+/** One target of one engine: what a tenant never sees. */
+export const EngineTarget = t.Object({
+  id: t.String({ description: 'The service engine id' }),
+  mode: t.String(),
+  target: nullable(t.String({ description: 'upstream:model; null where nothing answers' })),
+  kind: nullable(t.String()),
+  rank: t.Integer({ description: '1 answers first, the rest when it fails' }),
+  state: oneOf(['ready', 'trying', 'failing', 'none'] as const),
+})
+export type EngineTarget = Static<typeof EngineTarget>
+export const EngineList = t.Object({ engines: t.Array(EngineTarget) })
+
+export const EngineTestQuery = t.Object({ upstream: t.Optional(t.String({ maxLength: 64 })) })
+
+export const EngineTest = t.Object({
+  id: t.String({ description: 'upstream:model' }),
+  kind: t.String(),
+  ok: t.Boolean(),
+  checks: t.Array(t.Object({ check: t.String(), ok: t.Boolean(), latency_ms: t.Integer(), detail: t.String() })),
+})
+export type EngineTest = Static<typeof EngineTest>
+export const EngineTests = t.Object({ tests: t.Array(EngineTest) })
+
+/** Body of `POST /ops/v1/engines`. The key travels over the socket only, and is kept in a file of its own. */
+export const NewEngine = t.Object({
+  name: t.String({ pattern: '^[a-z0-9][a-z0-9-]{0,31}$' }),
+  kind: oneOf(UPSTREAM_KINDS),
+  base_url: t.Optional(t.String({ pattern: '^https?://[^\\s]+$' })),
+  models: t.Array(t.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 20 }),
+  api_key: t.Optional(t.String({ minLength: 1, maxLength: 4_096 })),
+  test: t.Boolean(),
+})
+export type NewEngine = Static<typeof NewEngine>
+
+export const AddedEngine = t.Object({
+  object: t.Literal('engine'),
+  name: t.String(),
+  kind: t.String(),
+  models: t.Array(t.String()),
+  modes: t.Array(t.String(), { description: 'Modes that it answers from the next start on' }),
+  saved_to: nullable(t.String({ description: 'null when a test failed and nothing was saved' })),
+  tests: t.Array(EngineTest),
+})
+export type AddedEngine = Static<typeof AddedEngine>

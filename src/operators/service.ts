@@ -1,0 +1,26 @@
+import type { Call, OperatorCaller } from '../kernel/caller'
+import type { createBackup } from './backup'
+import { createCreditVerbs } from './credits'
+import { createEngineVerbs } from './engines'
+import { createKeyVerbs } from './keys'
+import { createStatus } from './status'
+import { createVerify } from './verify'
+
+type Deps = Parameters<typeof createKeyVerbs>[0] &
+  Parameters<typeof createCreditVerbs>[0] &
+  Parameters<typeof createEngineVerbs>[0] &
+  Parameters<typeof createStatus>[0] &
+  Parameters<typeof createVerify>[0] & { backup: ReturnType<typeof createBackup> }
+
+export type OperatorService = ReturnType<typeof createOperators>
+export type OperatorCall = Call<OperatorCaller>
+
+/** Everything the operator plane can do; each verb goes through the room that owns the rule. */
+export const createOperators = (deps: Deps) => ({
+  keys: createKeyVerbs(deps),
+  credits: createCreditVerbs(deps),
+  engines: createEngineVerbs(deps),
+  status: createStatus(deps),
+  verify: createVerify(deps),
+  backup: deps.backup,
+})

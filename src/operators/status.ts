@@ -1,0 +1,67 @@
+import type { Call, OperatorCaller } from '../kernel/caller'
+import { type Clock, iso } from '../kernel/clock'
+import type { Status } from './schema'
+
+/** What the assembled server knows of itself; the rooms do not. */
+export type ServerFacts = {
+  version: string
+  production: boolean
+  /** Null while the app runs inside a command and listens nowhere. */
+  apiUrl: string | null
+  publicUrl: string | null
+  dataDir: string
+  pid: number
+  startedAt: number
+  database: { dialect: 'sqlite' | 'postgres'; place: string }
+}
+
+type Health = {
+  status: 'healthy' | 'degraded' | 'down'
+  infrastructure: { database: { status: string; latencyMs: number | null } }
+}
+type Mapping = { targets: { kind: string; breaker: string }[] }[]
+
+type Deps = {
+  clock: Clock
+  facts(): ServerFacts
+  health(): Promise<Health>
+  schema(): Promise<{ applied: number; known: number }>
+  mapping(): Mapping
+}
+
+/** One screen: what runs, where, how well (dx 2.8). */
+export function createStatus({ clock, facts, health, schema, mapping }: Deps) {
+  return async function status(_call: Call<OperatorCaller>): Promise<Status> {
+    const { version, production, apiUrl, publicUrl, dataDir, pid, startedAt, database } = facts()
+    const [{ status: state, infrastructure }, { applied, known }] = await Promise.all([health(), schema()])
+    return {
+      object: 'status',
+      version,
+      mode: production ? 'production' : 'dev',
+      health: state,
+      api_url: apiUrl,
+      public_url: publicUrl,
+      data_dir: dataDir,
+      pid,
+      started_at: iso(startedAt),
+      now: iso(clock.now()),
+      database: {
+        ...database,
+        ok: infrastructure.database.status !== 'down',
+        latency_ms: infrastructure.database.latencyMs,
+        migrations_applied: applied,
+        migrations_known: known,
+      },
+      engines: countEngines(mapping()),
+    }
+  }
+}
+
+function countEngines(mapping: Mapping): Status['engines'] {
+  const [connected, builtin] = [mapping.filter(isConnected), mapping.filter(isBuiltin)]
+  const failing = connected.filter(({ targets }) => targets.every(({ breaker }) => breaker === 'open'))
+  return { connected: connected.length, builtin: builtin.length, failing: failing.length }
+}
+
+const isBuiltin = ({ targets }: Mapping[number]): boolean => targets.some(({ kind }) => kind === 'builtin')
+const isConnected = ({ targets }: Mapping[number]): boolean => targets.some(({ kind }) => kind !== 'builtin')

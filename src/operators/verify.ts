@@ -1,0 +1,28 @@
+import type { Call, OperatorCaller } from '../kernel/caller'
+import { type Clock, iso } from '../kernel/clock'
+import type { Reader, Store } from '../kernel/store'
+import type { Verification } from './schema'
+
+/** One room's claim about its own rows: what it finds broken, in sentences; empty when sound. */
+export type Invariant = { check: string; violations(reader: Reader): Promise<string[]> }
+
+type Deps = { store: Store; clock: Clock; invariants: readonly Invariant[] }
+
+/**
+ * Checks what must be true of the store whatever happened to the process (reliability 2: I6, I8, I20).
+ * Checks run one after another, so that a live server keeps room for its requests.
+ */
+export function createVerify({ store, clock, invariants }: Deps) {
+  const all: readonly Invariant[] = [{ check: 'integrity', violations: () => store.integrity() }, ...invariants]
+
+  return async function verify(_call: Call<OperatorCaller>): Promise<Verification> {
+    const checks: Verification['checks'] = []
+    for (const { check, violations } of all) {
+      const began = clock.monotonic()
+      const found = await violations(store.read)
+      checks.push({ check, violations: found, ms: Math.round(clock.monotonic() - began) })
+    }
+    const ok = checks.every(({ violations }) => violations.length === 0)
+    return { object: 'verification', ok, checked_at: iso(clock.now()), checks }
+  }
+}
