@@ -1,0 +1,54 @@
+import {
+  createAttempts,
+  createAuth,
+  createAuthenticator,
+  createPasswords,
+  createSessions,
+  type Visit,
+} from '../../src/auth'
+import type { OwnerScope } from '../../src/kernel/caller'
+import { newRequestId, type SessionId } from '../../src/kernel/ids'
+import { createSightings } from '../../src/kernel/sightings'
+import type { Store } from '../../src/kernel/store'
+import { createWorld } from '../keys/world'
+
+const passwords = createPasswords()
+
+export const visit = (route = 'POST /auth/sessions', ip = '192.0.2.1'): Visit => ({
+  requestId: newRequestId(),
+  route,
+  signal: new AbortController().signal,
+  ip,
+})
+
+/** The rooms up to auth, and what was granted to new accounts. */
+export function createAuthWorld(store: Store, signup: 'open' | 'closed' = 'open') {
+  const world = createWorld(store)
+  const { audit, orgs, events, clock, lookup } = world
+  const lastSeen = createSightings<SessionId>({ everyMs: 5 * 60_000, clock })
+  const sessions = createSessions({ store, orgs, events, clock, lastSeen })
+  const attempts = createAttempts({ clock })
+  const granted: OwnerScope[] = []
+  const auth = createAuth({
+    store,
+    audit,
+    orgs,
+    sessions,
+    passwords,
+    attempts,
+    clock,
+    signup,
+    grantInitial: async (_tx, owner) => {
+      granted.push(owner)
+    },
+  })
+  const authenticate = createAuthenticator({ keys: lookup, sessions })
+  const bearer = (token: string) => authenticate({ authorization: `Bearer ${token}`, cookie: null })
+
+  let people = 0
+  /** A new account with its first session. */
+  const join = (password = 'correct horse') =>
+    auth.signUp(visit('POST /auth/signup'), { email: `p${++people}.${crypto.randomUUID()}@example.com`, password })
+
+  return { ...world, sessions, lastSeen, attempts, auth, authenticate, bearer, granted, join }
+}
