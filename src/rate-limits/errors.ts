@@ -1,0 +1,40 @@
+import { defineError } from '../kernel/errors'
+import type { ModeGroup } from './tiers'
+
+/** Where a limit comes from, as the sentences of dx 6.3 #10 say it: `on tier free`. */
+export type Source = string
+
+export const rateLimitExceeded = defineError(
+  'throttled',
+  'rate_limit_exceeded',
+  (who: string, limit: number, source: Source, number: number, waitS: number) =>
+    `${who} allows ${limit} requests a minute ${source} and this is number ${number}. Try again in ${waitS} s.`,
+)
+
+export const modeRateLimitExceeded = defineError(
+  'throttled',
+  'mode_rate_limit_exceeded',
+  (group: ModeGroup, limit: number, source: Source, number: number, waitS: number) =>
+    `${spell(group)} ${limit} requests a minute ${source} and this is number ${number}. ` +
+    `Other modes still work. Try again in ${waitS} s.`,
+)
+
+export const tokenLimitExceeded = defineError(
+  'throttled',
+  'token_limit_exceeded',
+  (limit: number, source: Source, left: number, wanted: number, waitS: number) =>
+    `${limit} tokens a minute are allowed ${source}, ${left} of them are left and this call counts ${wanted}. ` +
+    `Try again in ${waitS} s.`,
+)
+
+/** The same code, for a call that no waiting helps. */
+export const tokensNeverFit = defineError(
+  'throttled',
+  'token_limit_exceeded',
+  (limit: number, source: Source, wanted: number) =>
+    `This call counts ${wanted} tokens and ${limit} a minute are allowed ${source}, so it can never fit. ` +
+    'Send a shorter prompt, ask for a shorter answer, or request a higher tier.',
+)
+
+const spell = (group: ModeGroup): string =>
+  group === 'text' || group === 'stealth' ? `The ${group} modes together allow` : `Mode "${group}" allows`

@@ -1,0 +1,134 @@
+import type { TenantCaller } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { modeRateLimitExceeded, rateLimitExceeded, tokenLimitExceeded, tokensNeverFit } from './errors'
+import { createMemoryWindows } from './memory-windows'
+import { anonymousLimits, limitsOf, subjectOf } from './rules'
+import type { LimitStatus, RateLimits } from './schema'
+import { groupOf, type Tiers } from './tiers'
+import { add, correct, createWindow, resetMs, used, WINDOW_MS, type Window, waitFor } from './window'
+
+export type RateLimiter = ReturnType<typeof createRateLimiter>
+
+/** Tokens claimed at admission, to be corrected once to what the call really used. */
+export type TokenTicket = { correct(tokens: number): void }
+
+const MAX_ANONYMOUS = 10_000
+
+/**
+ * The limits of contract 1.6, exact in every half-open minute (I12). What is rejected does not count
+ * against the window that rejected it; a request that a mode or token limit turns away has still been
+ * a request.
+ */
+export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers }) {
+  const subjects = createMemoryWindows(clock)
+  const addresses = createMemoryWindows(clock, MAX_ANONYMOUS)
+
+  return { admitRequest, admitMode, reserveTokens, headers, anonymousHeaders, status }
+
+  /** Counts one request. Throws 429 `rate_limit_exceeded`. */
+  function admitRequest(caller: TenantCaller): void {
+    const { requests } = subjects.of(subjectOf(caller))
+    const now = clock.monotonic()
+    const { rpm, rpmSource } = limitsOf(caller, tiers)
+    const count = used(requests, now)
+    if (count >= rpm) {
+      const retryAfterS = seconds(waitFor(requests, now, rpm, 1))
+      const who = caller.type === 'key' ? 'This key' : 'A dashboard session'
+      throw rateLimitExceeded.with({ retryAfterS }, who, rpm, rpmSource, count + 1, retryAfterS)
+    }
+    add(requests, now, 1)
+  }
+
+  /** Counts one request of a mode, `auto` once it is resolved. Throws 429 `mode_rate_limit_exceeded`. */
+  function admitMode(caller: TenantCaller, mode: string): void {
+    const group = groupOf(mode)
+    const windows = subjects.of(subjectOf(caller))
+    windows.modes[group] ??= createWindow()
+    const window = windows.modes[group]
+    const now = clock.monotonic()
+    const { modes, tierSource } = limitsOf(caller, tiers)
+    const count = used(window, now)
+    if (count >= modes[group]) {
+      const retryAfterS = seconds(waitFor(window, now, modes[group], 1))
+      throw modeRateLimitExceeded.with({ retryAfterS }, group, modes[group], tierSource, count + 1, retryAfterS)
+    }
+    add(window, now, 1)
+  }
+
+  /**
+   * Claims the tokens a call may use before it starts, so that parallel calls cannot pass the limit
+   * together (I14). Throws 429 `token_limit_exceeded`.
+   */
+  function reserveTokens(caller: TenantCaller, tokens: number): TokenTicket {
+    const window = subjects.of(subjectOf(caller)).tokens
+    const now = clock.monotonic()
+    const { tpm, tpmSource } = limitsOf(caller, tiers)
+    const waitMs = waitFor(window, now, tpm, tokens)
+    if (waitMs === Number.POSITIVE_INFINITY) {
+      throw tokensNeverFit.with({ retryAfterS: WINDOW_MS / 1000 }, tpm, tpmSource, tokens)
+    }
+    if (waitMs > 0) {
+      const retryAfterS = seconds(waitMs)
+      const left = Math.max(tpm - used(window, now), 0)
+      throw tokenLimitExceeded.with({ retryAfterS }, tpm, tpmSource, left, tokens, retryAfterS)
+    }
+    const entry = add(window, now, tokens)
+    return { correct: (actual) => correct(window, entry, actual >= 0 ? actual : tokens) }
+  }
+
+  /** The six headers of contract 1.3 as they stand now. */
+  function headers(caller: TenantCaller): Record<string, string> {
+    const { requests, tokens } = subjects.of(subjectOf(caller))
+    const { rpm, tpm } = limitsOf(caller, tiers)
+    return headersFrom(rpm, requests, tpm, tokens, clock.monotonic())
+  }
+
+  /** Counts and reports a call that nobody signed, by address: for information, never enforced (contract 1.3). */
+  function anonymousHeaders(address: string): Record<string, string> {
+    const { requests, tokens } = addresses.of(address)
+    const { rpm, tpm } = anonymousLimits(tiers)
+    const now = clock.monotonic()
+    if (used(requests, now) < rpm) add(requests, now, 1)
+    return headersFrom(rpm, requests, tpm, tokens, now)
+  }
+
+  /** The body of `GET /rate-limits` (contract 21). */
+  function status(caller: TenantCaller): Omit<RateLimits, 'request_id'> {
+    const { requests, tokens } = subjects.of(subjectOf(caller))
+    const { tier, rpm, tpm, modes } = limitsOf(caller, tiers)
+    const now = clock.monotonic()
+    const overrides = caller.type === 'key' ? caller : { rpmLimit: null, tpmLimit: null }
+    return {
+      tier,
+      window_seconds: 60,
+      limits: { rpm, tpm },
+      mode_limits: { ...modes },
+      usage: { requests: statusOf(requests, rpm, now), tokens: statusOf(tokens, tpm, now) },
+      key_overrides: { rpm_limit: overrides.rpmLimit, tpm_limit: overrides.tpmLimit },
+      pending_request: null,
+    }
+  }
+}
+
+const statusOf = (window: Window, limit: number, now: number): LimitStatus => ({
+  limit,
+  remaining: remaining(window, limit, now),
+  reset: reset(window, now),
+})
+
+const headersFrom = (rpm: number, requests: Window, tpm: number, tokens: Window, now: number) => ({
+  'x-ratelimit-limit-requests': String(rpm),
+  'x-ratelimit-remaining-requests': String(remaining(requests, rpm, now)),
+  'x-ratelimit-reset-requests': reset(requests, now),
+  'x-ratelimit-limit-tokens': String(tpm),
+  'x-ratelimit-remaining-tokens': String(remaining(tokens, tpm, now)),
+  'x-ratelimit-reset-tokens': reset(tokens, now),
+})
+
+/** Never below zero: a limit can have been lowered, and a call can use more than it claimed. */
+const remaining = (window: Window, limit: number, now: number): number => Math.max(limit - used(window, now), 0)
+
+const reset = (window: Window, now: number): string => `${Math.ceil(resetMs(window, now) / 1000)}s`
+
+/** Whole seconds after which the wait is over, as `Retry-After` wants them. */
+const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000))

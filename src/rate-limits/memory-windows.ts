@@ -1,0 +1,41 @@
+import type { Clock } from '../kernel/clock'
+import type { ModeGroup } from './tiers'
+import { createWindow, WINDOW_MS, type Window } from './window'
+
+/** The windows of one subject, each made when first counted in. */
+export type SubjectWindows = { requests: Window; tokens: Window; modes: Partial<Record<ModeGroup, Window>> }
+
+/** Where windows are kept: in this process, or (one day) where several nodes see them. */
+export type WindowStore = { of(subject: string): SubjectWindows; readonly size: number }
+
+/**
+ * Windows in memory, in two generations. Whoever was not seen for a whole generation, which is a
+ * minute or more, has only empty windows and is forgotten with the older one: no sweep, no timer.
+ * `maxSubjects` forgets sooner; only for counts that are not enforced.
+ */
+export function createMemoryWindows(clock: Clock, maxSubjects = Number.POSITIVE_INFINITY): WindowStore {
+  let young = new Map<string, SubjectWindows>()
+  let old = new Map<string, SubjectWindows>()
+  let turnAt = clock.monotonic() + WINDOW_MS
+
+  function turn(now: number): void {
+    old = young
+    young = new Map()
+    turnAt = now + WINDOW_MS
+  }
+
+  return {
+    of(subject) {
+      const now = clock.monotonic()
+      if (now >= turnAt || young.size >= maxSubjects) turn(now)
+      let windows = young.get(subject)
+      if (windows) return windows
+      windows = old.get(subject) ?? { requests: createWindow(), tokens: createWindow(), modes: {} }
+      young.set(subject, windows)
+      return windows
+    },
+    get size() {
+      return new Set([...young.keys(), ...old.keys()]).size
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import type { TenantCaller, Tier } from '../kernel/caller'
+import type { Source } from './errors'
+import type { TierLimits, Tiers } from './tiers'
+
+/** Dashboard sessions, whatever they do (contract 1.2). */
+const SESSION_RPM = 120
+
+export type CallerLimits = TierLimits & { tier: Tier; rpmSource: Source; tpmSource: Source; tierSource: Source }
+
+/** Whose windows count: a key's own; all sessions of a user share one, or signing in again would double it. */
+export const subjectOf = (caller: TenantCaller): string =>
+  caller.type === 'key' ? caller.keyId : `session:${caller.userId}`
+
+/** What a caller may do in a minute. A key's own limits can only lower its tier's (contract 20). */
+export function limitsOf(caller: TenantCaller, tiers: Tiers): CallerLimits {
+  if (caller.type === 'session') {
+    const free = tiers.limitsOf('free')
+    const source = 'in the dashboard'
+    return { ...free, rpm: SESSION_RPM, tier: 'free', rpmSource: 'in all', tpmSource: source, tierSource: source }
+  }
+  const { tier, rpmLimit, tpmLimit } = caller
+  const limits = tiers.limitsOf(tier)
+  const tierSource = `on tier ${tier}`
+  const own = 'by its own setting'
+  const lowersRpm = rpmLimit !== null && rpmLimit < limits.rpm
+  const lowersTpm = tpmLimit !== null && tpmLimit < limits.tpm
+  return {
+    tier,
+    rpm: lowersRpm ? rpmLimit : limits.rpm,
+    tpm: lowersTpm ? tpmLimit : limits.tpm,
+    modes: limits.modes,
+    rpmSource: lowersRpm ? own : tierSource,
+    tpmSource: lowersTpm ? 'by the setting of this key' : tierSource,
+    tierSource,
+  }
+}
+
+export const anonymousLimits = (tiers: Tiers): TierLimits => tiers.limitsOf('free')

@@ -1,0 +1,96 @@
+/** Every limit counts over the last minute, moving (contract 1.6). */
+export const WINDOW_MS = 60_000
+
+const FIRST_CAPACITY = 8
+/** An entry about to leave still counts, even when the rounding of a double says it has left. */
+const SOON_MS = 0.001
+
+/**
+ * An exact log of what was admitted in the last 60 seconds: a ring of (moment, weight), oldest first,
+ * that grows to what is needed. Moments are monotonic milliseconds. A half-open minute that begins
+ * anywhere holds at most what was checked for (I12): an entry leaves exactly 60 s after it came.
+ */
+export type Window = {
+  times: Float64Array
+  weights: Float64Array
+  head: number
+  size: number
+  sum: number
+  /** How many entries left so far: entry numbers go on counting. */
+  left: number
+}
+
+export const createWindow = (): Window => ({
+  times: new Float64Array(FIRST_CAPACITY),
+  weights: new Float64Array(FIRST_CAPACITY),
+  head: 0,
+  size: 0,
+  sum: 0,
+  left: 0,
+})
+
+/** What the last 60 seconds hold, after letting go of everything older. */
+export function used(window: Window, now: number): number {
+  const mask = window.times.length - 1
+  const end = now - WINDOW_MS
+  while (window.size > 0 && window.times[window.head]! <= end) {
+    window.sum -= window.weights[window.head]!
+    window.head = (window.head + 1) & mask
+    window.size--
+    window.left++
+  }
+  return window.sum
+}
+
+/** Adds an entry and answers its number, by which it can be corrected. */
+export function add(window: Window, now: number, weight: number): number {
+  if (window.size === window.times.length) grow(window)
+  const at = (window.head + window.size) & (window.times.length - 1)
+  window.times[at] = now
+  window.weights[at] = weight
+  window.sum += weight
+  return window.left + window.size++
+}
+
+/** Gives an entry its true weight; one that has left the window is left alone. */
+export function correct(window: Window, entry: number, weight: number): void {
+  const place = entry - window.left
+  if (place < 0 || place >= window.size) return
+  const at = (window.head + place) & (window.times.length - 1)
+  window.sum += weight - window.weights[at]!
+  window.weights[at] = weight
+}
+
+/** Milliseconds until `weight` more fits under `limit`; 0 when it fits now, Infinity when it never can. */
+export function waitFor(window: Window, now: number, limit: number, weight: number): number {
+  let excess = used(window, now) + weight - limit
+  if (excess <= 0) return 0
+  if (weight > limit) return Number.POSITIVE_INFINITY
+  const mask = window.times.length - 1
+  for (let place = 0; place < window.size; place++) {
+    const at = (window.head + place) & mask
+    excess -= window.weights[at]!
+    if (excess <= 0) return Math.max(window.times[at]! + WINDOW_MS - now, SOON_MS)
+  }
+  return WINDOW_MS
+}
+
+/** Milliseconds until the window is empty if nothing more comes. */
+export function resetMs(window: Window, now: number): number {
+  if (used(window, now) === 0) return 0
+  const newest = (window.head + window.size - 1) & (window.times.length - 1)
+  return window.times[newest]! + WINDOW_MS - now
+}
+
+/** Capacities are powers of two, so that a place in the ring is a mask away. */
+function grow(window: Window): void {
+  const { times, weights, head } = window
+  window.times = new Float64Array(times.length * 2)
+  window.weights = new Float64Array(times.length * 2)
+  for (let place = 0; place < window.size; place++) {
+    const from = (head + place) & (times.length - 1)
+    window.times[place] = times[from]!
+    window.weights[place] = weights[from]!
+  }
+  window.head = 0
+}

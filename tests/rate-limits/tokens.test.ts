@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createRateLimiter, createTiers } from '../../src/rate-limits'
+import { createMemoryWindows } from '../../src/rate-limits/memory-windows'
+import { keyCaller, sessionCaller } from '../support/callers'
+import { fakeClock } from '../support/clock'
+
+function setUp() {
+  const clock = fakeClock()
+  return { clock, limiter: createRateLimiter({ clock, tiers: createTiers() }), caller: keyCaller() }
+}
+
+const tries = (attempt: () => void): boolean => {
+  try {
+    attempt()
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe('tokens a minute', () => {
+  test('fifty parallel calls of 3,000 tokens reserve no more than Free has (I14)', () => {
+    const { limiter, caller } = setUp()
+    const let_in = Array.from({ length: 50 }, () => tries(() => limiter.reserveTokens(caller, 3_000)))
+    expect(let_in.filter(Boolean).length).toBe(33)
+  })
+
+  test('a correction downward gives room at once, upward takes it', () => {
+    const { limiter, caller } = setUp()
+    const first = limiter.reserveTokens(caller, 100_000)
+    expect(tries(() => limiter.reserveTokens(caller, 1))).toBe(false)
+    first.correct(40_000)
+    const second = limiter.reserveTokens(caller, 60_000)
+    second.correct(90_000)
+    expect(limiter.headers(caller)['x-ratelimit-remaining-tokens']).toBe('0')
+  })
+
+  test('a correction that comes after the minute changes nothing', () => {
+    const { clock, limiter, caller } = setUp()
+    const ticket = limiter.reserveTokens(caller, 100_000)
+    clock.advance(60_000)
+    limiter.reserveTokens(caller, 100_000)
+    ticket.correct(0)
+    expect(tries(() => limiter.reserveTokens(caller, 1))).toBe(false)
+  })
+
+  test('nonsense from an engine leaves the claim as it was', () => {
+    const { limiter, caller } = setUp()
+    limiter.reserveTokens(caller, 100_000).correct(Number.NaN)
+    expect(limiter.headers(caller)['x-ratelimit-remaining-tokens']).toBe('0')
+  })
+
+  test('in every minute what was reserved fits, whatever the schedule', () => {
+    const schedule = fc.array(fc.tuple(fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 1, max: 40_000 })), {
+      maxLength: 60,
+    })
+    fc.assert(
+      fc.property(schedule, (calls) => {
+        const { clock, limiter, caller } = setUp()
+        const admitted: { at: number; tokens: number }[] = []
+        for (const [wait, tokens] of calls) {
+          clock.advance(wait)
+          if (tries(() => limiter.reserveTokens(caller, tokens))) admitted.push({ at: clock.monotonic(), tokens })
+        }
+        for (const { at: start } of admitted) {
+          const inside = admitted.filter(({ at }) => at >= start && at < start + 60_000)
+          expect(inside.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(100_000)
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+describe('the six headers', () => {
+  test('tell the truth while requests and tokens are spent and come back', () => {
+    const { clock, limiter, caller } = setUp()
+    expect(limiter.headers(caller)).toEqual({
+      'x-ratelimit-limit-requests': '60',
+      'x-ratelimit-remaining-requests': '60',
+      'x-ratelimit-reset-requests': '0s',
+      'x-ratelimit-limit-tokens': '100000',
+      'x-ratelimit-remaining-tokens': '100000',
+      'x-ratelimit-reset-tokens': '0s',
+    })
+    for (let sent = 1; sent <= 60; sent++) {
+      limiter.admitRequest(caller)
+      expect(limiter.headers(caller)['x-ratelimit-remaining-requests']).toBe(String(60 - sent))
+    }
+    expect(tries(() => limiter.admitRequest(caller))).toBe(false)
+    limiter.reserveTokens(caller, 1_200)
+    clock.advance(2_500)
+    expect(limiter.headers(caller)).toMatchObject({
+      'x-ratelimit-remaining-requests': '0',
+      'x-ratelimit-reset-requests': '58s',
+      'x-ratelimit-remaining-tokens': '98800',
+      'x-ratelimit-reset-tokens': '58s',
+    })
+    clock.advance(57_500)
+    expect(limiter.headers(caller)['x-ratelimit-remaining-requests']).toBe('60')
+  })
+
+  test('an address without a credential is counted, told, and never turned away', () => {
+    const { limiter } = setUp()
+    const told = Array.from({ length: 70 }, () => limiter.anonymousHeaders('203.0.113.9'))
+    expect(told[0]).toMatchObject({ 'x-ratelimit-limit-requests': '60', 'x-ratelimit-remaining-requests': '59' })
+    expect(told[69]?.['x-ratelimit-remaining-requests']).toBe('0')
+    expect(limiter.anonymousHeaders('203.0.113.10')['x-ratelimit-remaining-requests']).toBe('59')
+  })
+})
+
+describe('GET /rate-limits', () => {
+  test('shows tier, limits, what is left and the own limits of the key', () => {
+    const { limiter } = setUp()
+    const caller = keyCaller({ tier: 'pro', rpmLimit: 500 })
+    limiter.admitRequest(caller)
+    limiter.reserveTokens(caller, 10)
+    expect(limiter.status(caller)).toEqual({
+      tier: 'pro',
+      window_seconds: 60,
+      limits: { rpm: 500, tpm: 2_000_000 },
+      mode_limits: { text: 1_000, stealth: 500, image: 333, research: 250, video: 166 },
+      usage: {
+        requests: { limit: 500, remaining: 499, reset: '60s' },
+        tokens: { limit: 2_000_000, remaining: 1_999_990, reset: '60s' },
+      },
+      key_overrides: { rpm_limit: 500, tpm_limit: null },
+      pending_request: null,
+    })
+  })
+
+  test('shows a session its 120', () => {
+    const { limiter } = setUp()
+    expect(limiter.status(sessionCaller())).toMatchObject({ tier: 'free', limits: { rpm: 120, tpm: 100_000 } })
+  })
+})
+
+describe('memory', () => {
+  test('subjects that went quiet are forgotten, and those that did not are kept', () => {
+    const clock = fakeClock()
+    const windows = createMemoryWindows(clock)
+    for (let subject = 0; subject < 5_000; subject++) windows.of(`k${subject}`)
+    const busy = windows.of('busy')
+    for (let minute = 0; minute < 3; minute++) {
+      clock.advance(60_000)
+      expect(windows.of('busy')).toBe(busy)
+    }
+    expect(windows.size).toBe(1)
+  })
+
+  test('a flood of addresses stays bounded', () => {
+    const windows = createMemoryWindows(fakeClock(), 100)
+    for (let address = 0; address < 10_000; address++) windows.of(`a${address}`)
+    expect(windows.size).toBeLessThanOrEqual(200)
+  })
+
+  test('a rejection costs less than 0.2 ms, with a full window of 5,000', () => {
+    const { limiter } = setUp()
+    const caller = keyCaller({ tier: 'enterprise' })
+    for (let sent = 0; sent < 5_000; sent++) limiter.admitRequest(caller)
+    const started = performance.now()
+    for (let flood = 0; flood < 2_000; flood++) tries(() => limiter.admitRequest(caller))
+    expect((performance.now() - started) / 2_000).toBeLessThan(0.2)
+  })
+})
