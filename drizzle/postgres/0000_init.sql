@@ -47,6 +47,16 @@ CREATE TABLE "audit_heads" (
 	"at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "conversations" (
+	"id" text PRIMARY KEY NOT NULL,
+	"user_id" text NOT NULL,
+	"title" text,
+	"last_message" text,
+	"message_count" bigint DEFAULT 0 NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "holds" (
 	"ref" text PRIMARY KEY NOT NULL,
 	"wallet_id" text NOT NULL,
@@ -78,6 +88,16 @@ CREATE TABLE "members" (
 	"role" text NOT NULL,
 	"joined_at" bigint NOT NULL,
 	CONSTRAINT "members_org_id_user_id_pk" PRIMARY KEY("org_id","user_id")
+);
+--> statement-breakpoint
+CREATE TABLE "messages" (
+	"id" text PRIMARY KEY NOT NULL,
+	"conversation_id" text NOT NULL,
+	"seq" bigint NOT NULL,
+	"role" text NOT NULL,
+	"content" text NOT NULL,
+	"about" jsonb,
+	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "orgs" (
@@ -161,9 +181,11 @@ CREATE INDEX "api_keys_by_user" ON "api_keys" USING btree ("user_id","created_at
 CREATE INDEX "api_keys_by_org" ON "api_keys" USING btree ("org_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "audit_events_by_time" ON "audit_events" USING btree ("scope","at","seq");--> statement-breakpoint
 CREATE INDEX "audit_events_by_entity" ON "audit_events" USING btree ("scope","entity_id","seq") WHERE "audit_events"."entity_type" <> 'completion';--> statement-breakpoint
+CREATE INDEX "conversations_by_user" ON "conversations" USING btree ("user_id","updated_at","id");--> statement-breakpoint
 CREATE INDEX "holds_open" ON "holds" USING btree ("expires_at") WHERE "holds"."state" = 'open';--> statement-breakpoint
 CREATE UNIQUE INDEX "ledger_entries_once" ON "ledger_entries" USING btree ("ref","kind","account");--> statement-breakpoint
 CREATE INDEX "members_by_user" ON "members" USING btree ("user_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "messages_by_conversation" ON "messages" USING btree ("conversation_id","seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "orgs_by_slug" ON "orgs" USING btree ("slug");--> statement-breakpoint
 CREATE UNIQUE INDEX "sessions_by_token" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "sessions_by_user" ON "sessions" USING btree ("user_id");--> statement-breakpoint

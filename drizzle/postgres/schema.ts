@@ -2,6 +2,7 @@
 import * as audit from '../../src/audit/table'
 import * as auth from '../../src/auth/table'
 import * as billing from '../../src/billing/table'
+import * as talk from '../../src/conversations/table'
 import * as keys from '../../src/keys/table'
 import * as orgRoom from '../../src/orgs/table'
 import * as settings from '../../src/settings/table'
@@ -20,3 +21,5 @@ export const orgs = orgRoom.orgs.postgres
 export const members = orgRoom.members.postgres
 export const apiKeys = keys.apiKeys.postgres
 export const sessions = auth.sessions.postgres
+export const conversations = talk.conversations.postgres
+export const messages = talk.messages.postgres

@@ -52,6 +52,17 @@ CREATE TABLE `audit_heads` (
 	`at` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `conversations` (
+	`id` text PRIMARY KEY NOT NULL,
+	`user_id` text NOT NULL,
+	`title` text,
+	`last_message` text,
+	`message_count` integer DEFAULT 0 NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `conversations_by_user` ON `conversations` (`user_id`,`updated_at`,`id`);--> statement-breakpoint
 CREATE TABLE `holds` (
 	`ref` text PRIMARY KEY NOT NULL,
 	`wallet_id` text NOT NULL,
@@ -88,6 +99,17 @@ CREATE TABLE `members` (
 );
 --> statement-breakpoint
 CREATE INDEX `members_by_user` ON `members` (`user_id`);--> statement-breakpoint
+CREATE TABLE `messages` (
+	`id` text PRIMARY KEY NOT NULL,
+	`conversation_id` text NOT NULL,
+	`seq` integer NOT NULL,
+	`role` text NOT NULL,
+	`content` text NOT NULL,
+	`about` text,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `messages_by_conversation` ON `messages` (`conversation_id`,`seq`);--> statement-breakpoint
 CREATE TABLE `orgs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,

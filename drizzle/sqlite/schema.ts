@@ -2,6 +2,7 @@
 import * as audit from '../../src/audit/table'
 import * as auth from '../../src/auth/table'
 import * as billing from '../../src/billing/table'
+import * as talk from '../../src/conversations/table'
 import * as keys from '../../src/keys/table'
 import * as orgRoom from '../../src/orgs/table'
 import * as settings from '../../src/settings/table'
@@ -20,3 +21,5 @@ export const orgs = orgRoom.orgs.sqlite
 export const members = orgRoom.members.sqlite
 export const apiKeys = keys.apiKeys.sqlite
 export const sessions = auth.sessions.sqlite
+export const conversations = talk.conversations.sqlite
+export const messages = talk.messages.sqlite

@@ -18,7 +18,8 @@ const MODE_INSTRUCTIONS: Record<string, string> = {
   think: 'Reason step by step before you conclude, check your result, and state the conclusion clearly.',
   code: 'You write production-quality code. Give complete, runnable code in fenced blocks with the language named, then a short explanation.',
   roast: 'Roast what you are given: witty, sharp and good-natured. Never attack protected traits.',
-  research: 'Answer as a researcher: separate what is established from what is uncertain, and name what should be looked up.',
+  research:
+    'Answer as a researcher: separate what is established from what is uncertain, and name what should be looked up.',
   domain_analysis:
     'Analyse the subject as an expert of its field. Answer with one JSON object: {"domain": string, "summary": string, "findings": [{"title": string, "detail": string, "confidence": number}], "recommendations": [string]}. JSON only.',
   data_extraction:

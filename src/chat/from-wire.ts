@@ -1,23 +1,21 @@
 import type { Ask } from '../completions'
 import { assertMetadata } from '../completions'
 import type { Attachment } from '../completions/schema'
+import { findEngine } from '../engines'
 import { emptyPrompt } from './errors'
 import type { ChatMessage, ChatOrder } from './schema'
-
-/** What chat needs to know of an engine: the mode its id stands for. */
-export type ModelTable = { modeOf(engineId: string): string | null; canonical(engineId: string): string }
 
 /**
  * A chat order as an ask (contract 4): the last user message is the prompt, all system messages make the
  * persona, earlier turns are context. Throws 400 `empty_prompt` when nobody asks anything.
  */
-export function askFromChat(order: ChatOrder, models: ModelTable): Ask {
+export function askFromChat(order: ChatOrder): Ask {
   if (order.metadata) assertMetadata(order.metadata)
   const last = order.messages.findLastIndex((message) => message.role === 'user' && textOf(message).trim() !== '')
   const question = order.messages[last]
   if (!question) throw emptyPrompt()
   const system = order.messages.filter(({ role }) => role === 'system' || role === 'developer').map(textOf)
-  const engine = engineOf(order.model, models)
+  const engine = engineOf(order.model)
   return {
     prompt: textOf(question),
     mode: engine?.mode ?? 'auto',
@@ -43,10 +41,10 @@ export function askFromChat(order: ChatOrder, models: ModelTable): Ask {
   }
 }
 
-function engineOf(model: string | undefined, models: ModelTable): { id: string; mode: Ask['mode'] } | null {
-  const id = model === undefined ? '' : models.canonical(model)
-  const mode = models.modeOf(id)
-  return mode === null || mode === 'auto' ? null : { id, mode: mode as Ask['mode'] }
+/** The engine a client names; unknown names fall back to auto (contract 4). */
+function engineOf(model: string | undefined): { id: string; mode: Ask['mode'] } | null {
+  const entry = model === undefined ? null : findEngine(model)
+  return entry === null || entry.mode === 'auto' ? null : { id: entry.id, mode: entry.mode as Ask['mode'] }
 }
 
 function toTurn(message: ChatMessage): Ask['context'] {
@@ -63,5 +61,7 @@ const textOf = ({ content }: ChatMessage): string => {
 
 const imagesOf = ({ content }: ChatMessage): Attachment[] =>
   Array.isArray(content)
-    ? content.flatMap((part) => (part.type === 'image_url' ? [{ type: 'image_url' as const, url: part.image_url.url }] : []))
+    ? content.flatMap((part) =>
+        part.type === 'image_url' ? [{ type: 'image_url' as const, url: part.image_url.url }] : [],
+      )
     : []

@@ -1,25 +1,25 @@
-import { type AnswerStream, chatFramer, type CompletionService, toChatCompletion } from '../completions'
+import { type AnswerStream, type CompletionService, chatFramer, toChatCompletion } from '../completions'
 import type { ChatCompletion } from '../completions/schema'
 import type { Call } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
-import { askFromChat, type ModelTable } from './from-wire'
+import { askFromChat } from './from-wire'
 import type { ChatOrder } from './schema'
 
-type Deps = { completions: CompletionService; models: ModelTable; clock: Clock }
+type Deps = { completions: CompletionService; clock: Clock }
 
 export type ChatService = ReturnType<typeof createChat>
 
 /** The chat-completions dialect over the same pipeline: translation, nothing else. */
-export function createChat({ completions, models, clock }: Deps) {
+export function createChat({ completions, clock }: Deps) {
   return {
     /** Throws 400 `empty_prompt`, and all that the pipeline throws. */
     async complete(call: Call, order: ChatOrder): Promise<ChatCompletion> {
-      const { run, result } = await completions.pipeline.complete(call, askFromChat(order, models))
+      const { run, result } = await completions.pipeline.complete(call, askFromChat(order))
       return toChatCompletion(run, result)
     },
 
     stream(call: Call, order: ChatOrder): AnswerStream {
-      const source = completions.pipeline.stream(call, askFromChat(order, models))
+      const source = completions.pipeline.stream(call, askFromChat(order))
       const includeUsage = order.stream_options?.include_usage === true
       return { source, frame: chatFramer(clock, includeUsage), endsWithDone: true }
     },

@@ -1,7 +1,7 @@
 import type { Voice } from '../agent'
 import type { PastTurn } from '../conversations'
-import { sha256Hex } from '../kernel/crypto'
 import { type Call, keyIdOf } from '../kernel/caller'
+import { sha256Hex } from '../kernel/crypto'
 import { invalidInput } from '../kernel/errors'
 import type { Settings } from '../settings'
 import { isStealth, modeWarnings } from './rules'
@@ -67,7 +67,11 @@ export function askFromOrder(order: CompletionOrder, settings: Settings, fresh: 
 /** Absent makes one, `null` makes none, inline context and stealth keep nothing (contract 2.2). */
 function conversationOf(order: CompletionOrder, mode: Mode): Ask['conversation'] {
   if (order.conversation_id) {
-    if (isStealth(mode)) throw invalidInput('conversation_id', `"conversation_id" cannot be used with mode "${mode}", which keeps nothing.`)
+    if (isStealth(mode))
+      throw invalidInput(
+        'conversation_id',
+        `"conversation_id" cannot be used with mode "${mode}", which keeps nothing.`,
+      )
     return { attach: order.conversation_id }
   }
   const stateless = order.conversation_id === null || order.conversation !== undefined || isStealth(mode)

@@ -16,13 +16,10 @@ export const promptTooLong = (tokens: number, limit: number) =>
     { param: 'prompt', details: [{ path: 'prompt', message: `about ${tokens} tokens, at most ${limit}` }] },
   )
 
-export const requestTimeout = defineError(
-  'timeout',
-  'request_timeout',
-  (seconds: number, mode: string) =>
-    mode === 'research' || mode === 'video'
-      ? `Mode "${mode}" did not finish within ${seconds} s. Send it to POST /${mode} and read poll_url.`
-      : `The answer did not finish within ${seconds} s. Try again, ask for less, or send "stream": true.`,
+export const requestTimeout = defineError('timeout', 'request_timeout', (seconds: number, mode: string) =>
+  mode === 'research' || mode === 'video'
+    ? `Mode "${mode}" did not finish within ${seconds} s. Send it to POST /${mode} and read poll_url.`
+    : `The answer did not finish within ${seconds} s. Try again, ask for less, or send "stream": true.`,
 )
 
 export const engineUnavailable = defineError(

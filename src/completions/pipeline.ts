@@ -1,8 +1,8 @@
 import type { Step, Thought } from '../agent/schema'
 import type { Call } from '../kernel/caller'
 import type { Ask } from './ask'
-import { clientLeft } from './errors'
 import type { AnswerCache, StoredAnswer } from './cache'
+import { clientLeft } from './errors'
 import type { Admitted, Decided, Opened, Result } from './run'
 
 export type Stages = {
@@ -92,13 +92,21 @@ export function createPipeline(stages: Stages, cache: AnswerCache) {
 
   async function* recite(run: Opened, answer: StoredAnswer): AsyncGenerator<Progress> {
     const result = await replay(run, answer)
-    yield { type: 'began', run: { ...run, resolvedMode: answer.resolvedMode, model: answer.model, routing: answer.routing } }
+    yield {
+      type: 'began',
+      run: { ...run, resolvedMode: answer.resolvedMode, model: answer.model, routing: answer.routing },
+    }
     yield { type: 'text', text: answer.content }
     yield { type: 'ended', run, result }
   }
 
   /** Tokens already delivered are paid for; without any, nothing is (contract 2.4, P7). */
-  async function stopEarly(run: Admitted, steps: AsyncGenerator<Step, Thought>, text: string, broken: unknown): Promise<void> {
+  async function stopEarly(
+    run: Admitted,
+    steps: AsyncGenerator<Step, Thought>,
+    text: string,
+    broken: unknown,
+  ): Promise<void> {
     if (text) await stages.finish(run, stages.partial(run, text), broken)
     else await stages.fail(run, broken)
     await steps.return(stages.partial(run, text))

@@ -1,7 +1,7 @@
 import { iso } from '../kernel/clock'
+import type { StoredAnswer } from './cache'
 import type { Opened, Result } from './run'
 import { type ChatCompletion, ChatCompletionId, type Completion, type FinishReason } from './schema'
-import type { StoredAnswer } from './cache'
 
 /** The native answer (contract 2.2). */
 export function toCompletion(run: Opened, { answer, usage, conversationId }: Result): Completion {
@@ -59,14 +59,19 @@ export function toChatCompletion(run: Opened, result: Result): ChatCompletion {
     object: 'chat.completion',
     created: Math.floor(answer.createdAt / 1000),
     model: answer.model.id,
-    choices: [{ index: 0, message: { role: 'assistant', content: answer.content }, finish_reason: finishReason(answer) }],
+    choices: [
+      { index: 0, message: { role: 'assistant', content: answer.content }, finish_reason: finishReason(answer) },
+    ],
     usage: { prompt_tokens, completion_tokens, total_tokens },
     svc_metadata: chatMetadata(run, result),
     request_id: run.call.requestId,
   }
 }
 
-export const chatMetadata = (run: Opened, { answer, usage, conversationId }: Result): ChatCompletion['svc_metadata'] => ({
+export const chatMetadata = (
+  run: Opened,
+  { answer, usage, conversationId }: Result,
+): ChatCompletion['svc_metadata'] => ({
   mode: run.ask.mode,
   resolved_mode: answer.resolvedMode,
   tools_used: answer.toolsUsed,

@@ -34,7 +34,8 @@ export const completionRoutes = (completions: CompletionService, streams: Stream
       },
       detail: {
         summary: 'Answer a prompt',
-        description: 'With `stream: true` the answer is `text/event-stream`; with `format: "compat"` it is a chat completion.',
+        description:
+          'With `stream: true` the answer is `text/event-stream`; with `format: "compat"` it is a chat completion.',
         'x-streams': true,
       } as object,
     },

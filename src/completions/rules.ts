@@ -69,11 +69,20 @@ export function structuredOutput(mode: string, content: string): StructuredOutpu
 const unfenced = (content: string): string => /^\s*```(?:json)?\s*\n([\s\S]*?)\n```\s*$/.exec(content)?.[1] ?? content
 
 /** Seconds an answer may be served from the cache (contract 22.1). */
-const TTL_S: Record<string, number> = { think: 3600, code: 3600, genui: 3600, vision: 3600, data_extraction: 3600, domain_analysis: 3600 }
+const TTL_S: Record<string, number> = {
+  think: 3600,
+  code: 3600,
+  genui: 3600,
+  vision: 3600,
+  data_extraction: 3600,
+  domain_analysis: 3600,
+}
 export const defaultTtlS = (mode: string): number => TTL_S[mode] ?? 300
 
 /** Warnings of modes that belong elsewhere (design 12). */
 export const modeWarnings = (mode: Mode): string[] =>
   mode === 'research' || mode === 'video'
-    ? [`Mode "${mode}" takes minutes and runs inline here, up to the request time-out. Send it to POST /${mode} and read poll_url.`]
+    ? [
+        `Mode "${mode}" takes minutes and runs inline here, up to the request time-out. Send it to POST /${mode} and read poll_url.`,
+      ]
     : []

@@ -42,6 +42,8 @@ export type Decided = Opened & {
 /** Limits let it in and its money is held: from here on it must be finished or failed. */
 export type Admitted = Decided & {
   readonly heldMicro: number
+  /** Names the hold in the ledger. */
+  readonly holdRef: string
   /** Corrects the tokens reserved at admission to the true count. */
   correctTokens(actual: number): void
 }

@@ -108,7 +108,15 @@ export const CompletionOrder = t.Object(
     component_library: t.Optional(t.String({ maxLength: 64 })),
     attachments: t.Optional(t.Array(Attachment, { maxItems: 10 })),
     image_model: t.Optional(
-      oneOf(['auto', 'svc-1-create', 'svc-1-photo', 'svc-1-rapid', 'svc-1-design', 'svc-1-studio', 'svc-1-type'] as const),
+      oneOf([
+        'auto',
+        'svc-1-create',
+        'svc-1-photo',
+        'svc-1-rapid',
+        'svc-1-design',
+        'svc-1-studio',
+        'svc-1-type',
+      ] as const),
     ),
     image_quality: t.Optional(oneOf(['draft', 'standard', 'hd'] as const)),
     stealth_model: t.Optional(t.String({ maxLength: 64 })),

@@ -70,7 +70,9 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
       case 'ended': {
         const { answer, usage } = progress.result
         const { prompt_tokens, completion_tokens, total_tokens } = usage
-        const last = chunk(delta({}, finishReason(answer)), { svc_metadata: chatMetadata(progress.run, progress.result) })
+        const last = chunk(delta({}, finishReason(answer)), {
+          svc_metadata: chatMetadata(progress.run, progress.result),
+        })
         const counted = includeUsage ? chunk([], { usage: { prompt_tokens, completion_tokens, total_tokens } }) : ''
         return last + counted + SSE_DONE
       }

@@ -1,11 +1,18 @@
-import { and, asc, desc, eq, gt, like, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, type like, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { UserId } from '../kernel/ids'
 import type { Mark } from '../kernel/page'
 import { command, query, type Reader, type Tx } from '../kernel/store'
 import type { ConversationId, MessageId, Role } from './schema'
 import { type ConversationRow, conversations, type MessageAbout, type MessageRow, messages } from './table'
 
-type NewConversation = { id: ConversationId; user_id: UserId; title: string; last_message: string; count: number; now: number }
+type NewConversation = {
+  id: ConversationId
+  user_id: UserId
+  title: string
+  last_message: string
+  count: number
+  now: number
+}
 
 const insertConversation = command<NewConversation>()((db, p) =>
   db.insert(db.of(conversations)).values({
@@ -19,7 +26,15 @@ const insertConversation = command<NewConversation>()((db, p) =>
   }),
 )
 
-type NewMessage = { id: MessageId; conversation_id: ConversationId; seq: number; role: Role; content: string; about: MessageAbout | null; now: number }
+type NewMessage = {
+  id: MessageId
+  conversation_id: ConversationId
+  seq: number
+  role: Role
+  content: string
+  about: MessageAbout | null
+  now: number
+}
 
 const insertMessage = command<NewMessage>()((db, p) =>
   db.insert(db.of(messages)).values({
@@ -33,14 +48,20 @@ const insertMessage = command<NewMessage>()((db, p) =>
   }),
 )
 
-const growConversation = command<{ id: ConversationId; user_id: UserId; by: number; last: string; now: number }>()((db, p) => {
-  const table = db.of(conversations)
-  return db
-    .update(table)
-    .set({ message_count: sql`${table.message_count} + ${p.by}`, last_message: sql`${p.last}`, updated_at: sql`${p.now}` })
-    .where(and(eq(table.id, p.id), eq(table.user_id, p.user_id)))
-    .returning({ count: table.message_count })
-})
+const growConversation = command<{ id: ConversationId; user_id: UserId; by: number; last: string; now: number }>()(
+  (db, p) => {
+    const table = db.of(conversations)
+    return db
+      .update(table)
+      .set({
+        message_count: sql`${table.message_count} + ${p.by}`,
+        last_message: sql`${p.last}`,
+        updated_at: sql`${p.now}`,
+      })
+      .where(and(eq(table.id, p.id), eq(table.user_id, p.user_id)))
+      .returning({ count: table.message_count })
+  },
+)
 
 const findConversation = query<{ id: ConversationId; user_id: UserId }>()((db, p) => {
   const table = db.of(conversations)
@@ -83,19 +104,41 @@ export const conversationRepository = {
       const sameMoment = and(eq(table.updated_at, before.at), lt(table.id, before.id as ConversationId))
       filters.push(or(lt(table.updated_at, before.at), sameMoment))
     }
-    const rows = db.select().from(table).where(and(...filters))
+    const rows = db
+      .select()
+      .from(table)
+      .where(and(...filters))
     return rows.orderBy(desc(table.updated_at), desc(table.id)).limit(limit) as Promise<ConversationRow[]>
+  },
+
+  /** Conversations whose count is not what their messages say. */
+  async miscounted(db: Reader): Promise<{ id: ConversationId; counted: number; found: number }[]> {
+    const [table, rows] = [db.of(conversations), db.of(messages)]
+    const found = sql<number>`count(${rows.id})`.mapWith(Number)
+    return db
+      .select({ id: table.id, counted: table.message_count, found })
+      .from(table)
+      .leftJoin(rows, eq(rows.conversation_id, table.id))
+      .groupBy(table.id, table.message_count)
+      .having(sql`count(${rows.id}) <> ${table.message_count}`)
+      .limit(100)
   },
 
   async rename(tx: Tx, userId: UserId, id: ConversationId, title: string, now: number) {
     const table = tx.of(conversations)
-    const renamed = tx.update(table).set({ title, updated_at: now }).where(and(eq(table.id, id), eq(table.user_id, userId)))
+    const renamed = tx
+      .update(table)
+      .set({ title, updated_at: now })
+      .where(and(eq(table.id, id), eq(table.user_id, userId)))
     return ((await renamed.returning()) as ConversationRow[])[0]
   },
 
   async remove(tx: Tx, userId: UserId, id: ConversationId): Promise<boolean> {
     const table = tx.of(conversations)
-    const gone = await tx.delete(table).where(and(eq(table.id, id), eq(table.user_id, userId))).returning({ id: table.id })
+    const gone = await tx
+      .delete(table)
+      .where(and(eq(table.id, id), eq(table.user_id, userId)))
+      .returning({ id: table.id })
     if (!gone.length) return false
     await tx.delete(tx.of(messages)).where(eq(tx.of(messages).conversation_id, id))
     return true

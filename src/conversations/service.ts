@@ -32,7 +32,7 @@ const HISTORY_MESSAGES = 40
 
 /** Turns kept and read back. They belong to the user, whichever key was used (contract 17). */
 export function createConversations({ store, audit, clock }: Deps) {
-  return { assertOwned, history, start, append, list, get, rename, remove }
+  return { assertOwned, history, start, append, list, get, rename, remove, verify }
 
   /** Throws 404 unless the id is this user's conversation. */
   async function assertOwned(reader: Reader, userId: UserId, id: string): Promise<ConversationRow> {
@@ -45,7 +45,9 @@ export function createConversations({ store, audit, clock }: Deps) {
   async function history(userId: UserId, id: string): Promise<{ id: ConversationId; turns: PastTurn[] }> {
     const conversation = await assertOwned(store.read, userId, id)
     const found = await rows.messagesAfter(store.read, conversation.id, conversation.message_count - HISTORY_MESSAGES)
-    const turns = found.flatMap(({ role, content }) => (role === 'user' || role === 'assistant' ? [{ role, content }] : []))
+    const turns = found.flatMap(({ role, content }) =>
+      role === 'user' || role === 'assistant' ? [{ role, content }] : [],
+    )
     return { id: conversation.id, turns }
   }
 
@@ -90,6 +92,12 @@ export function createConversations({ store, audit, clock }: Deps) {
     })
   }
 
+  /** Violations of the store: a turn is two messages or none (I1). */
+  async function verify(reader: Reader): Promise<string[]> {
+    const wrong = await rows.miscounted(reader)
+    return wrong.map(({ id, counted, found }) => `conversation ${id} counts ${counted} messages and has ${found}`)
+  }
+
   async function remove(call: Call, id: string): Promise<void> {
     if (!ConversationId.is(id)) throw notFound('conversation')
     await store.write(async (tx) => {
@@ -103,8 +111,22 @@ export function createConversations({ store, audit, clock }: Deps) {
 async function storeTurn(tx: Tx, id: ConversationId, after: number, turn: Turn, now: number): Promise<void> {
   const { prompt, answer, ...about } = turn
   const common = { conversation_id: id, now }
-  await rows.insertMessage(tx, { ...common, id: MessageId.create(), seq: after + 1, role: 'user', content: prompt, about: null })
-  await rows.insertMessage(tx, { ...common, id: MessageId.create(), seq: after + 2, role: 'assistant', content: answer, about })
+  await rows.insertMessage(tx, {
+    ...common,
+    id: MessageId.create(),
+    seq: after + 1,
+    role: 'user',
+    content: prompt,
+    about: null,
+  })
+  await rows.insertMessage(tx, {
+    ...common,
+    id: MessageId.create(),
+    seq: after + 2,
+    role: 'assistant',
+    content: answer,
+    about,
+  })
 }
 
 const preview = (turn: Turn): string => shorten(turn.answer || turn.prompt, PREVIEW_CHARS)

@@ -23,7 +23,8 @@ export function assertBodyHeaders(request: Request, multipartAllowed: boolean): 
   const hasBody = declared === null ? headers.has('transfer-encoding') : declared !== '0'
   if (!hasBody) return
   const encoding = headers.get('content-encoding')
-  if (encoding && encoding !== 'identity') throw unsupportedMediaType(`Content-Encoding "${encoding.slice(0, 40)}" is not read.`)
+  if (encoding && encoding !== 'identity')
+    throw unsupportedMediaType(`Content-Encoding "${encoding.slice(0, 40)}" is not read.`)
   const type = headers.get('content-type') ?? ''
   if (/^application\/json\s*(;|$)/i.test(type)) return
   if (multipartAllowed && /^multipart\/form-data\s*;/i.test(type)) return

@@ -7,7 +7,8 @@ export type Exchange = {
   readonly startedAt: number
   readonly method: string
   readonly path: string
-  readonly ip: string
+  /** The peer's address, asked for only where it matters: the question costs more than most answers. */
+  ip(): string
   /** Who asks, once known; null on public routes. */
   caller: TenantCaller | null
   /** Facts for the one log line, added by whoever knows them. */

@@ -1,3 +1,4 @@
+import type { Server } from 'bun'
 import { Elysia } from 'elysia'
 import type { TenantCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
@@ -6,8 +7,8 @@ import { newRequestId } from '../kernel/ids'
 import { errorFields, type Log } from '../kernel/log'
 import type { AccessLog } from './access-log'
 import { assertBodyHeaders, payloadTooLarge } from './body'
-import { corsHeaders } from './cors'
 import type { Exchange } from './context'
+import { corsHeaders } from './cors'
 import { errorHeaders, statusOf, toEnvelope } from './envelope'
 import { validationError } from './validation'
 
@@ -20,7 +21,7 @@ export type EdgeDeps = {
   /** Counts the request; throws 429 `rate_limit_exceeded`. */
   admit(caller: TenantCaller): void
   /** The six headers of contract 1.3, of the caller or of the anonymous address. */
-  rateHeaders(caller: TenantCaller | null, ip: string): Record<string, string>
+  rateHeaders(caller: TenantCaller | null, ip: () => string): Record<string, string>
   /** Origins that this caller's pages may read answers from. */
   allowedOrigins(caller: TenantCaller | null): readonly string[]
   /** Where an apex request should have gone, or null (contract 1.1). */
@@ -46,7 +47,7 @@ export const edge = (deps: EdgeDeps) =>
     .decorate('exchange', null as unknown as Exchange)
     .onRequest((context) => {
       const { request, set, server } = context
-      const exchange = arrive(request, server?.requestIP(request)?.address ?? 'local', deps.clock)
+      const exchange = arrive(request, server, deps.clock)
       context.exchange = exchange
       setStandingHeaders(set.headers, exchange, deps.secure)
       const elsewhere = deps.canonicalUrl(request)
@@ -61,13 +62,12 @@ export const edge = (deps: EdgeDeps) =>
     })
     .onError({ as: 'global' }, (context) => {
       const { request, set, server, error, code } = context
-      const exchange = context.exchange ?? arrive(request, 'local', deps.clock)
+      const exchange = context.exchange ?? arrive(request, server, deps.clock)
       const known = toAppError(code, error, exchange.path, deps)
       if (known.kind === 'broken') deps.log.error({ request_id: exchange.requestId, ...errorFields(error) }, 'fault')
       exchange.errorCode = known.code
       setStandingHeaders(set.headers, exchange, deps.secure)
-      const ip = exchange.ip === 'local' ? (server?.requestIP(request)?.address ?? 'local') : exchange.ip
-      Object.assign(set.headers, deps.rateHeaders(exchange.caller, ip), errorHeaders(known))
+      Object.assign(set.headers, deps.rateHeaders(exchange.caller, exchange.ip), errorHeaders(known))
       Object.assign(set.headers, corsHeaders(request.headers.get('origin'), deps.allowedOrigins(exchange.caller)))
       set.status = statusOf(known)
       return toEnvelope(known, exchange.requestId)
@@ -76,13 +76,13 @@ export const edge = (deps: EdgeDeps) =>
       if (exchange && !exchange.streaming) deps.accessLog(exchange, Number(set.status ?? 200), route)
     })
 
-function arrive(request: Request, ip: string, clock: Clock): Exchange {
+function arrive(request: Request, server: Server<unknown> | null, clock: Clock): Exchange {
   return {
     requestId: newRequestId(),
     startedAt: clock.monotonic(),
     method: request.method,
     path: pathOf(request.url),
-    ip,
+    ip: () => server?.requestIP(request)?.address ?? 'local',
     caller: null,
     notes: {},
     streaming: false,

@@ -10,21 +10,19 @@ type Context = { exchange: Exchange; request: Request; route: string }
  * reads the body itself, after the scope is known to be held, so a bad body with a bad scope is 403.
  */
 export const guard = () =>
-  new Elysia({ name: 'http/guard' })
-    .decorate('exchange', null as unknown as Exchange)
-    .macro({
-      scope: (scope: Scope) => ({
-        ...admitting(({ exchange }) => {
-          if (exchange.caller) requireScope(exchange.caller, scope)
-        }),
-        detail: { security: [{ bearer: [] }], 'x-required-scope': scope } as object,
+  new Elysia({ name: 'http/guard' }).decorate('exchange', null as unknown as Exchange).macro({
+    scope: (scope: Scope) => ({
+      ...admitting(({ exchange }) => {
+        if (exchange.caller) requireScope(exchange.caller, scope)
       }),
-      signedIn: (_: true) => ({
-        ...admitting(() => undefined),
-        detail: { security: [{ bearer: [] }] } as object,
-      }),
-      open: (_: true) => ({ ...admitting(() => undefined), detail: { security: [] } as object }),
-    })
+      detail: { security: [{ bearer: [] }], 'x-required-scope': scope } as object,
+    }),
+    signedIn: (_: true) => ({
+      ...admitting(() => undefined),
+      detail: { security: [{ bearer: [] }] } as object,
+    }),
+    open: (_: true) => ({ ...admitting(() => undefined), detail: { security: [] } as object }),
+  })
 
 /** Runs before the body is read where there is one, and before validation where there is none. */
 const admitting = (check: (context: Context) => void) => ({

@@ -79,7 +79,8 @@ export function createStreams({ clock, log, accessLog, stopping }: Deps) {
     heartbeat ? heartbeat(Math.round(clock.monotonic() - exchange.startedAt)) : SSE_HEARTBEAT
 
   function failure<T>({ exchange, endsWithDone }: Stream<T>, error: unknown): string {
-    const known = error instanceof AppError ? error : new AppError('broken', 'server_error', 'Something went wrong on our side.')
+    const known =
+      error instanceof AppError ? error : new AppError('broken', 'server_error', 'Something went wrong on our side.')
     if (known !== error) log.error({ request_id: exchange.requestId, ...errorFields(error) }, 'fault')
     exchange.errorCode = known.code
     const data = toEnvelope(known, exchange.requestId)
@@ -90,4 +91,6 @@ export function createStreams({ clock, log, accessLog, stopping }: Deps) {
 }
 
 const shuttingDown = () =>
-  new AppError('unavailable', 'service_unavailable', 'The server is restarting. Try again in a few seconds.', { retryAfterS: 5 })
+  new AppError('unavailable', 'service_unavailable', 'The server is restarting. Try again in a few seconds.', {
+    retryAfterS: 5,
+  })

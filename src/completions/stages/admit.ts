@@ -1,16 +1,24 @@
 import type { Billing, Prices } from '../../billing'
+import { payerOf, refOf } from '../../billing/schema'
 import type { EngineService } from '../../engines'
-import { keyIdOf, ownerOf } from '../../kernel/caller'
+import type { Clock } from '../../kernel/clock'
 import type { Store } from '../../kernel/store'
 import type { RateLimiter } from '../../rate-limits'
 import type { Admitted, Decided, Opened } from '../run'
 
-type Deps = { store: Store; limiter: RateLimiter; billing: Billing; prices: Prices; engines: EngineService }
+type Deps = {
+  store: Store
+  clock: Clock
+  limiter: RateLimiter
+  billing: Billing
+  prices: Prices
+  engines: EngineService
+}
 
 /** Tokens of answer that admission counts on; the true number corrects it when the call ends (contract 1.6). */
 const EXPECTED_OUTPUT_TOKENS = 1_024
 
-export function createAdmit({ store, limiter, billing, prices, engines }: Deps) {
+export function createAdmit({ store, clock, limiter, billing, prices, engines }: Deps) {
   return {
     /** An explicit mode is limited before anything else is looked at (contract 1.5). Throws 429. */
     admitExplicitMode(run: Opened): void {
@@ -29,18 +37,21 @@ export function createAdmit({ store, limiter, billing, prices, engines }: Deps) 
     async admit(run: Decided): Promise<Admitted> {
       const { caller } = run.call
       if (run.ask.mode === 'auto') limiter.admitMode(caller, run.resolvedMode)
-      const ticket = limiter.reserveTokens(caller, run.promptTokens + Math.min(EXPECTED_OUTPUT_TOKENS, run.maxOutputTokens))
+      const ticket = limiter.reserveTokens(
+        caller,
+        run.promptTokens + Math.min(EXPECTED_OUTPUT_TOKENS, run.maxOutputTokens),
+      )
+      const holdRef = refOf(run.call.requestId, clock.now())
       try {
         const heldMicro = engines.isFree(run.engineId)
           ? 0
           : prices.costOf(run.engineId, { promptTokens: run.promptTokens, completionTokens: run.maxOutputTokens })
         if (heldMicro > 0) {
-          const hold = { owner: ownerOf(caller), keyId: keyIdOf(caller), ref: run.id, amount: heldMicro }
-          await store.write((tx) => billing.reserve(tx, hold, run.call))
+          await store.write((tx) => billing.reserve(tx, { ...payerOf(caller), ref: holdRef, amount: heldMicro }))
         } else {
           await billing.assertFunds(store.read, run.call)
         }
-        return { ...run, heldMicro, correctTokens: (actual) => ticket.correct(actual) }
+        return { ...run, heldMicro, holdRef, correctTokens: (actual) => ticket.correct(actual) }
       } catch (error) {
         ticket.correct(0)
         throw error

@@ -5,8 +5,8 @@ import type { EngineService } from '../../engines'
 import { invalidInput, quoted } from '../../kernel/errors'
 import type { Outbound } from '../../kernel/outbound'
 import { promptTooLong } from '../errors'
-import type { Decided, Opened } from '../run'
 import { workOf } from '../rules'
+import type { Decided, Opened } from '../run'
 import type { Attachment, Routing } from '../schema'
 
 type Deps = { classifier: Classifier; engines: EngineService; outbound: Outbound }
@@ -20,10 +20,16 @@ export function createDecide({ classifier, engines, outbound }: Deps) {
   return async function decide(run: Opened): Promise<Decided> {
     const { ask } = run
     assertOverrides(ask.overrides, engines)
-    const choice = classifier.decide({ mode: workOf(ask.mode), prompt: ask.prompt, hasImages: ask.attachments.length > 0 })
+    const choice = classifier.decide({
+      mode: workOf(ask.mode),
+      prompt: ask.prompt,
+      hasImages: ask.attachments.length > 0,
+    })
     const work = choice.mode
     const resolvedMode = ask.mode.startsWith('stealth_') ? ask.mode : work
-    const engineId = engines.canonical(ask.engine ?? ask.overrides[resolvedMode] ?? ask.overrides[work] ?? engines.forMode(work))
+    const engineId = engines.canonical(
+      ask.engine ?? ask.overrides[resolvedMode] ?? ask.overrides[work] ?? engines.forMode(work),
+    )
     const system = assembleSystem({ ...ask.voice, mode: work })
     const sees = SEES_IMAGES.has(work)
     const promptTokens = countPrompt(run, system, engines)
@@ -77,7 +83,10 @@ async function loadImages(attachments: readonly Attachment[], outbound: Outbound
       const reply = await outbound.fetchPublic(attachment.url, FETCH)
       const mimeType = (reply.headers['content-type'] ?? '').split(';')[0]!.trim()
       if (reply.status !== 200 || !/^image\/(png|jpeg|webp|gif)$/.test(mimeType)) {
-        throw invalidInput(`attachments[${place}].url`, `${quoted(attachment.url)} did not answer with a PNG, JPEG, WebP or GIF image.`)
+        throw invalidInput(
+          `attachments[${place}].url`,
+          `${quoted(attachment.url)} did not answer with a PNG, JPEG, WebP or GIF image.`,
+        )
       }
       return { mimeType, base64: Buffer.from(reply.body).toString('base64') }
     }),

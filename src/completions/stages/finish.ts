@@ -35,13 +35,14 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
     const costMicro = Math.min(thought.free ? 0 : prices.costOf(thought.engineId, thought), run.heldMicro)
     const answer = toAnswer(run, thought, clock.now())
     const conversationId = await store.write(async (tx) => {
-      if (run.heldMicro > 0) await billing.settle(tx, { ref: run.id, cost: costMicro })
+      if (run.heldMicro > 0) await billing.settle(tx, { ref: run.holdRef, cost: costMicro })
       const id = await keepTurn(tx, run, answer, costMicro, interrupted)
       await record(tx, run, { ...endingOf(broken), thought, costMicro, cached: false, conversationId: id })
       return id
     })
     run.correctTokens(thought.promptTokens + thought.completionTokens)
-    if (run.cacheKey && !interrupted && thought.finish === 'stop') cache.put(run.cacheKey, answer, ttlS(run.resolvedMode))
+    if (run.cacheKey && !interrupted && thought.finish === 'stop')
+      cache.put(run.cacheKey, answer, ttlS(run.resolvedMode))
     return { answer, costMicro, conversationId, usage: usageOf(answer, costMicro) }
   }
 
@@ -50,7 +51,7 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
     run.correctTokens(0)
     const ending = { ...endingOf(error), thought: null, costMicro: 0, cached: false, conversationId: null }
     await store.write(async (tx) => {
-      if (run.heldMicro > 0) await billing.release(tx, run.id)
+      if (run.heldMicro > 0) await billing.release(tx, run.holdRef)
       await record(tx, run, ending)
     })
   }
@@ -60,13 +61,26 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
     const known: Known = { ...run, resolvedMode: answer.resolvedMode, engineId: answer.model.id, model: answer.model }
     const conversationId = await store.write(async (tx) => {
       const id = await keepTurn(tx, known, answer, 0, false)
-      await record(tx, known, { status: 200, thought: null, costMicro: 0, cached: true, errorCode: null, conversationId: id })
+      await record(tx, known, {
+        status: 200,
+        thought: null,
+        costMicro: 0,
+        cached: true,
+        errorCode: null,
+        conversationId: id,
+      })
       return id
     })
     return { answer, costMicro: 0, conversationId, usage: { ...usageOf(answer, 0), cached: true } }
   }
 
-  async function keepTurn(tx: Tx, { ask, call, attached }: Known, answer: StoredAnswer, costMicro: number, interrupted: boolean) {
+  async function keepTurn(
+    tx: Tx,
+    { ask, call, attached }: Known,
+    answer: StoredAnswer,
+    costMicro: number,
+    interrupted: boolean,
+  ) {
     if (ask.conversation === 'none') return null
     const turn = {
       prompt: ask.prompt,

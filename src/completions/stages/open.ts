@@ -1,6 +1,6 @@
+import type { ConversationService } from '../../conversations'
 import type { Call } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
-import type { ConversationService } from '../../conversations'
 import { type Ask, cacheKeyOf } from '../ask'
 import { startDeadline } from '../deadline'
 import type { Opened } from '../run'
@@ -29,4 +29,3 @@ export function createOpen({ clock, conversations, cacheEnabled }: Deps) {
     }
   }
 }
-

@@ -1,9 +1,9 @@
-import type { AuditLog } from '../../audit'
 import type { Thought } from '../../agent/schema'
+import type { AuditLog } from '../../audit'
 import type { EventBus } from '../../events'
-import { sha256Hex } from '../../kernel/crypto'
 import { keyIdOf, ownerOf } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
+import { sha256Hex } from '../../kernel/crypto'
 import { microToCents } from '../../kernel/money'
 import type { Tx } from '../../kernel/store'
 import type { UsageLog } from '../../usage'
@@ -42,13 +42,17 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
     })
   }
 
-  function recordUsage(tx: Tx, { call, ask, ...run }: Known, { thought, status, costMicro, cached }: Ending): Promise<void> {
+  function recordUsage(
+    tx: Tx,
+    { call, ask, ...run }: Known,
+    { thought, status, costMicro, cached }: Ending,
+  ): Promise<void> {
     return usage.record(tx, {
       requestId: call.requestId,
       owner: ownerOf(call.caller),
       userId: call.caller.userId,
-      apiKeyId: keyIdOf(call.caller),
-      endpoint: call.route,
+      keyId: keyIdOf(call.caller),
+      endpoint: call.route.slice(call.route.indexOf(' ') + 1),
       mode: ask.mode,
       resolvedMode: run.resolvedMode,
       model: thought?.engineId ?? run.engineId,

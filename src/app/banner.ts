@@ -1,0 +1,60 @@
+import { relative } from 'node:path'
+import type { RunningApp } from './start'
+import { RELEASE } from './version'
+
+/** What a person sees at start (dx 4.1, 4.2): where things are, and once, on a terminal, the first key. */
+export function banner(running: RunningApp, { isTty, startedMs }: { isTty: boolean; startedMs: number }): string {
+  const { app, seed, url, socket } = running
+  const { config, findings, container } = app
+  const here = (path: string) => relative(process.cwd(), path) || path
+  const lines = [
+    `svc ${RELEASE}, ${config.production ? 'production' : 'dev mode'}`,
+    '',
+    ...facts([
+      ['config', config.file ? here(config.file) : 'defaults and environment'],
+      ['secrets', `${here(config.dataDir)}/secrets.json${findings.newSecrets ? ' (new, only you can read it)' : ''}`],
+      ['database', databaseLine(running, here)],
+      ['engines', enginesLine(container.engines.hasModel())],
+      ...(seed ? [['seed', `org "${seed.org}", key "Dev laptop", credit to try everything`] as [string, string]] : []),
+    ]),
+    '',
+    `  API         ${url}/api/v1`,
+    `  OpenAPI     ${url}/openapi.json`,
+    `  Operators   ${here(socket)} (svc-admin finds it)`,
+    '',
+    ...keyLines(seed, isTty, here),
+    `Ready in ${(startedMs / 1000).toFixed(1)} s. Ctrl-C stops the server.`,
+    '',
+  ]
+  return lines.join('\n')
+}
+
+const facts = (pairs: [string, string][]): string[] => pairs.map(([name, fact]) => `  ok  ${name.padEnd(10)} ${fact}`)
+
+function databaseLine({ app: { config, findings } }: RunningApp, here: (path: string) => string): string {
+  const what = config.databaseUrl ? 'postgres' : `${here(config.dataDir)}/svc.db`
+  const took = `${(findings.databaseMs / 1000).toFixed(1)} s`
+  const state = findings.newDatabase ? `new, ${findings.migrations} migrations, ${took}` : took
+  return `${what} (${state})`
+}
+
+const enginesLine = (hasModel: boolean): string =>
+  hasModel
+    ? 'connected'
+    : 'built-in engine for all text modes: free, instant, not a language model (connect one with SVC_ENGINE_BASE_URL)'
+
+function keyLines(seed: RunningApp['seed'], isTty: boolean, here: (path: string) => string): string[] {
+  if (!seed) return []
+  if (!isTty) return [`First key written to ${here(seed.keyFile)} (mode 0600)`, '']
+  return [
+    '  Your API key. It is shown only this once:',
+    '',
+    `      ${seed.key}`,
+    '',
+    `  A copy is in ${here(seed.keyFile)} for the examples. Delete it when you like.`,
+    '',
+    '  Next, in a second terminal:',
+    '      ./svc-admin try "Say hello in five words"',
+    '',
+  ]
+}

@@ -1,0 +1,135 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { authSettings } from '../auth'
+import { billingSettings } from '../billing'
+import { completionSettings } from '../completions'
+import { engineSettings } from '../engines'
+import { ConfigError, type Origin, resolveSettings, setting, type Values } from '../kernel/config'
+import { LOG_LEVELS } from '../kernel/log'
+import { oneOf, t } from '../kernel/schema'
+import { rateLimitSettings } from '../rate-limits'
+
+const serverSettings = {
+  port: setting({
+    env: 'SVC_PORT',
+    schema: t.Integer({ minimum: 0, maximum: 65_535 }),
+    default: 3400,
+    about: 'Port of the API; 0 picks a free one.',
+  }),
+  host: setting({ env: 'SVC_HOST', schema: t.String(), default: '127.0.0.1', about: 'Address the API listens on.' }),
+  dataDir: setting({
+    env: 'SVC_DATA_DIR',
+    schema: t.String(),
+    default: './data',
+    about: 'Folder of the database, files, secrets and operator socket.',
+  }),
+  databaseUrl: setting({
+    env: 'SVC_DATABASE_URL',
+    schema: t.String({ pattern: '^$|^postgres(ql)?://' }),
+    default: '',
+    secret: true,
+    about: 'postgres:// URL that takes the place of the SQLite file.',
+  }),
+  redisUrl: setting({
+    env: 'SVC_REDIS_URL',
+    schema: t.String({ pattern: '^$|^rediss?://' }),
+    default: '',
+    secret: true,
+    about: 'redis:// URL that several nodes share.',
+  }),
+  publicUrl: setting({
+    env: 'SVC_PUBLIC_URL',
+    schema: t.String({ pattern: '^$|^https?://[^/]+/?$' }),
+    default: '',
+    about: 'Canonical origin of this server; its apex host answers 307 to it.',
+  }),
+  egressAllow: setting({
+    env: 'SVC_EGRESS_ALLOW',
+    schema: t.String(),
+    default: '',
+    about: 'CIDRs, comma separated, exempt from the address guard (development and tests).',
+  }),
+  logLevel: setting({
+    env: 'SVC_LOG_LEVEL',
+    schema: oneOf(LOG_LEVELS),
+    default: 'info',
+    about: 'Least level that is logged.',
+  }),
+  logFormat: setting({
+    env: 'SVC_LOG_FORMAT',
+    schema: oneOf(['auto', 'pretty', 'json']),
+    default: 'auto',
+    about: 'pretty on a terminal, JSON lines elsewhere, unless set.',
+  }),
+  migrate: setting({
+    env: 'SVC_MIGRATE',
+    schema: oneOf(['auto', 'check', 'off']),
+    default: 'auto',
+    about: 'At start: apply migrations, refuse when some are missing, or leave them.',
+  }),
+  failpoint: setting({
+    env: 'SVC_FAILPOINT',
+    schema: t.String(),
+    default: '',
+    about: 'Abort the process at a named instant (tests only).',
+  }),
+} as const
+
+/** Every setting of the server, each declared in its room (design 10). */
+export const SETTINGS = {
+  ...serverSettings,
+  ...authSettings,
+  ...rateLimitSettings,
+  ...billingSettings,
+  ...engineSettings,
+  ...completionSettings,
+}
+
+export type Config = Values<typeof SETTINGS> & {
+  readonly production: boolean
+  readonly origins: Readonly<Record<string, Origin>>
+  readonly file: string | null
+}
+
+export type ConfigOverrides = Partial<Values<typeof SETTINGS>> & { production?: boolean; configFile?: string }
+
+/** Reads the environment and the file, then decides. Overrides are command-line flags; they win. */
+export function loadConfig(overrides: ConfigOverrides = {}): Config {
+  const { production, configFile, ...flags } = overrides
+  const path = resolve(configFile ?? Bun.env.SVC_CONFIG ?? 'svc.server.json')
+  const found = existsSync(path)
+  if (configFile && !found) throw new ConfigError([`There is no configuration file ${path}.`])
+  const { values, origins } = resolveSettings(SETTINGS, Bun.env, { ...(found ? readFile(path) : {}) })
+  const config: Config = {
+    ...values,
+    ...flags,
+    production: production ?? Bun.env.NODE_ENV === 'production',
+    origins,
+    file: found ? path : null,
+  }
+  return { ...config, dataDir: resolve(config.dataDir) }
+}
+
+function readFile(path: string): Record<string, unknown> {
+  try {
+    return Bun.JSONC.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
+  } catch (error) {
+    throw new ConfigError([`${path} is not valid JSON: ${(error as Error).message}`])
+  }
+}
+
+/** Everything that must be right before a production start, in one message (dx 4.5). */
+export function assertProductionReady(config: Config, unmappedModes: readonly string[]): void {
+  if (!config.production) return
+  const problems: string[] = []
+  if (!config.publicUrl.startsWith('https://')) {
+    problems.push('SVC_PUBLIC_URL is missing or not https://. Set it to the address clients use.')
+  }
+  if (unmappedModes.length) {
+    problems.push(
+      `The built-in engine answers ${unmappedModes.join(', ')}. Connect one with svc-admin engines add, or set SVC_ALLOW_DEV_ENGINE=1.`,
+    )
+  }
+  if (config.failpoint) problems.push('SVC_FAILPOINT is set; it aborts the process on purpose. Unset it.')
+  if (problems.length) throw new ConfigError(problems)
+}

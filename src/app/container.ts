@@ -1,0 +1,114 @@
+import { createAgent } from '../agent'
+import { createAuditLog } from '../audit'
+import {
+  assertOrigin,
+  createAttempts,
+  createAuth,
+  createAuthenticator,
+  createPasswords,
+  createSessions,
+  startSessionLoop,
+} from '../auth'
+import { createBilling, createPrices, startHoldRecovery } from '../billing'
+import { createChat } from '../chat'
+import { createClassifier } from '../classifier'
+import { createCompletions, ttlBy } from '../completions'
+import { createConversations } from '../conversations'
+import { createEngines } from '../engines'
+import { createEventBus } from '../events'
+import { createHealth } from '../health'
+import type { Clock } from '../kernel/clock'
+import type { KeyId, SessionId } from '../kernel/ids'
+import { errorFields, type Log } from '../kernel/log'
+import { centsToMicro } from '../kernel/money'
+import { createOutbound } from '../kernel/outbound'
+import { createSightings } from '../kernel/sightings'
+import type { Store } from '../kernel/store'
+import { createKeyLookup, createKeys, startLastUsedLoop } from '../keys'
+import { createOrgs } from '../orgs'
+import { createRateLimiter, createTiers } from '../rate-limits'
+import { createSettings } from '../settings'
+import { createUsageLog } from '../usage'
+import type { Config } from './config'
+import { API_VERSION } from './version'
+
+type Deps = {
+  config: Config
+  store: Store
+  clock: Clock
+  log: Log
+  /** This process, new at each start. */
+  node: string
+}
+
+/** How often a "last used" is worth a row. */
+const USES_EVERY_MS = 60_000
+
+/** In dev mode a new account has something to spend (design 10). */
+const DEV_CREDIT_CENTS = 1_000_000
+
+export type Container = ReturnType<typeof buildContainer>
+
+/** Every room, built once, in the order of the house: a room is given only rooms that stand before it. */
+export function buildContainer({ config, store, clock, log, node }: Deps) {
+  const onError = (name: string, error: unknown) => log.error({ loop: name, ...errorFields(error) }, 'loop failed')
+  const isDev = !config.production && config.origins.creditsInitialCents === 'default'
+  const initialCredit = centsToMicro(isDev ? DEV_CREDIT_CENTS : config.creditsInitialCents)
+
+  const outbound = createOutbound({ allow: words(config.egressAllow), httpsOnly: config.production })
+  const audit = createAuditLog({ clock })
+  const settings = createSettings({ store, audit, clock })
+  const usage = createUsageLog({ clock })
+  const events = createEventBus({ clock, onError })
+  const orgs = createOrgs({ store, audit, events, clock })
+  const tiers = createTiers(config.tiers)
+  const keyUses = createSightings<KeyId>({ everyMs: USES_EVERY_MS, clock })
+  const lookup = createKeyLookup({ store, orgs, clock, lastUsed: keyUses })
+  const keys = createKeys({ store, audit, events, orgs, lookup, clock, limitsOf: tiers.limitsOf, spentBy: usage.spent })
+  const sessionUses = createSightings<SessionId>({ everyMs: USES_EVERY_MS, clock })
+  const sessions = createSessions({ store, orgs, events, clock, lastSeen: sessionUses })
+  const limiter = createRateLimiter({ clock, tiers })
+  const billing = createBilling({ store, clock, audit, node, initialCredit })
+  const passwords = createPasswords()
+  const attempts = createAttempts({ clock })
+  const { signup } = config
+  const grantInitial = billing.openAccount
+  const auth = createAuth({ store, audit, orgs, sessions, passwords, attempts, clock, signup, grantInitial })
+  const authenticate = createAuthenticator({ keys: lookup, sessions })
+  const prices = createPrices(config.prices)
+  const engines = createEngines({ settings: config, clock, log })
+  const classifier = createClassifier()
+  const conversations = createConversations({ store, audit, clock })
+  const agent = createAgent({ engines, clock })
+  const completions = createCompletions({
+    ...{ store, clock, audit, usage, events, settings, limiter, billing, prices, engines, classifier, conversations },
+    ...{ agent, outbound, cacheEnabled: config.cacheEnabled, ttlS: ttlBy(config) },
+  })
+  const chat = createChat({ completions, clock })
+  const health = createHealth({
+    clock,
+    version: API_VERSION,
+    pingDatabase: store.ping,
+    pingRedis: null,
+    probeEngines: engines.probeAll,
+  })
+
+  /** Background work, started once the server listens (design 6). */
+  const startLoops = () => [
+    startHoldRecovery({ store, clock, audit, node, release: billing.release, onError }),
+    startLastUsedLoop({ store, sightings: keyUses, clock, onError }),
+    startSessionLoop({ store, sightings: sessionUses, clock, onError }),
+  ]
+
+  return {
+    ...{ node, store, clock, log, outbound, audit, settings, usage, events, orgs, tiers, keys, sessions, limiter },
+    ...{ billing, auth, authenticate, assertOrigin, prices, engines, classifier, conversations, agent, completions },
+    ...{ chat, health, startLoops },
+  }
+}
+
+const words = (list: string): string[] =>
+  list
+    .split(',')
+    .map((word) => word.trim())
+    .filter(Boolean)

@@ -1,0 +1,44 @@
+import { Database } from 'bun:sqlite'
+import { join } from 'node:path'
+import { ConfigError } from '../kernel/config'
+
+export type DataLock = { release(): void }
+
+/**
+ * One server per data folder. The lock is SQLite's own lock on a small file, so the operating system
+ * lets go of it even after `kill -9`; the file's one row says who holds it.
+ * @throws ConfigError when another process has it
+ */
+export function lockDataDir(dataDir: string): DataLock {
+  const path = join(dataDir, 'server.lock')
+  const database = new Database(path, { create: true, readwrite: true })
+  database.run('PRAGMA busy_timeout = 0')
+  database.run('PRAGMA journal_mode = DELETE')
+  try {
+    database.run('CREATE TABLE IF NOT EXISTS holder (pid INTEGER NOT NULL)')
+    database.run('DELETE FROM holder')
+    database.run('INSERT INTO holder VALUES (?)', [process.pid])
+    // A reserved lock stops every other writer and lets the row be read.
+    database.run('BEGIN IMMEDIATE')
+  } catch {
+    const holder = readHolder(database)
+    database.close()
+    throw new ConfigError([
+      `Another server (pid ${holder}) is using ${dataDir}. Stop it first, or give this one another SVC_DATA_DIR.`,
+    ])
+  }
+  return {
+    release: () => {
+      database.run('ROLLBACK')
+      database.close()
+    },
+  }
+}
+
+function readHolder(database: Database): number | 'unknown' {
+  try {
+    return (database.query('SELECT pid FROM holder').get() as { pid: number } | null)?.pid ?? 'unknown'
+  } catch {
+    return 'unknown'
+  }
+}

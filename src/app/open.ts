@@ -1,0 +1,130 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createMetrics } from '../http/metrics'
+import { type Clock, systemClock } from '../kernel/clock'
+import { ConfigError } from '../kernel/config'
+import { randomBase62 } from '../kernel/crypto'
+import { createLog, errorFields, type Log } from '../kernel/log'
+import { migrate, openPostgres, openSqlite, type Place, type Store, schemaOf } from '../kernel/store'
+import { assertProductionReady, type Config, type ConfigOverrides, loadConfig } from './config'
+import { buildContainer } from './container'
+import { type DataLock, lockDataDir } from './lock'
+import { createOps } from './ops'
+import { loadSecrets } from './secrets'
+import { createServer } from './server'
+
+export type OpenOptions = { config: Config; clock?: Clock; log?: Log }
+
+export type OpenApp = Awaited<ReturnType<typeof openApp>>
+
+/** What was found and made on the way, for the panel of the first minute (dx 4.1). */
+export type Findings = {
+  newSecrets: boolean
+  newDatabase: boolean
+  migrations: number
+  databaseMs: number
+  released: number
+}
+
+/**
+ * Everything but the listening: data folder, lock, secrets, database, rooms, both planes. The CLI uses
+ * it as it is when no server runs (dx 2.2).
+ * @throws ConfigError with every problem that stops a start
+ */
+export async function openApp({ config, clock = systemClock, log = defaultLog(config) }: OpenOptions) {
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  const lock = lockDataDir(config.dataDir)
+  try {
+    return await openLocked(config, clock, log, lock)
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+async function openLocked(config: Config, clock: Clock, log: Log, lock: DataLock) {
+  const secrets = loadSecrets(config.dataDir)
+  const place = placeOf(config)
+  const startedAt = clock.monotonic()
+  const schema = await prepareSchema(place, config)
+  const store = openStore(place, log)
+  const node = randomBase62(12)
+  const stopping = new AbortController()
+  const metrics = createMetrics()
+  const container = buildContainer({ config, store, clock, log, node })
+  assertProductionReady(config, unmappedModes(container.engines))
+  const released = await container.billing.releaseAbandoned()
+  const databaseMs = clock.monotonic() - startedAt
+  const api = createServer({ config, container, metrics, stopping: stopping.signal })
+  let url: string | null = null
+  const ops = createOps({ config, container, metrics, place, apiUrl: () => url })
+  const findings: Findings = {
+    newSecrets: secrets.isNew,
+    newDatabase: schema.applied === 0,
+    migrations: schema.known,
+    databaseMs,
+    released,
+  }
+
+  return {
+    ...{ config, api, ops, container, store, metrics, log, clock, findings },
+    /** Tells the operator plane where the API listens. */
+    listensAt: (address: string) => {
+      url = address
+    },
+    /** Ends streams that are still open, with an error of their own. */
+    stopStreams: () => stopping.abort(),
+    async close(): Promise<void> {
+      await store.close()
+      lock.release()
+    },
+  }
+}
+
+export const placeOf = (config: Config): Place =>
+  config.databaseUrl
+    ? { dialect: 'postgres', url: config.databaseUrl }
+    : { dialect: 'sqlite', path: join(config.dataDir, 'svc.db') }
+
+async function prepareSchema(place: Place, config: Config) {
+  const schema = await schemaOf(place)
+  if (schema.applied > schema.known) {
+    throw new ConfigError([
+      `The database has ${schema.applied} migrations and this release knows ${schema.known}. Start the newer release; nothing was changed.`,
+    ])
+  }
+  if (schema.applied === schema.known || config.migrate === 'off') return schema
+  if (config.migrate === 'check') {
+    throw new ConfigError([`The database lacks ${schema.known - schema.applied} migrations. Run: svc-admin migrate up`])
+  }
+  await migrate(place)
+  return schema
+}
+
+/** A disk that failed under a commit cannot be trusted with the next one: end, and recover at the next start. */
+function openStore(place: Place, log: Log): Store {
+  if (place.dialect === 'postgres') return openPostgres({ url: place.url })
+  return openSqlite({
+    path: place.path,
+    onDiskFailure: (error) => {
+      log.error(errorFields(error), 'the disk failed under a commit; stopping')
+      process.exit(1)
+    },
+  })
+}
+
+const unmappedModes = ({ mapping }: { mapping(): { mode: string; targets: { kind: string }[] }[] }): string[] =>
+  mapping()
+    .filter(({ targets }) => targets.some(({ kind }) => kind === 'builtin'))
+    .map(({ mode }) => mode)
+
+function defaultLog(config: Config): Log {
+  const pretty = config.logFormat === 'auto' ? process.stdout.isTTY === true : config.logFormat === 'pretty'
+  return createLog({ level: config.logLevel, pretty, write: (line) => void process.stdout.write(line) })
+}
+
+/** The app inside a command: the same rooms and rules, no port, and a log only of what goes wrong (dx 2.2). */
+export const open = (overrides: ConfigOverrides = {}): Promise<OpenApp> => {
+  const write = (line: string) => void process.stderr.write(line)
+  return openApp({ config: loadConfig(overrides), log: createLog({ level: 'warn', pretty: true, write }) })
+}

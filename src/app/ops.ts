@@ -1,0 +1,56 @@
+import { resolve } from 'node:path'
+import { createMethodTable } from '../http/methods'
+import type { Metrics } from '../http/metrics'
+import { operatorEdge } from '../http/operator-edge'
+import { type Place, schemaOf } from '../kernel/store'
+import { createBackup, createOperators, dumpPostgres } from '../operators'
+import { operatorRoutes } from '../operators/routes'
+import type { Config } from './config'
+import type { Container } from './container'
+import { RELEASE } from './version'
+
+type Deps = { config: Config; container: Container; metrics: Metrics; place: Place; apiUrl(): string | null }
+
+/** The operator plane: verbs over the same rooms, behind a socket that only this user can open (design 7). */
+export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
+  const { store, audit, clock, log, orgs, keys, billing, engines, health } = container
+  const startedAt = clock.now()
+  const { dataDir } = config
+  const target = place.dialect === 'postgres' ? place.url : ''
+  const operators = createOperators({
+    ...{ store, audit, clock, log, orgs, keys, billing, engines, dataDir },
+    settings: config,
+    configFile: config.file ?? resolve('svc.server.json'),
+    setByEnvironment: config.origins.engines === 'environment',
+    facts: () => ({
+      version: RELEASE,
+      production: config.production,
+      apiUrl: apiUrl(),
+      publicUrl: config.publicUrl || null,
+      dataDir,
+      pid: process.pid,
+      startedAt,
+      database: { dialect: place.dialect, place: place.dialect === 'sqlite' ? place.path : new URL(place.url).host },
+    }),
+    health: async () => (await health.check()).health,
+    schema: () => schemaOf(place),
+    mapping: engines.mapping,
+    invariants: [
+      { check: 'ledger and holds', violations: billing.verify },
+      { check: 'audit chain', violations: audit.verify },
+      { check: 'conversations', violations: container.conversations.verify },
+    ],
+    backup: createBackup({
+      store,
+      audit,
+      clock,
+      dataDir,
+      version: RELEASE,
+      dumpPostgres: (path) => dumpPostgres(target, path),
+    }),
+  })
+  let methodsOf: (path: string) => string[] = () => []
+  const plane = operatorRoutes(operators, operatorEdge({ log, methodsOf: (path) => methodsOf(path) }), metrics.registry)
+  methodsOf = createMethodTable(plane)
+  return plane
+}

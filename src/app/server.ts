@@ -1,0 +1,106 @@
+import { Elysia } from 'elysia'
+import { auditRoutes } from '../audit/routes'
+import { authRoutes } from '../auth/routes'
+import { chatRoutes } from '../chat/routes'
+import { completionRoutes } from '../completions/routes'
+import { conversationRoutes } from '../conversations/routes'
+import { engineRoutes } from '../engines/routes'
+import { healthRoutes } from '../health/routes'
+import { createAccessLog } from '../http/access-log'
+import { MAX_TRANSPORT_BYTES } from '../http/body'
+import { edge } from '../http/edge'
+import { guard as createGuard } from '../http/guard'
+import { createMethodTable } from '../http/methods'
+import type { Metrics } from '../http/metrics'
+import { toOpenApi } from '../http/openapi'
+import { createStreams } from '../http/sse'
+import { keyRoutes } from '../keys/routes'
+import { rateLimitRoutes } from '../rate-limits/routes'
+import { canonicalUrl } from './canonical'
+import type { Config } from './config'
+import type { Container } from './container'
+import { documentRoutes, type OpenApiSource } from './document'
+import { API_VERSION } from './version'
+
+type Deps = { config: Config; container: Container; metrics: Metrics; stopping: AbortSignal }
+
+export type Api = ReturnType<typeof createServer>
+
+/** The whole API: the edge around it, and the routes of each room under `/api/v1`. */
+export function createServer({ config, container, metrics, stopping }: Deps) {
+  const { clock, log, limiter } = container
+  const accessLog = createAccessLog({ log, clock, metrics: metrics.http })
+  const streams = createStreams({ clock, log, accessLog, stopping })
+  const guard = createGuard()
+  const ownOrigin = config.publicUrl ? new URL(config.publicUrl).origin : null
+  let methodsOf: (path: string) => string[] = () => []
+  const document: OpenApiSource = { get: () => ({}) }
+
+  const api = new Elysia({
+    normalize: false,
+    // Otherwise a host name shorter than four characters hides every path (stack 2).
+    handler: { standardHostname: false },
+    serve: {
+      development: false,
+      reusePort: false,
+      idleTimeout: 255,
+      maxRequestBodySize: MAX_TRANSPORT_BYTES,
+      error: () => new Response(null, { status: 500 }),
+    },
+  })
+    .use(
+      edge({
+        clock,
+        log,
+        accessLog,
+        authenticate: (request) => signIn(container, request, ownOrigin),
+        admit: (caller) => limiter.admitRequest(caller),
+        rateHeaders: (caller, ip) => (caller ? limiter.headers(caller) : limiter.anonymousHeaders(ip())),
+        allowedOrigins: (caller) => (caller?.type === 'key' ? caller.allowedOrigins : []),
+        canonicalUrl: canonicalUrl(config.publicUrl),
+        methodsOf: (path) => methodsOf(path),
+        secure: config.publicUrl.startsWith('https://'),
+      }),
+    )
+    .group('/api/v1', (v1) =>
+      v1
+        .use(healthRoutes(container.health, guard))
+        .use(authRoutes(container.auth, guard, { secure: config.publicUrl.startsWith('https://') }))
+        .use(keyRoutes(container.keys, guard))
+        .use(rateLimitRoutes(container.limiter, guard))
+        .use(engineRoutes(container.engines, guard))
+        .use(completionRoutes(container.completions, streams, guard))
+        .use(chatRoutes(container.chat, streams, guard))
+        .use(conversationRoutes(container.conversations, guard))
+        .use(auditRoutes(container, guard)),
+    )
+    .use(documentRoutes(document, guard))
+
+  methodsOf = createMethodTable(api)
+  const made = toOpenApi(api.routes as never, {
+    title: 'svc',
+    version: API_VERSION,
+    description: 'AI orchestration: prompts in, answers out, whatever engine stands behind them.',
+    serverUrl: `${config.publicUrl.replace(/\/$/, '') || `http://${config.host}:${config.port}`}/api/v1`,
+  })
+  document.get = () => made
+  return api
+}
+
+function signIn({ authenticate, assertOrigin }: Container, request: Request, ownOrigin: string | null) {
+  const { headers } = request
+  const caller = authenticate({ authorization: headers.get('authorization'), cookie: headers.get('cookie') })
+  const check = (found: Awaited<typeof caller>) => {
+    assertOrigin(found, browserHeaders(request), ownOrigin)
+    return found
+  }
+  return caller instanceof Promise ? caller.then(check) : check(caller)
+}
+
+const browserHeaders = ({ method, headers }: Request) => ({
+  method,
+  authorization: headers.get('authorization'),
+  origin: headers.get('origin'),
+  fetchSite: headers.get('sec-fetch-site'),
+  host: headers.get('host'),
+})

@@ -1,0 +1,101 @@
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Server } from 'bun'
+import { ConfigError } from '../kernel/config'
+import { errorFields } from '../kernel/log'
+import { type OpenApp, type OpenOptions, openApp } from './open'
+import { type Seed, seedFirstRun } from './seed'
+
+export type RunningApp = {
+  readonly url: string
+  readonly socket: string
+  readonly app: OpenApp
+  /** Made by this start, the first of a dev data folder; null later and in production. */
+  readonly seed: Seed | null
+  /** SIGTERM's way: no new connections, what is in flight ends by itself or within the grace, then everything closes. */
+  stop(): Promise<void>
+}
+
+const GRACE_MS = 25_000
+/** Streams get their error this long before the grace ends, so that clients hear it. */
+const FAREWELL_MS = 5_000
+
+/** Opens the app and listens: the API on its port, operators on a socket only this user can use. */
+export async function start(options: OpenOptions): Promise<RunningApp> {
+  const app = await openApp(options)
+  const { config } = app
+  try {
+    const seed = config.production ? null : await seedFirstRun(app.container, config.dataDir)
+    const server = listen(app)
+    const socket = join(config.dataDir, 'ops.sock')
+    const ops = listenForOperators(app, socket)
+    const loops = app.container.startLoops()
+    const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`
+    app.listensAt(url)
+    watchForBugs(app)
+    let stopping: Promise<void> | null = null
+    const stop = async () => {
+      await drain(app, server)
+      await ops.stop(true)
+      await Promise.all(loops.map((loop) => loop.stop()))
+      rmSync(socket, { force: true })
+      await app.close()
+    }
+    return {
+      url,
+      socket,
+      app,
+      seed,
+      stop: () => {
+        stopping ??= stop()
+        return stopping
+      },
+    }
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+}
+
+function listen({ api, config }: OpenApp): Server<unknown> {
+  try {
+    api.listen({ port: config.port, hostname: config.host })
+  } catch (error) {
+    if ((error as { code?: string }).code === 'EADDRINUSE') {
+      throw new ConfigError([
+        `Port ${config.port} on ${config.host} is used by another program. Choose one with SVC_PORT or --port.`,
+      ])
+    }
+    throw error
+  }
+  return api.server as Server<unknown>
+}
+
+function listenForOperators({ ops }: OpenApp, socket: string): Server<unknown> {
+  if (existsSync(socket)) rmSync(socket)
+  const before = process.umask(0o177)
+  try {
+    return Bun.serve({ unix: socket, fetch: (request) => ops.handle(request), development: false })
+  } finally {
+    process.umask(before)
+  }
+}
+
+/** New connections are refused at once; whoever is being answered is answered (I32). */
+async function drain({ api, clock, stopStreams }: OpenApp, server: Server<unknown>): Promise<void> {
+  const over = new AbortController()
+  const finished = Promise.resolve(api.stop()).then(() => over.abort())
+  const farewell = clock.sleep(GRACE_MS - FAREWELL_MS, over.signal).then(stopStreams)
+  await Promise.race([finished, farewell.then(() => clock.sleep(FAREWELL_MS, over.signal))])
+  await server.stop(true)
+}
+
+/** An error nobody caught is a bug to be seen and counted, never a reason to stop serving (I43). */
+function watchForBugs({ log, metrics }: OpenApp): void {
+  const report = (error: unknown) => {
+    metrics.faults.inc()
+    log.error(errorFields(error), 'unhandled')
+  }
+  process.on('unhandledRejection', report)
+  process.on('uncaughtException', report)
+}

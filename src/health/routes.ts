@@ -1,0 +1,26 @@
+import { Elysia } from 'elysia'
+import { answer } from '../http/envelope'
+import type { Guard } from '../http/guard'
+import { Health } from './schema'
+import type { HealthService } from './service'
+
+const DOWN_RETRY_AFTER_S = '30'
+
+export const healthRoutes = (health: HealthService, guard: Guard) =>
+  new Elysia({ tags: ['Health'] }).use(guard).get(
+    '/health',
+    async ({ set }) => {
+      const { health: found, cached } = await health.check()
+      set.headers['x-cache'] = cached ? 'HIT' : 'MISS'
+      if (found.status === 'down') {
+        set.status = 503
+        set.headers['retry-after'] = DOWN_RETRY_AFTER_S
+      }
+      return { ...found } as never
+    },
+    {
+      open: true,
+      response: { 200: answer(Health), 503: answer(Health) },
+      detail: { summary: 'Is everything answering' },
+    },
+  )

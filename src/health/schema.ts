@@ -1,0 +1,21 @@
+import { nullable, oneOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
+
+export const PROBE_STATES = ['healthy', 'degraded', 'down', 'unconfigured'] as const
+export const Probe = t.Object(
+  { status: oneOf(PROBE_STATES), latencyMs: nullable(t.Number({ description: 'null when nobody could measure it' })) },
+  { $id: 'Probe' },
+)
+export type Probe = Static<typeof Probe>
+
+export const Health = t.Object(
+  {
+    status: oneOf(['healthy', 'degraded', 'down'] as const),
+    timestamp: Timestamp,
+    version: t.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
+    providers: t.Record(t.String(), Probe),
+    infrastructure: t.Object({ database: Probe, redis: Probe }),
+    request_id: RequestId,
+  },
+  { $id: 'Health' },
+)
+export type Health = Omit<Static<typeof Health>, 'request_id'>

@@ -1,0 +1,84 @@
+import { type Clock, iso } from '../kernel/clock'
+import type { Health, Probe } from './schema'
+
+type Deps = {
+  clock: Clock
+  version: string
+  /** Throws when the database cannot be reached. */
+  pingDatabase(): Promise<void>
+  /** Null where no Redis is configured. */
+  pingRedis: (() => Promise<void>) | null
+  /** Each subsystem of engines, asked for real. */
+  probeEngines(): Promise<Record<string, Probe>>
+}
+
+export type HealthService = ReturnType<typeof createHealth>
+
+/** Probes are shared for this long, so that watching costs nothing (contract 21). */
+const FRESH_MS = 30_000
+const PATIENCE_MS = 5_000
+const SLOW_DATABASE_MS = 1_000
+
+const UNCONFIGURED: Probe = { status: 'unconfigured', latencyMs: null }
+
+/** Whether everything answers, by asking it. */
+export function createHealth({ clock, version, pingDatabase, pingRedis, probeEngines }: Deps) {
+  let last: { health: Health; at: number } | null = null
+  let asking: Promise<Health> | null = null
+
+  /** The state of the server and whether it was remembered from the last 30 s. */
+  async function check(): Promise<{ health: Health; cached: boolean }> {
+    if (last && clock.monotonic() - last.at < FRESH_MS) return { health: last.health, cached: true }
+    asking ??= ask().finally(() => {
+      asking = null
+    })
+    return { health: await asking, cached: false }
+  }
+
+  async function ask(): Promise<Health> {
+    const [database, redis, providers] = await Promise.all([
+      probe(pingDatabase),
+      pingRedis ? probe(pingRedis) : UNCONFIGURED,
+      probeEngines(),
+    ])
+    const health: Health = {
+      status: overall(database, redis, providers),
+      timestamp: iso(clock.now()),
+      version,
+      providers,
+      infrastructure: { database, redis },
+    }
+    // Trouble is not remembered: the next caller asks again, so recovery shows at once.
+    last = health.status === 'healthy' ? { health, at: clock.monotonic() } : null
+    return health
+  }
+
+  async function probe(ping: () => Promise<void>): Promise<Probe> {
+    const startedAt = clock.monotonic()
+    const patience = new AbortController()
+    const tired = clock.sleep(PATIENCE_MS, patience.signal).then(() => 'down' as const)
+    try {
+      const outcome = await Promise.race([
+        ping().then(
+          () => 'up' as const,
+          () => 'down' as const,
+        ),
+        tired,
+      ])
+      const latencyMs = Math.round((clock.monotonic() - startedAt) * 100) / 100
+      if (outcome === 'down') return { status: 'down', latencyMs: null }
+      return { status: latencyMs > SLOW_DATABASE_MS ? 'degraded' : 'healthy', latencyMs }
+    } finally {
+      patience.abort()
+    }
+  }
+
+  return { check }
+}
+
+/** Down without a database; degraded when something else that is configured does not answer. */
+function overall(database: Probe, redis: Probe, providers: Record<string, Probe>): Health['status'] {
+  if (database.status === 'down') return 'down'
+  const others = [database, redis, ...Object.values(providers)]
+  return others.some(({ status }) => status === 'down' || status === 'degraded') ? 'degraded' : 'healthy'
+}

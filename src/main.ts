@@ -1,0 +1,3 @@
+import { serve } from './app/serve'
+
+await serve()

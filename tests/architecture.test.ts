@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'bun:test'
+import { dirname, join, normalize } from 'node:path'
+
+/** Reading order of the building. A room may use rooms named before it, never one named after. */
+const ORDER = [
+  ...['kernel', 'audit', 'settings', 'usage', 'files', 'idempotency', 'events', 'orgs', 'keys', 'auth', 'rate-limits'],
+  ...['billing', 'jobs', 'webhooks', 'engines', 'routing-preferences', 'guardrails', 'classifier', 'tools', 'skills'],
+  ...[
+    'browser',
+    'conversations',
+    'agent',
+    'completions',
+    'chat',
+    'research',
+    'media',
+    'documents',
+    'audio',
+    'canvases',
+  ],
+  ...['workflows', 'hooks', 'widgets', 'operators', 'health', 'http', 'routes', 'app'],
+]
+
+/** Outsiders come in by the door (`index`) or borrow words (`schema`). */
+const DOORS = ['index', 'schema']
+
+/** What a file at the root of a room may be called; anything else says what it holds. */
+const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
+  'the wall clock': { pattern: /\bnew Date\(\)|\bDate\.now\(/, home: /^src\/kernel\/clock\.ts$/ },
+  randomness: { pattern: /\bMath\.random\b/, home: /^$/ },
+  'random bytes': {
+    pattern: /\brandomBytes\(|\brandomUUID\(|getRandomValues/,
+    home: /^src\/(kernel\/(crypto|ids)|app\/secrets)\.ts$/,
+  },
+  'the environment': { pattern: /\bBun\.env\b|\bprocess\.env\b/, home: /^src\/app\/config\.ts$/ },
+  'calls to addresses': { pattern: /(?<![.\w])fetch\(/, home: /^src\/(kernel\/outbound|app\/client)\.ts$/ },
+  'the console': { pattern: /\bconsole\./, home: /^$/ },
+  'evaluated code': { pattern: /\beval\(|\bnew Function\(|node:vm/, home: /^$/ },
+  'other programs': { pattern: /\bBun\.spawn|child_process/, home: /^src\/operators\/dump\.ts$/ },
+  'the web framework': { pattern: /from 'elysia'/, home: /^src\/(http\/.*|app\/.*|[a-z-]+\/routes)\.ts$/ },
+  TypeBox: { pattern: /from 'typebox/, home: /^src\/kernel\/schema\.ts$/ },
+  'raw SQL text': { pattern: /\.unsafe\(|sql\.raw\(/, home: /^$/ },
+}
+
+const MAX_LINES = 250
+const MAX_TEST_LINES = 300
+
+type Source = { file: string; text: string }
+const read = async (pattern: string): Promise<Source[]> => {
+  const files = await Array.fromAsync(new Bun.Glob(pattern).scan('.'))
+  return Promise.all(files.sort().map(async (file) => ({ file, text: await Bun.file(file).text() })))
+}
+const sources = await read('src/**/*.ts')
+const surfaces = await read('{cli,tui}/**/*.{ts,tsx}')
+const tests = await read('tests/**/*.ts')
+
+const roomOf = (path: string) => path.split('/')[1]!
+const leafOf = (path: string) => path.split('/').slice(2).join('/').replace(/\.ts$/, '') || 'index'
+const isRoutes = (path: string) => leafOf(path) === 'routes'
+const rankOf = (path: string) => {
+  const rank = ORDER.indexOf(isRoutes(path) ? 'routes' : roomOf(path))
+  if (rank < 0) throw new Error(`${path}: "${roomOf(path)}" is not a room; give it a place in ORDER`)
+  return rank
+}
+
+const importsOf = ({ file, text }: Source) =>
+  [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, path]) => ({
+    file,
+    target: normalize(join(dirname(file), path!)),
+  }))
+const crossings = sources
+  .filter(({ file }) => file !== 'src/main.ts')
+  .flatMap(importsOf)
+  .filter(({ file, target }) => roomOf(target) !== roomOf(file))
+const arrow = ({ file, target }: { file: string; target: string }) => `${file} -> ${target}`
+const tooLong = (found: Source[], most: number) =>
+  found
+    .filter(({ text }) => text.split('\n').length - 1 > most)
+    .map(({ file, text }) => `${file}: ${text.split('\n').length - 1}`)
+
+describe('the house', () => {
+  test('has sources to look at', () => {
+    expect(sources.length).toBeGreaterThan(100)
+    expect(crossings.length).toBeGreaterThan(100)
+  })
+
+  test('imports only point back up the reading order', () => {
+    const inOwnRoom = (file: string, target: string) => isRoutes(file) && roomOf(file) === roomOf(target)
+    const wrong = crossings.filter(({ file, target }) => !inOwnRoom(file, target) && rankOf(target) >= rankOf(file))
+    expect(wrong.map(arrow)).toEqual([])
+  })
+
+  test('rooms are entered by their doors', () => {
+    const open = ['kernel', 'http']
+    const throughWalls = crossings.filter(({ file, target }) => {
+      if (open.includes(roomOf(target)) || DOORS.includes(leafOf(target))) return false
+      return !(roomOf(file) === 'app' && isRoutes(target)) && !(roomOf(target) === 'app' && roomOf(file) === 'app')
+    })
+    expect(throughWalls.map(arrow)).toEqual([])
+  })
+
+  test.each(Object.entries(ONE_HOME))('%s has one home', (_, { pattern, home }) => {
+    expect(
+      sources
+        .filter(({ file, text }) => pattern.test(withoutComments(text)) && !home.test(file))
+        .map(({ file }) => file),
+    ).toEqual([])
+  })
+
+  test('the command line and the dashboard are clients: they enter the app by its client, or to start it', () => {
+    const doors =
+      /^src\/(app\/(client|open|start|serve|config|version)|kernel\/[a-z-]+|[a-z-]+\/schema|http\/envelope)$/
+    const wrong = surfaces.flatMap(importsOf).filter(({ target }) => target.startsWith('src/') && !doors.test(target))
+    expect(wrong.map(arrow)).toEqual([])
+  })
+
+  test('every door opens with one sentence about its room', () => {
+    const doors = sources.filter(({ file }) => /^src\/[a-z-]+\/index\.ts$/.test(file))
+    expect(doors.length).toBeGreaterThan(15)
+    expect(doors.filter(({ text }) => !/^\/\*\* .+ \*\/\n/.test(text)).map(({ file }) => file)).toEqual([])
+  })
+
+  test('every file fits on a few screens', () => {
+    expect(tooLong([...sources, ...surfaces], MAX_LINES)).toEqual([])
+    expect(tooLong(tests, MAX_TEST_LINES)).toEqual([])
+  })
+})
+
+/** Comments may name what the code may not do. */
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '')
+}

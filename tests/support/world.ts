@@ -1,0 +1,117 @@
+import { afterAll } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Config, type ConfigOverrides, loadConfig } from '../../src/app/config'
+import { type OpenApp, openApp } from '../../src/app/open'
+import type { Call, OperatorCaller, Scope, Tier } from '../../src/kernel/caller'
+import { type Clock, systemClock } from '../../src/kernel/clock'
+import { newRequestId, type OrgId, type UserId } from '../../src/kernel/ids'
+import { createLog } from '../../src/kernel/log'
+import { centsToMicro } from '../../src/kernel/money'
+import { createPostgresDatabase, postgresUrl } from './store'
+
+export type Person = {
+  userId: UserId
+  orgId: OrgId | null
+  key: string
+  keyId: string
+  /** One request as this person; a body is sent as JSON. */
+  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
+}
+
+/** An answer, read whole. `body` is undefined when it is not JSON. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+export type Reply = { status: number; headers: Headers; text: string; body: any }
+
+export type PersonOrder = { scopes?: readonly Scope[]; tier?: Tier; cents?: number; ofOrg?: boolean }
+
+export type World = Awaited<ReturnType<typeof createWorld>>
+
+type Options = { config?: ConfigOverrides; clock?: Clock; env?: Record<string, string> }
+
+/**
+ * The whole product on an empty database of its own: real routes, real store, real files. Nothing is
+ * fake but what a test passes in. Removed when the test file ends.
+ */
+export async function createWorld({ config: overrides = {}, clock = systemClock }: Options = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-world-'))
+  const database = postgresUrl ? await createPostgresDatabase(postgresUrl) : null
+  const config: Config = loadConfig({
+    dataDir: folder,
+    ...(database ? { databaseUrl: database.url } : {}),
+    ...overrides,
+  })
+  const logged: string[] = []
+  const log = createLog({ level: 'debug', pretty: false, write: (line) => logged.push(line) })
+  const app = await openApp({ config, clock, log })
+  afterAll(async () => {
+    await app.close()
+    await database?.drop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return {
+    app,
+    folder,
+    logged,
+    clock,
+    config,
+    person: (order?: PersonOrder) => createPerson(app, order),
+    send: sender(app, {}),
+  }
+}
+
+let people = 0
+
+/** A new user with a key and credit: personal, or an org's. */
+async function createPerson(app: OpenApp, order: PersonOrder = {}): Promise<Person> {
+  const { scopes, tier = 'enterprise', cents = 10_000, ofOrg = false } = order
+  const { store, orgs, billing, keys } = app.container
+  const call = operatorCall()
+  const made = await store.write(async (tx) => {
+    const number = ++people
+    const user = await orgs.createUser(tx, { email: `person${number}@example.com`, name: `Person ${number}` })
+    const org = ofOrg ? await orgs.createOrg(tx, call, user.id, { name: `Org ${number}` }) : null
+    if (org) await orgs.makeActive(tx, user.id, org.id)
+    const owner = org ? (`org:${org.id}` as const) : (`user:${user.id}` as const)
+    if (cents > 0)
+      await billing.grant(tx, { owner, amount: centsToMicro(cents), ref: owner, kind: 'grant', note: null })
+    const orgId = org?.id ?? null
+    const key = await keys.operator.createIn(tx, call, {
+      name: 'test',
+      userId: user.id,
+      orgId,
+      tier,
+      ...(scopes ? { scopes: [...scopes] } : {}),
+    })
+    return { userId: user.id, orgId, key: key.key, keyId: key.id as string }
+  })
+  return { ...made, send: sender(app, { authorization: `Bearer ${made.key}` }) }
+}
+
+export const operatorCall = (): Call<OperatorCaller> => ({
+  caller: { type: 'operator', role: 'admin', name: 'test', transport: 'local', reason: 'test' },
+  requestId: newRequestId(),
+  route: 'TEST /',
+  signal: new AbortController().signal,
+})
+
+const sender =
+  (app: OpenApp, standing: Record<string, string>) =>
+  async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> => {
+    const json = body === undefined ? {} : { 'content-type': 'application/json' }
+    const request = new Request(`http://localhost${path.startsWith('/') ? '' : '/api/v1/'}${path}`, {
+      method,
+      headers: { ...json, ...standing, ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const response = await app.api.handle(request)
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json')
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: isJson && text ? JSON.parse(text) : undefined,
+    }
+  }
