@@ -1,5 +1,5 @@
 import { OrgId, UserId } from '../kernel/ids'
-import { nullable, RequestId, type Static, Timestamp, t } from '../kernel/schema'
+import { nullable, type Static, Timestamp, t } from '../kernel/schema'
 import { Org } from '../orgs/schema'
 
 const Email = t.String({ format: 'email', maxLength: 254 })
@@ -25,22 +25,17 @@ export const User = t.Object(
 )
 export type User = Static<typeof User>
 
-const session = {
-  user: User,
-  session_token: t.String({ description: 'svc_ds_…, for Authorization: Bearer. Shown once' }),
-  expires_at: t.String({ format: 'date-time', description: 'Moves on with use: 12 hours after the last call' }),
-}
-
-export const Session = t.Object(session, { $id: 'Session' })
+export const Session = t.Object(
+  {
+    user: User,
+    session_token: t.String({ description: 'svc_ds_…, for Authorization: Bearer. Shown once' }),
+    expires_at: t.String({ format: 'date-time', description: 'Moves on with use: 12 hours after the last call' }),
+  },
+  { $id: 'Session' },
+)
 export type Session = Static<typeof Session>
 
-export const SessionReply = t.Object({ ...session, request_id: RequestId }, { $id: 'SessionReply' })
-
-const me = { user: User, active_org_id: nullable(OrgId.schema), orgs: t.Array(Org) }
-
-export const Me = t.Object(me, { $id: 'Me' })
+export const Me = t.Object({ user: User, active_org_id: nullable(OrgId.schema), orgs: t.Array(Org) }, { $id: 'Me' })
 export type Me = Static<typeof Me>
 
-export const MeReply = t.Object({ ...me, request_id: RequestId }, { $id: 'MeReply' })
-
-export const SignedOut = t.Object({ deleted: t.Literal(true), request_id: RequestId }, { $id: 'SignedOut' })
+export const SignedOut = t.Object({ deleted: t.Literal(true) }, { $id: 'SignedOut' })

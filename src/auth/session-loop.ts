@@ -6,7 +6,7 @@ import type { Store } from '../kernel/store'
 import { sessionRepository as rows } from './repository'
 import { SESSION_MS } from './sessions'
 
-type Deps = { store: Store; lastSeen: Sightings<SessionId>; clock: Clock }
+type Deps = { store: Store; sightings: Sightings<SessionId>; clock: Clock }
 type LoopDeps = Deps & { onError(name: string, error: unknown): void }
 
 const IDLE_MS = 30_000
@@ -19,8 +19,8 @@ export const startSessionLoop = ({ onError, ...deps }: LoopDeps): Loop =>
   startLoop({ name: 'sessions', idleMs: IDLE_MS, clock: deps.clock, onError, tick: () => tidySessions(deps) })
 
 /** One batch; says how many rows it removed, so that a backlog is worked off at once. */
-export async function tidySessions({ store, lastSeen, clock }: Deps): Promise<number> {
-  const uses = lastSeen.take()
+export async function tidySessions({ store, sightings, clock }: Deps): Promise<number> {
+  const uses = sightings.take()
   for (let from = 0; from < uses.length; from += BATCH) {
     const batch = uses.slice(from, from + BATCH)
     await store.write((tx) => rows.slide(tx, batch, SESSION_MS))

@@ -11,8 +11,8 @@ export type Sightings<Id extends string> = {
 }
 
 /** Collects "last used" times in memory, so that the hot path never writes them. Bounded. */
-export function createSightings<Id extends string>(options: { everyMs: number; clock: Clock }): Sightings<Id> {
-  const { everyMs, clock } = options
+export function createSightings<Id extends string>(options: { everyMs?: number; clock: Clock }): Sightings<Id> {
+  const { everyMs = 60_000, clock } = options
   const noted = new LRUCache<Id, number>({ max: MOST })
   let pending = new Map<Id, number>()
   return {

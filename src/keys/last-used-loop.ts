@@ -5,7 +5,7 @@ import type { Sightings } from '../kernel/sightings'
 import type { Store } from '../kernel/store'
 import { keyRepository as rows } from './repository'
 
-type Deps = { store: Store; lastUsed: Sightings<KeyId> }
+type Deps = { store: Store; sightings: Sightings<KeyId> }
 type LoopDeps = Deps & { clock: Clock; onError(name: string, error: unknown): void }
 
 const IDLE_MS = 15_000
@@ -16,8 +16,8 @@ export const startLastUsedLoop = ({ clock, onError, ...deps }: LoopDeps): Loop =
   startLoop({ name: 'keys-last-used', idleMs: IDLE_MS, clock, onError, tick: () => flushLastUsed(deps) })
 
 /** Everything noted so far, in short units; also run once when the server stops. */
-export async function flushLastUsed({ store, lastUsed }: Deps): Promise<number> {
-  const uses = lastUsed.take()
+export async function flushLastUsed({ store, sightings }: Deps): Promise<number> {
+  const uses = sightings.take()
   for (let from = 0; from < uses.length; from += BATCH) {
     const batch = uses.slice(from, from + BATCH)
     await store.write((tx) => rows.noteUses(tx, batch))

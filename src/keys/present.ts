@@ -5,9 +5,9 @@ import type { ApiKey } from './schema'
 import type { KeyRow } from './table'
 
 /** What a key has cost since 00:00 UTC and since the first of the month, in micro-cents. */
-export type Spent = { today: number; month: number }
+export type Spent = { today: { spent: number }; month: { spent: number } }
 
-export const NOTHING_SPENT: Spent = { today: 0, month: 0 }
+export const NOTHING_SPENT: Spent = { today: { spent: 0 }, month: { spent: 0 } }
 
 /** The one place a stored key becomes a public object; its hash and its maker stop here. */
 export function present(row: KeyRow, spent: Spent): ApiKey {
@@ -25,8 +25,8 @@ export function present(row: KeyRow, spent: Spent): ApiKey {
     tpm_limit: row.tpm_limit,
     daily_cap_cents: row.daily_cap_cents,
     monthly_cap_cents: row.monthly_cap_cents,
-    spent_today_cents: microToCents(spent.today),
-    spent_month_cents: microToCents(spent.month),
+    spent_today_cents: microToCents(spent.today.spent),
+    spent_month_cents: microToCents(spent.month.spent),
     allowed_origins: row.allowed_origins,
     brand_soul: row.brand_soul,
     routing_preference_id: null,

@@ -1,7 +1,7 @@
 import { SCOPES, TIERS } from '../kernel/caller'
 import { KeyId, OrgId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
-import { JsonObject, nullable, oneOf, pageOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
+import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 
 const MAX_CAP_CENTS = 1_000_000_000
 
@@ -65,7 +65,6 @@ export type KeyPatch = Static<typeof KeyPatch>
 
 export const KEY_STATUSES = ['active', 'rotating', 'revoked'] as const
 
-/** A key as its owner sees it; the secret is never part of it (contract 20). */
 const fields = {
   id: KeyId.schema,
   object: t.Literal('api_key'),
@@ -93,21 +92,18 @@ const fields = {
   revoked_at: nullable(Timestamp),
 }
 
+/** A key as its owner sees it; the secret is never part of it (contract 20). */
 export const ApiKey = t.Object(fields, { $id: 'ApiKey' })
 export type ApiKey = Static<typeof ApiKey>
 
-export const ApiKeyReply = t.Object({ ...fields, request_id: RequestId }, { $id: 'ApiKeyReply' })
-
-const Secret = t.String({ description: 'The whole key. Shown once: keep it now' })
-export const ApiKeyWithSecret = t.Object({ ...fields, key: Secret }, { $id: 'ApiKeyWithSecret' })
+/** The answer of the call that made it, and of no other. */
+export const ApiKeyWithSecret = t.Object(
+  { ...fields, key: t.String({ description: 'The whole key. Shown once: keep it now' }) },
+  { $id: 'ApiKeyWithSecret' },
+)
 export type ApiKeyWithSecret = Static<typeof ApiKeyWithSecret>
-
-export const NewKeyReply = t.Object({ ...fields, key: Secret, request_id: RequestId }, { $id: 'NewKeyReply' })
 
 export const KeyQuery = PageQuery
 export const KeyPage = pageOf('keys', ApiKey)
 
-export const KeyRevoked = t.Object(
-  { revoked: t.Literal(true), id: KeyId.schema, request_id: RequestId },
-  { $id: 'KeyRevoked' },
-)
+export const KeyRevoked = t.Object({ revoked: t.Literal(true), id: KeyId.schema }, { $id: 'KeyRevoked' })

@@ -179,7 +179,7 @@ describe('when a key was last used', () => {
     const { addUser, withKey, keys, lookup, lastUsed, clock } = createWorld(store)
     const { key, call } = await withKey((await addUser()).id)
     const readBack = async () => {
-      await flushLastUsed({ store, lastUsed })
+      await flushLastUsed({ store, sightings: lastUsed })
       return (await keys.get(call, key.id)).last_used_at
     }
     expect((await keys.get(call, key.id)).last_used_at).toBeNull()

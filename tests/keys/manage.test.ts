@@ -39,7 +39,7 @@ describe('GET /keys', () => {
     const { keys, spent, addUser, session } = createWorld(store)
     const ada = await session((await addUser()).id)
     const { id } = await keys.create(ada, {})
-    spent.set(id, { today: 1_500_000, month: 20_000_000 })
+    spent.set(id, { today: { spent: 1_500_000 }, month: { spent: 20_000_000 } })
     expect(await keys.get(ada, id)).toMatchObject({ spent_today_cents: 1.5, spent_month_cents: 20 })
   })
 })

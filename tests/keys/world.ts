@@ -1,7 +1,7 @@
 import { createAuditLog } from '../../src/audit'
 import { createEventBus, type DomainEvent } from '../../src/events'
 import { type Call, type Caller, type OperatorCaller, SCOPES, type TenantCaller } from '../../src/kernel/caller'
-import { newRequestId, SessionId, type UserId } from '../../src/kernel/ids'
+import { type KeyId, newRequestId, SessionId, type UserId } from '../../src/kernel/ids'
 import { createSightings } from '../../src/kernel/sightings'
 import type { Store } from '../../src/kernel/store'
 import { createKeyLookup, createKeys } from '../../src/keys'
@@ -34,9 +34,9 @@ export function createWorld(store: Store) {
   const heard: DomainEvent[] = []
   events.afterCommit('*', (event) => heard.push(event))
   const orgs = createOrgs({ store, audit, events, clock })
-  const lastUsed = createSightings<never>({ everyMs: 60_000, clock })
+  const lastUsed = createSightings<KeyId>({ clock })
   const lookup = createKeyLookup({ store, orgs, clock, lastUsed })
-  const spent = new Map<string, { today: number; month: number }>()
+  const spent = new Map<string, { today: { spent: number }; month: { spent: number } }>()
   const keys = createKeys({
     store,
     audit,
@@ -45,7 +45,7 @@ export function createWorld(store: Store) {
     lookup,
     clock,
     limitsOf: (tier) => (tier === 'free' ? { rpm: 60, tpm: 100_000 } : { rpm: 5_000, tpm: 10_000_000 }),
-    spentBy: async (_reader, id) => spent.get(id) ?? { today: 0, month: 0 },
+    spentBy: async (_reader, id) => spent.get(id) ?? { today: { spent: 0 }, month: { spent: 0 } },
   })
 
   const addUser = (name = 'ada') =>
