@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { callBy, operator } from '../keys/world'
+import { callOf, operatorCaller } from '../support/callers'
 import { openTestStore } from '../support/store'
 import { createAuthWorld, visit } from './world'
 
@@ -64,7 +64,7 @@ describe('signing in', () => {
     const { auth, join, orgs, addUser } = createAuthWorld(store)
     const [known, disabled] = [await join(PASSWORD), await join(PASSWORD)]
     const passwordless = await addUser()
-    await orgs.setUserDisabled(callBy(operator), disabled.user.id, true)
+    await orgs.setUserDisabled(callOf(operatorCaller()), disabled.user.id, true)
     const tries = [
       { email: known.user.email, password: 'wrong' },
       { email: email(), password: PASSWORD },
@@ -114,19 +114,19 @@ describe('who am I', () => {
     const { auth, join, bearer, orgs, addOrg, withKey } = createAuthWorld(store)
     const { user, session_token } = await join()
     const acme = await addOrg(user.id)
-    expect(await auth.me(callBy(await bearer(session_token)))).toMatchObject({
+    expect(await auth.me(callOf(await bearer(session_token)))).toMatchObject({
       user,
       active_org_id: null,
       orgs: [{ id: acme.id }],
     })
-    await orgs.activate(callBy(await bearer(session_token)), acme.id)
+    await orgs.activate(callOf(await bearer(session_token)), acme.id)
     const { call } = await withKey(user.id)
     const seen = {
       user,
       active_org_id: acme.id,
       orgs: [{ id: acme.id, object: 'organization', role: 'owner', member_count: 1 }],
     }
-    expect(await auth.me(callBy(await bearer(session_token)))).toMatchObject(seen)
+    expect(await auth.me(callOf(await bearer(session_token)))).toMatchObject(seen)
     expect(await auth.me(call)).toMatchObject(seen)
   })
 })

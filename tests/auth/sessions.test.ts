@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { tidySessions } from '../../src/auth'
-import { callBy, operator } from '../keys/world'
+import { callOf, operatorCaller } from '../support/callers'
 import { openTestStore } from '../support/store'
 import { createAuthWorld } from './world'
 
@@ -48,7 +48,7 @@ describe('a session', () => {
   test('ends when its user signs out, at once, and no other', async () => {
     const world = createAuthWorld(store)
     const [mine, other] = [await world.join(), await world.join()]
-    const call = callBy(await world.bearer(mine.session_token))
+    const call = callOf(await world.bearer(mine.session_token))
     await world.auth.signOut(call)
     expect(await opens(world, mine.session_token)).toBe(false)
     expect(await opens(world, other.session_token)).toBe(true)
@@ -65,7 +65,7 @@ describe('a session', () => {
     const world = createAuthWorld(store)
     const { user, session_token } = await world.join()
     expect(await opens(world, session_token)).toBe(true)
-    await world.orgs.setUserDisabled(callBy(operator), user.id, true)
+    await world.orgs.setUserDisabled(callOf(operatorCaller()), user.id, true)
     expect(await opens(world, session_token)).toBe(false)
   })
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { NewKey } from '../../src/keys/schema'
+import { callOf, operatorCaller } from '../support/callers'
 import { openTestStore } from '../support/store'
-import { ALL_SCOPES, callBy, createWorld } from './world'
+import { ALL_SCOPES, createWorld } from './world'
 
 const store = await openTestStore()
 
@@ -198,13 +199,7 @@ describe('an operator', () => {
     const { keys, addUser, withKey } = createWorld(store)
     const name = `deploy-${crypto.randomUUID()}`
     const { key } = await withKey((await addUser()).id, { name, tier: 'enterprise', rpm_limit: 4_000 })
-    const operatorCall = callBy({
-      type: 'operator',
-      role: 'admin',
-      name: 'ops',
-      transport: 'local',
-      reason: null,
-    } as const)
+    const operatorCall = callOf(operatorCaller())
     for (const ref of [key.id, key.prefix, name]) {
       expect(await keys.operator.get(operatorCall, ref)).toMatchObject({ id: key.id, tier: 'enterprise' })
     }
@@ -217,13 +212,7 @@ describe('an operator', () => {
     const ada = await addUser()
     const name = `twin-${crypto.randomUUID()}`
     const [first] = [await withKey(ada.id, { name }), await withKey(ada.id, { name })]
-    const operatorCall = callBy({
-      type: 'operator',
-      role: 'admin',
-      name: 'ops',
-      transport: 'local',
-      reason: null,
-    } as const)
+    const operatorCall = callOf(operatorCaller())
     expect(keys.operator.get(operatorCall, name)).rejects.toMatchObject({ code: 'conflict' })
     await keys.operator.revoke(operatorCall, first.key.id)
     expect(await keys.operator.get(operatorCall, name)).toMatchObject({ status: 'active' })

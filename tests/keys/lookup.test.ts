@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import type { Reader } from '../../src/kernel/store'
 import { createKeyLookup, flushLastUsed, mintSecret } from '../../src/keys'
+import { callOf, operatorCaller } from '../support/callers'
 import { openTestStore } from '../support/store'
-import { callBy, createWorld, operator } from './world'
+import { createWorld } from './world'
 
 const store = await openTestStore()
-const asOperator = () => callBy(operator)
+const asOperator = () => callOf(operatorCaller())
 
 /** The same store, counting the statements its reader runs. */
 function counting() {

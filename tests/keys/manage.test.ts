@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { KeyPatch } from '../../src/keys/schema'
+import { callOf } from '../support/callers'
 import { openTestStore } from '../support/store'
-import { callBy, createWorld } from './world'
+import { createWorld } from './world'
 
 const store = await openTestStore()
 
@@ -180,7 +181,7 @@ describe('DELETE /keys/{id}', () => {
   test('lets a key end itself', async () => {
     const { keys, lookup, addUser, withKey } = createWorld(store)
     const { key, call } = await withKey((await addUser()).id)
-    await keys.revoke(callBy(call.caller), key.id)
+    await keys.revoke(callOf(call.caller), key.id)
     expect(await lookup.find(key.key)).toBeNull()
   })
 })

@@ -1,27 +1,13 @@
 import { createAuditLog } from '../../src/audit'
 import { createEventBus, type DomainEvent } from '../../src/events'
-import { type Call, type Caller, type OperatorCaller, SCOPES, type TenantCaller } from '../../src/kernel/caller'
-import { type KeyId, newRequestId, SessionId, type UserId } from '../../src/kernel/ids'
+import { type Call, SCOPES, type TenantCaller } from '../../src/kernel/caller'
+import type { KeyId, UserId } from '../../src/kernel/ids'
 import { createSightings } from '../../src/kernel/sightings'
 import type { Store } from '../../src/kernel/store'
 import { createKeyLookup, createKeys } from '../../src/keys'
 import { createOrgs } from '../../src/orgs'
+import { callOf, operatorCaller, sessionCaller } from '../support/callers'
 import { fakeClock } from '../support/clock'
-
-export const operator: OperatorCaller = {
-  type: 'operator',
-  role: 'admin',
-  name: 'ops',
-  transport: 'local',
-  reason: null,
-}
-
-export const callBy = <C extends Caller>(caller: C, route = 'TEST /'): Call<C> => ({
-  caller,
-  requestId: newRequestId(),
-  route,
-  signal: new AbortController().signal,
-})
 
 let made = 0
 
@@ -51,21 +37,17 @@ export function createWorld(store: Store) {
   const addUser = (name = 'ada') =>
     store.write((tx) => orgs.createUser(tx, { email: `${name}.${++made}@example.com`, name }))
   const addOrg = (ownerId: UserId, name = 'Acme') =>
-    store.write((tx) => orgs.createOrg(tx, callBy(operator), ownerId, { name }))
-  const session = async (userId: UserId): Promise<Call> =>
-    callBy<TenantCaller>({
-      type: 'session',
-      userId,
-      sessionId: SessionId.create(),
-      orgId: null,
-      activeOrgId: (await orgs.standing(store.read, userId))?.activeOrgId ?? null,
-    })
+    store.write((tx) => orgs.createOrg(tx, callOf(operatorCaller()), ownerId, { name }))
+  const session = async (userId: UserId): Promise<Call> => {
+    const activeOrgId = (await orgs.standing(store.read, userId))?.activeOrgId ?? null
+    return callOf<TenantCaller>(sessionCaller({ userId, activeOrgId }))
+  }
   /** A key for a user, made by an operator, and the call it makes. */
   const withKey = async (userId: UserId, order: Partial<Parameters<typeof keys.operator.create>[1]> = {}) => {
-    const key = await keys.operator.create(callBy(operator), { userId, orgId: null, ...order })
+    const key = await keys.operator.create(callOf(operatorCaller()), { userId, orgId: null, ...order })
     const caller = await lookup.find(key.key)
     if (!caller) throw new Error('a fresh key is not recognised')
-    return { key, call: callBy<TenantCaller>(caller) }
+    return { key, call: callOf<TenantCaller>(caller) }
   }
   const actions = async (userId: UserId) =>
     (await audit.list(store.read, `user:${userId}`, { limit: 100 })).items.map((event) => event.action).reverse()
