@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'bun:test'
+import { createBilling } from '../../src/billing'
+import { openTestStore } from '../support/store'
+import { createWorld } from './world'
+
+const store = await openTestStore()
+const { account, billing, audit, clock, verify } = createWorld(store)
+
+describe('credit', () => {
+  test('is given once a ref, however often and however parallel it is told (G10)', async () => {
+    const ada = await account(0)
+    const grant = () =>
+      store.write((tx) =>
+        billing.grant(tx, { owner: ada.owner, amount: 500, ref: `pay-${ada.owner}`, kind: 'purchase', note: 'evt_1' }),
+      )
+    const told = await Promise.all(Array.from({ length: 100 }, grant))
+    expect(told.filter(Boolean)).toHaveLength(1)
+    expect(await ada.balance()).toMatchObject({ balance: 500 })
+  })
+
+  test('can be corrected down to what no hold claims, and not further', async () => {
+    const ada = await account(1_000_000)
+    await ada.reserve(400_000)
+    const adjust = (amount: number, ref: string) =>
+      store.write((tx) => billing.adjust(tx, { owner: ada.owner, amount, ref: `${ref}-${ada.owner}`, note: 'wrong' }))
+    await expect(adjust(-600_001, 'a')).rejects.toMatchObject({
+      code: 'conflict',
+      message: '0.60 cannot be taken away: only 0.60 is available. Nothing was changed.',
+    })
+    expect(await adjust(-600_000, 'a')).toBe(true)
+    expect(await adjust(-600_000, 'a')).toBe(false)
+    expect(await adjust(50, 'b')).toBe(true)
+    expect(await ada.balance()).toEqual({ balance: 400_050, held: 400_000, available: 50 })
+  })
+
+  test('of a new account is what the setting says, once', async () => {
+    const generous = createBilling({ store, clock, audit, node: 'n', initialCredit: 700 })
+    const ada = await account(0)
+    for (let again = 0; again < 3; again++) await store.write((tx) => generous.openAccount(tx, ada.owner))
+    expect(await ada.balance()).toMatchObject({ balance: 700 })
+    const stingy = await account(0)
+    await store.write((tx) => billing.openAccount(tx, stingy.owner))
+    expect(await stingy.balance()).toMatchObject({ balance: 0 })
+  })
+})
+
+test('the books hold', async () => {
+  expect(await verify()).toEqual([])
+})

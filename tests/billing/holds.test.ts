@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { openTestStore } from '../support/store'
+import { createWorld, newRef, outcomes } from './world'
+
+const store = await openTestStore()
+const { account, settle, release, verify, billing } = createWorld(store)
+
+describe('a hold', () => {
+  test('claims credit, and its settlement books the true cost', async () => {
+    const ada = await account(1_000)
+    const ref = await ada.reserve(400)
+    expect(await ada.balance()).toEqual({ balance: 1_000, held: 400, available: 600 })
+    expect(await settle(ref, 150)).toBe(150)
+    expect(await ada.balance()).toEqual({ balance: 850, held: 0, available: 850 })
+  })
+
+  test('that is released charges nothing', async () => {
+    const ada = await account(1_000)
+    const ref = await ada.reserve(400)
+    expect(await release(ref)).toBe(true)
+    expect(await ada.balance()).toEqual({ balance: 1_000, held: 0, available: 1_000 })
+  })
+
+  test('ends once, whichever end comes first (I8, I9)', async () => {
+    const ada = await account(1_000)
+    const settled = await ada.reserve(100)
+    expect([await settle(settled, 60), await settle(settled, 60), await release(settled)]).toEqual([60, 0, false])
+    const released = await ada.reserve(100)
+    expect([await release(released), await settle(released, 60), await release(released)]).toEqual([true, 0, false])
+    expect(await ada.balance()).toEqual({ balance: 940, held: 0, available: 940 })
+  })
+
+  test('ends once when fifty retries race to end it', async () => {
+    const ada = await account(1_000)
+    const ref = await ada.reserve(100)
+    const ends = await Promise.all(Array.from({ length: 50 }, (_, turn) => (turn % 2 ? release(ref) : settle(ref, 70))))
+    const charged = ends.filter((end) => typeof end === 'number').reduce((sum, end) => sum + Number(end), 0)
+    const released = ends.filter((end) => end === true).length
+    expect(charged === 70 ? released : charged + released).toBe(charged === 70 ? 0 : 1)
+    expect((await ada.balance()).held).toBe(0)
+  })
+
+  test.each([
+    ['more than it held (G8)', 5_000, 400],
+    ['an absurd number', 1e18, 400],
+    ['infinity', Number.POSITIVE_INFINITY, 400],
+    ['less than nothing (G7)', -50, 0],
+    ['no number', Number.NaN, 0],
+    ['a fraction', 0.4, 0],
+  ])('settled at %s charges what it may', async (_what, cost, charged) => {
+    const ada = await account(1_000)
+    expect(await settle(await ada.reserve(400), cost)).toBe(charged)
+    expect(await ada.balance()).toEqual({ balance: 1_000 - charged, held: 0, available: 1_000 - charged })
+  })
+
+  test('of nothing writes nothing, and its end charges nothing', async () => {
+    const ada = await account(0)
+    const ref = await ada.reserve(0)
+    expect(await settle(ref, 99)).toBe(0)
+    expect(await release(ref)).toBe(false)
+  })
+
+  test('cannot be taken twice under one ref', async () => {
+    const ada = await account(1_000)
+    const ref = await ada.reserve(100)
+    await expect(ada.reserve(100, ref)).rejects.toThrow()
+    expect(await ada.balance()).toMatchObject({ held: 100 })
+  })
+})
+
+describe('no overdraft', () => {
+  test('one micro-cent short is 402 and says what is there and what was wanted (G2)', async () => {
+    const ada = await account(399_999)
+    await expect(ada.reserve(400_000)).rejects.toMatchObject({
+      kind: 'unpaid',
+      code: 'insufficient_credits',
+      message:
+        'The balance is 0.40 and this call reserves up to 0.40. Add credit or lower max_iterations. Nothing was charged.',
+    })
+    expect(await ada.balance()).toEqual({ balance: 399_999, held: 0, available: 399_999 })
+  })
+
+  test('an account nobody ever credited has nothing', async () => {
+    const ada = await account(0)
+    await expect(ada.reserve(1)).rejects.toMatchObject({ code: 'insufficient_credits' })
+  })
+
+  test('credit for exactly ten serves exactly ten of two hundred at once (I7)', async () => {
+    for (let round = 0; round < 20; round++) {
+      const ada = await account(10 * 7_500)
+      const served = await outcomes(Array.from({ length: 200 }, () => ada.reserve(7_500)))
+      expect(served.filter((outcome) => outcome === 'insufficient_credits')).toHaveLength(190)
+      const refs = served.filter((outcome) => outcome !== 'insufficient_credits')
+      expect(await Promise.all(refs.map((ref) => settle(ref, 7_500)))).toEqual(Array(10).fill(7_500))
+      expect(await ada.balance()).toEqual({ balance: 0, held: 0, available: 0 })
+    }
+  })
+
+  test('two thousand charges of 0.01 cent sum exactly (G16)', async () => {
+    const ada = await account(2_000 * 10_000)
+    for (let batch = 0; batch < 2; batch++) {
+      await store.write(async (tx) => {
+        for (let charge = 0; charge < 1_000; charge++) {
+          const ref = newRef()
+          const caps = { daily: null, monthly: null }
+          await billing.reserve(tx, { owner: ada.owner, keyId: null, caps, ref, amount: 10_000 })
+          await billing.settle(tx, { ref, cost: 10_000 })
+        }
+      })
+    }
+    expect(await ada.balance()).toEqual({ balance: 0, held: 0, available: 0 })
+  }, 60_000)
+})
+
+test('random histories match a model of three numbers (I45)', async () => {
+  const step = fc.oneof(
+    fc.record({ type: fc.constant('reserve' as const), amount: fc.integer({ min: 0, max: 60 }) }),
+    fc.record({ type: fc.constant('settle' as const), pick: fc.nat(), cost: fc.integer({ min: -5, max: 80 }) }),
+    fc.record({ type: fc.constant('release' as const), pick: fc.nat() }),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+      const ada = await account(100)
+      const model = { balance: 100, held: 0 }
+      const taken: { ref: string; amount: number; open: boolean }[] = []
+      for (const move of steps) {
+        if (move.type === 'reserve') {
+          const fits = model.balance - model.held >= move.amount
+          const [outcome] = await outcomes([ada.reserve(move.amount)])
+          expect(outcome === 'insufficient_credits').toBe(!fits)
+          if (fits && move.amount > 0) {
+            taken.push({ ref: outcome!, amount: move.amount, open: true })
+            model.held += move.amount
+          }
+          continue
+        }
+        const hold = taken.length ? taken[move.pick % taken.length]! : null
+        if (!hold) continue
+        const charge = move.type === 'settle' && hold.open ? Math.min(Math.max(move.cost, 0), hold.amount) : 0
+        if (move.type === 'settle') expect(await settle(hold.ref, move.cost)).toBe(charge)
+        else expect(await release(hold.ref)).toBe(hold.open)
+        model.balance -= charge
+        model.held -= hold.open ? hold.amount : 0
+        hold.open = false
+      }
+      expect(await ada.balance()).toEqual({ ...model, available: model.balance - model.held })
+    }),
+    { numRuns: 40 },
+  )
+}, 60_000)
+
+test('after all of that the books hold (I6, I8)', async () => {
+  expect(await verify()).toEqual([])
+}, 30_000)

@@ -1,0 +1,59 @@
+import { createAuditLog } from '../../src/audit'
+import { createBilling } from '../../src/billing'
+import { payerOf } from '../../src/billing/schema'
+import { type KeyCaller, ownerOf } from '../../src/kernel/caller'
+import type { AppError } from '../../src/kernel/errors'
+import type { Store } from '../../src/kernel/store'
+import { keyCaller } from '../support/callers'
+import { fakeClock } from '../support/clock'
+
+let grants = 0
+let refs = 0
+
+export const newRef = (): string => `${String(++refs).padStart(8, '0')}.req_test`
+
+/** Billing over a real store, and accounts with as much credit as a test says. Micro-cents throughout. */
+export function createWorld(store: Store) {
+  const clock = fakeClock()
+  const audit = createAuditLog({ clock })
+  const start = (node: string) => createBilling({ store, clock, audit, node })
+  const billing = start('node-a')
+
+  async function account(credit: number, overrides: Partial<KeyCaller> = {}) {
+    const caller = keyCaller(overrides)
+    const owner = ownerOf(caller)
+    const ref = `test-${++grants}-${owner}`
+    if (credit > 0) {
+      await store.write((tx) => billing.grant(tx, { owner, amount: credit, ref, kind: 'grant', note: null }))
+    }
+    return {
+      caller,
+      owner,
+      balance: () => billing.balance(store.read, owner),
+      reserve: (amount: number, ref = newRef(), by = caller) =>
+        store.write(async (tx) => {
+          await billing.reserve(tx, { ...payerOf(by), ref, amount })
+          return ref
+        }),
+    }
+  }
+
+  return {
+    clock,
+    audit,
+    billing,
+    start,
+    account,
+    settle: (ref: string, cost: number) => store.write((tx) => billing.settle(tx, { ref, cost })),
+    release: (ref: string) => store.write((tx) => billing.release(tx, ref)),
+    verify: () => billing.verify(store.read),
+  }
+}
+
+/** How each of many attempts ended: its value or the code it was refused with. */
+export async function outcomes<T>(attempts: Promise<T>[]): Promise<(T | string)[]> {
+  const settled = await Promise.allSettled(attempts)
+  return settled.map((result) =>
+    result.status === 'fulfilled' ? result.value : ((result.reason as AppError).code ?? String(result.reason)),
+  )
+}
