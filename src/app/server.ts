@@ -32,6 +32,7 @@ export function createServer({ config, container, metrics, stopping }: Deps) {
   const accessLog = createAccessLog({ log, clock, metrics: metrics.http })
   const streams = createStreams({ clock, log, accessLog, stopping })
   const guard = createGuard()
+  const secure = config.publicUrl.startsWith('https://')
   const ownOrigin = config.publicUrl ? new URL(config.publicUrl).origin : null
   let methodsOf: (path: string) => string[] = () => []
   const document: OpenApiSource = { get: () => ({}) }
@@ -59,7 +60,7 @@ export function createServer({ config, container, metrics, stopping }: Deps) {
         allowedOrigins: (caller) => (caller?.type === 'key' ? caller.allowedOrigins : []),
         canonicalUrl: canonicalUrl(config.publicUrl),
         methodsOf: (path) => methodsOf(path),
-        secure: config.publicUrl.startsWith('https://'),
+        secure,
       }),
     )
     .group('/api/v1', (v1) =>

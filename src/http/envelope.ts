@@ -72,11 +72,21 @@ export const errors = <const Status extends number>(...statuses: Status[]) =>
  * What a route answers with. The edge adds `request_id` to every object (contract 1.4), so handlers
  * leave it out and the document says it is there.
  */
-export function answer<T extends TSchema>(schema: T): Standard<T> {
+export function answer<T extends TSchema>(schema: T): Answer<T> {
   const { properties, ...rest } = schema as unknown as { properties?: Record<string, TSchema>; $id?: string }
-  if (!properties || 'request_id' in properties) return described(schema)
-  const whole = t.Object({ ...properties, request_id: RequestId }, describedLike(rest))
-  return described(whole) as unknown as Standard<T>
+  const named = properties && !('request_id' in properties)
+  const whole = named ? t.Object({ ...properties, request_id: RequestId }, describedLike(rest)) : schema
+  return described(whole) as unknown as Answer<T>
+}
+
+type Handed<Value> = Value extends readonly unknown[] ? Value : Omit<Value, 'request_id'>
+type Answer<T extends TSchema> = Omit<Standard<T>, '~standard'> & {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: 'svc'
+    readonly types?: { readonly input: Handed<Static<T>>; readonly output: Handed<Static<T>> }
+    validate(value: unknown): { value: Handed<Static<T>> }
+  }
 }
 
 const describedLike = ({ $id, ...rest }: { $id?: string }) => ({ ...rest, ...($id ? { $id: `${$id}Reply` } : {}) })

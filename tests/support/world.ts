@@ -99,7 +99,7 @@ export const operatorCall = (): Call<OperatorCaller> => ({
 const sender =
   (app: OpenApp, standing: Record<string, string>) =>
   async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> => {
-    const json = body === undefined ? {} : { 'content-type': 'application/json' }
+    const json: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
     const request = new Request(`http://localhost${path.startsWith('/') ? '' : '/api/v1/'}${path}`, {
       method,
       headers: { ...json, ...standing, ...headers },
