@@ -47,7 +47,10 @@ export function createBreaker(clock: Pick<Clock, 'monotonic'>) {
     },
 
     failed(): void {
-      if (openedAt !== null) return open()
+      if (openedAt !== null) {
+        open()
+        return
+      }
       const now = clock.monotonic()
       failures = [...failures.filter((at) => now - at < WINDOW_MS), now]
       if (failures.length >= FAILURES_TO_OPEN) open()

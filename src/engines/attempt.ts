@@ -1,0 +1,100 @@
+import type { Clock } from '../kernel/clock'
+import type { AppError } from '../kernel/errors'
+import type { Log } from '../kernel/log'
+import { EngineFailure } from './engine'
+import { engineMisconfigured, engineUnavailable } from './errors'
+import type { Target } from './targets'
+
+/** A target in the order of trying: the asked engine's own first, then its fallback engine's. */
+export type Candidate = { engineId: string; target: Target; fallback: boolean }
+
+export type Reached<T> = Candidate & { value: T }
+
+type Deps = {
+  clock: Clock
+  log: Log
+  /** A number in [0, 1): spreads the retries of many callers. */
+  jitter(): number
+}
+
+type Order<T> = {
+  mode: string
+  candidates: readonly Candidate[]
+  signal: AbortSignal
+  /** Gets the first byte, or the whole answer. */
+  begin(target: Target): Promise<T>
+}
+
+const MAX_RETRIES = 2
+const RETRY_FLOOR_MS = 250
+const RETRY_CEILING_MS = 2_000
+/** A throttled upstream is waited for only this long; longer, and another one is asked (reliability 4). */
+const MAX_THROTTLE_WAIT_S = 5
+const RETRY_AFTER_S = 5
+const MAX_RETRY_AFTER_S = 60
+
+/**
+ * Finds the first target that answers. Before the first byte, and only then: up to two retries where the
+ * upstream failed by itself, a short wait where it asked for one, then the next target. Throws 503
+ * `engine_unavailable` when none answered, 500 `server_error` when our own configuration is refused,
+ * and the caller's own reason when the caller left.
+ */
+export async function reach<T>(order: Order<T>, { clock, log, jitter }: Deps): Promise<Reached<T>> {
+  let retries = 0
+  let last: EngineFailure | null = null
+
+  for (const candidate of order.candidates) {
+    let waited = false
+    while (candidate.target.breaker.admits()) {
+      const outcome = await tryOnce(candidate.target, order)
+      if (!(outcome instanceof EngineFailure)) return { ...candidate, value: outcome.value }
+      last = outcome
+      report(log, order.mode, candidate, outcome)
+      if (outcome.kind === 'config') throw engineMisconfigured.with({ cause: outcome }, order.mode)
+
+      const pause = pauseBefore(outcome, retries, waited, jitter)
+      if (pause === null) break
+      if (outcome.kind === 'throttled') waited = true
+      else retries += 1
+      await clock.sleep(pause, order.signal)
+      order.signal.throwIfAborted()
+    }
+  }
+  throw noneAnswered(order.mode, last)
+}
+
+async function tryOnce<T>(target: Target, { begin, signal }: Order<T>): Promise<{ value: T } | EngineFailure> {
+  try {
+    return { value: await begin(target) }
+  } catch (error) {
+    if (!(error instanceof EngineFailure) || signal.aborted) {
+      target.breaker.abandoned()
+      throw error
+    }
+    if (error.kind === 'config' || error.kind === 'throttled') target.breaker.abandoned()
+    else target.breaker.failed()
+    return error
+  }
+}
+
+/** Milliseconds until the same target is asked again; null: not again. */
+function pauseBefore(failure: EngineFailure, retries: number, waited: boolean, jitter: () => number): number | null {
+  if (failure.kind === 'throttled') {
+    const seconds = failure.retryAfterS
+    return !waited && seconds !== undefined && seconds <= MAX_THROTTLE_WAIT_S ? seconds * 1_000 : null
+  }
+  if (!failure.retryable || retries >= MAX_RETRIES) return null
+  const ceiling = Math.min(RETRY_FLOOR_MS * 4 ** (retries + 1), RETRY_CEILING_MS)
+  return RETRY_FLOOR_MS + jitter() * (ceiling - RETRY_FLOOR_MS)
+}
+
+function report(log: Log, mode: string, { engineId, target }: Candidate, failure: EngineFailure): void {
+  const level = failure.kind === 'config' ? 'error' : 'warn'
+  log[level]({ mode, engine: engineId, target: target.id, failure: failure.kind }, `engine failed: ${failure.message}`)
+}
+
+function noneAnswered(mode: string, last: EngineFailure | null): AppError {
+  const asked = last?.kind === 'throttled' ? last.retryAfterS : undefined
+  const retryAfterS = Math.min(asked ?? RETRY_AFTER_S, MAX_RETRY_AFTER_S)
+  return engineUnavailable.with({ retryAfterS, cause: last }, mode)
+}

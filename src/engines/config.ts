@@ -1,0 +1,136 @@
+import { ConfigError, setting, type Values } from '../kernel/config'
+import { oneOf, type Static, t } from '../kernel/schema'
+import { ENGINES, findEngine } from './catalog'
+
+export const UPSTREAM_KINDS = ['compat', 'anthropic', 'google', 'openai'] as const
+
+const Upstream = t.Object(
+  {
+    kind: oneOf(UPSTREAM_KINDS),
+    baseUrl: t.Optional(t.String({ pattern: '^https?://[^\\s]+$' })),
+    apiKey: t.Optional(t.String()),
+    apiKeyFile: t.Optional(t.String({ description: 'A file that holds only the key' })),
+    models: t.Optional(t.Array(t.String({ minLength: 1 }))),
+    outputLimitField: t.Optional(t.String({ pattern: '^[a-z_]{1,40}$' })),
+    contextWindow: t.Optional(t.Integer({ minimum: 1_000, maximum: 100_000_000 })),
+    maxOutputTokens: t.Optional(t.Integer({ minimum: 1, maximum: 1_000_000 })),
+  },
+  { additionalProperties: false },
+)
+
+/** The long form in svc.server.json: upstreams by name, and for each engine its targets, `name:model`, best first. */
+export const EnginesFile = t.Object(
+  {
+    upstreams: t.Record(t.String({ pattern: '^[a-z0-9][a-z0-9-]{0,31}$' }), Upstream),
+    models: t.Record(t.String(), t.Array(t.String({ pattern: '^[a-z0-9-]+:.+$' }), { minItems: 1 })),
+  },
+  { additionalProperties: false },
+)
+
+export type UpstreamConfig = Static<typeof Upstream>
+export type EnginesFile = Static<typeof EnginesFile>
+
+export const engineSettings = {
+  engineBaseUrl: setting({
+    env: 'SVC_ENGINE_BASE_URL',
+    schema: t.String({ pattern: '^(https?://[^\\s]+)?$' }),
+    default: '',
+    about:
+      'Base address of one chat-completions server that answers every text mode, such as http://127.0.0.1:8080/v1.',
+  }),
+  engineApiKey: setting({
+    env: 'SVC_ENGINE_API_KEY',
+    schema: t.String(),
+    default: '',
+    about: 'The key sent to SVC_ENGINE_BASE_URL as a bearer token.',
+    secret: true,
+  }),
+  engineModel: setting({
+    env: 'SVC_ENGINE_MODEL',
+    schema: t.String({ minLength: 1 }),
+    default: 'default',
+    about: 'The model name sent to SVC_ENGINE_BASE_URL.',
+  }),
+  engineBuiltin: setting({
+    env: 'SVC_ENGINE_BUILTIN',
+    schema: t.Boolean(),
+    default: true,
+    about:
+      'Whether the built-in deterministic engine answers text modes that have no upstream; without it they answer 503.',
+  }),
+  engines: setting({
+    env: 'SVC_ENGINES',
+    schema: EnginesFile,
+    default: { upstreams: {}, models: {} },
+    about:
+      'Upstreams by name and the targets of each engine, as "name:model", best first; "*" stands for every text engine.',
+    secret: true,
+  }),
+}
+
+export type EngineSettings = Values<typeof engineSettings>
+
+export type TargetRef = { upstream: string; model: string }
+export type EngineConfig = {
+  upstreams: ReadonlyMap<string, UpstreamConfig>
+  /** Targets by engine id, best first; an engine that is not here has none. */
+  targets: ReadonlyMap<string, readonly TargetRef[]>
+  builtin: boolean
+}
+
+/** The upstream that the three short settings make. */
+const SHORT_NAME = 'default'
+const EVERY_TEXT_ENGINE = '*'
+
+/**
+ * Decides what the settings mean: short form and long form together, the long form first.
+ * @throws ConfigError with every problem at once
+ */
+export function readEngineConfig(settings: EngineSettings): EngineConfig {
+  const problems: string[] = []
+  const upstreams = new Map(Object.entries(settings.engines.upstreams))
+  for (const [name, { kind, baseUrl }] of upstreams) {
+    if (kind === 'compat' && !baseUrl) problems.push(`engines.upstreams.${name}: "compat" needs a "baseUrl".`)
+  }
+  const named = new Map<string, TargetRef[]>()
+  for (const [engineId, words] of Object.entries(settings.engines.models)) {
+    const refs = words.map(readTarget)
+    const unknown = refs.find(({ upstream }) => !upstreams.has(upstream))
+    if (unknown) problems.push(`engines.models.${engineId}: there is no upstream "${unknown.upstream}".`)
+    const entry = findEngine(engineId)
+    if (engineId !== EVERY_TEXT_ENGINE && entry?.kind !== 'text') {
+      problems.push(`engines.models.${engineId}: not a text engine. They are ${textEngines().join(', ')}.`)
+    }
+    named.set(entry?.id ?? engineId, refs)
+  }
+  if (problems.length) throw new ConfigError(problems)
+
+  if (settings.engineBaseUrl) {
+    upstreams.set(SHORT_NAME, { kind: 'compat', baseUrl: settings.engineBaseUrl, apiKey: settings.engineApiKey })
+    named.set(EVERY_TEXT_ENGINE, [
+      ...(named.get(EVERY_TEXT_ENGINE) ?? []),
+      { upstream: SHORT_NAME, model: settings.engineModel },
+    ])
+  }
+  return { upstreams, targets: spread(named), builtin: settings.engineBuiltin }
+}
+
+const textEngines = (): string[] => ENGINES.filter(({ kind }) => kind === 'text').map(({ id }) => id)
+
+/** `local:llama3:8b` is the model `llama3:8b` of the upstream `local`. */
+function readTarget(word: string): TargetRef {
+  const colon = word.indexOf(':')
+  return { upstream: word.slice(0, colon), model: word.slice(colon + 1) }
+}
+
+/** Gives `*` to every text engine that is not named itself; auto is answered by what answers fast. */
+function spread(named: ReadonlyMap<string, TargetRef[]>): Map<string, readonly TargetRef[]> {
+  const targets = new Map<string, readonly TargetRef[]>()
+  for (const id of textEngines()) {
+    const refs = named.get(id) ?? named.get(EVERY_TEXT_ENGINE)
+    if (refs) targets.set(id, refs)
+  }
+  const fast = targets.get('svc-1-flash')
+  if (fast && !named.has('svc-1-auto')) targets.set('svc-1-auto', fast)
+  return targets
+}

@@ -1,0 +1,93 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider'
+import type { Clock } from '../../../kernel/clock'
+import { trustedFetch } from '../../../kernel/outbound'
+import { type Driver, type EngineAnswer, EngineFailure, type EnginePart, type EngineRequest } from '../../engine'
+import { failureOfStatus } from '../../failures'
+import { holdLeash } from '../leash'
+import { explainVendorError, readPart, readResult } from './from-wire'
+import { toCallOptions } from './to-wire'
+import { loadVendor, VENDOR_ORIGINS, type Vendor } from './vendors'
+import { watchFetch } from './watched-fetch'
+
+export type AiSdkOptions = {
+  vendor: Vendor
+  /** Null: the vendor's own address. */
+  baseUrl: string | null
+  apiKey: string | null
+  clock: Clock
+  /** Longest silence of the upstream, before the first byte and between two. */
+  silenceMs?: number
+}
+
+const SILENCE_MS = 60_000
+/** The packages look into the environment for a missing key; a server's configuration is the only source here. */
+const NO_KEY = 'none'
+
+/** Every vendor with a maintained package of the shared language-model interface (design 1.6). */
+export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, silenceMs = SILENCE_MS }: AiSdkOptions): Driver {
+  return {
+    complete: (request) =>
+      call(request, async (model, signal) => readResult(await model.doGenerate(toCallOptions(request, signal)))),
+    stream,
+    probe,
+  }
+
+  async function open(request: EngineRequest) {
+    request.signal.throwIfAborted()
+    const modelOf = await loadVendor[vendor]()
+    const leash = holdLeash(request.signal, silenceMs)
+    const watched = watchFetch(leash, clock)
+    const options = { apiKey: apiKey ?? NO_KEY, fetch: watched.fetch, ...(baseUrl ? { baseURL: baseUrl } : {}) }
+    const explain = (error: unknown) => {
+      const found = watched.failure() ?? explainVendorError(error)
+      return found.kind === 'refused' || request.signal.aborted ? leash.explain(found) : found
+    }
+    return { model: modelOf(options, request.model), leash, explain }
+  }
+
+  async function call(
+    request: EngineRequest,
+    work: (model: LanguageModelV4, signal: AbortSignal) => Promise<EngineAnswer>,
+  ): Promise<EngineAnswer> {
+    const { model, leash, explain } = await open(request)
+    try {
+      return await work(model, leash.signal)
+    } catch (error) {
+      throw explain(error)
+    } finally {
+      leash.release()
+    }
+  }
+
+  async function* stream(request: EngineRequest): AsyncGenerator<EnginePart> {
+    const { model, leash, explain } = await open(request)
+    try {
+      const { stream: parts } = await model.doStream(toCallOptions(request, leash.signal))
+      let finished = false
+      for await (const part of parts) {
+        for (const own of readPart(part)) {
+          finished ||= own.type === 'finish'
+          yield own
+        }
+      }
+      if (!finished) throw new EngineFailure('truncated', 'the stream ended before its finish')
+    } catch (error) {
+      throw explain(error)
+    } finally {
+      leash.release()
+    }
+  }
+
+  /** Any answer from the address that is not a server failure says that the vendor is there; nothing is asked of it. */
+  async function probe(signal: AbortSignal): Promise<void> {
+    const leash = holdLeash(signal, silenceMs)
+    try {
+      const response = await trustedFetch(baseUrl ?? VENDOR_ORIGINS[vendor], { signal: leash.signal })
+      if (response.status >= 500) throw failureOfStatus(response.status, null, clock.now())
+    } catch (error) {
+      throw leash.explain(error)
+    } finally {
+      leash.release()
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import type { Clock } from '../../../kernel/clock'
+import { trustedFetch } from '../../../kernel/outbound'
+import { EngineFailure } from '../../engine'
+import { errorCodeOf, failureOfStatus } from '../../failures'
+import type { Leash } from '../leash'
+
+const MAX_EVENT_BYTES = 256 * 1024
+const MAX_TOTAL_BYTES = 50 * 1024 * 1024
+const MAX_ERROR_BYTES = 64 * 1024
+const LINE_FEED = 10
+
+export type WatchedFetch = {
+  fetch: typeof fetch
+  /** The first thing our own watching found wrong, which a vendor package may have wrapped or swallowed. */
+  failure(): EngineFailure | null
+}
+
+/**
+ * The `fetch` a vendor package is given for one call: refusals become failures before the package reads
+ * a word of them, and the body is watched for silence and size like the one of our own driver.
+ */
+export function watchFetch(leash: Leash, clock: Clock): WatchedFetch {
+  let failure: EngineFailure | null = null
+  const fail = (found: EngineFailure): EngineFailure => {
+    failure ??= found
+    return found
+  }
+
+  const watched = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+    const response = await trustedFetch(String(input), { ...init, signal: leash.signal })
+    leash.heard()
+    if (response.status !== 200) {
+      const body = Number(response.headers.get('content-length') ?? 0) > MAX_ERROR_BYTES ? '' : await response.text()
+      throw fail(failureOfStatus(response.status, response.headers.get('retry-after'), clock.now(), errorCodeOf(body)))
+    }
+    if (!response.body) return response
+    const streamed = response.headers.get('content-type')?.includes('event-stream') ?? false
+    const body = watchBytes(response.body, streamed, leash, fail)
+    return new Response(body, { status: 200, headers: response.headers })
+  }
+
+  return { fetch: Object.assign(watched, { preconnect: fetch.preconnect }), failure: () => failure }
+}
+
+function watchBytes(
+  source: ReadableStream<Uint8Array>,
+  streamed: boolean,
+  leash: Leash,
+  fail: (found: EngineFailure) => EngineFailure,
+): ReadableStream<Uint8Array> {
+  const reader = source.getReader()
+  let total = 0
+  let line = 0
+  const check = (bytes: Uint8Array): void => {
+    total += bytes.length
+    const end = bytes.lastIndexOf(LINE_FEED)
+    line = end === -1 ? line + bytes.length : Math.max(bytes.length - end - 1, line + bytes.indexOf(LINE_FEED))
+    if (total > MAX_TOTAL_BYTES) throw fail(new EngineFailure('too-large', 'the answer of the upstream is too large'))
+    if (streamed && line > MAX_EVENT_BYTES) {
+      throw fail(new EngineFailure('too-large', 'one event of the upstream is too large'))
+    }
+    if (end !== -1) line = bytes.length - end - 1
+  }
+  return new ReadableStream({
+    async pull(controller) {
+      leash.heard()
+      const { value, done } = await reader.read()
+      leash.rest()
+      if (done) return controller.close()
+      check(value)
+      controller.enqueue(value)
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+}

@@ -1,0 +1,129 @@
+/**
+ * Arithmetic without eval: numbers, + - * / ^ % ( ), a few functions and constants, by recursive descent.
+ * Null for text that is not one whole expression, and for results that are not finite numbers.
+ */
+export function evaluate(text: string): number | null {
+  const tokens = tokenize(text)
+  if (!tokens || tokens.length === 0 || tokens.length > MAX_TOKENS) return null
+  const reader: Reader = { tokens, at: 0, depth: 0 }
+  const value = sum(reader)
+  return value !== null && reader.at === tokens.length && Number.isFinite(value) ? value : null
+}
+
+const MAX_TOKENS = 500
+const MAX_DEPTH = 60
+
+type Reader = { tokens: string[]; at: number; depth: number }
+
+const FUNCTIONS = new Map<string, (value: number) => number>([
+  ['sqrt', Math.sqrt],
+  ['cbrt', Math.cbrt],
+  ['abs', Math.abs],
+  ['round', Math.round],
+  ['floor', Math.floor],
+  ['ceil', Math.ceil],
+  ['ln', Math.log],
+  ['log', Math.log10],
+  ['exp', Math.exp],
+  ['sin', Math.sin],
+  ['cos', Math.cos],
+  ['tan', Math.tan],
+])
+const CONSTANTS = new Map([
+  ['pi', Math.PI],
+  ['e', Math.E],
+])
+
+function tokenize(text: string): string[] | null {
+  const normal = text
+    .toLowerCase()
+    .replace(/[×·]/g, '*')
+    .replace(/÷/g, '/')
+    .replace(/[−–]/g, '-')
+    .replace(/\*\*/g, '^')
+    .replace(/π/g, 'pi')
+  const tokens = normal.match(/\d+(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+(?:e[+-]?\d+)?|[a-z]+|[-+*/^%()!]|\S/g) ?? []
+  const known = (token: string) =>
+    /^(?:[\d.,]+(?:e[+-]?\d+)?|[-+*/^%()!])$/.test(token) || FUNCTIONS.has(token) || CONSTANTS.has(token)
+  return tokens.every(known) ? tokens : null
+}
+
+const peek = (reader: Reader): string | undefined => reader.tokens[reader.at]
+
+function take(reader: Reader, ...wanted: string[]): string | null {
+  const token = peek(reader)
+  if (token === undefined || !wanted.includes(token)) return null
+  reader.at += 1
+  return token
+}
+
+function sum(reader: Reader): number | null {
+  let left = product(reader)
+  for (let sign = take(reader, '+', '-'); sign && left !== null; sign = take(reader, '+', '-')) {
+    const right = product(reader)
+    left = right === null ? null : sign === '+' ? left + right : left - right
+  }
+  return left
+}
+
+function product(reader: Reader): number | null {
+  let left = signed(reader)
+  for (let sign = take(reader, '*', '/', '%'); sign && left !== null; sign = take(reader, '*', '/', '%')) {
+    const right = signed(reader)
+    left = right === null ? null : sign === '*' ? left * right : sign === '/' ? left / right : left % right
+  }
+  return left
+}
+
+function signed(reader: Reader): number | null {
+  const sign = take(reader, '-', '+')
+  if (!sign) return power(reader)
+  const value = deeper(reader, signed)
+  return value === null ? null : sign === '-' ? -value : value
+}
+
+/** Binds to the right and before the sign on its left: 2^3^2 is 512, -2^2 is -4. */
+function power(reader: Reader): number | null {
+  const base = factorial(reader)
+  if (base === null || !take(reader, '^')) return base
+  const exponent = deeper(reader, signed)
+  return exponent === null ? null : base ** exponent
+}
+
+function factorial(reader: Reader): number | null {
+  let value = atom(reader)
+  while (value !== null && take(reader, '!')) value = factorialOf(value)
+  return value
+}
+
+function factorialOf(value: number): number | null {
+  if (!Number.isInteger(value) || value < 0 || value > 170) return null
+  let result = 1
+  for (let factor = 2; factor <= value; factor++) result *= factor
+  return result
+}
+
+function atom(reader: Reader): number | null {
+  const token = peek(reader)
+  if (token === undefined) return null
+  reader.at += 1
+  if (token === '(') {
+    const inner = deeper(reader, sum)
+    return take(reader, ')') ? inner : null
+  }
+  const apply = FUNCTIONS.get(token)
+  if (apply) {
+    const argument = deeper(reader, atom)
+    return argument === null ? null : apply(argument)
+  }
+  const value = CONSTANTS.get(token) ?? Number(token.replaceAll(',', ''))
+  return Number.isNaN(value) ? null : value
+}
+
+function deeper(reader: Reader, rule: (reader: Reader) => number | null): number | null {
+  if (reader.depth >= MAX_DEPTH) return null
+  reader.depth += 1
+  const value = rule(reader)
+  reader.depth -= 1
+  return value
+}

@@ -1,0 +1,143 @@
+import type { Skill } from './question'
+import { capital } from './words'
+
+type Builder = (title: string, prompt: string) => string
+
+/** Component kinds by what the prompt names; the card is what remains. */
+const KINDS: [RegExp, Builder][] = [
+  [/\b(?:form|sign[- ]?up|log[- ]?in|register|registration|contact|checkout|survey)\b/i, form],
+  [/\btable\b|\bgrid of\b|\brows?\b/i, table],
+  [/\blist\b|\btodo\b|\bmenu\b|\bchecklist\b/i, list],
+  [/\bcounter\b/i, counter],
+  [/\bbutton\b/i, button],
+]
+
+/** One self-contained component from a template, in `genui` mode: code only, titled after the prompt. */
+export const genui: Skill = ({ mode, prompt }) => {
+  if (mode !== 'genui') return null
+  const build = KINDS.find(([named]) => named.test(prompt))?.[1] ?? card
+  return build(titleOf(prompt), prompt)
+}
+
+/** The thing asked for, as a title: safe inside a JSX text and an attribute. */
+function titleOf(prompt: string): string {
+  const thing =
+    /\b(?:a|an|the)\s+(.{3,60}?)(?:\s+(?:with|for|that|which|using|component)\b|[.,:\n]|$)/i.exec(prompt)?.[1] ?? prompt
+  return (
+    capital(
+      thing
+        .replace(/[^\p{L}\p{N} -]/gu, '')
+        .trim()
+        .slice(0, 50),
+    ) || 'Component'
+  )
+}
+
+const FIELDS: [RegExp, string, string, string][] = [
+  [/\bname\b/i, 'name', 'Name', 'text'],
+  [/\be-?mail|sign|log[- ]?in|contact|regist/i, 'email', 'E-mail', 'email'],
+  [/\bpassword|sign|log[- ]?in|regist/i, 'password', 'Password', 'password'],
+  [/\bphone\b/i, 'phone', 'Phone', 'tel'],
+  [/\bdate\b/i, 'date', 'Date', 'date'],
+  [/\bmessage|contact|comment|feedback/i, 'message', 'Message', 'text'],
+]
+
+function form(title: string, prompt: string): string {
+  const wanted = FIELDS.filter(([named]) => named.test(prompt))
+  const fields = (wanted.length ? wanted : FIELDS.slice(0, 2)).map(
+    ([, name, label, type]) =>
+      `      <label>\n        ${label}\n        <input name="${name}" type="${type}" required />\n      </label>`,
+  )
+  return `export default function Form({ onSubmit }: { onSubmit?: (values: Record<string, string>) => void }) {
+  return (
+    <form
+      aria-label="${title}"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSubmit?.(Object.fromEntries(new FormData(event.currentTarget)) as Record<string, string>)
+      }}
+    >
+      <h2>${title}</h2>
+${fields.join('\n')}
+      <button type="submit">Send</button>
+    </form>
+  )
+}`
+}
+
+function table(title: string): string {
+  return `export default function Table({ columns = ['Name', 'Value'], rows = [] as string[][] }) {
+  return (
+    <table>
+      <caption>${title}</caption>
+      <thead>
+        <tr>{columns.map((column) => <th key={column} scope="col">{column}</th>)}</tr>
+      </thead>
+      <tbody>
+        {rows.map((row, at) => <tr key={at}>{row.map((cell, place) => <td key={place}>{cell}</td>)}</tr>)}
+      </tbody>
+    </table>
+  )
+}`
+}
+
+function list(title: string): string {
+  return `import { useState } from 'react'
+
+export default function List({ start = [] as string[] }) {
+  const [items, setItems] = useState(start)
+  return (
+    <section aria-label="${title}">
+      <h2>${title}</h2>
+      <ul>{items.map((item, at) => <li key={at}>{item}</li>)}</ul>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          const item = String(new FormData(event.currentTarget).get('item') ?? '').trim()
+          if (item) setItems([...items, item])
+          event.currentTarget.reset()
+        }}
+      >
+        <input name="item" aria-label="New item" />
+        <button type="submit">Add</button>
+      </form>
+    </section>
+  )
+}`
+}
+
+function counter(title: string): string {
+  return `import { useState } from 'react'
+
+export default function Counter() {
+  const [count, setCount] = useState(0)
+  return (
+    <section aria-label="${title}">
+      <output>{count}</output>
+      <button type="button" onClick={() => setCount(count - 1)}>−</button>
+      <button type="button" onClick={() => setCount(count + 1)}>+</button>
+    </section>
+  )
+}`
+}
+
+function button(title: string): string {
+  return `export default function Button({ onPress }: { onPress?: () => void }) {
+  return (
+    <button type="button" onClick={onPress}>
+      ${title}
+    </button>
+  )
+}`
+}
+
+function card(title: string): string {
+  return `export default function Card({ children = null as React.ReactNode }) {
+  return (
+    <article aria-label="${title}">
+      <h2>${title}</h2>
+      {children}
+    </article>
+  )
+}`
+}

@@ -1,0 +1,78 @@
+import type { EngineRequest, ImagePart, JsonSchema, Message } from '../../engine'
+
+/** What a skill gets to see: the request, taken apart once. */
+export type Question = {
+  mode: string
+  /** The last user message, trimmed. */
+  prompt: string
+  /** What is to be done and what it is to be done to, where the prompt holds both. */
+  task: string
+  material: string
+  system: string
+  /** Earlier turns, oldest first. */
+  history: readonly { role: 'user' | 'assistant'; text: string }[]
+  images: readonly ImagePart[]
+  json: JsonSchema | true | null
+  /** Epoch milliseconds. */
+  now: number
+}
+
+/** A skill answers, or says nothing and the next one is asked. */
+export type Skill = (question: Question) => string | null
+
+export function readQuestion(request: EngineRequest, now: number): Question {
+  const turns = request.messages.flatMap((message) =>
+    message.role === 'user' || message.role === 'assistant' ? [{ role: message.role, text: textOf(message) }] : [],
+  )
+  const last = turns.findLastIndex(({ role }) => role === 'user')
+  const prompt = (turns[last]?.text ?? '').trim()
+  const asked = request.messages.findLast(({ role }) => role === 'user')
+  return {
+    mode: request.mode,
+    prompt,
+    ...splitTask(prompt),
+    system: request.messages
+      .filter(({ role }) => role === 'system')
+      .map(textOf)
+      .join('\n\n'),
+    history: turns.slice(0, Math.max(last, 0)),
+    images: typeof asked?.content === 'object' ? asked.content.filter((part) => part.type === 'image') : [],
+    json: request.json ?? null,
+    now,
+  }
+}
+
+const textOf = ({ content }: Message): string =>
+  typeof content === 'string'
+    ? content
+    : content
+        .map((part) => (part.type === 'text' ? part.text : ''))
+        .join('\n')
+        .trim()
+
+const MAX_TASK_CHARS = 300
+
+/**
+ * Tells the instruction from the text it is about: quotes and fences hold text; else what follows the
+ * first colon or line break does; else, where the last line instructs, what stands above it.
+ */
+export function splitTask(prompt: string): { task: string; material: string } {
+  const held = /```[a-z]*\n([\s\S]+?)```|"""([\s\S]+?)"""|["“]([^"”]{2,})["”]/i.exec(prompt)
+  if (held) {
+    const task = (prompt.slice(0, held.index) + prompt.slice(held.index + held[0].length)).trim()
+    return { task, material: (held[1] ?? held[2] ?? held[3])!.trim() }
+  }
+  const lead = /^([^\n:]{3,300}?)(?::\s+|:?\s*\n)([\s\S]+)$/.exec(prompt)
+  if (lead && isInstruction(lead[1]!)) return { task: lead[1]!.trim(), material: lead[2]!.trim() }
+  const lastBreak = prompt.lastIndexOf('\n')
+  const lastLine = prompt.slice(lastBreak + 1).trim()
+  if (lastBreak > 0 && lastLine.length <= MAX_TASK_CHARS && isInstruction(lastLine)) {
+    return { task: lastLine, material: prompt.slice(0, lastBreak).trim() }
+  }
+  return lead ? { task: lead[1]!.trim(), material: lead[2]!.trim() } : { task: prompt, material: '' }
+}
+
+const VERBS =
+  /\b(summari[sz]e|summary|tl;?dr|shorten|extract|list|find|pull|get|count|convert|translate|rewrite|reverse|sort|upper|lower|capitali[sz]e|slug|encode|decode|analy[sz]e|roast|review|explain|answer|question|what|who|when|where|which|how|why|fill|format|turn|make|remove|deduplicate|trim|text|following)\b/i
+
+const isInstruction = (line: string): boolean => VERBS.test(line)

@@ -1,0 +1,64 @@
+import type { Question, Skill } from './question'
+import { contentWords, sentencesOf } from './words'
+
+type Passage = { text: string; from: string }
+
+const MAX_PASSAGES = 5_000
+const MAX_QUOTES = 3
+/** The share of a question's meaning words that a quotation must hold. */
+const ENOUGH = 0.6
+
+/**
+ * Answers a question by quoting the sentences that hold its words: from the text in the prompt, from
+ * this conversation, or from what the instructions supply. A quotation is marked as one.
+ */
+export const retrieve: Skill = (question) => {
+  const asked = askedWords(question)
+  if (asked.length === 0) return null
+  for (const passages of [fromMaterial(question), fromConversation(question), fromInstructions(question)]) {
+    const quotes = bestQuotes(asked, passages)
+    if (quotes.length > 0) return quotes.map(({ text, from }) => `${from}: "${text}"`).join('\n')
+  }
+  return null
+}
+
+function askedWords({ task, prompt }: Question): string[] {
+  const question = /[^.!?\n]*\?/.exec(task)?.[0] ?? (isQuestion(prompt) ? task : '')
+  return [...new Set(contentWords(question.replace(/^.*\bquestion\b\s*:?/i, '')))]
+}
+
+const isQuestion = (prompt: string): boolean =>
+  /\?|^(?:what|who|whom|whose|when|where|which|why|how|is|are|do|does|did|can|tell me|remind me)\b/i.test(prompt)
+
+const passages = (text: string, from: string): Passage[] =>
+  sentencesOf(text).map((sentence) => ({ text: sentence, from }))
+
+const fromMaterial = ({ material }: Question): Passage[] => passages(material, 'From the text you sent')
+
+/** The latest word counts: what was said last is looked at first. */
+const fromConversation = ({ history }: Question): Passage[] =>
+  [...history]
+    .reverse()
+    .flatMap(({ role, text }) => (role === 'user' ? passages(text, 'Earlier you wrote') : []))
+    .filter(({ text }) => !text.endsWith('?'))
+
+/** Sentences that instruct ("You are…", "Answer…") are not knowledge. */
+const fromInstructions = ({ system }: Question): Passage[] =>
+  passages(system, 'From the instructions of this service').filter(
+    ({ text }) =>
+      !/^(?:you\b|your\b|be\b|answer\b|say\b|never\b|always\b|do\b|reason\b|form of|extract\b|give\b|use\b)/i.test(
+        text,
+      ),
+  )
+
+function bestQuotes(asked: readonly string[], from: readonly Passage[]): Passage[] {
+  const scored = from.slice(0, MAX_PASSAGES).map((passage) => {
+    const words = new Set(contentWords(passage.text))
+    return { passage, share: asked.filter((word) => words.has(word)).length / asked.length }
+  })
+  const best = Math.max(0, ...scored.map(({ share }) => share))
+  if (best < ENOUGH) return []
+  const chosen = scored.filter(({ share }) => share === best).map(({ passage }) => passage)
+  // Of several equally good sentences of a conversation the latest holds; a text may need more than one.
+  return chosen[0]!.from === 'Earlier you wrote' ? chosen.slice(0, 1) : chosen.slice(0, MAX_QUOTES)
+}

@@ -1,0 +1,171 @@
+import type { JsonSchema } from '../../engine'
+import { type EntityKind, findEntities } from './entities'
+import { factFor, labelledFacts } from './labels'
+
+const MAX_DEPTH = 12
+
+type Source = { text: string; facts: ReadonlyMap<string, string>; root: JsonSchema }
+
+/**
+ * Fills a JSON schema from a text: labelled facts first, then what has the form of the field's name or
+ * format, words of an enum that occur. What the text does not state becomes null where that is allowed,
+ * is left out where optional, and else is the emptiest value of its type: never a guess.
+ */
+export function fillSchema(schema: JsonSchema, text: string): unknown {
+  return fill(schema, '', { text, facts: labelledFacts(text), root: schema }, 0) ?? emptiest(schema, schema, 0)
+}
+
+/** Undefined: the text does not say. */
+function fill(given: JsonSchema, name: string, source: Source, depth: number): unknown {
+  if (depth > MAX_DEPTH) return undefined
+  const schema = resolve(given, source.root)
+  if ('const' in schema) return schema.const
+  if (Array.isArray(schema.enum)) return fillEnum(schema.enum, name, source)
+  switch (typeOf(schema)) {
+    case 'object':
+      return fillObject(schema, source, depth)
+    case 'array':
+      return fillArray(schema, name, source, depth)
+    case 'integer':
+    case 'number':
+      return fillNumber(schema, name, source)
+    case 'boolean':
+      return fillBoolean(name, source)
+    case 'string':
+      return fillString(schema, name, source)
+    default:
+      return undefined
+  }
+}
+
+function fillObject(schema: JsonSchema, source: Source, depth: number): Record<string, unknown> {
+  const properties = (schema.properties ?? {}) as Record<string, JsonSchema>
+  const required = new Set((schema.required ?? []) as string[])
+  const filled = Object.entries(properties).map(([key, property]): [string, unknown] => {
+    const value = fill(property, key, source, depth + 1)
+    if (value !== undefined || !required.has(key)) return [key, value]
+    return [key, emptiest(property, source.root, depth + 1)]
+  })
+  return Object.fromEntries(filled.filter(([, value]) => value !== undefined))
+}
+
+function fillArray(
+  schema: JsonSchema,
+  name: string,
+  { text, facts, root }: Source,
+  depth: number,
+): unknown[] | undefined {
+  const items = resolve((schema.items ?? {}) as JsonSchema, root)
+  const kind = kindOf(name, items)
+  const stated = factFor(name, facts)
+    ?.split(/\s*(?:,|;|\band\b)\s*/)
+    .filter(Boolean)
+  const words = kind ? findEntities(kind, text) : stated
+  if (!words?.length) return undefined
+  const most = typeof schema.maxItems === 'number' ? schema.maxItems : words.length
+  const read = words.map((word) => fill(items, '', { text: word, facts: new Map([['', word]]), root }, depth + 1))
+  return read.filter((value) => value !== undefined).slice(0, most)
+}
+
+function fillNumber(schema: JsonSchema, name: string, { text, facts }: Source): number | undefined {
+  const stated = factFor(name, facts)
+  const kind = /price|amount|total|cost|sum|fee/i.test(name) ? 'amounts' : 'numbers'
+  const word = stated ?? (name === '' || kind === 'amounts' ? findEntities(kind, text)[0] : undefined)
+  const digits = /-?\d[\d,]*(?:\.\d+)?/.exec(word ?? '')?.[0].replaceAll(',', '')
+  if (digits === undefined) return undefined
+  return typeOf(schema) === 'integer' ? Math.round(Number(digits)) : Number(digits)
+}
+
+function fillBoolean(name: string, { facts }: Source): boolean | undefined {
+  const stated = factFor(name, facts)?.toLowerCase()
+  if (stated === undefined) return undefined
+  return /^(?:yes|true|on|1|enabled|y)\b/.test(stated)
+    ? true
+    : /^(?:no|false|off|0|disabled|n)\b/.test(stated)
+      ? false
+      : undefined
+}
+
+function fillString(schema: JsonSchema, name: string, { text, facts }: Source): string | undefined {
+  const kind = kindOf(name, schema)
+  const found = (name ? factFor(name, facts) : text) ?? (kind ? findEntities(kind, text)[0] : undefined)
+  const most = typeof schema.maxLength === 'number' ? schema.maxLength : undefined
+  return found?.slice(0, most)
+}
+
+function fillEnum(values: readonly unknown[], name: string, { text, facts }: Source): unknown {
+  const searched = (factFor(name, facts) ?? text).toLowerCase()
+  const words = values.filter((value) => typeof value === 'string')
+  return words.find((word) => new RegExp(`(?<!\\p{L})${escaped(word.toLowerCase())}(?!\\p{L})`, 'u').test(searched))
+}
+
+const escaped = (word: string): string => word.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+
+/** Which form a field wants, by its format or its name. */
+function kindOf(name: string, { format }: JsonSchema): EntityKind | null {
+  const hint = `${String(format ?? '')} ${name}`.toLowerCase()
+  if (/e-?mail/.test(hint)) return 'emails'
+  if (/\b(?:uri|url)|link|website/.test(hint)) return 'urls'
+  if (/phone|mobile|\btel\b/.test(hint)) return 'phones'
+  if (/date|deadline|\bday\b/.test(hint)) return 'dates'
+  if (/price|amount|total|cost/.test(hint)) return 'amounts'
+  if (/hashtag/.test(hint)) return 'hashtags'
+  if (/numbers?$/.test(hint) && !/number$/.test(name)) return 'numbers'
+  return null
+}
+
+/** The emptiest value a schema allows. */
+function emptiest(given: JsonSchema, root: JsonSchema, depth: number): unknown {
+  if (depth > MAX_DEPTH) return null
+  const schema = resolve(given, root)
+  if ('const' in schema) return schema.const
+  if (allowsNull(given) || allowsNull(schema)) return null
+  if (Array.isArray(schema.enum)) return schema.enum[0]
+  switch (typeOf(schema)) {
+    case 'object':
+      return fillObject(schema, { text: '', facts: new Map(), root }, depth)
+    case 'array':
+      return Array.from({ length: Number(schema.minItems ?? 0) }, () =>
+        emptiest((schema.items ?? {}) as JsonSchema, root, depth + 1),
+      )
+    case 'integer':
+    case 'number':
+      return Number(schema.minimum ?? 0)
+    case 'boolean':
+      return false
+    case 'string':
+      return ' '.repeat(Number(schema.minLength ?? 0))
+    default:
+      return null
+  }
+}
+
+function typeOf({ type, properties }: JsonSchema): unknown {
+  if (Array.isArray(type)) return type.find((one) => one !== 'null')
+  return type ?? (properties ? 'object' : undefined)
+}
+
+const allowsNull = ({ type, anyOf }: JsonSchema): boolean =>
+  type === 'null' ||
+  (Array.isArray(type) && type.includes('null')) ||
+  (Array.isArray(anyOf) && anyOf.some((one: JsonSchema) => one.type === 'null'))
+
+/** Follows local references, and takes the first branch of a union that is not null. */
+function resolve(schema: JsonSchema, root: JsonSchema): JsonSchema {
+  let current = schema
+  for (let hops = 0; hops < MAX_DEPTH; hops++) {
+    const union = (current.anyOf ?? current.oneOf) as JsonSchema[] | undefined
+    if (typeof current.$ref === 'string') current = followed(current.$ref, root)
+    else if (Array.isArray(union)) current = union.find(({ type }) => type !== 'null') ?? {}
+    else break
+  }
+  return current
+}
+
+function followed(ref: string, root: JsonSchema): JsonSchema {
+  let at: unknown = ref.startsWith('#/') || ref === '#' ? root : {}
+  for (const step of ref.split('/').slice(1)) {
+    at = typeof at === 'object' && at !== null && Object.hasOwn(at, step) ? (at as Record<string, unknown>)[step] : {}
+  }
+  return (at ?? {}) as JsonSchema
+}

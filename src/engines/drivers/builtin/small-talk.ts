@@ -1,0 +1,85 @@
+import type { Skill } from './question'
+import { capital, readNumber, spell } from './words'
+
+/** Greetings by their number of words: the request people try first. */
+const HELLOS = [
+  'Hello.',
+  'Hello there.',
+  'Hello there, friend.',
+  'Hello there, my friend.',
+  'Hello there, nice meeting you.',
+  'Hello there, it is nice meeting.',
+  'Hello there, it is nice meeting you.',
+  'Hello there, it is so nice meeting you.',
+  'Hello there, it is so very nice meeting you.',
+  'Hello there, it really is so nice meeting you today.',
+]
+const GOODBYES = [
+  'Goodbye.',
+  'Goodbye, friend.',
+  'Goodbye and farewell.',
+  'Goodbye, and take care.',
+  'Goodbye, and take good care.',
+]
+
+const FAREWELL = /\b(?:goodbye|bye|farewell)\b/i
+const SAYING =
+  /^(?:please\s+)?(?:say|write|give me|send|type)\s+(?:a\s+|an\s+)?(hello|hi|greeting|goodbye|bye|farewell)\b/i
+
+/** `Say hello in five words`, `hi`, `ping`, `thanks`. */
+export const greet: Skill = ({ prompt }) => {
+  const text = prompt.trim()
+  const saying = SAYING.exec(text)
+  if (saying) {
+    const words = /\bin\s+(?:exactly\s+)?([\w-]+)\s+words?\b/i.exec(text)
+    const count = words ? readNumber(words[1]!) : 1
+    const phrases = FAREWELL.test(saying[1]!) ? GOODBYES : HELLOS
+    return count === null ? null : (phrases[count - 1] ?? null)
+  }
+  if (/^ping[.!?]*$/i.test(text)) return 'Pong.'
+  if (
+    /^(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening|day)|hallo|hola|bonjour|ciao)\b[\s,]*(?:there|svc|all)?[.!?]*$/i.test(
+      text,
+    )
+  ) {
+    return 'Hello. What can I do for you?'
+  }
+  if (/^(?:thanks|thank you|thx|cheers)\b.{0,20}$/i.test(text)) return 'You are welcome.'
+  return null
+}
+
+const ECHO =
+  /^(?:please\s+)?(?:say|repeat|echo|reply|respond|answer|print|output|write)(?:\s+(?:back|only|just|exactly|verbatim|with|after me|the (?:exact )?(?:words?|text|phrase|string)|this))*(\s*:\s*|\s+)(?:["“'`](.+)["”'`]|(.+?))\s*$/is
+
+/** `Reply with exactly: OK`, `say "yes"`; only where what to say is marked or very short. */
+export const echo: Skill = ({ prompt }) => {
+  const found = ECHO.exec(prompt.trim())
+  if (!found) return null
+  const [, mark, quotedText, bareText] = found
+  if (quotedText) return quotedText
+  const marked = mark!.includes(':') || /\b(?:exactly|verbatim|only|just|after me)\b/i.test(prompt)
+  const words = bareText!.split(/\s+/).length
+  if (/^(?:say|repeat|echo)\b/i.test(prompt) && words <= 3) return bareText!
+  return marked && words <= 60 ? bareText! : null
+}
+
+const COUNTING =
+  /\bcount(?:ing)?\b(?<back>\s+(?:down|backwards?))?(?:\s+from\s+(?<from>[\w-]+))?(?<back2>\s+(?:down|backwards?))?(?:\s+(?:up\s+)?to\s+(?<to>[\w-]+))?(?:.*?\bby\s+(?<by>[\w-]+))?/i
+const MAX_COUNTED = 1_000
+
+/** `Count to five slowly`, `count from 3 to 9`, `count down from ten`, `count to 20 by twos`. */
+export const count: Skill = ({ prompt }) => {
+  const found = COUNTING.exec(prompt)?.groups
+  if (!found || (!found.from && !found.to)) return null
+  const back = Boolean(found.back ?? found.back2)
+  const from = found.from ? readNumber(found.from) : 1
+  const to = found.to ? readNumber(found.to) : 1
+  const by = found.by ? readNumber(found.by.replace(/s$/, '')) : 1
+  if (from === null || to === null || !by || by < 0 || (!found.to && !back)) return null
+  const steps = Math.floor(Math.abs(to - from) / by) + 1
+  if (![from, to, by].every(Number.isInteger) || steps > MAX_COUNTED) return null
+  const direction = to >= from ? by : -by
+  const numbers = Array.from({ length: steps }, (_, step) => from + step * direction)
+  const inWords = numbers.every((value) => value >= 0 && value <= 20)
+  return `${capital(numbers.map((value) => (inWords ? spell(value) : String(value))).join(', '))}.`
+}

@@ -1,0 +1,77 @@
+import { type EntityKind, findEntities } from './entities'
+import { labelledFacts } from './labels'
+import { noModel } from './no-model'
+import type { Question, Skill } from './question'
+import { fillSchema } from './schema-fill'
+import { centralSentences } from './summarise'
+import { capital, contentWords, plural, sentencesOf } from './words'
+
+const KINDS: EntityKind[] = ['emails', 'urls', 'phones', 'dates', 'amounts', 'hashtags']
+const NOTE = 'Found by form alone: no language model is connected to this server.'
+
+/** Whoever asks for JSON gets JSON: a filled schema, extracted data, or findings about the text. */
+export const structured: Skill = (question) => {
+  if (question.json && question.json !== true) return show(fillSchema(question.json, sourceOf(question)))
+  if (question.mode === 'domain_analysis') return show(analyse(sourceOf(question)))
+  if (question.mode === 'data_extraction') return show(extractAll(sourceOf(question)))
+  if (question.json === true) return show(anyObject(question))
+  return null
+}
+
+const show = (value: unknown): string => JSON.stringify(value, null, 2)
+
+const sourceOf = ({ material, prompt }: Question): string => material || prompt
+
+function extractAll(text: string): Record<string, unknown> {
+  const forms = KINDS.map((kind) => [kind, findEntities(kind, text)] as const).filter(([, found]) => found.length > 0)
+  const facts = [...labelledFacts(text)].map(([label, value]) => [label.replaceAll(' ', '_'), value] as const)
+  const found = Object.fromEntries([...facts, ...forms])
+  return Object.keys(found).length ? found : { note: NOTE }
+}
+
+/** An object literally asked for (`give the JSON object {"ok": true}`), else what the text states. */
+function anyObject(question: Question): unknown {
+  const literal = /\{[\s\S]*\}/.exec(question.prompt)?.[0]
+  if (literal) {
+    try {
+      return JSON.parse(literal)
+    } catch {
+      return extractAll(sourceOf(question))
+    }
+  }
+  const found = extractAll(sourceOf(question))
+  return 'note' in found ? { note: noModel(question) } : found
+}
+
+/** Counts and quotations in the shape the analysis mode asks for; confidence is that of a count, not of a judgement. */
+function analyse(text: string): Record<string, unknown> {
+  const sentences = sentencesOf(text)
+  const words = contentWords(text)
+  const frequency = new Map<string, number>()
+  for (const word of words) if (word.length > 3) frequency.set(word, (frequency.get(word) ?? 0) + 1)
+  const terms = [...frequency].sort((a, b) => b[1] - a[1]).slice(0, 5)
+  const entities = KINDS.map((kind) => [kind, findEntities(kind, text)] as const).filter(([, found]) => found.length)
+  return {
+    domain: terms[0]?.[0] ?? 'unknown',
+    summary: centralSentences(sentences, 2).join(' '),
+    findings: [
+      {
+        title: 'Size',
+        detail: `${plural(sentences.length, 'sentence')}, ${plural(words.length, 'word')} of content.`,
+        confidence: 1,
+      },
+      ...(terms.length
+        ? [
+            {
+              title: 'Main terms',
+              detail: terms.map(([term, times]) => `${term} (${times})`).join(', '),
+              confidence: 1,
+            },
+          ]
+        : []),
+      ...entities.map(([kind, found]) => ({ title: capital(kind), detail: found.join(', '), confidence: 1 })),
+    ],
+    recommendations: [],
+    note: NOTE,
+  }
+}

@@ -1,0 +1,130 @@
+import type { Clock } from '../kernel/clock'
+import {
+  type EngineAnswer,
+  EngineFailure,
+  type EnginePart,
+  type EngineRequest,
+  type FinishReason,
+  type StatedUsage,
+  type ToolCall,
+} from './engine'
+import { countPrompt, cutToWeight, UNITS_PER_TOKEN, weigh } from './tokens'
+
+/** Tokens a call is charged for: the upstream's numbers where they can be true, else our own count (G7). */
+export type CheckedUsage = { promptTokens: number; completionTokens: number; stated: boolean }
+
+/** What a run hands on: engine parts, with usage checked and always present before the finish. */
+export type RunPart =
+  | { type: 'text-delta'; text: string }
+  | ({ type: 'tool-call' } & ToolCall)
+  | ({ type: 'usage' } & CheckedUsage)
+  | { type: 'finish'; reason: FinishReason }
+
+type Limits = Pick<EngineRequest, 'messages' | 'maxOutputTokens'>
+
+/** A longer answer than this is ended as `length`, whatever the upstream goes on saying (P13). */
+const MAX_DURATION_MS = 10 * 60_000
+
+/** Our count is an estimate, so an upstream that keeps its limit must not be cut by ours. */
+const cutAt = (maxOutputTokens: number): number => (maxOutputTokens * 1.25 + 16) * UNITS_PER_TOKEN
+
+/**
+ * Checks what an upstream says it used. Believed: whole numbers that a prompt of this length and an
+ * answer within the limit can have. Anything else is replaced by our own count, never more than the
+ * limit that was paid for.
+ */
+export function checkUsage(stated: StatedUsage | null, limits: Limits, answerUnits: number): CheckedUsage {
+  const own = Math.min(Math.ceil(answerUnits / UNITS_PER_TOKEN), limits.maxOutputTokens)
+  const believed =
+    stated !== null &&
+    isWithin(stated.promptTokens, 1, mostPromptTokens(limits)) &&
+    isWithin(stated.completionTokens, answerUnits > 0 ? 1 : 0, Math.max(limits.maxOutputTokens, own))
+  if (!believed) return { promptTokens: countPrompt(limits.messages), completionTokens: own, stated: false }
+  return {
+    promptTokens: stated.promptTokens as number,
+    completionTokens: stated.completionTokens as number,
+    stated: true,
+  }
+}
+
+const isWithin = (value: unknown, low: number, high: number): boolean =>
+  Number.isSafeInteger(value) && (value as number) >= low && (value as number) <= high
+
+/** More than any tokenizer makes of this prompt: four a character, and room for pictures and templates. */
+function mostPromptTokens({ messages }: Limits): number {
+  let most = 10_000
+  for (const { content } of messages) {
+    if (typeof content === 'string') most += 4 * content.length + 100
+    else for (const part of content) most += part.type === 'text' ? 4 * part.text.length + 100 : 20_000
+  }
+  return most
+}
+
+/** A plain answer, cut at the limit and with its usage checked. */
+export function meterAnswer(
+  answer: EngineAnswer,
+  limits: Limits,
+): Omit<EngineAnswer, 'usage'> & { usage: CheckedUsage } {
+  const most = cutAt(limits.maxOutputTokens)
+  // No character weighs more than 1.1 tokens, so most answers need not be weighed to be known short.
+  const long = answer.text.length * 1.1 * UNITS_PER_TOKEN > most && weigh(answer.text) > most
+  const text = long ? cutToWeight(answer.text, most) : answer.text
+  const stated = long ? null : answer.usage
+  const usage = checkUsage(
+    stated,
+    limits,
+    text || answer.toolCalls.length ? weigh(text) + weighCalls(answer.toolCalls) : 0,
+  )
+  return { ...answer, text, finish: long ? 'length' : answer.finish, usage }
+}
+
+const weighCalls = (calls: readonly ToolCall[]): number =>
+  calls.reduce((units, call) => units + weigh(call.name) + weigh(call.arguments), 0)
+
+export type Meter = {
+  /** Parts with the limits enforced: exactly one `usage`, then one `finish`. Throws what the driver throws. */
+  parts(source: AsyncGenerator<EnginePart>, first: EnginePart): AsyncGenerator<RunPart>
+  /** Our own count of what has come so far, for settling an answer that was not read to its end. */
+  soFar(): CheckedUsage
+}
+
+/** Watches one stream: counts it as it passes and ends it at the token limit or after ten minutes. */
+export function createMeter(limits: Limits, clock: Pick<Clock, 'monotonic'>): Meter {
+  const most = cutAt(limits.maxOutputTokens)
+  const endsAt = clock.monotonic() + MAX_DURATION_MS
+  let units = 0
+  let stated: StatedUsage | null = null
+
+  async function* parts(source: AsyncGenerator<EnginePart>, first: EnginePart): AsyncGenerator<RunPart> {
+    try {
+      for (let part: EnginePart | undefined = first; part; part = (await source.next()).value ?? undefined) {
+        if (part.type === 'finish') return yield* ending(stated, part.reason)
+        if (part.type === 'usage') {
+          stated = part
+          continue
+        }
+        const weight = part.type === 'text-delta' ? weigh(part.text) : weighCalls([part])
+        const over = units + weight > most
+        if (over && part.type === 'text-delta') {
+          const text = cutToWeight(part.text, most - units)
+          units += weigh(text)
+          if (text) yield { type: 'text-delta', text }
+        } else {
+          units += weight
+          yield part
+        }
+        if (over || clock.monotonic() > endsAt) return yield* ending(null, 'length')
+      }
+      throw new EngineFailure('truncated', 'the stream ended before its finish')
+    } finally {
+      await source.return(undefined)
+    }
+  }
+
+  function* ending(usage: StatedUsage | null, reason: FinishReason): Generator<RunPart> {
+    yield { type: 'usage', ...checkUsage(usage, limits, units) }
+    yield { type: 'finish', reason }
+  }
+
+  return { parts, soFar: () => checkUsage(null, limits, units) }
+}

@@ -1,0 +1,35 @@
+import { oneOf, type Static, t } from '../kernel/schema'
+
+export const ModelEntry = t.Object(
+  {
+    mode: t.String(),
+    model_id: t.String({ description: 'Engine id, such as svc-1-flash' }),
+    label: t.String(),
+    engine: t.String({ description: 'The subsystem that answers' }),
+    description: t.String(),
+    status: oneOf(['available', 'degraded', 'down']),
+  },
+  { $id: 'Model' },
+)
+
+/** The form chat clients know. */
+export const ChatModel = t.Object({
+  id: t.String(),
+  object: t.Literal('model'),
+  created: t.Integer({ description: 'Unix time in seconds' }),
+  owned_by: t.Literal('svc'),
+})
+
+/** Both forms in one answer, so that native and chat clients read the same route (contract 5.1). */
+export const ModelList = t.Object({
+  models: t.Array(ModelEntry),
+  object: t.Literal('list'),
+  data: t.Array(ChatModel),
+})
+
+export const ModelReply = t.Object({ ...ModelEntry.properties, ...ChatModel.properties })
+
+export type ModelEntry = Static<typeof ModelEntry>
+export type ChatModel = Static<typeof ChatModel>
+export type ModelList = Static<typeof ModelList>
+export type ModelReply = Static<typeof ModelReply>
