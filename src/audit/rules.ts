@@ -29,13 +29,21 @@ function truncate(summary: Record<string, unknown>): string {
   return '{}'
 }
 
-/** Lone surrogates have no canonical form; they become U+FFFD, as they would in UTF-8. */
+/** What has no canonical form (half a surrogate pair, NaN) is made into what has; that is rare, so it is tried last. */
 function canonical(value: unknown): string {
   try {
     return canonicalize(value) ?? 'null'
   } catch {
-    return canonicalize(JSON.parse(JSON.stringify(value).toWellFormed())) ?? 'null'
+    return canonicalize(wellFormed(value)) ?? 'null'
   }
+}
+
+function wellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed()
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null
+  if (Array.isArray(value)) return value.map(wellFormed)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name.toWellFormed(), wellFormed(member)]))
 }
 
 /** An operator's own acts on no tenant stand in the server's chain; a tenant's in their owner's. */

@@ -1,3 +1,4 @@
+import { iso } from './clock'
 import { invalidInput, quoted } from './errors'
 import { type Static, t } from './schema'
 
@@ -33,7 +34,7 @@ function read(name: 'from' | 'to', text: string | undefined): number | null {
   // In a query string an unescaped "+02:00" arrives with a space.
   const written = text.replace(' ', '+')
   const ms = BARE_DATE.test(written) || MOMENT.test(written) ? Date.parse(written) : Number.NaN
-  if (Number.isNaN(ms)) {
+  if (Number.isNaN(ms) || !isRealDay(written.slice(0, 10))) {
     throw invalidInput(
       name,
       `"${name}" is "${quoted(text)}"; use a date like 2026-01-31 or a time like 2026-01-31T12:00:00Z.`,
@@ -41,3 +42,6 @@ function read(name: 'from' | 'to', text: string | undefined): number | null {
   }
   return ms
 }
+
+/** `Date.parse` takes 31 February for 3 March. */
+const isRealDay = (day: string): boolean => iso(Date.parse(`${day}T00:00:00Z`)).startsWith(day)

@@ -1,0 +1,38 @@
+import { createAuditLog } from '../../src/audit'
+import type { AuditEntry, AuditQuery } from '../../src/audit/schema'
+import type { Caller, KeyCaller } from '../../src/kernel/caller'
+import { ownerOf } from '../../src/kernel/caller'
+import type { Store } from '../../src/kernel/store'
+import { callOf, keyCaller } from '../support/callers'
+import { fakeClock } from '../support/clock'
+
+const COMPLETION: AuditEntry = {
+  action: 'completion.created',
+  entityType: 'completion',
+  entityId: 'cmpl_1',
+  input: { mode: 'fast', prompt_sha256: 'ab'.repeat(32), prompt_length: 12 },
+  output: { status: 200, engine: 'svc-1-flash', cost_cents: 0.02, fallback_used: false },
+}
+
+/** The record over a real store, and someone whose chain a test fills. */
+export function createWorld(store: Store) {
+  const clock = fakeClock()
+  const audit = createAuditLog({ clock })
+
+  function someone(overrides: Partial<KeyCaller> = {}) {
+    const caller = keyCaller(overrides)
+    const scope = ownerOf(caller)
+    return {
+      caller,
+      scope,
+      act: (entry: Partial<AuditEntry> = {}, by: Caller = caller, requestId?: string) =>
+        store.write((tx) => {
+          const call = callOf(by)
+          return audit.record(tx, requestId ? { ...call, requestId } : call, { ...COMPLETION, ...entry })
+        }),
+      list: (query: Partial<AuditQuery> = {}) => audit.list(store.read, scope, { limit: 50, ...query }),
+    }
+  }
+
+  return { clock, audit, someone, verify: () => audit.verify(store.read) }
+}
