@@ -6,7 +6,7 @@ import { RELEASE } from './version'
 export function banner(running: RunningApp, { isTty, startedMs }: { isTty: boolean; startedMs: number }): string {
   const { app, seed, url, socket } = running
   const { config, findings, container } = app
-  const here = (path: string) => relative(process.cwd(), path) || path
+  const here = shortPath
   const lines = [
     `svc ${RELEASE}, ${config.production ? 'production' : 'dev mode'}`,
     '',
@@ -29,12 +29,18 @@ export function banner(running: RunningApp, { isTty, startedMs }: { isTty: boole
   return lines.join('\n')
 }
 
+/** As typed from here, unless that would climb out of the folder. */
+function shortPath(path: string): string {
+  const near = relative(process.cwd(), path)
+  return near && !near.startsWith('..') ? near : path
+}
+
 const facts = (pairs: [string, string][]): string[] => pairs.map(([name, fact]) => `  ok  ${name.padEnd(10)} ${fact}`)
 
 function databaseLine({ app: { config, findings } }: RunningApp, here: (path: string) => string): string {
   const what = config.databaseUrl ? 'postgres' : `${here(config.dataDir)}/svc.db`
   const took = `${(findings.databaseMs / 1000).toFixed(1)} s`
-  const state = findings.newDatabase ? `new, ${findings.migrations} migrations, ${took}` : took
+  const state = findings.newDatabase ? `new, ${findings.migrations} ${findings.migrations === 1 ? 'migration' : 'migrations'}, ${took}` : took
   return `${what} (${state})`
 }
 
