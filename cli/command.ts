@@ -20,7 +20,11 @@ export type Flag<T = unknown> = Reading<T> & {
   env?: string
 }
 
-export type Arg<T = unknown> = Reading<T> & { required: boolean }
+export type Arg<T = unknown> = Reading<T> & {
+  required: boolean
+  /** Takes every word that is left. */
+  variadic?: boolean
+}
 
 export type Flags = Record<string, Flag>
 export type Args = Record<string, Arg>

@@ -1,12 +1,17 @@
-import type { OpsClient, TenantClient } from '../src/app/client'
+import type { OpsClient, Target, TenantClient } from '../src/app/client'
+import type { Config } from '../src/app/config'
 import type { Transport } from './transport'
 
 /** An open way to a server. */
 export type Connection = {
   transport: Transport
+  /** The configuration of this machine; of a remote server nothing is known. */
+  config: Config
   /** The operator plane. @throws CommandFailed 7 over `--url`: it is served on the socket only. */
   ops(): OpsClient
-  /** The tenant plane with the key that was given. @throws CommandFailed 4 when none was. */
-  tenant(): TenantClient
+  /** The tenant plane with the key that was given, or the one the first run left. @throws CommandFailed 4, 7 */
+  tenant(): Promise<TenantPlane>
   close(): Promise<void>
 }
+
+export type TenantPlane = { client: TenantClient; target: Target; key: string; keySource: string; url: string | null }

@@ -3,7 +3,7 @@ import { usageFailure } from './failure'
 import type { Io } from './io'
 import { FORMATS, type Format, type PrintStyle } from './output/print'
 import { TIME_STYLES } from './output/time'
-import { choice, duration, flag, list, text, whole } from './words'
+import { choice, duration, flag, list, text } from './words'
 
 /** The flags every command has (dx 2.3), in the order help shows them. */
 export const GLOBAL_FLAGS = {
@@ -21,7 +21,6 @@ export const GLOBAL_FLAGS = {
   reason: text('TEXT', 'why, for the audit record'),
   idempotencyKey: text('KEY', 'the same key never does the same thing twice'),
   timeout: duration('30s', 'how long to wait for the server'),
-  retries: whole('N', 'attempts after a connection that failed', { min: 0, max: 10 }),
   noInput: { ...flag('never ask anything'), env: 'SVC_NO_INPUT' },
   color: choice(['auto', 'always', 'never'], 'colour in the output'),
   ascii: flag('only ASCII characters in tables and hints'),
@@ -30,6 +29,7 @@ export const GLOBAL_FLAGS = {
   local: flag('open the data folder without a server'),
   socket: text('PATH', 'the operator socket of a running server'),
   config: { ...text('FILE', 'the configuration file, otherwise ./svc.server.json'), env: 'SVC_CONFIG' },
+  dataDir: text('DIR', 'the data folder, otherwise as configured'),
   verbose: { ...flag('request ids and timings on stderr'), short: 'v' },
   debug: { ...flag('HTTP lines on stderr, secrets shortened'), env: 'SVC_DEBUG' },
 } satisfies Flags

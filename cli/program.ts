@@ -43,8 +43,9 @@ export const singularOf = (noun: string): string | null => (/[^s]s$/.test(noun) 
 function leaf(command: Command, found: Found): Commander {
   const made = silent(new Commander(verbOf(command))).allowExcessArguments(false)
   for (const [name, arg] of Object.entries(command.args)) {
-    const shape = arg.required ? `<${name}>` : `[${name}]`
-    made.argument(shape, arg.about, (word: string) => readNamed(name.toUpperCase(), word, arg))
+    const title = arg.variadic ? `${name}...` : name
+    const read = (word: string, before: unknown) => readNamed<unknown>(name.toUpperCase(), word, arg, before)
+    made.argument(arg.required ? `<${title}>` : `[${title}]`, arg.about, read, arg.variadic ? [] : undefined)
   }
   addFlags(made, command.flags)
   const names = Object.keys(command.args)

@@ -1,7 +1,33 @@
 import type { Command } from './command'
+import { createBackup } from './commands/backup'
+import { configCommands } from './commands/config'
+import { creditCommands } from './commands/credits'
+import { doctor } from './commands/doctor'
+import { engineCommands } from './commands/engines'
 import { help } from './commands/help'
+import { keyCommands } from './commands/keys'
 import { listCommands } from './commands/list'
+import { migrateCommands } from './commands/migrate'
+import { serve } from './commands/serve'
+import { status } from './commands/status'
+import { tryPrompt } from './commands/try'
+import { verify } from './commands/verify'
 import { version } from './commands/version'
 
 /** Every command, in the order help lists them. Help, parsing, the machine list and the tests are made from this. */
-export const commands: readonly Command[] = [listCommands, help, version]
+export const commands: readonly Command[] = [
+  serve,
+  status,
+  doctor,
+  tryPrompt,
+  verify,
+  ...keyCommands,
+  ...creditCommands,
+  ...engineCommands,
+  ...migrateCommands,
+  createBackup,
+  ...configCommands,
+  listCommands,
+  help,
+  version,
+]

@@ -69,6 +69,14 @@ export const argument = (about: string): Arg<string> => ({ about, required: true
 
 export const optional = (about: string): Arg<string | undefined> => ({ about, required: false, read: (word) => word })
 
+/** Any number of words. */
+export const words = (about: string): Arg<string[]> => ({
+  about,
+  required: false,
+  variadic: true,
+  read: (word, before) => [...(before ?? []), word],
+})
+
 /**
  * An amount of credit: `50.00` is currency, `5000c` is cents, both up to two places.
  * A bare integer is ambiguous and refused (dx 2.16). Returns cents.

@@ -1,3 +1,4 @@
+import type { Setting } from '../../src/kernel/config'
 import { defineCommand, type Flag } from '../command'
 import { EXIT_MEANINGS } from '../exit'
 import { usageFailure } from '../failure'
@@ -49,10 +50,10 @@ async function environment({ io }: Shell): Promise<void> {
   io.out('Read by svc-admin:')
   for (const line of rows([...own, ['NO_COLOR, FORCE_COLOR', 'colour off, colour on'], ['CI', 'never ask']]))
     io.out(line)
-  const { settings } = await import('../../src/app/config')
+  const { SETTINGS } = await import('../../src/app/config')
   io.out('')
   io.out('Read by the server (svc-admin config list shows their values):')
-  for (const line of rows(Object.values(settings).map(({ env, about }) => [env, about]))) io.out(line)
+  for (const line of rows(Object.values<Setting>(SETTINGS).map(({ env, about }) => [env, about]))) io.out(line)
 }
 
 function errorPage({ io }: Shell, code: string | undefined): void {

@@ -7,8 +7,8 @@ import { spellTime, type TimeStyle } from './time'
 export type CellStyle = { time: TimeStyle; now: number }
 
 /** One member of a record as text a terminal can be trusted with. Absent is `-`. */
-export function cell(row: JsonObject, column: Column, style: CellStyle): string {
-  if (column.show) return clean(column.show(row))
+export function cell(row: JsonObject, column: Column, style: CellStyle, whole = false): string {
+  if (column.show) return clean(column.show(row, whole))
   const value = valueAt(row, column.field)
   if (value === null || value === undefined || value === '') return '-'
   switch (column.kind) {

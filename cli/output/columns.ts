@@ -10,8 +10,8 @@ export type Column = {
   kind?: ColumnKind
   /** Only in `wide`, csv and single records. */
   wide?: boolean
-  /** Draws the cell where a table says more than one member does. */
-  show?(row: JsonObject): string
+  /** Draws the cell where a table says more, or less, than the member does; `whole` where there is room. */
+  show?(row: JsonObject, whole: boolean): string
 }
 
 export const column = (field: string, header: string, rest: Omit<Column, 'field' | 'header'> = {}): Column => ({
@@ -21,6 +21,13 @@ export const column = (field: string, header: string, rest: Omit<Column, 'field'
 })
 
 export const isNumeric = ({ kind }: Column): boolean => kind === 'number' || kind === 'money'
+
+/** Enough of an id to name it by; whole where there is room. */
+export const idColumn: Column = {
+  field: 'id',
+  header: 'ID',
+  show: ({ id }, whole) => (whole ? String(id) : String(id).slice(0, 8)),
+}
 
 /** The value at `a.b`, or undefined. */
 export const valueAt = (row: JsonObject, field: string): unknown =>

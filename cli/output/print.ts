@@ -36,7 +36,7 @@ export function createPrinter(io: Io, style: PrintStyle) {
         return
       }
       const shown = chosen(columns)
-      const cells = records.map((row) => shown.map((column) => cell(row, column, style)))
+      const cells = records.map((row) => shown.map((column) => cell(row, column, style, style.format === 'wide')))
       for (const line of table(shown, cells, { headers: style.headers, width: io.width })) io.out(line)
       return
     }
@@ -49,7 +49,7 @@ export function createPrinter(io: Io, style: PrintStyle) {
     assertFields(columns)
     if (style.format === 'table' || style.format === 'wide') {
       const shown = style.fields ? chosen(columns) : columns
-      const pairs = shown.map((column) => [column.header.toLowerCase(), cell(one, column, style)] as const)
+      const pairs = shown.map((column) => [column.header.toLowerCase(), cell(one, column, style, true)] as const)
       for (const line of record(pairs)) io.out(line)
       return
     }

@@ -26,3 +26,6 @@ export function spellSpan(ms: number): string {
   }
   return 'now'
 }
+
+/** How long ago a span of milliseconds is: `3 min ago`, or `just now`. */
+export const spellAgo = (ms: number): string => (ms < 1_000 ? 'just now' : `${spellSpan(ms)} ago`)

@@ -1,0 +1,67 @@
+import type { Scope, Tier } from '../../src/kernel/caller'
+import { iso } from '../../src/kernel/clock'
+import { BadWord, usageFailure } from '../failure'
+import type { KeyOrder } from '../keys-plane'
+import { readCents, readDuration } from '../words'
+
+type Input = {
+  name: string | undefined
+  user: string | undefined
+  personal: boolean
+  scopes: Scope[] | undefined
+  tier: Tier | undefined
+  dailyCap: string | undefined
+  monthlyCap: string | undefined
+  rpm: number | undefined
+  tpm: number | undefined
+  origin: string[] | undefined
+  expires: string | undefined
+  prefix: 'live' | 'test' | undefined
+}
+
+/** The flags of `keys create` as the body of the request; what was not said is not sent. */
+export function orderOf(input: Input, org: string | undefined, now: number): KeyOrder {
+  if (org && input.user) throw usageFailure('--org and --user name two owners. Leave one out.')
+  return present({
+    name: input.name,
+    org,
+    user: input.user,
+    personal: input.personal || undefined,
+    scopes: input.scopes,
+    tier: input.tier,
+    daily_cap_cents: cap('--daily-cap', input.dailyCap),
+    monthly_cap_cents: cap('--monthly-cap', input.monthlyCap),
+    rpm_limit: input.rpm,
+    tpm_limit: input.tpm,
+    allowed_origins: input.origin,
+    expires_at: input.expires && moment(input.expires, now),
+    test: input.prefix === 'test' || undefined,
+  })
+}
+
+const present = (order: Record<string, unknown>): KeyOrder =>
+  Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined)) as KeyOrder
+
+function cap(name: string, word: string | undefined): number | undefined {
+  if (word === undefined) return undefined
+  const cents = named(name, () => readCents(word))
+  if (Number.isInteger(cents)) return cents
+  throw usageFailure(`${name} is "${word}"; a cap is whole cents.`)
+}
+
+function moment(word: string, now: number): string {
+  if (/^\d{4}-\d\d-\d\d/.test(word)) {
+    const at = Date.parse(word)
+    if (!Number.isNaN(at)) return iso(at)
+  }
+  return iso(now + named('--expires', () => readDuration(word)))
+}
+
+function named<T>(name: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof BadWord) throw usageFailure(`${name} ${error.message}.`)
+    throw error
+  }
+}

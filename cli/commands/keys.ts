@@ -1,0 +1,196 @@
+import { SCOPES, TIERS } from '../../src/kernel/caller'
+import { randomBase62 } from '../../src/kernel/crypto'
+import { defineCommand } from '../command'
+import { usageFailure } from '../failure'
+import { keysOver } from '../keys-plane'
+import { column, idColumn } from '../output/columns'
+import { printPages } from '../pages'
+import { requireReason } from '../reason'
+import { resolveKey } from '../resolve'
+import { prepareSecret, SECRET_FLAGS } from '../secret'
+import { argument, choice, choices, flag, repeated, text, whole } from '../words'
+import { orderOf } from './keys-order'
+
+const columns = [
+  idColumn,
+  column('name', 'NAME'),
+  column('prefix', 'PREFIX'),
+  column('org_id', 'ORG', {
+    show: ({ org_id }, whole) => (org_id ? String(org_id).slice(0, whole ? 36 : 8) : 'personal'),
+  }),
+  column('tier', 'TIER'),
+  column('status', 'STATUS'),
+  column('scopes', 'SCOPES', { kind: 'list' }),
+  column('spent_today_cents', 'TODAY¢', { kind: 'money' }),
+  column('daily_cap_cents', 'CAP/DAY¢', { kind: 'money', wide: true }),
+  column('spent_month_cents', 'MONTH¢', { kind: 'money', wide: true }),
+  column('monthly_cap_cents', 'CAP/MONTH¢', { kind: 'money', wide: true }),
+  column('rpm_limit', 'RPM', { kind: 'number', wide: true }),
+  column('tpm_limit', 'TPM', { kind: 'number', wide: true }),
+  column('allowed_origins', 'ORIGINS', { kind: 'list', wide: true }),
+  column('last_used_at', 'LAST-USED', { kind: 'time' }),
+  column('created', 'CREATED', { kind: 'time', wide: true }),
+  column('expires_at', 'EXPIRES', { kind: 'time', wide: true }),
+]
+
+const planes = ['operator', 'tenant'] as const
+const keyArgument = { key: argument('id, 6 or more characters of it, prefix or name of a key') }
+
+export const listKeys = defineCommand({
+  path: 'keys list',
+  summary: 'List API keys, newest first',
+  about:
+    'On the machine of the server these are the keys of everyone; over --url, the ones the key in use may manage. Secrets are never part of the list: the server keeps only their hashes.',
+  examples: ['keys list', 'keys list --org acme --json', 'keys list --all -o csv > keys.csv'],
+  planes,
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [4, 7],
+  columns,
+  watchable: true,
+  flags: {
+    revoked: flag('revoked keys too'),
+    limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
+    cursor: text('CURSOR', 'go on where an earlier list ended'),
+    all: flag('every page'),
+  },
+  async run(shell, { revoked, limit, cursor, all }) {
+    const keys = await keysOver(await shell.connect())
+    const narrowed = { ...(shell.globals.org ? { org: shell.globals.org } : {}), ...(revoked ? {} : { live: true }) }
+    const page = async (from?: string) => {
+      const found = await keys.list({ limit: limit ?? 50, ...narrowed, ...(from ? { cursor: from } : {}) })
+      const items = found.keys.filter(({ status }) => revoked || status !== 'revoked')
+      return { items, next: found.next_cursor }
+    }
+    await printPages(shell, {
+      page,
+      cursor,
+      all,
+      columns,
+      empty: 'No keys. Create one: svc-admin keys create --name NAME',
+    })
+  },
+})
+
+export const getKey = defineCommand({
+  path: 'keys get',
+  summary: 'Show one API key with its limits, caps and use',
+  about: 'The secret of a key is shown once, when it is made. If it is lost, create another key and revoke this one.',
+  examples: ['keys get "Dev laptop"', 'keys get 3f9a01 --json'],
+  planes,
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 7],
+  columns,
+  watchable: true,
+  args: keyArgument,
+  async run(shell, { key }) {
+    const keys = await keysOver(await shell.connect())
+    shell.print.item(await keys.get(await resolveKey(keys, key)), columns)
+  },
+})
+
+export const createKey = defineCommand({
+  path: 'keys create',
+  summary: 'Make an API key and show its secret once',
+  about:
+    'Without --org, --user or --personal the key belongs to the org that the first run made; on a server without any account, that org is made. Every key has all scopes and starts on the free tier unless told otherwise.',
+  examples: [
+    'keys create --name ci',
+    'keys create --name web --scopes completions --tier pro --origin https://app.example',
+    'keys create --name ci -q --secret-to - | gh secret set SVC_API_KEY',
+  ],
+  planes,
+  offline: true,
+  impact: 'write',
+  danger: 'secret once',
+  exits: [3, 4, 5, 7, 10],
+  columns,
+  flags: {
+    name: text('NAME', 'what the key is for'),
+    user: text('USER', 'whom the key acts for: id or e-mail address'),
+    personal: flag("the user's own key, paid from their own balance"),
+    scopes: choices(SCOPES, 'what it may be used for; all of them unless said'),
+    tier: choice(TIERS, 'its rate limits; on the operator plane only'),
+    dailyCap: text('AMOUNT', 'most it may spend a day: 5.00 or 500c'),
+    monthlyCap: text('AMOUNT', 'most it may spend a month: 50.00 or 5000c'),
+    rpm: whole('N', 'requests a minute, below what the tier allows', { min: 1, max: 1_000_000_000 }),
+    tpm: whole('N', 'tokens a minute, below what the tier allows', { min: 1, max: 1_000_000_000 }),
+    origin: repeated('URL', 'a web origin that may use it'),
+    expires: text('WHEN', 'a time such as 90d from now, or an ISO date'),
+    prefix: choice(['live', 'test'], 'a label in the key; both are billed'),
+    ...SECRET_FLAGS,
+  },
+  async run(shell, input) {
+    const order = orderOf(input, shell.globals.org, shell.clock.now())
+    const title = order.name ? `"${order.name}"` : '"API Key"'
+    if (shell.planned(`create key ${title}`)) return
+    const outlet = prepareSecret(shell, 'key', input)
+    try {
+      const keys = await keysOver(await shell.connect())
+      const made = await keys.create(order, shell.globals.idempotencyKey ?? randomBase62(24))
+      outlet.deliver(made, columns)
+    } catch (error) {
+      outlet.abandon()
+      throw error
+    }
+  },
+})
+
+export const updateKey = defineCommand({
+  path: 'keys update',
+  summary: 'Give a key another tier of rate limits',
+  about:
+    'Takes effect with the next request. Tiers are set on the operator plane only; owners change the rest with PUT /keys/{id}.',
+  examples: ['keys update ci --tier pro', 'keys update 3f9a01 --tier free --json'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'none',
+  exits: [3, 5, 7, 10],
+  columns,
+  args: keyArgument,
+  flags: { tier: choice(TIERS, 'its rate limits from now on') },
+  async run(shell, { key, tier }) {
+    if (!tier) throw usageFailure('keys update needs --tier.', 'svc-admin keys update KEY --tier pro')
+    const keys = await keysOver(await shell.connect())
+    const before = await keys.get(await resolveKey(keys, key))
+    if (shell.planned(`move key "${before.name}" from ${before.tier} to ${tier}`)) return
+    shell.print.item(await keys.setTier(before.id, tier), columns)
+    shell.note(`undo: svc-admin keys update ${before.id.slice(0, 8)} --tier ${before.tier}`)
+  },
+})
+
+export const revokeKey = defineCommand({
+  path: 'keys revoke',
+  summary: 'Stop an API key from working, at once and for good',
+  about: 'Cannot be undone. Requests that are running end normally; the next one with this key is refused with 401.',
+  examples: ['keys revoke ci --reason "left the team"', 'keys revoke 3f9a01 --yes --reason rotated --json'],
+  planes,
+  offline: true,
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 4, 5, 7, 10],
+  columns,
+  args: keyArgument,
+  async run(shell, { key }) {
+    const reason = requireReason(shell, 'keys revoke')
+    const keys = await keysOver(await shell.connect())
+    const found = await keys.get(await resolveKey(keys, key))
+    const title = `key "${found.name}" (${found.prefix}…)`
+    if (shell.planned(`revoke ${title}`)) return
+    if (found.status === 'revoked') {
+      shell.print.item(found, columns)
+      shell.note(`${title} was revoked before.`)
+      return
+    }
+    shell.confirm(`Revoke ${title}? This cannot be undone.`)
+    await keys.revoke(found.id)
+    shell.print.item(await keys.get(found.id), columns)
+    shell.note(`Revoked ${title}: ${reason}`)
+  },
+})
+
+export const keyCommands = [listKeys, getKey, createKey, updateKey, revokeKey]

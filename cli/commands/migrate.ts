@@ -1,0 +1,107 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Place } from '../../src/kernel/store'
+import { defineCommand } from '../command'
+import { CheckFailed } from '../failure'
+import { column } from '../output/columns'
+import { overridesOf } from '../overrides'
+import type { Shell } from '../shell'
+import { flag } from '../words'
+
+const columns = [
+  column('dialect', 'DATABASE'),
+  column('applied', 'APPLIED', { kind: 'number' }),
+  column('known', 'KNOWN', { kind: 'number' }),
+  column('pending', 'PENDING', { kind: 'list' }),
+]
+
+const common = { planes: ['host'], offline: true, danger: 'none', columns } as const
+
+export const migrateStatus = defineCommand({
+  ...common,
+  path: 'migrate status',
+  summary: 'Show which migrations the database has had',
+  about:
+    'Reads the database that the configuration names, whether or not a server runs. --check exits 9 when some are missing.',
+  examples: ['migrate status', 'migrate status --check -q'],
+  impact: 'read',
+  exits: [7, 9],
+  flags: { check: flag('exit 9 when the database is not at this release') },
+  async run(shell, { check }) {
+    const { state } = await look(shell)
+    if (!shell.globals.quiet) shell.print.item(state, columns)
+    if (check && state.applied !== state.known) throw new CheckFailed()
+  },
+})
+
+export const migratePlan = defineCommand({
+  ...common,
+  path: 'migrate plan',
+  summary: 'Print the SQL that migrate up would run',
+  about: 'Nothing is changed. Prints nothing when the database is at this release.',
+  examples: ['migrate plan', 'migrate plan > pending.sql'],
+  impact: 'read',
+  exits: [7],
+  async run(shell) {
+    const { place, state } = await look(shell)
+    for (const tag of state.pending) shell.io.raw(`-- ${tag}\n${sqlOf(place, tag)}\n`)
+    if (!state.pending.length) shell.note('The database is at this release.')
+  },
+})
+
+export const migrateUp = defineCommand({
+  ...common,
+  path: 'migrate up',
+  summary: 'Bring the database to the schema of this release',
+  about:
+    'The server does this at its start unless --migrate says otherwise. It must not run meanwhile: the data folder is locked first.',
+  examples: ['migrate up', 'migrate up --dry-run --exit-code'],
+  impact: 'write',
+  exits: [1, 7, 10],
+  async run(shell) {
+    const { place, state, dataDir } = await look(shell)
+    if (!state.pending.length) {
+      shell.print.item(state, columns)
+      shell.note('The database is at this release.')
+      return
+    }
+    if (shell.planned(`apply ${state.pending.join(', ')}`)) return
+    const { lockDataDir } = await import('../../src/app/lock')
+    const { migrate } = await import('../../src/kernel/store')
+    const lock = lockDataDir(dataDir)
+    try {
+      await migrate(place)
+    } finally {
+      lock.release()
+    }
+    shell.print.item((await look(shell)).state, columns)
+  },
+})
+
+type State = { applied: number; known: number; dialect: Place['dialect']; pending: string[] }
+
+async function look(shell: Shell): Promise<{ place: Place; state: State; dataDir: string }> {
+  const [{ loadConfig }, { placeOf }, { schemaOf }] = await Promise.all([
+    import('../../src/app/config'),
+    import('../../src/app/open'),
+    import('../../src/kernel/store'),
+  ])
+  const config = loadConfig(overridesOf(shell))
+  const place = placeOf(config)
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  const { applied, known } = await schemaOf(place)
+  const pending = tagsOf(place).slice(applied)
+  return { place, state: { dialect: place.dialect, applied, known, pending }, dataDir: config.dataDir }
+}
+
+const FOLDER = join(import.meta.dir, '../../drizzle')
+
+function tagsOf({ dialect }: Place): string[] {
+  const journal = JSON.parse(readFileSync(join(FOLDER, dialect, 'meta/_journal.json'), 'utf8'))
+  return (journal.entries as { tag: string }[]).map(({ tag }) => tag)
+}
+
+const sqlOf = ({ dialect }: Place, tag: string): string =>
+  readFileSync(join(FOLDER, dialect, `${tag}.sql`), 'utf8').replaceAll('--> statement-breakpoint', '')
+
+export const migrateCommands = [migrateStatus, migratePlan, migrateUp]

@@ -1,0 +1,35 @@
+import { defineCommand } from '../command'
+import { usageFailure } from '../failure'
+import { overridesOf } from '../overrides'
+import { choice, flag, text, whole } from '../words'
+
+export const serve = defineCommand({
+  path: 'serve',
+  summary: 'Run the server: the API, its loops and the operator socket',
+  about:
+    'Makes the data folder, secrets and database when they are missing. In dev mode the first start also makes an owner, an org and a key. Production mode refuses to start until everything it needs is right, and says all of it at once. Ctrl-C or SIGTERM ends it when the requests in hand are answered.',
+  examples: ['serve --dev', 'serve --production --host 0.0.0.0 --port 8080 --log-format json'],
+  planes: ['host'],
+  offline: true,
+  impact: 'write',
+  danger: 'none',
+  exits: [],
+  flags: {
+    dev: flag('development mode, also when NODE_ENV says production'),
+    production: flag('production mode, with its checks'),
+    host: text('ADDRESS', 'address to listen on, otherwise 127.0.0.1'),
+    port: whole('N', 'port to listen on, otherwise 3400; 0 takes a free one', { min: 0, max: 65_535 }),
+    migrate: choice(['auto', 'check', 'off'], 'bring the schema up to date, refuse when it is not, or leave it'),
+    logFormat: choice(['pretty', 'json'], 'lines for people or for programs'),
+    logLevel: choice(['debug', 'info', 'warn', 'error', 'silent'], 'the least that is logged'),
+  },
+  async run(shell, { dev, production, ...settings }) {
+    if (dev && production) throw usageFailure('--dev and --production are opposites. Leave one out.')
+    const mode = dev || production ? { production: production === true } : {}
+    const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
+    const { serve: run } = await import('../../src/app/serve')
+    await run({ ...overridesOf(shell), ...mode, ...given })
+    // The server ends the process itself, when a signal says so and the last answer is out.
+    await new Promise<never>(() => undefined)
+  },
+})

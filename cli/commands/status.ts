@@ -1,0 +1,64 @@
+import { defineCommand } from '../command'
+import type { Connection } from '../connection'
+import { CheckFailed, expectData } from '../failure'
+import { column } from '../output/columns'
+import { spellSpan } from '../output/time'
+import { flag } from '../words'
+
+const columns = [
+  column('version', 'VERSION'),
+  column('mode', 'MODE'),
+  column('health', 'HEALTH'),
+  column('transport', 'TRANSPORT'),
+  column('why', 'BECAUSE'),
+  column('api_url', 'API'),
+  column('public_url', 'PUBLIC URL'),
+  column('data_dir', 'DATA'),
+  column('database.dialect', 'DATABASE', {
+    show: ({ database }) => {
+      const { dialect, place, latency_ms, ok } = database as Record<string, unknown>
+      return ok ? `${dialect} ${place}, ${latency_ms} ms` : `${dialect} ${place}, does not answer`
+    },
+  }),
+  column('database.migrations_applied', 'MIGRATIONS', {
+    show: ({ database }) => {
+      const { migrations_applied, migrations_known } = database as Record<string, unknown>
+      return `${migrations_applied} of ${migrations_known}`
+    },
+  }),
+  column('engines.connected', 'ENGINES', {
+    show: ({ engines }) => {
+      const { connected, builtin, failing } = engines as Record<string, number>
+      return `${connected} connected, ${builtin} built-in${failing ? `, ${failing} failing` : ''}`
+    },
+  }),
+  column('pid', 'PID', { kind: 'number' }),
+  column('started_at', 'STARTED', { kind: 'time' }),
+]
+
+export const status = defineCommand({
+  path: 'status',
+  summary: 'Show on one screen what runs, where and how well',
+  about:
+    'Says also which way this command reached the server, and why. Without a server it opens the data folder itself. With --check it exits 9 unless a server runs and is healthy.',
+  examples: ['status', 'status --check -q', 'status --watch=5s', 'status --json'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [7, 9],
+  columns,
+  watchable: true,
+  flags: { check: flag('exit 9 when not healthy') },
+  async run(shell, { check }) {
+    const connection = await shell.connect()
+    const found = expectData(await connection.ops().status.get())
+    const { kind, why } = connection.transport
+    if (!(check && shell.globals.quiet)) shell.print.item({ ...found, transport: kind, why }, columns)
+    if (isUp(connection)) shell.note(`up for ${spellSpan(Date.parse(found.now) - Date.parse(found.started_at))}`)
+    else shell.note('No server runs. Start it: svc-admin serve')
+    if (check && (!isUp(connection) || found.health !== 'healthy')) throw new CheckFailed()
+  },
+})
+
+const isUp = ({ transport }: Connection): boolean => transport.kind === 'socket'

@@ -1,0 +1,56 @@
+import { centsToMicro, spellCents } from '../../src/kernel/money'
+import { clean } from '../../src/kernel/text'
+
+export type TryBody = { prompt: string; mode?: string; stream?: boolean }
+
+/** What is told of a completion, whole or streamed. */
+export type Answer = {
+  id: string
+  content: string
+  mode: string
+  resolved_mode: string
+  model: { id: string; label: string }
+  usage: { cost_cents: number; total_tokens: number; cached?: boolean }
+  request_id: string
+  warnings?: string[]
+}
+
+/** The lines under an answer (dx 4.1): who answered, in which mode, for how much, how fast. */
+export function summaryOf(
+  { model, mode, resolved_mode, usage, request_id, warnings = [] }: Answer,
+  ms: number,
+): string[] {
+  const route = mode === resolved_mode ? mode : `${mode} → ${resolved_mode}`
+  const cost = `${spellCents(centsToMicro(usage.cost_cents))}¢`
+  const facts = [
+    `model ${model.id} (${model.label})`,
+    `mode ${route}`,
+    cost,
+    `${usage.total_tokens} tokens`,
+    `${ms} ms`,
+  ]
+  return [
+    '',
+    clean(facts.join('  ')),
+    `request ${clean(request_id)}`,
+    ...(usage.cached ? ['served from cache, free'] : []),
+    ...warnings.map((warning) => `warning: ${clean(warning)}`),
+  ]
+}
+
+/** The call that was made, as curl, so that the newcomer can leave the tool at once. Never with the key in it. */
+export function sameCall(body: TryBody, origin: string, keySource: string): string[] {
+  const named = /^SVC_[A-Z_]+$/.test(keySource)
+  return [
+    'same call:',
+    ...(named ? [] : [`  export SVC_API_KEY=$(cat ${quoted(keySource)})`]),
+    `  curl ${body.stream ? '-N ' : ''}${origin}/api/v1/completions \\`,
+    `    -H "Authorization: Bearer $${named ? keySource : 'SVC_API_KEY'}" \\`,
+    '    -H "Content-Type: application/json" \\',
+    `    -d ${quoted(clean(JSON.stringify(body)), true)}`,
+  ]
+}
+
+/** For a shell: in single quotes when it needs any. */
+const quoted = (text: string, always = false): string =>
+  always || !/^[\w./@:+-]+$/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : text

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import { clean } from '../../src/kernel/text'
+import { defineCommand } from '../command'
+import type { TenantPlane } from '../connection'
+import { expectData, usageFailure } from '../failure'
+import { formatOf } from '../globals'
+import { column } from '../output/columns'
+import type { Shell } from '../shell'
+import { fromHere } from '../transport'
+import { flag, optional, text } from '../words'
+import { type Answer, sameCall, summaryOf, type TryBody } from './try-words'
+
+export const tryPrompt = defineCommand({
+  path: 'try',
+  summary: 'Send one prompt and print the answer, its cost and the same call as curl',
+  about:
+    'Calls the API as any client would, with --key-file, SVC_API_KEY or the key that the first run left in data/dev-key. The answer goes to stdout, everything about it to stderr.',
+  examples: [
+    'try "Say hello in five words"',
+    'try "Count to five" --stream',
+    'try -f question.txt --mode think --json',
+  ],
+  planes: ['operator', 'tenant'],
+  offline: true,
+  impact: 'write',
+  danger: 'none',
+  exits: [3, 4, 6, 7],
+  columns: [
+    column('id', 'ID'),
+    column('content', 'ANSWER'),
+    column('resolved_mode', 'MODE'),
+    column('request_id', 'REQUEST'),
+  ],
+  args: { prompt: optional('what to ask') },
+  flags: {
+    file: { ...text('FILE', 'a file that holds the prompt; - is stdin'), short: 'f' },
+    mode: text('MODE', 'auto, fast, think, code, roast, genui, and the others of GET /models'),
+    stream: flag('print the answer as it comes'),
+  },
+  async run(shell, { prompt, file, mode, stream }) {
+    const body: TryBody = {
+      prompt: await promptOf(shell, prompt, file),
+      ...(mode ? { mode } : {}),
+      ...(stream ? { stream } : {}),
+    }
+    const connection = await shell.connect()
+    const plane = await connection.tenant()
+    const began = shell.clock.monotonic()
+    const ask = stream ? (await import('./try-stream')).streamAnswer : wholeAnswer
+    const answer = await ask(shell, plane, body)
+    const ms = Math.round(shell.clock.monotonic() - began)
+    const { host, port } = connection.config
+    for (const line of summaryOf(answer, ms)) shell.note(line)
+    shell.note('')
+    for (const line of sameCall(body, plane.url ?? `http://${host}:${port}`, plane.keySource)) shell.note(line)
+  },
+})
+
+async function promptOf(shell: Shell, prompt: string | undefined, file: string | undefined): Promise<string> {
+  if (prompt !== undefined && file !== undefined) throw usageFailure('try got a prompt and a file. Leave one out.')
+  if (prompt !== undefined) return prompt
+  if (file === undefined) throw usageFailure('try needs a PROMPT.', 'svc-admin try "Say hello in five words"')
+  if (file === '-') return shell.io.readStdin()
+  try {
+    return readFileSync(fromHere(shell.cwd, file), 'utf8')
+  } catch (error) {
+    throw usageFailure(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+  }
+}
+
+async function wholeAnswer(shell: Shell, { client }: TenantPlane, body: TryBody): Promise<Answer> {
+  const reply = await client.completions.post(body as Parameters<typeof client.completions.post>[0])
+  const answer = expectData(reply) as unknown as Answer
+  if (['table', 'wide'].includes(formatOf(shell.globals))) shell.io.out(clean(answer.content))
+  else shell.print.item(answer, tryPrompt.columns!)
+  return answer
+}

@@ -1,0 +1,40 @@
+import { defineCommand } from '../command'
+import { CheckFailed, expectData } from '../failure'
+import { column } from '../output/columns'
+
+const columns = [
+  column('check', 'CHECK'),
+  column('ok', 'HOLDS', { kind: 'flag' }),
+  column('violations', 'VIOLATIONS', {
+    show: ({ violations }, whole) => {
+      const found = violations as string[]
+      return found.length ? (whole ? found.join('; ') : `${found.length}: ${found[0]}`) : '-'
+    },
+  }),
+  column('ms', 'MS', { kind: 'number' }),
+]
+
+export const verify = defineCommand({
+  path: 'verify',
+  summary: 'Check what must be true of the store: ledger, holds, audit chain',
+  about:
+    'Reads everything and changes nothing of it. Prints each claim and what breaks it, and exits 9 when one is broken. Works while the server serves, on a stopped server, and with --data-dir on a copy of a data folder.',
+  examples: ['verify', 'verify --data-dir ./copy --json', 'verify -q && echo sound'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [7, 9],
+  columns,
+  watchable: true,
+  async run(shell) {
+    const connection = await shell.connect()
+    const { ok, checks } = expectData(await connection.ops().verify.post())
+    const rows = checks.map((check) => ({ ...check, ok: check.violations.length === 0 }))
+    if (!shell.globals.quiet) shell.print.list(rows, columns, 'Nothing was checked.')
+    for (const { check, violations } of checks) {
+      for (const violation of violations) shell.io.err(`${shell.paint('bad', 'broken:')} ${check}: ${violation}`)
+    }
+    if (!ok) throw new CheckFailed()
+  },
+})

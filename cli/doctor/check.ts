@@ -1,0 +1,60 @@
+import type { OpsClient } from '../../src/app/client'
+import type { Config } from '../../src/app/config'
+import type { Connection } from '../connection'
+import type { Shell } from '../shell'
+
+export type Finding = {
+  status: 'ok' | 'warn' | 'fail' | 'skip'
+  /** One sentence of evidence. */
+  detail: string
+  /** One command that mends it. */
+  fix?: string
+}
+
+export type Check = {
+  /** Never changes its meaning: monitors depend on it. */
+  name: string
+  /** Checks this one cannot do without; when one of them fails this is a skip, not a second failure. */
+  needs: readonly string[]
+  run(context: Context): Promise<Finding>
+}
+
+/** What the checks share; each part is made by the check that comes before. */
+export type Context = {
+  shell: Shell
+  config(): Config
+  connect(): Promise<Connection>
+  ops(): Promise<OpsClient>
+}
+
+export type Result = { check: string; status: Finding['status']; detail: string; fix: string | null; ms: number }
+
+export const ok = (detail: string): Finding => ({ status: 'ok', detail })
+export const warn = (detail: string, fix?: string): Finding => ({ status: 'warn', detail, ...(fix ? { fix } : {}) })
+export const fail = (detail: string, fix?: string): Finding => ({ status: 'fail', detail, ...(fix ? { fix } : {}) })
+export const skip = (detail: string): Finding => ({ status: 'skip', detail })
+
+/** Runs checks beside each other, each as soon as what it needs has passed; results in the order given (dx 2.19). */
+export async function runChecks(checks: readonly Check[], context: Context): Promise<Result[]> {
+  const running = new Map<string, Promise<Result>>()
+  for (const check of checks) running.set(check.name, runOne(check, context, running))
+  return Promise.all(running.values())
+}
+
+async function runOne(check: Check, context: Context, running: ReadonlyMap<string, Promise<Result>>): Promise<Result> {
+  const before = await Promise.all(check.needs.flatMap((name) => running.get(name) ?? []))
+  const broken = before.find(({ status }) => status === 'fail' || status === 'skip')
+  const { clock } = context.shell
+  const began = clock.monotonic()
+  const { status, detail, fix } = broken ? skip(`needs ${broken.check}`) : await attempt(check, context)
+  return { check: check.name, status, detail, fix: fix ?? null, ms: Math.round(clock.monotonic() - began) }
+}
+
+async function attempt(check: Check, context: Context): Promise<Finding> {
+  try {
+    return await check.run(context)
+  } catch (error) {
+    const { message, fix } = error as { message: string; fix?: string }
+    return fail(message, fix)
+  }
+}

@@ -1,0 +1,126 @@
+import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join, relative } from 'node:path'
+import { spellAgo } from '../output/time'
+import { type Check, type Context, fail, ok, skip, warn } from './check'
+
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8).padStart(4, '0')
+const isPrivate = (path: string): boolean => (statSync(path).mode & 0o077) === 0
+
+function here({ shell }: Context, path: string): string {
+  const near = relative(shell.cwd, path)
+  return near.startsWith('..') ? path : near || '.'
+}
+
+export const configCheck: Check = {
+  name: 'config',
+  needs: [],
+  async run(context) {
+    const { file, origins } = context.config()
+    const set = Object.values(origins).filter((origin) => origin !== 'default').length
+    return ok(`${file ? here(context, file) : 'no file'}, ${set} settings of our own, no unknown ones`)
+  },
+}
+
+export const secretsCheck: Check = {
+  name: 'secrets',
+  needs: ['config'],
+  async run(context) {
+    const path = join(context.config().dataDir, 'secrets.json')
+    if (!existsSync(path))
+      return warn(`${here(context, path)} is not there yet; the first start makes it`, 'svc-admin serve')
+    if (!isPrivate(path))
+      return fail(`${here(context, path)} can be read by others, mode ${modeOf(path)}`, `chmod 600 ${path}`)
+    return ok(`${here(context, path)} mode ${modeOf(path)}`)
+  },
+}
+
+export const filesCheck: Check = {
+  name: 'files',
+  needs: ['config'],
+  async run(context) {
+    const { dataDir } = context.config()
+    if (!existsSync(dataDir))
+      return warn(`${here(context, dataDir)} is not there yet; the first start makes it`, 'svc-admin serve')
+    try {
+      accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+    } catch {
+      return fail(`${here(context, dataDir)} cannot be written to by this user`, `chown -R "$(id -un)" ${dataDir}`)
+    }
+    if (!isPrivate(dataDir))
+      return warn(`${here(context, dataDir)} is open to others, mode ${modeOf(dataDir)}`, `chmod 700 ${dataDir}`)
+    return ok(`${here(context, dataDir)} mode ${modeOf(dataDir)}, writable`)
+  },
+}
+
+const LITTLE_MB = 1_024
+const TOO_LITTLE_MB = 100
+
+export const diskCheck: Check = {
+  name: 'disk',
+  needs: ['files'],
+  async run(context) {
+    const { dataDir } = context.config()
+    if (!existsSync(dataDir)) return skip('needs files')
+    const { bavail, bsize } = statfsSync(dataDir)
+    const mb = Math.floor((bavail * bsize) / 1_048_576)
+    const detail = mb > 10_240 ? `${Math.floor(mb / 1_024)} GB free` : `${mb} MB free`
+    if (mb < TOO_LITTLE_MB) return fail(`${detail}; writes will fail soon`)
+    return mb < LITTLE_MB ? warn(detail) : ok(detail)
+  },
+}
+
+export const socketCheck: Check = {
+  name: 'operator socket',
+  needs: ['config'],
+  async run(context) {
+    const { dataDir } = context.config()
+    const path = join(dataDir, 'ops.sock')
+    if (!existsSync(path)) return warn('no server runs', 'svc-admin serve')
+    if (!isPrivate(path))
+      return fail(`${here(context, path)} is open to others, mode ${modeOf(path)}`, `chmod 600 ${path}`)
+    const { transport } = await context.connect()
+    if (transport.kind !== 'socket')
+      return warn(`${here(context, path)} is left over from a server that was killed`, 'svc-admin serve')
+    return ok(`${here(context, path)} mode ${modeOf(path)}, a server answers`)
+  },
+}
+
+export const portCheck: Check = {
+  name: 'port',
+  needs: ['config'],
+  async run(context) {
+    const { host, port } = context.config()
+    if (port === 0) return ok('any free one')
+    if (await canListen(host, port)) return ok(`${host}:${port} is free`)
+    const answers = existsSync(join(context.config().dataDir, 'ops.sock'))
+    if (answers) return ok(`${host}:${port} is in use, and a server of this data folder runs`)
+    return fail(`${host}:${port} is used by another program`, `svc-admin serve --port ${port + 1}`)
+  },
+}
+
+function canListen(host: string, port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const probe = createServer()
+  probe.once('error', () => resolve(false))
+  probe.listen(port, host, () => probe.close(() => resolve(true)))
+  return promise
+}
+
+const OLD_MS = 8 * 86_400_000
+
+export const backupsCheck: Check = {
+  name: 'backups',
+  needs: ['config'],
+  async run(context) {
+    const folder = join(context.config().dataDir, 'backups')
+    const made = existsSync(folder)
+      ? readdirSync(folder).filter((name) => existsSync(join(folder, name, 'manifest.json')))
+      : []
+    const newest = made.map((name) => statSync(join(folder, name, 'manifest.json')).mtimeMs).sort((a, b) => b - a)[0]
+    if (newest === undefined) return warn('none in the data folder', 'svc-admin backup create --out FOLDER')
+    const age = context.shell.clock.now() - newest
+    const detail = `last one ${spellAgo(age)}`
+    return age > OLD_MS ? warn(detail, 'svc-admin backup create') : ok(detail)
+  },
+}

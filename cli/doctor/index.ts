@@ -1,0 +1,31 @@
+/** Doctor: what must be right on this machine and in this server, one sentence and one cure each (dx 2.19). */
+import type { Check } from './check'
+import { backupsCheck, configCheck, diskCheck, filesCheck, portCheck, secretsCheck, socketCheck } from './host'
+import {
+  auditCheck,
+  clockCheck,
+  databaseCheck,
+  enginesCheck,
+  ledgerCheck,
+  migrationsCheck,
+  publicUrlCheck,
+} from './server'
+
+export { type Context, type Result, runChecks } from './check'
+
+export const CHECKS: readonly Check[] = [
+  configCheck,
+  secretsCheck,
+  filesCheck,
+  migrationsCheck,
+  databaseCheck,
+  clockCheck,
+  portCheck,
+  publicUrlCheck,
+  socketCheck,
+  enginesCheck,
+  ledgerCheck,
+  auditCheck,
+  diskCheck,
+  backupsCheck,
+]

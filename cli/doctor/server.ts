@@ -1,0 +1,122 @@
+import { existsSync } from 'node:fs'
+import { send } from '../../src/app/client'
+import { placeOf } from '../../src/app/open'
+import { schemaOf } from '../../src/kernel/store'
+import { expectData } from '../failure'
+import { type Check, type Context, fail, ok, skip, warn } from './check'
+
+/** A check that only looks must not make a database; without one there is nothing to ask. */
+const hasDatabase = (context: Context): boolean => {
+  const place = placeOf(context.config())
+  return place.dialect === 'postgres' || existsSync(place.path)
+}
+
+export const migrationsCheck: Check = {
+  name: 'migrations',
+  needs: ['config', 'files'],
+  async run(context) {
+    if (!hasDatabase(context)) return skip('no database yet; the first start makes it')
+    const { applied, known } = await schemaOf(placeOf(context.config()))
+    if (applied > known)
+      return fail(`the database has ${applied}, this release knows ${known}`, 'run the newer release')
+    return applied === known ? ok(`${applied} of ${known}`) : fail(`${applied} of ${known}`, 'svc-admin migrate up')
+  },
+}
+
+export const databaseCheck: Check = {
+  name: 'database',
+  needs: ['migrations', 'secrets'],
+  async run(context) {
+    const { database } = await statusOf(context)
+    const { dialect, place, latency_ms } = database
+    return database.ok ? ok(`${dialect} ${place}, ${latency_ms} ms`) : fail(`${dialect} ${place} does not answer`)
+  },
+}
+
+const CLOSE_MS = 2_000
+
+export const clockCheck: Check = {
+  name: 'clock',
+  needs: ['database'],
+  async run(context) {
+    const { now } = await statusOf(context)
+    const off = Math.abs(context.shell.clock.now() - Date.parse(now))
+    const detail = `${(off / 1_000).toFixed(2)} s between this machine's and the server's`
+    return off > CLOSE_MS ? warn(detail, 'timedatectl set-ntp true') : ok(detail)
+  },
+}
+
+export const publicUrlCheck: Check = {
+  name: 'public url',
+  needs: ['config'],
+  async run(context) {
+    const { publicUrl, production } = context.config()
+    if (!publicUrl) return production ? fail('not set', 'set SVC_PUBLIC_URL') : skip('not set')
+    const url = publicUrl.replace(/\/$/, '')
+    const signal = AbortSignal.timeout(5_000)
+    const answer = await send({ kind: 'url', url }, '/api/v1/health', { redirect: 'manual', signal }).catch(
+      (error: Error) => error,
+    )
+    if (answer instanceof Error) return fail(`${url} does not answer: ${answer.message}`)
+    const location = answer.headers.get('location')
+    if (location) {
+      const right = new URL(location, url).origin
+      return fail(
+        `${url} answers ${answer.status} to ${right}; most clients drop the Authorization header on it`,
+        `set SVC_PUBLIC_URL=${right}`,
+      )
+    }
+    if (!url.startsWith('https://')) return warn(`${url} is not HTTPS`)
+    return ok(`${url} answers ${answer.status}`)
+  },
+}
+
+export const enginesCheck: Check = {
+  name: 'engines',
+  needs: ['database'],
+  async run(context) {
+    const { engines } = expectData(await (await context.ops()).engines.get())
+    const failing = engines.filter(({ state }) => state === 'failing')
+    if (failing.length)
+      return fail(`${failing.map(({ target }) => target).join(', ')} keeps failing`, 'svc-admin engines test')
+    const connected = engines.filter(({ kind }) => kind !== null && kind !== 'builtin')
+    if (!connected.length)
+      return warn(
+        'only the built-in engine answers; it is no language model',
+        'svc-admin engines add NAME --base-url URL',
+      )
+    const none = [...new Set(engines.filter(({ state }) => state === 'none').map(({ mode }) => mode))]
+    return none.length ? warn(`nothing answers ${none.join(', ')}`, 'svc-admin engines list') : ok('every mode has one')
+  },
+}
+
+export const ledgerCheck: Check = {
+  name: 'ledger',
+  needs: ['database'],
+  run: (context) => verified(context, (check) => check !== 'audit chain'),
+}
+
+export const auditCheck: Check = {
+  name: 'audit chain',
+  needs: ['database'],
+  run: (context) => verified(context, (check) => check === 'audit chain'),
+}
+
+async function verified(context: Context, wanted: (check: string) => boolean) {
+  const { checks } = await verificationOf(context)
+  const broken = checks.filter(({ check }) => wanted(check)).flatMap(({ violations }) => violations)
+  return broken.length ? fail(`${broken.length} broken: ${broken[0]}`, 'svc-admin verify') : ok('holds')
+}
+
+/** Asked once, however many checks want to know. */
+const once = <T>(ask: (context: Context) => Promise<T>) => {
+  const asked = new WeakMap<Context, Promise<T>>()
+  return (context: Context): Promise<T> => {
+    const answer = asked.get(context) ?? ask(context)
+    asked.set(context, answer)
+    return answer
+  }
+}
+
+const statusOf = once(async (context) => expectData(await (await context.ops()).status.get()))
+const verificationOf = once(async (context) => expectData(await (await context.ops()).verify.post()))

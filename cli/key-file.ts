@@ -1,0 +1,45 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { EXIT } from './exit'
+import { CommandFailed } from './failure'
+import type { Shell } from './shell'
+import { fromHere, type Transport } from './transport'
+
+type Found = { key: string; source: string }
+
+/**
+ * The API key for the tenant plane: `--key-file`, the environment, or, on the machine itself, the one that
+ * the first run left. A key is never a flag's value (dx 2.3). @throws CommandFailed 4 when there is none
+ */
+export function findKey({ globals, env, cwd }: Shell, dataDir: string, { kind }: Transport): Found {
+  if (globals.keyFile) return { key: readKey(fromHere(cwd, globals.keyFile)), source: globals.keyFile }
+  for (const name of ['SVC_API_KEY', 'SVC_OPERATOR_KEY']) {
+    const key = env[name]?.trim()
+    if (key) return { key, source: name }
+  }
+  const left = join(dataDir, 'dev-key')
+  if (kind !== 'remote' && existsSync(left)) return { key: readKey(left), source: left }
+  throw new CommandFailed({
+    exitCode: EXIT.refused,
+    code: 'invalid_api_key',
+    message: 'There is no API key to call with.',
+    fix:
+      kind === 'remote'
+        ? 'add --key-file FILE, or set SVC_API_KEY'
+        : 'svc-admin keys create --name cli --secret-to key.txt, then add --key-file key.txt',
+    help: 'error invalid_api_key',
+  })
+}
+
+function readKey(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new CommandFailed({
+      exitCode: EXIT.usage,
+      code: 'usage',
+      message: `The key file ${path} cannot be read (${code ?? 'unknown reason'}).`,
+    })
+  }
+}

@@ -1,0 +1,59 @@
+import type { OpsClient } from '../src/app/client'
+import type { Tier } from '../src/kernel/caller'
+import type { ApiKey, ApiKeyWithSecret, NewKey } from '../src/keys/schema'
+import type { Connection, TenantPlane } from './connection'
+import { expectData, unreachable, usageFailure } from './failure'
+
+export type KeyPage = { keys: ApiKey[]; has_more: boolean; next_cursor: string | null }
+
+export type KeyOrder = Omit<NewKey, 'scope' | 'org_id'> & {
+  org?: string | undefined
+  user?: string | undefined
+  personal?: boolean | undefined
+  tier?: Tier | undefined
+}
+
+export type KeyQuery = { limit: number; cursor?: string; org?: string; user?: string; live?: boolean }
+
+/** Keys over whichever plane the connection offers: everyone's on the machine, one's own from elsewhere (dx 2.9). */
+export type KeyPlane = {
+  list(query: KeyQuery): Promise<KeyPage>
+  get(ref: string): Promise<ApiKey>
+  create(order: KeyOrder, idempotencyKey: string): Promise<ApiKeyWithSecret>
+  revoke(ref: string): Promise<{ id: string; status: string }>
+  setTier(ref: string, tier: Tier): Promise<ApiKey>
+}
+
+export async function keysOver(connection: Connection): Promise<KeyPlane> {
+  return connection.transport.kind === 'remote' ? ownKeys(await connection.tenant()) : anyKeys(connection.ops())
+}
+
+function anyKeys(ops: OpsClient): KeyPlane {
+  const one = (ref: string) => ops.keys({ ref: encodeURIComponent(ref) })
+  return {
+    list: async (query) => expectData(await ops.keys.get({ query })),
+    get: async (ref) => expectData(await one(ref).get()),
+    create: async (order) => expectData(await ops.keys.post(order)),
+    revoke: async (ref) => expectData(await one(ref).delete()),
+    setTier: async (ref, tier) => expectData(await one(ref).put({ tier })),
+  }
+}
+
+function ownKeys({ client }: TenantPlane): KeyPlane {
+  const one = (id: string) => client.keys({ id: encodeURIComponent(id) })
+  return {
+    list: async ({ limit, cursor }) =>
+      expectData(await client.keys.get({ query: { limit, ...(cursor ? { cursor } : {}) } })),
+    get: async (ref) => expectData(await one(ref).get()),
+    create: async ({ org, user, personal, tier, ...order }, idempotencyKey) => {
+      if (tier || user)
+        throw usageFailure('--tier and --user belong to the operator plane; over --url every key starts on free.')
+      const owner = { ...(org ? { org_id: org } : {}), ...(personal ? { scope: 'personal' as const } : {}) }
+      const headers = { 'idempotency-key': idempotencyKey }
+      return expectData(await client.keys.post({ ...order, ...owner }, { headers }))
+    },
+    revoke: async (ref) => ({ ...expectData(await one(ref).delete()), status: 'revoked' }),
+    setTier: () =>
+      Promise.reject(unreachable('Tiers are set on the operator plane only.', "run it on the server's machine")),
+  }
+}

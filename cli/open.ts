@@ -1,0 +1,109 @@
+import { hostname, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { connect, connectOps, type Target } from '../src/app/client'
+import { loadConfig } from '../src/app/config'
+import type { Command } from './command'
+import type { Connection, TenantPlane } from './connection'
+import { expectData, unreachable } from './failure'
+import { findKey } from './key-file'
+import { overridesOf } from './overrides'
+import type { Shell } from './shell'
+import { chooseTransport, type Transport } from './transport'
+
+const PATIENCE_MS = 120_000
+
+/** Opens the way to a server that this command line asks for (dx 2.2). */
+export async function openConnection(shell: Shell, command: Command): Promise<Connection> {
+  const { globals, env } = shell
+  const config = loadConfig(overridesOf(shell))
+  const socketPath = join(config.dataDir, 'ops.sock')
+  const transport = await chooseTransport({ globals, env, socketPath, answers: isListening })
+  assertOffered(transport, command)
+  if (transport.kind === 'remote') shell.note(`server: ${transport.url}`)
+  const reached = await reach(transport, shell)
+  const options = { headers: statedBy(shell, transport), ...watching(shell) }
+  const ops = () => connectOps(reached.operators, options)
+
+  async function tenant(): Promise<TenantPlane> {
+    const target = await reached.tenants(ops)
+    const { key, source } = findKey(shell, config.dataDir, transport)
+    const client = connect(target, { ...options, headers: { authorization: `Bearer ${key}` } })
+    return { client, target, key, keySource: source, url: target.kind === 'url' ? target.url : null }
+  }
+
+  return { transport, config, ops, tenant, close: reached.close }
+}
+
+/** What the transport cannot do is said before anything is opened. */
+function assertOffered(transport: Transport, command: Command): void {
+  if (transport.kind === 'local' && !command.offline) {
+    throw unreachable(`${command.path} needs a running server, and ${transport.why}.`, 'svc-admin serve')
+  }
+  if (transport.kind === 'remote' && !command.planes.includes('tenant')) {
+    throw unreachable(
+      `${command.path} belongs to the operator plane, which is served on the socket of the machine itself.`,
+      `run svc-admin ${command.path} on the server's machine, without --url`,
+    )
+  }
+}
+
+type Reached = {
+  operators: Target
+  tenants(ops: () => ReturnType<typeof connectOps>): Promise<Target>
+  close(): Promise<void>
+}
+
+async function reach(transport: Transport, shell: Shell): Promise<Reached> {
+  const nothing = async () => undefined
+  if (transport.kind === 'remote') {
+    const target: Target = { kind: 'url', url: transport.url }
+    return { operators: target, tenants: async () => target, close: nothing }
+  }
+  if (transport.kind === 'socket') {
+    const tenants: Reached['tenants'] = async (ops) => {
+      const { api_url } = expectData(await ops().status.get())
+      if (!api_url) throw unreachable('The server listens on no address for its API.')
+      return { kind: 'url', url: new URL(api_url).origin }
+    }
+    return { operators: { kind: 'socket', path: transport.path }, tenants, close: nothing }
+  }
+  const { open } = await import('../src/app/open')
+  const app = await open(overridesOf(shell))
+  const api: Target = { kind: 'app', handle: app.api.handle }
+  return { operators: { kind: 'app', handle: app.ops.handle }, tenants: async () => api, close: app.close }
+}
+
+/** Who the operator says they are; recorded as stated, since a socket proves only the file's owner (dx 2.2). */
+function statedBy({ globals }: Shell, { kind }: Transport): Record<string, string> {
+  const { username, uid } = userInfo()
+  return {
+    'x-svc-operator': encodeURIComponent(`${username}@${hostname()} (uid ${uid})`),
+    'x-svc-transport': kind,
+    ...(globals.reason ? { 'x-svc-reason': encodeURIComponent(globals.reason) } : {}),
+  }
+}
+
+/** `-v` says how long each exchange took and its request id; `--debug` adds the line itself. */
+function watching(shell: Shell) {
+  const { globals, io, clock, signal } = shell
+  let last = clock.monotonic()
+  const onExchange = ({ method, url }: { method: string; url: string }, { status, headers }: Response) => {
+    if (!globals.verbose && !globals.debug) return
+    const ms = Math.round(clock.monotonic() - last)
+    last = clock.monotonic()
+    const line = globals.debug ? `${method} ${url} ${status} ` : ''
+    io.err(`${line}request ${headers.get('x-request-id') ?? 'unknown'}  ${ms} ms`)
+  }
+  return { onExchange, signal: AbortSignal.any([signal, AbortSignal.timeout(globals.timeout ?? PATIENCE_MS)]) }
+}
+
+/** A socket file outlives a killed server, so only an answer counts. */
+async function isListening(path: string): Promise<boolean> {
+  try {
+    const socket = await Bun.connect({ unix: path, socket: { data: () => undefined } })
+    socket.end()
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,93 @@
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { EXIT } from './exit'
+import { CommandFailed, usageFailure } from './failure'
+import { formatOf } from './globals'
+import type { Column } from './output/columns'
+import type { JsonObject } from './output/json'
+import type { Shell } from './shell'
+import { fromHere } from './transport'
+import { flag, text } from './words'
+
+/** The flags of every command that makes a secret (dx 2.7). */
+export const SECRET_FLAGS = {
+  secretTo: text('FILE', 'write the secret to a file only you can read; - is stdout'),
+  copy: flag('ask the terminal to copy the secret, and do not print it'),
+}
+
+type Ways = { secretTo: string | undefined; copy: boolean | undefined }
+
+export type SecretOutlet = {
+  /** Prints the object and hands over its secret, once. */
+  deliver(object: object, columns: readonly Column[]): void
+  /** Nothing was made: leaves no empty file behind. */
+  abandon(): void
+}
+
+/**
+ * Makes ready for a secret before it exists, so that one that cannot be delivered is never made.
+ * @throws CommandFailed when the file is there already or the terminal cannot copy
+ */
+export function prepareSecret(shell: Shell, field: string, { secretTo, copy }: Ways): SecretOutlet {
+  if (copy && !shell.io.errIsTty) throw usageFailure('--copy needs a terminal.', 'use --secret-to FILE')
+  const path = secretTo && secretTo !== '-' ? fromHere(shell.cwd, secretTo) : null
+  const file = path === null ? null : claim(path)
+
+  function deliver(object: object, columns: readonly Column[]): void {
+    const { [field]: secret, ...rest } = object as JsonObject
+    if (file !== null) {
+      writeSync(file, `${secret}\n`)
+      closeSync(file)
+      shell.print.item(rest, columns)
+      shell.note(`The secret is in ${path}. It is stored as a hash and cannot be shown again.`)
+      return
+    }
+    if (copy) {
+      // OSC 52: the terminal puts it on the clipboard of the person in front of it.
+      shell.io.err(
+        `\u001b]52;c;${Buffer.from(String(secret)).toString('base64')}\u0007The secret was sent to the clipboard.`,
+      )
+      shell.print.item(rest, columns)
+      return
+    }
+    print(shell, { object, rest, secret: String(secret) }, columns)
+  }
+
+  return {
+    deliver,
+    abandon: () => {
+      if (file === null || path === null) return
+      closeSync(file)
+      rmSync(path)
+    },
+  }
+}
+
+type Made = { object: object; rest: JsonObject; secret: string }
+
+function print({ io, print, globals, note }: Shell, { object, rest, secret }: Made, columns: readonly Column[]): void {
+  const format = formatOf(globals)
+  if (format !== 'table' && format !== 'wide') {
+    print.item(object, format === 'csv' ? [...columns, SECRET_COLUMN] : columns)
+    return
+  }
+  if (!globals.quiet) print.item(rest, columns)
+  io.out(globals.quiet ? secret : `\n${secret}`)
+  note('Shown once. Stored as a hash.')
+}
+
+const SECRET_COLUMN: Column = { field: 'key', header: 'KEY' }
+
+function claim(path: string): number {
+  try {
+    return openSync(path, 'wx', 0o600)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const why = code === 'EEXIST' ? 'exists already' : `cannot be written (${code})`
+    throw new CommandFailed({
+      exitCode: EXIT.conflict,
+      code: 'conflict',
+      message: `${path} ${why}. Nothing was made.`,
+      fix: '--secret-to another file',
+    })
+  }
+}
