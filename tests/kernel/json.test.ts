@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'bun:test'
+import type { AppError } from '../../src/kernel/errors'
+import { parseUntrustedJson } from '../../src/kernel/json'
+
+const parse = (text: string) => parseUntrustedJson(new TextEncoder().encode(text))
+
+function refusal(text: string | Uint8Array): AppError {
+  try {
+    parseUntrustedJson(typeof text === 'string' ? new TextEncoder().encode(text) : text)
+  } catch (error) {
+    return error as AppError
+  }
+  throw new Error(`${String(text).slice(0, 60)} was accepted`)
+}
+
+describe('JSON from strangers', () => {
+  test.each([
+    '{"a":1,"b":[true,null,"x"]}',
+    '"text with \\" a quote and { [ in it"',
+    '-12.5e3',
+    '[]',
+    '{"deep":{"er":["\\u00e9","é","😀"]}}',
+    '{"constructor":{"prototype":1}}',
+    `${'['.repeat(64)}${']'.repeat(64)}`,
+    '12345678901234567890123456789012',
+    '{"a":"\\\\"}',
+  ])('reads what JSON.parse reads: %s', (text) => {
+    expect(parse(text)).toEqual(JSON.parse(text))
+  })
+
+  const hostile: [string, string | Uint8Array, string][] = [
+    ['nesting of 65 lists', '['.repeat(65), 'deeper than 64'],
+    ['nesting of 100,000 lists', '['.repeat(100_000), 'deeper than 64'],
+    ['nesting of 50,000 objects', '{"a":'.repeat(50_000), 'deeper than 64'],
+    ['a number of 33 digits', '1'.repeat(33), 'more than 32 characters'],
+    ['a number of a million digits', `[${'9'.repeat(1_000_000)}]`, 'more than 32 characters'],
+    ['a number too large to hold', '{"temperature":1e999}', 'too large'],
+    ['an escaped NUL in a value', '{"prompt":"a\\u0000b"}', 'NUL'],
+    ['an escaped NUL in a key', '{"a\\u0000":1}', 'NUL'],
+    ['bytes that are not UTF-8', Uint8Array.of(0x22, 0xff, 0xfe, 0x22), 'UTF-8'],
+    ['UTF-16', new Uint8Array(Buffer.from('{"prompt":"a"}', 'utf16le')), 'valid JSON'],
+    ['half an object', '{"a":', 'valid JSON'],
+    ['an unended string', '{"a":"', 'valid JSON'],
+    ['nothing but white space', '  ', 'valid JSON'],
+    ['NaN', '{"a":NaN}', 'valid JSON'],
+    ['a trailing comma', '[1,]', 'valid JSON'],
+    ['two values', '1 2', 'valid JSON'],
+  ]
+  test.each(hostile)('refuses %s', (_, text, words) => {
+    const error = refusal(text)
+    expect(error).toMatchObject({ kind: 'invalid', code: 'validation_error' })
+    expect(error.message).toContain(words)
+  })
+
+  test('refuses hostile nesting and numbers without parsing them: under 50 ms', () => {
+    const startedAt = performance.now()
+    refusal('['.repeat(1_000_000))
+    refusal(`{"a":${'1'.repeat(1_000_000)}}`)
+    expect(performance.now() - startedAt).toBeLessThan(50)
+  })
+
+  test('drops __proto__ keys, plain or escaped, at any depth', () => {
+    const value = parse('{"a":{"__proto__":{"isAdmin":true},"b":1},"\\u005f_proto__":{"isAdmin":true}}') as {
+      a: object
+    }
+    expect(Object.keys(value)).toEqual(['a'])
+    expect(Object.keys(value.a)).toEqual(['b'])
+    expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined()
+  })
+
+  test('brackets and digits inside strings are only text', () => {
+    const text = JSON.stringify({ prompt: `${'['.repeat(200)} ${'1'.repeat(200)} \\" {` })
+    expect(parse(text)).toEqual(JSON.parse(text))
+  })
+})
