@@ -40,11 +40,17 @@ const STAGES: readonly Stage[] = [explicit, heuristic]
 
 const floor: Choice = { mode: FALLBACK_MODE, source: 'default', confidence: null, reasoning: null }
 
-/** The first stage that decides, else the floor: pure, and well under a millisecond. */
-export function decide(ask: Ask): Choice {
-  for (const stage of STAGES) {
-    const choice = stage(ask)
-    if (choice) return choice
+export type Classifier = ReturnType<typeof createClassifier>
+
+export function createClassifier() {
+  return {
+    /** The first stage that decides, else the floor: pure, and well under a millisecond. */
+    decide(ask: Ask): Choice {
+      for (const stage of STAGES) {
+        const choice = stage(ask)
+        if (choice) return choice
+      }
+      return floor
+    },
   }
-  return floor
 }

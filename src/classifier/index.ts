@@ -1,2 +1,2 @@
-/** Classifier: which mode a prompt wants when nobody said. */
-export { type Classifier, createClassifier } from './service'
+/** The classifier: which mode a prompt wants when the caller leaves the choice to the service. */
+export { type Ask, type Choice, type Classifier, createClassifier } from './decide'

@@ -83,7 +83,7 @@ export const ENGLISH: readonly Signal[] = [
     'image',
     0.93,
     'describes a picture to be made',
-    /^(?:an? )?(?:[\p{L}-]+ ){0,2}(?:image|picture|photo|illustration|drawing|painting|portrait|sketch) (?:of|showing) /iu,
+    /^(?:an? (?:[\p{L}-]+ ){0,2})?(?:image|picture|photo|illustration|drawing|painting|portrait|sketch) (?:of|showing) /iu,
     /\?|\b(?:is|are|was|were|has|have|can|should)\b/i,
   ),
   signal(
