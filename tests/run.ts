@@ -1,0 +1,50 @@
+/**
+ * The test command: types, lint, generated files, the tests on SQLite, the tests that start processes,
+ * then the database-bound ones again on Postgres. One line a step; the last line sums up; exits 1 when
+ * anything failed.
+ */
+import { BUN, runCheck, runTests, type Tally } from './run/children'
+import { planTests } from './run/plan'
+import { findPostgres } from './run/postgres'
+
+const plan = await planTests('tests')
+const tallies: Tally[] = []
+
+await step('types', () => runCheck([BUN, 'run', 'check:types']))
+await step('lint', () => runCheck([BUN, 'run', 'check:lint']))
+await step('generated files', () => runCheck([BUN, 'drizzle/generate.ts', '--check']))
+await step(`tests on SQLite (${plan.inProcess.length} files)`, () => runTests(plan.inProcess, { workers: 2 }))
+await step(`tests that start processes (${plan.spawning.length} files)`, () => runTests(plan.spawning, { workers: 1 }))
+await onPostgres()
+
+const sum = (pick: (tally: Tally) => number) => tallies.reduce((total, tally) => total + pick(tally), 0)
+const failed = sum((tally) => tally.failed)
+print(`\n${sum((tally) => tally.passed)} passed, ${failed} failed`)
+process.exit(failed > 0 ? 1 : 0)
+
+async function step(name: string, run: () => Promise<Tally>): Promise<void> {
+  print(`\n── ${name}`)
+  const startedAt = performance.now()
+  const tally = await run()
+  tallies.push(tally)
+  const took = `${((performance.now() - startedAt) / 1000).toFixed(1)} s`
+  print(`── ${name}: ${tally.failed ? 'FAILED' : 'ok'}, ${tally.passed} passed, ${tally.failed} failed, ${took}`)
+}
+
+async function onPostgres(): Promise<void> {
+  const found = await findPostgres()
+  if ('missing' in found) {
+    print(`\n── tests on Postgres: NOT RUN, ${found.missing}`)
+    return
+  }
+  try {
+    const name = `tests on Postgres (${plan.databaseBound.length} files, ${found.where})`
+    await step(name, () => runTests(plan.databaseBound, { workers: 2, env: { SVC_TEST_POSTGRES_URL: found.url } }))
+  } finally {
+    await found.stop()
+  }
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

@@ -1,0 +1,59 @@
+import { dirname, join, normalize } from 'node:path'
+
+export type Plan = {
+  /** Everything that runs inside the test runner's own process. */
+  inProcess: string[]
+  /** What starts programs or servers of its own: run one file at a time, so that timings mean something. */
+  spawning: string[]
+  /** What asks for a store or a world and can therefore run on either database. */
+  databaseBound: string[]
+}
+
+/** These open the database that `SVC_TEST_POSTGRES_URL` chooses. */
+const DATABASE = /^tests\/support\/(store|world)\.ts$/
+const SPAWNS = /\bBun\.spawn(Sync)?\(|from 'node:child_process'/
+
+/** Sorts the test files of a folder by what they and the helpers they import do; read, never listed by hand. */
+export async function planTests(folder: string): Promise<Plan> {
+  const files = (await Array.fromAsync(new Bun.Glob(`${folder}/**/*.test.{ts,tsx}`).scan('.'))).sort()
+  const plan: Plan = { inProcess: [], spawning: [], databaseBound: [] }
+  for (const file of files) {
+    const sources = await closureOf(file)
+    const spawns = [...sources.values()].some((text) => SPAWNS.test(text))
+    const list = spawns ? plan.spawning : plan.inProcess
+    list.push(file)
+    if (!spawns && [...sources.keys()].some((source) => DATABASE.test(source))) plan.databaseBound.push(file)
+  }
+  return plan
+}
+
+const texts = new Map<string, string | null>()
+
+/** A test file and the test helpers it reaches, with their text. The product's own files are not looked at. */
+async function closureOf(file: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  const waiting = [file]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (found.has(next)) continue
+    const text = await textOf(next)
+    if (text === null) continue
+    found.set(next, text)
+    for (const [, path] of text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)) {
+      const target = normalize(join(dirname(next), path!))
+      if (target.startsWith('tests/')) waiting.push(...candidates(target))
+    }
+  }
+  return found
+}
+
+const candidates = (target: string): string[] =>
+  /\.(ts|tsx|json)$/.test(target) ? [target] : [`${target}.ts`, `${target}.tsx`, `${target}/index.ts`]
+
+async function textOf(path: string): Promise<string | null> {
+  const known = texts.get(path)
+  if (known !== undefined) return known
+  const source = Bun.file(path)
+  const text = (await source.exists()) ? await source.text() : null
+  texts.set(path, text)
+  return text
+}

@@ -1,0 +1,99 @@
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { SQL } from 'bun'
+import { freePort } from '../support/free-port'
+
+export type FoundPostgres = { url: string; where: string; stop(): Promise<void> } | { missing: string }
+
+/** Durability is not what these tests measure; without it they take half the time. */
+const SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=200']
+const READY_WITHIN_MS = 20_000
+
+/**
+ * A Postgres for the tests: the one `SVC_TEST_POSTGRES_URL` names, else a private cluster in a temporary
+ * folder, started from a server binary on this machine and stopped by its process id.
+ */
+export async function findPostgres(): Promise<FoundPostgres> {
+  const given = process.env.SVC_TEST_POSTGRES_URL
+  if (given) return { url: given, where: 'SVC_TEST_POSTGRES_URL', stop: async () => undefined }
+  const bin = await serverBinaries()
+  if (!bin) return { missing: 'SVC_TEST_POSTGRES_URL is not set and no Postgres server is installed here.' }
+  try {
+    return await startCluster(bin)
+  } catch (error) {
+    return { missing: `a private Postgres did not start: ${(error as Error).message}` }
+  }
+}
+
+/** The folder of `initdb` and `postgres`: Debian keeps them off PATH, newest version last. */
+async function serverBinaries(): Promise<string | null> {
+  const root = '/usr/lib/postgresql'
+  if (existsSync(root)) {
+    const found = await Array.fromAsync(new Bun.Glob('*/bin/initdb').scan({ cwd: root, absolute: true }))
+    const newest = found.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1)
+    if (newest) return dirname(newest)
+  }
+  const onPath = Bun.which('initdb')
+  return onPath ? dirname(onPath) : null
+}
+
+async function startCluster(bin: string): Promise<FoundPostgres> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-postgres-'))
+  const data = join(folder, 'data')
+  const port = await freePort()
+  if (isRoot()) await lendTo(folder, 'postgres')
+  try {
+    await finish([join(bin, 'initdb'), '-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'])
+    const settings = [...SETTINGS, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`]
+    const command = [join(bin, 'postgres'), '-D', data, '-p', String(port), ...settings.flatMap((one) => ['-c', one])]
+    const server = Bun.spawn(asPostgres(command), { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore', cwd: '/' })
+    const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+    await ready(url)
+    const pid = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
+    const stop = async () => {
+      process.kill(pid, 'SIGINT')
+      await server.exited
+      rmSync(folder, { recursive: true, force: true })
+    }
+    return { url, where: `a private ${bin.split('/').at(-2)} on port ${port}`, stop }
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw error
+  }
+}
+
+const isRoot = () => process.getuid?.() === 0
+
+/** Postgres refuses to run as root. */
+const asPostgres = (command: string[]): string[] =>
+  isRoot() ? ['runuser', '-u', 'postgres', '--', ...command] : command
+
+async function lendTo(folder: string, user: string): Promise<void> {
+  const id = async (flag: string) => Number(await finish(['id', flag, user], (command) => command))
+  chownSync(folder, await id('-u'), await id('-g'))
+}
+
+/** Runs a program to its end and answers what it printed. Throws when it fails. */
+async function finish(command: string[], as = asPostgres): Promise<string> {
+  const child = Bun.spawn(as(command), { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', cwd: '/' })
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  if ((await child.exited) !== 0) throw new Error(`${command[0]} failed: ${err.trim().split('\n').at(-1)}`)
+  return out
+}
+
+async function ready(url: string): Promise<void> {
+  const deadline = performance.now() + READY_WITHIN_MS
+  for (;;) {
+    const client = new SQL(url, { max: 1, connectionTimeout: 2 })
+    try {
+      await client`SELECT 1`
+      return
+    } catch (error) {
+      if (performance.now() > deadline) throw error
+      await Bun.sleep(50)
+    } finally {
+      await client.close()
+    }
+  }
+}
