@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'bun:test'
+import { ERROR_PAGES } from '../../cli/commands/error-codes'
+import { exitOfStatus } from '../../cli/exit'
+import { expectData } from '../../cli/failure'
+import { cli, fakeIo } from '../support/io'
+
+describe('a failure', () => {
+  test('is lines on stderr with stdout empty', async () => {
+    const { exitCode, stdout, stderr } = await cli(['keys', 'lst'])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+    expect(stderr).toBe(
+      'error: There is no command "svc-admin keys lst". Did you mean list?\nfix:   svc-admin keys --help\n',
+    )
+  })
+
+  test.each([[['--json']], [['-o', 'json']], [['-o', 'yaml']]])('is the envelope with %j', async (format) => {
+    const { exitCode, stdout, stderr } = await cli([...format, 'help', 'nothing'])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+    expect(JSON.parse(stderr)).toEqual({
+      error: { message: 'There is no topic "nothing".', type: 'cli_error', code: 'usage', request_id: null },
+      exit_code: 2,
+      hint: 'svc-admin help',
+    })
+  })
+
+  test('is JSON even when the command line itself cannot be read', async () => {
+    const { stderr } = await cli(['keys', 'lst', '--json'])
+    expect(JSON.parse(stderr)).toMatchObject({ exit_code: 2, error: { code: 'usage' } })
+  })
+
+  test('has colour on a terminal only, and not when NO_COLOR is set', async () => {
+    const onTty = await cli(['nonsense'], { io: fakeIo({ width: 80 }) })
+    const muted = await cli(['nonsense'], { io: fakeIo({ width: 80 }), env: { NO_COLOR: '1' } })
+    const piped = await cli(['nonsense'])
+    expect(onTty.stderr).toContain('\u001b[91merror:')
+    expect([muted.stderr, piped.stderr].join('')).not.toContain('\u001b')
+  })
+
+  test('of something unforeseen is one sentence, and its stack only with --debug', async () => {
+    const open = () => Promise.reject(new Error('the roof is on fire'))
+    const plain = await cli(['status'], { open })
+    const debug = await cli(['status', '--debug'], { open })
+    expect(plain).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(plain.stderr).toStartWith('error: the roof is on fire')
+    expect(plain.stderr).not.toContain('at ')
+    expect(debug.stderr).toContain('    at ')
+  })
+})
+
+describe("the server's refusal", () => {
+  const refused = (status: number, code: string) => () =>
+    expectData({
+      data: null,
+      status,
+      error: { status, value: { error: { message: 'No.', type: 't', code, request_id: 'req_1' } } },
+    })
+
+  test.each([
+    [400, 2],
+    [401, 4],
+    [402, 6],
+    [403, 4],
+    [404, 3],
+    [409, 5],
+    [422, 5],
+    [429, 6],
+    [500, 1],
+    [503, 7],
+    [504, 7],
+  ])('%i becomes exit code %i', (status, exitCode) => {
+    expect(exitOfStatus(status)).toBe(exitCode)
+  })
+
+  test('keeps its sentence, its code and its request id', () => {
+    expect(refused(404, 'not_found')).toThrow(
+      expect.objectContaining({ message: 'No.', code: 'not_found', requestId: 'req_1', help: 'error not_found' }),
+    )
+  })
+
+  test('without a readable body says only the status', () => {
+    expect(() => expectData({ data: null, status: 502, error: { status: 502, value: '<html>' } })).toThrow(
+      'The server answered 502 without saying why.',
+    )
+  })
+})
+
+describe('help', () => {
+  test.each(Object.keys(ERROR_PAGES))('error %s explains cause, cure and whether to try again', async (code) => {
+    const { exitCode, stdout } = await cli(['help', 'error', code])
+    expect(exitCode).toBe(0)
+    for (const word of ['code', 'status', 'means', 'fix', 'retry']) expect(stdout).toMatch(new RegExp(`^${word} `, 'm'))
+  })
+
+  test.each([[['help']], [[]], [['keys']], [['keys', 'create', '--help']], [['help', 'exit-codes']]])(
+    '%j is on stdout and fits 80 columns',
+    async (line) => {
+      const { exitCode, stdout, stderr } = await cli(line)
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+      const wide = stdout.split('\n').filter((one) => one.length > 80 && !one.includes('svc-admin'))
+      expect(wide.filter((one) => one.startsWith(' '))).toEqual([])
+    },
+  )
+
+  test('lists every command for programs, with what it changes', async () => {
+    const { stdout } = await cli(['commands', '--json'])
+    const revoke = JSON.parse(stdout).find(({ command }: { command: string }) => command === 'keys revoke')
+    expect(revoke).toMatchObject({
+      schema_version: 1,
+      impact: 'rw',
+      danger: 'moderate',
+      exit_codes: expect.arrayContaining([3]),
+    })
+  })
+})
