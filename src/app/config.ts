@@ -5,6 +5,7 @@ import { billingSettings } from '../billing'
 import { completionSettings } from '../completions'
 import { engineSettings } from '../engines'
 import { ConfigError, type Origin, resolveSettings, setting, type Values } from '../kernel/config'
+import { FAILPOINT_PATTERN } from '../kernel/failpoint'
 import { LOG_LEVELS } from '../kernel/log'
 import { oneOf, t } from '../kernel/schema'
 import { rateLimitSettings } from '../rate-limits'
@@ -69,9 +70,9 @@ const serverSettings = {
   }),
   failpoint: setting({
     env: 'SVC_FAILPOINT',
-    schema: t.String(),
+    schema: t.String({ pattern: FAILPOINT_PATTERN }),
     default: '',
-    about: 'Abort the process at a named instant (tests only).',
+    about: 'End the process at a named instant, `name` or `name:nth` (tests only).',
   }),
 } as const
 

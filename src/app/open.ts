@@ -4,6 +4,7 @@ import { createMetrics } from '../http/metrics'
 import { type Clock, systemClock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
 import { randomBase62 } from '../kernel/crypto'
+import { armFailpoint } from '../kernel/failpoint'
 import { createLog, errorFields, type Log } from '../kernel/log'
 import { migrate, openPostgres, openSqlite, type Place, type Store, schemaOf } from '../kernel/store'
 import { assertProductionReady, type Config, type ConfigOverrides, loadConfig } from './config'
@@ -43,6 +44,7 @@ export async function openApp({ config, clock = systemClock, log = defaultLog(co
 }
 
 async function openLocked(config: Config, clock: Clock, log: Log, lock: DataLock) {
+  if (!config.production) armFailpoint(config.failpoint)
   const secrets = loadSecrets(config.dataDir)
   const place = placeOf(config)
   const startedAt = clock.monotonic()

@@ -1,5 +1,6 @@
 import type { AuditLog } from '../audit/index'
 import type { Clock } from '../kernel/clock'
+import { failpoint } from '../kernel/failpoint'
 import { type Loop, startLoop } from '../kernel/loop'
 import type { Store, Tx } from '../kernel/store'
 import { expiredHolds, foreignHolds } from './repository'
@@ -29,6 +30,7 @@ export function releaseAbandonedBatch({ store, clock, audit, node, release }: De
     for (const hold of [...expired, ...foreign]) {
       if (!(await release(tx, hold.ref))) continue
       released += 1
+      failpoint('recovery_step')
       const about = { scope: hold.wallet_id, requestId: requestOf(hold.ref), keyId: hold.key_id }
       await audit.recordUnattended(tx, about, {
         action: 'completion.interrupted',

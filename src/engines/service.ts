@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock'
 import { randomHex } from '../kernel/crypto'
 import { notFound } from '../kernel/errors'
+import { failpoint } from '../kernel/failpoint'
 import type { Log } from '../kernel/log'
 import { type Candidate, reach } from './attempt'
 import { ENGINES, type EngineEntry, engineOfMode, findEngine } from './catalog'
@@ -110,6 +111,7 @@ export function createEngines({ settings, clock, log, silenceMs, jitter = random
     const { signal, mode } = request
     const begin = (target: Target) => firstPart(target, { ...request, model: target.model })
     const reached = await reach({ mode, candidates, signal, begin }, deps)
+    failpoint('engine_first_byte')
     // A long stream must not be the only probe: its first byte says that the upstream is back.
     if (reached.target.breaker.state() === 'half-open') reached.target.breaker.succeeded()
     const meter = createMeter(request, clock)

@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import type { TenantCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
+import { failpoint } from '../kernel/failpoint'
 import { newRequestId } from '../kernel/ids'
 import { errorFields, type Log } from '../kernel/log'
 import type { AccessLog } from './access-log'
@@ -101,6 +102,7 @@ function pathOf(url: string): string {
 function gate(exchange: Exchange, request: Request, deps: EdgeDeps): void | Promise<void> {
   const enter = (caller: TenantCaller) => {
     exchange.caller = caller
+    failpoint('after_auth')
     deps.admit(caller)
     assertBodyHeaders(request, MULTIPART.has(exchange.path))
   }

@@ -2,6 +2,7 @@ import type { Billing, Prices } from '../../billing'
 import { payerOf, refOf } from '../../billing/schema'
 import type { EngineService } from '../../engines'
 import type { Clock } from '../../kernel/clock'
+import { failpoint } from '../../kernel/failpoint'
 import type { Store } from '../../kernel/store'
 import type { RateLimiter } from '../../rate-limits'
 import type { Admitted, Decided, Opened } from '../run'
@@ -48,6 +49,7 @@ export function createAdmit({ store, clock, limiter, billing, prices, engines }:
           : prices.costOf(run.engineId, { promptTokens: run.promptTokens, completionTokens: run.maxOutputTokens })
         if (heldMicro > 0) {
           await store.write((tx) => billing.reserve(tx, { ...payerOf(caller), ref: holdRef, amount: heldMicro }))
+          failpoint('after_hold_commit')
         } else {
           await billing.assertFunds(store.read, run.call)
         }

@@ -3,6 +3,7 @@ import type { Billing, Prices } from '../../billing'
 import type { ConversationService } from '../../conversations'
 import type { Clock } from '../../kernel/clock'
 import { AppError } from '../../kernel/errors'
+import { failpoint } from '../../kernel/failpoint'
 import { microToCents } from '../../kernel/money'
 import type { Store, Tx } from '../../kernel/store'
 import type { AnswerCache, StoredAnswer } from '../cache'
@@ -34,12 +35,14 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
     const interrupted = broken !== undefined
     const costMicro = Math.min(thought.free ? 0 : prices.costOf(thought.engineId, thought), run.heldMicro)
     const answer = toAnswer(run, thought, clock.now())
+    failpoint('engine_done_before_settle')
     const conversationId = await store.write(async (tx) => {
       if (run.heldMicro > 0) await billing.settle(tx, { ref: run.holdRef, cost: costMicro })
       const id = await keepTurn(tx, run, answer, costMicro, interrupted)
       await record(tx, run, { ...endingOf(broken), thought, costMicro, cached: false, conversationId: id })
       return id
     })
+    failpoint('settle_commit_before_ack')
     run.correctTokens(thought.promptTokens + thought.completionTokens)
     if (run.cacheKey && !interrupted && thought.finish === 'stop')
       cache.put(run.cacheKey, answer, ttlS(run.resolvedMode))

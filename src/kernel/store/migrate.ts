@@ -6,6 +6,7 @@ import { drizzle as drizzlePostgres } from 'drizzle-orm/bun-sql'
 import { migrate as migratePostgres } from 'drizzle-orm/bun-sql/migrator'
 import { drizzle as drizzleSqlite } from 'drizzle-orm/bun-sqlite'
 import { migrate as migrateSqlite } from 'drizzle-orm/bun-sqlite/migrator'
+import { failpoint } from '../failpoint'
 import type { Dialect } from './store'
 
 export type Schema = { applied: number; known: number }
@@ -14,6 +15,8 @@ export type Schema = { applied: number; known: number }
 export type Place = { dialect: 'sqlite'; path: string } | { dialect: 'postgres'; url: string }
 
 const FOLDERS = join(import.meta.dir, '../../../drizzle')
+/** Every statement of a migration is an instant at which a crash must leave the database whole. */
+const logger = { logQuery: () => failpoint('migration_step') }
 /** Two nodes that start together take turns. */
 const MIGRATION_LOCK = 7_316_401
 
@@ -46,7 +49,7 @@ export async function migrate(place: Place): Promise<void> {
     const database = new Database(place.path, { create: true, readwrite: true })
     database.run('PRAGMA journal_mode = WAL')
     try {
-      migrateSqlite(drizzleSqlite(database), { migrationsFolder })
+      migrateSqlite(drizzleSqlite(database, { logger }), { migrationsFolder })
     } finally {
       database.close()
     }
@@ -55,7 +58,7 @@ export async function migrate(place: Place): Promise<void> {
   const client = new SQL(place.url, { max: 1, connectionTimeout: 5 })
   try {
     await client`SELECT pg_advisory_lock(${MIGRATION_LOCK})`
-    await migratePostgres(drizzlePostgres({ client }), { migrationsFolder })
+    await migratePostgres(drizzlePostgres({ client, logger }), { migrationsFolder })
   } finally {
     await client.close()
   }

@@ -1,0 +1,32 @@
+/** Instants at which a crash would hurt most, by name (reliability I3). */
+export const FAILPOINTS = [
+  'after_auth',
+  'after_hold_commit',
+  'engine_first_byte',
+  'engine_done_before_settle',
+  'settle_commit_before_ack',
+  'migration_step',
+  'recovery_step',
+] as const
+export type Failpoint = (typeof FAILPOINTS)[number]
+
+/** `name`, or `name:3` for the third time it is passed. */
+export const FAILPOINT_PATTERN = `^$|^(${FAILPOINTS.join('|')})(:[1-9][0-9]{0,5})?$`
+
+let armed: Failpoint | null = null
+let passesLeft = 0
+
+/** Arms one failpoint of this process, once, at its start; an empty word arms none. */
+export function armFailpoint(word: string): void {
+  if (!word) return
+  const [name, nth = '1'] = word.split(':')
+  armed = name as Failpoint
+  passesLeft = Number(nth)
+}
+
+/** Ends the process here and now, as `kill -9` would, when this failpoint is armed. Costs one comparison when not. */
+export function failpoint(name: Failpoint): void {
+  if (armed !== name) return
+  passesLeft -= 1
+  if (passesLeft === 0) process.kill(process.pid, 'SIGKILL')
+}
