@@ -1,0 +1,62 @@
+/**
+ * What the product is measured against, each in a process of its own: `upstream` answers chat
+ * completions at once, `forward` passes bytes on and checks nothing, `json` parses a POST, `get` answers one.
+ */
+const [role, target = ''] = process.argv.slice(2)
+
+const WORDS = Array.from({ length: 200 }, (_, place) => ` word${place}`)
+const USAGE = { prompt_tokens: 20, completion_tokens: 12, total_tokens: 32 }
+const ANSWER = JSON.stringify({
+  id: 'x',
+  object: 'chat.completion',
+  created: 0,
+  model: 'bench',
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content: 'The answer is forty-two, as ever it was.' },
+      finish_reason: 'stop',
+    },
+  ],
+  usage: USAGE,
+})
+const chunk = (delta: object, finish: string | null = null) =>
+  `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 0, model: 'bench', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
+const FRAMES = [
+  chunk({ role: 'assistant', content: '' }),
+  ...WORDS.map((content) => chunk({ content })),
+  chunk({}, 'stop'),
+  `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 0, model: 'bench', choices: [], usage: USAGE })}\n\ndata: [DONE]\n\n`,
+]
+const JSON_HEADERS = { 'content-type': 'application/json' }
+const SSE_HEADERS = { 'content-type': 'text/event-stream' }
+
+async function* frames() {
+  for (const frame of FRAMES) yield frame
+}
+
+async function upstream(request: Request): Promise<Response> {
+  if (request.method === 'GET') return Response.json({ object: 'list', data: [] })
+  const { stream } = (await request.json()) as { stream?: boolean }
+  if (!stream) return new Response(ANSWER, { headers: JSON_HEADERS })
+  return new Response(frames() as unknown as BodyInit, { headers: SSE_HEADERS })
+}
+
+const forward = async (request: Request): Promise<Response> => {
+  const reply = await fetch(`${target}/chat/completions`, {
+    method: 'POST',
+    body: await request.text(),
+    headers: JSON_HEADERS,
+  })
+  return new Response(reply.body, { headers: { 'content-type': reply.headers.get('content-type') ?? '' } })
+}
+
+const ROLES: Record<string, (request: Request) => Response | Promise<Response>> = {
+  upstream,
+  forward,
+  json: async (request) => Response.json({ length: ((await request.json()) as { prompt: string }).prompt.length }),
+  get: () => Response.json({ object: 'list', data: ['a', 'b'] }),
+}
+
+const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 255, fetch: ROLES[role ?? '']! })
+process.stdout.write(`${server.port}\n`)

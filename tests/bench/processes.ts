@@ -1,0 +1,82 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Subprocess } from 'bun'
+
+export type Peer = { port: number; cpuMs(): number; stop(): Promise<void> }
+
+/** Servers share one core and the load has the other, where the machine can pin. */
+const pin = (core: number): string[] => (Bun.which('taskset') ? ['taskset', '-c', String(core)] : [])
+const SERVER_CORE = 0
+const OTHER_CORE = 1
+
+export async function startPeer(role: string, target = ''): Promise<Peer> {
+  const core = role === 'upstream' ? OTHER_CORE : SERVER_CORE
+  const child = Bun.spawn([...pin(core), process.execPath, join(import.meta.dir, 'peers.ts'), role, target], {
+    stdout: 'pipe',
+  })
+  const first = await child.stdout.getReader().read()
+  return { port: Number(Buffer.from(first.value!).toString()), ...watched(child) }
+}
+
+export type Product = Peer & { key: string; startedMs: number }
+
+/** The real server on an empty folder, with the dev key of its first run. */
+export async function startProduct(engineUrl: string, env: Record<string, string> = {}): Promise<Product> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
+  const port = freePort()
+  const startedAt = performance.now()
+  const child = Bun.spawn([...pin(SERVER_CORE), process.execPath, join(import.meta.dir, '../../src/main.ts')], {
+    env: {
+      ...process.env,
+      SVC_DATA_DIR: folder,
+      SVC_PORT: String(port),
+      SVC_ENGINE_BASE_URL: engineUrl,
+      SVC_ENGINE_MODEL: 'bench',
+      SVC_TIERS: JSON.stringify({ enterprise: { rpm: 100_000_000, tpm: 100_000_000_000, text: 100_000_000 } }),
+      SVC_CREDITS_INITIAL_CENTS: '1000000000',
+      ...env,
+    },
+    stdout: 'ignore',
+    stderr: 'inherit',
+  })
+  while (!(await isHealthy(port))) await Bun.sleep(5)
+  const startedMs = performance.now() - startedAt
+  const { stop, cpuMs } = watched(child)
+  const key = readFileSync(join(folder, 'dev-key'), 'utf8').trim()
+  return {
+    port,
+    key,
+    startedMs,
+    cpuMs,
+    stop: () => stop().then(() => rmSync(folder, { recursive: true, force: true })),
+  }
+}
+
+const isHealthy = (port: number): Promise<boolean> =>
+  fetch(`http://127.0.0.1:${port}/api/v1/health`).then(
+    (reply) => reply.ok,
+    () => false,
+  )
+
+function freePort(): number {
+  const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const { port } = probe
+  void probe.stop(true)
+  return port!
+}
+
+function watched(child: Subprocess): Pick<Peer, 'cpuMs' | 'stop'> {
+  return {
+    // User and system time in ticks of 10 ms: fields 14 and 15, counted after the name in brackets.
+    cpuMs: () => {
+      const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      return (Number(fields[11]) + Number(fields[12])) * 10
+    },
+    stop: async () => {
+      child.kill('SIGTERM')
+      await child.exited
+    },
+  }
+}
