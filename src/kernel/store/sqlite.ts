@@ -1,6 +1,7 @@
 import { Database, type Statement } from 'bun:sqlite'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
+import { storageUnavailable } from '../errors'
 import { isBusy, isDiskFailure, toAppError } from './errors'
 import type { Reader, Store, Tx } from './store'
 
@@ -10,6 +11,8 @@ type Options = {
   onDiskFailure(error: unknown): void
   /** Tests: reject a unit that awaits anything but the store. */
   strict?: boolean
+  /** How long to wait for another program that holds the file before answering 503. */
+  busyPatienceMs?: number
 }
 
 const OLDEST_SAFE = [3, 51, 3]
@@ -27,12 +30,14 @@ const PRAGMAS = [
   'cell_size_check = ON',
   'wal_autocheckpoint = 1000',
   'journal_size_limit = 67108864',
+  // Ids are random, so rows land on pages all over: the default 2 MB would write each of them many times.
+  'cache_size = -65536',
 ]
 
 type Unit = { run(tx: Tx): Promise<unknown>; resolve(value: unknown): void; reject(error: unknown): void }
 
 /** Opens the database file, one writer and one reader connection. Migrations are applied before, by `migrate`. */
-export function openSqlite({ path, onDiskFailure, strict = false }: Options): Store {
+export function openSqlite({ path, onDiskFailure, strict = false, busyPatienceMs = BUSY_PATIENCE_MS }: Options): Store {
   const writer = new Database(path, { create: true, readwrite: true, strict: true })
   assertSafeVersion(writer)
   for (const pragma of PRAGMAS) writer.run(`PRAGMA ${pragma}`)
@@ -48,20 +53,18 @@ export function openSqlite({ path, onDiskFailure, strict = false }: Options): St
   const release = statement('RELEASE unit')
   const undo = statement('ROLLBACK TO unit')
 
-  let queue: Unit[] = []
-  let draining = false
+  const queue: Unit[] = []
+  let draining: Promise<void> | null = null
+  let closed = false
 
   const runUnit = async (unit: Unit): Promise<() => void> => {
     const effects: (() => void)[] = []
     const tx: Tx = Object.create(base, { afterCommit: { value: (effect: () => void) => effects.push(effect) } })
     save.run()
     try {
-      const value = await (strict ? onlyStore(unit.run(tx)) : unit.run(tx))
+      const value = await (strict ? onlyStore(() => unit.run(tx)) : unit.run(tx))
       release.run()
-      return () => {
-        for (const effect of effects) effect()
-        unit.resolve(value)
-      }
+      return () => settle(unit, value, effects)
     } catch (error) {
       // A full disk ends the whole transaction by itself; then there is no savepoint left to undo.
       if (!writer.inTransaction) throw error
@@ -72,25 +75,27 @@ export function openSqlite({ path, onDiskFailure, strict = false }: Options): St
   }
 
   const runBatch = async (batch: Unit[]): Promise<void> => {
+    const endings: (() => void)[] = []
     try {
-      await beginPatiently(begin)
-      const settled: (() => void)[] = []
-      for (const unit of batch) settled.push(await runUnit(unit))
+      await beginPatiently(begin, busyPatienceMs)
+      for (const unit of batch) endings.push(await runUnit(unit))
       commit.run()
-      for (const settle of settled) settle()
     } catch (error) {
       if (writer.inTransaction) writer.run('ROLLBACK')
       for (const unit of batch) unit.reject(toAppError(error))
       if (isDiskFailure(error)) onDiskFailure(error)
+      return
     }
+    for (const end of endings) end()
   }
 
   const drain = async () => {
     while (queue.length) {
-      const batch = queue.splice(0, MAX_BATCH)
-      await runBatch(batch)
+      await runBatch(queue.splice(0, MAX_BATCH))
+      // A batch runs in microtasks alone; between two of them everyone else gets a turn.
+      if (queue.length) await new Promise((resolve) => setImmediate(resolve))
     }
-    draining = false
+    draining = null
   }
 
   return {
@@ -98,12 +103,11 @@ export function openSqlite({ path, onDiskFailure, strict = false }: Options): St
     read,
     write: <T>(unit: (tx: Tx) => Promise<T>) =>
       new Promise<T>((resolve, reject) => {
+        if (closed) return reject(storageUnavailable())
         // Without the snapshot every unit of a batch would see the async context of the first.
         const run = AsyncLocalStorage.bind(unit)
         queue.push({ run, resolve: resolve as (value: unknown) => void, reject })
-        if (draining) return
-        draining = true
-        setImmediate(() => void drain())
+        draining ??= new Promise((done) => setImmediate(() => done(drain())))
       }),
     ping: async () => {
       reader.query('SELECT 1').get()
@@ -118,11 +122,23 @@ export function openSqlite({ path, onDiskFailure, strict = false }: Options): St
       reader.query('VACUUM INTO ?').run(target)
     },
     close: async () => {
-      queue = []
+      if (closed) return
+      closed = true
+      await draining
       reader.close()
       writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
       writer.close()
     },
+  }
+}
+
+/** After the commit: an effect that fails is its own unit's failure and nobody else's. */
+function settle(unit: Unit, value: unknown, effects: (() => void)[]): void {
+  try {
+    for (const effect of effects) effect()
+    unit.resolve(value)
+  } catch (error) {
+    unit.reject(error)
   }
 }
 
@@ -145,27 +161,31 @@ function facade(database: Database): Tx {
   } as unknown as Reader & Tx
 }
 
-/** Another program holds the file: wait for it without blocking anyone, two seconds at most. */
-async function beginPatiently(begin: Statement): Promise<void> {
+/** Another program holds the file: wait for it without blocking anyone, but not for long. */
+async function beginPatiently(begin: Statement, patienceMs: number): Promise<void> {
   for (let waited = 0; ; waited += BUSY_PAUSE_MS) {
     try {
       begin.run()
       return
     } catch (error) {
-      if (!isBusy(error) || waited >= BUSY_PATIENCE_MS) throw error
+      if (!isBusy(error) || waited >= patienceMs) throw error
       await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS))
     }
   }
 }
 
-/** A unit that only awaits this store settles in microtasks; anything else lets a macrotask in. */
-async function onlyStore<T>(running: Promise<T>): Promise<T> {
-  let macrotask = false
-  const spy = setImmediate(() => {
-    macrotask = true
+/**
+ * A unit that only awaits this store settles in microtasks; a tick that was asked for on the way comes
+ * when they have run out, so it comes first only when the unit waits for something else.
+ */
+async function onlyStore<T>(run: () => Promise<T>): Promise<T> {
+  let waited = false
+  await undefined
+  process.nextTick(() => {
+    waited = true
   })
-  const value = await running.finally(() => clearImmediate(spy))
-  if (macrotask) throw new Error('a unit of work awaited something other than the store')
+  const value = await run()
+  if (waited) throw new Error('a unit of work awaited something other than the store')
   return value
 }
 

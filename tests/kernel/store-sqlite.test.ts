@@ -1,0 +1,151 @@
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { openSqlite } from '../../src/kernel/store'
+import { byId, idsIn, insert, openScratchFile } from './scratch'
+
+const many = (count: number, name: string) => Array.from({ length: count }, (_, place) => `${name}-${place}`)
+
+describe('group commit', () => {
+  test('units of one turn are durable together before the first of them is answered', async () => {
+    const { store, path } = openScratchFile()
+    const other = new Database(path, { readonly: true })
+    const seen = () => (other.query('SELECT count(*) AS n FROM things').get() as { n: number }).n
+    const counts: number[] = []
+    await Promise.all(
+      many(100, 'a').map((id) => store.write((tx) => insert(tx, { id, amount: 1 })).then(() => counts.push(seen()))),
+    )
+    expect(counts).toEqual(Array(100).fill(100))
+    other.close()
+  })
+
+  test('keeps a write-ahead log, so that readers never wait', () => {
+    const { path } = openScratchFile()
+    const raw = new Database(path)
+    expect(raw.query('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
+    raw.close()
+  })
+
+  test('lets others have a turn between two batches', async () => {
+    const { store } = openScratchFile()
+    let turns = 0
+    let going = true
+    const count = () => {
+      turns++
+      if (going) setImmediate(count)
+    }
+    setImmediate(count)
+    const chain = async (name: string) => {
+      for (const id of many(50, name)) await store.write((tx) => insert(tx, { id, amount: 1 }))
+    }
+    await Promise.all([chain('a'), chain('b')])
+    going = false
+    expect(turns).toBeGreaterThanOrEqual(49)
+  })
+})
+
+describe('a unit that awaits anything but the store', () => {
+  test.each([
+    ['a timer', () => new Promise((resolve) => setTimeout(resolve, 1))],
+    ['the network or a file', () => Bun.file(import.meta.path).text()],
+    ['the next turn of the event loop', () => new Promise((resolve) => setImmediate(resolve))],
+  ])('such as %s is found out and undone', async (_what, foreign) => {
+    const { store } = openScratchFile()
+    const slow = store.write(async (tx) => {
+      await insert(tx, { id: 'slow', amount: 1 })
+      await foreign()
+    })
+    const fast = store.write((tx) => insert(tx, { id: 'fast', amount: 1 }))
+    await expect(slow).rejects.toThrow('awaited something other than the store')
+    await fast
+    expect(await idsIn(store)).toEqual(['fast'])
+  })
+
+  test('is told apart from one that only awaits a lot of the store', async () => {
+    const { store } = openScratchFile()
+    await store.write(async (tx) => {
+      for (const id of many(500, 'a')) await insert(tx, { id, amount: 1 })
+    })
+    expect(await idsIn(store)).toHaveLength(500)
+  })
+})
+
+describe('statements', () => {
+  test('are prepared once a connection, however many units use them', async () => {
+    const { store } = openScratchFile()
+    const caches = new Set<unknown>()
+    for (const id of many(20, 'a')) {
+      await store.write(async (tx) => {
+        await insert(tx, { id, amount: 1 })
+        caches.add(tx.prepared)
+        expect(tx.prepared?.size).toBe(1)
+      })
+      await byId(store.read, { id })
+      expect(store.read.prepared?.size).toBe(1)
+    }
+    expect(caches.size).toBe(1)
+  })
+})
+
+describe('a file that another program holds', () => {
+  test('is waited for, and the event loop goes on meanwhile', async () => {
+    const { store, path } = openScratchFile()
+    const other = new Database(path)
+    other.run('BEGIN IMMEDIATE')
+    const writing = store.write((tx) => insert(tx, { id: 'late', amount: 1 }))
+    const ticks: number[] = []
+    for (let tick = 0; tick < 5; tick++) await new Promise((resolve) => setTimeout(() => resolve(ticks.push(tick)), 10))
+    expect(ticks).toHaveLength(5)
+    other.run('COMMIT')
+    await writing
+    expect(await idsIn(store)).toEqual(['late'])
+    other.close()
+  })
+
+  test('for too long is 503 storage_unavailable for everyone who waited, and the store recovers', async () => {
+    const { store, path } = openScratchFile({ busyPatienceMs: 60 })
+    const other = new Database(path)
+    other.run('BEGIN IMMEDIATE')
+    const writes = many(3, 'a').map((id) => store.write((tx) => insert(tx, { id, amount: 1 })))
+    for (const result of await Promise.allSettled(writes)) {
+      expect(result).toMatchObject({
+        status: 'rejected',
+        reason: { kind: 'unavailable', code: 'storage_unavailable', retryAfterS: 1 },
+      })
+    }
+    other.run('ROLLBACK')
+    await store.write((tx) => insert(tx, { id: 'after', amount: 1 }))
+    expect(await idsIn(store)).toEqual(['after'])
+    other.close()
+  })
+})
+
+describe('closing', () => {
+  test('finishes what was asked for and refuses what comes after', async () => {
+    const { store, path } = openScratchFile()
+    const before = store.write((tx) => insert(tx, { id: 'before', amount: 1 }))
+    const closing = store.close()
+    const after = store.write((tx) => insert(tx, { id: 'after', amount: 1 }))
+    await expect(after).rejects.toMatchObject({ code: 'storage_unavailable' })
+    await before
+    await closing
+    const raw = new Database(path)
+    expect(raw.query('SELECT id FROM things').all()).toEqual([{ id: 'before' }])
+    raw.close()
+  })
+})
+
+describe('upkeep', () => {
+  test('a backup taken while writing is whole', async () => {
+    const { store, path } = openScratchFile()
+    const writes = many(200, 'a').map((id) => store.write((tx) => insert(tx, { id, amount: 1 })))
+    const target = join(path, '../copy.db')
+    await store.backup(target)
+    await Promise.all(writes)
+    const copy = openSqlite({ path: target, onDiskFailure: () => undefined })
+    expect(await copy.integrity()).toEqual([])
+    await copy.close()
+    expect(await store.integrity()).toEqual([])
+    await store.ping()
+  })
+})
