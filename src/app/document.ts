@@ -1,5 +1,7 @@
 import { Elysia } from 'elysia'
+import { answer } from '../http/envelope'
 import type { Guard } from '../http/guard'
+import { JsonObject } from '../kernel/schema'
 
 export type OpenApiSource = { get(): Record<string, unknown> }
 
@@ -9,7 +11,8 @@ export const documentRoutes = (document: OpenApiSource, guard: Guard) =>
     .use(guard)
     .get('/api/v1/openapi.json', () => published(document), {
       signedIn: true,
-      detail: { summary: 'This document', tags: ['Document'], hide: true } as object,
+      response: { 200: answer(JsonObject) },
+      detail: { summary: 'This document', tags: ['Document'] },
     })
     .get('/openapi.json', () => published(document), { open: true, detail: { hide: true } as object })
 

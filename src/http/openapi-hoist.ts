@@ -1,0 +1,27 @@
+export type Json = Record<string, unknown>
+
+/** Turns a schema as the rooms write it into one as the document shows it. */
+export type Hoist = (schema: unknown) => Json
+
+/** Members whose value is data, not a schema. */
+const VERBATIM = new Set(['enum', 'const', 'default', 'examples', 'required'])
+
+/** Copies a schema, moving every part that has a name into `schemas` and leaving a reference behind. */
+export function createHoister(schemas: Record<string, Json>): Hoist {
+  const copy = (schema: Json): Json =>
+    Object.fromEntries(
+      Object.entries(schema)
+        .filter(([key]) => !key.startsWith('~'))
+        .map(([key, part]) => [key, VERBATIM.has(key) ? part : walk(part)]),
+    )
+
+  const walk = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(walk)
+    if (value === null || typeof value !== 'object') return value
+    const { $id, ...rest } = value as Json & { $id?: string }
+    if (typeof $id !== 'string') return copy(rest)
+    schemas[$id] ??= copy(rest)
+    return { $ref: `#/components/schemas/${$id}` }
+  }
+  return (schema) => walk(schema) as Json
+}

@@ -1,0 +1,77 @@
+import type { Standard, TSchema } from '../kernel/schema'
+import { ErrorBody } from './envelope'
+import type { Json } from './openapi-hoist'
+
+const STATUS_WORDS: Record<string, string> = {
+  200: 'Done',
+  201: 'Created',
+  202: 'Accepted',
+  400: 'Invalid parameters',
+  401: 'Missing or invalid credential',
+  402: 'Insufficient credits',
+  403: 'Insufficient permissions or scope',
+  404: 'Not found',
+  409: 'Conflict',
+  413: 'Body too large',
+  415: 'Not JSON',
+  422: 'Review failed',
+  429: 'Rate limited; see Retry-After',
+  500: 'Internal error',
+  501: 'Not configured on this server',
+  502: 'An engine failed; retry',
+  503: 'Unavailable; see Retry-After',
+  504: 'Timed out',
+}
+
+const header = (description: string, schema: Json = { type: 'string' }): Json => ({ description, schema })
+const count = { type: 'integer' }
+const wait = { type: 'string', pattern: '^\\d+s$' }
+
+/** The headers of contract 1.3. */
+export const HEADERS: Json = {
+  'X-Request-Id': header('Names this request in every log and record'),
+  'X-Ratelimit-Limit-Requests': header('Requests a minute', count),
+  'X-Ratelimit-Remaining-Requests': header('Requests left in this minute', count),
+  'X-Ratelimit-Reset-Requests': header('Until all of them are back, such as `58s`', wait),
+  'X-Ratelimit-Limit-Tokens': header('Tokens a minute', count),
+  'X-Ratelimit-Remaining-Tokens': header('Tokens left in this minute', count),
+  'X-Ratelimit-Reset-Tokens': header('Until all of them are back, such as `58s`', wait),
+  'Retry-After': header('Seconds to wait before the next try', count),
+}
+
+const { 'Retry-After': _, ...STANDING } = HEADERS
+const refer = (headers: Json): Json =>
+  Object.fromEntries(Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+const ON_EVERY_ANSWER = refer(STANDING)
+const WITH_RETRY = refer(HEADERS)
+
+type Kind = {
+  declared: Record<string, Standard<TSchema>>
+  /** Takes no credential. */
+  isOpen: boolean
+  hasBody: boolean
+  hasQuery: boolean
+  /** Names a resource in its path. */
+  hasId: boolean
+}
+
+type Documented = { status: string; schema: TSchema; description: string; headers: Json }
+
+/** Every status a route can answer with, in order: its own, and those the edge answers for its kind. */
+export function statusesOf({ declared, isOpen, hasBody, hasQuery, hasId }: Kind): Documented[] {
+  const implied = [
+    ...(isOpen ? [] : [401, 403, 429]),
+    ...(hasBody ? [400, 415] : []),
+    ...(hasQuery ? [400] : []),
+    ...(hasId ? [404] : []),
+    ...[413, 500, 503],
+  ]
+  const schemas: Record<string, TSchema> = Object.fromEntries(implied.map((status) => [status, ErrorBody]))
+  for (const [status, { schema }] of Object.entries(declared)) schemas[status] = schema
+  return Object.entries(schemas).map(([status, schema]) => ({
+    status,
+    schema,
+    description: STATUS_WORDS[status] ?? 'Answer',
+    headers: status === '429' || status === '503' ? WITH_RETRY : ON_EVERY_ANSWER,
+  }))
+}

@@ -1,0 +1,21 @@
+/** What each group of routes is for, in the order in which the document shows them. */
+const TAGS: Record<string, string> = {
+  Completions: 'Prompts in, answers out: the native form.',
+  Chat: 'The same, in the form that chat-completions clients speak.',
+  Models: 'The engines and the modes they serve.',
+  Conversations: 'Turns kept for you, and continued by id.',
+  'API keys': 'Keys, their scopes, limits and caps.',
+  Accounts: 'Dashboard sessions and who is asking.',
+  'Rate limits': 'What you may ask in a minute, and what is left of it.',
+  Audit: 'The tamper-evident record of your account.',
+  Health: 'Whether everything answers.',
+  Document: 'This document.',
+}
+
+const ORDER = Object.keys(TAGS)
+
+/** The `tags` of the document: those in use, each with its sentence. */
+export function describeTags(used: Iterable<string>): { name: string; description?: string }[] {
+  const names = [...new Set(used)].sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b))
+  return names.map((name) => ({ name, ...(TAGS[name] ? { description: TAGS[name] } : {}) }))
+}

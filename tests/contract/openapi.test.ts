@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import SwaggerParser from '@apidevtools/swagger-parser'
+import { validate } from '@readme/openapi-parser'
+import type { Document } from '../support/conformance'
+import { createWorld } from '../support/world'
+
+const LINTER = join(import.meta.dir, '../../node_modules/@redocly/cli/bin/cli.js')
+type Problem = { ruleId: string; severity: string; message: string; location: { pointer?: string }[] }
+
+const world = await createWorld()
+
+const { body: document } = await world.send('GET', '/openapi.json')
+
+type Operation = Document['paths'][string][string] & {
+  operationId: string
+  summary: string
+  security?: object[]
+  requestBody?: object
+  parameters?: { name: string; in: string }[]
+}
+const operations = Object.entries((document as Document).paths).flatMap(([path, byMethod]) =>
+  Object.entries(byMethod).map(([method, operation]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    path,
+    method,
+    operation: operation as Operation,
+  })),
+)
+
+describe('the document (contract 1.1)', () => {
+  test('is valid by the first parser', async () => {
+    expect(await validate(structuredClone(document))).toMatchObject({ valid: true })
+  })
+
+  test('is valid by the second parser', async () => {
+    expect(await SwaggerParser.validate(structuredClone(document))).toMatchObject({ openapi: '3.1.1' })
+  })
+
+  test('has no error and no warning by the recommended rules of the linter', async () => {
+    expect(await lint(document)).toEqual([])
+  })
+
+  test('is the same with a key under /api/v1 and without one at the origin', async () => {
+    const ada = await world.person()
+    expect((await ada.send('GET', 'openapi.json')).body).toEqual(document)
+    expect((await world.send('GET', 'openapi.json')).status).toBe(401)
+  })
+
+  test('has every route of the app but itself at the origin', () => {
+    const routes = world.app.api.routes.map(({ method, path }) => `${method} ${path}`)
+    const documented = operations.map(
+      ({ method, path }) => `${method.toUpperCase()} /api/v1${path.replace(/\{(\w+)\}/g, ':$1')}`,
+    )
+    expect([...documented, 'GET /openapi.json'].sort()).toEqual(routes.sort())
+  })
+})
+
+describe('every operation', () => {
+  test('has an id of its own', () => {
+    const ids = operations.map(({ operation }) => operation.operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids.filter((id) => !/^[a-z]+[A-Za-z0-9]+$/.test(id))).toEqual([])
+  })
+
+  test.each(operations)('$name says what it does in one sentence', ({ operation }) => {
+    expect(operation.summary).toMatch(/^[A-Z].{9,}[^.]$/)
+  })
+
+  test.each(operations)('$name declares what its kind can answer', ({ path, operation }) => {
+    const declared = Object.keys(operation.responses).map(Number)
+    const isOpen = operation.security?.length === 0
+    const expected = [
+      ...[413, 500, 503],
+      ...(isOpen ? [] : [401, 403, 429]),
+      ...(path.includes('{') ? [404] : []),
+      ...(operation.requestBody ? [400, 415] : []),
+      ...(operation.parameters?.some((parameter) => parameter.in === 'query') ? [400] : []),
+    ]
+    expect(expected.filter((status) => !declared.includes(status))).toEqual([])
+    expect(declared.some((status) => status < 300)).toBe(true)
+  })
+
+  test.each(operations)('$name answers every error with the envelope', ({ operation }) => {
+    const refusals = Object.entries(operation.responses).filter(([status]) => Number(status) >= 400)
+    const shapes = refusals.map(([, { content }]) => content?.['application/json']?.schema.$ref)
+    expect(
+      shapes.filter((ref) => ref !== '#/components/schemas/Error' && ref !== '#/components/schemas/Health'),
+    ).toEqual([])
+  })
+
+  test('that streams says so', () => {
+    const streams = operations.filter(({ operation }) => operation.responses[200]?.content?.['text/event-stream'])
+    expect(streams.map(({ name }) => name).sort()).toEqual(['POST /chat/completions', 'POST /completions'])
+  })
+})
+
+/** Problems found by redocly's recommended rules, run as its own program. */
+async function lint(source: unknown): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-openapi-'))
+  try {
+    writeFileSync(join(folder, 'openapi.json'), JSON.stringify(source))
+    writeFileSync(join(folder, 'redocly.yaml'), 'extends: [recommended]\ntelemetry: "off"\n')
+    const linter = Bun.spawn([process.execPath, LINTER, 'lint', 'openapi.json', '--format=json'], {
+      cwd: folder,
+      stdout: 'pipe',
+      stderr: 'ignore',
+      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+    })
+    const { problems } = (await new Response(linter.stdout).json()) as { problems: Problem[] }
+    return problems.map(
+      ({ ruleId, severity, message, location }) => `${severity} ${ruleId}: ${message} ${location[0]?.pointer}`,
+    )
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,82 @@
+import { ErrorBody } from '../../src/http/envelope'
+import { checker, type Issue, type TSchema } from '../../src/kernel/schema'
+
+type Json = Record<string, unknown>
+type Operation = { responses: Record<string, { content?: Record<string, { schema: Json }> }> }
+export type Document = {
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Json> }
+}
+
+export type Conformance = ReturnType<typeof createConformance>
+
+const API = '/api/v1'
+/** What the edge answers before or without a route (contract 1.1, 1.5); every operation may be met with them. */
+const EDGE_STATUSES = new Set([307, 404, 405, 413, 415])
+
+/**
+ * Holds answers against the OpenAPI document: the status must be declared, and a JSON body must fit the
+ * schema with no member the document does not name. Schemas are compiled once.
+ */
+export function createConformance(document: Document) {
+  const shapes = Object.entries(document.paths).map(([path, operations]) => ({
+    operations,
+    pattern: new RegExp(`^${API}${path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
+    isExact: !path.includes('{'),
+  }))
+  const checkers = new Map<object, ReturnType<typeof checker>>()
+  const errorChecker = checker(closed(ErrorBody, document) as unknown as TSchema)
+
+  /** Throws, naming the request and every difference. `body` is undefined for an answer that is not JSON. */
+  return function assertConforms(method: string, path: string, status: number, body: unknown): void {
+    const where = `${method} ${path.split('?')[0]} answered ${status}`
+    const operation = operationOf(method, path.split('?')[0]!)
+    const declared = operation?.responses[String(status)]
+    if (!declared) {
+      if (operation && !EDGE_STATUSES.has(status))
+        throw new Error(`${where}, which the OpenAPI document does not declare`)
+      if (status !== 307) report(where, errorChecker.issues(body), body)
+      return
+    }
+    if (body === undefined) return
+    const schema = declared.content?.['application/json']?.schema
+    if (!schema) throw new Error(`${where} with JSON, which the OpenAPI document does not declare`)
+    report(where, checkerOf(schema).issues(body), body)
+  }
+
+  function operationOf(method: string, path: string): Operation | undefined {
+    const matches = shapes.filter(({ pattern }) => pattern.test(path))
+    const found = matches.find(({ isExact }) => isExact) ?? matches[0]
+    return found?.operations[method.toLowerCase()]
+  }
+
+  function checkerOf(schema: Json) {
+    const known = checkers.get(schema)
+    if (known) return known
+    const made = checker(closed(schema, document) as unknown as TSchema)
+    checkers.set(schema, made)
+    return made
+  }
+}
+
+function report(where: string, issues: Issue[], body: unknown): void {
+  if (!issues.length) return
+  const list = issues
+    .slice(0, 8)
+    .map(({ path, message, params }) => `  ${path || 'the body'} ${message} ${JSON.stringify(params)}`)
+  throw new Error(
+    `${where}, which does not fit the OpenAPI document:\n${list.join('\n')}\n${JSON.stringify(body).slice(0, 600)}`,
+  )
+}
+
+/** The schema with references resolved, and with objects closed: an answer may not hold what nobody documented. */
+function closed(value: unknown, document: Document): unknown {
+  if (Array.isArray(value)) return value.map((part) => closed(part, document))
+  if (value === null || typeof value !== 'object') return value
+  const { $ref, ...schema } = value as Json
+  if (typeof $ref === 'string') return closed(document.components.schemas[$ref.split('/').at(-1)!], document)
+  const copy = Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, closed(part, document)]))
+  return schema.properties && schema.additionalProperties === undefined
+    ? { ...copy, additionalProperties: false }
+    : copy
+}
