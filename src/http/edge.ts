@@ -1,11 +1,12 @@
 import type { Server } from 'bun'
-import { Elysia } from 'elysia'
+import { Elysia, ElysiaCustomStatusResponse } from 'elysia'
 import type { TenantCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import { newRequestId } from '../kernel/ids'
 import { errorFields, type Log } from '../kernel/log'
+import type { Standard, TSchema } from '../kernel/schema'
 import type { AccessLog } from './access-log'
 import { assertBodyHeaders, payloadTooLarge } from './body'
 import type { Exchange } from './context'
@@ -59,7 +60,8 @@ export const edge = (deps: EdgeDeps) =>
     .onAfterHandle({ as: 'global' }, ({ exchange, set, request, responseValue }) => {
       Object.assign(set.headers, deps.rateHeaders(exchange.caller, exchange.ip))
       Object.assign(set.headers, corsHeaders(request.headers.get('origin'), deps.allowedOrigins(exchange.caller)))
-      if (isPlainObject(responseValue)) responseValue.request_id ??= exchange.requestId
+      const body = responseValue instanceof ElysiaCustomStatusResponse ? responseValue.response : responseValue
+      if (isPlainObject(body)) body.request_id ??= exchange.requestId
     })
     .onError({ as: 'global' }, (context) => {
       const { request, set, server, error, code } = context
@@ -147,7 +149,7 @@ function preflight(request: Request, deps: EdgeDeps): Response | undefined {
   })
 }
 
-type SchemaFailure = { type: string; all: Parameters<typeof validationError>[0]; value: unknown }
+type SchemaFailure = { type: string; validator: Standard<TSchema> | { schema: Standard<TSchema> }; value: unknown }
 
 type Routes = Pick<EdgeDeps, 'methodsOf'>
 
@@ -166,9 +168,12 @@ export function toAppError(code: unknown, error: unknown, path: string, routes: 
 }
 
 /** An id in the path that does not have the form of one is an id that does not exist (contract 1.5). */
-function fromSchema({ type, all, value }: SchemaFailure): AppError {
+function fromSchema({ type, validator, value }: SchemaFailure): AppError {
   if (type === 'params') return new AppError('missing', 'not_found', 'No resource with this id.')
-  return validationError(all, value)
+  // Asked again, because the framework's own list has lost the paths and the limits.
+  const standard = '~standard' in validator ? validator : validator.schema
+  const result = standard['~standard'].validate(value)
+  return validationError('issues' in result ? result.issues : [], value)
 }
 
 function unknownRoute(path: string, routes: Routes): AppError {
