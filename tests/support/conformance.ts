@@ -10,9 +10,18 @@ export type Document = {
 
 export type Conformance = ReturnType<typeof createConformance>
 
+/** One answer as a test got it. `body` is undefined when it is not JSON. */
+export type Answer = { method: string; path: string; status: number; headers: Headers; body: unknown }
+
 const API = '/api/v1'
 /** What the edge answers before or without a route (contract 1.1, 1.5); every operation may be met with them. */
 const EDGE_STATUSES = new Set([307, 404, 405, 413, 415])
+
+/** On every answer, whatever it is (contract 1.3). */
+const HEADERS = [
+  'x-request-id',
+  ...['limit', 'remaining', 'reset'].flatMap((what) => [`x-ratelimit-${what}-requests`, `x-ratelimit-${what}-tokens`]),
+]
 
 /**
  * Holds answers against the OpenAPI document: the status must be declared, and a JSON body must fit the
@@ -27,15 +36,18 @@ export function createConformance(document: Document) {
   const checkers = new Map<object, ReturnType<typeof checker>>()
   const errorChecker = checker(closed(ErrorBody, document) as unknown as TSchema)
 
-  /** Throws, naming the request and every difference. `body` is undefined for an answer that is not JSON. */
-  return function assertConforms(method: string, path: string, status: number, body: unknown): void {
-    const where = `${method} ${path.split('?')[0]} answered ${status}`
-    const operation = operationOf(method, path.split('?')[0]!)
+  /** Throws, naming the request and every difference. */
+  return function assertConforms(answer: Answer): void {
+    const { method, status, body } = answer
+    const path = answer.path.split('?')[0]!
+    const where = `${method} ${path} answered ${status}`
+    assertHeaders(where, answer)
+    const operation = operationOf(method, path)
     const declared = operation?.responses[String(status)]
     if (!declared) {
       if (operation && !EDGE_STATUSES.has(status))
         throw new Error(`${where}, which the OpenAPI document does not declare`)
-      if (status !== 307) report(where, errorChecker.issues(body), body)
+      if (status >= 400) report(where, errorChecker.issues(body), body)
       return
     }
     if (body === undefined) return
@@ -57,6 +69,17 @@ export function createConformance(document: Document) {
     checkers.set(schema, made)
     return made
   }
+}
+
+/** The six rate headers and the id, which the body repeats; a replayed body keeps the id it had (contract 1.7). */
+function assertHeaders(where: string, { headers, body }: Answer): void {
+  const missing = HEADERS.filter((name) => !headers.has(name))
+  if (missing.length) throw new Error(`${where} without ${missing.join(', ')}`)
+  const { request_id, error } = (body ?? {}) as { request_id?: string; error?: { request_id?: string } }
+  const inBody = error ? error.request_id : request_id
+  const inHeader = headers.get('x-request-id')
+  if (inBody === undefined || headers.has('x-idempotent-replay') || inBody === inHeader) return
+  throw new Error(`${where}: the body names request ${inBody} and the header ${inHeader}`)
 }
 
 function report(where: string, issues: Issue[], body: unknown): void {

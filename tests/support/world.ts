@@ -9,6 +9,7 @@ import { type Clock, systemClock } from '../../src/kernel/clock'
 import { newRequestId, type OrgId, type UserId } from '../../src/kernel/ids'
 import { createLog } from '../../src/kernel/log'
 import { centsToMicro } from '../../src/kernel/money'
+import { type Conformance, createConformance, type Document } from './conformance'
 import { createPostgresDatabase, postgresUrl } from './store'
 
 export type Person = {
@@ -32,7 +33,8 @@ type Options = { config?: ConfigOverrides; clock?: Clock; env?: Record<string, s
 
 /**
  * The whole product on an empty database of its own: real routes, real store, real files. Nothing is
- * fake but what a test passes in. Removed when the test file ends.
+ * fake but what a test passes in, and every answer is held against the OpenAPI document. Removed when the
+ * test file ends.
  */
 export async function createWorld({ config: overrides = {}, clock = systemClock }: Options = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-world-'))
@@ -105,13 +107,27 @@ const sender =
       headers: { ...json, ...standing, ...headers },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-    const response = await app.api.handle(request)
-    const text = await response.text()
-    const isJson = response.headers.get('content-type')?.startsWith('application/json')
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      body: isJson && text ? JSON.parse(text) : undefined,
-    }
+    const reply = await read(await app.api.handle(request))
+    const assertConforms = await conformanceOf(app)
+    assertConforms({ method, path: new URL(request.url).pathname, ...reply })
+    return reply
   }
+
+async function read(response: Response): Promise<Reply> {
+  const { status, headers } = response
+  const text = await response.text()
+  const isJson = headers.get('content-type')?.startsWith('application/json')
+  return { status, headers, text, body: isJson && text ? JSON.parse(text) : undefined }
+}
+
+let conformance: Promise<Conformance> | undefined
+
+/** Every answer a test sees is held against the document; all worlds of a run have the same one. */
+function conformanceOf(app: OpenApp): Promise<Conformance> {
+  const load = async () => {
+    const response = await app.api.handle(new Request('http://localhost/openapi.json'))
+    return createConformance((await response.json()) as Document)
+  }
+  conformance ??= load()
+  return conformance
+}
