@@ -1,6 +1,7 @@
 import { type Placeholder, sql } from 'drizzle-orm'
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
 import type { Table } from './kit'
+import { type Prepared, planned } from './prepared'
 
 export type Dialect = 'sqlite' | 'postgres'
 
@@ -38,7 +39,6 @@ export type Store = {
   close(): Promise<void>
 }
 
-type Prepared = { execute(params: Record<string, unknown>): Promise<unknown> }
 type Buildable = PromiseLike<unknown> & { prepare(name?: string): unknown }
 type Rows<Q> = Q extends PromiseLike<infer R> ? R : never
 
@@ -64,7 +64,8 @@ export const query =
       let prepared = db.prepared?.get(key)
       if (!prepared) {
         const built = build(db, placeholders as { [K in keyof P]: Placeholder })
-        prepared = built.prepare(db.prepared ? undefined : name) as Prepared
+        const statement = built.prepare(db.prepared ? undefined : name)
+        prepared = db.prepared ? planned(statement) : (statement as Prepared)
         db.prepared?.set(key, prepared)
       }
       return (await prepared.execute(params)) as Rows<Q>
