@@ -21,6 +21,12 @@ export const notBearer = defineError(
   () => 'The Authorization header is not "Bearer", one space and a key. Send Authorization: Bearer svc_sk_…',
 )
 
+export const notAKey = defineError(
+  'unauthenticated',
+  'invalid_api_key',
+  () => `What follows "Bearer" is not a key of this server: those start with "svc_sk_". ${WHERE_FROM}`,
+)
+
 export const severalCredentials = defineError(
   'unauthenticated',
   'invalid_api_key',

@@ -1,35 +1,26 @@
-import { randomHex } from '../kernel/crypto'
 import { signInBusy } from './errors'
 
 /** OWASP's floor for argon2id: 19 MiB, two passes. More memory a hash would let a login storm exhaust the machine. */
 const ARGON = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
+/** Hash of a password nobody has, checked for accounts that do not exist: they must take as long as those that do. */
+export const DECOY =
+  '$argon2id$v=19$m=19456,t=2,p=1$URzyQTmpPKklKAYDBvKqX3CBYAVhyZh8ruW8+Z4yY1w$Euiq5V1MKO3sIReY8cyf94N4rgACUGi6jv0uCt856hM'
 const PARALLEL = 4
 const MOST_WAITING = 64
 
 export type Passwords = ReturnType<typeof createPasswords>
 
 /** Hashes and checks passwords, a few at a time. Throws 503 `service_unavailable` when too many wait. */
-export function createPasswords() {
-  const inTurn = turnstile(PARALLEL, MOST_WAITING)
-  // Checked for accounts that do not exist, so that they take as long as those that do.
-  let decoy: Promise<string> | null = null
+export function createPasswords({ parallel = PARALLEL, mostWaiting = MOST_WAITING } = {}) {
+  const inTurn = turnstile(parallel, mostWaiting)
 
   return {
     hash: (password: string): Promise<string> => inTurn(() => Bun.password.hash(same(password), ARGON)),
 
     /** The same work whether there is a hash or not. */
-    verify: (password: string, hash: string | null): Promise<boolean> =>
-      inTurn(async () => {
-        if (hash !== null) return Bun.password.verify(same(password), hash)
-        decoy ??= Bun.password.hash(randomHex(16), ARGON)
-        await Bun.password.verify(same(password), await decoy)
-        return false
-      }),
-
-    /** Makes the first check of an unknown account as quick as the next. */
-    warmUp: async (): Promise<void> => {
-      decoy ??= Bun.password.hash(randomHex(16), ARGON)
-      await decoy
+    verify: async (password: string, hash: string | null): Promise<boolean> => {
+      const isRight = await inTurn(() => Bun.password.verify(same(password), hash ?? DECOY))
+      return isRight && hash !== null
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { AppError } from '../kernel/errors'
-import { foreignKey, lineBreakInKey, noCredential, notBearer, otherToken, severalCredentials } from './errors'
+import { foreignKey, lineBreakInKey, noCredential, notAKey, notBearer, otherToken, severalCredentials } from './errors'
 
 /** The two headers a credential may come in; never a query, a body or any other cookie (A7). */
 export type CredentialHeaders = { authorization: string | null; cookie: string | null }
@@ -9,7 +9,7 @@ export type Credential =
   | { type: 'session'; token: string }
   | { type: 'none'; refusal: AppError }
 
-export const KEY_START = 'svc_sk_'
+const KEY_START = 'svc_sk_'
 export const SESSION_LABEL = 'svc_ds_'
 export const SESSION_COOKIE = 'svc_session'
 
@@ -33,7 +33,7 @@ export function readCredential({ authorization, cookie }: CredentialHeaders): Cr
 function refusalOf(token: string): AppError {
   if (/^svc_[a-z]+_/.test(token)) return otherToken()
   const start = FOREIGN_START.exec(token)?.[0]
-  return start ? foreignKey(start) : notBearer()
+  return start ? foreignKey(start) : notAKey()
 }
 
 const refused = (refusal: AppError): Credential => ({ type: 'none', refusal })

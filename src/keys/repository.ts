@@ -58,6 +58,13 @@ export const keyRepository = {
     return row!
   },
 
+  /** The revoked row, or undefined when it was revoked before. */
+  async revoke(tx: Tx, id: KeyId, revoked_at: number): Promise<KeyRow | undefined> {
+    const table = tx.of(apiKeys)
+    const live = and(eq(table.id, id), isNull(table.revoked_at))
+    return (await tx.update(table).set({ revoked_at }).where(live).returning())[0]
+  },
+
   async noteUses(tx: Tx, uses: readonly [KeyId, number][]): Promise<void> {
     for (const [id, at] of uses) await noteUse(tx, { id, at })
   },

@@ -32,10 +32,8 @@ export const revokeKey =
   (call: Call, id: string): Promise<{ revoked: true; id: KeyId }> =>
     deps.store.write(async (tx) => {
       const before = await findOwn(deps, tx, call.caller, id)
-      if (before.revoked_at === null) {
-        const row = await rows.update(tx, before.id, { revoked_at: deps.clock.now() })
-        await recordChange(deps, tx, call, row, { action: 'key.revoked' })
-      }
+      const row = await rows.revoke(tx, before.id, deps.clock.now())
+      if (row) await recordChange(deps, tx, call, row, { action: 'key.revoked' })
       return { revoked: true, id: before.id }
     })
 

@@ -42,10 +42,9 @@ export function operateKeys(deps: KeyDeps) {
     revoke: (call: Call<OperatorCaller>, ref: string): Promise<ApiKey> =>
       store.write(async (tx) => {
         const before = await resolve(tx, ref)
-        if (before.revoked_at !== null) return presentSpent(deps, tx, before)
-        const row = await rows.update(tx, before.id, { revoked_at: clock.now() })
-        await recordChange(deps, tx, call, row, { action: 'key.revoked' })
-        return presentSpent(deps, tx, row)
+        const row = await rows.revoke(tx, before.id, clock.now())
+        if (row) await recordChange(deps, tx, call, row, { action: 'key.revoked' })
+        return presentSpent(deps, tx, row ?? before)
       }),
 
     setTier: (call: Call<OperatorCaller>, ref: string, tier: Tier): Promise<ApiKey> =>
