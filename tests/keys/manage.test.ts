@@ -178,6 +178,14 @@ describe('DELETE /keys/{id}', () => {
     expect(heard.map((event) => event.type)).toEqual(['key.created', 'key.revoked'])
   })
 
+  test('counts once when it is asked twice at the same moment', async () => {
+    const { keys, heard, addUser, session } = createWorld(store)
+    const ada = await session((await addUser()).id)
+    const { id } = await keys.create(ada, {})
+    await Promise.all([keys.revoke(ada, id), keys.revoke(ada, id), keys.revoke(ada, id)])
+    expect(heard.filter((event) => event.type === 'key.revoked')).toHaveLength(1)
+  })
+
   test('lets a key end itself', async () => {
     const { keys, lookup, addUser, withKey } = createWorld(store)
     const { key, call } = await withKey((await addUser()).id)
