@@ -1,7 +1,6 @@
 import {
   createCipheriv,
   createDecipheriv,
-  createHash,
   createHmac,
   randomBytes,
   timingSafeEqual as sameBytes,
@@ -13,16 +12,30 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 export function randomBase62(length: number): string {
   let out = ''
   while (out.length < length) {
-    for (const byte of randomBytes(length + 16)) {
-      if (byte < 248 && out.length < length) out += BASE62[byte % 62]
-    }
+    const byte = nextByte()
+    if (byte < 248) out += BASE62[byte % 62]
   }
   return out
 }
 
+/** Random bytes are asked for by the page: every request needs several ids, and each question has a price. */
+let pool = Buffer.alloc(0)
+let taken = 0
+
+function nextByte(): number {
+  if (taken === pool.length) {
+    pool = randomBytes(4096)
+    taken = 0
+  }
+  const byte = pool[taken]!
+  // A byte that became part of a secret does not stay in memory.
+  pool[taken++] = 0
+  return byte
+}
+
 export const randomHex = (bytes: number): string => randomBytes(bytes).toString('hex')
 
-export const sha256Hex = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex')
+export const sha256Hex = (data: string | Uint8Array): string => Bun.CryptoHasher.hash('sha256', data, 'hex')
 
 export const hmacHex = (key: string | Uint8Array, data: string | Uint8Array): string =>
   createHmac('sha256', key).update(data).digest('hex')

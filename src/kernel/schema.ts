@@ -1,11 +1,11 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
+import { type Asking, findIssues, type Issue } from './findings'
 
 /** The only door to TypeBox: rooms take `t` from here, the edge takes `checked` and `described`. */
 export { type Static, type TSchema, Type as t }
-
-export type Issue = { path: string; message: string; keyword: string; params: Record<string, unknown> }
+export type { Issue }
 
 /** A schema dressed as a Standard Schema, which is how the web framework takes it without changing a value. */
 export type Standard<T extends TSchema> = {
@@ -19,41 +19,89 @@ export type Standard<T extends TSchema> = {
 }
 type StandardIssue = { message: string; path: string[]; keyword: string; params: Record<string, unknown> }
 
-const compile = (schema: TSchema) => Compile(schema)
+/** A body that does not fit. Thrown, because the framework would write the whole body out to describe it. */
+export class SchemaRefusal extends Error {
+  override name = 'SchemaRefusal'
+  constructor(
+    readonly issues: StandardIssue[],
+    readonly value: unknown,
+  ) {
+    super('does not fit its schema')
+  }
+}
 
-/** Says whether `value` fits, compiling the schema on first use. */
-export function checker<T extends TSchema>(schema: T) {
-  let compiled: ReturnType<typeof compile> | undefined
-  return {
-    is: (value: unknown): value is Static<T> => {
-      compiled ??= compile(schema)
-      return compiled.Check(value)
-    },
-    issues: (value: unknown): Issue[] => {
-      compiled ??= compile(schema)
-      return compiled.Errors(value).map((error) => ({
+const compiled = new WeakMap<object, ReturnType<typeof Compile>>()
+
+/** Compiles a schema, or a part of one, on first use. */
+function compile(schema: object): ReturnType<typeof Compile> {
+  const known = compiled.get(schema)
+  if (known) return known
+  const made = Compile(schema as TSchema)
+  compiled.set(schema, made)
+  return made
+}
+
+const asking: Asking = {
+  fits: (schema, value) => compile(schema).Check(value),
+  explain: (schema, value) =>
+    compile(schema)
+      .Errors(value)
+      .map((error) => ({
         path: error.instancePath.slice(1).replaceAll('/', '.'),
         message: error.message,
         keyword: error.keyword,
         params: error.params as Record<string, unknown>,
-      }))
+      })),
+}
+
+/** Says whether `value` fits, compiling the schema on first use. */
+export function checker<T extends TSchema>(schema: T) {
+  let known: ReturnType<typeof compile> | undefined
+  return {
+    is: (value: unknown): value is Static<T> => {
+      known ??= compile(schema)
+      return known.Check(value)
     },
+    issues: (value: unknown): Issue[] => findIssues(schema, value, asking),
   }
 }
 
-/** A JSON body, taken as it is: nothing is coerced and nothing is dropped (contract 1.1). */
+/**
+ * A JSON body, taken as it is: nothing is coerced and nothing is dropped (contract 1.1).
+ * @throws SchemaRefusal
+ */
 export function checked<T extends TSchema>(schema: T): Standard<T> {
   const check = checker(schema)
-  return standard(schema, (value) => (check.is(value) ? { value } : refuse(check.issues(value))))
+  return standard(schema, (value) => {
+    if (check.is(value)) return { value }
+    throw new SchemaRefusal(refuse(check.issues(value)).issues, value)
+  })
 }
 
 /** A query string or path: words become the numbers and booleans the schema asks for. */
 export function checkedQuery<T extends TSchema>(schema: T): Standard<T> {
   const check = checker(schema)
   return standard(schema, (value) => {
-    const converted = Value.Convert(schema, Value.Default(schema, { ...(value as object) }))
+    const converted = Value.Default(schema, spelledOut(schema, value as Record<string, unknown>))
     return check.is(converted) ? { value: converted } : refuse(check.issues(converted))
   })
+}
+
+const WHOLE_NUMBER = /^-?\d{1,15}$/
+const DECIMAL = /^-?\d{1,15}(\.\d{1,15})?$/
+
+/** Words that spell what their member asks for, as what they spell; the rest stay words and are refused as such. */
+function spelledOut(schema: TSchema, words: Record<string, unknown>): Record<string, unknown> {
+  const members = (schema as { properties?: Record<string, { type?: string }> }).properties ?? {}
+  const read = (name: string, word: unknown): unknown => {
+    const type = members[name]?.type
+    if (typeof word !== 'string') return word
+    if (type === 'integer' && WHOLE_NUMBER.test(word)) return Number(word)
+    if (type === 'number' && DECIMAL.test(word)) return Number(word)
+    if (type === 'boolean' && (word === 'true' || word === 'false')) return word === 'true'
+    return word
+  }
+  return Object.fromEntries(Object.entries(words).map(([name, word]) => [name, read(name, word)]))
 }
 
 /** An answer: typed and documented, but not checked again at run time; the tests check every one. */

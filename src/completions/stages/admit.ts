@@ -48,7 +48,7 @@ export function createAdmit({ store, clock, limiter, billing, prices, engines }:
           ? 0
           : prices.costOf(run.engineId, { promptTokens: run.promptTokens, completionTokens: run.maxOutputTokens })
         if (heldMicro > 0) {
-          await store.write((tx) => billing.reserve(tx, { ...payerOf(caller), ref: holdRef, amount: heldMicro }))
+          await store.writeSoon((tx) => billing.reserve(tx, { ...payerOf(caller), ref: holdRef, amount: heldMicro }))
           failpoint('after_hold_commit')
         } else {
           await billing.assertFunds(store.read, run.call)

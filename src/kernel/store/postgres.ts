@@ -34,6 +34,7 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
     dialect: 'postgres',
     read: facade(db, () => undefined),
     write,
+    writeSoon: write,
     ping: async () => {
       await client`SELECT 1`
     },

@@ -30,6 +30,12 @@ export type Store = {
    * the same turn share one commit, and the promise settles after that commit (design 4).
    */
   write<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
+  /**
+   * The same for an effect whose loss in a crash undoes itself, such as a hold on money: the promise
+   * settles once the unit has run, and it becomes durable with the next commit, milliseconds later.
+   * Later units see it. On Postgres it is an ordinary write.
+   */
+  writeSoon<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
   /** One round trip, for health. */
   ping(): Promise<void>
   /** Problems the database itself knows of: integrity and foreign keys. Empty when sound. */
