@@ -1,0 +1,64 @@
+import { createParser } from 'eventsource-parser'
+
+/**
+ * What came of a request: acknowledged (a whole answer, or a stream to its terminal frame), refused
+ * with a status, or unknown because the connection ended first.
+ */
+export type Outcome<T> =
+  | { is: 'acked'; requestId: string; value: T }
+  | { is: 'refused'; status: number; text: string }
+  | { is: 'unknown' }
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every route pass through here
+export type Json = any
+
+export type Client = ReturnType<typeof createClient>
+
+const UNKNOWN = { is: 'unknown' } as const
+
+export function createClient(url: string, key: string) {
+  return { send, stream }
+
+  async function send(method: string, path: string, body?: unknown): Promise<Outcome<Json>> {
+    try {
+      const response = await request(method, path, body)
+      const text = await response.text()
+      if (!response.ok) return { is: 'refused', status: response.status, text }
+      return { is: 'acked', requestId: response.headers.get('x-request-id')!, value: JSON.parse(text) }
+    } catch {
+      return UNKNOWN
+    }
+  }
+
+  /** Reads a stream to its end; acknowledged once its last frame (`done`, or `[DONE]`) has come. */
+  async function stream(path: string, body: object): Promise<Outcome<{ frames: Json[] }>> {
+    const frames: Json[] = []
+    let ended = false
+    let failed: string | null = null
+    const parser = createParser({
+      onEvent({ event, data }) {
+        if (event === 'error') failed = data
+        if (event === 'done' || data === '[DONE]') ended = true
+        if (data !== '[DONE]') frames.push(JSON.parse(data))
+      },
+    })
+    try {
+      const response = await request('POST', path, { ...body, stream: true })
+      if (!response.ok) return { is: 'refused', status: response.status, text: await response.text() }
+      const decoder = new TextDecoder()
+      for await (const bytes of response.body!) parser.feed(decoder.decode(bytes, { stream: true }))
+      if (failed) return { is: 'refused', status: 200, text: failed }
+      return ended ? { is: 'acked', requestId: response.headers.get('x-request-id')!, value: { frames } } : UNKNOWN
+    } catch {
+      return UNKNOWN
+    }
+  }
+
+  function request(method: string, path: string, body?: unknown): Promise<Response> {
+    return fetch(`${url}/api/v1/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  }
+}

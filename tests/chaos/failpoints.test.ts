@@ -1,0 +1,93 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { seededRandom } from '../support/random'
+import { devKeyOf, type ServerProcess, spawnServer } from '../support/server-process'
+import { startUpstream } from '../support/upstream'
+import { createClient } from './client'
+import { createRig, type Rig } from './rig'
+
+const upstream = await startUpstream()
+afterAll(() => upstream.stop())
+
+const SIGKILL = 137
+
+/** Runs a server armed to end itself; throws when it lives on. */
+async function dies(rig: Rig, failpoint: string): Promise<void> {
+  const server = await spawnServer({
+    dataDir: rig.dataDir,
+    port: rig.port,
+    env: { ...rig.env, SVC_FAILPOINT: failpoint },
+  })
+  const code = await Promise.race([server.exited, Bun.sleep(10_000).then(() => 'alive')])
+  await server.kill()
+  expect(code).toBe(SIGKILL)
+}
+
+async function expectSound(rig: Rig): Promise<void> {
+  await rig.checkCopy()
+  const server = await rig.boot()
+  await rig.checkLive(server, 'all')
+  expect(await server.stop()).toBe(0)
+  rig.close()
+  expect(rig.violations).toEqual([])
+}
+
+describe('a process that ends at a named instant', () => {
+  test.each([
+    'after_auth',
+    'after_hold_commit',
+    'engine_first_byte',
+    'engine_done_before_settle',
+    'settle_commit_before_ack',
+  ])(
+    '%s: loses nothing it acknowledged before',
+    async (name) => {
+      const rig = await createRig(upstream)
+      const random = seededRandom(name.length)
+      for (let run = 0; run < 2; run++) {
+        const server = await rig.boot({ SVC_FAILPOINT: `${name}:${random.between(5, 60)}` })
+        await rig.load(server, random, server.exited)
+        expect(await server.exited).toBe(SIGKILL)
+        await rig.checkCopy()
+      }
+      await expectSound(rig)
+    },
+    60_000,
+  )
+
+  test.each([1, 3, 9, 17])(
+    'in the middle of a first migration, statement %d: the next start does it anew',
+    async (nth) => {
+      const rig = await createRig(upstream)
+      await dies(rig, `migration_step:${nth}`)
+      const server = await rig.boot()
+      expect(devKeyOf(rig.dataDir)).toStartWith('svc_sk_')
+      expect(await server.stop()).toBe(0)
+      await expectSound(rig)
+    },
+    60_000,
+  )
+
+  test('in the middle of recovery, twice: the third start has given every hold back', async () => {
+    const rig = await createRig(upstream)
+    const server = await rig.boot()
+    await leaveHolds(server, rig, 5)
+    await dies(rig, 'recovery_step:2')
+    await dies(rig, 'recovery_step:5')
+    await expectSound(rig)
+  }, 60_000)
+})
+
+/** Starts answers that never come, and kills the server while their holds are open. */
+async function leaveHolds(server: ServerProcess, rig: Rig, count: number): Promise<void> {
+  const client = createClient(server.url, devKeyOf(rig.dataDir))
+  upstream.reset()
+  const asked = Array.from({ length: count }, (_, at) =>
+    client.send('POST', 'completions', { prompt: `Wait ${at} [[hang]]`, mode: 'fast' }),
+  )
+  // Told apart by prompt: an engine may be asked twice for one hold.
+  const waiting = () =>
+    new Set(upstream.calls.map(({ prompt }) => prompt).filter((prompt) => prompt.includes('[[hang]]')))
+  while (waiting().size < count) await Bun.sleep(10)
+  await server.kill()
+  expect((await Promise.all(asked)).map(({ is }) => is)).toEqual(Array(count).fill('unknown'))
+}

@@ -1,0 +1,12 @@
+import { expect, test } from 'bun:test'
+import { percentile, runKills } from './run'
+
+const CYCLES = 20
+
+test('twenty kills under load lose nothing that was acknowledged and charge nothing twice', async () => {
+  const { cycles, acks, violations, bootMs } = await runKills({ cycles: CYCLES, seed: 20_260_101 })
+  expect(violations).toEqual([])
+  expect(cycles).toBe(CYCLES)
+  expect(acks).toBeGreaterThan(CYCLES * 10)
+  expect(percentile(bootMs, 0.5)).toBeLessThan(2_000)
+}, 180_000)

@@ -1,0 +1,38 @@
+/**
+ * `bun run chaos:kill [--cycles N] [--seed N]`: kills the server under load over and over (T-KILL of
+ * reliability 2), sums up in one line, and exits 1 on a single loss or a slow start.
+ */
+import { parseArgs } from 'node:util'
+import { percentile, type Report, runKills } from './run'
+
+const BOOT_P99_MS = 2_000
+const MOST_SHOWN = 20
+
+const { values } = parseArgs({ options: { cycles: { type: 'string' }, seed: { type: 'string' } } })
+const cycles = whole('cycles', values.cycles ?? '20')
+const seed = whole('seed', values.seed ?? String((performance.timeOrigin % 1_000_000) | 0))
+
+const report = await runKills({ cycles, seed, onCycle: progress })
+const bootP99 = percentile(report.bootMs, 0.99)
+for (const violation of report.violations.slice(0, MOST_SHOWN)) print(`VIOLATION ${violation}`)
+print(summary(report))
+process.exit(report.violations.length > 0 || bootP99 >= BOOT_P99_MS ? 1 : 0)
+
+function summary({ cycles, acks, violations, bootMs }: Report): string {
+  const boots = `boot p50 ${Math.round(percentile(bootMs, 0.5))} ms, p99 ${Math.round(percentile(bootMs, 0.99))} ms`
+  return `chaos:kill seed ${seed}: ${cycles} kills, ${acks} writes acknowledged, ${violations.length} violations, ${boots}`
+}
+
+function progress({ cycles: done, violations }: Report): void {
+  if (done % 10 === 0) print(`  ${done} of ${cycles} kills, ${violations.length} violations`)
+}
+
+function whole(name: string, word: string): number {
+  if (/^[1-9][0-9]{0,6}$/.test(word)) return Number(word)
+  process.stderr.write(`--${name} is "${word}"; give a whole number above 0.\n`)
+  process.exit(2)
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

@@ -1,0 +1,78 @@
+import { createClient, type Json } from './client'
+import type { KeyAck, Known, Witness } from './witness'
+
+type Deps = { url: string; key: string }
+
+const AT_ONCE = 16
+
+/**
+ * Reads back through the API what was acknowledged, and says what is missing or different. What was in
+ * flight when the server died may have happened or not; which of the two is taken as known from here on.
+ */
+export async function reread(
+  deps: Deps,
+  { conversations, keys }: Pick<Witness, 'conversations' | 'keys'>,
+): Promise<string[]> {
+  const client = createClient(deps.url, deps.key)
+  const found = await inParallel(conversations, async (known) => {
+    const outcome = await client.send('GET', `conversations/${known.id}`)
+    if (outcome.is === 'unknown') return [`conversation ${known.id} could not be read`]
+    return outcome.is === 'acked' ? compare(known, outcome.value.conversation) : compareGone(known, outcome.status)
+  })
+  const usable = await inParallel(keys, (each) => useKey(deps.url, each))
+  return [...found, ...usable]
+}
+
+function compareGone(known: Known, status: number): string[] {
+  const expected = known.deleted || known.pending.deletion
+  known.deleted = true
+  known.pending = {}
+  return expected && status === 404 ? [] : [`conversation ${known.id} was acknowledged and answers ${status}`]
+}
+
+function compare(known: Known, now: Json): string[] {
+  if (known.deleted) return [`conversation ${known.id} was deleted and is back`]
+  const { pending } = known
+  const problems: string[] = []
+  const turns = turnsOf(now.messages)
+  const extra = turns.slice(known.turns.length)
+  const agrees = known.turns.every(
+    ({ prompt, answer }, at) => turns[at]?.prompt === prompt && turns[at]?.answer === answer,
+  )
+  if (!agrees) problems.push(`conversation ${known.id} lost or changed a turn`)
+  if (extra.length > 1 || (extra[0] && extra[0].prompt !== pending.turn)) {
+    problems.push(`conversation ${known.id} has a turn nobody asked for`)
+  }
+  if (known.title !== null && now.title !== known.title && now.title !== pending.title) {
+    problems.push(`conversation ${known.id} is called "${now.title}", not "${known.title}"`)
+  }
+  known.turns = turns
+  if (now.title === pending.title) known.title = now.title
+  known.pending = {}
+  return problems
+}
+
+function turnsOf(messages: { role: string; content: string }[]) {
+  const turns = []
+  for (let at = 0; at < messages.length; at += 2) {
+    turns.push({ prompt: messages[at]!.content, answer: messages[at + 1]?.content ?? '' })
+  }
+  return turns
+}
+
+/** A key that was handed out works, and is the key it was. */
+async function useKey(url: string, { id, name, secret }: KeyAck): Promise<string[]> {
+  const outcome = await createClient(url, secret).send('GET', `keys/${id}`)
+  if (outcome.is !== 'acked') return [`key ${id} was acknowledged and does not work`]
+  return outcome.value.name === name ? [] : [`key ${id} is called "${outcome.value.name}", not "${name}"`]
+}
+
+async function inParallel<T>(items: readonly T[], run: (item: T) => Promise<string[]>): Promise<string[]> {
+  const waiting = [...items]
+  const problems: string[] = []
+  const worker = async () => {
+    for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) problems.push(...(await run(item)))
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  return problems
+}

@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '../support/free-port'
+import type { Random } from '../support/random'
+import { devKeyOf, type ServerProcess, startServerProcess } from '../support/server-process'
+import type { Upstream } from '../support/upstream'
+import { copyDataDir, inspectCopy, openHolds, verifyCopy } from './copy'
+import { startLoad } from './load'
+import { reread } from './reread'
+import { createWitness } from './witness'
+
+export type Rig = Awaited<ReturnType<typeof createRig>>
+
+const HOLDS_ENDED_WITHIN_MS = 10_000
+/** Limits are not what is tested here. */
+const TIERS = JSON.stringify({ enterprise: { rpm: 100_000_000, tpm: 100_000_000_000 } })
+
+/**
+ * One data folder with everything that is known of it: what clients were told, what was found wrong.
+ * The server comes and goes; the rig stays.
+ */
+export async function createRig(upstream: Upstream) {
+  const root = mkdtempSync(join(tmpdir(), 'svc-chaos-'))
+  const dataDir = join(root, 'data')
+  const witness = createWitness(join(root, 'acks.log'))
+  const violations: string[] = []
+  const port = await freePort()
+  const env = { SVC_ENGINE_BASE_URL: upstream.url, SVC_ENGINE_MODEL: 'scripted', SVC_TIERS: TIERS }
+  let read = { conversations: 0, keys: 0 }
+
+  return {
+    dataDir,
+    port,
+    env,
+    violations,
+    witness,
+    boot: (more: Record<string, string> = {}) => startServerProcess({ dataDir, port, env: { ...env, ...more } }),
+
+    /** Clients at work until `until` settles; then the group is killed, if it still lives. */
+    async load(server: ServerProcess, random: Random, until: Promise<unknown>): Promise<void> {
+      const faults: string[] = []
+      const load = startLoad({ url: server.url, key: devKeyOf(dataDir), witness, random, faults })
+      await until
+      await server.kill()
+      await load.stop()
+      witness.sync()
+      for (const fault of new Set(faults)) violations.push(`a request was refused: ${fault}`)
+    },
+
+    /** What the crash left on the disk, looked at in a copy. */
+    async checkCopy(): Promise<void> {
+      const copy = join(root, 'copy')
+      copyDataDir(dataDir, copy)
+      violations.push(...inspectCopy(copy, witness))
+      for (const problem of await verifyCopy(copy)) violations.push(`verify: ${problem}`)
+    },
+
+    /** What a server that has just started says: no open hold, and all that clients know (or only what is new). */
+    async checkLive(server: ServerProcess, which: 'new' | 'all'): Promise<void> {
+      await expectNoOpenHold()
+      const from = which === 'all' ? { conversations: 0, keys: 0 } : read
+      const conversations = witness.conversations.filter(
+        ({ pending }, at) => at >= from.conversations || Object.keys(pending).length > 0,
+      )
+      const keys = witness.keys.slice(from.keys)
+      violations.push(...(await reread({ url: server.url, key: devKeyOf(dataDir) }, { conversations, keys })))
+      read = { conversations: witness.conversations.length, keys: witness.keys.length }
+    },
+
+    /** Removes everything, unless something was wrong: then data and log stay for whoever looks into it. */
+    close(): void {
+      witness.close()
+      if (violations.length === 0) rmSync(root, { recursive: true, force: true })
+      else violations.push(`the data and the log of acknowledgements are kept in ${root}`)
+    },
+  }
+
+  async function expectNoOpenHold(): Promise<void> {
+    const deadline = performance.now() + HOLDS_ENDED_WITHIN_MS
+    while (openHolds(dataDir) > 0) {
+      if (performance.now() > deadline) {
+        violations.push(`${openHolds(dataDir)} holds are open 10 s after the start`)
+        return
+      }
+      await Bun.sleep(50)
+    }
+  }
+}

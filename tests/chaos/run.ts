@@ -1,0 +1,67 @@
+import { seededRandom } from '../support/random'
+import { startUpstream } from '../support/upstream'
+import { createRig, type Rig } from './rig'
+
+export type Report = {
+  cycles: number
+  acks: number
+  /** Everything that was lost, doubled or wrong, in sentences. */
+  violations: string[]
+  bootMs: number[]
+}
+
+type Options = { cycles: number; seed: number; onCycle?(report: Report): void }
+
+/** A data folder is started anew after so many kills, so that checking it costs the same all along. */
+const CYCLES_A_FOLDER = 25
+const KILL_AFTER_MS = { min: 100, max: 800 }
+
+/**
+ * T-KILL (reliability 2: I1, I6, I8, I9, I19): the real server under 32 clients, killed with SIGKILL at
+ * a random instant, started again, over and over. Nothing acknowledged may be gone or changed, nothing
+ * charged twice, no hold left open.
+ */
+export async function runKills({ cycles, seed, onCycle = () => undefined }: Options): Promise<Report> {
+  const report: Report = { cycles: 0, acks: 0, violations: [], bootMs: [] }
+  const upstream = await startUpstream()
+  const random = seededRandom(seed)
+  try {
+    while (report.cycles < cycles) {
+      const rig = await createRig(upstream)
+      await runFolder(rig, Math.min(CYCLES_A_FOLDER, cycles - report.cycles))
+      rig.close()
+      report.acks += rig.witness.acks()
+      report.violations.push(...rig.violations)
+    }
+  } finally {
+    await upstream.stop()
+  }
+  return report
+
+  async function runFolder(rig: Rig, rounds: number): Promise<void> {
+    for (let round = 0; round < rounds; round++) {
+      const server = await boot(rig)
+      await rig.checkLive(server, 'new')
+      await rig.load(server, random, Bun.sleep(random.between(KILL_AFTER_MS.min, KILL_AFTER_MS.max)))
+      await rig.checkCopy()
+      upstream.reset()
+      report.cycles += 1
+      onCycle({ ...report, violations: [...report.violations, ...rig.violations] })
+    }
+    const last = await boot(rig)
+    await rig.checkLive(last, 'all')
+    if ((await last.stop()) !== 0) rig.violations.push('SIGTERM did not end the server with exit 0')
+  }
+
+  async function boot(rig: Rig) {
+    const server = await rig.boot()
+    report.bootMs.push(server.bootMs)
+    return server
+  }
+}
+
+/** The value below which a share of all lies. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? 0
+}
