@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../kernel/config'
+import { writePrivate } from './private-file'
 
 export type Secrets = {
   /** Seals what must be readable again: AES-256-GCM (contract 22.7). */
@@ -21,7 +22,7 @@ export function loadSecrets(dataDir: string): Secrets {
   if (!existsSync(path)) {
     const masterKey = randomBytes(32)
     const text = `${JSON.stringify({ version: 1, master_key: masterKey.toString('base64') }, null, 2)}\n`
-    writeFileSync(path, text, { mode: 0o600, flag: 'wx' })
+    writePrivate(path, text)
     return { masterKey, isNew: true, path }
   }
   const mode = statSync(path).mode & 0o777

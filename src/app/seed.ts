@@ -1,29 +1,32 @@
-import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { newRequestId } from '../kernel/ids'
 import type { Container } from './container'
+import { writePrivate } from './private-file'
 
 export type Seed = { key: string; keyFile: string; org: string }
 
 /**
  * The first run in dev mode makes an owner, an org and a key (design 10): on tier enterprise, which
- * only the operator plane may give. The key is written to `data/dev-key`, for its owner only.
+ * only the operator plane may give. The key is in `data/dev-key`, for its owner only, before the commit
+ * that makes it one: a crash between the two leaves a file that the next start replaces, never a lost key.
  */
 export async function seedFirstRun(container: Container, dataDir: string): Promise<Seed | null> {
   const keyFile = join(dataDir, 'dev-key')
   const { store, orgs, billing, keys } = container
   const call = startUpCall()
-  if (existsSync(keyFile) || (await keys.operator.list(call, { limit: 1 })).items.length) return null
+  if ((await keys.operator.list(call, { limit: 1 })).items.length) return null
   const made = await store.write(async (tx) => {
     const user = await orgs.createUser(tx, { email: 'owner@localhost', name: 'Owner' })
     const org = await orgs.createOrg(tx, call, user.id, { name: 'Dev' })
     await orgs.makeActive(tx, user.id, org.id)
     await billing.openAccount(tx, `user:${user.id}`)
     await billing.openAccount(tx, `org:${org.id}`)
-    return keys.operator.createIn(tx, call, { name: 'Dev laptop', userId: user.id, orgId: null, tier: 'enterprise' })
+    const order = { name: 'Dev laptop', userId: user.id, orgId: null, tier: 'enterprise' } as const
+    const made = await keys.operator.createIn(tx, call, order)
+    writePrivate(keyFile, `${made.key}\n`)
+    return made
   })
-  writeFileSync(keyFile, `${made.key}\n`, { mode: 0o600 })
   return { key: made.key, keyFile, org: 'Dev' }
 }
 
