@@ -43,7 +43,6 @@ CREATE TABLE `audit_events` (
 	PRIMARY KEY(`scope`, `seq`)
 );
 --> statement-breakpoint
-CREATE INDEX `audit_events_by_time` ON `audit_events` (`scope`,`at`,`seq`);--> statement-breakpoint
 CREATE INDEX `audit_events_by_entity` ON `audit_events` (`scope`,`entity_id`,`seq`) WHERE "audit_events"."entity_type" <> 'completion';--> statement-breakpoint
 CREATE TABLE `audit_heads` (
 	`scope` text PRIMARY KEY NOT NULL,

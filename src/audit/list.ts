@@ -4,7 +4,7 @@ import { decodeCursor, encodeCursor, type Page } from '../kernel/page'
 import { readRange } from '../kernel/range'
 import type { Reader } from '../kernel/store'
 import { present } from './chain'
-import { headOf, lastBefore, selectSlice } from './repository'
+import { headOf, selectSlice, timeAt } from './repository'
 import type { AuditEvent, AuditQuery, ChainScope } from './schema'
 import { auditEvents } from './table'
 
@@ -43,10 +43,22 @@ const cursorAfter = (seq: number): string => encodeCursor({ at: seq, id: CURSOR_
 async function placesOf(reader: Reader, scope: ChainScope, input: AuditQuery) {
   const { from, to } = readRange(input)
   const before = cursorSeq(input.cursor)
-  const last = async (at: number) => (await lastBefore(reader, { scope, at }))[0]?.seq ?? 0
-  const floor = from === null ? 0 : await last(from)
-  const end = to === null ? ((await headOf(reader, { scope }))[0]?.seq ?? 0) : await last(to)
-  return { floor, ceiling: before === null ? end : Math.min(end, before - 1) }
+  const end = (await headOf(reader, { scope }))[0]?.seq ?? 0
+  const floor = from === null ? 0 : await lastBefore(reader, scope, end, from)
+  const ceiling = to === null ? end : await lastBefore(reader, scope, end, to)
+  return { floor, ceiling: before === null ? ceiling : Math.min(ceiling, before - 1) }
+}
+
+/** The last place of a chain before a moment, by halving: time never falls along a chain. */
+async function lastBefore(reader: Reader, scope: ChainScope, end: number, moment: number): Promise<number> {
+  let [low, high] = [0, end]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    const [event] = await timeAt(reader, { scope, seq: middle })
+    if (event && event.at < moment) low = middle
+    else high = middle - 1
+  }
+  return low
 }
 
 function cursorSeq(cursor: string | undefined): number | null {

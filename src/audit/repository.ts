@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, lte, type SQL, sql } from 'drizzle-orm'
 import { command, query, type Reader } from '../kernel/store'
 import { GENESIS } from './chain'
 import type { ChainScope } from './schema'
@@ -57,14 +57,13 @@ export const insertEvent = command<AuditEventRow>()((tx, p) =>
   }),
 )
 
-/** The last `seq` of a chain before a moment. */
-export const lastBefore = query<{ scope: ChainScope; at: number }>()((db, p) => {
+/** When the event at one place of a chain happened. */
+export const timeAt = query<{ scope: ChainScope; seq: number }>()((db, p) => {
   const t = db.of(auditEvents)
   return db
-    .select({ seq: t.seq })
+    .select({ at: t.at })
     .from(t)
-    .where(and(eq(t.scope, p.scope), lt(t.at, p.at)))
-    .orderBy(desc(t.at), desc(t.seq))
+    .where(and(eq(t.scope, p.scope), eq(t.seq, p.seq)))
     .limit(1)
 })
 

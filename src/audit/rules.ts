@@ -10,13 +10,14 @@ const MAX_BYTES = 4096
  */
 export function summarise(summary: Record<string, unknown>): string {
   const whole = canonical(summary)
-  return Buffer.byteLength(whole) <= MAX_BYTES ? whole : truncate(summary)
+  // A character is at most three bytes, so short texts need no counting.
+  return whole.length * 3 <= MAX_BYTES || Buffer.byteLength(whole) <= MAX_BYTES ? whole : truncate(summary)
 }
 
 function truncate(summary: Record<string, unknown>): string {
   const bySize = Object.entries(summary)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => ({ name, size: Buffer.byteLength(canonical(value)) }))
+    .map(([name, value]) => ({ name, size: Buffer.byteLength(canonicalValue(value)) }))
     .sort((a, b) => b.size - a.size)
   const kept = { ...summary }
   const truncated: string[] = []
@@ -29,8 +30,22 @@ function truncate(summary: Record<string, unknown>): string {
   return '{}'
 }
 
+/**
+ * The canonical JSON (RFC 8785) of one summary. Its own members are nearly always plain words and
+ * numbers, for which `JSON.stringify` already is canonical; whatever lies deeper goes through the package.
+ */
+function canonical(summary: Record<string, unknown>): string {
+  let text = ''
+  for (const name of Object.keys(summary).sort()) {
+    const value = summary[name]
+    if (value !== undefined) text += `${text ? ',' : '{'}${JSON.stringify(name)}:${canonicalValue(value)}`
+  }
+  return text ? `${text}}` : '{}'
+}
+
 /** What has no canonical form (half a surrogate pair, NaN) is made into what has; that is rare, so it is tried last. */
-function canonical(value: unknown): string {
+function canonicalValue(value: unknown): string {
+  if (typeof value === 'string' && value.isWellFormed()) return JSON.stringify(value)
   try {
     return canonicalize(value) ?? 'null'
   } catch {

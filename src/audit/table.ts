@@ -4,7 +4,7 @@ import type { AuditEventId, ChainScope } from './schema'
 
 /**
  * Append-only: `drizzle/<dialect>/guards.sql` refuses UPDATE and DELETE. Inside a chain `at` never
- * falls, so the order of `seq` is also the order of time and one index serves both.
+ * falls, so the order of `seq` is also the order of time: dates are found by halving, without an index.
  */
 export const auditEvents = defineTable((k) =>
   k.table(
@@ -32,7 +32,6 @@ export const auditEvents = defineTable((k) =>
     },
     (t) => [
       k.primaryKey({ columns: [t.scope, t.seq] }),
-      k.index('audit_events_by_time').on(t.scope, t.at, t.seq),
       // Completions stay out: their ids are random, and a random index would cost more than the rest of the row.
       k.index('audit_events_by_entity').on(t.scope, t.entity_id, t.seq).where(sql`${t.entity_type} <> 'completion'`),
     ],
