@@ -29,9 +29,18 @@ export function loadSecrets(dataDir: string): Secrets {
   if (mode & 0o077) {
     throw new ConfigError([`${path} can be read by others (mode ${mode.toString(8)}). Run: chmod 600 ${path}`])
   }
-  const { master_key } = JSON.parse(readFileSync(path, 'utf8')) as { master_key?: string }
-  const masterKey = Buffer.from(master_key ?? '', 'base64')
+  const masterKey = readMasterKey(readFileSync(path, 'utf8'))
   if (masterKey.length !== 32)
     throw new ConfigError([`${path} holds no master key of 32 bytes. Restore it from a backup.`])
   return { masterKey, isNew: false, path }
+}
+
+/** The key in the file's text; empty when the text is not what this program writes. */
+function readMasterKey(text: string): Uint8Array {
+  try {
+    const { master_key } = JSON.parse(text) as { master_key?: string }
+    return Buffer.from(master_key ?? '', 'base64')
+  } catch {
+    return new Uint8Array()
+  }
 }

@@ -1,0 +1,99 @@
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { assertProductionReady, loadConfig, SETTINGS } from '../../src/app/config'
+import { ConfigError } from '../../src/kernel/config'
+
+const root = mkdtempSync(join(tmpdir(), 'svc-config-'))
+afterAll(() => rmSync(root, { recursive: true }))
+
+const set: string[] = []
+function env(name: string, value: string): void {
+  process.env[name] = value
+  set.push(name)
+}
+afterEach(() => {
+  for (const name of set.splice(0)) delete process.env[name]
+})
+
+let files = 0
+function file(text: string): string {
+  const path = join(root, `svc.server.${++files}.json`)
+  writeFileSync(path, text)
+  return path
+}
+
+function problemsOf(run: () => unknown): string[] {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}
+
+describe('settings', () => {
+  test('come from flags, then the environment, then the file, then their defaults', () => {
+    const configFile = file('{ "port": 5001, "host": "0.0.0.0", /* a reason */ "logLevel": "warn" }')
+    env('SVC_PORT', '5002')
+    const config = loadConfig({ configFile, logLevel: 'error' })
+    expect(config).toMatchObject({ port: 5002, host: '0.0.0.0', logLevel: 'error', migrate: 'auto', file: configFile })
+    expect(config.origins).toMatchObject({ port: 'environment', host: 'file', migrate: 'default' })
+  })
+
+  test('say all that is wrong with them at once, with the value and where it stood', () => {
+    const configFile = file('{ "port": "many", "portt": 1 }')
+    env('SVC_LOG_LEVEL', 'loud')
+    env('SVC_FAILPOINT', 'anywhere')
+    const problems = problemsOf(() => loadConfig({ configFile }))
+    expect(problems).toHaveLength(4)
+    expect(problems.join('\n')).toContain('"port" in svc.server.json: "many"')
+    expect(problems.join('\n')).toContain('SVC_LOG_LEVEL: "loud"')
+    expect(problems.join('\n')).toContain('SVC_FAILPOINT: "anywhere"')
+    expect(problems.join('\n')).toContain('"portt" in svc.server.json is not a setting.')
+  })
+
+  test('of a secret kind are never shown, right or wrong', () => {
+    env('SVC_DATABASE_URL', 'mysql://root:hunter2@db/svc')
+    const [problem] = problemsOf(() => loadConfig())
+    expect(problem).toStartWith('SVC_DATABASE_URL: its value ')
+    expect(problem).not.toContain('hunter2')
+  })
+
+  test('in a file that is not JSON, or not there, are not guessed', () => {
+    expect(problemsOf(() => loadConfig({ configFile: file('{ "port": ') }))[0]).toContain('is not valid JSON')
+    const missing = join(root, 'nowhere.json')
+    expect(problemsOf(() => loadConfig({ configFile: missing }))).toEqual([
+      `There is no configuration file ${missing}.`,
+    ])
+  })
+
+  test('each have a name of their own in the environment, and one sentence', () => {
+    const declared = Object.values(SETTINGS)
+    expect(new Set(declared.map(({ env }) => env)).size).toBe(declared.length)
+    expect(declared.filter(({ env, about }) => !env.startsWith('SVC_') || !about.endsWith('.'))).toEqual([])
+  })
+})
+
+describe('a production start', () => {
+  const production = (overrides: Parameters<typeof loadConfig>[0]) => loadConfig({ production: true, ...overrides })
+
+  test('is refused with every reason in one message', () => {
+    const config = production({ failpoint: 'after_auth' })
+    const problems = problemsOf(() => assertProductionReady(config, ['fast', 'think']))
+    expect(problems).toHaveLength(3)
+    expect(problems[0]).toContain('SVC_PUBLIC_URL')
+    expect(problems[1]).toContain('fast, think')
+    expect(problems[2]).toContain('SVC_FAILPOINT')
+  })
+
+  test('goes ahead with an https address and a real engine behind every mode', () => {
+    expect(() => assertProductionReady(production({ publicUrl: 'https://svc.example' }), [])).not.toThrow()
+  })
+
+  test('asks nothing of development', () => {
+    expect(() => assertProductionReady(loadConfig({ production: false }), ['fast'])).not.toThrow()
+  })
+})

@@ -1,0 +1,77 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ConfigOverrides, loadConfig } from '../../src/app/config'
+import { openApp } from '../../src/app/open'
+import { createLog } from '../../src/kernel/log'
+
+const root = mkdtempSync(join(tmpdir(), 'svc-open-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+const folder = () => join(mkdtempSync(join(root, 'case-')), 'data')
+const log = createLog({ level: 'silent', pretty: false, write: () => undefined })
+const open = (dataDir: string, overrides: ConfigOverrides = {}) =>
+  openApp({ config: loadConfig({ dataDir, production: false, ...overrides }), log })
+
+const inDatabase = (dataDir: string, run: (database: Database) => void) => {
+  const database = new Database(join(dataDir, 'svc.db'))
+  run(database)
+  database.close()
+}
+
+describe('opening a data folder', () => {
+  test('makes it for its owner only, with a migrated database, and finds it again', async () => {
+    const dataDir = folder()
+    const first = await open(dataDir)
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700)
+    expect(first.findings).toMatchObject({ newSecrets: true, newDatabase: true })
+    await first.close()
+    const again = await open(dataDir)
+    expect(again.findings).toMatchObject({ newSecrets: false, newDatabase: false })
+    await again.close()
+  })
+
+  test('is refused while another process, or this one, has it open', async () => {
+    const dataDir = folder()
+    const first = await open(dataDir)
+    await expect(open(dataDir)).rejects.toThrow(`Another server (pid ${process.pid}) is using ${dataDir}`)
+    await first.close()
+    await (await open(dataDir)).close()
+  })
+
+  test('with `migrate: check` refuses a database that lacks migrations, and touches nothing', async () => {
+    const dataDir = folder()
+    await expect(open(dataDir, { migrate: 'check' })).rejects.toThrow('Run: svc-admin migrate up')
+    await (await open(dataDir)).close()
+    await (await open(dataDir, { migrate: 'check' })).close()
+  })
+
+  test('refuses the database of a newer release, and touches nothing', async () => {
+    const dataDir = folder()
+    await (await open(dataDir)).close()
+    inDatabase(dataDir, (database) =>
+      database.run("INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('later', 9000000000000)"),
+    )
+    await expect(open(dataDir)).rejects.toThrow('Start the newer release; nothing was changed.')
+  })
+
+  test('that was refused lets go of the folder', async () => {
+    const dataDir = folder()
+    for (let tried = 0; tried < 2; tried++) {
+      await expect(open(dataDir, { migrate: 'check' })).rejects.toThrow('migrate up')
+    }
+    await (await open(dataDir)).close()
+  })
+
+  test('in production mode says everything that is missing before it serves anyone', async () => {
+    const refusal = await open(folder(), { production: true, failpoint: 'after_auth' }).then(
+      () => null,
+      (error: Error) => error.message,
+    )
+    expect(refusal).toContain('SVC_PUBLIC_URL')
+    expect(refusal).toContain('SVC_FAILPOINT')
+    expect(refusal).toContain('built-in engine')
+  })
+})

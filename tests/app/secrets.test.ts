@@ -1,0 +1,61 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadSecrets } from '../../src/app/secrets'
+import { ConfigError } from '../../src/kernel/config'
+
+const root = mkdtempSync(join(tmpdir(), 'svc-secrets-'))
+afterAll(() => rmSync(root, { recursive: true }))
+
+const folder = () => mkdtempSync(join(root, 'data-'))
+
+describe('the secrets of a data folder', () => {
+  test('are made once, for their owner only, and read back the same', () => {
+    const dataDir = folder()
+    const made = loadSecrets(dataDir)
+    expect(made.isNew).toBe(true)
+    expect(made.masterKey).toHaveLength(32)
+    expect(statSync(made.path).mode & 0o777).toBe(0o600)
+
+    const again = loadSecrets(dataDir)
+    expect(again.isNew).toBe(false)
+    expect(Buffer.from(again.masterKey)).toEqual(Buffer.from(made.masterKey))
+  })
+
+  test('differ from folder to folder', () => {
+    expect(loadSecrets(folder()).masterKey).not.toEqual(loadSecrets(folder()).masterKey)
+  })
+
+  test('survive a crash while they are written: a draft left behind is not taken for them', () => {
+    const dataDir = folder()
+    writeFileSync(join(dataDir, 'secrets.json.new'), '{"version":1,"mas')
+    expect(loadSecrets(dataDir).isNew).toBe(true)
+    expect(existsSync(join(dataDir, 'secrets.json.new'))).toBe(false)
+    expect(JSON.parse(readFileSync(join(dataDir, 'secrets.json'), 'utf8')).version).toBe(1)
+  })
+
+  test.each([0o640, 0o604, 0o666])(
+    'that others can read (mode %o) stop the start, with the command that mends it',
+    (mode) => {
+      const dataDir = folder()
+      const { path } = loadSecrets(dataDir)
+      chmodSync(path, mode)
+      expect(() => loadSecrets(dataDir)).toThrow(
+        new ConfigError([`${path} can be read by others (mode ${mode.toString(8)}). Run: chmod 600 ${path}`]),
+      )
+    },
+  )
+
+  test.each([
+    ['no key', '{"version":1}'],
+    ['a short key', '{"version":1,"master_key":"c2hvcnQ="}'],
+    ['no JSON', 'not json'],
+  ])('with %s stop the start: they are restored, never made anew over the old', (_, text) => {
+    const dataDir = folder()
+    const { path } = loadSecrets(dataDir)
+    writeFileSync(path, text)
+    expect(() => loadSecrets(dataDir)).toThrow(/holds no master key of 32 bytes/)
+    expect(readFileSync(path, 'utf8')).toBe(text)
+  })
+})

@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'bun:test'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { seedFirstRun } from '../../src/app/seed'
+import { createWorld, type World } from '../support/world'
+
+const seed = ({ app, folder }: World) => seedFirstRun(app.container, folder)
+const keyFileOf = ({ folder }: World) => join(folder, 'dev-key')
+
+describe('the first run', () => {
+  test('makes an owner, an org, credit and a key on tier enterprise that works at once', async () => {
+    const world = await createWorld()
+    const seeded = await seed(world)
+    expect(seeded!.key).toMatch(/^svc_sk_[a-z]+_/)
+    expect(readFileSync(keyFileOf(world), 'utf8')).toBe(`${seeded!.key}\n`)
+    expect(statSync(keyFileOf(world)).mode & 0o777).toBe(0o600)
+
+    const authorization = { authorization: `Bearer ${seeded!.key}` }
+    const keys = await world.send('GET', 'keys', undefined, authorization)
+    expect(keys.body.keys).toHaveLength(1)
+    expect(keys.body.keys[0]).toMatchObject({
+      name: 'Dev laptop',
+      tier: 'enterprise',
+      scope: 'personal',
+      status: 'active',
+    })
+    const answer = await world.send('POST', 'completions', { prompt: 'What is 2 + 2?' }, authorization)
+    expect(answer.status).toBe(200)
+  })
+
+  test('happens once: a second start makes nothing, with the key file or without', async () => {
+    const world = await createWorld()
+    await seed(world)
+    expect(await seed(world)).toBeNull()
+    rmSync(keyFileOf(world))
+    expect(await seed(world)).toBeNull()
+  })
+
+  test('does not happen where a key exists already', async () => {
+    const world = await createWorld()
+    await world.person()
+    expect(await seed(world)).toBeNull()
+  })
+
+  test('that crashed after the file and before the commit is done again, over the dead key', async () => {
+    const world = await createWorld()
+    writeFileSync(keyFileOf(world), 'svc_sk_live_never_committed\n')
+    const seeded = await seed(world)
+    expect(readFileSync(keyFileOf(world), 'utf8')).toBe(`${seeded!.key}\n`)
+  })
+
+  test('is on the record as the server’s own doing, and says nothing of the key in the log', async () => {
+    const world = await createWorld()
+    const seeded = await seed(world)
+    expect(world.logged.join('')).not.toContain(seeded!.key)
+    const authorization = { authorization: `Bearer ${seeded!.key}` }
+    const audit = await world.send('GET', 'audit', undefined, authorization)
+    expect(audit.body.map(({ action }: { action: string }) => action)).toContain('key.created')
+    expect(audit.text).not.toContain(seeded!.key)
+  })
+})
