@@ -6,7 +6,7 @@ import { AppError } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import { newRequestId } from '../kernel/ids'
 import { errorFields, type Log } from '../kernel/log'
-import type { Standard, TSchema } from '../kernel/schema'
+import { SchemaRefusal, type Standard, type TSchema } from '../kernel/schema'
 import type { AccessLog } from './access-log'
 import { assertBodyHeaders, payloadTooLarge } from './body'
 import type { Exchange } from './context'
@@ -53,9 +53,11 @@ export const edge = (deps: EdgeDeps) =>
       context.exchange = exchange
       setStandingHeaders(set.headers, exchange, deps.secure)
       const elsewhere = deps.canonicalUrl(request)
-      if (elsewhere) return redirect(elsewhere, exchange.requestId, set.headers)
-      if (request.method === 'OPTIONS') return preflight(request, deps)
-      return gate(exchange, request, deps)
+      const allowed = request.method === 'OPTIONS' ? preflight(request, deps) : null
+      if (elsewhere === null && allowed === null) return gate(exchange, request, deps)
+      Object.assign(set.headers, deps.rateHeaders(null, exchange.ip), allowed)
+      const headers = set.headers as Record<string, string>
+      return elsewhere ? redirect(elsewhere, exchange.requestId, headers) : new Response(null, { status: 204, headers })
     })
     .onAfterHandle({ as: 'global' }, ({ exchange, set, request, responseValue }) => {
       Object.assign(set.headers, deps.rateHeaders(exchange.caller, exchange.ip))
@@ -125,28 +127,26 @@ function setStandingHeaders(headers: Headers, { requestId }: Exchange, secure: b
   if (secure) headers['strict-transport-security'] = 'max-age=31536000; includeSubDomains'
 }
 
-function redirect(location: string, requestId: string, headers: Headers): Response {
+function redirect(location: string, requestId: string, headers: Record<string, string>): Response {
   const message = `This server answers at ${location}. Call that address directly: most clients drop the Authorization header on a redirect.`
-  return Response.json(
-    { error: { message, type: 'invalid_request_error', code: 'not_found', request_id: requestId } },
-    { status: 307, headers: { ...(headers as Record<string, string>), location } },
-  )
+  const elsewhere = new AppError('missing', 'not_found', message)
+  return Response.json(toEnvelope(elsewhere, requestId), { status: 307, headers: { ...headers, location } })
 }
 
-function preflight(request: Request, deps: EdgeDeps): Response | undefined {
-  const asked = request.headers.get('access-control-request-method')
-  if (!asked || !deps.methodsOf(pathOf(request.url)).includes(asked)) return undefined
-  // A preflight carries no credential, so it cannot know the key's origins: it allows, and the call itself decides.
-  return new Response(null, {
-    status: 204,
-    headers: {
-      'access-control-allow-origin': request.headers.get('origin') ?? 'null',
-      'access-control-allow-methods': asked,
-      'access-control-allow-headers': 'authorization, content-type, idempotency-key, cache-control',
-      'access-control-max-age': '600',
-      vary: 'Origin',
-    },
-  })
+/**
+ * What a browser asks before it calls. It carries no credential, so nobody can know the key's origins yet:
+ * the call is allowed to come, and its own answer decides whether the page may read it. Null: not a preflight.
+ */
+function preflight({ headers, url }: Request, { methodsOf }: Routes): Record<string, string> | null {
+  const [origin, asked] = [headers.get('origin'), headers.get('access-control-request-method')]
+  if (!origin || !asked || !methodsOf(pathOf(url)).includes(asked)) return null
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-allow-methods': asked,
+    'access-control-allow-headers': 'authorization, content-type, idempotency-key, cache-control',
+    'access-control-max-age': '600',
+    vary: 'Origin',
+  }
 }
 
 type SchemaFailure = { type: string; validator: Standard<TSchema> | { schema: Standard<TSchema> }; value: unknown }
@@ -160,6 +160,7 @@ export function toAppError(code: unknown, error: unknown, path: string, routes: 
   if (cause instanceof AppError) return cause
   if (code === 'NOT_FOUND') return unknownRoute(path, routes)
   if (code === 'PARSE') return new AppError('invalid', 'validation_error', 'The body is not valid JSON.')
+  if (error instanceof SchemaRefusal) return validationError(error.issues, error.value)
   if (code === 'VALIDATION') return fromSchema(error as SchemaFailure)
   if ((error as Error).name === 'PayloadTooLarge') return payloadTooLarge()
   return new AppError('broken', 'server_error', 'Something went wrong on our side. Nothing more was done; try again.', {

@@ -60,7 +60,9 @@ function inEntries({ items, maxItems }: Shape, value: unknown[], asking: Asking,
 }
 
 function onlyBranchOfType(branches: readonly Shape[], type: string): Shape | undefined {
-  const found = branches.filter((branch) => branch.type === type)
+  const flat = (some: readonly Shape[]): readonly Shape[] =>
+    some.flatMap((one) => (one.anyOf ? flat(one.anyOf) : [one]))
+  const found = flat(branches).filter((branch) => branch.type === type)
   return found.length === 1 ? found[0] : undefined
 }
 

@@ -3,9 +3,9 @@ import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
 import { type Asking, findIssues, type Issue } from './findings'
 
+export type { Issue }
 /** The only door to TypeBox: rooms take `t` from here, the edge takes `checked` and `described`. */
 export { type Static, type TSchema, Type as t }
-export type { Issue }
 
 /** A schema dressed as a Standard Schema, which is how the web framework takes it without changing a value. */
 export type Standard<T extends TSchema> = {

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'bun:test'
+import { checked, checkedQuery, checker, nullable, SchemaRefusal, t } from '../../src/kernel/schema'
+
+const Part = t.Union([
+  t.Object({ type: t.Literal('text'), text: t.String() }),
+  t.Object({ type: t.Literal('image'), url: t.String({ maxLength: 10 }) }),
+])
+const Message = t.Object({ role: t.String(), content: nullable(t.Union([t.String(), t.Array(Part)])) })
+const Order = t.Object({
+  messages: t.Array(Message, { minItems: 1, maxItems: 10_000 }),
+  stream: t.Optional(t.Boolean()),
+  limit: t.Optional(t.Integer()),
+})
+const { issues } = checker(Order)
+const message = (content: unknown) => ({ role: 'user', content })
+const many = (count: number, content: unknown = 'x') => Array.from({ length: count }, () => message(content))
+
+describe('what does not fit in a large value', () => {
+  test.each([
+    ['a wrong member beside 9,999 good entries', { messages: many(9_999), stream: 1 }, ['stream']],
+    ['a missing member of a large object', { stream: Array.from({ length: 999 }, () => 1) }, ['', 'stream']],
+    ['one bad entry among 10,000', { messages: [...many(9_999), message(7)] }, ['messages.9999.content']],
+    ['too many entries, none of them looked at', { messages: many(100_001, 7) }, ['messages']],
+    [
+      'a part deep inside',
+      { messages: [message([...many(500).map(() => ({ type: 'text', text: 'x' })), { type: 'text' }])] },
+      ['messages.0.content.500'],
+    ],
+  ])('is told by its place: %s', (_, value, paths) => {
+    const found = issues(value).map((issue) => issue.path)
+    for (const path of paths) expect(found.some((seen) => seen === path || seen.startsWith(`${path}.`))).toBe(true)
+    expect(found.every((seen) => paths.some((path) => seen === path || seen.startsWith(`${path}.`)))).toBe(true)
+  })
+
+  test('is told within 200 ms, however large (I28)', () => {
+    for (const value of [
+      { messages: many(100_001) },
+      { messages: many(10_000), stream: 1 },
+      { messages: many(10_000, [7]) },
+    ]) {
+      issues(value)
+      const began = performance.now()
+      expect(issues(value).length).toBeGreaterThan(0)
+      expect(performance.now() - began).toBeLessThan(200)
+    }
+  })
+
+  test('of many wrong entries the first are told', () => {
+    const found = issues({ messages: many(9_000, 7) })
+    expect(found[0]!.path).toBe('messages.0.content')
+    expect(found.length).toBeLessThan(50)
+  })
+})
+
+describe('a body that does not fit', () => {
+  test('is thrown, with its findings and without a copy of itself in the message', () => {
+    const check = () => checked(Order)['~standard'].validate({ messages: [], stream: 'x'.repeat(1_000) })
+    expect(check).toThrow(SchemaRefusal)
+    expect(check).toThrow('does not fit its schema')
+  })
+})
+
+describe('a query', () => {
+  const Query = t.Object({
+    limit: t.Optional(t.Integer()),
+    ratio: t.Optional(t.Number()),
+    live: t.Optional(t.Boolean()),
+    q: t.Optional(t.String()),
+  })
+  const read = (words: Record<string, string>) => checkedQuery(Query)['~standard'].validate(words)
+
+  test.each([
+    [{ limit: '7' }, { limit: 7 }],
+    [{ limit: '-7' }, { limit: -7 }],
+    [{ ratio: '1.5' }, { ratio: 1.5 }],
+    [{ live: 'true' }, { live: true }],
+    [
+      { live: 'false', q: 'true' },
+      { live: false, q: 'true' },
+    ],
+  ])('reads %j as %j', (words, value) => {
+    expect(read(words as Record<string, string>)).toEqual({ value })
+  })
+
+  test.each([
+    { limit: '1.5' },
+    { limit: '' },
+    { limit: '1e2' },
+    { limit: '0x10' },
+    { limit: ' 1' },
+    { ratio: 'NaN' },
+    { live: '1' },
+    { live: 'TRUE' },
+  ])('rounds and guesses nothing: %j is refused', (words) => {
+    expect(read(words as Record<string, string>)).toHaveProperty('issues')
+  })
+})
