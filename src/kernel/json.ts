@@ -46,16 +46,22 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** `__proto__` never becomes a key, and text that no database can hold never gets in (B7, B14). */
+/** `__proto__` never becomes a key, and text that no database can hold never gets in (B5, B7, B14). */
 function refuseHostile(this: unknown, key: string, value: unknown): unknown {
   if (key === '__proto__') return undefined
-  if (key.includes('\0') || (typeof value === 'string' && value.includes('\0'))) {
-    throw malformed('The body holds a NUL character, which cannot be stored. Remove it.')
-  }
+  assertStorable(key)
+  if (typeof value === 'string') assertStorable(value)
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw malformed('The body holds a number too large to represent.')
   }
   return value
+}
+
+function assertStorable(text: string): void {
+  if (text.includes('\0')) throw malformed('The body holds a NUL character, which cannot be stored. Remove it.')
+  if (!text.isWellFormed()) {
+    throw malformed('The body holds half of a surrogate pair, which is no character. Send both halves or neither.')
+  }
 }
 
 function scan(bytes: Uint8Array): void {

@@ -37,6 +37,8 @@ describe('JSON from strangers', () => {
     ['a number too large to hold', '{"temperature":1e999}', 'too large'],
     ['an escaped NUL in a value', '{"prompt":"a\\u0000b"}', 'NUL'],
     ['an escaped NUL in a key', '{"a\\u0000":1}', 'NUL'],
+    ['half of a surrogate pair in a value', '{"prompt":"a\\ud83d"}', 'surrogate'],
+    ['half of a surrogate pair in a key', '{"a\\ude00":1}', 'surrogate'],
     ['bytes that are not UTF-8', Uint8Array.of(0x22, 0xff, 0xfe, 0x22), 'UTF-8'],
     ['UTF-16', new Uint8Array(Buffer.from('{"prompt":"a"}', 'utf16le')), 'valid JSON'],
     ['half an object', '{"a":', 'valid JSON'],
