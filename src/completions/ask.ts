@@ -34,7 +34,7 @@ export function askFromOrder(order: CompletionOrder, settings: Settings, fresh: 
   const mode = order.mode ?? (settings.default_mode as Mode)
   const branding = (order.svc_branding ?? settings.svc_branding) && !isStealth(mode)
   const inline = order.conversation
-  const ignoresInline = inline && order.conversation_id
+  const ignoresInline = inline !== undefined && order.conversation_id != null
   return {
     prompt: order.prompt,
     mode,
@@ -59,14 +59,14 @@ export function askFromOrder(order: CompletionOrder, settings: Settings, fresh: 
     warnings: [
       ...modeWarnings(mode),
       ...(ignoresInline ? ['"conversation" was ignored because "conversation_id" was sent.'] : []),
-      ...(order.skills ?? []).map((slug) => `Skill "${slug.slice(0, 64)}" is not known here and was skipped.`),
+      ...[...new Set(order.skills)].map((slug) => `Skill "${slug.slice(0, 64)}" is not known here and was skipped.`),
     ],
   }
 }
 
 /** Absent makes one, `null` makes none, inline context and stealth keep nothing (contract 2.2). */
 function conversationOf(order: CompletionOrder, mode: Mode): Ask['conversation'] {
-  if (order.conversation_id) {
+  if (order.conversation_id != null) {
     if (isStealth(mode))
       throw invalidInput(
         'conversation_id',
@@ -80,7 +80,7 @@ function conversationOf(order: CompletionOrder, mode: Mode): Ask['conversation']
 
 /** Requests with a conversation, stealth modes and live browser sessions are never cached (contract 22.1). */
 function cacheRule(order: CompletionOrder, mode: Mode, fresh: boolean): Ask['cache'] {
-  if (order.conversation_id || isStealth(mode) || order.browser_session_id) return 'off'
+  if (order.conversation_id != null || isStealth(mode) || order.browser_session_id) return 'off'
   return fresh ? 'refresh' : 'use'
 }
 
