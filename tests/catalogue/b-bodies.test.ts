@@ -1,0 +1,202 @@
+import { describe, expect, test } from 'bun:test'
+import { startTarget } from './support'
+import { keepsItsPromises } from './support/oracle'
+import { attack, type Row } from './support/rows'
+
+const target = await startTarget()
+const { send, people } = target
+
+const invalid = { is: 400, code: 'validation_error' } as const
+const bytes = (text: string, encoding: 'utf16le' | 'utf8' | 'latin1') => new Uint8Array(Buffer.from(text, encoding))
+const utf32 = (text: string) => new Uint8Array(Uint32Array.from([...text].map((char) => char.codePointAt(0)!)).buffer)
+const BOM = '\ufeff'
+const RANDOM_ID = '00000000-0000-4000-8000-000000000000'
+const nested = (depth: number, open: string, close: string) =>
+  `{"prompt":"x","metadata":{"a":${open.repeat(depth)}${close.repeat(depth)}}}`
+
+/** B1: what is no object, on every route that takes one. */
+const NO_OBJECTS = ['', 'null', '[]', '"x"', '1', 'true', '{', '{"prompt":', "{'prompt':'x'}", 'undefined', 'NaN']
+const TAKERS = [
+  'POST completions',
+  'POST chat/completions',
+  'POST auth/signup',
+  'POST auth/sessions',
+  `PATCH conversations/${RANDOM_ID}`,
+  `PUT keys/${people.keyIds.k1}`,
+]
+
+const shapes: Row[] = [
+  ...TAKERS.flatMap((ask) =>
+    NO_OBJECTS.map(
+      (body): Row => ({ ...invalid, id: 'B1', what: `${ask} with ${body || 'an empty body'}`, ask, body }),
+    ),
+  ),
+  { ...invalid, id: 'B1', what: 'an empty object', body: {} },
+  { ...invalid, id: 'B1', what: 'an empty object for chat', ask: 'POST chat/completions', body: {} },
+  { ...invalid, id: 'B2', what: 'PATCH without a body', ask: `PATCH conversations/${RANDOM_ID}` },
+  {
+    ...invalid,
+    id: 'B2',
+    what: 'PATCH with a stranger member',
+    ask: `PATCH conversations/${RANDOM_ID}`,
+    body: { arg: null },
+  },
+  { id: 'B2', what: 'DELETE without a body', ask: `DELETE conversations/${RANDOM_ID}`, is: 404, code: 'not_found' },
+  {
+    id: 'B2',
+    what: 'DELETE with null',
+    ask: `DELETE conversations/${RANDOM_ID}`,
+    body: 'null',
+    is: 404,
+    code: 'not_found',
+  },
+  {
+    id: 'B2',
+    what: 'DELETE with a stranger member',
+    ask: `DELETE keys/${RANDOM_ID}`,
+    body: { arg: null },
+    is: 404,
+    code: 'not_found',
+  },
+  {
+    id: 'B4',
+    what: 'a byte order mark is read over on completions',
+    body: `${BOM}{"prompt":"bom"}`,
+    is: 200,
+  },
+  { id: 'B4', what: 'and on keys', ask: 'POST keys', body: `${BOM}{"name":"bom"}`, is: 201 },
+  { ...invalid, id: 'B5', what: 'UTF-16', body: bytes('{"prompt":"a"}', 'utf16le') },
+  { ...invalid, id: 'B5', what: 'UTF-32', body: utf32('{"prompt":"a"}') },
+  { ...invalid, id: 'B5', what: 'bytes that are no UTF-8', body: bytes('{"prompt":"\xff\xfe"}', 'latin1') },
+  { ...invalid, id: 'B5', what: 'an overlong slash', body: bytes('{"prompt":"\xc0\xaf"}', 'latin1') },
+  { ...invalid, id: 'B5', what: 'half of a surrogate pair', body: '{"prompt":"a\\ud83d"}' },
+  {
+    ...invalid,
+    id: 'B5',
+    what: 'half of a surrogate pair in a member name',
+    body: '{"prompt":"a","metadata":{"\\ud83d":1}}',
+  },
+  { ...invalid, id: 'B7', what: 'an escaped NUL in the prompt', body: '{"prompt":"a\\u0000b"}' },
+  { ...invalid, id: 'B7', what: 'an escaped NUL in metadata', body: '{"prompt":"a","metadata":{"k\\u0000":"v"}}' },
+  { ...invalid, id: 'B7', what: 'a NUL byte', body: '{"prompt":"a\0b"}' },
+  ...['', '   ', '\u200b', '\n', '\t\r\n \u00a0', '\u2060\ufeff'].map(
+    (prompt): Row => ({ ...invalid, id: 'B8', what: `the prompt ${JSON.stringify(prompt)}`, body: { prompt } }),
+  ),
+  {
+    id: 'B10',
+    what: 'of a member given twice, the last counts everywhere',
+    body: '{"prompt":"[[say:first]]","prompt":"[[say:last]]"}',
+    is: 200,
+    also: ({ body }) => expect(body.content).toBe('last'),
+  },
+]
+attack('B. bodies', target, shapes)
+
+const quickly: Row['also'] = ({ ms }) => expect(ms).toBeLessThan(50)
+const hostile: Row[] = [
+  { ...invalid, id: 'B11', what: '100,000 lists in each other within 50 ms', body: '['.repeat(100_000), also: quickly },
+  { ...invalid, id: 'B11', what: '50,000 objects in each other', body: '{"a":'.repeat(50_000), also: quickly },
+  { ...invalid, id: 'B11', what: 'the same in metadata', body: nested(50_000, '[', ']'), also: quickly },
+  { ...invalid, id: 'B13', what: 'metadata 65 deep', body: nested(65, '[', ']') },
+  { id: 'B13', what: 'metadata 60 deep', body: nested(60, '[', ']'), is: 200 },
+  {
+    ...invalid,
+    id: 'B13',
+    what: 'metadata of 100,000 members',
+    body: { prompt: 'x', metadata: Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, at])) },
+  },
+  {
+    ...invalid,
+    id: 'B13',
+    what: 'a member name of 1 MB',
+    body: { prompt: 'x', metadata: { ['k'.repeat(1_000_000)]: 1 } },
+  },
+  { ...invalid, id: 'B13', what: 'a value of 16 KB', body: { prompt: 'x', metadata: { a: 'x'.repeat(16_384) } } },
+  {
+    id: 'B13',
+    what: '50 members',
+    body: { prompt: 'x', metadata: Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`k${at}`, at])) },
+    is: 200,
+  },
+  {
+    ...invalid,
+    id: 'B11',
+    what: 'a number of 400,000 digits',
+    body: `{"prompt":"x","metadata":{"n":${'9'.repeat(400_000)}}}`,
+  },
+  {
+    id: 'B16',
+    what: 'a cookie named __proto__ is ignored',
+    body: { prompt: 'x' },
+    headers: { cookie: '__proto__=%7B%22a%22%3A1%7D; constructor=x' },
+    is: 200,
+  },
+  ...[
+    'text/plain',
+    '',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/xml',
+    'application/jsonp',
+    'text/json',
+  ].map(
+    (type): Row => ({
+      id: 'B20',
+      what: `JSON as ${type || 'nothing'}`,
+      body: new Uint8Array(Buffer.from('{"prompt":"x"}')),
+      headers: { 'content-type': type },
+      is: 415,
+      code: 'unsupported_media_type',
+    }),
+  ),
+  ...['application/json', 'application/json; charset=utf-8', 'Application/JSON'].map(
+    (type): Row => ({
+      id: 'B20',
+      what: `JSON as ${type}`,
+      body: '{"prompt":"x"}',
+      headers: { 'content-type': type },
+      is: 200,
+    }),
+  ),
+  ...['gzip', 'br', 'deflate, deflate', 'identity, gzip'].map(
+    (encoding): Row => ({
+      id: 'B22',
+      what: `a bomb in ${encoding} is not inflated`,
+      body: Bun.gzipSync(new Uint8Array(20_000_000)),
+      headers: { 'content-encoding': encoding },
+      is: 415,
+      code: 'unsupported_media_type',
+    }),
+  ),
+  {
+    id: 'B24',
+    what: 'a body over 24 MiB',
+    body: `{"prompt":"${'x'.repeat(25 * 1024 * 1024)}"}`,
+    is: 413,
+    code: 'payload_too_large',
+  },
+]
+attack('B. hostile sizes and encodings', target, hostile)
+
+describe('B. prototypes', () => {
+  const poison = '{"isAdmin":true,"toString":1}'
+  test.each([
+    ['at the top', `{"prompt":"a","__proto__":${poison}}`],
+    ['in metadata', `{"prompt":"a","metadata":{"__proto__":${poison},"constructor":{"prototype":${poison}}}}`],
+    ['escaped', `{"prompt":"a","metadata":{"\\u005f_proto__":${poison}}}`],
+    ['in a persona', `{"prompt":"a","persona":{"system_prompt":"x","__proto__":${poison}}}`],
+    ['in a tool', `{"prompt":"a","tools":[{"name":"t","description":"d","input_schema":{"__proto__":${poison}}}]}`],
+    [
+      'in the inline conversation',
+      `{"prompt":"a","conversation":{"messages":[{"role":"user","content":"x","__proto__":${poison}}]}}`,
+    ],
+  ])('B14 %s leave no trace', async (_, body) => {
+    const { status, text } = await send('POST', 'completions', { body })
+    expect(status).toBe(200)
+    expect(text).not.toContain('__proto__')
+    const probe = await send('GET', 'rate-limits')
+    expect(probe.text).not.toContain('isAdmin')
+  })
+})
+
+keepsItsPromises(target)

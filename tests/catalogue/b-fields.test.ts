@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'bun:test'
+import { startTarget } from './support'
+import { startCanary } from './support/canary'
+import { keepsItsPromises } from './support/oracle'
+import { attack, type Row } from './support/rows'
+
+const canary = await startCanary()
+const target = await startTarget()
+const { send } = target
+
+const invalid = { is: 400, code: 'validation_error' } as const
+const chat = { ask: 'POST chat/completions' } as const
+const messages = (list: unknown) => ({ ...chat, body: { messages: list } })
+const user = (content: unknown) => messages([{ role: 'user', content }])
+const picture = (url: unknown) =>
+  user([
+    { type: 'text', text: 'see' },
+    { type: 'image_url', image_url: { url } },
+  ])
+const tool = (input_schema: unknown) => ({
+  body: { prompt: 'x', tools: [{ name: 't', description: 'd', input_schema }] },
+})
+
+const numbers: Row[] = [
+  ...[-0.01, 2.01, '1', null, [], {}, true].map(
+    (temperature): Row => ({
+      ...invalid,
+      id: 'B17',
+      what: `temperature ${JSON.stringify(temperature)}`,
+      body: { prompt: 'x', temperature },
+    }),
+  ),
+  { ...invalid, id: 'B17', what: 'temperature 1e999', body: '{"prompt":"x","temperature":1e999}' },
+  { ...invalid, id: 'B17', what: 'temperature NaN', body: '{"prompt":"x","temperature":NaN}' },
+  ...[0, 2].map(
+    (temperature): Row => ({
+      id: 'B17',
+      what: `temperature ${temperature}`,
+      body: { prompt: 'x', temperature },
+      is: 200,
+    }),
+  ),
+  ...[0, 21, 1.5, '8', -1].map(
+    (max_iterations): Row => ({
+      ...invalid,
+      id: 'B17',
+      what: `max_iterations ${JSON.stringify(max_iterations)}`,
+      body: { prompt: 'x', max_iterations },
+    }),
+  ),
+  ...['true', 1, 'false', [], {}].map(
+    (stream): Row => ({
+      ...invalid,
+      id: 'P1',
+      what: `stream ${JSON.stringify(stream)}`,
+      body: { prompt: 'x', stream },
+    }),
+  ),
+  ...['turbo', '', 'AUTO', 'auto ', '__proto__', 'constructor', 'toString', 1, null].map(
+    (mode): Row => ({ ...invalid, id: 'B18', what: `mode ${JSON.stringify(mode)}`, body: { prompt: 'x', mode } }),
+  ),
+  {
+    id: 'B19',
+    what: 'mode research runs inline with a warning that names its job endpoint (contract 2.4 over the row)',
+    body: { prompt: 'x', mode: 'research' },
+    is: 200,
+    also: ({ body }) => expect(body.warnings.join()).toContain('/research'),
+  },
+]
+attack('B. numbers and words', target, numbers)
+
+const chats: Row[] = [
+  { ...invalid, ...messages(undefined), id: 'B23', what: 'no messages' },
+  { ...invalid, ...messages([]), id: 'B23', what: 'an empty list' },
+  { ...invalid, ...messages({}), id: 'B23', what: 'messages that are no list' },
+  { ...invalid, ...messages([null]), id: 'B23', what: 'a message that is null' },
+  { ...invalid, ...messages([{ role: 'root', content: 'x' }]), id: 'B23', what: 'role root' },
+  { ...invalid, ...messages([{ content: 'x' }]), id: 'B23', what: 'no role' },
+  { ...invalid, ...user({ text: 'x' }), id: 'B23', what: 'content that is an object' },
+  { ...invalid, ...user(7), id: 'B23', what: 'content that is a number' },
+  { ...invalid, ...user([{ type: 'video' }]), id: 'B23', what: 'a part of an unknown kind' },
+  { ...invalid, ...user([null]), id: 'B23', what: 'a part that is null' },
+  {
+    ...invalid,
+    ...messages(Array.from({ length: 100_001 }, () => ({ role: 'user', content: 'x' }))),
+    id: 'B23',
+    what: '100,001 messages',
+  },
+  { ...invalid, ...messages(Array.from({ length: 100_001 }, () => null)), id: 'B23', what: '100,001 times null' },
+  { ...invalid, ...user('x'.repeat(20_000_000)), id: 'B23', what: 'content of 20 MB' },
+  { ...invalid, id: 'B23', what: 'a prompt of a million and one characters', body: { prompt: 'x'.repeat(1_000_001) } },
+  {
+    ...messages([{ role: 'system', content: 'x' }]),
+    id: 'B24',
+    what: 'only a system message',
+    is: 400,
+    code: 'empty_prompt',
+  },
+  { ...user(''), id: 'B24', what: 'an empty user message', is: 400, code: 'empty_prompt' },
+  { ...user(null), id: 'B24', what: 'a user message that is null', is: 400, code: 'empty_prompt' },
+  ...[...['svc_1', '../../x', '__proto__', 'constructor', 'gpt-4'], 'm'.repeat(1_000_000)].map(
+    (model): Row => ({
+      ...chat,
+      id: 'B26',
+      what: `the model ${model.slice(0, 20)} falls back to auto`,
+      body: { model, messages: [{ role: 'user', content: 'hi' }] },
+      is: 200,
+      also: ({ body }) => expect(body.svc_metadata.mode).toBe('auto'),
+    }),
+  ),
+  ...['constructor', '__proto__', 'hasOwnProperty', '../x', 'svc-1-photo'].map(
+    (engine): Row => ({
+      ...invalid,
+      id: 'B26',
+      what: `an override to ${engine}`,
+      body: { prompt: 'x', model_overrides: { fast: engine } },
+    }),
+  ),
+  {
+    ...invalid,
+    id: 'B26',
+    what: 'an override of a mode named constructor',
+    body: '{"prompt":"x","model_overrides":{"constructor":"svc-1-flash"}}',
+  },
+]
+attack('B. chat and engines', target, chats)
+
+const values: Row[] = [
+  ...[{ system_prompt: 'x'.repeat(1_000_000) }, 5, 'admin', {}, { system_prompt: '' }, []].map(
+    (persona): Row => ({
+      ...invalid,
+      id: 'B28',
+      what: `persona ${JSON.stringify(persona).slice(0, 40)}`,
+      body: { prompt: 'x', persona },
+    }),
+  ),
+  {
+    ...invalid,
+    id: 'B29',
+    what: '10,000 skills',
+    body: { prompt: 'x', skills: Array.from({ length: 10_000 }, (_, at) => `s${at}`) },
+  },
+  {
+    id: 'B29',
+    what: 'unknown skills are skipped and named once each (contract 2.1 over the row)',
+    body: { prompt: 'x', skills: ['../x', 'twice', 'twice'] },
+    is: 200,
+    also: ({ body }) => expect(body.warnings).toHaveLength(2),
+  },
+  { ...tool({ type: 'string', pattern: '^(a|a)*b$' }), id: 'B31', what: 'a pattern that explodes is not run', is: 200 },
+  {
+    ...tool({ $ref: `http://127.0.0.1:${canary.port}/s` }),
+    id: 'B31',
+    what: 'a reference to an address is not followed',
+    is: 200,
+  },
+  { ...tool({ $ref: '#' }), id: 'B31', what: 'a reference to itself', is: 200 },
+  { ...tool({ description: 'x'.repeat(10_000_000) }), id: 'B31', what: 'a schema of 10 MB', is: [200, 400] },
+  {
+    ...invalid,
+    id: 'B31',
+    what: 'a tool with a name of 65 characters',
+    body: { prompt: 'x', tools: [{ name: 'n'.repeat(65), description: 'd' }] },
+  },
+  ...[
+    'not-base64!',
+    '',
+    'AAAA',
+    'eyJhIjoxfQ',
+    Buffer.from('[1,2]').toString('base64url'),
+    Buffer.from('["x","y"]').toString('base64url'),
+    `${'A'.repeat(513)}`,
+  ].flatMap((cursor) =>
+    ['conversations', 'keys', 'audit'].map(
+      (list): Row => ({
+        ...invalid,
+        id: 'B34',
+        what: `/${list}?cursor=${cursor.slice(0, 20)}`,
+        ask: `GET ${list}?cursor=${cursor}`,
+      }),
+    ),
+  ),
+  ...['0', '101', '-1', '1.5', 'x', '1e2x'].map(
+    (limit): Row => ({ ...invalid, id: 'B34', what: `limit ${limit}`, ask: `GET conversations?limit=${limit}` }),
+  ),
+  {
+    id: 'B35',
+    what: 'members that nobody knows are ignored (contract 1.1)',
+    ask: 'POST keys',
+    body: { name: 'a', nobody: 1 },
+    is: 201,
+  },
+  {
+    id: 'B35',
+    what: 'and on chat',
+    ...chat,
+    body: { messages: [{ role: 'user', content: 'x' }], nobody: 1, top_p: 'x' },
+    is: 200,
+  },
+]
+attack('B. values', target, values)
+
+describe('B. addresses in content', () => {
+  test.each([
+    ['the metadata service', 'http://169.254.169.254/latest/meta-data/'],
+    ['loopback', `http://127.0.0.1:${canary.port}/a.png`],
+    ['loopback in one number', `http://2130706433:${canary.port}/a.png`],
+    ['loopback in IPv6', `http://[::ffff:127.0.0.1]:${canary.port}/a.png`],
+    ['a name of loopback', `http://localhost:${canary.port}/a.png`],
+    ['a file', 'file:///etc/hostname'],
+    ['nothing', 'http://'],
+  ])('B25 %s is refused before anyone connects', async (_, url) => {
+    const { status, body } = await send('POST', 'chat/completions', picture(url))
+    expect(status).toBe(400)
+    expect(body.error.code).toBeOneOf(['url_blocked', 'validation_error'])
+    const native = await send('POST', 'completions', {
+      body: { prompt: 'see', mode: 'vision', attachments: [{ type: 'image_url', url }] },
+    })
+    expect(native.status).toBe(400)
+    expect(canary.connections()).toBe(0)
+  })
+
+  test("B34 another's cursor shows one's own rows only", async () => {
+    for (let at = 0; at < 3; at++) await send('POST', 'completions', { body: { prompt: `mine ${at}` } })
+    const mine = await send('GET', 'conversations?limit=1')
+    const { body } = await send('GET', `conversations?cursor=${mine.body.next_cursor}`, { as: 'k2' })
+    expect(body.conversations).toEqual([])
+  })
+})
+
+keepsItsPromises(target)

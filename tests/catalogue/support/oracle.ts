@@ -1,0 +1,48 @@
+import { expect, test } from 'bun:test'
+import { eventually, type Target } from '../support'
+
+export const MOST_BLOCK_MS = 200
+const SLOW_HEALTH_MS = 100
+/** One in a hundred; a file is too short for that to be measured finer than by these. */
+const MOST_SLOW = 3
+
+type Promises = {
+  /** Some rows provoke 5xx answers on purpose. */
+  faults?: boolean
+  /** Secrets beyond the callers' own that must not be printed. */
+  canaries?: readonly string[]
+}
+
+/** The global oracle of reliability 3, asked once everything in the file has run. */
+export function keepsItsPromises(target: Target, { faults = false, canaries = [] }: Promises = {}): void {
+  test('and afterwards the same process is there, sound, quick and discreet', async () => {
+    await eventually(
+      () => heldBy(target),
+      (held) => held === 0,
+    )
+    const verified = await target.ops('POST', '/ops/v1/verify')
+    expect(verified.body).toMatchObject({ ok: true })
+
+    const metrics = (await target.ops('GET', '/metrics')).text
+    await target.health.stop()
+    expect(target.alive()).toBe(true)
+    expect(metrics).toContain('svc_unhandled_errors_total 0')
+    if (!faults) expect(metrics).not.toMatch(/svc_http_requests_total\{[^}]*status="5/)
+
+    const printed = target.printed()
+    const told = [...Object.values(target.people.secrets), ...canaries].filter((secret) => printed.includes(secret))
+    expect(told).toEqual([])
+    expect(printed.match(/canary/g)).toBeNull()
+
+    const slow = target.health.latencies().filter((ms) => ms > SLOW_HEALTH_MS)
+    expect(slow.length).toBeLessThanOrEqual(Math.max(MOST_SLOW, target.health.latencies().length / 100))
+    expect(target.blocks().filter(({ ms }) => ms > MOST_BLOCK_MS)).toEqual([])
+  })
+}
+
+/** Cents that are reserved by calls that have ended: there are none (I8). */
+async function heldBy(target: Target): Promise<number> {
+  const emails = [...new Set((['k1', 'k2', 'kz'] as const).map(target.people.emailOf))]
+  const held = await Promise.all(emails.map(async (email) => (await target.moneyOf(email)).held))
+  return held.reduce((sum, each) => sum + each, 0)
+}
