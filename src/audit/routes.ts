@@ -27,7 +27,12 @@ export const auditRoutes = ({ audit, store }: Deps, guard: Guard) =>
       scope: 'billing',
       query: checkedQuery(AuditQuery),
       response: { 200: answer(t.Array(AuditEvent)), ...errors(400, 401, 403, 429) },
-      detail: { summary: 'The record of your account, newest first' },
+      detail: {
+        summary: 'The record of your account, newest first',
+        description:
+          'A page may hold fewer events than `limit` while `X-Has-More` is true: a filter that matches little ' +
+          'is read in steps. Follow `Link` until it is gone.',
+      },
     },
   )
 

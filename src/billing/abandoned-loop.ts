@@ -1,4 +1,4 @@
-import type { AuditLog } from '../audit/index'
+import type { AuditLog } from '../audit'
 import type { Clock } from '../kernel/clock'
 import { failpoint } from '../kernel/failpoint'
 import { type Loop, startLoop } from '../kernel/loop'

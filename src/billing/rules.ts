@@ -1,4 +1,4 @@
-import type { Spend } from '../usage/index'
+import type { Spend } from '../usage'
 import { capReached } from './errors'
 import type { Caps } from './schema'
 

@@ -18,8 +18,16 @@ export type Exchange = {
   errorCode: string | null
 }
 
+/** Every route has it, so the record does without (contract 19: `endpoint`). */
+const PREFIX = /^\/api\/v1/
+
 /** The call a verb is given: the caller, the request id, the route's pattern, and a signal of the client leaving. */
 export function callOf(exchange: Exchange, route: string, signal: AbortSignal): Call {
   if (!exchange.caller) throw new Error(`${route} is reached without a caller`)
-  return { caller: exchange.caller, requestId: exchange.requestId, route: `${exchange.method} ${route}`, signal }
+  return {
+    caller: exchange.caller,
+    requestId: exchange.requestId,
+    route: `${exchange.method} ${route.replace(PREFIX, '')}`,
+    signal,
+  }
 }
