@@ -29,7 +29,7 @@ export function askFromChat(order: ChatOrder): Ask {
       componentLibrary: 'svc',
     },
     context: order.messages.slice(0, last).flatMap(toTurn),
-    conversation: order.conversation_id ? { attach: order.conversation_id } : 'none',
+    conversation: order.conversation_id == null ? 'none' : { attach: order.conversation_id },
     attachments: imagesOf(question),
     temperature: order.temperature ?? undefined,
     skills: order.skills ?? [],

@@ -21,7 +21,7 @@ export const ChatOrder = t.Object(
     stream: t.Optional(nullable(t.Boolean())),
     stream_options: t.Optional(nullable(t.Object({ include_usage: t.Optional(t.Boolean()) }))),
     temperature: t.Optional(nullable(t.Number({ minimum: 0, maximum: 2 }))),
-    conversation_id: t.Optional(nullable(t.String({ maxLength: 128 }))),
+    conversation_id: t.Optional(nullable(t.String())),
     skills: t.Optional(t.Array(t.String({ maxLength: 64 }), { maxItems: 20 })),
     metadata: t.Optional(nullable(JsonObject)),
   },

@@ -29,4 +29,4 @@ export const engineUnavailable = defineError(
 )
 
 /** Never sent, since nobody reads any more: it names the reason in the record. */
-export const clientLeft = defineError('broken', 'client_closed', () => 'The client closed the connection.')
+export const clientLeft = defineError('invalid', 'client_closed', () => 'The client closed the connection.')

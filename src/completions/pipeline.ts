@@ -39,9 +39,10 @@ export function createPipeline(stages: Stages, cache: AnswerCache) {
     try {
       stages.admitExplicitMode(run)
       if (run.cacheKey) await stages.assertFunds(run)
-      const remembered = await recall(run)
-      if (remembered) return { run, result: await replay(run, remembered) }
-      return { run, result: await leading(run, () => think(run)) }
+      const known = recall(run)
+      const remembered = known instanceof Promise ? await known : known
+      const result = remembered ? replay(run, remembered) : leading(run, () => think(run))
+      return { run, result: await result }
     } finally {
       run.deadline.end()
     }
@@ -94,7 +95,7 @@ export function createPipeline(stages: Stages, cache: AnswerCache) {
     const result = await replay(run, answer)
     yield {
       type: 'began',
-      run: { ...run, resolvedMode: answer.resolvedMode, model: answer.model, routing: answer.routing },
+      run: { ...run, id: answer.id, resolvedMode: answer.resolvedMode, model: answer.model, routing: answer.routing },
     }
     yield { type: 'text', text: answer.content }
     yield { type: 'ended', run, result }
@@ -112,10 +113,13 @@ export function createPipeline(stages: Stages, cache: AnswerCache) {
     await steps.return(stages.partial(run, text))
   }
 
-  /** An answer remembered, or one that an identical request is making right now (contract 22.1). */
-  async function recall({ cacheKey, ask }: Opened): Promise<StoredAnswer | null> {
+  /**
+   * An answer remembered, or one that an identical request is making right now (contract 22.1). Null comes
+   * at once and not as a promise: nobody may slip in between looking and leading.
+   */
+  function recall({ cacheKey, ask }: Opened): StoredAnswer | null | Promise<StoredAnswer | null> {
     if (!cacheKey || ask.cache === 'refresh') return null
-    return cache.get(cacheKey) ?? (await cache.pending(cacheKey)) ?? null
+    return cache.get(cacheKey) ?? cache.pending(cacheKey) ?? null
   }
 
   async function replay(run: Opened, answer: StoredAnswer): Promise<Result> {

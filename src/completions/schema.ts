@@ -91,7 +91,7 @@ export const CompletionOrder = t.Object(
     prompt: t.String({ minLength: 1, maxLength: 1_000_000 }),
     mode: t.Optional(oneOf(MODES)),
     stream: t.Optional(t.Boolean()),
-    conversation_id: t.Optional(nullable(t.String({ maxLength: 128 }))),
+    conversation_id: t.Optional(nullable(t.String())),
     conversation: t.Optional(InlineConversation),
     skills: t.Optional(t.Array(t.String({ maxLength: 64 }), { maxItems: 20 })),
     tools: t.Optional(t.Array(Tool, { maxItems: 64 })),

@@ -24,7 +24,7 @@ import { createFinish } from './stages/finish'
 import { createOpen } from './stages/open'
 import { createRecord } from './stages/record'
 import { createThink } from './stages/think'
-import { chatFramer, type Framer, nativeFramer } from './stream'
+import { chatFramer, type Framer, nativeFramer, nativeHeartbeat } from './stream'
 
 type Deps = {
   store: Store
@@ -46,7 +46,13 @@ type Deps = {
 }
 
 /** A stream ready to be sent: where it comes from and how its frames look. */
-export type AnswerStream = { source: AsyncGenerator<Progress>; frame: Framer; endsWithDone: boolean }
+export type AnswerStream = {
+  source: AsyncGenerator<Progress>
+  frame: Framer
+  /** Said after 10 s of silence; a comment where the format has nothing for it. */
+  heartbeat?: (elapsedMs: number) => string
+  endsWithDone: boolean
+}
 
 export type CompletionService = ReturnType<typeof createCompletions>
 
@@ -76,7 +82,7 @@ export function createCompletions(deps: Deps) {
     const source = pipeline.stream(call, await read(call, order, fresh))
     return order.format === 'compat'
       ? { source, frame: chatFramer(deps.clock, false), endsWithDone: true }
-      : { source, frame: nativeFramer, endsWithDone: false }
+      : { source, frame: nativeFramer, heartbeat: nativeHeartbeat, endsWithDone: false }
   }
 
   async function read(call: Call, order: CompletionOrder, fresh: boolean): Promise<Ask> {

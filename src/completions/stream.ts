@@ -12,7 +12,7 @@ export type Framer = (progress: Progress) => string
 export const nativeFramer: Framer = (progress) => {
   switch (progress.type) {
     case 'began':
-      return sseFrame({ event: 'meta', data: metaOf(progress.run) })
+      return sseFrame({ event: 'meta', data: metaOf(progress.run) }) + genuiMeta(progress.run)
     case 'text':
       return sseFrame({ event: 'token', data: { token: progress.text } })
     case 'ended':
@@ -20,8 +20,13 @@ export const nativeFramer: Framer = (progress) => {
   }
 }
 
-function metaOf(run: Extract<Progress, { type: 'began' }>['run']) {
-  const genui = run.resolvedMode === 'genui'
+/** What a silent native stream says: the engine is still at it (contract 3). */
+export const nativeHeartbeat = (elapsedMs: number): string =>
+  sseFrame({ event: 'thinking', data: { iteration: 1, elapsed_ms: elapsedMs } })
+
+type Begun = Extract<Progress, { type: 'began' }>['run']
+
+function metaOf(run: Begun) {
   return {
     id: run.id,
     mode: run.ask.mode,
@@ -33,9 +38,13 @@ function metaOf(run: Extract<Progress, { type: 'began' }>['run']) {
     request_id: run.call.requestId,
     routing: run.routing,
     skills: [],
-    ...(genui ? { component_library: run.ask.voice.componentLibrary } : {}),
   }
 }
+
+const genuiMeta = ({ resolvedMode, ask }: Begun): string =>
+  resolvedMode === 'genui'
+    ? sseFrame({ event: 'genui_meta', data: { library: ask.voice.componentLibrary, tools: [] } })
+    : ''
 
 const doneOf = (run: Opened, { answer, usage, conversationId }: Result) => ({
   id: answer.id,

@@ -17,7 +17,7 @@ type Stream<T> = {
   source: AsyncGenerator<T>
   /** One item as one or more whole frames. */
   frame(item: T): string
-  /** After 10 s of silence. */
+  /** After 10 s of silence, once something has been said. */
   heartbeat?: (elapsedMs: number) => string
   /** Chat streams end an error with `[DONE]`, native ones do not (contract 3, 4). */
   endsWithDone: boolean
@@ -50,6 +50,7 @@ export function createStreams({ clock, log, accessLog, stopping }: Deps) {
     const silence = () => clock.sleep(SILENCE_MS, over.signal).then(() => null)
     let next = first
     let lastAt = clock.monotonic()
+    let begun = false
     // One timer for many items: it looks back when it fires, so a flowing stream pays nothing for it.
     let alarm = silence()
     try {
@@ -57,11 +58,12 @@ export function createStreams({ clock, log, accessLog, stopping }: Deps) {
         const item = await Promise.race([next, alarm])
         if (item === null) {
           alarm = silence()
-          if (clock.monotonic() - lastAt >= SILENCE_MS / 2) yield beat(stream)
+          if (clock.monotonic() - lastAt >= SILENCE_MS / 2) yield begun ? beat(stream) : SSE_HEARTBEAT
           continue
         }
         if (item.done) return
         lastAt = clock.monotonic()
+        begun = true
         yield stream.frame(item.value)
         if (stopping.aborted) throw shuttingDown()
         next = source.next()

@@ -15,11 +15,10 @@ type Deps = { classifier: Classifier; engines: EngineService; outbound: Outbound
 const FETCH = { maxBytes: 15 * 1024 * 1024, timeoutMs: 10_000 }
 const SEES_IMAGES = new Set(['vision', 'data_extraction', 'domain_analysis'])
 
-/** Which mode, which engine, which system prompt. Throws 400 on unknown overrides and prompts too long. */
+/** Which mode, which engine, which system prompt. Throws 400 on prompts too long and pictures that are none. */
 export function createDecide({ classifier, engines, outbound }: Deps) {
   return async function decide(run: Opened): Promise<Decided> {
     const { ask } = run
-    assertOverrides(ask.overrides, engines)
     const choice = classifier.decide({
       mode: workOf(ask.mode),
       prompt: ask.prompt,
@@ -34,7 +33,8 @@ export function createDecide({ classifier, engines, outbound }: Deps) {
     const sees = SEES_IMAGES.has(work)
     const promptTokens = countPrompt(run, system, engines)
     const window = engines.window(engineId)
-    if (promptTokens > window) throw promptTooLong(promptTokens, window)
+    // An engine without a window is one that nobody connected; asking it says so (503).
+    if (window > 0 && promptTokens > window) throw promptTooLong(promptTokens, window)
     return {
       ...run,
       resolvedMode,
@@ -56,16 +56,6 @@ const unseen = (mode: string) => `"attachments" were ignored: mode "${mode}" doe
 function routingOf(choice: ReturnType<Classifier['decide']>): Routing {
   const { source, confidence, reasoning } = choice
   return { source, confidence, reasoning, preference_id: null, fallback_used: false }
-}
-
-function assertOverrides(overrides: Readonly<Record<string, string>>, engines: EngineService): void {
-  for (const [mode, engineId] of Object.entries(overrides)) {
-    const path = `model_overrides.${mode.slice(0, 64)}`
-    if (!engines.knowsMode(mode)) throw invalidInput(path, `"${path}" names a mode this server does not know.`)
-    if (!engines.has(engineId)) {
-      throw invalidInput(path, `"${path}" is ${quoted(engineId)}, which is not an engine. GET /models lists them.`)
-    }
-  }
 }
 
 function countPrompt({ ask, history }: Opened, system: string | null, engines: EngineService): number {

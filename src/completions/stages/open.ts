@@ -1,21 +1,27 @@
 import type { ConversationService } from '../../conversations'
+import type { EngineService } from '../../engines'
 import type { Call } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
+import { invalidInput, quoted } from '../../kernel/errors'
 import { type Ask, cacheKeyOf } from '../ask'
 import { startDeadline } from '../deadline'
 import type { Opened } from '../run'
 import { CompletionId } from '../schema'
 
-type Deps = { clock: Clock; conversations: ConversationService; cacheEnabled: boolean }
+type Deps = { clock: Clock; conversations: ConversationService; engines: EngineService; cacheEnabled: boolean }
 
 const PLAIN_TIMEOUT_MS = 120_000
 const STREAM_TIMEOUT_MS = 600_000
 
-/** Reads what the request builds on and starts its clock. Throws 404 `not_found` on a foreign conversation. */
-export function createOpen({ clock, conversations, cacheEnabled }: Deps) {
+/**
+ * Reads what the request builds on and starts its clock. Throws 400 on modes and engines nobody knows, 404
+ * `not_found` on a foreign conversation.
+ */
+export function createOpen({ clock, conversations, engines, cacheEnabled }: Deps) {
   return async function open(call: Call, ask: Ask, stream: boolean): Promise<Opened> {
+    assertEngines(ask, engines)
     const attached = typeof ask.conversation === 'object' ? ask.conversation.attach : null
-    const stored = attached ? await conversations.history(call.caller.userId, attached) : null
+    const stored = attached === null ? null : await conversations.history(call.caller.userId, attached)
     return {
       id: CompletionId.create(),
       call,
@@ -28,4 +34,18 @@ export function createOpen({ clock, conversations, cacheEnabled }: Deps) {
       deadline: startDeadline(clock, call.signal, stream ? STREAM_TIMEOUT_MS : PLAIN_TIMEOUT_MS),
     }
   }
+}
+
+function assertEngines({ engine, overrides }: Ask, engines: EngineService): void {
+  const assertEngine = (path: string, id: string) => {
+    if (!engines.has(id)) {
+      throw invalidInput(path, `"${path}" is ${quoted(id)}, which is not an engine. GET /models lists them.`)
+    }
+  }
+  for (const [mode, id] of Object.entries(overrides)) {
+    const path = `model_overrides.${mode.slice(0, 64)}`
+    if (!engines.knowsMode(mode)) throw invalidInput(path, `"${path}" names a mode this server does not know.`)
+    assertEngine(path, id)
+  }
+  if (engine !== null) assertEngine('stealth_model', engine)
 }

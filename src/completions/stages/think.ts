@@ -1,7 +1,7 @@
 import type { Agent } from '../../agent'
 import type { Step, Task, Thought } from '../../agent/schema'
 import type { EngineService } from '../../engines'
-import { requestTimeout } from '../errors'
+import { clientLeft, requestTimeout } from '../errors'
 import { wantsJson, workOf } from '../rules'
 import type { Admitted, Opened } from '../run'
 
@@ -40,7 +40,8 @@ export function createThink({ agent, engines }: { agent: Agent; engines: EngineS
 }
 
 function explained(run: Opened, error: unknown): unknown {
-  return run.deadline.timedOut() ? requestTimeout(run.stream ? 600 : 120, run.ask.mode) : error
+  if (run.deadline.timedOut()) return requestTimeout(run.stream ? 600 : 120, run.ask.mode)
+  return run.call.signal.aborted ? clientLeft() : error
 }
 
 function taskOf(run: Admitted): Task {
