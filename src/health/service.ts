@@ -14,7 +14,7 @@ type Deps = {
 
 export type HealthService = ReturnType<typeof createHealth>
 
-/** Probes are shared for this long, so that watching costs nothing (contract 21). */
+/** Probes are shared for this long, whatever they found, so that watching costs nothing (contract 21). */
 const FRESH_MS = 30_000
 const PATIENCE_MS = 5_000
 const SLOW_DATABASE_MS = 1_000
@@ -48,8 +48,7 @@ export function createHealth({ clock, version, pingDatabase, pingRedis, probeEng
       providers,
       infrastructure: { database, redis },
     }
-    // Trouble is not remembered: the next caller asks again, so recovery shows at once.
-    last = health.status === 'healthy' ? { health, at: clock.monotonic() } : null
+    last = { health, at: clock.monotonic() }
     return health
   }
 
