@@ -1,5 +1,5 @@
 import { ErrorBody } from '../../src/http/envelope'
-import { checker, type Issue, type TSchema } from '../../src/kernel/schema'
+import { checker, type TSchema } from '../../src/kernel/schema'
 
 type Json = Record<string, unknown>
 type Operation = { responses: Record<string, { content?: Record<string, { schema: Json }> }> }
@@ -47,13 +47,13 @@ export function createConformance(document: Document) {
     if (!declared) {
       if (operation && !EDGE_STATUSES.has(status))
         throw new Error(`${where}, which the OpenAPI document does not declare`)
-      if (status >= 400) report(where, errorChecker.issues(body), body)
+      if (status >= 400) report(where, errorChecker, body)
       return
     }
     if (body === undefined) return
     const schema = declared.content?.['application/json']?.schema
     if (!schema) throw new Error(`${where} with JSON, which the OpenAPI document does not declare`)
-    report(where, checkerOf(schema).issues(body), body)
+    report(where, checkerOf(schema), body)
   }
 
   function operationOf(method: string, path: string): Operation | undefined {
@@ -82,9 +82,10 @@ function assertHeaders(where: string, { headers, body }: Answer): void {
   throw new Error(`${where}: the body names request ${inBody} and the header ${inHeader}`)
 }
 
-function report(where: string, issues: Issue[], body: unknown): void {
-  if (!issues.length) return
-  const list = issues
+function report(where: string, check: ReturnType<typeof checker>, body: unknown): void {
+  if (check.is(body)) return
+  const list = check
+    .issues(body)
     .slice(0, 8)
     .map(({ path, message, params }) => `  ${path || 'the body'} ${message} ${JSON.stringify(params)}`)
   throw new Error(

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'bun:test'
+import { createWorld } from '../support/world'
+import { routesOf, withId } from './matrix'
+
+const world = await createWorld()
+const routes = await routesOf(world)
+
+/** All that may be called without a credential (contract 1.2). */
+const GOLDEN = ['GET /health', 'HEAD /health', 'POST /auth/signup', 'POST /auth/sessions']
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
+const paths = [...new Set(routes.map(({ path }) => path))]
+const cells = paths.flatMap((path) => METHODS.map((method) => ({ name: `${method} ${path}`, method, path })))
+
+describe('without a credential (A16)', () => {
+  test('the document calls open what the golden list calls open', () => {
+    const open = routes.filter(({ isOpen }) => isOpen).map(({ name }) => name)
+    expect([...open, 'HEAD /health'].sort()).toEqual([...GOLDEN].sort())
+  })
+
+  test.each(cells.filter(({ name }) => !GOLDEN.includes(name)))('$name is 401', async ({ method, path }) => {
+    const body = ['POST', 'PUT', 'PATCH'].includes(method) ? '{"broken":' : undefined
+    const reply = await world.send(method, withId(path, 'none'), body)
+    expect(reply.status).toBe(401)
+    expect(reply.headers.get('www-authenticate')).toBe('Bearer')
+    if (method !== 'HEAD') {
+      expect(reply.body.error).toMatchObject({ type: 'authentication_error', code: 'invalid_api_key' })
+    }
+  })
+
+  test.each(GOLDEN)('%s is not', async (name) => {
+    const [method, path] = name.split(' ') as [string, string]
+    const reply = await world.send(method, withId(path, ''), method === 'POST' ? {} : undefined)
+    expect(reply.status).not.toBe(401)
+  })
+
+  test.each([
+    'health/',
+    '/api/v1//health',
+    'HEALTH',
+    'health;x=1',
+    'health/..%2fmodels',
+    'health%2f..%2fmodels',
+    'nowhere',
+  ])('%s is no way around it (A17)', async (path) => {
+    const reply = await world.send('GET', path)
+    expect([401, 404]).toContain(reply.status)
+    expect(reply.text).not.toContain('svc-core')
+  })
+
+  test.each(['api_key', 'access_token', 'token', 'key'])(
+    'a key as ?%s= is not a credential, and not logged (A7)',
+    async (name) => {
+      const { key } = await world.person()
+      expect((await world.send('GET', `models?${name}=${key}`)).status).toBe(401)
+      expect(world.logged.join('')).not.toContain(key.slice('svc_sk_live_'.length))
+    },
+  )
+})

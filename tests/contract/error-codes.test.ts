@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'bun:test'
+import { errorHeaders, statusOf, toEnvelope } from '../../src/http/envelope'
+import { AppError, type ErrorKind } from '../../src/kernel/errors'
+
+/** The table of contract 1.5. */
+const TABLE: Record<string, { status: number; type: string }> = {
+  ...ofType('invalid_request_error', 400, [
+    ...['validation_error', 'empty_prompt', 'missing_prompt', 'missing_fields', 'missing_text', 'missing_file'],
+    ...['invalid_format', 'url_blocked', 'org_required', 'routing_preference_invalid'],
+    ...['routing_suggest_below_threshold', 'guardrail_policy_invalid', 'guardrail_blocked'],
+  ]),
+  ...ofType('authentication_error', 401, [
+    'invalid_api_key',
+    'invalid_session',
+    'invalid_token',
+    'invalid_credentials',
+  ]),
+  ...ofType('billing_error', 402, ['insufficient_credits']),
+  ...ofType('permission_error', 403, ['missing_scope', 'forbidden', 'origin_not_allowed', 'bot_check_failed']),
+  ...ofType('not_found_error', 404, ['not_found', 'session_not_found', 'live_view_unavailable']),
+  ...ofType('invalid_request_error', 405, ['method_not_allowed']),
+  ...ofType('conflict_error', 409, ['conflict', 'idempotency_conflict', 'team_billing_setup_required']),
+  ...ofType('invalid_request_error', 413, ['payload_too_large']),
+  ...ofType('invalid_request_error', 415, ['unsupported_media_type']),
+  ...ofType('invalid_request_error', 422, ['review_failed']),
+  ...ofType('rate_limit_error', 429, [
+    ...['rate_limit_exceeded', 'mode_rate_limit_exceeded', 'token_limit_exceeded', 'browser_session_limit'],
+  ]),
+  ...ofType('api_error', 500, ['server_error']),
+  ...ofType('api_error', 501, ['browser_unconfigured']),
+  ...ofType('api_error', 502, ['tts_provider_error', 'stt_provider_error']),
+  ...ofType('api_error', 503, [
+    ...['queue_unavailable', 'tts_unavailable', 'stt_unavailable', 'voice_unavailable'],
+    ...['service_unavailable', 'storage_unavailable', 'engine_unavailable'],
+  ]),
+  ...ofType('api_error', 504, ['request_timeout']),
+}
+
+/** Named in the record and never sent: nobody is left to read it. */
+const RECORD_ONLY = ['client_closed']
+
+function ofType(type: string, status: number, codes: string[]) {
+  return Object.fromEntries(codes.map((code) => [code, { status, type }]))
+}
+
+/** Every `(kind, code)` that the sources of the tenant plane can throw. */
+async function findThrown(): Promise<{ kind: ErrorKind; code: string; file: string }[]> {
+  const files = await Array.fromAsync(new Bun.Glob('src/**/*.ts').scan('.'))
+  const found = await Promise.all(
+    files.map(async (file) => {
+      const text = await Bun.file(file).text()
+      const pairs = text.matchAll(/(?:new AppError|defineError)\(\s*'(\w+)',\s*'(\w+)'/g)
+      return [...pairs].map(([, kind, code]) => ({ kind: kind as ErrorKind, code: code!, file }))
+    }),
+  )
+  return found.flat().filter(({ code }) => !RECORD_ONLY.includes(code))
+}
+
+const thrown = await findThrown()
+
+describe('error codes (contract 1.5)', () => {
+  test('the sources throw some', () => {
+    expect(thrown.length).toBeGreaterThan(40)
+  })
+
+  test.each(thrown)('$code of $file is in the table, with its status and type', ({ kind, code }) => {
+    const error = new AppError(kind, code, 'words')
+    const face = { status: statusOf(error), type: toEnvelope(error, 'req_1').error.type }
+    expect(face).toEqual(TABLE[code] as typeof face)
+  })
+
+  test('every error is made with a literal kind and code, so that this table can see it', async () => {
+    const files = await Array.fromAsync(new Bun.Glob('src/**/*.ts').scan('.'))
+    const blind = await Promise.all(
+      files.map(async (file) => {
+        const text = await Bun.file(file).text()
+        return /(?:new AppError|defineError)\(\s*(?!'\w+',\s*'\w+')\S/.test(text) ? [file] : []
+      }),
+    )
+    expect(blind.flat()).toEqual(['src/kernel/errors.ts'])
+  })
+})
+
+describe('the envelope', () => {
+  test('names message, type, code and request', () => {
+    const error = new AppError('missing', 'not_found', 'No key with this id.')
+    expect(toEnvelope(error, 'req_1')).toEqual({
+      error: { message: 'No key with this id.', type: 'not_found_error', code: 'not_found', request_id: 'req_1' },
+    })
+  })
+
+  test('of a bad request says which member, and lists every finding', () => {
+    const details = [{ path: 'mode', message: 'bad' }]
+    const error = new AppError('invalid', 'validation_error', 'bad', { param: 'mode', details })
+    expect(toEnvelope(error, 'req_1').error).toMatchObject({ param: 'mode', details })
+    expect(toEnvelope(new AppError('invalid', 'validation_error', 'bad'), 'req_1').error).toMatchObject({
+      param: null,
+      details: [],
+    })
+  })
+
+  test.each(['throttled', 'unavailable'] as const)(
+    'of kind %s comes with whole seconds to wait, at least one',
+    (kind) => {
+      const wait = (retryAfterS?: number) =>
+        errorHeaders(new AppError(kind, 'x', 'x', retryAfterS === undefined ? {} : { retryAfterS }))
+      expect(wait(0.2)['retry-after']).toBe('1')
+      expect(wait(7.1)['retry-after']).toBe('8')
+      expect(wait()['retry-after']).toBe('5')
+    },
+  )
+
+  test('of a missing credential says how to send one', () => {
+    expect(errorHeaders(new AppError('unauthenticated', 'invalid_api_key', 'x'))).toEqual({
+      'www-authenticate': 'Bearer',
+    })
+  })
+})

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'bun:test'
+import { SCOPES, type Scope } from '../../src/kernel/caller'
+import { createWorld } from '../support/world'
+import { routesOf, withId } from './matrix'
+
+const world = await createWorld()
+const routes = await routesOf(world)
+
+/** What each route asks for (contract 1.2); null is any valid key. A new route is added here by hand, on purpose. */
+const GOLDEN: Record<string, Scope | null> = {
+  'GET /openapi.json': null,
+  'DELETE /auth/sessions': null,
+  'GET /auth/me': null,
+  'GET /rate-limits': null,
+  'POST /keys': 'billing',
+  'GET /keys': 'billing',
+  'GET /keys/{id}': 'billing',
+  'PUT /keys/{id}': 'billing',
+  'PATCH /keys/{id}': 'billing',
+  'DELETE /keys/{id}': 'billing',
+  'GET /audit': 'billing',
+  'GET /models': 'completions',
+  'GET /models/{id}': 'completions',
+  'POST /completions': 'completions',
+  'POST /chat/completions': 'completions',
+  'GET /conversations': 'completions',
+  'GET /conversations/{id}': 'completions',
+  'PATCH /conversations/{id}': 'completions',
+  'DELETE /conversations/{id}': 'completions',
+}
+
+const closed = routes.filter(({ isOpen }) => !isOpen)
+const holders = await Promise.all(
+  SCOPES.map(async (scope) => ({ holds: scope, person: await world.person({ scopes: [scope] }) })),
+)
+const cells = closed.flatMap((route) => holders.map((holder) => ({ ...holder, ...route })))
+
+describe('scopes (I23)', () => {
+  test('the document asks for what the golden table asks for', () => {
+    expect(Object.fromEntries(closed.map(({ name, scope }) => [name, scope]))).toEqual(GOLDEN)
+  })
+
+  /** The body is not JSON: a key without the scope must be told of the scope, one with it of the body. */
+  test.each(cells)('a key for $holds alone at $name', async ({ holds, scope, person, method, path, hasBody }) => {
+    const reply = await person.send(method, withId(path, 'none'), hasBody ? '{"broken":' : undefined)
+    const isRefused = scope !== null && scope !== holds
+    expect(reply.body?.error?.code === 'missing_scope').toBe(isRefused)
+    if (isRefused) expect(reply.status).toBe(403)
+    if (!isRefused && hasBody) expect(reply.status).toBe(400)
+  })
+
+  test('the refusal names what the key has and what it lacks', async () => {
+    const { person } = holders.find(({ holds }) => holds === 'tools')!
+    const { body } = await person.send('POST', 'completions', { prompt: 'hi' })
+    expect(body.error).toMatchObject({ type: 'permission_error', code: 'missing_scope' })
+    expect(body.error.message).toBe(
+      "This key may use tools; this call needs the scope completions. The key's owner can add it.",
+    )
+  })
+
+  test('a refused call leaves nothing behind', async () => {
+    const person = await world.person({ scopes: ['billing'] })
+    await person.send('POST', 'completions', { prompt: 'hi' })
+    await person.send('POST', 'chat/completions', { messages: [{ role: 'user', content: 'hi' }] })
+    expect((await person.send('GET', 'audit?action=completion.*')).body).toEqual([])
+  })
+})

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { createWorld, type Person, type Reply } from '../support/world'
+import { routesOf, withId } from './matrix'
+
+const world = await createWorld()
+const routes = (await routesOf(world)).filter(({ path }) => path.includes('{'))
+const [owner, stranger, colleague] = [await world.person(), await world.person(), await world.person({ ofOrg: true })]
+
+/** One thing of the owner's for each kind of id, made through the API. */
+const OWNED: Record<string, () => Promise<string>> = {
+  keys: async () => (await owner.send('POST', 'keys', { name: 'theirs' })).body.id,
+  conversations: async () => (await owner.send('POST', 'completions', { prompt: randomUUID() })).body.conversation_id,
+}
+/** Kinds that everyone may see. */
+const SHARED = ['models']
+/** A body each route accepts, so that only the id decides. */
+const BODIES: Record<string, object> = {
+  'PUT /keys/{id}': { name: 'mine now' },
+  'PATCH /keys/{id}': { name: 'mine now' },
+  'PATCH /conversations/{id}': { title: 'mine now' },
+}
+
+const kindOf = (path: string): string => path.split('/')[1]!
+const cells = routes
+  .filter(({ path }) => !SHARED.includes(kindOf(path)))
+  .flatMap((route) => [
+    { ...route, who: 'another user', person: stranger },
+    { ...route, who: "an org's key", person: colleague },
+  ])
+
+const asked = (person: Person, { method, path, name }: (typeof routes)[number], id: string): Promise<Reply> =>
+  person.send(method, withId(path, id), BODIES[name])
+
+/** What of an answer can tell two ids apart. */
+function comparable({ status, text, body, headers }: Reply) {
+  const id = body.error.request_id as string
+  return { status, text: text.replaceAll(id, 'req'), type: headers.get('content-type'), length: text.length }
+}
+
+describe('what belongs to someone else (I22)', () => {
+  test('every kind of id can be tried', () => {
+    const untried = routes.map(({ path }) => kindOf(path)).filter((kind) => !SHARED.includes(kind) && !OWNED[kind])
+    expect(untried).toEqual([])
+  })
+
+  test.each(cells)('$name: for $who, theirs, none and nonsense are one answer', async (route) => {
+    const theirs = await OWNED[kindOf(route.path)]!()
+    const [foreign, missing, malformed] = [
+      await asked(route.person, route, theirs),
+      await asked(route.person, route, randomUUID()),
+      await asked(route.person, route, 'not-an-id'),
+    ]
+    expect(foreign.status).toBe(404)
+    expect(foreign.body.error.code).toBe('not_found')
+    expect(comparable(foreign)).toEqual(comparable(missing))
+    expect(comparable(malformed)).toEqual(comparable(missing))
+  })
+
+  test('continuing their conversation is the same answer as continuing none', async () => {
+    const theirs = await OWNED.conversations!()
+    const replies = await Promise.all(
+      [theirs, randomUUID(), 'nonsense', 'x'.repeat(500), ''].flatMap((conversation_id) => [
+        stranger.send('POST', 'completions', { prompt: 'go on', conversation_id }),
+        stranger.send('POST', 'completions', { prompt: 'go on', conversation_id, stream: true }),
+        stranger.send('POST', 'chat/completions', { messages: [{ role: 'user', content: 'go on' }], conversation_id }),
+      ]),
+    )
+    for (const reply of replies) expect(comparable(reply)).toEqual(comparable(replies[0]!))
+    expect(replies[0]!.status).toBe(404)
+  })
+
+  test('lists show their owner only', async () => {
+    const key = await OWNED.keys!()
+    const conversation = await OWNED.conversations!()
+    for (const path of ['keys', 'conversations', 'audit', 'audit?entity_type=completion']) {
+      const { text } = await stranger.send('GET', path)
+      expect(text).not.toContain(key)
+      expect(text).not.toContain(conversation)
+      expect(text).not.toContain(owner.userId)
+    }
+  })
+
+  test('and nothing was changed by trying', async () => {
+    const key = await OWNED.keys!()
+    for (const route of routes.filter(({ path }) => kindOf(path) === 'keys')) await asked(stranger, route, key)
+    expect((await owner.send('GET', `keys/${key}`)).body).toMatchObject({ name: 'theirs', status: 'active' })
+  })
+})
