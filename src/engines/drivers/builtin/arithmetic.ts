@@ -12,6 +12,7 @@ const PHRASES: [RegExp, string][] = [
   [/\b(?:the\s+)?cube root of\s+/g, 'cbrt '],
   [/\bhalf of\s+/g, '0.5*'],
   [/\b(?:to the power of|raised to the power of|raised to)\b/g, '^'],
+  [/\s*\bfactorial\b/g, '!'],
   [/\bsquared\b/g, '^2'],
   [/\bcubed\b/g, '^3'],
   [/\bplus\b|\band\b(?=\s+\d)/g, '+'],
@@ -23,8 +24,8 @@ const PHRASES: [RegExp, string][] = [
 
 /** `What is 12 * 7 + 3?`, `15% of 80`, `three plus four`, `the average of 2, 4 and 9`. */
 export const arithmetic: Skill = ({ prompt }) => {
-  const asked = prompt.replace(ASKING, '').replace(/\s*(?:=\s*)?\??[.!]?\s*$/, '')
-  if (asked.length === 0 || asked.length > 400) return null
+  const asked = prompt.replace(ASKING, '').replace(/\s*(?:=\s*)?\??[.]?\s*$/, '')
+  if (asked.length === 0) return null
   const listed = overList(asked)
   if (listed) return listed
 

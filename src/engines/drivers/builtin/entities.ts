@@ -2,18 +2,26 @@ import type { Skill } from './question'
 
 export type EntityKind = 'emails' | 'urls' | 'dates' | 'amounts' | 'phones' | 'hashtags' | 'mentions' | 'numbers'
 
-/** What can be told from the form of a text alone. */
+const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\\.?'
+const DAY = '\\d{1,2}(?:st|nd|rd|th)?'
+const DIGITS = '\\d[\\d,]{0,20}(?:\\.\\d{1,10})?'
+
+/** What can be told from the form of a text alone. Every repetition is bounded: these run over a megabyte of anything. */
 const FORMS: Record<EntityKind, RegExp> = {
-  emails: /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g,
-  urls: /https?:\/\/[^\s<>"')\]]+[^\s<>"')\].,;:!?]/g,
-  dates:
-    /\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{1,2}(?:st|nd|rd|th)?\s+(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?,?(?:\s+\d{4})?\b|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s+\d{1,2}(?:st|nd|rd|th)?(?:,?\s+\d{4})?\b/g,
-  amounts:
-    /(?:[$€£¥]\s?\d[\d,]*(?:\.\d+)?|\b\d[\d,]*(?:\.\d+)?\s?(?:USD|EUR|GBP|CHF|JPY|dollars?|euros?|pounds?|€|£)(?!\w))/g,
-  phones: /(?<![\w-])\+?\(?\d{1,4}\)?(?:[\s./-]?\(?\d{2,4}\)?){2,4}(?![\w-])/g,
-  hashtags: /(?<!\w)#\w+/g,
-  mentions: /(?<![\w.])@\w+/g,
-  numbers: /(?<![\w.-])-?\d[\d,]*(?:\.\d+)?(?!\w)/g,
+  emails: /(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/g,
+  urls: /https?:\/\/[^\s<>"')\]]{1,2000}(?<![.,;:!?])/g,
+  dates: new RegExp(
+    `\\b\\d{4}-\\d{2}-\\d{2}\\b|\\b\\d{1,2}[./]\\d{1,2}[./]\\d{2,4}\\b|\\b${DAY} ${MONTH},?(?: \\d{4})?\\b|\\b${MONTH} ${DAY}(?:,? \\d{4})?\\b`,
+    'g',
+  ),
+  amounts: new RegExp(
+    `[$€£¥] ?${DIGITS}|(?<![\\w.,])${DIGITS} ?(?:USD|EUR|GBP|CHF|JPY|dollars?|euros?|pounds?|€|£)(?!\\w)`,
+    'g',
+  ),
+  phones: /(?<![\w.+-])\+?\(?\d{1,4}\)?(?:[ ./-]?\(?\d{2,4}\)?){2,4}(?![\w-])/g,
+  hashtags: /(?<!\w)#\w{1,100}/g,
+  mentions: /(?<![\w.])@\w{1,100}/g,
+  numbers: new RegExp(`(?<![\\w.,-])-?${DIGITS}(?!\\w)`, 'g'),
 }
 
 const ASKED: [RegExp, EntityKind][] = [
@@ -24,8 +32,19 @@ const ASKED: [RegExp, EntityKind][] = [
   [/\b(?:phone|telephone)\b/i, 'phones'],
   [/\bhash-?tags?\b/i, 'hashtags'],
   [/\bmentions?\b/i, 'mentions'],
-  [/\bnumbers?\b/i, 'numbers'],
+  [/(?<!phone )\bnumbers?\b/i, 'numbers'],
 ]
+
+const NAMES: Record<EntityKind, string> = {
+  emails: 'e-mail addresses',
+  urls: 'web addresses',
+  dates: 'dates',
+  amounts: 'amounts',
+  phones: 'phone numbers',
+  hashtags: 'hashtags',
+  mentions: 'mentions',
+  numbers: 'numbers',
+}
 
 /** All of one kind in a text, once each, in their order. */
 export function findEntities(kind: EntityKind, text: string): string[] {
@@ -43,7 +62,7 @@ export const extract: Skill = ({ task, material }) => {
   if (kinds.length === 0) return null
   const listed = kinds.map((kind) => {
     const found = findEntities(kind, material)
-    return found.length ? found.map((item) => `- ${item}`).join('\n') : `There are no ${kind} in the text.`
+    return found.length ? found.map((item) => `- ${item}`).join('\n') : `There are no ${NAMES[kind]} in the text.`
   })
   return listed.join('\n\n')
 }

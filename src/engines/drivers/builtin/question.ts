@@ -5,6 +5,8 @@ export type Question = {
   mode: string
   /** The last user message, trimmed. */
   prompt: string
+  /** The message was longer than this engine reads. */
+  cut: boolean
   /** What is to be done and what it is to be done to, where the prompt holds both. */
   task: string
   material: string
@@ -20,16 +22,21 @@ export type Question = {
 /** A skill answers, or says nothing and the next one is asked. */
 export type Skill = (question: Question) => string | null
 
+/** One request must not hold up all others: skills look at every word of what they are given. */
+export const MAX_READ_CHARS = 100_000
+
 export function readQuestion(request: EngineRequest, now: number): Question {
   const turns = request.messages.flatMap((message) =>
     message.role === 'user' || message.role === 'assistant' ? [{ role: message.role, text: textOf(message) }] : [],
   )
   const last = turns.findLastIndex(({ role }) => role === 'user')
-  const prompt = (turns[last]?.text ?? '').trim()
+  const whole = (turns[last]?.text ?? '').trim()
+  const prompt = whole.slice(0, MAX_READ_CHARS)
   const asked = request.messages.findLast(({ role }) => role === 'user')
   return {
     mode: request.mode,
     prompt,
+    cut: whole.length > prompt.length,
     ...splitTask(prompt),
     system: request.messages
       .filter(({ role }) => role === 'system')
@@ -54,7 +61,8 @@ const MAX_TASK_CHARS = 300
 
 /**
  * Tells the instruction from the text it is about: quotes and fences hold text; else what follows the
- * first colon or line break does; else, where the last line instructs, what stands above it.
+ * first colon or line break does; else, where the last line instructs, what stands above it. A prompt
+ * without an instruction is all task: whether it is text too is for each skill to say.
  */
 export function splitTask(prompt: string): { task: string; material: string } {
   const held = /```[a-z]*\n([\s\S]+?)```|"""([\s\S]+?)"""|["“]([^"”]{2,})["”]/i.exec(prompt)
@@ -69,10 +77,10 @@ export function splitTask(prompt: string): { task: string; material: string } {
   if (lastBreak > 0 && lastLine.length <= MAX_TASK_CHARS && isInstruction(lastLine)) {
     return { task: lastLine, material: prompt.slice(0, lastBreak).trim() }
   }
-  return lead ? { task: lead[1]!.trim(), material: lead[2]!.trim() } : { task: prompt, material: '' }
+  return { task: prompt, material: '' }
 }
 
 const VERBS =
-  /\b(summari[sz]e|summary|tl;?dr|shorten|extract|list|find|pull|get|count|convert|translate|rewrite|reverse|sort|upper|lower|capitali[sz]e|slug|encode|decode|analy[sz]e|roast|review|explain|answer|question|what|who|when|where|which|how|why|fill|format|turn|make|remove|deduplicate|trim|text|following)\b/i
+  /\b(?:summari[sz]e|summary|tl;?dr|shorten|extract|list|find|pull|get|count|convert|translate|rewrite|revers\w*|sort\w*|upper\w*|lower\w*|capitali[sz]e|title case|\w+[ _-]?case|slug\w*|base64|encode|decode|rot-?13|sha-?256|analy[sz]e|roast|review|explain|answer|question|what|who|when|where|which|how|why|fill|format|pretty|minify|turn|make|remove|dedup\w*|unique|trim|following|alphabeti\w*)\b/i
 
 const isInstruction = (line: string): boolean => VERBS.test(line)

@@ -13,27 +13,29 @@ const ENOUGH = 0.6
  * this conversation, or from what the instructions supply. A quotation is marked as one.
  */
 export const retrieve: Skill = (question) => {
-  const asked = askedWords(question)
-  if (asked.length === 0) return null
-  for (const passages of [fromMaterial(question), fromConversation(question), fromInstructions(question)]) {
-    const quotes = bestQuotes(asked, passages)
+  const asked = askedSentence(question)
+  const words = [...new Set(contentWords(asked.replace(/^.*\bquestion\s*:/i, '')))]
+  if (words.length === 0) return null
+  for (const passages of [fromMaterial(question, asked), fromConversation(question), fromInstructions(question)]) {
+    const quotes = bestQuotes(words, passages)
     if (quotes.length > 0) return quotes.map(({ text, from }) => `${from}: "${text}"`).join('\n')
   }
   return null
 }
 
-function askedWords({ task, prompt }: Question): string[] {
-  const question = /[^.!?\n]*\?/.exec(task)?.[0] ?? (isQuestion(prompt) ? task : '')
-  return [...new Set(contentWords(question.replace(/^.*\bquestion\b\s*:?/i, '')))]
-}
+const QUESTION_WORD = /^(?:what|who|whom|whose|when|where|which|why|how|is|are|do|does|did|can|tell me|remind me)\b/i
 
-const isQuestion = (prompt: string): boolean =>
-  /\?|^(?:what|who|whom|whose|when|where|which|why|how|is|are|do|does|did|can|tell me|remind me)\b/i.test(prompt)
+/** The last sentence that asks; empty when none does. */
+function askedSentence({ task, prompt }: Question): string {
+  const asking = sentencesOf(prompt).findLast((sentence) => sentence.endsWith('?'))
+  return asking ?? (QUESTION_WORD.test(task) ? (sentencesOf(task)[0] ?? '') : '')
+}
 
 const passages = (text: string, from: string): Passage[] =>
   sentencesOf(text).map((sentence) => ({ text: sentence, from }))
 
-const fromMaterial = ({ material }: Question): Passage[] => passages(material, 'From the text you sent')
+const fromMaterial = ({ prompt }: Question, asked: string): Passage[] =>
+  passages(prompt, 'From the text you sent').filter(({ text }) => text !== asked && !text.endsWith('?'))
 
 /** The latest word counts: what was said last is looked at first. */
 const fromConversation = ({ history }: Question): Passage[] =>

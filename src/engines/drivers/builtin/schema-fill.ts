@@ -38,16 +38,25 @@ function fill(given: JsonSchema, name: string, source: Source, depth: number): u
   }
 }
 
-function fillObject(schema: JsonSchema, source: Source, depth: number): Record<string, unknown> {
-  const properties = (schema.properties ?? {}) as Record<string, JsonSchema>
-  const required = new Set((schema.required ?? []) as string[])
-  const filled = Object.entries(properties).map(([key, property]): [string, unknown] => {
+/** An inner object of which the text says nothing is left to the caller, who knows whether it is required. */
+function fillObject(schema: JsonSchema, source: Source, depth: number): Record<string, unknown> | undefined {
+  const found = propertiesOf(schema).flatMap(([key, property]): [string, unknown][] => {
     const value = fill(property, key, source, depth + 1)
-    if (value !== undefined || !required.has(key)) return [key, value]
-    return [key, emptiest(property, source.root, depth + 1)]
+    return value === undefined ? [] : [[key, value]]
   })
-  return Object.fromEntries(filled.filter(([, value]) => value !== undefined))
+  if (found.length === 0 && depth > 0) return undefined
+  return { ...emptyObject(schema, source.root, depth), ...Object.fromEntries(found) }
 }
+
+/** Only what is required, each at its emptiest. */
+function emptyObject(schema: JsonSchema, root: JsonSchema, depth: number): Record<string, unknown> {
+  const required = new Set((schema.required ?? []) as string[])
+  const needed = propertiesOf(schema).filter(([key]) => required.has(key))
+  return Object.fromEntries(needed.map(([key, property]) => [key, emptiest(property, root, depth + 1)]))
+}
+
+const propertiesOf = (schema: JsonSchema): [string, JsonSchema][] =>
+  Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>)
 
 function fillArray(
   schema: JsonSchema,
@@ -123,7 +132,7 @@ function emptiest(given: JsonSchema, root: JsonSchema, depth: number): unknown {
   if (Array.isArray(schema.enum)) return schema.enum[0]
   switch (typeOf(schema)) {
     case 'object':
-      return fillObject(schema, { text: '', facts: new Map(), root }, depth)
+      return emptyObject(schema, root, depth)
     case 'array':
       return Array.from({ length: Number(schema.minItems ?? 0) }, () =>
         emptiest((schema.items ?? {}) as JsonSchema, root, depth + 1),

@@ -5,7 +5,7 @@ import { extract } from './entities'
 import { genui } from './genui'
 import { imageFacts } from './image-facts'
 import { identity, noModel } from './no-model'
-import type { Question, Skill } from './question'
+import { MAX_READ_CHARS, type Question, type Skill } from './question'
 import { retrieve } from './retrieval'
 import { roast } from './roast'
 import { count, echo, greet } from './small-talk'
@@ -14,6 +14,14 @@ import { summarise } from './summarise'
 import { transforms } from './transforms'
 import { units } from './units'
 
+/** Longer than any sum, date or greeting: what follows is text, and a form for short questions would only crawl over it. */
+const SHORT_CHARS = 400
+
+const whenShort =
+  (skill: Skill): Skill =>
+  (question) =>
+    question.prompt.length <= SHORT_CHARS ? skill(question) : null
+
 /** In the order of asking: what the mode demands, then the certain, then what only quotes. */
 const SKILLS: readonly Skill[] = [
   structured,
@@ -21,24 +29,21 @@ const SKILLS: readonly Skill[] = [
   genui,
   code,
   roast,
-  identity,
-  greet,
-  count,
-  arithmetic,
-  units,
-  dates,
+  ...[identity, greet, count, arithmetic, units, dates].map(whenShort),
   summarise,
   extract,
   transforms,
-  echo,
+  whenShort(echo),
   retrieve,
 ]
+
+const CUT = `(Only the first ${MAX_READ_CHARS.toLocaleString('en')} characters were read.)`
 
 /** The first skill that can, else the plain statement that a language model is needed. */
 export function answerQuestion(question: Question): string {
   for (const skill of SKILLS) {
     const answer = skill(question)?.trim()
-    if (answer) return answer
+    if (answer) return question.cut && skill !== structured ? `${answer}\n\n${CUT}` : answer
   }
   return noModel(question)
 }

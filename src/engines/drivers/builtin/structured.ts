@@ -47,9 +47,7 @@ function anyObject(question: Question): unknown {
 function analyse(text: string): Record<string, unknown> {
   const sentences = sentencesOf(text)
   const words = contentWords(text)
-  const frequency = new Map<string, number>()
-  for (const word of words) if (word.length > 3) frequency.set(word, (frequency.get(word) ?? 0) + 1)
-  const terms = [...frequency].sort((a, b) => b[1] - a[1]).slice(0, 5)
+  const terms = mainTerms(text).slice(0, 5)
   const entities = KINDS.map((kind) => [kind, findEntities(kind, text)] as const).filter(([, found]) => found.length)
   return {
     domain: terms[0]?.[0] ?? 'unknown',
@@ -74,4 +72,17 @@ function analyse(text: string): Record<string, unknown> {
     recommendations: [],
     note: NOTE,
   }
+}
+
+/** The words that recur most, as they were first written; one entry for all forms of a stem. */
+function mainTerms(text: string): [string, number][] {
+  const terms = new Map<string, { shown: string; times: number }>()
+  for (const shown of text.toLowerCase().match(/[\p{L}\p{N}]{4,}/gu) ?? []) {
+    const [stem] = contentWords(shown)
+    if (!stem) continue
+    const known = terms.get(stem)
+    if (known) known.times += 1
+    else terms.set(stem, { shown, times: 1 })
+  }
+  return [...terms.values()].sort((a, b) => b.times - a.times).map(({ shown, times }) => [shown, times])
 }

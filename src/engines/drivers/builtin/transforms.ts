@@ -34,7 +34,7 @@ const TRANSFORMS: Transform[] = [
         .join(''),
   },
   {
-    asked: /\breverse\b.*\bwords?\b|\bwords?\b.*\breverse(?:d)? order\b/,
+    asked: /\breverse\b.*\bwords\b|\bwords\b.*\breversed? order\b/,
     apply: (text) => text.split(/\s+/).reverse().join(' '),
   },
   { asked: /\breverse\b|\bbackwards?\b/, apply: (text) => [...text].reverse().join('') },
