@@ -32,7 +32,7 @@ describe('what does not fit in a large value', () => {
     expect(found.every((seen) => paths.some((path) => seen === path || seen.startsWith(`${path}.`)))).toBe(true)
   })
 
-  test('is told within 200 ms, however large (I28)', () => {
+  test('is told within 100 ms, however large (I28)', () => {
     for (const value of [
       { messages: many(100_001) },
       { messages: many(10_000), stream: 1 },
@@ -41,7 +41,7 @@ describe('what does not fit in a large value', () => {
       issues(value)
       const began = performance.now()
       expect(issues(value).length).toBeGreaterThan(0)
-      expect(performance.now() - began).toBeLessThan(200)
+      expect(performance.now() - began).toBeLessThan(100)
     }
   })
 
@@ -82,7 +82,7 @@ describe('a query', () => {
     expect(read(words as Record<string, string>)).toEqual({ value })
   })
 
-  test.each([
+  test.each<object>([
     { limit: '1.5' },
     { limit: '' },
     { limit: '1e2' },
