@@ -87,7 +87,7 @@ describe('caps of a key', () => {
       const served = await outcomes(Array.from({ length: 200 }, () => ada.reserve(1 * CENT)))
       expect(served.filter((outcome) => outcome !== 'insufficient_credits')).toHaveLength(10)
     }
-  })
+  }, 60_000)
 })
 
 describe('before any work', () => {

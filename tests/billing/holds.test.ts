@@ -95,7 +95,7 @@ describe('no overdraft', () => {
       expect(await Promise.all(refs.map((ref) => settle(ref, 7_500)))).toEqual(Array(10).fill(7_500))
       expect(await ada.balance()).toEqual({ balance: 0, held: 0, available: 0 })
     }
-  })
+  }, 60_000)
 
   test('two thousand charges of 0.01 cent sum exactly (G16)', async () => {
     const ada = await account(2_000 * 10_000)

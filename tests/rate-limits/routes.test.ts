@@ -12,8 +12,8 @@ describe('the requests of a key', () => {
   test('sixty a minute on Free, the next is 429 and says when (I-1)', async () => {
     const ada = await world.person({ tier: 'free' })
     const replies = await Promise.all(Array.from({ length: 61 }, () => ada.send('GET', 'models')))
-    expect(replies.map(({ status }) => status)).toEqual([...Array(60).fill(200), 429])
-    const refused = replies[60]!
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(60)
+    const refused = replies.find(({ status }) => status === 429)!
     expect(refused.body.error).toMatchObject({ type: 'rate_limit_error', code: 'rate_limit_exceeded' })
     const wait = Number(refused.headers.get('retry-after'))
     expect(wait).toBe(60)
