@@ -3,8 +3,15 @@ import { type EntityKind, findEntities } from './entities'
 import { factFor, labelledFacts } from './labels'
 
 const MAX_DEPTH = 12
+const MAX_FIELDS = 2_000
 
-type Source = { text: string; facts: ReadonlyMap<string, string>; root: JsonSchema }
+type Source = {
+  text: string
+  facts: ReadonlyMap<string, string>
+  root: JsonSchema
+  /** Fields still to be looked at: a schema that refers to itself in many places has no end otherwise. */
+  budget: { left: number }
+}
 
 /**
  * Fills a JSON schema from a text: labelled facts first, then what has the form of the field's name or
@@ -12,12 +19,15 @@ type Source = { text: string; facts: ReadonlyMap<string, string>; root: JsonSche
  * is left out where optional, and else is the emptiest value of its type: never a guess.
  */
 export function fillSchema(schema: JsonSchema, text: string): unknown {
-  return fill(schema, '', { text, facts: labelledFacts(text), root: schema }, 0) ?? emptiest(schema, schema, 0)
+  const source = { text, facts: labelledFacts(text), root: schema, budget: { left: MAX_FIELDS } }
+  return fill(schema, '', source, 0) ?? emptiest(schema, source, 0)
 }
+
+const isSpent = ({ budget }: Source, depth: number): boolean => depth > MAX_DEPTH || budget.left-- <= 0
 
 /** Undefined: the text does not say. */
 function fill(given: JsonSchema, name: string, source: Source, depth: number): unknown {
-  if (depth > MAX_DEPTH) return undefined
+  if (isSpent(source, depth)) return undefined
   const schema = resolve(given, source.root)
   if ('const' in schema) return schema.const
   if (Array.isArray(schema.enum)) return fillEnum(schema.enum, name, source)
@@ -45,35 +55,32 @@ function fillObject(schema: JsonSchema, source: Source, depth: number): Record<s
     return value === undefined ? [] : [[key, value]]
   })
   if (found.length === 0 && depth > 0) return undefined
-  return { ...emptyObject(schema, source.root, depth), ...Object.fromEntries(found) }
+  return { ...emptyObject(schema, source, depth), ...Object.fromEntries(found) }
 }
 
 /** Only what is required, each at its emptiest. */
-function emptyObject(schema: JsonSchema, root: JsonSchema, depth: number): Record<string, unknown> {
+function emptyObject(schema: JsonSchema, source: Source, depth: number): Record<string, unknown> {
   const required = new Set((schema.required ?? []) as string[])
   const needed = propertiesOf(schema).filter(([key]) => required.has(key))
-  return Object.fromEntries(needed.map(([key, property]) => [key, emptiest(property, root, depth + 1)]))
+  return Object.fromEntries(needed.map(([key, property]) => [key, emptiest(property, source, depth + 1)]))
 }
 
 const propertiesOf = (schema: JsonSchema): [string, JsonSchema][] =>
   Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>)
 
-function fillArray(
-  schema: JsonSchema,
-  name: string,
-  { text, facts, root }: Source,
-  depth: number,
-): unknown[] | undefined {
-  const items = resolve((schema.items ?? {}) as JsonSchema, root)
+function fillArray(schema: JsonSchema, name: string, source: Source, depth: number): unknown[] | undefined {
+  const items = resolve((schema.items ?? {}) as JsonSchema, source.root)
   const kind = kindOf(name, items)
-  const stated = factFor(name, facts)
+  const stated = factFor(name, source.facts)
     ?.split(/\s*(?:,|;|\band\b)\s*/)
     .filter(Boolean)
-  const words = kind ? findEntities(kind, text) : stated
+  const words = kind ? findEntities(kind, source.text) : stated
   if (!words?.length) return undefined
-  const most = typeof schema.maxItems === 'number' ? schema.maxItems : words.length
-  const read = words.map((word) => fill(items, '', { text: word, facts: new Map([['', word]]), root }, depth + 1))
-  return read.filter((value) => value !== undefined).slice(0, most)
+  const most = typeof schema.maxItems === 'number' ? schema.maxItems : MAX_FIELDS
+  return words
+    .slice(0, most)
+    .map((word) => fill(items, '', { ...source, text: word, facts: new Map([['', word]]) }, depth + 1))
+    .filter((value) => value !== undefined)
 }
 
 function fillNumber(schema: JsonSchema, name: string, { text, facts }: Source): number | undefined {
@@ -124,18 +131,18 @@ function kindOf(name: string, { format }: JsonSchema): EntityKind | null {
 }
 
 /** The emptiest value a schema allows. */
-function emptiest(given: JsonSchema, root: JsonSchema, depth: number): unknown {
-  if (depth > MAX_DEPTH) return null
-  const schema = resolve(given, root)
+function emptiest(given: JsonSchema, source: Source, depth: number): unknown {
+  if (isSpent(source, depth)) return null
+  const schema = resolve(given, source.root)
   if ('const' in schema) return schema.const
   if (allowsNull(given) || allowsNull(schema)) return null
   if (Array.isArray(schema.enum)) return schema.enum[0]
   switch (typeOf(schema)) {
     case 'object':
-      return emptyObject(schema, root, depth)
+      return emptyObject(schema, source, depth)
     case 'array':
-      return Array.from({ length: Number(schema.minItems ?? 0) }, () =>
-        emptiest((schema.items ?? {}) as JsonSchema, root, depth + 1),
+      return Array.from({ length: Math.min(Number(schema.minItems ?? 0), source.budget.left) }, () =>
+        emptiest((schema.items ?? {}) as JsonSchema, source, depth + 1),
       )
     case 'integer':
     case 'number':
@@ -143,7 +150,7 @@ function emptiest(given: JsonSchema, root: JsonSchema, depth: number): unknown {
     case 'boolean':
       return false
     case 'string':
-      return ' '.repeat(Number(schema.minLength ?? 0))
+      return ' '.repeat(Math.min(Number(schema.minLength ?? 0), 1_000))
     default:
       return null
   }

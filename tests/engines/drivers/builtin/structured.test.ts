@@ -94,6 +94,15 @@ describe('a JSON schema', () => {
   })
 })
 
+test('a schema that refers to itself everywhere costs no time', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f']
+  const properties = Object.fromEntries(names.map((name) => [name, { $ref: '#' }]))
+  const started = performance.now()
+  await ask(INVOICE, { json: { type: 'object', properties } })
+  await ask(INVOICE, { json: { type: 'object', properties, required: names } })
+  expect(performance.now() - started).toBeLessThan(500)
+})
+
 test('extraction without a schema gives what has a form, and says when nothing has', async () => {
   const found = JSON.parse(await ask(INVOICE, { mode: 'data_extraction' }))
   expect(found).toMatchObject({ invoice_number: 'A-17', total: '$1,250.00', emails: ['ada@example.com'] })
