@@ -39,6 +39,8 @@ type Deps = {
   log: Log
   /** This process, new at each start. */
   node: string
+  /** Aborts when streams must end because the server stops. */
+  stopping: AbortSignal
 }
 
 /** How often a "last used" is worth a row. */
@@ -50,7 +52,7 @@ const DEV_CREDIT_CENTS = 1_000_000
 export type Container = ReturnType<typeof buildContainer>
 
 /** Every room, built once, in the order of the house: a room is given only rooms that stand before it. */
-export function buildContainer({ config, store, clock, log, node }: Deps) {
+export function buildContainer({ config, store, clock, log, node, stopping }: Deps) {
   const onError = (name: string, error: unknown) => log.error({ loop: name, ...errorFields(error) }, 'loop failed')
   const isDev = !config.production && config.origins.creditsInitialCents === 'default'
   const initialCredit = centsToMicro(isDev ? DEV_CREDIT_CENTS : config.creditsInitialCents)
@@ -82,7 +84,7 @@ export function buildContainer({ config, store, clock, log, node }: Deps) {
   const agent = createAgent({ engines, clock })
   const completions = createCompletions({
     ...{ store, clock, audit, usage, events, settings, limiter, billing, prices, engines, classifier, conversations },
-    ...{ agent, outbound, cacheEnabled: config.cacheEnabled, ttlS: ttlBy(config) },
+    ...{ agent, outbound, cacheEnabled: config.cacheEnabled, ttlS: ttlBy(config), stopping },
   })
   const chat = createChat({ completions, clock })
   const health = createHealth({

@@ -4,6 +4,7 @@ import { createMetrics } from '../http/metrics'
 import { type Clock, systemClock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
 import { randomBase62 } from '../kernel/crypto'
+import { shuttingDown } from '../kernel/errors'
 import { armFailpoint } from '../kernel/failpoint'
 import { createLog, errorFields, type Log } from '../kernel/log'
 import { migrate, openPostgres, openSqlite, type Place, type Store, schemaOf } from '../kernel/store'
@@ -53,11 +54,11 @@ async function openLocked(config: Config, clock: Clock, log: Log, lock: DataLock
   const node = randomBase62(12)
   const stopping = new AbortController()
   const metrics = createMetrics()
-  const container = buildContainer({ config, store, clock, log, node })
+  const container = buildContainer({ config, store, clock, log, node, stopping: stopping.signal })
   assertProductionReady(config, unmappedModes(container.engines))
   const released = await container.billing.releaseAbandoned()
   const databaseMs = clock.monotonic() - startedAt
-  const api = createServer({ config, container, metrics, stopping: stopping.signal })
+  const api = createServer({ config, container, metrics })
   let url: string | null = null
   const ops = createOps({ config, container, metrics, place, apiUrl: () => url })
   const findings: Findings = {
@@ -75,7 +76,7 @@ async function openLocked(config: Config, clock: Clock, log: Log, lock: DataLock
       url = address
     },
     /** Ends streams that are still open, with an error of their own. */
-    stopStreams: () => stopping.abort(),
+    stopStreams: () => stopping.abort(shuttingDown()),
     async close(): Promise<void> {
       await store.close()
       lock.release()

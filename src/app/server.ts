@@ -22,15 +22,15 @@ import type { Container } from './container'
 import { documentRoutes, type OpenApiSource } from './document'
 import { API_VERSION } from './version'
 
-type Deps = { config: Config; container: Container; metrics: Metrics; stopping: AbortSignal }
+type Deps = { config: Config; container: Container; metrics: Metrics }
 
 export type Api = ReturnType<typeof createServer>
 
 /** The whole API: the edge around it, and the routes of each room under `/api/v1`. */
-export function createServer({ config, container, metrics, stopping }: Deps) {
+export function createServer({ config, container, metrics }: Deps) {
   const { clock, log, limiter } = container
   const accessLog = createAccessLog({ log, clock, metrics: metrics.http })
-  const streams = createStreams({ clock, log, accessLog, stopping })
+  const streams = createStreams({ clock, log, accessLog })
   const guard = createGuard()
   const secure = config.publicUrl.startsWith('https://')
   const ownOrigin = config.publicUrl ? new URL(config.publicUrl).origin : null

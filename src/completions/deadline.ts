@@ -1,14 +1,14 @@
 import type { Clock } from '../kernel/clock'
 import type { Deadline } from './run'
 
-/** Aborts when `signal` does or after `ms`; `end` lets go of the timer. */
-export function startDeadline(clock: Clock, signal: AbortSignal, ms: number): Deadline {
+/** Aborts when one of the signals does, with its reason, or after `ms`; `end` lets go of the timer and of them. */
+export function startDeadline(clock: Clock, signals: readonly AbortSignal[], ms: number): Deadline {
   const ours = new AbortController()
   const timer = new AbortController()
   let timedOut = false
-  const leave = () => ours.abort(signal.reason)
-  if (signal.aborted) leave()
-  else signal.addEventListener('abort', leave, { once: true })
+  const leave = () => ours.abort(signals.find(({ aborted }) => aborted)?.reason)
+  if (signals.some(({ aborted }) => aborted)) leave()
+  else for (const signal of signals) signal.addEventListener('abort', leave, { once: true })
   void clock.sleep(ms, timer.signal).then(() => {
     if (timer.signal.aborted || ours.signal.aborted) return
     timedOut = true
@@ -18,7 +18,7 @@ export function startDeadline(clock: Clock, signal: AbortSignal, ms: number): De
     signal: ours.signal,
     timedOut: () => timedOut,
     end: () => {
-      signal.removeEventListener('abort', leave)
+      for (const signal of signals) signal.removeEventListener('abort', leave)
       timer.abort()
     },
   }

@@ -42,6 +42,8 @@ type Deps = {
   agent: Agent
   outbound: Outbound
   cacheEnabled: boolean
+  /** Aborts, with its reason, what still streams when the server's grace is nearly over. */
+  stopping: AbortSignal
   ttlS(mode: string): number
 }
 

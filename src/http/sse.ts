@@ -7,7 +7,7 @@ import type { AccessLog } from './access-log'
 import type { Exchange } from './context'
 import { toEnvelope } from './envelope'
 
-type Deps = { clock: Clock; log: Log; accessLog: AccessLog; stopping: AbortSignal }
+type Deps = { clock: Clock; log: Log; accessLog: AccessLog }
 
 type Stream<T> = {
   exchange: Exchange
@@ -33,7 +33,7 @@ export type Streams = ReturnType<typeof createStreams>
  * Answers with server-sent events. Pulled, never pushed: a reader who stalls stops the source, a reader
  * who leaves ends it. Errors before the first frame are thrown, so they keep their status.
  */
-export function createStreams({ clock, log, accessLog, stopping }: Deps) {
+export function createStreams({ clock, log, accessLog }: Deps) {
   async function open<T>(stream: Stream<T>): Promise<Response> {
     const { exchange, request, server } = stream
     const first = stream.source.next()
@@ -65,7 +65,6 @@ export function createStreams({ clock, log, accessLog, stopping }: Deps) {
         lastAt = clock.monotonic()
         begun = true
         yield stream.frame(item.value)
-        if (stopping.aborted) throw shuttingDown()
         next = source.next()
       }
     } catch (error) {
@@ -91,8 +90,3 @@ export function createStreams({ clock, log, accessLog, stopping }: Deps) {
 
   return { open }
 }
-
-const shuttingDown = () =>
-  new AppError('unavailable', 'service_unavailable', 'The server is restarting. Try again in a few seconds.', {
-    retryAfterS: 5,
-  })

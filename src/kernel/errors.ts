@@ -77,6 +77,13 @@ export const storageUnavailable = defineError(
   () => 'The database cannot be written to right now. Nothing was changed or charged; try again shortly.',
 )
 
+/** Why a stream ends early when the server stops (I32). */
+export const shuttingDown = defineError(
+  'unavailable',
+  'service_unavailable',
+  () => 'The server is restarting. Try again in a few seconds.',
+)
+
 /** Quotes a caller's own value back, short and without control characters (dx 6.1). */
 export const quoted = (value: unknown): string => {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))

@@ -8,7 +8,13 @@ import { startDeadline } from '../deadline'
 import type { Opened } from '../run'
 import { CompletionId } from '../schema'
 
-type Deps = { clock: Clock; conversations: ConversationService; engines: EngineService; cacheEnabled: boolean }
+type Deps = {
+  clock: Clock
+  conversations: ConversationService
+  engines: EngineService
+  cacheEnabled: boolean
+  stopping: AbortSignal
+}
 
 const PLAIN_TIMEOUT_MS = 120_000
 const STREAM_TIMEOUT_MS = 600_000
@@ -17,7 +23,7 @@ const STREAM_TIMEOUT_MS = 600_000
  * Reads what the request builds on and starts its clock. Throws 400 on modes and engines nobody knows, 404
  * `not_found` on a foreign conversation.
  */
-export function createOpen({ clock, conversations, engines, cacheEnabled }: Deps) {
+export function createOpen({ clock, conversations, engines, cacheEnabled, stopping }: Deps) {
   return async function open(call: Call, ask: Ask, stream: boolean): Promise<Opened> {
     assertEngines(ask, engines)
     const attached = typeof ask.conversation === 'object' ? ask.conversation.attach : null
@@ -31,7 +37,9 @@ export function createOpen({ clock, conversations, engines, cacheEnabled }: Deps
       history: [...(stored?.turns ?? []), ...ask.context],
       attached: stored?.id ?? null,
       cacheKey: cacheEnabled && ask.cache !== 'off' ? cacheKeyOf(call, ask) : null,
-      deadline: startDeadline(clock, call.signal, stream ? STREAM_TIMEOUT_MS : PLAIN_TIMEOUT_MS),
+      deadline: stream
+        ? startDeadline(clock, [call.signal, stopping], STREAM_TIMEOUT_MS)
+        : startDeadline(clock, [call.signal], PLAIN_TIMEOUT_MS),
     }
   }
 }

@@ -1,0 +1,104 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig } from '../../src/app/config'
+import { start } from '../../src/app/start'
+import { createLog } from '../../src/kernel/log'
+import { fakeClock } from '../support/clock'
+import { startUpstream } from '../support/upstream'
+
+const root = mkdtempSync(join(tmpdir(), 'svc-stop-'))
+const upstream = await startUpstream()
+afterAll(async () => {
+  await upstream.stop()
+  rmSync(root, { recursive: true, force: true })
+})
+
+const log = createLog({ level: 'silent', pretty: false, write: () => undefined })
+
+/** A listening server on a clock that the test moves, and how to ask it things. */
+async function running() {
+  const clock = fakeClock()
+  const dataDir = mkdtempSync(join(root, 'data-'))
+  const config = loadConfig({ dataDir, port: 0, production: false, engineBaseUrl: upstream.url })
+  const app = await start({ config, clock, log })
+  const key = readFileSync(join(dataDir, 'dev-key'), 'utf8').trim()
+  const ask = (body: object) =>
+    fetch(`${app.url}/api/v1/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ mode: 'fast', ...body }),
+    })
+  const reached = async (marker: string) => {
+    while (!upstream.calls.some(({ prompt }) => prompt.includes(marker))) await Bun.sleep(5)
+  }
+  return { app, clock, dataDir, ask, reached }
+}
+
+const holds = (dataDir: string, state: string): number => {
+  const database = new Database(join(dataDir, 'svc.db'), { readonly: true })
+  const { n } = database.query('SELECT count(*) AS n FROM holds WHERE state = ?').get(state) as { n: number }
+  database.close()
+  return n
+}
+
+describe('a stop in good order (I32)', () => {
+  test('answers what is in flight, refuses new connections at once, and leaves nothing open', async () => {
+    const { app, ask, reached, dataDir } = await running()
+    const inFlight = ask({ prompt: 'plain one [[delay:300]]' })
+    await reached('plain one')
+    const stopped = app.stop()
+    await Bun.sleep(20)
+    await expect(ask({ prompt: 'too late' })).rejects.toThrow()
+    const response = await inFlight
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({ content: 'Hello from the scripted upstream.' })
+    await stopped
+    expect(holds(dataDir, 'open')).toBe(0)
+    expect(holds(dataDir, 'settled')).toBe(1)
+  })
+
+  test('lets a stream come to its own end within the grace', async () => {
+    const { app, ask, reached } = await running()
+    const response = await ask({ prompt: 'stream one [[tokens:20]][[slow:10]]', stream: true })
+    await reached('stream one')
+    const stopped = app.stop()
+    const text = await response.text()
+    expect(text).toContain('event: done')
+    expect(text).not.toContain('event: error')
+    await stopped
+  })
+
+  test.each([
+    ['that never ends', '[[never]]'],
+    ['that fell silent', '[[stall]]'],
+    ['that has not begun', '[[hang]]'],
+  ])('tells a stream %s, five seconds before the grace is over, that the server restarts', async (name, script) => {
+    const { app, ask, reached, clock, dataDir } = await running()
+    const prompt = `stream ${name} ${script}`
+    const asked = ask({ prompt, stream: true })
+    await reached(prompt)
+    const opening = setInterval(() => clock.advance(250), 10)
+    const response = await asked
+    clearInterval(opening)
+    const reading = response.text()
+    const stopped = app.stop()
+    await Bun.sleep(20)
+    clock.advance(20_000)
+    const text = await reading
+    expect(text.match(/event: error\ndata: .*"code":"service_unavailable"/g)).toHaveLength(1)
+    expect(text.trimEnd().split('\n\n').at(-1)).toStartWith('event: error')
+    await stopped
+    expect(holds(dataDir, 'open')).toBe(0)
+  })
+
+  test('is not held up by connections that are idle, and happens once however often it is asked for', async () => {
+    const { app, ask } = await running()
+    await (await ask({ prompt: 'first' })).text()
+    const stops = [app.stop(), app.stop(), app.stop()]
+    await Promise.all(stops)
+    await expect(ask({ prompt: 'afterwards' })).rejects.toThrow()
+  })
+})
