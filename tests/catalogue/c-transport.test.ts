@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'bun:test'
+import type { Socket } from 'node:net'
+import { eventually, startTarget } from './support'
+import { keepsItsPromises } from './support/oracle'
+import { head, open, sendRaw, whole } from './support/raw'
+import { attack, type Row } from './support/rows'
+
+const target = await startTarget()
+const { send, people } = target
+const AUTH = `Authorization: Bearer ${people.secrets.k1}`
+
+const rows: Row[] = [
+  {
+    id: 'C10',
+    what: 'PUT /models is 405 with Allow',
+    ask: 'PUT models',
+    body: {},
+    is: 405,
+    code: 'method_not_allowed',
+    also: ({ headers }) => expect(headers.get('allow')).toBe('GET, HEAD'),
+  },
+  {
+    id: 'C10',
+    what: 'GET /completions is 405 with Allow',
+    ask: 'GET completions',
+    is: 405,
+    code: 'method_not_allowed',
+    also: ({ headers }) => expect(headers.get('allow')).toBe('POST'),
+  },
+  { id: 'C10', what: 'PATCH on a list is 405', ask: 'PATCH conversations', body: {}, is: 405 },
+  { id: 'C10', what: 'DELETE /audit is 405: the record has no way to be changed', ask: 'DELETE audit', is: 405 },
+  { id: 'C10', what: 'POST /audit is 405', ask: 'POST audit', body: {}, is: 405 },
+  { id: 'C10', what: 'an unknown route is 404', ask: 'GET nothing-here', is: 404, code: 'not_found' },
+  {
+    id: 'C14',
+    what: 'a thousand ranges are answered whole',
+    ask: 'GET models',
+    headers: { range: `bytes=${'0-,'.repeat(1_000)}0-` },
+    is: 200,
+  },
+  {
+    id: 'C16',
+    what: 'a traceparent that is none',
+    ask: 'GET models',
+    headers: { traceparent: '00-<x>-\u00ff-01' },
+    is: 200,
+  },
+  { id: 'C16', what: '8 KB of baggage', ask: 'GET models', headers: { baggage: 'a=b,'.repeat(2_000) }, is: 200 },
+  {
+    id: 'C7',
+    what: 'forwarding headers change no address that is shown',
+    ask: 'GET /openapi.json',
+    as: null,
+    headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', host: 'evil.example' },
+    is: 200,
+    also: ({ text }) => expect(text).not.toContain('evil.example'),
+  },
+  ...['..%2f..%2fetc', '%00', "'%20OR%201=1--", 'a'.repeat(2_000), '%F0%9F%94%91', '..', '%2e%2e%2fkeys'].flatMap(
+    (id): Row[] => [
+      {
+        id: 'C17',
+        what: `the id ${id.slice(0, 20)} of a conversation`,
+        ask: `GET conversations/${id}`,
+        is: [400, 404],
+      },
+      { id: 'C17', what: `the id ${id.slice(0, 20)} of a key`, ask: `DELETE keys/${id}`, is: [400, 404, 405] },
+      { id: 'C17', what: `the id ${id.slice(0, 20)} of a model`, ask: `GET models/${id}`, is: [200, 400, 404] },
+    ],
+  ),
+]
+attack('C. routes and headers', target, rows)
+
+describe('C. paths that try to be others', () => {
+  test.each([
+    '/api/v1/models/../keys',
+    '/%2e%2e/api/v1/keys',
+    '/api/v1/models%2f..%2fkeys',
+    '/api/v1/models\\..\\keys',
+    '/api/v1//keys',
+    '/api/v1/keys/',
+    '/api/v1/./keys',
+    '/api/v1/keys%00',
+    '/api/v1/keys;a=b',
+  ])('C17 %s with a key without scopes is the route itself, refused, or no route', async (path) => {
+    const bytes = whole(`GET ${path} HTTP/1.1`, `Authorization: Bearer ${people.secrets.k0}`)
+    expect((await sendRaw(target.port, bytes, 1)).statuses[0]).toBeOneOf([400, 403, 404, 405])
+  })
+})
+
+describe('C. connections', () => {
+  test('C7 a forged X-Forwarded-For has no part in the anonymous count', async () => {
+    const remaining = async (from: string) => {
+      const { headers } = await send('GET', 'models', {
+        as: null,
+        headers: { 'x-forwarded-for': from, 'x-real-ip': from },
+      })
+      return Number(headers.get('x-ratelimit-remaining-requests'))
+    }
+    const [first, second] = [await remaining('10.0.0.1'), await remaining('10.0.0.2')]
+    expect(second).toBeLessThan(Math.max(first, 1))
+  })
+
+  test('C19 beside 1,000 idle connections a new request takes 50 ms at most', async () => {
+    const idle: Socket[] = []
+    for (let batch = 0; batch < 10; batch++) {
+      idle.push(...(await Promise.all(Array.from({ length: 100 }, () => open(target.port)))))
+    }
+    try {
+      const times = []
+      for (let at = 0; at < 20; at++) times.push((await send('GET', 'models')).ms)
+      expect(times.toSorted((a, b) => a - b)[10]!).toBeLessThan(50)
+    } finally {
+      for (const socket of idle) socket.destroy()
+    }
+  })
+
+  test('C18 a body that comes a byte at a time holds up nobody else', async () => {
+    const slow = await open(target.port)
+    slow.write(
+      `${head('POST /api/v1/completions HTTP/1.1', AUTH, 'Content-Type: application/json', 'Content-Length: 100')}\r\n\r\n{`,
+    )
+    expect((await send('GET', 'models')).ms).toBeLessThan(500)
+    slow.destroy()
+  })
+
+  test('C20 100 connections reset before their answer have no effect twice, and leave no hold', async () => {
+    const body = JSON.stringify({ prompt: 'reset [[delay:150]]', conversation_id: null })
+    const request = `${head('POST /api/v1/completions HTTP/1.1', AUTH, 'Content-Type: application/json', 'Cache-Control: no-cache', `Content-Length: ${body.length}`)}\r\n\r\n${body}`
+    const callsBefore = target.upstream.calls.length
+    const before = await target.moneyOf(people.emailOf('k1'))
+    for (let round = 0; round < 5; round++) {
+      const sockets = await Promise.all(Array.from({ length: 20 }, () => open(target.port)))
+      for (const socket of sockets) socket.write(request)
+      await Bun.sleep(20)
+      for (const socket of sockets) socket.resetAndDestroy()
+    }
+    const after = await eventually(
+      () => target.moneyOf(people.emailOf('k1')),
+      ({ held }) => held === 0,
+    )
+    const calls = target.upstream.calls.length - callsBefore
+    expect(calls).toBeLessThanOrEqual(100)
+    const { body: rows } = await send('GET', 'audit?limit=100')
+    const charged = rows.reduce(
+      (sum: number, { outputSummary }: { outputSummary: { cost_cents?: number } }) =>
+        sum + (outputSummary.cost_cents ?? 0),
+      0,
+    )
+    expect(before.balance - after.balance).toBeCloseTo(charged, 9)
+  })
+})
+
+keepsItsPromises(target)
