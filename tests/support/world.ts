@@ -6,9 +6,10 @@ import { type Config, type ConfigOverrides, loadConfig } from '../../src/app/con
 import { type OpenApp, openApp } from '../../src/app/open'
 import type { Call, OperatorCaller, Scope, Tier } from '../../src/kernel/caller'
 import { type Clock, systemClock } from '../../src/kernel/clock'
-import { newRequestId, type OrgId, type UserId } from '../../src/kernel/ids'
+import { type KeyId, newRequestId, type OrgId, type UserId } from '../../src/kernel/ids'
 import { createLog } from '../../src/kernel/log'
 import { centsToMicro } from '../../src/kernel/money'
+import { callOf, keyCaller } from './callers'
 import { type Conformance, createConformance, type Document } from './conformance'
 import { createPostgresDatabase, postgresUrl } from './store'
 
@@ -59,6 +60,8 @@ export async function createWorld({ config: overrides = {}, clock = systemClock 
     clock,
     config,
     person: (order?: PersonOrder) => createPerson(app, order),
+    /** A call of this person's for a verb that has no route yet. */
+    callAs: (person: Person): Call => callOf(keyCaller({ userId: person.userId, keyId: person.keyId as KeyId })),
     send: sender(app, {}),
   }
 }
