@@ -18,7 +18,10 @@ export function failureOfStatus(
 /** `Retry-After` as seconds from now, from either of its two forms; undefined when it says nothing usable. */
 export function readRetryAfter(header: string | null | undefined, now: number): number | undefined {
   if (!header) return undefined
-  const seconds = /^\d{1,9}$/.test(header.trim()) ? Number(header) : (Date.parse(header) - now) / 1_000
+  const word = header.trim()
+  if (/^\d{1,9}$/.test(word)) return Number(word)
+  // Only the written-out form of a date: a parser left to itself makes one of "-1" too.
+  const seconds = /^[A-Z][a-z]{2},/.test(word) ? (Date.parse(word) - now) / 1_000 : Number.NaN
   return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined
 }
 

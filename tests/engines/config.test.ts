@@ -1,0 +1,119 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { engineSettings } from '../../src/engines'
+import { type EngineSettings, readEngineConfig } from '../../src/engines/config'
+import { createTargets } from '../../src/engines/targets'
+import { resolveSettings } from '../../src/kernel/config'
+import { fakeClock } from '../support/clock'
+import { startUpstream } from '../support/upstream'
+import { ask, NO_ENGINES, openEngines } from './setup'
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-engines-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const read = (env: Record<string, string>, file: Record<string, unknown> = {}) =>
+  readEngineConfig(resolveSettings(engineSettings, env, file).values)
+
+const targetsOf = (env: Record<string, string>, file: Record<string, unknown> = {}) =>
+  Object.fromEntries(
+    [...read(env, file).targets].map(([id, refs]) => [id, refs.map(({ upstream, model }) => `${upstream}:${model}`)]),
+  )
+
+describe('the short form', () => {
+  test('one address, key and model serve every text engine, auto included', () => {
+    const env = {
+      SVC_ENGINE_BASE_URL: 'http://127.0.0.1:8080/v1',
+      SVC_ENGINE_API_KEY: 'k',
+      SVC_ENGINE_MODEL: 'llama3:8b',
+    }
+    const targets = targetsOf(env)
+    expect(Object.keys(targets)).toHaveLength(10)
+    expect(new Set(Object.values(targets).flat())).toEqual(new Set(['default:llama3:8b']))
+    expect(targets).not.toHaveProperty('svc-1-create')
+  })
+
+  test('nothing set means nothing mapped', () => {
+    expect(targetsOf({})).toEqual({})
+  })
+})
+
+describe('the long form', () => {
+  const upstreams = { a: { kind: 'compat', baseUrl: 'http://127.0.0.1:1/v1' }, b: { kind: 'anthropic', apiKey: 'k' } }
+
+  test('names targets per engine, the rest by *, and auto follows fast', () => {
+    const engines = {
+      upstreams,
+      models: { '*': ['a:small'], 'svc-1-flash': ['b:quick', 'a:small'], 'svc-1-edge': ['b:fun'] },
+    }
+    expect(targetsOf({}, { engines })).toMatchObject({
+      'svc-1-auto': ['b:quick', 'a:small'],
+      'svc-1-flash': ['b:quick', 'a:small'],
+      'svc-1-reason': ['a:small'],
+      'svc-1-roast': ['b:fun'],
+    })
+  })
+
+  test('the short form joins it as the last resort of *', () => {
+    const engines = { upstreams, models: { '*': ['a:small'] } }
+    const env = { SVC_ENGINE_BASE_URL: 'http://127.0.0.1:2/v1' }
+    expect(targetsOf(env, { engines })['svc-1-reason']).toEqual(['a:small', 'default:default'])
+  })
+
+  test.each([
+    ['an upstream that is not there', { upstreams, models: { 'svc-1-flash': ['c:x'] } }, 'no upstream "c"'],
+    [
+      'an engine that is not there',
+      { upstreams, models: { 'svc-1-turbo': ['a:x'] } },
+      'svc-1-turbo: not a text engine',
+    ],
+    [
+      'an engine that makes pictures',
+      { upstreams, models: { 'svc-1-create': ['a:x'] } },
+      'svc-1-create: not a text engine',
+    ],
+    ['a compat upstream without an address', { upstreams: { a: { kind: 'compat' } }, models: {} }, 'needs a "baseUrl"'],
+    ['a target without a model', { upstreams, models: { 'svc-1-flash': ['a'] } }, 'svc.server.json'],
+    ['a kind nobody speaks', { upstreams: { a: { kind: 'smoke' } }, models: {} }, 'svc.server.json'],
+    [
+      'an address that is no web address',
+      { upstreams: { a: { kind: 'compat', baseUrl: 'file:///x' } }, models: {} },
+      'svc.server.json',
+    ],
+    ['a word nobody knows', { upstreams: { a: { kind: 'openai', colour: 1 } }, models: {} }, 'svc.server.json'],
+    [
+      'a name from the prototype',
+      { upstreams, models: { 'svc-1-flash': ['constructor:x'] } },
+      'no upstream "constructor"',
+    ],
+  ])('%s is refused with a sentence', (_what, engines, sentence) => {
+    expect(() => targetsOf({}, { engines })).toThrow(sentence)
+  })
+
+  test('a secret is never quoted in a refusal', () => {
+    const engines = { upstreams: { a: { kind: 'smoke', apiKey: 'sk-very-secret' } }, models: {} }
+    expect(() => targetsOf({}, { engines })).not.toThrow('sk-very-secret')
+  })
+})
+
+describe('a key from a file', () => {
+  const settings = (apiKeyFile: string, baseUrl: string): EngineSettings => ({
+    ...NO_ENGINES,
+    engines: { upstreams: { a: { kind: 'compat', baseUrl, apiKeyFile } }, models: { '*': ['a:x'] } },
+  })
+
+  test('is read without its line break', async () => {
+    const upstream = await startUpstream()
+    const file = join(folder, 'key')
+    writeFileSync(file, 'sk-from-file\n')
+    await openEngines(settings(file, upstream.url)).engines.answer('svc-1-flash', ask('Hi'))
+    expect(upstream.calls[0]!.headers.authorization).toBe('Bearer sk-from-file')
+    await upstream.stop()
+  })
+
+  test('that cannot be read is named at start', () => {
+    const config = readEngineConfig(settings(join(folder, 'missing'), 'http://127.0.0.1:1/v1'))
+    expect(() => createTargets(config, { clock: fakeClock() })).toThrow('cannot be read (ENOENT)')
+  })
+})

@@ -1,0 +1,58 @@
+import { createEngines, type EngineSettings, type RunRequest } from '../../src/engines'
+import { createLog } from '../../src/kernel/log'
+import { type FakeClock, fakeClock } from '../support/clock'
+import type { Upstream } from '../support/upstream'
+
+export const NO_ENGINES: EngineSettings = {
+  engineBaseUrl: '',
+  engineApiKey: '',
+  engineModel: 'default',
+  engineBuiltin: true,
+  engines: { upstreams: {}, models: {} },
+}
+
+/** Each upstream under its name, and the targets of each engine. */
+export const long = (
+  upstreams: Record<string, Upstream | string>,
+  models: Record<string, string[]>,
+): EngineSettings => ({
+  ...NO_ENGINES,
+  engines: {
+    upstreams: Object.fromEntries(
+      Object.entries(upstreams).map(([name, at]) => [
+        name,
+        { kind: 'compat' as const, baseUrl: typeof at === 'string' ? at : at.url, apiKey: 'sk-test' },
+      ]),
+    ),
+    models,
+  },
+})
+
+/** A clock whose sleepers wake at once, while it remembers how long they asked for. */
+export function hastyClock(): FakeClock & { slept: number[] } {
+  const clock = fakeClock()
+  const slept: number[] = []
+  return {
+    ...clock,
+    slept,
+    sleep: async (ms) => {
+      slept.push(Math.round(ms))
+      clock.advance(ms)
+    },
+  }
+}
+
+export function openEngines(settings: EngineSettings, clock = hastyClock()) {
+  const lines: string[] = []
+  const log = createLog({ level: 'debug', pretty: false, write: (line) => void lines.push(line) })
+  const engines = createEngines({ settings, clock, log, silenceMs: 200, jitter: () => 0.5 })
+  return { engines, clock, lines }
+}
+
+export const ask = (prompt: string, more: Partial<RunRequest> = {}): RunRequest => ({
+  mode: 'think',
+  messages: [{ role: 'user', content: prompt }],
+  maxOutputTokens: 200,
+  signal: new AbortController().signal,
+  ...more,
+})
