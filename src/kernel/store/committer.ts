@@ -41,6 +41,8 @@ export function createCommitter({ writer, base, onDiskFailure, strict, busyPatie
   const queue: Unit[] = []
   let draining: Promise<void> | null = null
   let timer: ReturnType<typeof setTimeout> | null = null
+  /** What waits has waited long enough: the batch in hand commits, whatever is in it. */
+  let overdue = false
 
   function enqueue(unit: Unit): void {
     queue.push(unit)
@@ -61,7 +63,7 @@ export function createCommitter({ writer, base, onDiskFailure, strict, busyPatie
     try {
       if (!writer.inTransaction) await beginPatiently(begin, busyPatienceMs)
       for (const unit of batch) ended.push({ unit, settle: await runUnit(unit) })
-      if (batch.every(({ soon }) => soon)) commitLater()
+      if (!overdue && batch.every(({ soon }) => soon)) commitLater()
       else commitNow()
     } catch (error) {
       abandon(batch, error)
@@ -90,14 +92,16 @@ export function createCommitter({ writer, base, onDiskFailure, strict, busyPatie
   function commitNow(): void {
     if (timer) clearTimeout(timer)
     timer = null
+    overdue = false
     commit.run()
   }
 
   function commitLater(): void {
     timer ??= setTimeout(() => {
       timer = null
-      // A batch that is running commits for both.
-      if (draining || !writer.inTransaction) return
+      if (!writer.inTransaction) return
+      overdue = draining !== null
+      if (overdue) return
       try {
         commit.run()
       } catch (error) {

@@ -1,0 +1,76 @@
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { byId, idsIn, insert, openScratch, openScratchFile } from './scratch'
+
+const store = await openScratch()
+
+describe('an effect that may be lost in a crash', () => {
+  test('is seen by the units after it, and all of it is there once one of them is durable', async () => {
+    await store.writeSoon((tx) => insert(tx, { id: 'hold', amount: 1 }))
+    await store.write(async (tx) => {
+      expect(await byId(tx, { id: 'hold' })).toHaveLength(1)
+      await insert(tx, { id: 'settled', amount: 1 })
+    })
+    expect(await idsIn(store)).toEqual(['hold', 'settled'])
+  })
+
+  test('leaves nothing when it fails, and takes no neighbour along', async () => {
+    const results = await Promise.allSettled([
+      store.writeSoon((tx) => insert(tx, { id: 'first', amount: 1 })),
+      store.writeSoon(async (tx) => {
+        await insert(tx, { id: 'second', amount: 1 })
+        await insert(tx, { id: 'second', amount: 1 })
+      }),
+      store.writeSoon((tx) => insert(tx, { id: 'third', amount: 1 })),
+    ])
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    await store.write(async () => undefined)
+    expect((await idsIn(store)).filter((id) => ['first', 'second', 'third'].includes(id))).toEqual(['first', 'third'])
+  })
+})
+
+describe('on SQLite', () => {
+  const countIn = (path: string) => {
+    const other = new Database(path, { readonly: true })
+    const { n } = other.query('SELECT count(*) AS n FROM things').get() as { n: number }
+    other.close()
+    return n
+  }
+
+  test('it is answered before it is durable, and a commit of its own follows when no other comes', async () => {
+    const { store, path } = openScratchFile()
+    await store.writeSoon((tx) => insert(tx, { id: 'alone', amount: 1 }))
+    expect(countIn(path)).toBe(0)
+    while (countIn(path) === 0) await new Promise((resolve) => setImmediate(resolve))
+    expect(await idsIn(store)).toEqual(['alone'])
+  })
+
+  test('a durable unit of the same turn makes it durable before anyone is answered', async () => {
+    const { store, path } = openScratchFile()
+    const soon = store.writeSoon((tx) => insert(tx, { id: 'soon', amount: 1 })).then(() => countIn(path))
+    const sure = store.write((tx) => insert(tx, { id: 'sure', amount: 1 })).then(() => countIn(path))
+    expect(await Promise.all([soon, sure])).toEqual([2, 2])
+  })
+
+  test('closing makes it durable', async () => {
+    const { store, path } = openScratchFile()
+    await store.writeSoon((tx) => insert(tx, { id: 'last', amount: 1 }))
+    await store.close()
+    expect(countIn(path)).toBe(1)
+  })
+
+  test('a flood of them alone becomes durable all the same', async () => {
+    const { store, path } = openScratchFile()
+    let made = 0
+    const flood = async () => {
+      while (made < 50_000 && countOf() === 0)
+        await store.writeSoon((tx) => insert(tx, { id: `flood-${made++}`, amount: 1 }))
+    }
+    const other = new Database(path, { readonly: true })
+    const countOf = () => (other.query('SELECT count(*) AS n FROM things').get() as { n: number }).n
+    await Promise.all([flood(), flood(), flood()])
+    expect(countOf()).toBeGreaterThan(0)
+    expect(made).toBeLessThan(50_000)
+    other.close()
+  })
+})
