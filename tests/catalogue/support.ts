@@ -28,7 +28,8 @@ import { type Spawned, spawnServer } from './support/server'
  */
 
 export type Options = {
-  env?: Record<string, string>
+  /** What is set besides; may need to know where the upstream listens. */
+  env?: Record<string, string> | ((upstreamUrl: string) => Record<string, string>)
   /** `scripted`: the upstream of tests/support; `builtin`: the engine of the first five minutes. */
   engine?: 'scripted' | 'builtin'
 }
@@ -57,7 +58,7 @@ export async function startTarget({ env = {}, engine = 'scripted' }: Options = {
     SVC_LOG_FORMAT: 'json',
     ...(engine === 'scripted' ? { SVC_ENGINE_BASE_URL: upstream.url } : {}),
     ...(database ? { SVC_DATABASE_URL: database.url } : {}),
-    ...env,
+    ...(typeof env === 'function' ? env(upstream.url) : env),
   })
   afterAll(async () => {
     await server.kill()

@@ -1,12 +1,33 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { watchHealth } from './health'
+import { type HealthWatch, watchHealth } from './health'
 
 /** A stretch in which the server's event loop did nothing else, by its own doing. */
 export type Block = { ms: number; at: string }
 
-export type Spawned = Awaited<ReturnType<typeof spawnServer>>
+export type Spawned = {
+  readonly url: string
+  readonly port: number
+  readonly folder: string
+  readonly pid: number
+  readonly health: HealthWatch
+  /** One call of the operator plane, over its socket. */
+  ops(method: string, path: string, body?: unknown): Promise<OpsReply>
+  /** Everything it printed so far. */
+  printed(): string
+  alive(): boolean
+  /** When its event loop stood still, since it was ready: loading its own code is not a request. */
+  blocks(): Block[]
+  /** SIGTERM; answers the exit code. */
+  stop(): Promise<number>
+  /** SIGKILL; its folder stays. */
+  murder(): Promise<void>
+  /** The same server once more, on what the last one left behind. */
+  again(): Promise<Spawned>
+  /** SIGKILL, and its folder goes. */
+  kill(): Promise<void>
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: the operator plane answers in many shapes
 export type OpsReply = { status: number; text: string; body: any }
@@ -17,7 +38,10 @@ const READY_MS = 15_000
  * `bun src/main.ts` as a process of its own, with a probe in it that notes when its event loop stood
  * still, and another process' eyes on its health.
  */
-export async function spawnServer(env: Record<string, string>, folder = mkdtempSync(join(tmpdir(), 'svc-catalogue-'))) {
+export async function spawnServer(
+  env: Record<string, string>,
+  folder = mkdtempSync(join(tmpdir(), 'svc-catalogue-')),
+): Promise<Spawned> {
   const blocksFile = join(folder, 'loop-blocks.jsonl')
   const output: string[] = []
   const child = Bun.spawn(['bun', '--preload', join(import.meta.dir, 'loop-probe.ts'), 'src/main.ts'], {
@@ -43,7 +67,6 @@ export async function spawnServer(env: Record<string, string>, folder = mkdtempS
     return { status: response.status, text, body: text.startsWith('{') ? JSON.parse(text) : undefined }
   }
 
-  /** Ends the process at once and leaves its folder. */
   const murder = async () => {
     await health.stop()
     child.kill('SIGKILL')
@@ -59,16 +82,14 @@ export async function spawnServer(env: Record<string, string>, folder = mkdtempS
     ops,
     health,
     murder,
-    /** Everything it printed so far. */
+    again: () => spawnServer(env, folder),
     printed: () => output.join(''),
     alive: () => child.exitCode === null && child.signalCode === null,
-    /** Sends SIGTERM and answers the exit code. */
     stop: async () => {
       await health.stop()
       child.kill('SIGTERM')
       return child.exited
     },
-    /** Since it was ready: loading its own code is not a request. */
     blocks: () =>
       readLines(blocksFile)
         .map((line) => JSON.parse(line) as Block)
