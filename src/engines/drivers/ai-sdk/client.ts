@@ -1,4 +1,4 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider'
+import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import type { Clock } from '../../../kernel/clock'
 import { trustedFetch } from '../../../kernel/outbound'
 import { type Driver, type EngineAnswer, EngineFailure, type EnginePart, type EngineRequest } from '../../engine'
@@ -63,14 +63,7 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, silenceMs = 
     const { model, leash, explain } = await open(request)
     try {
       const { stream: parts } = await model.doStream(toCallOptions(request, leash.signal))
-      let finished = false
-      for await (const part of parts) {
-        for (const own of readPart(part)) {
-          finished ||= own.type === 'finish'
-          yield own
-        }
-      }
-      if (!finished) throw new EngineFailure('truncated', 'the stream ended before its finish')
+      yield* readParts(parts)
     } catch (error) {
       throw explain(error)
     } finally {
@@ -90,4 +83,22 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, silenceMs = 
       leash.release()
     }
   }
+}
+
+/** Parts that a package makes up by itself, whatever came over the wire. */
+const MADE_UP = new Set(['stream-start', 'finish'])
+
+async function* readParts(parts: ReadableStream<LanguageModelV4StreamPart>): AsyncGenerator<EnginePart> {
+  let any = false
+  let finished = false
+  for await (const part of parts) {
+    any ||= !MADE_UP.has(part.type)
+    if (part.type === 'finish' && !any) break
+    for (const own of readPart(part)) {
+      finished ||= own.type === 'finish'
+      yield own
+    }
+  }
+  if (!any) throw new EngineFailure('malformed', 'the stream holds no event')
+  if (!finished) throw new EngineFailure('truncated', 'the stream ended before its finish')
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../kernel/clock'
 import { trustedFetch } from '../../../kernel/outbound'
 import { EngineFailure } from '../../engine'
-import { errorCodeOf, failureOfStatus } from '../../failures'
+import { errorCodeOf, failureOfError, failureOfStatus } from '../../failures'
 import type { Leash } from '../leash'
 
 const MAX_EVENT_BYTES = 256 * 1024
@@ -26,8 +26,13 @@ export function watchFetch(leash: Leash, clock: Clock): WatchedFetch {
     return found
   }
 
+  /** A connection that breaks because we ended it is no fault of the upstream's. */
+  const broken = (error: unknown): never => {
+    throw leash.signal.aborted ? error : fail(failureOfError(error))
+  }
+
   const watched = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
-    const response = await trustedFetch(String(input), { ...init, signal: leash.signal })
+    const response = await trustedFetch(String(input), { ...init, signal: leash.signal }).catch(broken)
     leash.heard()
     if (response.status !== 200) {
       const body = Number(response.headers.get('content-length') ?? 0) > MAX_ERROR_BYTES ? '' : await response.text()
@@ -35,19 +40,22 @@ export function watchFetch(leash: Leash, clock: Clock): WatchedFetch {
     }
     if (!response.body) return response
     const streamed = response.headers.get('content-type')?.includes('event-stream') ?? false
-    const body = watchBytes(response.body, streamed, leash, fail)
+    const body = watchBytes(response.body, { streamed, leash, fail, broken })
     return new Response(body, { status: 200, headers: response.headers })
   }
 
   return { fetch: Object.assign(watched, { preconnect: fetch.preconnect }), failure: () => failure }
 }
 
-function watchBytes(
-  source: ReadableStream<Uint8Array>,
-  streamed: boolean,
-  leash: Leash,
-  fail: (found: EngineFailure) => EngineFailure,
-): ReadableStream<Uint8Array> {
+type Watch = {
+  streamed: boolean
+  leash: Leash
+  fail(found: EngineFailure): EngineFailure
+  broken(error: unknown): never
+}
+
+function watchBytes(source: ReadableStream<Uint8Array>, watch: Watch): ReadableStream<Uint8Array> {
+  const { streamed, leash, fail, broken } = watch
   const reader = source.getReader()
   let total = 0
   let line = 0
@@ -64,7 +72,7 @@ function watchBytes(
   return new ReadableStream({
     async pull(controller) {
       leash.heard()
-      const { value, done } = await reader.read()
+      const { value, done } = await reader.read().catch(broken)
       leash.rest()
       if (done) return controller.close()
       check(value)
