@@ -128,7 +128,7 @@ export function assertProductionReady(config: Config, unmappedModes: readonly st
   }
   if (unmappedModes.length) {
     problems.push(
-      `The built-in engine answers ${unmappedModes.join(', ')}. Connect one with svc-admin engines add, or set SVC_ALLOW_DEV_ENGINE=1.`,
+      `The built-in engine answers ${unmappedModes.join(', ')}. Connect one with svc-admin engines add, or set SVC_ENGINE_BUILTIN=0 so that they answer 503.`,
     )
   }
   if (config.failpoint) problems.push('SVC_FAILPOINT is set; it aborts the process on purpose. Unset it.')
