@@ -7,7 +7,10 @@ export type Connection = {
   transport: Transport
   /** The configuration of this machine; of a remote server nothing is known. */
   config: Config
-  /** The operator plane. @throws CommandFailed 7 over `--url`: it is served on the socket only. */
+  /**
+   * The operator plane; `--url` is refused before this, since it is served on the socket only. Never return
+   * it from an async function: a client answers to any name, `then` included, and awaiting it never ends.
+   */
   ops(): OpsClient
   /** The tenant plane with the key that was given, or the one the first run left. @throws CommandFailed 4, 7 */
   tenant(): Promise<TenantPlane>

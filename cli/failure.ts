@@ -63,6 +63,8 @@ export function expectData<Data>(reply: Reply<Data>): NonNullable<Data> {
 }
 
 export function replyFailure(status: number, value: unknown): CommandFailed {
+  // The client reports a call that never got an answer as a reply whose value is what was thrown.
+  if (value instanceof Error) return connectionFailure(value)
   const { error } = envelopeOf(value) ?? {}
   return new CommandFailed({
     exitCode: exitOfStatus(status),
@@ -73,6 +75,16 @@ export function replyFailure(status: number, value: unknown): CommandFailed {
     help: error ? `error ${error.code}` : undefined,
     requestId: error?.request_id ?? undefined,
   })
+}
+
+function connectionFailure(error: Error): CommandFailed {
+  if (error.name === 'TimeoutError') return unreachable('The server did not answer in time.', 'add --timeout 5m')
+  if (error.name === 'AbortError') {
+    return new CommandFailed({ exitCode: EXIT.interrupted, code: 'interrupted', message: 'Interrupted.' })
+  }
+  const { code } = error as { code?: string }
+  const message = `No answer came from the server (${code ?? error.message}).`
+  return unreachable(message, 'svc-admin status, and svc-admin serve when none runs')
 }
 
 const FIXES: Readonly<Record<string, string>> = {

@@ -4,18 +4,19 @@ import { EXIT } from './exit'
 import { realIo } from './io'
 import { runCli } from './run'
 
+const FAREWELL_MS = 100
+
 const interrupted = new AbortController()
-let signals = 0
+let serving = false
 for (const [signal, code] of [
   ['SIGINT', EXIT.interrupted],
   ['SIGTERM', EXIT.terminated],
 ] as const) {
   process.on(signal, () => {
+    if (serving) return
+    // One turn for what listens to say its last line; nothing a command does is worth waiting longer for.
     interrupted.abort()
-    process.exitCode = code
-    // The first asks a command to finish what it holds; the second does not wait for it.
-    signals += 1
-    if (signals > 1) process.exit(code)
+    setTimeout(() => process.exit(code), FAREWELL_MS)
   })
 }
 
@@ -25,6 +26,9 @@ const code = await runCli(process.argv.slice(2), {
   cwd: process.cwd(),
   clock: systemClock,
   signal: interrupted.signal,
+  takeSignals: () => {
+    serving = true
+  },
   open: async (shell, command) => (await import('./open')).openConnection(shell, command),
 })
-process.exit(interrupted.signal.aborted ? (process.exitCode ?? EXIT.interrupted) : code)
+if (!interrupted.signal.aborted) process.exit(code)

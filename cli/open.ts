@@ -4,7 +4,8 @@ import { connect, connectOps, type Target } from '../src/app/client'
 import { loadConfig } from '../src/app/config'
 import type { Command } from './command'
 import type { Connection, TenantPlane } from './connection'
-import { expectData, unreachable } from './failure'
+import { EXIT } from './exit'
+import { CommandFailed, expectData, unreachable } from './failure'
 import { findKey } from './key-file'
 import { overridesOf } from './overrides'
 import type { Shell } from './shell'
@@ -20,7 +21,13 @@ export async function openConnection(shell: Shell, command: Command): Promise<Co
   const transport = await chooseTransport({ globals, env, socketPath, answers: isListening })
   assertOffered(transport, command)
   if (transport.kind === 'remote') shell.note(`server: ${transport.url}`)
-  const reached = await reach(transport, shell)
+  return connectionOver(shell, { transport, config, reached: await reach(transport, shell) })
+}
+
+type Parts = { transport: Transport; config: Connection['config']; reached: Reached }
+
+/** The connection over a target that has been reached. */
+export function connectionOver(shell: Shell, { transport, config, reached }: Parts): Connection {
   const options = { headers: statedBy(shell, transport), ...watching(shell) }
   const ops = () => connectOps(reached.operators, options)
 
@@ -47,7 +54,7 @@ function assertOffered(transport: Transport, command: Command): void {
   }
 }
 
-type Reached = {
+export type Reached = {
   operators: Target
   tenants(ops: () => ReturnType<typeof connectOps>): Promise<Target>
   close(): Promise<void>
@@ -67,10 +74,27 @@ async function reach(transport: Transport, shell: Shell): Promise<Reached> {
     }
     return { operators: { kind: 'socket', path: transport.path }, tenants, close: nothing }
   }
-  const { open } = await import('../src/app/open')
-  const app = await open(overridesOf(shell))
+  const app = await openHere(shell)
   const api: Target = { kind: 'app', handle: app.api.handle }
   return { operators: { kind: 'app', handle: app.ops.handle }, tenants: async () => api, close: app.close }
+}
+
+/** The app inside this command, with the data folder to itself (dx 2.2). */
+async function openHere(shell: Shell) {
+  const { open } = await import('../src/app/open')
+  try {
+    return await open(overridesOf(shell))
+  } catch (error) {
+    const { name, message } = error as Error
+    if (name !== 'ConfigError' || !message.includes('is using')) throw error
+    const fix = 'leave out --local to go through the server, or stop it first'
+    throw new CommandFailed({
+      exitCode: EXIT.conflict,
+      code: 'conflict',
+      message: message.split('. ')[0]!.concat('.'),
+      fix,
+    })
+  }
 }
 
 /** Who the operator says they are; recorded as stated, since a socket proves only the file's owner (dx 2.2). */

@@ -22,6 +22,8 @@ export type Shell = {
   commands: readonly Command[]
   /** Aborts on Ctrl-C. */
   signal: AbortSignal
+  /** From now on the command ends the process itself when a signal comes. */
+  takeSignals(): void
   /** Opens the server on first use, and the same one after. */
   connect(): Promise<Connection>
   /** Closes what was opened. */
@@ -43,6 +45,7 @@ export type World = {
   cwd: string
   clock: Clock
   signal: AbortSignal
+  takeSignals(): void
   /** Opens a connection; `command` says whether it works with the server down. */
   open(shell: Shell, command: Command): Promise<Connection>
 }
@@ -58,6 +61,7 @@ export function createShell(world: World, globals: Globals, command: Command, co
     cwd: world.cwd,
     clock: world.clock,
     signal: world.signal,
+    takeSignals: world.takeSignals,
     exitCode: EXIT.done,
     print: createPrinter(io, printStyleOf(globals, io, world.clock.now())),
     paint: paintFor(usesColor(globals, io.outIsTty, world.env)),

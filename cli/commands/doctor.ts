@@ -58,7 +58,6 @@ async function contextOf(shell: Shell): Promise<Context> {
     shell,
     config: () => loadConfig(overridesOf(shell)),
     connect: () => shell.connect(),
-    ops: async () => (await shell.connect()).ops(),
   }
 }
 

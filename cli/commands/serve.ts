@@ -28,6 +28,7 @@ export const serve = defineCommand({
     const mode = dev || production ? { production: production === true } : {}
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
     const { serve: run } = await import('../../src/app/serve')
+    shell.takeSignals()
     await run({ ...overridesOf(shell), ...mode, ...given })
     // The server ends the process itself, when a signal says so and the last answer is out.
     await new Promise<never>(() => undefined)

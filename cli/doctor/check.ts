@@ -1,4 +1,3 @@
-import type { OpsClient } from '../../src/app/client'
 import type { Config } from '../../src/app/config'
 import type { Connection } from '../connection'
 import type { Shell } from '../shell'
@@ -24,7 +23,6 @@ export type Context = {
   shell: Shell
   config(): Config
   connect(): Promise<Connection>
-  ops(): Promise<OpsClient>
 }
 
 export type Result = { check: string; status: Finding['status']; detail: string; fix: string | null; ms: number }

@@ -75,7 +75,7 @@ export const enginesCheck: Check = {
   name: 'engines',
   needs: ['database'],
   async run(context) {
-    const { engines } = expectData(await (await context.ops()).engines.get())
+    const { engines } = expectData(await (await context.connect()).ops().engines.get())
     const failing = engines.filter(({ state }) => state === 'failing')
     if (failing.length)
       return fail(`${failing.map(({ target }) => target).join(', ')} keeps failing`, 'svc-admin engines test')
@@ -118,5 +118,5 @@ const once = <T>(ask: (context: Context) => Promise<T>) => {
   }
 }
 
-const statusOf = once(async (context) => expectData(await (await context.ops()).status.get()))
-const verificationOf = once(async (context) => expectData(await (await context.ops()).verify.post()))
+const statusOf = once(async (context) => expectData(await (await context.connect()).ops().status.get()))
+const verificationOf = once(async (context) => expectData(await (await context.connect()).ops().verify.post()))

@@ -38,6 +38,7 @@ export async function cli(line: readonly string[], { io = fakeIo(), env = {}, op
     cwd: process.cwd(),
     clock: fakeClock(),
     signal: new AbortController().signal,
+    takeSignals: () => undefined,
     open:
       open ?? (async (_shell, command: Command) => Promise.reject(new Error(`${command.path} opened a connection`))),
   })
