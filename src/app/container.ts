@@ -30,6 +30,7 @@ import { createRateLimiter, createTiers } from '../rate-limits'
 import { createSettings } from '../settings'
 import { createUsageLog } from '../usage'
 import type { Config } from './config'
+import type { Redis } from './redis'
 import { API_VERSION } from './version'
 
 type Deps = {
@@ -39,6 +40,8 @@ type Deps = {
   log: Log
   /** This process, new at each start. */
   node: string
+  /** Null where none is configured. */
+  redis: Redis | null
   /** Aborts when streams must end because the server stops. */
   stopping: AbortSignal
 }
@@ -52,7 +55,7 @@ const DEV_CREDIT_CENTS = 1_000_000
 export type Container = ReturnType<typeof buildContainer>
 
 /** Every room, built once, in the order of the house: a room is given only rooms that stand before it. */
-export function buildContainer({ config, store, clock, log, node, stopping }: Deps) {
+export function buildContainer({ config, store, clock, log, node, redis, stopping }: Deps) {
   const onError = (name: string, error: unknown) => log.error({ loop: name, ...errorFields(error) }, 'loop failed')
   const isDev = !config.production && config.origins.creditsInitialCents === 'default'
   const initialCredit = centsToMicro(isDev ? DEV_CREDIT_CENTS : config.creditsInitialCents)
@@ -91,7 +94,7 @@ export function buildContainer({ config, store, clock, log, node, stopping }: De
     clock,
     version: API_VERSION,
     pingDatabase: store.ping,
-    pingRedis: null,
+    pingRedis: redis?.ping ?? null,
     probeEngines: engines.probeAll,
   })
 

@@ -12,6 +12,7 @@ import { assertProductionReady, type Config, type ConfigOverrides, loadConfig } 
 import { buildContainer } from './container'
 import { type DataLock, lockDataDir } from './lock'
 import { createOps } from './ops'
+import { connectRedis } from './redis'
 import { loadSecrets } from './secrets'
 import { createServer } from './server'
 
@@ -54,7 +55,8 @@ async function openLocked(config: Config, clock: Clock, log: Log, lock: DataLock
   const node = randomBase62(12)
   const stopping = new AbortController()
   const metrics = createMetrics()
-  const container = buildContainer({ config, store, clock, log, node, stopping: stopping.signal })
+  const redis = connectRedis(config.redisUrl)
+  const container = buildContainer({ config, store, clock, log, node, redis, stopping: stopping.signal })
   assertProductionReady(config, unmappedModes(container.engines))
   const released = await container.billing.releaseAbandoned()
   const databaseMs = clock.monotonic() - startedAt
@@ -78,6 +80,7 @@ async function openLocked(config: Config, clock: Clock, log: Log, lock: DataLock
     /** Ends streams that are still open, with an error of their own. */
     stopStreams: () => stopping.abort(shuttingDown()),
     async close(): Promise<void> {
+      redis?.close()
       await store.close()
       lock.release()
     },
