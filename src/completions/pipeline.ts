@@ -14,6 +14,8 @@ export type Stages = {
   admit(run: Decided): Promise<Admitted>
   whole(run: Admitted): Promise<Thought>
   aloud(run: Admitted): AsyncGenerator<Step, Thought>
+  /** How long a stream may wait for the engine before it says that it has begun. */
+  patience(): Promise<void>
   /** What was said so far, as a thought of its own. */
   partial(run: Admitted, text: string): Thought
   /** `broken`: what ended it early; it is paid for and recorded as failed. */
@@ -75,8 +77,13 @@ export function createPipeline(stages: Stages, cache: AnswerCache) {
     // Until something else is known, whoever stops reading is the reason it ends.
     let broken: unknown = clientLeft()
     try {
+      const opening = steps.next()
+      // An engine that refuses at once is an ordinary error with its status (contract 3); the catch is for
+      // readers who leave before anyone looks.
+      opening.catch(() => null)
+      await Promise.race([opening, stages.patience()])
       yield { type: 'began', run: decided }
-      let step = await steps.next()
+      let step = await opening
       for (; !step.done; step = await steps.next()) {
         text += step.value.text
         yield step.value

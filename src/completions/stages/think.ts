@@ -1,13 +1,20 @@
 import type { Agent } from '../../agent'
 import type { Step, Task, Thought } from '../../agent/schema'
 import type { EngineService } from '../../engines'
+import type { Clock } from '../../kernel/clock'
 import { clientLeft, requestTimeout } from '../errors'
 import { wantsJson, workOf } from '../rules'
 import type { Admitted, Opened } from '../run'
 
+const OPENING_MS = 100
+
+type Deps = { agent: Agent; engines: EngineService; clock: Clock }
+
 /** The agent's part of a run, whole or step by step. A run out of time is 504 `request_timeout`. */
-export function createThink({ agent, engines }: { agent: Agent; engines: EngineService }) {
+export function createThink({ agent, engines, clock }: Deps) {
   return {
+    patience: () => clock.sleep(OPENING_MS),
+
     async whole(run: Admitted): Promise<Thought> {
       try {
         return await agent.answer(taskOf(run))
