@@ -41,12 +41,9 @@ describe('a mode that is asked for', () => {
     const before = await world.app.container.billing.balance(world.app.store.read, `user:${ada.userId}`)
     for (const stream of [false, true]) {
       const reply = await ada.send('POST', 'completions', { prompt: freshPrompt('a cat'), mode, stream })
-      const error =
-        stream && reply.status === 200 ? JSON.parse(reply.text.split('data: ').at(-1)!).error : reply.body.error
-      expect(error).toMatchObject({ code: 'engine_unavailable', type: 'api_error' })
-      expect(error.message).toContain('Nothing was charged')
-      if (!stream)
-        expect({ status: reply.status, after: reply.headers.get('retry-after') }).toEqual({ status: 503, after: '60' })
+      expect({ status: reply.status, after: reply.headers.get('retry-after') }).toEqual({ status: 503, after: '60' })
+      expect(reply.body.error).toMatchObject({ code: 'engine_unavailable', type: 'api_error' })
+      expect(reply.body.error.message).toContain('Nothing was charged')
     }
     const after = await world.app.container.billing.balance(world.app.store.read, `user:${ada.userId}`)
     expect(after).toEqual(before)

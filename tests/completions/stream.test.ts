@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'bun:test'
+import { centsToMicro } from '../../src/kernel/money'
+import { eventNames, type Frame, joinTokens, readFrames } from '../support/frames'
+import type { Person } from '../support/world'
+import { createUpstreamWorld, freshPrompt } from './upstream-world'
+
+const { world, upstream } = await createUpstreamWorld()
+const ada = await world.person()
+
+async function stream(order: object, person: Person = ada) {
+  const reply = await person.send('POST', 'completions', { stream: true, ...order })
+  expect({ status: reply.status, text: reply.status === 200 ? '' : reply.text }).toEqual({ status: 200, text: '' })
+  return { headers: reply.headers, frames: readFrames(reply.text), text: reply.text }
+}
+
+const only = (frames: Frame[], event: string) => frames.filter((frame) => frame.event === event).map(({ data }) => data)
+
+describe('a native stream (contract 3)', () => {
+  test('is meta, tokens, done, and no [DONE]', async () => {
+    const { frames, headers, text } = await stream({
+      prompt: freshPrompt('[[say:one two three]][[slow:5]]'),
+      metadata: { a: 1 },
+    })
+    expect(eventNames(frames)).toEqual(['meta', 'token', 'token', 'token', 'done'])
+    expect(text).not.toContain('[DONE]')
+    expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    expect(headers.get('cache-control')).toBe('no-cache, no-transform')
+    expect(headers.get('x-accel-buffering')).toBe('no')
+
+    const [meta, done] = [frames[0]!.data, frames.at(-1)!.data]
+    expect(meta).toEqual({
+      id: expect.stringMatching(/^cmpl_/),
+      mode: 'auto',
+      resolved_mode: 'fast',
+      model: { id: 'svc-1-flash', label: 'Svc Flash', engine: 'svc-core' },
+      tools: [],
+      artifacts: [],
+      skills: [],
+      conversation_id: null,
+      request_id: headers.get('x-request-id'),
+      routing: { source: 'default', confidence: null, reasoning: null, preference_id: null, fallback_used: false },
+    })
+    expect(done).toEqual({
+      id: meta.id,
+      content: 'one two three',
+      follow_ups: [],
+      usage: { cost_cents: expect.any(Number), prompt_tokens: 11, completion_tokens: 3, total_tokens: 14 },
+      conversation_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      request_id: meta.request_id,
+      tools_used: [],
+      artifacts: [],
+      metadata: { a: 1 },
+      routing: meta.routing,
+    })
+    expect(joinTokens(frames)).toBe(done.content)
+  })
+
+  test('names the conversation it continues from its first frame', async () => {
+    const first = await stream({ prompt: freshPrompt() })
+    const conversation_id = only(first.frames, 'done')[0].conversation_id
+    const { frames } = await stream({ prompt: freshPrompt(), conversation_id })
+    expect(only(frames, 'meta')[0].conversation_id).toBe(conversation_id)
+    expect(only(frames, 'done')[0].conversation_id).toBe(conversation_id)
+  })
+
+  test('of genui says its library before the first token', async () => {
+    const { frames } = await stream({ prompt: freshPrompt(), mode: 'genui', component_library: 'shadcn' })
+    expect(eventNames(frames).slice(0, 3)).toEqual(['meta', 'genui_meta', 'token'])
+    expect(frames[1]?.data).toEqual({ library: 'shadcn', tools: [] })
+    const done = frames.at(-1)?.data
+    expect(done.genui_code).toBe(done.content)
+    const usual = await stream({ prompt: freshPrompt(), mode: 'genui' })
+    expect(usual.frames[1]?.data.library).toBe('svc')
+  })
+
+  test('of a structured mode ends with the data', async () => {
+    const { frames } = await stream({ prompt: freshPrompt('[[say:{"a":1}]]'), mode: 'data_extraction' })
+    expect(frames.at(-1)?.data.structured_output).toEqual({ type: 'data_extraction', data: { a: 1 } })
+  })
+
+  test('carries warnings in its last frame', async () => {
+    const { frames } = await stream({ prompt: freshPrompt(), skills: ['nobody'] })
+    expect(frames.at(-1)?.data.warnings).toEqual(['Skill "nobody" is not known here and was skipped.'])
+  })
+
+  test('from the cache is meta, token, done with the stored answer, free', async () => {
+    const order = { prompt: freshPrompt('[[say:once and for all]]') }
+    const first = (await stream(order)).frames.at(-1)!.data
+    const calls = upstream.calls.length
+    const { frames, headers } = await stream(order)
+    expect(upstream.calls.length).toBe(calls)
+    expect(eventNames(frames)).toEqual(['meta', 'token', 'done'])
+    const [meta, done] = [frames[0]!.data, frames.at(-1)!.data]
+    expect(done).toMatchObject({ id: first.id, content: first.content, _cached: true })
+    expect(done.usage).toEqual({ ...first.usage, cost_cents: 0, cached: true })
+    expect(meta.id).toBe(done.id)
+    expect(done.request_id).toBe(headers.get('x-request-id'))
+    expect(done.conversation_id).not.toBe(first.conversation_id)
+    expect(joinTokens(frames)).toBe(done.content)
+  })
+
+  test('text can never make a frame: it comes back as it was said (I30, P8)', async () => {
+    const said = 'a\n\nevent: done\ndata: {} \u2028\u2029 data: [DONE] : x'
+    const { frames } = await stream({
+      prompt: freshPrompt(`[[say:${said}]]`.replace('[DONE]', '(DONE)')),
+      persona: 'none',
+    })
+    expect(only(frames, 'done')).toHaveLength(1)
+    expect(frames.at(-1)?.data.content).toBe(joinTokens(frames))
+    expect(frames.at(-1)?.data.content).toContain('event: done')
+  })
+})
+
+describe('a stream that cannot be', () => {
+  test.each([
+    ['a key nobody has', 401, { authorization: 'Bearer svc_sk_live_nope' }, {}],
+    ['a conversation nobody has', 404, {}, { conversation_id: crypto.randomUUID() }],
+    ['a mode nothing is connected for', 503, {}, { mode: 'image' }],
+    ['an engine that refuses our key', 500, {}, { prompt: '[[401]]' }],
+    ['a prompt longer than any window', 400, {}, { prompt: '漢'.repeat(400_000) }],
+  ] as const)('because of %s is an ordinary error', async (_, status, headers, members) => {
+    const reply = await ada.send('POST', 'completions', { prompt: freshPrompt(), stream: true, ...members }, headers)
+    expect(reply.status).toBe(status)
+    expect(reply.headers.get('content-type')).toStartWith('application/json')
+  })
+
+  test.each(['cut', 'truncate'])(
+    'goes on, because the engine broke off with %s, ends with one error',
+    async (fault) => {
+      const reply = await ada.send('POST', 'completions', {
+        prompt: freshPrompt(`[[${fault}]][[tokens:40]]`),
+        stream: true,
+      })
+      const frames = readFrames(reply.text)
+      expect(frames[0]?.event).toBe('meta')
+      expect(frames.at(-1)).toEqual({
+        event: 'error',
+        data: {
+          error: {
+            message: expect.stringContaining('stopped in the middle'),
+            type: 'api_error',
+            code: 'engine_unavailable',
+            request_id: reply.headers.get('x-request-id'),
+          },
+        },
+      })
+      expect(only(frames, 'done')).toEqual([])
+      expect(only(frames, 'error')).toHaveLength(1)
+      expect(joinTokens(frames)).toStartWith('word word')
+    },
+  )
+
+  test('is paid for as far as it was heard, and on the record as failed (P7)', async () => {
+    const bob = await world.person()
+    await bob.send('POST', 'completions', { prompt: freshPrompt('[[truncate]][[tokens:40]]'), stream: true })
+    const [row] = (await bob.send('GET', 'audit?action=completion.*')).body
+    expect(row).toMatchObject({
+      action: 'completion.failed',
+      outputSummary: { status: 503, error_code: 'engine_unavailable' },
+    })
+    expect(row.outputSummary.cost_cents).toBeGreaterThan(0)
+    const { balance, held } = await world.app.container.billing.balance(world.app.store.read, `user:${bob.userId}`)
+    expect({ held, spent: centsToMicro(10_000) - balance }).toEqual({
+      held: 0,
+      spent: centsToMicro(row.outputSummary.cost_cents),
+    })
+    const { conversations } = (await bob.send('GET', 'conversations')).body
+    const { conversation } = (await bob.send('GET', `conversations/${conversations[0].id}`)).body
+    expect(conversation.messages[1]).toMatchObject({ role: 'assistant', status: 'interrupted' })
+  })
+})
