@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'bun:test'
+import { cliOver } from '../support/cli'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const run = cliOver(world)
+const ada = await world.person({ ofOrg: true, cents: 0 })
+const org = await world.app.container.orgs.find(world.app.store.read, ada.orgId!)
+
+const json = async (line: string[]) => JSON.parse((await run([...line, '--json'])).stdout)
+const balanceOf = async (owner: string) => (await json(['credits', 'balance', owner])).available_cents
+
+describe('credits grant', () => {
+  test('adds currency or cents, and prints what the owner has now', async () => {
+    expect(await json(['credits', 'grant', ada.orgId!, '10.00', '--reason', 'pilot'])).toMatchObject({
+      object: 'credit_grant',
+      amount_cents: 1_000,
+      available_cents: 1_000,
+      already: false,
+    })
+    expect((await json(['credits', 'grant', ada.orgId!, '50c', '--reason', 'pilot'])).available_cents).toBe(1_050)
+  })
+
+  test('knows an owner by id, slug, name or e-mail address', async () => {
+    for (const owner of [org.slug, org.name, `org:${org.id}`]) {
+      expect((await json(['credits', 'grant', owner, '1c', '--reason', 'x'])).id).toBe(`org:${org.id}`)
+    }
+    const { email } = (await world.app.container.orgs.user(world.app.store.read, ada.userId))!
+    expect((await json(['credits', 'grant', email, '7c', '--reason', 'x'])).id).toBe(`user:${ada.userId}`)
+    expect(await balanceOf(ada.userId)).toBe(7)
+  })
+
+  test('happens once for each idempotency key', async () => {
+    const before = await balanceOf(org.slug)
+    const line = ['credits', 'grant', org.slug, '5.00', '--reason', 'once', '--idempotency-key', 'order-1182']
+    expect((await json(line)).already).toBe(false)
+    const again = await run(line)
+    expect(again.stderr).toBe('grant_order-1182 was granted before; nothing was added.\n')
+    expect(await balanceOf(org.slug)).toBe(before + 500)
+  })
+
+  test('goes on the record of the owner with the reason and who gave it', async () => {
+    await run(['credits', 'grant', org.slug, '3.00', '--reason', 'goodwill'])
+    const page = await world.app.container.audit.list(world.app.store.read, `org:${org.id}`, { limit: 1 })
+    expect(page.items[0]).toMatchObject({
+      action: 'credits.granted',
+      inputSummary: { metadata: { amount_cents: 300 }, operator: { reason: 'goodwill', transport: 'socket' } },
+    })
+  })
+
+  test.each([
+    ['without a reason', ['credits', 'grant', 'acme', '1.00'], 2],
+    ['to nobody known', ['credits', 'grant', 'nobody', '1.00', '--reason', 'x'], 3],
+    ['of a large sum nobody confirmed', ['credits', 'grant', 'acme', '1000.01', '--reason', 'x'], 2],
+  ])('is refused %s', async (_why, line, exitCode) => {
+    expect(await run(line)).toMatchObject({ exitCode, stdout: '' })
+  })
+
+  test('of a large sum goes through with --yes', async () => {
+    const { exitCode } = await run(['credits', 'grant', org.slug, '1000.01', '--reason', 'x', '-y'])
+    expect(exitCode).toBe(0)
+  })
+})
+
+test('credits balance shows what running calls hold', async () => {
+  const { billing, store } = world.app.container
+  const caps = { daily: null, monthly: null }
+  const owner = `org:${org.id}` as const
+  const before = await balanceOf(org.slug)
+  await store.write((tx) => billing.reserve(tx, { owner, keyId: null, caps, ref: 'call', amount: 2_000_000 }))
+  const { stdout } = await run(['credits', 'balance', org.slug])
+  expect(stdout).toMatch(/^held¢ +2\.00$/m)
+  expect(await balanceOf(org.slug)).toBe(before - 2)
+  await store.write((tx) => billing.release(tx, 'call'))
+})
+
+test('keeps the ledger in balance through all of this', async () => {
+  const { exitCode, stdout } = await run(['verify', '--json'])
+  expect(exitCode).toBe(0)
+  expect(JSON.parse(stdout).map(({ ok }: { ok: boolean }) => ok)).not.toContain(false)
+})

@@ -1,0 +1,150 @@
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
+import { ledgerEntries, wallets } from '../../src/billing/table'
+import { sha256Hex } from '../../src/kernel/crypto'
+import { cliOver } from '../support/cli'
+import { fakeIo } from '../support/io'
+import { postgresUrl } from '../support/store'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const run = cliOver(world)
+const ada = await world.person({ ofOrg: true })
+
+describe('status', () => {
+  test('says what runs, where, how well, and which way it was reached', async () => {
+    const { exitCode, stdout } = await run(['status'])
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^health +healthy$/m)
+    expect(stdout).toMatch(/^transport +socket$/m)
+    expect(stdout).toMatch(/^migrations +1 of 1$/m)
+  })
+
+  test('--check -q is silent and exits 0 when healthy', async () => {
+    expect(await run(['status', '--check', '-q'])).toEqual({ exitCode: 0, stdout: '', stderr: '' })
+  })
+
+  test('-v says the request id of each exchange', async () => {
+    const { stderr } = await run(['status', '-v', '-o', 'none'])
+    expect(stderr).toMatch(/^request req_[0-9A-Za-z]{24} {2}\d+ ms$/m)
+  })
+})
+
+describe('try', () => {
+  test('prints the answer on stdout, and on stderr the cost and the same call as curl, without the key', async () => {
+    const { exitCode, stdout, stderr } = await run(['try', 'Say hello'], { key: ada.key })
+    expect({ exitCode, lines: stdout.trim().length > 0 }).toEqual({ exitCode: 0, lines: true })
+    expect(stderr).toMatch(/^model svc-1-flash .* mode auto → fast {2}0\.00¢ {2}\d+ tokens/m)
+    expect(stderr).toContain(`    -H "Authorization: Bearer $SVC_API_KEY" \\`)
+    expect(stderr).toContain(`    -d '{"prompt":"Say hello"}'`)
+    expect(stdout + stderr).not.toContain(ada.key)
+  })
+
+  test('points out an answer from the cache', async () => {
+    await run(['try', 'Say it twice'], { key: ada.key })
+    expect((await run(['try', 'Say it twice'], { key: ada.key })).stderr).toContain('served from cache, free')
+  })
+
+  test('prints the completion as the API gave it in JSON', async () => {
+    const { stdout } = await run(['try', 'Say hello', '--mode', 'think', '--json'], { key: ada.key })
+    expect(JSON.parse(stdout)).toMatchObject({ object: 'completion', mode: 'think' })
+  })
+
+  test('prints a stream as it comes, whole in the end', async () => {
+    const plain = await run(['try', 'Count to five'], { key: ada.key })
+    const streamed = await run(['try', 'Count to five', '--stream'], { key: ada.key })
+    expect(streamed).toMatchObject({ exitCode: 0, stdout: plain.stdout })
+    const lines = (await run(['try', 'Count to five', '--stream', '-o', 'jsonl'], { key: ada.key })).stdout.trim()
+    const events = lines.split('\n').map((line) => JSON.parse(line).event)
+    expect([events[0], events.at(-1)]).toEqual(['meta', 'done'])
+  })
+
+  test('quotes a prompt so that a shell hands it on unchanged', async () => {
+    const { stderr } = await run(['try', `it's "here"`], { key: ada.key })
+    const [, word] = /-d (.*)$/m.exec(stderr)!
+    const shell = Bun.spawnSync(['sh', '-c', `printf %s ${word}`])
+    expect(JSON.parse(shell.stdout.toString())).toEqual({ prompt: `it's "here"` })
+  })
+
+  test.each([
+    ['no prompt', ['try'], 2],
+    ['a prompt and a file', ['try', 'a', '-f', 'b'], 2],
+    ['a mode that is none', ['try', 'a', '--mode', 'turbo'], 2],
+  ])('is refused with %s', async (_why, line, exitCode) => {
+    expect(await run(line, { key: ada.key })).toMatchObject({ exitCode, stdout: '' })
+  })
+
+  test('reads the prompt from stdin with -f -', async () => {
+    const { exitCode } = await run(['try', '-f', '-'], { key: ada.key, io: fakeIo({ stdin: 'Say hello' }) })
+    expect(exitCode).toBe(0)
+  })
+
+  test('exits 6 with the cure when there is no credit', async () => {
+    const poor = await world.person({ cents: 0 })
+    const { exitCode, stderr } = await run(['try', 'hello'], { key: poor.key })
+    expect(exitCode).toBe(6)
+    expect(stderr).toContain('fix:   svc-admin credits grant')
+  })
+})
+
+describe('backup create', () => {
+  test('writes a copy with its hash, for its owner only, and never over another', async () => {
+    const out = join(world.folder, 'monday')
+    const { exitCode, stdout } = await run(['backup', 'create', '--out', out, '--json'])
+    expect(exitCode).toBe(0)
+    const made = JSON.parse(stdout)
+    const copy = readFileSync(join(out, made.file))
+    expect(made).toMatchObject({ path: out, bytes: copy.length, sha256: sha256Hex(copy) })
+    expect(statSync(out).mode & 0o777).toBe(0o700)
+    expect(JSON.parse(readFileSync(join(out, 'manifest.json'), 'utf8'))).toMatchObject({ sha256: made.sha256 })
+    expect(await run(['backup', 'create', '--out', out])).toMatchObject({ exitCode: 5, stdout: '' })
+    expect(existsSync(`${out}.partial`)).toBe(false)
+  })
+
+  test('is a database that is sound by itself', async () => {
+    const out = join(world.folder, 'tuesday')
+    await run(['backup', 'create', '--out', out])
+    expect(postgresUrl ? dumpHeader(join(out, 'svc.dump')) : integrityOf(join(out, 'svc.db'))).toBe(
+      postgresUrl ? 'PGDMP' : 'ok',
+    )
+  })
+})
+
+const dumpHeader = (path: string): string => readFileSync(path).subarray(0, 5).toString()
+
+function integrityOf(path: string): string {
+  const copy = new Database(path, { readonly: true })
+  const { integrity_check } = copy.query('PRAGMA integrity_check').get() as { integrity_check: string }
+  copy.close()
+  return integrity_check
+}
+
+describe('verify', () => {
+  test('exits 0 and lists what holds', async () => {
+    const { exitCode, stdout } = await run(['verify'])
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^audit chain +yes +- /m)
+  })
+
+  test('exits 9 and names what is broken when money appears from nowhere', async () => {
+    const table = world.app.store.read.of(wallets)
+    await world.app.store.write(async (tx) => {
+      await tx.update(tx.of(wallets)).set({ balance: sql`${table.balance} + 1` })
+    })
+    const { exitCode, stdout, stderr } = await run(['verify', '--json'])
+    expect(exitCode).toBe(9)
+    const ledger = JSON.parse(stdout).find(({ check }: { check: string }) => check === 'ledger and holds')
+    expect(ledger.violations.length).toBeGreaterThan(0)
+    expect(stderr).toContain('broken: ledger and holds: ')
+  })
+
+  test('cannot be talked into it: the ledger takes no change', async () => {
+    const change = world.app.store.write(async (tx) => {
+      await tx.update(tx.of(ledgerEntries)).set({ amount: 0 })
+    })
+    expect(change).rejects.toThrow()
+  })
+})

@@ -1,0 +1,27 @@
+import { connectionOver } from '../../cli/open'
+import type { World as CliWorld } from '../../cli/shell'
+import { cli, fakeIo, type Terminal } from './io'
+import type { World } from './world'
+
+type Options = { key?: string; io?: Terminal; env?: Record<string, string> }
+
+/**
+ * svc-admin against a world: over its operator plane, or, with a key, over its tenant plane as `--url`
+ * would be.
+ */
+export function cliOver(world: World) {
+  const { app, config } = world
+  const open =
+    (remote: boolean): CliWorld['open'] =>
+    async (shell) => {
+      const api = { kind: 'app' as const, handle: app.api.handle }
+      const transport = remote
+        ? { kind: 'remote' as const, url: 'http://localhost', why: '--url' }
+        : { kind: 'socket' as const, path: 'ops.sock', why: 'a server answers here' }
+      const operators = { kind: 'app' as const, handle: app.ops.handle }
+      const reached = { operators, tenants: async () => api, close: async () => undefined }
+      return connectionOver(shell, { transport, config, reached })
+    }
+  return (line: readonly string[], { key, io = fakeIo(), env = {} }: Options = {}) =>
+    cli(line, { io, env: { ...env, ...(key ? { SVC_API_KEY: key } : {}) }, open: open(key !== undefined) })
+}
