@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { copyFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { startUpstream } from '../support/upstream'
+import { type Clone, cloneRepository } from './clone'
+import { BLOCKS, blockOf } from './readme'
+
+const PATIENCE_MS = 120_000
+
+let clone: Clone
+let server: Awaited<ReturnType<Clone['serve']>>
+beforeAll(async () => {
+  clone = await cloneRepository()
+  server = await clone.serve(blockOf('start'))
+}, PATIENCE_MS)
+afterAll(async () => {
+  await server.end()
+  clone.remove()
+})
+
+/** What a reader should see after each block. */
+const SEEN: Record<string, RegExp> = {
+  try: /^Hello .+/,
+  'first-answer': /"content":"[^"]*391[^"]*"/,
+  'first-stream': /^event: meta\n[\s\S]+event: token\n[\s\S]+event: done\ndata: \{.*"content":"Hello/,
+  chat: /"object":"chat\.completion".*"content":"Hello/,
+}
+
+describe('the README, typed into a fresh copy', () => {
+  test('starts the server, keeps the first key out of the log and in a file only its owner can read', () => {
+    expect(clone.read('data/dev-key')).toMatch(/^svc_sk_live_\w+\n$/)
+    expect(statSync(clone.path('data/dev-key')).mode & 0o777).toBe(0o600)
+    expect(statSync(clone.path('data')).mode & 0o777).toBe(0o700)
+  })
+
+  test.each(Object.entries(SEEN))(
+    'shows what it promises: %s',
+    async (name, seen) => {
+      const { exitCode, stdout, stderr } = await clone.type(blockOf(name))
+      expect({ exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ exitCode: 0, stderr: '' })
+      expect(stdout).toMatch(seen)
+    },
+    PATIENCE_MS,
+  )
+
+  test(
+    'lets the openai package in',
+    async () => {
+      writeFileSync(clone.path('hello.mjs'), clone.here(blockOf('hello.mjs')))
+      const { exitCode, stdout, stderr } = await clone.type('npx -y bun@1.4.5 hello.mjs')
+      expect(stdout, stderr).toMatch(/^Hello .+/)
+      expect(exitCode).toBe(0)
+    },
+    PATIENCE_MS,
+  )
+
+  test(
+    'holds a configuration file that this release reads',
+    async () => {
+      writeFileSync(clone.path('svc.server.json'), blockOf('svc.server.json').replaceAll('/etc/svc', clone.folder))
+      writeFileSync(clone.path('big.key'), 'sk-a')
+      writeFileSync(clone.path('other.key'), 'sk-b')
+      const { exitCode, stdout, stderr } = await clone.type(
+        './svc-admin engines list --local --data-dir other-data --json',
+      )
+      expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
+      expect(stdout).toContain('big')
+      await clone.type('rm svc.server.json')
+    },
+    PATIENCE_MS,
+  )
+
+  test(
+    'backs up, restores, verifies',
+    async () => {
+      expect(await clone.type('./svc-admin backup create --out saved')).toMatchObject({ exitCode: 0 })
+      mkdirSync(clone.path('restored'), { mode: 0o700 })
+      copyFileSync(clone.path('saved/svc.db'), clone.path('restored/svc.db'))
+      copyFileSync(clone.path('data/secrets.json'), clone.path('restored/secrets.json'))
+      expect(await clone.type('./svc-admin verify --data-dir restored')).toMatchObject({ exitCode: 0 })
+      expect(await clone.type('./svc-admin verify')).toMatchObject({ exitCode: 0 })
+    },
+    PATIENCE_MS,
+  )
+
+  test(
+    'stops on SIGTERM with exit 0, and its log never held the key',
+    async () => {
+      const status = await clone.type('./svc-admin status --json')
+      process.kill(JSON.parse(status.stdout).pid, 'SIGTERM')
+      expect(await server.exited).toBe(0)
+      const log = await server.output()
+      expect(log).toContain('First key written to data/dev-key (mode 0600)')
+      expect(log).not.toContain(clone.read('data/dev-key').trim())
+    },
+    PATIENCE_MS,
+  )
+
+  test(
+    'connects a real engine',
+    async () => {
+      const upstream = await startUpstream({ text: 'Said by the real engine.' })
+      server = await clone.serve(blockOf('engine').replace('http://127.0.0.1:8080/v1', upstream.url))
+      const { stdout } = await clone.type('./svc-admin try "Who are you?"')
+      expect(stdout.trim()).toBe('Said by the real engine.')
+      expect(upstream.calls.at(-1)!.body.model).toBe('my-model')
+      server.end()
+      await upstream.stop()
+    },
+    PATIENCE_MS,
+  )
+
+  test('has no marked block that nobody runs', () => {
+    const run = ['start', 'hello.mjs', 'engine', 'svc.server.json', ...Object.keys(SEEN)]
+    expect(BLOCKS.map(({ name }) => name).sort()).toEqual(run.sort())
+  })
+})

@@ -1,0 +1,46 @@
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cleanEnv } from '../support/server-process'
+
+const root = mkdtempSync(join(tmpdir(), 'svc-terminal-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+const dataDir = join(root, 'data')
+const CTRL_C = '\x03'
+
+/** Starts the server on a terminal, waits until it says it is ready, presses Ctrl-C, and answers all that was shown. */
+async function startAndInterrupt(): Promise<{ shown: string; exitCode: number }> {
+  const decoder = new TextDecoder()
+  let shown = ''
+  const child = Bun.spawn([process.execPath, 'src/main.ts'], {
+    env: cleanEnv({ SVC_DATA_DIR: dataDir, SVC_PORT: '0', TERM: 'xterm' }),
+    terminal: {
+      cols: 120,
+      rows: 40,
+      data: (_terminal: unknown, bytes: Uint8Array) => {
+        shown += decoder.decode(bytes, { stream: true })
+      },
+    },
+  })
+  while (!shown.includes('Ctrl-C stops the server') && child.exitCode === null) await Bun.sleep(10)
+  child.terminal!.write(CTRL_C)
+  const exitCode = await child.exited
+  child.terminal!.close()
+  return { shown, exitCode }
+}
+
+test('a terminal shows the first key once, at the first start, and Ctrl-C ends the server in good order', async () => {
+  const first = await startAndInterrupt()
+  const key = readFileSync(join(dataDir, 'dev-key'), 'utf8').trim()
+  expect(first.exitCode).toBe(0)
+  expect(first.shown.split(key)).toHaveLength(2)
+  expect(first.shown).toContain('Your API key. It is shown only this once:')
+  expect(first.shown).toContain('./svc-admin try "Say hello in five words"')
+
+  const second = await startAndInterrupt()
+  expect(second.exitCode).toBe(0)
+  expect(second.shown).not.toContain(key)
+  expect(second.shown).not.toContain('Your API key')
+})
