@@ -4,7 +4,7 @@ import { type Candidate, reach } from './attempt'
 import type { EngineEntry } from './catalog'
 import { type EngineAnswer, EngineFailure, type EnginePart, type EngineRequest } from './engine'
 import { engineBrokeOff, engineMissing } from './errors'
-import { type CheckedUsage, createMeter, meterAnswer, type RunPart } from './meter'
+import { type CheckedUsage, createMeter, meterAnswer, type RunPart, type StreamEnd } from './meter'
 import type { Target, Targets } from './targets'
 
 /** A request to a service engine: the upstream's model name is filled in per target. */
@@ -56,7 +56,7 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
       // A long stream must not be the only probe: its first byte says that the upstream is back.
       if (reached.target.breaker.state() === 'half-open') reached.target.breaker.succeeded()
       const meter = createMeter(request, deps.clock)
-      const parts = guarded(meter.parts(reached.value.stream, reached.value.first), reached, request)
+      const parts = meter.parts(reached.value.stream, reached.value.first, watch(reached, request))
       return { ...sourceOf(reached, engineId, options), parts, soFar: meter.soFar }
     },
   }
@@ -68,19 +68,17 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
   }
 
   /** Tells the breaker how a stream ended, and the tenant only what concerns them. */
-  async function* guarded(parts: AsyncGenerator<RunPart>, { target, engineId }: Candidate, request: RunRequest) {
-    const { breaker } = target
-    try {
-      yield* parts
-      breaker.succeeded()
-    } catch (error) {
-      if (!(error instanceof EngineFailure) || request.signal.aborted) throw error
-      breaker.failed()
-      const about = { mode: request.mode, engine: engineId, target: target.id, failure: error.kind }
-      deps.log.warn(about, `engine broke off: ${error.message}`)
-      throw engineBrokeOff.with({ retryAfterS: 5, cause: error }, request.mode)
-    } finally {
-      breaker.abandoned()
+  function watch({ target, engineId }: Candidate, { mode, signal }: RunRequest): StreamEnd {
+    return {
+      finished: target.breaker.succeeded,
+      broke(error) {
+        if (!(error instanceof EngineFailure) || signal.aborted) return error
+        target.breaker.failed()
+        const about = { mode, engine: engineId, target: target.id, failure: error.kind }
+        deps.log.warn(about, `engine broke off: ${error.message}`)
+        return engineBrokeOff.with({ retryAfterS: 5, cause: error }, mode)
+      },
+      over: target.breaker.abandoned,
     }
   }
 }

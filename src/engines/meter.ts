@@ -81,9 +81,19 @@ export function meterAnswer(
 const weighCalls = (calls: readonly ToolCall[]): number =>
   calls.reduce((units, call) => units + weigh(call.name) + weigh(call.arguments), 0)
 
+/** How a stream ended: one of the first two, or neither when its reader left; `over` always. */
+export type StreamEnd = {
+  finished(): void
+  /** Turns the driver's exception into the one to throw. */
+  broke(error: unknown): unknown
+  over(): void
+}
+
+const UNWATCHED: StreamEnd = { finished: () => undefined, broke: (error) => error, over: () => undefined }
+
 export type Meter = {
-  /** Parts with the limits enforced: exactly one `usage`, then one `finish`. Throws what the driver throws. */
-  parts(source: AsyncGenerator<EnginePart>, first: EnginePart): AsyncGenerator<RunPart>
+  /** Parts with the limits enforced: exactly one `usage`, then one `finish`. Throws what `end` makes of a failure. */
+  parts(source: AsyncGenerator<EnginePart>, first: EnginePart, end?: StreamEnd): AsyncGenerator<RunPart>
   /** Our own count of what has come so far, for settling an answer that was not read to its end. */
   soFar(): CheckedUsage
 }
@@ -95,10 +105,17 @@ export function createMeter(limits: Limits, clock: Pick<Clock, 'monotonic'>): Me
   let units = 0
   let stated: StatedUsage | null = null
 
-  async function* parts(source: AsyncGenerator<EnginePart>, first: EnginePart): AsyncGenerator<RunPart> {
+  async function* parts(
+    source: AsyncGenerator<EnginePart>,
+    first: EnginePart,
+    end: StreamEnd = UNWATCHED,
+  ): AsyncGenerator<RunPart> {
     try {
       for (let part: EnginePart | undefined = first; part; part = (await source.next()).value ?? undefined) {
-        if (part.type === 'finish') return yield* ending(stated, part.reason)
+        if (part.type === 'finish') {
+          end.finished()
+          return yield* ending(stated, part.reason)
+        }
         if (part.type === 'usage') {
           stated = part
           continue
@@ -113,10 +130,16 @@ export function createMeter(limits: Limits, clock: Pick<Clock, 'monotonic'>): Me
           units += weight
           yield part
         }
-        if (over || clock.monotonic() > endsAt) return yield* ending(null, 'length')
+        if (over || clock.monotonic() > endsAt) {
+          end.finished()
+          return yield* ending(null, 'length')
+        }
       }
       throw new EngineFailure('truncated', 'the stream ended before its finish')
+    } catch (error) {
+      throw end.broke(error)
     } finally {
+      end.over()
       await source.return(undefined)
     }
   }

@@ -9,63 +9,87 @@ const END_WAIT_MS = 100
 
 const tooLarge = (what: string) => new EngineFailure('too-large', `${what} of the upstream is too large`)
 
+/** Something read piece by piece; null at its end. An object and not a generator: this runs for every token. */
+type Reading<T> = { next(): Promise<T | null>; close(): Promise<void> }
+
 /** The body as text, at most 50 MB; a declared length lets the common case skip the counting. */
 export async function readText(response: Response, leash: Leash): Promise<string> {
   const declared = Number(response.headers.get('content-length') ?? Number.NaN)
   if (declared > MAX_TOTAL_BYTES) throw tooLarge('the answer')
   if (declared >= 0 && !response.headers.has('content-encoding')) return await response.text()
   const decoder = new TextDecoder()
-  let text = ''
-  for await (const bytes of readBytes(response, leash)) text += decoder.decode(bytes, { stream: true })
-  return text + decoder.decode()
+  const bytes = openBytes(response, leash)
+  try {
+    let text = ''
+    for (let piece = await bytes.next(); piece; piece = await bytes.next())
+      text += decoder.decode(piece, { stream: true })
+    return text + decoder.decode()
+  } finally {
+    await bytes.close()
+  }
 }
 
-/** What one read brought: the data of each whole event, and whether `[DONE]` was among them. */
-export type Events = { events: string[]; done: boolean }
-
-/** Server-sent events, one batch a read: an event over 256 KB or a stream over 50 MB is refused. */
-export async function* readEvents(response: Response, leash: Leash): AsyncGenerator<Events> {
+/**
+ * Server-sent events, all that one read brought at a time, up to `[DONE]`. Throws `too-large` for an event
+ * over 256 KB or a stream over 50 MB.
+ */
+export function openEvents(response: Response, leash: Leash): Reading<string[]> {
   const decoder = new TextDecoder()
-  let batch: Events = { events: [], done: false }
+  const bytes = openBytes(response, leash)
+  let events: string[] = []
+  let done = false
   const parser = createParser({
     maxBufferSize: MAX_EVENT_CHARS,
     onEvent({ data }) {
       if (data.length > MAX_EVENT_CHARS) throw tooLarge('one event')
-      if (data === '[DONE]') batch.done = true
-      else if (!batch.done) batch.events.push(data)
+      if (data === '[DONE]') done = true
+      else if (!done) events.push(data)
     },
     onError(error) {
       if (error.type === 'max-buffer-size-exceeded') throw tooLarge('one event')
     },
   })
-  for await (const bytes of readBytes(response, leash, () => batch.done)) {
-    parser.feed(decoder.decode(bytes, { stream: true }))
-    if (batch.done) break
-    if (!batch.events.length) continue
-    yield batch
-    batch = { events: [], done: false }
+
+  return {
+    async next() {
+      events = []
+      while (!done && events.length === 0) {
+        const piece = await bytes.next()
+        if (!piece) return null
+        parser.feed(decoder.decode(piece, { stream: true }))
+      }
+      return events.length ? events : null
+    },
+    async close() {
+      if (done) await atMost(END_WAIT_MS, bytes.next())
+      await bytes.close()
+    },
   }
-  if (batch.done) yield batch
 }
 
-/** `over` says that what matters has been read; the end is then waited for only as long as reuse is worth. */
-async function* readBytes(response: Response, leash: Leash, over = () => false): AsyncGenerator<Uint8Array> {
+/** Waits for something nobody needs, but not for long. */
+async function atMost(ms: number, something: Promise<unknown>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  await Promise.race([something, late]).catch(() => null)
+  clearTimeout(timer)
+}
+
+function openBytes(response: Response, leash: Leash): Reading<Uint8Array> {
   const reader = response.body?.getReader()
-  if (!reader) return
   let total = 0
-  try {
-    for (;;) {
+  return {
+    async next() {
+      if (!reader) return null
       leash.heard()
       const { value, done } = await reader.read()
-      if (done) return
+      leash.rest()
+      if (done) return null
       total += value.length
       if (total > MAX_TOTAL_BYTES) throw tooLarge('the answer')
-      leash.rest()
-      yield value
-    }
-  } finally {
-    if (over()) await Promise.race([reader.read(), Bun.sleep(END_WAIT_MS)]).catch(() => null)
+      return value
+    },
     // What is left of a stream nobody reads any more must not keep its connection busy.
-    await reader.cancel().catch(() => null)
+    close: async () => void (await reader?.cancel().catch(() => null)),
   }
 }

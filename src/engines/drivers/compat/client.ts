@@ -1,10 +1,10 @@
 import type { Clock } from '../../../kernel/clock'
 import { trustedFetch } from '../../../kernel/outbound'
-import { type Driver, type EngineAnswer, EngineFailure, type EnginePart, type EngineRequest } from '../../engine'
+import type { Driver, EngineAnswer, EngineFailure, EnginePart, EngineRequest } from '../../engine'
 import { errorCodeOf, failureOfStatus } from '../../failures'
 import { holdLeash, type Leash } from '../leash'
-import { readEvents, readText } from './body'
-import { type Chunk, readAnswer, readCalls, readChunk } from './from-wire'
+import { openEvents, readText } from './body'
+import { createStreamReader, readAnswer } from './from-wire'
 import { toWire, type WireRequest } from './to-wire'
 
 export type CompatOptions = {
@@ -41,14 +41,26 @@ export function createCompatDriver(options: CompatOptions): Driver {
     }
   }
 
+  /**
+   * Deltas that arrived in one read leave as one part: whoever reads slowly gets fewer, larger pieces, and
+   * nobody pays for pieces that are already here.
+   */
   async function* stream(request: EngineRequest): AsyncGenerator<EnginePart> {
     const leash = holdLeash(request.signal, silenceMs)
+    let events: ReturnType<typeof openEvents> | null = null
     try {
       const response = await post(toWire(request, true, { outputLimitField }), leash)
-      yield* readParts(response, leash)
+      events = openEvents(response, leash)
+      const reader = createStreamReader()
+      for (let batch = await events.next(); batch; batch = await events.next()) {
+        const text = reader.read(batch)
+        if (text) yield { type: 'text-delta', text }
+      }
+      yield* reader.end()
     } catch (error) {
       throw leash.explain(error)
     } finally {
+      await events?.close()
       leash.release()
     }
   }
@@ -81,34 +93,4 @@ export function createCompatDriver(options: CompatOptions): Driver {
   function refusal(response: Response, body: string): EngineFailure {
     return failureOfStatus(response.status, response.headers.get('retry-after'), clock.now(), errorCodeOf(body))
   }
-}
-
-/**
- * The parts of a stream. Deltas that arrived in one read leave as one part: whoever reads slowly gets
- * fewer, larger pieces, and nobody pays for pieces that are already here.
- */
-async function* readParts(response: Response, leash: Leash): AsyncGenerator<EnginePart> {
-  const calls: Chunk['calls'] = []
-  let finish: Chunk['finish'] = null
-  let usage: Chunk['usage'] = null
-  let any = false
-
-  for await (const { events } of readEvents(response, leash)) {
-    let text = ''
-    for (const data of events) {
-      const chunk = readChunk(data)
-      text += chunk.text
-      calls.push(...chunk.calls)
-      finish = chunk.finish ?? finish
-      usage = chunk.usage ?? usage
-    }
-    any ||= events.length > 0
-    if (text) yield { type: 'text-delta', text }
-  }
-
-  if (!any) throw new EngineFailure('malformed', 'the stream holds no event')
-  if (!finish) throw new EngineFailure('truncated', 'the stream ended before its finish')
-  for (const call of readCalls(calls)) yield { type: 'tool-call', ...call }
-  if (usage) yield { type: 'usage', ...usage }
-  yield { type: 'finish', reason: finish }
 }

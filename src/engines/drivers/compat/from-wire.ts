@@ -1,4 +1,11 @@
-import { type EngineAnswer, EngineFailure, type FinishReason, type StatedUsage, type ToolCall } from '../../engine'
+import {
+  type EngineAnswer,
+  EngineFailure,
+  type EnginePart,
+  type FinishReason,
+  type StatedUsage,
+  type ToolCall,
+} from '../../engine'
 
 type WireCall = { index?: number; id?: string; function?: { name?: string; arguments?: string } }
 type WireText = { content?: unknown; tool_calls?: WireCall[] | null }
@@ -6,18 +13,37 @@ type WireChoice = { delta?: WireText | null; message?: WireText | null; finish_r
 type WireAnswer = { choices?: WireChoice[] | null; usage?: WireUsage | null; error?: unknown }
 type WireUsage = { prompt_tokens?: unknown; completion_tokens?: unknown }
 
-/** What one event of a stream adds. */
-export type Chunk = { text: string; calls: WireCall[]; finish: FinishReason | null; usage: StatedUsage | null }
+/** Reads a stream event by event: the text at once, everything else at the end. */
+export function createStreamReader() {
+  const calls: WireCall[] = []
+  let finish: FinishReason | null = null
+  let usage: StatedUsage | null = null
+  let any = false
 
-/** One `data:` line of a stream, other than `[DONE]`. Throws `malformed`. */
-export function readChunk(data: string): Chunk {
-  const wire = readObject(data)
-  const choice = wire.choices?.[0]
   return {
-    text: typeof choice?.delta?.content === 'string' ? choice.delta.content : '',
-    calls: choice?.delta?.tool_calls ?? [],
-    finish: readFinish(choice?.finish_reason),
-    usage: readUsage(wire.usage),
+    /** The text of some `data:` lines, `[DONE]` not among them. Throws `malformed`. */
+    read(events: readonly string[]): string {
+      let text = ''
+      for (const data of events) {
+        const wire = readObject(data)
+        const choice = wire.choices?.[0]
+        any = true
+        if (typeof choice?.delta?.content === 'string') text += choice.delta.content
+        if (choice?.delta?.tool_calls) calls.push(...choice.delta.tool_calls)
+        if (choice?.finish_reason) finish = readFinish(choice.finish_reason)
+        if (wire.usage) usage = readUsage(wire.usage)
+      }
+      return text
+    },
+
+    /** What is left to say when the stream is over. Throws `malformed` for none, `truncated` for half of one. */
+    *end(): Generator<EnginePart> {
+      if (!any) throw new EngineFailure('malformed', 'the stream holds no event')
+      if (!finish) throw new EngineFailure('truncated', 'the stream ended before its finish')
+      for (const call of readCalls(calls)) yield { type: 'tool-call', ...call }
+      if (usage) yield { type: 'usage', ...(usage as StatedUsage) }
+      yield { type: 'finish', reason: finish }
+    },
   }
 }
 
