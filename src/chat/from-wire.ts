@@ -1,5 +1,5 @@
 import type { Ask } from '../completions'
-import { assertMetadata } from '../completions'
+import { assertAttachment, assertMetadata } from '../completions'
 import type { Attachment } from '../completions/schema'
 import { findEngine } from '../engines'
 import { emptyPrompt } from './errors'
@@ -16,6 +16,8 @@ export function askFromChat(order: ChatOrder): Ask {
   if (!question) throw emptyPrompt()
   const system = order.messages.filter(({ role }) => role === 'system' || role === 'developer').map(textOf)
   const engine = engineOf(order.model)
+  const attachments = imagesOf(question)
+  for (const attachment of attachments) assertAttachment(attachment, `messages[${last}].content`)
   return {
     prompt: textOf(question),
     mode: engine?.mode ?? 'auto',
@@ -30,7 +32,7 @@ export function askFromChat(order: ChatOrder): Ask {
     },
     context: order.messages.slice(0, last).flatMap(toTurn),
     conversation: order.conversation_id == null ? 'none' : { attach: order.conversation_id },
-    attachments: imagesOf(question),
+    attachments,
     temperature: order.temperature ?? undefined,
     skills: order.skills ?? [],
     metadata: order.metadata ?? null,

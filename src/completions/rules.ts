@@ -4,7 +4,8 @@ import type { Attachment, CompletionOrder, Mode, StructuredOutput } from './sche
 
 const MAX_METADATA_KEYS = 50
 const MAX_METADATA_BYTES = 16 * 1024
-const MAX_IMAGE_BYTES = 15 * 1024 * 1024
+export const MAX_IMAGE_BYTES = 15 * 1024 * 1024
+const MAX_ADDRESS_CHARS = 2_048
 
 /** White space and characters that show nothing. */
 const BLANK = /^[\s\p{Cf}\p{Cc}]*$/u
@@ -16,7 +17,8 @@ const BLANK = /^[\s\p{Cf}\p{Cc}]*$/u
 export function assertOrder(order: CompletionOrder): void {
   if (BLANK.test(order.prompt)) throw emptyPromptText()
   if (order.metadata) assertMetadata(order.metadata)
-  for (const [place, attachment] of (order.attachments ?? []).entries()) assertAttachment(attachment, place)
+  for (const [place, attachment] of (order.attachments ?? []).entries())
+    assertAttachment(attachment, `attachments[${place}]`)
 }
 
 export function assertMetadata(metadata: Record<string, unknown>): void {
@@ -30,13 +32,29 @@ export function assertMetadata(metadata: Record<string, unknown>): void {
   }
 }
 
-function assertAttachment(attachment: Attachment, place: number): void {
-  if (attachment.type !== 'image_base64') return
-  const path = `attachments[${place}].data`
-  if (attachment.data.length > (MAX_IMAGE_BYTES * 4) / 3 + 4) {
-    throw invalidInput(path, `"${path}" is larger than 15 MiB decoded.`)
+/** Throws 400 on data that is not base64 or is more than 15 MiB decoded. `path` is the member it came in. */
+export function assertAttachment(attachment: Attachment, path: string): void {
+  if (attachment.type === 'image_base64') {
+    assertBase64(attachment.data, `${path}.data`)
+    return
   }
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(attachment.data)) throw invalidInput(path, `"${path}" is not base64.`)
+  if (attachment.url.length > MAX_ADDRESS_CHARS && !attachment.url.startsWith('data:')) {
+    throw invalidInput(`${path}.url`, `"${path}.url" has more than ${MAX_ADDRESS_CHARS} characters.`)
+  }
+  const inline = readDataUrl(attachment.url)
+  if (inline) assertBase64(inline.base64, `${path}.url`)
+}
+
+function assertBase64(data: string, path: string): void {
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(data)) throw invalidInput(path, `"${path}" is not base64.`)
+  const bytes = Math.floor((data.length * 3) / 4) - (data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0)
+  if (bytes > MAX_IMAGE_BYTES) throw invalidInput(path, `"${path}" is larger than 15 MiB decoded.`)
+}
+
+/** A picture inside its address, `data:image/png;base64,…`; null for any other address. */
+export function readDataUrl(url: string): { mimeType: string; base64: string } | null {
+  const found = /^data:(image\/(?:png|jpeg|webp|gif));base64,/.exec(url)
+  return found ? { mimeType: found[1]!, base64: url.slice(found[0].length) } : null
 }
 
 export const isStealth = (mode: string): boolean => mode.startsWith('stealth_')

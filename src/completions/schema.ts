@@ -47,7 +47,7 @@ const StyleWord = t.Optional(t.String({ maxLength: 64 }))
 const ResponseStyle = t.Object({ format: StyleWord, preciseness: StyleWord, intent: StyleWord })
 
 export const Attachment = t.Union([
-  t.Object({ type: oneOf(['image_url'] as const), url: t.String({ maxLength: 2_048 }) }),
+  t.Object({ type: oneOf(['image_url'] as const), url: t.String({ maxLength: 21 * 1024 * 1024 }) }),
   t.Object({
     type: oneOf(['image_base64'] as const),
     data: t.String({ minLength: 1 }),

@@ -1,18 +1,15 @@
 import { assembleSystem } from '../../agent'
-import type { Image } from '../../agent/schema'
 import type { Classifier } from '../../classifier'
 import type { EngineService } from '../../engines'
-import { invalidInput, quoted } from '../../kernel/errors'
 import type { Outbound } from '../../kernel/outbound'
 import { promptTooLong } from '../errors'
 import { workOf } from '../rules'
 import type { Decided, Opened } from '../run'
-import type { Attachment, Routing } from '../schema'
+import type { Routing } from '../schema'
+import { loadImages } from './images'
 
 type Deps = { classifier: Classifier; engines: EngineService; outbound: Outbound }
 
-/** Images one turn may bring from addresses: 15 MiB each within 10 s. */
-const FETCH = { maxBytes: 15 * 1024 * 1024, timeoutMs: 10_000 }
 const SEES_IMAGES = new Set(['vision', 'data_extraction', 'domain_analysis'])
 
 /** Which mode, which engine, which system prompt. Throws 400 on prompts too long and pictures that are none. */
@@ -42,7 +39,7 @@ export function createDecide({ classifier, engines, outbound }: Deps) {
       model: engines.describe(engineId),
       modelOf: engines.describe,
       routing: routingOf(choice),
-      images: sees ? await loadImages(ask.attachments, outbound) : [],
+      images: sees ? await loadImages(ask.attachments, outbound, run.deadline.signal) : [],
       system,
       warnings: sees || !ask.attachments.length ? ask.warnings : [...ask.warnings, unseen(work)],
       promptTokens,
@@ -61,24 +58,4 @@ function routingOf(choice: ReturnType<Classifier['decide']>): Routing {
 function countPrompt({ ask, history }: Opened, system: string | null, engines: EngineService): number {
   const past = history.reduce((sum, turn) => sum + engines.countTokens(turn.content), 0)
   return past + engines.countTokens(ask.prompt) + (system ? engines.countTokens(system) : 0)
-}
-
-/** Images by address are fetched here, through the guarded door, so that no engine fetches for a stranger. */
-async function loadImages(attachments: readonly Attachment[], outbound: Outbound): Promise<Image[]> {
-  return Promise.all(
-    attachments.map(async (attachment, place): Promise<Image> => {
-      if (attachment.type === 'image_base64') return { mimeType: attachment.mime_type, base64: attachment.data }
-      const inline = /^data:(image\/(?:png|jpeg|webp|gif));base64,([A-Za-z0-9+/]+={0,2})$/.exec(attachment.url)
-      if (inline) return { mimeType: inline[1]!, base64: inline[2]! }
-      const reply = await outbound.fetchPublic(attachment.url, FETCH)
-      const mimeType = (reply.headers['content-type'] ?? '').split(';')[0]!.trim()
-      if (reply.status !== 200 || !/^image\/(png|jpeg|webp|gif)$/.test(mimeType)) {
-        throw invalidInput(
-          `attachments[${place}].url`,
-          `${quoted(attachment.url)} did not answer with a PNG, JPEG, WebP or GIF image.`,
-        )
-      }
-      return { mimeType, base64: Buffer.from(reply.body).toString('base64') }
-    }),
-  )
 }

@@ -1,0 +1,50 @@
+import type { Image } from '../../agent/schema'
+import { AppError, invalidInput, quoted } from '../../kernel/errors'
+import { type Outbound, OutboundFailure, type OutboundKind, type PublicResponse } from '../../kernel/outbound'
+import { MAX_IMAGE_BYTES, readDataUrl } from '../rules'
+import type { Attachment } from '../schema'
+
+const TIMEOUT_MS = 10_000
+const PICTURE = /^image\/(png|jpeg|webp|gif)$/
+
+/**
+ * The pictures of a turn as data. Those by address are fetched here, through the guarded door, so that no
+ * engine fetches for a stranger: 15 MiB and 10 s each. Throws 400 `url_blocked`, `validation_error`.
+ */
+export function loadImages(
+  attachments: readonly Attachment[],
+  outbound: Outbound,
+  signal: AbortSignal,
+): Promise<Image[]> {
+  return Promise.all(attachments.map((attachment, place) => load(attachment, `attachments[${place}].url`)))
+
+  async function load(attachment: Attachment, path: string): Promise<Image> {
+    if (attachment.type === 'image_base64') return { mimeType: attachment.mime_type, base64: attachment.data }
+    const inline = readDataUrl(attachment.url)
+    if (inline) return inline
+    const { status, headers, body } = await fetchFrom(attachment.url, path)
+    const mimeType = (headers['content-type'] ?? '').split(';')[0]!.trim()
+    if (status !== 200 || !PICTURE.test(mimeType)) {
+      throw invalidInput(path, `${quoted(attachment.url)} did not answer with a PNG, JPEG, WebP or GIF image.`)
+    }
+    return { mimeType, base64: Buffer.from(body).toString('base64') }
+  }
+
+  async function fetchFrom(url: string, path: string): Promise<PublicResponse> {
+    try {
+      return await outbound.fetchPublic(url, { maxBytes: MAX_IMAGE_BYTES, timeoutMs: TIMEOUT_MS, signal })
+    } catch (error) {
+      if (error instanceof AppError || !(error instanceof OutboundFailure) || error.kind === 'aborted') throw error
+      throw invalidInput(path, `${quoted(url)} ${WORDS[error.kind]}.`)
+    }
+  }
+}
+
+const WORDS: Record<Exclude<OutboundKind, 'aborted'>, string> = {
+  dns: 'names a host that does not exist',
+  connect: 'could not be reached',
+  tls: 'has no valid certificate',
+  timeout: 'did not answer within 10 s',
+  reset: 'broke off in the middle of its answer',
+  'too-large': 'is larger than 15 MiB',
+}
