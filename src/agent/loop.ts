@@ -1,5 +1,6 @@
 import type { EngineService, Message, Part, RunRequest } from '../engines'
 import type { Clock } from '../kernel/clock'
+import { createPairKeeper, storable } from '../kernel/text'
 import type { Step, Task, Thought } from './schema'
 
 type Deps = { engines: EngineService; clock: Clock }
@@ -13,7 +14,16 @@ export function createAgent({ engines, clock }: Deps) {
     async answer(task: Task): Promise<Thought> {
       const { text, finish, usage, engineId, free, fallbackUsed } = await engines.answer(task.engineId, toRequest(task))
       const { promptTokens, completionTokens } = usage
-      return { content: text, finish, promptTokens, completionTokens, engineId, free, fallbackUsed, ttftMs: null }
+      return {
+        content: storable(text),
+        finish,
+        promptTokens,
+        completionTokens,
+        engineId,
+        free,
+        fallbackUsed,
+        ttftMs: null,
+      }
     },
 
     /** The same, with its text as it comes; the generator's return value is the thought. */
@@ -22,6 +32,7 @@ export function createAgent({ engines, clock }: Deps) {
       const running = await engines.run(task.engineId, toRequest(task))
       const ttftMs = Math.round(clock.monotonic() - startedAt)
       const { engineId, free, fallbackUsed } = running
+      const pairs = createPairKeeper()
       let content = ''
       let finish: Thought['finish'] = 'stop'
       let usage = running.soFar()
@@ -29,9 +40,13 @@ export function createAgent({ engines, clock }: Deps) {
         if (part.type === 'finish') finish = part.reason
         if (part.type === 'usage') usage = part
         if (part.type !== 'text-delta') continue
-        content += part.text
-        yield { type: 'text', text: part.text }
+        const text = pairs.add(part.text)
+        content += text
+        if (text) yield { type: 'text', text }
       }
+      const rest = pairs.end()
+      if (rest) yield { type: 'text', text: rest }
+      content += rest
       const { promptTokens, completionTokens } = usage
       return { content, finish, promptTokens, completionTokens, engineId, free, fallbackUsed, ttftMs }
     },

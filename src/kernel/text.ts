@@ -8,3 +8,23 @@ export function shorten(text: string, max: number): string {
   const cut = text.slice(0, max - 1)
   return `${/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut}…`
 }
+
+/** Text that every database and every client can hold: no NUL, no half of a surrogate pair. */
+export const storable = (text: string): string =>
+  text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '').toWellFormed() : text
+
+export type PairKeeper = { add(piece: string): string; end(): string }
+
+/** Makes the pieces of a text storable one by one: a pair that was cut in two waits until it is whole (I30). */
+export function createPairKeeper(): PairKeeper {
+  let half = ''
+  return {
+    add(piece) {
+      const text = half + piece
+      const ends = /[\ud800-\udbff]$/.test(text)
+      half = ends ? text.slice(-1) : ''
+      return storable(ends ? text.slice(0, -1) : text)
+    },
+    end: () => storable(half),
+  }
+}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { quoted } from '../../src/kernel/errors'
-import { clean, shorten } from '../../src/kernel/text'
+import { clean, createPairKeeper, shorten, storable } from '../../src/kernel/text'
 
 describe('shorten', () => {
   test.each([
@@ -28,6 +28,40 @@ describe('clean', () => {
     ['žluťoučký 漢字 😀', 'žluťoučký 漢字 😀'],
   ])('%j becomes %j', (text, expected) => {
     expect(clean(text)).toBe(expected)
+  })
+})
+
+describe('what can be stored of a text', () => {
+  test.each([
+    ['plain 😀', 'plain 😀'],
+    ['a\0b', 'ab'],
+    ['a\ud83d', 'a\ufffd'],
+    ['\ude00a', '\ufffda'],
+  ])('%j is %j', (text, expected) => {
+    expect(storable(text)).toBe(expected)
+  })
+
+  test.each([
+    [
+      ['a\ud83d', '\ude00b'],
+      ['a', '😀b', ''],
+    ],
+    [
+      ['\ud83d', '', '\ude00'],
+      ['', '', '😀', ''],
+    ],
+    [
+      ['\ud83d', 'x'],
+      ['', '\ufffdx', ''],
+    ],
+    [['x\ud83d'], ['x', '\ufffd']],
+    [
+      ['\0', 'x'],
+      ['', 'x', ''],
+    ],
+  ])('of the pieces %j it is %j', (pieces, expected) => {
+    const pairs = createPairKeeper()
+    expect([...pieces.map(pairs.add), pairs.end()]).toEqual(expected)
   })
 })
 
