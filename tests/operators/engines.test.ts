@@ -1,0 +1,122 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { saveEngine } from '../../src/operators/engine-config'
+import type { NewEngine } from '../../src/operators/schema'
+import { createWorld } from '../support/world'
+import { operatorSender } from './support'
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-engines-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const engine: NewEngine = {
+  name: 'main',
+  kind: 'compat',
+  base_url: 'http://127.0.0.1:9/v1',
+  models: ['a', 'b'],
+  test: false,
+} as const
+
+let made = 0
+const place = (text?: string) => {
+  const file = join(folder, `config-${++made}.json`)
+  if (text !== undefined) writeFileSync(file, text)
+  return { file, dataDir: join(folder, `data-${made}`) }
+}
+const readBack = ({ file }: { file: string }) => JSON.parse(readFileSync(file, 'utf8'))
+
+describe('an engine that is saved', () => {
+  test('answers every text mode, its first model before the others', async () => {
+    const where = place()
+    await saveEngine(where, engine)
+    expect(readBack(where)).toEqual({
+      engines: {
+        upstreams: { main: { kind: 'compat', baseUrl: 'http://127.0.0.1:9/v1' } },
+        models: { '*': ['main:a', 'main:b'] },
+      },
+    })
+  })
+
+  test('goes in front of what answered before, and leaves the rest of the file alone', async () => {
+    const where = place('{"port": 3500}')
+    await saveEngine(where, engine)
+    await saveEngine(where, { ...engine, name: 'second', models: ['c'] })
+    expect(readBack(where)).toMatchObject({
+      port: 3500,
+      engines: { models: { '*': ['second:c', 'main:a', 'main:b'] } },
+    })
+  })
+
+  test('keeps its key in a file of its own that only its owner can read', async () => {
+    const where = place()
+    await saveEngine(where, { ...engine, api_key: 'upstream-secret' })
+    const keyFile = join(where.dataDir, 'engine-keys', 'main')
+    expect(readBack(where).engines.upstreams.main).toMatchObject({ apiKeyFile: keyFile })
+    expect(readFileSync(where.file, 'utf8')).not.toContain('upstream-secret')
+    expect(readFileSync(keyFile, 'utf8')).toBe('upstream-secret\n')
+    expect([keyFile, where.file].map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o600])
+  })
+
+  test.each([
+    [
+      'under a name that is taken',
+      '{"engines":{"upstreams":{"main":{"kind":"openai"}},"models":{}}}',
+      'Choose another name',
+    ],
+    ['into a file whose comments would be lost', '{"port": 1 // why\n}', 'has comments'],
+    ['into a file that is not JSON', '{"port":', 'is not valid JSON'],
+  ])('is refused %s, and nothing is written', async (_why, text, message) => {
+    const where = place(text)
+    expect(saveEngine(where, { ...engine, api_key: 'x' })).rejects.toThrow(message)
+    expect(readFileSync(where.file, 'utf8')).toBe(text)
+    expect(existsSync(where.dataDir)).toBe(false)
+  })
+})
+
+describe('engines on the operator plane', async () => {
+  const configFile = join(folder, 'world.json')
+  writeFileSync(configFile, '{}')
+  const world = await createWorld({ config: { configFile } })
+  const send = operatorSender(world)
+
+  test('list what stands behind each engine, or that nothing does', async () => {
+    const { engines } = (await send('GET', 'engines')).body
+    expect(engines).toContainEqual(
+      expect.objectContaining({ id: 'svc-1-flash', kind: 'builtin', rank: 1, state: 'ready' }),
+    )
+    expect(engines).toContainEqual({
+      id: 'svc-1-motion',
+      mode: 'video',
+      target: null,
+      kind: null,
+      rank: 1,
+      state: 'none',
+    })
+  })
+
+  test('are tested with real calls', async () => {
+    const { tests } = (await send('POST', 'engines/test', {})).body
+    expect(tests).toEqual([expect.objectContaining({ id: 'builtin:builtin', ok: true })])
+  })
+
+  test('are not saved when the test fails', async () => {
+    const { status, body } = await send('POST', 'engines', { ...engine, test: true })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ name: 'main', saved_to: null, tests: [{ id: 'main:a', ok: false }, { ok: false }] })
+    expect(readFileSync(configFile, 'utf8')).toBe('{}')
+  })
+
+  test('are saved untested when asked, and stand on the record without their key', async () => {
+    const { body } = await send('POST', 'engines', { ...engine, api_key: 'upstream-secret' })
+    expect(body).toMatchObject({
+      saved_to: configFile,
+      tests: [],
+      modes: expect.arrayContaining(['fast', 'think', 'code']),
+    })
+    const { items } = await world.app.container.audit.list(world.app.store.read, 'server', { limit: 5 })
+    expect(items[0]).toMatchObject({ action: 'engine.created', entityType: 'engine' })
+    expect(JSON.stringify(items)).not.toContain('upstream-secret')
+    expect(world.logged.join('')).not.toContain('upstream-secret')
+  })
+})
