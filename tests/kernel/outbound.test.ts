@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
 import { createOutbound, type OutboundFailure, type Resolve } from '../../src/kernel/outbound'
+import { isEgressGuarded } from '../../src/kernel/outbound-canary'
 
 const names = new Map([
   ['private.test.example', ['10.0.0.1']],
@@ -97,6 +98,15 @@ const failures: [string, () => Promise<unknown>, OutboundFailure['kind']][] = [
 
 test.each(failures)('%s is told apart', async (_what, call, kind) => {
   await expect(call()).rejects.toMatchObject({ name: 'OutboundFailure', kind })
+})
+
+test('a server that does not speak TLS is told apart from one that is not there', async () => {
+  const url = here.replace('http:', 'https:')
+  await expect(lab.fetchPublic(url, limits)).rejects.toMatchObject({ name: 'OutboundFailure', kind: 'tls' })
+})
+
+test('the start-up canary is not reached', async () => {
+  expect(await isEgressGuarded()).toBe(true)
 })
 
 test('a connection cut in the middle of the answer is no answer', async () => {
