@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'bun:test'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const ada = await world.person()
+
+describe('GET /models', () => {
+  test('lists twelve engines for native clients and for chat clients, naming nobody behind them', async () => {
+    const { status, body, text } = await ada.send('GET', 'models')
+    expect(status).toBe(200)
+    expect(body.models).toHaveLength(12)
+    expect(body.models[1]).toEqual({
+      mode: 'fast',
+      model_id: 'svc-1-flash',
+      label: 'Svc Flash',
+      engine: 'svc-core',
+      description: 'Quick answers to everyday questions.',
+      status: 'available',
+    })
+    expect(body.object).toBe('list')
+    expect(body.data.map(({ id }: { id: string }) => id)).toEqual(
+      body.models.map(({ model_id }: { model_id: string }) => model_id),
+    )
+    expect(body.data[0]).toEqual({ id: 'svc-1-auto', object: 'model', created: expect.any(Number), owned_by: 'svc' })
+    expect(text).not.toMatch(/builtin|compat|anthropic|openai|google/i)
+  })
+
+  test('says that picture and video engines are down until one is connected', async () => {
+    const { body } = await ada.send('GET', 'models')
+    const down = body.models.filter(({ status }: { status: string }) => status === 'down')
+    expect(down.map(({ mode }: { mode: string }) => mode)).toEqual(['image', 'video'])
+  })
+})
+
+describe('GET /models/{id}', () => {
+  test('gives one engine in both forms', async () => {
+    const { status, body } = await ada.send('GET', 'models/svc-1-vision')
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      id: 'svc-1-vision',
+      model_id: 'svc-1-vision',
+      object: 'model',
+      mode: 'vision',
+      owned_by: 'svc',
+    })
+  })
+
+  test.each(['svc-1-none', 'svc-1-photo', 'svc-1-edge', 'constructor', '__proto__'])(
+    '%s is not listed: 404',
+    async (id) => {
+      const { status, body } = await ada.send('GET', `models/${id}`)
+      expect(status).toBe(404)
+      expect(body.error.code).toBe('not_found')
+    },
+  )
+})
+
+test.each(['models', 'models/svc-1-flash'])('%s needs a key with the scope completions', async (path) => {
+  const unsigned = await world.send('GET', path)
+  expect([unsigned.status, unsigned.body.error.code]).toEqual([401, 'invalid_api_key'])
+  const narrow = await world.person({ scopes: ['billing'] })
+  const refused = await narrow.send('GET', path)
+  expect([refused.status, refused.body.error.code]).toEqual([403, 'missing_scope'])
+})
