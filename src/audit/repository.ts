@@ -1,37 +1,48 @@
 import { and, asc, desc, eq, gt, lte, type SQL, sql } from 'drizzle-orm'
-import { command, query, type Reader } from '../kernel/store'
+import { command, query, type Reader, type Tx } from '../kernel/store'
 import { GENESIS } from './chain'
 import type { ChainScope } from './schema'
 import { type AuditEventRow, auditEvents, auditHeads } from './table'
 
-/**
- * Takes the next place in a chain and, on Postgres, the lock on its head until the unit commits.
- * Answers the new `seq`, the hash before it and a time that never falls (I40).
- */
-export const nextPlace = command<{ scope: ChainScope; at: number }>()((tx, p) => {
+type Head = { seq: number; hash: string; at: number }
+
+const readHead = query<{ scope: ChainScope }>()((db, p) => {
+  const t = db.of(auditHeads)
+  return db.select({ seq: t.seq, hash: t.hash, at: t.at }).from(t).where(eq(t.scope, p.scope)).limit(1)
+})
+
+/** A change that changes nothing, for the lock that comes with it. */
+const lockHead = command<{ scope: ChainScope }>()((tx, p) => {
   const t = tx.of(auditHeads)
   return tx
     .update(t)
-    .set({ seq: sql`${t.seq} + 1`, at: sql`CASE WHEN ${t.at} > ${p.at} THEN ${t.at} ELSE ${p.at} END` })
+    .set({ seq: sql`${t.seq}` })
     .where(eq(t.scope, p.scope))
     .returning({ seq: t.seq, hash: t.hash, at: t.at })
 })
 
-/** The same for a chain without a head; two first events that race meet on its primary key, and the later waits. */
-export const firstPlace = command<{ scope: ChainScope; at: number }>()((tx, p) => {
+const startChain = command<{ scope: ChainScope }>()((tx, p) => {
   const t = tx.of(auditHeads)
-  return tx
-    .insert(t)
-    .values({ scope: p.scope, seq: 1, hash: GENESIS, at: p.at })
-    .onConflictDoUpdate({ target: t.scope, set: { seq: sql`${t.seq} + 1` } })
-    .returning({ seq: t.seq, hash: t.hash, at: t.at })
+  return tx.insert(t).values({ scope: p.scope, seq: 0, hash: GENESIS, at: 0 }).onConflictDoNothing()
 })
 
-export const setHead = command<{ scope: ChainScope; hash: string }>()((tx, p) => {
+/**
+ * The end of a chain, which nobody else can lengthen until the unit commits: SQLite has one writer, and
+ * on Postgres the row is locked. A chain begins with the first event that asks.
+ */
+export async function takeHead(tx: Tx, scope: ChainScope): Promise<Head> {
+  const take = tx.dialect === 'sqlite' ? readHead : lockHead
+  const [head] = await take(tx, { scope })
+  if (head) return head
+  await startChain(tx, { scope })
+  return (await take(tx, { scope }))[0]!
+}
+
+export const setHead = command<Head & { scope: ChainScope }>()((tx, p) => {
   const t = tx.of(auditHeads)
   return tx
     .update(t)
-    .set({ hash: sql`${p.hash}` })
+    .set({ seq: sql`${p.seq}`, hash: sql`${p.hash}`, at: sql`${p.at}` })
     .where(eq(t.scope, p.scope))
 })
 

@@ -4,7 +4,7 @@ import type { KeyId, UserId } from '../kernel/ids'
 import type { Tx } from '../kernel/store'
 import { hashOf } from './chain'
 import { listEvents } from './list'
-import { firstPlace, insertEvent, nextPlace, setHead } from './repository'
+import { insertEvent, setHead, takeHead } from './repository'
 import { chainOf, orgOf, splitRoute, summarise } from './rules'
 import { type AuditEntry, AuditEventId, type ChainScope } from './schema'
 import { verifyChains } from './verify'
@@ -39,13 +39,15 @@ export function createAuditLog({ clock }: { clock: Clock }) {
 
   async function append(tx: Tx, about: Circumstances, entry: AuditEntry, origin: Record<string, unknown>) {
     const { scope, requestId, userId = null, keyId = null } = about
-    const at = clock.now()
-    const place = (await nextPlace(tx, { scope, at }))[0] ?? (await firstPlace(tx, { scope, at }))[0]!
+    const head = await takeHead(tx, scope)
+    const seq = head.seq + 1
+    // A clock that was set back does not turn the record round (I40).
+    const at = Math.max(clock.now(), head.at)
     const row = {
       scope,
-      seq: place.seq,
+      seq,
       id: AuditEventId.create(),
-      at: place.at,
+      at,
       action: entry.action,
       entity_type: entry.entityType,
       entity_id: entry.entityId,
@@ -57,11 +59,11 @@ export function createAuditLog({ clock }: { clock: Clock }) {
       output: summarise({ ...entry.output, request_id: requestId }),
       mode: entry.input?.mode ?? null,
       status: entry.output?.status ?? null,
-      prev_hash: place.hash,
+      prev_hash: head.hash,
     }
     const hash = hashOf(row)
     await insertEvent(tx, { ...row, hash })
-    await setHead(tx, { scope, hash })
+    await setHead(tx, { scope, seq, hash, at })
     return row.id
   }
 }

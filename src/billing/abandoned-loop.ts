@@ -4,7 +4,7 @@ import { failpoint } from '../kernel/failpoint'
 import { type Loop, startLoop } from '../kernel/loop'
 import type { Store, Tx } from '../kernel/store'
 import { expiredHolds, foreignHolds } from './repository'
-import { requestOf } from './schema'
+import { type Hold, requestOf } from './schema'
 
 const IDLE_MS = 30_000
 const BATCH = 100
@@ -14,7 +14,7 @@ type Deps = {
   clock: Clock
   audit: AuditLog
   node: string
-  release(tx: Tx, ref: string): Promise<boolean>
+  release(tx: Tx, hold: Hold): Promise<boolean>
 }
 
 /**
@@ -28,10 +28,10 @@ export function releaseAbandonedBatch({ store, clock, audit, node, release }: De
     const foreign = tx.dialect === 'sqlite' && rest > 0 ? await foreignHolds(tx, { node, limit: rest }) : []
     let released = 0
     for (const hold of [...expired, ...foreign]) {
-      if (!(await release(tx, hold.ref))) continue
+      if (!(await release(tx, hold))) continue
       released += 1
       failpoint('recovery_step')
-      const about = { scope: hold.wallet_id, requestId: requestOf(hold.ref), keyId: hold.key_id }
+      const about = { scope: hold.owner, requestId: requestOf(hold.ref), keyId: hold.keyId }
       await audit.recordUnattended(tx, about, {
         action: 'completion.interrupted',
         entityType: 'completion',

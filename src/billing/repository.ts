@@ -1,6 +1,6 @@
 import { and, eq, lte, ne, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import { command, query } from '../kernel/store'
+import { command, counted, query } from '../kernel/store'
 import { REVENUE } from './schema'
 import { type HoldRow, type HoldState, holds, type LedgerRow, ledgerEntries, wallets } from './table'
 
@@ -10,13 +10,12 @@ export const walletOf = query<{ id: OwnerScope }>()((db, p) => {
 })
 
 /** Claims an amount if that much is available, in one statement, so no two can claim the same credit (I7). */
-export const claim = command<{ id: OwnerScope; amount: number }>()((tx, p) => {
+export const claim = counted<{ id: OwnerScope; amount: number }>()((tx, p) => {
   const t = tx.of(wallets)
   return tx
     .update(t)
     .set({ held: sql`${t.held} + ${p.amount}` })
     .where(and(eq(t.id, p.id), sql`${t.balance} - ${t.held} >= ${p.amount}`))
-    .returning({ held: t.held })
 })
 
 /** Ends a claim: what was held comes free and what was charged leaves the balance. */
@@ -62,31 +61,30 @@ export const insertHold = command<Omit<HoldRow, 'state' | 'settled_amount'>>()((
   }),
 )
 
-/** Ends an open hold, once: whoever comes second gets no row. Charges `cost`, or all of the hold when that is less. */
-export const endHold = command<{ ref: string; state: HoldState; cost: number }>()((tx, p) => {
+/** Ends an open hold, once: whoever comes second changes nothing. */
+export const endHold = counted<{ ref: string; state: HoldState; charged: number }>()((tx, p) => {
   const t = tx.of(holds)
   return tx
     .update(t)
-    .set({
-      state: sql`${p.state}`,
-      settled_amount: sql`CASE WHEN ${t.amount} < ${p.cost} THEN ${t.amount} ELSE ${p.cost} END`,
-    })
+    .set({ state: sql`${p.state}`, settled_amount: sql`${p.charged}` })
     .where(and(eq(t.ref, p.ref), sql`${t.state} = 'open'`))
-    .returning({
-      wallet_id: t.wallet_id,
-      key_id: t.key_id,
-      capped: t.capped,
-      amount: t.amount,
-      settled_amount: t.settled_amount,
-      created_at: t.created_at,
-    })
+})
+
+/** An open hold by its ref, for whoever did not keep what `reserve` answered. */
+export const openHold = query<{ ref: string }>()((db, p) => {
+  const t = db.of(holds)
+  return db
+    .select(holdFields(t))
+    .from(t)
+    .where(and(eq(t.ref, p.ref), sql`${t.state} = 'open'`))
+    .limit(1)
 })
 
 /** Open holds past their time: nobody will end them. */
 export const expiredHolds = query<{ now: number; limit: number }>()((db, p) => {
   const t = db.of(holds)
   return db
-    .select(abandonedFields(t))
+    .select(holdFields(t))
     .from(t)
     .where(and(sql`${t.state} = 'open'`, lte(t.expires_at, p.now)))
     .limit(p.limit)
@@ -96,13 +94,20 @@ export const expiredHolds = query<{ now: number; limit: number }>()((db, p) => {
 export const foreignHolds = query<{ node: string; limit: number }>()((db, p) => {
   const t = db.of(holds)
   return db
-    .select(abandonedFields(t))
+    .select(holdFields(t))
     .from(t)
     .where(and(sql`${t.state} = 'open'`, ne(t.node, p.node)))
     .limit(p.limit)
 })
 
-const abandonedFields = (t: typeof holds.sqlite) => ({ ref: t.ref, wallet_id: t.wallet_id, key_id: t.key_id })
+const holdFields = (t: typeof holds.sqlite) => ({
+  ref: t.ref,
+  owner: t.wallet_id,
+  keyId: t.key_id,
+  capped: t.capped,
+  amount: t.amount,
+  createdAt: t.created_at,
+})
 
 /** One leg of a movement; answers nothing when this leg was written before. */
 export const insertEntry = command<Omit<LedgerRow, 'id'>>()((tx, p) => {

@@ -14,6 +14,17 @@ export type Payer = { owner: OwnerScope; keyId: KeyId | null; caps: Caps }
 /** `ref` names the work once and for all: the same one can be reserved, settled and released only once. */
 export type Reservation = Payer & { ref: string; amount: number }
 
+/** A claim that was taken: what ends it needs to know of it. Micro-cents and epoch ms. */
+export type Hold = {
+  ref: string
+  owner: OwnerScope
+  keyId: KeyId | null
+  /** The key has caps, so the amount also stands in its day. */
+  capped: boolean
+  amount: number
+  createdAt: number
+}
+
 /** Money from outside the service into a wallet. `ref` makes it happen once, however often it is told. */
 export type Grant = { owner: OwnerScope; amount: number; ref: string; kind: GrantKind; note: string | null }
 export const GRANT_KINDS = ['initial', 'grant', 'purchase', 'refund'] as const

@@ -5,9 +5,20 @@ import type { Reader, Store, Tx } from '../kernel/store'
 import { holdSpend, settleSpend, spendOf } from '../usage'
 import { releaseAbandonedBatch } from './abandoned-loop'
 import { balanceTooLow, insufficientCredits, noCredits } from './errors'
-import { claim, credit, debit, endHold, insertCharge, insertEntry, insertHold, unclaim, walletOf } from './repository'
+import {
+  claim,
+  credit,
+  debit,
+  endHold,
+  insertCharge,
+  insertEntry,
+  insertHold,
+  openHold,
+  unclaim,
+  walletOf,
+} from './repository'
 import { assertWithinCaps, hasCaps, wholeCost } from './rules'
-import { type Balance, type Grant, ISSUED, payerOf, type Reservation } from './schema'
+import { type Balance, type Grant, type Hold, ISSUED, payerOf, type Reservation } from './schema'
 import { verifyLedger } from './verify'
 
 export type Billing = ReturnType<typeof createBilling>
@@ -28,7 +39,7 @@ type Deps = {
 
 /** Money: a wallet an owner, holds on it before work, and a double-entry ledger of what moved. All micro-cents. */
 export function createBilling({ store, clock, audit, node, initialCredit = 0 }: Deps) {
-  return { balance, assertFunds, reserve, settle, release, grant, adjust, openAccount, releaseAbandoned, verify }
+  return { balance, assertFunds, reserve, hold, settle, release, grant, adjust, openAccount, releaseAbandoned, verify }
 
   async function balance(reader: Reader, owner: OwnerScope): Promise<Balance> {
     const [wallet] = await walletOf(reader, { id: owner })
@@ -48,44 +59,46 @@ export function createBilling({ store, clock, audit, node, initialCredit = 0 }: 
    * Claims an amount before work starts (I7, I39). Throws 402 `insufficient_credits`. A zero amount
    * claims nothing and writes nothing. The same `ref` twice is a mistake and breaks a unique key.
    */
-  async function reserve(tx: Tx, { owner, keyId, caps, ref, amount }: Reservation): Promise<void> {
-    if (amount <= 0) return
-    const now = clock.now()
-    const [claimed] = await claim(tx, { id: owner, amount })
-    if (!claimed) throw insufficientCredits((await balance(tx, owner)).available, amount)
+  async function reserve(tx: Tx, { owner, keyId, caps, ref, amount }: Reservation): Promise<Hold | null> {
+    if (amount <= 0) return null
+    const createdAt = clock.now()
+    if (!(await claim(tx, { id: owner, amount }))) {
+      throw insufficientCredits((await balance(tx, owner)).available, amount)
+    }
     const capped = keyId !== null && hasCaps(caps)
-    const hold = { ref, wallet_id: owner, key_id: keyId, capped, amount }
-    await insertHold(tx, { ...hold, node, created_at: now, expires_at: now + HOLD_MS })
-    if (!capped) return
+    const expires = { created_at: createdAt, expires_at: createdAt + HOLD_MS }
+    await insertHold(tx, { ref, wallet_id: owner, key_id: keyId, capped, amount, node, ...expires })
+    const hold = { ref, owner, keyId, capped, amount, createdAt }
+    if (!capped) return hold
     // Every reservation of this key waits for the wallet's row, so what is read here cannot move before the commit.
-    assertWithinCaps(caps, await spendOf(tx, keyId, now), amount)
-    await holdSpend(tx, keyId, now, amount)
+    assertWithinCaps(caps, await spendOf(tx, keyId, createdAt), amount)
+    await holdSpend(tx, keyId, createdAt, amount)
+    return hold
+  }
+
+  /** An open hold by its ref, for work that outlived whoever reserved for it. */
+  async function hold(reader: Reader, ref: string): Promise<Hold | null> {
+    return (await openHold(reader, { ref }))[0] ?? null
   }
 
   /**
    * Ends a hold with what the work really cost, clamped to the hold (G8), and books it. Answers what
-   * was charged: 0 when there is no such hold or it has already ended (I9).
+   * was charged: 0 when the hold has already ended (I9).
    */
-  async function settle(tx: Tx, { ref, cost }: { ref: string; cost: number }): Promise<number> {
-    const [hold] = await endHold(tx, { ref, state: 'settled', cost: wholeCost(cost) })
-    if (!hold) return 0
-    const charged = hold.settled_amount
-    await unclaim(tx, { id: hold.wallet_id, held: hold.amount, charged })
-    if (charged > 0) {
-      await insertCharge(tx, { ref, wallet: hold.wallet_id, paid: -charged, received: charged, at: clock.now() })
-    }
-    if (hold.key_id && (charged > 0 || hold.capped)) {
-      await settleSpend(tx, hold.key_id, hold.created_at, charged, hold.capped ? hold.amount : 0)
-    }
+  async function settle(tx: Tx, { ref, owner, keyId, capped, amount, createdAt }: Hold, cost: number): Promise<number> {
+    const charged = Math.min(wholeCost(cost), amount)
+    if (!(await endHold(tx, { ref, state: 'settled', charged }))) return 0
+    await unclaim(tx, { id: owner, held: amount, charged })
+    if (charged > 0) await insertCharge(tx, { ref, wallet: owner, paid: -charged, received: charged, at: clock.now() })
+    if (keyId && (charged > 0 || capped)) await settleSpend(tx, keyId, createdAt, charged, capped ? amount : 0)
     return charged
   }
 
-  /** Ends a hold with no charge: the work failed. Does nothing when it has already ended. */
-  async function release(tx: Tx, ref: string): Promise<boolean> {
-    const [hold] = await endHold(tx, { ref, state: 'released', cost: 0 })
-    if (!hold) return false
-    await unclaim(tx, { id: hold.wallet_id, held: hold.amount, charged: 0 })
-    if (hold.key_id && hold.capped) await settleSpend(tx, hold.key_id, hold.created_at, 0, hold.amount)
+  /** Ends a hold with no charge: the work failed. Answers false, and does nothing, when it has already ended. */
+  async function release(tx: Tx, { ref, owner, keyId, capped, amount, createdAt }: Hold): Promise<boolean> {
+    if (!(await endHold(tx, { ref, state: 'released', charged: 0 }))) return false
+    await unclaim(tx, { id: owner, held: amount, charged: 0 })
+    if (keyId && capped) await settleSpend(tx, keyId, createdAt, 0, amount)
     return true
   }
 

@@ -4,13 +4,12 @@ import type { Deadline } from './run'
 /** Aborts when one of the signals does, with its reason, or after `ms`; `end` lets go of the timer and of them. */
 export function startDeadline(clock: Clock, signals: readonly AbortSignal[], ms: number): Deadline {
   const ours = new AbortController()
-  const timer = new AbortController()
   let timedOut = false
   const leave = () => ours.abort(signals.find(({ aborted }) => aborted)?.reason)
   if (signals.some(({ aborted }) => aborted)) leave()
   else for (const signal of signals) signal.addEventListener('abort', leave, { once: true })
-  void clock.sleep(ms, timer.signal).then(() => {
-    if (timer.signal.aborted || ours.signal.aborted) return
+  const cancel = clock.after(ms, () => {
+    if (ours.signal.aborted) return
     timedOut = true
     ours.abort()
   })
@@ -19,7 +18,7 @@ export function startDeadline(clock: Clock, signals: readonly AbortSignal[], ms:
     timedOut: () => timedOut,
     end: () => {
       for (const signal of signals) signal.removeEventListener('abort', leave)
-      timer.abort()
+      cancel()
     },
   }
 }

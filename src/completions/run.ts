@@ -1,4 +1,5 @@
 import type { Image } from '../agent/schema'
+import type { Hold } from '../billing/schema'
 import type { PastTurn } from '../conversations'
 import type { ConversationId } from '../conversations/schema'
 import type { Call } from '../kernel/caller'
@@ -41,9 +42,8 @@ export type Decided = Opened & {
 
 /** Limits let it in and its money is held: from here on it must be finished or failed. */
 export type Admitted = Decided & {
-  readonly heldMicro: number
-  /** Names the hold in the ledger. */
-  readonly holdRef: string
+  /** Null when the answer is free. */
+  readonly hold: Hold | null
   /** Corrects the tokens reserved at admission to the true count. */
   correctTokens(actual: number): void
 }

@@ -6,9 +6,15 @@ export type Clock = {
   monotonic(): number
   /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** Calls once after `ms`, unless the returned function is called first. */
+  after(ms: number, call: () => void): () => void
 }
 
 export const systemClock: Clock = {
+  after: (ms, call) => {
+    const timer = setTimeout(call, ms)
+    return () => clearTimeout(timer)
+  },
   now: () => Date.now(),
   monotonic: () => performance.now(),
   sleep: (ms, signal) =>

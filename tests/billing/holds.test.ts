@@ -104,8 +104,8 @@ describe('no overdraft', () => {
         for (let charge = 0; charge < 1_000; charge++) {
           const ref = newRef()
           const caps = { daily: null, monthly: null }
-          await billing.reserve(tx, { owner: ada.owner, keyId: null, caps, ref, amount: 10_000 })
-          await billing.settle(tx, { ref, cost: 10_000 })
+          const hold = await billing.reserve(tx, { owner: ada.owner, keyId: null, caps, ref, amount: 10_000 })
+          await billing.settle(tx, hold!, 10_000)
         }
       })
     }

@@ -44,8 +44,16 @@ export function createWorld(store: Store) {
     billing,
     start,
     account,
-    settle: (ref: string, cost: number) => store.write((tx) => billing.settle(tx, { ref, cost })),
-    release: (ref: string) => store.write((tx) => billing.release(tx, ref)),
+    settle: (ref: string, cost: number) =>
+      store.write(async (tx) => {
+        const hold = await billing.hold(tx, ref)
+        return hold ? billing.settle(tx, hold, cost) : 0
+      }),
+    release: (ref: string) =>
+      store.write(async (tx) => {
+        const hold = await billing.hold(tx, ref)
+        return hold ? billing.release(tx, hold) : false
+      }),
     verify: () => billing.verify(store.read),
   }
 }

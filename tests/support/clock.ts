@@ -19,6 +19,13 @@ export function fakeClock(start = '2026-01-01T00:00:00.000Z'): FakeClock {
         sleepers.push(sleeper)
         signal?.addEventListener('abort', () => resolve(), { once: true })
       }),
+    after(ms, call) {
+      const sleeper = { due: elapsed + ms, wake: call }
+      sleepers.push(sleeper)
+      return () => {
+        sleepers = sleepers.filter((other) => other !== sleeper)
+      }
+    },
     advance(ms) {
       elapsed += ms
       const due = sleepers.filter((sleeper) => sleeper.due <= elapsed).sort((a, b) => a.due - b.due)

@@ -1,5 +1,5 @@
 import type { Billing, Prices } from '../../billing'
-import { payerOf, refOf } from '../../billing/schema'
+import { type Hold, payerOf, refOf } from '../../billing/schema'
 import type { EngineService } from '../../engines'
 import type { Clock } from '../../kernel/clock'
 import { failpoint } from '../../kernel/failpoint'
@@ -42,22 +42,28 @@ export function createAdmit({ store, clock, limiter, billing, prices, engines }:
         caller,
         run.promptTokens + Math.min(EXPECTED_OUTPUT_TOKENS, run.maxOutputTokens),
       )
-      const holdRef = refOf(run.call.requestId, clock.now())
       try {
-        const heldMicro = engines.isFree(run.engineId)
-          ? 0
-          : prices.costOf(run.engineId, { promptTokens: run.promptTokens, completionTokens: run.maxOutputTokens })
-        if (heldMicro > 0) {
-          await store.writeSoon((tx) => billing.reserve(tx, { ...payerOf(caller), ref: holdRef, amount: heldMicro }))
-          failpoint('after_hold_commit')
-        } else {
-          await billing.assertFunds(store.read, run.call)
-        }
-        return { ...run, heldMicro, holdRef, correctTokens: (actual) => ticket.correct(actual) }
+        const hold = await reserve(run)
+        return { ...run, hold, correctTokens: (actual) => ticket.correct(actual) }
       } catch (error) {
         ticket.correct(0)
         throw error
       }
     },
+  }
+
+  /** Holds the most this answer can cost; a free one needs only a balance. */
+  async function reserve(run: Decided): Promise<Hold | null> {
+    const { promptTokens, maxOutputTokens: completionTokens } = run
+    const amount = engines.isFree(run.engineId) ? 0 : prices.costOf(run.engineId, { promptTokens, completionTokens })
+    if (amount === 0) {
+      await billing.assertFunds(store.read, run.call)
+      return null
+    }
+    const { caller, requestId } = run.call
+    const wanted = { ...payerOf(caller), ref: refOf(requestId, clock.now()), amount }
+    const hold = await store.writeSoon((tx) => billing.reserve(tx, wanted))
+    failpoint('after_hold_commit')
+    return hold
   }
 }

@@ -33,11 +33,11 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
   /** A whole or interrupted answer: what was produced is paid for and kept. */
   async function finish(run: Admitted, thought: Thought, broken?: unknown): Promise<Result> {
     const interrupted = broken !== undefined
-    const costMicro = Math.min(thought.free ? 0 : prices.costOf(thought.engineId, thought), run.heldMicro)
+    const costMicro = Math.min(thought.free ? 0 : prices.costOf(thought.engineId, thought), run.hold?.amount ?? 0)
     const answer = toAnswer(run, thought, clock.now())
     failpoint('engine_done_before_settle')
     const conversationId = await store.write(async (tx) => {
-      if (run.heldMicro > 0) await billing.settle(tx, { ref: run.holdRef, cost: costMicro })
+      if (run.hold) await billing.settle(tx, run.hold, costMicro)
       const id = await keepTurn(tx, run, answer, costMicro, interrupted)
       await record(tx, run, { ...endingOf(broken), thought, costMicro, cached: false, conversationId: id })
       return id
@@ -54,7 +54,7 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
     run.correctTokens(0)
     const ending = { ...endingOf(error), thought: null, costMicro: 0, cached: false, conversationId: null }
     await store.write(async (tx) => {
-      if (run.heldMicro > 0) await billing.release(tx, run.holdRef)
+      if (run.hold) await billing.release(tx, run.hold)
       await record(tx, run, ending)
     })
   }

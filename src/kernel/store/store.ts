@@ -78,5 +78,20 @@ export const query =
     }
   }
 
+/**
+ * The same for a change of which only the number of rows matters. Cheaper on SQLite than `returning`,
+ * which keeps what it returns in a table of its own.
+ */
+export const counted = <P extends Record<string, unknown>>() => {
+  const declare = query<P, Tx>()
+  return <Q extends Buildable>(build: (db: Tx, params: { [K in keyof P]: Placeholder }) => Q) => {
+    const run = declare(build)
+    return async (tx: Tx, params: P): Promise<number> => {
+      const { changes, count } = (await run(tx, params)) as { changes?: number; count?: number }
+      return changes ?? count ?? 0
+    }
+  }
+}
+
 /** The same for statements that change something; these need a unit of work. */
 export const command = <P extends Record<string, unknown> = Record<never, never>>() => query<P, Tx>()
