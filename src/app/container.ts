@@ -42,6 +42,8 @@ type Deps = {
   node: string
   /** Null where none is configured. */
   redis: Redis | null
+  /** Counts engine calls by engine and outcome. */
+  observeEngine(engineId: string, outcome: string): void
   /** Aborts when streams must end because the server stops. */
   stopping: AbortSignal
 }
@@ -55,7 +57,7 @@ const DEV_CREDIT_CENTS = 1_000_000
 export type Container = ReturnType<typeof buildContainer>
 
 /** Every room, built once, in the order of the house: a room is given only rooms that stand before it. */
-export function buildContainer({ config, store, clock, log, node, redis, stopping }: Deps) {
+export function buildContainer({ config, store, clock, log, node, redis, stopping, observeEngine }: Deps) {
   const onError = (name: string, error: unknown) => log.error({ loop: name, ...errorFields(error) }, 'loop failed')
   const isDev = !config.production && config.origins.creditsInitialCents === 'default'
   const initialCredit = centsToMicro(isDev ? DEV_CREDIT_CENTS : config.creditsInitialCents)
@@ -81,7 +83,7 @@ export function buildContainer({ config, store, clock, log, node, redis, stoppin
   const auth = createAuth({ store, audit, orgs, sessions, passwords, attempts, clock, signup, grantInitial })
   const authenticate = createAuthenticator({ keys: lookup, sessions })
   const prices = createPrices(config.prices)
-  const engines = createEngines({ settings: config, clock, log })
+  const engines = createEngines({ settings: config, clock, log, observe: observeEngine })
   const classifier = createClassifier()
   const conversations = createConversations({ store, audit, clock })
   const agent = createAgent({ engines, clock })

@@ -56,7 +56,10 @@ async function openLocked(config: Config, clock: Clock, log: Log, lock: DataLock
   const stopping = new AbortController()
   const metrics = createMetrics()
   const redis = connectRedis(config.redisUrl)
-  const container = buildContainer({ config, store, clock, log, node, redis, stopping: stopping.signal })
+  const container = buildContainer({
+    ...{ config, store, clock, log, node, redis, stopping: stopping.signal },
+    observeEngine: (engine, outcome) => metrics.engineCalls.inc({ engine, outcome }),
+  })
   assertProductionReady(config, unmappedModes(container.engines))
   const released = await container.billing.releaseAbandoned()
   const databaseMs = clock.monotonic() - startedAt

@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock'
 import type { Log } from '../kernel/log'
-import { type Candidate, reach } from './attempt'
+import { type Candidate, type Observe, reach } from './attempt'
 import type { EngineEntry } from './catalog'
 import { type EngineAnswer, EngineFailure, type EnginePart, type EngineRequest } from './engine'
 import { engineBrokeOff, engineMissing } from './errors'
@@ -34,7 +34,14 @@ export type RunningAnswer = Source & {
   soFar(): CheckedUsage
 }
 
-type Deps = { targets: Targets; entries: readonly EngineEntry[]; clock: Clock; log: Log; jitter(): number }
+type Deps = {
+  targets: Targets
+  entries: readonly EngineEntry[]
+  clock: Clock
+  log: Log
+  observe: Observe
+  jitter(): number
+}
 
 /** Asks engines: plans whom, reaches the first that answers, and watches what it says. */
 export function createAnswering({ targets, entries, ...deps }: Deps) {

@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock'
 import type { AppError } from '../kernel/errors'
 import type { Log } from '../kernel/log'
-import { EngineFailure } from './engine'
+import { EngineFailure, type FailureKind } from './engine'
 import { engineMisconfigured, engineUnavailable } from './errors'
 import type { Target } from './targets'
 
@@ -10,9 +10,13 @@ export type Candidate = { engineId: string; target: Target; fallback: boolean }
 
 export type Reached<T> = Candidate & { value: T }
 
+/** Told of every call that was made: which engine it was for, and what came of it. */
+export type Observe = (engineId: string, outcome: 'answered' | FailureKind) => void
+
 type Deps = {
   clock: Clock
   log: Log
+  observe: Observe
   /** A number in [0, 1): spreads the retries of many callers. */
   jitter(): number
 }
@@ -39,7 +43,7 @@ const MAX_RETRY_AFTER_S = 60
  * `engine_unavailable` when none answered, 500 `server_error` when our own configuration is refused,
  * and the caller's own reason when the caller left.
  */
-export async function reach<T>(order: Order<T>, { clock, log, jitter }: Deps): Promise<Reached<T>> {
+export async function reach<T>(order: Order<T>, { clock, log, observe, jitter }: Deps): Promise<Reached<T>> {
   let retries = 0
   let last: EngineFailure | null = null
 
@@ -47,7 +51,9 @@ export async function reach<T>(order: Order<T>, { clock, log, jitter }: Deps): P
     let waited = false
     while (candidate.target.breaker.admits()) {
       const outcome = await tryOnce(candidate.target, order)
-      if (!(outcome instanceof EngineFailure)) return { ...candidate, value: outcome.value }
+      const failed = outcome instanceof EngineFailure
+      observe(candidate.engineId, failed ? outcome.kind : 'answered')
+      if (!failed) return { ...candidate, value: outcome.value }
       last = outcome
       report(log, order.mode, candidate, outcome)
       if (outcome.kind === 'config') throw engineMisconfigured.with({ cause: outcome }, order.mode)

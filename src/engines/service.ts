@@ -3,6 +3,7 @@ import { randomHex } from '../kernel/crypto'
 import { notFound } from '../kernel/errors'
 import type { Log } from '../kernel/log'
 import { createAnswering, type RunOptions, type RunRequest } from './answering'
+import type { Observe } from './attempt'
 import { ENGINES, type EngineEntry, engineOfMode, findEngine } from './catalog'
 import { type EngineSettings, readEngineConfig } from './config'
 import { type ProviderHealth, probeAll } from './probes'
@@ -14,6 +15,7 @@ type Deps = {
   settings: EngineSettings
   clock: Clock
   log: Log
+  observe?: Observe
   /** Longest silence of an upstream; 60 s. */
   silenceMs?: number
   jitter?: () => number
@@ -24,12 +26,12 @@ export type ModelStatus = 'available' | 'degraded' | 'down'
 export type EngineService = ReturnType<typeof createEngines>
 
 /** @throws ConfigError when the settings contradict each other or a key file cannot be read. */
-export function createEngines({ settings, clock, log, silenceMs, jitter = randomFraction }: Deps) {
+export function createEngines({ settings, clock, log, observe = ignore, silenceMs, jitter = randomFraction }: Deps) {
   const targets = createTargets(readEngineConfig(settings), {
     clock,
     ...(silenceMs === undefined ? {} : { silenceMs }),
   })
-  const answering = createAnswering({ targets, entries: ENGINES, clock, log, jitter })
+  const answering = createAnswering({ targets, entries: ENGINES, clock, log, observe, jitter })
 
   return {
     /** The whole answer in one exchange. Throws 503 `engine_unavailable`, 500 `server_error`, 404 for no engine. */
@@ -99,5 +101,7 @@ function entryOf(id: string): EngineEntry {
   if (!entry) throw notFound('model')
   return entry
 }
+
+const ignore = () => undefined
 
 const randomFraction = (): number => Number.parseInt(randomHex(4), 16) / 2 ** 32
