@@ -9,6 +9,7 @@ const upstream = await startUpstream()
 afterAll(() => upstream.stop())
 
 const SIGKILL = 137
+const DIES_WITHIN_MS = 15_000
 
 /** Runs a server armed to end itself; throws when it lives on. */
 async function dies(rig: Rig, failpoint: string): Promise<void> {
@@ -17,7 +18,7 @@ async function dies(rig: Rig, failpoint: string): Promise<void> {
     port: rig.port,
     env: { ...rig.env, SVC_FAILPOINT: failpoint },
   })
-  const code = await Promise.race([server.exited, Bun.sleep(10_000).then(() => 'alive')])
+  const code = await Promise.race([server.exited, Bun.sleep(DIES_WITHIN_MS).then(() => 'alive')])
   await server.kill()
   expect(code).toBe(SIGKILL)
 }
