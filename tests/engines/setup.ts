@@ -45,7 +45,7 @@ export function hastyClock(): FakeClock & { slept: number[] } {
 export function openEngines(settings: EngineSettings, clock = hastyClock()) {
   const lines: string[] = []
   const log = createLog({ level: 'debug', pretty: false, write: (line) => void lines.push(line) })
-  const engines = createEngines({ settings, clock, log, silenceMs: 200, jitter: () => 0.5 })
+  const engines = createEngines({ settings, clock, log, silenceMs: 800, jitter: () => 0.5 })
   return { engines, clock, lines }
 }
 

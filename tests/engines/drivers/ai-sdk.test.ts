@@ -15,13 +15,14 @@ const INSTEAD: Record<string, FailureKind[]> = {
 
 for (const [vendor, dialect] of Object.entries(DIALECTS)) {
   const upstream = await startUpstream({ dialect })
-  const driver = createAiSdkDriver({
+  const options = {
     vendor: vendor as keyof typeof DIALECTS,
     baseUrl: upstream.url,
     apiKey: 'sk-test',
     clock: fakeClock(),
-    silenceMs: 250,
-  })
+  }
+  const driver = createAiSdkDriver(options)
+  const impatient = createAiSdkDriver({ ...options, silenceMs: 150 })
   engineSuite(vendor, driver, 'Hello')
-  upstreamSuite(vendor, { driver, upstream, instead: INSTEAD })
+  upstreamSuite(vendor, { driver, impatient, upstream, instead: INSTEAD })
 }
