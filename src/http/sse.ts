@@ -41,6 +41,16 @@ export function createStreams({ clock, log, accessLog }: Deps) {
     server?.timeout(request, 0)
     exchange.streaming = true
     const body = frames(stream, early === null ? first : Promise.resolve(early))
+    // Nobody pulls for a client that has left by now, so its source would never end (I31).
+    const leave = () => {
+      const end = async () => {
+        await body.next()
+        await body.return(undefined)
+      }
+      end().catch((error) => log.error({ request_id: exchange.requestId, ...errorFields(error) }, 'fault'))
+    }
+    if (request.signal.aborted) leave()
+    else request.signal.addEventListener('abort', leave, { once: true })
     return new Response(body as unknown as BodyInit, { headers: SSE_HEADERS })
   }
 

@@ -37,6 +37,8 @@ export type Options = {
 export type Target = Spawned & {
   readonly upstream: Upstream
   readonly people: Household
+  /** Of the Postgres database behind it; null with SQLite. */
+  readonly databaseUrl: string | null
   /** One request; checks the error shape of what comes back (I42). */
   send(method: string, path: string, sending?: Sending): Promise<Reply>
   /** The money of someone, in cents. */
@@ -71,7 +73,7 @@ export async function startTarget({ env = {}, engine = 'scripted' }: Options = {
     const { body } = await server.ops('GET', `/ops/v1/credits?owner=${encodeURIComponent(email)}`)
     return { balance: body.balance_cents as number, held: body.held_cents as number }
   }
-  return { ...server, upstream, people, send, moneyOf }
+  return { ...server, upstream, people, databaseUrl: database?.url ?? null, send, moneyOf }
 }
 
 /** Asks again until it holds; fails after `withinMs` with what was seen last. */

@@ -8,6 +8,8 @@ export type Household = {
   readonly secrets: Readonly<Record<Who, string>>
   readonly keyIds: Readonly<Record<Exclude<Who, 'session'>, string>>
   emailOf(who: Who): string
+  /** The addresses of all, newcomers too. */
+  everyone(): readonly string[]
   /** One more key, of a user of its own with that much credit. */
   newcomer(order?: { cents?: number; tier?: string; scopes?: string[]; extra?: object }): Promise<Newcomer>
 }
@@ -43,13 +45,15 @@ export async function settle(server: Spawned): Promise<Household> {
   const free = await make('free', { tier: 'free' })
   await server.ops('DELETE', `/ops/v1/keys/${kx.id}`)
 
-  let newcomers = 0
+  const everyone = [OWNERS.k1, OWNERS.k2, OWNERS.kz]
   return {
     secrets: { k1: k1.key, k1b: k1b.key, k2: k2.key, k0: k0.key, kx: kx.key, kz: kz.key, free: free.key, session },
     keyIds: { k1: k1.id, k1b: k1b.id, k2: k2.id, k0: k0.id, kx: kx.id, kz: kz.id, free: free.id },
     emailOf: (who) => OWNERS[who],
+    everyone: () => everyone,
     async newcomer({ cents = 0, tier = 'enterprise', scopes, extra } = {}) {
-      const email = `new${++newcomers}@example.com`
+      const email = `new${everyone.length}@example.com`
+      everyone.push(email)
       await signUp(server, email)
       if (cents > 0) await grant(server, email, cents)
       const made = await createKey(server, { user: email, tier, name: email, ...(scopes ? { scopes } : {}), ...extra })
