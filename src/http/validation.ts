@@ -31,16 +31,23 @@ function describe(findings: Finding[], value: unknown): ErrorDetail[] {
 
 function explain(path: string, found: Finding[], value: unknown): ErrorDetail[] {
   if (found.some((finding) => finding.keyword === 'anyOf')) {
-    return [{ path, message: `${name(path)} is ${quoted(value)}; ${alternatives(found)}.` }]
+    return [{ path, message: `${name(path)} is ${shownAt(path, value)}; ${alternatives(found)}.` }]
   }
   const [first] = found
-  if (first?.keyword !== 'required') return [{ path, message: `${name(path)} ${sentence(first!, value)}.` }]
+  if (first?.keyword !== 'required')
+    return [{ path, message: `${name(path)} ${sentence(first!, value, shownAt(path, value))}.` }]
   const missing = first.params.requiredProperties as string[]
   return missing.map((member) => {
     const full = path ? `${path}.${member}` : member
     return { path: full, message: `"${full}" is missing.` }
   })
 }
+
+/** Members whose value is not said back, however wrong it is (I25). */
+const SECRET_MEMBER = /password|secret|token$|api_?key|authorization/i
+
+const shownAt = (path: string, value: unknown): string =>
+  SECRET_MEMBER.test(path) ? 'not shown here' : quoted(value ?? null)
 
 const ARTICLES: Record<string, string> = {
   string: 'a string',
@@ -52,17 +59,17 @@ const ARTICLES: Record<string, string> = {
   null: 'null',
 }
 
-function sentence({ keyword, params, message }: Finding, value: unknown): string {
+function sentence({ keyword, params, message }: Finding, value: unknown, shown: string): string {
   const limit = params.limit as number
   switch (keyword) {
     case 'type':
-      return `is ${quoted(value ?? null)}; it must be ${ARTICLES[params.type as string] ?? params.type}`
+      return `is ${shown}; it must be ${ARTICLES[params.type as string] ?? params.type}`
     case 'enum':
-      return `is ${quoted(value)}. Use ${listed(params.allowedValues as unknown[])}`
+      return `is ${shown}. Use ${listed(params.allowedValues as unknown[])}`
     case 'minimum':
-      return `is ${quoted(value)}; the smallest value is ${limit}`
+      return `is ${shown}; the smallest value is ${limit}`
     case 'maximum':
-      return `is ${quoted(value)}; the largest value is ${limit}`
+      return `is ${shown}; the largest value is ${limit}`
     case 'minLength':
       return limit === 1 ? 'is empty' : `has ${lengthOf(value)} characters; at least ${limit} are needed`
     case 'maxLength':
@@ -74,9 +81,9 @@ function sentence({ keyword, params, message }: Finding, value: unknown): string
     case 'maxProperties':
       return `has too many members; at most ${limit} are allowed`
     case 'pattern':
-      return `is ${quoted(value)}, which does not have the right form`
+      return `is ${shown}, which does not have the right form`
     case 'format':
-      return `is ${quoted(value)}; it must be a ${params.format}`
+      return `is ${shown}; it must be a ${params.format}`
     case 'additionalProperties':
       return 'has members that are not allowed here'
     default:

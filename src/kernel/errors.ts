@@ -1,3 +1,6 @@
+import { isSmall } from './findings'
+import { scrub } from './text'
+
 /**
  * What went wrong, in words that mean the same to every surface.
  * HTTP turns a kind into a status and a type (contract 1.5), the CLI into an exit code (dx 2.5).
@@ -84,9 +87,17 @@ export const shuttingDown = defineError(
   () => 'The server is restarting. Try again in a few seconds.',
 )
 
-/** Quotes a caller's own value back, short and without control characters (dx 6.1). */
+const MOST_QUOTED = 80
+
+/** Quotes a caller's own value back, short, without control characters and without secrets (dx 6.1). */
 export const quoted = (value: unknown): string => {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
-  const clean = text.replace(/[\p{Cc}\p{Cf}]/gu, '·')
-  return clean.length > 80 ? `${clean.slice(0, 79)}…` : clean
+  const clean = scrub(written(value).slice(0, 4 * MOST_QUOTED)).replace(/[\p{Cc}\p{Cf}]/gu, '·')
+  return clean.length > MOST_QUOTED ? `${clean.slice(0, MOST_QUOTED - 1)}…` : clean
+}
+
+/** A large value is counted, not written out: that alone would hold up everyone else (I28). */
+function written(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (isSmall(value)) return JSON.stringify(value) ?? String(value)
+  return Array.isArray(value) ? `a list of ${value.length} entries` : 'a large object'
 }

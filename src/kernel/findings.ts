@@ -67,7 +67,7 @@ function onlyBranchOfType(branches: readonly Shape[], type: string): Shape | und
 }
 
 /** Whether it has few members, all levels together; stops counting when it has not. */
-function isSmall(value: unknown): boolean {
+export function isSmall(value: unknown): boolean {
   let left = MOST_EXPLAINED
   const count = (part: unknown): void => {
     left -= 1

@@ -1,17 +1,9 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { scrub } from './text'
 
 export type Log = Logger
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
-
-/** Every secret this server makes has a prefix of its own, so one pattern finds them inside any string. */
-const SECRETS = /\b(svc_(?:sk|ds|wt|wp|op|voice)_(?:live_|test_)?)[0-9A-Za-z]{8,}/g
-const BEARER = /(bearer\s+)[^\s"',\\]{8,}/gi
-const USERINFO = /(\/\/)[^\s/@"\\]+@/g
-
-/** Removes keys, bearer tokens and passwords in URLs from any text on its way out (I25). */
-export const scrub = (text: string): string =>
-  text.replace(SECRETS, '$1…').replace(BEARER, '$1…').replace(USERINFO, '$1…@')
 
 type Options = { level: (typeof LOG_LEVELS)[number]; pretty: boolean; write(line: string): void }
 

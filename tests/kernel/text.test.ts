@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { quoted } from '../../src/kernel/errors'
-import { clean, createPairKeeper, shorten, storable } from '../../src/kernel/text'
+import { clean, createPairKeeper, scrub, shorten, storable } from '../../src/kernel/text'
 
 describe('shorten', () => {
   test.each([
@@ -65,7 +65,24 @@ describe('what can be stored of a text', () => {
   })
 })
 
+describe('scrub', () => {
+  test.each([
+    ['key svc_sk_live_abcdefgh12345 here', 'key svc_sk_live_… here'],
+    ['Bearer sk-proj-abcdefgh', 'Bearer …'],
+    ['https://user:secret@example.com/a', 'https://…@example.com/a'],
+    ['a@b.example // c', 'a@b.example // c'],
+  ])('%j is said as %j', (text, expected) => {
+    expect(scrub(text)).toBe(expected)
+  })
+})
+
 describe('quoted', () => {
+  test('says no secret back, and counts what is large', () => {
+    expect(quoted('https://user:secret@10.0.0.1/')).toBe('https://…@10.0.0.1/')
+    expect(quoted({ key: 'svc_sk_live_abcdefgh12345' })).toBe('{"key":"svc_sk_live_…"}')
+    expect(quoted(Array.from({ length: 100_000 }, () => ({})))).toBe('a list of 100000 entries')
+  })
+
   test.each([
     ['plain', 'plain'],
     [5, '5'],
