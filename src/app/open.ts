@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createMetrics } from '../http/metrics'
+import { createMetrics, type Metrics } from '../http/metrics'
 import { type Clock, systemClock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
 import { randomBase62 } from '../kernel/crypto'
@@ -51,10 +51,10 @@ async function openLocked(config: Config, clock: Clock, log: Log, lock: DataLock
   const place = placeOf(config)
   const startedAt = clock.monotonic()
   const schema = await prepareSchema(place, config)
-  const store = openStore(place, log)
+  const metrics = createMetrics()
+  const store = openStore(place, log, metrics)
   const node = randomBase62(12)
   const stopping = new AbortController()
-  const metrics = createMetrics()
   const redis = connectRedis(config.redisUrl)
   const container = buildContainer({
     ...{ config, store, clock, log, node, redis, stopping: stopping.signal },
@@ -111,10 +111,11 @@ async function prepareSchema(place: Place, config: Config) {
 }
 
 /** A disk that failed under a commit cannot be trusted with the next one: end, and recover at the next start. */
-function openStore(place: Place, log: Log): Store {
+function openStore(place: Place, log: Log, metrics: Metrics): Store {
   if (place.dialect === 'postgres') return openPostgres({ url: place.url })
   return openSqlite({
     path: place.path,
+    onBatch: (units) => metrics.storeBatches.observe(units),
     onDiskFailure: (error) => {
       log.error(errorFields(error), 'the disk failed under a commit; stopping')
       process.exit(1)

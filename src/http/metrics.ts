@@ -23,6 +23,12 @@ export function createMetrics() {
     labelNames: ['engine', 'outcome'],
     registers: [registry],
   })
+  const storeBatches = new Histogram({
+    name: 'svc_store_batch_units',
+    help: 'Units of work that were committed together (SQLite)',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+    registers: [registry],
+  })
   const faults = new Counter({
     name: 'svc_unhandled_errors_total',
     help: 'Errors nobody caught; each is a bug',
@@ -32,6 +38,7 @@ export function createMetrics() {
     registry,
     faults,
     engineCalls,
+    storeBatches,
     http: {
       observe: (method: string, route: string, status: number, duration: number) => {
         requests.inc({ method, route, status })

@@ -16,6 +16,8 @@ type Deps = {
   onDiskFailure(error: unknown): void
   strict: boolean
   busyPatienceMs: number
+  /** Told how many units each transaction carried. */
+  onBatch(units: number): void
 }
 
 type Ended = { unit: Unit; settle(): void }
@@ -30,7 +32,7 @@ const SOON_MS = 3
  * is answered after the one commit (design 4). A batch of nothing but `soon` units is answered at once and
  * leaves the transaction open for the next batch to commit.
  */
-export function createCommitter({ writer, base, onDiskFailure, strict, busyPatienceMs }: Deps) {
+export function createCommitter({ writer, base, onDiskFailure, strict, busyPatienceMs, onBatch }: Deps) {
   const statement = (text: string) => writer.prepare(text)
   const begin = statement('BEGIN IMMEDIATE')
   const commit = statement('COMMIT')
@@ -69,6 +71,7 @@ export function createCommitter({ writer, base, onDiskFailure, strict, busyPatie
       abandon(batch, error)
       return
     }
+    onBatch(batch.length)
     for (const { settle } of ended) settle()
   }
 

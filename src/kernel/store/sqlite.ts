@@ -13,6 +13,8 @@ type Options = {
   strict?: boolean
   /** How long to wait for another program that holds the file before answering 503. */
   busyPatienceMs?: number
+  /** Told how many units each transaction carried. */
+  onBatch?(units: number): void
 }
 
 const OLDEST_SAFE = [3, 51, 3]
@@ -33,7 +35,8 @@ const PRAGMAS = [
 ]
 
 /** Opens the database file, one writer and one reader connection. Migrations are applied before, by `migrate`. */
-export function openSqlite({ path, onDiskFailure, strict = false, busyPatienceMs = BUSY_PATIENCE_MS }: Options): Store {
+export function openSqlite(options: Options): Store {
+  const { path, onDiskFailure, strict = false, busyPatienceMs = BUSY_PATIENCE_MS, onBatch = () => undefined } = options
   const writer = new Database(path, { create: true, readwrite: true, strict: true })
   assertSafeVersion(writer)
   for (const pragma of PRAGMAS) writer.run(`PRAGMA ${pragma}`)
@@ -42,7 +45,7 @@ export function openSqlite({ path, onDiskFailure, strict = false, busyPatienceMs
 
   const read = facade(reader)
   const base = facade(writer)
-  const { enqueue, finish } = createCommitter({ writer, base, onDiskFailure, strict, busyPatienceMs })
+  const { enqueue, finish } = createCommitter({ writer, base, onDiskFailure, strict, busyPatienceMs, onBatch })
   let closed = false
 
   const write = <T>(unit: (tx: Tx) => Promise<T>, soon: boolean): Promise<T> =>
