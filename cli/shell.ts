@@ -1,4 +1,5 @@
 import type { Clock } from '../src/kernel/clock'
+import { clean } from '../src/kernel/text'
 import type { Command } from './command'
 import type { Connection } from './connection'
 import { EXIT } from './exit'
@@ -28,7 +29,7 @@ export type Shell = {
   connect(): Promise<Connection>
   /** Closes what was opened. */
   disconnect(): Promise<void>
-  /** Talk for a person, on stderr; silent with `--quiet`. */
+  /** Talk for a person, on stderr and without colour; silent with `--quiet`. */
   note(line: string): void
   /** True when `--dry-run` was given; then the sentence is what would have happened. */
   planned(sentence: string): boolean
@@ -75,11 +76,11 @@ export function createShell(world: World, globals: Globals, command: Command, co
       await opened?.close()
     },
     note: (line) => {
-      if (!globals.quiet) io.err(line)
+      if (!globals.quiet) io.err(clean(line))
     },
     planned: (sentence) => {
       if (!globals.dryRun) return false
-      io.err(`would ${sentence}; nothing was changed`)
+      io.err(clean(`would ${sentence}; nothing was changed`))
       if (globals.exitCode) shell.exitCode = EXIT.wouldChange
       return true
     },

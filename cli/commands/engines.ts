@@ -1,3 +1,4 @@
+import { clean } from '../../src/kernel/text'
 import { defineCommand } from '../command'
 import { CheckFailed, expectData } from '../failure'
 import { column } from '../output/columns'
@@ -125,10 +126,10 @@ export const addEngine = defineCommand({
   },
 })
 
-function sayTest({ note, paint }: Shell, { id, checks }: { id: string; checks: Check[] }): void {
+function sayTest({ io, globals, paint }: Shell, { id, checks }: { id: string; checks: Check[] }): void {
   for (const check of checks) {
     const word = check.ok ? paint('good', 'ok  ') : paint('bad', 'fail')
-    note(`${word}  ${id}  ${spellCheck(check)}`)
+    if (!globals.quiet) io.err(`${word}  ${clean(`${id}  ${spellCheck(check)}`)}`)
   }
 }
 

@@ -1,3 +1,4 @@
+import { clean } from '../../src/kernel/text'
 import { defineCommand } from '../command'
 import { CheckFailed, expectData } from '../failure'
 import { column } from '../output/columns'
@@ -33,7 +34,8 @@ export const verify = defineCommand({
     const rows = checks.map((check) => ({ ...check, ok: check.violations.length === 0 }))
     if (!shell.globals.quiet) shell.print.list(rows, columns, 'Nothing was checked.')
     for (const { check, violations } of checks) {
-      for (const violation of violations) shell.io.err(`${shell.paint('bad', 'broken:')} ${check}: ${violation}`)
+      for (const violation of violations)
+        shell.io.err(`${shell.paint('bad', 'broken:')} ${clean(`${check}: ${violation}`)}`)
     }
     if (!ok) throw new CheckFailed()
   },
