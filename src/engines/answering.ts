@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock'
+import { failpoint } from '../kernel/failpoint'
 import type { Log } from '../kernel/log'
 import { type Candidate, type Observe, reach } from './attempt'
 import type { EngineEntry } from './catalog'
@@ -60,6 +61,7 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
     async run(engineId: string, request: RunRequest, options: RunOptions = {}): Promise<RunningAnswer> {
       const begin = (target: Target) => firstPart(target, { ...request, model: target.model })
       const reached = await reach({ ...orderFor(engineId, request), begin }, deps)
+      failpoint('engine_first_byte')
       // A long stream must not be the only probe: its first byte says that the upstream is back.
       if (reached.target.breaker.state() === 'half-open') reached.target.breaker.succeeded()
       const meter = createMeter(request, deps.clock)
