@@ -1,5 +1,5 @@
 import type { Ask } from '../completions'
-import { assertAttachment, assertMetadata } from '../completions'
+import { assertAttachment, assertMetadata, isBlank } from '../completions'
 import type { Attachment } from '../completions/schema'
 import { findEngine } from '../engines'
 import { emptyPrompt } from './errors'
@@ -11,7 +11,7 @@ import type { ChatMessage, ChatOrder } from './schema'
  */
 export function askFromChat(order: ChatOrder): Ask {
   if (order.metadata) assertMetadata(order.metadata)
-  const last = order.messages.findLastIndex((message) => message.role === 'user' && textOf(message).trim() !== '')
+  const last = order.messages.findLastIndex((message) => message.role === 'user' && !isBlank(textOf(message)))
   const question = order.messages[last]
   if (!question) throw emptyPrompt()
   const system = order.messages.filter(({ role }) => role === 'system' || role === 'developer').map(textOf)

@@ -10,12 +10,14 @@ const MAX_ADDRESS_CHARS = 2_048
 /** White space and characters that show nothing. */
 const BLANK = /^[\s\p{Cf}\p{Cc}]*$/u
 
+export const isBlank = (text: string): boolean => BLANK.test(text)
+
 /**
  * What a schema cannot say of an order (contract 2.1): a prompt that says something, metadata within
  * 50 keys and 16 KB, images within 15 MiB each, overrides that name modes. Throws 400 `validation_error`.
  */
 export function assertOrder(order: CompletionOrder): void {
-  if (BLANK.test(order.prompt)) throw emptyPromptText()
+  if (isBlank(order.prompt)) throw emptyPromptText()
   if (order.metadata) assertMetadata(order.metadata)
   for (const [place, attachment] of (order.attachments ?? []).entries())
     assertAttachment(attachment, `attachments[${place}]`)

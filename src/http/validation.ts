@@ -30,6 +30,9 @@ function describe(findings: Finding[], value: unknown): ErrorDetail[] {
 }
 
 function explain(path: string, found: Finding[], value: unknown): ErrorDetail[] {
+  // Of the right kind for one of the alternatives, and past its limit: that is the thing to say.
+  const limit = found.find(({ keyword }) => LIMITS.has(keyword))
+  if (limit) return [{ path, message: `${name(path)} ${sentence(limit, value, shownAt(path, value))}.` }]
   if (found.some((finding) => finding.keyword === 'anyOf')) {
     return [{ path, message: `${name(path)} is ${shownAt(path, value)}; ${alternatives(found)}.` }]
   }
@@ -42,6 +45,8 @@ function explain(path: string, found: Finding[], value: unknown): ErrorDetail[] 
     return { path: full, message: `"${full}" is missing.` }
   })
 }
+
+const LIMITS = new Set(['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'pattern', 'format'])
 
 /** Members whose value is not said back, however wrong it is (I25). */
 const SECRET_MEMBER = /password|secret|token$|api_?key|authorization/i
