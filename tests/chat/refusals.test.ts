@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'bun:test'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const ada = await world.person()
+
+const user = { role: 'user', content: 'hi' }
+const image = (url: unknown) => ({
+  role: 'user',
+  content: [
+    { type: 'text', text: 'x' },
+    { type: 'image_url', image_url: { url } },
+  ],
+})
+
+const REFUSED: [string, unknown, string, string][] = [
+  ['no messages', {}, 'validation_error', '"messages" is missing.'],
+  ['messages that are null', { messages: null }, 'validation_error', '"messages" is null; it must be a list.'],
+  ['an empty list', { messages: [] }, 'validation_error', '"messages" is empty'],
+  [
+    '100,001 messages',
+    { messages: Array.from({ length: 100_001 }, () => user) },
+    'validation_error',
+    'at most 10000 are allowed',
+  ],
+  ['a message of null', { messages: [null] }, 'validation_error', '"messages[0]" is null; it must be an object.'],
+  ['a message that is text', { messages: ['hi'] }, 'validation_error', '"messages[0]" is hi; it must be an object.'],
+  [
+    'a role nobody has',
+    { messages: [{ role: 'root', content: 'hi' }] },
+    'validation_error',
+    '"messages[0].role" is root.',
+  ],
+  ['no role', { messages: [{ content: 'hi' }] }, 'validation_error', '"messages[0].role" is missing.'],
+  [
+    'content that is an object',
+    { messages: [{ role: 'user', content: {} }] },
+    'validation_error',
+    '"messages[0].content"',
+  ],
+  [
+    'content that is a number',
+    { messages: [{ role: 'user', content: 5 }] },
+    'validation_error',
+    '"messages[0].content" is 5',
+  ],
+  [
+    'a part of another kind',
+    { messages: [{ role: 'user', content: [{ type: 'audio' }] }] },
+    'validation_error',
+    '"messages[0].content',
+  ],
+  ['a picture whose address is a number', { messages: [image(5)] }, 'validation_error', '"messages[0].content'],
+  ['a picture of this machine', { messages: [image('http://169.254.169.254/')] }, 'url_blocked', ''],
+  [
+    'only a system message',
+    { messages: [{ role: 'system', content: 'x' }] },
+    'empty_prompt',
+    '"messages" holds no user message with text.',
+  ],
+  ['only a tool message', { messages: [{ role: 'tool', content: 'x' }] }, 'empty_prompt', 'no user message'],
+  ['only an assistant message', { messages: [{ role: 'assistant', content: 'x' }] }, 'empty_prompt', 'no user message'],
+  ['a blank question', { messages: [{ role: 'user', content: '  ' }] }, 'empty_prompt', 'no user message'],
+  [
+    'a question that shows nothing',
+    { messages: [{ role: 'user', content: '\u200b' }] },
+    'empty_prompt',
+    'no user message',
+  ],
+  ['a question without content', { messages: [{ role: 'user' }] }, 'empty_prompt', 'no user message'],
+  ['a question of no parts', { messages: [{ role: 'user', content: [] }] }, 'empty_prompt', 'no user message'],
+  [
+    'stream as a word',
+    { messages: [user], stream: 'true' },
+    'validation_error',
+    '"stream" is true; it must be true or false',
+  ],
+  ['a temperature of 3', { messages: [user], temperature: 3 }, 'validation_error', 'the largest value is 2'],
+  [
+    'a model that is a number',
+    { messages: [user], model: 5 },
+    'validation_error',
+    '"model" is 5; it must be a string.',
+  ],
+  [
+    'metadata of 51 keys',
+    { messages: [user], metadata: Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`k${at}`, at])) },
+    'validation_error',
+    '"metadata" has 51 keys',
+  ],
+  [
+    '21 skills',
+    { messages: [user], skills: Array.from({ length: 21 }, () => 'a') },
+    'validation_error',
+    'at most 20 are allowed',
+  ],
+]
+
+describe('POST /chat/completions refuses', () => {
+  test.each(REFUSED)('%s', async (_, order, code, words) => {
+    for (const stream of [undefined, true]) {
+      const { status, body } = await ada.send('POST', 'chat/completions', {
+        ...(stream ? { stream } : {}),
+        ...(order as object),
+      })
+      expect({ status, code: body.error.code, type: body.error.type }).toEqual({
+        status: 400,
+        code,
+        type: 'invalid_request_error',
+      })
+      expect(body.error.message).toContain(words)
+    }
+  })
+
+  test('a foreign conversation with 404', async () => {
+    const { status, body } = await ada.send('POST', 'chat/completions', {
+      messages: [user],
+      conversation_id: crypto.randomUUID(),
+    })
+    expect({ status, code: body.error.code }).toEqual({ status: 404, code: 'not_found' })
+  })
+})

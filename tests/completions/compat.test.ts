@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'bun:test'
+import { joinDeltas, readFrames } from '../support/frames'
+import { createUpstreamWorld, freshPrompt } from './upstream-world'
+
+const { world } = await createUpstreamWorld()
+const ada = await world.person()
+
+describe('format compat (contract 2.4)', () => {
+  test('answers a chat completion', async () => {
+    const { body, headers } = await ada.send('POST', 'completions', {
+      prompt: freshPrompt(),
+      format: 'compat',
+      metadata: { a: 1 },
+    })
+    expect(body).toEqual({
+      id: expect.stringMatching(/^chatcmpl_\w{24}$/),
+      object: 'chat.completion',
+      created: expect.any(Number),
+      model: 'svc-1-flash',
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content: 'Hello from the scripted upstream.' },
+          finish_reason: 'stop',
+        },
+      ],
+      usage: { prompt_tokens: 11, completion_tokens: 5, total_tokens: 16 },
+      svc_metadata: {
+        mode: 'auto',
+        resolved_mode: 'fast',
+        tools_used: [],
+        artifacts: [],
+        engine: 'svc-core',
+        cost_cents: expect.any(Number),
+        conversation_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      },
+      request_id: headers.get('x-request-id'),
+    })
+    expect(Number.isInteger(body.created)).toBe(true)
+  })
+
+  test('streams chat chunks', async () => {
+    const { text, headers } = await ada.send('POST', 'completions', {
+      prompt: freshPrompt('[[say:one two]]'),
+      format: 'compat',
+      stream: true,
+    })
+    expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    const frames = readFrames(text)
+    expect(frames.every(({ event }) => event === null)).toBe(true)
+    expect(joinDeltas(frames)).toBe('one two')
+    expect(frames.at(-2)?.data.svc_metadata.conversation_id).toMatch(/^[0-9a-f-]{36}$/)
+    expect(frames.at(-1)?.data).toBe('[DONE]')
+  })
+
+  test('keeps the follow-ups', async () => {
+    const { body } = await ada.send('POST', 'completions', { prompt: freshPrompt(), format: 'compat', mode: 'code' })
+    expect(body.svc_metadata.follow_ups.length).toBeGreaterThan(0)
+  })
+
+  test('answers errors like every other', async () => {
+    const { status, body } = await ada.send('POST', 'completions', { prompt: '', format: 'compat' })
+    expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'validation_error' })
+  })
+})

@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'bun:test'
+import { fakeClock } from '../support/clock'
+import { eventNames, readFrames } from '../support/frames'
+import type { Reply } from '../support/world'
+import { createUpstreamWorld, freshPrompt } from './upstream-world'
+
+const clock = fakeClock()
+const { world, upstream } = await createUpstreamWorld({ clock })
+const ada = await world.person()
+
+const idle = () => world.app.container.billing.balance(world.app.store.read, `user:${ada.userId}`)
+
+/** Waits until the upstream has been asked `count` times. */
+async function asked(count: number): Promise<void> {
+  while (upstream.calls.length < count) await Bun.sleep(2)
+}
+
+describe('time', () => {
+  test.each([
+    ['completions', { mode: 'fast' }, 'Try again, ask for less'],
+    ['completions', { mode: 'research' }, 'Send it to POST /research'],
+  ])('%s %j runs out after 120 s: 504, nothing charged, the upstream call ended', async (path, members, words) => {
+    upstream.reset()
+    const before = await idle()
+    let reply: Reply | undefined
+    const waiting = ada.send('POST', path, { prompt: freshPrompt('[[hang]]'), ...members }).then((given) => {
+      reply = given
+    })
+    await asked(1)
+    clock.advance(119_999)
+    await Bun.sleep(10)
+    expect(reply).toBeUndefined()
+    clock.advance(1)
+    await waiting
+    expect({ status: reply!.status, ...reply!.body.error }).toMatchObject({
+      status: 504,
+      code: 'request_timeout',
+      type: 'api_error',
+      message: expect.stringContaining(words),
+    })
+    expect(await idle()).toEqual(before)
+    while (!upstream.aborted()) await Bun.sleep(2)
+    const [row] = (await ada.send('GET', 'audit?action=completion.failed')).body
+    expect(row.outputSummary).toMatchObject({ status: 504, error_code: 'request_timeout', cost_cents: 0 })
+  })
+
+  test('chat runs out after 120 s', async () => {
+    upstream.reset()
+    const messages = [{ role: 'user', content: freshPrompt('[[hang]]') }]
+    const waiting = ada.send('POST', 'chat/completions', { messages })
+    await asked(1)
+    clock.advance(120_000)
+    expect((await waiting).status).toBe(504)
+  })
+
+  test('a stream runs out after 600 s with an error, paid as far as it came', async () => {
+    upstream.reset()
+    const before = await idle()
+    const waiting = ada.send('POST', 'completions', {
+      prompt: freshPrompt('[[stall]][[say:some words]]'),
+      stream: true,
+    })
+    await asked(1)
+    await Bun.sleep(20)
+    clock.advance(599_999)
+    await Bun.sleep(10)
+    expect(upstream.aborted()).toBe(0)
+    clock.advance(1)
+    const { text } = await waiting
+    const frames = readFrames(text)
+    expect(eventNames(frames)).toEqual(['meta', 'token', 'thinking', 'error'])
+    expect(frames.at(-1)?.data.error).toMatchObject({ code: 'request_timeout', type: 'api_error' })
+    const after = await idle()
+    expect(after.held).toBe(0)
+    expect(after.balance).toBeLessThan(before.balance)
+    const [row] = (await ada.send('GET', 'audit?action=completion.failed')).body
+    expect(row.outputSummary).toMatchObject({ status: 504, error_code: 'request_timeout' })
+  })
+
+  test('silence of 10 s is filled with thinking, which a reader may ignore (contract 3)', async () => {
+    upstream.reset()
+    const waiting = ada.send('POST', 'completions', {
+      prompt: freshPrompt('[[stall]][[say:some words]]'),
+      stream: true,
+    })
+    await asked(1)
+    await Bun.sleep(20)
+    for (let round = 0; round < 3; round++) {
+      clock.advance(10_000)
+      await Bun.sleep(5)
+    }
+    clock.advance(600_000)
+    const frames = readFrames((await waiting).text)
+    const thinking = frames.filter(({ event }) => event === 'thinking').map(({ data }) => data)
+    expect(thinking.slice(0, 3)).toEqual([10_000, 20_000, 30_000].map((elapsed_ms) => ({ iteration: 1, elapsed_ms })))
+    expect(frames[0]?.event).toBe('meta')
+  })
+
+  test('silence of a chat stream is a comment', async () => {
+    upstream.reset()
+    const messages = [{ role: 'user', content: freshPrompt('[[stall]][[say:some words]]') }]
+    const waiting = ada.send('POST', 'chat/completions', { messages, stream: true })
+    await asked(1)
+    await Bun.sleep(20)
+    clock.advance(10_000)
+    await Bun.sleep(5)
+    clock.advance(600_000)
+    const { text } = await waiting
+    expect(text).toContain('\n\n: keep-alive\n\n')
+    expect(readFrames(text).at(-1)?.data).toBe('[DONE]')
+  })
+})

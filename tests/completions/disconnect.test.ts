@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'bun:test'
+import { listen, until } from '../support/listening'
+import type { Person } from '../support/world'
+import { createUpstreamWorld, freshPrompt } from './upstream-world'
+
+const { world, upstream } = await createUpstreamWorld()
+const { baseUrl } = listen(world)
+
+/** Opens a request and leaves as soon as `enough` says so, or at once when it asks for no answer. */
+async function leaveEarly(
+  person: Person,
+  path: string,
+  order: object,
+  enough: (text: string) => boolean,
+): Promise<string> {
+  const leaving = new AbortController()
+  const response = await fetch(`${baseUrl}/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${person.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(order),
+    signal: leaving.signal,
+  })
+  let text = ''
+  const decoder = new TextDecoder()
+  const reader = response.body!.getReader()
+  while (!enough(text)) {
+    const { value, done } = await reader.read()
+    if (done) throw new Error(`the answer ended before its reader left: ${text.slice(0, 400)}`)
+    text += decoder.decode(value, { stream: true })
+  }
+  leaving.abort()
+  return text
+}
+
+const failuresOf = async (person: Person) =>
+  (await person.send('GET', 'audit?action=completion.failed')).body as {
+    outputSummary: { cost_cents: number; status: number }
+  }[]
+const walletOf = (person: Person) => world.app.container.billing.balance(world.app.store.read, `user:${person.userId}`)
+
+describe('a reader who leaves', () => {
+  test.each([
+    ['completions', { mode: 'fast' }],
+    ['chat/completions', {}],
+  ])('a stream of %s stops the engine, pays for what was heard, and is on the record (I31)', async (path, members) => {
+    const bob = await world.person()
+    upstream.reset()
+    const prompt = freshPrompt('[[slow:10]][[tokens:500]]')
+    const order = { prompt, messages: [{ role: 'user', content: prompt }], stream: true, ...members }
+    const heard = await leaveEarly(bob, path, order, (text) => text.includes('word'))
+    await until('the engine to be stopped', () => upstream.aborted())
+    const [failure] = await until('the record', async () => {
+      const rows = await failuresOf(bob)
+      return rows.length ? rows : null
+    })
+    expect(failure!.outputSummary.status).toBe(499)
+    expect(failure!.outputSummary.cost_cents).toBeGreaterThan(0)
+    const { balance, held } = await walletOf(bob)
+    expect(held).toBe(0)
+    expect(Math.round(failure!.outputSummary.cost_cents * 1e6)).toBe(10_000 * 1e6 - balance)
+    expect(heard).not.toContain('event: done')
+  })
+
+  test('keeps the part of the conversation that was said', async () => {
+    const bob = await world.person()
+    const prompt = freshPrompt('[[slow:10]][[tokens:500]]')
+    await leaveEarly(bob, 'completions', { prompt, mode: 'fast', stream: true }, (text) => text.includes('word'))
+    const { id } = await until(
+      'the conversation',
+      async () => (await bob.send('GET', 'conversations')).body.conversations[0],
+    )
+    const { conversation } = (await bob.send('GET', `conversations/${id}`)).body
+    expect(conversation.messages[1].status).toBe('interrupted')
+    expect(conversation.messages[1].content).toStartWith('word')
+  })
+
+  test('a plain request stops the engine and costs nothing', async () => {
+    const bob = await world.person()
+    upstream.reset()
+    const leaving = new AbortController()
+    const asking = fetch(`${baseUrl}/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${bob.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ prompt: freshPrompt('[[hang]]'), mode: 'fast' }),
+      signal: leaving.signal,
+    }).catch((error: Error) => error.name)
+    await until('the engine to be asked', () => upstream.calls.length)
+    leaving.abort()
+    expect(await asking).toBe('AbortError')
+    await until('the engine to be stopped', () => upstream.aborted())
+    const [failure] = await until('the record', async () => {
+      const rows = await failuresOf(bob)
+      return rows.length ? rows : null
+    })
+    expect(failure!.outputSummary).toMatchObject({ status: 499, cost_cents: 0 })
+    expect(await walletOf(bob)).toEqual({ balance: 10_000 * 1e6, held: 0, available: 10_000 * 1e6 })
+    expect(world.logged.filter((line) => line.includes('"fault"'))).toEqual([])
+  })
+
+  test('of a run that others joined does not take it from them', async () => {
+    const bob = await world.person()
+    upstream.reset()
+    const order = { prompt: freshPrompt('[[delay:150]]'), mode: 'fast' }
+    const leaving = new AbortController()
+    const first = fetch(`${baseUrl}/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${bob.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(order),
+      signal: leaving.signal,
+    }).catch(() => null)
+    await until('the engine to be asked', () => upstream.calls.length)
+    const second = bob.send('POST', 'completions', order)
+    await Bun.sleep(20)
+    leaving.abort()
+    await first
+    expect((await second).status).toBe(200)
+  })
+
+  test('a hundred of them leave nothing held and nothing open', async () => {
+    const bob = await world.person()
+    upstream.reset()
+    const order = () => ({ prompt: freshPrompt('[[slow:5]][[tokens:300]]'), mode: 'fast', stream: true })
+    const marks = ['event: meta', 'word', 'word word']
+    await Promise.all(
+      Array.from({ length: 100 }, (_, at) =>
+        leaveEarly(bob, 'completions', order(), (text) => text.includes(at % 3 ? 'event: meta' : marks[1]!)),
+      ),
+    )
+    await until('all upstream calls to end', () => upstream.calls.length === 100 && upstream.aborted() === 100)
+    await until('all holds to end', async () => (await walletOf(bob)).held === 0)
+    expect(await world.app.container.billing.verify(world.app.store.read)).toEqual([])
+  })
+})

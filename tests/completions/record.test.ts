@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { sha256Hex } from '../../src/kernel/crypto'
+import { usageRecords } from '../../src/usage/table'
+import type { Person } from '../support/world'
+import { createUpstreamWorld, freshPrompt } from './upstream-world'
+
+const { world } = await createUpstreamWorld()
+const ada = await world.person()
+
+const auditOf = async (person: Person, requestId: string) =>
+  (await person.send('GET', `audit?request_id=${requestId}`)).body as Record<string, never>[]
+
+async function usageOf(requestId: string) {
+  const { read } = world.app.store
+  const table = read.of(usageRecords)
+  return read.select().from(table).where(eq(table.request_id, requestId))
+}
+
+const SECRET = 'canary-prompt-text-4711'
+
+describe('every completion leaves its rows', () => {
+  test('one of audit, one of usage, and the prompt in neither (contract 2.4, I19)', async () => {
+    const prompt = freshPrompt(`${SECRET} [[say:canary-answer]]`)
+    const { headers, body } = await ada.send('POST', 'completions', { prompt, mode: 'fast', metadata: { ticket: 7 } })
+    const requestId = headers.get('x-request-id')!
+    const [event, ...more] = await auditOf(ada, requestId)
+    expect(more).toEqual([])
+    expect(event).toMatchObject({
+      action: 'completion.created',
+      entityType: 'completion',
+      entityId: body.id,
+      userId: ada.userId,
+      apiKeyId: ada.keyId,
+      requestId,
+      inputSummary: {
+        method: 'POST',
+        endpoint: '/completions',
+        api_key_id: ada.keyId,
+        mode: 'fast',
+        prompt_sha256: sha256Hex(prompt),
+        prompt_length: prompt.length,
+        metadata: { ticket: 7 },
+      },
+      outputSummary: {
+        status: 200,
+        engine: 'svc-1-flash',
+        cost_cents: body.usage.cost_cents,
+        tools_used: [],
+        fallback_used: false,
+      },
+    })
+    expect(JSON.stringify(event)).not.toContain('canary')
+
+    const [row, ...others] = await usageOf(requestId)
+    expect(others).toEqual([])
+    expect(row).toMatchObject({
+      owner: `user:${ada.userId}`,
+      api_key_id: ada.keyId,
+      endpoint: '/completions',
+      mode: 'fast',
+      resolved_mode: 'fast',
+      model: 'svc-1-flash',
+      status: 200,
+      prompt_tokens: 11,
+      completion_tokens: 1,
+      cost_micro: body.usage.cost_cents * 1_000_000,
+      cached: false,
+      fallback_used: false,
+      ttft_ms: null,
+    })
+    expect(world.logged.join('')).not.toContain('canary')
+  })
+
+  test.each([
+    ['a stream', 'completions', { prompt: 'x [[say:y]]', stream: true }, '/completions'],
+    ['chat', 'chat/completions', { messages: [{ role: 'user', content: 'x' }] }, '/chat/completions'],
+    [
+      'a chat stream',
+      'chat/completions',
+      { messages: [{ role: 'user', content: 'x' }], stream: true },
+      '/chat/completions',
+    ],
+  ])('%s too', async (_, path, order, endpoint) => {
+    const { headers } = await ada.send('POST', path, order)
+    const requestId = headers.get('x-request-id')!
+    expect(await auditOf(ada, requestId)).toMatchObject([{ action: 'completion.created', inputSummary: { endpoint } }])
+    const rows = await usageOf(requestId)
+    expect(rows).toMatchObject([{ endpoint, status: 200 }])
+    expect(rows[0]!.ttft_ms === null).toBe(!('stream' in order))
+  })
+
+  test('a hit is one of each, at no cost and cached', async () => {
+    const order = { prompt: freshPrompt() }
+    await ada.send('POST', 'completions', order)
+    const { headers } = await ada.send('POST', 'completions', order)
+    const requestId = headers.get('x-request-id')!
+    expect(await auditOf(ada, requestId)).toMatchObject([
+      { action: 'completion.created', outputSummary: { cost_cents: 0 } },
+    ])
+    expect(await usageOf(requestId)).toMatchObject([{ cost_micro: 0, cached: true, status: 200 }])
+  })
+
+  test('a failure is one of each, as failed', async () => {
+    const { headers } = await ada.send('POST', 'completions', { prompt: freshPrompt('[[401]]'), mode: 'fast' })
+    const requestId = headers.get('x-request-id')!
+    expect(await auditOf(ada, requestId)).toMatchObject([
+      { action: 'completion.failed', outputSummary: { status: 500, error_code: 'server_error', cost_cents: 0 } },
+    ])
+    expect(await usageOf(requestId)).toMatchObject([{ status: 500, cost_micro: 0, completion_tokens: 0 }])
+  })
+
+  test('and one event that names no words of it', async () => {
+    const seen: unknown[] = []
+    world.app.container.events.afterCommit('*', (event) => seen.push(event))
+    const { body } = await ada.send('POST', 'completions', { prompt: freshPrompt(SECRET), mode: 'think' })
+    expect(seen).toHaveLength(1)
+    expect(JSON.stringify(seen)).toContain(body.id)
+    expect(JSON.stringify(seen)).not.toContain('canary')
+  })
+
+  test('org keys write to the org’s record, read by nobody else', async () => {
+    const carol = await world.person({ ofOrg: true })
+    const { headers } = await carol.send('POST', 'completions', { prompt: freshPrompt() })
+    const requestId = headers.get('x-request-id')!
+    expect(await auditOf(carol, requestId)).toMatchObject([{ orgId: carol.orgId }])
+    expect(await auditOf(ada, requestId)).toEqual([])
+  })
+
+  test('the chain holds', async () => {
+    expect(await world.app.container.audit.verify(world.app.store.read)).toEqual([])
+  })
+})
