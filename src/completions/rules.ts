@@ -86,7 +86,16 @@ export function structuredOutput(mode: string, content: string): StructuredOutpu
   }
 }
 
-const unfenced = (content: string): string => /^\s*```(?:json)?\s*\n([\s\S]*?)\n```\s*$/.exec(content)?.[1] ?? content
+/**
+ * What stands inside a fence of code, if the whole text is one. By searching and not by a pattern, which
+ * an answer of many line breaks would keep busy for minutes (I28).
+ */
+function unfenced(content: string): string {
+  const text = content.trim()
+  const start = text.indexOf('\n')
+  const opens = start > 0 && /^```(?:json)?\s*$/.test(text.slice(0, Math.min(start, 20)))
+  return opens && text.endsWith('\n```') ? text.slice(start + 1, -4) : content
+}
 
 /** Seconds an answer may be served from the cache (contract 22.1). */
 const TTL_S: Record<string, number> = {
