@@ -24,6 +24,8 @@ describe('JSON from strangers', () => {
     `${'['.repeat(64)}${']'.repeat(64)}`,
     '12345678901234567890123456789012',
     '{"a":"\\\\"}',
+    `[${'1,'.repeat(99_999)}1]`,
+    JSON.stringify({ text: ','.repeat(200_000) }),
   ])('reads what JSON.parse reads: %s', (text) => {
     expect(parse(text)).toEqual(JSON.parse(text))
   })
@@ -32,6 +34,8 @@ describe('JSON from strangers', () => {
     ['nesting of 65 lists', '['.repeat(65), 'deeper than 64'],
     ['nesting of 100,000 lists', '['.repeat(100_000), 'deeper than 64'],
     ['nesting of 50,000 objects', '{"a":'.repeat(50_000), 'deeper than 64'],
+    ['a list of 100,001 entries', `[${'1,'.repeat(100_000)}1]`, 'more than 100000 values'],
+    ['an object of 300,000 members', `{${'"a":1,'.repeat(300_000)}"a":1}`, 'more than 100000 values'],
     ['a number of 33 digits', '1'.repeat(33), 'more than 32 characters'],
     ['a number of a million digits', `[${'9'.repeat(1_000_000)}]`, 'more than 32 characters'],
     ['a number too large to hold', '{"temperature":1e999}', 'too large'],
