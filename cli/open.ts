@@ -2,6 +2,7 @@ import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { connect, connectOps, type Target } from '../src/app/client'
 import { loadConfig } from '../src/app/config'
+import { clean } from '../src/kernel/text'
 import type { Command } from './command'
 import type { Connection, TenantPlane } from './connection'
 import { EXIT } from './exit'
@@ -116,7 +117,7 @@ function watching(shell: Shell) {
     const ms = Math.round(clock.monotonic() - last)
     last = clock.monotonic()
     const line = globals.debug ? `${method} ${url} ${status} ` : ''
-    io.err(`${line}request ${headers.get('x-request-id') ?? 'unknown'}  ${ms} ms`)
+    io.err(clean(`${line}request ${headers.get('x-request-id') ?? 'unknown'}  ${ms} ms`))
   }
   return { onExchange, signal: AbortSignal.any([signal, AbortSignal.timeout(globals.timeout ?? PATIENCE_MS)]) }
 }

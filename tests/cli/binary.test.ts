@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cleanEnv, devKeyOf, type ServerProcess, startServerProcess } from '../support/server-process'
+
+const LAUNCHER = join(import.meta.dir, '../../svc-admin')
+const folder = mkdtempSync(join(tmpdir(), 'svc-binary-'))
+const dataDir = join(folder, 'data')
+const serve = [LAUNCHER, 'serve', '--dev']
+let server: ServerProcess
+
+const start = (port?: number) =>
+  startServerProcess({ dataDir, cwd: folder, command: serve, ...(port === undefined ? {} : { port }) })
+
+beforeAll(async () => {
+  server = await start()
+})
+afterAll(async () => {
+  await server.kill()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** svc-admin as a person in that folder would run it, in a pipe. */
+function run(...args: string[]) {
+  const child = Bun.spawnSync([LAUNCHER, ...args], { cwd: folder, env: cleanEnv(), stdin: 'ignore' })
+  return { exitCode: child.exitCode, stdout: child.stdout.toString(), stderr: child.stderr.toString() }
+}
+
+const shell = (line: string) =>
+  Bun.spawnSync(['sh', '-c', line], { cwd: folder, env: cleanEnv({ A: LAUNCHER }), stdin: 'ignore' })
+
+describe('with a server', () => {
+  test('finds it over the socket, which only its owner may use', () => {
+    const { exitCode, stdout } = run('status', '--json')
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({
+      transport: 'socket',
+      health: 'healthy',
+      mode: 'dev',
+      api_url: server.url,
+    })
+    expect(statSync(join(dataDir, 'ops.sock')).mode & 0o777).toBe(0o600)
+  })
+
+  test('tries a prompt with the key that the first run left', () => {
+    const { exitCode, stdout, stderr } = run('try', 'Say hello in five words')
+    expect({ exitCode, answered: stdout.trim() !== '' }).toEqual({ exitCode: 0, answered: true })
+    expect(stderr).toContain(`curl ${server.url}/api/v1/completions`)
+  })
+
+  test('prints a curl that works as pasted', () => {
+    const { stderr } = run('try', 'Say hello in five words')
+    const [, call = ''] = stderr.split('same call:\n')
+    const answer = shell(`${call.replace('curl ', 'curl -s ')}`)
+    expect(JSON.parse(answer.stdout.toString())).toMatchObject({ object: 'completion', _cached: true })
+  })
+
+  test('has no colour, no escape and no cut in a pipe', () => {
+    for (const line of [['keys', 'list'], ['status'], ['doctor'], ['engines', 'list'], ['help'], ['nonsense']]) {
+      const { stdout, stderr } = run(...line)
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: an escape is what must not be there
+      expect(stdout + stderr).not.toMatch(/[\u001b]/)
+    }
+  })
+
+  test('exits as documented, and never asks without a terminal', () => {
+    expect(run('keys', 'get', 'no-such-key').exitCode).toBe(3)
+    expect(run('keys', 'revoke', 'Dev laptop', '--reason', 'x')).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(run('engines', 'add', 'x', '--base-url', 'http://127.0.0.1:9')).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(run('keys', 'list', '--url', server.url).exitCode).toBe(4)
+    expect(run('keys', 'list', '--url', 'http://127.0.0.1:9', '--key-file', join(dataDir, 'dev-key')).exitCode).toBe(7)
+    expect(run('keys', 'list', '--url', 'http://svc.example').exitCode).toBe(2)
+  })
+
+  test('refuses to open the data beside it', () => {
+    const { exitCode, stderr } = run('status', '--local')
+    expect(exitCode).toBe(5)
+    expect(stderr).toMatch(/^error: Another server \(pid \d+\) is using .*\nfix: {3}leave out --local/)
+  })
+
+  test('pipes a secret and nothing else', () => {
+    const piped = shell('"$A" keys create --name piped -q --secret-to - | tr -d "\\n"')
+    expect(piped.stdout.toString()).toMatch(/^svc_sk_live_[0-9A-Za-z]{48}$/)
+    expect(piped.stderr.toString()).toBe('')
+  })
+
+  test('ends quietly when the reader of its pipe has gone', () => {
+    const { stderr, exitCode } = shell('"$A" commands --json | head -n 1')
+    expect({ exitCode, stderr: stderr.toString() }).toEqual({ exitCode: 0, stderr: '' })
+  })
+
+  test('works over --url with an API key in a file', () => {
+    const { exitCode, stdout } = run('keys', 'list', '--url', server.url, '--key-file', 'data/dev-key', '--json')
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(stdout).length).toBeGreaterThan(0)
+  })
+
+  test('ends a watch with 130 when interrupted', async () => {
+    const child = Bun.spawn([LAUNCHER, 'status', '--watch', '-o', 'jsonl'], {
+      cwd: folder,
+      env: cleanEnv(),
+      stdout: 'pipe',
+      stderr: 'ignore',
+    })
+    for await (const _first of child.stdout) break
+    child.kill('SIGINT')
+    expect(await child.exited).toBe(130)
+  })
+})
+
+describe('without a server', () => {
+  test('stops on SIGTERM with 0, and takes its socket along', async () => {
+    expect(await server.stop()).toBe(0)
+    expect(existsSync(join(dataDir, 'ops.sock'))).toBe(false)
+  })
+
+  test('opens the data itself, and says so', () => {
+    expect(JSON.parse(run('status', '--json').stdout)).toMatchObject({ transport: 'local', api_url: null })
+    expect(run('status', '--check', '-q').exitCode).toBe(9)
+    expect(run('keys', 'create', '--name', 'offline', '-q').stdout).toStartWith('svc_sk_live_')
+    expect(run('try', 'Say hello', '-q').exitCode).toBe(0)
+  })
+
+  test('verifies a copy of the data folder', () => {
+    cpSync(dataDir, join(folder, 'copy'), { recursive: true })
+    expect(run('verify', '--data-dir', 'copy').exitCode).toBe(0)
+    expect(readFileSync(join(dataDir, 'dev-key'), 'utf8').trim()).toBe(devKeyOf(dataDir))
+  })
+
+  test('sees through the socket that a killed server left', async () => {
+    server = await start(server.port)
+    await server.kill()
+    expect(existsSync(join(dataDir, 'ops.sock'))).toBe(true)
+    expect(JSON.parse(run('status', '--json').stdout)).toMatchObject({ transport: 'local' })
+    const { stdout } = run('doctor', 'operator socket', '--json')
+    expect(JSON.parse(stdout)).toEqual([expect.objectContaining({ status: 'warn' })])
+    expect(run('verify', '-q')).toMatchObject({ exitCode: 0, stdout: '' })
+  })
+
+  test('brings an empty folder to the schema, and plans it first', () => {
+    const empty = ['--data-dir', join(folder, 'empty')]
+    expect(run('migrate', 'status', '--check', '-q', ...empty).exitCode).toBe(9)
+    expect(run('migrate', 'plan', ...empty).stdout).toContain('CREATE TABLE `api_keys`')
+    expect(run('migrate', 'up', '--dry-run', '--exit-code', ...empty).exitCode).toBe(10)
+    const { applied, known, pending } = JSON.parse(run('migrate', 'up', '--json', ...empty).stdout)
+    expect({ applied, pending }).toEqual({ applied: known, pending: [] })
+    expect(run('migrate', 'status', '--check', '-q', ...empty).exitCode).toBe(0)
+  })
+})

@@ -1,0 +1,75 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cleanEnv } from '../support/server-process'
+
+const LAUNCHER = join(import.meta.dir, '../../svc-admin')
+const folder = mkdtempSync(join(tmpdir(), 'svc-launcher-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function run(program: string, args: string[], { cwd = folder, path }: { cwd?: string; path?: string } = {}) {
+  const child = Bun.spawnSync([program, ...args], { cwd, env: cleanEnv(path === undefined ? {} : { PATH: path }) })
+  return { exitCode: child.exitCode, stdout: child.stdout.toString(), stderr: child.stderr.toString() }
+}
+
+let made = 0
+/** A PATH with the tools every system has and these programs instead of the real ones. */
+function pathWith(programs: Record<string, string>): string {
+  const bin = join(folder, `bin-${++made}`)
+  mkdirSync(bin)
+  for (const tool of ['sh', 'readlink', 'dirname']) symlinkSync(Bun.which(tool)!, join(bin, tool))
+  for (const [name, script] of Object.entries(programs)) {
+    writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`)
+    chmodSync(join(bin, name), 0o755)
+  }
+  return bin
+}
+
+describe('the launcher', () => {
+  test('works from any directory and through a chain of links, absolute and relative', () => {
+    const elsewhere = join(folder, 'a folder')
+    mkdirSync(elsewhere)
+    symlinkSync(LAUNCHER, join(folder, 'first'))
+    symlinkSync('../first', join(elsewhere, 'second'))
+    for (const program of [LAUNCHER, join(folder, 'first'), join(elsewhere, 'second')]) {
+      const { exitCode, stdout } = run(program, ['version', '--json'], { cwd: elsewhere })
+      expect({ exitCode, bun: JSON.parse(stdout).bun }).toEqual({ exitCode: 0, bun: Bun.version })
+    }
+  })
+
+  test('hands on every word as it is', () => {
+    const path = pathWith({ bun: '[ "$1" = --version ] && echo 1.4.5 && exit; printf "[%s]" "$@"' })
+    const { stdout } = run(LAUNCHER, ['try', 'two words', '', '*', "it's"], { path })
+    expect(stdout).toEndWith("cli/main.ts][try][two words][][*][it's]")
+  })
+
+  test.each([
+    ['1.4.0', 'bun'],
+    ['1.10.2', 'bun'],
+    ['2.0.0', 'bun'],
+    ['1.3.9', 'npx'],
+    ['0.9.1', 'npx'],
+    ['nonsense', 'npx'],
+  ])('with Bun %s on PATH runs %s', (version, program) => {
+    const path = pathWith({
+      bun: `[ "$1" = --version ] && echo ${version} && exit; echo bun`,
+      npx: 'echo "npx $1 $2"',
+    })
+    const { stdout } = run(LAUNCHER, ['version'], { path })
+    expect(stdout).toBe(program === 'bun' ? 'bun\n' : 'npx -y bun@1.4.5\n')
+  })
+
+  test('without Bun lets npx fetch it', () => {
+    const { stdout } = run(LAUNCHER, ['version'], { path: pathWith({ npx: 'echo "$1 $2"' }) })
+    expect(stdout).toBe('-y bun@1.4.5\n')
+  })
+
+  test('without either says what is needed', () => {
+    const { exitCode, stdout, stderr } = run(LAUNCHER, ['version'], { path: pathWith({}) })
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+    expect(stderr).toBe(
+      'error: svc needs Bun 1.4 or newer; Bun here: not installed.\nfix:   bun upgrade, or install Node.js so that npx can fetch Bun\n',
+    )
+  })
+})
