@@ -108,7 +108,7 @@ describe('the house', () => {
 
   test('the command line and the dashboard are clients: they enter the app by its client, or to start it', () => {
     const doors =
-      /^src\/(app\/(client|open|start|serve|config|version)|kernel\/[a-z-]+|[a-z-]+\/schema|http\/envelope)$/
+      /^src\/(app\/(client|open|start|serve|config|lock|version)|kernel\/[a-z-]+|[a-z-]+\/schema|http\/envelope)$/
     const wrong = surfaces.flatMap(importsOf).filter(({ target }) => target.startsWith('src/') && !doors.test(target))
     expect(wrong.map(arrow)).toEqual([])
   })

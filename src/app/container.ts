@@ -62,7 +62,11 @@ export function buildContainer({ config, store, clock, log, node, redis, stoppin
   const isDev = !config.production && config.origins.creditsInitialCents === 'default'
   const initialCredit = centsToMicro(isDev ? DEV_CREDIT_CENTS : config.creditsInitialCents)
 
-  const outbound = createOutbound({ allow: words(config.egressAllow), httpsOnly: config.production })
+  const outbound = createOutbound({
+    allow: words(config.egressAllow),
+    ownHosts: config.publicUrl ? [new URL(config.publicUrl).host] : [],
+    httpsOnly: config.production,
+  })
   const audit = createAuditLog({ clock })
   const settings = createSettings({ store, audit, clock })
   const usage = createUsageLog({ clock })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Server } from 'bun'
 import { ConfigError } from '../kernel/config'
 import { errorFields } from '../kernel/log'
+import { isEgressGuarded } from '../kernel/outbound-canary'
 import { type OpenApp, type OpenOptions, openApp } from './open'
 import { type Seed, seedFirstRun } from './seed'
 
@@ -16,6 +17,12 @@ export type RunningApp = {
   stop(): Promise<void>
 }
 
+/** Serving without the guard would hand this machine's network to whoever sends an address (reliability 0.7). */
+const egressOpen = () =>
+  new ConfigError([
+    'The address guard did not stop a call to this machine. Use the Bun release that package.json names.',
+  ])
+
 const GRACE_MS = 25_000
 /** Streams get their error this long before the grace ends, so that clients hear it. */
 const FAREWELL_MS = 5_000
@@ -25,6 +32,7 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
   const app = await openApp(options)
   const { config } = app
   try {
+    if (!(await isEgressGuarded())) throw egressOpen()
     const seed = config.production ? null : await seedFirstRun(app.container, config.dataDir)
     const server = listen(app)
     const socket = join(config.dataDir, 'ops.sock')
