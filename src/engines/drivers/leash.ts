@@ -10,6 +10,8 @@ export type Leash = {
   rest(): void
   /** What an exception of the call means; the caller's own leaving is handed back as it was. */
   explain(error: unknown): unknown
+  /** The answer is here, whole: there is no call left to end. */
+  finished(): void
   /** Ends the call if it still runs, and the watching. */
   release(): void
 }
@@ -19,6 +21,7 @@ export function holdLeash(caller: AbortSignal, silenceMs: number): Leash {
   const ending = new AbortController()
   let silent = false
   let resting = false
+  let whole = false
   const left = () => ending.abort(caller.reason)
   if (caller.aborted) left()
   else caller.addEventListener('abort', left, { once: true })
@@ -42,10 +45,14 @@ export function holdLeash(caller: AbortSignal, silenceMs: number): Leash {
       if (silent) return new EngineFailure('timeout', `the upstream was silent for ${silenceMs / 1_000} s`)
       return failureOfError(error)
     },
+    finished() {
+      whole = true
+    },
     release() {
       clearTimeout(timer)
       caller.removeEventListener('abort', left)
-      ending.abort()
+      // Aborting tells everyone who listens, which costs more than the rest of the watching.
+      if (!whole) ending.abort()
     },
   }
 }

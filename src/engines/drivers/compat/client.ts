@@ -33,7 +33,9 @@ export function createCompatDriver(options: CompatOptions): Driver {
     const leash = holdLeash(request.signal, silenceMs)
     try {
       const response = await post(toWire(request, false, { outputLimitField }), leash)
-      return readAnswer(await readText(response, leash))
+      const text = await readText(response, leash)
+      leash.finished()
+      return readAnswer(text)
     } catch (error) {
       throw leash.explain(error)
     } finally {
