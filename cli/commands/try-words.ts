@@ -1,5 +1,6 @@
 import { centsToMicro, spellCents } from '../../src/kernel/money'
 import { clean } from '../../src/kernel/text'
+import { safeJson } from '../output/json'
 
 export type TryBody = { prompt: string; mode?: string; stream?: boolean }
 
@@ -47,7 +48,7 @@ export function sameCall(body: TryBody, origin: string, keySource: string): stri
     `  curl ${body.stream ? '-N ' : ''}${origin}/api/v1/completions \\`,
     `    -H "Authorization: Bearer $${named ? keySource : 'SVC_API_KEY'}" \\`,
     '    -H "Content-Type: application/json" \\',
-    `    -d ${quoted(clean(JSON.stringify(body)), true)}`,
+    `    -d ${quoted(safeJson(body), true)}`,
   ]
 }
 

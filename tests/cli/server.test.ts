@@ -62,13 +62,6 @@ describe('try', () => {
     expect([events[0], events.at(-1)]).toEqual(['meta', 'done'])
   })
 
-  test('quotes a prompt so that a shell hands it on unchanged', async () => {
-    const { stderr } = await run(['try', `it's "here"`], { key: ada.key })
-    const [, word] = /-d (.*)$/m.exec(stderr)!
-    const shell = Bun.spawnSync(['sh', '-c', `printf %s ${word}`])
-    expect(JSON.parse(shell.stdout.toString())).toEqual({ prompt: `it's "here"` })
-  })
-
   test.each([
     ['no prompt', ['try'], 2],
     ['a prompt and a file', ['try', 'a', '-f', 'b'], 2],
