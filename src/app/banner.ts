@@ -40,7 +40,9 @@ const facts = (pairs: [string, string][]): string[] => pairs.map(([name, fact]) 
 function databaseLine({ app: { config, findings } }: RunningApp, here: (path: string) => string): string {
   const what = config.databaseUrl ? 'postgres' : `${here(config.dataDir)}/svc.db`
   const took = `${(findings.databaseMs / 1000).toFixed(1)} s`
-  const state = findings.newDatabase ? `new, ${findings.migrations} ${findings.migrations === 1 ? 'migration' : 'migrations'}, ${took}` : took
+  const state = findings.newDatabase
+    ? `new, ${findings.migrations} ${findings.migrations === 1 ? 'migration' : 'migrations'}, ${took}`
+    : took
   return `${what} (${state})`
 }
 
