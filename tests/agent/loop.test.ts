@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'bun:test'
+import { createAgent } from '../../src/agent'
+import type { Step, Task, Thought } from '../../src/agent/schema'
+import type { EngineService, RunRequest } from '../../src/engines'
+import { fakeClock } from '../support/clock'
+
+const source = { engineId: 'svc-1-flash', free: false, fallbackUsed: true }
+const usage = { promptTokens: 3, completionTokens: 2, stated: true }
+
+/** Engines that note what they are asked and answer two words. */
+function scripted() {
+  const clock = fakeClock()
+  const asked: { engineId: string; request: RunRequest }[] = []
+  let left = false
+  async function* parts() {
+    try {
+      yield { type: 'text-delta', text: 'two ' } as const
+      yield { type: 'text-delta', text: 'words' } as const
+      yield { type: 'usage', ...usage } as const
+      yield { type: 'finish', reason: 'length' } as const
+    } finally {
+      left = true
+    }
+  }
+  const engines = {
+    answer: async (engineId: string, request: RunRequest) => {
+      asked.push({ engineId, request })
+      return { ...source, text: 'two words', toolCalls: [], finish: 'stop', usage }
+    },
+    run: async (engineId: string, request: RunRequest) => {
+      asked.push({ engineId, request })
+      clock.advance(40)
+      return { ...source, parts: parts(), soFar: () => usage }
+    },
+  } as unknown as EngineService
+  return { agent: createAgent({ engines, clock }), asked, wasLeft: () => left }
+}
+
+const task = (overrides: Partial<Task> = {}): Task => ({
+  engineId: 'svc-1-flash',
+  mode: 'fast',
+  system: 'Be kind.',
+  history: [
+    { role: 'user', content: 'one' },
+    { role: 'assistant', content: 'first' },
+  ],
+  prompt: 'two',
+  images: [],
+  temperature: undefined,
+  maxOutputTokens: 100,
+  json: false,
+  signal: new AbortController().signal,
+  ...overrides,
+})
+
+async function watch(steps: AsyncGenerator<Step, Thought>) {
+  const seen: Step[] = []
+  for (;;) {
+    const { value, done } = await steps.next()
+    if (done) return { seen, thought: value }
+    seen.push(value)
+  }
+}
+
+describe('one thought', () => {
+  test('asks one engine once, system first, prompt last', async () => {
+    const { agent, asked } = scripted()
+    await agent.answer(task())
+    expect(asked).toHaveLength(1)
+    expect(asked[0]).toMatchObject({ engineId: 'svc-1-flash', request: { mode: 'fast', maxOutputTokens: 100 } })
+    expect(asked[0]!.request.messages).toEqual([
+      { role: 'system', content: 'Be kind.' },
+      { role: 'user', content: 'one' },
+      { role: 'assistant', content: 'first' },
+      { role: 'user', content: 'two' },
+    ])
+  })
+
+  test('sends only what was asked for', async () => {
+    const { agent, asked } = scripted()
+    await agent.answer(task({ system: null, history: [] }))
+    expect(asked[0]!.request).not.toHaveProperty('temperature')
+    expect(asked[0]!.request).not.toHaveProperty('json')
+    expect(asked[0]!.request.messages).toHaveLength(1)
+    await agent.answer(task({ temperature: 0, json: true }))
+    expect(asked[1]!.request).toMatchObject({ temperature: 0, json: true })
+  })
+
+  test('shows pictures before the words', async () => {
+    const { agent, asked } = scripted()
+    await agent.answer(task({ images: [{ mimeType: 'image/png', base64: 'AAAA' }] }))
+    expect(asked[0]!.request.messages.at(-1)).toEqual({
+      role: 'user',
+      content: [
+        { type: 'image', mimeType: 'image/png', base64: 'AAAA' },
+        { type: 'text', text: 'two' },
+      ],
+    })
+  })
+
+  test('says who answered, and what it took', async () => {
+    const { agent } = scripted()
+    expect(await agent.answer(task())).toEqual({
+      content: 'two words',
+      finish: 'stop',
+      promptTokens: 3,
+      completionTokens: 2,
+      ...source,
+      ttftMs: null,
+    })
+  })
+
+  test('aloud is the same, with its text as it comes and the time to the first of it', async () => {
+    const { agent } = scripted()
+    const { seen, thought } = await watch(agent.stream(task()))
+    expect(seen).toEqual([
+      { type: 'text', text: 'two ' },
+      { type: 'text', text: 'words' },
+    ])
+    expect(thought).toEqual({
+      content: 'two words',
+      finish: 'length',
+      promptTokens: 3,
+      completionTokens: 2,
+      ...source,
+      ttftMs: 40,
+    })
+  })
+
+  test('left in the middle lets go of the engine', async () => {
+    const { agent, wasLeft } = scripted()
+    const steps = agent.stream(task())
+    await steps.next()
+    await steps.return(undefined as never)
+    expect(wasLeft()).toBe(true)
+  })
+})

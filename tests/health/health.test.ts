@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'bun:test'
+import { createHealth } from '../../src/health'
+import { fakeClock } from '../support/clock'
+import { startUpstream } from '../support/upstream'
+import { createWorld } from '../support/world'
+
+const UP = { status: 'healthy', latencyMs: 3 } as const
+const DOWN = { status: 'down', latencyMs: null } as const
+const AWAY = { status: 'unconfigured', latencyMs: null } as const
+
+type Options = {
+  database?: () => Promise<void>
+  redis?: (() => Promise<void>) | null
+  engines?: Record<string, typeof UP | typeof DOWN | typeof AWAY | { status: 'degraded'; latencyMs: number }>
+}
+const broken = () => Promise.reject(new Error('away'))
+const fine = () => Promise.resolve()
+
+function health({ database = fine, redis = null, engines = { 'svc-core': UP } }: Options = {}) {
+  const clock = fakeClock()
+  const state = { database, engines, asked: 0 }
+  const service = createHealth({
+    clock,
+    version: '2026-01-01',
+    pingDatabase: () => {
+      state.asked += 1
+      return state.database()
+    },
+    pingRedis: redis,
+    probeEngines: async () => state.engines,
+  })
+  return { clock, state, check: service.check }
+}
+
+describe('the state of the server (contract 21)', () => {
+  test.each([
+    ['everything answers', {}, 'healthy'],
+    ['nothing but the database is configured', { engines: { 'svc-core': AWAY } }, 'healthy'],
+    ['an engine is away', { engines: { 'svc-core': UP, 'svc-vision': DOWN } }, 'degraded'],
+    ['an engine is half away', { engines: { 'svc-core': { status: 'degraded', latencyMs: 1 } } }, 'degraded'],
+    ['Redis is away', { redis: broken }, 'degraded'],
+    ['Redis answers', { redis: fine }, 'healthy'],
+    ['the database is away', { database: broken }, 'down'],
+    ['everything is away', { database: broken, redis: broken, engines: { 'svc-core': DOWN } }, 'down'],
+  ] as [string, Options, string][])('when %s', async (_, options, status) => {
+    expect((await health(options).check()).health.status).toBe(status as 'healthy')
+  })
+
+  test('a database that does not answer within 5 s is down', async () => {
+    const { clock, check } = health({ database: () => new Promise(() => {}) })
+    const checking = check()
+    await Bun.sleep(0)
+    clock.advance(5_000)
+    expect((await checking).health.infrastructure.database).toEqual(DOWN)
+  })
+
+  test('is shared for 30 s, good or bad', async () => {
+    const { clock, state, check } = health()
+    const seen = async () => {
+      const { health: found, cached } = await check()
+      return [found.status, cached]
+    }
+    expect(await seen()).toEqual(['healthy', false])
+    state.database = broken
+    clock.advance(29_999)
+    expect(await seen()).toEqual(['healthy', true])
+    clock.advance(1)
+    expect(await seen()).toEqual(['down', false])
+    state.database = fine
+    expect(await seen()).toEqual(['down', true])
+    clock.advance(30_000)
+    expect(await seen()).toEqual(['healthy', false])
+    expect(state.asked).toBe(3)
+  })
+
+  test('is asked for once by all who ask together', async () => {
+    const { state, check } = health()
+    await Promise.all(Array.from({ length: 50 }, check))
+    expect(state.asked).toBe(1)
+  })
+})
+
+describe('GET /health', () => {
+  test('says what answers, by the names tenants know, and nothing of what stands behind', async () => {
+    const upstream = await startUpstream()
+    const world = await createWorld({ config: { engineBaseUrl: upstream.url } })
+    const { status, body, headers, text } = await world.send('GET', 'health')
+    const probe = { status: 'healthy', latencyMs: expect.any(Number) }
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      status: 'healthy',
+      timestamp: expect.stringMatching(/Z$/),
+      version: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+      providers: { 'svc-core': probe, 'svc-vision': probe, 'svc-search': probe },
+      infrastructure: { database: probe, redis: { status: 'unconfigured', latencyMs: null } },
+      request_id: headers.get('x-request-id'),
+    })
+    expect(headers.get('x-cache')).toBe('MISS')
+    expect(text).not.toContain(String(upstream.port))
+
+    const again = await world.send('GET', 'health')
+    expect(again.headers.get('x-cache')).toBe('HIT')
+    expect(again.body).toEqual({ ...body, request_id: again.headers.get('x-request-id') })
+    await upstream.stop()
+  })
+
+  test('is degraded and still 200 when no engine answers', async () => {
+    const upstream = await startUpstream()
+    await upstream.stop()
+    const world = await createWorld({ config: { engineBaseUrl: upstream.url } })
+    const { status, body } = await world.send('GET', 'health')
+    expect({ status, state: body.status, core: body.providers['svc-core'] }).toEqual({
+      status: 200,
+      state: 'degraded',
+      core: DOWN,
+    })
+  })
+
+  test('is 503 with Retry-After without a database', async () => {
+    const world = await createWorld()
+    await world.app.store.close()
+    const { status, body, headers } = await world.send('GET', 'health')
+    expect({ status, state: body.status, database: body.infrastructure.database }).toEqual({
+      status: 503,
+      state: 'down',
+      database: DOWN,
+    })
+    expect(headers.get('retry-after')).toBe('30')
+  })
+
+  test('answers HEAD, and counts for nobody', async () => {
+    const world = await createWorld()
+    for (let round = 0; round < 70; round++) expect((await world.send('GET', 'health')).status).toBe(200)
+    const { status, text } = await world.send('HEAD', 'health')
+    expect({ status, text }).toEqual({ status: 200, text: '' })
+  })
+})

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'bun:test'
+import { listen } from '../support/listening'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const { baseUrl } = listen(world)
+const ada = await world.person()
+
+/** Sends bytes over a real connection. */
+async function post(body: BodyInit | undefined, headers: Record<string, string> = {}) {
+  const response = await fetch(`${baseUrl}/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ada.key}`, 'content-type': 'application/json', ...headers },
+    ...(body === undefined ? {} : { body }),
+  })
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as { error?: { code: string; message: string }; content?: string },
+  }
+}
+
+const order = (prompt = 'What is 2+2?') => JSON.stringify({ prompt })
+
+describe('a body', () => {
+  test.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'APPLICATION/JSON',
+    'application/json ;charset=UTF-8',
+  ])('of type %s is read', async (type) => {
+    expect((await post(order(), { 'content-type': type })).status).toBe(200)
+  })
+
+  test.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/xml',
+    'application/jsonp',
+    'application/vnd.api+json',
+  ])('of type %s is 415 (B20)', async (type) => {
+    const { status, body } = await post(order(), { 'content-type': type })
+    expect({ status, code: body.error?.code }).toEqual({ status: 415, code: 'unsupported_media_type' })
+  })
+
+  test.each(['gzip', 'br', 'deflate, deflate', 'zstd'])(
+    'encoded as %s is 415 and not unpacked (B22)',
+    async (encoding) => {
+      const { status, body } = await post(order(), { 'content-encoding': encoding })
+      expect({ status, code: body.error?.code }).toEqual({ status: 415, code: 'unsupported_media_type' })
+    },
+  )
+
+  test('of nothing is 400', async () => {
+    expect((await post(undefined)).body.error?.code).toBe('validation_error')
+  })
+
+  test('with a byte order mark is refused on every route alike (B4)', async () => {
+    const { status } = await post(`\ufeff${order()}`)
+    expect([200, 400]).toContain(status)
+    expect((await post(`\ufeff${order()}`)).status).toBe(status)
+  })
+
+  test('that is not UTF-8 is 400 and says so (B5)', async () => {
+    const { status, body } = await post(Uint8Array.of(0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d))
+    expect(status).toBe(400)
+    expect(body.error?.message).toContain('UTF-8')
+  })
+
+  test('of 24 MiB is read, one byte more is 413', async () => {
+    const limit = 24 * 1024 * 1024
+    const padded = (bytes: number) => {
+      const head = '{"prompt":"What is 2+2?","metadata":null,"padding":"'
+      return `${head}${'x'.repeat(bytes - head.length - 2)}"}`
+    }
+    expect((await post(padded(limit))).status).toBe(200)
+    const { status, body } = await post(padded(limit + 1))
+    expect({ status, code: body.error?.code }).toEqual({ status: 413, code: 'payload_too_large' })
+  })
+
+  test('that comes in pieces is counted as it comes', async () => {
+    const pieces = (count: number) =>
+      new ReadableStream({
+        pull(controller) {
+          if (count-- <= 0) controller.close()
+          else controller.enqueue(new Uint8Array(1024 * 1024).fill(0x20))
+        },
+      })
+    const { status } = await post(pieces(30))
+    expect(status).toBe(413)
+    const small = new ReadableStream({
+      start(controller) {
+        for (const part of [order().slice(0, 7), order().slice(7)]) controller.enqueue(new TextEncoder().encode(part))
+        controller.close()
+      },
+    })
+    expect((await post(small)).status).toBe(200)
+  })
+
+  test('with a duplicated member takes the last, always (B10)', async () => {
+    const { body } = await post('{"prompt":"What is 2+2?","prompt":"What is 3+3?"}')
+    expect(body.content).toBe('3+3 = 6')
+  })
+
+  test('with __proto__ changes nobody (B14)', async () => {
+    const { status } = await post(
+      '{"prompt":"What is 2+2?","__proto__":{"isAdmin":true},"metadata":{"__proto__":{"isAdmin":true},"constructor":{"prototype":{"isAdmin":true}}}}',
+    )
+    expect(status).toBe(200)
+    expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined()
+  })
+
+  test('is not read of someone without a key: 401 before 413 and 415 (contract 1.5)', async () => {
+    const tooLong = { 'content-length': String(30 * 1024 * 1024) }
+    expect((await world.send('POST', 'completions', 'x', { 'content-type': 'text/plain' })).status).toBe(401)
+    expect((await world.send('POST', 'completions', 'x', tooLong)).status).toBe(401)
+  })
+})

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'bun:test'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const ada = await world.person()
+const SHOP = 'https://shop.example'
+
+const { body: made } = await ada.send('POST', 'keys', { name: 'web', allowed_origins: [SHOP] })
+const asPage = (origin: string, path = 'models', method = 'GET', body?: object) =>
+  world.send(method, path, body, { authorization: `Bearer ${made.key}`, origin })
+
+describe('pages of other origins (contract 1.1, 20)', () => {
+  test('may read answers when the key allows them', async () => {
+    const { status, headers } = await asPage(SHOP)
+    expect(status).toBe(200)
+    expect(headers.get('access-control-allow-origin')).toBe(SHOP)
+    expect(headers.get('vary')).toBe('Origin')
+    expect(headers.get('access-control-expose-headers')).toContain('X-Request-Id')
+    expect(headers.get('access-control-allow-credentials')).toBeNull()
+  })
+
+  test('may read errors and streams too', async () => {
+    for (const [path, order] of [
+      ['completions', {}],
+      ['completions', { prompt: 'hi', stream: true }],
+      ['nowhere', {}],
+    ] as const) {
+      const { headers } = await asPage(SHOP, path, 'POST', order)
+      expect(headers.get('access-control-allow-origin')).toBe(SHOP)
+    }
+  })
+
+  test.each([
+    'https://evil.example',
+    'http://shop.example',
+    'https://shop.example:8443',
+    'https://shop.example.evil.example',
+    'null',
+  ])('%s is refused with 403 and may not read why', async (origin) => {
+    const { status, body, headers } = await asPage(origin)
+    expect({ status, code: body.error.code, type: body.error.type }).toEqual({
+      status: 403,
+      code: 'origin_not_allowed',
+      type: 'permission_error',
+    })
+    expect(headers.get('access-control-allow-origin')).toBeNull()
+  })
+
+  test('are not named for a key that allows every one, nor without a key: CORS is off by default', async () => {
+    const open = await ada.send('GET', 'models', undefined, { origin: SHOP })
+    expect(open.status).toBe(200)
+    expect(open.headers.get('access-control-allow-origin')).toBeNull()
+    const unsigned = await world.send('GET', 'health', undefined, { origin: SHOP })
+    expect(unsigned.headers.get('access-control-allow-origin')).toBeNull()
+  })
+
+  test('programs send no origin and pass', async () => {
+    const { status } = await world.send('GET', 'models', undefined, { authorization: `Bearer ${made.key}` })
+    expect(status).toBe(200)
+  })
+})
+
+describe('a preflight', () => {
+  const ask = (path: string, headers: Record<string, string>) => world.send('OPTIONS', path, undefined, headers)
+
+  test('is answered for methods a route has, without credentials', async () => {
+    const { status, headers, text } = await ask('completions', {
+      origin: SHOP,
+      'access-control-request-method': 'POST',
+    })
+    expect({ status, text }).toEqual({ status: 204, text: '' })
+    expect(headers.get('access-control-allow-origin')).toBe(SHOP)
+    expect(headers.get('access-control-allow-methods')).toBe('POST')
+    expect(headers.get('access-control-allow-headers')).toContain('authorization')
+    expect(headers.get('access-control-allow-credentials')).toBeNull()
+    expect(headers.get('x-request-id')).toMatch(/^req_/)
+  })
+
+  test.each([
+    ['a method the route lacks', 'completions', { origin: SHOP, 'access-control-request-method': 'DELETE' }],
+    ['no origin', 'completions', { 'access-control-request-method': 'POST' }],
+    ['no method', 'completions', { origin: SHOP }],
+  ])('that is none, for %s, is an OPTIONS like any other', async (_, path, headers) => {
+    const reply = await ask(path, headers as unknown as Record<string, string>)
+    expect([401, 405]).toContain(reply.status)
+    expect(reply.headers.get('access-control-allow-origin')).toBeNull()
+  })
+})

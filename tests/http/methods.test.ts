@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'bun:test'
+import { createMethodTable } from '../../src/http/methods'
+import { routesOf, withId } from '../contract/matrix'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const ada = await world.person()
+const routes = await routesOf(world)
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+const allowedAt = (path: string): string[] => {
+  const known = routes.filter((route) => route.path === path).map(({ method }) => method)
+  return [...known, ...(known.includes('GET') ? ['HEAD'] : [])].sort()
+}
+const wrong = [...new Set(routes.map(({ path }) => path))].flatMap((path) =>
+  METHODS.filter((method) => !allowedAt(path).includes(method)).map((method) => ({
+    name: `${method} ${path}`,
+    method,
+    path,
+  })),
+)
+
+describe('another method (contract 1.1)', () => {
+  test.each(wrong)('$name is 405 and names those that are known', async ({ method, path }) => {
+    const reply = await ada.send(method, withId(path, 'x'), ['GET', 'DELETE'].includes(method) ? undefined : {})
+    expect({ status: reply.status, code: reply.body.error.code, type: reply.body.error.type }).toEqual({
+      status: 405,
+      code: 'method_not_allowed',
+      type: 'invalid_request_error',
+    })
+    expect(reply.headers.get('allow')).toBe(allowedAt(path).join(', '))
+  })
+
+  test.each(['nowhere', 'models/a/b', 'keys/x/y', 'completionsx', 'MODELS'])(
+    '%s is 404 with any method',
+    async (path) => {
+      for (const method of METHODS) {
+        const reply = await ada.send(method, path, ['GET', 'DELETE'].includes(method) ? undefined : {})
+        expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status: 404, code: 'not_found' })
+      }
+    },
+  )
+
+  test.each(['models/../keys', 'models/%2e%2e/keys', 'models%2f..%2fkeys'])(
+    '%s leads past no scope (C17)',
+    async (path) => {
+      const bob = await world.person({ scopes: ['completions'] })
+      const { status, text } = await bob.send('GET', path)
+      expect([403, 404]).toContain(status)
+      expect(text).not.toContain('svc_sk')
+    },
+  )
+})
+
+describe('the table of methods', () => {
+  const methodsOf = createMethodTable({
+    routes: [
+      { method: 'GET', path: '/a' },
+      { method: 'POST', path: '/a' },
+      { method: 'DELETE', path: '/a/:id' },
+      { method: 'GET', path: '/a.json' },
+    ],
+  })
+  test.each([
+    ['/a', ['GET', 'HEAD', 'POST']],
+    ['/a/1', ['DELETE']],
+    ['/a/1/2', []],
+    ['/a/', []],
+    ['/aXjson', []],
+    ['/a.json', ['GET', 'HEAD']],
+  ])('%s knows %j', (path, methods) => {
+    expect(methodsOf(path)).toEqual(methods)
+  })
+})
