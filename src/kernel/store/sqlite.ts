@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { storageUnavailable } from '../errors'
+import { workBeside } from './beside'
 import { createCommitter } from './committer'
 import type { Reader, Store, Tx } from './store'
 
@@ -63,14 +64,9 @@ export function openSqlite(options: Options): Store {
     ping: async () => {
       reader.query('SELECT 1').get()
     },
-    integrity: async () => {
-      const rows = reader.query('PRAGMA integrity_check').all() as { integrity_check: string }[]
-      const broken = rows.map((row) => row.integrity_check).filter((line) => line !== 'ok')
-      const orphans = reader.query('PRAGMA foreign_key_check').all()
-      return orphans.length ? [...broken, `${orphans.length} rows break a foreign key`] : broken
-    },
+    integrity: () => workBeside(path, { kind: 'integrity' }),
     backup: async (target) => {
-      reader.query('VACUUM INTO ?').run(target)
+      await workBeside(path, { kind: 'backup', target })
     },
     close: async () => {
       if (closed) return

@@ -1,0 +1,38 @@
+import { Database } from 'bun:sqlite'
+import type { Outcome, Task } from './beside'
+
+declare const self: Worker
+
+/** A wait here holds up nobody. */
+const PATIENCE_MS = 10_000
+
+self.onmessage = ({ data: { path, task } }: MessageEvent<{ path: string; task: Task }>) => {
+  self.postMessage(attempt(path, task))
+}
+
+function attempt(path: string, task: Task): Outcome {
+  try {
+    const database = new Database(path, { readonly: true })
+    try {
+      database.run(`PRAGMA busy_timeout = ${PATIENCE_MS}`)
+      return { problems: task.kind === 'backup' ? copy(database, task.target) : problemsOf(database) }
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    const { message, code, errno } = error as { message: string; code?: unknown; errno?: unknown }
+    return { failed: { message, code, errno } }
+  }
+}
+
+function copy(database: Database, target: string): string[] {
+  database.query('VACUUM INTO ?').run(target)
+  return []
+}
+
+function problemsOf(database: Database): string[] {
+  const rows = database.query('PRAGMA integrity_check').all() as { integrity_check: string }[]
+  const broken = rows.map((row) => row.integrity_check).filter((line) => line !== 'ok')
+  const orphans = database.query('PRAGMA foreign_key_check').all()
+  return orphans.length ? [...broken, `${orphans.length} rows break a foreign key`] : broken
+}

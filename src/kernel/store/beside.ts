@@ -1,0 +1,19 @@
+/** Work on a database file that takes as long as the file is large. */
+export type Task = { kind: 'backup'; target: string } | { kind: 'integrity' }
+export type Outcome = { problems: string[] } | { failed: { message: string; code: unknown; errno: unknown } }
+
+/**
+ * Does it in a thread of its own, on a connection of its own, so that the event loop goes on (I28).
+ * Answers the problems found; throws what the database threw.
+ */
+export function workBeside(path: string, task: Task): Promise<string[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<string[]>()
+  const thread = new Worker(new URL('./beside-thread.ts', import.meta.url).href)
+  thread.onmessage = ({ data }: MessageEvent<Outcome>) => {
+    if ('problems' in data) resolve(data.problems)
+    else reject(Object.assign(new Error(data.failed.message), { code: data.failed.code, errno: data.failed.errno }))
+  }
+  thread.onerror = ({ message }) => reject(new Error(message))
+  thread.postMessage({ path, task })
+  return promise.finally(() => thread.terminate())
+}

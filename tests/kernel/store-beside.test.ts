@@ -1,0 +1,55 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { workBeside } from '../../src/kernel/store/beside'
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-beside-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** A file of about that many megabytes. */
+function fileOf(megabytes: number): string {
+  const path = join(folder, `${megabytes}.db`)
+  const database = new Database(path, { create: true })
+  database.run('PRAGMA journal_mode = WAL')
+  database.run('CREATE TABLE things (id INTEGER PRIMARY KEY, body BLOB)')
+  database.run(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${megabytes * 256})
+     INSERT INTO things SELECT i, randomblob(4000) FROM n`,
+  )
+  database.close()
+  return path
+}
+
+/** The longest time that nothing else could run meanwhile. */
+async function longestPause(work: Promise<unknown>): Promise<number> {
+  let [last, longest] = [performance.now(), 0]
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last)
+    last = performance.now()
+  }, 5)
+  await work
+  clearInterval(timer)
+  return Math.max(longest, performance.now() - last)
+}
+
+describe('work beside the event loop', () => {
+  test('copies and checks a file of 100 MB while everything else goes on (I28)', async () => {
+    const path = fileOf(100)
+    const target = join(folder, 'copy.db')
+    expect(await longestPause(workBeside(path, { kind: 'backup', target }))).toBeLessThan(200)
+    expect(statSync(target).size).toBeGreaterThan(100 * 1000 * 1000)
+    expect(await longestPause(workBeside(target, { kind: 'integrity' }))).toBeLessThan(200)
+    expect(await workBeside(target, { kind: 'integrity' })).toEqual([])
+  }, 30_000)
+
+  test('throws what the database threw', async () => {
+    const path = fileOf(1)
+    await expect(workBeside(path, { kind: 'backup', target: path })).rejects.toThrow('already exists')
+    await expect(workBeside(join(folder, 'none.db'), { kind: 'integrity' })).rejects.toThrow('unable to open')
+    const noDatabase = join(folder, 'no.db')
+    writeFileSync(noDatabase, 'x'.repeat(10_000))
+    await expect(workBeside(noDatabase, { kind: 'integrity' })).rejects.toMatchObject({ code: 'SQLITE_NOTADB' })
+  })
+})
