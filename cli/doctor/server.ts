@@ -51,7 +51,7 @@ export const publicUrlCheck: Check = {
   needs: ['config'],
   async run(context) {
     const { publicUrl, production } = context.config()
-    if (!publicUrl) return production ? fail('not set', 'set SVC_PUBLIC_URL') : skip('not set')
+    if (!publicUrl) return production ? fail('not set', 'export SVC_PUBLIC_URL=https://…') : skip('not set')
     const url = publicUrl.replace(/\/$/, '')
     const signal = AbortSignal.timeout(5_000)
     const answer = await send({ kind: 'url', url }, '/api/v1/health', { redirect: 'manual', signal }).catch(
@@ -79,12 +79,12 @@ export const enginesCheck: Check = {
     const failing = engines.filter(({ state }) => state === 'failing')
     if (failing.length)
       return fail(`${failing.map(({ target }) => target).join(', ')} keeps failing`, 'svc-admin engines test')
-    const connected = engines.filter(({ kind }) => kind !== null && kind !== 'builtin')
-    if (!connected.length)
-      return warn(
-        'only the built-in engine answers; it is no language model',
-        'svc-admin engines add NAME --base-url URL',
-      )
+    const builtin = engines.filter(({ kind }) => kind === 'builtin').map(({ mode }) => mode)
+    if (builtin.length) {
+      const say = context.config().production ? fail : warn
+      const fix = 'svc-admin engines add NAME --base-url URL --models MODEL'
+      return say(`the built-in engine answers ${builtin.join(', ')}; it is no language model`, fix)
+    }
     const none = [...new Set(engines.filter(({ state }) => state === 'none').map(({ mode }) => mode))]
     return none.length ? warn(`nothing answers ${none.join(', ')}`, 'svc-admin engines list') : ok('every mode has one')
   },

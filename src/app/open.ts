@@ -16,7 +16,13 @@ import { connectRedis } from './redis'
 import { loadSecrets } from './secrets'
 import { createServer } from './server'
 
-export type OpenOptions = { config: Config; clock?: Clock; log?: Log }
+export type OpenOptions = {
+  config: Config
+  clock?: Clock
+  log?: Log
+  /** False inside a command: it may look at, and mend, what a server would refuse to run with. */
+  serving?: boolean
+}
 
 export type OpenApp = Awaited<ReturnType<typeof openApp>>
 
@@ -34,18 +40,18 @@ export type Findings = {
  * it as it is when no server runs (dx 2.2).
  * @throws ConfigError with every problem that stops a start
  */
-export async function openApp({ config, clock = systemClock, log = defaultLog(config) }: OpenOptions) {
+export async function openApp({ config, clock = systemClock, log = defaultLog(config), serving = true }: OpenOptions) {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   const lock = lockDataDir(config.dataDir)
   try {
-    return await openLocked(config, clock, log, lock)
+    return await openLocked({ config, clock, log, serving }, lock)
   } catch (error) {
     lock.release()
     throw error
   }
 }
 
-async function openLocked(config: Config, clock: Clock, log: Log, lock: DataLock) {
+async function openLocked({ config, clock, log, serving }: Required<OpenOptions>, lock: DataLock) {
   if (!config.production) armFailpoint(config.failpoint)
   const secrets = loadSecrets(config.dataDir)
   const place = placeOf(config)
@@ -60,7 +66,7 @@ async function openLocked(config: Config, clock: Clock, log: Log, lock: DataLock
     ...{ config, store, clock, log, node, redis, stopping: stopping.signal },
     observeEngine: (engine, outcome) => metrics.engineCalls.inc({ engine, outcome }),
   })
-  assertProductionReady(config, unmappedModes(container.engines))
+  if (serving) assertProductionReady(config, unmappedModes(container.engines))
   const released = await container.billing.releaseAbandoned()
   const databaseMs = clock.monotonic() - startedAt
   const api = createServer({ config, container, metrics })
@@ -136,5 +142,6 @@ function defaultLog(config: Config): Log {
 /** The app inside a command: the same rooms and rules, no port, and a log only of what goes wrong (dx 2.2). */
 export const open = (overrides: ConfigOverrides = {}): Promise<OpenApp> => {
   const write = (line: string) => void process.stderr.write(line)
-  return openApp({ config: loadConfig(overrides), log: createLog({ level: 'warn', pretty: true, write }) })
+  const log = createLog({ level: 'warn', pretty: true, write })
+  return openApp({ config: loadConfig(overrides), log, serving: false })
 }

@@ -138,6 +138,25 @@ describe('without a server', () => {
     expect(run('verify', '-q')).toMatchObject({ exitCode: 0, stdout: '' })
   })
 
+  test('in production refuses to serve until everything is right, says all of it, and lets itself be mended', () => {
+    const place = ['--data-dir', join(folder, 'production')]
+    const { exitCode, stdout, stderr } = run('serve', '--production', '--port', '0', ...place)
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+    expect(stderr).toContain('SVC_PUBLIC_URL')
+    expect(stderr).toContain('svc-admin engines add')
+    const env = cleanEnv({ NODE_ENV: 'production' })
+    const line = ['keys', 'create', '--name', 'first', '-q', ...place]
+    const made = Bun.spawnSync([LAUNCHER, ...line], { cwd: folder, env, stdin: 'ignore' })
+    expect(made.stdout.toString()).toStartWith('svc_sk_live_')
+  })
+
+  test('with --migrate check refuses a database that is behind, and names the command', () => {
+    const place = ['--data-dir', join(folder, 'behind')]
+    const { exitCode, stderr } = run('serve', '--dev', '--migrate', 'check', '--port', '0', ...place)
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('svc-admin migrate up')
+  })
+
   test('brings an empty folder to the schema, and plans it first', () => {
     const empty = ['--data-dir', join(folder, 'empty')]
     expect(run('migrate', 'status', '--check', '-q', ...empty).exitCode).toBe(9)

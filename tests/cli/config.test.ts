@@ -1,0 +1,54 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cli } from '../support/io'
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-config-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const file = join(folder, 'svc.server.json')
+const upstreams = { main: { kind: 'openai', apiKey: 'canary-key' } }
+writeFileSync(file, JSON.stringify({ publicUrl: 'https://svc.example', engines: { upstreams, models: {} } }))
+
+type Setting = { name: string; value: string; origin: string }
+const list = async (...more: string[]): Promise<Setting[]> =>
+  JSON.parse((await cli(['config', 'list', '--json', '--config', file, ...more])).stdout)
+
+describe('config', () => {
+  test('lists every setting with its value and where it came from', async () => {
+    const settings = await list()
+    expect(settings).toContainEqual(
+      expect.objectContaining({ name: 'publicUrl', value: 'https://svc.example', origin: 'file' }),
+    )
+    expect(settings).toContainEqual(expect.objectContaining({ name: 'host', value: '127.0.0.1', origin: 'default' }))
+    expect((await list('--changed')).map(({ name }) => name)).toEqual(['publicUrl', 'engines'])
+  })
+
+  test('never prints a secret, only whether there is one', async () => {
+    const { stdout, stderr } = await cli(['config', 'list', '-o', 'wide', '--config', file])
+    expect(stdout + stderr).not.toContain('canary-key')
+    const settings = await list()
+    expect(settings.find(({ name }) => name === 'engines')!.value).toBe('set, not shown')
+    expect(settings.find(({ name }) => name === 'redisUrl')!.value).toBe('not set')
+  })
+
+  test.each(['publicUrl', 'SVC_PUBLIC_URL'])('explains a setting by the name %s', async (name) => {
+    const { exitCode, stdout } = await cli(['config', 'explain', name, '--config', file])
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^from +file$/m)
+  })
+
+  test('says which setting was meant', async () => {
+    const { exitCode, stderr } = await cli(['config', 'explain', 'publicURL', '--config', file])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('Did you mean publicUrl?')
+  })
+
+  test('says every problem of a configuration at once, and where each is', async () => {
+    const broken = join(folder, 'broken.json')
+    writeFileSync(broken, '{"port": "high", "prot": 1}')
+    const { exitCode, stdout, stderr } = await cli(['config', 'list', '--config', broken])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+    expect(stderr).toMatch(/"port" in .*\n +"prot" in /)
+  })
+})

@@ -1,0 +1,136 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Check, type Context, fail, ok, runChecks, warn } from '../../cli/doctor/check'
+import { cliOver } from '../support/cli'
+import { fakeClock } from '../support/clock'
+import { cli } from '../support/io'
+import { createWorld } from '../support/world'
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const context = { shell: { clock: fakeClock() } } as unknown as Context
+const check = (name: string, needs: string[], run: Check['run']): Check => ({ name, needs, run })
+const told = async (checks: Check[]) =>
+  (await runChecks(checks, context)).map(({ check: name, status, detail }) => [name, status, detail])
+
+describe('checks', () => {
+  test('answer in the order given, however long each takes', async () => {
+    const { promise: slow, resolve } = Promise.withResolvers<void>()
+    const running = told([
+      check('first', [], async () => {
+        await slow
+        return ok('late')
+      }),
+      check('second', [], async () => {
+        resolve()
+        return ok('early')
+      }),
+    ])
+    expect(await running).toEqual([
+      ['first', 'ok', 'late'],
+      ['second', 'ok', 'early'],
+    ])
+  })
+
+  test('are a skip, not a second failure, when what they need has failed', async () => {
+    const checks = [
+      check('config', [], async () => fail('broken')),
+      check('database', ['config'], async () => ok('never asked')),
+      check('ledger', ['database'], async () => ok('never asked')),
+      check('disk', [], async () => ok('10 GB')),
+    ]
+    expect(await told(checks)).toEqual([
+      ['config', 'fail', 'broken'],
+      ['database', 'skip', 'needs config'],
+      ['ledger', 'skip', 'needs database'],
+      ['disk', 'ok', '10 GB'],
+    ])
+  })
+
+  test('go on after a warning, and a throw is a failure with its sentence', async () => {
+    const checks = [
+      check('secrets', [], async () => warn('not there yet')),
+      check('database', ['secrets'], async () => Promise.reject(new Error('it is gone'))),
+    ]
+    expect(await told(checks)).toEqual([
+      ['secrets', 'warn', 'not there yet'],
+      ['database', 'fail', 'it is gone'],
+    ])
+  })
+})
+
+type Result = { check: string; status: string; detail: string; fix: string | null; ms: number }
+const world = await createWorld()
+const run = cliOver(world)
+const here = ['--data-dir', world.folder]
+
+async function results(...line: string[]): Promise<Map<string, Result>> {
+  const { stdout } = await run(['doctor', '--json', ...line, ...here])
+  return new Map((JSON.parse(stdout) as Result[]).map((result) => [result.check, result]))
+}
+
+describe('doctor', () => {
+  test('looks at the machine and at the server, each with evidence and time', async () => {
+    const found = await results()
+    expect([...found.keys()].slice(0, 5)).toEqual(['config', 'secrets', 'files', 'migrations', 'database'])
+    for (const name of ['config', 'secrets', 'database', 'ledger', 'audit chain']) {
+      expect(found.get(name)).toMatchObject({ status: 'ok', fix: null, ms: expect.any(Number) })
+    }
+  })
+
+  test('finds a clock that is months behind', async () => {
+    expect((await results()).get('clock')).toMatchObject({ status: 'warn', fix: 'timedatectl set-ntp true' })
+  })
+
+  test('warns, with the command that mends it, when only the built-in engine answers', async () => {
+    const engines = (await results()).get('engines')
+    expect(engines).toMatchObject({ status: 'warn', fix: expect.stringContaining('svc-admin engines add') })
+  })
+
+  test('shows the checks that were asked for, and leaves out those that were not wanted', async () => {
+    expect([...(await results('disk', 'clock')).keys()]).toEqual(['clock', 'disk'])
+    expect([...(await results('--only', 'disk')).keys()]).toEqual(['disk'])
+    expect((await results('--skip', 'backups,engines')).has('engines')).toBe(false)
+  })
+
+  test('exits 9 and says how to mend it when others can read the secrets', async () => {
+    const secrets = join(world.folder, 'secrets.json')
+    chmodSync(secrets, 0o644)
+    const { exitCode, stdout, stderr } = await run(['doctor', 'secrets', ...here])
+    chmodSync(secrets, 0o600)
+    expect(exitCode).toBe(9)
+    expect(stdout).toContain(`fix: chmod 600 ${secrets}`)
+    expect(stderr).toBe('\n1 failed, 0 warnings\n')
+  })
+
+  test('looks without making anything: an empty place has no database, and that is no failure', async () => {
+    const { exitCode, stdout } = await cli([
+      'doctor',
+      'database',
+      'files',
+      '--json',
+      '--data-dir',
+      join(folder, 'nothing'),
+    ])
+    expect(exitCode).toBe(0)
+    const [files, database] = JSON.parse(stdout) as Result[]
+    expect(files).toMatchObject({ check: 'files', status: 'warn', fix: 'svc-admin serve' })
+    expect(database).toMatchObject({ check: 'database', status: 'skip' })
+  })
+
+  test('a configuration that cannot be read is the one failure, and the rest skips', async () => {
+    const config = join(folder, 'broken.json')
+    writeFileSync(config, '{"prot": 3400}')
+    const { exitCode, stdout } = await cli(['doctor', '--json', '--config', config])
+    const failed = (JSON.parse(stdout) as Result[]).filter(({ status }) => status === 'fail')
+    expect(exitCode).toBe(9)
+    expect(failed).toEqual([expect.objectContaining({ check: 'config', detail: expect.stringContaining('"prot"') })])
+  })
+
+  test('refuses a check that is none, and says what was meant', async () => {
+    expect(await run(['doctor', 'databse'])).toMatchObject({ exitCode: 2, stdout: '' })
+  })
+})
