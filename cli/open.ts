@@ -12,7 +12,7 @@ import { overridesOf } from './overrides'
 import type { Shell } from './shell'
 import { chooseTransport, type Transport } from './transport'
 
-const PATIENCE_MS = 120_000
+const REMOTE_PATIENCE_MS = 120_000
 
 /** Opens the way to a server that this command line asks for (dx 2.2). */
 export async function openConnection(shell: Shell, command: Command): Promise<Connection> {
@@ -29,7 +29,7 @@ type Parts = { transport: Transport; config: Connection['config']; reached: Reac
 
 /** The connection over a target that has been reached. */
 export function connectionOver(shell: Shell, { transport, config, reached }: Parts): Connection {
-  const options = { headers: statedBy(shell, transport), ...watching(shell) }
+  const options = { headers: statedBy(shell, transport), ...watching(shell, transport) }
   const ops = () => connectOps(reached.operators, options)
 
   async function tenant(): Promise<TenantPlane> {
@@ -109,7 +109,7 @@ function statedBy({ globals }: Shell, { kind }: Transport): Record<string, strin
 }
 
 /** `-v` says how long each exchange took and its request id; `--debug` adds the line itself. */
-function watching(shell: Shell) {
+function watching(shell: Shell, { kind }: Transport) {
   const { globals, io, clock, signal } = shell
   let last = clock.monotonic()
   const onExchange = ({ method, url }: { method: string; url: string }, { status, headers }: Response) => {
@@ -119,7 +119,10 @@ function watching(shell: Shell) {
     const line = globals.debug ? `${method} ${url} ${status} ` : ''
     io.err(clean(`${line}request ${headers.get('x-request-id') ?? 'unknown'}  ${ms} ms`))
   }
-  return { onExchange, signal: AbortSignal.any([signal, AbortSignal.timeout(globals.timeout ?? PATIENCE_MS)]) }
+  // On this machine a long verification is waited for; elsewhere a silent server is soon taken for gone.
+  const patience = globals.timeout ?? (kind === 'remote' ? REMOTE_PATIENCE_MS : null)
+  return { onExchange, signal: patience === null ? signal : AbortSignal.any([signal, AbortSignal.timeout(patience)]) }
+}
 }
 
 /** A socket file outlives a killed server, so only an answer counts. */

@@ -30,7 +30,9 @@ export type OpsClient = ReturnType<typeof connectOps>
 export function send(target: Target, path: string, init: RequestInit): Promise<Response> {
   const url = `${originOf(target)}${path}`
   if (target.kind === 'app') return Promise.resolve(target.handle(new Request(url, init)))
-  return fetch(url, target.kind === 'socket' ? ({ ...init, unix: target.path } as RequestInit) : init)
+  // Without its own limit of five minutes: how long to wait is the caller's signal to give.
+  const own = target.kind === 'socket' ? { unix: target.path, timeout: false } : { timeout: false }
+  return fetch(url, { ...init, ...own } as RequestInit)
 }
 
 /** A socket and an app in this process have no host of their own. */

@@ -83,7 +83,8 @@ function listenForOperators({ ops }: OpenApp, socket: string): Server<unknown> {
   if (existsSync(socket)) rmSync(socket)
   const before = process.umask(0o177)
   try {
-    return Bun.serve({ unix: socket, fetch: (request) => ops.handle(request), development: false })
+    // A verification of a large store is silent for longer than the ten seconds a connection may be by default.
+    return Bun.serve({ unix: socket, fetch: (request) => ops.handle(request), development: false, idleTimeout: 0 })
   } finally {
     process.umask(before)
   }
