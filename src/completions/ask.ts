@@ -59,6 +59,7 @@ export function askFromOrder(order: CompletionOrder, settings: Settings, fresh: 
     warnings: [
       ...modeWarnings(mode),
       ...(ignoresInline ? ['"conversation" was ignored because "conversation_id" was sent.'] : []),
+      ...(order.tools?.length ? ['"tools" were accepted and not run: this server has no tools yet.'] : []),
       ...[...new Set(order.skills)].map((slug) => `Skill "${slug.slice(0, 64)}" is not known here and was skipped.`),
     ],
   }
