@@ -18,8 +18,8 @@ const REFUSED: [string, unknown, string, string][] = [
   ['messages that are null', { messages: null }, 'validation_error', '"messages" is null; it must be a list.'],
   ['an empty list', { messages: [] }, 'validation_error', '"messages" is empty'],
   [
-    '100,001 messages',
-    { messages: Array.from({ length: 100_001 }, () => user) },
+    '10,001 messages',
+    { messages: Array.from({ length: 10_001 }, () => user) },
     'validation_error',
     'at most 10000 are allowed',
   ],

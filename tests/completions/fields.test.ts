@@ -105,6 +105,13 @@ describe('POST /completions accepts', () => {
     expect((await ada.send('POST', 'completions', { prompt: 'a3' })).body.metadata).toBeNull()
   })
 
+  test('tools, and says that nobody runs them', async () => {
+    const tools = [{ name: 'look_up', description: 'Looks up' }]
+    const { body } = await ada.send('POST', 'completions', { prompt: 'a5', tools })
+    expect(body.warnings).toEqual(['"tools" were accepted and not run: this server has no tools yet.'])
+    expect((await ada.send('POST', 'completions', { prompt: 'a6', tools: [] })).body.warnings).toBeUndefined()
+  })
+
   test('skills nobody knows are skipped and named in a warning', async () => {
     const { body } = await ada.send('POST', 'completions', { prompt: 'a4', skills: ['one', '../two'] })
     expect(body.warnings).toEqual([

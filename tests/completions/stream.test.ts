@@ -111,6 +111,24 @@ describe('a native stream (contract 3)', () => {
   })
 })
 
+test('each write of a stream holds whole frames, the last one the full content (contract 3)', async () => {
+  const prompt = freshPrompt(`[[tokens:800]]`)
+  const request = new Request('http://localhost/api/v1/completions', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ada.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ prompt, mode: 'fast', stream: true }),
+  })
+  const response = await world.app.api.handle(request)
+  const writes: Frame[][] = []
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array | string>) {
+    writes.push(readFrames(typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk)))
+  }
+  expect(writes.length).toBeGreaterThan(1)
+  const done = writes.at(-1)!.at(-1)!
+  expect(done).toMatchObject({ event: 'done', data: { content: joinTokens(writes.flat()) } })
+  expect(done.data.content.split(' ')).toHaveLength(800)
+})
+
 describe('a stream that cannot be', () => {
   test.each([
     ['a key nobody has', 401, { authorization: 'Bearer svc_sk_live_nope' }, {}],
