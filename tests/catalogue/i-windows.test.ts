@@ -1,13 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { fakeClock } from '../support/clock'
+import { twoHandedClock } from '../support/two-handed-clock'
 import { createWorld } from '../support/world'
-
-/** Time that can be moved by both hands: what has passed, and what the wall says. */
-function twoHandedClock() {
-  const clock = fakeClock()
-  let offset = 0
-  return { ...clock, now: () => clock.now() + offset, jump: (ms: number) => (offset += ms) }
-}
 
 const clock = twoHandedClock()
 const world = await createWorld({ clock })

@@ -42,8 +42,6 @@ export function keepsItsPromises(target: Target, { faults = false, canaries = []
 
 /** Cents that are reserved by calls that have ended: there are none (I8). */
 async function heldBy(target: Target): Promise<number> {
-  const held = await Promise.all(
-    target.people.everyone().map(async (email) => (await target.moneyOf(email)).held),
-  )
+  const held = await Promise.all(target.people.everyone().map(async (email) => (await target.moneyOf(email)).held))
   return held.reduce((sum, each) => sum + each, 0)
 }
