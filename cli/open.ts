@@ -123,7 +123,6 @@ function watching(shell: Shell, { kind }: Transport) {
   const patience = globals.timeout ?? (kind === 'remote' ? REMOTE_PATIENCE_MS : null)
   return { onExchange, signal: patience === null ? signal : AbortSignal.any([signal, AbortSignal.timeout(patience)]) }
 }
-}
 
 /** A socket file outlives a killed server, so only an answer counts. */
 async function isListening(path: string): Promise<boolean> {

@@ -84,7 +84,11 @@ function listenForOperators({ ops }: OpenApp, socket: string): Server<unknown> {
   const before = process.umask(0o177)
   try {
     // A verification of a large store is silent for longer than the ten seconds a connection may be by default.
-    return Bun.serve({ unix: socket, fetch: (request) => ops.handle(request), development: false, idleTimeout: 0 })
+    const answer = (request: Request, server: Server<unknown>) => {
+      server.timeout(request, 0)
+      return ops.handle(request)
+    }
+    return Bun.serve({ unix: socket, fetch: answer, development: false })
   } finally {
     process.umask(before)
   }
