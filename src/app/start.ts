@@ -83,12 +83,10 @@ function listenForOperators({ ops }: OpenApp, socket: string): Server<unknown> {
   if (existsSync(socket)) rmSync(socket)
   const before = process.umask(0o177)
   try {
-    // A verification of a large store is silent for longer than the ten seconds a connection may be by default.
-    const answer = (request: Request, server: Server<unknown>) => {
-      server.timeout(request, 0)
-      return ops.handle(request)
-    }
-    return Bun.serve({ unix: socket, fetch: answer, development: false })
+    const listening = { unix: socket, fetch: (request: Request) => ops.handle(request), development: false }
+    // A verification of a large store is silent for longer than the ten seconds a connection may be. Bun's
+    // types do not know that this holds for unix sockets too, and `server.timeout` does nothing there.
+    return Bun.serve({ ...listening, idleTimeout: 0 } as typeof listening)
   } finally {
     process.umask(before)
   }
