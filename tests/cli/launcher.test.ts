@@ -1,11 +1,20 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cleanEnv } from '../support/server-process'
 
 const LAUNCHER = join(import.meta.dir, '../../svc-admin')
-const folder = mkdtempSync(join(tmpdir(), 'svc-launcher-'))
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-launcher-')))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 function run(program: string, args: string[], { cwd = folder, path }: { cwd?: string; path?: string } = {}) {
@@ -58,6 +67,18 @@ describe('the launcher', () => {
     })
     const { stdout } = run(LAUNCHER, ['version'], { path })
     expect(stdout).toBe(program === 'bun' ? 'bun\n' : 'npx -y bun@1.4.5\n')
+  })
+
+  test('installs what it needs when node_modules is missing, and only then, with stdout left clean', () => {
+    const fresh = join(folder, 'fresh')
+    mkdirSync(fresh)
+    copyFileSync(LAUNCHER, join(fresh, 'svc-admin'))
+    const path = pathWith({ bun: '[ "$1" = --version ] && echo 1.4.5 && exit; echo "$PWD: $*"' })
+    const first = run(join(fresh, 'svc-admin'), ['version'], { path })
+    expect(first.stderr).toBe(`${fresh}: install --frozen-lockfile --silent\n`)
+    expect(first.stdout).toBe(`${folder}: ${fresh}/cli/main.ts version\n`)
+    mkdirSync(join(fresh, 'node_modules'))
+    expect(run(join(fresh, 'svc-admin'), ['version'], { path })).toEqual({ ...first, stderr: '' })
   })
 
   test('without Bun lets npx fetch it', () => {
