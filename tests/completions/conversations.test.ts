@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { until } from '../support/listening'
 import { createUpstreamWorld, freshPrompt } from './upstream-world'
 
 const { world, upstream } = await createUpstreamWorld()
@@ -81,8 +82,9 @@ describe('a conversation', () => {
 
   test('that is deleted while it is answered stays deleted, and the answer is given', async () => {
     const { conversation_id } = (await ask({})).body
-    const answering = ask({ prompt: freshPrompt('[[delay:60]]'), conversation_id })
-    await Bun.sleep(20)
+    const before = upstream.calls.length
+    const answering = ask({ prompt: freshPrompt('[[delay:100]]'), conversation_id })
+    await until('the engine to be asked', () => upstream.calls.length > before)
     await ada.send('DELETE', `conversations/${conversation_id}`)
     expect((await answering).status).toBe(200)
     expect((await ada.send('GET', `conversations/${conversation_id}`)).status).toBe(404)

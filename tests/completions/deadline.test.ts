@@ -56,18 +56,14 @@ describe('time', () => {
   test('a stream runs out after 600 s with an error, paid as far as it came', async () => {
     upstream.reset()
     const before = await idle()
-    const waiting = ada.send('POST', 'completions', {
-      prompt: freshPrompt('[[stall]][[say:some words]]'),
-      stream: true,
-    })
-    await asked(1)
-    await Bun.sleep(20)
+    const stream = await openStream('completions', { prompt: freshPrompt(STALLED) })
+    await stream.heard('"some"')
+    const ended = stream.toItsEnd()
     clock.advance(599_999)
     await Bun.sleep(10)
     expect(upstream.aborted()).toBe(0)
     clock.advance(1)
-    const { text } = await waiting
-    const frames = readFrames(text)
+    const frames = readFrames(await ended)
     expect(eventNames(frames)).toEqual(['meta', 'token', 'thinking', 'error'])
     expect(frames.at(-1)?.data.error).toMatchObject({ code: 'request_timeout', type: 'api_error' })
     const after = await idle()
@@ -78,35 +74,58 @@ describe('time', () => {
   })
 
   test('silence of 10 s is filled with thinking, which a reader may ignore (contract 3)', async () => {
-    upstream.reset()
-    const waiting = ada.send('POST', 'completions', {
-      prompt: freshPrompt('[[stall]][[say:some words]]'),
-      stream: true,
-    })
-    await asked(1)
-    await Bun.sleep(20)
-    for (let round = 0; round < 3; round++) {
+    const stream = await openStream('completions', { prompt: freshPrompt(STALLED) })
+    await stream.heard('"some"')
+    for (const elapsed of [10_000, 20_000, 30_000]) {
       clock.advance(10_000)
-      await Bun.sleep(5)
+      await stream.heard(`event: thinking\ndata: {"iteration":1,"elapsed_ms":${elapsed}}\n\n`)
     }
+    const ended = stream.toItsEnd()
     clock.advance(600_000)
-    const frames = readFrames((await waiting).text)
-    const thinking = frames.filter(({ event }) => event === 'thinking').map(({ data }) => data)
-    expect(thinking.slice(0, 3)).toEqual([10_000, 20_000, 30_000].map((elapsed_ms) => ({ iteration: 1, elapsed_ms })))
+    const frames = readFrames(await ended)
     expect(frames[0]?.event).toBe('meta')
+    expect(frames.at(-1)?.event).toBe('error')
   })
 
   test('silence of a chat stream is a comment', async () => {
-    upstream.reset()
-    const messages = [{ role: 'user', content: freshPrompt('[[stall]][[say:some words]]') }]
-    const waiting = ada.send('POST', 'chat/completions', { messages, stream: true })
-    await asked(1)
-    await Bun.sleep(20)
+    const stream = await openStream('chat/completions', { messages: [{ role: 'user', content: freshPrompt(STALLED) }] })
+    await stream.heard('"some"')
     clock.advance(10_000)
-    await Bun.sleep(5)
+    await stream.heard('\n\n: keep-alive\n\n')
+    const ended = stream.toItsEnd()
     clock.advance(600_000)
-    const { text } = await waiting
-    expect(text).toContain('\n\n: keep-alive\n\n')
-    expect(readFrames(text).at(-1)?.data).toBe('[DONE]')
+    expect(readFrames(await ended).at(-1)?.data).toBe('[DONE]')
   })
 })
+
+/** One word, then nothing for ever. */
+const STALLED = '[[stall]][[say:some words]]'
+
+/** A stream read piece by piece, so that time can pass between two of them. */
+async function openStream(path: string, order: object) {
+  const response = await world.app.api.handle(
+    new Request(`http://localhost/api/v1/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ada.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...order, stream: true }),
+    }),
+  )
+  const reader = response.body!.getReader() as ReadableStreamDefaultReader<Uint8Array | string>
+  let text = ''
+  const more = async (): Promise<boolean> => {
+    const { value, done } = await reader.read()
+    if (!done) text += typeof value === 'string' ? value : new TextDecoder().decode(value)
+    return !done
+  }
+  return {
+    /** Reads on until this has been said. */
+    async heard(words: string): Promise<void> {
+      while (!text.includes(words)) if (!(await more())) throw new Error(`the stream ended without ${words}: ${text}`)
+    },
+    /** Reads to the end and answers all of it. */
+    async toItsEnd(): Promise<string> {
+      while (await more());
+      return text
+    },
+  }
+}
