@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock'
 import { SSE_DONE, sseFrame } from '../kernel/stream'
-import type { Progress } from './pipeline'
+import type { Progress } from './aloud'
 import { chatMetadata, extrasOf, finishReason } from './present'
 import type { Opened, Result } from './run'
 import { ChatCompletionId } from './schema'

@@ -22,12 +22,14 @@ const EXPECTED_OUTPUT_TOKENS = 1_024
 export function createAdmit({ store, clock, limiter, billing, prices, engines }: Deps) {
   return {
     /** An explicit mode is limited before anything else is looked at (contract 1.5). Throws 429. */
-    admitExplicitMode(run: Opened): void {
+    admitMode(run: Opened): void {
       if (run.ask.mode !== 'auto') limiter.admitMode(run.call.caller, run.ask.mode)
     },
 
-    /** Throws 402 when nothing is left or a cap is reached. */
-    assertFunds: (run: Opened): Promise<void> => billing.assertFunds(store.read, run.call),
+    /** Throws 402 when nothing is left or a cap is reached. What cannot be remembered meets its hold soon enough. */
+    async assertFunds(run: Opened): Promise<void> {
+      if (run.cacheKey) await billing.assertFunds(store.read, run.call)
+    },
 
     /** A remembered answer counts for its mode's rate, not for tokens (contract 1.6). Throws 429. */
     admitCached(run: Opened, resolvedMode: string): void {
