@@ -140,11 +140,18 @@ describe('C. one connection, many requests', () => {
   const get = (key: string) => `${head('GET /api/v1/auth/me HTTP/1.1', `Authorization: Bearer ${key}`)}\r\n\r\n`
 
   test('C13 100 pipelined requests are answered in order, each for its own caller', async () => {
-    const keys = Array.from({ length: 100 }, (_, at) => (at % 3 === 2 ? 'svc_sk_live_nobody' : at % 3 ? k2 : k1))
-    const { statuses, text } = await sendRaw(target.port, keys.map(get).join(''), 100)
+    const { free } = target.people.secrets
+    // Asked first, so that each key is remembered: Bun 1.4.5 closes a connection on which a request waits
+    // behind one that is still being handled.
+    for (const key of [k1, free]) await target.send('GET', 'rate-limits', { key })
+    const keys = Array.from({ length: 100 }, (_, at) => [k1, free, 'svc_sk_live_nobody', k1][at % 4]!)
+    const asks = keys.map(
+      (key) => `${head('GET /api/v1/rate-limits HTTP/1.1', `Authorization: Bearer ${key}`)}\r\n\r\n`,
+    )
+    const { statuses, text } = await sendRaw(target.port, asks.join(''), 100)
     expect(statuses).toEqual(keys.map((key) => (key === 'svc_sk_live_nobody' ? 401 : 200)))
-    const emails = [...text.matchAll(/"email":"(u\d)@/g)].map(([, who]) => who)
-    expect(emails).toEqual(keys.filter((key) => key.length > 20).map((key) => (key === k1 ? 'u1' : 'u2')))
+    const tiers = [...text.matchAll(/"tier":"(\w+)"/g)].map(([, tier]) => tier)
+    expect(tiers).toEqual(keys.filter((key) => key.length > 20).map((key) => (key === free ? 'free' : 'enterprise')))
   })
 
   test('C13 a GET with another key, pipelined behind a POST, is answered as its own or not at all', async () => {
