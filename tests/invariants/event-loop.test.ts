@@ -19,9 +19,10 @@ const MODES = [
 const LEADS = ['', 'Summarise this: ', 'Extract the names and dates from: ', 'Translate to upper case: ', 'What is ']
 
 const LONG = 200_000
+/** As large a window as any engine has. */
 const ROOMY_ENGINE = (baseUrl: string) => ({
   SVC_ENGINES: JSON.stringify({
-    upstreams: { up: { kind: 'compat', baseUrl, maxOutputTokens: 200_000, contextWindow: 10_000_000 } },
+    upstreams: { up: { kind: 'compat', baseUrl, maxOutputTokens: 200_000, contextWindow: 2_000_000 } },
     models: { '*': ['up:scripted'] },
   }),
 })
@@ -72,19 +73,14 @@ describe('I28 no answer of an engine holds up the server', async () => {
 describe('I28 no large request holds up the server', async () => {
   const target = await startTarget({ engine: 'builtin', env: ROOMY_ENGINE })
   const megabytes = (count: number) => 'x y '.repeat((count * 1024 * 1024) / 4)
+  const talk = (turns: number) => ({
+    messages: Array.from({ length: turns }, () => ({ role: 'user', content: megabytes(1).slice(0, 1_000_000) })),
+  })
   const picture = Buffer.alloc(15 * 1024 * 1024, 7).toString('base64')
   const bodies: [string, string, object][] = [
     ['a prompt of a million characters', 'completions', { prompt: megabytes(1).slice(0, 1_000_000) }],
-    [
-      'an inline conversation of 20 MB',
-      'completions',
-      {
-        prompt: 'x',
-        conversation: {
-          messages: Array.from({ length: 20 }, () => ({ role: 'user', content: megabytes(1).slice(0, 1_000_000) })),
-        },
-      },
-    ],
+    ['an inline conversation of 20 MB', 'completions', { prompt: 'x', conversation: talk(20) }],
+    ['an inline conversation of 8 MB, which fits', 'completions', { prompt: 'x', conversation: talk(8) }],
     [
       'a picture of 15 MiB',
       'completions',
