@@ -41,7 +41,7 @@ CREATE TABLE `audit_events` (
 	`prev_hash` text NOT NULL,
 	`hash` text NOT NULL,
 	PRIMARY KEY(`scope`, `seq`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `audit_events_by_entity` ON `audit_events` (`scope`,`entity_id`,`seq`) WHERE "audit_events"."entity_type" <> 'completion';--> statement-breakpoint
 CREATE TABLE `audit_heads` (
@@ -49,7 +49,7 @@ CREATE TABLE `audit_heads` (
 	`seq` integer NOT NULL,
 	`hash` text NOT NULL,
 	`at` integer NOT NULL
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `conversations` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -75,7 +75,7 @@ CREATE TABLE `holds` (
 	`expires_at` integer NOT NULL,
 	CONSTRAINT "holds_amount" CHECK("holds"."amount" > 0),
 	CONSTRAINT "holds_settled" CHECK("holds"."settled_amount" >= 0 AND "holds"."settled_amount" <= "holds"."amount")
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `holds_open` ON `holds` (`expires_at`) WHERE "holds"."state" = 'open';--> statement-breakpoint
 CREATE TABLE `ledger_entries` (
@@ -138,7 +138,7 @@ CREATE TABLE `spend_days` (
 	`spent` integer NOT NULL,
 	`held` integer NOT NULL,
 	PRIMARY KEY(`subject`, `day`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `usage_records` (
 	`id` integer PRIMARY KEY NOT NULL,
@@ -189,7 +189,7 @@ CREATE TABLE `wallets` (
 	`held` integer NOT NULL,
 	CONSTRAINT "wallets_balance" CHECK("wallets"."balance" >= 0),
 	CONSTRAINT "wallets_held" CHECK("wallets"."held" >= 0 AND "wallets"."held" <= "wallets"."balance")
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TRIGGER `audit_events_no_update` BEFORE UPDATE ON `audit_events` BEGIN SELECT RAISE(ABORT, 'audit_events is append-only'); END;
 --> statement-breakpoint
