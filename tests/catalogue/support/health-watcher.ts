@@ -1,4 +1,4 @@
-import { queuedMs } from './queued'
+import { spentBy } from './spent'
 
 /*
  * A worker: asks for `/health` over and over. Time that either side was ready and another process had
@@ -20,7 +20,7 @@ self.onmessage = ({ data }: MessageEvent<'stop' | { port: number; pid: number }>
 }
 
 async function watch(port: number, pid: number): Promise<void> {
-  const queued = () => queuedMs('thread-self') + queuedMs(String(pid))
+  const queued = () => spentBy('thread-self').queuedMs + spentBy(String(pid)).queuedMs
   for (let turn = 0; !stopped; turn++) {
     const [began, queuedBefore] = [performance.now(), queued()]
     const ok = await ask(port)

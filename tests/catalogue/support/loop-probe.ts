@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs'
-import { queuedMs } from './queued'
+import { spentBy } from './spent'
 
 /*
  * Preloaded into a server under test: writes down each time its event loop stood still (I28). Time that
@@ -11,12 +11,13 @@ const WORTH_NOTING_MS = 50
 
 if (file) {
   let last = performance.now()
-  let queued = queuedMs('self')
+  let before = spentBy('self')
   setInterval(() => {
-    const [now, queuedNow] = [performance.now(), queuedMs('self')]
-    const ms = Math.round(now - last - EVERY_MS - (queuedNow - queued))
-    if (ms > WORTH_NOTING_MS) appendFileSync(file, `${JSON.stringify({ ms, at: new Date().toISOString() })}\n`)
+    const [now, spent] = [performance.now(), spentBy('self')]
+    const ms = Math.round(now - last - EVERY_MS - (spent.queuedMs - before.queuedMs))
+    const ranMs = Math.round(spent.ranMs - before.ranMs)
+    if (ms > WORTH_NOTING_MS) appendFileSync(file, `${JSON.stringify({ ms, ranMs, at: new Date().toISOString() })}\n`)
     last = performance.now()
-    queued = queuedNow
+    before = spent
   }, EVERY_MS).unref()
 }

@@ -1,7 +1,14 @@
 import { expect, test } from 'bun:test'
 import { eventually, type Target } from '../support'
+import type { Block } from './server'
 
-export const MOST_BLOCK_MS = 200
+const MOST_BLOCK_MS = 200
+/** A disk that others keep busy can hold up a commit for longer than that; no test can tell it not to. */
+const MOST_WAIT_MS = 1_000
+
+/** When the event loop stood still for longer than it may (I28). */
+export const tooLong = (blocks: readonly Block[]): Block[] =>
+  blocks.filter(({ ms, ranMs }) => ms > MOST_WAIT_MS || (ms > MOST_BLOCK_MS && ranMs > MOST_BLOCK_MS / 2))
 const SLOW_HEALTH_MS = 100
 /** One in a hundred; a file is too short for that to be measured finer than by these. */
 const MOST_SLOW = 3
@@ -36,7 +43,7 @@ export function keepsItsPromises(target: Target, { faults = false, canaries = []
 
     const slow = target.health.latencies().filter((ms) => ms > SLOW_HEALTH_MS)
     expect(slow.length).toBeLessThanOrEqual(Math.max(MOST_SLOW, target.health.latencies().length / 100))
-    expect(target.blocks().filter(({ ms }) => ms > MOST_BLOCK_MS)).toEqual([])
+    expect(tooLong(target.blocks())).toEqual([])
   })
 }
 

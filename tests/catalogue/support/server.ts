@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type HealthWatch, watchHealth } from './health'
 
 /** A stretch in which the server's event loop did nothing else, by its own doing. */
-export type Block = { ms: number; at: string }
+export type Block = { ms: number /** Of it, on the processor. */; ranMs: number; at: string }
 
 export type Spawned = {
   readonly url: string
