@@ -43,9 +43,17 @@ function canonical(summary: Record<string, unknown>): string {
   return text ? `${text}}` : '{}'
 }
 
+/** Values whose JSON has one form only, so that the package need not be asked: words, finite numbers, lists of words. */
+const isPlain = (value: unknown): boolean => {
+  if (typeof value === 'string') return value.isWellFormed()
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (Array.isArray(value)) return value.every((item) => typeof item === 'string' && item.isWellFormed())
+  return typeof value === 'boolean' || value === null
+}
+
 /** What has no canonical form (half a surrogate pair, NaN) is made into what has; that is rare, so it is tried last. */
 function canonicalValue(value: unknown): string {
-  if (typeof value === 'string' && value.isWellFormed()) return JSON.stringify(value)
+  if (isPlain(value)) return JSON.stringify(value)
   try {
     return canonicalize(value) ?? 'null'
   } catch {
