@@ -9,7 +9,7 @@ type Head = { seq: number; hash: string; at: number }
 /** By its primary key: a limit would cost more than the look-up. */
 const readHead = query<{ scope: ChainScope }>()((db, p) => {
   const t = db.of(auditHeads)
-  return db.select({ seq: t.seq, hash: t.hash, at: t.at }).from(t).where(eq(t.scope, p.scope)).limit(1)
+  return db.select({ seq: t.seq, hash: t.hash, at: t.at }).from(t).where(eq(t.scope, p.scope))
 })
 
 /** A change that changes nothing, for the lock that comes with it. */

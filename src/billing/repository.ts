@@ -4,9 +4,10 @@ import { command, counted, query } from '../kernel/store'
 import { REVENUE } from './schema'
 import { type HoldRow, type HoldState, holds, type LedgerRow, ledgerEntries, wallets } from './table'
 
+/** By its primary key: a limit would cost more than the look-up. */
 export const walletOf = query<{ id: OwnerScope }>()((db, p) => {
   const t = db.of(wallets)
-  return db.select({ balance: t.balance, held: t.held }).from(t).where(eq(t.id, p.id)).limit(1)
+  return db.select({ balance: t.balance, held: t.held }).from(t).where(eq(t.id, p.id))
 })
 
 /** Claims an amount if that much is available, in one statement, so no two can claim the same credit (I7). */
