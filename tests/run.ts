@@ -1,10 +1,9 @@
 /**
- * The test command: types, lint, generated files, the tests on SQLite, the tests that start processes,
- * then the database-bound ones again on Postgres. One line a step; the last line sums up; exits 1 when
- * anything failed.
+ * The test command: types, lint, generated files, the tests on SQLite, then the database-bound ones again
+ * on Postgres. One line a step; the last line sums up; exits 1 when anything failed.
  */
 import { BUN, runCheck, runTests, type Tally } from './run/children'
-import { planTests } from './run/plan'
+import { type Files, planTests } from './run/plan'
 import { findPostgres } from './run/postgres'
 
 const plan = await planTests('tests')
@@ -13,8 +12,7 @@ const tallies: Tally[] = []
 await step('types', () => runCheck([BUN, 'run', 'check:types']))
 await step('lint', () => runCheck([BUN, 'run', 'check:lint']))
 await step('generated files', () => runCheck([BUN, 'drizzle/generate.ts', '--check']))
-await step(`tests on SQLite (${plan.inProcess.length} files)`, () => runTests(plan.inProcess, { workers: 2 }))
-await step(`tests that start processes (${plan.spawning.length} files)`, () => runTests(plan.spawning, { workers: 1 }))
+await runFiles('SQLite', plan.all)
 await onPostgres()
 
 const sum = (pick: (tally: Tally) => number) => tallies.reduce((total, tally) => total + pick(tally), 0)
@@ -31,6 +29,12 @@ async function step(name: string, run: () => Promise<Tally>): Promise<void> {
   print(`── ${name}: ${tally.failed ? 'FAILED' : 'ok'}, ${tally.passed} passed, ${tally.failed} failed, ${took}`)
 }
 
+async function runFiles(database: string, { inProcess, spawning }: Files, env = {}): Promise<void> {
+  await step(`tests on ${database} (${inProcess.length} files)`, () => runTests(inProcess, { workers: 2, env }))
+  const name = `tests on ${database} that start processes (${spawning.length} files)`
+  await step(name, () => runTests(spawning, { workers: 1, env }))
+}
+
 async function onPostgres(): Promise<void> {
   const found = await findPostgres()
   if ('missing' in found) {
@@ -38,8 +42,8 @@ async function onPostgres(): Promise<void> {
     return
   }
   try {
-    const name = `tests on Postgres (${plan.databaseBound.length} files, ${found.where})`
-    await step(name, () => runTests(plan.databaseBound, { workers: 2, env: { SVC_TEST_POSTGRES_URL: found.url } }))
+    print(`\n── Postgres is ${found.where}`)
+    await runFiles('Postgres', plan.databaseBound, { SVC_TEST_POSTGRES_URL: found.url })
   } finally {
     await found.stop()
   }

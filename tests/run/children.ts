@@ -33,12 +33,15 @@ function summed(text: string, word: 'pass' | 'fail'): number {
   return found ? Number(found[1]) : 0
 }
 
+/** This environment without settings of the product: they would reach the servers under test. */
+const unconfigured = () => Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_')))
+
 async function run(command: string[], env: Record<string, string>, onText: (chunk: string) => void) {
   const child = Bun.spawn(command, {
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    env: { ...process.env, FORCE_COLOR: '0', NO_COLOR: '1', ...env },
+    env: { ...unconfigured(), FORCE_COLOR: '0', NO_COLOR: '1', ...env },
   })
   const parts: string[] = []
   const drain = async (stream: ReadableStream<Uint8Array>) => {

@@ -1,12 +1,12 @@
 import { dirname, join, normalize } from 'node:path'
 
+/** Test files by what they need: `inProcess` may share the machine, `spawning` runs one file at a time, so that timings mean something. */
+export type Files = { inProcess: string[]; spawning: string[] }
+
 export type Plan = {
-  /** Everything that runs inside the test runner's own process. */
-  inProcess: string[]
-  /** What starts programs or servers of its own: run one file at a time, so that timings mean something. */
-  spawning: string[]
-  /** What asks for a store or a world and can therefore run on either database. */
-  databaseBound: string[]
+  all: Files
+  /** Those that ask for a store, a world or a database, and can therefore run on either one. */
+  databaseBound: Files
 }
 
 /** These open the database that `SVC_TEST_POSTGRES_URL` chooses. */
@@ -16,13 +16,13 @@ const SPAWNS = /\bBun\.spawn(Sync)?\(|from 'node:child_process'/
 /** Sorts the test files of a folder by what they and the helpers they import do; read, never listed by hand. */
 export async function planTests(folder: string): Promise<Plan> {
   const files = (await Array.fromAsync(new Bun.Glob(`${folder}/**/*.test.{ts,tsx}`).scan('.'))).sort()
-  const plan: Plan = { inProcess: [], spawning: [], databaseBound: [] }
+  const none = (): Files => ({ inProcess: [], spawning: [] })
+  const plan: Plan = { all: none(), databaseBound: none() }
   for (const file of files) {
     const sources = await closureOf(file)
-    const spawns = [...sources.values()].some((text) => SPAWNS.test(text))
-    const list = spawns ? plan.spawning : plan.inProcess
-    list.push(file)
-    if (!spawns && [...sources.keys()].some((source) => DATABASE.test(source))) plan.databaseBound.push(file)
+    const kind = [...sources.values()].some((text) => SPAWNS.test(text)) ? 'spawning' : 'inProcess'
+    plan.all[kind].push(file)
+    if ([...sources.keys()].some((source) => DATABASE.test(source))) plan.databaseBound[kind].push(file)
   }
   return plan
 }
