@@ -68,7 +68,10 @@ const run = cliOver(world)
 const here = ['--data-dir', world.folder]
 
 async function results(...line: string[]): Promise<Map<string, Result>> {
+  // The checks of this machine read the configuration themselves, so it must name the database of this run.
+  process.env.SVC_DATABASE_URL = world.config.databaseUrl
   const { stdout } = await run(['doctor', '--json', ...line, ...here])
+  delete process.env.SVC_DATABASE_URL
   return new Map((JSON.parse(stdout) as Result[]).map((result) => [result.check, result]))
 }
 
