@@ -22,7 +22,7 @@ export function banner(running: RunningApp, { isTty, startedMs }: { isTty: boole
     `  OpenAPI     ${url}/openapi.json`,
     `  Operators   ${here(socket)} (svc-admin finds it)`,
     '',
-    ...keyLines(seed, isTty, here),
+    ...keyLines(running, isTty, here),
     `Ready in ${(startedMs / 1000).toFixed(1)} s. Ctrl-C stops the server.`,
     '',
   ]
@@ -51,7 +51,8 @@ const enginesLine = (hasModel: boolean): string =>
     ? 'connected'
     : 'built-in engine for all text modes: free, instant, not a language model (connect one with SVC_ENGINE_BASE_URL)'
 
-function keyLines(seed: RunningApp['seed'], isTty: boolean, here: (path: string) => string): string[] {
+function keyLines({ seed, keyless }: RunningApp, isTty: boolean, here: (path: string) => string): string[] {
+  if (keyless) return ['No keys exist. Create one: svc-admin keys create --name NAME', '']
   if (!seed) return []
   if (!isTty) return [`First key written to ${here(seed.keyFile)} (mode 0600)`, '']
   return [

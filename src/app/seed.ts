@@ -15,7 +15,7 @@ export async function seedFirstRun(container: Container, dataDir: string): Promi
   const keyFile = join(dataDir, 'dev-key')
   const { store, orgs, billing, keys } = container
   const call = startUpCall()
-  if ((await keys.operator.list(call, { limit: 1 })).items.length) return null
+  if (await hasKeys(container)) return null
   const made = await store.write(async (tx) => {
     const user = await orgs.createUser(tx, { email: 'owner@localhost', name: 'Owner' })
     const org = await orgs.createOrg(tx, call, user.id, { name: 'Dev' })
@@ -29,6 +29,10 @@ export async function seedFirstRun(container: Container, dataDir: string): Promi
   })
   return { key: made.key, keyFile, org: 'Dev' }
 }
+
+/** Whether anyone has a key; without one nobody can ask anything. */
+export const hasKeys = async ({ keys }: Container): Promise<boolean> =>
+  (await keys.operator.list(startUpCall(), { limit: 1 })).items.length > 0
 
 /** What the server does on its own at start is on the record as its own. */
 function startUpCall(): Call<OperatorCaller> {

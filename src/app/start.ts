@@ -5,7 +5,7 @@ import { ConfigError } from '../kernel/config'
 import { errorFields } from '../kernel/log'
 import { isEgressGuarded } from '../kernel/outbound-canary'
 import { type OpenApp, type OpenOptions, openApp } from './open'
-import { type Seed, seedFirstRun } from './seed'
+import { hasKeys, type Seed, seedFirstRun } from './seed'
 
 export type RunningApp = {
   readonly url: string
@@ -13,6 +13,8 @@ export type RunningApp = {
   readonly app: OpenApp
   /** Made by this start, the first of a dev data folder; null later and in production. */
   readonly seed: Seed | null
+  /** Nobody has a key yet, and production makes none. */
+  readonly keyless: boolean
   /** SIGTERM's way: no new connections, what is in flight ends by itself or within the grace, then everything closes. */
   stop(): Promise<void>
 }
@@ -34,6 +36,7 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
   try {
     if (!(await isEgressGuarded())) throw egressOpen()
     const seed = config.production ? null : await seedFirstRun(app.container, config.dataDir)
+    const keyless = config.production && !(await hasKeys(app.container))
     const server = listen(app)
     const socket = join(config.dataDir, 'ops.sock')
     const ops = listenForOperators(app, socket)
@@ -54,6 +57,7 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
       socket,
       app,
       seed,
+      keyless,
       stop: () => {
         stopping ??= stop()
         return stopping

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type Outcome } from '../chaos/client'
@@ -42,6 +42,24 @@ describe('two servers', () => {
     await first.kill()
     const second = await startServerProcess({ dataDir, port: first.port })
     expect(await second.stop()).toBe(0)
+  })
+})
+
+describe('a production start', () => {
+  const production = { NODE_ENV: 'production', SVC_PUBLIC_URL: 'https://svc.example', SVC_LOG_FORMAT: 'json' }
+
+  test('makes no key, and says how to make the first', async () => {
+    const dataDir = folder()
+    const server = await startServerProcess({ dataDir, env: { ...production, ...engine } })
+    expect(await server.stop()).toBe(0)
+    expect(await server.output()).toContain('No keys exist. Create one: svc-admin keys create --name NAME')
+    expect(existsSync(join(dataDir, 'dev-key'))).toBe(false)
+  })
+
+  test('is refused with all that is missing, exit 1', async () => {
+    const server = await spawnServer({ dataDir: folder(), env: { NODE_ENV: 'production' } })
+    expect(await server.exited).toBe(1)
+    expect((await server.output()).split('\n').filter((line) => line.startsWith('error: '))).toHaveLength(2)
   })
 })
 
