@@ -6,14 +6,14 @@ export const insufficientCredits = defineError(
   'unpaid',
   'insufficient_credits',
   (available: number, reserved: number) =>
-    `The balance is ${spellCents(available)} and this call reserves up to ${spellCents(reserved)}. ` +
-    'Add credit or lower max_iterations. Nothing was charged.',
+    `The balance is ${spellCents(available)} cents and this call reserves up to ${spellCents(reserved)}. ` +
+    'Add credit or shorten the prompt. Nothing was charged.',
 )
 
 export const noCredits = defineError(
   'unpaid',
   'insufficient_credits',
-  (available: number) => `The balance is ${spellCents(available)}. Add credit to go on. Nothing was charged.`,
+  (available: number) => `The balance is ${spellCents(available)} cents. Add credit to go on. Nothing was charged.`,
 )
 
 export const capReached = defineError(

@@ -44,8 +44,8 @@ export function askFromChat(order: ChatOrder): Ask {
 }
 
 /** The engine a client names; unknown names fall back to auto (contract 4). */
-function engineOf(model: string | undefined): { id: string; mode: Ask['mode'] } | null {
-  const entry = model === undefined ? null : findEngine(model)
+function engineOf(model: string | null | undefined): { id: string; mode: Ask['mode'] } | null {
+  const entry = model ? findEngine(model) : null
   return entry === null || entry.mode === 'auto' ? null : { id: entry.id, mode: entry.mode as Ask['mode'] }
 }
 

@@ -16,13 +16,13 @@ export type ChatMessage = Static<typeof ChatMessage>
 /** Body of `POST /chat/completions` (contract 4). Anything else a chat client sends is accepted and ignored. */
 export const ChatOrder = t.Object(
   {
-    model: t.Optional(t.String()),
+    model: t.Optional(nullable(t.String())),
     messages: t.Array(ChatMessage, { minItems: 1, maxItems: 10_000 }),
     stream: t.Optional(nullable(t.Boolean())),
     stream_options: t.Optional(nullable(t.Object({ include_usage: t.Optional(t.Boolean()) }))),
     temperature: t.Optional(nullable(t.Number({ minimum: 0, maximum: 2 }))),
     conversation_id: t.Optional(nullable(t.String())),
-    skills: t.Optional(t.Array(t.String({ maxLength: 64 }), { maxItems: 20 })),
+    skills: t.Optional(nullable(t.Array(t.String({ maxLength: 64 }), { maxItems: 20 }))),
     metadata: t.Optional(nullable(JsonObject)),
   },
   { $id: 'ChatOrder' },

@@ -76,7 +76,7 @@ describe('no overdraft', () => {
       kind: 'unpaid',
       code: 'insufficient_credits',
       message:
-        'The balance is 0.40 and this call reserves up to 0.40. Add credit or lower max_iterations. Nothing was charged.',
+        'The balance is 0.40 cents and this call reserves up to 0.40. Add credit or shorten the prompt. Nothing was charged.',
     })
     expect(await ada.balance()).toEqual({ balance: 399_999, held: 0, available: 399_999 })
   })
