@@ -80,7 +80,7 @@ const REFUSED: [string, unknown, string, string][] = [
     'a model that is a number',
     { messages: [user], model: 5 },
     'validation_error',
-    '"model" is 5; it must be a string.',
+    '"model" is 5; it must be a string or null.',
   ],
   [
     'metadata of 51 keys',
