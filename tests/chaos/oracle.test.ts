@@ -1,0 +1,102 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { seededRandom } from '../support/random'
+import { devKeyOf } from '../support/server-process'
+import { startUpstream } from '../support/upstream'
+import { copyDataDir, inspectCopy, verifyCopy } from './copy'
+import { reread } from './reread'
+import { createRig } from './rig'
+
+const upstream = await startUpstream()
+const rig = await createRig(upstream)
+const root = mkdtempSync(join(tmpdir(), 'svc-oracle-'))
+afterAll(async () => {
+  await upstream.stop()
+  rig.close()
+  rmSync(root, { recursive: true, force: true })
+})
+
+const first = await rig.boot()
+await rig.load(first, seededRandom(1), Bun.sleep(1_500))
+
+/** A copy of what the kill left, with something done to it that must not go unseen. */
+function tampered(sql: string): string {
+  const copy = join(root, 'copy')
+  copyDataDir(rig.dataDir, copy)
+  const database = new Database(join(copy, 'svc.db'))
+  for (const { name } of database.query("SELECT name FROM sqlite_master WHERE type = 'trigger'").all() as {
+    name: string
+  }[]) {
+    database.run(`DROP TRIGGER "${name}"`)
+  }
+  database.run(sql)
+  database.close()
+  return copy
+}
+
+test('what a kill leaves is found sound before anything is done to it', async () => {
+  await rig.checkCopy()
+  expect(rig.violations).toEqual([])
+  expect(rig.witness.answers.length).toBeGreaterThan(0)
+  expect(rig.witness.keys.length).toBeGreaterThan(0)
+})
+
+test.each([
+  ['a lost answer', 'DELETE FROM usage_records', /was acknowledged and has no usage row/],
+  ['an answer off the record', "DELETE FROM audit_events WHERE action = 'completion.created'", /is not on the record/],
+  ['another price', 'UPDATE usage_records SET cost_micro = cost_micro + 1', /and stored \d+ micro-cents/],
+  [
+    'a charge without its other half',
+    "DELETE FROM ledger_entries WHERE account = 'revenue'",
+    /has 1 legs in the ledger, not 2/,
+  ],
+  [
+    'a call counted twice',
+    'UPDATE usage_records SET request_id = (SELECT max(request_id) FROM usage_records)',
+    /has \d+ usage rows/,
+  ],
+  ['a lost key', 'DELETE FROM api_keys', /was acknowledged and is not there/],
+  ['sums that disagree', 'UPDATE holds SET settled_amount = 0', /charged \d+, used \d+, settled 0/],
+])('sees %s', (_, sql, expected) => {
+  expect(inspectCopy(tampered(sql), rig.witness).join('\n')).toMatch(expected)
+})
+
+test.each([
+  ['a changed wallet', 'UPDATE wallets SET balance = balance + 1', /^ledger and holds: .*its ledger entries sum to/m],
+  ['a changed audit row', "UPDATE audit_events SET action = 'x' WHERE seq = 1", /^audit chain: /m],
+  ['half a turn', 'DELETE FROM messages WHERE seq = 2', /^conversations: .*counts 2 messages and has 1/m],
+])('`verify` sees %s', async (_, sql, expected) => {
+  expect((await verifyCopy(tampered(sql))).join('\n')).toMatch(expected)
+})
+
+test('reading back sees a turn that changed, a name that changed, a conversation that went or came back', async () => {
+  const server = await rig.boot()
+  const known = rig.witness.conversations.filter(({ deleted, pending }) => !deleted && !Object.keys(pending).length)
+  expect(known.length).toBeGreaterThan(3)
+  const [changed, renamed, back] = known
+  const problems = await reread(
+    { url: server.url, key: devKeyOf(rig.dataDir) },
+    {
+      conversations: [
+        { ...changed!, turns: [{ prompt: changed!.turns[0]!.prompt, answer: 'something else' }] },
+        { ...renamed!, title: 'never its name' },
+        { ...back!, deleted: true },
+        { ...back!, id: crypto.randomUUID() },
+      ],
+      keys: [{ id: crypto.randomUUID(), name: 'x', secret: 'svc_sk_live_x' }],
+    },
+  )
+  await server.stop()
+  expect(
+    problems.map((problem) => problem.replace(/[0-9a-f-]{36}/, 'ID').replace(/called ".*?"/, 'called "…"')).sort(),
+  ).toEqual([
+    'conversation ID is called "…", not "never its name"',
+    'conversation ID lost or changed a turn',
+    'conversation ID was acknowledged and answers 404',
+    'conversation ID was deleted and is back',
+    'key ID was acknowledged and does not work',
+  ])
+})
