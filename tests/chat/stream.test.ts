@@ -13,7 +13,7 @@ async function stream(words: string, members: object = {}) {
 
 describe('a chat stream (contract 4)', () => {
   test('is role, texts, finish, [DONE], in that order and without event names', async () => {
-    const { frames, headers } = await stream('[[say:one two three]][[slow:4]]')
+    const { frames, headers } = await stream('[[say:one two three]][[slow:60]]')
     expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     expect(frames.every(({ event }) => event === null)).toBe(true)
     const chunks = frames.slice(0, -1).map(({ data }) => data)

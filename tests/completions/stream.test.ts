@@ -18,7 +18,7 @@ const only = (frames: Frame[], event: string) => frames.filter((frame) => frame.
 describe('a native stream (contract 3)', () => {
   test('is meta, tokens, done, and no [DONE]', async () => {
     const { frames, headers, text } = await stream({
-      prompt: freshPrompt('[[say:one two three]][[slow:5]]'),
+      prompt: freshPrompt('[[say:one two three]][[slow:60]]'),
       metadata: { a: 1 },
     })
     expect(eventNames(frames)).toEqual(['meta', 'token', 'token', 'token', 'done'])
