@@ -33,6 +33,8 @@ const PRAGMAS = [
   'journal_size_limit = 67108864',
   // Ids are random, so rows land on pages all over: the default 2 MB would write each of them many times.
   'cache_size = -65536',
+  // What a savepoint would undo is kept in memory; as a file it was half of everything written.
+  'temp_store = MEMORY',
 ]
 
 /** Opens the database file, one writer and one reader connection. Migrations are applied before, by `migrate`. */
