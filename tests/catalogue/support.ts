@@ -5,6 +5,8 @@ import { type Household, settle } from './support/people'
 import { type Reply, request, type Sending } from './support/reply'
 import { type Spawned, spawnServer } from './support/server'
 
+export { eventually } from '../support/eventually'
+
 /*
  * The attack catalogue of reliability 3, areas A, B, C, G, I and P, against the real server: `bun
  * src/main.ts` in a data folder of its own, asked over sockets. A row that contradicts the contract
@@ -74,19 +76,4 @@ export async function startTarget({ env = {}, engine = 'scripted' }: Options = {
     return { balance: body.balance_cents as number, held: body.held_cents as number }
   }
   return { ...server, upstream, people, databaseUrl: database?.url ?? null, send, moneyOf }
-}
-
-/** Asks again until it holds; fails after `withinMs` with what was seen last. */
-export async function eventually<T>(
-  ask: () => T | Promise<T>,
-  holds: (seen: T) => boolean,
-  withinMs = 5_000,
-): Promise<T> {
-  const until = performance.now() + withinMs
-  for (;;) {
-    const seen = await ask()
-    if (holds(seen)) return seen
-    if (performance.now() > until) throw new Error(`still ${JSON.stringify(seen)} after ${withinMs} ms`)
-    await Bun.sleep(20)
-  }
 }
