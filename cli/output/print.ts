@@ -1,9 +1,9 @@
+import { csvLine } from '../../src/kernel/csv'
 import { clean } from '../../src/kernel/text'
 import { usageFailure } from '../failure'
 import type { Io } from '../io'
 import { type CellStyle, cell } from './cell'
 import { type Column, valueAt } from './columns'
-import { csvLine } from './csv'
 import { type JsonObject, mapStrings, safeJson } from './json'
 import { record, table } from './table'
 

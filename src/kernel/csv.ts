@@ -1,0 +1,39 @@
+import { unparse } from 'papaparse'
+
+export type CsvCell = string | number | boolean | null
+
+/** An answer that is CSV: a file to keep, never a page to show (F7). `name` is a constant of the code. */
+export const csvHeaders = (name: string) => ({
+  'content-type': 'text/csv; charset=utf-8; header=present',
+  'content-disposition': `attachment; filename="${name}.csv"`,
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+})
+
+/** Records as RFC 4180 text, each ended by CRLF. No cell can start a formula in a spreadsheet (F7). */
+export const csvLines = (records: readonly (readonly CsvCell[])[]): string =>
+  records.length === 0 ? '' : `${unparse(records.map(harmlessCells), { newline: '\r\n' })}\r\n`
+
+/** One record, its line not ended: for printers that end lines themselves. */
+export const csvLine = (cells: readonly CsvCell[]): string => unparse([harmlessCells(cells)])
+
+/** A whole file in pieces: the header at once, then each page of records as it comes. */
+export async function* csvFile(
+  columns: readonly string[],
+  pages: AsyncIterable<readonly (readonly CsvCell[])[]>,
+): AsyncGenerator<string> {
+  yield csvLines([columns])
+  for await (const page of pages) if (page.length) yield csvLines(page)
+}
+
+/** What makes a spreadsheet compute: a sign of a formula first, full-width ones and blanks before it included. */
+const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20])/
+const NUMBER = /^[+-]?\d+(?:\.\d+)?$/
+
+const harmlessCells = (cells: readonly CsvCell[]): string[] => cells.map(harmless)
+
+function harmless(cell: CsvCell): string {
+  if (cell === null) return ''
+  if (typeof cell !== 'string') return String(cell)
+  return FORMULA.test(cell) && !NUMBER.test(cell) ? `'${cell}` : cell
+}

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'bun:test'
+import { parse } from 'csv-parse/sync'
+import fc from 'fast-check'
+import { csvFile, csvHeaders, csvLine, csvLines } from '../../src/kernel/csv'
+
+const read = (text: string): string[][] => parse(text, { record_delimiter: '\r\n' })
+
+describe('csv', () => {
+  test('is RFC 4180: CRLF after every record, quotes only where they are needed', () => {
+    expect(
+      csvLines([
+        ['a', 'b'],
+        ['x,y', 'say "hi"'],
+        [1.5, null],
+        [true, 'two\nlines'],
+      ]),
+    ).toBe('a,b\r\n"x,y","say ""hi"""\r\n1.5,\r\ntrue,"two\nlines"\r\n')
+  })
+
+  test('is nothing for no records', () => {
+    expect(csvLines([])).toBe('')
+  })
+
+  test.each([
+    ["=cmd|'/C calc'!A0"],
+    ['+1+cmd'],
+    ['-1+2'],
+    ['@SUM(A1)'],
+    ['\t=1+1'],
+    ['\r=1+1'],
+    ['\n=1+1'],
+    ['  =1+1'],
+    ['\u00a0=1+1'],
+    ['＝1+1'],
+    ['－1+1'],
+    ['=HYPERLINK("http://127.0.0.1/?"&A1,"x")'],
+    ['-'],
+  ])('%j cannot start a formula', (text) => {
+    expect(read(csvLines([[text, 'next']]))).toEqual([[`'${text}`, 'next']])
+  })
+
+  test.each([['-1'], ['+1'], ['-0.000001'], ['a=b'], ['1-2'], ["'quoted"], ['']])('%j is left alone', (text) => {
+    expect(read(csvLines([[text, 'next']]))).toEqual([[text, 'next']])
+  })
+
+  test('numbers below zero stay numbers', () => {
+    expect(csvLine([-5, -0.25, 1e21])).toBe('-5,-0.25,1e+21')
+  })
+
+  test('any text comes back from a parser as it went in, but for the mark before a formula', () => {
+    const cell = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"', ',', '\r', '\n', '\r\n', '"",\r\n"'))
+    fc.assert(
+      fc.property(fc.array(fc.tuple(cell, cell, cell), { minLength: 1, maxLength: 5 }), (records) => {
+        const back = read(csvLines(records))
+        expect(back.map((cells, row) => cells.map((text, at) => unmarked(text, records[row]![at]!)))).toEqual(records)
+      }),
+    )
+  })
+
+  const unmarked = (text: string, wanted: string) => (text === `'${wanted}` ? wanted : text)
+
+  test('a file is its header and its pages, in pieces', async () => {
+    async function* pages() {
+      yield [[1, 'a']]
+      yield []
+      yield [[2, 'b']]
+    }
+    expect(await Array.fromAsync(csvFile(['id', 'name'], pages()))).toEqual(['id,name\r\n', '1,a\r\n', '2,b\r\n'])
+  })
+
+  test('an answer that is CSV is a file to keep', () => {
+    expect(csvHeaders('usage')).toMatchObject({
+      'content-type': 'text/csv; charset=utf-8; header=present',
+      'content-disposition': 'attachment; filename="usage.csv"',
+      'x-content-type-options': 'nosniff',
+    })
+  })
+})
