@@ -4,7 +4,6 @@ CREATE TABLE "api_keys" (
 	"org_id" text,
 	"name" text NOT NULL,
 	"prefix" text NOT NULL,
-	"hash" text NOT NULL,
 	"scopes" jsonb NOT NULL,
 	"tier" text NOT NULL,
 	"rpm_limit" bigint,
@@ -16,7 +15,8 @@ CREATE TABLE "api_keys" (
 	"created_at" bigint NOT NULL,
 	"last_used_at" bigint,
 	"expires_at" bigint,
-	"revoked_at" bigint
+	"revoked_at" bigint,
+	"rotating_until" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "audit_events" (
@@ -47,6 +47,17 @@ CREATE TABLE "audit_heads" (
 	"at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "billing_limits" (
+	"owner" text PRIMARY KEY NOT NULL,
+	"daily_cap_cents" bigint,
+	"monthly_cap_cents" bigint,
+	"low_balance_threshold_cents" bigint NOT NULL,
+	"top_up_enabled" boolean NOT NULL,
+	"top_up_threshold_cents" bigint,
+	"top_up_amount_cents" bigint,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "conversations" (
 	"id" text PRIMARY KEY NOT NULL,
 	"user_id" text NOT NULL,
@@ -55,6 +66,16 @@ CREATE TABLE "conversations" (
 	"message_count" bigint DEFAULT 0 NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "grant_codes" (
+	"hash" text PRIMARY KEY NOT NULL,
+	"amount_cents" bigint NOT NULL,
+	"note" text,
+	"created_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"used_at" bigint,
+	"used_for" text
 );
 --> statement-breakpoint
 CREATE TABLE "holds" (
@@ -70,6 +91,12 @@ CREATE TABLE "holds" (
 	"expires_at" bigint NOT NULL,
 	CONSTRAINT "holds_amount" CHECK ("holds"."amount" > 0),
 	CONSTRAINT "holds_settled" CHECK ("holds"."settled_amount" >= 0 AND "holds"."settled_amount" <= "holds"."amount")
+);
+--> statement-breakpoint
+CREATE TABLE "key_secrets" (
+	"hash" text PRIMARY KEY NOT NULL,
+	"key_id" text NOT NULL,
+	"ends_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "ledger_entries" (
@@ -105,9 +132,49 @@ CREATE TABLE "orgs" (
 	"name" text NOT NULL,
 	"slug" text NOT NULL,
 	"type" text NOT NULL,
+	"plan_note" text,
 	"suspended_at" bigint,
+	"deleted_at" bigint,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "payment_customers" (
+	"owner" text NOT NULL,
+	"provider" text NOT NULL,
+	"customer" text NOT NULL,
+	CONSTRAINT "payment_customers_owner_provider_pk" PRIMARY KEY("owner","provider")
+);
+--> statement-breakpoint
+CREATE TABLE "payment_events" (
+	"id" text PRIMARY KEY NOT NULL,
+	"type" text NOT NULL,
+	"at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "purchases" (
+	"id" text PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"user_id" text,
+	"kind" text NOT NULL,
+	"provider" text NOT NULL,
+	"amount_cents" bigint NOT NULL,
+	"state" text NOT NULL,
+	"session_ref" text,
+	"payment_ref" text,
+	"success_url" text,
+	"cancel_url" text,
+	"refunded_cents" bigint NOT NULL,
+	"refunded_at" bigint NOT NULL,
+	"disputed_cents" bigint NOT NULL,
+	"disputed_at" bigint NOT NULL,
+	"taken" bigint NOT NULL,
+	"attempts" bigint NOT NULL,
+	"next_at" bigint NOT NULL,
+	"error" text,
+	"created_at" bigint NOT NULL,
+	"ended_at" bigint,
+	CONSTRAINT "purchases_amount" CHECK ("purchases"."amount_cents" > 0)
 );
 --> statement-breakpoint
 CREATE TABLE "sessions" (
@@ -172,25 +239,31 @@ CREATE TABLE "wallets" (
 	"id" text PRIMARY KEY NOT NULL,
 	"balance" bigint NOT NULL,
 	"held" bigint NOT NULL,
+	"capped" boolean NOT NULL,
 	CONSTRAINT "wallets_balance" CHECK ("wallets"."balance" >= 0),
 	CONSTRAINT "wallets_held" CHECK ("wallets"."held" >= 0 AND "wallets"."held" <= "wallets"."balance")
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX "api_keys_by_hash" ON "api_keys" USING btree ("hash");--> statement-breakpoint
 CREATE INDEX "api_keys_by_user" ON "api_keys" USING btree ("user_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "api_keys_by_org" ON "api_keys" USING btree ("org_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "audit_events_by_entity" ON "audit_events" USING btree ("scope","entity_id","seq") WHERE "audit_events"."entity_type" <> 'completion';--> statement-breakpoint
 CREATE INDEX "conversations_by_user" ON "conversations" USING btree ("user_id","updated_at","id");--> statement-breakpoint
 CREATE INDEX "holds_open" ON "holds" USING btree ("expires_at") WHERE "holds"."state" = 'open';--> statement-breakpoint
+CREATE INDEX "key_secrets_by_key" ON "key_secrets" USING btree ("key_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "ledger_entries_once" ON "ledger_entries" USING btree ("ref","kind","account");--> statement-breakpoint
 CREATE INDEX "members_by_user" ON "members" USING btree ("user_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "messages_by_conversation" ON "messages" USING btree ("conversation_id","seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "orgs_by_slug" ON "orgs" USING btree ("slug");--> statement-breakpoint
+CREATE INDEX "purchases_by_owner" ON "purchases" USING btree ("owner","created_at");--> statement-breakpoint
+CREATE INDEX "purchases_by_payment" ON "purchases" USING btree ("payment_ref");--> statement-breakpoint
+CREATE INDEX "purchases_due" ON "purchases" USING btree ("next_at") WHERE "purchases"."kind" = 'top_up' AND "purchases"."state" = 'open';--> statement-breakpoint
+CREATE UNIQUE INDEX "purchases_one_top_up" ON "purchases" USING btree ("owner") WHERE "purchases"."kind" = 'top_up' AND "purchases"."state" = 'open';--> statement-breakpoint
 CREATE UNIQUE INDEX "sessions_by_token" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "sessions_by_user" ON "sessions" USING btree ("user_id");--> statement-breakpoint
 CREATE INDEX "sessions_by_expiry" ON "sessions" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "usage_records_by_owner" ON "usage_records" USING btree ("owner","at");--> statement-breakpoint
 CREATE UNIQUE INDEX "users_by_email" ON "users" USING btree ("email");--> statement-breakpoint
+CREATE INDEX "users_by_active_org" ON "users" USING btree ("active_org_id");--> statement-breakpoint
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$;
 --> statement-breakpoint
 CREATE TRIGGER audit_events_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

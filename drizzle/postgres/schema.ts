@@ -1,6 +1,7 @@
 /** Every table, as Postgres sees it: what drizzle-kit reads to make `drizzle/postgres/*.sql`. */
 import * as audit from '../../src/audit/table'
 import * as auth from '../../src/auth/table'
+import * as payments from '../../src/billing/payments/table'
 import * as billing from '../../src/billing/table'
 import * as talk from '../../src/conversations/table'
 import * as keys from '../../src/keys/table'
@@ -15,11 +16,17 @@ export const spendDays = usage.spendDays.postgres
 export const wallets = billing.wallets.postgres
 export const holds = billing.holds.postgres
 export const ledgerEntries = billing.ledgerEntries.postgres
+export const billingLimits = billing.billingLimits.postgres
+export const purchases = payments.purchases.postgres
+export const paymentCustomers = payments.paymentCustomers.postgres
+export const paymentEvents = payments.paymentEvents.postgres
+export const grantCodes = payments.grantCodes.postgres
 export const userSettings = settings.userSettings.postgres
 export const users = orgRoom.users.postgres
 export const orgs = orgRoom.orgs.postgres
 export const members = orgRoom.members.postgres
 export const apiKeys = keys.apiKeys.postgres
+export const keySecrets = keys.keySecrets.postgres
 export const sessions = auth.sessions.postgres
 export const conversations = talk.conversations.postgres
 export const messages = talk.messages.postgres

@@ -4,7 +4,6 @@ CREATE TABLE `api_keys` (
 	`org_id` text,
 	`name` text NOT NULL,
 	`prefix` text NOT NULL,
-	`hash` text NOT NULL,
 	`scopes` text NOT NULL,
 	`tier` text NOT NULL,
 	`rpm_limit` integer,
@@ -16,10 +15,10 @@ CREATE TABLE `api_keys` (
 	`created_at` integer NOT NULL,
 	`last_used_at` integer,
 	`expires_at` integer,
-	`revoked_at` integer
+	`revoked_at` integer,
+	`rotating_until` integer
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `api_keys_by_hash` ON `api_keys` (`hash`);--> statement-breakpoint
 CREATE INDEX `api_keys_by_user` ON `api_keys` (`user_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `api_keys_by_org` ON `api_keys` (`org_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE TABLE `audit_events` (
@@ -51,6 +50,17 @@ CREATE TABLE `audit_heads` (
 	`at` integer NOT NULL
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `billing_limits` (
+	`owner` text PRIMARY KEY NOT NULL,
+	`daily_cap_cents` integer,
+	`monthly_cap_cents` integer,
+	`low_balance_threshold_cents` integer NOT NULL,
+	`top_up_enabled` integer NOT NULL,
+	`top_up_threshold_cents` integer,
+	`top_up_amount_cents` integer,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `conversations` (
 	`id` text PRIMARY KEY NOT NULL,
 	`user_id` text NOT NULL,
@@ -62,6 +72,16 @@ CREATE TABLE `conversations` (
 );
 --> statement-breakpoint
 CREATE INDEX `conversations_by_user` ON `conversations` (`user_id`,`updated_at`,`id`);--> statement-breakpoint
+CREATE TABLE `grant_codes` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`amount_cents` integer NOT NULL,
+	`note` text,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`used_at` integer,
+	`used_for` text
+);
+--> statement-breakpoint
 CREATE TABLE `holds` (
 	`ref` text PRIMARY KEY NOT NULL,
 	`wallet_id` text NOT NULL,
@@ -78,6 +98,13 @@ CREATE TABLE `holds` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `holds_open` ON `holds` (`expires_at`) WHERE "holds"."state" = 'open';--> statement-breakpoint
+CREATE TABLE `key_secrets` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`key_id` text NOT NULL,
+	`ends_at` integer
+);
+--> statement-breakpoint
+CREATE INDEX `key_secrets_by_key` ON `key_secrets` (`key_id`);--> statement-breakpoint
 CREATE TABLE `ledger_entries` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`ref` text NOT NULL,
@@ -114,12 +141,56 @@ CREATE TABLE `orgs` (
 	`name` text NOT NULL,
 	`slug` text NOT NULL,
 	`type` text NOT NULL,
+	`plan_note` text,
 	`suspended_at` integer,
+	`deleted_at` integer,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `orgs_by_slug` ON `orgs` (`slug`);--> statement-breakpoint
+CREATE TABLE `payment_customers` (
+	`owner` text NOT NULL,
+	`provider` text NOT NULL,
+	`customer` text NOT NULL,
+	PRIMARY KEY(`owner`, `provider`)
+);
+--> statement-breakpoint
+CREATE TABLE `payment_events` (
+	`id` text PRIMARY KEY NOT NULL,
+	`type` text NOT NULL,
+	`at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `purchases` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`user_id` text,
+	`kind` text NOT NULL,
+	`provider` text NOT NULL,
+	`amount_cents` integer NOT NULL,
+	`state` text NOT NULL,
+	`session_ref` text,
+	`payment_ref` text,
+	`success_url` text,
+	`cancel_url` text,
+	`refunded_cents` integer NOT NULL,
+	`refunded_at` integer NOT NULL,
+	`disputed_cents` integer NOT NULL,
+	`disputed_at` integer NOT NULL,
+	`taken` integer NOT NULL,
+	`attempts` integer NOT NULL,
+	`next_at` integer NOT NULL,
+	`error` text,
+	`created_at` integer NOT NULL,
+	`ended_at` integer,
+	CONSTRAINT "purchases_amount" CHECK("purchases"."amount_cents" > 0)
+);
+--> statement-breakpoint
+CREATE INDEX `purchases_by_owner` ON `purchases` (`owner`,`created_at`);--> statement-breakpoint
+CREATE INDEX `purchases_by_payment` ON `purchases` (`payment_ref`);--> statement-breakpoint
+CREATE INDEX `purchases_due` ON `purchases` (`next_at`) WHERE "purchases"."kind" = 'top_up' AND "purchases"."state" = 'open';--> statement-breakpoint
+CREATE UNIQUE INDEX `purchases_one_top_up` ON `purchases` (`owner`) WHERE "purchases"."kind" = 'top_up' AND "purchases"."state" = 'open';--> statement-breakpoint
 CREATE TABLE `sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`user_id` text NOT NULL,
@@ -183,10 +254,12 @@ CREATE TABLE `users` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `users_by_email` ON `users` (`email`);--> statement-breakpoint
+CREATE INDEX `users_by_active_org` ON `users` (`active_org_id`);--> statement-breakpoint
 CREATE TABLE `wallets` (
 	`id` text PRIMARY KEY NOT NULL,
 	`balance` integer NOT NULL,
 	`held` integer NOT NULL,
+	`capped` integer NOT NULL,
 	CONSTRAINT "wallets_balance" CHECK("wallets"."balance" >= 0),
 	CONSTRAINT "wallets_held" CHECK("wallets"."held" >= 0 AND "wallets"."held" <= "wallets"."balance")
 ) WITHOUT ROWID;

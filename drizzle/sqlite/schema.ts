@@ -1,6 +1,7 @@
 /** Every table, as SQLite sees it: what drizzle-kit reads to make `drizzle/sqlite/*.sql`. */
 import * as audit from '../../src/audit/table'
 import * as auth from '../../src/auth/table'
+import * as payments from '../../src/billing/payments/table'
 import * as billing from '../../src/billing/table'
 import * as talk from '../../src/conversations/table'
 import * as keys from '../../src/keys/table'
@@ -15,11 +16,17 @@ export const spendDays = usage.spendDays.sqlite
 export const wallets = billing.wallets.sqlite
 export const holds = billing.holds.sqlite
 export const ledgerEntries = billing.ledgerEntries.sqlite
+export const billingLimits = billing.billingLimits.sqlite
+export const purchases = payments.purchases.sqlite
+export const paymentCustomers = payments.paymentCustomers.sqlite
+export const paymentEvents = payments.paymentEvents.sqlite
+export const grantCodes = payments.grantCodes.sqlite
 export const userSettings = settings.userSettings.sqlite
 export const users = orgRoom.users.sqlite
 export const orgs = orgRoom.orgs.sqlite
 export const members = orgRoom.members.sqlite
 export const apiKeys = keys.apiKeys.sqlite
+export const keySecrets = keys.keySecrets.sqlite
 export const sessions = auth.sessions.sqlite
 export const conversations = talk.conversations.sqlite
 export const messages = talk.messages.sqlite

@@ -33,7 +33,7 @@ export const credit = command<{ id: OwnerScope; amount: number }>()((tx, p) => {
   const t = tx.of(wallets)
   return tx
     .insert(t)
-    .values({ id: p.id, balance: p.amount, held: 0 })
+    .values({ id: p.id, balance: p.amount, held: 0, capped: false })
     .onConflictDoUpdate({ target: t.id, set: { balance: sql`${t.balance} + excluded.balance` } })
 })
 

@@ -11,6 +11,8 @@ export const wallets = defineTable((k) =>
       id: k.text('id').$type<OwnerScope>().primaryKey(),
       balance: k.int('balance').notNull(),
       held: k.int('held').notNull(),
+      /** The owner has a cap, so charges also count in the owner's `spend_days`. Changed with the limits. */
+      capped: k.bool('capped').notNull(),
     },
     (t) => [
       k.check('wallets_balance', sql`${t.balance} >= 0`),
@@ -65,6 +67,21 @@ export const ledgerEntries = defineTable((k) =>
   ),
 )
 
+/** What an owner has set about money; no row is the defaults of contract 1.9. Whole cents. */
+export const billingLimits = defineTable((k) =>
+  k.table('billing_limits', {
+    owner: k.text('owner').$type<OwnerScope>().primaryKey(),
+    daily_cap_cents: k.int('daily_cap_cents'),
+    monthly_cap_cents: k.int('monthly_cap_cents'),
+    low_balance_threshold_cents: k.int('low_balance_threshold_cents').notNull(),
+    top_up_enabled: k.bool('top_up_enabled').notNull(),
+    top_up_threshold_cents: k.int('top_up_threshold_cents'),
+    top_up_amount_cents: k.int('top_up_amount_cents'),
+    updated_at: k.ms('updated_at').notNull(),
+  }),
+)
+
+export type LimitsRow = Row<typeof billingLimits>
 export type WalletRow = Row<typeof wallets>
 export type HoldRow = Row<typeof holds>
 export type LedgerRow = Row<typeof ledgerEntries>

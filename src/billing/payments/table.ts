@@ -1,0 +1,92 @@
+import { sql } from 'drizzle-orm'
+import type { OwnerScope } from '../../kernel/caller'
+import type { UserId } from '../../kernel/ids'
+import { defineTable, type Row } from '../../kernel/store'
+import type { PurchaseId } from './schema'
+
+export type PurchaseKind = 'checkout' | 'top_up'
+export type PurchaseState = 'open' | 'paid' | 'failed' | 'expired'
+
+/**
+ * Credit somebody buys: at a checkout, or by an automatic top-up. What the processor says of it may come
+ * in any order; the row keeps the facts and the ledger is brought into line with them.
+ */
+export const purchases = defineTable((k) =>
+  k.table(
+    'purchases',
+    {
+      id: k.text('id').$type<PurchaseId>().primaryKey(),
+      owner: k.text('owner').$type<OwnerScope>().notNull(),
+      /** Who asked for it; null for a top-up. */
+      user_id: k.text('user_id').$type<UserId>(),
+      kind: k.text('kind').$type<PurchaseKind>().notNull(),
+      provider: k.text('provider').notNull(),
+      amount_cents: k.int('amount_cents').notNull(),
+      state: k.text('state').$type<PurchaseState>().notNull(),
+      /** The processor's names for the checkout and for the payment. */
+      session_ref: k.text('session_ref'),
+      payment_ref: k.text('payment_ref'),
+      success_url: k.text('success_url'),
+      cancel_url: k.text('cancel_url'),
+      /** Paid back so far, and when the processor said so. */
+      refunded_cents: k.int('refunded_cents').notNull(),
+      refunded_at: k.ms('refunded_at').notNull(),
+      /** Withdrawn by a dispute that is open or lost. */
+      disputed_cents: k.int('disputed_cents').notNull(),
+      disputed_at: k.ms('disputed_at').notNull(),
+      /** Micro-cents of both that were taken out of the wallet again; less than they are when it was spent. */
+      taken: k.int('taken').notNull(),
+      attempts: k.int('attempts').notNull(),
+      next_at: k.ms('next_at').notNull(),
+      error: k.text('error'),
+      created_at: k.ms('created_at').notNull(),
+      ended_at: k.ms('ended_at'),
+    },
+    (t) => [
+      k.index('purchases_by_owner').on(t.owner, t.created_at),
+      k.index('purchases_by_payment').on(t.payment_ref),
+      k.index('purchases_due').on(t.next_at).where(sql`${t.kind} = 'top_up' AND ${t.state} = 'open'`),
+      // Never two top-ups of one owner at once.
+      k.uniqueIndex('purchases_one_top_up').on(t.owner).where(sql`${t.kind} = 'top_up' AND ${t.state} = 'open'`),
+      k.check('purchases_amount', sql`${t.amount_cents} > 0`),
+    ],
+  ),
+)
+
+/** The processor's name for an owner. */
+export const paymentCustomers = defineTable((k) =>
+  k.table(
+    'payment_customers',
+    {
+      owner: k.text('owner').$type<OwnerScope>().notNull(),
+      provider: k.text('provider').notNull(),
+      customer: k.text('customer').notNull(),
+    },
+    (t) => [k.primaryKey({ columns: [t.owner, t.provider] })],
+  ),
+)
+
+/** Events of the processor that were taken in; each counts once (contract 18.2). */
+export const paymentEvents = defineTable((k) =>
+  k.table('payment_events', {
+    id: k.text('id').primaryKey(),
+    type: k.text('type').notNull(),
+    at: k.ms('at').notNull(),
+  }),
+)
+
+/** What an operator hands out instead of a processor; only the SHA-256 of a code is kept, and it works once. */
+export const grantCodes = defineTable((k) =>
+  k.table('grant_codes', {
+    hash: k.text('hash').primaryKey(),
+    amount_cents: k.int('amount_cents').notNull(),
+    note: k.text('note'),
+    created_at: k.ms('created_at').notNull(),
+    expires_at: k.ms('expires_at').notNull(),
+    used_at: k.ms('used_at'),
+    used_for: k.text('used_for').$type<PurchaseId>(),
+  }),
+)
+
+export type PurchaseRow = Row<typeof purchases>
+export type GrantCodeRow = Row<typeof grantCodes>
