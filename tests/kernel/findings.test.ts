@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { checked, checkedQuery, checker, nullable, SchemaRefusal, t } from '../../src/kernel/schema'
+import { effortOf } from '../support/effort'
 
 const Part = t.Union([
   t.Object({ type: t.Literal('text'), text: t.String() }),
@@ -32,16 +33,14 @@ describe('what does not fit in a large value', () => {
     expect(found.every((seen) => paths.some((path) => seen === path || seen.startsWith(`${path}.`)))).toBe(true)
   })
 
-  test('is told within 100 ms, however large (I28)', () => {
+  test('is told within 100 ms, however large (I28)', async () => {
     for (const value of [
       { messages: many(100_001) },
       { messages: many(10_000), stream: 1 },
       { messages: many(10_000, [7]) },
     ]) {
-      issues(value)
-      const began = performance.now()
       expect(issues(value).length).toBeGreaterThan(0)
-      expect(performance.now() - began).toBeLessThan(100)
+      expect(await effortOf(() => issues(value))).toBeLessThan(100)
     }
   })
 

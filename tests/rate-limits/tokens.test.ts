@@ -4,6 +4,7 @@ import { createRateLimiter, createTiers } from '../../src/rate-limits'
 import { createMemoryWindows } from '../../src/rate-limits/memory-windows'
 import { keyCaller, sessionCaller } from '../support/callers'
 import { fakeClock } from '../support/clock'
+import { effortOf } from '../support/effort'
 
 function setUp() {
   const clock = fakeClock()
@@ -155,12 +156,13 @@ describe('memory', () => {
     expect(windows.size).toBeLessThanOrEqual(200)
   })
 
-  test('a rejection costs less than 0.2 ms, with a full window of 5,000', () => {
+  test('a rejection costs less than 0.2 ms, with a full window of 5,000', async () => {
     const { limiter } = setUp()
     const caller = keyCaller({ tier: 'enterprise' })
     for (let sent = 0; sent < 5_000; sent++) limiter.admitRequest(caller)
-    const started = performance.now()
-    for (let flood = 0; flood < 2_000; flood++) tries(() => limiter.admitRequest(caller))
-    expect((performance.now() - started) / 2_000).toBeLessThan(0.2)
+    const effort = await effortOf(() => {
+      for (let flood = 0; flood < 2_000; flood++) tries(() => limiter.admitRequest(caller))
+    })
+    expect(effort / 2_000).toBeLessThan(0.2)
   })
 })

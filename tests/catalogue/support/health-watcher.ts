@@ -1,4 +1,4 @@
-import { spentBy } from './spent'
+import { spentBy } from '../../support/spent'
 
 /*
  * A worker: asks for `/health` over and over. Time that either side was ready and another process had

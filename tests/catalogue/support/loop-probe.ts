@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs'
-import { spentBy } from './spent'
+import { spentBy } from '../../support/spent'
 
 /*
  * Preloaded into a server under test: writes down each time its event loop stood still (I28). Time that

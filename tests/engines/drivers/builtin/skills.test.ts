@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { collect, engineSuite, request } from '../../../suites/engine.suite'
+import { effortOf } from '../../../support/effort'
 import { ask, builtin } from './ask'
 
 engineSuite('builtin', builtin, 'Count to five')
@@ -124,10 +125,11 @@ test('a stream comes word by word', async () => {
 })
 
 test('a megabyte of anything is answered without delay', async () => {
-  const started = performance.now()
-  for (const piece of ['word ', 'a: b\n', '((((', '2+', 'What is it? ', '1.', '"', 'the the is ']) {
-    await ask(piece.repeat(Math.ceil(1_000_000 / piece.length)))
-    await ask(`Summarise: ${piece.repeat(Math.ceil(100_000 / piece.length))}`)
+  const answerAll = async () => {
+    for (const piece of ['word ', 'a: b\n', '((((', '2+', 'What is it? ', '1.', '"', 'the the is ']) {
+      await ask(piece.repeat(Math.ceil(1_000_000 / piece.length)))
+      await ask(`Summarise: ${piece.repeat(Math.ceil(100_000 / piece.length))}`)
+    }
   }
-  expect(performance.now() - started).toBeLessThan(8_000)
+  expect(await effortOf(answerAll, 2)).toBeLessThan(8_000)
 })
