@@ -93,6 +93,31 @@ CREATE TABLE "holds" (
 	CONSTRAINT "holds_settled" CHECK ("holds"."settled_amount" >= 0 AND "holds"."settled_amount" <= "holds"."amount")
 );
 --> statement-breakpoint
+CREATE TABLE "idempotency_keys" (
+	"user_id" text NOT NULL,
+	"key" text NOT NULL,
+	"request_id" text NOT NULL,
+	"fingerprint" text NOT NULL,
+	"status" bigint,
+	"body" text,
+	"lease_until" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	CONSTRAINT "idempotency_keys_user_id_key_pk" PRIMARY KEY("user_id","key"),
+	CONSTRAINT "idempotency_keys_answer" CHECK (("idempotency_keys"."status" IS NULL) = ("idempotency_keys"."body" IS NULL))
+);
+--> statement-breakpoint
+CREATE TABLE "invitations" (
+	"id" text PRIMARY KEY NOT NULL,
+	"org_id" text NOT NULL,
+	"email" text NOT NULL,
+	"role" text NOT NULL,
+	"token_hash" text NOT NULL,
+	"invited_by" text,
+	"created_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"accepted_at" bigint
+);
+--> statement-breakpoint
 CREATE TABLE "key_secrets" (
 	"hash" text PRIMARY KEY NOT NULL,
 	"key_id" text NOT NULL,
@@ -107,6 +132,23 @@ CREATE TABLE "ledger_entries" (
 	"amount" bigint NOT NULL,
 	"at" bigint NOT NULL,
 	"note" text
+);
+--> statement-breakpoint
+CREATE TABLE "limit_increases" (
+	"id" text PRIMARY KEY NOT NULL,
+	"subject" text NOT NULL,
+	"scope" text NOT NULL,
+	"user_id" text NOT NULL,
+	"key_id" text,
+	"current_tier" text NOT NULL,
+	"requested_tier" text NOT NULL,
+	"use_case" text NOT NULL,
+	"expected_volume" text NOT NULL,
+	"status" text NOT NULL,
+	"granted_tier" text,
+	"reason" text,
+	"created_at" bigint NOT NULL,
+	"decided_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "members" (
@@ -194,6 +236,11 @@ CREATE TABLE "spend_days" (
 	CONSTRAINT "spend_days_subject_day_pk" PRIMARY KEY("subject","day")
 );
 --> statement-breakpoint
+CREATE TABLE "usage_cursors" (
+	"name" text PRIMARY KEY NOT NULL,
+	"position" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "usage_records" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
@@ -213,6 +260,32 @@ CREATE TABLE "usage_records" (
 	"latency_ms" bigint NOT NULL,
 	"ttft_ms" bigint,
 	"fallback_used" boolean NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "usage_rollups" (
+	"owner" text NOT NULL,
+	"grain" text NOT NULL,
+	"api_key" text NOT NULL,
+	"at" bigint NOT NULL,
+	"skill" text NOT NULL,
+	"mode" text NOT NULL,
+	"resolved_mode" text NOT NULL,
+	"model" text NOT NULL,
+	"requests" bigint NOT NULL,
+	"prompt_tokens" bigint NOT NULL,
+	"completion_tokens" bigint NOT NULL,
+	"cost_micro" bigint NOT NULL,
+	"cached" bigint NOT NULL,
+	"client_errors" bigint NOT NULL,
+	"server_errors" bigint NOT NULL,
+	"latency" text NOT NULL,
+	CONSTRAINT "usage_rollups_owner_grain_api_key_at_skill_mode_resolved_mode_model_pk" PRIMARY KEY("owner","grain","api_key","at","skill","mode","resolved_mode","model")
+);
+--> statement-breakpoint
+CREATE TABLE "usage_skills" (
+	"record_id" bigint NOT NULL,
+	"skill" text NOT NULL,
+	CONSTRAINT "usage_skills_record_id_skill_pk" PRIMARY KEY("record_id","skill")
 );
 --> statement-breakpoint
 CREATE TABLE "user_settings" (
@@ -249,8 +322,13 @@ CREATE INDEX "api_keys_by_org" ON "api_keys" USING btree ("org_id","created_at",
 CREATE INDEX "audit_events_by_entity" ON "audit_events" USING btree ("scope","entity_id","seq") WHERE "audit_events"."entity_type" <> 'completion';--> statement-breakpoint
 CREATE INDEX "conversations_by_user" ON "conversations" USING btree ("user_id","updated_at","id");--> statement-breakpoint
 CREATE INDEX "holds_open" ON "holds" USING btree ("expires_at") WHERE "holds"."state" = 'open';--> statement-breakpoint
+CREATE INDEX "idempotency_keys_by_end" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "invitations_by_org_email" ON "invitations" USING btree ("org_id","email");--> statement-breakpoint
+CREATE UNIQUE INDEX "invitations_by_token" ON "invitations" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "key_secrets_by_key" ON "key_secrets" USING btree ("key_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "ledger_entries_once" ON "ledger_entries" USING btree ("ref","kind","account");--> statement-breakpoint
+CREATE UNIQUE INDEX "limit_increases_one_pending" ON "limit_increases" USING btree ("subject") WHERE "limit_increases"."status" = 'pending';--> statement-breakpoint
+CREATE INDEX "limit_increases_by_age" ON "limit_increases" USING btree ("created_at","id");--> statement-breakpoint
 CREATE INDEX "members_by_user" ON "members" USING btree ("user_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "messages_by_conversation" ON "messages" USING btree ("conversation_id","seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "orgs_by_slug" ON "orgs" USING btree ("slug");--> statement-breakpoint

@@ -4,8 +4,10 @@ import * as auth from '../../src/auth/table'
 import * as payments from '../../src/billing/payments/table'
 import * as billing from '../../src/billing/table'
 import * as talk from '../../src/conversations/table'
+import * as idempotency from '../../src/idempotency/table'
 import * as keys from '../../src/keys/table'
 import * as orgRoom from '../../src/orgs/table'
+import * as limits from '../../src/rate-limits/table'
 import * as settings from '../../src/settings/table'
 import * as usage from '../../src/usage/table'
 
@@ -13,6 +15,9 @@ export const auditEvents = audit.auditEvents.postgres
 export const auditHeads = audit.auditHeads.postgres
 export const usageRecords = usage.usageRecords.postgres
 export const spendDays = usage.spendDays.postgres
+export const usageSkills = usage.usageSkills.postgres
+export const usageRollups = usage.usageRollups.postgres
+export const usageCursors = usage.usageCursors.postgres
 export const wallets = billing.wallets.postgres
 export const holds = billing.holds.postgres
 export const ledgerEntries = billing.ledgerEntries.postgres
@@ -22,11 +27,14 @@ export const paymentCustomers = payments.paymentCustomers.postgres
 export const paymentEvents = payments.paymentEvents.postgres
 export const grantCodes = payments.grantCodes.postgres
 export const userSettings = settings.userSettings.postgres
+export const idempotencyKeys = idempotency.idempotencyKeys.postgres
 export const users = orgRoom.users.postgres
 export const orgs = orgRoom.orgs.postgres
 export const members = orgRoom.members.postgres
+export const invitations = orgRoom.invitations.postgres
 export const apiKeys = keys.apiKeys.postgres
 export const keySecrets = keys.keySecrets.postgres
+export const limitIncreases = limits.limitIncreases.postgres
 export const sessions = auth.sessions.postgres
 export const conversations = talk.conversations.postgres
 export const messages = talk.messages.postgres

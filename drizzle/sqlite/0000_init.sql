@@ -98,6 +98,34 @@ CREATE TABLE `holds` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `holds_open` ON `holds` (`expires_at`) WHERE "holds"."state" = 'open';--> statement-breakpoint
+CREATE TABLE `idempotency_keys` (
+	`user_id` text NOT NULL,
+	`key` text NOT NULL,
+	`request_id` text NOT NULL,
+	`fingerprint` text NOT NULL,
+	`status` integer,
+	`body` text,
+	`lease_until` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	PRIMARY KEY(`user_id`, `key`),
+	CONSTRAINT "idempotency_keys_answer" CHECK(("idempotency_keys"."status" IS NULL) = ("idempotency_keys"."body" IS NULL))
+);
+--> statement-breakpoint
+CREATE INDEX `idempotency_keys_by_end` ON `idempotency_keys` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `invitations` (
+	`id` text PRIMARY KEY NOT NULL,
+	`org_id` text NOT NULL,
+	`email` text NOT NULL,
+	`role` text NOT NULL,
+	`token_hash` text NOT NULL,
+	`invited_by` text,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`accepted_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `invitations_by_org_email` ON `invitations` (`org_id`,`email`);--> statement-breakpoint
+CREATE UNIQUE INDEX `invitations_by_token` ON `invitations` (`token_hash`);--> statement-breakpoint
 CREATE TABLE `key_secrets` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`key_id` text NOT NULL,
@@ -116,6 +144,25 @@ CREATE TABLE `ledger_entries` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `ledger_entries_once` ON `ledger_entries` (`ref`,`kind`,`account`);--> statement-breakpoint
+CREATE TABLE `limit_increases` (
+	`id` text PRIMARY KEY NOT NULL,
+	`subject` text NOT NULL,
+	`scope` text NOT NULL,
+	`user_id` text NOT NULL,
+	`key_id` text,
+	`current_tier` text NOT NULL,
+	`requested_tier` text NOT NULL,
+	`use_case` text NOT NULL,
+	`expected_volume` text NOT NULL,
+	`status` text NOT NULL,
+	`granted_tier` text,
+	`reason` text,
+	`created_at` integer NOT NULL,
+	`decided_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `limit_increases_one_pending` ON `limit_increases` (`subject`) WHERE "limit_increases"."status" = 'pending';--> statement-breakpoint
+CREATE INDEX `limit_increases_by_age` ON `limit_increases` (`created_at`,`id`);--> statement-breakpoint
 CREATE TABLE `members` (
 	`org_id` text NOT NULL,
 	`user_id` text NOT NULL,
@@ -211,6 +258,11 @@ CREATE TABLE `spend_days` (
 	PRIMARY KEY(`subject`, `day`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `usage_cursors` (
+	`name` text PRIMARY KEY NOT NULL,
+	`position` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `usage_records` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -233,6 +285,32 @@ CREATE TABLE `usage_records` (
 );
 --> statement-breakpoint
 CREATE INDEX `usage_records_by_owner` ON `usage_records` (`owner`,`at`);--> statement-breakpoint
+CREATE TABLE `usage_rollups` (
+	`owner` text NOT NULL,
+	`grain` text NOT NULL,
+	`api_key` text NOT NULL,
+	`at` integer NOT NULL,
+	`skill` text NOT NULL,
+	`mode` text NOT NULL,
+	`resolved_mode` text NOT NULL,
+	`model` text NOT NULL,
+	`requests` integer NOT NULL,
+	`prompt_tokens` integer NOT NULL,
+	`completion_tokens` integer NOT NULL,
+	`cost_micro` integer NOT NULL,
+	`cached` integer NOT NULL,
+	`client_errors` integer NOT NULL,
+	`server_errors` integer NOT NULL,
+	`latency` text NOT NULL,
+	PRIMARY KEY(`owner`, `grain`, `api_key`, `at`, `skill`, `mode`, `resolved_mode`, `model`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `usage_skills` (
+	`record_id` integer NOT NULL,
+	`skill` text NOT NULL,
+	PRIMARY KEY(`record_id`, `skill`)
+);
+--> statement-breakpoint
 CREATE TABLE `user_settings` (
 	`user_id` text PRIMARY KEY NOT NULL,
 	`default_mode` text NOT NULL,

@@ -4,8 +4,10 @@ import * as auth from '../../src/auth/table'
 import * as payments from '../../src/billing/payments/table'
 import * as billing from '../../src/billing/table'
 import * as talk from '../../src/conversations/table'
+import * as idempotency from '../../src/idempotency/table'
 import * as keys from '../../src/keys/table'
 import * as orgRoom from '../../src/orgs/table'
+import * as limits from '../../src/rate-limits/table'
 import * as settings from '../../src/settings/table'
 import * as usage from '../../src/usage/table'
 
@@ -13,6 +15,9 @@ export const auditEvents = audit.auditEvents.sqlite
 export const auditHeads = audit.auditHeads.sqlite
 export const usageRecords = usage.usageRecords.sqlite
 export const spendDays = usage.spendDays.sqlite
+export const usageSkills = usage.usageSkills.sqlite
+export const usageRollups = usage.usageRollups.sqlite
+export const usageCursors = usage.usageCursors.sqlite
 export const wallets = billing.wallets.sqlite
 export const holds = billing.holds.sqlite
 export const ledgerEntries = billing.ledgerEntries.sqlite
@@ -22,11 +27,14 @@ export const paymentCustomers = payments.paymentCustomers.sqlite
 export const paymentEvents = payments.paymentEvents.sqlite
 export const grantCodes = payments.grantCodes.sqlite
 export const userSettings = settings.userSettings.sqlite
+export const idempotencyKeys = idempotency.idempotencyKeys.sqlite
 export const users = orgRoom.users.sqlite
 export const orgs = orgRoom.orgs.sqlite
 export const members = orgRoom.members.sqlite
+export const invitations = orgRoom.invitations.sqlite
 export const apiKeys = keys.apiKeys.sqlite
 export const keySecrets = keys.keySecrets.sqlite
+export const limitIncreases = limits.limitIncreases.sqlite
 export const sessions = auth.sessions.sqlite
 export const conversations = talk.conversations.sqlite
 export const messages = talk.messages.sqlite

@@ -1,5 +1,6 @@
 import { AppError } from './errors'
 import type { KeyId, OrgId, SessionId, UserId } from './ids'
+import type { Tx } from './store'
 
 /** The five scopes of contract 1.2; a new key gets all of them unless it says otherwise. */
 export const SCOPES = ['completions', 'skills', 'tools', 'connectors', 'billing'] as const
@@ -26,6 +27,8 @@ export type KeyCaller = {
   dailyCapCents: number | null
   monthlyCapCents: number | null
   allowedOrigins: readonly string[]
+  /** Whether answers under this key follow its brand soul; what that is, the keys room knows. */
+  hasBrandSoul: boolean
 }
 
 export type SessionCaller = {
@@ -68,6 +71,12 @@ export function requireScope(caller: TenantCaller, scope: Scope): void {
   )
 }
 
+/** What a request with an Idempotency-Key brings along: whoever makes its effect keeps its answer (contract 1.7). */
+export type Once = {
+  /** Writes down the answer in the unit of work that makes it true. Throws 409 when the key was taken over. */
+  keep(tx: Tx, answer: unknown): Promise<void>
+}
+
 /** One call of a verb: who asks, under which request id, by which route (for the record). */
 export type Call<C extends Caller = TenantCaller> = {
   readonly caller: C
@@ -76,4 +85,6 @@ export type Call<C extends Caller = TenantCaller> = {
   readonly route: string
   /** Aborts when the client goes away or the server stops. */
   readonly signal: AbortSignal
+  /** Only of a request that carries a key, on a route that takes one. */
+  readonly once?: Once | undefined
 }

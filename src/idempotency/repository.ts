@@ -1,0 +1,76 @@
+import { and, eq, inArray, isNull, lte, or, sql } from 'drizzle-orm'
+import type { UserId } from '../kernel/ids'
+import { command, counted, query, type Tx } from '../kernel/store'
+import { type IdempotencyRow, idempotencyKeys } from './table'
+
+type Holder = { user_id: UserId; key: string; request_id: string }
+type Claim = Holder & Pick<IdempotencyRow, 'fingerprint' | 'lease_until' | 'expires_at'> & { now: number }
+
+const find = query<{ user_id: UserId; key: string }>()((db, p) => {
+  const t = db.of(idempotencyKeys)
+  return db
+    .select()
+    .from(t)
+    .where(and(eq(t.user_id, p.user_id), eq(t.key, p.key)))
+    .limit(1)
+})
+
+/** Takes a key that is new, expired, or held by a process that has not been heard of. Answers 1 when it is ours. */
+const claim = counted<Claim>()((tx, p) => {
+  const t = tx.of(idempotencyKeys)
+  const { user_id, key, request_id, fingerprint, lease_until, expires_at } = p
+  const begun = { request_id, fingerprint, status: sql`NULL`, body: sql`NULL`, lease_until, expires_at }
+  return tx
+    .insert(t)
+    .values({ user_id, key, ...begun } as never)
+    .onConflictDoUpdate({
+      target: [t.user_id, t.key],
+      set: begun as never,
+      setWhere: or(lte(t.expires_at, p.now), and(isNull(t.status), lte(t.lease_until, p.now))),
+    })
+})
+
+/** Answers 0 when this request no longer holds the key. */
+const answer = counted<Holder & { status: number; body: string; expires_at: number }>()((tx, p) => {
+  const t = tx.of(idempotencyKeys)
+  return tx
+    .update(t)
+    .set({ status: p.status, body: p.body, expires_at: p.expires_at } as never)
+    .where(held(t, p))
+})
+
+const release = command<Holder>()((tx, p) => {
+  const t = tx.of(idempotencyKeys)
+  return tx.delete(t).where(held(t, p))
+})
+
+type Table = typeof idempotencyKeys.sqlite
+type Places = Record<'user_id' | 'key' | 'request_id', Parameters<typeof sql>[1]>
+
+const held = (t: Table, p: Places) =>
+  and(eq(t.user_id, p.user_id), eq(t.key, p.key), eq(t.request_id, p.request_id), isNull(t.status))
+
+/** Moves on the leases of what still runs here. */
+const renew = async (tx: Tx, requestIds: readonly string[], leaseUntil: number): Promise<void> => {
+  const t = tx.of(idempotencyKeys)
+  await tx
+    .update(t)
+    .set({ lease_until: leaseUntil })
+    .where(and(inArray(t.request_id, [...requestIds]), isNull(t.status)))
+}
+
+const removeExpired = async (tx: Tx, now: number, limit: number): Promise<number> => {
+  const t = tx.of(idempotencyKeys)
+  const expired = await tx
+    .select({ user_id: t.user_id, key: t.key })
+    .from(t)
+    .where(lte(t.expires_at, now))
+    .orderBy(t.expires_at)
+    .limit(limit)
+  for (const { user_id, key } of expired) {
+    await tx.delete(t).where(and(eq(t.user_id, user_id), eq(t.key, key), lte(t.expires_at, now)))
+  }
+  return expired.length
+}
+
+export const idempotencyRepository = { find, claim, answer, release, renew, removeExpired }
