@@ -1,5 +1,12 @@
+import { join } from 'node:path'
 import { createAgent } from '../agent'
-import { createAuditLog } from '../audit'
+import {
+  createAuditLog,
+  createAuditReading,
+  createCheckpointBook,
+  createCheckpoints,
+  startCheckpointLoop,
+} from '../audit'
 import {
   assertOrigin,
   createAttempts,
@@ -9,7 +16,7 @@ import {
   createSessions,
   startSessionLoop,
 } from '../auth'
-import { createBilling, createPrices, startHoldRecovery } from '../billing'
+import { createAccountLimits, createBalanceWatch, createBilling, createPrices, startHoldRecovery } from '../billing'
 import { createChat } from '../chat'
 import { createClassifier } from '../classifier'
 import { createCompletions, ttlBy } from '../completions'
@@ -23,10 +30,11 @@ import { errorFields, type Log } from '../kernel/log'
 import { centsToMicro } from '../kernel/money'
 import { createOutbound } from '../kernel/outbound'
 import { createSightings } from '../kernel/sightings'
+import type { SigningKey } from '../kernel/signing'
 import type { Store } from '../kernel/store'
 import { createKeyLookup, createKeys, startLastUsedLoop } from '../keys'
 import { createOrgs } from '../orgs'
-import { createRateLimiter, createTiers } from '../rate-limits'
+import { createIncreases, createRateLimiter, createTiers } from '../rate-limits'
 import { createSettings } from '../settings'
 import { createUsageLog } from '../usage'
 import type { Config } from './config'
@@ -38,6 +46,8 @@ type Deps = {
   store: Store
   clock: Clock
   log: Log
+  /** Signs the checkpoints of the record. */
+  auditKey: SigningKey
   /** This process, new at each start. */
   node: string
   /** Null where none is configured. */
@@ -57,7 +67,7 @@ const DEV_CREDIT_CENTS = 1_000_000
 export type Container = ReturnType<typeof buildContainer>
 
 /** Every room, built once, in the order of the house: a room is given only rooms that stand before it. */
-export function buildContainer({ config, store, clock, log, node, redis, stopping, observeEngine }: Deps) {
+export function buildContainer({ config, store, clock, log, auditKey, node, redis, stopping, observeEngine }: Deps) {
   const onError = (name: string, error: unknown) => log.error({ loop: name, ...errorFields(error) }, 'loop failed')
   const isDev = !config.production && config.origins.creditsInitialCents === 'default'
   const initialCredit = centsToMicro(isDev ? DEV_CREDIT_CENTS : config.creditsInitialCents)
@@ -68,10 +78,20 @@ export function buildContainer({ config, store, clock, log, node, redis, stoppin
     httpsOnly: config.production,
   })
   const audit = createAuditLog({ clock })
+  const book = createCheckpointBook({ folder: join(config.dataDir, 'audit') })
+  const checkpoints = createCheckpoints({
+    ...{ store, clock, book },
+    key: auditKey,
+    onBroken: ({ scope, seq, signed_at }) => log.error({ scope, seq, signed_at }, 'the record is not what was signed'),
+  })
   const settings = createSettings({ store, audit, clock })
   const usage = createUsageLog({ clock })
   const events = createEventBus({ clock, onError })
   const orgs = createOrgs({ store, audit, events, clock })
+  const auditReading = createAuditReading({
+    ...{ store, clock, audit, checkpoints, book },
+    assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewAudit', orgId),
+  })
   const tiers = createTiers(config.tiers)
   const keyUses = createSightings<KeyId>({ everyMs: USES_EVERY_MS, clock })
   const lookup = createKeyLookup({ store, orgs, clock, lastUsed: keyUses })
@@ -79,7 +99,10 @@ export function buildContainer({ config, store, clock, log, node, redis, stoppin
   const sessionUses = createSightings<SessionId>({ everyMs: USES_EVERY_MS, clock })
   const sessions = createSessions({ store, orgs, events, clock, lastSeen: sessionUses })
   const limiter = createRateLimiter({ clock, tiers })
-  const billing = createBilling({ store, clock, audit, node, initialCredit })
+  const increases = createIncreases({ store, audit, events, clock, tiers, keys, orgs })
+  const accountLimits = createAccountLimits({ dialect: store.dialect, clock })
+  const watch = createBalanceWatch({ limits: accountLimits, events })
+  const billing = createBilling({ store, clock, audit, limits: accountLimits, watch, node, initialCredit })
   const passwords = createPasswords()
   const attempts = createAttempts({ clock })
   const { signup } = config
@@ -109,10 +132,13 @@ export function buildContainer({ config, store, clock, log, node, redis, stoppin
     startHoldRecovery({ store, clock, audit, node, release: billing.release, onError }),
     startLastUsedLoop({ store, sightings: keyUses, clock, onError }),
     startSessionLoop({ store, sightings: sessionUses, clock, onError }),
+    startCheckpointLoop({ checkpoints, clock, onError }),
   ]
 
   return {
+    ...{ auditReading, checkpoints },
     ...{ node, store, clock, log, outbound, audit, settings, usage, events, orgs, tiers, keys, sessions, limiter },
+    ...{ increases },
     ...{ billing, auth, authenticate, assertOrigin, prices, engines, classifier, conversations, agent, completions },
     ...{ chat, health, startLoops },
   }

@@ -2,6 +2,9 @@ import { setting } from '../kernel/config'
 import { t } from '../kernel/schema'
 import { PriceTable } from './prices'
 
+/** Below this an owner is told that credit runs low, unless they say otherwise (contract 1.9). */
+export const LOW_BALANCE_CENTS = 500
+
 export const billingSettings = {
   creditsInitialCents: setting({
     env: 'SVC_CREDITS_INITIAL_CENTS',

@@ -16,11 +16,14 @@ export const noCredits = defineError(
   (available: number) => `The balance is ${spellCents(available)} cents. Add credit to go on. Nothing was charged.`,
 )
 
+/** Whose cap it is: a key's own, or everything an account or an organization spends. */
+export type CapHolder = 'key' | 'account' | 'organization'
+
 export const capReached = defineError(
   'unpaid',
   'insufficient_credits',
-  (period: 'daily' | 'monthly', cap: number, used: number, reserved: number) =>
-    `The ${period} cap of this key is ${spellCents(cap)}, ${spellCents(used)} of it is spent or reserved` +
+  (whose: CapHolder, period: 'daily' | 'monthly', cap: number, used: number, reserved: number) =>
+    `The ${period} cap of this ${whose} is ${spellCents(cap)}, ${spellCents(used)} of it is spent or reserved` +
     `${reserved > 0 ? ` and this call reserves up to ${spellCents(reserved)}` : ''}. ` +
     `Raise the cap or wait for the next ${period === 'daily' ? 'day' : 'month'} (UTC). Nothing was charged.`,
 )

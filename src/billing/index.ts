@@ -1,5 +1,7 @@
 /** Billing: wallets, holds before work, a double-entry ledger after it, caps and prices. */
 export { releaseAbandonedBatch, startHoldRecovery } from './abandoned-loop'
+export { type AccountLimitsOf, createAccountLimits } from './account-limits'
 export { billingSettings } from './config'
+export { type BalanceWatch, createBalanceWatch } from './low-balance'
 export { type Consumption, createPrices, type Price, type Prices } from './prices'
 export { type Billing, createBilling } from './service'

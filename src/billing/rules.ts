@@ -1,5 +1,5 @@
 import type { Spend } from '../usage'
-import { capReached } from './errors'
+import { type CapHolder, capReached } from './errors'
 import type { Caps } from './schema'
 
 /** A cost that can be booked: whole, never below zero; what is no number costs nothing (G7). */
@@ -14,13 +14,17 @@ export const hasCaps = ({ daily, monthly }: Caps): boolean => daily !== null || 
  * Throws 402 when spent, held and `wanted` together pass a cap (I39). With `wanted` 0 it asks whether
  * anything is left at all, so a cap that is used up to the last micro-cent refuses too.
  */
-export function assertWithinCaps(caps: Caps, spend: Spend, wanted: number): void {
+export function assertWithinCaps(whose: CapHolder, caps: Caps, spend: Spend, wanted: number): void {
   const periods = [
     { period: 'daily', cap: caps.daily, used: spend.today.spent + spend.today.held },
     { period: 'monthly', cap: caps.monthly, used: spend.month.spent + spend.month.held },
   ] as const
   for (const { period, cap, used } of periods) {
     if (cap === null) continue
-    if (wanted > 0 ? used + wanted > cap : used >= cap) throw capReached(period, cap, used, wanted)
+    if (wanted > 0 ? used + wanted > cap : used >= cap) throw capReached(whose, period, cap, used, wanted)
   }
 }
+
+/** Whether a balance went below a threshold on this step; it must have been at it or above. */
+export const crossed = (before: number, after: number, threshold: number): boolean =>
+  before >= threshold && after < threshold

@@ -4,7 +4,11 @@ import type { Clock } from '../kernel/clock'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { holdSpend, settleSpend, spendOf } from '../usage'
 import { releaseAbandonedBatch } from './abandoned-loop'
+import type { AccountLimitsOf } from './account-limits'
 import { balanceTooLow, insufficientCredits, noCredits } from './errors'
+import { unclaimTelling } from './limits-repository'
+import type { BalanceWatch } from './low-balance'
+import { createOwnerCaps } from './owner-caps'
 import {
   claim,
   credit,
@@ -31,6 +35,8 @@ type Deps = {
   store: Store
   clock: Clock
   audit: AuditLog
+  limits: AccountLimitsOf
+  watch: BalanceWatch
   /** This process, new at each start: what tells its holds from those of a dead one. */
   node: string
   /** Micro-cents a new account begins with. */
@@ -38,7 +44,8 @@ type Deps = {
 }
 
 /** Money: a wallet an owner, holds on it before work, and a double-entry ledger of what moved. All micro-cents. */
-export function createBilling({ store, clock, audit, node, initialCredit = 0 }: Deps) {
+export function createBilling({ store, clock, audit, limits, watch, node, initialCredit = 0 }: Deps) {
+  const ownerCaps = createOwnerCaps({ limits, clock })
   return { balance, assertFunds, reserve, hold, settle, release, grant, adjust, openAccount, releaseAbandoned, verify }
 
   async function balance(reader: Reader, owner: OwnerScope): Promise<Balance> {
@@ -52,7 +59,8 @@ export function createBilling({ store, clock, audit, node, initialCredit = 0 }: 
     const { owner, keyId, caps } = payerOf(caller)
     const { available } = await balance(reader, owner)
     if (available <= 0) throw noCredits(available)
-    if (keyId && hasCaps(caps)) assertWithinCaps(caps, await spendOf(reader, keyId, clock.now()), 0)
+    if (keyId && hasCaps(caps)) assertWithinCaps('key', caps, await spendOf(reader, keyId, clock.now()), 0)
+    if (await ownerCaps.apply(reader, owner)) await ownerCaps.assert(reader, owner, 0, false)
   }
 
   /**
@@ -69,9 +77,11 @@ export function createBilling({ store, clock, audit, node, initialCredit = 0 }: 
     const expires = { created_at: createdAt, expires_at: createdAt + HOLD_MS }
     await insertHold(tx, { ref, wallet_id: owner, key_id: keyId, capped, amount, node, ...expires })
     const hold = { ref, owner, keyId, capped, amount, createdAt }
+    const ownerCapped = ownerCaps.apply(tx, owner)
+    if (ownerCapped === true || (ownerCapped && (await ownerCapped))) await ownerCaps.assert(tx, owner, amount, true)
     if (!capped) return hold
     // Every reservation of this key waits for the wallet's row, so what is read here cannot move before the commit.
-    assertWithinCaps(caps, await spendOf(tx, keyId, createdAt), amount)
+    assertWithinCaps('key', caps, await spendOf(tx, keyId, createdAt), amount)
     await holdSpend(tx, keyId, createdAt, amount)
     return hold
   }
@@ -88,10 +98,20 @@ export function createBilling({ store, clock, audit, node, initialCredit = 0 }: 
   async function settle(tx: Tx, { ref, owner, keyId, capped, amount, createdAt }: Hold, cost: number): Promise<number> {
     const charged = Math.min(wholeCost(cost), amount)
     if (!(await endHold(tx, { ref, state: 'settled', charged }))) return 0
-    await unclaim(tx, { id: owner, held: amount, charged })
+    const left = await payOut(tx, owner, amount, charged)
     if (charged > 0) await insertCharge(tx, { ref, wallet: owner, paid: -charged, received: charged, at: clock.now() })
     if (keyId && (charged > 0 || capped)) await settleSpend(tx, keyId, createdAt, charged, capped ? amount : 0)
+    if (charged === 0) return 0
+    if (left?.capped ?? (await ownerCaps.apply(tx, owner))) await settleSpend(tx, owner, createdAt, charged, 0)
+    await watch.charged(tx, owner, charged, left?.balance ?? null)
     return charged
+  }
+
+  /** Ends the claim. On Postgres it tells what is left, and whether the owner has caps; on SQLite both are remembered. */
+  async function payOut(tx: Tx, owner: OwnerScope, held: number, charged: number) {
+    if (tx.dialect === 'postgres') return (await unclaimTelling(tx, { id: owner, held, charged }))[0] ?? null
+    await unclaim(tx, { id: owner, held, charged })
+    return null
   }
 
   /** Ends a hold with no charge: the work failed. Answers false, and does nothing, when it has already ended. */
@@ -109,6 +129,7 @@ export function createBilling({ store, clock, audit, node, initialCredit = 0 }: 
     if (!first) return false
     await insertEntry(tx, { ...entry, account: ISSUED, amount: -amount })
     await credit(tx, { id: owner, amount })
+    watch.credited(tx, owner)
     return true
   }
 
@@ -123,10 +144,12 @@ export function createBilling({ store, clock, audit, node, initialCredit = 0 }: 
     await insertEntry(tx, { ...entry, account: ISSUED, amount: -amount })
     if (amount >= 0) {
       await credit(tx, { id: owner, amount })
+      watch.credited(tx, owner)
       return true
     }
     const [left] = await debit(tx, { id: owner, amount: -amount })
     if (!left) throw balanceTooLow((await balance(tx, owner)).available, amount)
+    await watch.moved(tx, owner, left.balance - amount, left.balance)
     return true
   }
 

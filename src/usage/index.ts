@@ -1,3 +1,4 @@
 /** Usage: one row a call, and what each key spent a day. */
+export { spendOfOwner, startOwnerSpend } from './owner-spend'
 export { createUsageLog, type UsageEntry, type UsageLog } from './service'
 export { holdSpend, type Spend, settleSpend, spendOf } from './spend'

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { createBilling } from '../../src/billing'
 import { openTestStore } from '../support/store'
 import { createWorld } from './world'
 
 const store = await openTestStore()
-const { account, billing, audit, clock, verify } = createWorld(store)
+const { account, billing, start, verify } = createWorld(store)
 
 describe('credit', () => {
   test('is given once a ref, however often and however parallel it is told (G10)', async () => {
@@ -34,7 +33,7 @@ describe('credit', () => {
   })
 
   test('of a new account is what the setting says, once', async () => {
-    const generous = createBilling({ store, clock, audit, node: 'n', initialCredit: 700 })
+    const generous = start('n', 700)
     const ada = await account(0)
     for (let again = 0; again < 3; again++) await store.write((tx) => generous.openAccount(tx, ada.owner))
     expect(await ada.balance()).toMatchObject({ balance: 700 })

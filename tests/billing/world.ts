@@ -1,6 +1,7 @@
 import { createAuditLog } from '../../src/audit'
-import { createBilling } from '../../src/billing'
+import { createAccountLimits, createBalanceWatch, createBilling } from '../../src/billing'
 import { payerOf } from '../../src/billing/schema'
+import { createEventBus, type DomainEvent } from '../../src/events'
 import { type KeyCaller, ownerOf } from '../../src/kernel/caller'
 import type { AppError } from '../../src/kernel/errors'
 import type { Store } from '../../src/kernel/store'
@@ -16,7 +17,15 @@ export const newRef = (): string => `${String(++refs).padStart(8, '0')}.req_test
 export function createWorld(store: Store) {
   const clock = fakeClock()
   const audit = createAuditLog({ clock })
-  const start = (node: string) => createBilling({ store, clock, audit, node })
+  const heard: DomainEvent[] = []
+  const events = createEventBus({ clock, onError: (type, error) => console.error(type, error) })
+  events.afterCommit('*', (event) => heard.push(event))
+  /** A process: what it remembers ends with it. */
+  const start = (node: string, initialCredit = 0) => {
+    const limits = createAccountLimits({ dialect: store.dialect, clock })
+    const watch = createBalanceWatch({ limits, events })
+    return Object.assign(createBilling({ store, clock, audit, limits, watch, node, initialCredit }), { limits, watch })
+  }
   const billing = start('node-a')
 
   async function account(credit: number, overrides: Partial<KeyCaller> = {}) {
@@ -41,6 +50,8 @@ export function createWorld(store: Store) {
   return {
     clock,
     audit,
+    events,
+    heard,
     billing,
     start,
     account,

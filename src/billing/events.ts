@@ -1,0 +1,9 @@
+import { defineEvent } from '../events'
+
+/** `credits.low` (contract 14.2): the balance has crossed the owner's threshold downward. */
+export const creditsLow = defineEvent<{
+  scope: 'user' | 'org'
+  org_id: string | null
+  balance_cents: number
+  threshold_cents: number
+}>('credits.low')

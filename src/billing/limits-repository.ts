@@ -1,0 +1,55 @@
+import { eq, sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import { command, query } from '../kernel/store'
+import { billingLimits, type LimitsRow, wallets } from './table'
+
+export const limitsOf = query<{ owner: OwnerScope }>()((db, p) => {
+  const t = db.of(billingLimits)
+  return db.select().from(t).where(eq(t.owner, p.owner))
+})
+
+export const saveLimits = command<LimitsRow>()((tx, p) => {
+  const t = tx.of(billingLimits)
+  const set = {
+    daily_cap_cents: sql`excluded.daily_cap_cents`,
+    monthly_cap_cents: sql`excluded.monthly_cap_cents`,
+    low_balance_threshold_cents: sql`excluded.low_balance_threshold_cents`,
+    top_up_enabled: sql`excluded.top_up_enabled`,
+    top_up_threshold_cents: sql`excluded.top_up_threshold_cents`,
+    top_up_amount_cents: sql`excluded.top_up_amount_cents`,
+    updated_at: sql`excluded.updated_at`,
+  }
+  return tx
+    .insert(t)
+    .values({
+      owner: p.owner,
+      daily_cap_cents: p.daily_cap_cents,
+      monthly_cap_cents: p.monthly_cap_cents,
+      low_balance_threshold_cents: p.low_balance_threshold_cents,
+      top_up_enabled: p.top_up_enabled,
+      top_up_threshold_cents: p.top_up_threshold_cents,
+      top_up_amount_cents: p.top_up_amount_cents,
+      updated_at: p.updated_at,
+    })
+    .onConflictDoUpdate({ target: t.owner, set })
+})
+
+/** Says in the wallet whether its owner has caps. On Postgres this also makes every charge of the owner wait. */
+export const markCapped = command<{ id: OwnerScope; capped: boolean }>()((tx, p) => {
+  const t = tx.of(wallets)
+  return tx
+    .insert(t)
+    .values({ id: p.id, balance: 0, held: 0, capped: p.capped })
+    .onConflictDoUpdate({ target: t.id, set: { capped: sql`excluded.capped` } })
+    .returning({ balance: t.balance, held: t.held })
+})
+
+/** `unclaim`, on Postgres: telling what is left costs nothing there, and another node may have changed it. */
+export const unclaimTelling = command<{ id: OwnerScope; held: number; charged: number }>()((tx, p) => {
+  const t = tx.of(wallets)
+  return tx
+    .update(t)
+    .set({ balance: sql`${t.balance} - ${p.charged}`, held: sql`${t.held} - ${p.held}` })
+    .where(eq(t.id, p.id))
+    .returning({ balance: t.balance, capped: t.capped })
+})

@@ -1,0 +1,102 @@
+import { LRUCache } from 'lru-cache'
+import type { EventBus } from '../events'
+import type { OwnerScope } from '../kernel/caller'
+import { microToCents } from '../kernel/money'
+import type { Reader, Tx } from '../kernel/store'
+import type { AccountLimits, AccountLimitsOf } from './account-limits'
+import { creditsLow } from './events'
+import { walletOf } from './repository'
+import { crossed } from './rules'
+
+type Deps = { limits: AccountLimitsOf; events: EventBus }
+
+/** Orders an automatic top-up in the unit of the charge that made it due; once while one is open. */
+export type OrderTopUp = (tx: Tx, owner: OwnerScope, amountCents: number) => Promise<void>
+
+export type BalanceWatch = ReturnType<typeof createBalanceWatch>
+
+const MAX_REMEMBERED = 50_000
+
+/**
+ * Sees a balance cross its owner's thresholds downward, at the very charge that does it, so each crossing
+ * is told once and a balance has to rise above a threshold before it can cross it again. A charge far from
+ * every threshold costs no statement: what the balance is at least is remembered.
+ */
+export function createBalanceWatch({ limits, events }: Deps) {
+  /** Micro-cents each wallet holds at least. Only this process writes to it on SQLite; Postgres is told. */
+  const atLeast = new LRUCache<OwnerScope, number>({ max: MAX_REMEMBERED })
+  let orderTopUp: OrderTopUp | null = null
+
+  return { charged, moved, credited, limitsMoved, onTopUp }
+
+  /** Who fills a wallet that runs low; without one nobody does. */
+  function onTopUp(order: OrderTopUp): void {
+    orderTopUp = order
+  }
+
+  /** After a charge. `balance` is what it left, where that is known. Nothing to wait for in the usual case. */
+  function charged(tx: Tx, owner: OwnerScope, amount: number, balance: number | null): void | Promise<void> {
+    const known = limits.of(tx, owner)
+    if (known instanceof Promise) return known.then((set) => look(tx, owner, set, amount, balance))
+    if (balance !== null)
+      return isCrossed(known, balance + amount, balance) ? look(tx, owner, known, amount, balance) : undefined
+    const before = atLeast.get(owner)
+    if (before === undefined) return look(tx, owner, known, amount, null)
+    const after = before - amount
+    if (isCrossed(known, before, after)) return look(tx, owner, known, amount, null)
+    atLeast.set(owner, after)
+  }
+
+  /** Reads what is left, and remembers it once the charge is durable. */
+  async function look(tx: Tx, owner: OwnerScope, set: AccountLimits, amount: number, told: number | null) {
+    const balance = told ?? (await read(tx, owner))
+    if (told === null) {
+      atLeast.delete(owner)
+      tx.afterCommit(() => atLeast.set(owner, balance))
+    }
+    await tell(tx, owner, set, balance + amount, balance)
+  }
+
+  /** After any other way down: a correction, a refund. */
+  async function moved(tx: Tx, owner: OwnerScope, before: number, after: number): Promise<void> {
+    credited(tx, owner)
+    await tell(tx, owner, await limits.of(tx, owner), before, after)
+  }
+
+  /** After credit came in: what was remembered says too little, and may be remembered again by a unit before this. */
+  function credited(tx: Tx, owner: OwnerScope): void {
+    atLeast.delete(owner)
+    tx.afterCommit(() => atLeast.delete(owner))
+  }
+
+  /** After an owner moved the thresholds: one that was drawn above the balance has been crossed as well. */
+  async function limitsMoved(tx: Tx, owner: OwnerScope, from: AccountLimits, to: AccountLimits, balance: number) {
+    if (from.lowBalance <= balance && balance < to.lowBalance) await tellLow(tx, owner, to.lowBalance, balance)
+    const before = from.topUp?.below ?? 0
+    if (to.topUp && before <= balance && balance < to.topUp.below) {
+      await orderTopUp?.(tx, owner, to.topUp.amountCents)
+    }
+  }
+
+  async function tell(tx: Tx, owner: OwnerScope, set: AccountLimits, before: number, after: number): Promise<void> {
+    if (crossed(before, after, set.lowBalance)) await tellLow(tx, owner, set.lowBalance, after)
+    if (set.topUp && crossed(before, after, set.topUp.below)) await orderTopUp?.(tx, owner, set.topUp.amountCents)
+  }
+
+  async function tellLow(tx: Tx, owner: OwnerScope, threshold: number, balance: number): Promise<void> {
+    const orgId = owner.startsWith('org:') ? owner.slice('org:'.length) : null
+    await events.emit(tx, creditsLow, owner, {
+      scope: orgId ? 'org' : 'user',
+      org_id: orgId,
+      balance_cents: microToCents(balance),
+      threshold_cents: microToCents(threshold),
+    })
+  }
+}
+
+const isCrossed = ({ lowBalance, topUp }: AccountLimits, before: number, after: number): boolean =>
+  crossed(before, after, lowBalance) || (topUp !== null && crossed(before, after, topUp.below))
+
+async function read(reader: Reader, owner: OwnerScope): Promise<number> {
+  return (await walletOf(reader, { id: owner }))[0]?.balance ?? 0
+}
