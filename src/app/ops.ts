@@ -13,12 +13,12 @@ type Deps = { config: Config; container: Container; metrics: Metrics; place: Pla
 
 /** The operator plane: verbs over the same rooms, behind a socket that only this user can open (design 7). */
 export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
-  const { store, audit, clock, log, orgs, keys, billing, engines, health } = container
+  const { store, audit, clock, log, orgs, keys, increases, billing, engines, health } = container
   const startedAt = clock.now()
   const { dataDir } = config
   const target = place.dialect === 'postgres' ? place.url : ''
   const operators = createOperators({
-    ...{ store, audit, clock, log, orgs, keys, billing, engines, dataDir },
+    ...{ store, audit, clock, log, orgs, keys, increases, billing, engines, dataDir },
     settings: config,
     configFile: config.file ?? resolve('svc.server.json'),
     setByEnvironment: config.origins.engines === 'environment',
@@ -38,6 +38,7 @@ export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
     invariants: [
       { check: 'ledger and holds', violations: billing.verify },
       { check: 'audit chain', violations: audit.verify },
+      { check: 'audit checkpoints', violations: container.checkpoints.verify },
       { check: 'conversations', violations: container.conversations.verify },
     ],
     backup: createBackup({

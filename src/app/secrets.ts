@@ -2,11 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../kernel/config'
+import { newSigningKey, openSigningKey, type SigningKey } from '../kernel/signing'
 import { writePrivate } from './private-file'
 
 export type Secrets = {
   /** Seals what must be readable again: AES-256-GCM (contract 22.7). */
   masterKey: Uint8Array
+  /** Signs the checkpoints of the record: Ed25519 (contract 19). */
+  auditKey: SigningKey
   /** Was made just now. */
   isNew: boolean
   path: string
@@ -21,26 +24,43 @@ export function loadSecrets(dataDir: string): Secrets {
   const path = join(dataDir, 'secrets.json')
   if (!existsSync(path)) {
     const masterKey = randomBytes(32)
-    const text = `${JSON.stringify({ version: 1, master_key: masterKey.toString('base64') }, null, 2)}\n`
-    writePrivate(path, text)
-    return { masterKey, isNew: true, path }
+    return {
+      ...withAuditKey(path, { version: 1, master_key: masterKey.toString('base64') }),
+      masterKey,
+      isNew: true,
+      path,
+    }
   }
   const mode = statSync(path).mode & 0o777
   if (mode & 0o077) {
     throw new ConfigError([`${path} can be read by others (mode ${mode.toString(8)}). Run: chmod 600 ${path}`])
   }
-  const masterKey = readMasterKey(readFileSync(path, 'utf8'))
+  const kept = read(readFileSync(path, 'utf8'))
+  const masterKey = Buffer.from(kept.master_key ?? '', 'base64')
   if (masterKey.length !== 32)
     throw new ConfigError([`${path} holds no master key of 32 bytes. Restore it from a backup.`])
-  return { masterKey, isNew: false, path }
+  return { ...withAuditKey(path, kept), masterKey, isNew: false, path }
 }
 
-/** The key in the file's text; empty when the text is not what this program writes. */
-function readMasterKey(text: string): Uint8Array {
+type Kept = { version?: number; master_key?: string; audit_key?: string }
+
+/** A folder older than checkpoints gets its key now; one that is there but broken is restored, never made anew. */
+function withAuditKey(path: string, kept: Kept): { auditKey: SigningKey } {
+  const audit_key = kept.audit_key ?? newSigningKey()
+  if (kept.audit_key === undefined) writePrivate(path, `${JSON.stringify({ ...kept, audit_key }, null, 2)}\n`)
   try {
-    const { master_key } = JSON.parse(text) as { master_key?: string }
-    return Buffer.from(master_key ?? '', 'base64')
+    return { auditKey: openSigningKey(audit_key) }
   } catch {
-    return new Uint8Array()
+    throw new ConfigError([`${path} holds an audit key that is no Ed25519 key. Restore it from a backup.`])
+  }
+}
+
+/** The file's members; none when the text is not what this program writes. */
+function read(text: string): Kept {
+  try {
+    const kept: unknown = JSON.parse(text)
+    return typeof kept === 'object' && kept !== null ? kept : {}
+  } catch {
+    return {}
   }
 }

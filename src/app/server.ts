@@ -8,6 +8,7 @@ import { engineRoutes } from '../engines/routes'
 import { healthRoutes } from '../health/routes'
 import { createAccessLog } from '../http/access-log'
 import { MAX_TRANSPORT_BYTES } from '../http/body'
+import { createDownloads } from '../http/download'
 import { edge } from '../http/edge'
 import { guard as createGuard } from '../http/guard'
 import { createMethodTable } from '../http/methods'
@@ -15,7 +16,9 @@ import type { Metrics } from '../http/metrics'
 import { toOpenApi } from '../http/openapi'
 import { createStreams } from '../http/sse'
 import { keyRoutes } from '../keys/routes'
+import { orgRoutes } from '../orgs/routes'
 import { rateLimitRoutes } from '../rate-limits/routes'
+import { settingsRoutes } from '../settings/routes'
 import { canonicalUrl } from './canonical'
 import type { Config } from './config'
 import type { Container } from './container'
@@ -31,6 +34,7 @@ export function createServer({ config, container, metrics }: Deps) {
   const { clock, log, limiter } = container
   const accessLog = createAccessLog({ log, clock, metrics: metrics.http })
   const streams = createStreams({ clock, log, accessLog })
+  const download = createDownloads({ log, accessLog })
   const guard = createGuard()
   const secure = config.publicUrl.startsWith('https://')
   const ownOrigin = config.publicUrl ? new URL(config.publicUrl).origin : null
@@ -68,12 +72,14 @@ export function createServer({ config, container, metrics }: Deps) {
         .use(healthRoutes(container.health, guard))
         .use(authRoutes(container.auth, guard, { secure: config.publicUrl.startsWith('https://') }))
         .use(keyRoutes(container.keys, guard))
-        .use(rateLimitRoutes(container.limiter, guard))
+        .use(orgRoutes(container.orgs, guard))
+        .use(settingsRoutes(container, guard))
+        .use(rateLimitRoutes(container, guard))
         .use(engineRoutes(container.engines, guard))
         .use(completionRoutes(container.completions, streams, guard))
         .use(chatRoutes(container.chat, streams, guard))
         .use(conversationRoutes(container.conversations, guard))
-        .use(auditRoutes(container, guard)),
+        .use(auditRoutes(container, download, guard)),
     )
     .use(documentRoutes(document, guard))
 

@@ -1,2 +1,6 @@
 /** The record: every state change and paid call, append-only, one SHA-256 chain per owner. */
+export { createCheckpointBook } from './checkpoint-book'
+export { startCheckpointLoop } from './checkpoint-loop'
+export { type Checkpoints, createCheckpoints } from './checkpoints'
+export { type AuditReading, createAuditReading } from './reading'
 export { type AuditLog, createAuditLog } from './service'

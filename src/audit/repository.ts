@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, lte, type SQL, sql } from 'drizzle-orm'
 import { command, query, type Reader, type Tx } from '../kernel/store'
 import { GENESIS } from './chain'
 import type { ChainScope } from './schema'
@@ -81,7 +81,28 @@ export const timeAt = query<{ scope: ChainScope; seq: number }>()((db, p) => {
 
 export const headOf = query<{ scope: ChainScope }>()((db, p) => {
   const t = db.of(auditHeads)
-  return db.select({ seq: t.seq }).from(t).where(eq(t.scope, p.scope)).limit(1)
+  return db.select({ seq: t.seq, hash: t.hash }).from(t).where(eq(t.scope, p.scope)).limit(1)
+})
+
+/** The hash at one place of a chain. */
+export const eventAt = query<{ scope: ChainScope; seq: number }>()((db, p) => {
+  const t = db.of(auditEvents)
+  return db
+    .select({ id: t.id, hash: t.hash })
+    .from(t)
+    .where(and(eq(t.scope, p.scope), eq(t.seq, p.seq)))
+    .limit(1)
+})
+
+/** Oldest first: events of one chain with `above < seq <= upTo`. */
+export const pageOfChain = query<{ scope: ChainScope; above: number; upTo: number; limit: number }>()((db, p) => {
+  const t = db.of(auditEvents)
+  return db
+    .select()
+    .from(t)
+    .where(and(eq(t.scope, p.scope), gt(t.seq, sql`${p.above}`), lte(t.seq, sql`${p.upTo}`)))
+    .orderBy(asc(t.seq))
+    .limit(p.limit)
 })
 
 export type Slice = { scope: ChainScope; above: number; upTo: number; limit: number; filters: (SQL | undefined)[] }
@@ -118,4 +139,26 @@ export const pageOfHeads = query<{ scope: string; limit: number }>()((db, p) => 
     .where(gt(t.scope, sql`${p.scope}`))
     .orderBy(asc(t.scope))
     .limit(p.limit)
+})
+
+/** The last scope of a stretch of so many heads, so that a look for changes can go by stretches. */
+export const endOfStretch = query<{ scope: string; length: number }>()((db, p) => {
+  const t = db.of(auditHeads)
+  return db
+    .select({ scope: t.scope })
+    .from(t)
+    .where(gt(t.scope, sql`${p.scope}`))
+    .orderBy(asc(t.scope))
+    .limit(1)
+    .offset(p.length)
+})
+
+/** Chains of one stretch, `after < scope <= upTo`, that grew at or after a moment. */
+export const headsSince = query<{ after: string; upTo: string; since: number }>()((db, p) => {
+  const t = db.of(auditHeads)
+  return db
+    .select()
+    .from(t)
+    .where(and(gt(t.scope, sql`${p.after}`), lte(t.scope, sql`${p.upTo}`), gte(t.at, sql`${p.since}`)))
+    .orderBy(asc(t.scope))
 })

@@ -1,40 +1,86 @@
 import { Elysia } from 'elysia'
+import type { Downloads } from '../http/download'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
-import { ownerOf } from '../kernel/caller'
+import { csvHeaders } from '../kernel/csv'
+import { RangeQuery } from '../kernel/range'
 import { checkedQuery, t } from '../kernel/schema'
-import type { Store } from '../kernel/store'
-import { AuditEvent, AuditQuery } from './schema'
-import type { AuditLog } from './service'
+import type { AuditReading } from './reading'
+import { AuditEvent, AuditFilters, AuditQuery, Checkpoint, Integrity } from './schema'
 
-type Deps = { audit: AuditLog; store: Store }
+type Deps = { auditReading: AuditReading }
 
-/** `GET /audit`: a bare array, so paging travels in headers (contract 1.8, 19). */
-export const auditRoutes = ({ audit, store }: Deps, guard: Guard) =>
-  new Elysia({ prefix: '/audit', tags: ['Audit'] }).use(guard).get(
-    '',
-    async (context) => {
-      const { query, set, request } = context
-      const page = await audit.list(store.read, ownerOf(toCall(context).caller), query)
-      set.headers['x-has-more'] = String(page.next !== null)
-      if (page.next !== null) {
-        set.headers['x-next-cursor'] = page.next
-        set.headers.link = `<${nextAddress(request.url, page.next)}>; rel="next"`
-      }
-      return page.items
-    },
-    {
-      scope: 'billing',
-      query: checkedQuery(AuditQuery),
-      response: { 200: answer(t.Array(AuditEvent)), ...errors(400, 401, 403, 429) },
-      detail: {
-        summary: 'The record of your account, newest first',
-        description:
-          'A page may hold fewer events than `limit` while `X-Has-More` is true: a filter that matches little ' +
-          'is read in steps. Follow `Link` until it is gone.',
+const RECORD = { scope: 'billing' } as const
+
+/** The record of the caller's account (contract 19). `GET /audit` is a bare array, so paging travels in headers. */
+export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: Guard) =>
+  new Elysia({ prefix: '/audit', tags: ['Audit'] })
+    .use(guard)
+    .get(
+      '',
+      async (context) => {
+        const { query, set, request } = context
+        const page = await auditReading.list(toCall(context), query)
+        set.headers['x-has-more'] = String(page.next !== null)
+        if (page.next !== null) {
+          set.headers['x-next-cursor'] = page.next
+          set.headers.link = `<${nextAddress(request.url, page.next)}>; rel="next"`
+        }
+        return page.items
       },
-    },
-  )
+      {
+        ...RECORD,
+        query: checkedQuery(AuditQuery),
+        response: { 200: answer(t.Array(AuditEvent)), ...errors(400, 401, 403, 429) },
+        detail: {
+          summary: 'The record of your account, newest first',
+          description:
+            'A page may hold fewer events than `limit` while `X-Has-More` is true: a filter that matches little ' +
+            'is read in steps. Follow `Link` until it is gone.',
+        },
+      },
+    )
+    .get(
+      '/export',
+      (context) => {
+        const { query, exchange, request, server, route } = context
+        const source = auditReading.exportCsv(toCall(context), query)
+        return download({ source, exchange, request, server, route, headers: csvHeaders('audit') })
+      },
+      {
+        ...RECORD,
+        query: checkedQuery(AuditFilters),
+        response: { 200: answer(t.String()), ...errors(400, 401, 403, 429) },
+        detail: {
+          summary: 'The record as CSV, newest first',
+          description:
+            'Summaries are the very text that was hashed: an export without filters, or with dates only, can be ' +
+            'verified offline with `svc-admin audit verify --export FILE --checkpoint FILE`. The export is recorded.',
+          'x-download': 'text/csv',
+        } as object,
+      },
+    )
+    .get('/integrity', (context) => auditReading.integrity(toCall(context), context.query), {
+      ...RECORD,
+      query: checkedQuery(RangeQuery),
+      response: { 200: answer(Integrity), ...errors(400, 401, 403, 429) },
+      detail: {
+        summary: 'Compute the chain again and say whether it holds',
+        description:
+          'Checks every event of the range against its hash and its neighbours, and the whole chain against its ' +
+          'newest signed checkpoint.',
+      },
+    })
+    .get('/checkpoint', (context) => auditReading.checkpoint(toCall(context)), {
+      ...RECORD,
+      response: { 200: answer(Checkpoint), ...errors(401, 403, 429) },
+      detail: {
+        summary: 'The newest signed checkpoint of the chain, to keep',
+        description:
+          'Made within 60 seconds of an event, or 1,000 events. Whatever is changed, cut or moved in the events ' +
+          'before it is found from it, by anyone, without this server.',
+      },
+    })
 
 /** The same address with the next cursor, relative to the origin. */
 function nextAddress(url: string, cursor: string): string {

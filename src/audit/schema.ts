@@ -108,3 +108,42 @@ export const AuditQuery = t.Object({
   ...PageQuery.properties,
 })
 export type AuditQuery = Static<typeof AuditQuery>
+
+/** The filters of the list, without its paging: an export is whole. */
+const { limit: _limit, cursor: _cursor, ...filters } = AuditQuery.properties
+export const AuditFilters = t.Object(filters)
+export type AuditFilters = Static<typeof AuditFilters>
+
+/** A signed statement that a chain stood at a place at a time (contract 19). */
+export const Checkpoint = t.Object(
+  {
+    object: t.Literal('audit_checkpoint'),
+    scope: t.String({ description: 'Whose chain: `org:ID` or `user:ID`' }),
+    seq: t.Integer({ minimum: 0, description: 'How many events the chain had' }),
+    hash: t.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'Hash of the last of them; 64 zeros when there was none',
+    }),
+    signed_at: Timestamp,
+    public_key: t.String({ description: 'Ed25519, its 32 bytes in base64url' }),
+    signature: t.String({
+      description:
+        'Ed25519, base64url, over the canonical JSON (RFC 8785) of `hash, object, public_key, scope, seq, signed_at`',
+    }),
+  },
+  { $id: 'AuditCheckpoint' },
+)
+export type Checkpoint = Static<typeof Checkpoint>
+
+/** What was found when a chain, or the part of it between two moments, was computed again. */
+export const Integrity = t.Object({
+  valid: t.Boolean(),
+  algorithm: t.Literal('sha256'),
+  events_checked: t.Integer(),
+  first_event_id: nullable(t.String()),
+  last_event_id: nullable(t.String()),
+  head_hash: t.String({ description: 'Hash of the newest event of the whole chain; 64 zeros when there is none' }),
+  broken_at: nullable(t.String({ description: 'The first event that does not hold, or the last before a gap' })),
+  checked_at: Timestamp,
+})
+export type Integrity = Static<typeof Integrity>

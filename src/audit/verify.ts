@@ -1,14 +1,12 @@
 import type { Reader } from '../kernel/store'
-import { GENESIS, hashOf } from './chain'
+import { nextTurn } from '../kernel/turns'
+import { type End, endOf, faultsOf, START } from './faults'
 import { headOf, pageOfChains, pageOfHeads } from './repository'
 import type { ChainScope } from './schema'
 import type { AuditEventRow, AuditHeadRow } from './table'
 
 const PAGE = 1_000
 const MAX_VIOLATIONS = 100
-
-type End = { seq: number; hash: string; at: number }
-const START: End = { seq: 0, hash: GENESIS, at: 0 }
 
 /**
  * Recomputes every chain, a page at a time so that a live server keeps answering, and lists what does
@@ -29,10 +27,11 @@ export async function verifyChains(reader: Reader): Promise<string[]> {
       scope = row.scope
       end = START
     }
-    violations.push(...faultsOf(row, end))
+    const where = `audit ${row.scope} #${row.seq}`
+    violations.push(...faultsOf(row, end).map((fault) => `${where}: ${fault}`))
     const head = unreached.get(row.scope)
     if (head?.seq === row.seq && head.hash === row.hash) unreached.delete(row.scope)
-    end = { seq: row.seq, hash: row.hash, at: row.at }
+    end = endOf(row)
     if (violations.length >= MAX_VIOLATIONS) return [...violations.slice(0, MAX_VIOLATIONS), 'audit: and more']
   }
   if (scope) violations.push(...(await overrun(reader, scope, end)))
@@ -48,34 +47,6 @@ async function overrun(reader: Reader, scope: ChainScope, end: End): Promise<str
   return head && head.seq >= end.seq ? [] : [`audit ${scope} #${end.seq}: stands past the head of its chain`]
 }
 
-/** What is wrong with one event, given the one before it. */
-function faultsOf(row: AuditEventRow, before: End): string[] {
-  const where = `audit ${row.scope} #${row.seq}`
-  const faults: string[] = []
-  if (row.seq !== before.seq + 1) faults.push(`${where}: follows #${before.seq}`)
-  if (row.prev_hash !== before.hash) faults.push(`${where}: prevHash is not the hash before it`)
-  if (row.at < before.at) faults.push(`${where}: is older than the event before it`)
-  if (row.hash !== hashOf(row)) faults.push(`${where}: its hash does not match its content`)
-  if (!copiesHold(row)) faults.push(`${where}: its mode or status column is not what its summaries say`)
-  return faults
-}
-
-/** The columns to filter by repeat what was hashed; only a truncated summary may lack it. */
-function copiesHold(row: AuditEventRow): boolean {
-  const [input, output] = [membersOf(row.input), membersOf(row.output)]
-  const mode = input.mode ?? (input.truncated ? row.mode : null)
-  const status = output.status ?? (output.truncated ? row.status : null)
-  return mode === row.mode && status === row.status
-}
-
-function membersOf(summary: string): Record<string, unknown> {
-  try {
-    return JSON.parse(summary)
-  } catch {
-    return {}
-  }
-}
-
 async function* eventsOf(reader: Reader): AsyncGenerator<AuditEventRow> {
   for (let last = { scope: '', seq: 0 }; ; ) {
     const rows = await pageOfChains(reader, { ...last, limit: PAGE })
@@ -83,7 +54,7 @@ async function* eventsOf(reader: Reader): AsyncGenerator<AuditEventRow> {
     const end = rows.at(-1)
     if (!end || rows.length < PAGE) return
     last = { scope: end.scope, seq: end.seq }
-    await breathe()
+    await nextTurn()
   }
 }
 
@@ -94,9 +65,6 @@ async function* headsOf(reader: Reader): AsyncGenerator<AuditHeadRow> {
     const end = rows.at(-1)
     if (!end || rows.length < PAGE) return
     last = end.scope
-    await breathe()
+    await nextTurn()
   }
 }
-
-/** Lets requests in between two pages. */
-const breathe = () => new Promise<void>((resolve) => setImmediate(resolve))

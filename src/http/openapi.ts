@@ -118,12 +118,15 @@ function responsesOf(path: string, hooks: Hooks, hoist: Hoist): Json {
   const statuses = statusesOf({ declared, isOpen, hasBody: !!body, hasQuery: !!query, hasId: path.includes(':') })
   return Object.fromEntries(
     statuses.map(({ status, schema, description, headers }) => {
+      if (detail['x-download'] && status === '200') {
+        return [status, { description, headers, content: { [String(detail['x-download'])]: text } }]
+      }
       const content = json(hoist(schema))
-      if (detail['x-streams'] === true && status === '200')
-        content['text/event-stream'] = { schema: { type: 'string' } }
+      if (detail['x-streams'] === true && status === '200') content['text/event-stream'] = text
       return [status, { description, headers, content }]
     }),
   )
 }
 
+const text: Json = { schema: { type: 'string' } }
 const json = (schema: Json): Json => ({ 'application/json': { schema } })

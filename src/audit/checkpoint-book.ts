@@ -1,0 +1,144 @@
+import { createReadStream } from 'node:fs'
+import { type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { checker } from '../kernel/schema'
+import { Checkpoint } from './schema'
+
+/** A file is closed at this size, or at twice what the newest checkpoint of every chain takes. */
+const MAX_BYTES = 16 * 1024 * 1024
+const CURRENT = 'checkpoints.jsonl'
+/** The file before the current one. Older ones go, and nothing with them: each file begins with the newest of every chain. */
+const PREVIOUS = 'checkpoints.1.jsonl'
+
+/** One kept line: its number and file for messages, and what it says, null when that is no checkpoint. */
+export type KeptLine = { where: string; checkpoint: Checkpoint | null }
+
+export type CheckpointBook = ReturnType<typeof createCheckpointBook>
+
+/**
+ * Checkpoints kept apart from the database: JSON lines that are only ever added to, on the disk before
+ * `append` returns. One process writes them, the one that holds the data folder.
+ */
+export function createCheckpointBook({ folder, maxBytes = MAX_BYTES }: { folder: string; maxBytes?: number }) {
+  const current = join(folder, CURRENT)
+  const previous = join(folder, PREVIOUS)
+  let opened: Promise<{ newest: Map<string, Checkpoint>; size: number }> | null = null
+  let last: Promise<void> = Promise.resolve()
+
+  /** The newest of each chain, and how large the current file is. Reads the files on first use. */
+  const state = () => {
+    opened ??= load()
+    return opened
+  }
+
+  async function load() {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const size = await withoutTornLine(current)
+    const newest = new Map<string, Checkpoint>()
+    for await (const { checkpoint } of lines()) if (checkpoint) newest.set(checkpoint.scope, checkpoint)
+    return { newest, size }
+  }
+
+  async function* lines(): AsyncGenerator<KeptLine> {
+    yield* linesOf(previous, PREVIOUS)
+    yield* linesOf(current, CURRENT)
+  }
+
+  /** Adds checkpoints, later ones later. Calls wait for each other. */
+  function append(checkpoints: readonly Checkpoint[]): Promise<void> {
+    const added = last.then(() => write(checkpoints))
+    last = added.catch(() => undefined)
+    return added
+  }
+
+  async function write(checkpoints: readonly Checkpoint[]): Promise<void> {
+    const known = await state()
+    if (known.size > maxBytes && known.size > 2 * sizeOf([...known.newest.values()])) {
+      known.size = await beginAnew([...known.newest.values()])
+    }
+    known.size += await addDurably(current, textOf(checkpoints))
+    for (const checkpoint of checkpoints) known.newest.set(checkpoint.scope, checkpoint)
+  }
+
+  /** The next file begins with the newest of every chain; it is whole before the last one steps back. */
+  async function beginAnew(newest: readonly Checkpoint[]): Promise<number> {
+    const draft = `${current}.new`
+    await rm(draft, { force: true })
+    const size = await addDurably(draft, textOf(newest))
+    await rename(current, previous)
+    await rename(draft, current)
+    await syncFolder(folder)
+    return size
+  }
+
+  return {
+    newest: async (scope: string): Promise<Checkpoint | null> => (await state()).newest.get(scope) ?? null,
+    /** When the newest of all was signed, or null while there is none. */
+    signedUntil: async (): Promise<string | null> =>
+      [...(await state()).newest.values()].reduce<string | null>(
+        (latest, { signed_at }) => (latest === null || signed_at > latest ? signed_at : latest),
+        null,
+      ),
+    append,
+    lines,
+  }
+}
+
+const known = checker(Checkpoint)
+const textOf = (checkpoints: readonly Checkpoint[]): string =>
+  checkpoints.map((checkpoint) => `${JSON.stringify(checkpoint)}\n`).join('')
+const sizeOf = (checkpoints: readonly Checkpoint[]): number => textOf(checkpoints).length
+
+async function* linesOf(path: string, name: string): AsyncGenerator<KeptLine> {
+  if (!(await exists(path))) return
+  let number = 0
+  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
+    number += 1
+    yield { where: `${name} line ${number}`, checkpoint: read(line) }
+  }
+}
+
+function read(line: string): Checkpoint | null {
+  try {
+    const value: unknown = JSON.parse(line)
+    return known.is(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+/** What a crash cut short was promised to nobody. Returns the size of the file, 0 when there is none. */
+async function withoutTornLine(path: string): Promise<number> {
+  if (!(await exists(path))) return 0
+  const bytes = await readFile(path)
+  const whole = bytes.lastIndexOf(0x0a) + 1
+  if (whole < bytes.length) await using(path, 'r+', (file) => file.truncate(whole))
+  return whole
+}
+
+function addDurably(path: string, text: string): Promise<number> {
+  return using(path, 'a', async (file) => {
+    const bytes = Buffer.from(text)
+    await file.appendFile(bytes)
+    await file.sync()
+    return bytes.length
+  })
+}
+
+const syncFolder = (folder: string) => using(folder, 'r', (file) => file.sync())
+
+async function using<T>(path: string, mode: string, work: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await open(path, mode, 0o600)
+  try {
+    return await work(file)
+  } finally {
+    await file.close()
+  }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )

@@ -1,0 +1,127 @@
+import type { Clock } from '../kernel/clock'
+import { iso } from '../kernel/clock'
+import type { SigningKey } from '../kernel/signing'
+import type { Reader, Store } from '../kernel/store'
+import { nextTurn } from '../kernel/turns'
+import { GENESIS } from './chain'
+import { isAuthentic, signCheckpoint } from './checkpoint'
+import type { CheckpointBook } from './checkpoint-book'
+import { holds } from './integrity'
+import { endOfStretch, headOf, headsSince } from './repository'
+import type { ChainScope, Checkpoint } from './schema'
+import type { AuditHeadRow } from './table'
+
+type Deps = {
+  store: Store
+  clock: Clock
+  key: SigningKey
+  book: CheckpointBook
+  /** A chain no longer has what was signed for it: tampering, or an old database put back. */
+  onBroken(checkpoint: Checkpoint): void
+}
+
+const EVERY_EVENTS = 1_000
+const EVERY_MS = 60_000
+/** Clocks of several nodes differ, and a commit comes later than the moment it is dated with. */
+const LOOK_BACK_MS = 600_000
+/** Heads looked through in one turn of the event loop. */
+const STRETCH = 20_000
+const MAX_VIOLATIONS = 100
+
+export type Checkpoints = ReturnType<typeof createCheckpoints>
+
+/** Signed statements of where each chain stood, kept apart from the database (contract 19). */
+export function createCheckpoints({ store, clock, key, book, onBroken }: Deps) {
+  /** Where the last whole look began; nothing before it is left unsigned. */
+  let lookedAt: number | null = null
+  const reported = new Set<string>()
+
+  return { newest, signDue, verify }
+
+  /** The newest of a chain; one is made when there is none yet, so that there always is one to keep. */
+  async function newest(scope: ChainScope): Promise<Checkpoint> {
+    const kept = await book.newest(scope)
+    if (kept) return kept
+    const [head] = await headOf(store.read, { scope })
+    const made = sign(scope, head ?? { seq: 0, hash: GENESIS })
+    // Nothing is kept of a chain that has not begun: it would be a line a visitor can write.
+    if (head) await book.append([made])
+    return made
+  }
+
+  /**
+   * Signs every chain that grew by 1,000 events, or at all since 60 seconds; with `all`, every chain that
+   * grew. Returns how many. A chain that lost what was signed before is reported, not signed again.
+   */
+  async function signDue({ all = false } = {}): Promise<number> {
+    const now = clock.now()
+    lookedAt ??= Date.parse((await book.signedUntil()) ?? iso(0))
+    let signed = 0
+    for await (const heads of changedSince(Math.min(lookedAt, now) - LOOK_BACK_MS)) {
+      const due: Checkpoint[] = []
+      for (const head of heads) {
+        const last = await book.newest(head.scope)
+        if (!isDue(head, last, now, all)) continue
+        if (await holds(store.read, head.scope, last)) due.push(sign(head.scope, head))
+        else reportOnce(last!)
+      }
+      if (due.length) await book.append(due)
+      signed += due.length
+      await nextTurn()
+    }
+    lookedAt = now
+    return signed
+  }
+
+  function reportOnce(checkpoint: Checkpoint): void {
+    if (!reported.has(checkpoint.scope)) onBroken(checkpoint)
+    reported.add(checkpoint.scope)
+  }
+
+  function sign(scope: ChainScope, { seq, hash }: { seq: number; hash: string }): Checkpoint {
+    return signCheckpoint(key, { scope, seq, hash }, iso(clock.now()))
+  }
+
+  async function* changedSince(since: number): AsyncGenerator<AuditHeadRow[]> {
+    for (let after = ''; ; ) {
+      const [end] = await endOfStretch(store.read, { scope: after, length: STRETCH })
+      // Every scope begins with a word of small letters.
+      const upTo = end?.scope ?? '~'
+      yield await headsSince(store.read, { after, upTo, since })
+      if (!end) return
+      after = end.scope
+    }
+  }
+
+  /**
+   * Holds every kept checkpoint against its chain, and lists in sentences what does not agree: a chain
+   * rewritten, cut or put back since, or a file that somebody changed (I20).
+   */
+  async function verify(reader: Reader): Promise<string[]> {
+    const violations: string[] = []
+    let read = 0
+    for await (const { where, checkpoint } of book.lines()) {
+      if (++read % 200 === 0) await nextTurn()
+      const fault = await faultOf(reader, checkpoint)
+      if (fault) violations.push(`${where}: ${fault}`)
+      if (violations.length >= MAX_VIOLATIONS) return [...violations, 'checkpoints: and more']
+    }
+    return violations
+  }
+
+  async function faultOf(reader: Reader, checkpoint: Checkpoint | null): Promise<string | null> {
+    if (checkpoint === null) return 'is not a checkpoint'
+    const { scope, seq, public_key, signed_at } = checkpoint
+    if (!isAuthentic(checkpoint)) return `the signature for ${scope} #${seq} is not genuine`
+    if (public_key !== key.publicKey) return `${scope} #${seq} was signed with another key than this server's`
+    if (await holds(reader, scope as ChainScope, checkpoint)) return null
+    return `audit ${scope} #${seq}: is not the event that was signed at ${signed_at}`
+  }
+}
+
+function isDue(head: AuditHeadRow, last: Checkpoint | null, now: number, all: boolean): boolean {
+  if (head.seq === 0) return false
+  if (last === null) return true
+  if (head.seq === last.seq && head.hash === last.hash) return false
+  return all || head.seq - last.seq >= EVERY_EVENTS || Math.abs(now - Date.parse(last.signed_at)) >= EVERY_MS
+}

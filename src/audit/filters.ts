@@ -1,0 +1,31 @@
+import { eq, type SQL, sql } from 'drizzle-orm'
+import type { Reader } from '../kernel/store'
+import type { AuditFilters } from './schema'
+import { auditEvents } from './table'
+
+/** Everything but completions is found by its id in one look (the partial index of the table). */
+export const isIndexed = ({ entity_id, entity_type }: AuditFilters): boolean =>
+  entity_id !== undefined && entity_type !== 'completion' && !/^(chat)?cmpl_/.test(entity_id)
+
+/** The filters of contract 19 but the dates, which are places of the chain. */
+export function filtersOf(reader: Reader, input: AuditFilters): (SQL | undefined)[] {
+  const t = reader.of(auditEvents)
+  return [
+    input.key_id === undefined ? undefined : eq(t.api_key_id, input.key_id),
+    input.mode === undefined ? undefined : eq(t.mode, input.mode),
+    input.status === undefined ? undefined : eq(t.status, input.status),
+    input.entity_type === undefined ? undefined : eq(t.entity_type, input.entity_type),
+    input.entity_id === undefined ? undefined : eq(t.entity_id, input.entity_id),
+    input.request_id === undefined ? undefined : eq(t.request_id, input.request_id),
+    actionFilter(t, input.action),
+    isIndexed(input) ? sql`${t.entity_type} <> 'completion'` : undefined,
+  ]
+}
+
+/** `key.*` is every action that begins with `key.` */
+function actionFilter(t: typeof auditEvents.sqlite, action: string | undefined): SQL | undefined {
+  if (action === undefined) return undefined
+  if (!action.endsWith('.*')) return eq(t.action, action)
+  const family = action.slice(0, -1)
+  return sql`substr(${t.action}, 1, ${family.length}) = ${family}`
+}

@@ -1,0 +1,55 @@
+import type { Server } from 'bun'
+import { errorFields, type Log } from '../kernel/log'
+import type { AccessLog } from './access-log'
+import type { Exchange } from './context'
+
+type Deps = { log: Log; accessLog: AccessLog }
+
+type Download = {
+  exchange: Exchange
+  request: Request
+  route: string
+  server: Server<unknown> | null
+  /** Pieces of text, made when the reader has room for them. */
+  source: AsyncGenerator<string>
+  headers: Record<string, string>
+}
+
+export type Downloads = ReturnType<typeof createDownloads>
+
+/**
+ * Answers with a file of any length in constant memory: pulled, never pushed, so a reader who stalls
+ * stops the source and one who leaves ends it. What fails before the first piece keeps its status; what
+ * fails later cuts the connection, so that half a file is never taken for a whole one.
+ */
+export function createDownloads({ log, accessLog }: Deps) {
+  return async function download({ source, headers, ...from }: Download): Promise<Response> {
+    const { exchange, request, server } = from
+    const first = await source.next()
+    server?.timeout(request, 0)
+    exchange.streaming = true
+    const body = pieces(from, first, source)
+    // Nobody pulls for a client that has left, so its source would never end.
+    const leave = () => void body.return(undefined)
+    if (request.signal.aborted) leave()
+    else request.signal.addEventListener('abort', leave, { once: true })
+    return new Response(body as unknown as BodyInit, { headers })
+  }
+
+  async function* pieces(
+    { exchange, route }: Omit<Download, 'source' | 'headers'>,
+    first: IteratorResult<string>,
+    source: AsyncGenerator<string>,
+  ): AsyncGenerator<string> {
+    try {
+      for (let piece = first; !piece.done; piece = await source.next()) yield piece.value
+    } catch (error) {
+      exchange.errorCode = 'server_error'
+      log.error({ request_id: exchange.requestId, ...errorFields(error) }, 'fault')
+      throw error
+    } finally {
+      await source.return(undefined)
+      accessLog(exchange, 200, route)
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
+
+/** An Ed25519 key that signs text. */
+export type SigningKey = {
+  /** The public half: its 32 bytes in base64url, as `x` of a JWK has them. */
+  readonly publicKey: string
+  /** 64 bytes in base64url. */
+  sign(text: string): string
+}
+
+/** A new private key, PKCS #8 in base64: for a file of secrets, nowhere else. */
+export const newSigningKey = (): string =>
+  generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64')
+
+/** Opens what {@link newSigningKey} made. Throws when it is anything else. */
+export function openSigningKey(pkcs8: string): SigningKey {
+  const key = createPrivateKey({ key: Buffer.from(pkcs8, 'base64'), format: 'der', type: 'pkcs8' })
+  const { crv, x } = createPublicKey(key).export({ format: 'jwk' })
+  if (crv !== 'Ed25519' || x === undefined) throw new Error('not an Ed25519 key')
+  return { publicKey: x, sign: (text) => sign(null, Buffer.from(text), key).toString('base64url') }
+}
+
+/** Whether the holder of a public key signed exactly this text. False, too, for what is no key or no signature. */
+export function isSignedBy(publicKey: string, text: string, signature: string): boolean {
+  try {
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' })
+    return verify(null, Buffer.from(text), key, Buffer.from(signature, 'base64url'))
+  } catch {
+    return false
+  }
+}
