@@ -36,3 +36,16 @@ export const ambiguousKey = defineError(
   'conflict',
   (ref: string, ids: string[]) => `${ids.length} keys match "${ref}": ${ids.join(', ')}. Name one by its id.`,
 )
+
+export const keyOver = defineError('conflict', 'conflict', (how: 'was revoked' | 'expired', at: string) =>
+  how === 'expired'
+    ? `This key expired on ${at}, and a new secret would not work either. Send a later "expires_at" with PUT /keys/{id} first.`
+    : `This key was revoked on ${at}, which is for good. Make another with POST /keys.`,
+)
+
+export const scopesNotRotatable = defineError(
+  'forbidden',
+  'missing_scope',
+  (missing: Scope[]) =>
+    `Rotating hands over a secret that may use ${missing.join(', ')}, and this key may not. Use a key that may, or a session.`,
+)

@@ -19,7 +19,7 @@ type Deps = {
   lastUsed: Sightings<KeyId>
 }
 
-type Known = { caller: KeyCaller; expiresAt: number | null }
+type Known = { caller: KeyCaller; endsAt: number }
 
 const REMEMBERED_KEYS = 20_000
 const LABELS = Object.values(KEY_LABELS)
@@ -44,17 +44,19 @@ export function createKeyLookup({ store, orgs, clock, lastUsed }: Deps) {
   }
 
   function admit(found: Known | null): KeyCaller | null {
-    if (!found || (found.expiresAt !== null && found.expiresAt <= clock.now())) return null
+    if (!found || found.endsAt <= clock.now()) return null
     lastUsed.note(found.caller.keyId)
     return found.caller
   }
 
   async function load(hash: string): Promise<Known | null> {
-    const row = await rows.byHash(store.read, hash)
-    if (!row || !isLive(row, clock.now())) return null
+    const found = await rows.byHash(store.read, hash)
+    if (!found || !isLive(found.key, clock.now())) return null
+    const { key: row, ends_at } = found
     const standing = await orgs.standing(store.read, row.user_id)
     if (!standing || (row.org_id && !(await orgs.isOpen(store.read, row.org_id)))) return null
-    return { caller: toCaller(row, row.org_id ?? standing.activeOrgId), expiresAt: row.expires_at }
+    const endsAt = Math.min(row.expires_at ?? Infinity, ends_at ?? Infinity)
+    return { caller: toCaller(row, row.org_id ?? standing.activeOrgId), endsAt }
   }
 }
 
@@ -71,4 +73,5 @@ const toCaller = (row: KeyRow, activeOrgId: KeyCaller['activeOrgId']): KeyCaller
   dailyCapCents: row.daily_cap_cents,
   monthlyCapCents: row.monthly_cap_cents,
   allowedOrigins: row.allowed_origins,
+  hasBrandSoul: row.brand_soul?.enabled === true,
 })

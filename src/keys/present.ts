@@ -1,6 +1,7 @@
 import { iso, isoOrNull } from '../kernel/clock'
 import { microToCents } from '../kernel/money'
 import type { KeyFacts } from './events'
+import { statusOf } from './rules'
 import type { ApiKey } from './schema'
 import type { KeyRow } from './table'
 
@@ -9,8 +10,8 @@ export type Spent = { today: { spent: number }; month: { spent: number } }
 
 export const NOTHING_SPENT: Spent = { today: { spent: 0 }, month: { spent: 0 } }
 
-/** The one place a stored key becomes a public object; its hash and its maker stop here. */
-export function present(row: KeyRow, spent: Spent): ApiKey {
+/** The one place a stored key becomes a public object; its maker stops here. */
+export function present(row: KeyRow, spent: Spent, now: number): ApiKey {
   return {
     id: row.id,
     object: 'api_key',
@@ -20,7 +21,7 @@ export function present(row: KeyRow, spent: Spent): ApiKey {
     scope: row.org_id ? 'org' : 'personal',
     org_id: row.org_id,
     tier: row.tier,
-    status: row.revoked_at === null ? 'active' : 'revoked',
+    status: statusOf(row, now),
     rpm_limit: row.rpm_limit,
     tpm_limit: row.tpm_limit,
     daily_cap_cents: row.daily_cap_cents,

@@ -1,18 +1,30 @@
-import { and, desc, eq, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { KeyId, OrgId, UserId } from '../kernel/ids'
 import type { Mark } from '../kernel/page'
 import { command, query, type Reader, type Tx } from '../kernel/store'
-import { apiKeys, type KeyRow } from './table'
+import { apiKeys, type KeyRow, keySecrets } from './table'
 
 /** Whose keys a caller may manage: one user's personal ones, and those of some orgs. */
 export type Reach = { userId: UserId | null; orgIds: readonly OrgId[] }
 
 /** What an operator's list is narrowed to. */
-export type KeyFilter = { orgId?: OrgId; userId?: UserId; name?: string; prefix?: string; live?: boolean }
+export type KeyFilter = {
+  orgId?: OrgId
+  userId?: UserId
+  name?: string
+  prefix?: string
+  /** Only keys in force at this moment. */
+  liveAt?: number
+}
 
 const keyByHash = query<{ hash: string }>()((db, p) => {
-  const table = db.of(apiKeys)
-  return db.select().from(table).where(eq(table.hash, p.hash)).limit(1)
+  const [key, secret] = [db.of(apiKeys), db.of(keySecrets)]
+  return db
+    .select({ key, ends_at: secret.ends_at })
+    .from(secret)
+    .innerJoin(key, eq(key.id, secret.key_id))
+    .where(eq(secret.hash, p.hash))
+    .limit(1)
 })
 
 const brandSoulOf = query<{ id: KeyId }>()((db, p) => {
@@ -30,12 +42,33 @@ const noteUse = command<{ id: KeyId; at: number }>()((tx, p) => {
 
 /** Rows of keys. What tenants read goes through a {@link Reach}; the rest is for the door and for operators. */
 export const keyRepository = {
-  byHash: async (db: Reader, hash: string): Promise<KeyRow | undefined> => (await keyByHash(db, { hash }))[0],
+  /** The key a secret opens, and when that secret ends: one indexed look-up. */
+  byHash: async (db: Reader, hash: string): Promise<{ key: KeyRow; ends_at: number | null } | undefined> =>
+    (await keyByHash(db, { hash }))[0],
 
   brandSoul: async (db: Reader, id: KeyId) => (await brandSoulOf(db, { id }))[0]?.brand_soul ?? null,
 
-  async insert(tx: Tx, row: KeyRow): Promise<void> {
+  async insert(tx: Tx, row: KeyRow, hash: string): Promise<void> {
     await tx.insert(tx.of(apiKeys)).values(row)
+    await tx.insert(tx.of(keySecrets)).values({ hash, key_id: row.id, ends_at: null })
+  },
+
+  /** Lets every secret of a key end at `until` at the latest, and adds the one that counts from now on. */
+  async replaceSecret(tx: Tx, key_id: KeyId, hash: string, { now, until }: { now: number; until: number }) {
+    const table = tx.of(keySecrets)
+    await tx.delete(table).where(and(eq(table.key_id, key_id), lt(table.ends_at, now)))
+    const later = or(isNull(table.ends_at), gt(table.ends_at, until))
+    await tx
+      .update(table)
+      .set({ ends_at: until })
+      .where(and(eq(table.key_id, key_id), later))
+    await tx.insert(table).values({ hash, key_id, ends_at: null })
+  },
+
+  async hashesOf(db: Reader, key_id: KeyId): Promise<string[]> {
+    const table = db.of(keySecrets)
+    const found = await db.select({ hash: table.hash }).from(table).where(eq(table.key_id, key_id))
+    return found.map(({ hash }) => hash)
   },
 
   async find(db: Reader, reach: Reach, id: KeyId): Promise<KeyRow | undefined> {
@@ -65,6 +98,17 @@ export const keyRepository = {
     return (await tx.update(table).set({ revoked_at }).where(live).returning())[0]
   },
 
+  /** One key, or every personal key of a user, as far as they work at that moment. */
+  async inForce(db: Reader, subject: { keyId: KeyId } | { userId: UserId }, at: number): Promise<KeyRow[]> {
+    const table = db.of(apiKeys)
+    const whose =
+      'keyId' in subject ? eq(table.id, subject.keyId) : and(eq(table.user_id, subject.userId), isNull(table.org_id))
+    return db
+      .select()
+      .from(table)
+      .where(and(whose, inForce(table, at)))
+  },
+
   async noteUses(tx: Tx, uses: readonly [KeyId, number][]): Promise<void> {
     for (const [id, at] of uses) await noteUse(tx, { id, at })
   },
@@ -77,7 +121,7 @@ export const keyRepository = {
       filter.userId && eq(table.user_id, filter.userId),
       filter.name !== undefined ? eq(table.name, filter.name) : undefined,
       filter.prefix !== undefined ? eq(table.prefix, filter.prefix) : undefined,
-      filter.live ? isNull(table.revoked_at) : undefined,
+      filter.liveAt === undefined ? undefined : inForce(table, filter.liveAt),
     ].map((part) => part || undefined)
     return newestFirst(db, filters, before, limit)
   },
@@ -88,6 +132,9 @@ export const keyRepository = {
     return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0]
   },
 }
+
+const inForce = (table: typeof apiKeys.sqlite, at: number): SQL | undefined =>
+  and(isNull(table.revoked_at), or(isNull(table.expires_at), gt(table.expires_at, at)))
 
 function within(db: Reader, { userId, orgIds }: Reach): SQL | undefined {
   const table = db.of(apiKeys)

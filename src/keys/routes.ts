@@ -3,7 +3,17 @@ import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import { pageFields } from '../kernel/page'
 import { checked, checkedQuery, t } from '../kernel/schema'
-import { ApiKey, ApiKeyWithSecret, KeyPage, KeyPatch, KeyQuery, KeyRevoked, NewKey } from './schema'
+import {
+  ApiKey,
+  ApiKeyWithSecret,
+  KeyPage,
+  KeyPatch,
+  KeyQuery,
+  KeyRevoked,
+  KeyRotation,
+  NewKey,
+  RotatedKey,
+} from './schema'
 import type { KeyService } from './service'
 
 const ById = checkedQuery(t.Object({ id: t.String() }))
@@ -44,6 +54,13 @@ export const keyRoutes = (keys: KeyService, guard: Guard) =>
     .patch('/:id', (context) => keys.update(toCall(context), context.params.id, context.body), {
       ...changing,
       detail: { summary: 'The same as PUT' },
+    })
+    .post('/:id/rotate', (context) => keys.rotate(toCall(context), context.params.id, context.body ?? {}), {
+      scope: 'billing',
+      params: ById,
+      body: checked(t.Optional(KeyRotation)),
+      response: { 200: answer(RotatedKey), ...errors(400, 401, 403, 404, 409, 429) },
+      detail: { summary: 'Give a key a new secret; the old one works on for the grace period' },
     })
     .delete('/:id', (context) => keys.revoke(toCall(context), context.params.id), {
       scope: 'billing',

@@ -1,7 +1,7 @@
 import type { OwnerScope, Scope, TenantCaller, Tier } from '../kernel/caller'
 import { invalidInput, quoted } from '../kernel/errors'
-import { limitAboveTier, scopeNotHeld } from './errors'
-import type { BrandSoul, KeyPatch } from './schema'
+import { limitAboveTier, scopeNotHeld, scopesNotRotatable } from './errors'
+import type { BrandSoul, KeyPatch, KeyStatus } from './schema'
 import type { KeyRow } from './table'
 
 export type TierLimits = { rpm: number; tpm: number }
@@ -14,11 +14,27 @@ export const ownerOfKey = ({ org_id, user_id }: Pick<KeyRow, 'org_id' | 'user_id
 export const isLive = ({ revoked_at, expires_at }: Pick<KeyRow, 'revoked_at' | 'expires_at'>, now: number): boolean =>
   revoked_at === null && (expires_at === null || expires_at > now)
 
+/**
+ * The word for a key's state (contract 20). A key past its end works no more than a revoked one and reads
+ * so; its `revoked_at` stays null, and a later `expires_at` brings it back.
+ */
+export function statusOf(row: Pick<KeyRow, 'revoked_at' | 'expires_at' | 'rotating_until'>, now: number): KeyStatus {
+  if (!isLive(row, now)) return 'revoked'
+  return row.rotating_until !== null && row.rotating_until > now ? 'rotating' : 'active'
+}
+
 /** Throws 403 `missing_scope` when `added` holds a scope the caller lacks; a session lacks none (A22). */
 export function assertGrantable(caller: TenantCaller, added: readonly Scope[]): void {
   if (caller.type !== 'key') return
   const missing = added.filter((scope) => !caller.scopes.includes(scope))
   if (missing.length) throw scopeNotHeld(missing, caller.scopes)
+}
+
+/** Throws 403 `missing_scope` when a key's new secret could do what the caller's key cannot. */
+export function assertRotatable(caller: TenantCaller, scopes: readonly Scope[]): void {
+  if (caller.type !== 'key') return
+  const missing = scopes.filter((scope) => !caller.scopes.includes(scope))
+  if (missing.length) throw scopesNotRotatable(missing)
 }
 
 type OwnLimits = { rpm_limit?: number | null | undefined; tpm_limit?: number | null | undefined }
@@ -56,9 +72,16 @@ function readOrigin(value: string, path: string): string {
   )
 }
 
-/** The members of a brand soul and no others, with what was left out filled in. */
+/** It is part of every prompt under the key, and paid for with each. */
+const MAX_SOUL_CHARS = 40_000
+
+/** The members of a brand soul and no others, what was left out filled in. Throws 400 when it is too long. */
 export function readBrandSoul(value: NonNullable<KeyPatch['brand_soul']>): BrandSoul {
   const { enabled = true, persona = '', tone = '', knowledge = [], constraints = [] } = value
+  const length = [persona, tone, ...knowledge, ...constraints].join('').length
+  if (length > MAX_SOUL_CHARS) {
+    throw invalidInput('brand_soul', `"brand_soul" has ${length} characters; it may have ${MAX_SOUL_CHARS} in all.`)
+  }
   return { enabled, persona, tone, knowledge, constraints }
 }
 

@@ -29,6 +29,7 @@ export type BrandSoul = Static<typeof BrandSoul>
 
 /** What a caller may set on a key besides its name and scopes. */
 const settable = {
+  brand_soul: t.Optional(nullable(t.Partial(BrandSoul))),
   rpm_limit: t.Optional(Limit),
   tpm_limit: t.Optional(Limit),
   daily_cap_cents: t.Optional(CapCents),
@@ -56,14 +57,31 @@ export const KeyPatch = t.Object(
   {
     name: t.Optional(Name),
     scopes: t.Optional(Scopes),
-    brand_soul: t.Optional(nullable(t.Partial(BrandSoul))),
     ...settable,
   },
   { $id: 'KeyPatch' },
 )
 export type KeyPatch = Static<typeof KeyPatch>
 
+const MAX_GRACE_S = 604_800
+
+/** Body of `POST /keys/{id}/rotate`. */
+export const KeyRotation = t.Object(
+  {
+    grace_period_seconds: t.Optional(
+      t.Integer({
+        minimum: 0,
+        maximum: MAX_GRACE_S,
+        description: 'How long the old secret works on; 86400 unless sent',
+      }),
+    ),
+  },
+  { $id: 'KeyRotation' },
+)
+export type KeyRotation = Static<typeof KeyRotation>
+
 export const KEY_STATUSES = ['active', 'rotating', 'revoked'] as const
+export type KeyStatus = (typeof KEY_STATUSES)[number]
 
 const fields = {
   id: KeyId.schema,
@@ -74,7 +92,9 @@ const fields = {
   scope: oneOf(['personal', 'org'] as const),
   org_id: nullable(OrgId.schema),
   tier: oneOf(TIERS),
-  status: oneOf(KEY_STATUSES),
+  status: oneOf(KEY_STATUSES, {
+    description: 'rotating: two secrets work. A key past its expires_at reads revoked, with revoked_at null',
+  }),
   rpm_limit: nullable(t.Integer()),
   tpm_limit: nullable(t.Integer()),
   daily_cap_cents: nullable(t.Integer()),
@@ -102,6 +122,13 @@ export const ApiKeyWithSecret = t.Object(
   { $id: 'ApiKeyWithSecret' },
 )
 export type ApiKeyWithSecret = Static<typeof ApiKeyWithSecret>
+
+/** The answer of a rotation: the new secret, and until when the old one works. */
+export const RotatedKey = t.Object(
+  { ...ApiKeyWithSecret.properties, previous_key_expires_at: Timestamp },
+  { $id: 'RotatedKey' },
+)
+export type RotatedKey = Static<typeof RotatedKey>
 
 export const KeyQuery = PageQuery
 export const KeyPage = pageOf('keys', ApiKey)

@@ -14,7 +14,6 @@ export const apiKeys = defineTable((k) =>
       org_id: k.text('org_id').$type<OrgId>(),
       name: k.text('name').notNull(),
       prefix: k.text('prefix').notNull(),
-      hash: k.text('hash').notNull(),
       scopes: k.json<Scope[]>('scopes').notNull(),
       tier: k.text('tier').$type<Tier>().notNull(),
       rpm_limit: k.int('rpm_limit'),
@@ -27,12 +26,27 @@ export const apiKeys = defineTable((k) =>
       last_used_at: k.ms('last_used_at'),
       expires_at: k.ms('expires_at'),
       revoked_at: k.ms('revoked_at'),
+      /** Until when a secret from before the last rotation works as well; null when none was let. */
+      rotating_until: k.ms('rotating_until'),
     },
     (t) => [
-      k.uniqueIndex('api_keys_by_hash').on(t.hash),
       k.index('api_keys_by_user').on(t.user_id, t.created_at, t.id),
       k.index('api_keys_by_org').on(t.org_id, t.created_at, t.id),
     ],
   ),
 )
 export type KeyRow = Row<typeof apiKeys>
+
+/** The secrets that open a key, by the SHA-256 of each: one at a time, and during a rotation those before it. */
+export const keySecrets = defineTable((k) =>
+  k.table(
+    'key_secrets',
+    {
+      hash: k.text('hash').primaryKey(),
+      key_id: k.text('key_id').$type<KeyId>().notNull(),
+      /** The end of its grace; null for the secret that counts. */
+      ends_at: k.ms('ends_at'),
+    },
+    (t) => [k.index('key_secrets_by_key').on(t.key_id)],
+  ),
+)

@@ -6,19 +6,21 @@ import type { Store, Tx } from '../kernel/store'
 import type { KeyService } from '../keys'
 import type { ApiKey, ApiKeyWithSecret } from '../keys/schema'
 import type { OrgService } from '../orgs'
+import type { LimitIncreases } from '../rate-limits'
 import { findOwner } from './owner'
-import type { NewOperatorKey, OperatorKeyQuery } from './schema'
+import type { NewOperatorKey, OperatorKeyPatch, OperatorKeyQuery } from './schema'
 
-type Deps = { store: Store; orgs: OrgService; keys: KeyService }
+type Deps = { store: Store; orgs: OrgService; keys: KeyService; increases: LimitIncreases }
 
 /** What operators do with anyone's keys (dx 2.9). */
-export function createKeyVerbs({ store, orgs, keys }: Deps) {
+export function createKeyVerbs({ store, orgs, keys, increases }: Deps) {
   return {
     list,
     create,
     get: keys.operator.get,
     revoke: keys.operator.revoke,
-    setTier: keys.operator.setTier,
+    rotate: keys.operator.rotate,
+    update,
   }
 
   /** Newest first, of everyone or of one owner. Throws 404 for an unknown owner. */
@@ -47,6 +49,19 @@ export function createKeyVerbs({ store, orgs, keys }: Deps) {
     return store.write(async (tx) => {
       const { userId, orgId } = owner ?? (await firstOwner(tx, call))
       return keys.operator.createIn(tx, call, { ...order, userId, orgId: personal ? null : orgId })
+    })
+  }
+
+  /** What an owner may set, and the tier. Throws 404, 400, 409 for the tier of a key out of force. */
+  async function update(
+    call: Call<OperatorCaller>,
+    ref: string,
+    { tier, ...patch }: OperatorKeyPatch,
+  ): Promise<ApiKey> {
+    const { id } = await keys.operator.get(call, ref)
+    return store.write(async (tx) => {
+      if (tier) await increases.setTierIn(tx, call, id, tier)
+      return keys.operator.updateIn(tx, call, id, patch)
     })
   }
 

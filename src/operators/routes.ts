@@ -4,7 +4,7 @@ import { answer, errors } from '../http/envelope'
 import { type operatorEdge, toOperatorCall } from '../http/operator-edge'
 import { pageFields } from '../kernel/page'
 import { checked, checkedQuery, t } from '../kernel/schema'
-import { ApiKey, ApiKeyWithSecret, KeyPage } from '../keys/schema'
+import { ApiKey, ApiKeyWithSecret, KeyPage, KeyRotation, RotatedKey } from '../keys/schema'
 import * as words from './schema'
 import type { OperatorService } from './service'
 
@@ -46,10 +46,15 @@ const keyRoutes = (keys: OperatorService['keys'], edge: Edge) =>
       params: ByRef,
       response: { 200: answer(ApiKey), ...errors(404, 409) },
     })
-    .put('/:ref', (context) => keys.setTier(toOperatorCall(context), context.params.ref, context.body.tier), {
+    .put('/:ref', (context) => keys.update(toOperatorCall(context), context.params.ref, context.body), {
       params: ByRef,
-      body: checked(words.NewTier),
+      body: checked(words.OperatorKeyPatch),
       response: { 200: answer(ApiKey), ...errors(400, 404, 409) },
+    })
+    .post('/:ref/rotate', (context) => keys.rotate(toOperatorCall(context), context.params.ref, context.body), {
+      params: ByRef,
+      body: checked(KeyRotation),
+      response: { 200: answer(RotatedKey), ...errors(400, 404, 409) },
     })
     .delete('/:ref', (context) => keys.revoke(toOperatorCall(context), context.params.ref), {
       params: ByRef,

@@ -2,7 +2,7 @@ import { UPSTREAM_KINDS } from '../engines'
 import { SCOPES, TIERS } from '../kernel/caller'
 import { PageQuery } from '../kernel/page'
 import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
-import { NewKey } from '../keys/schema'
+import { KeyPatch, NewKey } from '../keys/schema'
 
 /** An org by id, slug or name; a user by id or e-mail address. */
 const Ref = t.String({ minLength: 1, maxLength: 320 })
@@ -28,7 +28,9 @@ export const NewOperatorKey = t.Object({
 })
 export type NewOperatorKey = Static<typeof NewOperatorKey>
 
-export const NewTier = t.Object({ tier: oneOf(TIERS) })
+/** What an owner may set on a key, and its tier. */
+export const OperatorKeyPatch = t.Object({ ...KeyPatch.properties, tier: t.Optional(oneOf(TIERS)) })
+export type OperatorKeyPatch = Static<typeof OperatorKeyPatch>
 
 export const OwnerQuery = t.Object({ owner: t.Optional(Ref) })
 

@@ -1,4 +1,6 @@
+import type { Tier } from '../kernel/caller'
 import { defineError } from '../kernel/errors'
+import type { IncreaseStatus } from './schema'
 import type { ModeGroup } from './tiers'
 
 /** Where a limit comes from, as the sentences of dx 6.3 #10 say it: `on tier free`. */
@@ -34,6 +36,39 @@ export const tokensNeverFit = defineError(
   (limit: number, source: Source, wanted: number) =>
     `This call counts ${wanted} tokens and ${limit} a minute are allowed ${source}, so it can never fit. ` +
     'Send a shorter prompt, ask for a shorter answer, or request a higher tier.',
+)
+
+export const tierNotHigher = defineError(
+  'invalid',
+  'validation_error',
+  (wanted: Tier, current: Tier) =>
+    `"requested_tier" is "${wanted}", and the present tier is ${current}. Ask for one above it${current === 'enterprise' ? '; there is none' : ''}.`,
+)
+
+export const increasePending = defineError(
+  'conflict',
+  'conflict',
+  () => 'A request for a higher tier is pending already. GET /rate-limits shows it; wait until it is decided.',
+)
+
+export const nothingToRaise = defineError(
+  'conflict',
+  'conflict',
+  () => 'There is no API key in force whose tier could change. Make one with POST /keys first.',
+)
+
+export const increaseNotFound = defineError('missing', 'not_found', () => 'No limit increase request with this id.')
+
+export const alreadyDecided = defineError(
+  'conflict',
+  'conflict',
+  (status: IncreaseStatus) => `This request is ${status} already. The owner can send another.`,
+)
+
+export const reviewersOnly = defineError(
+  'forbidden',
+  'forbidden',
+  () => 'Limit increases are decided by platform reviewers, signed in to the dashboard.',
 )
 
 const spell = (group: ModeGroup): string =>

@@ -92,8 +92,8 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
     return headersFrom(rpm, requests, tpm, tokens, now)
   }
 
-  /** The body of `GET /rate-limits` (contract 21). */
-  function status(caller: TenantCaller): Omit<RateLimits, 'request_id'> {
+  /** The body of `GET /rate-limits` (contract 21), but for the request that may be pending. */
+  function status(caller: TenantCaller): Omit<RateLimits, 'request_id' | 'pending_request'> {
     const { requests, tokens } = subjects.of(subjectOf(caller))
     const { tier, rpm, tpm, modes } = limitsOf(caller, tiers)
     const now = clock.monotonic()
@@ -105,7 +105,6 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
       mode_limits: { ...modes },
       usage: { requests: statusOf(requests, rpm, now), tokens: statusOf(tokens, tpm, now) },
       key_overrides: { rpm_limit: overrides.rpmLimit, tpm_limit: overrides.tpmLimit },
-      pending_request: null,
     }
   }
 }

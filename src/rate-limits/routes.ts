@@ -1,14 +1,44 @@
 import { Elysia } from 'elysia'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
+import { checked, checkedQuery, t } from '../kernel/schema'
+import type { LimitIncreases } from './increases'
 import type { RateLimiter } from './limiter'
-import { RateLimits } from './schema'
+import { Decision, Increase, NewIncrease, RateLimits } from './schema'
 
-export const rateLimitRoutes = (limiter: RateLimiter, guard: Guard) =>
+type Rooms = { limiter: RateLimiter; increases: LimitIncreases }
+
+/** `/rate-limits` (contract 21). */
+export const rateLimitRoutes = ({ limiter, increases }: Rooms, guard: Guard) =>
   new Elysia({ prefix: '/rate-limits', tags: ['Rate limits'] })
     .use(guard)
-    .get('', (context) => limiter.status(toCall(context).caller), {
+    .get(
+      '',
+      async (context) => {
+        const call = toCall(context)
+        const pending_request = await increases.pendingOf(call)
+        return { ...limiter.status(call.caller), pending_request }
+      },
+      {
+        signedIn: true,
+        response: { 200: answer(RateLimits), ...errors(401, 403, 429) },
+        detail: { summary: "This key's limits and what is left of them" },
+      },
+    )
+    .post(
+      '/request-increase',
+      async (context) => context.status(201, await increases.request(toCall(context), context.body)),
+      {
+        scope: 'billing',
+        body: checked(NewIncrease),
+        response: { 201: answer(Increase), ...errors(400, 401, 403, 409, 429) },
+        detail: { summary: 'Ask for a higher tier; a key asks for itself, a session for its user’s personal keys' },
+      },
+    )
+    .post('/requests/:id/decision', (context) => increases.decide(toCall(context), context.params.id, context.body), {
       signedIn: true,
-      response: { 200: answer(RateLimits), ...errors(401, 403, 429) },
-      detail: { summary: "This key's limits and what is left of them" },
+      params: checkedQuery(t.Object({ id: t.String() })),
+      body: checked(Decision),
+      response: { 200: answer(Increase), ...errors(400, 401, 403, 404, 409, 429) },
+      detail: { summary: 'Approve or reject a request, as a platform reviewer; an approval is in force at once' },
     })

@@ -1,4 +1,5 @@
-import type { TenantCaller, Tier } from '../kernel/caller'
+import { type OwnerScope, ownerOf, type TenantCaller, TIERS, type Tier } from '../kernel/caller'
+import type { TierSubject } from '../keys'
 import type { Source } from './errors'
 import type { TierLimits, Tiers } from './tiers'
 
@@ -36,3 +37,14 @@ export function limitsOf(caller: TenantCaller, tiers: Tiers): CallerLimits {
 }
 
 export const anonymousLimits = (tiers: Tiers): TierLimits => tiers.limitsOf('free')
+
+export const isAbove = (tier: Tier, other: Tier): boolean => TIERS.indexOf(tier) > TIERS.indexOf(other)
+
+/** Whose tier a request for a higher one is about, under the name that only one pending request may have. */
+export type IncreaseSubject = { name: string; scope: OwnerScope; keys: TierSubject }
+
+/** A key asks for itself, since tiers are the keys' own; a session for the personal keys of its user. */
+export const subjectOfIncrease = (caller: TenantCaller): IncreaseSubject =>
+  caller.type === 'key'
+    ? { name: `key:${caller.keyId}`, scope: ownerOf(caller), keys: { keyId: caller.keyId } }
+    : { name: `user:${caller.userId}`, scope: ownerOf(caller), keys: { userId: caller.userId } }

@@ -1,5 +1,53 @@
 import { TIERS } from '../kernel/caller'
-import { JsonObject, nullable, oneOf, RequestId, type Static, t } from '../kernel/schema'
+import { defineId, type Id, KeyId } from '../kernel/ids'
+import { PageQuery } from '../kernel/page'
+import { nullable, oneOf, pageOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
+
+export const IncreaseId = defineId('limit_increase', 'rli')
+export type IncreaseId = Id<'limit_increase'>
+
+const INCREASE_STATUSES = ['pending', 'approved', 'rejected'] as const
+export type IncreaseStatus = (typeof INCREASE_STATUSES)[number]
+
+const Words = t.String({ minLength: 1, maxLength: 2_000 })
+
+/** Body of `POST /rate-limits/request-increase`. */
+export const NewIncrease = t.Object(
+  { requested_tier: oneOf(['starter', 'pro', 'enterprise'] as const), use_case: Words, expected_volume: Words },
+  { $id: 'NewRateLimitIncrease' },
+)
+export type NewIncrease = Static<typeof NewIncrease>
+
+/** Body of `POST /rate-limits/requests/{id}/decision`. */
+export const Decision = t.Object(
+  { decision: oneOf(['approve', 'reject'] as const), reason: t.Optional(nullable(Words)) },
+  { $id: 'RateLimitDecision' },
+)
+export type Decision = Static<typeof Decision>
+
+/** A request for a higher tier (contract 21). */
+export const Increase = t.Object(
+  {
+    id: IncreaseId.schema,
+    object: t.Literal('rate_limit_increase'),
+    status: oneOf(INCREASE_STATUSES),
+    key_id: nullable({ ...KeyId.schema, description: 'The key it is about; null for all personal keys of the user' }),
+    current_tier: oneOf(TIERS),
+    requested_tier: oneOf(TIERS),
+    granted_tier: nullable(oneOf(TIERS)),
+    use_case: t.String(),
+    expected_volume: t.String(),
+    reason: nullable(t.String({ description: 'What the reviewer said' })),
+    created: Timestamp,
+    decided_at: nullable(Timestamp),
+  },
+  { $id: 'RateLimitIncrease' },
+)
+export type Increase = Static<typeof Increase>
+
+export const IncreaseQuery = t.Object({ ...PageQuery.properties, status: t.Optional(oneOf(INCREASE_STATUSES)) })
+export type IncreaseQuery = Static<typeof IncreaseQuery>
+export const IncreasePage = pageOf('requests', Increase)
 
 const LimitStatus = t.Object({
   limit: t.Integer(),
@@ -22,7 +70,7 @@ export const RateLimits = t.Object({
   }),
   usage: t.Object({ requests: LimitStatus, tokens: LimitStatus }),
   key_overrides: t.Object({ rpm_limit: nullable(t.Integer()), tpm_limit: nullable(t.Integer()) }),
-  pending_request: nullable(JsonObject),
+  pending_request: nullable(Increase),
   request_id: RequestId,
 })
 export type RateLimits = Static<typeof RateLimits>

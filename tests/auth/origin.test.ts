@@ -16,6 +16,7 @@ const key = (allowedOrigins: string[]): KeyCaller => ({
   dailyCapCents: null,
   monthlyCapCents: null,
   allowedOrigins,
+  hasBrandSoul: false,
 })
 const session: SessionCaller = {
   type: 'session',

@@ -203,7 +203,7 @@ describe('an operator', () => {
     for (const ref of [key.id, key.prefix, name]) {
       expect(await keys.operator.get(operatorCall, ref)).toMatchObject({ id: key.id, tier: 'enterprise' })
     }
-    expect(await keys.operator.setTier(operatorCall, key.id, 'pro')).toMatchObject({ tier: 'pro' })
+    expect(await keys.operator.update(operatorCall, key.prefix, { rpm_limit: 9 })).toMatchObject({ rpm_limit: 9 })
     expect(keys.operator.get(operatorCall, 'nobody')).rejects.toMatchObject({ code: 'not_found' })
   })
 

@@ -49,6 +49,7 @@ describe('a key as it was sent', () => {
       dailyCapCents: null,
       monthlyCapCents: 9,
       allowedOrigins: ['https://a.example'],
+      hasBrandSoul: false,
     })
   })
 

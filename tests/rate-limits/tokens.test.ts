@@ -127,7 +127,6 @@ describe('GET /rate-limits', () => {
         tokens: { limit: 2_000_000, remaining: 1_999_990, reset: '60s' },
       },
       key_overrides: { rpm_limit: 500, tpm_limit: null },
-      pending_request: null,
     })
   })
 

@@ -15,6 +15,7 @@ export const keyCaller = (overrides: Partial<KeyCaller> = {}): KeyCaller => ({
   dailyCapCents: null,
   monthlyCapCents: null,
   allowedOrigins: [],
+  hasBrandSoul: false,
   ...overrides,
 })
 

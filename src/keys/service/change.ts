@@ -1,5 +1,6 @@
-import type { Call } from '../../kernel/caller'
+import type { Call, Caller } from '../../kernel/caller'
 import type { KeyId } from '../../kernel/ids'
+import type { Tx } from '../../kernel/store'
 import { keyRepository as rows } from '../repository'
 import { assertGrantable, assertWithinTier, readBrandSoul, readExpiry, readOrigins, unique } from '../rules'
 import type { ApiKey, KeyPatch } from '../schema'
@@ -16,15 +17,26 @@ export const updateKey =
   (call: Call, id: string, patch: KeyPatch): Promise<ApiKey> =>
     deps.store.write(async (tx) => {
       const before = await findOwn(deps, tx, call.caller, id)
-      const change = readPatch(patch, deps.clock.now())
-      assertGrantable(call.caller, added(change.scopes ?? [], before.scopes))
-      assertWithinTier(change, before.tier, deps.limitsOf(before.tier))
-      const fields = Object.keys(change)
-      if (!fields.length) return presentSpent(deps, tx, before)
-      const row = await rows.update(tx, before.id, change)
-      await recordChange(deps, tx, call, row, { action: 'key.updated', fields })
-      return presentSpent(deps, tx, row)
+      assertGrantable(call.caller, added(patch.scopes ?? [], before.scopes))
+      return presentSpent(deps, tx, await changeIn(deps, tx, call, before, patch))
     })
+
+/** The same for a key that is known to be the caller's to change. A body that names nothing changes nothing. */
+export async function changeIn(
+  deps: KeyDeps,
+  tx: Tx,
+  call: Call<Caller>,
+  before: KeyRow,
+  patch: KeyPatch,
+): Promise<KeyRow> {
+  const change = readPatch(patch, deps.clock.now())
+  assertWithinTier(change, before.tier, deps.limitsOf(before.tier))
+  const fields = Object.keys(change)
+  if (!fields.length) return before
+  const row = await rows.update(tx, before.id, change)
+  await recordChange(deps, tx, call, row, { action: 'key.updated', fields })
+  return row
+}
 
 /** `DELETE /keys/{id}`: out of force the moment this returns. Revoking twice is once. Throws 404. */
 export const revokeKey =

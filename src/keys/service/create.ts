@@ -5,10 +5,10 @@ import type { Reader } from '../../kernel/store'
 import { orgRequired, personalFromOrgKey } from '../errors'
 import { NOTHING_SPENT, present } from '../present'
 import { keyRepository as rows } from '../repository'
-import { assertGrantable, assertWithinTier, readExpiry, readOrigins, unique } from '../rules'
+import { assertGrantable, assertWithinTier, readBrandSoul, readExpiry, readOrigins, unique } from '../rules'
 import type { ApiKeyWithSecret, NewKey } from '../schema'
 import type { KeyRow } from '../table'
-import { KEY_LABELS, mintSecret, type Secret } from '../token'
+import { KEY_LABELS, mintSecret } from '../token'
 import { type KeyDeps, recordChange } from './deps'
 
 const DEFAULT_NAME = 'API Key'
@@ -28,10 +28,10 @@ export const createKey =
     const secret = mintSecret(input.test ? KEY_LABELS.test : KEY_LABELS.live)
     return deps.store.write(async (tx) => {
       const orgId = await orgOfNewKey(deps, tx, call.caller, input)
-      const row = newRow(deps, secret, { ...input, scopes, userId: call.caller.userId, orgId, tier: FIRST_TIER })
-      await rows.insert(tx, row)
+      const row = newRow(deps, secret.prefix, { ...input, scopes, userId: call.caller.userId, orgId, tier: FIRST_TIER })
+      await rows.insert(tx, row, secret.hash)
       await recordChange(deps, tx, call, row, { action: 'key.created' })
-      return { ...present(row, NOTHING_SPENT), key: secret.token }
+      return { ...present(row, NOTHING_SPENT, row.created_at), key: secret.token }
     })
   }
 
@@ -43,7 +43,7 @@ export type KeyOrder = Omit<NewKey, 'scope' | 'org_id' | 'test'> & {
 }
 
 /** A row out of an order that is known to be allowed. Throws 400 for limits, origins and times that do not hold. */
-export function newRow({ clock, limitsOf }: KeyDeps, { hash, prefix }: Secret, order: KeyOrder): KeyRow {
+export function newRow({ clock, limitsOf }: KeyDeps, prefix: string, order: KeyOrder): KeyRow {
   assertWithinTier(order, order.tier, limitsOf(order.tier))
   const now = clock.now()
   return {
@@ -52,7 +52,6 @@ export function newRow({ clock, limitsOf }: KeyDeps, { hash, prefix }: Secret, o
     org_id: order.orgId,
     name: order.name ?? DEFAULT_NAME,
     prefix,
-    hash,
     scopes: order.scopes,
     tier: order.tier,
     rpm_limit: order.rpm_limit ?? null,
@@ -60,11 +59,12 @@ export function newRow({ clock, limitsOf }: KeyDeps, { hash, prefix }: Secret, o
     daily_cap_cents: order.daily_cap_cents ?? null,
     monthly_cap_cents: order.monthly_cap_cents ?? null,
     allowed_origins: readOrigins(order.allowed_origins ?? []),
-    brand_soul: null,
+    brand_soul: order.brand_soul ? readBrandSoul(order.brand_soul) : null,
     created_at: now,
     last_used_at: null,
     expires_at: readExpiry(order.expires_at, now),
     revoked_at: null,
+    rotating_until: null,
   }
 }
 

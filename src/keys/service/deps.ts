@@ -8,6 +8,7 @@ import type { OrgService } from '../../orgs'
 import { type KeyFacts, keyCreated, keyRevoked } from '../events'
 import type { KeyLookup } from '../lookup'
 import { factsOf, type Spent } from '../present'
+import { keyRepository as rows } from '../repository'
 import { ownerOfKey, type TierLimits } from '../rules'
 import type { KeyRow } from '../table'
 
@@ -24,19 +25,26 @@ export type KeyDeps = {
   spentBy(reader: Reader, keyId: KeyId): Promise<Spent>
 }
 
+export type KeyChange = {
+  action: 'key.created' | 'key.updated' | 'key.rotated' | 'key.revoked'
+  /** Names of what an update set. */
+  fields?: string[]
+  metadata?: Record<string, unknown>
+}
+
 /** Leaves the trace of a change to a key: its audit row, and for births and ends the event (contract 14.2, 19). */
 export async function recordChange(
   { audit, events, lookup }: Pick<KeyDeps, 'audit' | 'events' | 'lookup'>,
   tx: Tx,
   call: Call<Caller>,
   row: KeyRow,
-  change: { action: 'key.created' | 'key.updated' | 'key.revoked'; fields?: string[] },
+  { action, ...input }: KeyChange,
 ): Promise<void> {
   const scope = ownerOfKey(row)
-  const input = change.fields ? { fields: change.fields } : {}
-  await audit.record(tx, call, { action: change.action, entityType: 'api_key', entityId: row.id, scope, input })
+  await audit.record(tx, call, { action, entityType: 'api_key', entityId: row.id, scope, input })
   const facts: KeyFacts = factsOf(row)
-  if (change.action === 'key.created') await events.emit(tx, keyCreated, scope, facts)
-  if (change.action === 'key.revoked') await events.emit(tx, keyRevoked, scope, facts)
-  tx.afterCommit(() => lookup.forget(row.hash))
+  if (action === 'key.created') await events.emit(tx, keyCreated, scope, facts)
+  if (action === 'key.revoked') await events.emit(tx, keyRevoked, scope, facts)
+  const hashes = await rows.hashesOf(tx, row.id)
+  tx.afterCommit(() => hashes.forEach(lookup.forget))
 }

@@ -4,7 +4,10 @@ import { revokeKey, updateKey } from './change'
 import { createKey } from './create'
 import type { KeyDeps } from './deps'
 import { operateKeys } from './operate'
+import { endOrphans } from './orphans'
 import { getKey, listKeys } from './read'
+import { rotateKey } from './rotate'
+import { retierKeys } from './tier'
 
 export type { KeyDeps } from './deps'
 export type KeyService = ReturnType<typeof createKeys>
@@ -12,12 +15,15 @@ export type KeyService = ReturnType<typeof createKeys>
 /** API keys: made, listed, changed and revoked by their owners, and by operators under `operator`. */
 export function createKeys(deps: KeyDeps) {
   deps.events.afterCommit(accessChanged, () => deps.lookup.forgetAll())
+  endOrphans(deps)
   return {
     create: createKey(deps),
     get: getKey(deps),
     list: listKeys(deps),
     update: updateKey(deps),
+    rotate: rotateKey(deps),
     revoke: revokeKey(deps),
+    tiers: retierKeys(deps),
     brandSoulOf: rows.brandSoul,
     operator: operateKeys(deps),
   }

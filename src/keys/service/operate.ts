@@ -6,12 +6,14 @@ import { ambiguousKey, keyNotFound } from '../errors'
 import { NOTHING_SPENT, present } from '../present'
 import { type KeyFilter, keyRepository as rows } from '../repository'
 import { unique } from '../rules'
-import type { ApiKey, ApiKeyWithSecret, NewKey } from '../schema'
+import type { ApiKey, ApiKeyWithSecret, KeyPatch, KeyRotation, NewKey, RotatedKey } from '../schema'
 import type { KeyRow } from '../table'
-import { KEY_LABELS, mintSecret } from '../token'
+import { KEY_LABELS, mintSecret, recogniseSecret } from '../token'
+import { changeIn } from './change'
 import { newRow } from './create'
 import { type KeyDeps, recordChange } from './deps'
 import { presentPage, presentSpent } from './read'
+import { rotateIn } from './rotate'
 
 /** What an operator may say of a new key besides what a tenant may: whose it is, and its tier (dx 2.9). */
 export type OperatorKeyOrder = Omit<NewKey, 'scope' | 'org_id'> & {
@@ -30,14 +32,25 @@ export function operateKeys(deps: KeyDeps) {
     createIn,
 
     /** Newest first, narrowed by org, user or state. */
-    async list(_call: Call<OperatorCaller>, query: PageQuery & KeyFilter): Promise<Page<ApiKey>> {
-      const { limit, cursor, ...filter } = query
+    async list(
+      _call: Call<OperatorCaller>,
+      query: PageQuery & Omit<KeyFilter, 'liveAt'> & { live?: boolean },
+    ): Promise<Page<ApiKey>> {
+      const { limit, cursor, live, ...narrowed } = query
+      const filter = { ...narrowed, ...(live ? { liveAt: clock.now() } : {}) }
       return presentPage(deps, await rows.search(store.read, filter, decodeCursor(cursor), limit + 1), limit)
     },
 
     /** By id, prefix or exact name. Throws 404, or 409 `conflict` when several match. */
     get: async (_call: Call<OperatorCaller>, ref: string): Promise<ApiKey> =>
       presentSpent(deps, store.read, await resolve(store.read, ref)),
+
+    update: (call: Call<OperatorCaller>, ref: string, patch: KeyPatch): Promise<ApiKey> =>
+      store.write((tx) => updateIn(tx, call, ref, patch)),
+    updateIn,
+
+    rotate: (call: Call<OperatorCaller>, ref: string, order: KeyRotation): Promise<RotatedKey> =>
+      store.write(async (tx) => rotateIn(deps, tx, call, await resolve(tx, ref), order)),
 
     revoke: (call: Call<OperatorCaller>, ref: string): Promise<ApiKey> =>
       store.write(async (tx) => {
@@ -47,41 +60,43 @@ export function operateKeys(deps: KeyDeps) {
         return presentSpent(deps, tx, row ?? before)
       }),
 
-    setTier: (call: Call<OperatorCaller>, ref: string, tier: Tier): Promise<ApiKey> =>
-      store.write(async (tx) => {
-        const before = await resolve(tx, ref)
-        const row = await rows.update(tx, before.id, { tier })
-        await recordChange(deps, tx, call, row, { action: 'key.updated', fields: ['tier'] })
-        return presentSpent(deps, tx, row)
-      }),
+    /** The key a whole secret opens, in force or not; null for one nobody has. */
+    async bySecret(_call: Call<OperatorCaller>, secret: string): Promise<ApiKey | null> {
+      const hash = recogniseSecret(secret, Object.values(KEY_LABELS))
+      const found = hash === null ? undefined : await rows.byHash(store.read, hash)
+      if (!found || (found.ends_at !== null && found.ends_at <= clock.now())) return null
+      return presentSpent(deps, store.read, found.key)
+    },
+  }
+
+  /** An operator sets what an owner may set, on anyone's key. */
+  async function updateIn(tx: Tx, call: Call<OperatorCaller>, ref: string, patch: KeyPatch): Promise<ApiKey> {
+    return presentSpent(deps, tx, await changeIn(deps, tx, call, await resolve(tx, ref), patch))
   }
 
   /** The same inside a unit of work that makes more than the key, as the first run does. */
   async function createIn(tx: Tx, call: Call<OperatorCaller>, order: OperatorKeyOrder): Promise<ApiKeyWithSecret> {
     const secret = mintSecret(order.test ? KEY_LABELS.test : KEY_LABELS.live)
     const scopes = unique(order.scopes ?? SCOPES)
-    const row = newRow(deps, secret, { ...order, scopes, tier: order.tier ?? 'free' })
-    await rows.insert(tx, row)
+    const row = newRow(deps, secret.prefix, { ...order, scopes, tier: order.tier ?? 'free' })
+    await rows.insert(tx, row, secret.hash)
     await recordChange(deps, tx, call, row, { action: 'key.created' })
-    return { ...present(row, NOTHING_SPENT), key: secret.token }
+    return { ...present(row, NOTHING_SPENT, row.created_at), key: secret.token }
   }
-}
 
-/** Live keys win over revoked ones of the same name. */
-async function resolve(reader: Reader, ref: string): Promise<KeyRow> {
-  if (KeyId.is(ref)) {
-    const row = await rows.any(reader, ref)
-    if (row) return row
-    throw keyNotFound()
+  /** Live keys win over others of the same name. */
+  async function resolve(reader: Reader, ref: string): Promise<KeyRow> {
+    if (KeyId.is(ref)) {
+      const row = await rows.any(reader, ref)
+      if (row) return row
+      throw keyNotFound()
+    }
+    const filter: KeyFilter = ref.startsWith('svc_sk_') ? { prefix: ref } : { name: ref }
+    const live = await rows.search(reader, { ...filter, liveAt: clock.now() }, null, 10)
+    const found = live.length ? live : await rows.search(reader, filter, null, 10)
+    const ids = found.map(({ id }) => id)
+    if (ids.length > 1) throw ambiguousKey(ref, ids)
+    if (!found[0]) throw keyNotFound()
+    return found[0]
   }
-  const filter: KeyFilter = ref.startsWith('svc_sk_') ? { prefix: ref } : { name: ref }
-  const live = await rows.search(reader, { ...filter, live: true }, null, 10)
-  const found = live.length ? live : await rows.search(reader, filter, null, 10)
-  if (found.length > 1)
-    throw ambiguousKey(
-      ref,
-      found.map(({ id }) => id),
-    )
-  if (!found[0]) throw keyNotFound()
-  return found[0]
 }

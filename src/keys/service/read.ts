@@ -29,8 +29,8 @@ export async function findOwn(deps: KeyDeps, reader: Reader, caller: TenantCalle
   return row
 }
 
-export const presentSpent = async ({ spentBy }: KeyDeps, reader: Reader, row: KeyRow): Promise<ApiKey> =>
-  present(row, await spentBy(reader, row.id))
+export const presentSpent = async ({ spentBy, clock }: KeyDeps, reader: Reader, row: KeyRow): Promise<ApiKey> =>
+  present(row, await spentBy(reader, row.id), clock.now())
 
 /** `GET /keys/{id}`. */
 export const getKey =

@@ -1,0 +1,48 @@
+import type { Call, Caller } from '../../kernel/caller'
+import { iso } from '../../kernel/clock'
+import type { Tx } from '../../kernel/store'
+import { keyOver } from '../errors'
+import { keyRepository as rows } from '../repository'
+import { assertRotatable, isLive } from '../rules'
+import type { KeyRotation, RotatedKey } from '../schema'
+import type { KeyRow } from '../table'
+import { KEY_LABELS, mintSecret } from '../token'
+import { type KeyDeps, recordChange } from './deps'
+import { findOwn, presentSpent } from './read'
+
+const DEFAULT_GRACE_S = 86_400
+
+/**
+ * `POST /keys/{id}/rotate`: a new secret in this answer only; the old one works for the grace period, with
+ * 0 not a moment longer. Throws 404, 403 `missing_scope` when the new secret could do what the caller's
+ * key cannot, 409 `conflict` for a key that is revoked or past its end.
+ */
+export const rotateKey =
+  (deps: KeyDeps) =>
+  (call: Call, id: string, order: KeyRotation): Promise<RotatedKey> =>
+    deps.store.write(async (tx) => {
+      const before = await findOwn(deps, tx, call.caller, id)
+      assertRotatable(call.caller, before.scopes)
+      return rotateIn(deps, tx, call, before, order)
+    })
+
+/** The same for a key that is known to be the caller's to rotate. Secrets of earlier rotations end with the last one. */
+export async function rotateIn(
+  deps: KeyDeps,
+  tx: Tx,
+  call: Call<Caller>,
+  before: KeyRow,
+  { grace_period_seconds = DEFAULT_GRACE_S }: KeyRotation,
+): Promise<RotatedKey> {
+  const now = deps.clock.now()
+  if (!isLive(before, now)) throw over(before)
+  const secret = mintSecret(before.prefix.startsWith(KEY_LABELS.test) ? KEY_LABELS.test : KEY_LABELS.live)
+  const until = Math.min(now + grace_period_seconds * 1000, before.expires_at ?? Infinity)
+  await rows.replaceSecret(tx, before.id, secret.hash, { now, until })
+  const row = await rows.update(tx, before.id, { prefix: secret.prefix, rotating_until: until > now ? until : null })
+  await recordChange(deps, tx, call, row, { action: 'key.rotated', metadata: { grace_period_seconds } })
+  return { ...(await presentSpent(deps, tx, row)), key: secret.token, previous_key_expires_at: iso(until) }
+}
+
+const over = ({ revoked_at, expires_at }: KeyRow) =>
+  revoked_at === null ? keyOver('expired', iso(expires_at!)) : keyOver('was revoked', iso(revoked_at))

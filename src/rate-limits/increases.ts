@@ -1,0 +1,181 @@
+import type { AuditLog } from '../audit'
+import type { EventBus } from '../events'
+import type { Call, Caller, OperatorCaller, TenantCaller, Tier } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import type { KeyId } from '../kernel/ids'
+import { decodeCursor, type Page, toPage } from '../kernel/page'
+import type { Reader, Store, Tx } from '../kernel/store'
+import type { KeyService, TieredKey } from '../keys'
+import type { OrgService } from '../orgs'
+import {
+  alreadyDecided,
+  increaseNotFound,
+  increasePending,
+  nothingToRaise,
+  reviewersOnly,
+  tierNotHigher,
+} from './errors'
+import { rateLimitUpgraded, type Upgrade } from './events'
+import { present } from './present'
+import { increaseRepository as rows } from './repository'
+import { type IncreaseSubject, isAbove, subjectOfIncrease } from './rules'
+import { type Decision, type Increase, IncreaseId, type IncreaseQuery, type NewIncrease } from './schema'
+import type { IncreaseRow } from './table'
+import type { Tiers } from './tiers'
+
+type Deps = {
+  store: Store
+  audit: AuditLog
+  events: EventBus
+  clock: Clock
+  tiers: Tiers
+  keys: Pick<KeyService, 'tiers'>
+  orgs: Pick<OrgService, 'user'>
+}
+
+export type LimitIncreases = ReturnType<typeof createIncreases>
+
+/**
+ * Asking for a higher tier, deciding on it, and moving keys between tiers (contract 21). A key asks for
+ * itself, a dashboard session for every personal key of its user; an approval is in force with the next
+ * request.
+ */
+export function createIncreases({ store, audit, events, clock, tiers, keys, orgs }: Deps) {
+  return { request, decide, pendingOf, setTierIn, operator: { list, get, decide: settle } }
+
+  /** Throws 400 for a tier that is not above the present one, 409 `conflict` while one is pending or without keys. */
+  function request(call: Call, input: NewIncrease): Promise<Increase> {
+    const { caller } = call
+    const subject = subjectOfIncrease(caller)
+    return store.write(async (tx) => {
+      const [lowest] = await keys.tiers.inForce(tx, subject.keys)
+      if (!lowest) throw nothingToRaise()
+      if (!isAbove(input.requested_tier, lowest.tier)) throw tierNotHigher(input.requested_tier, lowest.tier)
+      const row = newRow(caller, subject, lowest.tier, input)
+      if (!(await rows.insert(tx, row))) throw increasePending()
+      const { requested_tier } = input
+      await audit.record(tx, call, {
+        action: 'rate_limit.requested',
+        entityType: 'rate_limit',
+        entityId: row.id,
+        input: { metadata: { current_tier: lowest.tier, requested_tier } },
+      })
+      return present(row)
+    })
+  }
+
+  function newRow(caller: TenantCaller, subject: IncreaseSubject, current: Tier, input: NewIncrease): IncreaseRow {
+    const { requested_tier, use_case, expected_volume } = input
+    return {
+      id: IncreaseId.create(),
+      subject: subject.name,
+      scope: subject.scope,
+      user_id: caller.userId,
+      key_id: caller.type === 'key' ? caller.keyId : null,
+      current_tier: current,
+      ...{ requested_tier, use_case, expected_volume },
+      status: 'pending',
+      granted_tier: null,
+      reason: null,
+      created_at: clock.now(),
+      decided_at: null,
+    }
+  }
+
+  /** A reviewer's session decides. Throws 403 `forbidden` for everyone else, 404, 409 when it is decided already. */
+  async function decide(call: Call, id: string, { decision, reason }: Decision): Promise<Increase> {
+    const { caller } = call
+    const user = caller.type === 'session' ? await orgs.user(store.read, caller.userId) : null
+    if (!user?.platform_role) throw reviewersOnly()
+    return settle(call, id, { decision, reason })
+  }
+
+  /** What a decision does: the state, the keys' tier, the record and the news in one unit. Throws 404, 409. */
+  function settle(call: Call<Caller>, id: string, { decision, reason, tier }: Decision & { tier?: Tier | undefined }) {
+    const isApproval = decision === 'approve'
+    return store.write(async (tx): Promise<Increase> => {
+      const asked = await find(tx, id)
+      const granted = isApproval ? (tier ?? asked.requested_tier) : null
+      const row = await rows.decide(tx, asked.id, {
+        status: isApproval ? 'approved' : 'rejected',
+        granted_tier: granted,
+        reason: reason ?? null,
+        decided_at: clock.now(),
+      })
+      if (!row) throw alreadyDecided(asked.status)
+      const raised = granted ? await raiseAll(tx, row, granted) : []
+      await audit.record(tx, call, {
+        action: isApproval ? 'rate_limit.upgraded' : 'rate_limit.rejected',
+        entityType: 'rate_limit',
+        entityId: row.id,
+        scope: row.scope,
+        input: { metadata: { key_ids: raised, ...(granted ? { tier: granted } : {}) } },
+      })
+      return present(row)
+    })
+  }
+
+  async function raiseAll(tx: Tx, { id, key_id, user_id }: IncreaseRow, tier: Tier): Promise<KeyId[]> {
+    const found = await keys.tiers.inForce(tx, key_id ? { keyId: key_id } : { userId: user_id })
+    const lower = found.filter((key) => isAbove(tier, key.tier))
+    for (const key of lower) await move(tx, key, tier, id)
+    return lower.map((key) => key.id)
+  }
+
+  async function move(tx: Tx, key: TieredKey, tier: Tier, requestId: IncreaseId | null): Promise<void> {
+    await keys.tiers.set(tx, key.id, tier)
+    if (!isAbove(tier, key.tier)) return
+    const { rpm, tpm } = tiers.limitsOf(tier)
+    const news: Upgrade = { key_id: key.id, previous_tier: key.tier, tier, rpm, tpm, increase_request_id: requestId }
+    await events.emit(tx, rateLimitUpgraded, key.scope, news)
+  }
+
+  /** For operators: another tier for one key, up or down, in the caller's unit. Throws 409 for a key out of force. */
+  async function setTierIn(tx: Tx, call: Call<OperatorCaller>, keyId: KeyId, tier: Tier): Promise<void> {
+    const [key] = await keys.tiers.inForce(tx, { keyId })
+    if (!key) throw nothingToRaise()
+    if (key.tier === tier) return
+    await move(tx, key, tier, null)
+    const { scope } = key
+    const metadata = { key_ids: [keyId], previous_tier: key.tier, tier }
+    await (isAbove(tier, key.tier)
+      ? audit.record(tx, call, {
+          action: 'rate_limit.upgraded',
+          entityType: 'rate_limit',
+          entityId: keyId,
+          scope,
+          input: { metadata },
+        })
+      : audit.record(tx, call, {
+          action: 'key.updated',
+          entityType: 'api_key',
+          entityId: keyId,
+          scope,
+          input: { fields: ['tier'], metadata },
+        }))
+  }
+
+  /** The one that waits for an answer and would raise this caller's tier; null when there is none. */
+  async function pendingOf({ caller }: Call): Promise<Increase | null> {
+    const own = await rows.pending(store.read, subjectOfIncrease(caller).name)
+    const covering = own ?? (caller.orgId ? undefined : await rows.pending(store.read, `user:${caller.userId}`))
+    return covering ? present(covering) : null
+  }
+
+  /** For operators: newest first. */
+  async function list(_call: Call<OperatorCaller>, { status, limit, cursor }: IncreaseQuery): Promise<Page<Increase>> {
+    const found = await rows.list(store.read, status, decodeCursor(cursor), limit + 1)
+    const page = toPage(found, limit, (row) => ({ at: row.created_at, id: row.id }))
+    return { ...page, items: page.items.map(present) }
+  }
+
+  async function get(_call: Call<OperatorCaller>, id: string): Promise<Increase> {
+    return present(await find(store.read, id))
+  }
+
+  async function find(reader: Reader, id: string): Promise<IncreaseRow> {
+    const row = IncreaseId.is(id) ? await rows.find(reader, id) : undefined
+    if (!row) throw increaseNotFound()
+    return row
+  }
+}

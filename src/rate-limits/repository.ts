@@ -1,0 +1,50 @@
+import { and, desc, eq, lt, or } from 'drizzle-orm'
+import type { Mark } from '../kernel/page'
+import type { Reader, Tx } from '../kernel/store'
+import type { IncreaseId, IncreaseStatus } from './schema'
+import { type IncreaseRow, limitIncreases } from './table'
+
+/** Rows of limit increases. Tenants reach them by their own subject only; by id they are for reviewers and operators. */
+export const increaseRepository = {
+  /** False when the subject has one pending already. */
+  async insert(tx: Tx, row: IncreaseRow): Promise<boolean> {
+    const table = tx.of(limitIncreases)
+    return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.id })).length === 1
+  },
+
+  async pending(db: Reader, subject: string): Promise<IncreaseRow | undefined> {
+    const table = db.of(limitIncreases)
+    const mine = and(eq(table.subject, subject), eq(table.status, 'pending'))
+    return (await db.select().from(table).where(mine).limit(1))[0]
+  },
+
+  async find(db: Reader, id: IncreaseId): Promise<IncreaseRow | undefined> {
+    const table = db.of(limitIncreases)
+    return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0]
+  },
+
+  /** The decided row, or undefined when someone else decided it first. */
+  async decide(tx: Tx, id: IncreaseId, decision: Partial<IncreaseRow>): Promise<IncreaseRow | undefined> {
+    const table = tx.of(limitIncreases)
+    const open = and(eq(table.id, id), eq(table.status, 'pending'))
+    return (await tx.update(table).set(decision).where(open).returning())[0]
+  },
+
+  /** Newest first. */
+  async list(
+    db: Reader,
+    status: IncreaseStatus | undefined,
+    before: Mark | null,
+    limit: number,
+  ): Promise<IncreaseRow[]> {
+    const table = db.of(limitIncreases)
+    const sameMoment = before && and(eq(table.created_at, before.at), lt(table.id, before.id as IncreaseId))
+    const older = before ? or(lt(table.created_at, before.at), sameMoment ?? undefined) : undefined
+    return db
+      .select()
+      .from(table)
+      .where(and(status && eq(table.status, status), older))
+      .orderBy(desc(table.created_at), desc(table.id))
+      .limit(limit)
+  },
+}

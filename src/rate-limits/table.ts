@@ -1,0 +1,35 @@
+import { sql } from 'drizzle-orm'
+import type { OwnerScope, Tier } from '../kernel/caller'
+import type { KeyId, UserId } from '../kernel/ids'
+import { defineTable, type Row } from '../kernel/store'
+import type { IncreaseId, IncreaseStatus } from './schema'
+
+/** Requests for a higher tier, and what became of them. */
+export const limitIncreases = defineTable((k) =>
+  k.table(
+    'limit_increases',
+    {
+      id: k.text('id').$type<IncreaseId>().primaryKey(),
+      /** What the request is about: `key:ID`, or `user:ID` for all personal keys of a user. */
+      subject: k.text('subject').notNull(),
+      scope: k.text('scope').$type<OwnerScope>().notNull(),
+      user_id: k.text('user_id').$type<UserId>().notNull(),
+      key_id: k.text('key_id').$type<KeyId>(),
+      current_tier: k.text('current_tier').$type<Tier>().notNull(),
+      requested_tier: k.text('requested_tier').$type<Tier>().notNull(),
+      use_case: k.text('use_case').notNull(),
+      expected_volume: k.text('expected_volume').notNull(),
+      status: k.text('status').$type<IncreaseStatus>().notNull(),
+      /** What was given, which an operator may have chosen differently. */
+      granted_tier: k.text('granted_tier').$type<Tier>(),
+      reason: k.text('reason'),
+      created_at: k.ms('created_at').notNull(),
+      decided_at: k.ms('decided_at'),
+    },
+    (t) => [
+      k.uniqueIndex('limit_increases_one_pending').on(t.subject).where(sql`${t.status} = 'pending'`),
+      k.index('limit_increases_by_age').on(t.created_at, t.id),
+    ],
+  ),
+)
+export type IncreaseRow = Row<typeof limitIncreases>
