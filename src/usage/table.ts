@@ -45,5 +45,57 @@ export const spendDays = defineTable((k) =>
   ),
 )
 
+/** The skills that took part in a call; nothing is written for a call without any. */
+export const usageSkills = defineTable((k) =>
+  k.table(
+    'usage_skills',
+    { record_id: k.int('record_id').notNull(), skill: k.text('skill').notNull() },
+    (t) => [k.primaryKey({ columns: [t.record_id, t.skill] })],
+  ),
+)
+
+/**
+ * What calls added up to: a row an hour and a row a day for each mode and model, once over all keys and once
+ * a key, once over all skills and once a skill. A report of a month reads these instead of the calls.
+ */
+export const usageRollups = defineTable((k) =>
+  k.table(
+    'usage_rollups',
+    {
+      owner: k.text('owner').$type<OwnerScope>().notNull(),
+      grain: k.text('grain').$type<Grain>().notNull(),
+      /** Empty: every key, and sessions. */
+      api_key: k.text('api_key').notNull(),
+      /** Where the hour or the day begins. */
+      at: k.ms('at').notNull(),
+      /** Empty: every call; a call with skills also stands in the rows of each. */
+      skill: k.text('skill').notNull(),
+      /** Empty where the call had none. */
+      mode: k.text('mode').notNull(),
+      resolved_mode: k.text('resolved_mode').notNull(),
+      model: k.text('model').notNull(),
+      requests: k.int('requests').notNull(),
+      prompt_tokens: k.int('prompt_tokens').notNull(),
+      completion_tokens: k.int('completion_tokens').notNull(),
+      cost_micro: k.int('cost_micro').notNull(),
+      cached: k.int('cached').notNull(),
+      client_errors: k.int('client_errors').notNull(),
+      server_errors: k.int('server_errors').notNull(),
+      /** A histogram as JSON: calls by the lower bound of their cell in ms (`latency.ts`). */
+      latency: k.text('latency').notNull(),
+    },
+    (t) => [
+      k.primaryKey({ columns: [t.owner, t.grain, t.api_key, t.at, t.skill, t.mode, t.resolved_mode, t.model] }),
+    ],
+  ),
+)
+export type Grain = 'hour' | 'day'
+
+/** How far the rollups have come: every record up to this id is in them, none after it is. One row. */
+export const usageCursors = defineTable((k) =>
+  k.table('usage_cursors', { name: k.text('name').primaryKey(), position: k.int('position').notNull() }),
+)
+
+export type RollupRow = Row<typeof usageRollups>
 export type UsageRow = Row<typeof usageRecords>
 export type SpendDayRow = Row<typeof spendDays>

@@ -1,0 +1,42 @@
+import { sql } from 'drizzle-orm'
+import type { Reader } from '../kernel/store'
+import { newestId } from './rollup-repository'
+
+/**
+ * Says up to which id every record that will ever exist can be seen. On SQLite that is the newest: one writer
+ * hands out ids and commits them in order. On Postgres an id is drawn before its commit, so a lower one may
+ * appear after a higher one. Whoever has drawn an id holds a lock on the table until the end of its
+ * transaction: once everyone who held one after the newest id was seen has let go, nothing below it is missing.
+ */
+export function createHorizon() {
+  let watched: { upTo: number; writers: ReadonlySet<string> } | null = null
+
+  return async function horizon(db: Reader): Promise<number> {
+    if (db.dialect === 'sqlite') return newest(db)
+    if (!watched) {
+      const upTo = await newest(db)
+      watched = { upTo, writers: await writersOf(db) }
+    } else {
+      const { upTo, writers } = watched
+      watched = { upTo, writers: writers.intersection(await writersOf(db)) }
+    }
+    if (watched.writers.size > 0) return 0
+    const { upTo } = watched
+    watched = null
+    return upTo
+  }
+}
+
+const newest = async (db: Reader): Promise<number> => (await newestId(db, {}))[0]?.id ?? 0
+
+/** The transactions that have written usage, or are about to, and have not ended. */
+async function writersOf(db: Reader): Promise<Set<string>> {
+  const rows = await db
+    .select({ writer: sql<string>`virtualtransaction` })
+    .from(sql`pg_locks`)
+    .where(
+      sql`relation = 'usage_records'::regclass AND mode = 'RowExclusiveLock'
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    )
+  return new Set(rows.map(({ writer }) => writer))
+}

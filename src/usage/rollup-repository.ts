@@ -1,0 +1,129 @@
+import { and, asc, eq, gt, lte, max, sql } from 'drizzle-orm'
+import { command, counted, query, type Reader } from '../kernel/store'
+import type { Place } from './buckets'
+import { type RollupRow, usageCursors, usageRecords, usageRollups, usageSkills } from './table'
+
+/** The one cursor there is. */
+export const CURSOR = 'rollups'
+
+export const cursorAt = query()((db) => {
+  const t = db.of(usageCursors)
+  return db.select({ position: t.position }).from(t).where(eq(t.name, CURSOR))
+})
+
+export const placeCursor = command()((tx) =>
+  tx.insert(tx.of(usageCursors)).values({ name: CURSOR, position: 0 }).onConflictDoNothing(),
+)
+
+/** Moves the cursor if it is still where it was; 0 rows when another node was faster. */
+export const moveCursor = counted<{ from: number; to: number }>()((tx, p) => {
+  const t = tx.of(usageCursors)
+  return tx
+    .update(t)
+    .set({ position: sql`${p.to}` })
+    .where(and(eq(t.name, CURSOR), eq(t.position, p.from)))
+})
+
+export const newestId = query()((db) => {
+  const t = db.of(usageRecords)
+  return db.select({ id: max(t.id) }).from(t)
+})
+
+export const recordsAfter = query<{ above: number; upTo: number; limit: number }>()((db, p) => {
+  const t = db.of(usageRecords)
+  return db
+    .select({
+      id: t.id,
+      owner: t.owner,
+      at: t.at,
+      api_key_id: t.api_key_id,
+      mode: t.mode,
+      resolved_mode: t.resolved_mode,
+      model: t.model,
+      status: t.status,
+      prompt_tokens: t.prompt_tokens,
+      completion_tokens: t.completion_tokens,
+      cost_micro: t.cost_micro,
+      cached: t.cached,
+      latency_ms: t.latency_ms,
+    })
+    .from(t)
+    .where(and(gt(t.id, p.above), lte(t.id, p.upTo)))
+    .orderBy(asc(t.id))
+    .limit(p.limit)
+})
+
+const skillRows = query<{ first: number; last: number }>()((db, p) => {
+  const t = db.of(usageSkills)
+  return db
+    .select({ record_id: t.record_id, skill: t.skill })
+    .from(t)
+    .where(and(sql`${t.record_id} >= ${p.first}`, lte(t.record_id, p.last)))
+})
+
+/** The skills of these records, by id; no entry for a record without any. */
+export async function skillsOf(db: Reader, records: readonly { id: number }[]): Promise<Map<number, string[]>> {
+  const skills = new Map<number, string[]>()
+  if (!records.length) return skills
+  const ids = records.map(({ id }) => id)
+  for (const row of await skillRows(db, { first: Math.min(...ids), last: Math.max(...ids) })) {
+    const known = skills.get(row.record_id)
+    if (known) known.push(row.skill)
+    else skills.set(row.record_id, [row.skill])
+  }
+  return skills
+}
+
+const at = (t: typeof usageRollups.sqlite, p: { [K in keyof Place]: unknown }) =>
+  and(
+    eq(t.owner, p.owner as never),
+    eq(t.grain, p.grain as never),
+    eq(t.api_key, p.api_key as never),
+    eq(t.at, p.at as never),
+    eq(t.skill, p.skill as never),
+    eq(t.mode, p.mode as never),
+    eq(t.resolved_mode, p.resolved_mode as never),
+    eq(t.model, p.model as never),
+  )
+
+export const rollupAt = query<Place>()((db, p) => {
+  const t = db.of(usageRollups)
+  return db.select().from(t).where(at(t, p))
+})
+
+export const putRollup = command<RollupRow>()((tx, p) => {
+  const t = tx.of(usageRollups)
+  return tx
+    .insert(t)
+    .values({
+      owner: p.owner,
+      grain: p.grain,
+      api_key: p.api_key,
+      at: p.at,
+      skill: p.skill,
+      mode: p.mode,
+      resolved_mode: p.resolved_mode,
+      model: p.model,
+      requests: p.requests,
+      prompt_tokens: p.prompt_tokens,
+      completion_tokens: p.completion_tokens,
+      cost_micro: p.cost_micro,
+      cached: p.cached,
+      client_errors: p.client_errors,
+      server_errors: p.server_errors,
+      latency: p.latency,
+    })
+    .onConflictDoUpdate({
+      target: [t.owner, t.grain, t.api_key, t.at, t.skill, t.mode, t.resolved_mode, t.model],
+      set: {
+        requests: sql`excluded.requests`,
+        prompt_tokens: sql`excluded.prompt_tokens`,
+        completion_tokens: sql`excluded.completion_tokens`,
+        cost_micro: sql`excluded.cost_micro`,
+        cached: sql`excluded.cached`,
+        client_errors: sql`excluded.client_errors`,
+        server_errors: sql`excluded.server_errors`,
+        latency: sql`excluded.latency`,
+      },
+    })
+})
