@@ -8,24 +8,6 @@ import { selectSlice } from './repository'
 import type { AuditFilters, ChainScope } from './schema'
 import type { AuditEventRow } from './table'
 
-/** The columns of contract 19, in its order. */
-export const EXPORT_COLUMNS = [
-  'id',
-  'timestamp',
-  'action',
-  'entity_type',
-  'entity_id',
-  'user_id',
-  'org_id',
-  'api_key_id',
-  'request_id',
-  'status',
-  'input_summary',
-  'output_summary',
-  'prev_hash',
-  'hash',
-] as const
-
 /** Places of the chain read at a time, whatever the filters let through. */
 const WINDOW = 1_000
 

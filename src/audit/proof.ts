@@ -1,0 +1,172 @@
+import { iso } from '../kernel/clock'
+import { GENESIS, hashOf } from './chain'
+import { isAuthentic } from './checkpoint'
+import { EXPORT_COLUMNS } from './columns'
+import type { Checkpoint } from './schema'
+
+/** What was found in an export, held against checkpoints that were kept elsewhere. */
+export type Proof = {
+  ok: boolean
+  events: number
+  /** Begins with the first event of its chain: nothing is missing before it. */
+  complete: boolean
+  oldest_event_id: string | null
+  newest_event_id: string | null
+  /** The newest checkpoint that the export reaches; what it covers is proven. */
+  checkpoint: Checkpoint | null
+  /** Events newer than it: they hold together, and no signature speaks for them yet. */
+  events_after_checkpoint: number
+  broken: Broken | null
+}
+
+/** What does not hold, where, and the events on both sides of it. `line` counts records; the header is 1. */
+export type Broken = { reason: string; line: number | null; events: string[] }
+
+type Event = { line: number; id: string; hash: string; prevHash: string }
+type Hit = { checkpoint: Checkpoint; place: number }
+type Order = 'newest first' | 'oldest first'
+
+/**
+ * Verifies an export of one chain without the server that made it, in constant memory (contract 19).
+ * Every event is hashed again from its cells, every event must follow the one before it, and the newest
+ * checkpoint given must be in it at its place.
+ */
+export async function verifyExport(
+  records: AsyncIterable<readonly string[]>,
+  checkpoints: readonly Checkpoint[],
+): Promise<Proof> {
+  const forged = checkpoints.find((checkpoint) => !isAuthentic(checkpoint))
+  const byHash = new Map(checkpoints.map((checkpoint) => [checkpoint.hash, checkpoint]))
+  const walk = { events: 0, first: null as Event | null, last: null as Event | null, order: null as Order | null }
+  const hits: Hit[] = []
+  let broken: Broken | null = forged
+    ? fault(`the signature of the checkpoint for ${forged.scope} #${forged.seq} is not genuine`)
+    : null
+
+  for await (const event of eventsOf(records)) {
+    if ('reason' in event) broken ??= event
+    else {
+      if (walk.last && !broken) {
+        walk.order ??= orderOf(walk.last, event)
+        if (!follows(walk.last, event, walk.order)) {
+          broken = fault('these two events do not follow each other', event.line, [walk.last.id, event.id])
+        }
+      }
+      const checkpoint = byHash.get(event.hash)
+      if (checkpoint) hits.push({ checkpoint, place: walk.events })
+      walk.events += 1
+      walk.first ??= event
+      walk.last = event
+    }
+    if (broken) break
+  }
+  return conclude({ ...walk, hits, checkpoints, broken })
+}
+
+type Findings = {
+  events: number
+  first: Event | null
+  last: Event | null
+  order: Order | null
+  hits: Hit[]
+  checkpoints: readonly Checkpoint[]
+  broken: Broken | null
+}
+
+function conclude({ events, first, last, order, hits, checkpoints, broken }: Findings): Proof {
+  const forwards = order === 'oldest first'
+  const [oldest, newest] = forwards ? [first, last] : [last, first]
+  const complete = events === 0 || oldest?.prevHash === GENESIS
+  const fromEnd = ({ place }: Hit) => (forwards ? events - 1 - place : place)
+  const best = hits.toSorted((a, b) => fromEnd(a) - fromEnd(b))[0]
+  const found = broken ?? connect(best ?? null, { checkpoints, complete, events, after: best ? fromEnd(best) : 0 })
+  return {
+    ok: found === null,
+    events,
+    complete,
+    oldest_event_id: oldest?.id ?? null,
+    newest_event_id: newest?.id ?? null,
+    checkpoint: found === null ? (best?.checkpoint ?? checkpoints[0] ?? null) : null,
+    events_after_checkpoint: best ? fromEnd(best) : events,
+    broken: found,
+  }
+}
+
+type Reach = { checkpoints: readonly Checkpoint[]; complete: boolean; events: number; after: number }
+
+/** The newest checkpoint of the chain must be among the events, and at the place that it names. */
+function connect(best: Hit | null, { checkpoints, complete, events, after }: Reach): Broken | null {
+  if (!best) {
+    if (checkpoints.length > 0 && checkpoints.every(({ seq }) => seq === 0) && complete) return null
+    return fault(
+      'no event of this export is the one a checkpoint names: events were cut or rewritten, or it is another',
+    )
+  }
+  const { scope, seq } = best.checkpoint
+  const newer = checkpoints.find((other) => other.scope === scope && other.seq > seq)
+  if (newer) return fault(`the export ends before the checkpoint for #${newer.seq}, signed ${newer.signed_at}`)
+  const place = events - after
+  return complete && place !== seq ? fault(`the event the checkpoint calls #${seq} is #${place} of this export`) : null
+}
+
+const fault = (reason: string, line: number | null = null, events: string[] = []): Broken => ({ reason, line, events })
+
+const orderOf = (before: Event, event: Event): Order =>
+  before.prevHash !== event.hash && event.prevHash === before.hash ? 'oldest first' : 'newest first'
+
+const follows = (before: Event, event: Event, order: Order): boolean =>
+  order === 'newest first' ? before.prevHash === event.hash : event.prevHash === before.hash
+
+/** Each record as an event whose content is what its hash says, or what is wrong with it. */
+async function* eventsOf(records: AsyncIterable<readonly string[]>): AsyncGenerator<Event | Broken> {
+  let places: number[] | null = null
+  let line = 0
+  for await (const record of records) {
+    line += 1
+    if (places === null) {
+      places = EXPORT_COLUMNS.map((name) => record.indexOf(name))
+      const missing = EXPORT_COLUMNS.filter((_, at) => places![at] === -1)
+      if (missing.length) yield fault(`this is no export of the record: it lacks ${missing.join(', ')}`, 1)
+      continue
+    }
+    const cells = places.map((at) => record[at] ?? '')
+    const event = readEvent(cells, line) ?? readEvent(cells.map(unguarded), line)
+    yield event ?? fault('this event is not what its hash says', line, [cells[0]!])
+  }
+  if (places === null) yield fault('this file is empty', 1)
+}
+
+/** The writer puts an apostrophe before a cell that a spreadsheet would compute; it is no part of the event. */
+const unguarded = (cell: string): string => (cell.startsWith("'") ? cell.slice(1) : cell)
+
+function readEvent(cells: readonly string[], line: number): Event | null {
+  const [id, timestamp, action, entityType, entityId, userId, orgId, keyId, requestId, status, input, output] = cells
+  const [prevHash, hash] = cells.slice(12) as [string, string]
+  const at = Date.parse(timestamp!)
+  if (Number.isNaN(at) || iso(at) !== timestamp || !repeats(output!, status!)) return null
+  const found = hashOf({
+    id: id as never,
+    at,
+    action: action!,
+    entity_type: entityType!,
+    entity_id: entityId || null,
+    user_id: userId || null,
+    org_id: orgId || null,
+    api_key_id: keyId || null,
+    request_id: requestId!,
+    input: input!,
+    output: output!,
+    prev_hash: prevHash,
+  })
+  return found === hash ? { line, id: id!, hash, prevHash } : null
+}
+
+/** `status` stands beside the summary that was hashed; it may not say something else. */
+function repeats(output: string, status: string): boolean {
+  try {
+    const summary: { status?: number; truncated?: string[] } = JSON.parse(output)
+    return summary.truncated?.includes('status') === true || String(summary.status ?? '') === status
+  } catch {
+    return false
+  }
+}
