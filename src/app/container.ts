@@ -24,6 +24,7 @@ import { createConversations } from '../conversations'
 import { createEngines } from '../engines'
 import { createEventBus } from '../events'
 import { createHealth } from '../health'
+import { createIdempotency, startIdempotencyLoop } from '../idempotency'
 import type { Clock } from '../kernel/clock'
 import type { KeyId, SessionId } from '../kernel/ids'
 import { errorFields, type Log } from '../kernel/log'
@@ -48,6 +49,8 @@ type Deps = {
   log: Log
   /** Signs the checkpoints of the record. */
   auditKey: SigningKey
+  /** Seals what is stored and must be read again. */
+  masterKey: Uint8Array
   /** This process, new at each start. */
   node: string
   /** Null where none is configured. */
@@ -67,7 +70,18 @@ const DEV_CREDIT_CENTS = 1_000_000
 export type Container = ReturnType<typeof buildContainer>
 
 /** Every room, built once, in the order of the house: a room is given only rooms that stand before it. */
-export function buildContainer({ config, store, clock, log, auditKey, node, redis, stopping, observeEngine }: Deps) {
+export function buildContainer({
+  config,
+  store,
+  clock,
+  log,
+  auditKey,
+  node,
+  redis,
+  stopping,
+  observeEngine,
+  masterKey,
+}: Deps) {
   const onError = (name: string, error: unknown) => log.error({ loop: name, ...errorFields(error) }, 'loop failed')
   const isDev = !config.production && config.origins.creditsInitialCents === 'default'
   const initialCredit = centsToMicro(isDev ? DEV_CREDIT_CENTS : config.creditsInitialCents)
@@ -86,6 +100,7 @@ export function buildContainer({ config, store, clock, log, auditKey, node, redi
   })
   const settings = createSettings({ store, audit, clock })
   const usage = createUsageLog({ clock })
+  const idempotency = createIdempotency({ store, clock, masterKey })
   const events = createEventBus({ clock, onError })
   const orgs = createOrgs({ store, audit, events, clock })
   const auditReading = createAuditReading({
@@ -116,7 +131,7 @@ export function buildContainer({ config, store, clock, log, auditKey, node, redi
   const agent = createAgent({ engines, clock })
   const completions = createCompletions({
     ...{ store, clock, audit, usage, events, settings, limiter, billing, prices, engines, classifier, conversations },
-    ...{ agent, outbound, cacheEnabled: config.cacheEnabled, ttlS: ttlBy(config), stopping },
+    ...{ brandSoulOf: keys.brandSoulOf, agent, outbound, cacheEnabled: config.cacheEnabled, ttlS: ttlBy(config), stopping },
   })
   const chat = createChat({ completions, clock })
   const health = createHealth({
@@ -132,11 +147,12 @@ export function buildContainer({ config, store, clock, log, auditKey, node, redi
     startHoldRecovery({ store, clock, audit, node, release: billing.release, onError }),
     startLastUsedLoop({ store, sightings: keyUses, clock, onError }),
     startSessionLoop({ store, sightings: sessionUses, clock, onError }),
+    startIdempotencyLoop({ idempotency, clock, onError }),
     startCheckpointLoop({ checkpoints, clock, onError }),
   ]
 
   return {
-    ...{ auditReading, checkpoints },
+    ...{ auditReading, checkpoints, idempotency },
     ...{ node, store, clock, log, outbound, audit, settings, usage, events, orgs, tiers, keys, sessions, limiter },
     ...{ increases },
     ...{ billing, auth, authenticate, assertOrigin, prices, engines, classifier, conversations, agent, completions },

@@ -63,7 +63,17 @@ async function openLocked({ config, clock, log, serving }: Required<OpenOptions>
   const stopping = new AbortController()
   const redis = connectRedis(config.redisUrl)
   const container = buildContainer({
-    ...{ config, store, clock, log, auditKey: secrets.auditKey, node, redis, stopping: stopping.signal },
+    ...{
+      config,
+      store,
+      clock,
+      log,
+      auditKey: secrets.auditKey,
+      masterKey: secrets.masterKey,
+      node,
+      redis,
+      stopping: stopping.signal,
+    },
     observeEngine: (engine, outcome) => metrics.engineCalls.inc({ engine, outcome }),
   })
   if (serving) assertProductionReady(config, unmappedModes(container.engines))

@@ -11,6 +11,7 @@ import { MAX_TRANSPORT_BYTES } from '../http/body'
 import { createDownloads } from '../http/download'
 import { edge } from '../http/edge'
 import { guard as createGuard } from '../http/guard'
+import { createOnceReader, createOnceTable } from '../http/idempotent'
 import { createMethodTable } from '../http/methods'
 import type { Metrics } from '../http/metrics'
 import { toOpenApi } from '../http/openapi'
@@ -35,7 +36,9 @@ export function createServer({ config, container, metrics }: Deps) {
   const accessLog = createAccessLog({ log, clock, metrics: metrics.http })
   const streams = createStreams({ clock, log, accessLog })
   const download = createDownloads({ log, accessLog })
-  const guard = createGuard()
+  let onceRuleOf: ReturnType<typeof createOnceTable> = () => undefined
+  const { idempotency } = container
+  const guard = createGuard(createOnceReader({ idempotency, ruleOf: (method, route) => onceRuleOf(method, route) }))
   const secure = config.publicUrl.startsWith('https://')
   const ownOrigin = config.publicUrl ? new URL(config.publicUrl).origin : null
   let methodsOf: (path: string) => string[] = () => []
@@ -84,6 +87,7 @@ export function createServer({ config, container, metrics }: Deps) {
     .use(documentRoutes(document, guard))
 
   methodsOf = createMethodTable(api)
+  onceRuleOf = createOnceTable(api.routes as never)
   const made = toOpenApi(api.routes as never, {
     title: 'svc',
     version: API_VERSION,

@@ -1,5 +1,5 @@
 import type { Ask } from '../completions'
-import { assertAttachment, assertMetadata, isBlank } from '../completions'
+import { assertAttachment, assertMetadata, isBlank, toChatCompletion } from '../completions'
 import type { Attachment } from '../completions/schema'
 import { findEngine } from '../engines'
 import { emptyPrompt } from './errors'
@@ -30,6 +30,7 @@ export function askFromChat(order: ChatOrder): Ask {
       branding: true,
       componentLibrary: 'svc',
     },
+    usesSoul: true,
     context: order.messages.slice(0, last).flatMap(toTurn),
     conversation: order.conversation_id == null ? 'none' : { attach: order.conversation_id },
     attachments,
@@ -38,6 +39,7 @@ export function askFromChat(order: ChatOrder): Ask {
     metadata: order.metadata ?? null,
     cache: 'off',
     wantsFollowUps: false,
+    present: toChatCompletion,
     shape: null,
     warnings: [],
   }

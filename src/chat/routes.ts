@@ -19,6 +19,7 @@ export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
     },
     {
       scope: 'completions',
+      idempotent: true,
       body: checked(ChatOrder),
       response: { 200: answer(ChatCompletion), ...errors(400, 401, 402, 403, 404, 413, 415, 429, 500, 503, 504) },
       detail: {

@@ -3,9 +3,12 @@ import type { PastTurn } from '../conversations'
 import { type Call, keyIdOf } from '../kernel/caller'
 import { sha256Hex } from '../kernel/crypto'
 import { invalidInput } from '../kernel/errors'
+import type { BrandSoul } from '../keys/schema'
 import type { Settings } from '../settings'
+import { toChatCompletion, toCompletion } from './present'
 import { isStealth, modeWarnings } from './rules'
-import type { Attachment, CompletionOrder, Mode } from './schema'
+import type { Opened, Result } from './run'
+import type { Attachment, ChatCompletion, Completion, CompletionOrder, Mode } from './schema'
 
 /** What the pipeline is asked, the same for every surface; each surface translates its own wire into one. */
 export type Ask = {
@@ -14,7 +17,9 @@ export type Ask = {
   /** False when the mode is `auto` or came from nowhere: then the classifier decides. */
   engine: string | null
   overrides: Readonly<Record<string, string>>
-  voice: Omit<Voice, 'mode'>
+  voice: Omit<Voice, 'mode' | 'soul'>
+  /** Whether the key's brand soul, if it has one, may speak. */
+  usesSoul: boolean
   /** Turns supplied with the request; they follow what is stored. */
   context: readonly PastTurn[]
   conversation: { attach: string } | 'new' | 'none'
@@ -27,6 +32,8 @@ export type Ask = {
   /** Other inputs that shape the output, for the cache key only. */
   shape: unknown
   warnings: readonly string[]
+  /** The whole answer in the caller's format. */
+  present(run: Opened, result: Result): Completion | ChatCompletion
 }
 
 /** Reads a native order (contract 2.1) in the light of the account's settings. */
@@ -47,6 +54,7 @@ export function askFromOrder(order: CompletionOrder, settings: Settings, fresh: 
       branding,
       componentLibrary: order.component_library ?? 'svc',
     },
+    usesSoul: order.brand_soul ?? true,
     context: inline && !ignoresInline ? inline.messages.map(({ role, content }) => ({ role, content })) : [],
     conversation: conversationOf(order, mode),
     attachments: order.attachments ?? [],
@@ -55,6 +63,7 @@ export function askFromOrder(order: CompletionOrder, settings: Settings, fresh: 
     metadata: order.metadata ?? null,
     cache: cacheRule(order, mode, fresh),
     wantsFollowUps: true,
+    present: order.format === 'compat' ? toChatCompletion : toCompletion,
     shape: [order.max_iterations, order.tools, order.brand_soul, order.image_model, order.image_quality],
     warnings: [
       ...modeWarnings(mode),
@@ -89,10 +98,12 @@ function cacheRule(order: CompletionOrder, mode: Mode, fresh: boolean): Ask['cac
  * The cache key: everything that shapes the answer and nothing that does not (metadata, stream, format
  * stay out). Scoped to the user, or to the key when it is an org's (contract 22.1).
  */
-export function cacheKeyOf(call: Call, ask: Ask): string {
+export function cacheKeyOf(call: Call, ask: Ask, soul: BrandSoul | null): string {
   const scope = call.caller.orgId ? keyIdOf(call.caller) : call.caller.userId
   const { prompt, mode, overrides, voice, context, attachments, temperature, skills, shape } = ask
   return sha256Hex(
-    JSON.stringify([scope, prompt, mode, overrides, voice, context, attachments, temperature ?? null, skills, shape]),
+    JSON.stringify([
+      ...[scope, prompt, mode, overrides, voice, soul, context, attachments, temperature ?? null, skills, shape],
+    ]),
   )
 }

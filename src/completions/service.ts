@@ -7,8 +7,10 @@ import type { EngineService } from '../engines'
 import type { EventBus } from '../events'
 import type { Call } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
+import type { KeyId } from '../kernel/ids'
 import type { Outbound } from '../kernel/outbound'
-import type { Store } from '../kernel/store'
+import type { Reader, Store } from '../kernel/store'
+import type { BrandSoul } from '../keys/schema'
 import type { RateLimiter } from '../rate-limits'
 import type { SettingsService } from '../settings'
 import type { UsageLog } from '../usage'
@@ -16,7 +18,6 @@ import type { Progress } from './aloud'
 import { type Ask, askFromOrder } from './ask'
 import { createAnswerCache } from './cache'
 import { createPipeline } from './pipeline'
-import { toChatCompletion, toCompletion } from './present'
 import { assertOrder } from './rules'
 import type { ChatCompletion, Completion, CompletionOrder } from './schema'
 import { createAdmit } from './stages/admit'
@@ -34,6 +35,8 @@ type Deps = {
   usage: UsageLog
   events: EventBus
   settings: SettingsService
+  /** The brand soul of a key, when it is on. */
+  brandSoulOf(reader: Reader, keyId: KeyId): Promise<BrandSoul | null>
   limiter: RateLimiter
   billing: Billing
   prices: Prices
@@ -77,7 +80,7 @@ export function createCompletions(deps: Deps) {
   /** `POST /completions` (contract 2). `fresh` skips the look-up and renews the entry. */
   async function complete(call: Call, order: CompletionOrder, fresh: boolean): Promise<Completion | ChatCompletion> {
     const { run, result } = await pipeline.complete(call, await read(call, order, fresh))
-    return order.format === 'compat' ? toChatCompletion(run, result) : toCompletion(run, result)
+    return run.ask.present(run, result)
   }
 
   /** The same, as a stream (contract 3). Refusals of the order itself are thrown here. */

@@ -47,15 +47,21 @@ const tooManyLargeBodies = () =>
     },
   )
 
+/** Sees the bytes before anyone asks whether they are sound; `parsed` says what they say, or throws 400. */
+type Look = (bytes: Uint8Array, parsed: () => unknown) => Promise<void>
+
 /** The body as JSON, or undefined when there is none. Throws 400 `validation_error`, 413, 503 `service_unavailable`. */
-export async function readJson(request: Request): Promise<unknown> {
+export async function readJson(request: Request, look?: Look): Promise<unknown> {
   const declared = Number(request.headers.get('content-length') ?? Number.NaN)
-  if (declared <= LARGE_BYTES) return parse(new Uint8Array(await request.arrayBuffer()))
-  if (!request.body) return undefined
+  if (declared <= LARGE_BYTES) {
+    const bytes = new Uint8Array(await request.arrayBuffer())
+    return look ? lookedAt(bytes, look) : parse(bytes)
+  }
+  if (!request.body) return look ? lookedAt(new Uint8Array(), look) : undefined
   const body = startReading()
   try {
     for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) body.take(chunk)
-    const value = parse(body.whole())
+    const value = look ? await lookedAt(body.whole(), look) : parse(body.whole())
     // Reading it took a while and answering it will: whoever waits in between is served first (I28).
     await breathe()
     return value
@@ -67,6 +73,16 @@ export async function readJson(request: Request): Promise<unknown> {
 const breathe = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 const parse = (bytes: Uint8Array): unknown => (bytes.length ? parseUntrustedJson(bytes) : undefined)
+
+async function lookedAt(bytes: Uint8Array, look: Look): Promise<unknown> {
+  let known: { value: unknown } | null = null
+  const parsed = () => {
+    known ??= { value: parse(bytes) }
+    return known.value
+  }
+  await look(bytes, parsed)
+  return parsed()
+}
 
 /** Collects a large body, or one that does not say how large it is, and counts it against limit and budget. */
 function startReading() {

@@ -1,3 +1,4 @@
+import type { Replay, Ticket } from '../idempotency'
 import type { Call, TenantCaller } from '../kernel/caller'
 
 /** What the gate learned of a request and everything after it may use. */
@@ -16,6 +17,9 @@ export type Exchange = {
   /** A stream ends its own log line when its last byte is out. */
   streaming: boolean
   errorCode: string | null
+  /** What an Idempotency-Key brought: the right to run the request, or the answer it had. */
+  ticket: Ticket | null
+  replay: Replay | null
 }
 
 /** Every route has it, so the record does without (contract 19: `endpoint`). */
@@ -29,5 +33,6 @@ export function callOf(exchange: Exchange, route: string, signal: AbortSignal): 
     requestId: exchange.requestId,
     route: `${exchange.method} ${route.replace(PREFIX, '')}`,
     signal,
+    once: exchange.ticket ?? undefined,
   }
 }

@@ -12,6 +12,7 @@ import { assertBodyHeaders, payloadTooLarge } from './body'
 import type { Exchange } from './context'
 import { corsHeaders } from './cors'
 import { errorHeaders, statusOf, toEnvelope } from './envelope'
+import { givenBack } from './idempotent'
 import { validationError } from './validation'
 
 export type EdgeDeps = {
@@ -75,7 +76,8 @@ export const edge = (deps: EdgeDeps) =>
       Object.assign(set.headers, deps.rateHeaders(exchange.caller, exchange.ip), errorHeaders(known))
       Object.assign(set.headers, corsHeaders(request.headers.get('origin'), deps.allowedOrigins(exchange.caller)))
       set.status = statusOf(known)
-      return toEnvelope(known, exchange.requestId)
+      const envelope = toEnvelope(known, exchange.requestId)
+      return exchange.ticket ? givenBack(exchange, envelope) : envelope
     })
     .onAfterResponse({ as: 'global' }, ({ exchange, set, route }) => {
       if (exchange && !exchange.streaming) deps.accessLog(exchange, Number(set.status ?? 200), route)
@@ -92,6 +94,8 @@ function arrive(request: Request, server: Server<unknown> | null, clock: Clock):
     notes: {},
     streaming: false,
     errorCode: null,
+    ticket: null,
+    replay: null,
   }
 }
 

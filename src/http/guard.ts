@@ -2,24 +2,31 @@ import { Elysia } from 'elysia'
 import { type Call, requireScope, type Scope, type TenantCaller } from '../kernel/caller'
 import { readJson } from './body'
 import { callOf, type Exchange } from './context'
+import { answeredOnce, type OnceReader, replayed } from './idempotent'
 
 type Context = { exchange: Exchange; request: Request; route: string }
+
+/** Without a reader of keys, bodies are read and nothing else. */
+const PLAIN: OnceReader = ({ request }) => readJson(request)
 
 /**
  * What a route says about who may call it: `scope: 'billing'`, `signedIn: true` or `open: true`. Each
  * reads the body itself, after the scope is known to be held, so a bad body with a bad scope is 403.
+ * `idempotent: true` makes a POST take an Idempotency-Key (contract 1.7); its verb keeps the answer with
+ * its effect: `return kept(tx, call, answer)`.
  */
-export const guard = () =>
+export const guard = (read: OnceReader = PLAIN) =>
   new Elysia({ name: 'http/guard' }).decorate('exchange', null as unknown as Exchange).macro({
     scope: (scope: Scope) => ({
-      ...admitting((context) => requireScope(callerOf(context), scope)),
+      ...admitting(read, (context) => requireScope(callerOf(context), scope)),
       detail: { security: [{ bearer: [] }], 'x-required-scope': scope } as object,
     }),
     signedIn: (_: true) => ({
-      ...admitting(callerOf),
+      ...admitting(read, callerOf),
       detail: { security: [{ bearer: [] }] } as object,
     }),
-    open: (_: true) => ({ ...admitting(() => undefined), detail: { security: [] } as object }),
+    open: (_: true) => ({ ...admitting(read, () => undefined), detail: { security: [] } as object }),
+    idempotent: (_: true) => ({ ...ONCE, detail: { 'x-idempotent': true } as object }),
   })
 
 /** Whom the gate let in. A path that slipped past the gate and still found its route ends here, closed. */
@@ -29,15 +36,30 @@ function callerOf({ exchange, route }: Context): TenantCaller {
 }
 
 /** Runs before the body is read where there is one, and before validation where there is none. */
-const admitting = (check: (context: Context) => unknown) => ({
+const admitting = (read: OnceReader, check: (context: Context) => unknown) => ({
   parse: (context: unknown) => {
     check(context as Context)
-    return readJson((context as Context).request)
+    return read(context as Context)
   },
   transform: (context: unknown) => {
     check(context as Context)
   },
 })
+
+/**
+ * Before and after the handler of a route that takes keys. The framework tells from the text of a hook
+ * whether to wait for it, so each ends in a bare word: a request without a key waits for nothing.
+ */
+const ONCE = {
+  beforeHandle: (context: unknown): undefined => {
+    const answer = replayed(context as never)
+    return answer as undefined
+  },
+  afterHandle: (context: unknown): undefined => {
+    const answer = answeredOnce(context as never)
+    return answer as undefined
+  },
+}
 
 /** The call for a verb, out of a handler's context. */
 export const toCall = ({ exchange, request, route }: Context): Call => callOf(exchange, route, request.signal)

@@ -37,13 +37,15 @@ export const HEADERS: Json = {
   'X-Ratelimit-Remaining-Tokens': header('Tokens left in this minute', count),
   'X-Ratelimit-Reset-Tokens': header('Until all of them are back, such as `58s`', wait),
   'Retry-After': header('Seconds to wait before the next try', count),
+  'X-Idempotent-Replay': header('`true` when this is the answer that an earlier request with the same key got'),
 }
 
-const { 'Retry-After': _, ...STANDING } = HEADERS
+const { 'Retry-After': retry, 'X-Idempotent-Replay': replay, ...STANDING } = HEADERS
 const refer = (headers: Json): Json =>
   Object.fromEntries(Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 const ON_EVERY_ANSWER = refer(STANDING)
-const WITH_RETRY = refer(HEADERS)
+const WITH_RETRY = refer({ ...STANDING, 'Retry-After': retry })
+const WITH_REPLAY = refer({ ...STANDING, 'X-Idempotent-Replay': replay })
 
 type Kind = {
   declared: Record<string, Standard<TSchema>>
@@ -53,17 +55,20 @@ type Kind = {
   hasQuery: boolean
   /** Names a resource in its path. */
   hasId: boolean
+  /** Takes an Idempotency-Key. */
+  isIdempotent: boolean
 }
 
 type Documented = { status: string; schema: TSchema; description: string; headers: Json }
 
 /** Every status a route can answer with, in order: its own, and those the edge answers for its kind. */
-export function statusesOf({ declared, isOpen, hasBody, hasQuery, hasId }: Kind): Documented[] {
+export function statusesOf({ declared, isOpen, hasBody, hasQuery, hasId, isIdempotent }: Kind): Documented[] {
   const implied = [
     ...(isOpen ? [] : [401, 403, 429]),
     ...(hasBody ? [400, 415] : []),
     ...(hasQuery ? [400] : []),
     ...(hasId ? [404] : []),
+    ...(isIdempotent ? [400, 409] : []),
     ...[413, 500, 503],
   ]
   const schemas: Record<string, TSchema> = Object.fromEntries(implied.map((status) => [status, ErrorBody]))
@@ -72,6 +77,11 @@ export function statusesOf({ declared, isOpen, hasBody, hasQuery, hasId }: Kind)
     status,
     schema,
     description: STATUS_WORDS[status] ?? 'Answer',
-    headers: status === '429' || status === '503' ? WITH_RETRY : ON_EVERY_ANSWER,
+    headers: headersOf(status, isIdempotent),
   }))
+}
+
+function headersOf(status: string, isIdempotent: boolean): Json {
+  if (status === '429' || status === '503') return WITH_RETRY
+  return isIdempotent && status.startsWith('2') ? WITH_REPLAY : ON_EVERY_ANSWER
 }

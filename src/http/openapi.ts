@@ -88,7 +88,7 @@ const operationId = (method: string, path: string): string =>
     .map((part, place) => (place ? part.charAt(0).toUpperCase() + part.slice(1) : part))
     .join('')
 
-function parametersOf(path: string, { params, query }: Hooks, hoist: Hoist): Json {
+function parametersOf(path: string, { params, query, detail }: Hooks, hoist: Hoist): Json {
   const inPath = [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => ({
     name,
     in: 'path',
@@ -102,8 +102,19 @@ function parametersOf(path: string, { params, query }: Hooks, hoist: Hoist): Jso
     required: required.includes(name) && !('default' in (schema as object)),
     schema: hoist(schema),
   }))
-  const parameters = [...inPath, ...inQuery]
+  const inHeader = detail?.['x-idempotent'] === true ? [IDEMPOTENCY_KEY] : []
+  const parameters = [...inPath, ...inQuery, ...inHeader]
   return parameters.length ? { parameters } : {}
+}
+
+/** Of contract 1.7. */
+const IDEMPOTENCY_KEY: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Makes a retry safe: for 24 hours the same request with the same key gets the first answer again instead of running twice. Ignored on streams.',
+  schema: { type: 'string', minLength: 1, maxLength: 256, pattern: '^[A-Za-z0-9\\-_.:]+$' },
 }
 
 const members = (standard: Standard<TSchema> | undefined): Json =>
@@ -115,7 +126,14 @@ function responsesOf(path: string, hooks: Hooks, hoist: Hoist): Json {
   const declared =
     'schema' in response ? { 200: response as Standard<TSchema> } : (response as Record<string, Standard<TSchema>>)
   const isOpen = detail.security?.length === 0
-  const statuses = statusesOf({ declared, isOpen, hasBody: !!body, hasQuery: !!query, hasId: path.includes(':') })
+  const statuses = statusesOf({
+    declared,
+    isOpen,
+    hasBody: !!body,
+    hasQuery: !!query,
+    hasId: path.includes(':'),
+    isIdempotent: detail['x-idempotent'] === true,
+  })
   return Object.fromEntries(
     statuses.map(({ status, schema, description, headers }) => {
       if (detail['x-download'] && status === '200') {

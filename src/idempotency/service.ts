@@ -22,7 +22,7 @@ export type Ticket = Once & {
   /** The answer, once it is durable. */
   answered(): string | null
   /** Keeps an answer whose route changed nothing here, so that no unit of work took it along. */
-  keepAlone(answer: unknown): Promise<string>
+  keepAlone(answer: unknown): { text: string; keeping: Promise<void> }
   /** The request failed: its key is free again, unless an effect has committed with its answer. */
   giveBack(): Promise<void>
 }
@@ -117,10 +117,10 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
       status,
       answered: () => answer,
       keep,
-      async keepAlone(value) {
-        await store.write((tx) => keep(tx, value))
-        return written(value, request_id)
-      },
+      keepAlone: (value) => ({
+        text: written(value, request_id),
+        keeping: store.write((tx) => keep(tx, value)),
+      }),
       async giveBack() {
         if (answer !== null) return
         try {

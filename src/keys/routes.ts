@@ -24,6 +24,7 @@ export const keyRoutes = (keys: KeyService, guard: Guard) =>
     .use(guard)
     .post('', async (context) => context.status(201, await keys.create(toCall(context), context.body)), {
       scope: 'billing',
+      idempotent: true,
       body: checked(NewKey),
       response: { 201: answer(ApiKeyWithSecret), ...errors(400, 401, 403, 404, 429) },
       detail: { summary: 'Create a key; the whole key is in this answer only' },
@@ -57,6 +58,7 @@ export const keyRoutes = (keys: KeyService, guard: Guard) =>
     })
     .post('/:id/rotate', (context) => keys.rotate(toCall(context), context.params.id, context.body ?? {}), {
       scope: 'billing',
+      idempotent: true,
       params: ById,
       body: checked(t.Optional(KeyRotation)),
       response: { 200: answer(RotatedKey), ...errors(400, 401, 403, 404, 409, 429) },

@@ -1,5 +1,6 @@
 import type { AuditLog } from '../audit'
 import type { EventBus } from '../events'
+import { kept } from '../idempotency'
 import type { Call, Caller, OperatorCaller, TenantCaller, Tier } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
@@ -60,7 +61,7 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
         entityId: row.id,
         input: { metadata: { current_tier: lowest.tier, requested_tier } },
       })
-      return present(row)
+      return kept(tx, call, present(row))
     })
   }
 
@@ -111,7 +112,7 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
         scope: row.scope,
         input: { metadata: { key_ids: raised, ...(granted ? { tier: granted } : {}) } },
       })
-      return present(row)
+      return kept(tx, call, present(row))
     })
   }
 

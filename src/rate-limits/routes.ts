@@ -30,6 +30,7 @@ export const rateLimitRoutes = ({ limiter, increases }: Rooms, guard: Guard) =>
       async (context) => context.status(201, await increases.request(toCall(context), context.body)),
       {
         scope: 'billing',
+        idempotent: true,
         body: checked(NewIncrease),
         response: { 201: answer(Increase), ...errors(400, 401, 403, 409, 429) },
         detail: { summary: 'Ask for a higher tier; a key asks for itself, a session for its user’s personal keys' },
@@ -37,6 +38,7 @@ export const rateLimitRoutes = ({ limiter, increases }: Rooms, guard: Guard) =>
     )
     .post('/requests/:id/decision', (context) => increases.decide(toCall(context), context.params.id, context.body), {
       signedIn: true,
+      idempotent: true,
       params: checkedQuery(t.Object({ id: t.String() })),
       body: checked(Decision),
       response: { 200: answer(Increase), ...errors(400, 401, 403, 404, 409, 429) },

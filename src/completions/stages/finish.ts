@@ -36,17 +36,17 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
     const costMicro = Math.min(thought.free ? 0 : prices.costOf(thought.engineId, thought), run.hold?.amount ?? 0)
     const answer = toAnswer(run, thought, clock.now())
     failpoint('engine_done_before_settle')
-    const conversationId = await store.write(async (tx) => {
+    const result = await store.write(async (tx) => {
       if (run.hold) await billing.settle(tx, run.hold, costMicro)
-      const id = await keepTurn(tx, run, answer, costMicro, interrupted)
-      await record(tx, run, { ...endingOf(broken), thought, costMicro, cached: false, conversationId: id })
-      return id
+      const conversationId = await keepTurn(tx, run, answer, costMicro, interrupted)
+      await record(tx, run, { ...endingOf(broken), thought, costMicro, cached: false, conversationId })
+      return resultOf(tx, run, { answer, costMicro, conversationId, usage: usageOf(answer, costMicro) })
     })
     failpoint('settle_commit_before_ack')
     run.correctTokens(thought.promptTokens + thought.completionTokens)
     if (run.cacheKey && !interrupted && thought.finish === 'stop')
       cache.put(run.cacheKey, answer, ttlS(run.resolvedMode))
-    return { answer, costMicro, conversationId, usage: usageOf(answer, costMicro) }
+    return result
   }
 
   /** Nothing came of it: the hold is given back and the failure is on the record. */
@@ -62,19 +62,19 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
   /** A remembered answer: a fresh conversation holding the cached turn, the record, and no charge. */
   async function replay(run: Opened, answer: StoredAnswer): Promise<Result> {
     const known: Known = { ...run, resolvedMode: answer.resolvedMode, engineId: answer.model.id, model: answer.model }
-    const conversationId = await store.write(async (tx) => {
-      const id = await keepTurn(tx, known, answer, 0, false)
+    return store.write(async (tx) => {
+      const conversationId = await keepTurn(tx, known, answer, 0, false)
       await record(tx, known, {
         status: 200,
         thought: null,
         costMicro: 0,
         cached: true,
         errorCode: null,
-        conversationId: id,
+        conversationId,
       })
-      return id
+      const usage = { ...usageOf(answer, 0), cached: true as const }
+      return resultOf(tx, known, { answer, costMicro: 0, conversationId, usage })
     })
-    return { answer, costMicro: 0, conversationId, usage: { ...usageOf(answer, 0), cached: true } }
   }
 
   async function keepTurn(
@@ -100,6 +100,12 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
     const { userId } = call.caller
     return attached ? conversations.append(tx, userId, attached, turn) : conversations.start(tx, userId, turn)
   }
+}
+
+/** The result of a unit of work; a request with an Idempotency-Key leaves its answer there too (contract 1.7). */
+function resultOf(tx: Tx, run: Opened, result: Result): Result | Promise<Result> {
+  const { once } = run.call
+  return once ? once.keep(tx, run.ask.present(run, result)).then(() => result) : result
 }
 
 function toAnswer(run: Admitted, thought: Thought, createdAt: number): StoredAnswer {

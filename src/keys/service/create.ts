@@ -1,3 +1,4 @@
+import { kept } from '../../idempotency'
 import { type Call, SCOPES, type TenantCaller, type Tier } from '../../kernel/caller'
 import { invalidInput, notFound } from '../../kernel/errors'
 import { KeyId, OrgId, type UserId } from '../../kernel/ids'
@@ -31,7 +32,7 @@ export const createKey =
       const row = newRow(deps, secret.prefix, { ...input, scopes, userId: call.caller.userId, orgId, tier: FIRST_TIER })
       await rows.insert(tx, row, secret.hash)
       await recordChange(deps, tx, call, row, { action: 'key.created' })
-      return { ...present(row, NOTHING_SPENT, row.created_at), key: secret.token }
+      return kept(tx, call, { ...present(row, NOTHING_SPENT, row.created_at), key: secret.token })
     })
   }
 

@@ -1,3 +1,4 @@
+import { kept } from '../../idempotency'
 import type { Call, Caller } from '../../kernel/caller'
 import { iso } from '../../kernel/clock'
 import type { Tx } from '../../kernel/store'
@@ -23,7 +24,7 @@ export const rotateKey =
     deps.store.write(async (tx) => {
       const before = await findOwn(deps, tx, call.caller, id)
       assertRotatable(call.caller, before.scopes)
-      return rotateIn(deps, tx, call, before, order)
+      return kept(tx, call, await rotateIn(deps, tx, call, before, order))
     })
 
 /** The same for a key that is known to be the caller's to rotate. Secrets of earlier rotations end with the last one. */
