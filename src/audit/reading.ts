@@ -52,7 +52,8 @@ export function createAuditReading({ store, clock, audit, checkpoints, book, ass
 
   /** The newest signed checkpoint of the caller's chain, for them to keep. */
   async function checkpoint(call: Call): Promise<Checkpoint> {
-    return checkpoints.newest(await viewed(call))
+    // A copy: answers gain members on their way out.
+    return { ...(await checkpoints.newest(await viewed(call))) }
   }
 
   /** The chain the caller may look at: their org's with an org key, otherwise their own. */
