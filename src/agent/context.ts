@@ -1,3 +1,5 @@
+import type { BrandSoul } from '../keys/schema'
+
 /** What shapes the voice of an answer (contract 2.1). */
 export type Voice = {
   mode: string
@@ -6,6 +8,8 @@ export type Voice = {
   style: { format?: string | undefined; preciseness?: string | undefined; intent?: string | undefined } | null
   branding: boolean
   componentLibrary: string
+  /** The key's own, when it has one that is on and the call did not turn it off (contract 20). */
+  soul: BrandSoul | null
 }
 
 const DEFAULT_PERSONA =
@@ -34,22 +38,39 @@ const genui = (library: string): string =>
 const strength = (value: number): string => (value > 75 ? 'very' : value > 40 ? 'rather' : 'slightly')
 
 /**
- * Builds the system prompt, part by part in a fixed order: persona, mode, personality, style. A custom
- * persona replaces the default voice and the personality; `none` leaves only what the mode needs.
+ * Builds the system prompt, part by part in a fixed order: persona, brand soul, mode, personality, style. A
+ * custom persona replaces the default voice and the personality; `none` leaves only what the mode needs. A
+ * brand soul holds with every persona, and its own stands in for the default one.
  */
 export function assembleSystem(voice: Voice): string | null {
-  const parts = [personaOf(voice), instructionOf(voice)]
+  const parts = [personaOf(voice), soulOf(voice), instructionOf(voice)]
   if (voice.persona === 'svc') parts.push(personalityOf(voice))
   parts.push(styleOf(voice))
   const text = parts.filter(Boolean).join('\n\n')
   return text || null
 }
 
-function personaOf({ persona, branding }: Voice): string {
+function personaOf({ persona, branding, soul }: Voice): string {
   if (persona === 'none') return ''
+  if (persona === 'svc' && soul?.persona) return soul.persona
   if (persona === 'svc') return branding ? DEFAULT_PERSONA : PLAIN_PERSONA
   return persona.system_prompt
 }
+
+/** Who owns the key wrote it for these answers, so it may have lines and sections of its own. */
+function soulOf({ soul }: Voice): string {
+  if (!soul) return ''
+  const { tone, knowledge, constraints } = soul
+  return [
+    tone && `Tone: ${oneLine(tone)}`,
+    knowledge.length && `What you know and may rely on:\n${bullets(knowledge)}`,
+    constraints.length && `What you must keep to in every answer:\n${bullets(constraints)}`,
+  ]
+    .filter(Boolean)
+    .join('\n\n')
+}
+
+const bullets = (items: readonly string[]): string => items.map((item) => `- ${oneLine(item)}`).join('\n')
 
 function instructionOf({ mode, componentLibrary, persona }: Voice): string {
   if (mode === 'genui') return genui(componentLibrary)

@@ -3,6 +3,7 @@ import type { Hold } from '../billing/schema'
 import type { PastTurn } from '../conversations'
 import type { ConversationId } from '../conversations/schema'
 import type { Call } from '../kernel/caller'
+import type { BrandSoul } from '../keys/schema'
 import type { Ask } from './ask'
 import type { StoredAnswer } from './cache'
 import type { CompletionId, ModelRef, Routing, Usage } from './schema'
@@ -19,6 +20,8 @@ export type Opened = {
   /** The conversation it continues, found to be the caller's own. */
   readonly attached: ConversationId | null
   readonly cacheKey: string | null
+  /** The brand soul this answer follows. */
+  readonly soul: BrandSoul | null
   readonly deadline: Deadline
 }
 

@@ -2,6 +2,7 @@ import { and, desc, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizz
 import type { KeyId, OrgId, UserId } from '../kernel/ids'
 import type { Mark } from '../kernel/page'
 import { command, query, type Reader, type Tx } from '../kernel/store'
+import type { BrandSoul } from './schema'
 import { apiKeys, type KeyRow, keySecrets } from './table'
 
 /** Whose keys a caller may manage: one user's personal ones, and those of some orgs. */
@@ -13,6 +14,8 @@ export type KeyFilter = {
   userId?: UserId
   name?: string
   prefix?: string
+  /** Leave out revoked keys; those past their end could be given a later one. */
+  unrevoked?: boolean
   /** Only keys in force at this moment. */
   liveAt?: number
 }
@@ -46,7 +49,11 @@ export const keyRepository = {
   byHash: async (db: Reader, hash: string): Promise<{ key: KeyRow; ends_at: number | null } | undefined> =>
     (await keyByHash(db, { hash }))[0],
 
-  brandSoul: async (db: Reader, id: KeyId) => (await brandSoulOf(db, { id }))[0]?.brand_soul ?? null,
+  /** What answers under a key should follow; null when it has no brand soul, or one that is off. */
+  async brandSoul(db: Reader, id: KeyId): Promise<BrandSoul | null> {
+    const soul = (await brandSoulOf(db, { id }))[0]?.brand_soul
+    return soul?.enabled ? soul : null
+  },
 
   async insert(tx: Tx, row: KeyRow, hash: string): Promise<void> {
     await tx.insert(tx.of(apiKeys)).values(row)
@@ -121,6 +128,7 @@ export const keyRepository = {
       filter.userId && eq(table.user_id, filter.userId),
       filter.name !== undefined ? eq(table.name, filter.name) : undefined,
       filter.prefix !== undefined ? eq(table.prefix, filter.prefix) : undefined,
+      filter.unrevoked ? isNull(table.revoked_at) : undefined,
       filter.liveAt === undefined ? undefined : inForce(table, filter.liveAt),
     ].map((part) => part || undefined)
     return newestFirst(db, filters, before, limit)

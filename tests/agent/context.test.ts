@@ -8,6 +8,7 @@ const voice = (overrides: Partial<Voice> = {}): Voice => ({
   style: null,
   branding: true,
   componentLibrary: 'svc',
+  soul: null,
   ...overrides,
 })
 const traits = (changes: Record<string, number>) => ({ traits: changes, uncensored_mode: false })

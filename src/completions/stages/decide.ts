@@ -26,7 +26,7 @@ export function createDecide({ classifier, engines, outbound }: Deps) {
     const engineId = engines.canonical(
       ask.engine ?? ask.overrides[resolvedMode] ?? ask.overrides[work] ?? engines.forMode(work),
     )
-    const system = assembleSystem({ ...ask.voice, mode: work })
+    const system = assembleSystem({ ...ask.voice, soul: run.soul, mode: work })
     const sees = SEES_IMAGES.has(work)
     const promptTokens = countPrompt(run, system, engines)
     const window = engines.window(engineId)

@@ -1,15 +1,20 @@
 import type { ConversationService } from '../../conversations'
 import type { EngineService } from '../../engines'
-import type { Call } from '../../kernel/caller'
+import type { Call, TenantCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { invalidInput, quoted } from '../../kernel/errors'
+import type { KeyId } from '../../kernel/ids'
+import type { Reader, Store } from '../../kernel/store'
+import type { BrandSoul } from '../../keys/schema'
 import { type Ask, cacheKeyOf } from '../ask'
 import { startDeadline } from '../deadline'
 import type { Opened } from '../run'
 import { CompletionId } from '../schema'
 
 type Deps = {
+  store: Store
   clock: Clock
+  brandSoulOf(reader: Reader, keyId: KeyId): Promise<BrandSoul | null>
   conversations: ConversationService
   engines: EngineService
   cacheEnabled: boolean
@@ -23,11 +28,12 @@ const STREAM_TIMEOUT_MS = 600_000
  * Reads what the request builds on and starts its clock. Throws 400 on modes and engines nobody knows, 404
  * `not_found` on a foreign conversation.
  */
-export function createOpen({ clock, conversations, engines, cacheEnabled, stopping }: Deps) {
+export function createOpen({ store, clock, conversations, engines, brandSoulOf, cacheEnabled, stopping }: Deps) {
   return async function open(call: Call, ask: Ask, stream: boolean): Promise<Opened> {
     assertEngines(ask, engines)
     const attached = typeof ask.conversation === 'object' ? ask.conversation.attach : null
     const stored = attached === null ? null : await conversations.history(call.caller.userId, attached)
+    const soul = ask.usesSoul ? await soulOf(call.caller) : null
     return {
       id: CompletionId.create(),
       call,
@@ -36,11 +42,17 @@ export function createOpen({ clock, conversations, engines, cacheEnabled, stoppi
       startedAt: clock.monotonic(),
       history: [...(stored?.turns ?? []), ...ask.context],
       attached: stored?.id ?? null,
-      cacheKey: cacheEnabled && ask.cache !== 'off' ? cacheKeyOf(call, ask) : null,
+      cacheKey: cacheEnabled && ask.cache !== 'off' ? cacheKeyOf(call, ask, soul) : null,
+      soul,
       deadline: stream
         ? startDeadline(clock, [call.signal, stopping], STREAM_TIMEOUT_MS)
         : startDeadline(clock, [call.signal], PLAIN_TIMEOUT_MS),
     }
+  }
+
+  /** Asked only of keys that have one, so that every other call is spared the question. */
+  async function soulOf(caller: TenantCaller): Promise<BrandSoul | null> {
+    return caller.type === 'key' && caller.hasBrandSoul ? brandSoulOf(store.read, caller.keyId) : null
   }
 }
 
