@@ -5,6 +5,8 @@ const TAGS: Record<string, string> = {
   Models: 'The engines and the modes they serve.',
   Conversations: 'Turns kept for you, and continued by id.',
   'API keys': 'Keys, their scopes, limits and caps.',
+  Organizations: 'Teams: who belongs to them, and as what.',
+  Settings: 'Your preferences.',
   Accounts: 'Dashboard sessions and who is asking.',
   'Rate limits': 'What you may ask in a minute, and what is left of it.',
   Audit: 'The tamper-evident record of your account.',

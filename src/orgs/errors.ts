@@ -7,6 +7,23 @@ export const emailTaken = defineError(
   () => 'An account with this e-mail address exists. Sign in with POST /auth/sessions.',
 )
 
+export const orgNotFound = defineError('missing', 'not_found', () => 'No organization with this id.')
+
+export const memberNotFound = defineError(
+  'missing',
+  'not_found',
+  () => 'No member with this id in the organization. GET /orgs/{id}/members lists them.',
+)
+
+/** One answer for every token that lets nobody in, whatever the reason. */
+export const invitationNotFound = defineError(
+  'missing',
+  'not_found',
+  () =>
+    'No open invitation with this token for your e-mail address: it is mistyped, used, replaced, expired or for ' +
+    'someone else. Ask an owner or admin of the organization for a new one.',
+)
+
 export const slugTaken = defineError(
   'conflict',
   'conflict',
@@ -19,6 +36,35 @@ export const permissionMissing = defineError(
   (role: Role | null, permission: Permission) =>
     `This needs the permission ${permission}, and your role in the organization is ${role ?? 'none'}. ` +
     'An owner or admin of the organization can do it or change your role.',
+)
+
+export const ownerOnly = defineError(
+  'forbidden',
+  'forbidden',
+  (what: string, role: Role | null) =>
+    `Only an owner can ${what}, and your role in the organization is ${role ?? 'none'}. Ask one of its owners.`,
+)
+
+export const personOnly = defineError(
+  'forbidden',
+  'forbidden',
+  (what: string) =>
+    `An organization's key acts for its organization and cannot ${what}. Use a personal key or a session.`,
+)
+
+export const lastOwner = defineError(
+  'conflict',
+  'conflict',
+  () =>
+    'This is the last owner of the organization, and one must stay. Make another member an owner first: ' +
+    'PATCH /orgs/{id}/members/{userId} {"role":"owner"}.',
+)
+
+export const alreadyMember = defineError(
+  'conflict',
+  'conflict',
+  (email: string) =>
+    `${email} is a member of the organization already. Change the role with PATCH /orgs/{id}/members/{userId}.`,
 )
 
 export const ambiguousOrg = defineError(

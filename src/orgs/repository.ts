@@ -1,8 +1,9 @@
-import { and, asc, count, desc, eq, inArray, sql } from 'drizzle-orm'
+import { and, asc, type Column, count, desc, eq, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { OrgId, UserId } from '../kernel/ids'
+import type { Mark } from '../kernel/page'
 import { command, query, type Reader, type Tx } from '../kernel/store'
 import type { Role } from './schema'
-import { type MemberRow, members, type OrgRow, orgs, type UserRow, users } from './table'
+import { members, type OrgRow, orgs, type UserRow, users } from './table'
 
 const userById = query<{ id: UserId }>()((db, p) => {
   const table = db.of(users)
@@ -45,6 +46,15 @@ const orgBySlug = query<{ slug: string }>()((db, p) => {
   return db.select().from(table).where(eq(table.slug, p.slug)).limit(1)
 })
 
+/** A change that changes nothing, for the lock that comes with it. */
+const lockOrg = command<{ id: OrgId }>()((tx, p) => {
+  const table = tx.of(orgs)
+  return tx
+    .update(table)
+    .set({ name: sql`${table.name}` })
+    .where(eq(table.id, p.id))
+})
+
 const setActiveOrg = command<{ id: UserId; org_id: OrgId | null }>()((tx, p) => {
   const table = tx.of(users)
   return tx
@@ -52,6 +62,8 @@ const setActiveOrg = command<{ id: UserId; org_id: OrgId | null }>()((tx, p) => 
     .set({ active_org_id: sql`${p.org_id}` })
     .where(eq(table.id, p.id))
 })
+
+type OrgSlice = { only?: OrgId | null; before?: Mark | null; limit?: number }
 
 /** Rows of users, orgs and who belongs where. */
 export const orgRepository = {
@@ -67,7 +79,8 @@ export const orgRepository = {
 
   orgsByName(db: Reader, name: string): Promise<OrgRow[]> {
     const table = db.of(orgs)
-    return db.select().from(table).where(eq(table.name, name)).limit(10) as unknown as Promise<OrgRow[]>
+    const named = and(eq(table.name, name), isNull(table.deleted_at))
+    return db.select().from(table).where(named).limit(10) as unknown as Promise<OrgRow[]>
   },
 
   role: async (db: Reader, org_id: OrgId, user_id: UserId): Promise<Role | null> =>
@@ -99,8 +112,14 @@ export const orgRepository = {
     return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.id })).length === 1
   },
 
-  async insertMember(tx: Tx, row: MemberRow): Promise<void> {
-    await tx.insert(tx.of(members)).values(row)
+  /** Until the unit commits nobody else changes who belongs to the org, or its slug. */
+  lock: async (tx: Tx, id: OrgId): Promise<void> => {
+    await lockOrg(tx, { id })
+  },
+
+  async update(tx: Tx, id: OrgId, change: Partial<OrgRow>): Promise<OrgRow> {
+    const table = tx.of(orgs)
+    return (await tx.update(table).set(change).where(eq(table.id, id)).returning())[0]!
   },
 
   async activate(tx: Tx, id: UserId, org_id: OrgId | null): Promise<void> {
@@ -119,15 +138,31 @@ export const orgRepository = {
     return (await changed.returning({ id: table.id })).length === 1
   },
 
-  /** The user's orgs with the user's role in each, newest first. */
-  async orgsOf(db: Reader, userId: UserId): Promise<{ org: OrgRow; role: Role }[]> {
+  /** The user's orgs with the user's role in each, newest first; `only` narrows to one of them. */
+  async orgsOf(db: Reader, userId: UserId, page: OrgSlice = {}): Promise<{ org: OrgRow; role: Role }[]> {
     const [org, member] = [db.of(orgs), db.of(members)]
-    return db
+    const only = page.only ? eq(org.id, page.only) : undefined
+    const found = db
       .select({ org, role: member.role })
       .from(member)
       .innerJoin(org, eq(org.id, member.org_id))
-      .where(eq(member.user_id, userId))
-      .orderBy(desc(org.created_at), asc(org.id))
+      .where(and(eq(member.user_id, userId), only, olderThan(org, page.before)))
+      .orderBy(desc(org.created_at), desc(org.id))
+    return page.limit === undefined ? found : found.limit(page.limit)
+  },
+
+  /** For operators: every org that was not deleted, newest first. */
+  async all(db: Reader, { before, limit }: { before: Mark | null; limit: number }): Promise<OrgRow[]> {
+    const table = db.of(orgs)
+    const open = and(isNull(table.deleted_at), olderThan(table, before))
+    return db.select().from(table).where(open).orderBy(desc(table.created_at), desc(table.id)).limit(limit)
+  },
+
+  /** For operators: every account, newest first. */
+  async allUsers(db: Reader, { before, limit }: { before: Mark | null; limit: number }): Promise<UserRow[]> {
+    const table = db.of(users)
+    const older = olderThan(table, before)
+    return db.select().from(table).where(older).orderBy(desc(table.created_at), desc(table.id)).limit(limit)
   },
 
   async memberCounts(db: Reader, ids: OrgId[]): Promise<Map<OrgId, number>> {
@@ -143,4 +178,12 @@ export const orgRepository = {
     const found = db.select({ id: table.org_id }).from(table)
     return (await found.where(and(eq(table.user_id, userId), inArray(table.role, roles)))).map(({ id }) => id)
   },
+}
+
+type Aged = { created_at: Column; id: Column }
+
+function olderThan({ created_at, id }: Aged, mark: Mark | null | undefined): SQL | undefined {
+  if (!mark) return undefined
+  const sameMoment = and(eq(created_at, mark.at), lt(id, mark.id))
+  return or(lt(created_at, mark.at), sameMoment)
 }

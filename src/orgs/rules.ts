@@ -1,5 +1,8 @@
 import type { OwnerScope, TenantCaller } from '../kernel/caller'
-import { PERMISSIONS, type Permission, type Role } from './schema'
+import { randomBase62, sha256Hex } from '../kernel/crypto'
+import { ownerOnly, permissionMissing } from './errors'
+import { type Invitation, PERMISSIONS, type Permission, type Role } from './schema'
+import type { InvitationRow } from './table'
 
 const EVERYTHING: ReadonlySet<Permission> = new Set(PERMISSIONS)
 
@@ -40,3 +43,36 @@ export function slugify(name: string): string {
 
 /** One address, one account: surrounding blanks and letter case do not make another. */
 export const normalizeEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase()
+
+/**
+ * Who may give a member another role, or take them out: whoever manages members, but what concerns an
+ * owner is for owners, so that nobody makes themselves one (E5).
+ */
+export function assertMayAssign(mine: Role, ...roles: (Role | null)[]): void {
+  if (!mayDo(mine, 'manageMembers')) throw permissionMissing(mine, 'manageMembers')
+  if (mine !== 'owner' && roles.includes('owner')) throw ownerOnly('make, change or remove an owner', mine)
+}
+
+/** An invitation opens the door this long, as on GitHub. */
+export const INVITATION_MS = 7 * 24 * 60 * 60_000
+
+const INVITATION_LABEL = 'svc_iv_'
+const INVITATION_TOKEN = /^svc_iv_[0-9A-Za-z]{43}$/
+
+/** A new single-use token and what is stored of it: 43 base62 characters are 256 random bits. */
+export function mintInvitationToken(): { token: string; hash: string } {
+  const token = INVITATION_LABEL + randomBase62(43)
+  return { token, hash: sha256Hex(token) }
+}
+
+/** The hash to look a token up by, or null when it cannot be one of ours. */
+export const recogniseInvitationToken = (token: string): string | null =>
+  INVITATION_TOKEN.test(token) ? sha256Hex(token) : null
+
+export const invitationStatus = (
+  { accepted_at, expires_at }: Pick<InvitationRow, 'accepted_at' | 'expires_at'>,
+  now: number,
+): Invitation['status'] => {
+  if (accepted_at !== null) return 'accepted'
+  return expires_at > now ? 'pending' : 'expired'
+}

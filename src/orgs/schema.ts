@@ -1,5 +1,8 @@
-import { OrgId } from '../kernel/ids'
-import { oneOf, type Static, Timestamp, t } from '../kernel/schema'
+import { defineId, type Id, OrgId, UserId } from '../kernel/ids'
+import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+
+export const InvitationId = defineId('invitation')
+export type InvitationId = Id<'invitation'>
 
 export const ROLES = ['owner', 'admin', 'member', 'viewer'] as const
 export type Role = (typeof ROLES)[number]
@@ -43,7 +46,66 @@ export const Org = t.Object(
 )
 export type Org = Static<typeof Org>
 
-export type NewOrg = { name: string; slug?: string; type?: OrgType }
+export const OrgPage = pageOf('organizations', Org)
+
+const Name = t.String({ minLength: 1, maxLength: 128, pattern: '\\S' })
+const Slug = t.String({ minLength: 1, maxLength: 64, pattern: SLUG_PATTERN })
+const Email = t.String({ format: 'email', maxLength: 254 })
+
+/** Body of `POST /orgs`. */
+export const NewOrg = t.Object(
+  {
+    name: Name,
+    slug: t.Optional(Slug),
+    type: t.Optional(oneOf(ORG_TYPES)),
+  },
+  { $id: 'NewOrganization' },
+)
+export type NewOrg = Static<typeof NewOrg>
+
+/** Body of `PATCH /orgs/{id}`; what is left out stays. */
+export const OrgPatch = t.Object({ name: t.Optional(Name), slug: t.Optional(Slug) }, { $id: 'OrganizationPatch' })
+export type OrgPatch = Static<typeof OrgPatch>
+
+export const Member = t.Object(
+  {
+    user_id: UserId.schema,
+    name: nullable(t.String()),
+    email: t.String(),
+    role: oneOf(ROLES),
+    joined_at: Timestamp,
+  },
+  { $id: 'Member' },
+)
+export type Member = Static<typeof Member>
+
+export const MemberList = t.Object({ members: t.Array(Member) })
+export const MemberReply = t.Object({ member: Member })
+export const MemberPatch = t.Object({ role: oneOf(ROLES) }, { $id: 'MemberPatch' })
+export type MemberPatch = Static<typeof MemberPatch>
+
+/** Body of `POST /orgs/{id}/invitations`. */
+export const NewInvitation = t.Object({ email: Email, role: oneOf(ROLES) }, { $id: 'NewInvitation' })
+export type NewInvitation = Static<typeof NewInvitation>
+
+export const Invitation = t.Object(
+  {
+    id: InvitationId.schema,
+    email: t.String(),
+    role: oneOf(ROLES),
+    status: oneOf(['pending', 'accepted', 'expired'] as const),
+    expires_at: Timestamp,
+  },
+  { $id: 'Invitation' },
+)
+export type Invitation = Static<typeof Invitation>
+
+export const InvitationReply = t.Object({ invitation: Invitation })
+export const JoinedOrg = t.Object({ organization: Org })
+export const ActiveOrg = t.Object({ active_org_id: nullable(OrgId.schema) })
+export type ActiveOrg = Static<typeof ActiveOrg>
+export const Deleted = t.Object({ deleted: t.Literal(true) })
+
 export type NewUser = {
   email: string
   name?: string | null

@@ -1,6 +1,6 @@
 import type { OrgId, UserId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
-import type { OrgType, PlatformRole, Role } from './schema'
+import type { InvitationId, OrgType, PlatformRole, Role } from './schema'
 
 export const users = defineTable((k) =>
   k.table(
@@ -16,7 +16,7 @@ export const users = defineTable((k) =>
       disabled_at: k.ms('disabled_at'),
       created_at: k.ms('created_at').notNull(),
     },
-    (t) => [k.uniqueIndex('users_by_email').on(t.email)],
+    (t) => [k.uniqueIndex('users_by_email').on(t.email), k.index('users_by_active_org').on(t.active_org_id)],
   ),
 )
 export type UserRow = Row<typeof users>
@@ -27,9 +27,14 @@ export const orgs = defineTable((k) =>
     {
       id: k.text('id').$type<OrgId>().primaryKey(),
       name: k.text('name').notNull(),
+      /** Of a deleted org its id, so that the slug is free again. */
       slug: k.text('slug').notNull(),
       type: k.text('type').$type<OrgType>().notNull(),
+      /** What operators wrote down about its plan; members never see it. */
+      plan_note: k.text('plan_note'),
       suspended_at: k.ms('suspended_at'),
+      /** The row stays, because its ledger and its record do. */
+      deleted_at: k.ms('deleted_at'),
       created_at: k.ms('created_at').notNull(),
       updated_at: k.ms('updated_at').notNull(),
     },
@@ -51,3 +56,27 @@ export const members = defineTable((k) =>
   ),
 )
 export type MemberRow = Row<typeof members>
+
+/** At most one for each org and address: inviting again replaces the one before. */
+export const invitations = defineTable((k) =>
+  k.table(
+    'invitations',
+    {
+      id: k.text('id').$type<InvitationId>().primaryKey(),
+      org_id: k.text('org_id').$type<OrgId>().notNull(),
+      email: k.text('email').notNull(),
+      role: k.text('role').$type<Role>().notNull(),
+      token_hash: k.text('token_hash').notNull(),
+      /** Null when an operator invited. */
+      invited_by: k.text('invited_by').$type<UserId>(),
+      created_at: k.ms('created_at').notNull(),
+      expires_at: k.ms('expires_at').notNull(),
+      accepted_at: k.ms('accepted_at'),
+    },
+    (t) => [
+      k.uniqueIndex('invitations_by_org_email').on(t.org_id, t.email),
+      k.uniqueIndex('invitations_by_token').on(t.token_hash),
+    ],
+  ),
+)
+export type InvitationRow = Row<typeof invitations>

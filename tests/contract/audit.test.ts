@@ -21,14 +21,23 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
   'PATCH /keys/{id}': { action: 'key.updated', entityType: 'api_key', body: { name: CANARY } },
   'DELETE /keys/{id}': { action: 'key.revoked', entityType: 'api_key' },
 }
+  'PATCH /settings': { action: 'settings.updated', entityType: 'settings', body: { personality: 'none' } },
 /** Rows of these are seen by tests of their own: they have no key to ask with. */
-const ELSEWHERE = ['POST /auth/signup', 'POST /auth/sessions', 'DELETE /auth/sessions']
+const ELSEWHERE = [
+  'POST /auth/signup',
+  'POST /auth/sessions',
+  'DELETE /auth/sessions',
+  'POST /rate-limits/request-increase',
+  'POST /rate-limits/requests/{id}/decision',
+]
+/** These stand on the record of the org: tests/orgs/record.test.ts. */
+const OF_ORGS = /^[A-Z]+ \/(orgs|invitations)(\/|$)/
 
 const changing = routes.filter(({ method }) => method !== 'GET').map(({ name }) => name)
 
 describe('every action leaves one row (contract 19)', () => {
   test('none is forgotten here', () => {
-    expect(changing.filter((name) => !ACTIONS[name] && !ELSEWHERE.includes(name))).toEqual([])
+    expect(changing.filter((name) => !ACTIONS[name] && !ELSEWHERE.includes(name) && !OF_ORGS.test(name))).toEqual([])
   })
 
   test.each(Object.entries(ACTIONS))('%s', async (name, { action, entityType, body }) => {

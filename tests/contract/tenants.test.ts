@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import { emailOf, issueInvitation } from '../orgs/team'
 import { createWorld, type Person, type Reply } from '../support/world'
 import { routesOf, withId } from './matrix'
 
@@ -10,6 +11,11 @@ const [owner, stranger, colleague] = [await world.person(), await world.person()
 /** One thing of the owner's for each kind of id, made through the API. */
 const OWNED: Record<string, () => Promise<string>> = {
   keys: async () => (await owner.send('POST', 'keys', { name: 'theirs' })).body.id,
+  orgs: async () => (await owner.send('POST', 'orgs', { name: 'theirs' })).body.id,
+  invitations: async () => {
+    const org = (await owner.send('POST', 'orgs', { name: 'inviting' })).body.id
+    return (await issueInvitation(world, org, await emailOf(world, await world.person()))).token
+  },
   conversations: async () => (await owner.send('POST', 'completions', { prompt: randomUUID() })).body.conversation_id,
 }
 /** Kinds that everyone may see. */
@@ -20,6 +26,9 @@ const BODIES: Record<string, object> = {
   'PATCH /keys/{id}': { name: 'mine now' },
   'PATCH /conversations/{id}': { title: 'mine now' },
 }
+  'PATCH /orgs/{id}': { name: 'mine now' },
+  'PATCH /orgs/{id}/members/{userId}': { role: 'owner' },
+  'POST /orgs/{id}/invitations': { email: 'me@example.com', role: 'owner' },
 
 const kindOf = (path: string): string => path.split('/')[1]!
 const cells = routes
@@ -73,7 +82,8 @@ describe('what belongs to someone else (I22)', () => {
   test('lists show their owner only', async () => {
     const key = await OWNED.keys!()
     const conversation = await OWNED.conversations!()
-    for (const path of ['keys', 'conversations', 'audit', 'audit?entity_type=completion']) {
+    const org = await OWNED.orgs!()
+    for (const path of ['orgs', 'auth/me', 'keys', 'conversations', 'audit', 'audit?entity_type=completion']) {
       const { text } = await stranger.send('GET', path)
       expect(text).not.toContain(key)
       expect(text).not.toContain(conversation)

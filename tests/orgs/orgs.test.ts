@@ -67,7 +67,7 @@ describe('the active org', () => {
     const active = async () => (await orgs.standing(store.read, ada.id))?.activeOrgId
     expect(await orgs.activate(await session(ada.id), acme.id)).toEqual({ active_org_id: acme.id })
     expect(await active()).toBe(acme.id)
-    expect(await orgs.activate(await session(ada.id), null)).toEqual({ active_org_id: null })
+    expect(await orgs.deactivate(await session(ada.id), acme.id)).toEqual({ active_org_id: null })
     expect(await active()).toBeNull()
   })
 

@@ -1,0 +1,34 @@
+import type { Call, Caller } from '../../kernel/caller'
+import type { OrgId, UserId } from '../../kernel/ids'
+import type { Tx } from '../../kernel/store'
+import { memberLeft, orgDeleted } from '../../orgs'
+import { keyRepository as rows } from '../repository'
+import { type KeyDeps, recordChange } from './deps'
+
+type Orphaned = { orgId: OrgId; userId?: UserId; call: Call<Caller> }
+
+const AT_ONCE = 100
+
+/**
+ * Revokes the keys of an org that is deleted, and those a member made for it who leaves, in the same unit:
+ * nobody who is out keeps a way in, or the org's money (D19).
+ */
+export function endOrphans(deps: KeyDeps): void {
+  const { events, clock } = deps
+  events.inTransaction(orgDeleted, (tx, { data }) => revokeAll(tx, data))
+  events.inTransaction(memberLeft, (tx, { data }) => revokeAll(tx, data))
+
+  async function revokeAll(tx: Tx, { call, ...whose }: Orphaned): Promise<void> {
+    const filter = { ...whose, unrevoked: true }
+    for (let found = await live(); found.length; found = await live()) {
+      for (const { id } of found) {
+        const row = await rows.revoke(tx, id, clock.now())
+        if (row) await recordChange(deps, tx, call, row, { action: 'key.revoked' })
+      }
+    }
+
+    function live() {
+      return rows.search(tx, filter, null, AT_ONCE)
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import { Elysia } from 'elysia'
+import { answer, errors } from '../http/envelope'
+import { type Guard, toCall } from '../http/guard'
+import { PageQuery, pageFields } from '../kernel/page'
+import { checked, checkedQuery, t } from '../kernel/schema'
+import * as words from './schema'
+import type { OrgService } from './service'
+
+const ById = checkedQuery(t.Object({ id: t.String() }))
+const ByMember = checkedQuery(t.Object({ id: t.String(), userId: t.String() }))
+const ByToken = checkedQuery(t.Object({ token: t.String() }))
+
+/** `/orgs` and `/invitations` (contract 18.4). */
+export const orgRoutes = (orgs: OrgService, guard: Guard) =>
+  new Elysia({ tags: ['Organizations'] })
+    .use(orgPaths(orgs, guard))
+    .use(memberPaths(orgs, guard))
+    .use(guard)
+    .post(
+      '/invitations/:token/accept',
+      async (context) => ({ organization: await orgs.invitations.accept(toCall(context), context.params.token) }),
+      {
+        scope: 'billing',
+        params: ByToken,
+        response: { 200: answer(words.JoinedOrg), ...errors(401, 403, 404, 429) },
+        detail: { summary: 'Join the organization that invited your e-mail address' },
+      },
+    )
+
+const orgPaths = (orgs: OrgService, guard: Guard) =>
+  new Elysia({ prefix: '/orgs', tags: ['Organizations'] })
+    .use(guard)
+    .get(
+      '',
+      async (context) => {
+        const page = await orgs.list(toCall(context), context.query)
+        return { organizations: page.items, ...pageFields(page) }
+      },
+      {
+        signedIn: true,
+        query: checkedQuery(PageQuery),
+        response: { 200: answer(words.OrgPage), ...errors(400, 401, 403, 429) },
+        detail: { summary: 'List the organizations you belong to, newest first' },
+      },
+    )
+    .post('', async (context) => context.status(201, await orgs.found(toCall(context), context.body)), {
+      scope: 'billing',
+      body: checked(words.NewOrg),
+      response: { 201: answer(words.Org), ...errors(400, 401, 403, 409, 429) },
+      detail: { summary: 'Found an organization and be its owner' },
+    })
+    .get('/:id', (context) => orgs.get(toCall(context), context.params.id), {
+      signedIn: true,
+      params: ById,
+      response: { 200: answer(words.Org), ...errors(401, 403, 404, 429) },
+      detail: { summary: 'Read one organization' },
+    })
+    .patch('/:id', (context) => orgs.update(toCall(context), context.params.id, context.body), {
+      scope: 'billing',
+      params: ById,
+      body: checked(words.OrgPatch),
+      response: { 200: answer(words.Org), ...errors(400, 401, 403, 404, 409, 429) },
+      detail: { summary: 'Give an organization another name or slug' },
+    })
+    .delete('/:id', (context) => orgs.remove(toCall(context), context.params.id), {
+      scope: 'billing',
+      params: ById,
+      response: { 200: answer(words.Deleted), ...errors(401, 403, 404, 429) },
+      detail: { summary: 'Delete an organization and revoke its keys' },
+    })
+    .post('/:id/activate', (context) => orgs.activate(toCall(context), context.params.id), {
+      scope: 'billing',
+      params: ById,
+      response: { 200: answer(words.ActiveOrg), ...errors(401, 403, 404, 429) },
+      detail: { summary: 'Work in an organization: your sessions and personal keys' },
+    })
+    .delete('/:id/activate', (context) => orgs.deactivate(toCall(context), context.params.id), {
+      scope: 'billing',
+      params: ById,
+      response: { 200: answer(words.ActiveOrg), ...errors(401, 403, 404, 429) },
+      detail: { summary: 'Stop working in an organization' },
+    })
+
+const memberPaths = (orgs: OrgService, guard: Guard) =>
+  new Elysia({ prefix: '/orgs/:id', tags: ['Organizations'] })
+    .use(guard)
+    .get('/members', async (context) => ({ members: await orgs.members.list(toCall(context), context.params.id) }), {
+      signedIn: true,
+      params: ById,
+      response: { 200: answer(words.MemberList), ...errors(401, 403, 404, 429) },
+      detail: { summary: 'List who belongs to an organization' },
+    })
+    .patch(
+      '/members/:userId',
+      async (context) => {
+        const { id, userId } = context.params
+        return { member: await orgs.members.setRole(toCall(context), id, userId, context.body.role) }
+      },
+      {
+        scope: 'billing',
+        params: ByMember,
+        body: checked(words.MemberPatch),
+        response: { 200: answer(words.MemberReply), ...errors(400, 401, 403, 404, 409, 429) },
+        detail: { summary: 'Give a member another role' },
+      },
+    )
+    .delete(
+      '/members/:userId',
+      (context) => orgs.members.remove(toCall(context), context.params.id, context.params.userId),
+      {
+        scope: 'billing',
+        params: ByMember,
+        response: { 200: answer(words.Deleted), ...errors(401, 403, 404, 409, 429) },
+        detail: { summary: 'Take a member out, or leave' },
+      },
+    )
+    .post(
+      '/invitations',
+      async (context) => {
+        const invitation = await orgs.invitations.invite(toCall(context), context.params.id, context.body)
+        return context.status(201, { invitation })
+      },
+      {
+        scope: 'billing',
+        params: ById,
+        body: checked(words.NewInvitation),
+        response: { 201: answer(words.InvitationReply), ...errors(400, 401, 403, 404, 409, 429) },
+        detail: {
+          summary: 'Invite an e-mail address',
+          description:
+            'The token of an invitation is never in an API answer. Without a mail service the operator of the ' +
+            'server hands it over: `svc-admin members add EMAIL --org ORG --invite` shows it once.',
+        },
+      },
+    )

@@ -1,0 +1,73 @@
+import type { TenantCaller } from '../../kernel/caller'
+import { OrgId, type UserId } from '../../kernel/ids'
+import type { Reader, Tx } from '../../kernel/store'
+import { orgNotFound, permissionMissing, personOnly } from '../errors'
+import { orgRepository as rows } from '../repository'
+import { mayDo, rolesWith } from '../rules'
+import type { Permission, Role } from '../schema'
+import type { OrgRow } from '../table'
+
+/** What an identity is worth right now: null when the account is gone or disabled. */
+export type Standing = { activeOrgId: OrgId | null } | null
+
+export type Reached = { org: OrgRow; role: Role }
+
+/**
+ * The org as far as the caller reaches it: people those they belong to, an org's key its own only. A
+ * foreign, an unknown and a malformed id are the same 404 (I22).
+ */
+export async function reach(reader: Reader, caller: TenantCaller, id: string): Promise<Reached> {
+  if (!OrgId.is(id) || (caller.orgId !== null && caller.orgId !== id)) throw orgNotFound()
+  const [found] = await rows.orgsOf(reader, caller.userId, { only: id })
+  if (!found) throw orgNotFound()
+  return found
+}
+
+/** The same inside a unit that changes the org or who belongs to it: everyone else who would waits. */
+export async function reachLocked(tx: Tx, caller: TenantCaller, id: string): Promise<Reached> {
+  if (OrgId.is(id)) await rows.lock(tx, id)
+  return reach(tx, caller, id)
+}
+
+/** Throws 403 `forbidden` for an org's key, which is nobody and so can neither join nor found anything. */
+export function assertPerson(caller: TenantCaller, what: string): void {
+  if (caller.orgId !== null) throw personOnly(what)
+}
+
+/** Who may do what, read by every other room. */
+export function createAccess() {
+  return { standing, isOpen, assertPermission, orgIdsWith, roleOf: rows.role }
+
+  /** Read at every check of a credential that is not remembered; one statement. */
+  async function standing(reader: Reader, userId: UserId): Promise<Standing> {
+    const found = await rows.standing(reader, userId)
+    if (!found || found.disabled_at !== null) return null
+    return { activeOrgId: found.suspended_at === null ? found.active_org_id : null }
+  }
+
+  /** False for an org that is suspended or gone. */
+  async function isOpen(reader: Reader, orgId: OrgId): Promise<boolean> {
+    const org = await rows.org(reader, orgId)
+    return org?.suspended_at === null && org.deleted_at === null
+  }
+
+  /**
+   * Throws 403 `forbidden` unless the caller may do that in the org, the active one unless another is
+   * named. A user without an org is alone, and may do everything (contract 1.2).
+   */
+  async function assertPermission(
+    reader: Reader,
+    caller: TenantCaller,
+    permission: Permission,
+    orgId: OrgId | null = caller.activeOrgId,
+  ): Promise<void> {
+    if (orgId === null) return
+    const role = await rows.role(reader, orgId, caller.userId)
+    if (!mayDo(role, permission)) throw permissionMissing(role, permission)
+  }
+
+  /** The orgs in which the user holds a permission. */
+  function orgIdsWith(reader: Reader, userId: UserId, permission: Permission): Promise<OrgId[]> {
+    return rows.orgIdsWithRole(reader, userId, rolesWith(permission))
+  }
+}

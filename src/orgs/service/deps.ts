@@ -1,0 +1,27 @@
+import type { AuditLog } from '../../audit'
+import type { EventBus } from '../../events'
+import type { Call, Caller } from '../../kernel/caller'
+import type { Clock } from '../../kernel/clock'
+import type { OrgId } from '../../kernel/ids'
+import type { Store, Tx } from '../../kernel/store'
+
+export type OrgDeps = { store: Store; audit: AuditLog; events: EventBus; clock: Clock }
+
+type Note = { action: `org.${string}`; fields?: string[]; metadata?: Record<string, unknown> }
+
+/** Puts a change to an org on the org's own record, whoever made it (contract 19). */
+export async function recordOn(
+  { audit }: Pick<OrgDeps, 'audit'>,
+  tx: Tx,
+  call: Call<Caller>,
+  orgId: OrgId,
+  { action, ...input }: Note,
+): Promise<void> {
+  await audit.record(tx, call, {
+    action,
+    entityType: 'organization',
+    entityId: orgId,
+    scope: `org:${orgId}`,
+    input,
+  })
+}

@@ -1,0 +1,91 @@
+import type { Call, Caller } from '../../kernel/caller'
+import type { OrgId, UserId } from '../../kernel/ids'
+import type { Tx } from '../../kernel/store'
+import { alreadyMember, invitationNotFound } from '../errors'
+import { invitationRows as rows } from '../invitation-rows'
+import { memberRows } from '../member-rows'
+import { presentInvitation } from '../present'
+import { orgRepository } from '../repository'
+import { assertMayAssign, INVITATION_MS, mintInvitationToken, normalizeEmail, recogniseInvitationToken } from '../rules'
+import { type Invitation, InvitationId, type NewInvitation, type Org } from '../schema'
+import type { InvitationRow, UserRow } from '../table'
+import { assertPerson, reachLocked } from './access'
+import { type OrgDeps, recordOn } from './deps'
+import type { Members } from './members'
+
+export type Issued = { invitation: Invitation; token: string }
+
+/**
+ * Invitations: for one e-mail address, used once, seven days long. Only the hash of the token is kept.
+ * The API never answers with the token, as it would reach the inviter; the operator plane shows it once.
+ */
+export function createInvitations(deps: OrgDeps & { members: Members; getOrg(call: Call, id: string): Promise<Org> }) {
+  const { store, clock, members, getOrg } = deps
+  return { invite, issue, accept }
+
+  /**
+   * `POST /orgs/{id}/invitations`; inviting the same address again replaces the invitation. Throws 404,
+   * 403 `forbidden` (an owner only by owners), 409 `conflict` for a member.
+   */
+  function invite(call: Call, id: string, order: NewInvitation): Promise<Invitation> {
+    return store.write(async (tx) => {
+      const { org, role } = await reachLocked(tx, call.caller, id)
+      assertMayAssign(role, order.role)
+      return (await issue(tx, call, { orgId: org.id, invitedBy: call.caller.userId, ...order })).invitation
+    })
+  }
+
+  /** Makes an invitation and its token, in a unit that holds the org's lock. Throws 409 `conflict` for a member. */
+  async function issue(
+    tx: Tx,
+    call: Call<Caller>,
+    { orgId, invitedBy, email, role }: NewInvitation & { orgId: OrgId; invitedBy: UserId | null },
+  ): Promise<Issued> {
+    const address = normalizeEmail(email)
+    const known = await orgRepository.userByEmail(tx, address)
+    if (known && (await memberRows.find(tx, orgId, known.id))) throw alreadyMember(address)
+    const now = clock.now()
+    const { token, hash } = mintInvitationToken()
+    const row: InvitationRow = {
+      id: InvitationId.create(),
+      org_id: orgId,
+      email: address,
+      role,
+      token_hash: hash,
+      invited_by: invitedBy,
+      created_at: now,
+      expires_at: now + INVITATION_MS,
+      accepted_at: null,
+    }
+    await rows.replace(tx, row)
+    const metadata = { invitation_id: row.id, role }
+    await recordOn(deps, tx, call, orgId, { action: 'org.member_invited', metadata })
+    return { invitation: presentInvitation(row, now), token }
+  }
+
+  /**
+   * `POST /invitations/{token}/accept`: lets the caller in when the invitation is for their address.
+   * Throws 404 in the same words for every token that is not theirs to use, 403 for an org's key.
+   */
+  async function accept(call: Call, token: string): Promise<Org> {
+    const { caller } = call
+    const orgId = await store.write(async (tx) => {
+      const invitation = await openTo(tx, await orgRepository.user(tx, caller.userId), token)
+      assertPerson(caller, 'join one')
+      await orgRepository.lock(tx, invitation.org_id)
+      if (!(await rows.accept(tx, invitation.id, clock.now()))) throw invitationNotFound()
+      const { org_id, role, invited_by } = invitation
+      await members.join(tx, call, { orgId: org_id, userId: caller.userId, role, invitedBy: invited_by })
+      return org_id
+    })
+    return getOrg(call, orgId)
+  }
+
+  async function openTo(tx: Tx, user: UserRow | undefined, token: string): Promise<InvitationRow> {
+    const hash = recogniseInvitationToken(token)
+    const found = hash === null ? undefined : await rows.byToken(tx, hash)
+    const isOpen = found && found.accepted_at === null && found.expires_at > clock.now()
+    if (!isOpen || found.email !== user?.email) throw invitationNotFound()
+    return found
+  }
+}

@@ -1,0 +1,114 @@
+import type { Call, Caller } from '../../kernel/caller'
+import { randomHex } from '../../kernel/crypto'
+import { OrgId, type UserId } from '../../kernel/ids'
+import { isUniqueViolation, type Tx } from '../../kernel/store'
+import { ownerOnly, permissionMissing, slugTaken } from '../errors'
+import { accessChanged, orgDeleted } from '../events'
+import { invitationRows } from '../invitation-rows'
+import { memberRows } from '../member-rows'
+import { presentOrg } from '../present'
+import { orgRepository as rows } from '../repository'
+import { mayDo, slugify } from '../rules'
+import type { NewOrg, Org, OrgPatch } from '../schema'
+import type { OrgRow } from '../table'
+import { assertPerson, reachLocked } from './access'
+import { type OrgDeps, recordOn } from './deps'
+
+/** Orgs from founding to deletion. */
+export function createLifecycle(deps: OrgDeps) {
+  const { store, events, clock } = deps
+  return { createOrg, found, update, remove, change, end }
+
+  /**
+   * Makes an org with its owner, in the caller's unit of work. A slug that was asked for and is taken is
+   * 409 `conflict`; one made from the name gets a tail instead.
+   */
+  async function createOrg(tx: Tx, call: Call<Caller>, ownerId: UserId, input: NewOrg): Promise<OrgRow> {
+    const now = clock.now()
+    const row: OrgRow = {
+      id: OrgId.create(),
+      name: input.name,
+      slug: input.slug ?? slugify(input.name),
+      type: input.type ?? 'team',
+      plan_note: null,
+      suspended_at: null,
+      deleted_at: null,
+      created_at: now,
+      updated_at: now,
+    }
+    if (!(await rows.insertOrg(tx, row))) {
+      if (input.slug) throw slugTaken(input.slug)
+      row.slug = `${row.slug}-${randomHex(4)}`
+      if (!(await rows.insertOrg(tx, row))) throw slugTaken(row.slug)
+    }
+    await memberRows.insert(tx, { org_id: row.id, user_id: ownerId, role: 'owner', joined_at: now })
+    await recordOn(deps, tx, call, row.id, { action: 'org.created' })
+    return row
+  }
+
+  /** `POST /orgs`: the caller is its owner. Throws 403 for an org's key, 409 `conflict` for a taken slug. */
+  async function found(call: Call, input: NewOrg): Promise<Org> {
+    assertPerson(call.caller, 'found another one')
+    const org = await store.write((tx) => createOrg(tx, call, call.caller.userId, input))
+    return presentOrg(org, 'owner', 1)
+  }
+
+  /** `PATCH /orgs/{id}`, for those who manage members. Throws 404, 403 `forbidden`, 409 for a taken slug. */
+  function update(call: Call, id: string, patch: OrgPatch): Promise<Org> {
+    return refusingTakenSlug(patch.slug, () =>
+      store.write(async (tx) => {
+        const { org, role } = await reachLocked(tx, call.caller, id)
+        if (!mayDo(role, 'manageMembers')) throw permissionMissing(role, 'manageMembers')
+        const after = await change(tx, call, org, { name: patch.name, slug: patch.slug })
+        return presentOrg(after, role, (await rows.memberCounts(tx, [org.id])).get(org.id) ?? 0)
+      }),
+    )
+  }
+
+  /** Changes what was named, in the caller's unit of work. Throws 409 `conflict` for a taken slug. */
+  async function change(tx: Tx, call: Call<Caller>, org: OrgRow, wanted: OrgChange): Promise<OrgRow> {
+    const named = Object.entries(wanted).filter(([, value]) => value !== undefined)
+    if (!named.length) return org
+    if (wanted.slug && wanted.slug !== org.slug && (await rows.orgBySlug(tx, wanted.slug))) throw slugTaken(wanted.slug)
+    const after = await rows.update(tx, org.id, { ...Object.fromEntries(named), updated_at: clock.now() })
+    await recordOn(deps, tx, call, org.id, { action: 'org.updated', fields: named.map(([name]) => name) })
+    return after
+  }
+
+  /** `DELETE /orgs/{id}`, for its owners. Throws 404, 403 `forbidden`. */
+  function remove(call: Call, id: string): Promise<{ deleted: true }> {
+    return store.write(async (tx) => {
+      const { org, role } = await reachLocked(tx, call.caller, id)
+      if (role !== 'owner') throw ownerOnly('delete the organization', role)
+      await end(tx, call, org)
+      return { deleted: true }
+    })
+  }
+
+  /**
+   * Ends an org in the caller's unit of work: nobody belongs to it, invitations are void, its keys are
+   * revoked by their room, its slug is free. Its ledger, its usage and its record stay.
+   */
+  async function end(tx: Tx, call: Call<Caller>, org: OrgRow): Promise<void> {
+    const now = clock.now()
+    const count = (await rows.memberCounts(tx, [org.id])).get(org.id) ?? 0
+    await events.emit(tx, orgDeleted, `org:${org.id}`, { orgId: org.id, call })
+    await invitationRows.removeAll(tx, org.id)
+    await memberRows.removeAll(tx, org.id)
+    await rows.update(tx, org.id, { deleted_at: now, updated_at: now, slug: org.id })
+    await recordOn(deps, tx, call, org.id, { action: 'org.deleted', metadata: { members: count } })
+    await events.emit(tx, accessChanged, `org:${org.id}`, { orgId: org.id })
+  }
+}
+
+type OrgChange = { [Name in 'name' | 'slug' | 'type' | 'plan_note']?: OrgRow[Name] | undefined }
+
+/** Two who ask for one slug at once: the database lets one in. */
+export async function refusingTakenSlug<T>(slug: string | undefined, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (slug !== undefined && isUniqueViolation(error)) throw slugTaken(slug)
+    throw error
+  }
+}

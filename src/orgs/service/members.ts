@@ -1,0 +1,96 @@
+import type { Call, Caller } from '../../kernel/caller'
+import { type OrgId, UserId } from '../../kernel/ids'
+import type { Reader, Tx } from '../../kernel/store'
+import { lastOwner, memberNotFound } from '../errors'
+import { accessChanged, memberJoined, memberLeft } from '../events'
+import { type MemberWithAccount, memberRows as rows } from '../member-rows'
+import { presentMember } from '../present'
+import { assertMayAssign } from '../rules'
+import type { Member, Role } from '../schema'
+import { reach, reachLocked } from './access'
+import { type OrgDeps, recordOn } from './deps'
+
+export type Joining = { orgId: OrgId; userId: UserId; role: Role; invitedBy: UserId | null }
+
+/** Who belongs to an org and as what. One owner always stays. */
+export function createMembers(deps: OrgDeps) {
+  const { store, events, clock } = deps
+  return { list, setRole, remove, join, changeRole, takeOut, find }
+
+  /** `GET /orgs/{id}/members`, for everyone in it; the longest there first. Throws 404. */
+  async function list({ caller }: Call, id: string): Promise<Member[]> {
+    const { org } = await reach(store.read, caller, id)
+    return (await rows.list(store.read, org.id)).map(presentMember)
+  }
+
+  /**
+   * `PATCH /orgs/{id}/members/{userId}`. An owner who makes another one and steps down has handed the org
+   * over. Throws 404, 403 `forbidden`, 409 `conflict` for the last owner.
+   */
+  function setRole(call: Call, id: string, userId: string, role: Role): Promise<Member> {
+    return store.write(async (tx) => {
+      const { org, role: mine } = await reachLocked(tx, call.caller, id)
+      const member = await find(tx, org.id, userId)
+      assertMayAssign(mine, member.role, role)
+      return changeRole(tx, call, member, role)
+    })
+  }
+
+  /**
+   * `DELETE /orgs/{id}/members/{userId}`: takes someone out, or leaves; leaving needs no permission.
+   * Throws 404, 403 `forbidden`, 409 `conflict` for the last owner.
+   */
+  function remove(call: Call, id: string, userId: string): Promise<{ deleted: true }> {
+    return store.write(async (tx) => {
+      const { org, role: mine } = await reachLocked(tx, call.caller, id)
+      const isOwnWish = call.caller.orgId === null && userId === call.caller.userId
+      const member = await find(tx, org.id, userId)
+      if (!isOwnWish) assertMayAssign(mine, member.role)
+      await takeOut(tx, call, member)
+      return { deleted: true }
+    })
+  }
+
+  /** Throws 404 for a user who does not belong to the org, and for what is no id. */
+  async function find(reader: Reader, orgId: OrgId, userId: string): Promise<MemberWithAccount> {
+    const member = UserId.is(userId) ? await rows.find(reader, orgId, userId) : undefined
+    if (!member) throw memberNotFound()
+    return member
+  }
+
+  /** Lets a user in, in the caller's unit of work; false when they belong to the org already. */
+  async function join(tx: Tx, call: Call<Caller>, { orgId, userId, role, invitedBy }: Joining): Promise<boolean> {
+    const isNew = await rows.insert(tx, { org_id: orgId, user_id: userId, role, joined_at: clock.now() })
+    if (!isNew) return false
+    await recordOn(deps, tx, call, orgId, { action: 'org.member_joined', metadata: { user_id: userId, role } })
+    const facts = { org_id: orgId, user_id: userId, role, invited_by: invitedBy }
+    await events.emit(tx, memberJoined, `org:${orgId}`, facts)
+    return true
+  }
+
+  /** Gives a member another role, in a unit that holds the org's lock. Throws 409 `conflict` for the last owner. */
+  async function changeRole(tx: Tx, call: Call<Caller>, member: MemberWithAccount, role: Role): Promise<Member> {
+    if (member.role === role) return presentMember(member)
+    await assertNotLastOwner(tx, member)
+    await rows.setRole(tx, member, role)
+    const metadata = { user_id: member.user_id, from: member.role, to: role }
+    await recordOn(deps, tx, call, member.org_id, { action: 'org.member_updated', metadata })
+    return presentMember({ ...member, role })
+  }
+
+  /** Takes a member out, in a unit that holds the org's lock. Throws 409 `conflict` for the last owner. */
+  async function takeOut(tx: Tx, call: Call<Caller>, member: MemberWithAccount): Promise<void> {
+    await assertNotLastOwner(tx, member)
+    const { org_id: orgId, user_id: userId } = member
+    await events.emit(tx, memberLeft, `org:${orgId}`, { orgId, userId, call })
+    await rows.remove(tx, member)
+    await recordOn(deps, tx, call, orgId, { action: 'org.member_removed', metadata: { user_id: userId } })
+    await events.emit(tx, accessChanged, `user:${userId}`, { userId })
+  }
+
+  async function assertNotLastOwner(tx: Tx, { role, org_id }: MemberWithAccount): Promise<void> {
+    if (role === 'owner' && (await rows.owners(tx, org_id)) === 1) throw lastOwner()
+  }
+}
+
+export type Members = ReturnType<typeof createMembers>

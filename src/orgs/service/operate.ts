@@ -1,0 +1,40 @@
+import type { Call, OperatorCaller } from '../../kernel/caller'
+import { notFound } from '../../kernel/errors'
+import { OrgId } from '../../kernel/ids'
+import type { Reader } from '../../kernel/store'
+import { ambiguousOrg } from '../errors'
+import { accessChanged } from '../events'
+import { memberRows } from '../member-rows'
+import { orgRepository as rows } from '../repository'
+import type { OrgRow } from '../table'
+import { type OrgDeps, recordOn } from './deps'
+
+/** What operators do with anyone's org. Who may be an operator is decided before these are reached. */
+export function operateOrgs(deps: OrgDeps) {
+  const { store, events, clock } = deps
+  return { find, setOrgSuspended, all: rows.all, memberCounts: rows.memberCounts, membersOf: memberRows.list }
+
+  /** An org by id, slug or exact name; by its id even after it was deleted. Throws 404, or 409 when several match. */
+  async function find(reader: Reader, ref: string): Promise<OrgRow> {
+    const exact = OrgId.is(ref) ? await rows.org(reader, ref) : await rows.orgBySlug(reader, ref)
+    if (exact) return exact
+    const named = await rows.orgsByName(reader, ref)
+    if (named.length > 1)
+      throw ambiguousOrg(
+        ref,
+        named.map(({ slug }) => slug),
+      )
+    if (!named[0]) throw notFound('organization')
+    return named[0]
+  }
+
+  /** Stops every key of an org, or lets them work again. */
+  async function setOrgSuspended(call: Call<OperatorCaller>, orgId: OrgId, suspended: boolean): Promise<void> {
+    const now = clock.now()
+    await store.write(async (tx) => {
+      if (!(await rows.setOrgSuspended(tx, orgId, suspended ? now : null, now))) throw notFound('organization')
+      await recordOn(deps, tx, call, orgId, { action: suspended ? 'org.suspended' : 'org.resumed' })
+      await events.emit(tx, accessChanged, `org:${orgId}`, { orgId })
+    })
+  }
+}

@@ -1,0 +1,50 @@
+import type { Call, OperatorCaller } from '../../kernel/caller'
+import { notFound } from '../../kernel/errors'
+import { UserId } from '../../kernel/ids'
+import type { Reader, Tx } from '../../kernel/store'
+import { emailTaken } from '../errors'
+import { accessChanged } from '../events'
+import { orgRepository as rows } from '../repository'
+import { normalizeEmail } from '../rules'
+import type { NewUser } from '../schema'
+import type { UserRow } from '../table'
+import type { OrgDeps } from './deps'
+
+/** Accounts. */
+export function createPeople({ store, audit, events, clock }: OrgDeps) {
+  return {
+    createUser,
+    setUserDisabled,
+    user: rows.user,
+    userByEmail: (reader: Reader, email: string) => rows.userByEmail(reader, normalizeEmail(email)),
+    oldestUser: rows.oldestUser,
+    /** For operators: newest first. */
+    users: rows.allUsers,
+  }
+
+  /** Adds an account in the caller's unit of work. Throws 409 `conflict` when the address has one. */
+  async function createUser(tx: Tx, { email, name, passwordHash, platformRole }: NewUser): Promise<UserRow> {
+    const row: UserRow = {
+      id: UserId.create(),
+      email: normalizeEmail(email),
+      name: name ?? null,
+      password_hash: passwordHash ?? null,
+      platform_role: platformRole ?? null,
+      active_org_id: null,
+      disabled_at: null,
+      created_at: clock.now(),
+    }
+    if (!(await rows.insertUser(tx, row))) throw emailTaken()
+    return row
+  }
+
+  /** For operators: shuts an account out, or lets it back in; its keys and sessions follow at once. */
+  async function setUserDisabled(call: Call<OperatorCaller>, userId: UserId, disabled: boolean): Promise<void> {
+    await store.write(async (tx) => {
+      if (!(await rows.setUserDisabled(tx, userId, disabled ? clock.now() : null))) throw notFound('user')
+      const action = disabled ? 'user.disabled' : 'user.enabled'
+      await audit.record(tx, call, { action, entityType: 'user', entityId: userId, scope: `user:${userId}` })
+      await events.emit(tx, accessChanged, `user:${userId}`, { userId })
+    })
+  }
+}
