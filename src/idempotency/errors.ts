@@ -3,20 +3,20 @@ import { defineError, invalidInput, quoted } from '../kernel/errors'
 const HEADER = 'Idempotency-Key'
 
 export const badKey = (key: string) =>
-  invalidInput(HEADER, `${HEADER} is ${quoted(key)}; send 1 to 256 characters out of A-Z a-z 0-9 - _ . and :.`)
+  invalidInput(HEADER, `${HEADER} is "${quoted(key)}"; send 1 to 256 characters out of A-Z a-z 0-9 - _ . and :.`)
 
 export const stillRunning = defineError(
   'conflict',
   'idempotency_conflict',
   (key: string, forMs: number) =>
-    `A request with ${HEADER} ${quoted(key)} has been running for ${Math.max(0, Math.round(forMs / 1000))} s. Wait for it; the same request then gets its answer with X-Idempotent-Replay: true.`,
+    `A request with ${HEADER} "${quoted(key)}" has been running for ${Math.max(0, Math.round(forMs / 1000))} s. Wait for it; the same request then gets its answer with X-Idempotent-Replay: true.`,
 )
 
 export const usedOtherwise = defineError(
   'conflict',
   'idempotency_conflict',
   (key: string) =>
-    `${HEADER} ${quoted(key)} was used within 24 h for a request with another method, path or body. Send this one with a key of its own.`,
+    `${HEADER} "${quoted(key)}" was used within 24 h for a request with another method, path or body. Send this one with a key of its own.`,
 )
 
 /** Its process was silent for so long that another one took the key over: whatever it did is undone. */
@@ -24,5 +24,5 @@ export const takenOver = defineError(
   'conflict',
   'idempotency_conflict',
   (key: string) =>
-    `A request with ${HEADER} ${quoted(key)} was started again elsewhere while this one stood still. Nothing of this one was done; send the same request again for the answer.`,
+    `A request with ${HEADER} "${quoted(key)}" was started again elsewhere while this one stood still. Nothing of this one was done; send the same request again for the answer.`,
 )

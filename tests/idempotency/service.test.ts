@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'bun:test'
+import { createIdempotency, fingerprintOf, type Replay, type Request, type Ticket } from '../../src/idempotency'
+import { idempotencyKeys } from '../../src/idempotency/table'
+import { newRequestId, UserId } from '../../src/kernel/ids'
+import { fakeClock } from '../support/clock'
+import { openTestStore } from '../support/store'
+
+const store = await openTestStore()
+const clock = fakeClock()
+const masterKey = new Uint8Array(32).fill(7)
+/** Two processes on one database; on SQLite the second is the one that comes after the first. */
+const service = createIdempotency({ store, clock, masterKey })
+const later = createIdempotency({ store, clock, masterKey })
+
+const LEASE_MS = 2_000
+const requestOf = (overrides: Partial<Request> = {}): Request => ({
+  userId: UserId.create(),
+  key: 'order-1',
+  requestId: newRequestId(),
+  fingerprint: 'f',
+  status: 201,
+  ...overrides,
+})
+const retryOf = (request: Request): Request => ({ ...request, requestId: newRequestId() })
+const ticketOf = async (request: Request, from = service): Promise<Ticket> => {
+  const found = await from.begin(request)
+  if ('body' in found) throw new Error('there is an answer already')
+  return found
+}
+const rowOf = async ({ userId }: Request) => {
+  const t = store.read.of(idempotencyKeys)
+  const rows = await store.read.select().from(t)
+  return rows.find(({ user_id }) => user_id === userId)
+}
+
+describe('a request that carries a key', () => {
+  test('runs once; the retry gets what was kept', async () => {
+    const request = requestOf()
+    const ticket = await ticketOf(request)
+    expect(ticket.answered()).toBeNull()
+    await store.write((tx) => ticket.keep(tx, { id: 1, name: 'é\u2028' }))
+    const text = `{"id":1,"name":"é\u2028","request_id":"${request.requestId}"}`
+    expect(ticket.answered()).toBe(text)
+    expect(await service.begin(retryOf(request))).toEqual({ status: 201, body: text } satisfies Replay)
+    expect(await later.begin(retryOf(request))).toEqual({ status: 201, body: text } satisfies Replay)
+  })
+
+  test('is refused while the first one runs, and free again when that one fails', async () => {
+    const request = requestOf()
+    const ticket = await ticketOf(request)
+    clock.advance(3_000)
+    await expect(service.begin(retryOf(request))).rejects.toMatchObject({
+      code: 'idempotency_conflict',
+      message:
+        'A request with Idempotency-Key "order-1" has been running for 3 s. Wait for it; the same request then gets its answer with X-Idempotent-Replay: true.',
+    })
+    await ticket.giveBack()
+    expect(await rowOf(request)).toBeUndefined()
+    await ticketOf(retryOf(request))
+  })
+
+  test('is refused for another request than the key was used for, running or answered', async () => {
+    const request = requestOf()
+    const other = { ...retryOf(request), fingerprint: 'g' }
+    const ticket = await ticketOf(request)
+    const refusal = { code: 'idempotency_conflict', message: expect.stringContaining('another method, path or body') }
+    await expect(service.begin(other)).rejects.toMatchObject(refusal)
+    await store.write((tx) => ticket.keep(tx, {}))
+    await expect(service.begin(other)).rejects.toMatchObject(refusal)
+  })
+
+  test('of twenty at once, one runs', async () => {
+    const request = requestOf()
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => service.begin(retryOf(request))))
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  })
+
+  test('of two processes at once, one runs', async () => {
+    if (store.dialect === 'sqlite') return expectSoleOwner()
+    const request = requestOf()
+    const outcomes = await Promise.allSettled([service.begin(retryOf(request)), later.begin(retryOf(request))])
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  })
+
+  test('of another user with the same key is another request', async () => {
+    await ticketOf(requestOf({ key: 'shared' }))
+    await ticketOf(requestOf({ key: 'shared' }))
+  })
+
+  test.each(['', 'a b', 'a/b', 'ключ', 'k1, k2', 'a'.repeat(257)])('is refused with the key %j', async (key) => {
+    await expect(service.begin(requestOf({ key }))).rejects.toMatchObject({ code: 'validation_error' })
+  })
+
+  test('may have a key of 256 characters, every sign of the alphabet among them', async () => {
+    const key = 'AZaz09-_.:'.padEnd(256, 'x')
+    await ticketOf(requestOf({ key }))
+  })
+})
+
+describe('the answer and its effect', () => {
+  test('are both undone when the unit of work fails', async () => {
+    const request = requestOf()
+    const ticket = await ticketOf(request)
+    const failing = store.write(async (tx) => {
+      await ticket.keep(tx, { id: 1 })
+      throw new Error('after the answer')
+    })
+    await expect(failing).rejects.toThrow('after the answer')
+    expect(ticket.answered()).toBeNull()
+    expect(await rowOf(request)).toMatchObject({ status: null, body: null })
+    await ticket.giveBack()
+    await ticketOf(retryOf(request))
+  })
+
+  test('stay when the request fails after them: giving back a key that has an answer does nothing', async () => {
+    const request = requestOf()
+    const ticket = await ticketOf(request)
+    await store.write((tx) => ticket.keep(tx, { id: 1 }))
+    await ticket.giveBack()
+    expect(await service.begin(retryOf(request))).toMatchObject({ status: 201 })
+  })
+
+  test('never come from a request whose key was taken over: its unit of work is undone', async () => {
+    const request = requestOf()
+    const slow = await ticketOf(request)
+    clock.advance(LEASE_MS)
+    const heir = await ticketOf(retryOf(request), later)
+    await expect(store.write((tx) => slow.keep(tx, { id: 1 }))).rejects.toMatchObject({ code: 'idempotency_conflict' })
+    await slow.giveBack()
+    await store.write((tx) => heir.keep(tx, { id: 2 }))
+    expect(heir.answered()).toContain('"id":2')
+  })
+})
+
+describe('a process that died in the middle', () => {
+  test('keeps nobody waiting for longer than its lease (I11)', async () => {
+    const request = requestOf()
+    await ticketOf(request)
+    if (store.dialect === 'postgres') {
+      clock.advance(LEASE_MS - 1)
+      await expect(later.begin(retryOf(request))).rejects.toMatchObject({ code: 'idempotency_conflict' })
+      clock.advance(1)
+    }
+    await ticketOf(retryOf(request), later)
+  })
+
+  test('is told from one that is slow: leases of what runs are renewed', async () => {
+    if (store.dialect === 'sqlite') return expectSoleOwner()
+    const request = requestOf()
+    await ticketOf(request)
+    for (let round = 0; round < 4; round++) {
+      clock.advance(LEASE_MS / 2)
+      expect(await service.renewLeases()).toBeGreaterThan(0)
+    }
+    await expect(later.begin(retryOf(request))).rejects.toMatchObject({ code: 'idempotency_conflict' })
+  })
+})
+
+/** One process has the folder of an SQLite database; there is no second one to be told apart from. */
+function expectSoleOwner(): void {
+  expect(store.dialect).toBe('sqlite')
+}
+
+describe('what is stored', () => {
+  test('cannot be read without the master key, nor moved to another row', async () => {
+    const request = requestOf()
+    const ticket = await ticketOf(request)
+    await store.write((tx) => ticket.keep(tx, { key: 'svc_sk_live_secret' }))
+    expect(JSON.stringify(await rowOf(request))).not.toContain('secret')
+    const stranger = createIdempotency({ store, clock, masterKey: new Uint8Array(32).fill(8) })
+    await expect(stranger.begin(retryOf(request))).rejects.toThrow()
+  })
+
+  test('is forgotten after a day, in batches', async () => {
+    const ended = [requestOf(), requestOf(), requestOf()]
+    for (const request of ended) {
+      const ticket = await ticketOf(request)
+      await store.write((tx) => ticket.keep(tx, {}))
+    }
+    clock.advance(24 * 60 * 60_000)
+    const fresh = requestOf()
+    const ticket = await ticketOf(fresh)
+    await store.write((tx) => ticket.keep(tx, {}))
+    expect(await service.removeExpired(2)).toBe(2)
+    while ((await service.removeExpired(100)) > 0);
+    expect(await Promise.all(ended.map(rowOf))).toEqual([undefined, undefined, undefined])
+    expect(await rowOf(fresh)).toBeDefined()
+  })
+})
+
+test('two requests are the same by method, path and every byte of the body', () => {
+  const bytes = (text: string) => new TextEncoder().encode(text)
+  const one = fingerprintOf('POST', '/api/v1/keys', bytes('{"a":1}'))
+  expect(fingerprintOf('POST', '/api/v1/keys', bytes('{"a":1}'))).toBe(one)
+  expect(fingerprintOf('POST', '/api/v1/keys', bytes('{"a": 1}'))).not.toBe(one)
+  expect(fingerprintOf('POST', '/api/v1/orgs', bytes('{"a":1}'))).not.toBe(one)
+  expect(fingerprintOf('PUT', '/api/v1/keys', bytes('{"a":1}'))).not.toBe(one)
+})
