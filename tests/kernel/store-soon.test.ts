@@ -45,11 +45,18 @@ describe('on SQLite', () => {
     expect(await idsIn(store)).toEqual(['alone'])
   })
 
-  test('a durable unit of the same turn makes it durable before anyone is answered', async () => {
+  test('it is answered before a durable unit of the same turn, whose commit makes both durable', async () => {
     const { store, path } = openScratchFile()
-    const soon = store.writeSoon((tx) => insert(tx, { id: 'soon', amount: 1 })).then(() => countIn(path))
-    const sure = store.write((tx) => insert(tx, { id: 'sure', amount: 1 })).then(() => countIn(path))
-    expect(await Promise.all([soon, sure])).toEqual([2, 2])
+    const answered: string[] = []
+    const soon = store.writeSoon((tx) => insert(tx, { id: 'soon', amount: 1 })).then(() => answered.push('soon'))
+    const sure = store
+      .write((tx) => insert(tx, { id: 'sure', amount: 1 }))
+      .then(() => {
+        answered.push('sure')
+        return countIn(path)
+      })
+    expect(await Promise.all([soon, sure])).toEqual([1, 2])
+    expect(answered).toEqual(['soon', 'sure'])
   })
 
   test('closing makes it durable', async () => {

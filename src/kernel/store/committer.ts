@@ -23,14 +23,16 @@ type Deps = {
 type Ended = { unit: Unit; settle(): void }
 
 const MAX_BATCH = 512
+/** How many turns a transaction may stay open for others to join. */
+const MAX_TURNS = 4
 const BUSY_PAUSE_MS = 20
 /** How long work that need not wait for durability may wait for company. */
 const SOON_MS = 3
 
 /**
- * Group commit: every unit queued in a turn runs in one transaction, each in a savepoint of its own, and
- * is answered after the one commit (design 4). A batch of nothing but `soon` units is answered at once and
- * leaves the transaction open for the next batch to commit.
+ * Group commit: units queued while a transaction is open run in it, each in a savepoint of its own, and
+ * are answered after the one commit (design 4). `soon` units are answered as soon as they have run; a
+ * transaction of nothing else stays open for what comes next, and commits by itself after a moment.
  */
 export function createCommitter({ writer, base, onDiskFailure, strict, busyPatienceMs, onBatch }: Deps) {
   const statement = (text: string) => writer.prepare(text)
@@ -41,43 +43,59 @@ export function createCommitter({ writer, base, onDiskFailure, strict, busyPatie
   const undo = statement('ROLLBACK TO unit')
 
   const queue: Unit[] = []
+  /** Has run and waits for the commit. */
+  let waiting: Ended[] = []
   let draining: Promise<void> | null = null
   let timer: ReturnType<typeof setTimeout> | null = null
-  /** What waits has waited long enough: the batch in hand commits, whatever is in it. */
+  /** What was answered before its commit has waited long enough for company. */
   let overdue = false
+  let carried = 0
 
   function enqueue(unit: Unit): void {
     queue.push(unit)
     draining ??= new Promise((done) => setImmediate(() => done(drain())))
   }
 
+  /**
+   * A batch runs in microtasks alone; after it everyone else gets a turn, and what they queue in it joins
+   * the transaction. It commits when a turn brought nobody: alone that is at once, in a crowd it is when
+   * the crowd stands waiting, so the commits become fewer the more there is to write.
+   */
   async function drain(): Promise<void> {
-    while (queue.length) {
+    for (let turns = 1; queue.length; turns++) {
       await runBatch(queue.splice(0, MAX_BATCH))
-      // A batch runs in microtasks alone; between two of them everyone else gets a turn.
-      if (queue.length) await new Promise((resolve) => setImmediate(resolve))
+      await new Promise((resolve) => setImmediate(resolve))
+      const enough = !queue.length || turns >= MAX_TURNS || waiting.length >= MAX_BATCH
+      if (!enough) continue
+      turns = 0
+      if (waiting.length || overdue) commitNow()
+      else commitLater()
     }
     draining = null
   }
 
   async function runBatch(batch: Unit[]): Promise<void> {
-    const ended: Ended[] = []
     try {
       if (!writer.inTransaction) await beginPatiently(begin, busyPatienceMs)
-      for (const unit of batch) ended.push({ unit, settle: await runUnit(unit) })
-      if (!overdue && batch.every(({ soon }) => soon)) commitLater()
-      else commitNow()
+      for (const unit of batch) {
+        const settle = await runUnit(unit)
+        if (unit.soon) settle()
+        else waiting.push({ unit, settle })
+      }
     } catch (error) {
       abandon(batch, error)
       return
     }
-    onBatch(batch.length)
-    for (const { settle } of ended) settle()
+    carried += batch.length
   }
 
   async function runUnit(unit: Unit): Promise<() => void> {
     const effects: (() => void)[] = []
-    const tx: Tx = Object.create(base, { afterCommit: { value: (effect: () => void) => effects.push(effect) } })
+    const tx: Tx = Object.create(base)
+    tx.afterCommit = (effect) => {
+      if (unit.soon) throw new Error('what is answered before its commit has no after')
+      effects.push(effect)
+    }
     save.run()
     try {
       const value = await (strict ? onlyStore(() => unit.run(tx)) : unit.run(tx))
@@ -96,33 +114,44 @@ export function createCommitter({ writer, base, onDiskFailure, strict, busyPatie
     if (timer) clearTimeout(timer)
     timer = null
     overdue = false
-    commit.run()
+    const ended = waiting
+    waiting = []
+    try {
+      if (!writer.inTransaction) return
+      commit.run()
+    } catch (error) {
+      abandon(
+        ended.map(({ unit }) => unit),
+        error,
+      )
+      return
+    }
+    onBatch(carried)
+    carried = 0
+    for (const { settle } of ended) settle()
   }
 
   function commitLater(): void {
     timer ??= setTimeout(() => {
       timer = null
-      if (!writer.inTransaction) return
-      overdue = draining !== null
-      if (overdue) return
-      try {
-        commit.run()
-      } catch (error) {
-        abandon([], error)
-      }
+      if (draining) overdue = true
+      else commitNow()
     }, SOON_MS)
   }
 
+  /** Nothing of the transaction stays: not of this batch, nor of what ran before it. */
   function abandon(batch: Unit[], error: unknown): void {
     if (writer.inTransaction) writer.run('ROLLBACK')
-    for (const unit of batch) unit.reject(toAppError(error))
+    for (const unit of [...waiting.map((ended) => ended.unit), ...batch]) unit.reject(toAppError(error))
+    waiting = []
+    carried = 0
     if (isDiskFailure(error)) onDiskFailure(error)
   }
 
   /** Ends what is queued and makes all of it durable. */
   async function finish(): Promise<void> {
     await draining
-    if (writer.inTransaction) commitNow()
+    commitNow()
   }
 
   return { enqueue, finish }
