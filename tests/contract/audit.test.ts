@@ -19,9 +19,10 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
   'POST /keys': { action: 'key.created', entityType: 'api_key', body: { name: CANARY } },
   'PUT /keys/{id}': { action: 'key.updated', entityType: 'api_key', body: { name: CANARY } },
   'PATCH /keys/{id}': { action: 'key.updated', entityType: 'api_key', body: { name: CANARY } },
+  'POST /keys/{id}/rotate': { action: 'key.rotated', entityType: 'api_key', body: { grace_period_seconds: 60 } },
   'DELETE /keys/{id}': { action: 'key.revoked', entityType: 'api_key' },
-}
   'PATCH /settings': { action: 'settings.updated', entityType: 'settings', body: { personality: 'none' } },
+}
 /** Rows of these are seen by tests of their own: they have no key to ask with. */
 const ELSEWHERE = [
   'POST /auth/signup',

@@ -18,17 +18,18 @@ const OWNED: Record<string, () => Promise<string>> = {
   },
   conversations: async () => (await owner.send('POST', 'completions', { prompt: randomUUID() })).body.conversation_id,
 }
-/** Kinds that everyone may see. */
-const SHARED = ['models']
+/** Kinds that everyone may see, and those that a reviewer decides on: everyone else is 403 whatever the id. */
+const SHARED = ['models', 'rate-limits']
 /** A body each route accepts, so that only the id decides. */
 const BODIES: Record<string, object> = {
   'PUT /keys/{id}': { name: 'mine now' },
   'PATCH /keys/{id}': { name: 'mine now' },
+  'POST /keys/{id}/rotate': {},
   'PATCH /conversations/{id}': { title: 'mine now' },
-}
   'PATCH /orgs/{id}': { name: 'mine now' },
   'PATCH /orgs/{id}/members/{userId}': { role: 'owner' },
   'POST /orgs/{id}/invitations': { email: 'me@example.com', role: 'owner' },
+}
 
 const kindOf = (path: string): string => path.split('/')[1]!
 const cells = routes
@@ -87,6 +88,7 @@ describe('what belongs to someone else (I22)', () => {
       const { text } = await stranger.send('GET', path)
       expect(text).not.toContain(key)
       expect(text).not.toContain(conversation)
+      expect(text).not.toContain(org)
       expect(text).not.toContain(owner.userId)
     }
   })
