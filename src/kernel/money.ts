@@ -6,6 +6,12 @@ export const centsToMicro = (cents: number): number => Math.round(cents * MICRO_
 /** Cents for the wire, possibly fractional, exact to the micro-cent. */
 export const microToCents = (micro: number): number => micro / MICRO_PER_CENT
 
+/** Cents as plain digits, `0.000001`, for files that programs read. */
+export const plainCents = (micro: number): string =>
+  microToCents(micro)
+    .toFixed(6)
+    .replace(/\.?0+$/, '')
+
 /** Cents for a sentence: `0.12`, and more places only where two would say nothing. */
 export function spellCents(micro: number): string {
   const cents = microToCents(micro)

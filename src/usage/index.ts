@@ -1,4 +1,6 @@
 /** Usage: one row a call, and what each key spent a day. */
 export { spendOfOwner, startOwnerSpend } from './owner-spend'
+export { createUsageReading, type UsageReading } from './reading'
+export { createRollup, startRollupLoop } from './rollup-loop'
 export { createUsageLog, type UsageEntry, type UsageLog } from './service'
 export { holdSpend, type Spend, settleSpend, spendOf } from './spend'

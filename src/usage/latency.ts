@@ -34,10 +34,12 @@ export function percentiles(histogram: Histogram, ranks: readonly number[]): num
   const cells = [...histogram].sort(([a], [b]) => a - b)
   const total = cells.reduce((sum, [, calls]) => sum + calls, 0)
   return ranks.map((rank) => {
-    const wanted = Math.ceil(rank * total)
-    let seen = 0
-    const found = cells.find(([, calls]) => (seen += calls) >= wanted)
-    return found ? middleOf(found[0]) : 0
+    let left = Math.ceil(rank * total)
+    for (const [cell, calls] of cells) {
+      left -= calls
+      if (left <= 0) return middleOf(cell)
+    }
+    return 0
   })
 }
 

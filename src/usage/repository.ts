@@ -1,8 +1,10 @@
-import { and, eq, gte, lte, sql } from 'drizzle-orm'
-import { command, query } from '../kernel/store'
-import { spendDays, type UsageRow, usageRecords } from './table'
+import { and, eq, gte, lte, type Placeholder, sql } from 'drizzle-orm'
+import { command, query, type Tx } from '../kernel/store'
+import { spendDays, type UsageRow, usageRecords, usageSkills } from './table'
 
-export const insertRecord = command<Omit<UsageRow, 'id'>>()((tx, p) =>
+type NewRow = Omit<UsageRow, 'id'>
+
+const inserting = (tx: Tx, p: { [K in keyof NewRow]: Placeholder }) =>
   tx.insert(tx.of(usageRecords)).values({
     owner: p.owner,
     at: p.at,
@@ -21,7 +23,15 @@ export const insertRecord = command<Omit<UsageRow, 'id'>>()((tx, p) =>
     latency_ms: p.latency_ms,
     ttft_ms: p.ttft_ms,
     fallback_used: p.fallback_used,
-  }),
+  })
+
+export const insertRecord = command<NewRow>()(inserting)
+
+/** The same, telling its id: needed only where more is written about the call. */
+export const insertTold = command<NewRow>()((tx, p) => inserting(tx, p).returning({ id: tx.of(usageRecords).id }))
+
+export const insertSkill = command<{ record_id: number; skill: string }>()((tx, p) =>
+  tx.insert(tx.of(usageSkills)).values({ record_id: p.record_id, skill: p.skill }),
 )
 
 /** Moves a subject's day by what was spent and held; makes the row on the first move. */

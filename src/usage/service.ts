@@ -2,7 +2,7 @@ import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { KeyId, UserId } from '../kernel/ids'
 import type { Reader, Tx } from '../kernel/store'
-import { insertRecord } from './repository'
+import { insertRecord, insertSkill, insertTold } from './repository'
 import { spendOf } from './spend'
 
 export type UsageLog = ReturnType<typeof createUsageLog>
@@ -28,13 +28,15 @@ export type UsageEntry = {
   /** To the first token of a stream; null when there was none. */
   ttftMs: number | null
   fallbackUsed: boolean
+  /** Ids of the skills that took part. */
+  skills?: readonly string[]
 }
 
 export function createUsageLog({ clock }: { clock: Clock }) {
   return {
-    /** Writes the call's one row. One statement; it belongs in the unit that settles the charge. */
+    /** Writes the call's one row. One statement without skills; it belongs in the unit that settles the charge. */
     async record(tx: Tx, entry: UsageEntry): Promise<void> {
-      await insertRecord(tx, {
+      const row = {
         owner: entry.owner,
         at: clock.now(),
         request_id: entry.requestId,
@@ -52,7 +54,14 @@ export function createUsageLog({ clock }: { clock: Clock }) {
         latency_ms: Math.round(entry.latencyMs),
         ttft_ms: entry.ttftMs === null ? null : Math.round(entry.ttftMs),
         fallback_used: entry.fallbackUsed,
-      })
+      }
+      const skills = new Set(entry.skills)
+      if (skills.size === 0) {
+        await insertRecord(tx, row)
+        return
+      }
+      const [inserted] = await insertTold(tx, row)
+      for (const skill of skills) await insertSkill(tx, { record_id: inserted!.id, skill })
     },
 
     /** What a key spent today and this month, for its caps and its `spent_*_cents`. */

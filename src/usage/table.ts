@@ -47,11 +47,9 @@ export const spendDays = defineTable((k) =>
 
 /** The skills that took part in a call; nothing is written for a call without any. */
 export const usageSkills = defineTable((k) =>
-  k.table(
-    'usage_skills',
-    { record_id: k.int('record_id').notNull(), skill: k.text('skill').notNull() },
-    (t) => [k.primaryKey({ columns: [t.record_id, t.skill] })],
-  ),
+  k.table('usage_skills', { record_id: k.int('record_id').notNull(), skill: k.text('skill').notNull() }, (t) => [
+    k.primaryKey({ columns: [t.record_id, t.skill] }),
+  ]),
 )
 
 /**
@@ -84,9 +82,7 @@ export const usageRollups = defineTable((k) =>
       /** A histogram as JSON: calls by the lower bound of their cell in ms (`latency.ts`). */
       latency: k.text('latency').notNull(),
     },
-    (t) => [
-      k.primaryKey({ columns: [t.owner, t.grain, t.api_key, t.at, t.skill, t.mode, t.resolved_mode, t.model] }),
-    ],
+    (t) => [k.primaryKey({ columns: [t.owner, t.grain, t.api_key, t.at, t.skill, t.mode, t.resolved_mode, t.model] })],
   ),
 )
 export type Grain = 'hour' | 'day'

@@ -1,0 +1,66 @@
+import { iso } from '../kernel/clock'
+import { type CsvCell, csvFile } from '../kernel/csv'
+import { microToCents, plainCents } from '../kernel/money'
+import type { Reader } from '../kernel/store'
+import { nextTurn } from '../kernel/turns'
+import { EXPORT_ROWS } from './errors'
+import { type Choice, type ExportRow, exportPage, type Mark } from './report-repository'
+import { UsageExportRow } from './schema'
+import type { Span } from './spans'
+
+const PAGE = 1_000
+const COLUMNS = Object.keys(UsageExportRow.properties)
+
+type Order = { choice: Choice; span: Span; signal: AbortSignal }
+
+/** The calls as CSV, newest first, in pieces (contract 18.1). */
+export const asCsv = (db: Reader, order: Order): AsyncGenerator<string> => csvFile(COLUMNS, cellPages(db, order))
+
+/** The same as one JSON object; the rows come a page at a time. */
+export async function* asJson(db: Reader, order: Order, requestId: string): AsyncGenerator<string> {
+  yield `{"request_id":${JSON.stringify(requestId)},"rows":[`
+  let between = ''
+  for await (const page of pages(db, order)) {
+    if (!page.length) continue
+    yield between + page.map((row) => JSON.stringify(toRow(row))).join(',')
+    between = ','
+  }
+  yield ']}'
+}
+
+async function* cellPages(db: Reader, order: Order): AsyncGenerator<CsvCell[][]> {
+  for await (const page of pages(db, order)) yield page.map(toCells)
+}
+
+/** A page at a time by where the last one ended, so that nothing is held open while a slow reader reads. */
+async function* pages(db: Reader, { choice, span, signal }: Order): AsyncGenerator<ExportRow[]> {
+  let before: Mark | null = null
+  for (let sent = 0; sent < EXPORT_ROWS; sent += PAGE) {
+    const page: ExportRow[] = await exportPage(db, choice, { ...span, before, limit: PAGE })
+    yield page
+    if (page.length < PAGE || signal.aborted) return
+    before = page.at(-1)!
+    // A reader who is fast enough would keep everyone else waiting.
+    await nextTurn()
+  }
+}
+
+const toRow = (row: ExportRow): UsageExportRow => ({
+  timestamp: iso(row.at),
+  request_id: row.request_id,
+  api_key_id: row.api_key_id,
+  endpoint: row.endpoint,
+  mode: row.mode,
+  resolved_mode: row.resolved_mode,
+  model: row.model,
+  status: row.status,
+  prompt_tokens: row.prompt_tokens,
+  completion_tokens: row.completion_tokens,
+  total_tokens: row.prompt_tokens + row.completion_tokens,
+  cost_cents: microToCents(row.cost_micro),
+  cached: row.cached,
+  latency_ms: row.latency_ms,
+})
+
+const toCells = (row: ExportRow): CsvCell[] =>
+  Object.values({ ...toRow(row), cost_cents: plainCents(row.cost_micro) } satisfies Record<string, CsvCell>)

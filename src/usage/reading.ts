@@ -1,0 +1,100 @@
+import type { AuditLog } from '../audit'
+import type { Call, Caller, KeyCaller, OwnerScope, TenantCaller } from '../kernel/caller'
+import { type Clock, iso } from '../kernel/clock'
+import { microToCents } from '../kernel/money'
+import type { Reader, Store } from '../kernel/store'
+import { EXPORT_DAYS, EXPORT_ROWS, notThisKeys, orgRequired, REPORT_DAYS, tooManyRows } from './errors'
+import { asCsv, asJson } from './export'
+import { periodOf } from './period'
+import { tallyOf } from './report'
+import type { Choice } from './report-repository'
+import type { UsageExportQuery, UsageQuery, UsageReport, UsageScope } from './schema'
+
+type Deps = {
+  store: Store
+  clock: Clock
+  audit: AuditLog
+  /** Throws 403 `forbidden` when the caller may not see this org's usage (contract 1.2: `viewUsage`). */
+  assertMayView(reader: Reader, caller: TenantCaller, orgId: NonNullable<KeyCaller['orgId']>): Promise<void>
+  /** Micro-cents. */
+  balanceOf(reader: Reader, owner: OwnerScope): Promise<{ balance: number; held: number }>
+  /** The caps of an owner and what is used of them, in cents. */
+  spendingOf(reader: Reader, owner: OwnerScope): Promise<UsageReport['spending']>
+}
+
+export type UsageReading = ReturnType<typeof createUsageReading>
+
+/** What an owner may know of their calls: a report that adds up, and the calls themselves (contract 18.1). */
+export function createUsageReading({ store, clock, audit, assertMayView, balanceOf, spendingOf }: Deps) {
+  return { report, reportOf, exportCalls, exportOf }
+
+  /** Throws 400 `validation_error`, `org_required`, 403 `forbidden`. */
+  async function report(call: Call, query: UsageQuery): Promise<UsageReport> {
+    return reportOf(await viewed(call, query.scope), query)
+  }
+
+  /** The same about any owner, for operators. */
+  async function reportOf(owner: OwnerScope, query: UsageQuery): Promise<UsageReport> {
+    const now = clock.now()
+    const span = periodOf(query, now, REPORT_DAYS)
+    const { read } = store
+    const tally = await tallyOf(read, choiceOf(owner, query), span, now)
+    const { balance, held } = await balanceOf(read, owner)
+    return {
+      period: { from: iso(span.from), to: iso(span.to) },
+      scope: scopeOf(owner),
+      ...tally.result(),
+      balance: { balance_cents: microToCents(balance), reserved_cents: microToCents(held), currency: 'usd' },
+      spending: await spendingOf(read, owner),
+    }
+  }
+
+  /** The calls in pieces of CSV or JSON. Throws as `report` does, and 400 for more than 92 days or 1,000,000 rows. */
+  async function* exportCalls(call: Call, query: UsageExportQuery): AsyncGenerator<string> {
+    yield* exportOf(call, await viewed(call, query.scope), query)
+  }
+
+  /** The same about any owner, for operators. That it was taken is on the owner's record before the first row leaves. */
+  async function* exportOf(call: Call<Caller>, owner: OwnerScope, query: UsageExportQuery): AsyncGenerator<string> {
+    const now = clock.now()
+    const span = periodOf(query, now, EXPORT_DAYS)
+    const choice = choiceOf(owner, query)
+    const rows = (await tallyOf(store.read, choice, span, now)).requests()
+    if (rows > EXPORT_ROWS) throw tooManyRows(rows)
+    const { format, key_id, mode, skill } = query
+    const facts = { format, from: iso(span.from), to: iso(span.to), rows, ...given({ key_id, mode, skill }) }
+    await store.write((tx) =>
+      audit.record(tx, call, {
+        action: 'usage.exported',
+        entityType: 'billing',
+        entityId: null,
+        scope: owner,
+        input: { metadata: facts },
+      }),
+    )
+    const order = { choice, span, signal: call.signal }
+    yield* format === 'csv' ? asCsv(store.read, order) : asJson(store.read, order, call.requestId)
+  }
+
+  /** Whose calls: the active org's, where there is one, unless the query says otherwise. */
+  async function viewed({ caller }: Call, wanted?: UsageScope): Promise<OwnerScope> {
+    const { userId, orgId, activeOrgId } = caller
+    if (wanted === 'user' && orgId !== null) throw notThisKeys()
+    if ((wanted ?? (activeOrgId ? 'org' : 'user')) === 'user') return `user:${userId}`
+    if (activeOrgId === null) throw orgRequired()
+    await assertMayView(store.read, caller, activeOrgId)
+    return `org:${activeOrgId}`
+  }
+}
+
+const scopeOf = (owner: OwnerScope): UsageScope => (owner.startsWith('org:') ? 'org' : 'user')
+
+const choiceOf = (owner: OwnerScope, { key_id, mode, skill }: UsageQuery): Choice => ({
+  owner,
+  keyId: key_id,
+  mode,
+  skill,
+})
+
+const given = (filters: Record<string, string | undefined>) =>
+  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))

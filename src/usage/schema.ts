@@ -1,0 +1,106 @@
+import { RangeQuery } from '../kernel/range'
+import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
+
+export const USAGE_SCOPES = ['user', 'org'] as const
+export type UsageScope = (typeof USAGE_SCOPES)[number]
+
+/** Which calls: filters of the report and of the export (contract 18.1). */
+export const UsageQuery = t.Object({
+  ...RangeQuery.properties,
+  scope: t.Optional(
+    oneOf(USAGE_SCOPES, {
+      description: 'Your own calls, or those of your active organization; that, where there is one',
+    }),
+  ),
+  key_id: t.Optional(t.String({ minLength: 1, maxLength: 64 })),
+  mode: t.Optional(
+    t.String({ minLength: 1, maxLength: 64, description: 'Calls that asked for this mode, or that became it' }),
+  ),
+  skill: t.Optional(t.String({ minLength: 1, maxLength: 128 })),
+})
+export type UsageQuery = Static<typeof UsageQuery>
+
+export const EXPORT_FORMATS = ['csv', 'json'] as const
+export const UsageExportQuery = t.Object({
+  ...UsageQuery.properties,
+  format: oneOf(EXPORT_FORMATS, { default: 'csv' }),
+})
+export type UsageExportQuery = Static<typeof UsageExportQuery>
+
+const Count = t.Integer({ minimum: 0 })
+const Part = t.Object({ requests: Count, cost_cents: t.Number() }, { $id: 'UsagePart' })
+const Parts = t.Record(t.String(), Part)
+
+const breakdown = {
+  totals: t.Object({
+    requests: Count,
+    prompt_tokens: Count,
+    completion_tokens: Count,
+    total_tokens: Count,
+    cost_cents: t.Number(),
+  }),
+  by_mode: t.Record(t.String(), Part, { description: 'By the mode that answered; `auto` stands where none was found' }),
+  by_model: Parts,
+  by_skill: t.Record(t.String(), Part, { description: 'A call with two skills counts in both' }),
+  by_day: t.Array(t.Object({ date: t.String(), requests: Count, total_tokens: Count, cost_cents: t.Number() }), {
+    description: 'UTC days with calls, oldest first',
+  }),
+  latency_ms: t.Object(
+    { p50: t.Number(), p95: t.Number(), p99: t.Number() },
+    { description: 'Nearest rank, less than 1 % off; 0 without calls' },
+  ),
+  cache: t.Object({
+    hits: Count,
+    misses: Count,
+    hit_rate: t.Number({ description: 'Hits of the calls that were answered; 0 without any' }),
+  }),
+  errors: t.Object({ '4xx': Count, '5xx': Count }),
+}
+export const Breakdown = t.Object(breakdown)
+export type Breakdown = Static<typeof Breakdown>
+
+const Cap = nullable(t.Number({ description: 'null is no cap' }))
+
+/** `GET /usage` (contract 18.1). */
+export const UsageReport = t.Object(
+  {
+    period: t.Object({ from: Timestamp, to: Timestamp }),
+    scope: oneOf(USAGE_SCOPES),
+    ...breakdown,
+    balance: t.Object({ balance_cents: t.Number(), reserved_cents: t.Number(), currency: t.Literal('usd') }),
+    spending: t.Object(
+      {
+        daily_cap_cents: Cap,
+        daily_used_cents: t.Number(),
+        monthly_cap_cents: Cap,
+        monthly_used_cents: t.Number(),
+      },
+      { description: 'Of this UTC day and month, whatever the filters' },
+    ),
+  },
+  { $id: 'UsageReport' },
+)
+export type UsageReport = Static<typeof UsageReport>
+
+/** One call of an export; the columns of the CSV in their order (contract 18.1). */
+export const UsageExportRow = t.Object(
+  {
+    timestamp: Timestamp,
+    request_id: t.String(),
+    api_key_id: nullable(t.String()),
+    endpoint: t.String(),
+    mode: nullable(t.String()),
+    resolved_mode: nullable(t.String()),
+    model: nullable(t.String()),
+    status: t.Integer(),
+    prompt_tokens: Count,
+    completion_tokens: Count,
+    total_tokens: Count,
+    cost_cents: t.Number(),
+    cached: t.Boolean(),
+    latency_ms: Count,
+  },
+  { $id: 'UsageCall' },
+)
+export type UsageExportRow = Static<typeof UsageExportRow>
+export const UsageExport = t.Object({ rows: t.Array(UsageExportRow) })

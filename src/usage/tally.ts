@@ -1,0 +1,94 @@
+import { utcDay } from '../kernel/clock'
+import { microToCents } from '../kernel/money'
+import { addSums, type Counted, nothing, type Sums, sumsOf } from './buckets'
+import { addAll, cellOf, decode, type Histogram, percentiles } from './latency'
+import type { Rolled } from './report-repository'
+import type { Breakdown } from './schema'
+
+type Words = { at: number; mode: string | null; resolved_mode: string | null; model: string | null }
+type Cells = Iterable<readonly [number, number]>
+
+export type Tally = ReturnType<typeof createTally>
+
+/** Adds up a report from buckets and single calls alike; `only` is the skill it is about, if it is about one. */
+export function createTally(only = '') {
+  const total = nothing()
+  const latency: Histogram = new Map()
+  const modes = new Map<string, Sums>()
+  const models = new Map<string, Sums>()
+  const skills = new Map<string, Sums>()
+  const days = new Map<string, Sums>()
+
+  function add(words: Words, skill: string, sums: Sums, cells: Cells): void {
+    if (skill !== '') addSums(sumsAt(skills, skill), sums)
+    if (skill !== only) return
+    addSums(total, sums)
+    addAll(latency, cells)
+    addSums(sumsAt(modes, words.resolved_mode || words.mode || NO_WORD), sums)
+    addSums(sumsAt(models, words.model || NO_WORD), sums)
+    addSums(sumsAt(days, utcDay(words.at)), sums)
+  }
+
+  return {
+    addBucket: (bucket: Rolled) => add(bucket, bucket.skill, bucket, decode(bucket.latency)),
+
+    addCall(call: Counted, itsSkills: readonly string[] = []) {
+      const sums = sumsOf(call)
+      const cells = [[cellOf(call.latency_ms), 1]] as const
+      for (const skill of only ? [only] : ['', ...itsSkills]) add(call, skill, sums, cells)
+    },
+
+    /** Micro-cents of all of it. */
+    cost: () => total.cost_micro,
+    costOn: (day: string) => days.get(day)?.cost_micro ?? 0,
+    requests: () => total.requests,
+
+    result(): Breakdown {
+      const [p50, p95, p99] = percentiles(latency, [0.5, 0.95, 0.99]) as [number, number, number]
+      const { requests, cached, client_errors, server_errors } = total
+      const misses = requests - cached - client_errors - server_errors
+      return {
+        totals: {
+          requests,
+          prompt_tokens: total.prompt_tokens,
+          completion_tokens: total.completion_tokens,
+          total_tokens: tokensOf(total),
+          cost_cents: microToCents(total.cost_micro),
+        },
+        by_mode: toMap(modes),
+        by_model: toMap(models),
+        by_skill: toMap(skills),
+        by_day: [...days].sort(byName).map(([date, sums]) => ({
+          date,
+          requests: sums.requests,
+          total_tokens: tokensOf(sums),
+          cost_cents: microToCents(sums.cost_micro),
+        })),
+        latency_ms: { p50, p95, p99 },
+        cache: { hits: cached, misses, hit_rate: cached + misses > 0 ? cached / (cached + misses) : 0 },
+        errors: { '4xx': client_errors, '5xx': server_errors },
+      }
+    },
+  }
+}
+
+/** What a call without a mode or a model is listed under. */
+const NO_WORD = 'none'
+
+function sumsAt(map: Map<string, Sums>, name: string): Sums {
+  let sums = map.get(name)
+  if (!sums) {
+    sums = nothing()
+    map.set(name, sums)
+  }
+  return sums
+}
+
+const tokensOf = (sums: Sums): number => sums.prompt_tokens + sums.completion_tokens
+const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
+const toMap = (map: Map<string, Sums>) =>
+  Object.fromEntries(
+    [...map]
+      .sort(byName)
+      .map(([name, { requests, cost_micro }]) => [name, { requests, cost_cents: microToCents(cost_micro) }]),
+  )
