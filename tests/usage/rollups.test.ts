@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { OwnerScope } from '../../src/kernel/caller'
+import { KeyId, UserId } from '../../src/kernel/ids'
+import { createRollup, createUsageLog } from '../../src/usage'
+import { tallyOf } from '../../src/usage/report'
+import { usageCursors, usageRollups } from '../../src/usage/table'
+import { fakeClock } from '../support/clock'
+import { openTestStore } from '../support/store'
+import { type Asked, reportOf, type Told } from './oracle'
+
+const store = await openTestStore()
+const rollBatch = createRollup({ store })
+const HOUR = 3_600_000
+const START = Date.parse('2026-03-01T00:00:00Z')
+/** Every call of a test is before this, and every report is asked for at it. */
+const NOW = START + 4 * 24 * HOUR + 1_234_567
+
+const KEYS = [KeyId.create(), KeyId.create(), null]
+const SKILLS = ['skill-a', 'skill-b']
+
+const moment = fc.oneof(
+  fc.integer({ min: START, max: NOW - 1 }),
+  // The edges of hours and days are where a call is lost or counted twice.
+  fc
+    .tuple(fc.integer({ min: 0, max: 96 }), fc.constantFrom(-1, 0, 1))
+    .map(([hours, beside]) => START + hours * HOUR + beside),
+)
+
+const call = fc.record({
+  at: moment,
+  keyId: fc.constantFrom(...KEYS),
+  mode: fc.constantFrom('auto', 'fast', 'think', null),
+  resolvedMode: fc.constantFrom('fast', 'think', 'code', null),
+  model: fc.constantFrom('svc-1-flash', 'svc-1-think', null),
+  status: fc.constantFrom(200, 200, 200, 402, 404, 500, 503),
+  promptTokens: fc.nat(5_000),
+  completionTokens: fc.nat(5_000),
+  costMicro: fc.nat(1_000_000_000),
+  latencyMs: fc.oneof(fc.nat(200), fc.nat(120_000)),
+  skills: fc.subarray(SKILLS),
+})
+
+const question = fc.record(
+  {
+    span: fc.tuple(moment, moment).filter(([a, b]) => a !== b),
+    keyId: fc.constantFrom(...KEYS.filter((key) => key !== null)),
+    mode: fc.constantFrom('auto', 'fast', 'think', 'none'),
+    skill: fc.constantFrom(...SKILLS),
+  },
+  { requiredKeys: ['span'] },
+)
+
+const clock = fakeClock()
+
+function told(owner: OwnerScope, made: Omit<Told, keyof typeof fixed | 'owner' | 'cached'>): Told {
+  return { ...fixed, ...made, owner, cached: made.status === 200 && made.promptTokens % 3 === 0 }
+}
+const fixed = { requestId: 'req_1', userId: null, endpoint: '/completions', ttftMs: null, fallbackUsed: false }
+
+async function write(calls: readonly Told[]): Promise<void> {
+  for (const one of calls) {
+    const usage = createUsageLog({ clock: { ...clock, now: () => one.at } })
+    await store.write((tx) => usage.record(tx, one))
+  }
+}
+
+const close = (told: number, exact: number) => Math.abs(told - exact) <= exact / 100
+
+describe('a report', () => {
+  test('is what a scan of all calls says, however many of them are rolled', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.nat(1), call), { maxLength: 60 }),
+        fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 4 }),
+        fc.array(question, { minLength: 1, maxLength: 4 }),
+        async (made, batches, questions) => {
+          const owners: OwnerScope[] = [`user:${UserId.create()}`, `user:${UserId.create()}`]
+          const calls = made.map(([whose, one]) => told(owners[whose]!, one))
+          await write(calls)
+          for (const limit of batches) await rollBatch(limit)
+          for (const { span, ...choice } of questions) {
+            const asked: Asked = { ...choice, from: Math.min(...span), to: Math.max(...span) }
+            for (const owner of owners) {
+              const mine = calls.filter((one) => one.owner === owner)
+              const { latency_ms, ...said } = (await tallyOf(store.read, { owner, ...choice }, asked, NOW)).result()
+              const { latency_ms: exact, ...wanted } = reportOf(mine, asked)
+              expect(said).toEqual(wanted)
+              for (const rank of ['p50', 'p95', 'p99'] as const)
+                expect([latency_ms[rank], exact[rank], close(latency_ms[rank], exact[rank])]).toEqual([
+                  latency_ms[rank],
+                  exact[rank],
+                  true,
+                ])
+            }
+          }
+        },
+      ),
+      { numRuns: 60 },
+    )
+  }, 60_000)
+
+  test('is the same while others roll and write at the same time', async () => {
+    const owner: OwnerScope = `user:${UserId.create()}`
+    const one = fc.sample(call, 1)[0]!
+    const calls = Array.from({ length: 200 }, (_, n) => told(owner, { ...one, at: START + n * HOUR * 0.3 }))
+    await write(calls)
+    const asked = { from: START, to: NOW }
+    const wanted = reportOf(calls, asked).totals
+    const rollers = [createRollup({ store }), createRollup({ store }), createRollup({ store })]
+    const rolling = Promise.all(
+      rollers.map(async (roll) => {
+        for (let n = 0; n < 40; n++) await roll(7)
+      }),
+    )
+    for (let n = 0; n < 40; n++) {
+      const { totals } = (await tallyOf(store.read, { owner }, asked, NOW)).result()
+      expect(totals).toEqual(wanted)
+    }
+    await rolling
+    expect((await tallyOf(store.read, { owner }, asked, NOW)).result().totals).toEqual(wanted)
+  })
+})
+
+describe('the rollups', () => {
+  test('take each call once, whatever fails on the way', async () => {
+    const owner: OwnerScope = `user:${UserId.create()}`
+    const one = fc.sample(call, 1)[0]!
+    await write(Array.from({ length: 30 }, (_, n) => told(owner, { ...one, keyId: null, skills: [], at: START + n })))
+    const failing = { ...store, write: async () => Promise.reject(new Error('the disk is full')) }
+    await expect(createRollup({ store: failing as typeof store })()).rejects.toThrow('the disk is full')
+    while (!(await rollBatch(11)).done);
+    const t = store.read.of(usageRollups)
+    const rows = await store.read.select().from(t)
+    const mine = rows.filter((row) => row.owner === owner)
+    expect(mine.map(({ grain, requests }) => [grain, requests]).sort()).toEqual([
+      ['day', 30],
+      ['hour', 30],
+    ])
+    const c = store.read.of(usageCursors)
+    expect(await store.read.select({ name: c.name }).from(c)).toEqual([{ name: 'rollups' }])
+  })
+
+  test('are left alone when there is nothing new', async () => {
+    while (!(await rollBatch()).done);
+    expect(await rollBatch()).toEqual({ records: 0, done: true })
+  })
+})
