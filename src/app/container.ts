@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { createAgent } from '../agent'
 import {
   createAuditLog,
+  createAuditOversight,
   createAuditReading,
   createCheckpointBook,
   createCheckpoints,
@@ -16,7 +17,14 @@ import {
   createSessions,
   startSessionLoop,
 } from '../auth'
-import { createAccountLimits, createBalanceWatch, createBilling, createPrices, startHoldRecovery } from '../billing'
+import {
+  createAccountLimits,
+  createBalanceWatch,
+  createBilling,
+  createBillingDesk,
+  createPrices,
+  startHoldRecovery,
+} from '../billing'
 import { createChat } from '../chat'
 import { createClassifier } from '../classifier'
 import { createCompletions, ttlBy } from '../completions'
@@ -51,6 +59,8 @@ type Deps = {
   auditKey: SigningKey
   /** Seals what is stored and must be read again. */
   masterKey: Uint8Array
+  /** Where browsers find this server: its public URL, or where it listens. */
+  origin(): string
   /** This process, new at each start. */
   node: string
   /** Null where none is configured. */
@@ -81,6 +91,7 @@ export function buildContainer({
   stopping,
   observeEngine,
   masterKey,
+  origin,
 }: Deps) {
   const onError = (name: string, error: unknown) => log.error({ loop: name, ...errorFields(error) }, 'loop failed')
   const isDev = !config.production && config.origins.creditsInitialCents === 'default'
@@ -103,8 +114,9 @@ export function buildContainer({
   const idempotency = createIdempotency({ store, clock, masterKey })
   const events = createEventBus({ clock, onError })
   const orgs = createOrgs({ store, audit, events, clock })
+  const oversight = createAuditOversight({ store, clock, audit, checkpoints, book })
   const auditReading = createAuditReading({
-    ...{ store, clock, audit, checkpoints, book },
+    ...{ store, clock, oversight, checkpoints, book },
     assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewAudit', orgId),
   })
   const tiers = createTiers(config.tiers)
@@ -118,6 +130,9 @@ export function buildContainer({
   const accountLimits = createAccountLimits({ dialect: store.dialect, clock })
   const watch = createBalanceWatch({ limits: accountLimits, events })
   const billing = createBilling({ store, clock, audit, limits: accountLimits, watch, node, initialCredit })
+  const moneyDesk = createBillingDesk({
+    ...{ store, clock, audit, orgs, billing, limits: accountLimits, watch, masterKey, origin, settings: config },
+  })
   const passwords = createPasswords()
   const attempts = createAttempts({ clock })
   const { signup } = config
@@ -131,7 +146,14 @@ export function buildContainer({
   const agent = createAgent({ engines, clock })
   const completions = createCompletions({
     ...{ store, clock, audit, usage, events, settings, limiter, billing, prices, engines, classifier, conversations },
-    ...{ brandSoulOf: keys.brandSoulOf, agent, outbound, cacheEnabled: config.cacheEnabled, ttlS: ttlBy(config), stopping },
+    ...{
+      brandSoulOf: keys.brandSoulOf,
+      agent,
+      outbound,
+      cacheEnabled: config.cacheEnabled,
+      ttlS: ttlBy(config),
+      stopping,
+    },
   })
   const chat = createChat({ completions, clock })
   const health = createHealth({
@@ -145,6 +167,7 @@ export function buildContainer({
   /** Background work, started once the server listens (design 6). */
   const startLoops = () => [
     startHoldRecovery({ store, clock, audit, node, release: billing.release, onError }),
+    moneyDesk.topUps.start(onError),
     startLastUsedLoop({ store, sightings: keyUses, clock, onError }),
     startSessionLoop({ store, sightings: sessionUses, clock, onError }),
     startIdempotencyLoop({ idempotency, clock, onError }),
@@ -152,10 +175,10 @@ export function buildContainer({
   ]
 
   return {
-    ...{ auditReading, checkpoints, idempotency },
+    ...{ auditReading, oversight, checkpoints, idempotency },
     ...{ node, store, clock, log, outbound, audit, settings, usage, events, orgs, tiers, keys, sessions, limiter },
     ...{ increases },
-    ...{ billing, auth, authenticate, assertOrigin, prices, engines, classifier, conversations, agent, completions },
+    ...{ billing, moneyDesk, auth, authenticate, assertOrigin, prices, engines, classifier, conversations, agent, completions },
     ...{ chat, health, startLoops },
   }
 }

@@ -13,12 +13,13 @@ type Deps = { config: Config; container: Container; metrics: Metrics; place: Pla
 
 /** The operator plane: verbs over the same rooms, behind a socket that only this user can open (design 7). */
 export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
-  const { store, audit, clock, log, orgs, keys, increases, billing, engines, health } = container
+  const { store, audit, clock, log, orgs, keys, increases, limiter, tiers, billing, engines, health } = container
   const startedAt = clock.now()
   const { dataDir } = config
   const target = place.dialect === 'postgres' ? place.url : ''
   const operators = createOperators({
-    ...{ store, audit, clock, log, orgs, keys, increases, billing, engines, dataDir },
+    oversight: container.oversight,
+    ...{ store, audit, clock, log, orgs, keys, increases, limiter, tiers, billing, engines, dataDir },
     settings: config,
     configFile: config.file ?? resolve('svc.server.json'),
     setByEnvironment: config.origins.engines === 'environment',
@@ -50,8 +51,17 @@ export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
       dumpPostgres: (path) => dumpPostgres(target, path),
     }),
   })
-  let methodsOf: (path: string) => string[] = () => []
-  const plane = operatorRoutes(operators, operatorEdge({ log, methodsOf: (path) => methodsOf(path) }), metrics.registry)
-  methodsOf = createMethodTable(plane)
-  return plane
+  const planeFor = (identify: Parameters<typeof operatorEdge>[0]['identify']) => {
+    let methodsOf: (path: string) => string[] = () => []
+    const edge = operatorEdge({ log, methodsOf: (path) => methodsOf(path), identify })
+    const plane = operatorRoutes(operators, edge, metrics.registry)
+    methodsOf = createMethodTable(plane)
+    return plane
+  }
+  return {
+    /** For the socket. */
+    ops: planeFor(null),
+    /** For other machines, by operator key; null unless configured. */
+    remoteOps: config.opsListen ? planeFor(operators.access.identify) : null,
+  }
 }

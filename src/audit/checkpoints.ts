@@ -6,7 +6,7 @@ import { nextTurn } from '../kernel/turns'
 import { GENESIS } from './chain'
 import { isAuthentic, signCheckpoint } from './checkpoint'
 import type { CheckpointBook } from './checkpoint-book'
-import { holds } from './integrity'
+import { isEvent } from './integrity'
 import { endOfStretch, headOf, headsSince } from './repository'
 import type { ChainScope, Checkpoint } from './schema'
 import type { AuditHeadRow } from './table'
@@ -62,7 +62,7 @@ export function createCheckpoints({ store, clock, key, book, onBroken }: Deps) {
       for (const head of heads) {
         const last = await book.newest(head.scope)
         if (!isDue(head, last, now, all)) continue
-        if (await holds(store.read, head.scope, last)) due.push(sign(head.scope, head))
+        if (await isEvent(store.read, head.scope, last)) due.push(sign(head.scope, head))
         else reportOnce(last!)
       }
       if (due.length) await book.append(due)
@@ -114,7 +114,7 @@ export function createCheckpoints({ store, clock, key, book, onBroken }: Deps) {
     const { scope, seq, public_key, signed_at } = checkpoint
     if (!isAuthentic(checkpoint)) return `the signature for ${scope} #${seq} is not genuine`
     if (public_key !== key.publicKey) return `${scope} #${seq} was signed with another key than this server's`
-    if (await holds(reader, scope as ChainScope, checkpoint)) return null
+    if (await isEvent(reader, scope as ChainScope, checkpoint)) return null
     return `audit ${scope} #${seq}: is not the event that was signed at ${signed_at}`
   }
 }

@@ -2,5 +2,6 @@
 export { createCheckpointBook } from './checkpoint-book'
 export { startCheckpointLoop } from './checkpoint-loop'
 export { type Checkpoints, createCheckpoints } from './checkpoints'
+export { type AuditOversight, createAuditOversight } from './oversight'
 export { type AuditReading, createAuditReading } from './reading'
 export { type AuditLog, createAuditLog } from './service'

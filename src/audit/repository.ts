@@ -162,3 +162,13 @@ export const headsSince = query<{ after: string; upTo: string; since: number }>(
     .where(and(gt(t.scope, sql`${p.after}`), lte(t.scope, sql`${p.upTo}`), gte(t.at, sql`${p.since}`)))
     .orderBy(asc(t.scope))
 })
+
+/** How often each action stands in `above < seq <= upTo` of a chain. */
+export const actionsBetween = query<{ scope: ChainScope; above: number; upTo: number }>()((db, p) => {
+  const t = db.of(auditEvents)
+  return db
+    .select({ action: t.action, count: sql<number>`count(*)` })
+    .from(t)
+    .where(and(eq(t.scope, p.scope), gt(t.seq, sql`${p.above}`), lte(t.seq, sql`${p.upTo}`)))
+    .groupBy(t.action)
+})

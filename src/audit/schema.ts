@@ -39,6 +39,7 @@ export const ENTITY_TYPES = [
   'rate_limit',
   'user',
   'engine',
+  'operator',
 ] as const
 export type EntityType = (typeof ENTITY_TYPES)[number]
 
@@ -147,3 +148,28 @@ export const Integrity = t.Object({
   checked_at: Timestamp,
 })
 export type Integrity = Static<typeof Integrity>
+
+/** Where a chain ends, to be written down somewhere else. */
+export const AuditHead = t.Object({
+  object: t.Literal('audit_head'),
+  scope: t.String(),
+  seq: t.Integer(),
+  hash: t.String(),
+  checkpoint: Checkpoint,
+})
+export type AuditHead = Static<typeof AuditHead>
+
+/** What an operator is told of one chain. `neighbours` are the first broken event and those beside it. */
+export const ChainCheck = t.Object({
+  object: t.Literal('audit_check'),
+  scope: t.String(),
+  ok: t.Boolean(),
+  events_checked: t.Integer(),
+  head_seq: t.Integer(),
+  head_hash: t.String(),
+  checkpoint_seq: nullable(t.Integer()),
+  faults: t.Array(t.String()),
+  neighbours: t.Array(t.Object({ seq: t.Integer(), event: AuditEvent })),
+  checked_at: Timestamp,
+})
+export type ChainCheck = Static<typeof ChainCheck>

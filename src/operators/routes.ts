@@ -1,10 +1,13 @@
 import { Elysia } from 'elysia'
+import { AuditHead, ChainCheck } from '../audit/schema'
 import { readJson } from '../http/body'
 import { answer, errors } from '../http/envelope'
-import { type operatorEdge, toOperatorCall } from '../http/operator-edge'
+import { admitOperator, type operatorEdge, toOperatorCall } from '../http/operator-edge'
+import { csvHeaders } from '../kernel/csv'
 import { pageFields } from '../kernel/page'
 import { checked, checkedQuery, t } from '../kernel/schema'
 import { ApiKey, ApiKeyWithSecret, KeyPage, KeyRotation, RotatedKey } from '../keys/schema'
+import { Increase, IncreasePage, IncreaseQuery, RateLimits } from '../rate-limits/schema'
 import * as words from './schema'
 import type { OperatorService } from './service'
 
@@ -17,13 +20,20 @@ type Exposition = { contentType: string; metrics(): Promise<string> }
 export const operatorRoutes = (operators: OperatorService, edge: Edge, exposition: Exposition) =>
   new Elysia()
     .use(edge)
-    .onParse(({ request }) => readJson(request))
+    .onParse((context) => {
+      admitOperator(context as never)
+      return readJson(context.request)
+    })
+    .onTransform((context) => admitOperator(context as never))
     .get('/metrics', async ({ set }) => {
       set.headers['content-type'] = exposition.contentType
       return await exposition.metrics()
     })
     .use(keyRoutes(operators.keys, edge))
+    .use(limitRoutes(operators.limits, edge))
+    .use(accessRoutes(operators.access, edge))
     .use(creditRoutes(operators.credits, edge))
+    .use(auditRoutes(operators.audit, edge))
     .use(engineRoutes(operators.engines, edge))
     .use(serverRoutes(operators, edge))
 
@@ -41,6 +51,10 @@ const keyRoutes = (keys: OperatorService['keys'], edge: Edge) =>
     .post('', (context) => keys.create(toOperatorCall(context), context.body), {
       body: checked(words.NewOperatorKey),
       response: { 200: answer(ApiKeyWithSecret), ...errors(400, 404, 409) },
+    })
+    .post('/check', (context) => keys.check(toOperatorCall(context), context.body.key), {
+      body: checked(words.KeyCheck),
+      response: { 200: answer(words.CheckedKey), ...errors(400) },
     })
     .get('/:ref', (context) => keys.get(toOperatorCall(context), context.params.ref), {
       params: ByRef,
@@ -61,6 +75,58 @@ const keyRoutes = (keys: OperatorService['keys'], edge: Edge) =>
       response: { 200: answer(ApiKey), ...errors(404, 409) },
     })
 
+const limitRoutes = (limits: OperatorService['limits'], edge: Edge) =>
+  new Elysia({ prefix: '/ops/v1' })
+    .use(edge)
+    .get('/tiers', (context) => ({ tiers: limits.tierTable(toOperatorCall(context)) }), {
+      response: { 200: answer(words.TierList) },
+    })
+    .put('/tiers/:ref', (context) => limits.setTier(toOperatorCall(context), context.params.ref, context.body.tier), {
+      params: ByRef,
+      body: checked(words.NewTier),
+      response: { 200: answer(ApiKey), ...errors(400, 404, 409) },
+    })
+    .get('/keys/:ref/limits', (context) => limits.windowsOf(toOperatorCall(context), context.params.ref), {
+      params: ByRef,
+      response: { 200: answer(RateLimits), ...errors(404, 409) },
+    })
+    .get(
+      '/limits',
+      async (context) => {
+        const page = await limits.list(toOperatorCall(context), context.query)
+        return { requests: page.items, ...pageFields(page) }
+      },
+      { query: checkedQuery(IncreaseQuery), response: { 200: answer(IncreasePage), ...errors(400) } },
+    )
+    .get('/limits/:ref', (context) => limits.get(toOperatorCall(context), context.params.ref), {
+      params: ByRef,
+      response: { 200: answer(Increase), ...errors(404) },
+    })
+    .post('/limits/:ref', (context) => limits.decide(toOperatorCall(context), context.params.ref, context.body), {
+      params: ByRef,
+      body: checked(words.LimitDecision),
+      response: { 200: answer(Increase), ...errors(400, 404, 409) },
+    })
+
+const accessRoutes = (access: OperatorService['access'], edge: Edge) =>
+  new Elysia({ prefix: '/ops/v1/operators' })
+    .use(edge)
+    .get('', async (context) => ({ operators: await access.list(toOperatorCall(context)) }), {
+      response: { 200: answer(words.OperatorList) },
+    })
+    .post('', (context) => access.add(toOperatorCall(context), context.body), {
+      body: checked(words.NewOperator),
+      response: { 200: answer(words.OperatorWithSecret), ...errors(400, 409) },
+    })
+    .post('/:ref/rotate', (context) => access.rotate(toOperatorCall(context), context.params.ref), {
+      params: ByRef,
+      response: { 200: answer(words.OperatorWithSecret), ...errors(404, 409) },
+    })
+    .delete('/:ref', (context) => access.revoke(toOperatorCall(context), context.params.ref), {
+      params: ByRef,
+      response: { 200: answer(words.Operator), ...errors(404) },
+    })
+
 const creditRoutes = (credits: OperatorService['credits'], edge: Edge) =>
   new Elysia({ prefix: '/ops/v1/credits' })
     .use(edge)
@@ -72,6 +138,49 @@ const creditRoutes = (credits: OperatorService['credits'], edge: Edge) =>
       body: checked(words.NewGrant),
       response: { 200: answer(words.Grant), ...errors(400, 404, 409) },
     })
+
+const auditRoutes = (audit: OperatorService['audit'], edge: Edge) =>
+  new Elysia({ prefix: '/ops/v1/audit' })
+    .use(edge)
+    .get(
+      '',
+      async (context) => {
+        const page = await audit.list(toOperatorCall(context), context.query)
+        return { events: page.items, ...pageFields(page) }
+      },
+      {
+        query: checkedQuery(words.OperatorAuditQuery),
+        response: { 200: answer(words.AuditPage), ...errors(400, 404) },
+      },
+    )
+    .get(
+      '/export',
+      async (context) => {
+        const pieces = audit.exportCsv(toOperatorCall(context), context.query)
+        const first = await pieces.next()
+        return new Response(joined(first, pieces) as unknown as BodyInit, { headers: csvHeaders('audit') })
+      },
+      { query: checkedQuery(words.OperatorAuditFilters), response: { 200: answer(t.String()), ...errors(400, 404) } },
+    )
+    .get('/head', (context) => audit.head(toOperatorCall(context), context.query.owner), {
+      query: checkedQuery(words.ChainQuery),
+      response: { 200: answer(AuditHead), ...errors(404) },
+    })
+    .get(
+      '/actions',
+      async (context) => ({ actions: await audit.actions(toOperatorCall(context), context.query.owner) }),
+      { query: checkedQuery(words.ChainQuery), response: { 200: answer(words.ActionCounts), ...errors(404) } },
+    )
+    .post('/check', (context) => audit.check(toOperatorCall(context), context.query), {
+      query: checkedQuery(words.CheckQuery),
+      response: { 200: answer(ChainCheck), ...errors(400, 404) },
+    })
+
+/** What fails before the first piece keeps its status. */
+async function* joined(first: IteratorResult<string>, rest: AsyncGenerator<string>): AsyncGenerator<string> {
+  if (!first.done) yield first.value
+  yield* rest
+}
 
 const engineRoutes = (engines: OperatorService['engines'], edge: Edge) =>
   new Elysia({ prefix: '/ops/v1/engines' })

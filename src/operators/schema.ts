@@ -1,8 +1,11 @@
+import { AuditEvent, AuditFilters, AuditQuery } from '../audit/schema'
 import { UPSTREAM_KINDS } from '../engines'
-import { SCOPES, TIERS } from '../kernel/caller'
+import { OPERATOR_ROLES, SCOPES, TIERS } from '../kernel/caller'
+import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
-import { KeyPatch, NewKey } from '../keys/schema'
+import { ApiKey, KeyPatch, NewKey } from '../keys/schema'
+import { Decision } from '../rate-limits/schema'
 
 /** An org by id, slug or name; a user by id or e-mail address. */
 const Ref = t.String({ minLength: 1, maxLength: 320 })
@@ -31,6 +34,23 @@ export type NewOperatorKey = Static<typeof NewOperatorKey>
 /** What an owner may set on a key, and its tier. */
 export const OperatorKeyPatch = t.Object({ ...KeyPatch.properties, tier: t.Optional(oneOf(TIERS)) })
 export type OperatorKeyPatch = Static<typeof OperatorKeyPatch>
+
+/** A chain besides: `server` is the one of what belongs to no tenant. */
+const chain = { owner: t.Optional(Ref) }
+export const OperatorAuditQuery = t.Object({ ...AuditQuery.properties, ...chain })
+export const OperatorAuditFilters = t.Object({ ...AuditFilters.properties, ...chain })
+export const ChainQuery = t.Object(chain)
+export const CheckQuery = t.Object({
+  ...chain,
+  from_seq: t.Optional(t.Integer({ minimum: 1, description: 'Where to begin; the first event unless said' })),
+  head: t.Optional(t.String({ maxLength: 100, description: 'SEQ:HASH that was written down elsewhere' })),
+})
+export const AuditPage = t.Object({
+  events: t.Array(AuditEvent),
+  has_more: t.Boolean(),
+  next_cursor: nullable(t.String()),
+})
+export const ActionCounts = t.Object({ actions: t.Array(t.Object({ action: t.String(), count: t.Integer() })) })
 
 export const OwnerQuery = t.Object({ owner: t.Optional(Ref) })
 
@@ -152,3 +172,57 @@ export const AddedEngine = t.Object({
   tests: t.Array(EngineTest),
 })
 export type AddedEngine = Static<typeof AddedEngine>
+
+export const OperatorKeyId = defineId('operator_key')
+export type OperatorKeyId = Id<'operator_key'>
+
+/** Body of `POST /ops/v1/operators`. */
+export const NewOperator = t.Object({
+  name: t.String({ minLength: 1, maxLength: 64, pattern: '^[^\\s]' }),
+  role: oneOf(OPERATOR_ROLES),
+  expires_at: t.Optional(nullable(Timestamp)),
+})
+export type NewOperator = Static<typeof NewOperator>
+
+/** An operator key, without its secret. */
+export const Operator = t.Object({
+  id: OperatorKeyId.schema,
+  object: t.Literal('operator_key'),
+  name: t.String(),
+  prefix: t.String(),
+  role: oneOf(OPERATOR_ROLES),
+  status: oneOf(['active', 'expired', 'revoked'] as const),
+  created: Timestamp,
+  last_used_at: nullable(Timestamp),
+  expires_at: nullable(Timestamp),
+  revoked_at: nullable(Timestamp),
+})
+export type Operator = Static<typeof Operator>
+export const OperatorList = t.Object({ operators: t.Array(Operator) })
+
+export const OperatorWithSecret = t.Object({ ...Operator.properties, key: t.String({ description: 'Shown once' }) })
+export type OperatorWithSecret = Static<typeof OperatorWithSecret>
+
+/** One row of the tier table (contract 1.6), a minute. */
+export const TierRow = t.Object({
+  id: oneOf(TIERS),
+  object: t.Literal('tier'),
+  rpm: t.Integer(),
+  tpm: t.Integer(),
+  text: t.Integer(),
+  stealth: t.Integer(),
+  image: t.Integer(),
+  research: t.Integer(),
+  video: t.Integer(),
+})
+export type TierRow = Static<typeof TierRow>
+export const TierList = t.Object({ tiers: t.Array(TierRow) })
+export const NewTier = t.Object({ tier: oneOf(TIERS) })
+
+/** Body of `POST /ops/v1/limits/{id}`: an operator may give another tier than was asked for. */
+export const LimitDecision = t.Object({ ...Decision.properties, tier: t.Optional(oneOf(TIERS)) })
+export type LimitDecision = Static<typeof LimitDecision>
+
+/** Body of `POST /ops/v1/keys/check`: a whole secret, over the socket or TLS only. */
+export const KeyCheck = t.Object({ key: t.String({ minLength: 1, maxLength: 512 }) })
+export const CheckedKey = t.Object({ object: t.Literal('key_check'), known: t.Boolean(), key: nullable(ApiKey) })

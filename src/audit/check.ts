@@ -1,0 +1,59 @@
+import { type Clock, iso } from '../kernel/clock'
+import { invalidInput } from '../kernel/errors'
+import type { Reader } from '../kernel/store'
+import { GENESIS, present } from './chain'
+import { isEvent, type Place } from './integrity'
+import { headOf, pageOfChain } from './repository'
+import type { ChainCheck, ChainScope, Checkpoint } from './schema'
+import { type BrokenLink, walkChain } from './walk'
+
+type Asked = {
+  from_seq?: number
+  /** `SEQ:HASH`, as it was written down. */
+  head?: string
+  checkpoint: Checkpoint | null
+  signal: AbortSignal
+}
+
+/** The same for operators: from a place on, and with the first broken link and the events on both sides of it. */
+export async function checkChain(reader: Reader, clock: Clock, scope: ChainScope, asked: Asked): Promise<ChainCheck> {
+  const kept = asked.head === undefined ? null : readPlace(asked.head)
+  const [head] = await headOf(reader, { scope })
+  const end = head?.seq ?? 0
+  const above = Math.min(Math.max((asked.from_seq ?? 1) - 1, 0), end)
+  let [events, last] = [0, above]
+  const { broken } = await walkChain(reader, { scope, above, upTo: end, signal: asked.signal }, ({ seq }) => {
+    events += 1
+    last = seq
+  })
+  const faults = broken ? broken.faults.map((fault) => `#${broken.row.seq} ${fault}`) : []
+  if (!broken && last !== end) faults.push(`#${last} is the last event, and the head says #${end}`)
+  else if (!broken && !(await isEvent(reader, scope, head))) faults.push(`#${end} is not the event that the head names`)
+  if (!(await isEvent(reader, scope, asked.checkpoint))) faults.push(unlike(asked.checkpoint!, 'was signed'))
+  if (!(await isEvent(reader, scope, kept))) faults.push(unlike(kept!, 'was kept'))
+  return {
+    object: 'audit_check',
+    scope,
+    ok: faults.length === 0,
+    events_checked: events,
+    head_seq: end,
+    head_hash: head?.hash ?? GENESIS,
+    checkpoint_seq: asked.checkpoint?.seq ?? null,
+    faults,
+    neighbours: broken ? await around(reader, scope, broken) : [],
+    checked_at: iso(clock.now()),
+  }
+}
+
+const unlike = ({ seq, hash }: Place, how: string): string => `#${seq} is not the event that ${how}, ${hash}`
+
+async function around(reader: Reader, scope: ChainScope, { row }: BrokenLink) {
+  const rows = await pageOfChain(reader, { scope, above: Math.max(row.seq - 2, 0), upTo: row.seq + 1, limit: 3 })
+  return rows.map((each) => ({ seq: each.seq, event: present(each) }))
+}
+
+function readPlace(word: string): Place {
+  const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(word) ?? []
+  if (seq && hash) return { seq: Number(seq), hash }
+  throw invalidInput('head', '"head" is a place of the chain, SEQ:HASH, as `svc-admin audit head` prints it.')
+}

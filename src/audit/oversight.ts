@@ -1,0 +1,73 @@
+import type { Call, Caller } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { csvFile } from '../kernel/csv'
+import { readRange } from '../kernel/range'
+import type { Store } from '../kernel/store'
+import { nextTurn } from '../kernel/turns'
+import { GENESIS } from './chain'
+import { checkChain } from './check'
+import type { CheckpointBook } from './checkpoint-book'
+import type { Checkpoints } from './checkpoints'
+import { EXPORT_COLUMNS } from './columns'
+import { exportRows } from './export'
+import { actionsBetween, headOf } from './repository'
+import { orgOf } from './rules'
+import type { AuditFilters, AuditHead, ChainCheck, ChainScope } from './schema'
+import type { AuditLog } from './service'
+
+type Deps = { store: Store; clock: Clock; audit: AuditLog; checkpoints: Checkpoints; book: CheckpointBook }
+
+const WINDOW = 5_000
+
+export type AuditOversight = ReturnType<typeof createAuditOversight>
+
+/** What can be done with a chain once it is settled that the caller may. */
+export function createAuditOversight({ store, clock, audit, checkpoints, book }: Deps) {
+  return { exportCsv, head, actions, check }
+
+  /**
+   * The CSV in pieces, newest event first. That it was taken is on the record first, and so in the file
+   * itself. Throws 400 for dates that are none, before anything is recorded.
+   */
+  async function* exportCsv(call: Call<Caller>, scope: ChainScope, filters: AuditFilters): AsyncGenerator<string> {
+    readRange(filters)
+    await store.write((tx) => audit.record(tx, call, exported(scope, filters)))
+    yield* csvFile(EXPORT_COLUMNS, exportRows(store.read, { scope, filters, signal: call.signal }))
+  }
+
+  async function head(scope: ChainScope): Promise<AuditHead> {
+    const [end] = await headOf(store.read, { scope })
+    const checkpoint = { ...(await checkpoints.newest(scope)) }
+    return { object: 'audit_head', scope, seq: end?.seq ?? 0, hash: end?.hash ?? GENESIS, checkpoint }
+  }
+
+  /** How often each action stands in a chain, most frequent first. */
+  async function actions(scope: ChainScope, signal: AbortSignal): Promise<{ action: string; count: number }[]> {
+    const [end] = await headOf(store.read, { scope })
+    const counts = new Map<string, number>()
+    for (let above = 0; above < (end?.seq ?? 0) && !signal.aborted; above += WINDOW) {
+      for (const { action, count } of await actionsBetween(store.read, { scope, above, upTo: above + WINDOW })) {
+        counts.set(action, (counts.get(action) ?? 0) + Number(count))
+      }
+      await nextTurn()
+    }
+    return [...counts].map(([action, count]) => ({ action, count })).sort((a, b) => b.count - a.count)
+  }
+
+  async function check(
+    scope: ChainScope,
+    asked: { from_seq?: number; head?: string; signal: AbortSignal },
+  ): Promise<ChainCheck> {
+    return checkChain(store.read, clock, scope, { ...asked, checkpoint: await book.newest(scope) })
+  }
+}
+
+/** Which dates and which filters; the values of the others are the reader's own business. */
+const exported = (scope: ChainScope, { from, to, ...others }: AuditFilters) => ({
+  action: 'audit.exported',
+  entityType: orgOf(scope) ? ('organization' as const) : ('user' as const),
+  entityId: scope === 'server' ? null : scope.slice(scope.indexOf(':') + 1),
+  scope,
+  input: { metadata: { from: from ?? null, to: to ?? null, filters: Object.keys(others).sort() } },
+  output: { status: 200 },
+})
