@@ -1,0 +1,194 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { eventually, startTarget } from './support'
+import { pricedEngines } from './support/prices'
+import { sendRaw } from './support/raw'
+import type { Sending } from './support/reply'
+
+/*
+ * H of reliability 3, on the routes that take a key today. H16 (24 hours) needs a clock and stands in
+ * tests/idempotency/replay.test.ts; H17 (kill -9) stands below and in tests/chaos.
+ */
+const target = await startTarget({ env: pricedEngines })
+const { send, people, upstream } = target
+
+let made = 0
+const newKey = () => `h-${++made}`
+const post = (path: string, key: string, body?: unknown, sending: Sending = {}) =>
+  send('POST', path, { body, ...sending, headers: { 'idempotency-key': key, ...sending.headers } })
+const executions = (prompt: string) => upstream.calls.filter((call) => call.prompt.includes(prompt)).length
+const FRESH = { headers: { 'cache-control': 'no-cache' } }
+const ask = (prompt: string) => ({ prompt, mode: 'fast', conversation_id: null })
+const codeOf = ({ status, body }: { status: number; body: { error?: { code: string } } }) =>
+  `${status} ${body.error?.code ?? 'ok'}`
+
+describe('H1, H11 a key that is none is 400, and nothing is done', () => {
+  test.each([
+    ['empty', ''],
+    ['257 characters', 'k'.repeat(257)],
+    ['a blank', 'a b'],
+    ['a slash', 'a/b'],
+    ['two joined', 'k1, k2'],
+    ['a quote', '"k"'],
+  ])('%s', async (_, key) => {
+    const prompt = `bad key ${++made}`
+    expect(codeOf(await post('completions', key, ask(prompt)))).toBe('400 validation_error')
+    expect(executions(prompt)).toBe(0)
+  })
+
+  test.each([
+    ['letters of another alphabet', Buffer.from('ключ')],
+    ['a NUL', Buffer.from('a\0')],
+    ['two headers', Buffer.from('k1\r\nIdempotency-Key: k2')],
+  ])('%s, byte for byte', async (_, key) => {
+    const prompt = `raw key ${++made}`
+    const body = JSON.stringify(ask(prompt))
+    const lines = `POST /api/v1/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${people.secrets.k1}\r\n`
+    const rest = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n`
+    const bytes = Buffer.concat([Buffer.from(`${lines}${rest}Idempotency-Key: `), key, Buffer.from(`\r\n\r\n${body}`)])
+    expect((await sendRaw(target.port, bytes)).statuses).toEqual([400])
+    expect(executions(prompt)).toBe(0)
+  })
+})
+
+test('H2 256 characters, every sign of the alphabet among them, are a key', async () => {
+  expect((await post('keys', 'AZaz09-_.:'.padEnd(256, 'z'), {})).status).toBe(201)
+})
+
+test('H4 of twenty at once with one key, one runs; the others are told so or get its answer', async () => {
+  const prompt = 'twenty at once [[delay:20]]'
+  const key = newKey()
+  const replies = await Promise.all(Array.from({ length: 20 }, () => post('completions', key, ask(prompt))))
+  const done = replies.filter(({ status }) => status === 200)
+  expect(done.filter(({ headers }) => !headers.has('x-idempotent-replay'))).toHaveLength(1)
+  expect(new Set(done.map(({ text }) => text)).size).toBe(1)
+  expect(new Set(replies.filter(({ status }) => status !== 200).map(codeOf))).toEqual(
+    new Set(['409 idempotency_conflict']),
+  )
+  expect(executions(prompt)).toBe(1)
+  expect((await post('completions', key, ask(prompt))).text).toBe(done[0]!.text)
+})
+
+describe('H5 a key that stands for another request is 409', () => {
+  const key = newKey()
+  const used = post('keys', key, { name: 'first' })
+  test.each([
+    ['another body', 'keys', { name: 'second' }],
+    ['the same body in other bytes', 'keys', '{ "name": "first" }'],
+    ['another route', 'completions', { name: 'first' }],
+    ['a body that is not JSON', 'keys', '{'],
+  ])('%s', async (_, path, body) => {
+    expect((await used).status).toBe(201)
+    expect(codeOf(await post(path, key, body))).toBe('409 idempotency_conflict')
+  })
+
+  test('other methods take no key: they run as they are (contract 1.7)', async () => {
+    const { body } = await used
+    const renamed = await send('PATCH', `keys/${body.id}`, { body: { name: 'x' }, headers: { 'idempotency-key': key } })
+    expect({ status: renamed.status, name: renamed.body.name }).toEqual({ status: 200, name: 'x' })
+  })
+})
+
+test('H7 the same user gets the answer with another key or a session; another user runs anew', async () => {
+  const key = newKey()
+  const first = await post('keys', key, {})
+  for (const as of ['k1b', 'session'] as const) expect((await post('keys', key, {}, { as })).text).toBe(first.text)
+  const other = await post('keys', key, {}, { as: 'k2' })
+  expect(other.headers.has('x-idempotent-replay')).toBe(false)
+  expect(other.body.id).not.toBe(first.body.id)
+})
+
+describe('what is refused is not stored', () => {
+  test('H8 a request that was invalid may be corrected under its key', async () => {
+    const key = newKey()
+    expect(codeOf(await post('keys', key, { name: 7 }))).toBe('400 validation_error')
+    expect((await post('keys', key, { name: 'corrected' })).status).toBe(201)
+  })
+
+  test('nor is a lack of credit, nor a lack of scope, which comes first', async () => {
+    const poor = await people.newcomer({ cents: 0, scopes: ['completions'] })
+    const key = newKey()
+    expect(codeOf(await post('completions', key, ask('poor'), { key: poor.key }))).toBe('402 insufficient_credits')
+    expect(codeOf(await post('keys', 'not a key', {}, { key: poor.key }))).toBe('403 missing_scope')
+    await target.ops('POST', '/ops/v1/credits', { owner: poor.email, amount_cents: 100 })
+    expect((await post('completions', key, ask('poor'), { key: poor.key })).status).toBe(200)
+  })
+
+  test('H10 an engine that fails leaves the key free, no charge, and the retry is the one effect', async () => {
+    const person = await people.newcomer({ cents: 100 })
+    const key = newKey()
+    const body = ask('fails [[fail:9]]')
+    expect(codeOf(await post('completions', key, body, { key: person.key }))).toBe('503 engine_unavailable')
+    expect(await target.moneyOf(person.email)).toEqual({ balance: 100, held: 0 })
+    upstream.reset()
+    const again = await post('completions', key, ask('works'), { key: person.key })
+    expect(again.status).toBe(200)
+    const { balance } = await target.moneyOf(person.email)
+    expect(balance).toBeLessThan(100)
+    expect((await post('completions', key, ask('works'), { key: person.key })).text).toBe(again.text)
+    expect((await target.moneyOf(person.email)).balance).toBe(balance)
+  })
+})
+
+test('H13 the answer is replayed when what it made is gone', async () => {
+  const key = newKey()
+  const first = await post('keys', key, {})
+  expect((await send('DELETE', `keys/${first.body.id}`)).status).toBe(200)
+  expect((await post('keys', key, {})).text).toBe(first.text)
+})
+
+test('H19 a replay counts as a request and costs no credit', async () => {
+  const person = await people.newcomer({ cents: 100, tier: 'free' })
+  const key = newKey()
+  const left = async () => {
+    const reply = await post('completions', key, ask('counted'), { key: person.key })
+    return Number(reply.headers.get('x-ratelimit-remaining-requests'))
+  }
+  const first = await left()
+  const paid = await target.moneyOf(person.email)
+  expect(await left()).toBe(first - 1)
+  expect(await target.moneyOf(person.email)).toEqual(paid)
+})
+
+test('a stream takes no key: it runs each time, and whatever the header says', async () => {
+  const body = { ...ask('streamed'), stream: true }
+  for (const key of ['h-stream', 'h-stream', 'no key at all'])
+    expect((await post('completions', key, body, FRESH)).status).toBe(200)
+  expect(executions('streamed')).toBe(3)
+})
+
+test('H14, H17 after kill -9 an answer is replayed, what was running is free, and no secret lies about', async () => {
+  const one = await startTarget()
+  const call = (path: string, key: string, body: unknown) =>
+    one.send('POST', path, { body, headers: { 'idempotency-key': key } })
+  const answered = await call('keys', 'answered', { name: 'kept' })
+  const running = call('completions', 'running', ask('hangs [[hang]]')).catch(() => null)
+  await eventually(
+    () => one.upstream.calls.some(({ prompt }) => prompt.includes('[[hang]]')),
+    (asked) => asked,
+  )
+  expect(codeOf(await call('completions', 'running', ask('hangs [[hang]]')))).toBe('409 idempotency_conflict')
+  await one.murder()
+  await running
+  const stored = await Array.fromAsync(new Bun.Glob('svc.db*').scan(one.folder), (name) =>
+    Bun.file(`${one.folder}/${name}`).text(),
+  )
+  expect(stored.join('').includes(answered.body.key)).toBe(false)
+
+  const next = await one.again()
+  afterAll(() => next.kill())
+  const retry = (path: string, key: string, body: unknown) =>
+    fetch(`${next.url}/api/v1/${path}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${one.people.secrets.k1}`,
+        'content-type': 'application/json',
+        'idempotency-key': key,
+      },
+      body: JSON.stringify(body),
+    })
+  const replay = await retry('keys', 'answered', { name: 'kept' })
+  expect(replay.headers.get('x-idempotent-replay')).toBe('true')
+  expect(await replay.text()).toBe(answered.text)
+  const free = async () => (await retry('completions', 'running', ask('hangs no more'))).status
+  expect(await eventually(free, (status) => status !== 409, 2_500)).toBe(200)
+}, 60_000)
