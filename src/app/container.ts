@@ -45,7 +45,7 @@ import { createKeyLookup, createKeys, startLastUsedLoop } from '../keys'
 import { createOrgs } from '../orgs'
 import { createIncreases, createRateLimiter, createTiers } from '../rate-limits'
 import { createSettings } from '../settings'
-import { createUsageLog } from '../usage'
+import { createUsageLog, createUsageReading, startRollupLoop } from '../usage'
 import type { Config } from './config'
 import type { Redis } from './redis'
 import { API_VERSION } from './version'
@@ -133,6 +133,11 @@ export function buildContainer({
   const moneyDesk = createBillingDesk({
     ...{ store, clock, audit, orgs, billing, limits: accountLimits, watch, masterKey, origin, settings: config },
   })
+  const usageReading = createUsageReading({
+    ...{ store, clock, audit, balanceOf: billing.balance },
+    capsOf: async (reader, owner) => (await accountLimits.of(reader, owner)).caps,
+    assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewUsage', orgId),
+  })
   const passwords = createPasswords()
   const attempts = createAttempts({ clock })
   const { signup } = config
@@ -166,6 +171,7 @@ export function buildContainer({
 
   /** Background work, started once the server listens (design 6). */
   const startLoops = () => [
+    startRollupLoop({ store, clock, onError }),
     startHoldRecovery({ store, clock, audit, node, release: billing.release, onError }),
     moneyDesk.topUps.start(onError),
     startLastUsedLoop({ store, sightings: keyUses, clock, onError }),
@@ -177,8 +183,20 @@ export function buildContainer({
   return {
     ...{ auditReading, oversight, checkpoints, idempotency },
     ...{ node, store, clock, log, outbound, audit, settings, usage, events, orgs, tiers, keys, sessions, limiter },
-    ...{ increases },
-    ...{ billing, moneyDesk, auth, authenticate, assertOrigin, prices, engines, classifier, conversations, agent, completions },
+    ...{ increases, usageReading },
+    ...{
+      billing,
+      moneyDesk,
+      auth,
+      authenticate,
+      assertOrigin,
+      prices,
+      engines,
+      classifier,
+      conversations,
+      agent,
+      completions,
+    },
     ...{ chat, health, startLoops },
   }
 }

@@ -70,6 +70,7 @@ async function openLocked({ config, clock, log, serving }: Required<OpenOptions>
       log,
       auditKey: secrets.auditKey,
       masterKey: secrets.masterKey,
+      origin: () => config.publicUrl.replace(/\/$/, '') || url || `http://${config.host}:${config.port}`,
       node,
       redis,
       stopping: stopping.signal,
@@ -81,7 +82,7 @@ async function openLocked({ config, clock, log, serving }: Required<OpenOptions>
   const databaseMs = clock.monotonic() - startedAt
   const api = createServer({ config, container, metrics })
   let url: string | null = null
-  const ops = createOps({ config, container, metrics, place, apiUrl: () => url })
+  const { ops, remoteOps } = createOps({ config, container, metrics, place, apiUrl: () => url })
   const findings: Findings = {
     newSecrets: secrets.isNew,
     newDatabase: schema.applied === 0,
@@ -91,7 +92,7 @@ async function openLocked({ config, clock, log, serving }: Required<OpenOptions>
   }
 
   return {
-    ...{ config, api, ops, container, store, metrics, log, clock, findings },
+    ...{ config, api, ops, remoteOps, container, store, metrics, log, clock, findings },
     /** Tells the operator plane where the API listens. */
     listensAt: (address: string) => {
       url = address

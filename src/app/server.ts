@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { auditRoutes } from '../audit/routes'
 import { authRoutes } from '../auth/routes'
+import { billingPageRoutes, billingRoutes } from '../billing/routes'
 import { chatRoutes } from '../chat/routes'
 import { completionRoutes } from '../completions/routes'
 import { conversationRoutes } from '../conversations/routes'
@@ -20,6 +21,7 @@ import { keyRoutes } from '../keys/routes'
 import { orgRoutes } from '../orgs/routes'
 import { rateLimitRoutes } from '../rate-limits/routes'
 import { settingsRoutes } from '../settings/routes'
+import { usageRoutes } from '../usage/routes'
 import { canonicalUrl } from './canonical'
 import type { Config } from './config'
 import type { Container } from './container'
@@ -77,13 +79,16 @@ export function createServer({ config, container, metrics }: Deps) {
         .use(keyRoutes(container.keys, guard))
         .use(orgRoutes(container.orgs, guard))
         .use(settingsRoutes(container, guard))
+        .use(billingRoutes(container.moneyDesk, guard))
         .use(rateLimitRoutes(container, guard))
         .use(engineRoutes(container.engines, guard))
         .use(completionRoutes(container.completions, streams, guard))
         .use(chatRoutes(container.chat, streams, guard))
         .use(conversationRoutes(container.conversations, guard))
+        .use(usageRoutes(container, download, guard))
         .use(auditRoutes(container, download, guard)),
     )
+    .use(billingPageRoutes(container.moneyDesk.desk))
     .use(documentRoutes(document, guard))
 
   methodsOf = createMethodTable(api)

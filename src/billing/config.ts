@@ -1,5 +1,5 @@
 import { setting } from '../kernel/config'
-import { t } from '../kernel/schema'
+import { oneOf, t } from '../kernel/schema'
 import { PriceTable } from './prices'
 
 /** Below this an owner is told that credit runs low, unless they say otherwise (contract 1.9). */
@@ -11,6 +11,32 @@ export const billingSettings = {
     schema: t.Integer({ minimum: 0, maximum: 1_000_000_000 }),
     default: 0,
     about: 'Credit of a new account, in whole cents; dev mode gives 1,000,000 unless this is set.',
+  }),
+  paymentProvider: setting({
+    env: 'SVC_PAYMENT_PROVIDER',
+    schema: oneOf(['manual', 'stripe']),
+    default: 'manual',
+    about: 'Who takes the money for credit: stripe, or manual, where an operator completes each checkout.',
+  }),
+  stripeSecretKey: setting({
+    env: 'SVC_STRIPE_SECRET_KEY',
+    schema: t.String({ maxLength: 512 }),
+    default: '',
+    secret: true,
+    about: 'Key of the Stripe API; needed with SVC_PAYMENT_PROVIDER=stripe.',
+  }),
+  stripeWebhookSecret: setting({
+    env: 'SVC_STRIPE_WEBHOOK_SECRET',
+    schema: t.String({ maxLength: 512 }),
+    default: '',
+    secret: true,
+    about: 'Signing secret of the Stripe endpoint that calls POST /api/v1/billing/webhook.',
+  }),
+  stripeBaseUrl: setting({
+    env: 'SVC_STRIPE_BASE_URL',
+    schema: t.String({ pattern: '^$|^https?://[^/]+/?$' }),
+    default: '',
+    about: 'Where the Stripe API answers, for tests and proxies; its own address when empty.',
   }),
   prices: setting({
     env: 'SVC_PRICES',

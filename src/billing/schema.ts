@@ -27,7 +27,7 @@ export type Hold = {
 
 /** Money from outside the service into a wallet. `ref` makes it happen once, however often it is told. */
 export type Grant = { owner: OwnerScope; amount: number; ref: string; kind: GrantKind; note: string | null }
-export const GRANT_KINDS = ['initial', 'grant', 'purchase', 'refund'] as const
+export const GRANT_KINDS = ['initial', 'grant', 'purchase', 'restore'] as const
 export type GrantKind = (typeof GRANT_KINDS)[number]
 
 const NO_CAPS: Caps = { daily: null, monthly: null }

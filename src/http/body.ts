@@ -15,7 +15,7 @@ const unsupportedMediaType = (what: string) =>
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
 /** Refuses by headers alone, before a byte of the body is read (413, 415). */
-export function assertBodyHeaders(request: Request, multipartAllowed: boolean): void {
+export function assertBodyHeaders(request: Request, multipartAllowed: boolean, formAllowed = false): void {
   const { headers } = request
   const declared = headers.get('content-length')
   if (declared !== null && Number(declared) > MAX_JSON_BYTES) throw payloadTooLarge()
@@ -28,6 +28,7 @@ export function assertBodyHeaders(request: Request, multipartAllowed: boolean): 
   const type = headers.get('content-type') ?? ''
   if (/^application\/json\s*(;|$)/i.test(type)) return
   if (multipartAllowed && /^multipart\/form-data\s*;/i.test(type)) return
+  if (formAllowed && /^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) return
   throw unsupportedMediaType(type ? `Content-Type is "${type.slice(0, 40)}".` : 'Content-Type is missing.')
 }
 

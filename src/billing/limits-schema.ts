@@ -1,0 +1,67 @@
+import { nullable, oneOf, type Static, t } from '../kernel/schema'
+
+/** Contract 18.2: what can be bought at once. */
+export const MIN_PURCHASE_CENTS = 500
+export const MAX_PURCHASE_CENTS = 1_000_000
+
+export const ScopeWord = oneOf(['user', 'org'] as const, {
+  description: 'Whose money; by default the organization you are in, where you may manage its billing',
+})
+
+const MAX_CENTS = 1_000_000_000_000
+const Cap = nullable(t.Integer({ minimum: 1, maximum: MAX_CENTS, description: 'Whole cents; null is no cap' }))
+const Threshold = t.Integer({ minimum: 0, maximum: MAX_CENTS, description: 'Whole cents; 0 tells nothing' })
+const PurchaseCents = t.Integer({ minimum: MIN_PURCHASE_CENTS, maximum: MAX_PURCHASE_CENTS })
+
+export const LimitsQuery = t.Object({ scope: t.Optional(ScopeWord) })
+
+export const LimitsPatch = t.Object(
+  {
+    daily_cap_cents: t.Optional(Cap),
+    monthly_cap_cents: t.Optional(Cap),
+    low_balance_threshold_cents: t.Optional(Threshold),
+    auto_top_up: t.Optional(
+      t.Object({
+        enabled: t.Boolean(),
+        threshold_cents: t.Optional(t.Integer({ minimum: 1, maximum: MAX_CENTS })),
+        amount_cents: t.Optional(PurchaseCents),
+      }),
+    ),
+    scope: t.Optional(ScopeWord),
+  },
+  { $id: 'BillingLimitsChange' },
+)
+export type LimitsPatch = Static<typeof LimitsPatch>
+
+/** What an owner has set, and what of it is used (contract 18.2). */
+export const BillingLimits = t.Object(
+  {
+    object: t.Literal('billing_limits'),
+    scope: oneOf(['user', 'org'] as const),
+    daily_cap_cents: Cap,
+    monthly_cap_cents: Cap,
+    low_balance_threshold_cents: Threshold,
+    auto_top_up: t.Object({
+      enabled: t.Boolean(),
+      threshold_cents: nullable(t.Integer()),
+      amount_cents: nullable(t.Integer()),
+      last: nullable(
+        t.Object(
+          {
+            state: oneOf(['open', 'paid', 'failed', 'expired'] as const),
+            error: nullable(t.String()),
+          },
+          { description: 'How the newest automatic top-up went' },
+        ),
+      ),
+    }),
+    usage: t.Object({
+      daily_used_cents: t.Number({ description: 'Spent since 00:00 UTC' }),
+      monthly_used_cents: t.Number({ description: 'Spent since the first of the month, UTC' }),
+      balance_cents: t.Number(),
+      reserved_cents: t.Number({ description: 'Held by calls that are running' }),
+    }),
+  },
+  { $id: 'BillingLimits' },
+)
+export type BillingLimits = Static<typeof BillingLimits>

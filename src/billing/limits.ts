@@ -1,0 +1,166 @@
+import type { AuditLog } from '../audit'
+import type { Call, OwnerScope } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { defineError, invalidInput } from '../kernel/errors'
+import { microToCents } from '../kernel/money'
+import type { Reader, Store, Tx } from '../kernel/store'
+import type { OrgService } from '../orgs'
+import { spendOfOwner, startOwnerSpend } from '../usage'
+import { type AccountLimitsOf, toLimits } from './account-limits'
+import { LOW_BALANCE_CENTS } from './config'
+import { limitsOf, markCapped, saveLimits } from './limits-repository'
+import type { BillingLimits, LimitsPatch } from './limits-schema'
+import type { BalanceWatch } from './low-balance'
+import { newestTopUp } from './payments/repository'
+import { walletOf } from './repository'
+import { hasCaps } from './rules'
+import { type BillingScope, payingOwner, scopeOf } from './scope'
+import type { LimitsRow } from './table'
+
+type Deps = {
+  store: Store
+  clock: Clock
+  audit: AuditLog
+  orgs: OrgService
+  limits: AccountLimitsOf
+  watch: BalanceWatch
+  /** Whether a saved payment method can be charged here; without that nothing tops up by itself. */
+  canCharge: boolean
+}
+
+export type LimitService = ReturnType<typeof createLimits>
+
+export const noAutoTopUp = defineError(
+  'conflict',
+  'conflict',
+  () => 'This server has no payment processor that can charge by itself, so auto_top_up cannot be switched on.',
+)
+
+/** Caps, the low-balance threshold and automatic top-up of an owner (contract 18.2). */
+export function createLimits({ store, clock, audit, orgs, limits, watch, canCharge }: Deps) {
+  return { get, update, setCaps, spending }
+
+  /** Throws 400 `org_required`, 403 `forbidden`. */
+  async function get(call: Call, scope?: BillingScope): Promise<BillingLimits> {
+    return present(store.read, await payingOwner(orgs, store.read, call.caller, scope))
+  }
+
+  /**
+   * Changes what is named and leaves the rest. Throws 400 `validation_error`, `org_required`, 403
+   * `forbidden`, 409 `conflict` when nothing here can charge by itself.
+   */
+  async function update(call: Call, { scope, ...patch }: LimitsPatch): Promise<BillingLimits> {
+    const owner = await payingOwner(orgs, store.read, call.caller, scope)
+    if (patch.auto_top_up?.enabled && !canCharge) throw noAutoTopUp()
+    return change(owner, patch, (tx, fields) =>
+      audit.record(tx, call, {
+        action: 'billing.limits_updated',
+        entityType: 'billing',
+        entityId: null,
+        scope: owner,
+        input: { fields },
+      }),
+    )
+  }
+
+  /** The same for an operator, who records it: caps only. */
+  function setCaps(
+    owner: OwnerScope,
+    caps: Pick<LimitsPatch, 'daily_cap_cents' | 'monthly_cap_cents'>,
+    record: (tx: Tx, fields: string[]) => Promise<unknown>,
+  ): Promise<BillingLimits> {
+    return change(owner, caps, record)
+  }
+
+  async function change(
+    owner: OwnerScope,
+    patch: Omit<LimitsPatch, 'scope'>,
+    record: (tx: Tx, fields: string[]) => Promise<unknown>,
+  ): Promise<BillingLimits> {
+    const fields = Object.keys(patch)
+    if (!fields.length) return present(store.read, owner)
+    await limits.changeFor(owner, () =>
+      store.write(async (tx) => {
+        const before = (await limitsOf(tx, { owner }))[0]
+        const after = merged(before ?? defaults(owner), patch, clock.now())
+        await apply(tx, toLimits(before), after)
+        await record(tx, fields)
+      }),
+    )
+    return present(store.read, owner)
+  }
+
+  async function apply(tx: Tx, from: ReturnType<typeof toLimits>, row: LimitsRow): Promise<void> {
+    const { owner } = row
+    const to = toLimits(row)
+    // First of all, because it makes charges of this owner wait: none may fall between the sum and the mark.
+    const [wallet] = await markCapped(tx, { id: owner, capped: hasCaps(to.caps) })
+    if (hasCaps(to.caps) && !hasCaps(from.caps)) await startOwnerSpend(tx, owner, clock.now())
+    await saveLimits(tx, row)
+    await watch.limitsMoved(tx, owner, from, to, wallet?.balance ?? 0)
+  }
+
+  /** For reports: the caps of an owner and what is used of them. Cents. */
+  async function spending(reader: Reader, owner: OwnerScope) {
+    const row = (await limitsOf(reader, { owner }))[0]
+    const { today, month } = await spendOfOwner(reader, owner, clock.now())
+    return {
+      daily_cap_cents: row?.daily_cap_cents ?? null,
+      daily_used_cents: microToCents(today.spent),
+      monthly_cap_cents: row?.monthly_cap_cents ?? null,
+      monthly_used_cents: microToCents(month.spent),
+    }
+  }
+
+  async function present(reader: Reader, owner: OwnerScope): Promise<BillingLimits> {
+    const row = (await limitsOf(reader, { owner }))[0] ?? defaults(owner)
+    const [wallet] = await walletOf(reader, { id: owner })
+    const [last] = await newestTopUp(reader, { owner })
+    const { daily_used_cents, monthly_used_cents } = await spending(reader, owner)
+    return {
+      object: 'billing_limits',
+      scope: scopeOf(owner),
+      daily_cap_cents: row.daily_cap_cents,
+      monthly_cap_cents: row.monthly_cap_cents,
+      low_balance_threshold_cents: row.low_balance_threshold_cents,
+      auto_top_up: {
+        enabled: row.top_up_enabled,
+        threshold_cents: row.top_up_threshold_cents,
+        amount_cents: row.top_up_amount_cents,
+        last: last ?? null,
+      },
+      usage: {
+        daily_used_cents,
+        monthly_used_cents,
+        balance_cents: microToCents(wallet?.balance ?? 0),
+        reserved_cents: microToCents(wallet?.held ?? 0),
+      },
+    }
+  }
+}
+
+const defaults = (owner: OwnerScope): LimitsRow => ({
+  owner,
+  daily_cap_cents: null,
+  monthly_cap_cents: null,
+  low_balance_threshold_cents: LOW_BALANCE_CENTS,
+  top_up_enabled: false,
+  top_up_threshold_cents: null,
+  top_up_amount_cents: null,
+  updated_at: 0,
+})
+
+/** What is left out stays, null clears. Throws 400 when top-up is switched on without knowing when or how much. */
+function merged(row: LimitsRow, { auto_top_up, ...patch }: Omit<LimitsPatch, 'scope'>, now: number): LimitsRow {
+  const next = { ...row, ...patch, updated_at: now }
+  if (!auto_top_up) return next
+  next.top_up_enabled = auto_top_up.enabled
+  next.top_up_threshold_cents = auto_top_up.threshold_cents ?? row.top_up_threshold_cents
+  next.top_up_amount_cents = auto_top_up.amount_cents ?? row.top_up_amount_cents
+  if (!next.top_up_enabled) return next
+  for (const member of ['threshold_cents', 'amount_cents'] as const) {
+    const path = `auto_top_up.${member}`
+    if (next[`top_up_${member}`] === null) throw invalidInput(path, `"${path}" is missing. Say it to switch top-up on.`)
+  }
+  return next
+}

@@ -1,0 +1,86 @@
+import type { AuditLog } from '../../audit'
+import type { Call, OperatorCaller } from '../../kernel/caller'
+import type { Clock } from '../../kernel/clock'
+import { randomBase62, sha256Hex } from '../../kernel/crypto'
+import { notFound } from '../../kernel/errors'
+import type { Store, Tx } from '../../kernel/store'
+import { checkoutOver, codeForOther, codeRefused, notByHand } from './errors'
+import type { PurchaseLedger } from './ledger'
+import { codeByHash, insertCode, lockPurchase, useCode } from './repository'
+import { PurchaseId } from './schema'
+import type { PurchaseRow } from './table'
+
+type Deps = { store: Store; clock: Clock; audit: AuditLog; ledger: PurchaseLedger }
+type CodeOrder = { amountCents: number; forMs: number; note: string | null }
+
+export type ByHand = ReturnType<typeof createByHand>
+
+const CODE = /^svc_gc_[0-9A-Za-z]{24}$/
+
+/** Checkouts that no processor completes: an operator does, or a code that an operator handed out. */
+export function createByHand({ store, clock, audit, ledger }: Deps) {
+  return { complete, createCode, redeem }
+
+  /** Completes a checkout. Answers its row, and whether it had been paid before. Throws 404, 409 `conflict`. */
+  function complete(call: Call<OperatorCaller>, id: string): Promise<{ purchase: PurchaseRow; already: boolean }> {
+    return store.write(async (tx) => {
+      const row = await manualCheckout(tx, id)
+      if (row.state === 'paid') return { purchase: row, already: true }
+      const purchase = await ledger.pay(tx, row, null, { id: 'operator', requestId: call.requestId })
+      await audit.record(tx, call, {
+        action: 'credits.granted',
+        entityType: 'billing',
+        entityId: row.id,
+        scope: row.owner,
+        input: { metadata: { amount_cents: row.amount_cents, checkout: row.id } },
+      })
+      return { purchase, already: false }
+    })
+  }
+
+  /** Makes a code worth an amount, for one checkout of just that amount. Only its hash is kept. */
+  async function createCode(call: Call<OperatorCaller>, { amountCents, forMs, note }: CodeOrder) {
+    const code = `svc_gc_${randomBase62(24)}`
+    const now = clock.now()
+    const row = {
+      amount_cents: amountCents,
+      note,
+      created_at: now,
+      expires_at: now + forMs,
+      used_at: null,
+      used_for: null,
+    }
+    await store.write(async (tx) => {
+      await insertCode(tx, { hash: sha256Hex(code), ...row })
+      await audit.record(tx, call, {
+        action: 'credits.code_created',
+        entityType: 'billing',
+        entityId: null,
+        scope: 'server',
+        input: { metadata: { amount_cents: amountCents, expires_at: row.expires_at } },
+      })
+    })
+    return { code, expiresAt: row.expires_at }
+  }
+
+  /** Completes a checkout with a code, which is used up by it. Throws 404, 409 `conflict`; then the code is not used. */
+  function redeem(id: string, code: string, requestId: string): Promise<PurchaseRow> {
+    return store.write(async (tx) => {
+      const row = await manualCheckout(tx, id)
+      if (row.state !== 'open') throw checkoutOver(row.state)
+      const hash = sha256Hex(code)
+      const [found] = CODE.test(code) ? await codeByHash(tx, { hash }) : []
+      if (!found || found.used_at !== null || found.expires_at <= clock.now()) throw codeRefused()
+      if (found.amount_cents !== row.amount_cents) throw codeForOther(found.amount_cents, row.amount_cents)
+      if (!(await useCode(tx, { hash, now: clock.now(), used_for: row.id }))) throw codeRefused()
+      return ledger.pay(tx, row, null, { id: 'code', requestId })
+    })
+  }
+}
+
+async function manualCheckout(tx: Tx, id: string): Promise<PurchaseRow> {
+  const [row] = PurchaseId.is(id) ? await lockPurchase(tx, { id }) : []
+  if (!row) throw notFound('checkout')
+  if (row.provider !== 'manual') throw notByHand(id)
+  return row
+}

@@ -1,0 +1,58 @@
+import type { OwnerScope } from '../../kernel/caller'
+import { AppError } from '../../kernel/errors'
+import { OrgId, UserId } from '../../kernel/ids'
+import type { Store } from '../../kernel/store'
+import type { OrgService } from '../../orgs'
+import type { Billing } from '../service'
+import type { ByHand } from './by-hand'
+import type { Pages } from './pages'
+import { purchaseById, recentPurchases } from './repository'
+import { PurchaseId } from './schema'
+import { checkoutPage, nothingHere, portalPage } from './views'
+
+type Deps = { store: Store; orgs: OrgService; billing: Pick<Billing, 'balance'>; byHand: ByHand; pages: Pages }
+
+/** A page and its status. */
+export type Shown = { status: 200 | 400 | 404; page: string }
+
+export type Desk = ReturnType<typeof createDesk>
+
+const MOST_LISTED = 50
+
+/** The billing pages of this server, as text. They are for browsers, so their refusals are pages too. */
+export function createDesk({ store, orgs, billing, byHand, pages }: Deps) {
+  return { checkout, redeem, portal }
+
+  async function checkout(id: string, problem: string | null = null): Promise<Shown> {
+    const [row] = PurchaseId.is(id) ? await purchaseById(store.read, { id }) : []
+    if (row?.kind !== 'checkout') return { status: 404, page: nothingHere() }
+    return { status: problem ? 400 : 200, page: checkoutPage(row, await nameOf(row.owner), problem) }
+  }
+
+  /** Null once the code was taken: the browser then asks for the page anew. */
+  async function redeem(id: string, code: string, requestId: string): Promise<Shown | null> {
+    try {
+      await byHand.redeem(id, code.trim(), requestId)
+      return null
+    } catch (error) {
+      if (error instanceof AppError && error.kind === 'conflict') return checkout(id, error.message)
+      if (error instanceof AppError && error.kind === 'missing') return { status: 404, page: nothingHere() }
+      throw error
+    }
+  }
+
+  async function portal(token: string): Promise<Shown> {
+    const link = pages.readPortal(token)
+    if (!link) return { status: 404, page: nothingHere() }
+    const bought = await recentPurchases(store.read, { owner: link.owner, limit: MOST_LISTED })
+    const balance = await billing.balance(store.read, link.owner)
+    return { status: 200, page: portalPage(await nameOf(link.owner), balance, bought, link.back) }
+  }
+
+  async function nameOf(owner: OwnerScope): Promise<string> {
+    const id = owner.slice(owner.indexOf(':') + 1)
+    if (owner.startsWith('org:') && OrgId.is(id)) return (await orgs.find(store.read, id)).name
+    const user = UserId.is(id) ? await orgs.user(store.read, id) : undefined
+    return user?.name ?? user?.email ?? 'this account'
+  }
+}

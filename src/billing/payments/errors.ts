@@ -1,0 +1,50 @@
+import { defineError } from '../../kernel/errors'
+
+export const processorAway = defineError(
+  'unavailable',
+  'service_unavailable',
+  () => 'The payment processor did not answer. Nothing was charged; try again shortly.',
+)
+
+export const teamSetupRequired = defineError(
+  'conflict',
+  'team_billing_setup_required',
+  () =>
+    'This organization has no payment method yet. Buy credit once with POST /billing/checkout and "scope": "org"; ' +
+    'the portal opens after that.',
+)
+
+export const unsignedEvent = defineError(
+  'invalid',
+  'validation_error',
+  () => 'The signature does not fit this body, or it is older than 5 minutes. Nothing was taken in.',
+)
+
+export const notByHand = defineError(
+  'conflict',
+  'conflict',
+  (id: string) => `Checkout ${id} is with the payment processor, which completes it by itself. Nothing was changed.`,
+)
+
+export const codeRefused = defineError(
+  'conflict',
+  'conflict',
+  () => 'This code is unknown, used or expired. Nothing was added; ask whoever gave it to you for another.',
+)
+
+export const codeForOther = defineError(
+  'conflict',
+  'conflict',
+  (codeCents: number, orderedCents: number) =>
+    `This code is worth ${dollars(codeCents)} and this checkout is for ${dollars(orderedCents)}. ` +
+    'Start a checkout for the amount of the code. The code can still be used.',
+)
+
+export const checkoutOver = defineError(
+  'conflict',
+  'conflict',
+  (state: string) => `This checkout is ${state}. Nothing was added; start another.`,
+)
+
+/** `50.00 USD` */
+export const dollars = (cents: number): string => `${(cents / 100).toFixed(2)} USD`

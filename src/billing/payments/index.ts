@@ -1,0 +1,77 @@
+import type { AuditLog } from '../../audit'
+import type { Clock } from '../../kernel/clock'
+import { ConfigError } from '../../kernel/config'
+import type { Store } from '../../kernel/store'
+import type { OrgService } from '../../orgs'
+import type { AccountLimitsOf } from '../account-limits'
+import { createLimits } from '../limits'
+import type { BalanceWatch } from '../low-balance'
+import type { Billing } from '../service'
+import { createByHand } from './by-hand'
+import { createDesk } from './desk'
+import type { PaymentDriver } from './driver'
+import { createIntake } from './intake'
+import { createPurchaseLedger } from './ledger'
+import { createManualDriver } from './manual'
+import { createPages } from './pages'
+import { createReturnUrls } from './return-url'
+import { createPayments } from './service'
+import { createStripeDriver } from './stripe'
+import { createTopUps } from './top-ups'
+
+type Deps = {
+  store: Store
+  clock: Clock
+  audit: AuditLog
+  orgs: OrgService
+  billing: Billing
+  limits: AccountLimitsOf
+  watch: BalanceWatch
+  masterKey: Uint8Array
+  /** Where browsers find this server. */
+  origin(): string
+  settings: {
+    production: boolean
+    paymentProvider: 'manual' | 'stripe'
+    stripeSecretKey: string
+    stripeWebhookSecret: string
+    stripeBaseUrl: string
+  }
+}
+
+export type BillingDesk = ReturnType<typeof createBillingDesk>
+
+/** Everything about money that comes from outside: limits, checkouts, portal, events, codes and pages. */
+export function createBillingDesk({ settings, origin, masterKey, limits, watch, ...deps }: Deps) {
+  const { store, clock, audit, orgs, billing } = deps
+  const pages = createPages({ origin, masterKey, clock })
+  const driver = driverOf(settings, clock, pages.checkoutUrl)
+  const ledger = createPurchaseLedger({ clock, audit, billing, watch })
+  const topUps = createTopUps({ store, clock, audit, driver, ledger })
+  watch.onTopUp(topUps.order)
+  const byHand = createByHand({ store, clock, audit, ledger })
+  const returnUrl = createReturnUrls(settings)
+
+  return {
+    limits: createLimits({ store, clock, audit, orgs, limits, watch, canCharge: driver.charge !== null }),
+    payments: {
+      ...createPayments({ store, clock, audit, orgs, driver, pages, returnUrl }),
+      receive: createIntake({ store, audit, driver, ledger }),
+    },
+    desk: createDesk({ store, orgs, billing, byHand, pages }),
+    byHand,
+    topUps,
+  }
+}
+
+/** @throws ConfigError when the processor's keys are missing */
+function driverOf(settings: Deps['settings'], clock: Clock, pageOf: (id: string) => string): PaymentDriver {
+  if (settings.paymentProvider === 'manual') return createManualDriver({ pageOf })
+  const { stripeSecretKey: secretKey, stripeWebhookSecret: webhookSecret, stripeBaseUrl: baseUrl } = settings
+  if (!secretKey || !webhookSecret) {
+    throw new ConfigError([
+      'SVC_PAYMENT_PROVIDER is stripe, so SVC_STRIPE_SECRET_KEY and SVC_STRIPE_WEBHOOK_SECRET must be set.',
+    ])
+  }
+  return createStripeDriver({ clock, secretKey, webhookSecret, baseUrl })
+}

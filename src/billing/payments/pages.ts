@@ -1,0 +1,38 @@
+import type { OwnerScope } from '../../kernel/caller'
+import type { Clock } from '../../kernel/clock'
+import { hmacHex, timingSafeEqual } from '../../kernel/crypto'
+import type { PurchaseId } from './schema'
+
+type Deps = { origin(): string; masterKey: Uint8Array; clock: Clock }
+
+export type Pages = ReturnType<typeof createPages>
+
+const PORTAL_MS = 3_600_000
+
+/** What a portal link says: whose account it shows, and where its way back leads. */
+export type PortalLink = { owner: OwnerScope; back: string | null }
+
+/** Addresses of this server's own billing pages. A checkout's id is its secret; a portal link is signed and ends. */
+export function createPages({ origin, masterKey, clock }: Deps) {
+  const sign = (words: string) => hmacHex(masterKey, `billing-portal.${words}`)
+
+  return {
+    origin,
+    checkoutUrl: (id: PurchaseId | string): string => `${origin()}/billing/checkout/${id}`,
+
+    /** Opens for an hour. */
+    portalUrl(owner: OwnerScope, back: string | null): string {
+      const facts = JSON.stringify([owner, back, clock.now() + PORTAL_MS])
+      const words = Buffer.from(facts).toString('base64url')
+      return `${origin()}/billing/portal/${words}.${sign(words)}`
+    },
+
+    /** Null for a link that this server did not make, or that has ended. */
+    readPortal(token: string): PortalLink | null {
+      const [words = '', signature = ''] = token.split('.')
+      if (!timingSafeEqual(signature, sign(words))) return null
+      const [owner, back, ends] = JSON.parse(Buffer.from(words, 'base64url').toString()) as [OwnerScope, string, number]
+      return ends > clock.now() ? { owner, back } : null
+    },
+  }
+}

@@ -1,0 +1,196 @@
+import { and, asc, desc, eq, gt, isNull, lte, sql } from 'drizzle-orm'
+import type { OwnerScope } from '../../kernel/caller'
+import { command, counted, query } from '../../kernel/store'
+import type { PurchaseId } from './schema'
+import { type GrantCodeRow, grantCodes, type PurchaseRow, paymentCustomers, paymentEvents, purchases } from './table'
+
+/** Adds a purchase; nothing happens when the owner has a top-up under way and this is another. */
+export const insertPurchase = command<PurchaseRow>()((tx, p) => {
+  const t = tx.of(purchases)
+  return tx
+    .insert(t)
+    .values({
+      id: p.id,
+      owner: p.owner,
+      user_id: p.user_id,
+      kind: p.kind,
+      provider: p.provider,
+      amount_cents: p.amount_cents,
+      state: p.state,
+      session_ref: p.session_ref,
+      payment_ref: p.payment_ref,
+      success_url: p.success_url,
+      cancel_url: p.cancel_url,
+      refunded_cents: p.refunded_cents,
+      refunded_at: p.refunded_at,
+      disputed_cents: p.disputed_cents,
+      disputed_at: p.disputed_at,
+      taken: p.taken,
+      attempts: p.attempts,
+      next_at: p.next_at,
+      error: p.error,
+      created_at: p.created_at,
+      ended_at: p.ended_at,
+    })
+    .onConflictDoNothing()
+    .returning({ id: t.id })
+})
+
+export const purchaseById = query<{ id: PurchaseId }>()((db, p) => {
+  const t = db.of(purchases)
+  return db.select().from(t).where(eq(t.id, p.id))
+})
+
+export const purchaseByPayment = query<{ payment: string }>()((db, p) => {
+  const t = db.of(purchases)
+  return db
+    .select({ id: t.id })
+    .from(t)
+    .where(eq(t.payment_ref, sql`${p.payment}`))
+    .limit(1)
+})
+
+/** Reads a purchase and keeps it: whatever else comes for it waits until this unit has ended. */
+export const lockPurchase = command<{ id: PurchaseId }>()((tx, p) => {
+  const t = tx.of(purchases)
+  return tx
+    .update(t)
+    .set({ taken: sql`${t.taken}` })
+    .where(eq(t.id, p.id))
+    .returning()
+})
+
+type Facts = Pick<
+  PurchaseRow,
+  | 'id'
+  | 'state'
+  | 'session_ref'
+  | 'payment_ref'
+  | 'refunded_cents'
+  | 'refunded_at'
+  | 'disputed_cents'
+  | 'disputed_at'
+  | 'taken'
+  | 'attempts'
+  | 'next_at'
+  | 'error'
+  | 'ended_at'
+>
+
+export const savePurchase = command<Facts>()((tx, p) => {
+  const t = tx.of(purchases)
+  return tx
+    .update(t)
+    .set({
+      state: sql`${p.state}`,
+      session_ref: sql`${p.session_ref}`,
+      payment_ref: sql`${p.payment_ref}`,
+      refunded_cents: sql`${p.refunded_cents}`,
+      refunded_at: sql`${p.refunded_at}`,
+      disputed_cents: sql`${p.disputed_cents}`,
+      disputed_at: sql`${p.disputed_at}`,
+      taken: sql`${p.taken}`,
+      attempts: sql`${p.attempts}`,
+      next_at: sql`${p.next_at}`,
+      error: sql`${p.error}`,
+      ended_at: sql`${p.ended_at}`,
+    })
+    .where(eq(t.id, p.id))
+})
+
+/** Paid purchases of an owner of which more was paid back or disputed than could be taken out of the wallet. */
+export const shortPurchases = query<{ owner: OwnerScope }>()((db, p) => {
+  const t = db.of(purchases)
+  const due = sql`(${t.refunded_cents} + ${t.disputed_cents}) * 1000000`
+  return db
+    .select({ id: t.id })
+    .from(t)
+    .where(and(eq(t.owner, p.owner), sql`${t.state} = 'paid'`, sql`${t.taken} < ${due}`))
+    .orderBy(asc(t.created_at))
+})
+
+export const newestTopUp = query<{ owner: OwnerScope }>()((db, p) => {
+  const t = db.of(purchases)
+  return db
+    .select({ state: t.state, error: t.error })
+    .from(t)
+    .where(and(eq(t.owner, p.owner), sql`${t.kind} = 'top_up'`))
+    .orderBy(desc(t.created_at), desc(t.id))
+    .limit(1)
+})
+
+export const dueTopUps = query<{ now: number; limit: number }>()((db, p) => {
+  const t = db.of(purchases)
+  return db
+    .select()
+    .from(t)
+    .where(and(sql`${t.kind} = 'top_up'`, sql`${t.state} = 'open'`, lte(t.next_at, p.now)))
+    .orderBy(asc(t.next_at))
+    .limit(p.limit)
+})
+
+/** Takes a due top-up for one attempt, so that no other process makes the same one. */
+export const takeTopUp = counted<{ id: PurchaseId; now: number; until: number }>()((tx, p) => {
+  const t = tx.of(purchases)
+  return tx
+    .update(t)
+    .set({ attempts: sql`${t.attempts} + 1`, next_at: sql`${p.until}` })
+    .where(and(eq(t.id, p.id), sql`${t.state} = 'open'`, lte(t.next_at, p.now)))
+})
+
+export const recentPurchases = query<{ owner: OwnerScope; limit: number }>()((db, p) => {
+  const t = db.of(purchases)
+  return db
+    .select()
+    .from(t)
+    .where(and(eq(t.owner, p.owner), sql`${t.state} = 'paid'`))
+    .orderBy(desc(t.created_at), desc(t.id))
+    .limit(p.limit)
+})
+
+/** Answers nothing when the event was taken in before. */
+export const insertPaymentEvent = command<{ id: string; type: string; at: number }>()((tx, p) => {
+  const t = tx.of(paymentEvents)
+  return tx.insert(t).values({ id: p.id, type: p.type, at: p.at }).onConflictDoNothing().returning({ id: t.id })
+})
+
+export const customerOf = query<{ owner: OwnerScope; provider: string }>()((db, p) => {
+  const t = db.of(paymentCustomers)
+  return db
+    .select({ customer: t.customer })
+    .from(t)
+    .where(and(eq(t.owner, p.owner), eq(t.provider, p.provider)))
+})
+
+export const insertCustomer = command<{ owner: OwnerScope; provider: string; customer: string }>()((tx, p) =>
+  tx
+    .insert(tx.of(paymentCustomers))
+    .values({ owner: p.owner, provider: p.provider, customer: p.customer })
+    .onConflictDoNothing(),
+)
+
+export const insertCode = command<GrantCodeRow>()((tx, p) =>
+  tx.insert(tx.of(grantCodes)).values({
+    hash: p.hash,
+    amount_cents: p.amount_cents,
+    note: p.note,
+    created_at: p.created_at,
+    expires_at: p.expires_at,
+    used_at: p.used_at,
+    used_for: p.used_for,
+  }),
+)
+
+export const codeByHash = query<{ hash: string }>()((db, p) => {
+  const t = db.of(grantCodes)
+  return db.select().from(t).where(eq(t.hash, p.hash))
+})
+
+/** Uses up a code, once: whoever comes second changes nothing. */
+export const useCode = counted<{ hash: string; now: number; used_for: PurchaseId }>()((tx, p) => {
+  const t = tx.of(grantCodes)
+  return tx
+    .update(t)
+    .set({ used_at: sql`${p.now}`, used_for: sql`${p.used_for}` })
+    .where(and(eq(t.hash, p.hash), isNull(t.used_at), gt(t.expires_at, p.now)))
+})

@@ -1,0 +1,135 @@
+import type { AuditLog } from '../../audit'
+import { kept } from '../../idempotency'
+import type { Call, OwnerScope } from '../../kernel/caller'
+import type { Clock } from '../../kernel/clock'
+import { OrgId, type UserId } from '../../kernel/ids'
+import type { Store, Tx } from '../../kernel/store'
+import type { OrgService } from '../../orgs'
+import { type BillingScope, payingOwner, scopeOf } from '../scope'
+import type { PaymentDriver } from './driver'
+import { teamSetupRequired } from './errors'
+import type { Pages } from './pages'
+import { newPurchase } from './purchase'
+import { customerOf, insertCustomer, insertPurchase, lockPurchase, recentPurchases, savePurchase } from './repository'
+import type { NewCheckout, NewPortal, PurchaseId } from './schema'
+import type { PurchaseRow } from './table'
+
+type Deps = {
+  store: Store
+  clock: Clock
+  audit: AuditLog
+  orgs: OrgService
+  driver: PaymentDriver
+  pages: Pages
+  /** Throws 400 `url_blocked`. */
+  returnUrl(text: string): string
+}
+
+export type PaymentService = ReturnType<typeof createPayments>
+
+/** Buying credit and looking after how it is paid (contract 18.2). */
+export function createPayments({ store, clock, audit, orgs, driver, pages, returnUrl }: Deps) {
+  return { checkout, portal }
+
+  /**
+   * Opens a checkout; the credit comes when it is paid. Throws 400 `url_blocked`, `org_required`, 403
+   * `forbidden`, 503 `service_unavailable`.
+   */
+  async function checkout(call: Call, order: NewCheckout) {
+    const [successUrl, cancelUrl] = [order.success_url, order.cancel_url].map((url) => (url ? returnUrl(url) : null))
+    const owner = await payingOwner(orgs, store.read, call.caller, order.scope)
+    const { userId } = call.caller
+    const wanted = { owner, kind: 'checkout', provider: driver.name, amountCents: order.amount_cents, userId } as const
+    const purchase = newPurchase(clock.now(), { ...wanted, successUrl, cancelUrl })
+    await store.write(async (tx) => {
+      await insertPurchase(tx, purchase)
+      await audit.record(tx, call, {
+        action: 'billing.checkout_created',
+        entityType: 'billing',
+        entityId: purchase.id,
+        scope: owner,
+        input: { metadata: { amount_cents: order.amount_cents } },
+      })
+    })
+    const { url, session } = await open(purchase)
+    return store.write(async (tx) => {
+      if (session) await note(tx, purchase.id, { session_ref: session })
+      return kept(tx, call, { checkout_url: url, scope: scopeOf(owner), checkout_id: purchase.id })
+    })
+  }
+
+  async function open(purchase: PurchaseRow) {
+    const page = pages.checkoutUrl(purchase.id)
+    try {
+      return await driver.openCheckout({
+        purchaseId: purchase.id,
+        customer: await customer(purchase.owner, purchase.user_id!),
+        amountCents: purchase.amount_cents,
+        successUrl: purchase.success_url ?? page,
+        cancelUrl: purchase.cancel_url ?? page,
+      })
+    } catch (error) {
+      const end = { state: 'failed', error: 'The checkout could not be opened.', ended_at: clock.now() } as const
+      await store.write((tx) => note(tx, purchase.id, end))
+      throw error
+    }
+  }
+
+  /** Adds to a purchase what came of asking; how it ended meanwhile stays. */
+  async function note(tx: Tx, id: PurchaseId, facts: Partial<PurchaseRow>): Promise<void> {
+    const [row] = await lockPurchase(tx, { id })
+    if (!row) return
+    const { session_ref = row.session_ref } = facts
+    await savePurchase(tx, { ...row, ...(row.state === 'open' ? facts : {}), session_ref })
+  }
+
+  /**
+   * The page where payment methods and receipts are. Throws 400 `url_blocked`, `org_required`, 403 `forbidden`,
+   * 409 `team_billing_setup_required` for an organization without a payment method.
+   */
+  async function portal(call: Call, order: NewPortal): Promise<{ portal_url: string; scope: BillingScope }> {
+    const back = order.return_url ? returnUrl(order.return_url) : null
+    const owner = await payingOwner(orgs, store.read, call.caller, order.scope)
+    const scope = scopeOf(owner)
+    const url = driver.name === 'manual' ? await ownPortal(owner, back) : await driversPortal(call, owner, back)
+    if (!url) throw teamSetupRequired()
+    return store.write(async (tx) => {
+      const about = { entityType: 'billing', entityId: null, scope: owner } as const
+      await audit.record(tx, call, { action: 'billing.portal_opened', ...about })
+      return kept(tx, call, { portal_url: url, scope })
+    })
+  }
+
+  /** A person's customer is made on the spot; a team's comes with its first checkout. */
+  async function driversPortal(call: Call, owner: OwnerScope, back: string | null): Promise<string | null> {
+    const isTeam = scopeOf(owner) === 'org'
+    const [known] = await customerOf(store.read, { owner, provider: driver.name })
+    const name = known?.customer ?? (isTeam ? null : await customer(owner, call.caller.userId))
+    return driver.openPortal(name, back ?? pages.origin(), isTeam)
+  }
+
+  /** Without a processor: a page of this server, for a team once it has bought something. */
+  async function ownPortal(owner: OwnerScope, back: string | null): Promise<string | null> {
+    const bought = await recentPurchases(store.read, { owner, limit: 1 })
+    return scopeOf(owner) === 'org' && !bought.length ? null : pages.portalUrl(owner, back)
+  }
+
+  /** The processor's customer of an owner, made on first use. */
+  async function customer(owner: OwnerScope, userId: UserId): Promise<string | null> {
+    const where = { owner, provider: driver.name }
+    const [known] = await customerOf(store.read, where)
+    if (known) return known.customer
+    const made = await driver.createCustomer({ owner, ...(await receiptOf(owner, userId)) })
+    if (!made) return null
+    await store.write(async (tx) => void (await insertCustomer(tx, { ...where, customer: made })))
+    return (await customerOf(store.read, where))[0]?.customer ?? made
+  }
+
+  /** Whom a receipt names: the org, or the person; and whose address it goes to. */
+  async function receiptOf(owner: OwnerScope, userId: UserId): Promise<{ email: string; name: string }> {
+    const user = await orgs.user(store.read, userId)
+    const orgId = owner.slice('org:'.length)
+    const org = owner.startsWith('org:') && OrgId.is(orgId) ? await orgs.find(store.read, orgId) : null
+    return { email: user?.email ?? '', name: org?.name ?? user?.name ?? user?.email ?? '' }
+  }
+}

@@ -1,0 +1,85 @@
+import type Stripe from 'stripe'
+import type { PaymentEvent, PaymentFact } from './driver'
+
+/** A dispute takes the money away while it is open and when it is lost; an inquiry (`warning_…`) does not. */
+const NOT_WITHDRAWN = /^(won|prevented|warning_)/
+
+/** A processor event as a fact of ours. Everything we have no use for is about nothing. */
+export const toPaymentEvent = (event: Stripe.Event): PaymentEvent => ({
+  id: event.id,
+  type: event.type,
+  at: event.created * 1000,
+  ...factOf(event),
+})
+
+function factOf(event: Stripe.Event): PaymentFact {
+  switch (event.type) {
+    case 'checkout.session.completed':
+      // Some methods pay days after the form was sent; then this is only the form.
+      return event.data.object.payment_status === 'paid' ? ofSession(event.data.object, 'paid') : { about: 'nothing' }
+    case 'checkout.session.async_payment_succeeded':
+      return ofSession(event.data.object, 'paid')
+    case 'checkout.session.async_payment_failed':
+      return ofSession(event.data.object, 'failed')
+    case 'checkout.session.expired':
+      return ofSession(event.data.object, 'expired')
+    case 'payment_intent.succeeded':
+      return ofIntent(event.data.object, 'paid')
+    case 'charge.refunded': {
+      const { metadata, payment_intent, amount_refunded } = event.data.object
+      return {
+        about: 'refund',
+        purchaseId: purchaseOf(metadata),
+        payment: idOf(payment_intent),
+        cents: amount_refunded,
+      }
+    }
+    case 'charge.dispute.created':
+    case 'charge.dispute.updated':
+    case 'charge.dispute.closed':
+    case 'charge.dispute.funds_withdrawn':
+    case 'charge.dispute.funds_reinstated': {
+      const { metadata, payment_intent, amount, status } = event.data.object
+      const cents = NOT_WITHDRAWN.test(status) ? 0 : amount
+      return { about: 'dispute', purchaseId: purchaseOf(metadata), payment: idOf(payment_intent), cents }
+    }
+    default:
+      return { about: 'nothing' }
+  }
+}
+
+function ofSession(session: Stripe.Checkout.Session, state: 'paid' | 'failed' | 'expired'): PaymentFact {
+  const purchaseId = purchaseOf(session.metadata)
+  if (!purchaseId) return { about: 'nothing' }
+  return {
+    about: 'payment',
+    purchaseId,
+    session: session.id,
+    payment: idOf(session.payment_intent),
+    state,
+    amountCents: session.amount_total ?? 0,
+    currency: session.currency ?? '',
+    error: state === 'failed' ? 'The payment did not go through.' : null,
+  }
+}
+
+function ofIntent(intent: Stripe.PaymentIntent, state: 'paid'): PaymentFact {
+  const purchaseId = purchaseOf(intent.metadata)
+  if (!purchaseId) return { about: 'nothing' }
+  const { id, amount_received, currency } = intent
+  return {
+    about: 'payment',
+    purchaseId,
+    session: null,
+    payment: id,
+    state,
+    amountCents: amount_received,
+    currency,
+    error: null,
+  }
+}
+
+const purchaseOf = (metadata: Stripe.Metadata | null): string | null => metadata?.purchase_id ?? null
+
+const idOf = (reference: string | { id: string } | null): string | null =>
+  typeof reference === 'string' ? reference : (reference?.id ?? null)

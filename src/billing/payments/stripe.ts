@@ -1,0 +1,154 @@
+import type Stripe from 'stripe'
+import type { Clock } from '../../kernel/clock'
+import { trustedFetch } from '../../kernel/outbound'
+import type { ChargeOrder, ChargeResult, CheckoutOrder, Payer, PaymentDriver } from './driver'
+import { processorAway } from './errors'
+import { toPaymentEvent } from './stripe-events'
+
+type Deps = {
+  clock: Clock
+  secretKey: string
+  webhookSecret: string
+  /** Where the processor's API answers; empty is its own address. */
+  baseUrl: string
+}
+
+type Client = { stripe: Stripe; errors: typeof Stripe.errors }
+
+const TIMEOUT_MS = 10_000
+const RETRIES = 2
+/** A webhook signed longer ago than this is a replay. */
+const TOLERANCE_S = 300
+const PRODUCT = 'Credit'
+
+/** The `stripe` driver: the processor's own package does the talking and checks its own signatures. */
+export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }: Deps): PaymentDriver {
+  let client: Promise<Client> | null = null
+  return { name: 'stripe', createCustomer, openCheckout, openPortal, charge, readEvent }
+
+  /** Loaded on first use: most starts never sell anything. */
+  function connect(): Promise<Client> {
+    client ??= import('stripe').then(({ default: Package }) => {
+      const at = baseUrl ? new URL(baseUrl) : null
+      const host = at
+        ? { protocol: at.protocol.slice(0, -1) as 'http' | 'https', host: at.hostname, port: at.port }
+        : {}
+      const httpClient = Package.createFetchHttpClient(trustedFetch as typeof fetch)
+      const options = { httpClient, timeout: TIMEOUT_MS, maxNetworkRetries: RETRIES, telemetry: false, ...host }
+      return { stripe: new Package(secretKey, options), errors: Package.errors }
+    })
+    return client
+  }
+
+  /** Throws 503 `service_unavailable` when the processor is away; what it refuses is our mistake and thrown as it is. */
+  async function asking<T>(ask: (client: Client) => Promise<T>): Promise<T> {
+    const client = await connect()
+    const { StripeConnectionError, StripeAPIError, StripeRateLimitError } = client.errors
+    try {
+      return await ask(client)
+    } catch (cause) {
+      const isAway = [StripeConnectionError, StripeAPIError, StripeRateLimitError].some((kind) => cause instanceof kind)
+      throw isAway ? processorAway.with({ cause }) : cause
+    }
+  }
+
+  /** The key names the owner, so that two calls at once make one customer. */
+  function createCustomer({ owner, email, name }: Payer): Promise<string> {
+    return asking(async ({ stripe }) => {
+      const order = { email, name, metadata: { owner } }
+      return (await stripe.customers.create(order, { idempotencyKey: `svc-customer-${owner}` })).id
+    })
+  }
+
+  async function openCheckout({ purchaseId, customer, amountCents, successUrl, cancelUrl }: CheckoutOrder) {
+    const metadata = { purchase_id: purchaseId }
+    const open = ({ stripe }: Client) =>
+      stripe.checkout.sessions.create(
+        {
+          mode: 'payment',
+          ...(customer ? { customer } : {}),
+          client_reference_id: purchaseId,
+          metadata,
+          line_items: [
+            { quantity: 1, price_data: { currency: 'usd', unit_amount: amountCents, product_data: { name: PRODUCT } } },
+          ],
+          // Saved, so that automatic top-up can charge it later; refunds and disputes carry the metadata along.
+          payment_intent_data: { metadata, setup_future_usage: 'off_session' },
+          success_url: successUrl,
+          cancel_url: cancelUrl,
+        },
+        { idempotencyKey: `svc-checkout-${purchaseId}` },
+      )
+    const session = await asking(open)
+    if (!session.url) throw new Error('the processor opened a checkout without an address')
+    return { url: session.url, session: session.id }
+  }
+
+  async function openPortal(customer: string | null, returnUrl: string, needsMethod: boolean): Promise<string | null> {
+    if (!customer) return null
+    return asking(async ({ stripe }) => {
+      if (needsMethod && !(await savedMethod(stripe, customer))) return null
+      return (await stripe.billingPortal.sessions.create({ customer, return_url: returnUrl })).url
+    })
+  }
+
+  async function charge(order: ChargeOrder): Promise<ChargeResult> {
+    return asking((client) => chargeSaved(client, order))
+  }
+
+  async function chargeSaved(
+    { stripe, errors }: Client,
+    { purchaseId, customer, amountCents }: ChargeOrder,
+  ): Promise<ChargeResult> {
+    const method = await savedMethod(stripe, customer)
+    if (!method) return { state: 'failed', payment: null, error: 'There is no saved payment method.' }
+    try {
+      const intent = await stripe.paymentIntents.create(
+        {
+          ...{ amount: amountCents, currency: 'usd', customer, payment_method: method },
+          ...{ off_session: true, confirm: true, metadata: { purchase_id: purchaseId } },
+        },
+        { idempotencyKey: `svc-top-up-${purchaseId}` },
+      )
+      if (intent.status === 'succeeded') return { state: 'paid', payment: intent.id }
+      if (intent.status === 'processing') return { state: 'pending', payment: intent.id }
+      return {
+        state: 'failed',
+        payment: intent.id,
+        error: 'The payment method needs its owner to confirm the payment.',
+      }
+    } catch (error) {
+      if (error instanceof errors.StripeCardError) return { state: 'failed', payment: null, error: declined(error) }
+      if (error instanceof errors.StripeInvalidRequestError) {
+        return { state: 'failed', payment: null, error: 'The saved payment method cannot be charged any more.' }
+      }
+      throw error
+    }
+  }
+
+  async function readEvent(body: Uint8Array, signature: string | null) {
+    if (!signature || !webhookSecret) return null
+    const { stripe, errors } = await connect()
+    try {
+      const text = new TextDecoder().decode(body)
+      const { webhooks } = stripe
+      const event = await webhooks.constructEventAsync(
+        ...([text, signature, webhookSecret, TOLERANCE_S, undefined, clock.now()] as const),
+      )
+      return toPaymentEvent(event)
+    } catch (error) {
+      if (error instanceof errors.StripeSignatureVerificationError || error instanceof SyntaxError) return null
+      throw error
+    }
+  }
+}
+
+async function savedMethod(stripe: Stripe, customer: string): Promise<string | null> {
+  const { data } = await stripe.customers.listPaymentMethods(customer, { limit: 1 })
+  return data[0]?.id ?? null
+}
+
+const declined = ({ code }: { code?: string | undefined }): string =>
+  code === 'authentication_required'
+    ? 'The payment method needs its owner to confirm the payment.'
+    : 'The payment method was declined.'

@@ -1,0 +1,93 @@
+import { Elysia } from 'elysia'
+import type { Exchange } from '../http/context'
+import { answer, errors } from '../http/envelope'
+import { type Guard, toCall } from '../http/guard'
+import { readForm, readRaw } from '../http/small-body'
+import { checked, checkedQuery, t } from '../kernel/schema'
+import type { LimitService } from './limits'
+import { BillingLimits, LimitsPatch, LimitsQuery } from './limits-schema'
+import type { Desk, Shown } from './payments/desk'
+import { PAGE_HEADERS } from './payments/html'
+import type { Receive } from './payments/intake'
+import { Checkout, NewCheckout, NewPortal, Portal, Received } from './payments/schema'
+import type { PaymentService } from './payments/service'
+
+type Deps = { limits: LimitService; payments: PaymentService & { receive: Receive } }
+
+const MAX_EVENT_BYTES = 1024 * 1024
+const MAX_FORM_BYTES = 4 * 1024
+
+/** `/billing` (contract 18.2). */
+export const billingRoutes = ({ limits, payments }: Deps, guard: Guard) =>
+  new Elysia({ prefix: '/billing', tags: ['Billing'] })
+    .use(guard)
+    .get('/limits', (context) => limits.get(toCall(context), context.query.scope), {
+      scope: 'billing',
+      query: checkedQuery(LimitsQuery),
+      response: { 200: answer(BillingLimits), ...errors(400, 401, 403, 429) },
+      detail: { summary: 'Caps, low-balance threshold and automatic top-up, and what is used' },
+    })
+    .patch('/limits', (context) => limits.update(toCall(context), context.body), {
+      scope: 'billing',
+      body: checked(LimitsPatch),
+      response: { 200: answer(BillingLimits), ...errors(400, 401, 403, 409, 429) },
+      detail: { summary: 'Change them: what is left out stays, null clears a cap' },
+    })
+    .post('/checkout', (context) => payments.checkout(toCall(context), context.body), {
+      scope: 'billing',
+      idempotent: true,
+      body: checked(NewCheckout),
+      response: { 200: answer(Checkout), ...errors(400, 401, 403, 409, 429, 503) },
+      detail: { summary: 'Open a checkout for credit' },
+    })
+    .post('/portal', (context) => payments.portal(toCall(context), context.body ?? {}), {
+      scope: 'billing',
+      idempotent: true,
+      body: checked(t.Optional(NewPortal)),
+      response: { 200: answer(Portal), ...errors(400, 401, 403, 409, 429, 503) },
+      detail: { summary: 'Open the page of payment methods and receipts' },
+    })
+    .post(
+      '/webhook',
+      async ({ body, request, exchange }) => {
+        await payments.receive(body as Uint8Array, request.headers.get('stripe-signature'), exchange.requestId)
+        return { received: true as const }
+      },
+      {
+        // The signature is over the bytes as they came.
+        parse: ({ request }: { request: Request }) => readRaw(request, MAX_EVENT_BYTES),
+        response: { 200: answer(Received), ...errors(400, 413, 415) },
+        detail: { summary: 'For the payment processor; its signature is the credential', security: [] },
+      },
+    )
+
+type Paged = { exchange: Exchange; set: { status?: number | string; headers: Record<string, unknown> } }
+
+/** The billing pages of this server: no script, no cookie, one form (dx 5.1). */
+export const billingPageRoutes = (desk: Desk) =>
+  new Elysia({ prefix: '/billing', detail: { hide: true } })
+    .decorate('exchange', null as unknown as Exchange)
+    .get('/checkout/:id', async (context) => show(context, await desk.checkout(context.params.id)))
+    .post(
+      '/checkout/:id',
+      async (context) => {
+        const { code = '' } = context.body as Record<string, string>
+        const shown = await desk.redeem(context.params.id, code, context.exchange.requestId)
+        return shown ? show(context, shown) : again(context)
+      },
+      { parse: ({ request }) => readForm(request, MAX_FORM_BYTES) },
+    )
+    .get('/portal/:token', async (context) => show(context, await desk.portal(context.params.token)))
+
+function show({ set }: Paged, { status, page }: Shown): string {
+  Object.assign(set.headers, PAGE_HEADERS)
+  set.status = status
+  return page
+}
+
+/** After the form: the same page by GET, so that loading it again sends nothing. */
+function again({ set, exchange }: Paged): string {
+  Object.assign(set.headers, PAGE_HEADERS, { location: exchange.path })
+  set.status = 303
+  return ''
+}

@@ -1,0 +1,44 @@
+import type { OwnerScope, TenantCaller } from '../kernel/caller'
+import { defineError } from '../kernel/errors'
+import type { Reader } from '../kernel/store'
+import { mayDo, type OrgService } from '../orgs'
+
+export type BillingScope = 'user' | 'org'
+
+export const orgRequired = defineError(
+  'invalid',
+  'org_required',
+  () => 'scope is "org" and no organization is active. Activate one with POST /orgs/{id}/activate, or send "user".',
+)
+
+export const notThisKeys = defineError(
+  'forbidden',
+  'forbidden',
+  () => 'This key belongs to an organization and pays from its credit. Use a personal key for your own.',
+)
+
+/**
+ * Whose money a call is about (contract 18.2): the org's inside a team where the caller may manage it,
+ * else the user's own. An org key is the org's and never falls back to a person.
+ * Throws 400 `org_required`, 403 `forbidden`.
+ */
+export async function payingOwner(
+  orgs: Pick<OrgService, 'roleOf' | 'assertPermission'>,
+  reader: Reader,
+  caller: TenantCaller,
+  wanted?: BillingScope,
+): Promise<OwnerScope> {
+  const { userId, activeOrgId } = caller
+  const isOrgKey = caller.orgId !== null
+  if (wanted === 'user' && isOrgKey) throw notThisKeys()
+  if (wanted === 'user' || (activeOrgId === null && wanted === undefined)) return `user:${userId}`
+  if (activeOrgId === null) throw orgRequired()
+  if (wanted === undefined && !isOrgKey) {
+    const role = await orgs.roleOf(reader, activeOrgId, userId)
+    return mayDo(role, 'manageBilling') ? `org:${activeOrgId}` : `user:${userId}`
+  }
+  await orgs.assertPermission(reader, caller, 'manageBilling', activeOrgId)
+  return `org:${activeOrgId}`
+}
+
+export const scopeOf = (owner: OwnerScope): BillingScope => (owner.startsWith('org:') ? 'org' : 'user')

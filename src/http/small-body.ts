@@ -1,0 +1,21 @@
+import { AppError } from '../kernel/errors'
+
+/** The body's bytes as they came, for whoever checks a signature over them. Throws 413 `payload_too_large`. */
+export async function readRaw(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.length
+    if (size > maxBytes) {
+      throw new AppError('too_large', 'payload_too_large', `The body is larger than the ${maxBytes} bytes read here.`)
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** The fields of a small form; of a field that comes twice, the last. Throws 413 `payload_too_large`. */
+export async function readForm(request: Request, maxBytes: number): Promise<Record<string, string>> {
+  const text = new TextDecoder().decode(await readRaw(request, maxBytes))
+  return Object.fromEntries(new URLSearchParams(text))
+}
