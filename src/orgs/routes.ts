@@ -8,6 +8,8 @@ import type { OrgService } from './service'
 
 const ById = checkedQuery(t.Object({ id: t.String() }))
 const ByMember = checkedQuery(t.Object({ id: t.String(), userId: t.String() }))
+/** For routes that need no body: one that is sent must be JSON, and says nothing. */
+const Nothing = checked(t.Unknown())
 const ByToken = checkedQuery(t.Object({ token: t.String() }))
 
 /** `/orgs` and `/invitations` (contract 18.4). */
@@ -16,16 +18,14 @@ export const orgRoutes = (orgs: OrgService, guard: Guard) =>
     .use(orgPaths(orgs, guard))
     .use(memberPaths(orgs, guard))
     .use(guard)
-    .post(
-      '/invitations/:token/accept',
-      async (context) => ({ organization: await orgs.invitations.accept(toCall(context), context.params.token) }),
-      {
-        scope: 'billing',
-        params: ByToken,
-        response: { 200: answer(words.JoinedOrg), ...errors(401, 403, 404, 429) },
-        detail: { summary: 'Join the organization that invited your e-mail address' },
-      },
-    )
+    .post('/invitations/:token/accept', (context) => orgs.invitations.accept(toCall(context), context.params.token), {
+      scope: 'billing',
+      idempotent: true,
+      params: ByToken,
+      body: Nothing,
+      response: { 200: answer(words.JoinedOrg), ...errors(400, 401, 403, 404, 429) },
+      detail: { summary: 'Join the organization that invited your e-mail address' },
+    })
 
 const orgPaths = (orgs: OrgService, guard: Guard) =>
   new Elysia({ prefix: '/orgs', tags: ['Organizations'] })
@@ -45,6 +45,7 @@ const orgPaths = (orgs: OrgService, guard: Guard) =>
     )
     .post('', async (context) => context.status(201, await orgs.found(toCall(context), context.body)), {
       scope: 'billing',
+      idempotent: true,
       body: checked(words.NewOrg),
       response: { 201: answer(words.Org), ...errors(400, 401, 403, 409, 429) },
       detail: { summary: 'Found an organization and be its owner' },
@@ -70,8 +71,10 @@ const orgPaths = (orgs: OrgService, guard: Guard) =>
     })
     .post('/:id/activate', (context) => orgs.activate(toCall(context), context.params.id), {
       scope: 'billing',
+      idempotent: true,
       params: ById,
-      response: { 200: answer(words.ActiveOrg), ...errors(401, 403, 404, 429) },
+      body: Nothing,
+      response: { 200: answer(words.ActiveOrg), ...errors(400, 401, 403, 404, 429) },
       detail: { summary: 'Work in an organization: your sessions and personal keys' },
     })
     .delete('/:id/activate', (context) => orgs.deactivate(toCall(context), context.params.id), {
@@ -116,12 +119,11 @@ const memberPaths = (orgs: OrgService, guard: Guard) =>
     )
     .post(
       '/invitations',
-      async (context) => {
-        const invitation = await orgs.invitations.invite(toCall(context), context.params.id, context.body)
-        return context.status(201, { invitation })
-      },
+      async (context) =>
+        context.status(201, await orgs.invitations.invite(toCall(context), context.params.id, context.body)),
       {
         scope: 'billing',
+        idempotent: true,
         params: ById,
         body: checked(words.NewInvitation),
         response: { 201: answer(words.InvitationReply), ...errors(400, 401, 403, 404, 409, 429) },

@@ -164,6 +164,8 @@ describe('an invitation of a week ago', async () => {
   test('was open until then', async () => {
     const { token } = await invite()
     clock.advance(WEEK_MS - 1)
-    expect(await orgs.invitations.accept(await session(eve.id), token)).toMatchObject({ id: acme.id, role: 'viewer' })
+    expect(await orgs.invitations.accept(await session(eve.id), token)).toMatchObject({
+      organization: { id: acme.id, role: 'viewer' },
+    })
   })
 })

@@ -13,16 +13,15 @@ export type OrgService = ReturnType<typeof createOrgs>
 
 /** People, organizations, who belongs where and who may do what. */
 export function createOrgs(deps: OrgDeps) {
-  const visits = createVisits(deps)
   const members = createMembers(deps)
   return {
     ...createPeople(deps),
     ...createAccess(),
     ...createLifecycle(deps),
     ...operateOrgs(deps),
-    ...visits,
+    ...createVisits(deps),
     members,
-    invitations: createInvitations({ ...deps, members, getOrg: visits.get }),
+    invitations: createInvitations({ ...deps, members }),
     ownerOf: rows.ownerOf,
     makeActive: rows.activate,
     lock: rows.lock,

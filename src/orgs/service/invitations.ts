@@ -1,3 +1,4 @@
+import { kept } from '../../idempotency'
 import type { Call, Caller } from '../../kernel/caller'
 import type { OrgId, UserId } from '../../kernel/ids'
 import type { Tx } from '../../kernel/store'
@@ -12,6 +13,7 @@ import type { InvitationRow, UserRow } from '../table'
 import { assertPerson, reachLocked } from './access'
 import { type OrgDeps, recordOn } from './deps'
 import type { Members } from './members'
+import { view } from './visits'
 
 export type Issued = { invitation: Invitation; token: string }
 
@@ -19,19 +21,20 @@ export type Issued = { invitation: Invitation; token: string }
  * Invitations: for one e-mail address, used once, seven days long. Only the hash of the token is kept.
  * The API never answers with the token, as it would reach the inviter; the operator plane shows it once.
  */
-export function createInvitations(deps: OrgDeps & { members: Members; getOrg(call: Call, id: string): Promise<Org> }) {
-  const { store, clock, members, getOrg } = deps
+export function createInvitations(deps: OrgDeps & { members: Members }) {
+  const { store, clock, members } = deps
   return { invite, issue, accept }
 
   /**
    * `POST /orgs/{id}/invitations`; inviting the same address again replaces the invitation. Throws 404,
    * 403 `forbidden` (an owner only by owners), 409 `conflict` for a member.
    */
-  function invite(call: Call, id: string, order: NewInvitation): Promise<Invitation> {
+  function invite(call: Call, id: string, order: NewInvitation): Promise<{ invitation: Invitation }> {
     return store.write(async (tx) => {
       const { org, role } = await reachLocked(tx, call.caller, id)
       assertMayAssign(role, order.role)
-      return (await issue(tx, call, { orgId: org.id, invitedBy: call.caller.userId, ...order })).invitation
+      const { invitation } = await issue(tx, call, { orgId: org.id, invitedBy: call.caller.userId, ...order })
+      return kept(tx, call, { invitation })
     })
   }
 
@@ -67,18 +70,17 @@ export function createInvitations(deps: OrgDeps & { members: Members; getOrg(cal
    * `POST /invitations/{token}/accept`: lets the caller in when the invitation is for their address.
    * Throws 404 in the same words for every token that is not theirs to use, 403 for an org's key.
    */
-  async function accept(call: Call, token: string): Promise<Org> {
+  function accept(call: Call, token: string): Promise<{ organization: Org }> {
     const { caller } = call
-    const orgId = await store.write(async (tx) => {
+    return store.write(async (tx) => {
       const invitation = await openTo(tx, await orgRepository.user(tx, caller.userId), token)
       assertPerson(caller, 'join one')
       await orgRepository.lock(tx, invitation.org_id)
       if (!(await rows.accept(tx, invitation.id, clock.now()))) throw invitationNotFound()
       const { org_id, role, invited_by } = invitation
       await members.join(tx, call, { orgId: org_id, userId: caller.userId, role, invitedBy: invited_by })
-      return org_id
+      return kept(tx, call, { organization: await view(tx, caller, org_id) })
     })
-    return getOrg(call, orgId)
   }
 
   async function openTo(tx: Tx, user: UserRow | undefined, token: string): Promise<InvitationRow> {

@@ -1,3 +1,4 @@
+import { kept } from '../../idempotency'
 import type { Call, Caller } from '../../kernel/caller'
 import { randomHex } from '../../kernel/crypto'
 import { OrgId, type UserId } from '../../kernel/ids'
@@ -49,8 +50,10 @@ export function createLifecycle(deps: OrgDeps) {
   /** `POST /orgs`: the caller is its owner. Throws 403 for an org's key, 409 `conflict` for a taken slug. */
   async function found(call: Call, input: NewOrg): Promise<Org> {
     assertPerson(call.caller, 'found another one')
-    const org = await store.write((tx) => createOrg(tx, call, call.caller.userId, input))
-    return presentOrg(org, 'owner', 1)
+    return store.write(async (tx) => {
+      const org = await createOrg(tx, call, call.caller.userId, input)
+      return kept(tx, call, presentOrg(org, 'owner', 1))
+    })
   }
 
   /** `PATCH /orgs/{id}`, for those who manage members. Throws 404, 403 `forbidden`, 409 for a taken slug. */

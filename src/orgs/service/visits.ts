@@ -1,4 +1,5 @@
-import type { Call } from '../../kernel/caller'
+import { kept } from '../../idempotency'
+import type { Call, TenantCaller } from '../../kernel/caller'
 import type { UserId } from '../../kernel/ids'
 import { decodeCursor, type Page, type PageQuery, toPage } from '../../kernel/page'
 import type { Reader } from '../../kernel/store'
@@ -27,9 +28,8 @@ export function createVisits({ store, audit, events }: OrgDeps) {
   }
 
   /** `GET /orgs/{id}`. Throws 404. */
-  async function get({ caller }: Call, id: string): Promise<Org> {
-    const [org] = await presentAll(store.read, [await reach(store.read, caller, id)])
-    return org!
+  function get({ caller }: Call, id: string): Promise<Org> {
+    return view(store.read, caller, id)
   }
 
   /** `POST /orgs/{id}/activate`: the user's sessions and personal keys work in it from now on. Throws 404, 403. */
@@ -41,7 +41,7 @@ export function createVisits({ store, audit, events }: OrgDeps) {
       await rows.activate(tx, userId, org.id)
       await audit.record(tx, call, { action: 'org.activated', entityType: 'organization', entityId: org.id })
       await events.emit(tx, accessChanged, `user:${userId}`, { userId })
-      return { active_org_id: org.id }
+      return kept(tx, call, { active_org_id: org.id })
     })
   }
 
@@ -59,6 +59,12 @@ export function createVisits({ store, audit, events }: OrgDeps) {
       return { active_org_id: null }
     })
   }
+}
+
+/** The org as the caller sees it. Throws 404. */
+export async function view(reader: Reader, caller: TenantCaller, id: string): Promise<Org> {
+  const [org] = await presentAll(reader, [await reach(reader, caller, id)])
+  return org!
 }
 
 async function presentAll(reader: Reader, found: readonly Reached[]): Promise<Org[]> {
