@@ -9,6 +9,7 @@ const TAGS: Record<string, string> = {
   Settings: 'Your preferences.',
   Accounts: 'Dashboard sessions and who is asking.',
   'Rate limits': 'What you may ask in a minute, and what is left of it.',
+  Usage: 'What was called, when, and what it cost.',
   Audit: 'The tamper-evident record of your account.',
   Health: 'Whether everything answers.',
   Document: 'This document.',

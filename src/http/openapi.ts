@@ -137,7 +137,8 @@ function responsesOf(path: string, hooks: Hooks, hoist: Hoist): Json {
   return Object.fromEntries(
     statuses.map(({ status, schema, description, headers }) => {
       if (detail['x-download'] && status === '200') {
-        return [status, { description, headers, content: { [String(detail['x-download'])]: text } }]
+        const orJson = detail['x-or-json'] === true ? json(hoist(schema)) : {}
+        return [status, { description, headers, content: { [String(detail['x-download'])]: text, ...orJson } }]
       }
       const content = json(hoist(schema))
       if (detail['x-streams'] === true && status === '200') content['text/event-stream'] = text

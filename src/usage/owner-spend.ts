@@ -1,21 +1,11 @@
-import { and, eq, gte, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { utcDay } from '../kernel/clock'
-import { command, query, type Reader, type Tx } from '../kernel/store'
+import { command, type Reader, type Tx } from '../kernel/store'
+import { nextTurn } from '../kernel/turns'
+import { type Turn, tallyOf } from './report'
 import type { Spend } from './spend'
-import { spendDays, usageRecords } from './table'
-
-const DAY_MS = 86_400_000
-
-const costByDay = query<{ owner: OwnerScope; from: number }>()((db, p) => {
-  const t = db.of(usageRecords)
-  const day = sql<number | string>`${t.at} / 86400000`
-  return db
-    .select({ day, cost: sql<number | string>`sum(${t.cost_micro})` })
-    .from(t)
-    .where(and(eq(t.owner, p.owner), gte(t.at, p.from)))
-    .groupBy(day)
-})
+import { spendDays } from './table'
 
 const setSpend = command<{ subject: string; day: string; spent: number }>()((tx, p) => {
   const t = tx.of(spendDays)
@@ -25,9 +15,9 @@ const setSpend = command<{ subject: string; day: string; spent: number }>()((tx,
     .onConflictDoUpdate({ target: [t.subject, t.day], set: { spent: sql`excluded.spent` } })
 })
 
-/** What an owner spent today and this month, added up from the calls themselves. Nothing of it is on hold. */
+/** What an owner spent today and this month, added up from rollups and calls. Nothing of it is on hold. */
 export async function spendOfOwner(reader: Reader, owner: OwnerScope, at: number): Promise<Spend> {
-  const days = await daysOfMonth(reader, owner, at)
+  const days = await monthOf(reader, owner, at, nextTurn)
   return {
     today: { spent: days.get(utcDay(at)) ?? 0, held: 0 },
     month: { spent: [...days.values()].reduce((sum, spent) => sum + spent, 0), held: 0 },
@@ -36,11 +26,13 @@ export async function spendOfOwner(reader: Reader, owner: OwnerScope, at: number
 
 /** Writes the month so far into the owner's days, for an owner who has caps from now on. */
 export async function startOwnerSpend(tx: Tx, owner: OwnerScope, at: number): Promise<void> {
-  for (const [day, spent] of await daysOfMonth(tx, owner, at)) await setSpend(tx, { subject: owner, day, spent })
+  // A unit of work waits for nothing but the store.
+  const days = await monthOf(tx, owner, at, async () => undefined)
+  for (const [day, spent] of days) await setSpend(tx, { subject: owner, day, spent })
 }
 
-async function daysOfMonth(reader: Reader, owner: OwnerScope, at: number): Promise<Map<string, number>> {
+/** Micro-cents by UTC day. */
+async function monthOf(reader: Reader, owner: OwnerScope, at: number, turn: Turn): Promise<Map<string, number>> {
   const from = Date.parse(`${utcDay(at).slice(0, 7)}-01T00:00:00.000Z`)
-  const rows = await costByDay(reader, { owner, from })
-  return new Map(rows.map(({ day, cost }) => [utcDay(Number(day) * DAY_MS), Number(cost)]))
+  return (await tallyOf(reader, { owner }, { from, to: at + 1 }, at, turn)).costByDay()
 }

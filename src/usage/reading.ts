@@ -5,6 +5,7 @@ import { microToCents } from '../kernel/money'
 import type { Reader, Store } from '../kernel/store'
 import { EXPORT_DAYS, EXPORT_ROWS, notThisKeys, orgRequired, REPORT_DAYS, tooManyRows } from './errors'
 import { asCsv, asJson } from './export'
+import { spendOfOwner } from './owner-spend'
 import { periodOf } from './period'
 import { tallyOf } from './report'
 import type { Choice } from './report-repository'
@@ -18,14 +19,14 @@ type Deps = {
   assertMayView(reader: Reader, caller: TenantCaller, orgId: NonNullable<KeyCaller['orgId']>): Promise<void>
   /** Micro-cents. */
   balanceOf(reader: Reader, owner: OwnerScope): Promise<{ balance: number; held: number }>
-  /** The caps of an owner and what is used of them, in cents. */
-  spendingOf(reader: Reader, owner: OwnerScope): Promise<UsageReport['spending']>
+  /** The caps of an owner in micro-cents; null is none. */
+  capsOf(reader: Reader, owner: OwnerScope): Promise<{ daily: number | null; monthly: number | null }>
 }
 
 export type UsageReading = ReturnType<typeof createUsageReading>
 
 /** What an owner may know of their calls: a report that adds up, and the calls themselves (contract 18.1). */
-export function createUsageReading({ store, clock, audit, assertMayView, balanceOf, spendingOf }: Deps) {
+export function createUsageReading({ store, clock, audit, assertMayView, balanceOf, capsOf }: Deps) {
   return { report, reportOf, exportCalls, exportOf }
 
   /** Throws 400 `validation_error`, `org_required`, 403 `forbidden`. */
@@ -45,7 +46,7 @@ export function createUsageReading({ store, clock, audit, assertMayView, balance
       scope: scopeOf(owner),
       ...tally.result(),
       balance: { balance_cents: microToCents(balance), reserved_cents: microToCents(held), currency: 'usd' },
-      spending: await spendingOf(read, owner),
+      spending: await spendingOf(owner, now),
     }
   }
 
@@ -74,6 +75,17 @@ export function createUsageReading({ store, clock, audit, assertMayView, balance
     )
     const order = { choice, span, signal: call.signal }
     yield* format === 'csv' ? asCsv(store.read, order) : asJson(store.read, order, call.requestId)
+  }
+
+  async function spendingOf(owner: OwnerScope, now: number): Promise<UsageReport['spending']> {
+    const { daily, monthly } = await capsOf(store.read, owner)
+    const { today, month } = await spendOfOwner(store.read, owner, now)
+    return {
+      daily_cap_cents: daily === null ? null : microToCents(daily),
+      daily_used_cents: microToCents(today.spent),
+      monthly_cap_cents: monthly === null ? null : microToCents(monthly),
+      monthly_used_cents: microToCents(month.spent),
+    }
   }
 
   /** Whose calls: the active org's, where there is one, unless the query says otherwise. */

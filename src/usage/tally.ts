@@ -38,9 +38,8 @@ export function createTally(only = '') {
       for (const skill of only ? [only] : ['', ...itsSkills]) add(call, skill, sums, cells)
     },
 
-    /** Micro-cents of all of it. */
-    cost: () => total.cost_micro,
-    costOn: (day: string) => days.get(day)?.cost_micro ?? 0,
+    /** Micro-cents by UTC day. */
+    costByDay: () => new Map([...days].map(([day, { cost_micro }]) => [day, cost_micro])),
     requests: () => total.requests,
 
     result(): Breakdown {

@@ -1,0 +1,55 @@
+import { Elysia } from 'elysia'
+import type { Downloads } from '../http/download'
+import { answer, errors } from '../http/envelope'
+import { type Guard, toCall } from '../http/guard'
+import { csvHeaders } from '../kernel/csv'
+import { checkedQuery } from '../kernel/schema'
+import type { UsageReading } from './reading'
+import { UsageExport, UsageExportQuery, UsageQuery, UsageReport } from './schema'
+
+type Deps = { usageReading: UsageReading }
+
+const JSON_FILE = {
+  'content-type': 'application/json',
+  'content-disposition': 'attachment; filename="usage.json"',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+}
+
+/** What was called, when, and what it cost (contract 18.1). */
+export const usageRoutes = ({ usageReading }: Deps, download: Downloads, guard: Guard) =>
+  new Elysia({ prefix: '/usage', tags: ['Usage'] })
+    .use(guard)
+    .get('', (context) => usageReading.report(toCall(context), context.query), {
+      signedIn: true,
+      query: checkedQuery(UsageQuery),
+      response: { 200: answer(UsageReport), ...errors(400, 401, 403, 429) },
+      detail: {
+        summary: 'What was used, by mode, model, skill and day',
+        description:
+          'The last 30 days unless `from` and `to` say otherwise, at most 366 days. Figures are exact up to the ' +
+          'moment of asking; latencies are less than 1 % off.',
+      },
+    })
+    .get(
+      '/export',
+      (context) => {
+        const { query, exchange, request, server, route } = context
+        const source = usageReading.exportCalls(toCall(context), query)
+        const headers = query.format === 'json' ? JSON_FILE : csvHeaders('usage')
+        return download({ source, exchange, request, server, route, headers })
+      },
+      {
+        scope: 'billing',
+        query: checkedQuery(UsageExportQuery),
+        response: { 200: answer(UsageExport), ...errors(400, 401, 403, 429) },
+        detail: {
+          summary: 'Every call as CSV or JSON, newest first',
+          description:
+            'At most 92 days and 1,000,000 rows; more is refused with 400 before anything is sent. Text that a ' +
+            'spreadsheet would take for a formula is marked with an apostrophe. The export is recorded.',
+          'x-download': 'text/csv',
+          'x-or-json': true,
+        } as object,
+      },
+    )
