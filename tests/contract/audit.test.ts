@@ -21,6 +21,9 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
   'PATCH /keys/{id}': { action: 'key.updated', entityType: 'api_key', body: { name: CANARY } },
   'POST /keys/{id}/rotate': { action: 'key.rotated', entityType: 'api_key', body: { grace_period_seconds: 60 } },
   'DELETE /keys/{id}': { action: 'key.revoked', entityType: 'api_key' },
+  'PATCH /billing/limits': { action: 'billing.limits_updated', entityType: 'billing', body: { daily_cap_cents: 5 } },
+  'POST /billing/checkout': { action: 'billing.checkout_created', entityType: 'billing', body: { amount_cents: 500 } },
+  'POST /billing/portal': { action: 'billing.portal_opened', entityType: 'billing', body: {} },
   'PATCH /settings': { action: 'settings.updated', entityType: 'settings', body: { personality: 'none' } },
 }
 /** Rows of these are seen by tests of their own: they have no key to ask with. */
@@ -30,6 +33,7 @@ const ELSEWHERE = [
   'DELETE /auth/sessions',
   'POST /rate-limits/request-increase',
   'POST /rate-limits/requests/{id}/decision',
+  'POST /billing/webhook',
 ]
 /** These stand on the record of the org: tests/orgs/record.test.ts. */
 const OF_ORGS = /^[A-Z]+ \/(orgs|invitations)(\/|$)/
