@@ -10,6 +10,7 @@ const TAGS: Record<string, string> = {
   Accounts: 'Dashboard sessions and who is asking.',
   'Rate limits': 'What you may ask in a minute, and what is left of it.',
   Usage: 'What was called, when, and what it cost.',
+  Billing: 'Credit: what it may be spent on, how it is bought, and when it runs low.',
   Audit: 'The tamper-evident record of your account.',
   Health: 'Whether everything answers.',
   Document: 'This document.',
