@@ -7,6 +7,9 @@ import { loadConfig } from '../../src/app/config'
 import { start } from '../../src/app/start'
 import { createLog } from '../../src/kernel/log'
 import { fakeClock } from '../support/clock'
+import { eventually } from '../support/eventually'
+import { impatiently } from '../support/impatiently'
+import { isListening } from '../support/listening'
 import { startUpstream } from '../support/upstream'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-stop-'))
@@ -31,10 +34,9 @@ async function running() {
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ mode: 'fast', ...body }),
     })
-  const reached = async (marker: string) => {
-    while (!upstream.calls.some(({ prompt }) => prompt.includes(marker))) await Bun.sleep(5)
-  }
-  return { app, clock, dataDir, ask, reached }
+  const reached = (words: string) => eventually(() => upstream.asked(words))
+  const closed = () => eventually(async () => !(await isListening(app.url)))
+  return { app, clock, dataDir, ask, reached, closed }
 }
 
 const holds = (dataDir: string, state: string): number => {
@@ -46,12 +48,13 @@ const holds = (dataDir: string, state: string): number => {
 
 describe('a stop in good order (I32)', () => {
   test('answers what is in flight, refuses new connections at once, and leaves nothing open', async () => {
-    const { app, ask, reached, dataDir } = await running()
-    const inFlight = ask({ prompt: 'plain one [[delay:300]]' })
+    const { app, ask, reached, closed, dataDir } = await running()
+    const inFlight = ask({ prompt: 'plain one [[held]]' })
     await reached('plain one')
     const stopped = app.stop()
-    await Bun.sleep(20)
+    await closed()
     await expect(ask({ prompt: 'too late' })).rejects.toThrow()
+    upstream.release()
     const response = await inFlight
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({ content: 'Hello from the scripted upstream.' })
@@ -76,16 +79,14 @@ describe('a stop in good order (I32)', () => {
     ['that fell silent', '[[stall]]'],
     ['that has not begun', '[[hang]]'],
   ])('tells a stream %s, five seconds before the grace is over, that the server restarts', async (name, script) => {
-    const { app, ask, reached, clock, dataDir } = await running()
+    const { app, ask, reached, closed, clock, dataDir } = await running()
     const prompt = `stream ${name} ${script}`
     const asked = ask({ prompt, stream: true })
     await reached(prompt)
-    const opening = setInterval(() => clock.advance(250), 10)
-    const response = await asked
-    clearInterval(opening)
+    const response = await impatiently(clock, asked)
     const reading = response.text()
     const stopped = app.stop()
-    await Bun.sleep(20)
+    await closed()
     clock.advance(20_000)
     const text = await reading
     expect(text.match(/event: error\ndata: .*"code":"service_unavailable"/g)).toHaveLength(1)

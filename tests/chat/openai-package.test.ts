@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
+import { eventually } from '../support/eventually'
 import { listen } from '../support/listening'
 
 const { world, upstream } = await createUpstreamWorld()
@@ -51,11 +52,11 @@ describe('the openai package', () => {
     upstream.reset()
     const stream = await client.chat.completions.create({
       model: 'svc-1-auto',
-      messages: user(freshPrompt('[[slow:10]][[tokens:400]]')),
+      messages: user(freshPrompt('[[stall]][[say:word]]')),
       stream: true,
     })
     for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break
-    while (!upstream.aborted()) await Bun.sleep(5)
+    await eventually(upstream.aborted)
   })
 
   test('sends pictures', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { until } from '../support/listening'
+import { eventually } from '../support/eventually'
 import { createUpstreamWorld, freshPrompt } from './upstream-world'
 
 const { world, upstream } = await createUpstreamWorld()
@@ -84,7 +84,7 @@ describe('a conversation', () => {
     const { conversation_id } = (await ask({})).body
     const before = upstream.calls.length
     const answering = ask({ prompt: freshPrompt('[[delay:100]]'), conversation_id })
-    await until('the engine to be asked', () => upstream.calls.length > before)
+    await eventually(() => upstream.calls.length > before)
     await ada.send('DELETE', `conversations/${conversation_id}`)
     expect((await answering).status).toBe(200)
     expect((await ada.send('GET', `conversations/${conversation_id}`)).status).toBe(404)

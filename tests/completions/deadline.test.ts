@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../support/clock'
+import { eventually } from '../support/eventually'
 import { eventNames, readFrames } from '../support/frames'
 import type { Reply } from '../support/world'
 import { createUpstreamWorld, freshPrompt } from './upstream-world'
@@ -11,9 +12,10 @@ const ada = await world.person()
 const idle = () => world.app.container.billing.balance(world.app.store.read, `user:${ada.userId}`)
 
 /** Waits until the upstream has been asked `count` times. */
-async function asked(count: number): Promise<void> {
-  while (upstream.calls.length < count) await Bun.sleep(2)
-}
+const asked = (count: number) => eventually(() => upstream.calls.length >= count)
+
+/** Whatever was to happen by now has happened when a whole other request has been answered. */
+const meanwhile = () => ada.send('GET', 'conversations')
 
 describe('time', () => {
   test.each([
@@ -28,7 +30,7 @@ describe('time', () => {
     })
     await asked(1)
     clock.advance(119_999)
-    await Bun.sleep(10)
+    await meanwhile()
     expect(reply).toBeUndefined()
     clock.advance(1)
     await waiting
@@ -39,7 +41,7 @@ describe('time', () => {
       message: expect.stringContaining(words),
     })
     expect(await idle()).toEqual(before)
-    while (!upstream.aborted()) await Bun.sleep(2)
+    await eventually(upstream.aborted)
     const [row] = (await ada.send('GET', 'audit?action=completion.failed')).body
     expect(row.outputSummary).toMatchObject({ status: 504, error_code: 'request_timeout', cost_cents: 0 })
   })
@@ -60,7 +62,7 @@ describe('time', () => {
     await stream.heard('"some"')
     const ended = stream.toItsEnd()
     clock.advance(599_999)
-    await Bun.sleep(10)
+    await meanwhile()
     expect(upstream.aborted()).toBe(0)
     clock.advance(1)
     const frames = readFrames(await ended)

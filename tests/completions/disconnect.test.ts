@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { listen, until } from '../support/listening'
+import { eventually } from '../support/eventually'
+import { listen } from '../support/listening'
 import type { Person } from '../support/world'
 import { createUpstreamWorld, freshPrompt } from './upstream-world'
 
 const { world, upstream } = await createUpstreamWorld()
 const { baseUrl } = listen(world)
+
+/** One word, then nothing: such a stream is never over before its reader leaves. */
+const ENDLESS = '[[stall]][[say:word]]'
 
 /** Opens a request and leaves as soon as `enough` says so, or at once when it asks for no answer. */
 async function leaveEarly(
@@ -45,14 +49,14 @@ describe('a reader who leaves', () => {
   ])('a stream of %s stops the engine, pays for what was heard, and is on the record (I31)', async (path, members) => {
     const bob = await world.person()
     upstream.reset()
-    const prompt = freshPrompt('[[slow:10]][[tokens:500]]')
+    const prompt = freshPrompt(ENDLESS)
     const order = { prompt, messages: [{ role: 'user', content: prompt }], stream: true, ...members }
     const heard = await leaveEarly(bob, path, order, (text) => text.includes('word'))
-    await until('the engine to be stopped', () => upstream.aborted())
-    const [failure] = await until('the record', async () => {
-      const rows = await failuresOf(bob)
-      return rows.length ? rows : null
-    })
+    await eventually(upstream.aborted)
+    const [failure] = await eventually(
+      () => failuresOf(bob),
+      (rows) => rows.length > 0,
+    )
     expect(failure!.outputSummary.status).toBe(499)
     expect(failure!.outputSummary.cost_cents).toBeGreaterThan(0)
     const { balance, held } = await walletOf(bob)
@@ -63,12 +67,9 @@ describe('a reader who leaves', () => {
 
   test('keeps the part of the conversation that was said', async () => {
     const bob = await world.person()
-    const prompt = freshPrompt('[[slow:10]][[tokens:500]]')
+    const prompt = freshPrompt(ENDLESS)
     await leaveEarly(bob, 'completions', { prompt, mode: 'fast', stream: true }, (text) => text.includes('word'))
-    const { id } = await until(
-      'the conversation',
-      async () => (await bob.send('GET', 'conversations')).body.conversations[0],
-    )
+    const { id } = await eventually(async () => (await bob.send('GET', 'conversations')).body.conversations[0])
     const { conversation } = (await bob.send('GET', `conversations/${id}`)).body
     expect(conversation.messages[1].status).toBe('interrupted')
     expect(conversation.messages[1].content).toStartWith('word')
@@ -84,14 +85,14 @@ describe('a reader who leaves', () => {
       body: JSON.stringify({ prompt: freshPrompt('[[hang]]'), mode: 'fast' }),
       signal: leaving.signal,
     }).catch((error: Error) => error.name)
-    await until('the engine to be asked', () => upstream.calls.length)
+    await eventually(() => upstream.calls.length)
     leaving.abort()
     expect(await asking).toBe('AbortError')
-    await until('the engine to be stopped', () => upstream.aborted())
-    const [failure] = await until('the record', async () => {
-      const rows = await failuresOf(bob)
-      return rows.length ? rows : null
-    })
+    await eventually(upstream.aborted)
+    const [failure] = await eventually(
+      () => failuresOf(bob),
+      (rows) => rows.length > 0,
+    )
     expect(failure!.outputSummary).toMatchObject({ status: 499, cost_cents: 0 })
     expect(await walletOf(bob)).toEqual({ balance: 10_000 * 1e6, held: 0, available: 10_000 * 1e6 })
     expect(world.logged.filter((line) => line.includes('"fault"'))).toEqual([])
@@ -100,7 +101,7 @@ describe('a reader who leaves', () => {
   test('of a run that others joined does not take it from them', async () => {
     const bob = await world.person()
     upstream.reset()
-    const order = { prompt: freshPrompt('[[delay:150]]'), mode: 'fast' }
+    const order = { prompt: freshPrompt('[[held]]'), mode: 'fast' }
     const leaving = new AbortController()
     const first = fetch(`${baseUrl}/completions`, {
       method: 'POST',
@@ -108,26 +109,32 @@ describe('a reader who leaves', () => {
       body: JSON.stringify(order),
       signal: leaving.signal,
     }).catch(() => null)
-    await until('the engine to be asked', () => upstream.calls.length)
+    await eventually(() => upstream.calls.length)
     const second = bob.send('POST', 'completions', order)
-    await Bun.sleep(20)
+    // By the time one that came after it has gone the whole way, this one has joined.
+    await bob.send('POST', 'completions', { ...order, prompt: freshPrompt() })
     leaving.abort()
     await first
+    // It may have to ask for itself.
+    const releasing = setInterval(upstream.release, 5)
     expect((await second).status).toBe(200)
+    clearInterval(releasing)
   })
 
   test('a hundred of them leave nothing held and nothing open', async () => {
     const bob = await world.person()
     upstream.reset()
-    const order = () => ({ prompt: freshPrompt('[[slow:5]][[tokens:300]]'), mode: 'fast', stream: true })
-    const marks = ['event: meta', 'word', 'word word']
+    const order = () => ({ prompt: freshPrompt(ENDLESS), mode: 'fast', stream: true })
     await Promise.all(
       Array.from({ length: 100 }, (_, at) =>
-        leaveEarly(bob, 'completions', order(), (text) => text.includes(at % 3 ? 'event: meta' : marks[1]!)),
+        leaveEarly(bob, 'completions', order(), (text) => text.includes(at % 3 ? 'event: meta' : 'word')),
       ),
     )
-    await until('all upstream calls to end', () => upstream.calls.length === 100 && upstream.aborted() === 100)
-    await until('all holds to end', async () => (await walletOf(bob)).held === 0)
+    await eventually(upstream.aborted, (count) => count === 100)
+    await eventually(
+      () => walletOf(bob),
+      ({ held }) => held === 0,
+    )
     expect(await world.app.container.billing.verify(world.app.store.read)).toEqual([])
   })
 })

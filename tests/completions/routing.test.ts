@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../support/clock'
 import { readFrames } from '../support/frames'
+import { impatiently } from '../support/impatiently'
 import { startUpstream, UPSTREAM_SECRET } from '../support/upstream'
 import { createWorld } from '../support/world'
 import { freshPrompt } from './upstream-world'
@@ -22,21 +23,8 @@ const world = await createWorld({
 })
 const ada = await world.person()
 
-/** Retries wait on a clock that only we move. */
-async function impatiently<T>(work: Promise<T>): Promise<T> {
-  let over = false
-  const ended = work.finally(() => {
-    over = true
-  })
-  while (!over) {
-    clock.advance(100)
-    await Bun.sleep(1)
-  }
-  return ended
-}
-
 const ask = (order: object) =>
-  impatiently(ada.send('POST', 'completions', { prompt: freshPrompt(), mode: 'fast', ...order }))
+  impatiently(clock, ada.send('POST', 'completions', { prompt: freshPrompt(), mode: 'fast', ...order }))
 
 describe('an engine', () => {
   test('of the mode answers, unless the call names another', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { eventually } from '../support/eventually'
 import { startUpstream, UPSTREAM_SECRET } from '../support/upstream'
 import { ask, long, NO_ENGINES, openEngines } from './setup'
 
@@ -78,7 +79,7 @@ describe.each(ways)('%s', (_way, call) => {
 
   const quiet = ['[[hang]]', '[[html]]', '[[empty]]', '[[malformed]]', '[[wrong-type]]', '[[error-event]]'] as const
   test.each(quiet)('%s ends as 503 with Retry-After and the sentence of dx 6.3', async (script) => {
-    const { engines } = openEngines(lonely)
+    const { engines } = openEngines(lonely, { silenceMs: 800 })
     const error = await call(engines, script).catch((failure) => failure)
     expect(error).toMatchObject({ kind: 'unavailable', code: 'engine_unavailable', retryAfterS: 5 })
     expect(error.message).toStartWith('The engine for mode "think" did not answer. Nothing was charged.')
@@ -139,7 +140,8 @@ describe.each(ways)('%s', (_way, call) => {
     const { engines } = openEngines(both)
     const leaving = new AbortController()
     const attempt = engines.answer('svc-1-reason', ask('[[hang]]', { signal: leaving.signal })).catch((error) => error)
-    setTimeout(() => leaving.abort(new Error('left')), 30)
+    await eventually(() => first.calls.length === 1)
+    leaving.abort(new Error('left'))
     expect(await attempt).toMatchObject({ message: 'left' })
     expect(second.calls).toHaveLength(0)
   })

@@ -3,6 +3,11 @@ import { createLog } from '../../src/kernel/log'
 import { type FakeClock, fakeClock } from '../support/clock'
 import type { Upstream } from '../support/upstream'
 
+/** A busy machine must not look like a silent upstream; tests of silence give their own. */
+const PATIENT_MS = 60_000
+
+type Options = { clock?: ReturnType<typeof hastyClock>; silenceMs?: number }
+
 export const NO_ENGINES: EngineSettings = {
   engineBaseUrl: '',
   engineApiKey: '',
@@ -42,10 +47,10 @@ export function hastyClock(): FakeClock & { slept: number[] } {
   }
 }
 
-export function openEngines(settings: EngineSettings, clock = hastyClock()) {
+export function openEngines(settings: EngineSettings, { clock = hastyClock(), silenceMs = PATIENT_MS }: Options = {}) {
   const lines: string[] = []
   const log = createLog({ level: 'debug', pretty: false, write: (line) => void lines.push(line) })
-  const engines = createEngines({ settings, clock, log, silenceMs: 800, jitter: () => 0.5 })
+  const engines = createEngines({ settings, clock, log, silenceMs, jitter: () => 0.5 })
   return { engines, clock, lines }
 }
 

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { eventually } from '../support/eventually'
 import { cleanEnv } from '../support/server-process'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-terminal-'))
@@ -24,7 +25,7 @@ async function startAndInterrupt(): Promise<{ shown: string; exitCode: number }>
       },
     },
   })
-  while (!shown.includes('Ctrl-C stops the server') && child.exitCode === null) await Bun.sleep(10)
+  await eventually(() => shown.includes('Ctrl-C stops the server') || child.exitCode !== null)
   child.terminal!.write(CTRL_C)
   const exitCode = await child.exited
   child.terminal!.close()

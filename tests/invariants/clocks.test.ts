@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { eventually } from '../support/eventually'
 import { twoHandedClock } from '../support/two-handed-clock'
 import { startUpstream } from '../support/upstream'
 import { createWorld, operatorCall } from '../support/world'
@@ -67,10 +68,11 @@ describe('I40 the wall clock jumps', () => {
       const ada = await world.person({ cents: 100 })
       const owner = `user:${ada.userId}` as const
       const calls = upstream.calls.length
-      const running = ada.send('POST', 'completions', { prompt: `slow ${jump} [[delay:150]]`, mode: 'think' })
-      while (upstream.calls.length === calls) await Bun.sleep(5)
+      const running = ada.send('POST', 'completions', { prompt: `slow ${jump} [[held]]`, mode: 'think' })
+      await eventually(() => upstream.calls.length > calls)
       clock.jump(jump)
       await container.billing.releaseAbandoned()
+      upstream.release()
       const { status, body } = await running
       expect(status).toBe(200)
       const { balance, held } = await container.billing.balance(store.read, owner)

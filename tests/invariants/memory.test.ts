@@ -11,6 +11,9 @@ const MOST_MB = 600
 /** What a process may keep of an attack once it is over. */
 const KEEPS_MB = 150
 
+/** Ordinary requests while the attack goes on: how long it goes on. */
+const SMALL = 60
+
 const rssMb = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${target.pid}/status`, 'utf8'))![1]) / 1024
 
 /** The most memory it held while something was done to it. */
@@ -44,7 +47,7 @@ describe('I29 memory under attack', () => {
     expect(statuses.has(400)).toBe(true)
     expect(peak).toBeLessThan(MOST_MB)
     expect((await send('POST', 'completions', { body: large })).status).toBe(400)
-  }, 30_000)
+  }, 180_000)
 
   test('24 bodies of 20 MB with a key that opens nothing are not read at all', async () => {
     const peak = await peakDuring(async () => {
@@ -54,7 +57,7 @@ describe('I29 memory under attack', () => {
       expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([401]))
     })
     expect(peak).toBeLessThan(MOST_MB)
-  }, 30_000)
+  }, 180_000)
 
   test('40 bodies that stop a byte before their end do not keep small requests out', async () => {
     const sockets = await Promise.all(Array.from({ length: 40 }, () => open(target.port)))
@@ -63,15 +66,16 @@ describe('I29 memory under attack', () => {
         socket.write(post(large))
         socket.write(large.slice(0, -1))
       }
-      await Bun.sleep(1_000)
-      expect((await send('POST', 'completions', { body: { prompt: 'small' } })).status).toBe(200)
+      for (let n = 0; n < SMALL; n++) {
+        expect((await send('POST', 'completions', { body: { prompt: `small ${n}` } })).status).toBe(200)
+      }
     })
     for (const socket of sockets) socket.destroy()
     expect(peak).toBeLessThan(MOST_MB)
     // What they had claimed of the budget is given back.
     const again = () => send('POST', 'completions', { body: large })
     await eventually(again, ({ status }) => status === 400)
-  }, 30_000)
+  }, 180_000)
 
   test('P3 100 readers who never read, before an engine that never ends', async () => {
     const body = JSON.stringify({ prompt: '[[never]]', mode: 'fast', stream: true, conversation_id: null })
@@ -81,15 +85,18 @@ describe('I29 memory under attack', () => {
         socket.pause()
         socket.write(post(body) + body)
       }
-      await Bun.sleep(2_000)
+      const asked = () => target.upstream.calls.filter(({ prompt }) => prompt.includes('[[never]]')).length
+      await eventually(asked, (count) => count === sockets.length)
+      // An engine that never ends has its time to fill what nobody empties.
+      for (let n = 0; n < SMALL; n++) await send('POST', 'completions', { body: { prompt: `beside ${n}` } })
     })
     for (const socket of sockets) socket.destroy()
     expect(peak).toBeLessThan(MOST_MB)
-  }, 30_000)
+  }, 180_000)
 
   test('what an attack took is given back', async () => {
-    await eventually(rssMb, (mb) => mb < baseline + KEEPS_MB, 20_000)
-  }, 30_000)
+    await eventually(rssMb, (mb) => mb < baseline + KEEPS_MB, 60_000)
+  }, 180_000)
 })
 
 keepsItsPromises(target, { faults: true })

@@ -1,6 +1,10 @@
 import type { Clock } from '../../src/kernel/clock'
 
-export type FakeClock = Clock & { advance(ms: number): void }
+export type FakeClock = Clock & {
+  advance(ms: number): void
+  /** Whether somebody waits who wakes within that time. */
+  wakesWithin(ms: number): boolean
+}
 
 type Sleeper = { due: number; wake(): void }
 
@@ -17,7 +21,11 @@ export function fakeClock(start = '2026-01-01T00:00:00.000Z'): FakeClock {
         if (signal?.aborted) return resolve()
         const sleeper = { due: elapsed + ms, wake: resolve }
         sleepers.push(sleeper)
-        signal?.addEventListener('abort', () => resolve(), { once: true })
+        const leave = () => {
+          sleepers = sleepers.filter((other) => other !== sleeper)
+          resolve()
+        }
+        signal?.addEventListener('abort', leave, { once: true })
       }),
     after(ms, call) {
       const sleeper = { due: elapsed + ms, wake: call }
@@ -26,6 +34,7 @@ export function fakeClock(start = '2026-01-01T00:00:00.000Z'): FakeClock {
         sleepers = sleepers.filter((other) => other !== sleeper)
       }
     },
+    wakesWithin: (ms) => sleepers.some(({ due }) => due <= elapsed + ms),
     advance(ms) {
       elapsed += ms
       const due = sleepers.filter((sleeper) => sleeper.due <= elapsed).sort((a, b) => a.due - b.due)

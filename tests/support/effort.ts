@@ -12,6 +12,13 @@ export async function effortOf(work: () => unknown, tries = TRIES): Promise<numb
   return (await leastOf(work, tries)) / (await slowness())
 }
 
+/**
+ * How long a process has needed so far, of `ms` that have passed since it was started: the time in which it,
+ * or this one, was ready and another had the core is off.
+ */
+export const neededBy = (pid: number, ms: number, queuedBefore: number): number =>
+  Math.max(0, ms - spentBy(String(pid)).queuedMs - (spentBy('thread-self').queuedMs - queuedBefore))
+
 let known: Promise<number> | undefined
 
 /** How many times slower than usual this machine is; never below 1. */

@@ -1,5 +1,5 @@
 /** Far longer than anything takes, even on a machine five times slower, and shorter than a test may. */
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 60_000
 
 /**
  * Asks again and again until it holds, and answers what it saw then; fails after `withinMs` with what was

@@ -1,4 +1,5 @@
 import { afterAll } from 'bun:test'
+import { connect } from 'node:net'
 import type { World } from './world'
 
 /** The world behind a real socket, for what only a connection can show: clients, disconnects, framing. */
@@ -9,13 +10,13 @@ export function listen({ app }: World): { origin: string; baseUrl: string } {
   return { origin, baseUrl: `${origin}/api/v1` }
 }
 
-/** Looks again and again until `look` finds something; says what it waited for when it gives up. */
-export async function until<T>(what: string, look: () => T | Promise<T>, withinMs = 5_000): Promise<NonNullable<T>> {
-  const deadline = performance.now() + withinMs
-  while (performance.now() < deadline) {
-    const found = await look()
-    if (found) return found
-    await Bun.sleep(5)
-  }
-  throw new Error(`waited ${withinMs} ms in vain for ${what}`)
-}
+/** Whether a new connection to this address is taken. */
+export const isListening = (url: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' })
+    const answer = (open: boolean) => () => {
+      socket.destroy()
+      resolve(open)
+    }
+    socket.once('connect', answer(true)).once('error', answer(false))
+  })

@@ -39,7 +39,7 @@ export const UPSTREAM_SECRET = 'acme-vendor internal failure at 10.1.2.3 sk-upst
  * user message asks:
  *
  * `[[500]]` `[[429:7]]` any status, with Retry-After · `[[fail:2]]` 503 for the first two calls of this prompt ·
- * `[[hang]]` never answers · `[[stall]]` one word, then silence · `[[delay:ms]]` answers late ·
+ * `[[hang]]` never answers · `[[held]]` answers once `release()` is called · `[[stall]]` one word, then silence · `[[delay:ms]]` answers late ·
  * `[[slow:ms]]` waits between words · `[[drop]]` closes without a byte · `[[cut]]` breaks off in the middle ·
  * `[[truncate]]` ends cleanly without its finish · `[[malformed]]` `[[html]]` `[[empty]]` `[[wrong-type]]` ·
  * `[[error-event]]` reports an error inside a 200 · `[[never]]` never ends · `[[huge-event]]` 5 MB in one event ·
@@ -50,6 +50,7 @@ export async function startUpstream(options: UpstreamOptions = {}) {
   const dialect = options.dialect ?? chatDialect
   const calls: UpstreamCall[] = []
   const seen = new Map<string, number>()
+  let gate = Promise.withResolvers<void>()
 
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy())
@@ -64,11 +65,13 @@ export async function startUpstream(options: UpstreamOptions = {}) {
     const body = JSON.parse(await readBody(request)) as Json
     const call = record(path, request, response, body)
     const script = readScript(call.prompt)
+    const released = gate.promise
     const before = seen.get(call.prompt) ?? 0
     seen.set(call.prompt, before + 1)
 
     const delay = Number(script.get('delay') ?? options.delayMs ?? 0)
     if (delay) await Bun.sleep(delay)
+    if (script.has('held')) await released
     const refusal = refusalOf(script, before)
     if (refusal) {
       if (refusal.retryAfter) response.setHeader('retry-after', refusal.retryAfter)
@@ -106,6 +109,13 @@ export async function startUpstream(options: UpstreamOptions = {}) {
     calls,
     /** Calls whose client left before the end. */
     aborted: () => calls.filter((call) => call.aborted).length,
+    /** Whether a prompt with these words has come. */
+    asked: (words: string) => calls.some(({ prompt }) => prompt.includes(words)),
+    /** Lets every `[[held]]` answer go that waits now. */
+    release() {
+      gate.resolve()
+      gate = Promise.withResolvers()
+    },
     reset() {
       calls.length = 0
       seen.clear()

@@ -32,7 +32,7 @@ export type Spawned = {
 // biome-ignore lint/suspicious/noExplicitAny: the operator plane answers in many shapes
 export type OpsReply = { status: number; text: string; body: any }
 
-const READY_MS = 15_000
+const READY_MS = 60_000
 
 /**
  * `bun src/main.ts` as a process of its own, with a probe in it that notes when its event loop stood

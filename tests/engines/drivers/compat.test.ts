@@ -80,9 +80,11 @@ describe('compat on the wire', () => {
   })
 
   test('a stream that is not read keeps its upstream waiting without a time-out', async () => {
-    const stream = impatient.stream(request('[[tokens:30]]'))
+    const silenceMs = 1_500
+    const stream = createCompatDriver({ ...options, silenceMs }).stream(request('[[tokens:30]]'))
     const first = await stream.next()
-    await Bun.sleep(300)
+    // The reader's own pause, longer than the patience with an upstream.
+    await Bun.sleep(silenceMs * 1.3)
     const rest = await collect(stream)
     expect(textOf([first.value, ...rest]).split(' ')).toHaveLength(30)
   })

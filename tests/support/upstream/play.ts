@@ -5,6 +5,8 @@ import type { Script } from './script'
 
 export type Scene = { response: ServerResponse; dialect: Dialect; script: Script; answer: ScriptedAnswer }
 
+const HEARD_MS = 300
+
 const HTML = '<!doctype html><html><body>502 Bad Gateway</body></html>'
 
 /** A plain answer, or one of the ways it can go wrong. */
@@ -61,7 +63,8 @@ export async function playStream(scene: Scene): Promise<void> {
     if (script.has('stall')) return
   }
   if (script.has('cut')) {
-    await Bun.sleep(10)
+    // What was said must have been heard: a client whose connection breaks forgets what it has not read yet.
+    await Bun.sleep(HEARD_MS)
     return drop(response)
   }
   response.end(script.has('truncate') ? '' : dialect.close(answer))
