@@ -60,7 +60,7 @@ describe('every action leaves one row (contract 19)', () => {
     expect(text).not.toContain('canary')
   })
 
-  test.each(['GET /models', 'GET /conversations', 'GET /keys', 'GET /audit', 'GET /rate-limits', 'GET /health'])(
+  test.each(['GET /models', 'GET /conversations', 'GET /keys', 'GET /audit', 'GET /usage', 'GET /rate-limits', 'GET /health'])(
     'a plain read leaves none: %s',
     async (name) => {
       const ada = await world.person()

@@ -25,6 +25,8 @@ const GOLDEN: Record<string, Scope | null> = {
   'PATCH /billing/limits': 'billing',
   'POST /billing/checkout': 'billing',
   'POST /billing/portal': 'billing',
+  'GET /usage': null,
+  'GET /usage/export': 'billing',
   'GET /audit': 'billing',
   'GET /audit/export': 'billing',
   'GET /audit/integrity': 'billing',

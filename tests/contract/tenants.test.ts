@@ -84,7 +84,7 @@ describe('what belongs to someone else (I22)', () => {
     const key = await OWNED.keys!()
     const conversation = await OWNED.conversations!()
     const org = await OWNED.orgs!()
-    for (const path of ['orgs', 'auth/me', 'keys', 'conversations', 'audit', 'audit?entity_type=completion']) {
+    for (const path of ['orgs', 'auth/me', 'keys', 'conversations', 'audit', 'audit?entity_type=completion', 'usage/export']) {
       const { text } = await stranger.send('GET', path)
       expect(text).not.toContain(key)
       expect(text).not.toContain(conversation)
