@@ -1,19 +1,28 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Command } from './command'
 import { EXIT } from './exit'
 import { CommandFailed } from './failure'
 import type { Shell } from './shell'
 import { fromHere, type Transport } from './transport'
 
-type Found = { key: string; source: string }
+export const OPERATOR_KEY = 'svc_op_'
+
+export type Found = { key: string; source: string }
 
 /**
- * The API key for the tenant plane: `--key-file`, the environment, or, on the machine itself, the one that
- * the first run left. A key is never a flag's value (dx 2.3). @throws CommandFailed 4 when there is none
+ * The key to call with: `--key-file`, the environment, or, on the machine itself, the one that the first
+ * run left. What only operators may do looks for an operator's first. A key is never a flag's value (dx 2.3). @throws CommandFailed 4 when there is none
  */
-export function findKey({ globals, env, cwd }: Shell, dataDir: string, { kind }: Transport): Found {
+export function findKey(
+  { globals, env, cwd }: Shell,
+  dataDir: string,
+  { kind }: Transport,
+  { planes }: Pick<Command, 'planes'>,
+): Found {
   if (globals.keyFile) return { key: readKey(fromHere(cwd, globals.keyFile)), source: globals.keyFile }
-  for (const name of ['SVC_API_KEY', 'SVC_OPERATOR_KEY']) {
+  const names = ['SVC_API_KEY', 'SVC_OPERATOR_KEY']
+  for (const name of planes.includes('tenant') ? names : names.reverse()) {
     const key = env[name]?.trim()
     if (key) return { key, source: name }
   }
@@ -22,10 +31,10 @@ export function findKey({ globals, env, cwd }: Shell, dataDir: string, { kind }:
   throw new CommandFailed({
     exitCode: EXIT.refused,
     code: 'invalid_api_key',
-    message: 'There is no API key to call with.',
+    message: 'There is no key to call with.',
     fix:
       kind === 'remote'
-        ? 'add --key-file FILE, or set SVC_API_KEY'
+        ? 'add --key-file FILE, or set SVC_API_KEY or SVC_OPERATOR_KEY'
         : 'svc-admin keys create --name cli --secret-to key.txt, then add --key-file key.txt',
     help: 'error invalid_api_key',
   })

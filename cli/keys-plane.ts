@@ -25,7 +25,7 @@ export type KeyPlane = {
 }
 
 export async function keysOver(connection: Connection): Promise<KeyPlane> {
-  return connection.transport.kind === 'remote' ? ownKeys(await connection.tenant()) : anyKeys(connection.ops())
+  return connection.plane === 'tenant' ? ownKeys(await connection.tenant()) : anyKeys(connection.ops())
 }
 
 function anyKeys(ops: OpsClient): KeyPlane {

@@ -1,13 +1,13 @@
 import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { connect, connectOps, type Target } from '../src/app/client'
+import { connect, connectOps, send, type Target } from '../src/app/client'
 import { loadConfig } from '../src/app/config'
 import { clean } from '../src/kernel/text'
 import type { Command } from './command'
 import type { Connection, TenantPlane } from './connection'
 import { EXIT } from './exit'
 import { CommandFailed, expectData, unreachable } from './failure'
-import { findKey } from './key-file'
+import { type Found, findKey, OPERATOR_KEY } from './key-file'
 import { overridesOf } from './overrides'
 import type { Shell } from './shell'
 import { chooseTransport, type Transport } from './transport'
@@ -20,39 +20,57 @@ export async function openConnection(shell: Shell, command: Command): Promise<Co
   const config = loadConfig(overridesOf(shell))
   const socketPath = join(config.dataDir, 'ops.sock')
   const transport = await chooseTransport({ globals, env, socketPath, answers: isListening })
-  assertOffered(transport, command)
+  assertOffered(transport, planeOf(credentialFor(shell, config.dataDir, transport, command)), command)
   if (transport.kind === 'remote') shell.note(`server: ${transport.url}`)
-  return connectionOver(shell, { transport, config, reached: await reach(transport, shell) })
+  return connectionOver(shell, { transport, config, command, reached: await reach(transport, shell) })
 }
 
-type Parts = { transport: Transport; config: Connection['config']; reached: Reached }
+type Parts = { transport: Transport; config: Connection['config']; command: Command; reached: Reached }
 
 /** The connection over a target that has been reached. */
-export function connectionOver(shell: Shell, { transport, config, reached }: Parts): Connection {
+export function connectionOver(shell: Shell, { transport, config, command, reached }: Parts): Connection {
+  const credential = credentialFor(shell, config.dataDir, transport, command)
+  const plane = planeOf(credential)
   const options = { headers: statedBy(shell, transport), ...watching(shell, transport) }
-  const ops = () => connectOps(reached.operators, options)
+  const bearer: Record<string, string> =
+    credential && plane === 'operator' ? { authorization: `Bearer ${credential.key}` } : {}
+  const headers = { ...options.headers, ...bearer }
+  const ops = () => connectOps(reached.operators, { ...options, headers })
+  const fetchOps = (path: string) => send(reached.operators, `/ops/v1/${path}`, { headers, signal: shell.signal })
 
   async function tenant(): Promise<TenantPlane> {
     const target = await reached.tenants(ops)
-    const { key, source } = findKey(shell, config.dataDir, transport)
+    const { key, source } = credential ?? findKey(shell, config.dataDir, transport, command)
     const client = connect(target, { ...options, headers: { authorization: `Bearer ${key}` } })
     return { client, target, key, keySource: source, url: target.kind === 'url' ? target.url : null }
   }
 
-  return { transport, config, ops, tenant, close: reached.close }
+  return { transport, config, plane, ops, fetchOps, tenant, close: reached.close }
 }
 
-/** What the transport cannot do is said before anything is opened. */
-function assertOffered(transport: Transport, command: Command): void {
+/** With a server elsewhere the key says who asks; on this machine the socket or the files do. */
+function credentialFor(shell: Shell, dataDir: string, transport: Transport, command: Command): Found | null {
+  return transport.kind === 'remote' ? findKey(shell, dataDir, transport, command) : null
+}
+
+const planeOf = (credential: Found | null): Connection['plane'] =>
+  credential === null || credential.key.startsWith(OPERATOR_KEY) ? 'operator' : 'tenant'
+
+/** What the transport or the key cannot do is said before anything is opened. */
+function assertOffered(transport: Transport, plane: Connection['plane'], command: Command): void {
   if (transport.kind === 'local' && !command.offline) {
     throw unreachable(`${command.path} needs a running server, and ${transport.why}.`, 'svc-admin serve')
   }
-  if (transport.kind === 'remote' && !command.planes.includes('tenant')) {
-    throw unreachable(
-      `${command.path} belongs to the operator plane, which is served on the socket of the machine itself.`,
-      `run svc-admin ${command.path} on the server's machine, without --url`,
-    )
-  }
+  if (transport.kind !== 'remote' || command.planes.includes(plane)) return
+  throw plane === 'tenant'
+    ? unreachable(
+        `${command.path} belongs to the operator plane, and the key in use is an API key.`,
+        `--key-file with an operator key (svc_op_…), or run it on the server's machine without --url`,
+      )
+    : unreachable(
+        `${command.path} calls the API, and the key in use is an operator's.`,
+        '--key-file with an API key (svc_sk_…), and --url with the address of the API',
+      )
 }
 
 export type Reached = {

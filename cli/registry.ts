@@ -1,4 +1,5 @@
 import type { Command } from './command'
+import { auditCommands } from './commands/audit'
 import { createBackup } from './commands/backup'
 import { configCommands } from './commands/config'
 import { creditCommands } from './commands/credits'
@@ -23,6 +24,7 @@ export const commands: readonly Command[] = [
   verify,
   ...keyCommands,
   ...creditCommands,
+  ...auditCommands,
   ...engineCommands,
   ...migrateCommands,
   createBackup,

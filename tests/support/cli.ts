@@ -13,14 +13,15 @@ export function cliOver(world: World) {
   const { app, config } = world
   const open =
     (remote: boolean): CliWorld['open'] =>
-    async (shell) => {
+    async (shell, command) => {
       const api = { kind: 'app' as const, handle: app.api.handle }
       const transport = remote
         ? { kind: 'remote' as const, url: 'http://localhost', why: '--url' }
         : { kind: 'socket' as const, path: 'ops.sock', why: 'a server answers here' }
-      const operators = { kind: 'app' as const, handle: app.ops.handle }
+      const isOperator = shell.env.SVC_API_KEY?.startsWith('svc_op_')
+      const operators = { kind: 'app' as const, handle: (isOperator && app.remoteOps ? app.remoteOps : app.ops).handle }
       const reached = { operators, tenants: async () => api, close: async () => undefined }
-      return connectionOver(shell, { transport, config, reached })
+      return connectionOver(shell, { transport, config, command, reached })
     }
   return (line: readonly string[], { key, io = fakeIo(), env = {} }: Options = {}) =>
     cli(line, { io, env: { ...env, ...(key ? { SVC_API_KEY: key } : {}) }, open: open(key !== undefined) })

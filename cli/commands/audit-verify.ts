@@ -1,0 +1,139 @@
+import { createReadStream, existsSync, readFileSync } from 'node:fs'
+import Papa from 'papaparse'
+import { type Broken, type Proof, verifyExport } from '../../src/audit/proof'
+import { type ChainCheck, Checkpoint } from '../../src/audit/schema'
+import { checker } from '../../src/kernel/schema'
+import { clean } from '../../src/kernel/text'
+import { defineCommand } from '../command'
+import { CheckFailed, expectData, usageFailure } from '../failure'
+import { column } from '../output/columns'
+import type { Shell } from '../shell'
+import { fromHere } from '../transport'
+import { optional, text, whole } from '../words'
+
+const chainColumns = [
+  column('scope', 'CHAIN'),
+  column('ok', 'HOLDS', { kind: 'flag' }),
+  column('events_checked', 'EVENTS', { kind: 'number' }),
+  column('head_seq', 'HEAD', { kind: 'number' }),
+  column('head_hash', 'HEAD-HASH'),
+  column('checkpoint_seq', 'SIGNED', { kind: 'number' }),
+]
+
+const proofColumns = [
+  column('ok', 'HOLDS', { kind: 'flag' }),
+  column('events', 'EVENTS', { kind: 'number' }),
+  column('complete', 'FROM-THE-FIRST', { kind: 'flag' }),
+  column('oldest_event_id', 'OLDEST'),
+  column('newest_event_id', 'NEWEST'),
+  column('checkpoint.seq', 'SIGNED', { kind: 'number' }),
+  column('checkpoint.signed_at', 'SIGNED-AT', { kind: 'time' }),
+  column('events_after_checkpoint', 'NOT-YET-SIGNED', { kind: 'number' }),
+]
+
+export const verifyAudit = defineCommand({
+  path: 'audit verify',
+  summary: 'Verify a chain, or an export of it without any server',
+  about: `With --export and --checkpoint no server and no database is asked. What it proves when it exits 0: every event in the file is exactly what was hashed; none was changed, left out between two others, added or moved; and the file contains the event that the checkpoint names, which the holder of the checkpoint's key signed at its time. Everything up to that event is therefore as it was then, provided the key is the server's: compare it with --public-key, or keep the checkpoint yourself as it is made. What it does not prove: events newer than the checkpoint hold together but are not signed yet (their number is printed), and a file that does not begin with the first event says nothing of what came before. An export made with filters other than dates leaves events out and is broken for this check.
+Without --export it walks the chain of one owner in the database and holds it against its head, its newest checkpoint, and a place that you kept with audit head. It exits 9 when anything is broken, and shows the first broken event and the events beside it.`,
+  examples: [
+    'audit verify --export audit.csv --checkpoint checkpoint.json',
+    'audit verify acme',
+    'audit verify acme --head 1182:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 --json',
+  ],
+  planes: ['operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 7, 9],
+  columns: [...chainColumns, ...proofColumns.filter(({ field }) => field !== 'ok')],
+  args: { owner: optional('whose chain: an org, a user, or server') },
+  flags: {
+    export: text('FILE', 'a CSV that audit export or GET /audit/export wrote'),
+    checkpoint: text('FILE', 'checkpoints that were kept: JSON, or one a line'),
+    publicKey: text('KEY', 'the key that must have signed them, as the server shows it'),
+    from: whole('SEQ', 'begin with this event of the chain', { min: 1, max: Number.MAX_SAFE_INTEGER }),
+    head: text('SEQ:HASH', 'a place that must still be in the chain'),
+  },
+  async run(shell, { owner = shell.globals.org, export: file, checkpoint, publicKey, from, head }) {
+    if (file !== undefined) return verifyFile(shell, file, checkpoint, publicKey)
+    if (checkpoint || publicKey) throw usageFailure('--checkpoint and --public-key belong to --export FILE.')
+    const connection = await shell.connect()
+    const query = { ...(owner ? { owner } : {}), ...(from ? { from_seq: from } : {}), ...(head ? { head } : {}) }
+    const check: ChainCheck = expectData(await connection.ops().audit.check.post(null, { query }))
+    if (!shell.globals.quiet) shell.print.item(check, chainColumns)
+    if (check.ok) return
+    for (const fault of check.faults) complain(shell, fault)
+    for (const { seq, event } of check.neighbours) shell.note(`#${seq} ${JSON.stringify(event)}`)
+    throw new CheckFailed()
+  },
+})
+
+async function verifyFile(shell: Shell, file: string, kept: string | undefined, publicKey: string | undefined) {
+  if (!kept)
+    throw usageFailure(
+      'Without a checkpoint nothing is proven.',
+      'add --checkpoint FILE, kept from GET /audit/checkpoint',
+    )
+  const checkpoints = readCheckpoints(pathOf(shell, kept))
+  const stranger = publicKey && checkpoints.find(({ public_key }) => public_key !== publicKey)
+  const proof = await verifyExport(recordsOf(pathOf(shell, file)), checkpoints)
+  const verdict: Proof = stranger
+    ? {
+        ...proof,
+        ok: false,
+        broken: { reason: `a checkpoint was signed with ${stranger.public_key}`, line: null, events: [] },
+      }
+    : proof
+  if (!shell.globals.quiet) shell.print.item({ object: 'audit_proof', ...verdict }, proofColumns)
+  if (verdict.ok) return
+  complain(shell, spelled(verdict.broken!))
+  throw new CheckFailed()
+}
+
+const complain = (shell: Shell, what: string) => shell.io.err(`${shell.paint('bad', 'broken:')} ${clean(what)}`)
+
+const spelled = ({ reason, line, events }: Broken): string =>
+  [line === null ? '' : `record ${line}: `, reason, events.length ? ` (${events.join(', ')})` : ''].join('')
+
+/** Read in pieces: an export may be larger than memory. */
+async function* recordsOf(path: string): AsyncGenerator<string[]> {
+  const parser = createReadStream(path, 'utf8').pipe(Papa.parse(Papa.NODE_STREAM_INPUT, { skipEmptyLines: true }))
+  for await (const record of parser) yield record as string[]
+}
+
+const isCheckpoint = checker(Checkpoint).is
+
+function readCheckpoints(path: string): Checkpoint[] {
+  const found = parse(readFileSync(path, 'utf8')).flat()
+  const checkpoints = found.filter(isCheckpoint)
+  if (!found.length || checkpoints.length < found.length)
+    throw usageFailure(`${path} holds something that is no checkpoint.`)
+  return checkpoints
+}
+
+/** One JSON value, or one a line. */
+function parse(text: string): unknown[] {
+  try {
+    return [JSON.parse(text)]
+  } catch {
+    return text
+      .split('\n')
+      .filter((line) => line.trim())
+      .map(parseLine)
+  }
+}
+
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return null
+  }
+}
+
+function pathOf({ cwd }: Shell, word: string): string {
+  const path = fromHere(cwd, word)
+  if (!existsSync(path)) throw usageFailure(`There is no file ${path}.`)
+  return path
+}

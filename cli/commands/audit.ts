@@ -1,0 +1,211 @@
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { finished } from 'node:stream/promises'
+import type { AuditEvent } from '../../src/audit/schema'
+import { iso } from '../../src/kernel/clock'
+import { type AuditWords, auditOver } from '../audit-plane'
+import type { Input } from '../command'
+import { defineCommand } from '../command'
+import { expectData } from '../failure'
+import { formatOf } from '../globals'
+import { column, idColumn } from '../output/columns'
+import { safeJson } from '../output/json'
+import { isStructured } from '../output/print'
+import { printPages } from '../pages'
+import type { Shell } from '../shell'
+import { fromHere } from '../transport'
+import { duration, flag, optional, text, whole } from '../words'
+import { verifyAudit } from './audit-verify'
+
+const columns = [
+  column('timestamp', 'TIME', { kind: 'time' }),
+  column('action', 'ACTION'),
+  column('entityType', 'ABOUT'),
+  column('entityId', 'ENTITY'),
+  column('userId', 'USER', { wide: true }),
+  column('apiKeyId', 'KEY', { show: ({ apiKeyId }, all) => String(apiKeyId ?? '-').slice(0, all ? 36 : 8) }),
+  column('outputSummary.status', 'STATUS', { kind: 'number' }),
+  column('requestId', 'REQUEST'),
+  { ...idColumn, wide: true },
+  column('hash', 'HASH', { wide: true }),
+]
+
+const WHOSE = 'org by id, slug or name; user by id or e-mail address; server for what belongs to no tenant'
+const whose = { owner: optional(WHOSE) }
+
+const filters = {
+  action: text('ACTION', 'an action, or a family such as "key.*"'),
+  key: text('ID', 'what this key did'),
+  mode: text('MODE', 'calls in this mode'),
+  status: whole('STATUS', 'HTTP status of the recorded answer', { min: 100, max: 599 }),
+  entityType: text('TYPE', 'about things of this type: completion, api_key, …'),
+  entity: text('ID', 'about this one thing'),
+  request: text('REQ_ID', 'of this one request'),
+  from: text('DATE', 'from this date or time on'),
+  to: text('DATE', 'before this time; a bare date means its end'),
+  since: duration('24h', 'of this last while'),
+}
+type Filters = Input<Record<never, never>, typeof filters>
+
+const common = {
+  planes: ['operator', 'tenant'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 7],
+} as const
+
+export const listAudit = defineCommand({
+  ...common,
+  path: 'audit list',
+  summary: 'List the record of an owner, newest first',
+  about:
+    'Without a name it is the org that the first run made; over --url it is the record of the key in use. A filter that matches little is read in steps: a page may be short and still go on.',
+  examples: ['audit list', 'audit list acme --action "key.*" --since 24h', 'audit list --request req_1f4 --json'],
+  columns,
+  watchable: true,
+  args: whose,
+  flags: {
+    ...filters,
+    limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
+    cursor: text('CURSOR', 'go on where an earlier list ended'),
+    all: flag('every page'),
+  },
+  async run(shell, { owner = shell.globals.org, limit = 50, cursor, all, ...given }) {
+    const plane = await auditOver(await shell.connect(), owner)
+    const query = wordsOf(shell, given)
+    const page = (at?: string) => plane.list({ ...query, limit, ...(at ? { cursor: at } : {}) })
+    await printPages(shell, { page, cursor, all, columns, empty: 'Nothing of this kind is on the record.' })
+  },
+})
+
+const PAUSE_MS = 1_000
+
+export const tailAudit = defineCommand({
+  ...common,
+  path: 'audit tail',
+  summary: 'Print events of an owner as they are recorded',
+  about: 'Goes on until Ctrl-C. In a pipe, and with -o json, each event is one line of JSON.',
+  examples: ['audit tail', 'audit tail acme --action "completion.*" -o jsonl | head -n 3'],
+  offline: false,
+  columns,
+  args: whose,
+  flags: { ...filters, last: whole('N', 'begin with so many that are there, 10 unless said', { min: 0, max: 100 }) },
+  async run(shell, { owner = shell.globals.org, last = 10, ...given }) {
+    const plane = await auditOver(await shell.connect(), owner)
+    const query = wordsOf(shell, given)
+    const show = printerOf(shell)
+    let { items } = await plane.list({ ...query, limit: Math.max(last, 1) })
+    let seen = items[0]?.id ?? null
+    if (last) for (const event of items.toReversed()) show(event)
+    while (!shell.signal.aborted) {
+      await shell.clock.sleep(PAUSE_MS, shell.signal)
+      items = await newerThan(seen, (cursor) => plane.list({ ...query, limit: 100, ...(cursor ? { cursor } : {}) }))
+      for (const event of items.toReversed()) show(event)
+      seen = items[0]?.id ?? seen
+    }
+  },
+})
+
+/** Everything newer than an event, newest first, over as many pages as it takes. */
+async function newerThan(
+  seen: string | null,
+  page: (cursor?: string) => Promise<{ items: AuditEvent[]; next: string | null }>,
+): Promise<AuditEvent[]> {
+  const found: AuditEvent[] = []
+  for (let cursor: string | undefined; ; ) {
+    const { items, next } = await page(cursor)
+    const known = items.findIndex(({ id }) => id === seen)
+    found.push(...(known < 0 ? items : items.slice(0, known)))
+    if (known >= 0 || next === null) return found
+    cursor = next
+  }
+}
+
+function printerOf(shell: Shell): (event: AuditEvent) => void {
+  const asJson = isStructured(formatOf(shell.globals)) || !shell.io.outIsTty
+  return (event) => (asJson ? shell.io.out(safeJson(event)) : shell.print.list([event], columns, ''))
+}
+
+export const headAudit = defineCommand({
+  ...common,
+  planes: ['operator'],
+  path: 'audit head',
+  summary: 'Show where a chain ends, to be kept on another machine',
+  about:
+    'Prints SEQ:HASH and the newest signed checkpoint. Whoever keeps either one finds out, with audit verify --head or --checkpoint, when anything before it is changed, cut or rewritten, even by someone who owns this machine.',
+  examples: ['audit head', 'audit head acme --fields place -q', 'audit head --json > /mnt/elsewhere/head.json'],
+  columns: [column('scope', 'CHAIN'), column('place', 'PLACE'), column('checkpoint.seq', 'SIGNED', { kind: 'number' })],
+  args: whose,
+  async run(shell, { owner = shell.globals.org }) {
+    const connection = await shell.connect()
+    const head = expectData(await connection.ops().audit.head.get({ query: owner ? { owner } : {} }))
+    shell.print.item({ ...head, place: `${head.seq}:${head.hash}` }, headAudit.columns!)
+  },
+})
+
+export const countAudit = defineCommand({
+  ...common,
+  planes: ['operator'],
+  path: 'audit actions',
+  summary: 'Count the actions on the record of an owner',
+  about: 'Every action there is in the chain with how often it stands there, the most frequent first.',
+  examples: ['audit actions', 'audit actions acme -o csv'],
+  columns: [column('action', 'ACTION'), column('count', 'COUNT', { kind: 'number' })],
+  args: whose,
+  async run(shell, { owner = shell.globals.org }) {
+    const connection = await shell.connect()
+    const { actions } = expectData(await connection.ops().audit.actions.get({ query: owner ? { owner } : {} }))
+    shell.print.list(actions, countAudit.columns!, 'Nothing is on the record.')
+  },
+})
+
+export const exportAudit = defineCommand({
+  ...common,
+  path: 'audit export',
+  summary: 'Write the record of an owner as CSV, newest first',
+  about:
+    'The same file as GET /audit/export, read as it comes, and recorded as audit.exported. With --checkpoint the newest signed checkpoint is written first: the two files are what audit verify needs. A filter other than --from and --to leaves events out, so that the chain cannot be followed.',
+  examples: [
+    'audit export --out audit.csv --checkpoint checkpoint.json',
+    'audit export acme --from 2026-01-01 --to 2026-01-31 > january.csv',
+  ],
+  exits: [3, 4, 7],
+  args: whose,
+  flags: {
+    ...filters,
+    out: text('FILE', 'where to, instead of stdout; readable by you only'),
+    checkpoint: text('FILE', 'where to put the newest signed checkpoint'),
+  },
+  async run(shell, { owner = shell.globals.org, out, checkpoint, ...given }) {
+    const plane = await auditOver(await shell.connect(), owner)
+    if (checkpoint) await Bun.write(fromHere(shell.cwd, checkpoint), `${safeJson(await plane.checkpoint())}\n`)
+    const pieces = await plane.export(wordsOf(shell, given))
+    if (out) return writeTo(fromHere(shell.cwd, out), pieces)
+    const decoder = new TextDecoder()
+    for await (const piece of pieces) shell.io.raw(decoder.decode(piece, { stream: true }))
+  },
+})
+
+async function writeTo(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  const file = createWriteStream(path, { mode: 0o600 })
+  for await (const piece of pieces) if (!file.write(piece)) await once(file, 'drain')
+  file.end()
+  await finished(file)
+}
+
+/** The flags as the filters of the API; `--since` is a `from`. */
+function wordsOf(shell: Shell, given: Filters): AuditWords {
+  const { key, entity, entityType, request, since, from, ...rest } = given
+  const words = {
+    ...rest,
+    from: since === undefined ? from : iso(shell.clock.now() - since),
+    key_id: key,
+    entity_type: entityType,
+    entity_id: entity,
+    request_id: request,
+  }
+  return Object.fromEntries(Object.entries(words).filter(([, word]) => word !== undefined)) as AuditWords
+}
+
+export const auditCommands = [listAudit, tailAudit, verifyAudit, headAudit, exportAudit, countAudit]

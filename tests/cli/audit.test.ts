@@ -1,0 +1,121 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cliOver } from '../support/cli'
+import { cli } from '../support/io'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const run = cliOver(world)
+const folder = mkdtempSync(join(tmpdir(), 'svc-audit-cli-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const file = (name: string) => join(folder, name)
+
+const ada = await world.person({ ofOrg: true })
+await ada.send('POST', 'completions', { prompt: 'canary 40' })
+for (const name of ['one', 'two']) await ada.send('POST', 'keys', { name })
+const owner = ada.orgId!
+const json = async (line: string[]) => JSON.parse((await run([...line, '--json'])).stdout)
+
+/** Export and checkpoint as an auditor has them. */
+const exported = await run([
+  ...['audit', 'export', owner, '--out', file('audit.csv'), '--checkpoint', file('checkpoint.json')],
+])
+const verifyLine = (csv = file('audit.csv'), checkpoint = file('checkpoint.json')) => [
+  ...['audit', 'verify', '--export', csv, '--checkpoint', checkpoint],
+]
+
+describe('audit list', () => {
+  test('shows the record of an owner, as the API gives it', async () => {
+    const { body } = await ada.send('GET', 'audit')
+    expect(await json(['audit', 'list', owner])).toEqual(body)
+    const { stdout } = await run(['audit', 'list', owner, '--action', 'key.*', '--since', '3650d'])
+    expect(stdout).toContain('key.created')
+    expect(stdout).not.toContain('completion')
+  })
+
+  test('over an API key is the record of that key', async () => {
+    const { stdout } = await run(['audit', 'list', '--json', '--limit', '2'], { key: ada.key })
+    expect(JSON.parse(stdout)).toEqual((await ada.send('GET', 'audit?limit=2')).body)
+  })
+
+  test('of server is the chain that belongs to no tenant', async () => {
+    const { stderr, exitCode } = await run(['audit', 'list', 'server'])
+    expect([exitCode, stderr]).toEqual([0, 'Nothing of this kind is on the record.\n'])
+  })
+})
+
+describe('audit head and actions', () => {
+  test('give a place to keep, which verify then looks for', async () => {
+    const head = await json(['audit', 'head', owner])
+    expect(head.place).toBe(`${head.seq}:${head.hash}`)
+    expect(head.checkpoint.scope).toBe(`org:${owner}`)
+    expect(await json(['audit', 'verify', owner, '--head', head.place])).toMatchObject({ ok: true, head_seq: head.seq })
+    const other = `${head.seq}:${'ab'.repeat(32)}`
+    const { exitCode, stderr } = await run(['audit', 'verify', owner, '--head', other])
+    expect([exitCode, stderr]).toEqual([9, `broken: #${head.seq} is not the event that was kept, ${'ab'.repeat(32)}\n`])
+  })
+
+  test('count what was done', async () => {
+    expect(await json(['audit', 'actions', owner])).toContainEqual({ action: 'completion.created', count: 1 })
+  })
+
+  test('refuse a head that is none', async () => {
+    expect((await run(['audit', 'verify', owner, '--head', 'yesterday'])).exitCode).toBe(2)
+  })
+})
+
+describe('audit export and verify', () => {
+  test('write what only their reader can read, and prove it with no server at all', async () => {
+    expect(exported).toMatchObject({ exitCode: 0, stdout: '' })
+    expect(statSync(file('audit.csv')).mode & 0o777).toBe(0o600)
+    const { stdout, exitCode } = await cli([...verifyLine(), '--json'])
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true, complete: true, events_after_checkpoint: 1, broken: null })
+  })
+
+  test('print the same file on stdout, over either plane', async () => {
+    const header = 'id,timestamp,action,'
+    expect((await run(['audit', 'export', owner])).stdout).toStartWith(header)
+    const { stdout } = await run(['audit', 'export', '--action', 'key.*'], { key: ada.key })
+    expect(stdout).toStartWith(header)
+    expect(stdout).not.toContain('completion.created')
+  })
+
+  test.each<[string, (text: string) => string]>([
+    ['a changed cell', (text) => text.replace('completion.created', 'completion.failed')],
+    ['a cut tail', (text) => text.split('\r\n').toSpliced(1, 3).join('\r\n')],
+    ['a missing line', (text) => text.split('\r\n').toSpliced(3, 1).join('\r\n')],
+    ['another file', () => 'a,b\r\n1,2\r\n'],
+    ['nothing', () => ''],
+  ])('exit 9 on %s, and say where', async (_, change) => {
+    writeFileSync(file('forged.csv'), change(readFileSync(file('audit.csv'), 'utf8')))
+    const { exitCode, stderr, stdout } = await cli([...verifyLine(file('forged.csv')), '--json'])
+    expect(exitCode).toBe(9)
+    expect(JSON.parse(stdout).ok).toBe(false)
+    expect(stderr).toStartWith('broken: ')
+  })
+
+  test('hold the checkpoint to the key it should be signed with', async () => {
+    const { public_key } = JSON.parse(readFileSync(file('checkpoint.json'), 'utf8'))
+    expect((await cli([...verifyLine(), '--public-key', public_key])).exitCode).toBe(0)
+    const { exitCode, stderr } = await cli([...verifyLine(), '--public-key', 'A'.repeat(43)])
+    expect([exitCode, stderr]).toEqual([9, `broken: a checkpoint was signed with ${public_key}\n`])
+  })
+
+  test.each<[string, string[], RegExp]>([
+    [
+      'without a checkpoint',
+      ['audit', 'verify', '--export', file('audit.csv')],
+      /Without a checkpoint nothing is proven/,
+    ],
+    ['with a file that is not there', verifyLine(file('none.csv')), /There is no file/],
+    ['with a checkpoint that is none', verifyLine(file('audit.csv'), file('audit.csv')), /no checkpoint/],
+    ['with a checkpoint and no export', ['audit', 'verify', '--checkpoint', 'x'], /belong to --export/],
+  ])('exit 2 %s', async (_, line, sentence) => {
+    const { exitCode, stderr } = await cli(line)
+    expect(exitCode).toBe(2)
+    expect(stderr).toMatch(sentence)
+  })
+})
