@@ -5,7 +5,7 @@ import { createParser } from 'eventsource-parser'
  * with a status, or unknown because the connection ended first.
  */
 export type Outcome<T> =
-  | { is: 'acked'; requestId: string; value: T }
+  | { is: 'acked'; requestId: string; value: T; text: string; isReplay: boolean }
   | { is: 'refused'; status: number; text: string }
   | { is: 'unknown' }
 
@@ -16,15 +16,18 @@ export type Client = ReturnType<typeof createClient>
 
 const UNKNOWN = { is: 'unknown' } as const
 
-export function createClient(url: string, key: string) {
+export function createClient(url: string, credential: string) {
   return { send, stream }
 
-  async function send(method: string, path: string, body?: unknown): Promise<Outcome<Json>> {
+  /** `key` is an Idempotency-Key. */
+  async function send(method: string, path: string, body?: unknown, key?: string): Promise<Outcome<Json>> {
     try {
-      const response = await request(method, path, body)
+      const response = await request(method, path, body, key)
       const text = await response.text()
       if (!response.ok) return { is: 'refused', status: response.status, text }
-      return { is: 'acked', requestId: response.headers.get('x-request-id')!, value: JSON.parse(text) }
+      const isReplay = response.headers.has('x-idempotent-replay')
+      const value = JSON.parse(text)
+      return { is: 'acked', requestId: value.request_id ?? response.headers.get('x-request-id'), value, text, isReplay }
     } catch {
       return UNKNOWN
     }
@@ -48,16 +51,21 @@ export function createClient(url: string, key: string) {
       const decoder = new TextDecoder()
       for await (const bytes of response.body!) parser.feed(decoder.decode(bytes, { stream: true }))
       if (failed) return { is: 'refused', status: 200, text: failed }
-      return ended ? { is: 'acked', requestId: response.headers.get('x-request-id')!, value: { frames } } : UNKNOWN
+      const requestId = response.headers.get('x-request-id')!
+      return ended ? { is: 'acked', requestId, value: { frames }, text: '', isReplay: false } : UNKNOWN
     } catch {
       return UNKNOWN
     }
   }
 
-  function request(method: string, path: string, body?: unknown): Promise<Response> {
+  function request(method: string, path: string, body?: unknown, key?: string): Promise<Response> {
     return fetch(`${url}/api/v1/${path}`, {
       method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${credential}`,
+        'content-type': 'application/json',
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
   }

@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/app/config'
 import { openApp } from '../../src/app/open'
 import { createLog } from '../../src/kernel/log'
 import { centsToMicro } from '../../src/kernel/money'
-import type { AnswerAck, KeyAck } from './witness'
+import type { AnswerAck, KeyAck, OrgAck } from './witness'
 
 /** What a crash leaves is these; the lock and the socket belong to the process that is gone. */
 const FILES = ['svc.db', 'svc.db-wal', 'secrets.json']
@@ -19,20 +19,27 @@ export function copyDataDir(from: string, to: string): void {
   }
 }
 
+type Acked = {
+  answers: readonly AnswerAck[]
+  keys: readonly KeyAck[]
+  orgs: readonly OrgAck[]
+  settings: readonly string[]
+}
+
 /**
  * What is wrong with a copied data folder, in sentences: acknowledged rows that are missing or differ,
  * anything charged twice, sums that disagree. Plain SQL, so that no code of the product vouches for itself.
  */
-export function inspectCopy(
-  dataDir: string,
-  acked: { answers: readonly AnswerAck[]; keys: readonly KeyAck[] },
-): string[] {
+export function inspectCopy(dataDir: string, acked: Acked): string[] {
   const database = new Database(join(dataDir, 'svc.db'), { readwrite: true })
   try {
     return [
       ...missingAnswers(database, acked.answers),
       ...missingKeys(database, acked.keys),
+      ...missingOrgs(database, acked.orgs),
+      ...unrecorded(database, acked.settings),
       ...chargedTwice(database),
+      ...madeTwice(database, acked.keys),
       ...sums(database),
     ]
   } finally {
@@ -92,6 +99,51 @@ function missingKeys(database: Database, keys: readonly KeyAck[]): string[] {
   return keys.flatMap(({ id, name }) =>
     names.get(id) === name ? [] : [`key ${id} (${name}) was acknowledged and is not there`],
   )
+}
+
+function missingOrgs(database: Database, orgs: readonly OrgAck[]): string[] {
+  const rows = database.query('SELECT id, name FROM orgs').all() as OrgAck[]
+  const names = new Map(rows.map(({ id, name }) => [id, name]))
+  return orgs.flatMap(({ id, name }) =>
+    names.get(id) === name ? [] : [`org ${id} (${name}) was acknowledged and is not there`],
+  )
+}
+
+function unrecorded(database: Database, settings: readonly string[]): string[] {
+  const found = database.query("SELECT request_id FROM audit_events WHERE action = 'settings.updated'").all()
+  const recorded = new Set((found as UsageRow[]).map(({ request_id }) => request_id))
+  return settings.flatMap((id) => (recorded.has(id) ? [] : [`the settings of ${id} were acknowledged, off the record`]))
+}
+
+/** Prompts and names are each sent once, whatever the number of retries: they may be there once (I2). */
+function madeTwice(database: Database, keys: readonly KeyAck[]): string[] {
+  const twice = (what: string, ref: string, from: string) =>
+    (
+      database.query(`SELECT ${ref} AS ref, count(*) AS n FROM ${from} GROUP BY 1 HAVING n > 1`).all() as {
+        ref: string
+        n: number
+      }[]
+    ).map(({ ref: found, n }) => `${what} ${found} was made ${n} times`)
+  const rotations = new Map(
+    (
+      database
+        .query("SELECT entity_id AS id, count(*) AS n FROM audit_events WHERE action = 'key.rotated' GROUP BY 1")
+        .all() as { id: string; n: number }[]
+    ).map(({ id, n }) => [id, n]),
+  )
+  return [
+    ...twice(
+      'the answer to',
+      "json_extract(input, '$.prompt_sha256')",
+      "audit_events WHERE action = 'completion.created'",
+    ),
+    ...twice('the key', 'name', 'api_keys'),
+    ...twice('the org', 'name', 'orgs'),
+    ...keys.flatMap(({ id, rotations: acked, rotating }) => {
+      const n = rotations.get(id) ?? 0
+      return n === acked || (rotating && n === acked + 1) ? [] : [`key ${id} was rotated ${n} times, not ${acked}`]
+    }),
+  ]
 }
 
 function chargedTwice(database: Database): string[] {

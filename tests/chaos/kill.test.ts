@@ -1,13 +1,14 @@
 import { expect, test } from 'bun:test'
 import { slowness } from '../support/effort'
-import { percentile, runKills } from './run'
+import { percentile, REPLAYS_A_CYCLE, runKills } from './run'
 
 const CYCLES = 20
 
 test('twenty kills under load lose nothing that was acknowledged and charge nothing twice', async () => {
-  const { cycles, acks, violations, bootMs } = await runKills({ cycles: CYCLES, seed: 20_260_101 })
+  const { cycles, acks, replays, violations, bootMs } = await runKills({ cycles: CYCLES, seed: 20_260_101 })
   expect(violations).toEqual([])
   expect(cycles).toBe(CYCLES)
   expect(acks).toBeGreaterThan(CYCLES * 10)
+  expect(replays).toBeGreaterThanOrEqual(CYCLES * REPLAYS_A_CYCLE)
   expect(percentile(bootMs, 0.5)).toBeLessThan(2_000 * (await slowness()))
 }, 600_000)

@@ -85,6 +85,17 @@ test.each([
     /has \d+ usage rows/,
   ],
   ['a lost key', 'DELETE FROM api_keys', /was acknowledged and is not there/],
+  ['a lost org', "DELETE FROM orgs WHERE name LIKE 'org %'", /org .* was acknowledged and is not there/],
+  [
+    'a key made twice',
+    "UPDATE api_keys SET name = (SELECT max(name) FROM api_keys WHERE name LIKE 'key %') WHERE name LIKE 'key %'",
+    /the key key \d+ was made \d+ times/,
+  ],
+  [
+    'a prompt answered twice',
+    `UPDATE audit_events SET input = '{"prompt_sha256":"x"}' WHERE action = 'completion.created'`,
+    /the answer to x was made \d+ times/,
+  ],
   ['sums that disagree', 'UPDATE holds SET settled_amount = 0', /charged \d+, used \d+, settled 0/],
 ])('sees %s', (_, sql, expected) => {
   expect(inspectCopy(tampered(sql), rig.witness).join('\n')).toMatch(expected)
@@ -109,7 +120,7 @@ test('reading back sees a turn that changed, a name that changed, a conversation
         { ...back!, deleted: true },
         { ...back!, id: crypto.randomUUID() },
       ],
-      keys: [{ id: crypto.randomUUID(), name: 'x', secret: 'svc_sk_live_x' }],
+      keys: [{ id: crypto.randomUUID(), name: 'x', secret: 'svc_sk_live_x', rotations: 0, rotating: false }],
     },
   )
   await server.stop()

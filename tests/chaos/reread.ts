@@ -1,9 +1,8 @@
 import { createClient, type Json } from './client'
+import { inParallel } from './parallel'
 import type { KeyAck, Known, Witness } from './witness'
 
 type Deps = { url: string; key: string }
-
-const AT_ONCE = 16
 
 /**
  * Reads back through the API what was acknowledged, and says what is missing or different. What was in
@@ -65,14 +64,4 @@ async function useKey(url: string, { id, name, secret }: KeyAck): Promise<string
   const outcome = await createClient(url, secret).send('GET', `keys/${id}`)
   if (outcome.is !== 'acked') return [`key ${id} was acknowledged and does not work`]
   return outcome.value.name === name ? [] : [`key ${id} is called "${outcome.value.name}", not "${name}"`]
-}
-
-async function inParallel<T>(items: readonly T[], run: (item: T) => Promise<string[]>): Promise<string[]> {
-  const waiting = [...items]
-  const problems: string[] = []
-  const worker = async () => {
-    for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) problems.push(...(await run(item)))
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
-  return problems
 }

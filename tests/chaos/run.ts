@@ -19,12 +19,14 @@ type Options = { cycles: number; seed: number; onCycle?(report: Report): void }
 const CYCLES_A_FOLDER = 25
 /** A kill that comes before anything was acknowledged finds nothing: on a slow machine it waits for that. */
 const ACKS_A_CYCLE = 15
+/** So many kills in a hundred must fall between a commit and its answer, or nothing is known of them (I2). */
+export const REPLAYS_A_CYCLE = 20 / 100
 const KILL_AFTER_MS = { min: 100, max: 800 }
 
 /**
- * T-KILL (reliability 2: I1, I6, I8, I9, I19): the real server under 32 clients, killed with SIGKILL at
+ * T-KILL (reliability 2: I1, I2, I6, I8, I9, I10, I11, I19): the real server under 32 clients, killed with SIGKILL at
  * a random instant, started again, over and over. Nothing acknowledged may be gone or changed, nothing
- * charged twice, no hold left open.
+ * charged twice, no hold left open. What a kill left without an answer is asked again under its key (I2, I10, I11).
  */
 export async function runKills({ cycles, seed, onCycle = () => undefined }: Options): Promise<Report> {
   const report: Report = { cycles: 0, acks: 0, replays: 0, violations: [], bootMs: [] }

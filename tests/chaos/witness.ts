@@ -1,9 +1,22 @@
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs'
+import type { Json } from './client'
 
 /** A paid answer that reached a client whole. */
 export type AnswerAck = { requestId: string; costCents: number }
 
-export type KeyAck = { id: string; name: string; secret: string }
+/** `rotations`: how often it was given a new secret; `rotating` while one more may have happened. */
+export type KeyAck = { id: string; name: string; secret: string; rotations: number; rotating: boolean }
+
+export type OrgAck = { id: string; name: string }
+
+/** A POST under a key of its own: what was sent, and what to do with the answer when it comes. */
+export type Keyed = {
+  kind: string
+  key: string
+  path: string
+  body: unknown
+  note(answer: Json, requestId: string): void
+}
 
 export type Turn = { prompt: string; answer: string }
 
@@ -27,13 +40,28 @@ export function createWitness(logPath: string) {
   const file = openSync(logPath, 'a')
   const answers: AnswerAck[] = []
   const keys: KeyAck[] = []
+  const orgs: OrgAck[] = []
+  const settings: string[] = []
   const conversations: Known[] = []
   let unsynced: string[] = []
   let acks = 0
+  let replays = 0
 
   return {
     answers,
     keys,
+    orgs,
+    /** Request ids of acknowledged changes of settings. */
+    settings,
+    /** Requests whose connection died: they happened or they did not. */
+    unfinished: [] as Keyed[],
+    /** Requests that were answered since the last start, with the bytes of the answer. */
+    answered: [] as (Keyed & { text: string })[],
+    /** Answers that came from before a kill to a client that had not heard them. */
+    replays: () => replays,
+    replayed: () => {
+      replays += 1
+    },
     conversations,
     acks: () => acks,
     /** One acknowledged write: what it was, and the hash of the body that said so. */

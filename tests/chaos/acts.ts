@@ -1,0 +1,152 @@
+import type { Random } from '../support/random'
+import type { Client, Json, Outcome } from './client'
+import type { KeyAck, Keyed, Known, Witness } from './witness'
+
+type Deps = { client: Client; witness: Witness; random: Random }
+
+let made = 0
+
+/**
+ * What a client does, each answering what came of it; what was acknowledged is with the witness before it
+ * returns. Every POST that answers JSON carries an Idempotency-Key, so that it can be asked again.
+ */
+export function actsOf({ client, witness, random }: Deps) {
+  const own: Known[] = []
+  const ownKeys: KeyAck[] = []
+  const live = () => own.filter(({ deleted, pending }) => !deleted && !Object.keys(pending).length)
+
+  return {
+    complete,
+
+    async stream() {
+      const prompt = newPrompt(random)
+      return noted('stream', await client.stream('completions', { prompt, mode: 'fast' }), ({ frames }) => {
+        const done = frames.at(-1)
+        paid(done.request_id, done.usage.cost_cents)
+        begun(done.conversation_id, prompt, done.content)
+      })
+    },
+
+    async chat() {
+      const order = { model: 'svc-1-flash', messages: [{ role: 'user', content: newPrompt(random) }] }
+      return post('chat', 'chat/completions', order, (body) => paid(body.request_id, body.svc_metadata.cost_cents))
+    },
+
+    async chatStream() {
+      const order = { model: 'svc-1-flash', messages: [{ role: 'user', content: newPrompt(random) }] }
+      return noted('chat stream', await client.stream('chat/completions', order), ({ frames }, requestId) =>
+        paid(requestId, frames.at(-1).svc_metadata.cost_cents),
+      )
+    },
+
+    async createKey() {
+      const name = `key ${++made}`
+      return post('key', 'keys', { name }, (body) => {
+        const key = { id: body.id, name, secret: body.key, rotations: 0, rotating: false }
+        witness.keys.push(key)
+        ownKeys.push(key)
+      })
+    },
+
+    async rotateKey() {
+      const key = anyOf(ownKeys)
+      if (!key) return complete()
+      key.rotating = true
+      return post('rotation', `keys/${key.id}/rotate`, { grace_period_seconds: 0 }, (body) => {
+        Object.assign(key, { secret: body.key, rotations: key.rotations + 1, rotating: false })
+      })
+    },
+
+    async createOrg() {
+      const name = `org ${++made}`
+      return post('org', 'orgs', { name }, (body) => witness.orgs.push({ id: body.id, name }))
+    },
+
+    async prefer() {
+      const outcome = await client.send('PATCH', 'settings', { svc_branding: random.between(0, 1) === 1 })
+      return noted('settings', outcome, (_, requestId) => witness.settings.push(requestId))
+    },
+
+    async continued() {
+      const known = anyOf(live())
+      if (!known) return complete()
+      const prompt = newPrompt(random)
+      known.pending = { turn: prompt }
+      const order = { prompt, mode: 'fast', conversation_id: known.id }
+      return post('turn', 'completions', order, (body) => {
+        paid(body.request_id, body.usage.cost_cents)
+        known.turns.push({ prompt, answer: body.content })
+        known.pending = {}
+      })
+    },
+
+    async rename() {
+      const known = anyOf(live())
+      if (!known) return complete()
+      const title = `name ${++made}`
+      known.pending = { title }
+      return noted('rename', await client.send('PATCH', `conversations/${known.id}`, { title }), () => {
+        known.title = title
+        known.pending = {}
+      })
+    },
+
+    async remove() {
+      const known = anyOf(live())
+      if (!known) return complete()
+      known.pending = { deletion: true }
+      return noted('deletion', await client.send('DELETE', `conversations/${known.id}`), () => {
+        known.deleted = true
+        known.pending = {}
+      })
+    },
+
+    read: (): Promise<Outcome<Json>> =>
+      client.send('GET', random.pick(['conversations?limit=5', 'keys?limit=5', 'models', 'rate-limits'])),
+  }
+
+  async function complete(): Promise<Outcome<Json>> {
+    const prompt = newPrompt(random)
+    return post('completion', 'completions', { prompt, mode: 'fast' }, (body) => {
+      paid(body.request_id, body.usage.cost_cents)
+      begun(body.conversation_id, prompt, body.content)
+    })
+  }
+
+  /** Sends under a key of its own; what nobody knows the end of is left for the next start. */
+  async function post(kind: string, path: string, body: unknown, note: Keyed['note']): Promise<Outcome<Json>> {
+    const request = { kind, path, body, note, key: `kill-${++made}` }
+    const outcome = noted(kind, await client.send('POST', path, body, request.key), note)
+    if (outcome.is === 'unknown') witness.unfinished.push(request)
+    if (outcome.is === 'acked') witness.answered.push({ ...request, text: outcome.text })
+    return outcome
+  }
+
+  function noted<T>(kind: string, outcome: Outcome<T>, note: (body: T, requestId: string) => void): Outcome<T> {
+    if (outcome.is !== 'acked') return outcome
+    note(outcome.value, outcome.requestId)
+    witness.acked(kind, outcome.requestId, outcome.value)
+    return outcome
+  }
+
+  function paid(requestId: string, costCents: number): void {
+    witness.answers.push({ requestId, costCents })
+  }
+
+  function begun(id: string, prompt: string, answer: string): void {
+    const known: Known = { id, turns: [{ prompt, answer }], title: null, deleted: false, pending: {} }
+    own.push(known)
+    witness.conversations.push(known)
+  }
+
+  function anyOf<T>(items: readonly T[]): T | null {
+    return items.length ? random.pick(items) : null
+  }
+}
+
+/** Never the same twice, so that no answer comes from the cache; one in four takes its time. */
+function newPrompt(random: Random): string {
+  const number = ++made
+  const pace = random.between(1, 4) === 1 ? ' [[slow:8]][[delay:10]]' : ''
+  return `Question ${number}. [[say:This is answer ${number} of the scripted engine.]]${pace}`
+}
