@@ -1,8 +1,8 @@
 import type { OpsClient } from '../src/app/client'
 import type { Tier } from '../src/kernel/caller'
-import type { ApiKey, ApiKeyWithSecret, NewKey } from '../src/keys/schema'
+import type { ApiKey, ApiKeyWithSecret, KeyPatch, NewKey, RotatedKey } from '../src/keys/schema'
 import type { Connection, TenantPlane } from './connection'
-import { expectData, unreachable, usageFailure } from './failure'
+import { expectData, usageFailure } from './failure'
 
 export type KeyPage = { keys: ApiKey[]; has_more: boolean; next_cursor: string | null }
 
@@ -13,6 +13,8 @@ export type KeyOrder = Omit<NewKey, 'scope' | 'org_id'> & {
   tier?: Tier | undefined
 }
 
+export type KeyChange = KeyPatch & { tier?: Tier | undefined }
+
 export type KeyQuery = { limit: number; cursor?: string; org?: string; user?: string; live?: boolean }
 
 /** Keys over whichever plane the connection offers: everyone's on the machine, one's own from elsewhere (dx 2.9). */
@@ -21,7 +23,8 @@ export type KeyPlane = {
   get(ref: string): Promise<ApiKey>
   create(order: KeyOrder, idempotencyKey: string): Promise<ApiKeyWithSecret>
   revoke(ref: string): Promise<{ id: string; status: string }>
-  setTier(ref: string, tier: Tier): Promise<ApiKey>
+  update(ref: string, change: KeyChange): Promise<ApiKey>
+  rotate(ref: string, graceS: number, idempotencyKey: string): Promise<RotatedKey>
 }
 
 export async function keysOver(connection: Connection): Promise<KeyPlane> {
@@ -35,7 +38,8 @@ function anyKeys(ops: OpsClient): KeyPlane {
     get: async (ref) => expectData(await one(ref).get()),
     create: async (order) => expectData(await ops.keys.post(order)),
     revoke: async (ref) => expectData(await one(ref).delete()),
-    setTier: async (ref, tier) => expectData(await one(ref).put({ tier })),
+    update: async (ref, change) => expectData(await one(ref).put(change)),
+    rotate: async (ref, graceS) => expectData(await one(ref).rotate.post({ grace_period_seconds: graceS })),
   }
 }
 
@@ -53,7 +57,16 @@ function ownKeys({ client }: TenantPlane): KeyPlane {
       return expectData(await client.keys.post({ ...order, ...owner }, { headers }))
     },
     revoke: async (ref) => ({ ...expectData(await one(ref).delete()), status: 'revoked' }),
-    setTier: () =>
-      Promise.reject(unreachable('Tiers are set on the operator plane only.', "run it on the server's machine")),
+    update: async (ref, { tier, ...change }) => {
+      if (tier)
+        throw usageFailure(
+          '--tier belongs to the operator plane; an owner asks with POST /rate-limits/request-increase.',
+        )
+      return expectData(await one(ref).put(change))
+    },
+    rotate: async (ref, graceS, idempotencyKey) => {
+      const headers = { 'idempotency-key': idempotencyKey }
+      return expectData(await one(ref).rotate.post({ grace_period_seconds: graceS }, { headers }))
+    },
   }
 }

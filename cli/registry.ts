@@ -7,11 +7,17 @@ import { doctor } from './commands/doctor'
 import { engineCommands } from './commands/engines'
 import { help } from './commands/help'
 import { keyCommands } from './commands/keys'
+import { limitCommands } from './commands/limits'
 import { listCommands } from './commands/list'
+import { memberCommands } from './commands/members'
 import { migrateCommands } from './commands/migrate'
+import { operatorCommands } from './commands/operators'
+import { orgCommands } from './commands/orgs-delete'
 import { serve } from './commands/serve'
 import { status } from './commands/status'
+import { tierCommands } from './commands/tiers'
 import { tryPrompt } from './commands/try'
+import { userCommands } from './commands/users'
 import { verify } from './commands/verify'
 import { version } from './commands/version'
 
@@ -23,6 +29,12 @@ export const commands: readonly Command[] = [
   tryPrompt,
   verify,
   ...keyCommands,
+  ...limitCommands,
+  ...tierCommands,
+  ...operatorCommands,
+  ...orgCommands,
+  ...memberCommands,
+  ...userCommands,
   ...creditCommands,
   ...auditCommands,
   ...engineCommands,

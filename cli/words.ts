@@ -50,6 +50,24 @@ export const whole = (
   },
 })
 
+/** The same flag, which also takes `none`: null, for what a key can do without. */
+export const orNone = <T>(declared: Flag<T | undefined>): Flag<T | null | undefined> => ({
+  ...declared,
+  about: `${declared.about}; none removes it`,
+  read: (word, before) => (word === 'none' ? null : declared.read(word, before ?? undefined)),
+})
+
+/** An amount of money that must be whole cents: `5.00` or `500c`. */
+export const wholeCents = (value: string, about: string): Flag<number | undefined> => ({
+  about,
+  value,
+  read: (word) => {
+    const cents = readCents(word)
+    if (Number.isInteger(cents)) return cents
+    throw new BadWord(`is "${word}"; it must be whole cents`)
+  },
+})
+
 const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** `30s`, `24h`, `90d`: milliseconds inside. */
@@ -93,6 +111,28 @@ export function readCents(word: string): number {
   }
   throw new BadWord(`is "${word}"; write 50.00 for currency or 5000c for cents`)
 }
+
+/** The same with its sign, `-5.00` or `+500c`; without one it adds. Returns cents. */
+export const signedMoney = (about: string): Arg<number> => ({
+  about,
+  required: true,
+  read: (word) => {
+    const [, sign = '', sum = ''] = /^([+-]?)(.*)$/.exec(word) ?? []
+    return (sign === '-' ? -1 : 1) * readCents(sum)
+  },
+})
+
+/** An amount in whole cents, or `none`. */
+export const cap = (about: string): Flag<number | null | undefined> => ({
+  about,
+  value: 'AMOUNT',
+  read: (word) => {
+    if (word === 'none') return null
+    const cents = readCents(word)
+    if (!Number.isInteger(cents)) throw new BadWord(`is "${word}"; a cap is in whole cents: 50.00 or 5000c, or none`)
+    return cents
+  },
+})
 
 function positive(word: string, cents: number): number {
   if (cents > 0 && cents <= 1e12) return cents

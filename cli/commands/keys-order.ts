@@ -2,7 +2,7 @@ import type { Scope, Tier } from '../../src/kernel/caller'
 import { iso } from '../../src/kernel/clock'
 import { BadWord, usageFailure } from '../failure'
 import type { KeyOrder } from '../keys-plane'
-import { readCents, readDuration } from '../words'
+import { readDuration } from '../words'
 
 type Input = {
   name: string | undefined
@@ -10,8 +10,8 @@ type Input = {
   personal: boolean
   scopes: Scope[] | undefined
   tier: Tier | undefined
-  dailyCap: string | undefined
-  monthlyCap: string | undefined
+  dailyCap: number | undefined
+  monthlyCap: number | undefined
   rpm: number | undefined
   tpm: number | undefined
   origin: string[] | undefined
@@ -29,8 +29,8 @@ export function orderOf(input: Input, org: string | undefined, now: number): Key
     personal: input.personal || undefined,
     scopes: input.scopes,
     tier: input.tier,
-    daily_cap_cents: cap('--daily-cap', input.dailyCap),
-    monthly_cap_cents: cap('--monthly-cap', input.monthlyCap),
+    daily_cap_cents: input.dailyCap,
+    monthly_cap_cents: input.monthlyCap,
     rpm_limit: input.rpm,
     tpm_limit: input.tpm,
     allowed_origins: input.origin,
@@ -42,14 +42,8 @@ export function orderOf(input: Input, org: string | undefined, now: number): Key
 const present = (order: Record<string, unknown>): KeyOrder =>
   Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined)) as KeyOrder
 
-function cap(name: string, word: string | undefined): number | undefined {
-  if (word === undefined) return undefined
-  const cents = named(name, () => readCents(word))
-  if (Number.isInteger(cents)) return cents
-  throw usageFailure(`${name} is "${word}"; a cap is whole cents.`)
-}
-
-function moment(word: string, now: number): string {
+/** `90d` from now, or an ISO date, as a moment on the wire. */
+export function moment(word: string, now: number): string {
   if (/^\d{4}-\d\d-\d\d/.test(word)) {
     const at = Date.parse(word)
     if (!Number.isNaN(at)) return iso(at)

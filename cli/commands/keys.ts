@@ -1,47 +1,23 @@
 import { SCOPES, TIERS } from '../../src/kernel/caller'
 import { randomBase62 } from '../../src/kernel/crypto'
+import type { ApiKey } from '../../src/keys/schema'
 import { defineCommand } from '../command'
-import { usageFailure } from '../failure'
 import { keysOver } from '../keys-plane'
-import { column, idColumn } from '../output/columns'
 import { printPages } from '../pages'
 import { requireReason } from '../reason'
 import { resolveKey } from '../resolve'
 import { prepareSecret, SECRET_FLAGS } from '../secret'
-import { argument, choice, choices, flag, repeated, text, whole } from '../words'
+import { choice, choices, duration, flag, repeated, text, whole, wholeCents } from '../words'
+import { checkKey, rotateKey, updateKey } from './keys-change'
+import { columns, keyArgument, planes } from './keys-columns'
 import { orderOf } from './keys-order'
-
-const columns = [
-  idColumn,
-  column('name', 'NAME'),
-  column('prefix', 'PREFIX'),
-  column('org_id', 'ORG', {
-    show: ({ org_id }, whole) => (org_id ? String(org_id).slice(0, whole ? 36 : 8) : 'personal'),
-  }),
-  column('tier', 'TIER'),
-  column('status', 'STATUS'),
-  column('scopes', 'SCOPES', { kind: 'list' }),
-  column('spent_today_cents', 'TODAY¢', { kind: 'money' }),
-  column('daily_cap_cents', 'CAP/DAY¢', { kind: 'money', wide: true }),
-  column('spent_month_cents', 'MONTH¢', { kind: 'money', wide: true }),
-  column('monthly_cap_cents', 'CAP/MONTH¢', { kind: 'money', wide: true }),
-  column('rpm_limit', 'RPM', { kind: 'number', wide: true }),
-  column('tpm_limit', 'TPM', { kind: 'number', wide: true }),
-  column('allowed_origins', 'ORIGINS', { kind: 'list', wide: true }),
-  column('last_used_at', 'LAST-USED', { kind: 'time' }),
-  column('created', 'CREATED', { kind: 'time', wide: true }),
-  column('expires_at', 'EXPIRES', { kind: 'time', wide: true }),
-]
-
-const planes = ['operator', 'tenant'] as const
-const keyArgument = { key: argument('id, 6 or more characters of it, prefix or name of a key') }
 
 export const listKeys = defineCommand({
   path: 'keys list',
   summary: 'List API keys, newest first',
   about:
     'On the machine of the server these are the keys of everyone; over --url, the ones the key in use may manage. Secrets are never part of the list: the server keeps only their hashes.',
-  examples: ['keys list', 'keys list --org acme --json', 'keys list --all -o csv > keys.csv'],
+  examples: ['keys list', 'keys list --org acme --json', 'keys list --unused 90d', 'keys list --all -o csv > keys.csv'],
   planes,
   offline: true,
   impact: 'read',
@@ -50,17 +26,21 @@ export const listKeys = defineCommand({
   columns,
   watchable: true,
   flags: {
-    revoked: flag('revoked keys too'),
+    revoked: flag('revoked and expired keys too'),
+    unused: duration('90d', 'only keys that nobody used for so long'),
     limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
     cursor: text('CURSOR', 'go on where an earlier list ended'),
     all: flag('every page'),
   },
-  async run(shell, { revoked, limit, cursor, all }) {
+  async run(shell, { revoked, unused, limit, cursor, all }) {
+    const before = unused === undefined ? null : shell.clock.now() - unused
     const keys = await keysOver(await shell.connect())
     const narrowed = { ...(shell.globals.org ? { org: shell.globals.org } : {}), ...(revoked ? {} : { live: true }) }
     const page = async (from?: string) => {
       const found = await keys.list({ limit: limit ?? 50, ...narrowed, ...(from ? { cursor: from } : {}) })
-      const items = found.keys.filter(({ status }) => revoked || status !== 'revoked')
+      const items = found.keys.filter(
+        (key) => (revoked || key.status !== 'revoked') && (before === null || lastSign(key) < before),
+      )
       return { items, next: found.next_cursor }
     }
     await printPages(shell, {
@@ -73,10 +53,14 @@ export const listKeys = defineCommand({
   },
 })
 
+/** When it was last used, or made, when it never was. */
+const lastSign = ({ last_used_at, created }: ApiKey): number => Date.parse(last_used_at ?? created)
+
 export const getKey = defineCommand({
   path: 'keys get',
   summary: 'Show one API key with its limits, caps and use',
-  about: 'The secret of a key is shown once, when it is made. If it is lost, create another key and revoke this one.',
+  about:
+    'The secret of a key is shown once, when it is made. If it is lost, give the key another one with keys rotate.',
   examples: ['keys get "Dev laptop"', 'keys get 3f9a01 --json'],
   planes,
   offline: true,
@@ -114,8 +98,8 @@ export const createKey = defineCommand({
     personal: flag("the user's own key, paid from their own balance"),
     scopes: choices(SCOPES, 'what it may be used for; all of them unless said'),
     tier: choice(TIERS, 'its rate limits; on the operator plane only'),
-    dailyCap: text('AMOUNT', 'most it may spend a day: 5.00 or 500c'),
-    monthlyCap: text('AMOUNT', 'most it may spend a month: 50.00 or 5000c'),
+    dailyCap: wholeCents('AMOUNT', 'most it may spend a day: 5.00 or 500c'),
+    monthlyCap: wholeCents('AMOUNT', 'most it may spend a month: 50.00 or 5000c'),
     rpm: whole('N', 'requests a minute, below what the tier allows', { min: 1, max: 1_000_000_000 }),
     tpm: whole('N', 'tokens a minute, below what the tier allows', { min: 1, max: 1_000_000_000 }),
     origin: repeated('URL', 'a web origin that may use it'),
@@ -136,30 +120,6 @@ export const createKey = defineCommand({
       outlet.abandon()
       throw error
     }
-  },
-})
-
-export const updateKey = defineCommand({
-  path: 'keys update',
-  summary: 'Give a key another tier of rate limits',
-  about:
-    'Takes effect with the next request. Tiers are set on the operator plane only; owners change the rest with PUT /keys/{id}.',
-  examples: ['keys update ci --tier pro', 'keys update 3f9a01 --tier free --json'],
-  planes: ['operator'],
-  offline: true,
-  impact: 'write',
-  danger: 'none',
-  exits: [3, 5, 7, 10],
-  columns,
-  args: keyArgument,
-  flags: { tier: choice(TIERS, 'its rate limits from now on') },
-  async run(shell, { key, tier }) {
-    if (!tier) throw usageFailure('keys update needs --tier.', 'svc-admin keys update KEY --tier pro')
-    const keys = await keysOver(await shell.connect())
-    const before = await keys.get(await resolveKey(keys, key))
-    if (shell.planned(`move key "${before.name}" from ${before.tier} to ${tier}`)) return
-    shell.print.item(await keys.setTier(before.id, tier), columns)
-    shell.note(`undo: svc-admin keys update ${before.id.slice(0, 8)} --tier ${before.tier}`)
   },
 })
 
@@ -193,4 +153,4 @@ export const revokeKey = defineCommand({
   },
 })
 
-export const keyCommands = [listKeys, getKey, createKey, updateKey, revokeKey]
+export const keyCommands = [listKeys, getKey, createKey, updateKey, rotateKey, checkKey, revokeKey]

@@ -6,6 +6,7 @@ import * as billing from '../../src/billing/table'
 import * as talk from '../../src/conversations/table'
 import * as idempotency from '../../src/idempotency/table'
 import * as keys from '../../src/keys/table'
+import * as operators from '../../src/operators/table'
 import * as orgRoom from '../../src/orgs/table'
 import * as limits from '../../src/rate-limits/table'
 import * as settings from '../../src/settings/table'
@@ -38,3 +39,4 @@ export const limitIncreases = limits.limitIncreases.postgres
 export const sessions = auth.sessions.postgres
 export const conversations = talk.conversations.postgres
 export const messages = talk.messages.postgres
+export const operatorKeys = operators.operatorKeys.postgres

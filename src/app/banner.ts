@@ -4,7 +4,7 @@ import { RELEASE } from './version'
 
 /** What a person sees at start (dx 4.1, 4.2): where things are, and once, on a terminal, the first key. */
 export function banner(running: RunningApp, { isTty, startedMs }: { isTty: boolean; startedMs: number }): string {
-  const { app, seed, url, socket } = running
+  const { app, seed, url, socket, opsUrl } = running
   const { config, findings, container } = app
   const here = shortPath
   const lines = [
@@ -21,6 +21,7 @@ export function banner(running: RunningApp, { isTty, startedMs }: { isTty: boole
     `  API         ${url}/api/v1`,
     `  OpenAPI     ${url}/openapi.json`,
     `  Operators   ${here(socket)} (svc-admin finds it)`,
+    ...(opsUrl ? [`              ${opsUrl} (svc-admin --url, with an operator key)`] : []),
     '',
     ...keyLines(running, isTty, here),
     `Ready in ${(startedMs / 1000).toFixed(1)} s. Ctrl-C stops the server.`,

@@ -8,6 +8,7 @@ import { ConfigError, type Origin, resolveSettings, setting, type Values } from 
 import { FAILPOINT_PATTERN } from '../kernel/failpoint'
 import { LOG_LEVELS } from '../kernel/log'
 import { oneOf, t } from '../kernel/schema'
+import { operatorSettings } from '../operators'
 import { rateLimitSettings } from '../rate-limits'
 
 const serverSettings = {
@@ -84,6 +85,7 @@ export const SETTINGS = {
   ...billingSettings,
   ...engineSettings,
   ...completionSettings,
+  ...operatorSettings,
 }
 
 export type Config = Values<typeof SETTINGS> & {

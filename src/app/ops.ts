@@ -13,13 +13,15 @@ type Deps = { config: Config; container: Container; metrics: Metrics; place: Pla
 
 /** The operator plane: verbs over the same rooms, behind a socket that only this user can open (design 7). */
 export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
-  const { store, audit, clock, log, orgs, keys, increases, limiter, tiers, billing, engines, health } = container
+  const { store, audit, clock, log, orgs, keys, increases, limiter, tiers, billing, moneyDesk, engines, health } = container
   const startedAt = clock.now()
   const { dataDir } = config
   const target = place.dialect === 'postgres' ? place.url : ''
   const operators = createOperators({
+    auth: container.auth,
+    sessions: container.sessions,
     oversight: container.oversight,
-    ...{ store, audit, clock, log, orgs, keys, increases, limiter, tiers, billing, engines, dataDir },
+    ...{ store, audit, clock, log, orgs, keys, increases, limiter, tiers, billing, moneyDesk, engines, dataDir },
     settings: config,
     configFile: config.file ?? resolve('svc.server.json'),
     setByEnvironment: config.origins.engines === 'environment',

@@ -5,11 +5,14 @@ import { ConfigError } from '../kernel/config'
 import { errorFields } from '../kernel/log'
 import { isEgressGuarded } from '../kernel/outbound-canary'
 import { type OpenApp, type OpenOptions, openApp } from './open'
+import { listenForRemoteOperators, urlOf } from './remote-operators'
 import { hasKeys, type Seed, seedFirstRun } from './seed'
 
 export type RunningApp = {
   readonly url: string
   readonly socket: string
+  /** Where operators on other machines ask; null unless configured. */
+  readonly opsUrl: string | null
   readonly app: OpenApp
   /** Made by this start, the first of a dev data folder; null later and in production. */
   readonly seed: Seed | null
@@ -33,10 +36,12 @@ const FAREWELL_MS = 5_000
 export async function start(options: OpenOptions): Promise<RunningApp> {
   const app = await openApp(options)
   const { config } = app
+  let remote: Server<unknown> | null = null
   try {
     if (!(await isEgressGuarded())) throw egressOpen()
     const seed = config.production ? null : await seedFirstRun(app.container, config.dataDir)
     const keyless = config.production && !(await hasKeys(app.container))
+    remote = listenForRemoteOperators(app)
     const server = listen(app)
     const socket = join(config.dataDir, 'ops.sock')
     const ops = listenForOperators(app, socket)
@@ -48,6 +53,7 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
     const stop = async () => {
       await drain(app, server)
       await ops.stop(true)
+      await remote?.stop(true)
       await Promise.all(loops.map((loop) => loop.stop()))
       rmSync(socket, { force: true })
       await app.close()
@@ -55,6 +61,7 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
     return {
       url,
       socket,
+      opsUrl: remote && urlOf(remote),
       app,
       seed,
       keyless,
@@ -64,6 +71,7 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
       },
     }
   } catch (error) {
+    await remote?.stop(true)
     await app.close()
     throw error
   }

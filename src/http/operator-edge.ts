@@ -2,20 +2,26 @@ import { Elysia } from 'elysia'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { newRequestId } from '../kernel/ids'
 import { errorFields, type Log } from '../kernel/log'
+import { mayCall, roleTooSmall } from '../operators'
 import { assertBodyHeaders } from './body'
 import { toAppError } from './edge'
 import { errorHeaders, statusOf, toEnvelope } from './envelope'
 
-type Deps = { log: Log; methodsOf(path: string): string[] }
+type Deps = {
+  log: Log
+  methodsOf(path: string): string[]
+  /** Who asks, by key, where the plane is served to other machines. Throws 401. Null: the socket's owner. */
+  identify: ((authorization: string | null, reason: string | null) => Promise<OperatorCaller>) | null
+}
 
 /** What an operator's request carried: an id and who they say they are. */
 export type OperatorExchange = { requestId: string; caller: OperatorCaller }
 
 /**
- * The edge of the operator plane. The socket's file mode lets in only its owner, so there is no key;
- * name, transport and reason are recorded as stated (dx 2.2).
+ * The edge of the operator plane. The socket's file mode lets in only its owner, so there is no key, and
+ * name, transport and reason are recorded as stated; over TCP the key says who it is (dx 2.2).
  */
-export const operatorEdge = ({ log, methodsOf }: Deps) =>
+export const operatorEdge = ({ log, methodsOf, identify }: Deps) =>
   new Elysia({ name: 'http/operator-edge' })
     .decorate('operator', null as unknown as OperatorExchange)
     .onRequest((context) => {
@@ -23,7 +29,11 @@ export const operatorEdge = ({ log, methodsOf }: Deps) =>
       context.operator = { requestId: newRequestId(), caller: callerOf(request.headers) }
       set.headers['x-request-id'] = context.operator.requestId
       set.headers['cache-control'] = 'no-store'
-      assertBodyHeaders(request, false)
+      if (identify === null) return assertBodyHeaders(request, false)
+      return identify(request.headers.get('authorization'), context.operator.caller.reason).then((caller) => {
+        context.operator = { ...context.operator, caller }
+        assertBodyHeaders(request, false)
+      })
     })
     .onAfterHandle({ as: 'global' }, ({ operator, responseValue }) => {
       if (isPlainObject(responseValue)) responseValue.request_id ??= operator.requestId
@@ -38,6 +48,12 @@ export const operatorEdge = ({ log, methodsOf }: Deps) =>
     })
 
 type Context = { operator: OperatorExchange; request: Request; route: string }
+
+/** Before the body is read, and again before validation where there is none. Throws 403 `forbidden`. */
+export function admitOperator({ operator, request, route }: Context): void {
+  const { role } = operator.caller
+  if (!mayCall(role, request.method, route)) throw roleTooSmall(role, `${request.method} ${route}`)
+}
 
 /** The call for an operator's verb, out of a handler's context. */
 export const toOperatorCall = ({ operator, request, route }: Context): Call<OperatorCaller> => ({

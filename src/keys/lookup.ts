@@ -60,7 +60,7 @@ export function createKeyLookup({ store, orgs, clock, lastUsed }: Deps) {
   }
 }
 
-const toCaller = (row: KeyRow, activeOrgId: KeyCaller['activeOrgId']): KeyCaller => ({
+export const toCaller = (row: KeyRow, activeOrgId: KeyCaller['activeOrgId']): KeyCaller => ({
   type: 'key',
   userId: row.user_id,
   keyId: row.id,

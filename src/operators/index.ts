@@ -1,6 +1,9 @@
 /** Operators: what the people who run the server do, over the rooms' own services (design 7). */
 export { createBackup } from './backup'
+export { operatorSettings } from './config'
 export { dumpPostgres } from './dump'
+export { roleTooSmall } from './errors'
+export { mayCall } from './roles'
 export { createOperators, type OperatorService } from './service'
 export type { ServerFacts } from './status'
 export type { Invariant } from './verify'

@@ -20,6 +20,7 @@ export function createKeyVerbs({ store, orgs, keys, increases }: Deps) {
     get: keys.operator.get,
     revoke: keys.operator.revoke,
     rotate: keys.operator.rotate,
+    check,
     update,
   }
 
@@ -63,6 +64,12 @@ export function createKeyVerbs({ store, orgs, keys, increases }: Deps) {
       if (tier) await increases.setTierIn(tx, call, id, tier)
       return keys.operator.updateIn(tx, call, id, patch)
     })
+  }
+
+  /** Whose a secret is, which is never repeated. */
+  async function check(call: Call<OperatorCaller>, secret: string) {
+    const key = await keys.operator.bySecret(call, secret)
+    return { object: 'key_check' as const, known: key !== null, key }
   }
 
   async function firstOwner(tx: Tx, call: Call<OperatorCaller>): Promise<{ userId: UserId; orgId: OrgId }> {

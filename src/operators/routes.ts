@@ -8,6 +8,8 @@ import { pageFields } from '../kernel/page'
 import { checked, checkedQuery, t } from '../kernel/schema'
 import { ApiKey, ApiKeyWithSecret, KeyPage, KeyRotation, RotatedKey } from '../keys/schema'
 import { Increase, IncreasePage, IncreaseQuery, RateLimits } from '../rate-limits/schema'
+import { creditRoutes } from './routes-credits'
+import { peopleRoutes } from './routes-people'
 import * as words from './schema'
 import type { OperatorService } from './service'
 
@@ -31,8 +33,9 @@ export const operatorRoutes = (operators: OperatorService, edge: Edge, expositio
     })
     .use(keyRoutes(operators.keys, edge))
     .use(limitRoutes(operators.limits, edge))
+    .use(peopleRoutes(operators, edge))
     .use(accessRoutes(operators.access, edge))
-    .use(creditRoutes(operators.credits, edge))
+    .use(creditRoutes(operators, edge))
     .use(auditRoutes(operators.audit, edge))
     .use(engineRoutes(operators.engines, edge))
     .use(serverRoutes(operators, edge))
@@ -125,18 +128,6 @@ const accessRoutes = (access: OperatorService['access'], edge: Edge) =>
     .delete('/:ref', (context) => access.revoke(toOperatorCall(context), context.params.ref), {
       params: ByRef,
       response: { 200: answer(words.Operator), ...errors(404) },
-    })
-
-const creditRoutes = (credits: OperatorService['credits'], edge: Edge) =>
-  new Elysia({ prefix: '/ops/v1/credits' })
-    .use(edge)
-    .get('', (context) => credits.balance(toOperatorCall(context), context.query.owner), {
-      query: checkedQuery(words.OwnerQuery),
-      response: { 200: answer(words.Balance), ...errors(404, 409) },
-    })
-    .post('', (context) => credits.grant(toOperatorCall(context), context.body), {
-      body: checked(words.NewGrant),
-      response: { 200: answer(words.Grant), ...errors(400, 404, 409) },
     })
 
 const auditRoutes = (audit: OperatorService['audit'], edge: Edge) =>

@@ -64,9 +64,11 @@ export const Balance = t.Object({
 })
 export type Balance = Static<typeof Balance>
 
+/** Either to an owner, or what a checkout that waits for it is about. */
 export const NewGrant = t.Object({
   owner: t.Optional(Ref),
-  amount_cents: t.Number({ exclusiveMinimum: 0, maximum: 1e12 }),
+  amount_cents: t.Optional(t.Number({ exclusiveMinimum: 0, maximum: 1e12 })),
+  checkout: t.Optional(t.String({ maxLength: 64 })),
   note: t.Optional(t.String({ maxLength: 500 })),
   idempotency_key: t.Optional(t.String({ pattern: '^[A-Za-z0-9\\-_.:]{1,200}$' })),
 })

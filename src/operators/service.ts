@@ -2,20 +2,27 @@ import type { Call, OperatorCaller } from '../kernel/caller'
 import { createOperatorAccess } from './access'
 import { createAuditVerbs } from './audit'
 import type { createBackup } from './backup'
+import { createBookVerbs } from './books'
 import { createCreditVerbs } from './credits'
 import { createEngineVerbs } from './engines'
 import { createKeyVerbs } from './keys'
 import { createLimitVerbs } from './limits'
+import { createMemberVerbs } from './members'
+import { createOrgVerbs } from './orgs'
 import { createStatus } from './status'
+import { createUserVerbs } from './users'
 import { createVerify } from './verify'
 
 type Deps = Parameters<typeof createKeyVerbs>[0] &
   Parameters<typeof createCreditVerbs>[0] &
+  Parameters<typeof createBookVerbs>[0] &
   Parameters<typeof createAuditVerbs>[0] &
   Parameters<typeof createEngineVerbs>[0] &
   Parameters<typeof createLimitVerbs>[0] &
   Parameters<typeof createOperatorAccess>[0] &
   Parameters<typeof createStatus>[0] &
+  Parameters<typeof createOrgVerbs>[0] &
+  Parameters<typeof createUserVerbs>[0] &
   Parameters<typeof createVerify>[0] & { backup: ReturnType<typeof createBackup> }
 
 export type OperatorService = ReturnType<typeof createOperators>
@@ -27,8 +34,12 @@ export const createOperators = (deps: Deps) => ({
   limits: createLimitVerbs(deps),
   access: createOperatorAccess(deps),
   credits: createCreditVerbs(deps),
+  books: createBookVerbs(deps),
   audit: createAuditVerbs(deps),
   engines: createEngineVerbs(deps),
+  orgs: createOrgVerbs(deps),
+  members: createMemberVerbs(deps),
+  users: createUserVerbs(deps),
   status: createStatus(deps),
   verify: createVerify(deps),
   backup: deps.backup,

@@ -1,8 +1,9 @@
-import { type Call, type OperatorCaller, SCOPES, type Scope, type Tier } from '../../kernel/caller'
+import { type Call, type KeyCaller, type OperatorCaller, SCOPES, type Scope, type Tier } from '../../kernel/caller'
 import { KeyId, type OrgId, type UserId } from '../../kernel/ids'
 import { decodeCursor, type Page, type PageQuery } from '../../kernel/page'
 import type { Reader, Tx } from '../../kernel/store'
 import { ambiguousKey, keyNotFound } from '../errors'
+import { toCaller } from '../lookup'
 import { NOTHING_SPENT, present } from '../present'
 import { type KeyFilter, keyRepository as rows } from '../repository'
 import { unique } from '../rules'
@@ -59,6 +60,12 @@ export function operateKeys(deps: KeyDeps) {
         if (row) await recordChange(deps, tx, call, row, { action: 'key.revoked' })
         return presentSpent(deps, tx, row ?? before)
       }),
+
+    /** The caller a key would be, for looking at its limits. Throws 404, 409. */
+    async callerOf(_call: Call<OperatorCaller>, ref: string): Promise<KeyCaller> {
+      const row = await resolve(store.read, ref)
+      return toCaller(row, row.org_id)
+    },
 
     /** The key a whole secret opens, in force or not; null for one nobody has. */
     async bySecret(_call: Call<OperatorCaller>, secret: string): Promise<ApiKey | null> {

@@ -1,0 +1,149 @@
+import { SCOPES, TIERS } from '../../src/kernel/caller'
+import { randomBase62 } from '../../src/kernel/crypto'
+import type { ApiKey } from '../../src/keys/schema'
+import { defineCommand } from '../command'
+import { CheckFailed, expectData, usageFailure } from '../failure'
+import { type KeyChange, keysOver } from '../keys-plane'
+import { column } from '../output/columns'
+import { resolveKey } from '../resolve'
+import { prepareSecret, SECRET_FLAGS } from '../secret'
+import { readSecretInput } from '../secret-input'
+import { choice, choices, duration, orNone, repeated, text, whole, wholeCents } from '../words'
+import { columns, keyArgument, planes } from './keys-columns'
+import { moment } from './keys-order'
+
+const LIMIT = { min: 1, max: 1_000_000_000 }
+const DAY_MS = 86_400_000
+const MOST_GRACE_MS = 7 * DAY_MS
+
+export const updateKey = defineCommand({
+  path: 'keys update',
+  summary: 'Change the name, scopes, limits, caps, origins or end of a key',
+  about:
+    'Takes effect with the next request. What is not named stays as it is. A tier is set on the operator plane only; the limits of a key can only be lower than those of its tier.',
+  examples: [
+    'keys update ci --tier pro',
+    'keys update web --origin https://app.example --origin https://www.app.example',
+    'keys update 3f9a01 --daily-cap 5.00 --rpm none --json',
+  ],
+  planes,
+  offline: true,
+  impact: 'write',
+  danger: 'none',
+  exits: [3, 4, 5, 7, 10],
+  columns,
+  args: keyArgument,
+  flags: {
+    name: text('NAME', 'another name'),
+    scopes: choices(SCOPES, 'what it may be used for from now on'),
+    tier: choice(TIERS, 'its rate limits; on the operator plane only'),
+    dailyCap: orNone(wholeCents('AMOUNT', 'most it may spend a day: 5.00 or 500c')),
+    monthlyCap: orNone(wholeCents('AMOUNT', 'most it may spend a month: 50.00 or 5000c')),
+    rpm: orNone(whole('N', 'requests a minute, below what the tier allows', LIMIT)),
+    tpm: orNone(whole('N', 'tokens a minute, below what the tier allows', LIMIT)),
+    origin: repeated('URL', 'a web origin that may use it, in place of those it has; none allows every one'),
+    expires: text('WHEN', 'a time such as 90d from now, or an ISO date; none removes it'),
+  },
+  async run(shell, { key, ...input }) {
+    const change = changeOf(input, shell.clock.now())
+    const fields = Object.keys(change)
+    if (!fields.length)
+      throw usageFailure('keys update changes nothing without a flag.', 'svc-admin keys update --help')
+    const keys = await keysOver(await shell.connect())
+    const before = await keys.get(await resolveKey(keys, key))
+    if (shell.planned(`set ${fields.join(', ')} of key "${before.name}"`)) return
+    shell.print.item(await keys.update(before.id, change), columns)
+    if (change.tier) shell.note(`undo: svc-admin keys update ${before.id.slice(0, 8)} --tier ${before.tier}`)
+  },
+})
+
+type Wishes = {
+  name: string | undefined
+  scopes: KeyChange['scopes']
+  tier: KeyChange['tier']
+  dailyCap: number | null | undefined
+  monthlyCap: number | null | undefined
+  rpm: number | null | undefined
+  tpm: number | null | undefined
+  origin: string[] | undefined
+  expires: string | undefined
+}
+
+/** What was said, as the body of the request; what was not said is not sent. */
+function changeOf(wishes: Wishes, now: number): KeyChange {
+  const { origin, expires } = wishes
+  const change = {
+    name: wishes.name,
+    scopes: wishes.scopes,
+    tier: wishes.tier,
+    daily_cap_cents: wishes.dailyCap,
+    monthly_cap_cents: wishes.monthlyCap,
+    rpm_limit: wishes.rpm,
+    tpm_limit: wishes.tpm,
+    allowed_origins: origin?.join() === 'none' ? [] : origin,
+    expires_at: expires === 'none' ? null : expires && moment(expires, now),
+  }
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+}
+
+export const rotateKey = defineCommand({
+  path: 'keys rotate',
+  summary: 'Give a key a new secret and show it once',
+  about:
+    'The old secret works on for --grace, 24h unless said and 7d at most, so that whoever uses it can change over; with --grace 0s it stops at once. Everything else of the key stays as it is.',
+  examples: ['keys rotate ci --yes --secret-to new.key', 'keys rotate 3f9a01 --grace 0s --yes --json'],
+  planes,
+  offline: true,
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 4, 5, 7, 10],
+  columns,
+  args: keyArgument,
+  flags: { grace: duration('24h', 'how long the old secret works on'), ...SECRET_FLAGS },
+  async run(shell, { key, grace = DAY_MS, ...ways }) {
+    if (grace > MOST_GRACE_MS) throw usageFailure('--grace is more than 7d, the longest there is.')
+    const keys = await keysOver(await shell.connect())
+    const found = await keys.get(await resolveKey(keys, key))
+    const title = `key "${found.name}" (${found.prefix}…)`
+    if (shell.planned(`rotate ${title}`)) return
+    const old = grace === 0 ? 'stops at once' : `works for ${grace / 3_600_000} h more`
+    shell.confirm(`Give ${title} a new secret? The old one ${old}.`)
+    const outlet = prepareSecret(shell, 'key', ways)
+    try {
+      const idempotencyKey = shell.globals.idempotencyKey ?? randomBase62(24)
+      const made = await keys.rotate(found.id, Math.floor(grace / 1_000), idempotencyKey)
+      outlet.deliver(made, columns)
+      shell.note(`The old secret (${found.prefix}…) ends at ${made.previous_key_expires_at}.`)
+    } catch (error) {
+      outlet.abandon()
+      throw error
+    }
+  },
+})
+
+const checkColumns = [...columns, column('known', 'KNOWN', { kind: 'flag' })]
+
+export const checkKey = defineCommand({
+  path: 'keys check',
+  summary: 'Tell whose a secret is and whether it works',
+  about:
+    'Reads the whole key from --from-file, stdin or a hidden prompt, and never repeats it. Exits 9 when nobody has the key or it does not work.',
+  examples: ['keys check --from-file old.key', 'keys check --from-file - --json'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [4, 7, 9],
+  columns: checkColumns,
+  flags: { fromFile: text('FILE', 'a file that holds the key; - is stdin') },
+  async run(shell, { fromFile }) {
+    const secret = await readSecretInput(shell, { label: 'API key', fromFile, instead: 'add --from-file FILE' })
+    const connection = await shell.connect()
+    const { known, key } = expectData(await connection.ops().keys.check.post({ key: secret }))
+    if (key) shell.print.item({ ...key, known }, checkColumns)
+    else shell.note('Nobody has this key here: it is mistyped, ended by a rotation, or of another server.')
+    if (!works(key)) throw new CheckFailed()
+  },
+})
+
+const works = (key: ApiKey | null): boolean => key !== null && key.status !== 'revoked'

@@ -1,0 +1,29 @@
+import { column, idColumn } from '../output/columns'
+import { argument } from '../words'
+
+/** What is shown of a key. */
+export const columns = [
+  idColumn,
+  column('name', 'NAME'),
+  column('prefix', 'PREFIX'),
+  column('org_id', 'ORG', {
+    show: ({ org_id }, whole) => (org_id ? String(org_id).slice(0, whole ? 36 : 8) : 'personal'),
+  }),
+  column('tier', 'TIER'),
+  column('status', 'STATUS'),
+  column('scopes', 'SCOPES', { kind: 'list' }),
+  column('spent_today_cents', 'TODAY¢', { kind: 'money' }),
+  column('daily_cap_cents', 'CAP/DAY¢', { kind: 'money', wide: true }),
+  column('spent_month_cents', 'MONTH¢', { kind: 'money', wide: true }),
+  column('monthly_cap_cents', 'CAP/MONTH¢', { kind: 'money', wide: true }),
+  column('rpm_limit', 'RPM', { kind: 'number', wide: true }),
+  column('tpm_limit', 'TPM', { kind: 'number', wide: true }),
+  column('allowed_origins', 'ORIGINS', { kind: 'list', wide: true }),
+  column('last_used_at', 'LAST-USED', { kind: 'time' }),
+  column('created', 'CREATED', { kind: 'time', wide: true }),
+  column('expires_at', 'EXPIRES', { kind: 'time', wide: true }),
+]
+
+/** Operators see everyone's keys, a key with --url those it may manage. */
+export const planes = ['operator', 'tenant'] as const
+export const keyArgument = { key: argument('id, 6 or more characters of it, prefix or name of a key') }

@@ -1,0 +1,169 @@
+import { TIERS } from '../../src/kernel/caller'
+import { defineCommand } from '../command'
+import { expectData, usageFailure } from '../failure'
+import { keysOver } from '../keys-plane'
+import { column } from '../output/columns'
+import { printPages } from '../pages'
+import { requireReason } from '../reason'
+import { resolveKey } from '../resolve'
+import { argument, choice, flag, optional, text, whole } from '../words'
+
+const requestColumns = [
+  column('id', 'ID'),
+  column('status', 'STATUS'),
+  column('current_tier', 'FROM'),
+  column('requested_tier', 'ASKS'),
+  column('granted_tier', 'GOT'),
+  column('key_id', 'KEY', { wide: true }),
+  column('expected_volume', 'VOLUME'),
+  column('use_case', 'USE CASE'),
+  column('reason', 'REASON', { wide: true }),
+  column('created', 'ASKED', { kind: 'time' }),
+  column('decided_at', 'DECIDED', { kind: 'time', wide: true }),
+]
+
+const windowColumns = [
+  column('tier', 'TIER'),
+  column('usage.requests.limit', 'RPM', { kind: 'number' }),
+  column('usage.requests.remaining', 'RPM LEFT', { kind: 'number' }),
+  column('usage.requests.reset', 'RPM RESET'),
+  column('usage.tokens.limit', 'TPM', { kind: 'number' }),
+  column('usage.tokens.remaining', 'TPM LEFT', { kind: 'number' }),
+  column('usage.tokens.reset', 'TPM RESET'),
+  ...(['text', 'stealth', 'image', 'research', 'video'] as const).map((group) =>
+    column(`mode_limits.${group}`, group.toUpperCase(), { kind: 'number', wide: true }),
+  ),
+]
+
+export const showLimits = defineCommand({
+  path: 'limits show',
+  summary: 'Show the limits of a key and what is left of them this minute',
+  about:
+    'The sliding window as the limiter sees it. With an operator key or on the machine of the server name any key; with an API key it is that key itself.',
+  examples: ['limits show ci', 'limits show ci --watch', 'limits show --url https://svc.example --key-file ci.key'],
+  planes: ['operator', 'tenant'],
+  offline: false,
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 5, 7],
+  columns: windowColumns,
+  watchable: true,
+  args: { key: optional('id, 6 or more characters of it, prefix or name of a key') },
+  async run(shell, { key }) {
+    const connection = await shell.connect()
+    if (connection.plane === 'tenant') {
+      const { client } = await connection.tenant()
+      shell.print.item(expectData(await client['rate-limits'].get()), windowColumns)
+      return
+    }
+    if (!key) throw usageFailure('limits show needs a KEY.', 'svc-admin keys list')
+    const id = await resolveKey(await keysOver(connection), key)
+    const one = connection.ops().keys({ ref: encodeURIComponent(id) })
+    shell.print.item(expectData(await one.limits.get()), windowColumns)
+  },
+})
+
+export const listRequests = defineCommand({
+  path: 'limits list',
+  summary: 'List requests for higher limits, newest first',
+  about: 'Those that wait for a decision, unless --all-states is given.',
+  examples: ['limits list', 'limits list --all-states --json'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [4, 7],
+  columns: requestColumns,
+  watchable: true,
+  flags: {
+    allStates: flag('decided ones too'),
+    limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
+    cursor: text('CURSOR', 'go on where an earlier list ended'),
+    all: flag('every page'),
+  },
+  async run(shell, { allStates, limit, cursor, all }) {
+    const connection = await shell.connect()
+    const page = async (from?: string) => {
+      const state = allStates ? {} : { status: 'pending' as const }
+      const query = { limit: limit ?? 50, ...state, ...(from ? { cursor: from } : {}) }
+      const found = expectData(await connection.ops().limits.get({ query }))
+      return { items: found.requests, next: found.next_cursor }
+    }
+    await printPages(shell, { page, cursor, all, columns: requestColumns, empty: 'No requests for higher limits.' })
+  },
+})
+
+const requestArgument = { request: argument('id of the request: rli_…') }
+
+export const getRequest = defineCommand({
+  path: 'limits get',
+  summary: 'Show one request for higher limits',
+  about: 'What is asked, why, and what was decided.',
+  examples: ['limits get rli_8Zk3Qd7VbW1xT5nL0aRfYc2M', 'limits get rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --json'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 7],
+  columns: requestColumns,
+  args: requestArgument,
+  async run(shell, { request }) {
+    const connection = await shell.connect()
+    const one = connection.ops().limits({ ref: encodeURIComponent(request) })
+    shell.print.item(expectData(await one.get()), requestColumns)
+  },
+})
+
+/** Approving and rejecting differ in a word and in what may be chosen. */
+const deciding = (decision: 'approve' | 'reject') => ({
+  planes: ['operator'] as const,
+  offline: true,
+  impact: 'write' as const,
+  danger: 'moderate' as const,
+  exits: [3, 4, 5, 7, 10],
+  columns: requestColumns,
+  args: requestArgument,
+  decision,
+})
+
+export const approveRequest = defineCommand({
+  ...deciding('approve'),
+  path: 'limits approve',
+  summary: 'Give a key the tier that is asked for, or another one',
+  about: 'In force with the next request of the key. Its owner is told; the reason is on the record and in the answer.',
+  examples: [
+    'limits approve rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --yes --reason "contract signed"',
+    'limits approve rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --tier starter --yes --reason "for a start" --json',
+  ],
+  flags: { tier: choice(TIERS, 'another tier than the one asked for') },
+  async run(shell, { request, tier }) {
+    const reason = requireReason(shell, 'limits approve')
+    if (shell.planned(`approve ${request}`)) return
+    shell.confirm(`Approve ${request}?`)
+    const connection = await shell.connect()
+    const one = connection.ops().limits({ ref: encodeURIComponent(request) })
+    const body = { decision: 'approve' as const, reason, ...(tier ? { tier } : {}) }
+    shell.print.item(expectData(await one.post(body)), requestColumns)
+  },
+})
+
+export const rejectRequest = defineCommand({
+  ...deciding('reject'),
+  path: 'limits reject',
+  summary: 'Leave a key on its tier',
+  about: 'The reason is on the record and in the answer. The owner can ask again.',
+  examples: [
+    'limits reject rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --yes --reason "no billing history yet"',
+    'limits reject rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --yes --reason "use the batch endpoint" --json',
+  ],
+  async run(shell, { request }) {
+    const reason = requireReason(shell, 'limits reject')
+    if (shell.planned(`reject ${request}`)) return
+    shell.confirm(`Reject ${request}?`)
+    const connection = await shell.connect()
+    const one = connection.ops().limits({ ref: encodeURIComponent(request) })
+    shell.print.item(expectData(await one.post({ decision: 'reject', reason })), requestColumns)
+  },
+})
+
+export const limitCommands = [showLimits, listRequests, getRequest, approveRequest, rejectRequest]

@@ -1,0 +1,133 @@
+import { OPERATOR_ROLES } from '../../src/kernel/caller'
+import { defineCommand } from '../command'
+import { expectData, usageFailure } from '../failure'
+import { column, idColumn } from '../output/columns'
+import { requireReason } from '../reason'
+import { prepareSecret, SECRET_FLAGS } from '../secret'
+import { argument, choice, flag, text } from '../words'
+import { moment } from './keys-order'
+
+const columns = [
+  idColumn,
+  column('name', 'NAME'),
+  column('prefix', 'PREFIX'),
+  column('role', 'ROLE'),
+  column('status', 'STATUS'),
+  column('last_used_at', 'LAST-USED', { kind: 'time' }),
+  column('expires_at', 'EXPIRES', { kind: 'time' }),
+  column('created', 'CREATED', { kind: 'time', wide: true }),
+  column('revoked_at', 'REVOKED', { kind: 'time', wide: true }),
+]
+
+const WHO = { operator: argument('id, prefix or name of an operator key') }
+
+export const listOperators = defineCommand({
+  path: 'operators list',
+  summary: 'List the keys that operate this server from other machines',
+  about: 'Whoever can use the operator socket of the machine itself needs no key and is not in this list.',
+  examples: ['operators list', 'operators list --revoked --json'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [4, 7],
+  columns,
+  flags: { revoked: flag('revoked and expired ones too') },
+  async run(shell, { revoked }) {
+    const connection = await shell.connect()
+    const { operators } = expectData(await connection.ops().operators.get())
+    const shown = operators.filter(({ status }) => revoked || status === 'active')
+    shell.print.list(shown, columns, 'No operator keys. Add one: svc-admin operators add NAME --role viewer')
+  },
+})
+
+export const addOperator = defineCommand({
+  path: 'operators add',
+  summary: 'Make an operator key and show its secret once',
+  about:
+    'A viewer reads; support takes over chats; a reviewer decides on submissions; billing grants credit and sets tiers; an admin may do everything. The plane is served to other machines only with SVC_OPS_LISTEN; there use --url and --key-file.',
+  examples: [
+    'operators add grafana --role viewer --secret-to grafana.key',
+    'operators add priya --role billing --expires 90d --json',
+  ],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'secret once',
+  exits: [4, 5, 7, 10],
+  columns,
+  args: { name: argument('who or what it is for') },
+  flags: {
+    role: choice(OPERATOR_ROLES, 'what it may do'),
+    expires: text('WHEN', 'a time such as 90d from now, or an ISO date'),
+    ...SECRET_FLAGS,
+  },
+  async run(shell, { name, role, expires, ...ways }) {
+    if (!role) throw usageFailure('operators add needs --role.', `svc-admin operators add ${name} --role viewer`)
+    if (shell.planned(`add operator key "${name}" with the role ${role}`)) return
+    const body = { name, role, ...(expires ? { expires_at: moment(expires, shell.clock.now()) } : {}) }
+    const outlet = prepareSecret(shell, 'key', ways)
+    try {
+      const connection = await shell.connect()
+      outlet.deliver(expectData(await connection.ops().operators.post(body)), columns)
+    } catch (error) {
+      outlet.abandon()
+      throw error
+    }
+  },
+})
+
+export const rotateOperator = defineCommand({
+  path: 'operators rotate',
+  summary: 'Give an operator key a new secret and show it once',
+  about: 'The old secret stops at once; name, role and end stay as they are.',
+  examples: ['operators rotate priya --yes', 'operators rotate grafana --yes --secret-to grafana.key'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 4, 5, 7, 10],
+  columns,
+  args: WHO,
+  flags: SECRET_FLAGS,
+  async run(shell, { operator, ...ways }) {
+    if (shell.planned(`rotate operator key ${operator}`)) return
+    shell.confirm(`Give operator key ${operator} a new secret? The old one stops at once.`)
+    const outlet = prepareSecret(shell, 'key', ways)
+    try {
+      const connection = await shell.connect()
+      const one = connection.ops().operators({ ref: encodeURIComponent(operator) })
+      outlet.deliver(expectData(await one.rotate.post()), columns)
+    } catch (error) {
+      outlet.abandon()
+      throw error
+    }
+  },
+})
+
+export const revokeOperator = defineCommand({
+  path: 'operators revoke',
+  summary: 'Stop an operator key from working, at once and for good',
+  about: 'Cannot be undone. The next request with this key is refused with 401.',
+  examples: [
+    'operators revoke priya --yes --reason "left the team"',
+    'operators revoke grafana -y --reason old --json',
+  ],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 4, 7, 10],
+  columns,
+  args: WHO,
+  async run(shell, { operator }) {
+    requireReason(shell, 'operators revoke')
+    if (shell.planned(`revoke operator key ${operator}`)) return
+    shell.confirm(`Revoke operator key ${operator}? This cannot be undone.`)
+    const connection = await shell.connect()
+    const one = connection.ops().operators({ ref: encodeURIComponent(operator) })
+    shell.print.item(expectData(await one.delete()), columns)
+  },
+})
+
+export const operatorCommands = [listOperators, addOperator, rotateOperator, revokeOperator]

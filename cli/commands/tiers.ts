@@ -1,0 +1,61 @@
+import { TIERS } from '../../src/kernel/caller'
+import { defineCommand } from '../command'
+import { expectData, usageFailure } from '../failure'
+import { keysOver } from '../keys-plane'
+import { column } from '../output/columns'
+import { requireReason } from '../reason'
+import { resolveKey } from '../resolve'
+import { argument } from '../words'
+import { keyArgument, columns as keyColumns } from './keys-columns'
+
+const tierColumns = [
+  column('id', 'TIER'),
+  ...(['rpm', 'tpm', 'text', 'stealth', 'image', 'research', 'video'] as const).map((limit) =>
+    column(limit, limit.toUpperCase(), { kind: 'number' }),
+  ),
+]
+
+export const listTiers = defineCommand({
+  path: 'tiers list',
+  summary: 'Show what each tier allows a minute',
+  about: 'Requests, tokens, and requests of each group of modes, as configured with SVC_TIERS.',
+  examples: ['tiers list', 'tiers list --json'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [4, 7],
+  columns: tierColumns,
+  async run(shell) {
+    const connection = await shell.connect()
+    const { tiers } = expectData(await connection.ops().tiers.get())
+    shell.print.list(tiers, tierColumns, 'No tiers.')
+  },
+})
+
+export const setTier = defineCommand({
+  path: 'tiers set',
+  summary: 'Move a key to another tier of rate limits',
+  about: 'In force with the next request of the key. Its owner is told when it goes up (rate_limit.upgraded).',
+  examples: ['tiers set ci pro --reason "contract signed"', 'tiers set 3f9a01 free --reason "trial is over" --json'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'none',
+  exits: [3, 4, 5, 7, 10],
+  columns: keyColumns,
+  args: { ...keyArgument, tier: argument(`one of ${TIERS.join(', ')}`) },
+  async run(shell, { key, tier: word }) {
+    const tier = TIERS.find((one) => one === word)
+    if (!tier) throw usageFailure(`TIER is "${word}"; it must be one of ${TIERS.join(', ')}.`)
+    requireReason(shell, 'tiers set')
+    const connection = await shell.connect()
+    const keys = await keysOver(connection)
+    const before = await keys.get(await resolveKey(keys, key))
+    if (shell.planned(`move key "${before.name}" from ${before.tier} to ${tier}`)) return
+    shell.print.item(expectData(await connection.ops().tiers({ ref: before.id }).put({ tier })), keyColumns)
+    shell.note(`undo: svc-admin tiers set ${before.id.slice(0, 8)} ${before.tier} --reason …`)
+  },
+})
+
+export const tierCommands = [listTiers, setTier]

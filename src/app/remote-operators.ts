@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import type { Server } from 'bun'
+import { ConfigError } from '../kernel/config'
+import type { Config } from './config'
+import type { OpenApp } from './open'
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/
+
+/** Orders of operators are small; what is larger is none. */
+const MAX_BODY_BYTES = 1024 * 1024
+
+type Place = { hostname: string; port: number; tls: { cert: string; key: string } | null }
+
+/**
+ * The operator plane for other machines, on a port of its own, or null where none is configured. Keys
+ * cross the network here, so beyond loopback it is served over TLS or not at all (dx 2.2).
+ * @throws ConfigError
+ */
+export function listenForRemoteOperators({ remoteOps, config }: OpenApp): Server<unknown> | null {
+  if (!remoteOps) return null
+  const { hostname, port, tls } = placeOf(config)
+  try {
+    return Bun.serve({
+      ...{ hostname, port, development: false, maxRequestBodySize: MAX_BODY_BYTES },
+      // A verification of a large store is silent for longer than the ten seconds a connection may be.
+      idleTimeout: 255,
+      fetch: (request) => remoteOps.handle(request),
+      ...(tls ? { tls } : {}),
+    })
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    const why = code === 'EADDRINUSE' ? 'is used by another program' : `cannot be listened on (${message})`
+    throw new ConfigError([`SVC_OPS_LISTEN: ${config.opsListen} ${why}.`])
+  }
+}
+
+/** Where the remote operator plane is, once it listens. */
+export const urlOf = ({ hostname, port, url }: Server<unknown>): string =>
+  `${url.protocol}//${hostname?.includes(':') ? `[${hostname}]` : hostname}:${port}`
+
+function placeOf({ opsListen, opsTlsCert, opsTlsKey }: Config): Place {
+  const at = opsListen.lastIndexOf(':')
+  const hostname = opsListen.slice(0, at).replace(/^\[|\]$/g, '')
+  const port = Number(opsListen.slice(at + 1))
+  if (port > 65_535) throw new ConfigError([`SVC_OPS_LISTEN: ${opsListen} has no port between 0 and 65535.`])
+  if (opsTlsCert && opsTlsKey) {
+    return {
+      hostname,
+      port,
+      tls: { cert: pem('SVC_OPS_TLS_CERT', opsTlsCert), key: pem('SVC_OPS_TLS_KEY', opsTlsKey) },
+    }
+  }
+  if (opsTlsCert || opsTlsKey) {
+    throw new ConfigError(['SVC_OPS_TLS_CERT and SVC_OPS_TLS_KEY go together, and one of them is missing.'])
+  }
+  if (LOOPBACK.test(hostname)) return { hostname, port, tls: null }
+  throw new ConfigError([
+    `SVC_OPS_LISTEN: ${opsListen} is not on loopback, and operator keys would cross the network unprotected. ` +
+      'Set SVC_OPS_TLS_CERT and SVC_OPS_TLS_KEY, or listen on 127.0.0.1 behind a proxy that speaks HTTPS.',
+  ])
+}
+
+function pem(name: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new ConfigError([
+      `${name}: ${path} cannot be read (${(error as { code?: string }).code ?? 'unknown reason'}).`,
+    ])
+  }
+}

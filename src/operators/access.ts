@@ -1,0 +1,115 @@
+import type { AuditLog } from '../audit'
+import type { Call, OperatorCaller } from '../kernel/caller'
+import { type Clock, iso, isoOrNull } from '../kernel/clock'
+import type { Reader, Store, Tx } from '../kernel/store'
+import { mintSecret, recogniseSecret } from '../keys'
+import { endInThePast, nameTaken, notAnOperator, operatorNotFound, operatorRevoked } from './errors'
+import { operatorKeyRepository as rows } from './repository'
+import { type NewOperator, type Operator, OperatorKeyId, type OperatorWithSecret } from './schema'
+import type { OperatorKeyRow } from './table'
+
+type Deps = { store: Store; audit: AuditLog; clock: Clock }
+
+export const OPERATOR_LABEL = 'svc_op_'
+const USES_EVERY_MS = 60_000
+
+export type OperatorAccess = ReturnType<typeof createOperatorAccess>
+
+/** Operator keys: who may operate this server from another machine, and as what (dx 2.2). */
+export function createOperatorAccess({ store, audit, clock }: Deps) {
+  return { list, add, rotate, revoke, identify }
+
+  /** Newest first, those that are over too. */
+  async function list(_call: Call<OperatorCaller>): Promise<Operator[]> {
+    return (await rows.list(store.read)).map(present)
+  }
+
+  /** The only answer that holds the secret. Throws 400 for an end that is over, 409 `conflict` for a name in use. */
+  function add(call: Call<OperatorCaller>, { name, role, expires_at }: NewOperator): Promise<OperatorWithSecret> {
+    const now = clock.now()
+    const expires = expires_at ? Date.parse(expires_at) : null
+    if (expires !== null && expires <= now) throw endInThePast(expires_at!)
+    const { token, hash, prefix } = mintSecret(OPERATOR_LABEL)
+    const row: OperatorKeyRow = {
+      id: OperatorKeyId.create(),
+      ...{ name, role, prefix, hash },
+      created_at: now,
+      last_used_at: null,
+      expires_at: expires,
+      revoked_at: null,
+    }
+    return store.write(async (tx) => {
+      if (!(await rows.insert(tx, row))) throw nameTaken(name)
+      await record(tx, call, 'operator.added', row)
+      return { ...present(row), key: token }
+    })
+  }
+
+  /** A new secret; the old one stops at once. Throws 404, 409 for one that is revoked. */
+  function rotate(call: Call<OperatorCaller>, ref: string): Promise<OperatorWithSecret> {
+    const { token, hash, prefix } = mintSecret(OPERATOR_LABEL)
+    return store.write(async (tx) => {
+      const before = await find(tx, ref)
+      const row = await rows.update(tx, before.id, { hash, prefix })
+      if (!row) throw operatorRevoked(before.name)
+      await record(tx, call, 'operator.rotated', row)
+      return { ...present(row), key: token }
+    })
+  }
+
+  /** In force once this returns; twice is once. Throws 404. */
+  function revoke(call: Call<OperatorCaller>, ref: string): Promise<Operator> {
+    return store.write(async (tx) => {
+      const before = await find(tx, ref)
+      const row = await rows.update(tx, before.id, { revoked_at: clock.now() })
+      if (row) await record(tx, call, 'operator.revoked', row)
+      return present(row ?? before)
+    })
+  }
+
+  /** Who sent a key; what they say of their reason is recorded as stated. Throws 401 `invalid_api_key`. */
+  async function identify(authorization: string | null, reason: string | null): Promise<OperatorCaller> {
+    const token = /^bearer[ \t]+(\S+)$/i.exec(authorization?.trim() ?? '')?.[1] ?? ''
+    const hash = recogniseSecret(token, [OPERATOR_LABEL])
+    const row = hash === null ? undefined : await rows.byHash(store.read, hash)
+    if (!row || stateOf(row) !== 'active') throw notAnOperator()
+    await noteUse(row)
+    return { type: 'operator', role: row.role, name: row.name, transport: 'remote', reason }
+  }
+
+  async function noteUse({ id, last_used_at }: OperatorKeyRow): Promise<void> {
+    const now = clock.now()
+    if (last_used_at !== null && now - last_used_at < USES_EVERY_MS) return
+    await store.write((tx) => rows.update(tx, id, { last_used_at: now }))
+  }
+
+  async function find(reader: Reader, ref: string): Promise<OperatorKeyRow> {
+    const row = await rows.find(reader, ref)
+    if (!row) throw operatorNotFound(ref)
+    return row
+  }
+
+  async function record(tx: Tx, call: Call<OperatorCaller>, action: string, { id, name, role }: OperatorKeyRow) {
+    await audit.record(tx, call, { action, entityType: 'operator', entityId: id, input: { metadata: { name, role } } })
+  }
+
+  function stateOf({ revoked_at, expires_at }: OperatorKeyRow): Operator['status'] {
+    if (revoked_at !== null) return 'revoked'
+    return expires_at !== null && expires_at <= clock.now() ? 'expired' : 'active'
+  }
+
+  function present(row: OperatorKeyRow): Operator {
+    return {
+      id: row.id,
+      object: 'operator_key',
+      name: row.name,
+      prefix: row.prefix,
+      role: row.role,
+      status: stateOf(row),
+      created: iso(row.created_at),
+      last_used_at: isoOrNull(row.last_used_at),
+      expires_at: isoOrNull(row.expires_at),
+      revoked_at: isoOrNull(row.revoked_at),
+    }
+  }
+}

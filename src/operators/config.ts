@@ -1,0 +1,24 @@
+import { setting } from '../kernel/config'
+import { t } from '../kernel/schema'
+
+export const operatorSettings = {
+  opsListen: setting({
+    env: 'SVC_OPS_LISTEN',
+    schema: t.String({ pattern: '^$|^[^\\s/]+:\\d{1,5}$' }),
+    default: '',
+    about:
+      'host:port of the operator plane for svc-admin on other machines, with operator keys; nothing unless set. Beyond loopback it needs a certificate.',
+  }),
+  opsTlsCert: setting({
+    env: 'SVC_OPS_TLS_CERT',
+    schema: t.String(),
+    default: '',
+    about: 'PEM file of the certificate of SVC_OPS_LISTEN.',
+  }),
+  opsTlsKey: setting({
+    env: 'SVC_OPS_TLS_KEY',
+    schema: t.String(),
+    default: '',
+    about: 'PEM file of the private key of that certificate.',
+  }),
+}
