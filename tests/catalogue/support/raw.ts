@@ -8,7 +8,10 @@ export type RawAnswer = {
   closed: boolean
 }
 
-const PATIENCE_MS = 1_500
+/** Until the first byte: a busy server is not a silent one. */
+const FIRST_MS = 10_000
+/** After the last byte: what has not come by then does not come. */
+const MORE_MS = 1_500
 
 /**
  * Writes bytes to a fresh connection as they are, and reads until it is closed, until `answers` whole
@@ -23,13 +26,15 @@ export async function sendRaw(
   let text = ''
   let closed = false
   await new Promise<void>((done) => {
-    const patience = setTimeout(done, PATIENCE_MS)
+    let patience = setTimeout(done, FIRST_MS)
     const finish = () => {
       clearTimeout(patience)
       done()
     }
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1')
+      clearTimeout(patience)
+      patience = setTimeout(done, Number.isFinite(answers) ? FIRST_MS : MORE_MS)
       if (countWhole(text) >= answers) finish()
     })
     socket.on('error', () => undefined)
