@@ -66,21 +66,23 @@ function fill(): void {
   raw.close()
 }
 
-const eventAt = (seq: number, prevHash: string) => ({
-  scope: SCOPE as never,
-  seq,
-  id: `00000000-0000-4000-8000-${seq.toString(16).padStart(12, '0')}` as never,
-  at: seq,
-  action: 'completion.created',
-  entity_type: 'completion',
-  entity_id: `cmpl_${seq.toString(36).padStart(24, '0')}`,
-  user_id: '3f9a01c2-0000-4000-8000-000000000002',
-  org_id: SCOPE.slice(4),
-  api_key_id: '3f9a01c2-0000-4000-8000-000000000003',
-  request_id: `req_${seq.toString(36).padStart(24, '0')}`,
-  input: `{"api_key_id":"3f9a01c2-0000-4000-8000-000000000003","endpoint":"/completions","method":"POST","mode":"fast","prompt_length":27,"prompt_sha256":"${'ab'.repeat(32)}","skills":[]}`,
-  output: `{"cost_cents":0.02,"engine":"svc-1-flash","fallback_used":false,"request_id":"req_${seq.toString(36).padStart(24, '0')}","status":200,"tools_used":[]}`,
-  mode: 'fast',
-  status: 200,
-  prev_hash: prevHash,
-})
+function eventAt(seq: number, prevHash: string) {
+  return {
+    scope: SCOPE as never,
+    seq,
+    id: `00000000-0000-4000-8000-${seq.toString(16).padStart(12, '0')}` as never,
+    at: seq,
+    action: 'completion.created',
+    entity_type: 'completion',
+    entity_id: `cmpl_${seq.toString(36).padStart(24, '0')}`,
+    user_id: '3f9a01c2-0000-4000-8000-000000000002',
+    org_id: SCOPE.slice(4),
+    api_key_id: '3f9a01c2-0000-4000-8000-000000000003',
+    request_id: `req_${seq.toString(36).padStart(24, '0')}`,
+    input: `{"api_key_id":"3f9a01c2-0000-4000-8000-000000000003","endpoint":"/completions","method":"POST","mode":"fast","prompt_length":27,"prompt_sha256":"${'ab'.repeat(32)}","skills":[]}`,
+    output: `{"cost_cents":0.02,"engine":"svc-1-flash","fallback_used":false,"request_id":"req_${seq.toString(36).padStart(24, '0')}","status":200,"tools_used":[]}`,
+    mode: 'fast',
+    status: 200,
+    prev_hash: prevHash,
+  }
+}

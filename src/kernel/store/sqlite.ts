@@ -27,6 +27,8 @@ const PRAGMAS = [
   'journal_mode = WAL',
   'synchronous = FULL',
   'foreign_keys = ON',
+  // Without it a row that REPLACE pushes out goes past the triggers that keep rows from being deleted.
+  'recursive_triggers = ON',
   'trusted_schema = OFF',
   'cell_size_check = ON',
   'wal_autocheckpoint = 1000',

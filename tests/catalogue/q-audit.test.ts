@@ -1,0 +1,156 @@
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { SQL } from 'bun'
+import { parse } from 'csv-parse/sync'
+import { startTarget } from './support'
+import { keepsItsPromises } from './support/oracle'
+import { attack } from './support/rows'
+
+const target = await startTarget()
+const { send } = target
+
+const events = async (query = 'limit=100') => (await send('GET', `audit?${query}`)).body as { id: string }[]
+await send('POST', 'keys', { body: { name: 'one' } })
+const [event] = await events()
+
+describe('Q1 no path changes the record', () => {
+  const PATHS = ['audit', `audit/${event!.id}`, 'audit/export', 'audit/integrity', 'audit/checkpoint']
+  const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE']
+
+  test.each(PATHS.flatMap((path) => METHODS.map((method) => [method, path] as const)))(
+    '%s %s',
+    async (method, path) => {
+      const before = await events()
+      const { status, body } = await send(method, path, { body: { action: 'x' } })
+      expect([404, 405]).toContain(status)
+      expect(['not_found', 'method_not_allowed']).toContain(body.error.code)
+      expect(await events()).toEqual(before)
+    },
+  )
+})
+
+describe('Q2 no statement changes the record', () => {
+  const STATEMENTS = [
+    "UPDATE audit_events SET action = 'x'",
+    'DELETE FROM audit_events',
+    'DELETE FROM audit_events WHERE seq = 1',
+  ]
+  const ON_POSTGRES = [
+    'TRUNCATE audit_events',
+    'TRUNCATE audit_events CASCADE',
+    'INSERT INTO audit_events SELECT * FROM audit_events ON CONFLICT (scope, seq) DO UPDATE SET action = excluded.action',
+  ]
+
+  test.each([...STATEMENTS, ...(target.databaseUrl ? ON_POSTGRES : [])])('%s', async (statement) => {
+    const before = await events()
+    await expect(run(statement)).rejects.toThrow(/append-only/)
+    expect(await events()).toEqual(before)
+  })
+
+  test('and the record verifies', async () => {
+    expect((await target.ops('POST', '/ops/v1/verify')).body.ok).toBe(true)
+  })
+})
+
+/** As another program that has the file, or the address, would. */
+async function run(statement: string): Promise<void> {
+  if (target.databaseUrl) {
+    const client = new SQL(target.databaseUrl, { max: 1 })
+    await client.unsafe(statement).finally(() => client.close())
+    return
+  }
+  const file = new Database(join(target.folder, 'svc.db'))
+  try {
+    file.run('PRAGMA busy_timeout = 5000')
+    file.run(statement)
+  } finally {
+    file.close()
+  }
+}
+
+attack('Q4 asking for more than there is to see', target, [
+  { id: 'Q4', what: 'a page of a million', ask: 'GET audit?limit=1000000', is: 400, code: 'validation_error' },
+  { id: 'Q4', what: 'from=1970', ask: 'GET audit?from=1970', is: 400, code: 'validation_error' },
+  {
+    id: 'Q4',
+    what: 'from the beginning of time',
+    ask: 'GET audit?from=1970-01-01',
+    is: 200,
+    also: ({ body }) => expect(body.length).toBeLessThanOrEqual(50),
+  },
+  {
+    id: 'Q4',
+    what: 'action=% is an action nobody has, not a pattern',
+    ask: 'GET audit?action=%25',
+    is: 200,
+    also: ({ body }) => expect(body).toEqual([]),
+  },
+  ...['userId=U1', 'user_id=U1', 'orgId=O1', 'org_id=O1', 'scope=server', 'owner=server'].map((query) => ({
+    id: 'D14',
+    what: `?${query} opens nothing`,
+    ask: `GET audit?${query}`,
+    is: 200,
+    also: async ({ body }: { body: { userId: string | null }[] }) => {
+      const { body: me } = await send('GET', 'audit/checkpoint')
+      expect(body.every(({ userId }) => userId === null || `user:${userId}` === me.scope)).toBe(true)
+    },
+  })),
+])
+
+describe('Q5 an export', () => {
+  test('is cut off when its reader leaves, and the server goes on', async () => {
+    const leaving = new AbortController()
+    const response = await fetch(`${target.url}/api/v1/audit/export`, {
+      headers: { authorization: `Bearer ${target.people.secrets.k1}` },
+      signal: leaving.signal,
+    })
+    expect(response.headers.get('content-disposition')).toStartWith('attachment')
+    leaving.abort()
+    await expect(response.text()).rejects.toThrow()
+    expect((await send('GET', 'audit/integrity')).body.valid).toBe(true)
+  })
+
+  test('F7 has no cell that a spreadsheet would compute', async () => {
+    for (const name of ["=cmd|'/C calc'!A0", '+1', '-1', '@SUM', '\tx', '\rx']) {
+      await send('POST', 'completions', { body: { prompt: 'x', mode: 'fast', conversation_id: name } })
+      await send('POST', 'keys', { body: { name } })
+    }
+    const { text, headers } = await send('GET', 'audit/export')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    const cells = (parse(text, { record_delimiter: '\r\n' }) as string[][]).flat()
+    expect(cells.filter((cell) => /^[=+@\t\r-]/.test(cell))).toEqual([])
+  })
+})
+
+describe('Q7 a long summary', () => {
+  test('is cut to 4 KB, says what it lacks, and stands in the chain as it is', async () => {
+    // Metadata is all of a caller's own that a completion's summary repeats.
+    const metadata = Object.fromEntries(Array.from({ length: 15 }, (_, at) => [`m${at}`, 'x'.repeat(500)]))
+    const { status, headers } = await send('POST', 'completions', { body: { prompt: 'x', mode: 'fast', metadata } })
+    expect(status).toBe(200)
+    const [long] = (await send('GET', `audit?request_id=${headers.get('x-request-id')}`)).body
+    expect(Buffer.byteLength(JSON.stringify(long.inputSummary))).toBeLessThanOrEqual(4_096)
+    expect((await send('GET', 'audit/integrity')).body.valid).toBe(true)
+  })
+})
+
+attack('Q10 what is no date', target, [
+  ...['0000-13-99', '275761-01-01', '9999999999999', 'NaN', '2026-02-31T00:00:00Z', '%00', '{}'].map((word) => ({
+    id: 'Q10',
+    what: `from=${word}`,
+    ask: `GET audit?from=${word}`,
+    is: 400,
+    code: 'validation_error',
+    also: ({ text }: { text: string }) => expect(text).not.toMatch(/\bat \w+ \(|\/src\/|node_modules/),
+  })),
+  {
+    id: 'Q10',
+    what: 'a cursor of another list',
+    ask: 'GET audit?cursor=WzUsImEiXQ',
+    is: 400,
+    code: 'validation_error',
+  },
+])
+
+keepsItsPromises(target)
