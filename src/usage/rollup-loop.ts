@@ -6,10 +6,11 @@ import { createHorizon } from './horizon'
 import { decode, encode } from './latency'
 import { cursorAt, moveCursor, placeCursor, putRollup, recordsAfter, rollupAt, skillsOf } from './rollup-repository'
 
-const IDLE_MS = 2_000
+const IDLE_MS = 5_000
 /** What one unit may take on: it shares the writer with every call. */
 const MOST_RECORDS = 2_000
 const MOST_BUCKETS = 400
+const LEAST_RECORDS = 100
 
 type Rolled = { records: number; done: boolean }
 
@@ -20,13 +21,16 @@ type Rolled = { records: number; done: boolean }
  */
 export function createRollup({ store }: { store: Store }) {
   const horizon = createHorizon()
+  /** Of late, so many records filled a batch: more would be read in vain. */
+  let worthReading = MOST_RECORDS
 
   /** One batch; `done` when it ended where the records did. */
   return async function rollBatch(limit = MOST_RECORDS): Promise<Rolled> {
     const from = await positionOf(store)
     const upTo = await horizon(store.read)
     if (upTo <= from) return { records: 0, done: true }
-    const records = await recordsAfter(store.read, { above: from, upTo, limit })
+    const wanted = Math.min(limit, worthReading)
+    const records = await recordsAfter(store.read, { above: from, upTo, limit: wanted })
     const skills = await skillsOf(store.read, records)
     const buckets: Buckets = new Map()
     let taken = 0
@@ -34,7 +38,8 @@ export function createRollup({ store }: { store: Store }) {
       const record = records[taken++]!
       addCall(buckets, record, skills.get(record.id) ?? [])
     }
-    const isAll = taken === records.length && records.length < limit
+    const isAll = taken === records.length && records.length < wanted
+    worthReading = Math.min(MOST_RECORDS, Math.max(LEAST_RECORDS, taken * 2))
     const to = isAll ? upTo : records[taken - 1]!.id
     const isOurs = await store.write((tx) => commit(tx, from, to, [...buckets.values()]))
     return { records: isOurs ? taken : 0, done: isAll }
@@ -65,7 +70,7 @@ async function onTopOf(tx: Tx, { latency, ...bucket }: Bucket): Promise<Bucket> 
 
 type Options = { store: Store; clock: Clock; onError(name: string, error: unknown): void }
 
-/** Keeps the rollups a few seconds behind the calls while the server runs; reports add what is missing. */
+/** Keeps the rollups some seconds behind the calls while the server runs; reports add what is missing. */
 export const startRollupLoop = ({ store, clock, onError }: Options): Loop => {
   const rollBatch = createRollup({ store })
   return startLoop({

@@ -1,0 +1,49 @@
+import { Database } from 'bun:sqlite'
+
+type Order = { path: string; owner: string; keys: readonly string[]; rows: number; from: number; to: number }
+
+const MODES = ['fast', 'think', 'code', 'research']
+const MODELS = ['svc-1-flash', 'svc-1-think', 'svc-1-code', 'svc-1-research']
+const CHUNK = 500_000
+
+const wordOf = (words: readonly string[], seed: string) =>
+  `CASE (${seed}) % ${words.length} ${words.map((word, n) => `WHEN ${n} THEN '${word}'`).join(' ')} END`
+
+/**
+ * Writes calls of one owner straight into the file, spread evenly over a period, with latencies from a
+ * millisecond to half a minute. The server must not run.
+ */
+export function seedCalls({ path, owner, keys, rows, from, to }: Order): void {
+  const database = new Database(path)
+  database.run('PRAGMA synchronous = OFF')
+  database.run('PRAGMA cache_size = -400000')
+  const insert = database.prepare(`
+    WITH RECURSIVE n(i) AS (SELECT ? UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?),
+    r(i, a, b) AS (SELECT i, (i * 2654435761) % 4294967296, (i * 40503 + 12345) % 65536 FROM n)
+    INSERT INTO usage_records (owner, at, request_id, user_id, api_key_id, endpoint, mode, resolved_mode, model,
+      status, prompt_tokens, completion_tokens, cost_micro, cached, latency_ms, ttft_ms, fallback_used)
+    SELECT '${owner}', CAST(${from} + i * ${(to - from) / rows} AS INTEGER), printf('req_%024d', i), NULL,
+      ${wordOf(keys, 'a / 7')}, '/completions', CASE WHEN a % 3 THEN 'auto' ELSE ${wordOf(MODES, 'b / 3')} END,
+      ${wordOf(MODES, 'b / 3')}, ${wordOf(MODELS, 'b / 3')}, CASE WHEN a % 97 = 0 THEN 503 WHEN a % 89 = 0 THEN 429 ELSE 200 END,
+      a % 4000, b % 900, a % 3000000, a % 5 = 0, CAST(pow(1.0003, b % 34000) AS INTEGER), NULL, 0
+    FROM r`)
+  for (let start = 0; start < rows; start += CHUNK) insert.run(start, Math.min(start + CHUNK, rows))
+  database.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  database.close()
+}
+
+/** What a scan of every call of an owner says of a period, with none of the product's code. */
+export function scanCalls(path: string, owner: string, from: number, to: number) {
+  const database = new Database(path, { readonly: true })
+  const began = performance.now()
+  const total = database
+    .query(
+      `SELECT count(*) AS requests, sum(prompt_tokens) AS prompt_tokens, sum(completion_tokens) AS completion_tokens,
+        sum(cost_micro) AS cost_micro, sum(cached) AS hits, sum(status BETWEEN 400 AND 499) AS client_errors,
+        sum(status >= 500) AS server_errors FROM usage_records WHERE owner = ? AND at >= ? AND at < ?`,
+    )
+    .get(owner, from, to) as Record<string, number>
+  const ms = performance.now() - began
+  database.close()
+  return { total, ms }
+}
