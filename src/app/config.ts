@@ -10,6 +10,7 @@ import { LOG_LEVELS } from '../kernel/log'
 import { oneOf, t } from '../kernel/schema'
 import { operatorSettings } from '../operators'
 import { rateLimitSettings } from '../rate-limits'
+import { toolSettings } from '../tools'
 
 const serverSettings = {
   port: setting({
@@ -84,6 +85,7 @@ export const SETTINGS = {
   ...rateLimitSettings,
   ...billingSettings,
   ...engineSettings,
+  ...toolSettings,
   ...completionSettings,
   ...operatorSettings,
 }

@@ -45,6 +45,7 @@ import { createKeyLookup, createKeys, startLastUsedLoop } from '../keys'
 import { createOrgs } from '../orgs'
 import { createIncreases, createRateLimiter, createTiers } from '../rate-limits'
 import { createSettings } from '../settings'
+import { createSystemTools, createTools } from '../tools'
 import { createUsageLog, createUsageReading, startRollupLoop } from '../usage'
 import type { Config } from './config'
 import type { Redis } from './redis'
@@ -147,6 +148,11 @@ export function buildContainer({
   const prices = createPrices(config.prices)
   const engines = createEngines({ settings: config, clock, log, observe: observeEngine })
   const classifier = createClassifier()
+  const tools = createTools({
+    ...{ outbound, masterKey, system: createSystemTools(), enabled: words(config.systemTools) },
+    roleOf: async ({ caller }) => caller.activeOrgId && orgs.roleOf(store.read, caller.activeOrgId, caller.userId),
+    onFault: (tool, error) => log.error({ tool, ...errorFields(error) }, 'tool failed'),
+  })
   const conversations = createConversations({ store, audit, clock })
   const agent = createAgent({ engines, clock })
   const completions = createCompletions({
@@ -197,7 +203,7 @@ export function buildContainer({
       agent,
       completions,
     },
-    ...{ chat, health, startLoops },
+    ...{ tools, chat, health, startLoops },
   }
 }
 

@@ -21,6 +21,7 @@ import { keyRoutes } from '../keys/routes'
 import { orgRoutes } from '../orgs/routes'
 import { rateLimitRoutes } from '../rate-limits/routes'
 import { settingsRoutes } from '../settings/routes'
+import { toolRoutes } from '../tools/routes'
 import { usageRoutes } from '../usage/routes'
 import { canonicalUrl } from './canonical'
 import type { Config } from './config'
@@ -82,6 +83,7 @@ export function createServer({ config, container, metrics }: Deps) {
         .use(billingRoutes(container.moneyDesk, guard))
         .use(rateLimitRoutes(container, guard))
         .use(engineRoutes(container.engines, guard))
+        .use(toolRoutes(container.tools, guard))
         .use(completionRoutes(container.completions, streams, guard))
         .use(chatRoutes(container.chat, streams, guard))
         .use(conversationRoutes(container.conversations, guard))

@@ -3,6 +3,7 @@ const TAGS: Record<string, string> = {
   Completions: 'Prompts in, answers out: the native form.',
   Chat: 'The same, in the form that chat-completions clients speak.',
   Models: 'The engines and the modes they serve.',
+  Tools: 'What engines may use while they answer you.',
   Conversations: 'Turns kept for you, and continued by id.',
   'API keys': 'Keys, their scopes, limits and caps.',
   Organizations: 'Teams: who belongs to them, and as what.',

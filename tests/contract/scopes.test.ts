@@ -47,6 +47,8 @@ const GOLDEN: Record<string, Scope | null> = {
   'PATCH /settings': null,
   'GET /models': 'completions',
   'GET /models/{id}': 'completions',
+  'GET /tools': 'tools',
+  'GET /tools/signing-secret': 'tools',
   'POST /completions': 'completions',
   'POST /chat/completions': 'completions',
   'GET /conversations': 'completions',

@@ -1,0 +1,48 @@
+import { AppError } from '../kernel/errors'
+import { parseUntrustedJson } from '../kernel/json'
+import type { Tool } from './tool'
+import { validatorOf } from './validation'
+
+/** Longer arguments are no arguments but a document. */
+const MAX_ARGUMENT_BYTES = 256 * 1024
+
+type Arguments = Record<string, unknown>
+type Read = { fits: true; args: Arguments } | { fits: false; args: Arguments | null; problem: string }
+
+/** Reads what the engine wrote and holds it against the tool's schema; the problem is a sentence for the engine. */
+export function readArguments(tool: Tool, text: string): Read {
+  const bytes = Buffer.byteLength(text)
+  if (bytes > MAX_ARGUMENT_BYTES) {
+    return unfit(null, `The arguments have ${bytes} bytes; at most ${MAX_ARGUMENT_BYTES} are allowed.`)
+  }
+  const value = parse(text)
+  if (value instanceof AppError)
+    return unfit(null, `${value.message.replace('The body', 'The arguments')} Write them again.`)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return unfit(null, 'The arguments must be one JSON object. Write them again.')
+  }
+  const args = value as Arguments
+  const problem = validatorOf(tool.inputSchema)(args)
+  return problem
+    ? unfit(args, `${problem} Correct the arguments of ${tool.name} and call it again.`)
+    : { fits: true, args }
+}
+
+const unfit = (args: Arguments | null, problem: string): Read => ({ fits: false, args, problem })
+
+function parse(text: string): unknown {
+  try {
+    return parseUntrustedJson(Buffer.from(mended(text)))
+  } catch (error) {
+    if (error instanceof AppError) return error
+    throw error
+  }
+}
+
+const FENCE = /^\s*```(?:json)?\s*\n([\s\S]*)\n\s*```\s*$/
+
+/** Only damage with one possible meaning is mended: no text at all, and a fence around all of it. */
+function mended(text: string): string {
+  if (text.trim() === '') return '{}'
+  return FENCE.exec(text)?.[1] ?? text
+}

@@ -1,0 +1,47 @@
+import { invalidInput, quoted } from '../kernel/errors'
+import type { Endpoint } from './endpoint'
+
+const METHODS = ['POST', 'PUT', 'PATCH'] as const
+const MAX_HEADERS = 32
+const MAX_HEADER_CHARS = 8 * 1024
+
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
+/** Printable and the tab: a line break would begin a header of its own. */
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** Headers that frame or route the message, or that say who sent it: this server's to set (J2). */
+const OURS =
+  /^(host|connection|keep-alive|content-.*|transfer-encoding|upgrade|te|trailer|expect|accept-encoding|user-agent|forwarded|x-forwarded-.*|via|proxy-.*|svc-.*|webhook-.*)$/i
+
+/** The call carries its arguments in a body, so the method is one that has a body; POST unless another is named. */
+export function readMethod(given: string | undefined, path: string): Endpoint['method'] {
+  const method = METHODS.find((known) => known === (given ?? 'POST').toUpperCase())
+  if (method) return method
+  throw invalidInput(path, `"${path}" is ${quoted(given)}; a tool is called with POST, PUT or PATCH.`)
+}
+
+/** Throws 400 on a header that is malformed, that is this server's to set, or that is one too many. */
+export function readHeaders(given: Record<string, string>, path: string): Record<string, string> {
+  const entries = Object.entries(given)
+  if (entries.length > MAX_HEADERS) {
+    throw invalidInput(path, `"${path}" has ${entries.length} headers; at most ${MAX_HEADERS} are allowed.`)
+  }
+  const headers: Record<string, string> = {}
+  let chars = 0
+  for (const [name, value] of entries) {
+    const problem = problemWith(name, value, headers)
+    if (problem)
+      throw invalidInput(`${path}.${quoted(name)}`, `"${path}" has the header ${quoted(name)}, which ${problem}.`)
+    headers[name.toLowerCase()] = value
+    chars += name.length + value.length
+  }
+  if (chars > MAX_HEADER_CHARS) throw invalidInput(path, `"${path}" is larger than ${MAX_HEADER_CHARS} characters.`)
+  return headers
+}
+
+function problemWith(name: string, value: string, seen: Record<string, string>): string | null {
+  if (!NAME.test(name)) return 'is not a header name'
+  if (!VALUE.test(value)) return 'has a value with line breaks or control characters'
+  if (OURS.test(name)) return 'is set by this server'
+  return Object.hasOwn(seen, name.toLowerCase()) ? 'is there twice' : null
+}

@@ -1,0 +1,6 @@
+/** Tools: what engines may call, under which rules, and how a call ends. */
+export { SEARCH_DRIVERS, toolSettings } from './config'
+export { MAX_INLINE_TOOLS } from './rules'
+export { createTools, type Tools, type Wanted } from './service'
+export { createSystemTools } from './system'
+export { type AskedCall, type Tool, type ToolContext, ToolFailure, type ToolOutcome, type Toolset } from './tool'

@@ -1,0 +1,59 @@
+import type { JsonSchema } from '../engines'
+import { AppError, type ErrorDetail } from '../kernel/errors'
+import type { Outbound } from '../kernel/outbound'
+import { callEndpoint, type Endpoint, readEndpoint } from './endpoint'
+import { MAX_INLINE_TOOLS, TOOL_NAME } from './rules'
+import type { InlineTool } from './schema'
+import type { Tool } from './tool'
+import { problemsOf } from './validation'
+
+type Deps = { outbound: Outbound; secretOf: Parameters<typeof callEndpoint>[0]['secretOf'] }
+
+const ANY_OBJECT: JsonSchema = { type: 'object' }
+const TIMEOUT_MS = 10_000
+
+/**
+ * The tools a request brings along, ready to run. Throws 400 `validation_error` naming what is wrong with
+ * each, and 400 `url_blocked` for an endpoint this server will not call (contract 2.1, 22.5).
+ */
+export function createInline({ outbound, secretOf }: Deps) {
+  return function readInline(tools: readonly InlineTool[]): Tool[] {
+    assertDefinitions(tools)
+    return tools.map((tool, at) => {
+      const endpoint = tool.endpoint ? readEndpoint(tool.endpoint, `tools[${at}].endpoint`, outbound) : null
+      return toTool(tool, endpoint)
+    })
+  }
+
+  function toTool({ name, description, input_schema }: InlineTool, endpoint: Endpoint | null): Tool {
+    return {
+      ...{ name, description, inputSchema: input_schema ?? ANY_OBJECT, category: 'inline' as const },
+      ...{ permissionLevel: 'user' as const, requiresApproval: false, skillId: null, timeoutMs: TIMEOUT_MS },
+      run: endpoint
+        ? (args, context) => callEndpoint({ outbound, secretOf }, { name, endpoint, args, context })
+        : async () => ({ acknowledged: true }),
+    }
+  }
+}
+
+function assertDefinitions(tools: readonly InlineTool[]): void {
+  const details: ErrorDetail[] = []
+  if (tools.length > MAX_INLINE_TOOLS) {
+    details.push({ path: 'tools', message: `has ${tools.length} entries; at most ${MAX_INLINE_TOOLS} are allowed` })
+  }
+  const seen = new Map<string, number>()
+  for (const [at, { name, input_schema }] of tools.slice(0, MAX_INLINE_TOOLS).entries()) {
+    const path = `tools[${at}]`
+    if (!TOOL_NAME.test(name)) details.push({ path: `${path}.name`, message: `must match ${TOOL_NAME.source}` })
+    if (seen.has(name)) details.push({ path: `${path}.name`, message: `is the name of tools[${seen.get(name)}] too` })
+    seen.set(name, at)
+    if (input_schema) details.push(...problemsOf(input_schema, `${path}.input_schema`))
+  }
+  const [first] = details
+  if (!first) return
+  const more = details.length > 1 ? ` (and ${details.length - 1} more: see error.details)` : ''
+  throw new AppError('invalid', 'validation_error', `"${first.path}" ${first.message}${more}.`, {
+    param: first.path,
+    details,
+  })
+}

@@ -1,0 +1,50 @@
+import { SCOPES } from '../kernel/caller'
+import { JsonObject, nullable, oneOf, type Static, t } from '../kernel/schema'
+import { CATEGORIES, PERMISSION_LEVELS } from './tool'
+
+export type { AskedCall, Tool, ToolContext, ToolOutcome, Toolset } from './tool'
+
+/** A tool that a request brings along (contract 2.1). */
+export const InlineTool = t.Object(
+  {
+    name: t.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' }),
+    description: t.String({ maxLength: 4_096 }),
+    input_schema: t.Optional(JsonObject),
+    endpoint: t.Optional(
+      t.Object({
+        url: t.String({ maxLength: 2_048 }),
+        method: t.Optional(t.String({ maxLength: 8 })),
+        headers: t.Optional(t.Record(t.String({ maxLength: 128 }), t.String({ maxLength: 2_048 }))),
+      }),
+    ),
+  },
+  { $id: 'InlineTool' },
+)
+export type InlineTool = Static<typeof InlineTool>
+
+/** One tool as `GET /tools` lists it (contract 5.2). */
+export const ToolEntry = t.Object(
+  {
+    name: t.String(),
+    description: t.String(),
+    inputSchema: JsonObject,
+    outputSchema: t.Optional(JsonObject),
+    category: oneOf(CATEGORIES),
+    permissionLevel: oneOf(PERMISSION_LEVELS),
+    requiresApproval: t.Boolean(),
+    skillId: nullable(t.String({ format: 'uuid' })),
+    available: t.Boolean({ description: 'Whether it can work on this server as it is configured' }),
+    unavailableReason: nullable(t.String()),
+    requiredScope: nullable(oneOf(SCOPES)),
+  },
+  { $id: 'Tool' },
+)
+export type ToolEntry = Static<typeof ToolEntry>
+
+export const ToolList = t.Object({ tools: t.Array(ToolEntry) })
+export const ToolQuery = t.Object({ category: t.Optional(oneOf(CATEGORIES)) })
+export type ToolQuery = Static<typeof ToolQuery>
+
+export const SigningSecret = t.Object({
+  secret: t.String({ description: 'Key of the HMAC-SHA256 in Svc-Webhook-Signature of calls to your tool endpoints' }),
+})

@@ -1,0 +1,79 @@
+import type { Call } from '../kernel/caller'
+import type { Outbound } from '../kernel/outbound'
+import { createInline } from './inline'
+import { isOffered, mergeTools, toToolset } from './rules'
+import { createRun } from './run'
+import type { InlineTool, ToolEntry, ToolQuery } from './schema'
+import { createSecretOf } from './signing-secret'
+import type { Tool, Toolset } from './tool'
+
+type Deps = Parameters<typeof createRun>[0] & {
+  outbound: Outbound
+  masterKey: Uint8Array
+  /** System tools this room brings; later rooms register theirs. */
+  system: readonly Tool[]
+  /** Names of system tools that are on; empty is all of them. */
+  enabled: readonly string[]
+}
+
+export type Wanted = {
+  inline: readonly InlineTool[]
+  /** Tools of the skills that are active, already read. */
+  skills: readonly Tool[]
+  /** Whether system tools are offered. */
+  system: boolean
+  /** `metadata.approved_tools`. */
+  approved: readonly string[]
+  call: Call
+}
+
+export type Tools = ReturnType<typeof createTools>
+
+/** What engines may call: which tools there are, what a run is given of them, and running one. */
+export function createTools({ outbound, masterKey, system, enabled, roleOf, onFault }: Deps) {
+  const registry = new Map(system.map((tool) => [tool.name, tool]))
+  const secretOf = createSecretOf(masterKey)
+  const readInline = createInline({ outbound, secretOf })
+
+  return {
+    /** Adds a system tool of a later room, at start. */
+    register(tool: Tool): void {
+      if (registry.has(tool.name)) throw new Error(`two tools are named ${tool.name}`)
+      registry.set(tool.name, tool)
+    },
+
+    /** What the caller may have engines use, those that cannot work here included and marked (contract 5.2). */
+    async list({ caller }: Call, { category }: ToolQuery): Promise<ToolEntry[]> {
+      return on()
+        .filter((tool) => isOffered(tool, caller) && (category === undefined || tool.category === category))
+        .map(toEntry)
+    },
+
+    /** What one run may call. Throws 400 `validation_error` or `url_blocked` for tools of the request. */
+    assemble({ inline, skills, system: withSystem, approved, call }: Wanted): Toolset {
+      const offered = (tools: readonly Tool[]) => tools.filter((tool) => isOffered(tool, call.caller))
+      const ours = withSystem ? offered(on()).filter((tool) => !tool.unavailable?.()) : []
+      return toToolset(mergeTools({ inline: readInline(inline), skills: offered(skills), system: ours }), approved)
+    },
+
+    /** Runs one call of a run. Never rejects but with the reason of the run's signal. */
+    run: createRun({ roleOf, onFault }),
+
+    /** What signs calls to the caller's tool endpoints (contract 14.3). */
+    signingSecret: (call: Call): string => secretOf(call),
+  }
+
+  function on(): Tool[] {
+    return [...registry.values()].filter(({ name }) => enabled.length === 0 || enabled.includes(name))
+  }
+}
+
+function toEntry(tool: Tool): ToolEntry {
+  const { name, description, inputSchema, outputSchema, category, permissionLevel, requiresApproval, skillId } = tool
+  const unavailableReason = tool.unavailable?.() ?? null
+  return {
+    ...{ name, description, inputSchema, ...(outputSchema ? { outputSchema } : {}), category },
+    ...{ permissionLevel, requiresApproval, skillId },
+    ...{ available: unavailableReason === null, unavailableReason, requiredScope: tool.scope ?? null },
+  }
+}

@@ -1,0 +1,113 @@
+import type { JsonSchema } from '../../engines'
+import { type ErrorDetail, quoted } from '../../kernel/errors'
+import { FORMS, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, REFERENCES } from './keywords'
+import { readPattern } from './pattern'
+import { heldBy, isSchema } from './walk'
+
+export const MAX_SCHEMA_BYTES = 32 * 1024
+/** Compiling takes about a millisecond for each, and nobody else is served meanwhile. */
+const MAX_PARTS = 200
+const MAX_DEPTH = 32
+const MAX_PROBLEMS = 10
+
+type Look = { root: JsonSchema; anchors: ReadonlySet<string>; parts: number; problems: ErrorDetail[] }
+
+/**
+ * What is wrong with a schema a stranger sent, each with its path: its size and depth, keywords of the
+ * wrong form, patterns RE2 does not run, references that lead nowhere or out of it (B31). It is not
+ * compiled and nothing is fetched.
+ */
+export function problemsOf(schema: JsonSchema, path: string): ErrorDetail[] {
+  const bytes = Buffer.byteLength(JSON.stringify(schema))
+  if (bytes > MAX_SCHEMA_BYTES) {
+    return [{ path, message: `has ${bytes} bytes as JSON; at most ${MAX_SCHEMA_BYTES} are allowed` }]
+  }
+  const look: Look = { root: schema, anchors: anchorsIn(schema), parts: 0, problems: [] }
+  if (schema.type !== undefined && schema.type !== 'object') {
+    look.problems.push({ path: `${path}.type`, message: 'must be "object": the arguments of a tool are an object' })
+  }
+  lookAt(schema, path, 0, look)
+  return look.problems
+}
+
+function lookAt(value: unknown, path: string, depth: number, look: Look): void {
+  const report = (message: string, at = path) => look.problems.push({ path: at, message })
+  if (look.problems.length >= MAX_PROBLEMS || look.parts > MAX_PARTS) return
+  if (typeof value === 'boolean') return
+  if (!isSchema(value)) return void report('must be a schema: an object, true or false')
+  if (++look.parts > MAX_PARTS)
+    return void report(`is part ${look.parts} of the schema; at most ${MAX_PARTS} are allowed`)
+  if (depth > MAX_DEPTH) return void report(`is nested deeper than ${MAX_DEPTH} schemas`)
+  for (const [keyword, held] of Object.entries(value)) {
+    const at = `${path}.${keyword}`
+    const problem = problemWith(keyword, held, look)
+    if (problem) report(problem, at)
+    else for (const inner of heldBy(keyword, held, at)) lookAt(inner.value, inner.path, depth + 1, look)
+  }
+}
+
+function problemWith(keyword: string, value: unknown, look: Look): string | null {
+  if (LIST_OF_SCHEMAS.has(keyword) && !(Array.isArray(value) && value.length)) return 'must be a list of schemas'
+  if (MAP_OF_SCHEMAS.has(keyword) && !isSchema(value)) return 'must be an object of schemas'
+  const form = Object.hasOwn(FORMS, keyword) ? FORMS[keyword] : undefined
+  if (form && !form.fits(value)) return `must be ${form.wanted}`
+  if (keyword === 'pattern') return patternProblem(value as string)
+  if (keyword === 'patternProperties')
+    return (
+      Object.keys(value as object)
+        .map(patternProblem)
+        .find(Boolean) ?? null
+    )
+  if (REFERENCES.has(keyword)) return referenceProblem(value as string, look)
+  return null
+}
+
+function patternProblem(source: string): string | null {
+  try {
+    readPattern(source)
+    return null
+  } catch (error) {
+    return `${quoted(source)} ${(error as Error).message}`
+  }
+}
+
+function referenceProblem(reference: string, { root, anchors }: Look): string | null {
+  if (!reference.startsWith('#')) {
+    return `${quoted(reference)} leads out of the schema; only references within it (#/$defs/…) are followed`
+  }
+  const found =
+    reference.startsWith('#/') || reference === '#' ? isSchemaAt(root, reference) : anchors.has(reference.slice(1))
+  return found ? null : `${quoted(reference)} leads nowhere in this schema`
+}
+
+function isSchemaAt(root: JsonSchema, reference: string): boolean {
+  let here: unknown = root
+  for (const step of reference.split('/').slice(1)) {
+    const name = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~')
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, name)) return false
+    here = (here as Record<string, unknown>)[name]
+  }
+  return isSchema(here) || typeof here === 'boolean'
+}
+
+function decoded(step: string): string {
+  try {
+    return decodeURIComponent(step)
+  } catch {
+    return step
+  }
+}
+
+/** Names that parts give themselves, wherever they stand. */
+function anchorsIn(schema: JsonSchema): Set<string> {
+  const names = new Set<string>()
+  const visit = (value: unknown, depth: number): void => {
+    if (!isSchema(value) || depth > MAX_DEPTH) return
+    for (const name of [value.$anchor, value.$dynamicAnchor]) if (typeof name === 'string') names.add(name)
+    for (const [keyword, held] of Object.entries(value)) {
+      for (const inner of heldBy(keyword, held, '')) visit(inner.value, depth + 1)
+    }
+  }
+  visit(schema, 0)
+  return names
+}

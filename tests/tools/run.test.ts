@@ -1,0 +1,167 @@
+import { describe, expect, test } from 'bun:test'
+import { unfenced } from '../../src/kernel/fence'
+import { OrgId } from '../../src/kernel/ids'
+import { ToolFailure } from '../../src/tools'
+import { MAX_RESULT_CHARS, MAX_TEXT_CHARS } from '../../src/tools/results'
+import { MAX_AT_ONCE, MAX_CALLS } from '../../src/tools/tally'
+import { callOf, keyCaller } from '../support/callers'
+import { asked, contextOf, openTools, toolOf, wanted } from './world'
+
+const withTool = (order: Parameters<typeof toolOf>[0], approved: string[] = [], room = {}) => {
+  const tools = openTools({ system: [toolOf(order)], ...room })
+  const toolset = tools.assemble(wanted({ approved }))
+  return (args: unknown = {}, context = contextOf()) => tools.run(toolset, asked('echo', args), context)
+}
+
+describe('a call', () => {
+  test('that succeeds shows the caller its result and the engine a fenced text', async () => {
+    const outcome = await withTool({})({ city: 'Rome' })
+    expect(outcome).toMatchObject({ status: 'success', arguments: { city: 'Rome' }, result: { city: 'Rome' } })
+    expect(unfenced(outcome.text)).toBe('{"city":"Rome"}')
+  })
+
+  test.each([
+    ['not JSON', '{"city":', /not valid JSON/],
+    ['a list', '[]', /one JSON object/],
+    ['null', 'null', /one JSON object/],
+    ['nested without end', '['.repeat(100_000), /nested deeper/],
+    ['too long', `"${'x'.repeat(300_000)}"`, /at most/],
+    ['of the wrong type', '{"city":1}', /"city" must be string \(type\)/],
+    ['without what is required', '{}', /must have "city" \(required\)/],
+    ['with more than is known', '{"city":"a","b":1}', /must not have "b"/],
+  ])('with arguments that are %s is not run and says why', async (_, text, problem) => {
+    const inputSchema = {
+      type: 'object',
+      properties: { city: { type: 'string' } },
+      required: ['city'],
+      additionalProperties: false,
+    }
+    const run = async () => {
+      throw new Error('was run')
+    }
+    const outcome = await withTool({ inputSchema, run })(text)
+    expect(outcome).toMatchObject({ status: 'error', description: 'bad arguments', result: null })
+    expect(outcome.text).toMatch(problem)
+  })
+
+  test.each([
+    ['', {}],
+    ['  ', {}],
+    ['```json\n{"a":1}\n```', { a: 1 }],
+    ['{"__proto__":{"a":1},"b":2}', { b: 2 }],
+  ])('with arguments %j means what it can only mean', async (text, args) => {
+    expect((await withTool({})(text)).arguments).toEqual(args)
+  })
+
+  test('to a tool that is not there names those that are', async () => {
+    const tools = openTools({ system: [toolOf()] })
+    const outcome = await tools.run(tools.assemble(wanted()), asked('__proto__'), contextOf())
+    expect(outcome.status).toBe('error')
+    expect(outcome.text).toBe('Error: There is no tool named __proto__. There are echo.')
+  })
+
+  test('that fails tells the engine in the words of the tool', async () => {
+    const outcome = await withTool({ run: async () => Promise.reject(new ToolFailure('Nothing is there.')) })()
+    expect(outcome).toMatchObject({ status: 'error', description: 'failed', text: 'Error: Nothing is there.' })
+  })
+
+  test('that breaks by our fault says so without a word of what broke', async () => {
+    const faults: unknown[] = []
+    const run = async () => Promise.reject(new Error('secret of the house'))
+    const outcome = await withTool({ run }, [], { onFault: (_: string, error: unknown) => faults.push(error) })()
+    expect(outcome.text).not.toContain('secret')
+    expect(faults).toHaveLength(1)
+  })
+
+  test('that takes too long ends, and the tool is told', async () => {
+    let told = false
+    const run = (_: object, { signal }: { signal: AbortSignal }) => {
+      signal.addEventListener('abort', () => {
+        told = true
+      })
+      return new Promise(() => {})
+    }
+    const outcome = await withTool({ run, timeoutMs: 20 })()
+    expect(outcome.text).toBe('Error: echo gave no answer within 0.02 seconds.')
+    expect(told).toBe(true)
+  })
+
+  test('ends with the run, by rejecting with its reason', async () => {
+    const ending = new AbortController()
+    const run = withTool({ run: () => new Promise(() => {}) })({}, contextOf({ signal: ending.signal }))
+    ending.abort(new Error('gone'))
+    await expect(run).rejects.toThrow('gone')
+    await expect(withTool({})({}, contextOf({ signal: AbortSignal.abort(new Error('gone')) }))).rejects.toThrow('gone')
+  })
+
+  test('with a long result is cut for the engine and for the caller, and says by how much', async () => {
+    const outcome = await withTool({ run: async () => 'x'.repeat(200_000) })()
+    expect(outcome.text.length).toBeLessThan(MAX_TEXT_CHARS + 300)
+    expect(outcome.text).toContain('[cut here: 176001 more characters]')
+    expect(outcome.result).toMatchObject({ truncated: true, total_chars: 200_002 })
+    expect(JSON.stringify(outcome.result).length).toBeLessThan(MAX_RESULT_CHARS + 200)
+  })
+})
+
+describe('who may', () => {
+  const org = OrgId.create()
+  const inOrg = contextOf({ call: callOf(keyCaller({ orgId: org, activeOrgId: org })) })
+  const levels = ['user', 'org_member', 'org_admin', 'system'] as const
+  const cells = ([null, 'viewer', 'member', 'admin', 'owner'] as const).flatMap((role, rank) =>
+    levels.map((level, wanted) => ({ role, level, may: level !== 'system' && rank >= [0, 2, 3, 9][wanted]! })),
+  )
+  test.each(cells)('a $role calls a tool for $level: $may', async ({ role, level, may }) => {
+    const tools = openTools({ system: [], roleOf: async () => role })
+    const toolset = {
+      tools: new Map([['echo', toolOf({ permissionLevel: level })]]),
+      definitions: [],
+      approved: new Set<string>(),
+    }
+    const outcome = await tools.run(toolset, asked('echo'), inOrg)
+    expect(outcome.status).toBe(may ? 'success' : 'error')
+    if (!may) expect(outcome.description).toBe('not permitted')
+  })
+
+  test('a key without the scope of a tool is neither offered it nor obeyed (L11)', async () => {
+    const call = callOf(keyCaller({ scopes: ['completions'] }))
+    const tool = toolOf({ scope: 'connectors' })
+    const tools = openTools({ system: [tool] })
+    expect(tools.assemble(wanted({ call })).definitions).toEqual([])
+    const forced = { tools: new Map([['echo', tool]]), definitions: [], approved: new Set<string>() }
+    const outcome = await tools.run(forced, asked('echo'), contextOf({ call }))
+    expect(outcome).toMatchObject({ status: 'error', description: 'not permitted' })
+  })
+
+  test('a tool that asks for approval runs only when it was named before', async () => {
+    const outcome = await withTool({ requiresApproval: true })()
+    expect(outcome).toMatchObject({ status: 'error', description: 'approval required', result: null })
+    expect((await withTool({ requiresApproval: true }, ['other'])()).status).toBe('error')
+    expect((await withTool({ requiresApproval: true }, ['echo'])()).status).toBe('success')
+  })
+
+  test('a tool that cannot work here says why', async () => {
+    const tools = openTools()
+    const tool = toolOf({ unavailable: () => 'No search server is configured.' })
+    const toolset = { tools: new Map([['echo', tool]]), definitions: [], approved: new Set<string>() }
+    expect((await tools.run(toolset, asked('echo'), contextOf())).text).toBe('Error: No search server is configured.')
+  })
+})
+
+describe('a storm of calls', () => {
+  test(`ends after ${MAX_CALLS}, with no more than ${MAX_AT_ONCE} at work`, async () => {
+    let working = 0
+    let most = 0
+    const run = async () => {
+      most = Math.max(most, ++working)
+      await new Promise((go) => setImmediate(go))
+      working--
+      return 1
+    }
+    const tools = openTools({ system: [toolOf({ run })] })
+    const toolset = tools.assemble(wanted())
+    const calls = Array.from({ length: 500 }, () => tools.run(toolset, asked('echo'), contextOf()))
+    const outcomes = await Promise.all(calls)
+    expect(outcomes.filter(({ status }) => status === 'success')).toHaveLength(MAX_CALLS)
+    expect(most).toBe(MAX_AT_ONCE)
+  })
+})

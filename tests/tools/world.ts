@@ -1,0 +1,47 @@
+import { createOutbound } from '../../src/kernel/outbound'
+import { createTools, type Tool, type ToolContext, type Wanted } from '../../src/tools'
+import { callOf, keyCaller } from '../support/callers'
+
+type Order = Partial<Parameters<typeof createTools>[0]>
+
+/** The room with nothing of its own in it; endpoints may be on this machine. */
+export const openTools = (order: Order = {}) =>
+  createTools({
+    outbound: createOutbound({ allow: ['127.0.0.1/32'] }),
+    masterKey: new Uint8Array(32).fill(7),
+    system: [],
+    enabled: [],
+    roleOf: async () => null,
+    onFault: (name, error) => {
+      throw new Error(`${name} failed by our fault`, { cause: error })
+    },
+    ...order,
+  })
+
+export const wanted = (order: Partial<Wanted> = {}): Wanted => ({
+  ...{ inline: [], skills: [], system: true, approved: [] },
+  call: callOf(keyCaller()),
+  ...order,
+})
+
+export const contextOf = (order: Partial<ToolContext> = {}): ToolContext => ({
+  call: callOf(keyCaller()),
+  signal: new AbortController().signal,
+  now: 1_767_225_600_000,
+  conversationId: null,
+  ...order,
+})
+
+/** A tool that answers with its arguments, unless told otherwise. */
+export const toolOf = (order: Partial<Tool> = {}): Tool => ({
+  ...{ name: 'echo', description: 'Says it again', inputSchema: { type: 'object' }, category: 'search' },
+  ...{ permissionLevel: 'user', requiresApproval: false, skillId: null, timeoutMs: 1_000 },
+  run: async (args) => args,
+  ...order,
+})
+
+export const asked = (name: string, args: unknown = {}) => ({
+  id: 'call_1',
+  name,
+  arguments: typeof args === 'string' ? args : JSON.stringify(args),
+})
