@@ -52,7 +52,8 @@ function leaf(command: Command, found: Found): Commander {
   return made.action((...given: unknown[]) => {
     const words = Object.fromEntries(names.map((name, at) => [name, given[at]]))
     const globals = made.parent?.optsWithGlobals() as Globals
-    found({ type: 'run', command, input: { ...words, ...made.opts() }, globals })
+    const said = Object.entries(made.opts()).map(([name, value]) => [name, value === NONE ? null : value])
+    found({ type: 'run', command, input: { ...words, ...Object.fromEntries(said) }, globals })
   })
 }
 
@@ -96,8 +97,13 @@ function addFlags(made: Commander, flags: Flags): void {
 /** commander takes `--no-input` for the opposite of `--input`; here it is a name like any other. */
 const plain = (names: string): Option => Object.assign(new Option(names), { negate: false })
 
+/** commander takes null, which says "none", for a value that could not be read. */
+const NONE = Symbol('none')
+
 const valued = (names: string, about: string, reading: Flag, shown = names): Option =>
-  new Option(`${names} <word>`, about).argParser((word, before) => readNamed(shown, word, reading, before))
+  new Option(`${names} <word>`, about).argParser(
+    (word, before) => readNamed(shown, word, reading, before === NONE ? null : before) ?? NONE,
+  )
 
 export const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 

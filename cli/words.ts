@@ -122,18 +122,6 @@ export const signedMoney = (about: string): Arg<number> => ({
   },
 })
 
-/** An amount in whole cents, or `none`. */
-export const cap = (about: string): Flag<number | null | undefined> => ({
-  about,
-  value: 'AMOUNT',
-  read: (word) => {
-    if (word === 'none') return null
-    const cents = readCents(word)
-    if (!Number.isInteger(cents)) throw new BadWord(`is "${word}"; a cap is in whole cents: 50.00 or 5000c, or none`)
-    return cents
-  },
-})
-
 function positive(word: string, cents: number): number {
   if (cents > 0 && cents <= 1e12) return cents
   throw new BadWord(`is "${word}"; it must be above zero and at most 10000000000.00`)

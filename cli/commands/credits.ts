@@ -1,10 +1,13 @@
 import { randomBase62 } from '../../src/kernel/crypto'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
 import { defineCommand } from '../command'
-import { expectData } from '../failure'
+import { expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
+import { printPages } from '../pages'
 import { requireReason } from '../reason'
-import { argument, money, optional, text } from '../words'
+import { prepareSecret, SECRET_FLAGS } from '../secret'
+import type { Shell } from '../shell'
+import { argument, duration, flag, money, optional, orNone, signedMoney, text, whole, wholeCents } from '../words'
 
 const columns = [
   column('owner', 'OWNER'),
@@ -12,6 +15,32 @@ const columns = [
   column('balance_cents', 'BALANCE¢', { kind: 'money' }),
   column('held_cents', 'HELD¢', { kind: 'money' }),
   column('available_cents', 'AVAILABLE¢', { kind: 'money' }),
+]
+
+const adjustColumns = [...columns, column('amount_cents', 'CHANGED¢', { kind: 'money' }), column('ref', 'REFERENCE')]
+
+const ledgerColumns = [
+  column('at', 'TIME', { kind: 'time' }),
+  column('kind', 'KIND'),
+  column('amount_cents', 'AMOUNT¢', { kind: 'money' }),
+  column('balance_cents', 'BALANCE¢', { kind: 'money' }),
+  column('ref', 'REFERENCE'),
+  column('note', 'NOTE'),
+  column('id', 'ROW', { kind: 'number', wide: true }),
+]
+
+const codeColumns = [
+  column('code', 'CODE'),
+  column('amount_cents', 'AMOUNT¢', { kind: 'money' }),
+  column('expires_at', 'EXPIRES', { kind: 'time' }),
+]
+
+const capColumns = [
+  column('scope', 'SCOPE'),
+  column('daily_cap_cents', 'CAP/DAY¢', { kind: 'money' }),
+  column('usage.daily_used_cents', 'TODAY¢', { kind: 'money' }),
+  column('monthly_cap_cents', 'CAP/MONTH¢', { kind: 'money' }),
+  column('usage.monthly_used_cents', 'MONTH¢', { kind: 'money' }),
 ]
 
 const grantColumns = [...columns, column('amount_cents', 'GRANTED¢', { kind: 'money' }), column('ref', 'REFERENCE')]
@@ -42,12 +71,13 @@ export const balance = defineCommand({
 
 export const grant = defineCommand({
   path: 'credits grant',
-  summary: 'Add credit to an org or a user',
+  summary: 'Add credit to an org or a user, or complete a checkout',
   about:
-    'The amount is currency with two places, 50.00, or cents, 5000c. It is booked once for each --idempotency-key, and stands in the ledger and the audit record with the reason.',
+    'The amount is currency with two places, 50.00, or cents, 5000c. It is booked once for each --idempotency-key, and stands in the ledger and the audit record with the reason. With --checkout it completes a checkout that no payment processor does, for the amount and the owner of that checkout.',
   examples: [
     'credits grant acme 50.00 --reason "pilot"',
     'credits grant ada@example.com 5000c --reason refund --idempotency-key order-1182 --json',
+    'credits grant --checkout 8f14e45f-ceea-467f-9575-1f0d9c2b7a10 --reason "transfer 1182 arrived"',
   ],
   planes: ['operator'],
   offline: true,
@@ -55,20 +85,161 @@ export const grant = defineCommand({
   danger: 'moderate',
   exits: [3, 5, 7, 10],
   columns: grantColumns,
-  args: { owner: argument(WHO), amount: money('how much: 50.00 or 5000c') },
-  flags: { note: text('TEXT', 'what the ledger says; the reason unless given') },
-  async run(shell, { owner, amount, note }) {
+  args: { owner: optional(WHO), amount: { ...money('how much: 50.00 or 5000c'), required: false } },
+  flags: {
+    note: text('TEXT', 'what the ledger says; the reason unless given'),
+    checkout: text('ID', 'complete this checkout, instead of naming owner and amount'),
+  },
+  async run(shell, { owner, amount, note, checkout }) {
     const reason = requireReason(shell, 'credits grant')
-    const sum = `${spellCents(centsToMicro(amount))} cents`
-    if (shell.planned(`grant ${sum} to ${owner}`)) return
-    if (amount > ASKS_ABOVE_CENTS) shell.confirm(`Grant ${sum} to ${owner}?`)
-    const key = shell.globals.idempotencyKey ?? randomBase62(24)
+    const order = checkout ? { checkout } : orderOf(shell, owner, amount)
+    const what =
+      'checkout' in order ? `complete checkout ${checkout}` : `grant ${spelled(order.amount_cents)} to ${owner}`
+    if (shell.planned(what)) return
+    const isLarge = 'amount_cents' in order && order.amount_cents > ASKS_ABOVE_CENTS
+    if (isLarge) shell.confirm(`${what[0]!.toUpperCase()}${what.slice(1)}?`)
     const connection = await shell.connect()
-    const body = { owner, amount_cents: amount, note: note ?? reason, idempotency_key: key }
+    const body = { ...order, note: note ?? reason }
     const made = expectData(await connection.ops().credits.post(body))
     shell.print.item(made, grantColumns)
     if (made.already) shell.note(`${made.ref} was granted before; nothing was added.`)
   },
 })
 
-export const creditCommands = [balance, grant]
+/** Owner and amount of a grant that names them. @throws CommandFailed 2 */
+function orderOf({ globals }: Shell, owner: string | undefined, amount: number | undefined) {
+  if (owner === undefined || amount === undefined) {
+    throw usageFailure('credits grant needs an owner and an amount, or --checkout ID.', 'credits grant acme 50.00')
+  }
+  return { owner, amount_cents: amount, idempotency_key: globals.idempotencyKey ?? randomBase62(24) }
+}
+
+export const adjust = defineCommand({
+  path: 'credits adjust',
+  summary: 'Correct a balance up or down',
+  about:
+    'The amount is signed: -5.00 takes 5.00 away, +5.00 adds it; cents are written -500c. It cannot go below what calls that are running hold. It is booked once for each --idempotency-key, and the ledger keeps both what was and the correction.',
+  examples: [
+    'credits adjust acme -5.00 --reason "granted twice"',
+    'credits adjust ada@example.com +120c --reason goodwill -y',
+  ],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 5, 7, 10],
+  columns: adjustColumns,
+  args: { owner: argument(WHO), amount: signedMoney('how much: -5.00 or +500c') },
+  flags: { note: text('TEXT', 'what the ledger says; the reason unless given') },
+  async run(shell, { owner, amount, note }) {
+    const reason = requireReason(shell, 'credits adjust')
+    const what = `${amount < 0 ? 'take' : 'add'} ${spelled(Math.abs(amount))} ${amount < 0 ? 'from' : 'to'} ${owner}`
+    if (shell.planned(what)) return
+    shell.confirm(`${what[0]!.toUpperCase()}${what.slice(1)}?`)
+    const key = shell.globals.idempotencyKey ?? randomBase62(24)
+    const body = { owner, amount_cents: amount, note: note ?? reason, idempotency_key: key }
+    const made = expectData(await (await shell.connect()).ops().credits.adjustments.post(body))
+    shell.print.item(made, adjustColumns)
+    if (made.already) shell.note(`${made.ref} was booked before; nothing was changed.`)
+  },
+})
+
+export const ledger = defineCommand({
+  path: 'credits ledger',
+  summary: 'Show every movement of an owner, with the balance after it',
+  about:
+    'Newest first. A settle is what a call cost, and its reference ends in the id of the request. A page may hold fewer rows than asked while there is more: go on with --cursor, or --all.',
+  examples: [
+    'credits ledger acme',
+    'credits ledger acme --all -o csv > ledger.csv',
+    'credits ledger ada@example.com --json',
+  ],
+  planes: ['operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 5, 7],
+  columns: ledgerColumns,
+  args: { owner: optional(WHO) },
+  flags: {
+    limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
+    cursor: text('CURSOR', 'go on where an earlier page ended'),
+    all: flag('every page'),
+  },
+  async run(shell, { owner = shell.globals.org, limit, cursor, all }) {
+    const ops = (await shell.connect()).ops()
+    const page = async (from?: string) => {
+      const query = { ...(owner ? { owner } : {}), ...(from ? { cursor: from } : {}), limit: limit ?? 50 }
+      const { entries, next_cursor } = expectData(await ops.credits.ledger.get({ query }))
+      return { items: entries, next: next_cursor }
+    }
+    await printPages(shell, { page, cursor, all, columns: ledgerColumns, empty: 'Nothing has moved yet.' })
+  },
+})
+
+export const code = defineCommand({
+  path: 'credits code',
+  summary: 'Make a code that completes one checkout',
+  about:
+    'For servers without a payment processor: whoever opened a checkout of just this amount types the code on its page, and the credit is added. It works once, and ends after 30 days unless --expires says otherwise. It is shown now and never again.',
+  examples: [
+    'credits code 50.00 --reason "transfer 1182 arrived"',
+    'credits code 5000c --expires 7d --reason pilot --secret-to code.txt',
+  ],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'secret once',
+  exits: [5, 7],
+  columns: codeColumns,
+  args: { amount: money('how much: 50.00 or 5000c') },
+  flags: { expires: duration('TIME', 'how long it works: 7d, 24h'), ...SECRET_FLAGS },
+  async run(shell, { amount, expires, secretTo, copy }) {
+    const reason = requireReason(shell, 'credits code')
+    if (shell.planned(`make a code for ${spelled(amount)}`)) return
+    const secret = prepareSecret(shell, 'code', { secretTo, copy })
+    const valid = expires === undefined ? {} : { valid_seconds: Math.round(expires / 1000) }
+    try {
+      const made = await (await shell.connect())
+        .ops()
+        .credits.codes.post({ amount_cents: amount, note: reason, ...valid })
+      secret.deliver(expectData(made), codeColumns)
+    } catch (error) {
+      secret.abandon()
+      throw error
+    }
+  },
+})
+
+export const caps = defineCommand({
+  path: 'credits caps',
+  summary: 'Set what an owner may spend a day and a month',
+  about:
+    'Caps count everything the owner spends, whatever key it goes through; caps of one key are set with keys update. Calls beyond a cap are refused with 402 until 00:00 UTC, or until the cap is raised. none removes one; what is left out stays.',
+  examples: ['credits caps acme --daily 50.00', 'credits caps acme --daily none --monthly 1000.00'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'none',
+  exits: [3, 5, 7],
+  columns: capColumns,
+  args: { owner: argument(WHO) },
+  flags: {
+    daily: orNone(wholeCents('AMOUNT', 'the most in one UTC day')),
+    monthly: orNone(wholeCents('AMOUNT', 'the most in one UTC month')),
+  },
+  async run(shell, { owner, daily, monthly }) {
+    const wanted = {
+      ...(daily === undefined ? {} : { daily_cap_cents: daily }),
+      ...(monthly === undefined ? {} : { monthly_cap_cents: monthly }),
+    }
+    if (!Object.keys(wanted).length) throw usageFailure('credits caps changes nothing.', 'add --daily or --monthly')
+    if (shell.planned(`set the caps of ${owner}`)) return
+    const set = expectData(await (await shell.connect()).ops().credits.caps.put({ owner, ...wanted }))
+    shell.print.item(set, capColumns)
+  },
+})
+
+const spelled = (cents: number): string => `${spellCents(centsToMicro(cents))} cents`
+
+export const creditCommands = [balance, grant, adjust, ledger, code, caps]

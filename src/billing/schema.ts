@@ -56,3 +56,5 @@ export const refOf = (requestId: string, at: number): string => `${at.toString(3
 
 /** The request behind a ref, for the record. */
 export const requestOf = (ref: string): string => ref.slice(ref.indexOf('.') + 1)
+
+export { BillingLimits, LimitsPatch } from './limits-schema'

@@ -1,18 +1,25 @@
 import type { AuditLog } from '../audit'
-import type { Billing } from '../billing'
+import type { Billing, BillingDesk } from '../billing'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { randomBase62 } from '../kernel/crypto'
+import { invalidInput } from '../kernel/errors'
 import { centsToMicro, microToCents } from '../kernel/money'
 import type { Reader, Store } from '../kernel/store'
 import type { OrgService } from '../orgs'
 import { findOwner, type Owner } from './owner'
 import type { Balance, Grant, NewGrant } from './schema'
 
-type Deps = { store: Store; orgs: OrgService; billing: Pick<Billing, 'balance' | 'grant'>; audit: AuditLog }
+type Deps = {
+  store: Store
+  orgs: OrgService
+  billing: Pick<Billing, 'balance' | 'grant'>
+  moneyDesk: Pick<BillingDesk, 'byHand'>
+  audit: AuditLog
+}
 
 /** What operators do with anyone's credit (dx 2.16). */
-export function createCreditVerbs({ store, orgs, billing, audit }: Deps) {
-  return { balance, grant }
+export function createCreditVerbs({ store, orgs, billing, moneyDesk, audit }: Deps) {
+  return { balance, grant, balanceOf }
 
   /** What an owner has, what running calls hold of it, and what is left. Throws 404. */
   async function balance(_call: Call<OperatorCaller>, ref?: string): Promise<Balance> {
@@ -20,8 +27,16 @@ export function createCreditVerbs({ store, orgs, billing, audit }: Deps) {
     return { ...(await read(store.read, owner)), object: 'balance' }
   }
 
-  /** Adds credit, once for each reference. Throws 404. */
-  async function grant(call: Call<OperatorCaller>, input: NewGrant): Promise<Grant> {
+  /** The same after a correction, by the owner's own name. */
+  async function balanceOf(scope: string): Promise<Omit<Balance, 'object'>> {
+    return read(store.read, await findOwner(orgs, store.read, scope))
+  }
+
+  /** Adds credit, once for each reference; or completes a checkout that waits for it. Throws 400, 404, 409. */
+  async function grant(call: Call<OperatorCaller>, { amount_cents, checkout, ...order }: NewGrant): Promise<Grant> {
+    if (checkout !== undefined) return completed(call, checkout)
+    if (amount_cents === undefined) throw invalidInput('amount_cents', '"amount_cents" is missing. Say how much.')
+    const input = { ...order, amount_cents }
     const owner = await findOwner(orgs, store.read, input.owner)
     const ref = `grant_${input.idempotency_key ?? randomBase62(24)}`
     const added = await addOnce(call, owner, ref, input)
@@ -29,7 +44,19 @@ export function createCreditVerbs({ store, orgs, billing, audit }: Deps) {
     return { ...after, object: 'credit_grant', amount_cents: input.amount_cents, ref, already: !added }
   }
 
-  function addOnce(call: Call<OperatorCaller>, owner: Owner, ref: string, input: NewGrant): Promise<boolean> {
+  async function completed(call: Call<OperatorCaller>, checkout: string): Promise<Grant> {
+    const { purchase, already } = await moneyDesk.byHand.complete(call, checkout)
+    const after = await balanceOf(purchase.owner)
+    const { amount_cents, id } = purchase
+    return { ...after, object: 'credit_grant', amount_cents, ref: `purchase_${id}`, already }
+  }
+
+  function addOnce(
+    call: Call<OperatorCaller>,
+    owner: Owner,
+    ref: string,
+    input: NewGrant & { amount_cents: number },
+  ): Promise<boolean> {
     const { amount_cents, note = call.caller.reason } = input
     return store.write(async (tx) => {
       const amount = centsToMicro(amount_cents)

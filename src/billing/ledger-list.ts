@@ -1,0 +1,67 @@
+import { and, desc, eq, gt, lt, max, sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import { decodeCursor, encodeCursor } from '../kernel/page'
+import { query, type Reader } from '../kernel/store'
+import { ledgerEntries, wallets } from './table'
+
+/** One row of an owner's ledger, with the balance it left. Micro-cents. */
+export type LedgerEntry = {
+  id: number
+  ref: string
+  kind: string
+  amount: number
+  balance: number
+  at: number
+  note: string | null
+}
+
+export type LedgerPage = { items: LedgerEntry[]; next: string | null }
+
+/** Rows looked at in one statement, and statements for one page: an owner who is rare is found in steps. */
+const STEP = 50_000
+const MOST_STEPS = 20
+
+const newest = query()((db) => {
+  const e = db.of(ledgerEntries)
+  return db.select({ id: max(e.id) }).from(e)
+})
+
+/** The balance beside them is that of the same instant. */
+const entriesBelow = query<{ account: OwnerScope; below: number; above: number; limit: number }>()((db, p) => {
+  const [e, w] = [db.of(ledgerEntries), db.of(wallets)]
+  return db
+    .select({ id: e.id, ref: e.ref, kind: e.kind, amount: e.amount, at: e.at, note: e.note, now: w.balance })
+    .from(e)
+    .innerJoin(w, eq(w.id, e.account))
+    .where(and(eq(e.account, sql`${p.account}`), lt(e.id, p.below), gt(e.id, p.above)))
+    .orderBy(desc(e.id))
+    .limit(p.limit)
+})
+
+/**
+ * An owner's ledger, newest first, each row with the balance after it. The ledger has no index by owner,
+ * because every paid call would pay for it; a page is read in steps and may hold fewer rows than asked.
+ * Throws 400 `validation_error` for a cursor of another list.
+ */
+export async function listLedger(
+  reader: Reader,
+  owner: OwnerScope,
+  limit: number,
+  cursor?: string,
+): Promise<LedgerPage> {
+  const mark = decodeCursor(cursor)
+  const items: LedgerEntry[] = []
+  let below = mark?.at ?? Number((await newest(reader, {}))[0]?.id ?? 0) + 1
+  let balance = mark?.id ? Number(mark.id) : null
+  for (let step = 0; step < MOST_STEPS && below > 1 && items.length < limit; step++) {
+    const above = Math.max(below - STEP - 1, 0)
+    const rows = await entriesBelow(reader, { account: owner, below, above, limit: limit - items.length })
+    for (const { now, ...row } of rows) {
+      balance ??= now
+      items.push({ ...row, balance })
+      balance -= row.amount
+    }
+    below = items.length < limit ? above + 1 : items.at(-1)!.id
+  }
+  return { items, next: below > 1 ? encodeCursor({ at: below, id: balance === null ? '' : String(balance) }) : null }
+}

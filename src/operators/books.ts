@@ -1,0 +1,82 @@
+import type { AuditLog } from '../audit'
+import { type Billing, type BillingDesk, type LedgerEntry, listLedger } from '../billing'
+import type { BillingLimits } from '../billing/schema'
+import type { Call, OperatorCaller } from '../kernel/caller'
+import { iso } from '../kernel/clock'
+import { randomBase62 } from '../kernel/crypto'
+import { centsToMicro, microToCents } from '../kernel/money'
+import type { Page } from '../kernel/page'
+import type { Store } from '../kernel/store'
+import type { OrgService } from '../orgs'
+import { findOwner } from './owner'
+import type { GrantCode, LedgerQuery, LedgerRow, NewAdjustment, NewCaps, NewCode } from './schema-credits'
+
+type Deps = {
+  store: Store
+  orgs: OrgService
+  billing: Pick<Billing, 'adjust'>
+  moneyDesk: Pick<BillingDesk, 'byHand' | 'limits'>
+  audit: AuditLog
+}
+
+const CODE_MS = 30 * 86_400_000
+const DEFAULT_LIMIT = 50
+
+/** What operators do with anyone's books: corrections, the ledger, grant codes and caps (dx 2.16). */
+export function createBookVerbs({ store, orgs, billing, moneyDesk, audit }: Deps) {
+  return { adjust, ledger, createCode, setCaps }
+
+  /** Corrects a balance, once for each reference. Throws 404, 409 `conflict` when less than that is available. */
+  async function adjust(call: Call<OperatorCaller>, input: NewAdjustment) {
+    const owner = await findOwner(orgs, store.read, input.owner)
+    const ref = `adjust_${input.idempotency_key ?? randomBase62(24)}`
+    const { amount_cents, note = call.caller.reason } = input
+    const booked = await store.write(async (tx) => {
+      const order = { owner: owner.scope, amount: centsToMicro(amount_cents), ref, note }
+      if (!(await billing.adjust(tx, order))) return false
+      await audit.record(tx, call, {
+        action: 'credits.adjusted',
+        entityType: 'billing',
+        entityId: null,
+        scope: owner.scope,
+        input: { metadata: { amount_cents, ref } },
+      })
+      return true
+    })
+    return { owner: owner.scope, amount_cents, ref, already: !booked }
+  }
+
+  /** An owner's ledger, newest first, each row with the balance after it. Throws 404. */
+  async function ledger(_call: Call<OperatorCaller>, query: LedgerQuery): Promise<Page<LedgerRow>> {
+    const owner = await findOwner(orgs, store.read, query.owner)
+    const page = await listLedger(store.read, owner.scope, query.limit ?? DEFAULT_LIMIT, query.cursor)
+    return { items: page.items.map(present), next: page.next }
+  }
+
+  /** A code that completes one checkout of its amount. Its text is in this answer only. */
+  async function createCode(call: Call<OperatorCaller>, input: NewCode): Promise<GrantCode> {
+    const forMs = input.valid_seconds === undefined ? CODE_MS : input.valid_seconds * 1000
+    const order = { amountCents: input.amount_cents, forMs, note: input.note ?? call.caller.reason }
+    const { code, expiresAt } = await moneyDesk.byHand.createCode(call, order)
+    return { object: 'grant_code', code, amount_cents: input.amount_cents, expires_at: iso(expiresAt) }
+  }
+
+  /** Caps on everything an owner spends; null removes one, what is left out stays. Throws 404. */
+  async function setCaps(call: Call<OperatorCaller>, { owner: ref, ...caps }: NewCaps): Promise<BillingLimits> {
+    const { scope } = await findOwner(orgs, store.read, ref)
+    const about = { action: 'billing.limits_updated', entityType: 'billing', entityId: null, scope } as const
+    return moneyDesk.limits.setCaps(scope, caps, (tx, fields) =>
+      audit.record(tx, call, { ...about, input: { fields } }),
+    )
+  }
+}
+
+const present = ({ id, at, kind, ref, amount, balance, note }: LedgerEntry): LedgerRow => ({
+  id,
+  at: iso(at),
+  kind,
+  ref,
+  amount_cents: microToCents(amount),
+  balance_cents: microToCents(balance),
+  note,
+})

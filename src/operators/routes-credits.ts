@@ -1,0 +1,52 @@
+import { Elysia } from 'elysia'
+import { BillingLimits } from '../billing/schema'
+import { answer, errors } from '../http/envelope'
+import { type operatorEdge, toOperatorCall } from '../http/operator-edge'
+import { pageFields } from '../kernel/page'
+import { checked, checkedQuery } from '../kernel/schema'
+import * as words from './schema'
+import * as books from './schema-credits'
+import type { OperatorService } from './service'
+
+type Edge = ReturnType<typeof operatorEdge>
+type Credits = Pick<OperatorService, 'credits' | 'books'>
+
+/** `/ops/v1/credits`: anyone's credit, and the books behind it (dx 2.16). */
+export const creditRoutes = ({ credits, books: desk }: Credits, edge: Edge) =>
+  new Elysia({ prefix: '/ops/v1/credits' })
+    .use(edge)
+    .get('', (context) => credits.balance(toOperatorCall(context), context.query.owner), {
+      query: checkedQuery(words.OwnerQuery),
+      response: { 200: answer(words.Balance), ...errors(404, 409) },
+    })
+    .post('', (context) => credits.grant(toOperatorCall(context), context.body), {
+      body: checked(words.NewGrant),
+      response: { 200: answer(words.Grant), ...errors(400, 404, 409) },
+    })
+    .post(
+      '/adjustments',
+      async (context) => {
+        const { owner, ...booked } = await desk.adjust(toOperatorCall(context), context.body)
+        return { ...(await credits.balanceOf(owner)), ...booked, object: 'credit_adjustment' as const }
+      },
+      {
+        body: checked(books.NewAdjustment),
+        response: { 200: answer(books.Adjustment), ...errors(400, 404, 409) },
+      },
+    )
+    .get(
+      '/ledger',
+      async (context) => {
+        const page = await desk.ledger(toOperatorCall(context), context.query)
+        return { entries: page.items, ...pageFields(page) }
+      },
+      { query: checkedQuery(books.LedgerQuery), response: { 200: answer(books.LedgerRows), ...errors(400, 404, 409) } },
+    )
+    .post('/codes', (context) => desk.createCode(toOperatorCall(context), context.body), {
+      body: checked(books.NewCode),
+      response: { 200: answer(books.GrantCode), ...errors(400) },
+    })
+    .put('/caps', (context) => desk.setCaps(toOperatorCall(context), context.body), {
+      body: checked(books.NewCaps),
+      response: { 200: answer(BillingLimits), ...errors(400, 404, 409) },
+    })

@@ -1,0 +1,63 @@
+import { LimitsPatch } from '../billing/schema'
+import { PageQuery } from '../kernel/page'
+import { nullable, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { Balance } from './schema'
+
+const Ref = t.String({ minLength: 1, maxLength: 320 })
+
+/** Body of `POST /ops/v1/credits/adjustments`: up or down, never below what running calls hold. */
+export const NewAdjustment = t.Object({
+  owner: Ref,
+  amount_cents: t.Number({ minimum: -1e12, maximum: 1e12 }),
+  note: t.Optional(t.String({ maxLength: 500 })),
+  idempotency_key: t.Optional(t.String({ pattern: '^[A-Za-z0-9\\-_.:]{1,200}$' })),
+})
+export type NewAdjustment = Static<typeof NewAdjustment>
+
+export const Adjustment = t.Object({
+  ...Balance.properties,
+  object: t.Literal('credit_adjustment'),
+  amount_cents: t.Number(),
+  ref: t.String(),
+  already: t.Boolean({ description: 'This reference had been booked before; nothing was changed' }),
+})
+export type Adjustment = Static<typeof Adjustment>
+
+export const LedgerQuery = t.Object({ ...PageQuery.properties, owner: t.Optional(Ref) })
+export type LedgerQuery = Static<typeof LedgerQuery>
+
+export const LedgerRow = t.Object({
+  id: t.Integer(),
+  at: Timestamp,
+  kind: t.String(),
+  ref: t.String(),
+  amount_cents: t.Number(),
+  balance_cents: t.Number({ description: 'After this row' }),
+  note: nullable(t.String()),
+})
+export type LedgerRow = Static<typeof LedgerRow>
+export const LedgerRows = pageOf('entries', LedgerRow)
+
+/** Body of `POST /ops/v1/credits/codes`. */
+export const NewCode = t.Object({
+  amount_cents: t.Integer({ minimum: 500, maximum: 1_000_000 }),
+  valid_seconds: t.Optional(t.Integer({ minimum: 60, maximum: 31_536_000 })),
+  note: t.Optional(t.String({ maxLength: 500 })),
+})
+export type NewCode = Static<typeof NewCode>
+
+export const GrantCode = t.Object({
+  object: t.Literal('grant_code'),
+  code: t.String({ description: 'Shown once; only its hash is kept' }),
+  amount_cents: t.Integer(),
+  expires_at: Timestamp,
+})
+export type GrantCode = Static<typeof GrantCode>
+
+/** Body of `PUT /ops/v1/credits/caps`. */
+export const NewCaps = t.Object({
+  owner: Ref,
+  daily_cap_cents: LimitsPatch.properties.daily_cap_cents,
+  monthly_cap_cents: LimitsPatch.properties.monthly_cap_cents,
+})
+export type NewCaps = Static<typeof NewCaps>
