@@ -80,8 +80,9 @@ function asksForStream(parsed: () => unknown): boolean {
 }
 
 /** The answer this request had before, byte for byte; undefined when it is to be run. */
-export function replayed({ exchange: { replay }, set }: Answering): string | undefined {
+export function replayed({ exchange: { replay, notes }, set }: Answering): string | undefined {
   if (!replay) return undefined
+  notes.idempotency = 'replayed'
   set.headers['x-idempotent-replay'] = 'true'
   return sent(set, replay.status, replay.body)
 }
@@ -91,16 +92,15 @@ export function answeredOnce({ exchange, set, responseValue }: Answering): strin
   const { ticket } = exchange
   if (!ticket) return undefined
   const text = ticket.answered()
-  if (text !== null) return sent(set, ticket.status, text)
-  set.headers['content-type'] = JSON_TYPE
-  return keptAlone(exchange, ticket, bodyOf(responseValue))
+  exchange.notes.idempotency = text === null ? 'kept alone' : 'kept with its effect'
+  return sent(set, ticket.status, text ?? keptAlone(exchange, ticket, bodyOf(responseValue)))
 }
 
 /** An answer without an effect of its own stands, whether or not it could be kept for the next time. */
 async function keptAlone({ notes }: Exchange, ticket: Ticket, answer: unknown): Promise<string> {
   const { text, keeping } = ticket.keepAlone(answer)
   await keeping.catch(() => {
-    notes.idempotency = 'the answer was not kept'
+    notes.idempotency = 'not kept'
   })
   return text
 }
@@ -108,12 +108,12 @@ async function keptAlone({ notes }: Exchange, ticket: Ticket, answer: unknown): 
 /** After a failure the key is free again; where that cannot be written down, the lease ends it. */
 export async function givenBack<T>({ ticket, notes }: Exchange, answer: T): Promise<T> {
   await ticket?.giveBack().catch(() => {
-    notes.idempotency = 'the key was not given back'
+    notes.idempotency = 'not given back'
   })
   return answer
 }
 
-function sent(set: Answering['set'], status: number, text: string): string {
+function sent<Text>(set: Answering['set'], status: number, text: Text): Text {
   set.status = status
   set.headers['content-type'] = JSON_TYPE
   return text

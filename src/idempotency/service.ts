@@ -1,6 +1,7 @@
 import type { Once } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { seal, open as unseal } from '../kernel/crypto'
+import { failpoint } from '../kernel/failpoint'
 import type { UserId } from '../kernel/ids'
 import type { Store, Tx } from '../kernel/store'
 import { stillRunning, takenOver, usedOtherwise } from './errors'
@@ -109,6 +110,7 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
       if (!(await rows.answer(tx, { user_id, key, request_id, status, body, expires_at }))) throw takenOver(key)
       tx.afterCommit(() => {
         answer = text
+        failpoint('answer_kept_before_ack')
         end()
       })
     }

@@ -5,6 +5,7 @@ export const FAILPOINTS = [
   'engine_first_byte',
   'engine_done_before_settle',
   'settle_commit_before_ack',
+  'answer_kept_before_ack',
   'migration_step',
   'recovery_step',
 ] as const

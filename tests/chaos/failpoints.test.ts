@@ -40,6 +40,7 @@ describe('a process that ends at a named instant', () => {
     'engine_first_byte',
     'engine_done_before_settle',
     'settle_commit_before_ack',
+    'answer_kept_before_ack',
   ])(
     '%s: loses nothing it acknowledged before',
     async (name) => {
@@ -53,6 +54,7 @@ describe('a process that ends at a named instant', () => {
         await rig.checkCopy()
       }
       await expectSound(rig)
+      if (name === 'answer_kept_before_ack') expect(rig.witness.replays()).toBeGreaterThan(0)
     },
     180_000,
   )

@@ -1,6 +1,7 @@
 import { eventually } from '../support/eventually'
-import { seededRandom } from '../support/random'
+import { type Random, seededRandom } from '../support/random'
 import { startUpstream } from '../support/upstream'
+import { CLIENTS } from './load'
 import { createRig, type Rig } from './rig'
 
 export type Report = {
@@ -19,6 +20,8 @@ type Options = { cycles: number; seed: number; onCycle?(report: Report): void }
 const CYCLES_A_FOLDER = 25
 /** A kill that comes before anything was acknowledged finds nothing: on a slow machine it waits for that. */
 const ACKS_A_CYCLE = 15
+/** One kill in so many is not left to chance: it comes between a commit and its answer. */
+const AIMED = 4
 /** So many kills in a hundred must fall between a commit and its answer, or nothing is known of them (I2). */
 export const REPLAYS_A_CYCLE = 20 / 100
 const KILL_AFTER_MS = { min: 100, max: 800 }
@@ -48,11 +51,13 @@ export async function runKills({ cycles, seed, onCycle = () => undefined }: Opti
 
   async function runFolder(rig: Rig, rounds: number): Promise<void> {
     for (let round = 0; round < rounds; round++) {
-      const server = await boot(rig)
+      const isAimed = round % AIMED === AIMED - 1
+      const server = await boot(rig, isAimed ? { SVC_FAILPOINT: aimedAt(random) } : {})
       await rig.checkLive(server, 'new')
       const before = rig.witness.acks()
       const busy = () => eventually(() => rig.witness.acks() - before >= ACKS_A_CYCLE)
-      await rig.load(server, random, Bun.sleep(random.between(KILL_AFTER_MS.min, KILL_AFTER_MS.max)).then(busy))
+      const timed = () => Bun.sleep(random.between(KILL_AFTER_MS.min, KILL_AFTER_MS.max)).then(busy)
+      await rig.load(server, random, isAimed ? server.exited : timed())
       await rig.checkCopy()
       upstream.reset()
       report.cycles += 1
@@ -63,12 +68,15 @@ export async function runKills({ cycles, seed, onCycle = () => undefined }: Opti
     if ((await last.stop()) !== 0) rig.violations.push('SIGTERM did not end the server with exit 0')
   }
 
-  async function boot(rig: Rig) {
-    const server = await rig.boot()
+  async function boot(rig: Rig, env: Record<string, string> = {}) {
+    const server = await rig.boot(env)
     report.bootMs.push(server.bootMs)
     return server
   }
 }
+
+/** After the retries of the last cycle, between the commit of an answer and the answer. */
+const aimedAt = (random: Random) => `answer_kept_before_ack:${CLIENTS + random.between(5, 60)}`
 
 /** The value below which a share of all lies. */
 export function percentile(values: readonly number[], share: number): number {

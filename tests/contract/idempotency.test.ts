@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'bun:test'
+import { eventually } from '../support/eventually'
+import { createWorld, type Person } from '../support/world'
+import { routesOf } from './matrix'
+
+const world = await createWorld({ config: { signup: 'open' } })
+const routes = await routesOf(world)
+const { body: document } = await world.send('GET', '/openapi.json')
+
+/** POSTs that take no Idempotency-Key, and why (contract 1.7). A new one is added here by hand, on purpose. */
+const WITHOUT: Record<string, string> = {
+  'POST /auth/signup': 'no credential, so there is no user a key could belong to',
+  'POST /auth/sessions': 'no credential, so there is no user a key could belong to',
+  'POST /billing/webhook': 'the processor retries by its own event id',
+}
+
+/** A request of each POST that takes one. Those whose making takes more are retried in the tests of their rooms. */
+const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unknown]>> = {
+  'POST /completions': async () => ['completions', { prompt: 'Once, please' }],
+  'POST /chat/completions': async () => ['chat/completions', { messages: [{ role: 'user', content: 'Once' }] }],
+  'POST /keys': async () => ['keys', { name: 'once' }],
+  'POST /keys/{id}/rotate': async (by) => [`keys/${(await by.send('POST', 'keys', {})).body.id}/rotate`, {}],
+  'POST /orgs': async () => ['orgs', { name: 'Once' }],
+  'POST /orgs/{id}/activate': async (by) => [`orgs/${await orgOf(by)}/activate`],
+  'POST /orgs/{id}/invitations': async (by) => [
+    `orgs/${await orgOf(by)}/invitations`,
+    { email: 'once@example.com', role: 'member' },
+  ],
+  'POST /billing/checkout': async () => ['billing/checkout', { amount_cents: 1_000 }],
+  'POST /billing/portal': async () => ['billing/portal', {}],
+}
+const IN_THEIR_ROOMS = [
+  'POST /invitations/{token}/accept',
+  'POST /rate-limits/request-increase',
+  'POST /rate-limits/requests/{id}/decision',
+]
+
+const orgOf = async (by: Person): Promise<string> => (await by.send('POST', 'orgs', { name: 'Once' })).body.id
+
+type Operation = { 'x-idempotent'?: boolean; parameters?: { name: string; in: string }[]; responses: object }
+const operationOf = ({ method, path }: { method: string; path: string }): Operation =>
+  document.paths[path][method.toLowerCase()]
+const takesKey = (route: (typeof routes)[number]) =>
+  operationOf(route).parameters?.some(
+    (parameter) => parameter.in === 'header' && parameter.name === 'Idempotency-Key',
+  ) ?? false
+
+describe('the document', () => {
+  test('declares the header on every POST but the named ones, and on nothing else', () => {
+    const posts = routes.filter(({ method }) => method === 'POST').map(({ name }) => name)
+    expect(
+      routes
+        .filter(takesKey)
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(posts.filter((name) => !(name in WITHOUT)).sort())
+    expect(routes.filter(takesKey).every((route) => '409' in operationOf(route).responses)).toBe(true)
+  })
+
+  test('has a request below for each of them', () => {
+    const known = [...Object.keys(REQUESTS), ...IN_THEIR_ROOMS].sort()
+    expect(
+      routes
+        .filter(takesKey)
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(known)
+  })
+})
+
+describe('every route that takes a key', () => {
+  test.each(Object.entries(REQUESTS))(
+    '%s keeps its answer with its effect, and replays it',
+    async (name, requestOf) => {
+      const ada = await world.person()
+      const [path, body] = await requestOf(ada)
+      const headers = { 'idempotency-key': `once-${name.length}` }
+      const first = await ada.send('POST', path, body, headers)
+      expect(first.status).toBeLessThan(300)
+      const again = await ada.send('POST', path, body, headers)
+      expect({ status: again.status, text: again.text }).toEqual({ status: first.status, text: first.text })
+      expect(again.headers.get('x-idempotent-replay')).toBe('true')
+      const { request_id } = first.body
+      const noted = () => world.logged.find((line) => line.includes(request_id) && line.includes('"idempotency"'))
+      expect(await eventually(noted)).toContain('"idempotency":"kept with its effect"')
+    },
+  )
+})

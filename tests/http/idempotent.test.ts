@@ -1,0 +1,128 @@
+import { expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import type { Exchange } from '../../src/http/context'
+import { guard, toCall } from '../../src/http/guard'
+import { createOnceReader, createOnceTable, givenBack } from '../../src/http/idempotent'
+import { createIdempotency, kept } from '../../src/idempotency'
+import { newRequestId } from '../../src/kernel/ids'
+import { checked, described, t } from '../../src/kernel/schema'
+import { keyCaller } from '../support/callers'
+import { fakeClock } from '../support/clock'
+import { openTestStore } from '../support/store'
+
+const store = await openTestStore()
+const idempotency = createIdempotency({ store, clock: fakeClock(), masterKey: new Uint8Array(32).fill(1) })
+const caller = keyCaller()
+let runs = 0
+
+let ruleOf: ReturnType<typeof createOnceTable> = () => undefined
+const Order = checked(t.Object({ fail: t.Optional(t.Boolean()), stream: t.Optional(t.Boolean()) }))
+const created = { 201: described(t.Object({ run: t.Number() })) }
+const app = new Elysia()
+  .decorate('exchange', null as unknown as Exchange)
+  .onRequest((context) => {
+    const { request } = context
+    const { pathname: path } = new URL(request.url)
+    context.exchange = {
+      caller,
+      requestId: newRequestId(),
+      method: request.method,
+      path,
+      notes: {},
+      ticket: null,
+      replay: null,
+    } as unknown as Exchange
+  })
+  .onError(({ exchange, set }) => {
+    set.status = 500
+    return exchange.ticket ? givenBack(exchange, { error: 'failed' }) : { error: 'failed' }
+  })
+  .use(guard(createOnceReader({ idempotency, ruleOf: (method, route) => ruleOf(method, route) })))
+  .post('/alone', ({ status }) => status(201, { run: ++runs }), {
+    ...{ signedIn: true, idempotent: true, response: created },
+  })
+  .post(
+    '/with-body/:id',
+    async (context) => {
+      if (context.body.fail) throw new Error('before the effect')
+      const answer = await store.write((tx) => kept(tx, toCall(context), { run: ++runs }))
+      return context.status(201, answer)
+    },
+    { signedIn: true, idempotent: true, body: Order, response: created, detail: { 'x-streams': true } as object },
+  )
+  .post(
+    '/late-failure',
+    async (context) => {
+      await store.write((tx) => kept(tx, toCall(context), { run: ++runs }))
+      throw new Error('after the effect')
+    },
+    { signedIn: true, idempotent: true, response: created },
+  )
+  .post('/without', () => ({ run: ++runs }), { signedIn: true })
+ruleOf = createOnceTable(app.routes as never)
+
+let keys = 0
+const newKey = () => `key-${++keys}`
+async function post(path: string, key: string, body?: object) {
+  const response = await app.handle(
+    new Request(`http://localhost${path}`, {
+      method: 'POST',
+      headers: { 'idempotency-key': key, ...(body ? { 'content-type': 'application/json' } : {}) },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    }),
+  )
+  return {
+    status: response.status,
+    text: await response.text(),
+    type: response.headers.get('content-type'),
+    isReplay: response.headers.has('x-idempotent-replay'),
+  }
+}
+
+test('an answer that no unit of work took along is kept all the same', async () => {
+  const key = newKey()
+  const first = await post('/alone', key)
+  expect(first).toMatchObject({ status: 201, type: 'application/json;charset=utf-8', isReplay: false })
+  expect(await post('/alone', key)).toEqual({ ...first, isReplay: true })
+})
+
+test('an effect takes its answer along', async () => {
+  const key = newKey()
+  const first = await post('/with-body/1', key, {})
+  expect(first).toMatchObject({ status: 201, isReplay: false })
+  expect(await post('/with-body/1', key, {})).toEqual({ ...first, isReplay: true })
+  expect((await post('/with-body/2', key, {})).status).toBe(500)
+})
+
+test('a failure before the effect leaves the key free', async () => {
+  const key = newKey()
+  expect((await post('/with-body/1', key, { fail: true })).status).toBe(500)
+  expect(await post('/with-body/1', key, {})).toMatchObject({ status: 201, isReplay: false })
+})
+
+test('H10 a failure after the effect is told once; the retry gets the completed answer, and there is no second effect', async () => {
+  const key = newKey()
+  expect((await post('/late-failure', key)).status).toBe(500)
+  const before = runs
+  expect(await post('/late-failure', key)).toMatchObject({ status: 201, isReplay: true })
+  expect(runs).toBe(before)
+})
+
+test('a body that asks for a stream has no key, on a route that streams', async () => {
+  const key = newKey()
+  const bodies = [await post('/with-body/1', key, { stream: true }), await post('/with-body/1', key, { stream: true })]
+  expect(bodies.map(({ isReplay }) => isReplay)).toEqual([false, false])
+  expect(bodies[0]!.text).not.toBe(bodies[1]!.text)
+})
+
+test('a route that is not switched on runs each time', async () => {
+  const key = newKey()
+  expect((await post('/without', key)).text).not.toBe((await post('/without', key)).text)
+})
+
+test('a route that is switched on declares one success', () => {
+  const routes = [
+    { method: 'POST', path: '/two', hooks: { detail: { 'x-idempotent': true }, response: { 200: {}, 201: {} } } },
+  ]
+  expect(() => createOnceTable(routes)).toThrow('/two is idempotent and does not declare one success')
+})
