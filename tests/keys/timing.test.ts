@@ -5,7 +5,7 @@ import { openTestStore } from '../support/store'
 import { createWorld } from './world'
 
 const store = await openTestStore()
-const SAMPLES = 1_500
+const SAMPLES = 5_000
 
 const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1]!
 
@@ -29,5 +29,5 @@ test('a key that is almost right takes as long as one that is not (I26)', async 
     }
   }
   const ratio = median(took.near) / median(took.far)
-  expect(ratio).toBeWithin(0.8, 1.25)
-})
+  expect(ratio).toBeWithin(0.95, 1.05)
+}, 60_000)

@@ -1,18 +1,29 @@
 import type { World } from '../support/world'
 
-/** One request on the operator plane of a world, as svc-admin would send it. */
-export const operatorSender =
-  (world: World) =>
+type Plane = { handle(request: Request): Response | Promise<Response> }
+
+/** One request on the operator plane of a world, as svc-admin would send it over the socket. */
+export const operatorSender = (world: World) => senderOn(world.app.ops, {})
+
+/** The same over TCP, with an operator key; null for none. The world needs `opsListen`. */
+export const remoteSender = (world: World, key: string | null) => {
+  const { remoteOps } = world.app
+  if (!remoteOps) throw new Error('this world serves no operators elsewhere')
+  return senderOn(remoteOps, key === null ? {} : { authorization: `Bearer ${key}` })
+}
+
+const senderOn =
+  (plane: Plane, standing: Record<string, string>) =>
   async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
     const framing: Record<string, string> =
       text === undefined ? {} : { 'content-type': 'application/json', 'content-length': `${text.length}` }
     const request = new Request(`http://localhost${path.startsWith('/') ? '' : '/ops/v1/'}${path}`, {
       method,
-      headers: { ...framing, ...headers },
+      headers: { ...framing, ...standing, ...headers },
       ...(text === undefined ? {} : { body: text }),
     })
-    const response = await world.app.ops.handle(request)
+    const response = await plane.handle(request)
     const answer = await response.text()
     const isJson = response.headers.get('content-type')?.startsWith('application/json')
     return {
