@@ -77,7 +77,8 @@ function toRequest({
   }
 }
 
+/** Engines refuse a part of no words, so a picture that comes alone goes alone. */
 const withImages = (prompt: string, images: Task['images']): Part[] => [
   ...images.map(({ mimeType, base64 }): Part => ({ type: 'image', mimeType, base64 })),
-  { type: 'text', text: prompt },
+  ...(prompt.trim() ? [{ type: 'text' as const, text: prompt }] : []),
 ]

@@ -11,7 +11,7 @@ import type { ChatMessage, ChatOrder } from './schema'
  */
 export function askFromChat(order: ChatOrder): Ask {
   if (order.metadata) assertMetadata(order.metadata)
-  const last = order.messages.findLastIndex((message) => message.role === 'user' && !isBlank(textOf(message)))
+  const last = order.messages.findLastIndex((message) => message.role === 'user' && asks(message))
   const question = order.messages[last]
   if (!question) throw emptyPrompt()
   const system = order.messages.filter(({ role }) => role === 'system' || role === 'developer').map(textOf)
@@ -44,6 +44,9 @@ export function askFromChat(order: ChatOrder): Ask {
     warnings: [],
   }
 }
+
+/** A picture without a word asks, too. */
+const asks = (message: ChatMessage): boolean => !isBlank(textOf(message)) || imagesOf(message).length > 0
 
 /** The engine a client names; unknown names fall back to auto (contract 4). */
 function engineOf(model: string | null | undefined): { id: string; mode: Ask['mode'] } | null {

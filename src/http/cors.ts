@@ -1,11 +1,22 @@
+/** What a page may read of an answer besides its body: every header of ours that the contract names. */
+export const EXPOSED_HEADERS = [
+  'X-Request-Id',
+  'Retry-After',
+  ...['Limit-Requests', 'Remaining-Requests', 'Reset-Requests'].map((name) => `X-Ratelimit-${name}`),
+  ...['Limit-Tokens', 'Remaining-Tokens', 'Reset-Tokens'].map((name) => `X-Ratelimit-${name}`),
+  'X-Cache',
+  'X-Idempotent-Replay',
+  'X-Has-More',
+  'X-Next-Cursor',
+  'Link',
+].join(', ')
+
 /** Echoes an origin only when it is among those the key allows; otherwise says nothing (contract 1.1). */
 export function corsHeaders(origin: string | null, allowed: readonly string[]): Record<string, string> {
   if (!origin || !allowed.includes(origin)) return {}
   return {
     'access-control-allow-origin': origin,
-    'access-control-expose-headers':
-      'X-Request-Id, Retry-After, X-Ratelimit-Limit-Requests, X-Ratelimit-Remaining-Requests, X-Ratelimit-Reset-Requests, ' +
-      'X-Ratelimit-Limit-Tokens, X-Ratelimit-Remaining-Tokens, X-Ratelimit-Reset-Tokens, X-Idempotent-Replay, Link',
+    'access-control-expose-headers': EXPOSED_HEADERS,
     vary: 'Origin',
   }
 }

@@ -10,7 +10,7 @@ import { SchemaRefusal, type Standard, type TSchema } from '../kernel/schema'
 import type { AccessLog } from './access-log'
 import { assertBodyHeaders, payloadTooLarge } from './body'
 import type { Exchange } from './context'
-import { corsHeaders } from './cors'
+import { corsHeaders, EXPOSED_HEADERS } from './cors'
 import { errorHeaders, statusOf, toEnvelope } from './envelope'
 import { givenBack } from './idempotent'
 import { validationError } from './validation'
@@ -151,6 +151,7 @@ function preflight({ headers, url }: Request, { methodsOf }: Routes): Record<str
     'access-control-allow-origin': origin,
     'access-control-allow-methods': asked,
     'access-control-allow-headers': 'authorization, content-type, idempotency-key, cache-control',
+    'access-control-expose-headers': EXPOSED_HEADERS,
     'access-control-max-age': '600',
     vary: 'Origin',
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
+import { expectedChat } from '../support/expected-chat'
 
 const { world, upstream } = await createUpstreamWorld()
 const ada = await world.person()
@@ -13,30 +14,7 @@ describe('POST /chat/completions (contract 4)', () => {
   test('answers every member the contract names', async () => {
     const { status, headers, body } = await chat({ messages: [user()] })
     expect(status).toBe(200)
-    expect(body).toEqual({
-      id: expect.stringMatching(/^chatcmpl_\w{24}$/),
-      object: 'chat.completion',
-      created: expect.any(Number),
-      model: 'svc-1-flash',
-      choices: [
-        {
-          index: 0,
-          message: { role: 'assistant', content: 'Hello from the scripted upstream.' },
-          finish_reason: 'stop',
-        },
-      ],
-      usage: { prompt_tokens: 11, completion_tokens: 5, total_tokens: 16 },
-      svc_metadata: {
-        mode: 'auto',
-        resolved_mode: 'fast',
-        tools_used: [],
-        artifacts: [],
-        engine: 'svc-core',
-        cost_cents: expect.any(Number),
-        conversation_id: null,
-      },
-      request_id: headers.get('x-request-id'),
-    })
+    expect(body).toEqual(expectedChat(headers.get('x-request-id'), null))
   })
 
   test('sends the last user message as prompt, system messages as one, earlier turns as context', async () => {
@@ -92,6 +70,19 @@ describe('POST /chat/completions (contract 4)', () => {
       ],
     })
     expect(sent().at(-1)).toEqual({ role: 'user', content: 'one\ntwo' })
+  })
+
+  test('a picture without a word is a question', async () => {
+    const url = 'data:image/png;base64,iVBORw0KGgo='
+    const picture = { type: 'image_url', image_url: { url } }
+    for (const content of [[picture], [picture, { type: 'text', text: ' ' }]]) {
+      const { status, body } = await chat({
+        messages: [user('before'), { role: 'assistant', content: 'yes' }, user(content)],
+      })
+      expect(status).toBe(200)
+      expect(body.svc_metadata.resolved_mode).toBe('vision')
+      expect(sent().at(-1)).toEqual({ role: 'user', content: [{ type: 'image_url', image_url: { url } }] })
+    }
   })
 
   test('takes pictures from parts and becomes vision', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { expectedChat } from '../support/expected-chat'
 import { joinDeltas, readFrames } from '../support/frames'
 import { createUpstreamWorld, freshPrompt } from './upstream-world'
 
@@ -12,30 +13,7 @@ describe('format compat (contract 2.4)', () => {
       format: 'compat',
       metadata: { a: 1 },
     })
-    expect(body).toEqual({
-      id: expect.stringMatching(/^chatcmpl_\w{24}$/),
-      object: 'chat.completion',
-      created: expect.any(Number),
-      model: 'svc-1-flash',
-      choices: [
-        {
-          index: 0,
-          message: { role: 'assistant', content: 'Hello from the scripted upstream.' },
-          finish_reason: 'stop',
-        },
-      ],
-      usage: { prompt_tokens: 11, completion_tokens: 5, total_tokens: 16 },
-      svc_metadata: {
-        mode: 'auto',
-        resolved_mode: 'fast',
-        tools_used: [],
-        artifacts: [],
-        engine: 'svc-core',
-        cost_cents: expect.any(Number),
-        conversation_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      },
-      request_id: headers.get('x-request-id'),
-    })
+    expect(body).toEqual(expectedChat(headers.get('x-request-id'), expect.stringMatching(/^[0-9a-f-]{36}$/)))
     expect(Number.isInteger(body.created)).toBe(true)
   })
 

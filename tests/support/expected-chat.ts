@@ -1,0 +1,27 @@
+import { expect } from 'bun:test'
+
+/** A whole chat completion of the scripted upstream (contract 4), with the id of the conversation it belongs to. */
+export const expectedChat = (requestId: string | null, conversationId: unknown) => ({
+  id: expect.stringMatching(/^chatcmpl_\w{24}$/),
+  object: 'chat.completion',
+  created: expect.any(Number),
+  model: 'svc-1-flash',
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content: 'Hello from the scripted upstream.' },
+      finish_reason: 'stop',
+    },
+  ],
+  usage: { prompt_tokens: 11, completion_tokens: 5, total_tokens: 16 },
+  svc_metadata: {
+    mode: 'auto',
+    resolved_mode: 'fast',
+    tools_used: [],
+    artifacts: [],
+    engine: 'svc-core',
+    cost_cents: expect.any(Number),
+    conversation_id: conversationId,
+  },
+  request_id: requestId,
+})
