@@ -96,6 +96,16 @@ test.each([
     `UPDATE audit_events SET input = '{"prompt_sha256":"x"}' WHERE action = 'completion.created'`,
     /the answer to x was made \d+ times/,
   ],
+  [
+    'a key off the record',
+    "DELETE FROM audit_events WHERE action = 'key.created'",
+    /key.created: .* happened 1 times and is on the record 0/,
+  ],
+  [
+    'a row without its effect',
+    'UPDATE api_keys SET revoked_at = 1 WHERE id = (SELECT min(id) FROM api_keys)',
+    /key.revoked: .* happened 1 times and is on the record 0/,
+  ],
   ['sums that disagree', 'UPDATE holds SET settled_amount = 0', /charged \d+, used \d+, settled 0/],
 ])('sees %s', (_, sql, expected) => {
   expect(inspectCopy(tampered(sql), rig.witness).join('\n')).toMatch(expected)
