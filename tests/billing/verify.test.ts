@@ -91,7 +91,9 @@ describe('the ledger', () => {
     ['a claim above the balance', { balance: 5, held: 6 }],
   ])('the database itself refuses %s', async (_what, row) => {
     await expect(
-      store.write(async (tx) => void (await tx.insert(tx.of(wallets)).values({ id: 'user:bad', ...row }))),
+      store.write(
+        async (tx) => void (await tx.insert(tx.of(wallets)).values({ id: 'user:bad', capped: false, ...row })),
+      ),
     ).rejects.toThrow()
   })
 })

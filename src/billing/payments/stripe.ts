@@ -126,6 +126,14 @@ export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }:
     }
   }
 
+  /** A dispute says which payment it is about; only the payment says which purchase. Throws 503. */
+  async function found<T extends { purchaseId: string | null; payment: string | null }>(event: T): Promise<T> {
+    const { purchaseId, payment } = event
+    if (purchaseId || !payment) return event
+    const { metadata } = await asking(({ stripe }) => stripe.paymentIntents.retrieve(payment))
+    return { ...event, purchaseId: metadata.purchase_id ?? null }
+  }
+
   async function readEvent(body: Uint8Array, signature: string | null) {
     if (!signature || !webhookSecret) return null
     const { stripe, errors } = await connect()
@@ -135,7 +143,8 @@ export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }:
       const event = await webhooks.constructEventAsync(
         ...([text, signature, webhookSecret, TOLERANCE_S, undefined, clock.now()] as const),
       )
-      return toPaymentEvent(event)
+      const read = toPaymentEvent(event)
+      return read.about === 'refund' || read.about === 'dispute' ? await found(read) : read
     } catch (error) {
       if (error instanceof errors.StripeSignatureVerificationError || error instanceof SyntaxError) return null
       throw error

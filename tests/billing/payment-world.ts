@@ -1,0 +1,49 @@
+import { afterAll } from 'bun:test'
+import type { Clock } from '../../src/kernel/clock'
+import { startStripe } from '../support/stripe'
+import { createWorld, type Person } from '../support/world'
+
+/** The whole product with the `stripe` driver, its API scripted on loopback. */
+export async function createPaymentWorld(clock?: Clock) {
+  const stripe = startStripe()
+  afterAll(() => void stripe.stop())
+  const config = {
+    paymentProvider: 'stripe' as const,
+    stripeSecretKey: 'sk_test_scripted',
+    stripeWebhookSecret: stripe.webhookSecret,
+    stripeBaseUrl: stripe.url,
+  }
+  const world = await createWorld({ config, ...(clock ? { clock } : {}) })
+  const { billing, moneyDesk, audit } = world.app.container
+
+  const deliver = (payload: string, signature: string | null) =>
+    world.send('POST', 'billing/webhook', payload, {
+      'content-type': 'application/json',
+      ...(signature ? { 'stripe-signature': signature } : {}),
+    })
+
+  return {
+    ...world,
+    stripe,
+    moneyDesk,
+    deliver,
+    /** Signs an event and delivers it. */
+    async tell(type: string, object: object, more: Parameters<typeof stripe.event>[2] = {}) {
+      const { payload, signature } = await stripe.event(type, object, { at: world.clock.now(), ...more })
+      return deliver(payload, signature)
+    },
+    async checkout(person: Person, amount_cents = 500, more: object = {}) {
+      const { status, body } = await person.send('POST', 'billing/checkout', { amount_cents, ...more })
+      if (status !== 200) throw new Error(`checkout answered ${status}: ${JSON.stringify(body)}`)
+      return body as { checkout_id: string; checkout_url: string; scope: string }
+    },
+    centsOf: async (person: Person) =>
+      (await billing.balance(world.app.store.read, ownerOf(person))).balance / 1_000_000,
+    actionsOf: async (person: Person) => {
+      const { items } = await audit.list(world.app.store.read, ownerOf(person), { limit: 100 })
+      return items.map(({ action }) => action)
+    },
+  }
+}
+
+export const ownerOf = ({ orgId, userId }: Person) => (orgId ? (`org:${orgId}` as const) : (`user:${userId}` as const))

@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { charge, dispute, session } from '../support/stripe'
+import { createPaymentWorld } from './payment-world'
+
+const world = await createPaymentWorld()
+const { stripe, tell, deliver, checkout, centsOf, actionsOf } = world
+
+describe('a checkout', () => {
+  test('asks the processor for just that sum, once, and says where to pay', async () => {
+    const ada = await world.person({ cents: 0 })
+    const made = await checkout(ada, 1_234, { success_url: 'https://shop.example.com/ok' })
+    expect(made).toMatchObject({
+      checkout_url: expect.stringContaining('https://pay.example.com/c/cs_'),
+      scope: 'user',
+    })
+    const { params, key } = stripe.of('/v1/checkout/sessions').at(-1)!
+    expect(params).toMatchObject({
+      mode: 'payment',
+      client_reference_id: made.checkout_id,
+      'line_items[0][price_data][unit_amount]': '1234',
+      'line_items[0][price_data][currency]': 'usd',
+      'payment_intent_data[metadata][purchase_id]': made.checkout_id,
+      success_url: 'https://shop.example.com/ok',
+    })
+    expect(params.cancel_url).toEndWith(`/billing/checkout/${made.checkout_id}`)
+    expect(key).toBe(`svc-checkout-${made.checkout_id}`)
+    expect(await centsOf(ada)).toBe(0)
+  })
+
+  test('makes one customer for an owner', async () => {
+    const before = stripe.of('/v1/customers').length
+    const ada = await world.person()
+    await checkout(ada)
+    await checkout(ada)
+    expect(stripe.of('/v1/customers').length).toBe(before + 1)
+    expect(stripe.of('/v1/customers').at(-1)!.params['metadata[owner]']).toBe(`user:${ada.userId}`)
+  })
+
+  test('is 503 when the processor is away, and nothing waits for it', async () => {
+    const ada = await world.person()
+    stripe.fail('/v1/checkout/sessions', { status: 500 }, 3)
+    const { status, body } = await ada.send('POST', 'billing/checkout', { amount_cents: 500 })
+    expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'service_unavailable' })
+    expect(body.error.message).not.toMatch(/stripe/i)
+  })
+
+  test.each([
+    ['too little', 499],
+    ['too much', 1_000_001],
+    ['not whole', 500.5],
+    ['words', '500'],
+    ['nothing', undefined],
+  ])('of %s is 400', async (_what, amount_cents) => {
+    const ada = await world.person()
+    expect((await ada.send('POST', 'billing/checkout', { amount_cents })).status).toBe(400)
+  })
+})
+
+describe('what the processor says', () => {
+  test('a paid checkout adds its credit, and is on the record', async () => {
+    const ada = await world.person({ cents: 0 })
+    const { checkout_id } = await checkout(ada)
+    const reply = await tell('checkout.session.completed', session(checkout_id, 500))
+    expect(reply.body).toMatchObject({ received: true })
+    expect(await centsOf(ada)).toBe(500)
+    expect(await actionsOf(ada)).toContain('credits.purchased')
+  })
+
+  test('the same event a hundred times at once adds it once', async () => {
+    const ada = await world.person({ cents: 0 })
+    const { checkout_id } = await checkout(ada)
+    const { payload, signature } = await stripe.event('checkout.session.completed', session(checkout_id, 500))
+    const replies = await Promise.all(Array.from({ length: 100 }, () => deliver(payload, signature)))
+    expect(replies.every(({ status }) => status === 200)).toBe(true)
+    expect(await centsOf(ada)).toBe(500)
+  })
+
+  test('a method that pays days later adds nothing before it has', async () => {
+    const ada = await world.person({ cents: 0 })
+    const { checkout_id } = await checkout(ada)
+    await tell('checkout.session.completed', session(checkout_id, 500, { payment_status: 'unpaid' }))
+    expect(await centsOf(ada)).toBe(0)
+    await tell('checkout.session.async_payment_succeeded', session(checkout_id, 500))
+    expect(await centsOf(ada)).toBe(500)
+  })
+
+  test.each([
+    ['another sum', { amount_total: 501 }],
+    ['another currency', { currency: 'jpy' }],
+  ])('a payment of %s than was ordered adds nothing, and is on the record', async (_what, more) => {
+    const ada = await world.person({ cents: 0 })
+    const { checkout_id } = await checkout(ada)
+    expect((await tell('checkout.session.completed', session(checkout_id, 500, more))).status).toBe(200)
+    expect(await centsOf(ada)).toBe(0)
+    expect(await actionsOf(ada)).toContain('credits.purchase_refused')
+  })
+
+  test('about something that was not bought here means nothing', async () => {
+    for (const id of ['someone-elses', crypto.randomUUID()]) {
+      expect((await tell('checkout.session.completed', session(id, 500))).status).toBe(200)
+    }
+    expect((await tell('customer.created', { id: 'cus_1' })).status).toBe(200)
+  })
+})
+
+describe('money that goes back', () => {
+  test('a refund takes out what is there, and new credit first pays what is still owed', async () => {
+    const ada = await world.person({ cents: 0 })
+    const first = await checkout(ada, 1_000)
+    await tell('checkout.session.completed', session(first.checkout_id, 1_000))
+    const { billing } = world.app.container
+    const spent = { owner: `user:${ada.userId}` as const, amount: -700_000_000, ref: `spent-${ada.userId}`, note: null }
+    await world.app.store.write((tx) => billing.adjust(tx, spent))
+    await tell('charge.refunded', charge(first.checkout_id, 400))
+    expect(await centsOf(ada)).toBe(0)
+    const second = await checkout(ada, 500)
+    await tell('checkout.session.completed', session(second.checkout_id, 500))
+    expect(await centsOf(ada)).toBe(400)
+  })
+
+  test('a dispute that is won gives back what it took', async () => {
+    const ada = await world.person({ cents: 0 })
+    const { checkout_id } = await checkout(ada)
+    await tell('checkout.session.completed', session(checkout_id, 500))
+    const now = Date.now()
+    await tell('charge.dispute.created', dispute(checkout_id, 500, 'needs_response'), { at: now })
+    expect(await centsOf(ada)).toBe(0)
+    await tell('charge.dispute.closed', dispute(checkout_id, 500, 'won'), { at: now + 2_000, signedAt: now })
+    expect(await centsOf(ada)).toBe(500)
+    expect(await actionsOf(ada)).toEqual(expect.arrayContaining(['credits.refunded', 'credits.restored']))
+  })
+
+  test('in any order, and told twice, the events of one checkout end in the same balance', async () => {
+    const at = Date.now()
+    const eventsOf = (id: string) => [
+      { type: 'checkout.session.completed', object: session(id, 1_000), at },
+      { type: 'payment_intent.succeeded', object: intent(id, 1_000), at },
+      { type: 'charge.refunded', object: charge(id, 100), at: at + 1_000 },
+      { type: 'charge.refunded', object: charge(id, 300), at: at + 2_000 },
+      { type: 'charge.dispute.created', object: dispute(id, 200, 'needs_response'), at: at + 3_000 },
+      { type: 'charge.dispute.closed', object: dispute(id, 200, 'won'), at: at + 5_000 },
+      { type: 'checkout.session.expired', object: session(id, 1_000), at: at + 6_000 },
+    ]
+    const orders = fc.shuffledSubarray([0, 1, 2, 3, 4, 5, 6, 0, 3, 5], { minLength: 10, maxLength: 10 })
+    await fc.assert(
+      fc.asyncProperty(orders, async (order) => {
+        const ada = await world.person({ cents: 0 })
+        const { checkout_id } = await checkout(ada, 1_000)
+        const events = await Promise.all(
+          eventsOf(checkout_id).map((each) => stripe.event(each.type, each.object, { at: each.at, signedAt: at })),
+        )
+        for (const index of order)
+          expect((await deliver(events[index]!.payload, events[index]!.signature)).status).toBe(200)
+        expect(await centsOf(ada)).toBe(700)
+      }),
+      { numRuns: 20 },
+    )
+  })
+})
+
+test('and the books hold', async () => {
+  expect(await world.app.container.billing.verify(world.app.store.read)).toEqual([])
+})
+
+const intent = (id: string, cents: number) => ({
+  id: `pi_of_${id}`,
+  object: 'payment_intent',
+  metadata: { purchase_id: id },
+  amount_received: cents,
+  currency: 'usd',
+})
