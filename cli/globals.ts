@@ -16,6 +16,7 @@ export const GLOBAL_FLAGS = {
   watch: { ...flag('repeat a read; --watch=5s sets the pause, otherwise 2s'), short: 'w' },
   org: { ...text('ORG', 'act inside one org: id, slug or name'), env: 'SVC_ORG' },
   yes: { ...flag('answer a confirmation with yes'), short: 'y' },
+  confirm: text('NAME', 'answer a severe confirmation: the name of what will be gone'),
   dryRun: flag('print what would change and change nothing'),
   exitCode: flag('with --dry-run: exit 10 when there are changes'),
   reason: text('TEXT', 'why, for the audit record'),

@@ -6,13 +6,18 @@ import { usageFailure } from './failure'
 export type Prompt = {
   /** True when the person said yes. @throws CommandFailed 2 when nobody may be asked: "add --yes". */
   confirm(question: string): boolean
+  /**
+   * True when the person typed the name of what will be gone, or gave it as `--confirm`; `--yes` is not enough.
+   * @throws CommandFailed 2 when nobody may be asked: "add --confirm NAME"
+   */
+  confirmName(question: string, name: string): boolean
   /** A line typed without echo. @throws CommandFailed 2 when nobody may be asked. */
   secret(label: string, instead: string): string
 }
 
-type Options = { yes: boolean; mayAsk: boolean; terminal?: string }
+type Options = { yes: boolean; named?: string | undefined; mayAsk: boolean; terminal?: string }
 
-export function createPrompt({ yes, mayAsk, terminal = '/dev/tty' }: Options): Prompt {
+export function createPrompt({ yes, named, mayAsk, terminal = '/dev/tty' }: Options): Prompt {
   const ask = <T>(instead: string, conversation: (tty: number) => T): T => {
     const tty = mayAsk ? openTerminal(terminal) : null
     if (tty === null) throw usageFailure('This asks a question, and there is nobody to ask.', instead)
@@ -24,6 +29,11 @@ export function createPrompt({ yes, mayAsk, terminal = '/dev/tty' }: Options): P
   }
   return {
     confirm: (question) => yes || ask('add --yes', (tty) => isYes(say(tty, `${clean(question)} [y/N] `))),
+    confirmName: (question, name) => {
+      if (named !== undefined) return named === name
+      const words = `${clean(question)}\nType ${clean(name)} to go on: `
+      return ask(`add --confirm ${clean(name)}`, (tty) => say(tty, words).trim() === name)
+    },
     secret: (label, instead) => ask(instead, (tty) => hidden(tty, label)),
   }
 }

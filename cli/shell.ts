@@ -35,6 +35,8 @@ export type Shell = {
   planned(sentence: string): boolean
   /** Asks before a moderate change. @throws CommandFailed when the answer is no. */
   confirm(question: string): void
+  /** Asks before a severe change, for the name of what will be gone. @throws CommandFailed when it is another. */
+  confirmName(question: string, name: string): void
   /** What the process will exit with when nothing fails. */
   exitCode: number
 }
@@ -66,7 +68,11 @@ export function createShell(world: World, globals: Globals, command: Command, co
     exitCode: EXIT.done,
     print: createPrinter(io, printStyleOf(globals, io, world.clock.now())),
     paint: paintFor(usesColor(globals, io.outIsTty, world.env)),
-    prompt: createPrompt({ yes: globals.yes === true, mayAsk: mayAsk(globals, io, world.env) }),
+    prompt: createPrompt({
+      yes: globals.yes === true,
+      named: globals.confirm,
+      mayAsk: mayAsk(globals, io, world.env),
+    }),
     connect: () => {
       connection ??= world.open(shell, command)
       return connection
@@ -84,12 +90,15 @@ export function createShell(world: World, globals: Globals, command: Command, co
       if (globals.exitCode) shell.exitCode = EXIT.wouldChange
       return true
     },
-    confirm: (question) => {
-      if (shell.prompt.confirm(question)) return
-      throw new CommandFailed({ exitCode: EXIT.failed, code: 'not_confirmed', message: 'Nothing was changed.' })
-    },
+    confirm: (question) => goOnIf(shell.prompt.confirm(question)),
+    confirmName: (question, name) => goOnIf(shell.prompt.confirmName(question, name)),
   }
   return shell
+}
+
+function goOnIf(isConfirmed: boolean): void {
+  if (isConfirmed) return
+  throw new CommandFailed({ exitCode: EXIT.failed, code: 'not_confirmed', message: 'Nothing was changed.' })
 }
 
 const asciiIo = (io: Io): Io => ({ ...io, out: (line) => io.out(toAscii(line)), err: (line) => io.err(toAscii(line)) })

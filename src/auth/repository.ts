@@ -1,5 +1,5 @@
-import { and, asc, eq, inArray, lt, sql } from 'drizzle-orm'
-import type { SessionId } from '../kernel/ids'
+import { and, asc, desc, eq, gt, inArray, lt, sql } from 'drizzle-orm'
+import type { SessionId, UserId } from '../kernel/ids'
 import { command, query, type Reader, type Tx } from '../kernel/store'
 import { type SessionRow, sessions } from './table'
 
@@ -23,6 +23,13 @@ export const sessionRepository = {
 
   async insert(tx: Tx, row: SessionRow): Promise<void> {
     await tx.insert(tx.of(sessions)).values(row)
+  },
+
+  /** Those of a user that are open at that moment, last used first. */
+  async openOf(db: Reader, userId: UserId, now: number): Promise<SessionRow[]> {
+    const table = db.of(sessions)
+    const open = and(eq(table.user_id, userId), gt(table.expires_at, now))
+    return db.select().from(table).where(open).orderBy(desc(table.last_seen_at), asc(table.id))
   },
 
   /** The hash of the token that no longer works, or null when the session was gone already. */

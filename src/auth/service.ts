@@ -1,5 +1,5 @@
 import type { AuditLog } from '../audit'
-import type { Call, OwnerScope, SessionCaller } from '../kernel/caller'
+import type { Call, OperatorCaller, OwnerScope, SessionCaller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import type { Store, Tx } from '../kernel/store'
 import { normalizeEmail, type OrgService, type UserRow } from '../orgs'
@@ -13,6 +13,14 @@ export type AuthService = ReturnType<typeof createAuth>
 
 /** A call by someone who has not said who they are yet. */
 export type Visit = Omit<Call, 'caller'> & { readonly ip: string }
+
+/** What an operator says of an account. */
+export type NewAccount = {
+  email: string
+  name?: string | null
+  password: string
+  platformRole?: UserRow['platform_role']
+}
 
 type Deps = {
   store: Store
@@ -29,7 +37,7 @@ type Deps = {
 
 /** Accounts as their people use them: sign up, sign in, sign out, who am I (contract 1.2). */
 export function createAuth({ store, audit, orgs, sessions, passwords, attempts, signup, grantInitial }: Deps) {
-  return { signUp, signIn, signOut, me }
+  return { signUp, signIn, signOut, me, createAccount }
 
   /** Throws 403 `forbidden` while sign-up is closed, 409 `conflict` for a known address, 429. */
   async function signUp(visit: Visit, { email, password, name }: SignUp): Promise<Session> {
@@ -71,6 +79,18 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     ])
     if (!user) throw invalidSession()
     return { user: present(user), active_org_id: caller.activeOrgId, orgs: mine }
+  }
+
+  /** For operators: an account, sign-up open or not. Throws 409 `conflict` for a known address. */
+  async function createAccount(call: Call<OperatorCaller>, { password, ...order }: NewAccount): Promise<UserRow> {
+    const passwordHash = await passwords.hash(password)
+    return store.write(async (tx) => {
+      const user = await orgs.createUser(tx, { ...order, passwordHash })
+      await grantInitial(tx, `user:${user.id}`)
+      const scope = `user:${user.id}` as const
+      await audit.record(tx, call, { action: 'user.created', entityType: 'user', entityId: user.id, scope })
+      return user
+    })
   }
 
   async function openSession(tx: Tx, visit: Visit, user: UserRow, action: string): Promise<Session> {

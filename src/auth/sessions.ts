@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock'
 import { SessionId, type UserId } from '../kernel/ids'
 import { createReadCache, freshFor } from '../kernel/read-cache'
 import type { Sightings } from '../kernel/sightings'
-import type { Store, Tx } from '../kernel/store'
+import type { Reader, Store, Tx } from '../kernel/store'
 import { mintSecret, recogniseSecret } from '../keys'
 import { accessChanged, type OrgService } from '../orgs'
 import { sessionRepository as rows } from './repository'
@@ -36,7 +36,7 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
   })
   events.afterCommit(accessChanged, () => known.clear())
 
-  return { open, find, end }
+  return { open, find, end, openOf: (reader: Reader, userId: UserId) => rows.openOf(reader, userId, clock.now()) }
 
   /** Opens a session in the caller's unit of work. The token is in this answer and nowhere else. */
   async function open(tx: Tx, userId: UserId): Promise<OpenedSession> {

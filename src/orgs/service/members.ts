@@ -15,12 +15,17 @@ export type Joining = { orgId: OrgId; userId: UserId; role: Role; invitedBy: Use
 /** Who belongs to an org and as what. One owner always stays. */
 export function createMembers(deps: OrgDeps) {
   const { store, events, clock } = deps
-  return { list, setRole, remove, join, changeRole, takeOut, find }
+  return { list, all, setRole, remove, join, changeRole, takeOut, find }
 
   /** `GET /orgs/{id}/members`, for everyone in it; the longest there first. Throws 404. */
   async function list({ caller }: Call, id: string): Promise<Member[]> {
     const { org } = await reach(store.read, caller, id)
-    return (await rows.list(store.read, org.id)).map(presentMember)
+    return all(store.read, org.id)
+  }
+
+  /** The same whoever asks. */
+  async function all(reader: Reader, orgId: OrgId): Promise<Member[]> {
+    return (await rows.list(reader, orgId)).map(presentMember)
   }
 
   /**

@@ -4,7 +4,6 @@ import { OrgId } from '../../kernel/ids'
 import type { Reader } from '../../kernel/store'
 import { ambiguousOrg } from '../errors'
 import { accessChanged } from '../events'
-import { memberRows } from '../member-rows'
 import { orgRepository as rows } from '../repository'
 import type { OrgRow } from '../table'
 import { type OrgDeps, recordOn } from './deps'
@@ -12,7 +11,7 @@ import { type OrgDeps, recordOn } from './deps'
 /** What operators do with anyone's org. Who may be an operator is decided before these are reached. */
 export function operateOrgs(deps: OrgDeps) {
   const { store, events, clock } = deps
-  return { find, setOrgSuspended, all: rows.all, memberCounts: rows.memberCounts, membersOf: memberRows.list }
+  return { find, setOrgSuspended, all: rows.all, memberCounts: rows.memberCounts }
 
   /** An org by id, slug or exact name; by its id even after it was deleted. Throws 404, or 409 when several match. */
   async function find(reader: Reader, ref: string): Promise<OrgRow> {

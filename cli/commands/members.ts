@@ -1,0 +1,168 @@
+import { PERMISSIONS, ROLES } from '../../src/orgs/schema'
+import { type Command, defineCommand } from '../command'
+import { expectData, usageFailure } from '../failure'
+import { column } from '../output/columns'
+import { prepareSecret, SECRET_FLAGS } from '../secret'
+import type { Shell } from '../shell'
+import { argument, choice, flag } from '../words'
+import { step } from './orgs'
+
+const columns = [
+  column('user_id', 'USER', { show: ({ user_id }, whole) => String(user_id).slice(0, whole ? 36 : 8) }),
+  column('name', 'NAME'),
+  column('email', 'E-MAIL'),
+  column('role', 'ROLE'),
+  column('joined_at', 'JOINED', { kind: 'time' }),
+]
+
+const invitationColumns = [
+  column('id', 'INVITATION'),
+  column('org_id', 'ORG', { wide: true }),
+  column('email', 'E-MAIL'),
+  column('role', 'ROLE'),
+  column('status', 'STATUS'),
+  column('expires_at', 'EXPIRES', { kind: 'time' }),
+]
+
+const matrixColumns = [
+  column('role', 'ROLE'),
+  ...PERMISSIONS.map((permission) =>
+    column(permission.toLowerCase(), permission, {
+      show: ({ permissions }) => ((permissions as string[]).includes(permission) ? 'yes' : '-'),
+    }),
+  ),
+]
+
+const USER = 'account by id or e-mail address'
+
+/** The org of `--org`, which every one of these commands needs. */
+function orgOf({ globals }: Shell, command: string): string {
+  if (globals.org) return step(globals.org)
+  throw usageFailure(`${command} needs an organization.`, 'add --org SLUG')
+}
+
+export const listMembers = defineCommand({
+  path: 'members list',
+  summary: 'List who belongs to an organization, and as what',
+  about:
+    'The one who is there longest comes first. With --permissions it prints what each role may do, and asks no server.',
+  examples: ['members list --org acme', 'members list --permissions'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 5, 7],
+  columns,
+  watchable: true,
+  flags: { permissions: flag('what each role may do') },
+  async run(shell, { permissions }) {
+    if (permissions) {
+      shell.print.list(permissionMatrix(), matrixColumns, 'No roles.')
+      return
+    }
+    const ref = orgOf(shell, 'members list')
+    const { members } = expectData(await (await shell.connect()).ops().orgs({ ref }).members.get())
+    shell.print.list(members, columns, 'Nobody belongs to it any more.')
+  },
+})
+
+/** Spelled from the words alone: the rule itself lives in the server, and a test holds the two together. */
+export const permissionMatrix = () =>
+  ROLES.map((role) => ({ role, permissions: PERMISSIONS.filter((permission) => mayDo(role, permission)) }))
+
+const mayDo = (role: (typeof ROLES)[number], permission: (typeof PERMISSIONS)[number]): boolean => {
+  if (role === 'owner' || role === 'admin' || permission === 'viewUsage') return true
+  return role === 'member' && permission === 'manageSkills'
+}
+
+export const addMember = defineCommand({
+  path: 'members add',
+  summary: 'Let an account into an organization, or invite an address',
+  about:
+    'An account of this server is in at once. With --invite the address gets an invitation instead, good for seven days and one use: its token is shown once, to hand over, and is accepted with POST /invitations/TOKEN/accept by an account of that address. Inviting again replaces the one before.',
+  examples: ['members add ada@example.com --org acme --role admin', 'members add eve@example.com --org acme --invite'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'secret once',
+  exits: [3, 5, 7, 10],
+  columns,
+  args: { user: argument(`${USER}; with --invite any e-mail address`) },
+  flags: {
+    role: choice(ROLES, 'as what; member unless said'),
+    invite: flag('invite the address; for people without an account'),
+    ...SECRET_FLAGS,
+  },
+  async run(shell, { user, role = 'member', invite, ...ways }) {
+    const ref = orgOf(shell, 'members add')
+    if (shell.planned(`${invite ? 'invite' : 'add'} ${user} as ${role}`)) return
+    if (!invite) {
+      const { members } = (await shell.connect()).ops().orgs({ ref })
+      shell.print.item(expectData(await members.post({ user, role })), columns)
+      return
+    }
+    const outlet = prepareSecret(shell, 'token', ways)
+    try {
+      const { invitations } = (await shell.connect()).ops().orgs({ ref })
+      outlet.deliver(expectData(await invitations.post({ email: user, role })), invitationColumns)
+    } catch (error) {
+      outlet.abandon()
+      throw error
+    }
+  },
+})
+
+export const updateMember = defineCommand({
+  path: 'members update',
+  summary: 'Give a member of an organization another role',
+  about: 'The last owner cannot become anything else: make another member an owner first.',
+  examples: [
+    'members update ada@example.com --org acme --role owner -y',
+    'members update eve@example.com --org acme --role viewer --yes --json',
+  ],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 5, 7, 10],
+  columns,
+  args: { user: argument(USER) },
+  flags: { role: choice(ROLES, 'as what from now on') },
+  async run(shell, { user, role }) {
+    const ref = orgOf(shell, 'members update')
+    if (!role) throw usageFailure('members update needs --role.', `add --role ${ROLES.join('|')}`)
+    if (shell.planned(`make ${user} ${role}`)) return
+    shell.confirm(`Make ${user} ${role} of ${shell.globals.org}?`)
+    const { members } = (await shell.connect()).ops().orgs({ ref })
+    shell.print.item(expectData(await members({ user: step(user) }).patch({ role })), columns)
+  },
+})
+
+export const removeMember = defineCommand({
+  path: 'members remove',
+  summary: 'Take someone out of an organization',
+  about:
+    'They are out at once, and the keys that they made for the organization are revoked. The last owner cannot be taken out.',
+  examples: [
+    'members remove eve@example.com --org acme',
+    'members remove eve@example.com --org acme --yes --reason "left"',
+  ],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 5, 7, 10],
+  columns,
+  args: { user: argument(USER) },
+  async run(shell, { user }) {
+    const ref = orgOf(shell, 'members remove')
+    if (shell.planned(`take ${user} out of ${shell.globals.org}`)) return
+    shell.confirm(`Take ${user} out of ${shell.globals.org}? The keys they made for it are revoked.`)
+    const { members } = (await shell.connect()).ops().orgs({ ref })
+    expectData(await members({ user: step(user) }).delete())
+    shell.print.item({ user_id: user, deleted: true }, [column('user_id', 'USER'), column('deleted', 'REMOVED')])
+    shell.note(`undo: svc-admin members add ${user} --org ${shell.globals.org} (revoked keys stay revoked)`)
+  },
+})
+
+export const memberCommands: Command[] = [listMembers, addMember, updateMember, removeMember]

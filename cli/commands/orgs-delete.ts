@@ -1,0 +1,89 @@
+import { closeSync, openSync, writeSync } from 'node:fs'
+import type { OpsClient } from '../../src/app/client'
+import { centsToMicro, spellCents } from '../../src/kernel/money'
+import { defineCommand } from '../command'
+import { EXIT } from '../exit'
+import { CommandFailed, expectData } from '../failure'
+import { requireReason } from '../reason'
+import type { Shell } from '../shell'
+import { fromHere } from '../transport'
+import { argument, text } from '../words'
+import { createOrg, getOrg, listOrgs, ORG, orgColumns, step, updateOrg } from './orgs'
+
+const PAGE = 100
+
+export const deleteOrg = defineCommand({
+  path: 'orgs delete',
+  summary: 'Delete an organization and revoke its keys, for good',
+  about:
+    'Says first what goes with it and asks for its slug. Cannot be undone: nobody belongs to it afterwards, its keys are refused from the next request on, open invitations are void and the slug is free. Its ledger, its usage and its audit record stay, and are found by its id. --export writes the organization, its members and its keys without their secrets to a file first.',
+  examples: [
+    'orgs delete acme --reason "contract ended"',
+    'orgs delete acme --confirm acme --reason "contract ended" --export acme.json',
+  ],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'severe',
+  exits: [3, 5, 7, 10],
+  columns: orgColumns,
+  args: { organization: argument(ORG) },
+  flags: { export: text('FILE', 'write what it was to a file of yours first') },
+  async run(shell, { organization, export: file }) {
+    const reason = requireReason(shell, 'orgs delete')
+    const connection = await shell.connect()
+    const ops = connection.ops
+    const found = expectData(
+      await ops()
+        .orgs({ ref: step(organization) })
+        .get(),
+    )
+    if (shell.planned(`delete organization "${found.name}": ${whatGoes(found)}`)) return
+    shell.confirmName(
+      `Delete organization "${found.name}"? This ends ${whatGoes(found)}. It cannot be undone.`,
+      found.slug,
+    )
+    if (file !== undefined) await exportTo(shell, ops, file, found)
+    shell.print.item(expectData(await ops().orgs({ ref: found.id }).delete()), orgColumns)
+    shell.note(`Deleted organization "${found.name}": ${reason}`)
+  },
+})
+
+type Found = { id: string; name: string; member_count: number; key_count: number; balance_cents: number }
+
+const whatGoes = ({ member_count, key_count, balance_cents }: Found): string =>
+  `${counted(member_count, 'membership')} and ${counted(key_count, 'key')}, and leaves ` +
+  `${spellCents(centsToMicro(balance_cents))} cents of credit that nobody can spend`
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+/** Written whole before anything is deleted; a file that is there already stops it. */
+async function exportTo(shell: Shell, ops: () => OpsClient, file: string, org: Found): Promise<void> {
+  const { members } = expectData(await ops().orgs({ ref: org.id }).members.get())
+  const whole = { organization: org, members, keys: await keysOf(ops, org.id) }
+  const path = fromHere(shell.cwd, file)
+  try {
+    const handle = openSync(path, 'wx', 0o600)
+    writeSync(handle, `${JSON.stringify(whole, null, 2)}\n`)
+    closeSync(handle)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const why = code === 'EEXIST' ? 'exists already' : `cannot be written (${code})`
+    const message = `${path} ${why}. Nothing was deleted.`
+    throw new CommandFailed({ exitCode: EXIT.conflict, code: 'conflict', message, fix: '--export another file' })
+  }
+  shell.note(`Wrote ${path}`)
+}
+
+async function keysOf(ops: () => OpsClient, org: string): Promise<object[]> {
+  const keys: object[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const query = { limit: PAGE, org, ...(cursor ? { cursor } : {}) }
+    const page = expectData(await ops().keys.get({ query }))
+    keys.push(...page.keys)
+    cursor = page.next_cursor
+  }
+  return keys
+}
+
+export const orgCommands = [listOrgs, getOrg, createOrg, updateOrg, deleteOrg]

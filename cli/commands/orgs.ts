@@ -1,0 +1,164 @@
+import { ORG_TYPES } from '../../src/orgs/schema'
+import { defineCommand } from '../command'
+import { expectData, usageFailure } from '../failure'
+import { column, idColumn } from '../output/columns'
+import { printPages } from '../pages'
+import { argument, choice, flag, text, whole } from '../words'
+
+export const orgColumns = [
+  idColumn,
+  column('name', 'NAME'),
+  column('slug', 'SLUG'),
+  column('type', 'TYPE'),
+  column('member_count', 'MEMBERS', { kind: 'number' }),
+  column('plan_note', 'PLAN NOTE', { wide: true }),
+  column('suspended_at', 'SUSPENDED', { kind: 'time', wide: true }),
+  column('created', 'CREATED', { kind: 'time' }),
+  column('updated', 'UPDATED', { kind: 'time', wide: true }),
+]
+
+export const orgDetailColumns = [
+  ...orgColumns,
+  column('key_count', 'KEYS', { kind: 'number' }),
+  column('balance_cents', 'BALANCE¢', { kind: 'money' }),
+  column('held_cents', 'HELD¢', { kind: 'money' }),
+  column('deleted_at', 'DELETED', { kind: 'time' }),
+]
+
+export const ORG = 'org by id, slug or exact name'
+
+/** A name or slug as one step of an address. */
+export const step = (ref: string): string => encodeURIComponent(ref)
+
+const paging = {
+  limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
+  cursor: text('CURSOR', 'go on where an earlier list ended'),
+  all: flag('every page'),
+}
+
+export const listOrgs = defineCommand({
+  path: 'orgs list',
+  summary: 'List organizations, newest first',
+  about: 'Every organization of the server but those that were deleted; orgs get finds these by their id.',
+  examples: ['orgs list', 'orgs list --all -o csv > orgs.csv'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [7],
+  columns: orgColumns,
+  watchable: true,
+  flags: paging,
+  async run(shell, { limit = 50, cursor, all }) {
+    const ops = (await shell.connect()).ops
+    const page = async (from?: string) => {
+      const found = expectData(await ops().orgs.get({ query: { limit, ...(from ? { cursor: from } : {}) } }))
+      return { items: found.orgs, next: found.next_cursor }
+    }
+    const empty = 'No organizations. Create one: svc-admin orgs create NAME --owner EMAIL'
+    await printPages(shell, { page, cursor, all, columns: orgColumns, empty })
+  },
+})
+
+export const getOrg = defineCommand({
+  path: 'orgs get',
+  summary: 'Show one organization with its members, keys and credit',
+  about: 'Counts who belongs to it and which keys work in its name. A deleted one is found by its id.',
+  examples: ['orgs get acme', 'orgs get "Tide & Sons" --json'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 5, 7],
+  columns: orgDetailColumns,
+  watchable: true,
+  args: { organization: argument(ORG) },
+  async run(shell, { organization }) {
+    const connection = await shell.connect()
+    shell.print.item(
+      expectData(
+        await connection
+          .ops()
+          .orgs({ ref: step(organization) })
+          .get(),
+      ),
+      orgDetailColumns,
+    )
+  },
+})
+
+export const createOrg = defineCommand({
+  path: 'orgs create',
+  summary: 'Make an organization with its owner',
+  about:
+    'The owner is an account of this server, by id or e-mail address; without --owner it is the account that the first run made. The slug is made from the name unless it is given.',
+  examples: ['orgs create Acme --owner ada@example.com', 'orgs create "Tide & Sons" --type agency --slug tide --json'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'none',
+  exits: [3, 5, 7, 10],
+  columns: orgColumns,
+  args: { name: argument('what it is called') },
+  flags: {
+    owner: text('USER', 'who owns it: id or e-mail address'),
+    slug: text('SLUG', 'lower case letters, digits and dashes'),
+    type: choice(ORG_TYPES, 'what kind of organization; team unless said'),
+    planNote: text('TEXT', 'what to remember about its plan; only operators see it'),
+  },
+  async run(shell, { name, owner, slug, type, planNote }) {
+    if (shell.planned(`create organization "${name}"`)) return
+    const connection = await shell.connect()
+    const body = {
+      name,
+      ...(owner ? { owner } : {}),
+      ...(slug ? { slug } : {}),
+      ...(type ? { type } : {}),
+      ...(planNote ? { plan_note: planNote } : {}),
+    }
+    shell.print.item(expectData(await connection.ops().orgs.post(body)), orgColumns)
+  },
+})
+
+export const updateOrg = defineCommand({
+  path: 'orgs update',
+  summary: 'Change the name, slug, type or plan note of an organization',
+  about: 'What is not named stays as it is. An empty --plan-note removes the note.',
+  examples: ['orgs update acme --name "Acme Inc"', 'orgs update acme --plan-note "invoiced until March" --json'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'none',
+  exits: [3, 5, 7, 10],
+  columns: orgColumns,
+  args: { organization: argument(ORG) },
+  flags: {
+    name: text('NAME', 'what it is called from now on'),
+    slug: text('SLUG', 'lower case letters, digits and dashes'),
+    type: choice(ORG_TYPES, 'what kind of organization'),
+    planNote: text('TEXT', 'what to remember about its plan; only operators see it'),
+  },
+  async run(shell, { organization, name, slug, type, planNote }) {
+    const body = {
+      ...(name === undefined ? {} : { name }),
+      ...(slug === undefined ? {} : { slug }),
+      ...(type === undefined ? {} : { type }),
+      ...(planNote === undefined ? {} : { plan_note: planNote || null }),
+    }
+    const named = Object.keys(body)
+    if (!named.length) {
+      throw usageFailure('orgs update changes nothing as it stands.', 'add --name, --slug, --type or --plan-note')
+    }
+    if (shell.planned(`change ${named.join(', ')} of ${organization}`)) return
+    const connection = await shell.connect()
+    shell.print.item(
+      expectData(
+        await connection
+          .ops()
+          .orgs({ ref: step(organization) })
+          .patch(body),
+      ),
+      orgColumns,
+    )
+  },
+})

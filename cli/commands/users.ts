@@ -1,0 +1,173 @@
+import { PLATFORM_ROLES } from '../../src/orgs/schema'
+import { type Command, defineCommand } from '../command'
+import { expectData } from '../failure'
+import { column, idColumn } from '../output/columns'
+import { printPages } from '../pages'
+import { prepareSecret, SECRET_FLAGS } from '../secret'
+import { readSecretInput } from '../secret-input'
+import type { Shell } from '../shell'
+import { argument, choice, flag, text, whole } from '../words'
+import { step } from './orgs'
+import { userSessions } from './users-sessions'
+
+const columns = [
+  idColumn,
+  column('email', 'E-MAIL'),
+  column('name', 'NAME'),
+  column('platform_role', 'PLATFORM ROLE'),
+  column('disabled_at', 'DISABLED', { kind: 'time' }),
+  column('created', 'CREATED', { kind: 'time' }),
+]
+
+const detailColumns = [
+  ...columns,
+  column('active_org_id', 'ACTIVE ORG'),
+  column('orgs', 'ORGS', {
+    show: ({ orgs }) =>
+      (orgs as { slug: string; role: string }[]).map(({ slug, role }) => `${slug} (${role})`).join(', '),
+  }),
+  column('session_count', 'SESSIONS', { kind: 'number' }),
+]
+
+const USER = 'account by id or e-mail address'
+
+export const listUsers = defineCommand({
+  path: 'users list',
+  summary: 'List the accounts of this server, newest first',
+  about: 'Accounts are for people: they sign in to the dashboard, belong to organizations and own personal keys.',
+  examples: ['users list', 'users list --all -o id'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [7],
+  columns,
+  watchable: true,
+  flags: {
+    limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
+    cursor: text('CURSOR', 'go on where an earlier list ended'),
+    all: flag('every page'),
+  },
+  async run(shell, { limit = 50, cursor, all }) {
+    const ops = (await shell.connect()).ops
+    const page = async (from?: string) => {
+      const found = expectData(await ops().users.get({ query: { limit, ...(from ? { cursor: from } : {}) } }))
+      return { items: found.users, next: found.next_cursor }
+    }
+    await printPages(shell, {
+      page,
+      cursor,
+      all,
+      columns,
+      empty: 'No accounts. Make one: svc-admin users create EMAIL',
+    })
+  },
+})
+
+export const getUser = defineCommand({
+  path: 'users get',
+  summary: 'Show one account with its organizations and open sessions',
+  about: 'Passwords are kept as hashes and never shown.',
+  examples: ['users get ada@example.com', 'users get ada@example.com --json'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 7],
+  columns: detailColumns,
+  watchable: true,
+  args: { user: argument(USER) },
+  async run(shell, { user }) {
+    const { users } = (await shell.connect()).ops()
+    shell.print.item(expectData(await users({ ref: step(user) }).get()), detailColumns)
+  },
+})
+
+export const createUser = defineCommand({
+  path: 'users create',
+  summary: 'Make an account and show its first password once',
+  about:
+    'Works whether or not sign-up is open. A first password is made and shown once, to hand over; with --from-file the password is read from a file, or with - from stdin, and not shown. A platform role lets the account decide on submissions and limits.',
+  examples: [
+    'users create ada@example.com --name Ada',
+    'users create rev@example.com --role reviewer --from-file pw.txt',
+  ],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'secret once',
+  exits: [5, 7, 10],
+  columns,
+  args: { email: argument('the e-mail address to sign in with') },
+  flags: {
+    name: text('NAME', 'what the person is called'),
+    role: choice(PLATFORM_ROLES, 'a right over the whole server'),
+    fromFile: text('FILE', 'a file that holds the password; - is stdin'),
+    ...SECRET_FLAGS,
+  },
+  async run(shell, { email, name, role, fromFile, ...ways }) {
+    if (shell.planned(`create account ${email}`)) return
+    const order = { email, ...(name ? { name } : {}), ...(role ? { platform_role: role } : {}) }
+    if (fromFile !== undefined) {
+      const password = await readSecretInput(shell, { label: 'password', fromFile, instead: 'leave out --from-file' })
+      const { password: _none, ...made } = expectData(
+        await (await shell.connect()).ops().users.post({ ...order, password }),
+      )
+      shell.print.item(made, columns)
+      return
+    }
+    const outlet = prepareSecret(shell, 'password', ways)
+    try {
+      outlet.deliver(expectData(await (await shell.connect()).ops().users.post(order)), columns)
+    } catch (error) {
+      outlet.abandon()
+      throw error
+    }
+  },
+})
+
+export const disableUser = defineCommand({
+  path: 'users disable',
+  summary: 'Shut an account out: its sessions and keys stop at once',
+  about: 'Nothing is deleted: users enable lets it in again, with the same keys. Sessions have to be opened anew.',
+  examples: ['users disable eve@example.com', 'users disable eve@example.com --yes --reason "left"'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 7, 10],
+  columns,
+  args: { user: argument(USER) },
+  async run(shell, { user }) {
+    if (shell.planned(`disable account ${user}`)) return
+    shell.confirm(`Disable account ${user}? Its sessions and keys stop at once.`)
+    await setDisabled(shell, user, true)
+    shell.note(`undo: svc-admin users enable ${user}`)
+  },
+})
+
+export const enableUser = defineCommand({
+  path: 'users enable',
+  summary: 'Let a disabled account in again',
+  about: 'Its keys work again with the next request. An account that is not disabled stays as it is.',
+  examples: ['users enable eve@example.com', 'users enable eve@example.com --json'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'none',
+  exits: [3, 7, 10],
+  columns,
+  args: { user: argument(USER) },
+  async run(shell, { user }) {
+    if (shell.planned(`enable account ${user}`)) return
+    await setDisabled(shell, user, false)
+    shell.note(`undo: svc-admin users disable ${user}`)
+  },
+})
+
+async function setDisabled(shell: Shell, user: string, disabled: boolean): Promise<void> {
+  const { users } = (await shell.connect()).ops()
+  shell.print.item(expectData(await users({ ref: step(user) }).patch({ disabled })), columns)
+}
+
+export const userCommands: Command[] = [listUsers, getUser, createUser, disableUser, enableUser, userSessions]

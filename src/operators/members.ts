@@ -1,0 +1,73 @@
+import type { Call, OperatorCaller } from '../kernel/caller'
+import { notFound } from '../kernel/errors'
+import { type OrgId, UserId } from '../kernel/ids'
+import type { Reader, Store, Tx } from '../kernel/store'
+import type { OrgService, UserRow } from '../orgs'
+import type { Member, NewInvitation, Role } from '../orgs/schema'
+import { userNotFound } from './errors-people'
+import type { IssuedInvitation, NewMember } from './schema-people'
+
+type Deps = { store: Store; orgs: OrgService }
+type OperatorCall = Call<OperatorCaller>
+
+/** What operators do with who belongs to an org: no role is asked for, but one owner stays (dx 2.9). */
+export function createMemberVerbs({ store, orgs }: Deps) {
+  return { list, add, setRole, remove, invite }
+
+  /** The longest there first. Throws 404, 409. */
+  async function list(_call: OperatorCall, ref: string): Promise<Member[]> {
+    const { id } = await orgs.find(store.read, ref)
+    return orgs.members.all(store.read, id)
+  }
+
+  /** Lets an account in; one that is in already gets the role. Throws 404, 409 for the last owner. */
+  function add(call: OperatorCall, ref: string, { user, role }: NewMember): Promise<Member> {
+    return inOrg(ref, async (tx, orgId) => {
+      const { id: userId } = await findUser(orgs, tx, user)
+      const isNew = await orgs.members.join(tx, call, { orgId, userId, role, invitedBy: null })
+      const member = await orgs.members.find(tx, orgId, userId)
+      return orgs.members.changeRole(tx, call, member, isNew ? member.role : role)
+    })
+  }
+
+  /** Throws 404, 409 for the last owner. */
+  function setRole(call: OperatorCall, ref: string, user: string, role: Role): Promise<Member> {
+    return inOrg(ref, async (tx, orgId) => {
+      const { id } = await findUser(orgs, tx, user)
+      return orgs.members.changeRole(tx, call, await orgs.members.find(tx, orgId, id), role)
+    })
+  }
+
+  /** Their keys for the org are revoked with it. Throws 404, 409 for the last owner. */
+  function remove(call: OperatorCall, ref: string, user: string): Promise<{ deleted: true }> {
+    return inOrg(ref, async (tx, orgId) => {
+      const { id } = await findUser(orgs, tx, user)
+      await orgs.members.takeOut(tx, call, await orgs.members.find(tx, orgId, id))
+      return { deleted: true }
+    })
+  }
+
+  /** An invitation with its token, for the operator to hand over. Throws 404, 409 for a member. */
+  function invite(call: OperatorCall, ref: string, order: NewInvitation): Promise<IssuedInvitation> {
+    return inOrg(ref, async (tx, orgId) => {
+      const { invitation, token } = await orgs.invitations.issue(tx, call, { ...order, orgId, invitedBy: null })
+      return { ...invitation, object: 'invitation', org_id: orgId, token }
+    })
+  }
+
+  function inOrg<T>(ref: string, work: (tx: Tx, orgId: OrgId) => Promise<T>): Promise<T> {
+    return store.write(async (tx) => {
+      const org = await orgs.find(tx, ref)
+      if (org.deleted_at !== null) throw notFound('organization')
+      await orgs.lock(tx, org.id)
+      return work(tx, org.id)
+    })
+  }
+}
+
+/** An account by id or e-mail address. Throws 404. */
+export async function findUser(orgs: OrgService, reader: Reader, ref: string): Promise<UserRow> {
+  const user = UserId.is(ref) ? await orgs.user(reader, ref) : await orgs.userByEmail(reader, ref)
+  if (!user) throw userNotFound(ref)
+  return user
+}

@@ -1,0 +1,106 @@
+import { OrgId, SessionId, UserId } from '../kernel/ids'
+import { PageQuery } from '../kernel/page'
+import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { Invitation, Member, NewOrg, ORG_TYPES, Org, OrgPatch, PLATFORM_ROLES, ROLES } from '../orgs/schema'
+
+/** A user by id or e-mail address. */
+const Ref = t.String({ minLength: 1, maxLength: 320 })
+const PlanNote = nullable(t.String({ maxLength: 500, description: 'What operators wrote down about its plan' }))
+
+const { role: _role, ...orgFields } = Org.properties
+
+/** An org as operators see it. */
+export const OperatorOrg = t.Object({
+  ...orgFields,
+  plan_note: PlanNote,
+  suspended_at: nullable(Timestamp),
+  deleted_at: nullable(Timestamp),
+})
+export type OperatorOrg = Static<typeof OperatorOrg>
+export const OperatorOrgPage = pageOf('orgs', OperatorOrg)
+
+/** With what hangs on it: asked before it is deleted (dx 2.9). */
+export const OrgDetail = t.Object({
+  ...OperatorOrg.properties,
+  key_count: t.Integer({ description: 'Keys that are not revoked' }),
+  balance_cents: t.Number(),
+  held_cents: t.Number(),
+})
+export type OrgDetail = Static<typeof OrgDetail>
+
+export const NewOperatorOrg = t.Object({
+  ...NewOrg.properties,
+  plan_note: t.Optional(PlanNote),
+  owner: t.Optional(Ref),
+})
+export type NewOperatorOrg = Static<typeof NewOperatorOrg>
+
+export const OperatorOrgPatch = t.Object({
+  ...OrgPatch.properties,
+  type: t.Optional(oneOf(ORG_TYPES)),
+  plan_note: t.Optional(PlanNote),
+})
+export type OperatorOrgPatch = Static<typeof OperatorOrgPatch>
+
+export const NewMember = t.Object({ user: Ref, role: oneOf(ROLES) })
+export type NewMember = Static<typeof NewMember>
+
+/** The only answer that ever holds the token of an invitation. */
+export const IssuedInvitation = t.Object({
+  ...Invitation.properties,
+  object: t.Literal('invitation'),
+  org_id: OrgId.schema,
+  token: t.String({ description: 'svc_iv_…, for POST /invitations/{token}/accept. Shown once' }),
+})
+export type IssuedInvitation = Static<typeof IssuedInvitation>
+
+export const OperatorUser = t.Object({
+  id: UserId.schema,
+  object: t.Literal('user'),
+  email: t.String(),
+  name: nullable(t.String()),
+  platform_role: nullable(oneOf(PLATFORM_ROLES)),
+  active_org_id: nullable(OrgId.schema),
+  disabled_at: nullable(Timestamp),
+  created: Timestamp,
+})
+export type OperatorUser = Static<typeof OperatorUser>
+export const OperatorUserPage = pageOf('users', OperatorUser)
+
+/** With the orgs they belong to, as what, and how many sessions are open. */
+export const UserDetail = t.Object({
+  ...OperatorUser.properties,
+  orgs: t.Array(t.Object({ id: OrgId.schema, slug: t.String(), role: Member.properties.role })),
+  session_count: t.Integer(),
+})
+export type UserDetail = Static<typeof UserDetail>
+
+export const NewOperatorUser = t.Object({
+  email: t.String({ format: 'email', maxLength: 254 }),
+  name: t.Optional(t.String({ minLength: 1, maxLength: 128 })),
+  platform_role: t.Optional(oneOf(PLATFORM_ROLES)),
+  /** Made here and shown once when it is left out. */
+  password: t.Optional(t.String({ minLength: 8, maxLength: 200 })),
+})
+export type NewOperatorUser = Static<typeof NewOperatorUser>
+
+export const CreatedUser = t.Object({
+  ...OperatorUser.properties,
+  password: nullable(t.String({ description: 'The first password, where none was given. Shown once' })),
+})
+export type CreatedUser = Static<typeof CreatedUser>
+
+export const UserPatch = t.Object({ disabled: t.Boolean() })
+
+export const OpenSession = t.Object({
+  id: SessionId.schema,
+  object: t.Literal('session'),
+  user_id: UserId.schema,
+  created: Timestamp,
+  last_seen_at: Timestamp,
+  expires_at: Timestamp,
+})
+export type OpenSession = Static<typeof OpenSession>
+export const SessionList = t.Object({ sessions: t.Array(OpenSession) })
+
+export const PeopleQuery = t.Object(PageQuery.properties)

@@ -1,0 +1,103 @@
+import type { AuditLog } from '../audit'
+import type { AuthService, Sessions } from '../auth'
+import type { Call, OperatorCaller } from '../kernel/caller'
+import { iso } from '../kernel/clock'
+import { randomBase62 } from '../kernel/crypto'
+import { decodeCursor, type Page, type PageQuery, toPage } from '../kernel/page'
+import type { Store } from '../kernel/store'
+import type { OrgService, UserRow } from '../orgs'
+import { sessionNotFound } from './errors-people'
+import { findUser } from './members'
+import type { CreatedUser, NewOperatorUser, OpenSession, OperatorUser, UserDetail } from './schema-people'
+
+type Deps = {
+  store: Store
+  audit: AuditLog
+  orgs: OrgService
+  auth: Pick<AuthService, 'createAccount'>
+  sessions: Pick<Sessions, 'openOf' | 'end'>
+}
+type OperatorCall = Call<OperatorCaller>
+
+/** 119 random bits, and short enough to be read out over the telephone. */
+const PASSWORD_CHARS = 20
+
+/** What operators do with accounts and their dashboard sessions (dx 2.9). */
+export function createUserVerbs({ store, audit, orgs, auth, sessions }: Deps) {
+  return { list, get, create, setDisabled, sessionsOf, endSession }
+
+  /** Newest first. */
+  async function list(_call: OperatorCall, { limit, cursor }: PageQuery): Promise<Page<OperatorUser>> {
+    const found = await orgs.users(store.read, { before: decodeCursor(cursor), limit: limit + 1 })
+    const page = toPage(found, limit, (row) => ({ at: row.created_at, id: row.id }))
+    return { ...page, items: page.items.map(present) }
+  }
+
+  /** By id or e-mail address, with orgs and sessions. Throws 404. */
+  async function get(_call: OperatorCall, ref: string): Promise<UserDetail> {
+    const user = await findUser(orgs, store.read, ref)
+    const mine = await orgs.listFor(store.read, user.id)
+    return {
+      ...present(user),
+      orgs: mine.map(({ id, slug, role }) => ({ id, slug, role })),
+      session_count: (await sessions.openOf(store.read, user.id)).length,
+    }
+  }
+
+  /** Makes a first password when none is given; it is in this answer only. Throws 409 for a known address. */
+  async function create(call: OperatorCall, order: NewOperatorUser): Promise<CreatedUser> {
+    const { email, name = null, platform_role = null } = order
+    const made = order.password === undefined ? randomBase62(PASSWORD_CHARS) : null
+    const password = order.password ?? made!
+    const user = await auth.createAccount(call, { email, name, password, platformRole: platform_role })
+    return { ...present(user), password: made }
+  }
+
+  /** Its keys and sessions stop, or work again, at once. Throws 404. */
+  async function setDisabled(call: OperatorCall, ref: string, disabled: boolean): Promise<OperatorUser> {
+    const { id, disabled_at } = await findUser(orgs, store.read, ref)
+    if ((disabled_at !== null) !== disabled) await orgs.setUserDisabled(call, id, disabled)
+    return present(await findUser(orgs, store.read, id))
+  }
+
+  /** The open ones, last used first. Throws 404. */
+  async function sessionsOf(_call: OperatorCall, ref: string): Promise<OpenSession[]> {
+    const { id } = await findUser(orgs, store.read, ref)
+    return (await sessions.openOf(store.read, id)).map((row) => ({
+      id: row.id,
+      object: 'session',
+      user_id: row.user_id,
+      created: iso(row.created_at),
+      last_seen_at: iso(row.last_seen_at),
+      expires_at: iso(row.expires_at),
+    }))
+  }
+
+  /** Signs one session out, or with `all` every one. Throws 404. */
+  function endSession(call: OperatorCall, ref: string, sessionId: string): Promise<{ ended: number }> {
+    return store.write(async (tx) => {
+      const user = await findUser(orgs, tx, ref)
+      const open = await sessions.openOf(tx, user.id)
+      const chosen = open.filter(({ id }) => sessionId === 'all' || id === sessionId)
+      if (!chosen.length && sessionId !== 'all') throw sessionNotFound()
+      for (const { id } of chosen) await sessions.end(tx, id)
+      if (chosen.length) {
+        const scope = `user:${user.id}` as const
+        const input = { metadata: { sessions: chosen.length } }
+        await audit.record(tx, call, { action: 'auth.logout', entityType: 'user', entityId: user.id, scope, input })
+      }
+      return { ended: chosen.length }
+    })
+  }
+}
+
+const present = (row: UserRow): OperatorUser => ({
+  id: row.id,
+  object: 'user',
+  email: row.email,
+  name: row.name,
+  platform_role: row.platform_role,
+  active_org_id: row.active_org_id,
+  disabled_at: row.disabled_at === null ? null : iso(row.disabled_at),
+  created: iso(row.created_at),
+})

@@ -1,0 +1,190 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { permissionMatrix } from '../../cli/commands/members'
+import { mayDo } from '../../src/orgs'
+import { PERMISSIONS, ROLES } from '../../src/orgs/schema'
+import { createTeam, emailOf, rolesOf } from '../orgs/team'
+import { cliOver } from '../support/cli'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const run = cliOver(world)
+const json = async (...line: string[]) => JSON.parse((await run([...line, '--json'])).stdout)
+
+const inFolder = async (work: (folder: string) => Promise<void>) => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-cli-'))
+  await work(folder).finally(() => rmSync(folder, { recursive: true }))
+}
+
+describe('orgs', () => {
+  test('are made, listed, shown and changed', async () => {
+    const owner = await world.person()
+    const email = await emailOf(world, owner)
+    const made = await json('orgs', 'create', 'Tide & Sons', '--owner', email, '--type', 'agency', '--slug', 'tide')
+    expect(made).toMatchObject({ object: 'organization', slug: 'tide', type: 'agency', member_count: 1 })
+    expect((await json('orgs', 'list')).map(({ id }: { id: string }) => id)).toContain(made.id)
+    const changed = await json('orgs', 'update', 'tide', '--plan-note', 'invoiced')
+    expect(changed).toMatchObject({ id: made.id, plan_note: 'invoiced' })
+    expect(await json('orgs', 'update', 'tide', '--plan-note', '')).toMatchObject({ plan_note: null })
+    for (const word of [made.id, 'tide', 'Tide & Sons']) expect((await json('orgs', 'get', word)).id).toBe(made.id)
+    const { stdout } = await run(['orgs', 'get', 'tide'])
+    expect(stdout).toMatch(/^members +1$/m)
+  })
+
+  test.each([
+    ['get of nobody', ['orgs', 'get', 'nobody'], 3],
+    ['create for nobody', ['orgs', 'create', 'x', '--owner', 'nobody@example.com'], 3],
+    ['create of a type that is none', ['orgs', 'create', 'x', '--type', 'gang'], 2],
+    ['create with a slug that is none', ['orgs', 'create', 'x', '--slug', 'A B'], 2],
+    ['update of nothing', ['orgs', 'update', 'x'], 2],
+    ['delete without a reason', ['orgs', 'delete', 'x'], 2],
+    ['delete of nobody', ['orgs', 'delete', 'x', '--reason', 'x', '--confirm', 'x'], 3],
+  ])('%s exits as it should', async (_what, line, exitCode) => {
+    expect(await run(line)).toMatchObject({ exitCode, stdout: '' })
+  })
+
+  test('are deleted only by name, with a reason, after saying what goes', async () => {
+    const team = await createTeam(world, 'Doomed')
+    const key = await team.orgKey(team.owner)
+    const line = ['orgs', 'delete', team.slug, '--reason', 'over']
+    const unasked = await run([...line, '--yes'])
+    expect(unasked).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(unasked.stderr).toContain(`--confirm ${team.slug}`)
+    expect(await run([...line, '--confirm', 'other'])).toMatchObject({ exitCode: 1, stdout: '' })
+    const dry = await run([...line, '--dry-run', '--exit-code'])
+    expect([dry.exitCode, dry.stdout]).toEqual([10, ''])
+    expect(dry.stderr).toContain('4 memberships and 1 key, and leaves 0.00 cents')
+    expect((await team.owner.send('GET', `orgs/${team.id}`)).status).toBe(200)
+    await inFolder(async (folder) => {
+      const file = join(folder, 'doomed.json')
+      const gone = await run([...line, '--confirm', team.slug, '--export', file, '--json'])
+      expect([gone.exitCode, JSON.parse(gone.stdout).deleted_at]).toEqual([0, expect.any(String)])
+      const saved = JSON.parse(readFileSync(file, 'utf8'))
+      expect([saved.organization.id, saved.members.length, saved.keys.length]).toEqual([team.id, 4, 1])
+      expect(statSync(file).mode & 0o777).toBe(0o600)
+    })
+    expect((await key.send('GET', 'models')).status).toBe(401)
+    expect((await team.owner.send('GET', `orgs/${team.id}`)).status).toBe(404)
+  })
+
+  test('are not deleted when the export has no place', () =>
+    inFolder(async (folder) => {
+      const team = await createTeam(world)
+      const file = join(folder, 'there')
+      writeFileSync(file, 'mine')
+      const line = ['orgs', 'delete', team.slug, '--reason', 'x', '--confirm', team.slug, '--export', file]
+      expect(await run(line)).toMatchObject({ exitCode: 5, stdout: '' })
+      expect(readFileSync(file, 'utf8')).toBe('mine')
+      expect((await team.owner.send('GET', `orgs/${team.id}`)).status).toBe(200)
+    }))
+})
+
+describe('members', () => {
+  test('come, change and go', async () => {
+    const team = await createTeam(world)
+    const email = await emailOf(world, team.outsider)
+    const inOrg = ['--org', team.slug]
+    expect((await json('members', 'add', email, ...inOrg)).role).toBe('member')
+    expect((await json('members', 'list', ...inOrg)).map(({ email }: { email: string }) => email)).toContain(email)
+    expect((await run(['members', 'update', email, ...inOrg, '--role', 'owner'])).exitCode).toBe(2)
+    expect((await json('members', 'update', email, ...inOrg, '--role', 'owner', '-y')).role).toBe('owner')
+    expect((await run(['members', 'remove', email, ...inOrg])).exitCode).toBe(2)
+    expect((await json('members', 'remove', email, ...inOrg, '-y')).deleted).toBe(true)
+    expect(await rolesOf(team.owner, team.id)).not.toHaveProperty(team.outsider.userId)
+  })
+
+  test('are invited with a token that is printed once, or put away', () =>
+    inFolder(async (folder) => {
+      const team = await createTeam(world)
+      const email = await emailOf(world, team.outsider)
+      const line = ['members', 'add', email, '--org', team.slug, '--invite', '--role', 'viewer']
+      const shown = await run(line)
+      expect(shown.stdout.match(/svc_iv_[0-9A-Za-z]{43}/g)).toHaveLength(1)
+      expect(shown.stderr).toBe('Shown once. Stored as a hash.\n')
+      const file = join(folder, 'token')
+      expect((await run([...line, '--secret-to', file])).stdout).not.toContain('svc_iv_')
+      const token = readFileSync(file, 'utf8').trim()
+      expect((await team.outsider.send('POST', `invitations/${token}/accept`)).status).toBe(200)
+      const again = join(folder, 'again')
+      expect(await run([...line, '--secret-to', again])).toMatchObject({ exitCode: 5, stdout: '' })
+      expect(existsSync(again)).toBe(false)
+    }))
+
+  test.each([
+    ['without an org', ['members', 'list'], 2],
+    ['of an org that is none', ['members', 'list', '--org', 'nobody'], 3],
+    ['update without a role', ['members', 'update', 'x', '--org', 'x', '-y'], 2],
+    ['with a role that is none', ['members', 'add', 'x', '--org', 'x', '--role', 'boss'], 2],
+  ])('%s exit as they should', async (_what, line, exitCode) => {
+    expect(await run(line)).toMatchObject({ exitCode, stdout: '' })
+  })
+
+  test('the last owner stays', async () => {
+    const team = await createTeam(world)
+    const line = ['members', 'remove', await emailOf(world, team.owner), '--org', team.slug, '-y']
+    expect(await run(line)).toMatchObject({ exitCode: 5, stdout: '' })
+  })
+
+  test('--permissions prints the matrix that the server goes by', async () => {
+    const held = ROLES.map((role) => ({ role, permissions: PERMISSIONS.filter((one) => mayDo(role, one)) }))
+    expect(permissionMatrix()).toEqual(held)
+    expect(await json('members', 'list', '--permissions')).toEqual(held)
+    expect((await run(['members', 'list', '--permissions'])).stdout).toMatch(/^viewer( +-){6} +yes +-/m)
+  })
+})
+
+describe('users', () => {
+  test('are made with a password that is shown once and signs in', async () => {
+    const email = `${crypto.randomUUID()}@example.com`
+    const made = await json('users', 'create', email, '--name', 'Ada', '--role', 'reviewer')
+    expect(made).toMatchObject({ email, name: 'Ada', platform_role: 'reviewer' })
+    expect((await world.send('POST', 'auth/sessions', { email, password: made.password })).status).toBe(201)
+    expect(await json('users', 'get', email)).not.toHaveProperty('password')
+    expect(await run(['users', 'create', email])).toMatchObject({ exitCode: 5, stdout: '' })
+    expect((await json('users', 'list')).map(({ email }: { email: string }) => email)).toContain(email)
+  })
+
+  test('are made with a password of their own, which is not shown', () =>
+    inFolder(async (folder) => {
+      const [email, file] = [`${crypto.randomUUID()}@example.com`, join(folder, 'pw')]
+      writeFileSync(file, 'of their own choice\n')
+      const { stdout, exitCode } = await run(['users', 'create', email, '--from-file', file, '--json'])
+      expect([exitCode, stdout.includes('choice'), stdout.includes('password')]).toEqual([0, false, false])
+      const signedIn = await world.send('POST', 'auth/sessions', { email, password: 'of their own choice' })
+      expect(signedIn.status).toBe(201)
+    }))
+
+  test('are shut out after a question, and let in without one', async () => {
+    const ada = await world.person()
+    expect((await run(['users', 'disable', ada.userId])).exitCode).toBe(2)
+    expect((await json('users', 'disable', ada.userId, '-y')).disabled_at).not.toBeNull()
+    expect((await ada.send('GET', 'models')).status).toBe(401)
+    expect((await json('users', 'enable', ada.userId)).disabled_at).toBeNull()
+    expect((await ada.send('GET', 'models')).status).toBe(200)
+  })
+
+  test('have sessions that are listed and ended', async () => {
+    const email = `${crypto.randomUUID()}@example.com`
+    const { password } = await json('users', 'create', email)
+    const { body } = await world.send('POST', 'auth/sessions', { email, password })
+    const [session] = await json('users', 'sessions', 'list', email)
+    expect((await run(['users', 'sessions', 'end', email, session.id])).exitCode).toBe(2)
+    expect(await json('users', 'sessions', 'end', email, session.id, '-y')).toMatchObject({ ended: 1 })
+    const bearer = { authorization: `Bearer ${body.session_token}` }
+    expect((await world.send('GET', 'auth/me', undefined, bearer)).status).toBe(401)
+    expect(await json('users', 'sessions', 'end', email, 'all', '-y')).toMatchObject({ ended: 0 })
+  })
+
+  test.each([
+    ['get of nobody', ['users', 'get', 'nobody@example.com'], 3],
+    ['disable of nobody', ['users', 'disable', 'nobody@example.com', '-y'], 3],
+    ['create of no address', ['users', 'create', 'nobody'], 2],
+    ['sessions of nobody', ['users', 'sessions', 'list', 'nobody@example.com'], 3],
+    ['sessions with another verb', ['users', 'sessions', 'show', 'x'], 2],
+    ['sessions end without a session', ['users', 'sessions', 'end', 'x'], 2],
+  ])('%s exits as it should', async (_what, line, exitCode) => {
+    expect(await run(line)).toMatchObject({ exitCode, stdout: '' })
+  })
+})
