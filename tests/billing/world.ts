@@ -18,7 +18,12 @@ export function createWorld(store: Store) {
   const clock = fakeClock()
   const audit = createAuditLog({ clock })
   const heard: DomainEvent[] = []
-  const events = createEventBus({ clock, onError: (type, error) => console.error(type, error) })
+  const events = createEventBus({
+    clock,
+    onError: (_type, error) => {
+      throw error
+    },
+  })
   events.afterCommit('*', (event) => heard.push(event))
   /** A process: what it remembers ends with it. */
   const start = (node: string, initialCredit = 0) => {

@@ -19,6 +19,7 @@ export function startStripe() {
   const faults = new Map<string, Fault[]>()
   const methods = new Map<string, string>()
   let made = 0
+  let lastCustomer = ''
   const next = (prefix: string) => `${prefix}_${String(++made).padStart(6, '0')}`
 
   const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })
@@ -32,6 +33,8 @@ export function startStripe() {
     fail(path: string, fault: Fault, count = 1): void {
       faults.set(path, [...(faults.get(path) ?? []), ...Array.from({ length: count }, () => fault)])
     },
+    /** The customer it made last. */
+    newestCustomer: () => lastCustomer,
     saveMethod: (customer: string, method = 'pm_card') => void methods.set(customer, method),
     /** A signed event as the processor would send it: its body and the header. */
     async event(
@@ -72,7 +75,10 @@ export function startStripe() {
   }
 
   function resource(method: string, path: string, params: Params): object {
-    if (path === '/v1/customers') return { id: next('cus'), object: 'customer' }
+    if (path === '/v1/customers') {
+      lastCustomer = next('cus')
+      return { id: lastCustomer, object: 'customer' }
+    }
     if (path === '/v1/checkout/sessions') {
       const id = next('cs')
       return { id, object: 'checkout.session', url: `https://pay.example.com/c/${id}`, amount_total: amountOf(params) }

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'bun:test'
+import type { Person } from '../support/world'
+import { createPaymentWorld, ownerOf } from './payment-world'
+
+const world = await createPaymentWorld()
+const { stripe, checkout, centsOf, actionsOf } = world
+const { billing, moneyDesk } = world.app.container
+const { store } = world.app
+const auto = { auto_top_up: { enabled: true, threshold_cents: 300, amount_cents: 1_000 } }
+let spendings = 0
+
+/** One paid call of so many cents. */
+async function spend(person: Person, cents: number): Promise<void> {
+  const caps = { daily: null, monthly: null }
+  const order = { owner: ownerOf(person), keyId: null, caps, ref: `spend-${++spendings}`, amount: cents * 1_000_000 }
+  const hold = await store.write((tx) => billing.reserve(tx, order))
+  await store.write((tx) => billing.settle(tx, hold!, order.amount))
+}
+
+/** Someone with a saved payment method, and credit. */
+async function customer(cents: number, method: string | null = 'pm_card'): Promise<Person> {
+  const person = await world.person({ cents })
+  await checkout(person)
+  if (method) stripe.saveMethod(stripe.newestCustomer(), method)
+  return person
+}
+
+const charges = () => stripe.of('/v1/payment_intents').length
+const limitsOf = async (person: Person) => (await person.send('GET', 'billing/limits')).body.auto_top_up
+
+describe('automatic top-up', () => {
+  test('charges once when the balance crosses the threshold, and not again before it has risen', async () => {
+    const ada = await customer(400)
+    await ada.send('PATCH', 'billing/limits', auto)
+    const before = charges()
+    await spend(ada, 150)
+    await Promise.all([moneyDesk.topUps.runDue(), moneyDesk.topUps.runDue()])
+    expect(await centsOf(ada)).toBe(1_250)
+    expect(charges()).toBe(before + 1)
+    await spend(ada, 100)
+    expect(await moneyDesk.topUps.runDue()).toBe(0)
+    await spend(ada, 900)
+    await moneyDesk.topUps.runDue()
+    expect(await centsOf(ada)).toBe(1_250)
+    expect(await limitsOf(ada)).toMatchObject({ last: { state: 'paid', error: null } })
+    expect(await actionsOf(ada)).toContain('credits.purchased')
+  })
+
+  test('is one at a time, however many calls cross at once', async () => {
+    const ada = await customer(400)
+    await ada.send('PATCH', 'billing/limits', auto)
+    const before = charges()
+    await Promise.all(Array.from({ length: 20 }, () => spend(ada, 15)))
+    await Promise.all([moneyDesk.topUps.runDue(), moneyDesk.topUps.runDue(), moneyDesk.topUps.runDue()])
+    expect(charges()).toBe(before + 1)
+    expect(await centsOf(ada)).toBe(1_100)
+  })
+
+  test('that is switched on below its threshold fills the wallet at once', async () => {
+    const ada = await customer(200)
+    await ada.send('PATCH', 'billing/limits', auto)
+    await moneyDesk.topUps.runDue()
+    expect(await centsOf(ada)).toBe(1_200)
+  })
+
+  test.each([
+    ['a declined card', { status: 402, error: { type: 'card_error', code: 'card_declined' } }, 'was declined'],
+    [
+      'a bank that wants its owner',
+      { status: 402, error: { type: 'card_error', code: 'authentication_required' } },
+      'confirm',
+    ],
+  ])('after %s is over, on the record, until the balance crosses again', async (_what, fault, words) => {
+    const ada = await customer(400)
+    await ada.send('PATCH', 'billing/limits', auto)
+    stripe.fail('/v1/payment_intents', fault)
+    await spend(ada, 150)
+    const before = charges()
+    await moneyDesk.topUps.runDue()
+    expect(await moneyDesk.topUps.runDue()).toBe(0)
+    await spend(ada, 10)
+    expect(await moneyDesk.topUps.runDue()).toBe(0)
+    expect(charges()).toBe(before + 1)
+    expect((await limitsOf(ada)).last).toMatchObject({ state: 'failed', error: expect.stringContaining(words) })
+    expect(await actionsOf(ada)).toContain('credits.top_up_failed')
+    expect(await centsOf(ada)).toBe(240)
+  })
+
+  test('without a saved method fails and says so', async () => {
+    const ada = await customer(400, null)
+    await ada.send('PATCH', 'billing/limits', auto)
+    await spend(ada, 150)
+    await moneyDesk.topUps.runDue()
+    expect((await limitsOf(ada)).last).toEqual({ state: 'failed', error: 'There is no saved payment method.' })
+  })
+
+  test('that gets no answer asks again later with the same key, so it is charged once', async () => {
+    const ada = await customer(400)
+    await ada.send('PATCH', 'billing/limits', auto)
+    stripe.fail('/v1/payment_intents', { status: 500 }, 3)
+    await spend(ada, 150)
+    const before = charges()
+    await moneyDesk.topUps.runDue()
+    expect(await limitsOf(ada)).toMatchObject({
+      last: { state: 'open', error: 'The payment processor did not answer.' },
+    })
+    expect(
+      new Set(
+        stripe
+          .of('/v1/payment_intents')
+          .slice(before)
+          .map(({ key }) => key),
+      ).size,
+    ).toBe(1)
+    expect(await centsOf(ada)).toBe(250)
+  })
+
+  test.each([
+    ['threshold_cents', { enabled: true, amount_cents: 500 }],
+    ['amount_cents', { enabled: true, threshold_cents: 500 }],
+  ])('is not switched on without %s', async (member, auto_top_up) => {
+    const { status, body } = await (await world.person()).send('PATCH', 'billing/limits', { auto_top_up })
+    expect({ status, param: body.error.param }).toEqual({ status: 400, param: `auto_top_up.${member}` })
+  })
+})
+
+test('and the books hold', async () => {
+  expect(await billing.verify(store.read)).toEqual([])
+})
