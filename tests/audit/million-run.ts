@@ -29,9 +29,11 @@ const store = openSqlite({
     throw error
   },
 })
-const began = performance.now()
+// Of this process on the processor: what others do on the machine is not what is measured.
+const began = process.cpuUsage()
 const violations = await createAuditLog({ clock: systemClock }).verify(store.read)
-const seconds = (performance.now() - began) / 1000
+const { user, system } = process.cpuUsage(began)
+const seconds = (user + system) / 1_000_000
 
 Bun.gc(true)
 const before = process.memoryUsage().rss
