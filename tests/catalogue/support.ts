@@ -8,7 +8,7 @@ import { type Spawned, spawnServer } from './support/server'
 export { eventually } from '../support/eventually'
 
 /*
- * The attack catalogue of reliability 3, areas A, B, C, G, I and P, against the real server: `bun
+ * The attack catalogue of reliability 3, areas A, B, C, D, G, I and P, against the real server: `bun
  * src/main.ts` in a data folder of its own, asked over sockets. A row that contradicts the contract
  * yields to it, and its name says so.
  *
@@ -22,6 +22,10 @@ export { eventually } from '../support/eventually'
  *   B35  strict members of webhooks and policies .... 5 and 7; here on keys
  *   C14  Range on an artifact ....................... 6; here on an ordinary answer
  *   C19  caps of 10,000 connections ................. [D] left out: the address space is the operator's
+ *   D1, D7, D8, D10, D11  hooks, webhooks, workflows, events, iframes ... 7 and 8; here orgs and members
+ *   D4   jobs of another key ........................ 6; here on conversations, keys and orgs
+ *   D13  foreign skills, canvases, workflows ........ 4 and 7; here orgs, conversations, invitations
+ *   D22  a route for many ids at once ............... there is none
  *   G10  payment webhook ............................ 10
  *   I-6  an account-level cap ....................... the contract limits keys; its other half stands here
  *   I-10 Redis down or slow ......................... the issue of the cluster
