@@ -21,6 +21,7 @@ export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
     auth: container.auth,
     sessions: container.sessions,
     oversight: container.oversight,
+    usageReading: container.usageReading,
     ...{ store, audit, clock, log, orgs, keys, increases, limiter, tiers, billing, moneyDesk, engines, dataDir },
     settings: config,
     configFile: config.file ?? resolve('svc.server.json'),
@@ -43,6 +44,7 @@ export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
       { check: 'audit chain', violations: audit.verify },
       { check: 'audit checkpoints', violations: container.checkpoints.verify },
       { check: 'conversations', violations: container.conversations.verify },
+      { check: 'idempotency keys', violations: container.idempotency.verify },
     ],
     backup: createBackup({
       store,

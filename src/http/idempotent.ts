@@ -1,3 +1,4 @@
+import { ElysiaCustomStatusResponse } from 'elysia'
 import { fingerprintOf, type Idempotency, type Ticket } from '../idempotency'
 import { readJson } from './body'
 import type { Exchange } from './context'
@@ -87,13 +88,15 @@ export function replayed({ exchange: { replay, notes }, set }: Answering): strin
   return sent(set, replay.status, replay.body)
 }
 
-/** What is kept is what is sent. Undefined where there is no key to keep it under. */
-export function answeredOnce({ exchange, set, responseValue }: Answering): string | Promise<string> | undefined {
+/** What is kept is what is sent. Undefined where there is no key to keep it under; a refusal gives the key back. */
+export function answeredOnce({ exchange, set, responseValue }: Answering): unknown {
   const { ticket } = exchange
   if (!ticket) return undefined
+  const { status, body } = bodyOf(responseValue, Number(set.status ?? 200))
+  if (status >= 300) return givenBack(exchange, responseValue)
   const text = ticket.answered()
   exchange.notes.idempotency = text === null ? 'kept alone' : 'kept with its effect'
-  return sent(set, ticket.status, text ?? keptAlone(exchange, ticket, bodyOf(responseValue)))
+  return sent(set, ticket.status, text ?? keptAlone(exchange, ticket, body))
 }
 
 /** An answer without an effect of its own stands, whether or not it could be kept for the next time. */
@@ -120,7 +123,7 @@ function sent<Text>(set: Answering['set'], status: number, text: Text): Text {
 }
 
 /** A handler answers a value, or `status(201, value)`. */
-const bodyOf = (value: unknown): unknown =>
-  typeof value === 'object' && value !== null && value.constructor.name === 'ElysiaCustomStatusResponse'
-    ? (value as { response: unknown }).response
-    : value
+const bodyOf = (value: unknown, status: number): { status: number; body: unknown } =>
+  value instanceof ElysiaCustomStatusResponse
+    ? { status: Number(value.code), body: value.response }
+    : { status, body: value }

@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import type { UserId } from '../kernel/ids'
 import { command, counted, query, type Tx } from '../kernel/store'
 import { type IdempotencyRow, idempotencyKeys } from './table'
@@ -13,6 +13,17 @@ const find = query<{ user_id: UserId; key: string }>()((db, p) => {
     .from(t)
     .where(and(eq(t.user_id, p.user_id), eq(t.key, p.key)))
     .limit(1)
+})
+
+/** Answers that may still be replayed, newest first. */
+const answered = query<{ now: number; limit: number }>()((db, p) => {
+  const t = db.of(idempotencyKeys)
+  return db
+    .select({ user_id: t.user_id, key: t.key, body: t.body })
+    .from(t)
+    .where(and(gt(t.expires_at, p.now), isNotNull(t.status)))
+    .orderBy(desc(t.expires_at))
+    .limit(p.limit)
 })
 
 /** Takes a key that is new, expired, or held by a process that has not been heard of. Answers 1 when it is ours. */
@@ -73,4 +84,4 @@ const removeExpired = async (tx: Tx, now: number, limit: number): Promise<number
   return expired.length
 }
 
-export const idempotencyRepository = { find, claim, answer, release, renew, removeExpired }
+export const idempotencyRepository = { find, answered, claim, answer, release, renew, removeExpired }

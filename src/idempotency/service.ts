@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock'
 import { seal, open as unseal } from '../kernel/crypto'
 import { failpoint } from '../kernel/failpoint'
 import type { UserId } from '../kernel/ids'
-import type { Store, Tx } from '../kernel/store'
+import type { Reader, Store, Tx } from '../kernel/store'
 import { stillRunning, takenOver, usedOtherwise } from './errors'
 import { idempotencyRepository as rows } from './repository'
 import { assertKey, KEPT_MS, written } from './rules'
@@ -36,6 +36,7 @@ export type Idempotency = ReturnType<typeof createIdempotency>
  */
 const LEASE_MS = { sqlite: 0, postgres: 2_000 }
 const ATTEMPTS = 3
+const MOST_VERIFIED = 1_000
 
 /**
  * Keys of requests (contract 1.7). Exactly-once rests on one thing: the answer is written by the same unit
@@ -46,7 +47,7 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
   const running = new Map<string, Running>()
   const leaseMs = LEASE_MS[store.dialect]
 
-  return { begin, renewLeases, removeExpired }
+  return { begin, renewLeases, removeExpired, verify }
 
   /**
    * The answer this request got before, or a ticket to run it. Throws 400 `validation_error` for a malformed
@@ -141,6 +142,26 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
     return ids.length
   }
 
+  /** Kept answers that this master key does not open, as after a restore without its `secrets.json`; empty when sound. */
+  async function verify(reader: Reader): Promise<string[]> {
+    const kept = await rows.answered(reader, { now: clock.now(), limit: MOST_VERIFIED })
+    const closed = kept.filter((row) => !opens(row))
+    return closed.length
+      ? [
+          `${closed.length} of the ${kept.length} newest answers under Idempotency-Keys cannot be opened with secrets.json`,
+        ]
+      : []
+  }
+
+  function opens({ user_id: userId, key, body }: { user_id: UserId; key: string; body: string | null }): boolean {
+    try {
+      unseal(masterKey, contextOf({ userId, key }), body ?? '')
+      return true
+    } catch {
+      return false
+    }
+  }
+
   /** Forgets one batch of keys that are older than a day. Answers how many. */
   function removeExpired(limit: number): Promise<number> {
     return store.write((tx) => rows.removeExpired(tx, clock.now(), limit))
@@ -150,4 +171,4 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
 type Running = Request & { startedAt: number }
 
 /** Binds a sealed answer to its row. */
-const contextOf = ({ userId, key }: Request): string => `idempotency ${userId} ${key}`
+const contextOf = ({ userId, key }: Pick<Request, 'userId' | 'key'>): string => `idempotency ${userId} ${key}`

@@ -44,6 +44,7 @@ export function inspectCopy(dataDir: string, acked: Acked): string[] {
       ...unrecorded(database, acked.settings),
       ...chargedTwice(database),
       ...madeTwice(database, acked.keys),
+      ...answersWithoutEffect(database),
       ...sums(database),
       ...offTheRecord(database),
     ]
@@ -118,6 +119,15 @@ function unrecorded(database: Database, settings: readonly string[]): string[] {
   const found = database.query("SELECT request_id FROM audit_events WHERE action = 'settings.updated'").all()
   const recorded = new Set((found as UsageRow[]).map(({ request_id }) => request_id))
   return settings.flatMap((id) => (recorded.has(id) ? [] : [`the settings of ${id} were acknowledged, off the record`]))
+}
+
+/** An answer that is kept belongs to something that happened: its request is on the record. */
+function answersWithoutEffect(database: Database): string[] {
+  const known = 'SELECT request_id FROM audit_events'
+  const found = database
+    .query(`SELECT request_id FROM idempotency_keys WHERE status IS NOT NULL AND request_id NOT IN (${known})`)
+    .all() as UsageRow[]
+  return found.map(({ request_id }) => `the answer of ${request_id} is kept and nothing of it is on the record`)
 }
 
 /** Prompts and names are each sent once, whatever the number of retries: they may be there once (I2). */

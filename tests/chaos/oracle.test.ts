@@ -106,6 +106,11 @@ test.each([
     'UPDATE api_keys SET revoked_at = 1 WHERE id = (SELECT min(id) FROM api_keys)',
     /key.revoked: .* happened 1 times and is on the record 0/,
   ],
+  [
+    'an answer without its effect',
+    "UPDATE idempotency_keys SET request_id = 'req_' || rowid",
+    /the answer of req_\d+ is kept and nothing of it is on the record/,
+  ],
   ['sums that disagree', 'UPDATE holds SET settled_amount = 0', /charged \d+, used \d+, settled 0/],
 ])('sees %s', (_, sql, expected) => {
   expect(inspectCopy(tampered(sql), rig.witness).join('\n')).toMatch(expected)

@@ -50,6 +50,9 @@ const app = new Elysia()
     },
     { signedIn: true, idempotent: true, body: Order, response: created, detail: { 'x-streams': true } as object },
   )
+  .post('/refused', ({ status }) => status(422 as 201, { run: 0 }), {
+    ...{ signedIn: true, idempotent: true, response: created },
+  })
   .post(
     '/late-failure',
     async (context) => {
@@ -106,6 +109,12 @@ test('H10 a failure after the effect is told once; the retry gets the completed 
   const before = runs
   expect(await post('/late-failure', key)).toMatchObject({ status: 201, isReplay: true })
   expect(runs).toBe(before)
+})
+
+test('a refusal that is answered, not thrown, is not kept', async () => {
+  const key = newKey()
+  expect(await post('/refused', key)).toMatchObject({ status: 422, text: '{"run":0}', isReplay: false })
+  expect(await post('/refused', key)).toMatchObject({ status: 422, isReplay: false })
 })
 
 test('a body that asks for a stream has no key, on a route that streams', async () => {
