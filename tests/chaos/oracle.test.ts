@@ -122,7 +122,7 @@ test.each([
   ['half a turn', 'DELETE FROM messages WHERE seq = 2', /^conversations: .*counts 2 messages and has 1/m],
 ])('`verify` sees %s', async (_, sql, expected) => {
   expect((await verifyCopy(tampered(sql))).join('\n')).toMatch(expected)
-})
+}, 60_000)
 
 test('reading back sees a turn that changed, a name that changed, a conversation that went or came back', async () => {
   const server = await rig.boot()
@@ -148,4 +148,4 @@ test('reading back sees a turn that changed, a name that changed, a conversation
     'conversation ID was deleted and is back',
     'key ID was acknowledged and does not work',
   ])
-})
+}, 60_000)
