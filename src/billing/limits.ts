@@ -9,7 +9,7 @@ import { spendOfOwner, startOwnerSpend } from '../usage'
 import { type AccountLimitsOf, toLimits } from './account-limits'
 import { LOW_BALANCE_CENTS } from './config'
 import { limitsOf, markCapped, saveLimits } from './limits-repository'
-import type { BillingLimits, LimitsPatch } from './limits-schema'
+import { type BillingLimits, LimitsPatch } from './limits-schema'
 import type { BalanceWatch } from './low-balance'
 import { newestTopUp } from './payments/repository'
 import { walletOf } from './repository'
@@ -77,7 +77,8 @@ export function createLimits({ store, clock, audit, orgs, limits, watch, canChar
     patch: Omit<LimitsPatch, 'scope'>,
     record: (tx: Tx, fields: string[]) => Promise<unknown>,
   ): Promise<BillingLimits> {
-    const fields = Object.keys(patch)
+    // Names that are nobody's to set came along in the body; the record is not a place for them.
+    const fields = Object.keys(patch).filter((name) => Object.hasOwn(LimitsPatch.properties, name))
     if (!fields.length) return present(store.read, owner)
     await limits.changeFor(owner, () =>
       store.write(async (tx) => {
