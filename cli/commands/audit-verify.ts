@@ -34,8 +34,27 @@ const proofColumns = [
 export const verifyAudit = defineCommand({
   path: 'audit verify',
   summary: 'Verify a chain, or an export of it without any server',
-  about: `With --export and --checkpoint no server and no database is asked. What it proves when it exits 0: every event in the file is exactly what was hashed; none was changed, left out between two others, added or moved; and the file contains the event that the checkpoint names, which the holder of the checkpoint's key signed at its time. Everything up to that event is therefore as it was then, provided the key is the server's: compare it with --public-key, or keep the checkpoint yourself as it is made. What it does not prove: events newer than the checkpoint hold together but are not signed yet (their number is printed), and a file that does not begin with the first event says nothing of what came before. An export made with filters other than dates leaves events out and is broken for this check.
-Without --export it walks the chain of one owner in the database and holds it against its head, its newest checkpoint, and a place that you kept with audit head. It exits 9 when anything is broken, and shows the first broken event and the events beside it.`,
+  about: `With --export and --checkpoint no server and no database is asked. Exit 0 proves:
+
+  - every event in the file is exactly what was hashed when it was recorded;
+  - none was changed, added or moved, and none left out between two others;
+  - the file contains the event that the checkpoint names, at its place, and the
+    holder of the checkpoint's key signed it at the time it says.
+
+Everything up to that event is therefore as it was then, provided that the key is
+the server's: give it with --public-key, as audit head --json shows it, or keep
+checkpoints yourself from the beginning. It does not prove:
+
+  - events newer than the checkpoint: they hold together, and are not signed yet;
+  - what came before the first event in the file, when FROM-THE-FIRST is no.
+
+An export made with filters other than dates leaves events out, and is broken for
+this check.
+
+Without --export it walks the chain of one owner in the database and holds it
+against its head, its newest checkpoint, and a place that was kept with audit head.
+When anything is broken it exits 9, and shows the first broken event with the events
+beside it.`,
   examples: [
     'audit verify --export audit.csv --checkpoint checkpoint.json',
     'audit verify acme',
@@ -51,7 +70,7 @@ Without --export it walks the chain of one owner in the database and holds it ag
   flags: {
     export: text('FILE', 'a CSV that audit export or GET /audit/export wrote'),
     checkpoint: text('FILE', 'checkpoints that were kept: JSON, or one a line'),
-    publicKey: text('KEY', 'the key that must have signed them, as the server shows it'),
+    publicKey: text('KEY', 'the key that must have signed them, as audit head --json shows it'),
     from: whole('SEQ', 'begin with this event of the chain', { min: 1, max: Number.MAX_SAFE_INTEGER }),
     head: text('SEQ:HASH', 'a place that must still be in the chain'),
   },

@@ -23,6 +23,28 @@ describe('the secrets of a data folder', () => {
     expect(Buffer.from(again.masterKey)).toEqual(Buffer.from(made.masterKey))
   })
 
+  test('hold the key that signs the record; a folder older than it gets one, and keeps everything else', () => {
+    const dataDir = folder()
+    const { auditKey, path } = loadSecrets(dataDir)
+    expect(loadSecrets(dataDir).auditKey.publicKey).toBe(auditKey.publicKey)
+    const { audit_key: _, ...older } = JSON.parse(readFileSync(path, 'utf8'))
+    writeFileSync(path, JSON.stringify({ ...older, kept: 'as it was' }))
+    const upgraded = loadSecrets(dataDir)
+    expect(upgraded.isNew).toBe(false)
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ ...older, kept: 'as it was' })
+    expect(loadSecrets(dataDir).auditKey.publicKey).toBe(upgraded.auditKey.publicKey)
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+  })
+
+  test('with a broken signing key stop the start: checkpoints that were kept name the old one', () => {
+    const dataDir = folder()
+    const { path } = loadSecrets(dataDir)
+    const broken = JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), audit_key: 'AAAA' })
+    writeFileSync(path, broken)
+    expect(() => loadSecrets(dataDir)).toThrow(/audit key that is no Ed25519 key/)
+    expect(readFileSync(path, 'utf8')).toBe(broken)
+  })
+
   test('differ from folder to folder', () => {
     expect(loadSecrets(folder()).masterKey).not.toEqual(loadSecrets(folder()).masterKey)
   })

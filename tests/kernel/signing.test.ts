@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'bun:test'
+import { isSignedBy, newSigningKey, openSigningKey } from '../../src/kernel/signing'
+
+const key = openSigningKey(newSigningKey())
+const signature = key.sign('text')
+
+describe('a signing key', () => {
+  test('signs what its public half verifies, and nothing else does', () => {
+    expect(isSignedBy(key.publicKey, 'text', signature)).toBe(true)
+    expect(isSignedBy(key.publicKey, 'text.', signature)).toBe(false)
+    expect(isSignedBy(openSigningKey(newSigningKey()).publicKey, 'text', signature)).toBe(false)
+  })
+
+  test('is read back the same from what is kept of it', () => {
+    const kept = newSigningKey()
+    expect(openSigningKey(kept).publicKey).toBe(openSigningKey(kept).publicKey)
+    expect(Buffer.from(openSigningKey(kept).publicKey, 'base64url')).toHaveLength(32)
+  })
+
+  test.each(['', 'AAAA', 'not a key', `${key.publicKey}A`, '\u0000'])('%j is no public key, and no fault', (other) => {
+    expect(isSignedBy(other, 'text', signature)).toBe(false)
+  })
+
+  test.each(['', 'AA', 'A'.repeat(86)])('%j is no signature, and no fault', (other) => {
+    expect(isSignedBy(key.publicKey, 'text', other)).toBe(false)
+  })
+
+  test.each(['', 'AAAA', key.publicKey])('%j cannot be opened', (kept) => {
+    expect(() => openSigningKey(kept)).toThrow()
+  })
+})
