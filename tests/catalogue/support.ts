@@ -29,7 +29,6 @@ export { eventually } from '../support/eventually'
  *   G10  payment webhook ............................ 10
  *   I-6  an account-level cap ....................... the contract limits keys; its other half stands here
  *   I-10 Redis down or slow ......................... the issue of the cluster
- *   I-11 POST /rate-limits/request-increase ......... 10
  *   I-12 skill submissions .......................... 4
  */
 
