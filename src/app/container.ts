@@ -149,7 +149,7 @@ export function buildContainer({
   const engines = createEngines({ settings: config, clock, log, observe: observeEngine })
   const classifier = createClassifier()
   const tools = createTools({
-    ...{ outbound, masterKey, system: createSystemTools(), enabled: words(config.systemTools) },
+    ...{ outbound, masterKey, system: createSystemTools({ outbound, settings: config }), enabled: words(config.systemTools) },
     roleOf: async ({ caller }) => caller.activeOrgId && orgs.roleOf(store.read, caller.activeOrgId, caller.userId),
     onFault: (tool, error) => log.error({ tool, ...errorFields(error) }, 'tool failed'),
   })

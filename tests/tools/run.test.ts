@@ -110,7 +110,7 @@ describe('who may', () => {
   const cells = ([null, 'viewer', 'member', 'admin', 'owner'] as const).flatMap((role, rank) =>
     levels.map((level, wanted) => ({ role, level, may: level !== 'system' && rank >= [0, 2, 3, 9][wanted]! })),
   )
-  test.each(cells)('a $role calls a tool for $level: $may', async ({ role, level, may }) => {
+  test.each(cells)('role $role, level $level: allowed is $may', async ({ role, level, may }) => {
     const tools = openTools({ system: [], roleOf: async () => role })
     const toolset = {
       tools: new Map([['echo', toolOf({ permissionLevel: level })]]),

@@ -1,0 +1,87 @@
+/** What a helper's script posts back for each order. */
+export type HelperAnswer<Answer> = { ok: true; answer: Answer } | { ok: false; problem: string }
+
+/** Why a helper gave no answer: it was too slow and was ended, or its script failed. */
+export class HelperFailure extends Error {
+  override name = 'HelperFailure'
+  constructor(
+    readonly kind: 'timeout' | 'failed',
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+type Options = {
+  /** Starts the script; called when there is work and nobody free. */
+  open(): Worker
+  /** Threads at most; further orders wait. */
+  most: number
+  /** A free thread is kept this long. */
+  idleMs: number
+}
+
+export type Helper<Order, Answer> = {
+  /** Throws {@link HelperFailure}, or the signal's reason. */
+  do(order: Order, limits: { timeoutMs: number; signal: AbortSignal }): Promise<Answer>
+}
+
+/**
+ * Threads beside the event loop, for work that would hold up everyone else (I28) or that may never end: what
+ * takes longer than it may is ended with its thread. A thread does one order at a time.
+ */
+export function createHelper<Order, Answer>({ open, most, idleMs }: Options): Helper<Order, Answer> {
+  const free: Worker[] = []
+  const waiting: (() => void)[] = []
+  let taken = 0
+
+  return {
+    async do(order, { timeoutMs, signal }) {
+      if (taken < most) taken++
+      else await new Promise<void>((go) => waiting.push(go))
+      try {
+        signal.throwIfAborted()
+        return await ask(free.pop() ?? open(), order, timeoutMs, signal)
+      } finally {
+        const next = waiting.shift()
+        if (next) next()
+        else taken--
+      }
+    },
+  }
+
+  async function ask(worker: Worker, order: Order, timeoutMs: number, signal: AbortSignal): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<HelperAnswer<Answer>>()
+    const timer = setTimeout(() => reject(new HelperFailure('timeout', `no answer in ${timeoutMs} ms`)), timeoutMs)
+    const onAbort = () => reject(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+    worker.onmessage = ({ data }: MessageEvent<HelperAnswer<Answer>>) => resolve(data)
+    worker.onerror = ({ message }) => reject(new HelperFailure('failed', message))
+    worker.postMessage(order)
+    try {
+      const reply = await promise
+      keep(worker)
+      if (!reply.ok) throw new HelperFailure('failed', reply.problem)
+      return reply.answer
+    } catch (error) {
+      if (!free.includes(worker)) worker.terminate()
+      throw error
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  function keep(worker: Worker): void {
+    // A free thread does not keep the process from ending; the browser's type of a worker lacks the word.
+    ;(worker as Worker & { unref(): void }).unref()
+    free.push(worker)
+    const leave = () => {
+      const at = free.indexOf(worker)
+      if (at < 0) return
+      free.splice(at, 1)
+      worker.terminate()
+    }
+    setTimeout(leave, idleMs).unref()
+  }
+}

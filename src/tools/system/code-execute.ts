@@ -1,0 +1,72 @@
+import { createHelper, HelperFailure } from '../../kernel/helper'
+import { storable } from '../../kernel/text'
+import { type Tool, ToolFailure } from '../tool'
+import type { CodeAnswer, CodeOrder } from './code-sandbox.worker'
+
+const CODE_MS = 5_000
+/** Over the code's own time: the thread is ended when the machine inside does not end itself. */
+const GRACE_MS = 3_000
+const MEMORY_BYTES = 64 * 1024 * 1024
+const MAX_CHARS = 64 * 1024
+
+/**
+ * JavaScript for calculations and work on data, in QuickJS compiled to WebAssembly, on a thread of its own:
+ * no network, no files, no timers; 5 s, 64 MiB.
+ */
+export function createCodeExecute({ codeMs = CODE_MS } = {}): Tool {
+  const threadMs = codeMs + GRACE_MS
+  const sandbox = createHelper<CodeOrder, CodeAnswer>({
+    open: () => new Worker(new URL('./code-sandbox.worker.ts', import.meta.url).href),
+    most: 2,
+    idleMs: 30_000,
+  })
+  return {
+    name: 'code_execute',
+    description:
+      'Runs JavaScript in a sandbox without network, files or timers and gives the value of the last expression and what console.log wrote. For calculations and for work on data that the code itself contains.',
+    inputSchema: {
+      type: 'object',
+      properties: { code: { type: 'string', minLength: 1, maxLength: 100_000, description: 'A JavaScript program' } },
+      required: ['code'],
+    },
+    outputSchema: {
+      type: 'object',
+      properties: { value: { description: 'Value of the last expression' }, output: { type: 'string' } },
+      required: ['value', 'output'],
+    },
+    category: 'code',
+    permissionLevel: 'user',
+    requiresApproval: false,
+    skillId: null,
+    timeoutMs: threadMs + GRACE_MS,
+    run: async ({ code }, { signal }) => {
+      const order = { code: code as string, timeoutMs: codeMs, memoryBytes: MEMORY_BYTES, maxChars: MAX_CHARS }
+      const { value, output, error } = await sandbox.do(order, { timeoutMs: threadMs, signal }).catch(explain)
+      const written = storable(output)
+      if (error !== null) {
+        const before = written ? ` It had written:\n${written.slice(0, 2_000)}` : ''
+        throw new ToolFailure(`The code failed: ${storable(error)}.${before}`)
+      }
+      return { value: read(value), output: written }
+    },
+  }
+}
+
+function explain(error: unknown): never {
+  if (!(error instanceof HelperFailure)) throw error
+  throw new ToolFailure(
+    error.kind === 'timeout'
+      ? 'The code took longer than it may and was ended.'
+      : 'The code ended its sandbox, as code does that takes more than its 64 MiB of memory.',
+  )
+}
+
+/** A value too long to be shown whole is shown as the text it begins with. */
+function read(json: string | null): unknown {
+  if (json === null) return null
+  try {
+    return JSON.parse(json, (_, value: unknown) => (typeof value === 'string' ? storable(value) : value))
+  } catch {
+    return storable(json)
+  }
+}

@@ -1,0 +1,119 @@
+import {
+  newQuickJSWASMModule,
+  type QuickJSContext,
+  type QuickJSHandle,
+  type QuickJSWASMModule,
+  Scope,
+} from 'quickjs-emscripten'
+import type { HelperAnswer } from '../../kernel/helper'
+
+export type CodeOrder = { code: string; timeoutMs: number; memoryBytes: number; maxChars: number }
+/** `value` is JSON text, or null when there is none; `error` is what the code threw. */
+export type CodeAnswer = { value: string | null; output: string; error: string | null }
+
+declare const self: Worker
+
+self.onmessage = async ({ data }: MessageEvent<CodeOrder>) => {
+  self.postMessage(await evaluate(data))
+}
+
+async function evaluate(order: CodeOrder): Promise<HelperAnswer<CodeAnswer>> {
+  try {
+    return { ok: true, answer: await inSandbox(order) }
+  } catch (error) {
+    return { ok: false, problem: String(error) }
+  }
+}
+
+let module: Promise<QuickJSWASMModule> | null = null
+
+/** A machine of its own for each order: nothing in it but the language, an ear for `console`, and its limits. */
+async function inSandbox({ code, timeoutMs, memoryBytes, maxChars }: CodeOrder): Promise<CodeAnswer> {
+  module ??= newQuickJSWASMModule()
+  const runtime = (await module).newRuntime()
+  const endsAt = performance.now() + timeoutMs
+  runtime.setMemoryLimit(memoryBytes)
+  runtime.setMaxStackSize(256 * 1024)
+  runtime.setInterruptHandler(() => performance.now() > endsAt)
+  const context = runtime.newContext()
+  const scope = new Scope()
+  try {
+    const output = createOutput(context, maxChars)
+    const toJson = createToJson(context, scope)
+    const evaluated = context.evalCode(code, 'code.js')
+    const first = scope.manage(evaluated.error ?? evaluated.value)
+    const settled = evaluated.error ? { error: first } : settle(context, scope, first)
+    if (settled.error) return { value: null, output: output.all(), error: describe(context, settled.error) }
+    return { value: toJson(settled.value)?.slice(0, maxChars) ?? null, output: output.all(), error: null }
+  } finally {
+    takeDown(() => {
+      scope.dispose()
+      context.dispose()
+      runtime.dispose()
+    })
+  }
+}
+
+type Settled = { value: QuickJSHandle; error?: undefined } | { error: QuickJSHandle }
+
+/** The value of a promise once its jobs have run; a value that is none is itself. */
+function settle(context: QuickJSContext, scope: Scope, handle: QuickJSHandle): Settled {
+  const jobs = context.runtime.executePendingJobs()
+  if (jobs.error) return { error: scope.manage(jobs.error) }
+  const state = context.getPromiseState(handle)
+  if (state.type === 'fulfilled') return { value: state.notAPromise ? handle : scope.manage(state.value) }
+  if (state.type === 'rejected') return { error: scope.manage(state.error) }
+  return { error: scope.manage(context.newError('the promise never settled: nothing in the sandbox is asynchronous')) }
+}
+
+function createOutput(context: QuickJSContext, maxChars: number) {
+  let lines = ''
+  const write = context.newFunction('write', (...handles) => {
+    const words = handles.map((handle) => {
+      const value: unknown = context.dump(handle)
+      return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
+    })
+    if (lines.length < maxChars) lines = `${lines}${words.join(' ')}\n`.slice(0, maxChars)
+  })
+  const ear = context.newObject()
+  for (const name of ['log', 'info', 'warn', 'error', 'debug']) context.setProp(ear, name, write)
+  context.setProp(context.global, 'console', ear)
+  ear.dispose()
+  write.dispose()
+  return { all: () => lines }
+}
+
+/** Taken before the code runs, which may put others in their places. */
+function createToJson(context: QuickJSContext, scope: Scope) {
+  const made = scope.manage(
+    context.unwrapResult(
+      context.evalCode(
+        '((stringify, text) => (v) => typeof v === "bigint" || typeof v === "function" || typeof v === "symbol" ? stringify(text(v)) : stringify(v, (k, x) => typeof x === "bigint" ? text(x) : x))(JSON.stringify, String)',
+      ),
+    ),
+  )
+  return (handle: QuickJSHandle): string | null => {
+    const result = context.callFunction(made, context.undefined, handle)
+    const said = scope.manage(result.error ?? result.value)
+    if (result.error) return null
+    const json: unknown = context.dump(said)
+    return typeof json === 'string' ? json : null
+  }
+}
+
+function describe(context: QuickJSContext, handle: QuickJSHandle): string {
+  const found: unknown = context.dump(handle)
+  if (typeof found !== 'object' || found === null) return String(found)
+  const { name, message } = found as { name?: unknown; message?: unknown }
+  if (message === 'interrupted') return 'the time limit was reached'
+  return `${String(name ?? 'Error')}: ${String(message ?? JSON.stringify(found))}`.slice(0, 2_000)
+}
+
+/** A machine that broke on its limits cannot be taken down: the next order gets a new module. */
+function takeDown(dispose: () => void): void {
+  try {
+    dispose()
+  } catch {
+    module = null
+  }
+}

@@ -1,0 +1,34 @@
+import { Readability } from '@mozilla/readability'
+import { parseHTML } from 'linkedom'
+import type { HelperAnswer } from '../../kernel/helper'
+import { textOf } from './page-text'
+
+export type PageOrder = { html: string; maxChars: number }
+export type PageAnswer = { title: string | null; text: string }
+
+declare const self: Worker
+
+self.onmessage = ({ data }: MessageEvent<PageOrder>) => {
+  self.postMessage(read(data))
+}
+
+function read({ html, maxChars }: PageOrder): HelperAnswer<PageAnswer> {
+  try {
+    const { title, text } = readable(html)
+    return { ok: true, answer: { title, text: text.slice(0, maxChars) } }
+  } catch (error) {
+    return { ok: false, problem: String(error) }
+  }
+}
+
+/** The article of a page where it has one, else all of its text. Nothing in it is run and nothing is loaded. */
+function readable(html: string): PageAnswer {
+  const { document } = parseHTML(/<html[\s>]/i.test(html) ? html : `<html><body>${html}</body></html>`)
+  const ownTitle = document.title?.trim() || null
+  const everything = textOf(document.documentElement)
+  const article = new Readability(document as unknown as Document, {
+    serializer: (node) => textOf(node as Element),
+    maxElemsToParse: 50_000,
+  }).parse()
+  return { title: article?.title || ownTitle, text: article?.content || everything }
+}

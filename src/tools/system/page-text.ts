@@ -1,0 +1,72 @@
+/** As much of an element as its text needs. */
+type Node = { nodeType: number; nodeName: string; textContent: string | null; childNodes: Iterable<Node> }
+
+const TEXT = 3
+const ELEMENT = 1
+const SILENT = new Set([
+  'SCRIPT',
+  'STYLE',
+  'NOSCRIPT',
+  'TEMPLATE',
+  'SVG',
+  'IFRAME',
+  'HEAD',
+  'OBJECT',
+  'BUTTON',
+  'SELECT',
+])
+const BLOCKS = new Set([
+  ...['P', 'DIV', 'SECTION', 'ARTICLE', 'HEADER', 'FOOTER', 'MAIN', 'ASIDE', 'NAV', 'UL', 'OL', 'LI', 'DL', 'DT', 'DD'],
+  ...[
+    'TABLE',
+    'TR',
+    'BLOCKQUOTE',
+    'PRE',
+    'FIGURE',
+    'FIGCAPTION',
+    'FORM',
+    'H1',
+    'H2',
+    'H3',
+    'H4',
+    'H5',
+    'H6',
+    'BR',
+    'HR',
+  ],
+])
+
+/** What an element says, a line for each of its blocks, with marks for headings, entries and cells. */
+export function textOf(element: unknown): string {
+  const pieces: string[] = []
+  // Not by recursion: a stranger's page may be nested deeper than any stack.
+  const stack: (Node | string)[] = [element as Node]
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (typeof next === 'string') pieces.push(next)
+    else if (next.nodeType === TEXT) pieces.push((next.textContent ?? '').replace(/\s+/g, ' '))
+    else if (next.nodeType === ELEMENT) enter(next, stack)
+  }
+  return tidy(pieces.join(''))
+}
+
+function enter(node: Node, stack: (Node | string)[]): void {
+  const name = node.nodeName.toUpperCase()
+  if (SILENT.has(name)) return
+  const isBlock = BLOCKS.has(name)
+  if (isBlock) stack.push('\n')
+  if (name === 'TD' || name === 'TH') stack.push(' | ')
+  stack.push(...[...node.childNodes].reverse())
+  if (isBlock) stack.push(openingOf(name))
+}
+
+function openingOf(name: string): string {
+  if (name === 'LI') return '\n- '
+  return /^H[1-6]$/.test(name) ? `\n\n${'#'.repeat(Number(name[1]))} ` : '\n'
+}
+
+/** Lines without white space at their ends, and never more than one empty line. */
+function tidy(text: string): string {
+  const lines = text.split('\n').map((line) => line.trim())
+  const kept = lines.filter((line, at) => line !== '' || (lines[at - 1] !== '' && at > 0))
+  return kept.join('\n').trim()
+}

@@ -1,0 +1,43 @@
+import type { SearchDriver } from '../search'
+import type { Tool } from '../tool'
+
+const COUNT = 5
+
+type Deps = { driver: SearchDriver | null }
+
+/** A search of the web by whatever the operator connected; without it the tool says that nothing is. */
+export const createWebSearch = ({ driver }: Deps): Tool => ({
+  name: 'web_search',
+  description: 'Searches the web and gives titles, addresses and short extracts, best first.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      query: { type: 'string', minLength: 1, maxLength: 400 },
+      count: { type: 'integer', minimum: 1, maximum: 10, description: `How many results, ${COUNT} unless given` },
+    },
+    required: ['query'],
+  },
+  outputSchema: {
+    type: 'object',
+    properties: {
+      results: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { title: { type: 'string' }, url: { type: 'string' }, snippet: { type: 'string' } },
+          required: ['title', 'url', 'snippet'],
+        },
+      },
+    },
+    required: ['results'],
+  },
+  category: 'search',
+  permissionLevel: 'user',
+  requiresApproval: false,
+  skillId: null,
+  timeoutMs: 15_000,
+  unavailable: () => (driver ? null : 'No search is connected to this server; its operator sets SVC_SEARCH_DRIVER.'),
+  run: async ({ query, count = COUNT }, { signal }) => ({
+    results: driver ? await driver.search(query as string, count as number, signal) : [],
+  }),
+})

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'bun:test'
+import { createCodeExecute } from '../../src/tools/system/code-execute'
+import { asked, contextOf, openTools, wanted } from './world'
+
+const tools = openTools({ system: [createCodeExecute({ codeMs: 1_000 })] })
+const run = (code: string, signal = new AbortController().signal) =>
+  tools.run(tools.assemble(wanted()), asked('code_execute', { code }), contextOf({ signal }))
+
+/** The longest time nothing else could run while `work` was at it. */
+async function longestBlock(work: Promise<unknown>): Promise<number> {
+  let last = performance.now()
+  let longest = 0
+  const beat = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last)
+    last = performance.now()
+  }, 5)
+  await work
+  clearInterval(beat)
+  return longest
+}
+
+describe('code_execute', () => {
+  test.each([
+    ['the last expression', '[3, 1, 2].sort().map((n) => n * 2)', { value: [2, 4, 6], output: '' }],
+    ['what was written', 'console.log("a", { b: 1 }); console.error("c"); 1', { value: 1, output: 'a {"b":1}\nc\n' }],
+    ['a promise', 'Promise.resolve(6).then((n) => n * 7)', { value: 42, output: '' }],
+    ['nothing', 'undefined', { value: null, output: '' }],
+    ['a whole number of any size', '2n ** 70n', { value: '1180591620717411303424', output: '' }],
+    ['text no database can hold', '"a\\u0000b\\ud800"', { value: 'ab\ufffd', output: '' }],
+  ])('gives %s', async (_, code, result) => {
+    expect(await run(code)).toMatchObject({ status: 'success', result })
+  })
+
+  test.each([
+    ['an error', 'null.x', /The code failed: TypeError: /],
+    ['a value thrown', 'throw "no"', /The code failed: no/],
+    ['a syntax error', 'let let', /SyntaxError/],
+    ['a promise refused', 'Promise.reject(new Error("later"))', /Error: later/],
+    ['a promise nobody settles', 'new Promise(() => {})', /never settled/],
+    ['recursion without end', 'const f = () => f(); f()', /stack overflow|InternalError|RangeError/],
+    ['what was written before', 'console.log("here"); null.x', /It had written:\nhere/],
+  ])('tells the engine of %s', async (_, code, problem) => {
+    const outcome = await run(code)
+    expect(outcome.status).toBe('error')
+    expect(outcome.text).toMatch(problem)
+  })
+
+  test.each([
+    'fetch',
+    'require',
+    'process',
+    'Bun',
+    'Deno',
+    'XMLHttpRequest',
+    'WebSocket',
+    'setTimeout',
+    'postMessage',
+    'self',
+    'Worker',
+    'importScripts',
+    'std',
+    'os',
+    'WebAssembly',
+  ])('has no %s inside', async (name) => {
+    expect((await run(`typeof ${name}`)).result).toEqual({ value: 'undefined', output: '' })
+  })
+
+  test.each([
+    ['the constructor of constructors', '(function(){}).constructor("return typeof process")()', 'undefined'],
+    ['the global object', 'Object.keys(globalThis).join()', 'console'],
+    ['a prototype that is changed', 'Object.prototype.polluted = 1; ({}).polluted', 1],
+  ])('keeps %s inside', async (_, code, value) => {
+    expect((await run(code)).result).toMatchObject({ value })
+    expect(({} as { polluted?: number }).polluted).toBeUndefined()
+  })
+
+  test('starts anew each time', async () => {
+    await run('globalThis.kept = 1; JSON.stringify = () => "lie"; 1')
+    expect((await run('typeof kept + JSON.stringify([1])')).result).toMatchObject({ value: 'undefined[1]' })
+  })
+
+  test('refuses an import', async () => {
+    expect((await run('import("fs")')).status).toBe('error')
+  })
+
+  test('takes no more memory than it may, and works again afterwards', async () => {
+    const outcome = await run('const a = []; for (;;) a.push(new Array(10000).fill(1))')
+    expect(outcome.status).toBe('error')
+    expect((await run('1 + 1')).result).toMatchObject({ value: 2 })
+  }, 30_000)
+
+  test('ends a loop without end, and nobody waits meanwhile', async () => {
+    await run('1')
+    const work = run('for (;;) {}')
+    expect(await longestBlock(work)).toBeLessThan(200)
+    expect((await work).text).toContain('the time limit was reached')
+  }, 30_000)
+
+  test('ends with the run, thread and all', async () => {
+    const ending = new AbortController()
+    const work = run('for (;;) {}', ending.signal)
+    setTimeout(() => ending.abort(new Error('gone')), 20)
+    await expect(work).rejects.toThrow('gone')
+    expect((await run('3')).result).toMatchObject({ value: 3 })
+  }, 30_000)
+
+  test('bounds what is written', async () => {
+    const { result } = await run('for (let i = 0; i < 1e5; i++) console.log("0123456789"); 1')
+    expect((result as { output?: string; text?: string }).output?.length ?? 0).toBeLessThanOrEqual(64 * 1024)
+  })
+})

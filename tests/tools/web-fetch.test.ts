@@ -1,0 +1,137 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { createOutbound } from '../../src/kernel/outbound'
+import { createWebFetch } from '../../src/tools/system/web-fetch'
+import { asked, contextOf, openTools, wanted } from './world'
+
+const ARTICLE = `<html><head><title>Tides</title><script>document.title = 'ran'</script></head><body><nav><a href="/">Home</a></nav>
+<article><h1>Why tides turn</h1>${'<p>The moon pulls at the sea, and the sea, being water, follows it around.</p>'.repeat(12)}
+<ul><li>spring tide</li><li>neap tide</li></ul></article><footer>imprint</footer></body></html>`
+
+const seen: string[] = []
+const answers: Record<string, () => Response> = {
+  '/article': () => new Response(ARTICLE, { headers: { 'content-type': 'text/html; charset=utf-8' } }),
+  '/table': () => page('<table><tr><th>a</th><td>1</td></tr></table>'),
+  '/latin': () =>
+    new Response(Buffer.from('caf\xe9', 'latin1'), { headers: { 'content-type': 'text/plain; charset=iso-8859-1' } }),
+  '/meta': () =>
+    new Response(Buffer.from('<meta charset="windows-1252"><p>caf\xe9', 'latin1'), {
+      headers: { 'content-type': 'text/html' },
+    }),
+  '/json': () => Response.json({ a: [1, 2] }),
+  '/image': () => new Response(new Uint8Array(8), { headers: { 'content-type': 'image/png' } }),
+  '/pdf': () => new Response('%PDF-1.7', { headers: { 'content-type': 'application/pdf' } }),
+  '/missing': () => new Response('no', { status: 404 }),
+  '/big': () => new Response('x'.repeat(2 * 1024 * 1024 + 1), { headers: { 'content-type': 'text/plain' } }),
+  '/nul': () => new Response('a\0b', { headers: { 'content-type': 'text/plain' } }),
+  '/once': () => to('/article'),
+  '/round': () => to('/round'),
+  '/inside': () => to('http://10.0.0.1/secret'),
+  '/metadata': () => to('http://169.254.169.254/latest/meta-data'),
+  '/file': () => to('file:///etc/passwd'),
+  '/deep': () => page('<div>'.repeat(100_000)),
+}
+const page = (html: string) => new Response(html, { headers: { 'content-type': 'text/html' } })
+const to = (location: string) => new Response(null, { status: 302, headers: { location } })
+
+const server = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch(request) {
+    const { pathname } = new URL(request.url)
+    seen.push(pathname)
+    return answers[pathname]?.() ?? new Response(null, { status: 500 })
+  },
+})
+afterAll(() => server.stop(true))
+const here = `http://127.0.0.1:${server.port}`
+
+const fetching = (outbound = createOutbound({ allow: ['127.0.0.1/32'] })) => {
+  const tools = openTools({ system: [createWebFetch({ outbound })] })
+  return (url: string) => tools.run(tools.assemble(wanted()), asked('web_fetch', { url }), contextOf())
+}
+const read = fetching()
+
+describe('web_fetch', () => {
+  test('gives the article of a page and nothing around it', async () => {
+    const { status, result } = await read(`${here}/article#part`)
+    expect(status).toBe('success')
+    const { url, title, text } = result as { url: string; title: string; text: string }
+    expect({ url, title }).toEqual({ url: `${here}/article`, title: 'Tides' })
+    expect(text).toContain('The moon pulls at the sea')
+    expect(text).toContain('\n- spring tide')
+    expect(text).not.toContain('imprint')
+    expect(text).not.toContain('ran')
+  }, 30_000)
+
+  test.each([
+    ['/table', 'a | 1 |'],
+    ['/latin', 'café'],
+    ['/meta', 'café'],
+    ['/json', '{"a":[1,2]}'],
+    ['/nul', 'ab'],
+  ])('reads %s', async (path, text) => {
+    expect((await read(here + path)).result).toMatchObject({ text })
+  })
+
+  test.each([
+    ['/image', /holds image\/png, which this tool does not read/],
+    ['/pdf', /holds application\/pdf, which this tool does not read/],
+    ['/missing', /status 404/],
+    ['/big', /larger than/],
+    ['/round', /more than 5 times/],
+  ])('says why it cannot read %s', async (path, problem) => {
+    const outcome = await read(here + path)
+    expect(outcome.status).toBe('error')
+    expect(outcome.text).toMatch(problem)
+  })
+
+  test('a page nested deeper than any stack harms nobody', async () => {
+    const outcome = await read(`${here}/deep`)
+    expect(['success', 'error']).toContain(outcome.status)
+    expect((await read(`${here}/json`)).status).toBe('success')
+  }, 30_000)
+
+  test('follows a redirect, each hop through the door', async () => {
+    expect((await read(`${here}/once`)).result).toMatchObject({ url: `${here}/article` })
+    for (const path of ['/inside', '/metadata', '/file']) {
+      const outcome = await read(here + path)
+      expect(outcome.status).toBe('error')
+      expect(outcome.text).toMatch(/cannot be called/)
+    }
+  })
+
+  test.each([
+    'http://127.0.0.1:1/',
+    'http://localhost/',
+    'http://[::1]/',
+    'http://[::ffff:7f00:1]/',
+    'http://2130706433/',
+    'http://0x7f000001/',
+    'http://169.254.169.254/',
+    'http://10.0.0.1/',
+    'http://[64:ff9b::7f00:1]/',
+    'http://0/',
+    'file:///etc/passwd',
+    'gopher://127.0.0.1/',
+    'http://user:pass@127.0.0.1/',
+    'javascript:alert(1)',
+    'data:text/plain,x',
+    `http://127.0.0.1:1/${'x'.repeat(2_100)}`,
+    'http://①②⑦.0.0.1/',
+    'http://%31%32%37.0.0.1/',
+    'http://host\r\nx: y/',
+  ])('refuses %j and connects to nothing (J)', async (url) => {
+    seen.length = 0
+    const strict = fetching(createOutbound())
+    const outcome = await strict(url)
+    expect(outcome.status).toBe('error')
+    expect(outcome.result).toBeNull()
+    expect(seen).toEqual([])
+  })
+
+  test('with the guard up, this machine is not read', async () => {
+    seen.length = 0
+    expect((await fetching(createOutbound())(`${here}/json`)).status).toBe('error')
+    expect(seen).toEqual([])
+  })
+})
