@@ -52,6 +52,12 @@ const serverSettings = {
     default: '',
     about: 'CIDRs, comma separated, exempt from the address guard (development and tests).',
   }),
+  trustedProxies: setting({
+    env: 'SVC_TRUSTED_PROXIES',
+    schema: t.String(),
+    default: '',
+    about: 'CIDRs, comma separated, of your own proxies: only what they say of the client address is believed.',
+  }),
   logLevel: setting({
     env: 'SVC_LOG_LEVEL',
     schema: oneOf(LOG_LEVELS),

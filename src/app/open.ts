@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { createEngines } from '../engines'
 import { createMetrics, type Metrics } from '../http/metrics'
 import { type Clock, systemClock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
@@ -41,17 +42,21 @@ export type Findings = {
  * @throws ConfigError with every problem that stops a start
  */
 export async function openApp({ config, clock = systemClock, log = defaultLog(config), serving = true }: OpenOptions) {
+  // Before anything is made: who is refused finds everything as it was.
+  if (serving && config.production) {
+    assertProductionReady(config, unmappedModes(createEngines({ settings: config, clock, log })))
+  }
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   const lock = lockDataDir(config.dataDir)
   try {
-    return await openLocked({ config, clock, log, serving }, lock)
+    return await openLocked({ config, clock, log }, lock)
   } catch (error) {
     lock.release()
     throw error
   }
 }
 
-async function openLocked({ config, clock, log, serving }: Required<OpenOptions>, lock: DataLock) {
+async function openLocked({ config, clock, log }: Omit<Required<OpenOptions>, 'serving'>, lock: DataLock) {
   if (!config.production) armFailpoint(config.failpoint)
   const secrets = loadSecrets(config.dataDir)
   const place = placeOf(config)
@@ -77,7 +82,6 @@ async function openLocked({ config, clock, log, serving }: Required<OpenOptions>
     },
     observeEngine: (engine, outcome) => metrics.engineCalls.inc({ engine, outcome }),
   })
-  if (serving) assertProductionReady(config, unmappedModes(container.engines))
   const released = await container.billing.releaseAbandoned()
   const databaseMs = clock.monotonic() - startedAt
   const api = createServer({ config, container, metrics })

@@ -1,7 +1,16 @@
 import { ConfigError } from '../kernel/config'
+import { errorFields } from '../kernel/log'
 import { banner } from './banner'
 import { type ConfigOverrides, loadConfig } from './config'
-import { start } from './start'
+import { type RunningApp, start } from './start'
+
+/** A stop that fails still ends: a server that neither serves nor leaves keeps the next one out. */
+const failed =
+  ({ app }: RunningApp) =>
+  (error: unknown) => {
+    app.log.error(errorFields(error), 'the stop failed; what was in flight is settled at the next start')
+    process.exit(1)
+  }
 
 /** Serves until a signal says stop, then leaves in good order. Start-up problems are told all at once, exit 1. */
 export async function serve(overrides: ConfigOverrides = {}): Promise<void> {
@@ -11,7 +20,7 @@ export async function serve(overrides: ConfigOverrides = {}): Promise<void> {
     const isTty = process.stdout.isTTY === true
     process.stdout.write(banner(running, { isTty, startedMs: performance.now() - startedAt }))
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => void running.stop().then(() => process.exit(0)))
+      process.once(signal, () => void running.stop().then(() => process.exit(0), failed(running)))
     }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error

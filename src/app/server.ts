@@ -24,6 +24,7 @@ import { settingsRoutes } from '../settings/routes'
 import { toolRoutes } from '../tools/routes'
 import { usageRoutes } from '../usage/routes'
 import { canonicalUrl } from './canonical'
+import { clientAddressOf } from './client-address'
 import type { Config } from './config'
 import type { Container } from './container'
 import { documentRoutes, type OpenApiSource } from './document'
@@ -70,6 +71,7 @@ export function createServer({ config, container, metrics }: Deps) {
         allowedOrigins: (caller) => (caller?.type === 'key' ? caller.allowedOrigins : []),
         canonicalUrl: canonicalUrl(config.publicUrl),
         methodsOf: (path) => methodsOf(path),
+        clientAddress: clientAddressOf(config),
         secure,
       }),
     )

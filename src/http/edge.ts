@@ -9,10 +9,12 @@ import { errorFields, type Log } from '../kernel/log'
 import { SchemaRefusal, type Standard, type TSchema } from '../kernel/schema'
 import type { AccessLog } from './access-log'
 import { assertBodyHeaders, payloadTooLarge } from './body'
+import type { ClientAddress } from './client-address'
 import type { Exchange } from './context'
 import { corsHeaders, EXPOSED_HEADERS } from './cors'
 import { errorHeaders, statusOf, toEnvelope } from './envelope'
 import { givenBack } from './idempotent'
+import { createTimeLimit } from './time-limit'
 import { validationError } from './validation'
 
 export type EdgeDeps = {
@@ -31,6 +33,8 @@ export type EdgeDeps = {
   canonicalUrl(request: Request): string | null
   /** Methods of a path, once the app is complete. */
   methodsOf(path: string): string[]
+  /** Who stands behind a connection. */
+  clientAddress: ClientAddress
   secure: boolean
 }
 
@@ -48,13 +52,29 @@ const PUBLIC = new Set([
 const FORM_PAGE = /^\/billing\/checkout\/[^/]+$/
 
 /** Every answer leaves through here: it gains an id, its headers, and, when something failed, the envelope. */
-export const edge = (deps: EdgeDeps) =>
-  new Elysia({ name: 'http/edge' })
+export function edge(deps: EdgeDeps) {
+  const limit = createTimeLimit({
+    ...deps,
+    answer(error, exchange, request) {
+      const headers: Record<string, string> = {}
+      setStandingHeaders(headers, exchange, deps.secure)
+      Object.assign(headers, deps.rateHeaders(exchange.caller, exchange.ip), errorHeaders(error))
+      Object.assign(headers, corsHeaders(request.headers.get('origin'), deps.allowedOrigins(exchange.caller)))
+      exchange.errorCode = error.code
+      deps.accessLog(exchange, statusOf(error), undefined)
+      // Its line is written; what comes of it later is nobody's answer.
+      exchange.streaming = true
+      return Response.json(toEnvelope(error, exchange.requestId), { status: statusOf(error), headers })
+    },
+  })
+  return new Elysia({ name: 'http/edge' })
+    .wrap(limit.around)
     .decorate('exchange', null as unknown as Exchange)
     .onRequest((context) => {
       const { request, set, server } = context
-      const exchange = arrive(request, server, deps.clock)
+      const exchange = arrive(request, server, deps)
       context.exchange = exchange
+      limit.arrived(request, exchange)
       setStandingHeaders(set.headers, exchange, deps.secure)
       const elsewhere = deps.canonicalUrl(request)
       const allowed = request.method === 'OPTIONS' ? preflight(request, deps) : null
@@ -71,7 +91,7 @@ export const edge = (deps: EdgeDeps) =>
     })
     .onError({ as: 'global' }, (context) => {
       const { request, set, server, error, code } = context
-      const exchange = context.exchange ?? arrive(request, server, deps.clock)
+      const exchange = context.exchange ?? arrive(request, server, deps)
       const known = toAppError(code, error, exchange.path, deps)
       if (known.kind === 'broken') deps.log.error({ request_id: exchange.requestId, ...errorFields(error) }, 'fault')
       exchange.errorCode = known.code
@@ -85,14 +105,15 @@ export const edge = (deps: EdgeDeps) =>
     .onAfterResponse({ as: 'global' }, ({ exchange, set, route }) => {
       if (exchange && !exchange.streaming) deps.accessLog(exchange, Number(set.status ?? 200), route)
     })
+}
 
-function arrive(request: Request, server: Server<unknown> | null, clock: Clock): Exchange {
+function arrive(request: Request, server: Server<unknown> | null, { clock, clientAddress }: EdgeDeps): Exchange {
   return {
     requestId: newRequestId(),
     startedAt: clock.monotonic(),
     method: request.method,
     path: pathOf(request.url),
-    ip: () => server?.requestIP(request)?.address ?? 'local',
+    ip: () => clientAddress(server?.requestIP(request)?.address ?? 'local', request.headers.get('x-forwarded-for')),
     caller: null,
     notes: {},
     streaming: false,

@@ -32,6 +32,24 @@ export function createAddressRule(options: { allow?: readonly string[]; deny?: r
   }
 }
 
+/**
+ * A list of networks to look addresses up in.
+ * @throws Error naming the entry that is not a CIDR or an address
+ */
+export function createAddressList(entries: readonly string[]) {
+  const networks = entries.map(readCidr)
+  /** IPv4 in IPv6's clothes is IPv4. */
+  const parse = (text: string): Address | null => (ipaddr.isValid(text) ? ipaddr.process(text) : null)
+  return {
+    /** The address in its one form; null for what is none. */
+    read: (text: string): string | null => parse(text)?.toString() ?? null,
+    has(text: string): boolean {
+      const address = parse(text)
+      return address !== null && networks.some((cidr) => inside(address, cidr))
+    },
+  }
+}
+
 /** One entry of a list of networks: `10.0.0.0/8`, `fd00::/8`, or a single address. */
 function readCidr(text: string): Cidr {
   const entry = text.trim()

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ConfigOverrides, loadConfig } from '../../src/app/config'
@@ -66,12 +66,15 @@ describe('opening a data folder', () => {
   })
 
   test('in production mode says everything that is missing before it serves anyone', async () => {
-    const refusal = await open(folder(), { production: true, failpoint: 'after_auth' }).then(
+    const dataDir = join(folder(), 'not-there-yet')
+    const refusal = await open(dataDir, { production: true, failpoint: 'after_auth' }).then(
       () => null,
       (error: Error) => error.message,
     )
     expect(refusal).toContain('SVC_PUBLIC_URL')
     expect(refusal).toContain('SVC_FAILPOINT')
     expect(refusal).toContain('built-in engine')
+    // No secrets, no database, no folder: nothing to clean up, and nothing migrated.
+    expect(existsSync(dataDir)).toBe(false)
   })
 })
