@@ -44,6 +44,7 @@ export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
       { check: 'audit chain', violations: audit.verify },
       { check: 'audit checkpoints', violations: container.checkpoints.verify },
       { check: 'conversations', violations: container.conversations.verify },
+      { check: 'organizations', violations: orgs.verify },
       { check: 'idempotency keys', violations: container.idempotency.verify },
     ],
     backup: createBackup({

@@ -1,4 +1,5 @@
 import { orgRepository as rows } from '../repository'
+import { verifyOrgs } from '../verify'
 import { createAccess } from './access'
 import type { OrgDeps } from './deps'
 import { createInvitations } from './invitations'
@@ -25,5 +26,6 @@ export function createOrgs(deps: OrgDeps) {
     ownerOf: rows.ownerOf,
     makeActive: rows.activate,
     lock: rows.lock,
+    verify: verifyOrgs,
   }
 }
