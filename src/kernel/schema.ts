@@ -67,12 +67,15 @@ export function checker<T extends TSchema>(schema: T) {
 }
 
 /**
- * A JSON body, taken as it is: nothing is coerced and nothing is dropped (contract 1.1).
+ * A JSON body, taken as it is: nothing is coerced and nothing is dropped (contract 1.1). A schema that is
+ * optional is also met by no body at all.
  * @throws SchemaRefusal
  */
 export function checked<T extends TSchema>(schema: T): Standard<T> {
   const check = checker(schema)
+  const mayBeAbsent = Type.IsOptional(schema)
   return standard(schema, (value) => {
+    if (value === undefined && mayBeAbsent) return { value: value as Static<T> }
     if (check.is(value)) return { value }
     throw new SchemaRefusal(refuse(check.issues(value)).issues, value)
   })

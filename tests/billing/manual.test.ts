@@ -1,36 +1,123 @@
 import { describe, expect, test } from 'bun:test'
-import { createWorld, operatorCall } from '../support/world'
+import { fakeClock } from '../support/clock'
+import { createWorld, operatorCall, type Person } from '../support/world'
 
-const world = await createWorld({ config: { publicUrl: '' } })
+const clock = fakeClock()
+const world = await createWorld({ clock })
 const { byHand } = world.app.container.moneyDesk
-const pathOf = (url: string) => new URL(url).pathname
-const form = { 'content-type': 'application/x-www-form-urlencoded' }
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+
 const codeFor = async (amountCents: number, forMs = 60_000) =>
   (await byHand.createCode(operatorCall(), { amountCents, forMs, note: null })).code
-const balanceOf = async (person: Awaited<ReturnType<typeof world.person>>) =>
-  (await person.send('GET', 'billing/limits')).body.usage.balance_cents
+const centsOf = async (person: Person) => (await person.send('GET', 'billing/limits')).body.usage.balance_cents
+const post = (path: string, code: string) => world.send('POST', path, new URLSearchParams({ code }).toString(), FORM)
 
-async function checkout(person: Awaited<ReturnType<typeof world.person>>, more: object = {}) {
-  const { status, body } = await person.send('POST', 'billing/checkout', { amount_cents: 500, ...more })
-  expect(status).toBe(200)
-  return { ...body, path: pathOf(body.checkout_url) }
+async function checkout(person: Person, more: object = {}) {
+  const { body } = await person.send('POST', 'billing/checkout', { amount_cents: 500, ...more })
+  return { id: body.checkout_id as string, path: new URL(body.checkout_url).pathname }
 }
 
 describe('a checkout without a processor', () => {
   test('leads to a page that takes a code, once, and then says paid', async () => {
     const ada = await world.person({ cents: 0 })
     const { path } = await checkout(ada, { success_url: 'https://shop.example.com/ok?a=1&b="2"' })
-    const before = await world.send('GET', path)
-    expect(before.status).toBe(200)
-    expect(before.text).toContain('5.00 USD')
+    expect((await world.send('GET', path)).text).toContain('5.00 USD')
     const code = await codeFor(500)
-    const answer = await world.send('POST', path, `code=${code}`, form)
-    expect(answer.status).toBe(303)
-    expect(answer.headers.get('location')).toBe(path)
+    const answer = await post(path, ` ${code} `)
+    expect({ status: answer.status, to: answer.headers.get('location') }).toEqual({ status: 303, to: path })
     expect((await world.send('GET', path)).text).toContain('href="https://shop.example.com/ok?a=1&amp;b=&quot;2&quot;"')
-    expect(await balanceOf(ada)).toBe(500)
-    const again = await world.send('POST', path, `code=${code}`, form)
-    expect(again.status).toBe(400)
-    expect(await balanceOf(ada)).toBe(500)
+    expect(await centsOf(ada)).toBe(500)
+    expect((await post(path, code)).text).toContain('This checkout is paid.')
+    expect((await post((await checkout(ada)).path, code)).text).toContain('This code is unknown, used or expired.')
+    expect(await centsOf(ada)).toBe(500)
   })
+
+  test('takes one code however often it is sent at once', async () => {
+    const ada = await world.person({ cents: 0 })
+    const [code, ...checkouts] = [await codeFor(500), await checkout(ada), await checkout(ada), await checkout(ada)]
+    const replies = await Promise.all([...checkouts, ...checkouts].map(({ path }) => post(path, code)))
+    expect(replies.filter(({ status }) => status === 303)).toHaveLength(1)
+    expect(await centsOf(ada)).toBe(500)
+  })
+
+  test('keeps a code of another amount for a checkout that it fits', async () => {
+    const ada = await world.person({ cents: 0 })
+    const code = await codeFor(900)
+    const wrong = await post((await checkout(ada)).path, code)
+    expect({ status: wrong.status, says: wrong.text.includes('worth 9.00 USD') }).toEqual({ status: 400, says: true })
+    expect((await post((await checkout(ada, { amount_cents: 900 })).path, code)).status).toBe(303)
+  })
+
+  test('refuses a code that has ended', async () => {
+    const ada = await world.person({ cents: 0 })
+    const code = await codeFor(500, 1_000)
+    clock.advance(1_000)
+    expect((await post((await checkout(ada)).path, code)).status).toBe(400)
+    expect(await centsOf(ada)).toBe(0)
+  })
+
+  test.each(['not-an-id', crypto.randomUUID()])('of the id %p is a page that says there is none', async (id) => {
+    for (const reply of [
+      await world.send('GET', `/billing/checkout/${id}`),
+      await post(`/billing/checkout/${id}`, 'x'),
+    ]) {
+      expect(reply.status).toBe(404)
+      expect(reply.text).toContain('Nothing here')
+    }
+  })
+})
+
+describe('the pages', () => {
+  test('run nothing, load nothing, frame nowhere and send only home', async () => {
+    const { path } = await checkout(await world.person())
+    const { headers, text } = await world.send('GET', path)
+    const policy = headers.get('content-security-policy')!
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).toContain("form-action 'self'")
+    expect(policy).not.toContain('unsafe')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(text).not.toMatch(/<script|onload=|style="|src=/)
+  })
+
+  test('show what people called themselves as text (F11)', async () => {
+    const { store, orgs } = world.app.container
+    const made = await world.person({ ofOrg: true })
+    const name = '<img src=x onerror=alert(1)>"\'&'
+    await made.send('PATCH', `orgs/${made.orgId}`, { name })
+    expect((await orgs.find(store.read, made.orgId!)).name).toBe(name)
+    const { text } = await world.send('GET', (await checkout(made)).path)
+    expect(text).toContain('&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;')
+    expect(text).not.toContain('<img')
+  })
+
+  test('of the portal show balance and purchases behind a link that ends', async () => {
+    const ada = await world.person({ cents: 0 })
+    await post((await checkout(ada)).path, await codeFor(500))
+    const { body } = await ada.send('POST', 'billing/portal', { return_url: 'https://shop.example.com/back' })
+    const path = new URL(body.portal_url).pathname
+    const shown = await world.send('GET', path)
+    expect(shown.text).toContain('500.00 cents')
+    expect(shown.text).toContain('5.00 USD')
+    expect((await world.send('GET', `${path.slice(0, -1)}${path.endsWith('0') ? '1' : '0'}`)).status).toBe(404)
+    clock.advance(3_600_000)
+    expect((await world.send('GET', path)).status).toBe(404)
+  })
+
+  test('take a form and nothing else', async () => {
+    const { path } = await checkout(await world.person())
+    expect((await world.send('POST', path, '<x/>', { 'content-type': 'text/xml', 'content-length': '4' })).status).toBe(415)
+    expect((await post(path, 'x'.repeat(5_000))).status).toBe(413)
+  })
+})
+
+test('without a processor nobody can sign an event', async () => {
+  const { status, body } = await world.send(
+    'POST',
+    'billing/webhook',
+    { id: 'evt_1' },
+    { 'stripe-signature': 't=1,v1=0' },
+  )
+  expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'validation_error' })
 })
