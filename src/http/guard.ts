@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { type Call, requireScope, type Scope, type TenantCaller } from '../kernel/caller'
 import { readJson } from './body'
 import { callOf, type Exchange } from './context'
-import { answeredOnce, type OnceReader, replayed } from './idempotent'
+import { type Answering, answeredOnce, type OnceReader, replayed } from './idempotent'
 
 type Context = { exchange: Exchange; request: Request; route: string }
 
@@ -48,17 +48,13 @@ const admitting = (read: OnceReader, check: (context: Context) => unknown) => ({
 
 /**
  * Before and after the handler of a route that takes keys. The framework tells from the text of a hook
- * whether to wait for it, so each ends in a bare word: a request without a key waits for nothing.
+ * whether to wait for it: a condition is not a call, so a request without a key waits for nothing.
  */
-const ONCE = {
-  beforeHandle: (context: unknown): undefined => {
-    const answer = replayed(context as never)
-    return answer as undefined
-  },
-  afterHandle: (context: unknown): undefined => {
-    const answer = answeredOnce(context as never)
-    return answer as undefined
-  },
+export const ONCE = {
+  beforeHandle: (context: unknown): undefined =>
+    (context as Answering).exchange.replay ? (replayed(context as Answering) as undefined) : undefined,
+  afterHandle: (context: unknown): undefined =>
+    (context as Answering).exchange.ticket ? (answeredOnce(context as Answering) as undefined) : undefined,
 }
 
 /** The call for a verb, out of a handler's context. */

@@ -8,7 +8,12 @@ const JSON_TYPE = 'application/json;charset=utf-8'
 
 type Headers = Record<string, string | number | string[] | undefined>
 type Context = { exchange: Exchange; request: Request; route: string }
-type Answering = { exchange: Exchange; set: { status?: number | string; headers: Headers }; responseValue?: unknown }
+/** A context before or after its handler. */
+export type Answering = {
+  exchange: Exchange
+  set: { status?: number | string; headers: Headers }
+  responseValue?: unknown
+}
 
 /** What a switched-on route says of itself. */
 export type OnceRule = {

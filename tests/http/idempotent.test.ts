@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
+import { isAsync } from 'elysia/compose'
 import type { Exchange } from '../../src/http/context'
-import { guard, toCall } from '../../src/http/guard'
+import { guard, ONCE, toCall } from '../../src/http/guard'
 import { createOnceReader, createOnceTable, givenBack } from '../../src/http/idempotent'
 import { createIdempotency, kept } from '../../src/idempotency'
 import { newRequestId } from '../../src/kernel/ids'
@@ -134,4 +135,8 @@ test('a route that is switched on declares one success', () => {
     { method: 'POST', path: '/two', hooks: { detail: { 'x-idempotent': true }, response: { 200: {}, 201: {} } } },
   ]
   expect(() => createOnceTable(routes)).toThrow('/two is idempotent and does not declare one success')
+})
+
+test('a request without a key waits for nothing more', () => {
+  expect(Object.values(ONCE).map((hook) => isAsync(hook))).toEqual([false, false])
 })
