@@ -8,7 +8,7 @@ import { type Spawned, spawnServer } from './support/server'
 export { eventually } from '../support/eventually'
 
 /*
- * The attack catalogue of reliability 3, areas A, B, C, D, G, I and P, against the real server: `bun
+ * The attack catalogue of reliability 3, areas A, B, C, D, G, H, I and P, against the real server: `bun
  * src/main.ts` in a data folder of its own, asked over sockets. A row that contradicts the contract
  * yields to it, and its name says so.
  *
