@@ -1,7 +1,8 @@
 import { send } from '../src/app/client'
 import type { AuditEvent, Checkpoint } from '../src/audit/schema'
 import type { Connection } from './connection'
-import { expectData, replyFailure } from './failure'
+import { piecesOf } from './download'
+import { expectData } from './failure'
 
 /** The filters of contract 19, as words. */
 export type AuditWords = Partial<
@@ -54,8 +55,3 @@ async function ownAudit(connection: Connection): Promise<AuditPlane> {
 
 const spelled = (words: AuditWords & { owner?: string }): URLSearchParams =>
   new URLSearchParams(Object.entries(words).map(([name, word]) => [name, String(word)]))
-
-async function piecesOf(response: Response): Promise<AsyncIterable<Uint8Array>> {
-  if (!response.ok || !response.body) throw replyFailure(response.status, await response.text())
-  return response.body as unknown as AsyncIterable<Uint8Array>
-}

@@ -17,6 +17,7 @@ import { serve } from './commands/serve'
 import { status } from './commands/status'
 import { tierCommands } from './commands/tiers'
 import { tryPrompt } from './commands/try'
+import { usageCommands } from './commands/usage'
 import { userCommands } from './commands/users'
 import { verify } from './commands/verify'
 import { version } from './commands/version'
@@ -35,6 +36,7 @@ export const commands: readonly Command[] = [
   ...orgCommands,
   ...memberCommands,
   ...userCommands,
+  ...usageCommands,
   ...creditCommands,
   ...auditCommands,
   ...engineCommands,

@@ -10,6 +10,7 @@ import { createLimitVerbs } from './limits'
 import { createMemberVerbs } from './members'
 import { createOrgVerbs } from './orgs'
 import { createStatus } from './status'
+import { createUsageVerbs } from './usage'
 import { createUserVerbs } from './users'
 import { createVerify } from './verify'
 
@@ -22,6 +23,7 @@ type Deps = Parameters<typeof createKeyVerbs>[0] &
   Parameters<typeof createOperatorAccess>[0] &
   Parameters<typeof createStatus>[0] &
   Parameters<typeof createOrgVerbs>[0] &
+  Parameters<typeof createUsageVerbs>[0] &
   Parameters<typeof createUserVerbs>[0] &
   Parameters<typeof createVerify>[0] & { backup: ReturnType<typeof createBackup> }
 
@@ -39,6 +41,7 @@ export const createOperators = (deps: Deps) => ({
   engines: createEngineVerbs(deps),
   orgs: createOrgVerbs(deps),
   members: createMemberVerbs(deps),
+  usage: createUsageVerbs(deps),
   users: createUserVerbs(deps),
   status: createStatus(deps),
   verify: createVerify(deps),

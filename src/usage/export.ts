@@ -1,11 +1,11 @@
 import { iso } from '../kernel/clock'
-import { type CsvCell, csvFile } from '../kernel/csv'
+import { type CsvCell, csvFile, csvHeaders } from '../kernel/csv'
 import { microToCents, plainCents } from '../kernel/money'
 import type { Reader } from '../kernel/store'
 import { nextTurn } from '../kernel/turns'
 import { EXPORT_ROWS } from './errors'
 import { type Choice, type ExportRow, exportPage, type Mark } from './report-repository'
-import { UsageExportRow } from './schema'
+import { type ExportFormat, UsageExportRow } from './schema'
 import type { Span } from './spans'
 
 const PAGE = 1_000
@@ -13,11 +13,30 @@ const COLUMNS = Object.keys(UsageExportRow.properties)
 
 type Order = { choice: Choice; span: Span; signal: AbortSignal }
 
-/** The calls as CSV, newest first, in pieces (contract 18.1). */
-export const asCsv = (db: Reader, order: Order): AsyncGenerator<string> => csvFile(COLUMNS, cellPages(db, order))
+const headersOf = (format: ExportFormat, type: string) => ({
+  ...csvHeaders('usage'),
+  'content-type': type,
+  'content-disposition': `attachment; filename="usage.${format}"`,
+})
 
-/** The same as one JSON object; the rows come a page at a time. */
-export async function* asJson(db: Reader, order: Order, requestId: string): AsyncGenerator<string> {
+/** What an export of each format is sent with. */
+export const EXPORT_HEADERS: Record<ExportFormat, Record<string, string>> = {
+  csv: csvHeaders('usage'),
+  json: headersOf('json', 'application/json'),
+  jsonl: headersOf('jsonl', 'application/jsonl'),
+}
+
+/** The calls, newest first, in pieces of the format asked for (contract 18.1). */
+export function piecesOf(
+  db: Reader,
+  order: Order & { format: ExportFormat; requestId: string },
+): AsyncGenerator<string> {
+  if (order.format === 'json') return asJson(db, order, order.requestId)
+  return order.format === 'jsonl' ? asJsonLines(db, order) : csvFile(COLUMNS, cellPages(db, order))
+}
+
+/** One JSON object; its rows come a page at a time. */
+async function* asJson(db: Reader, order: Order, requestId: string): AsyncGenerator<string> {
   yield `{"request_id":${JSON.stringify(requestId)},"rows":[`
   let between = ''
   for await (const page of pages(db, order)) {
@@ -26,6 +45,12 @@ export async function* asJson(db: Reader, order: Order, requestId: string): Asyn
     between = ','
   }
   yield ']}'
+}
+
+async function* asJsonLines(db: Reader, order: Order): AsyncGenerator<string> {
+  for await (const page of pages(db, order)) {
+    if (page.length) yield page.map((row) => `${JSON.stringify(toRow(row))}\n`).join('')
+  }
 }
 
 async function* cellPages(db: Reader, order: Order): AsyncGenerator<CsvCell[][]> {

@@ -1,4 +1,6 @@
-/** Usage: one row a call, and what each key spent a day. */
+/** Usage: one row a call, what each key spent a day, and reports of both. */
+
+export { EXPORT_HEADERS } from './export'
 export { spendOfOwner, startOwnerSpend } from './owner-spend'
 export { createUsageReading, type UsageReading } from './reading'
 export { createRollup, startRollupLoop } from './rollup-loop'

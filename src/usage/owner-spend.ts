@@ -15,6 +15,14 @@ const setSpend = command<{ subject: string; day: string; spent: number }>()((tx,
     .onConflictDoUpdate({ target: [t.subject, t.day], set: { spent: sql`excluded.spent` } })
 })
 
+const clearSpend = command<{ subject: string; from: string }>()((tx, p) => {
+  const t = tx.of(spendDays)
+  return tx
+    .update(t)
+    .set({ spent: 0 })
+    .where(and(eq(t.subject, p.subject), gte(t.day, p.from)))
+})
+
 /** What an owner spent today and this month, added up from rollups and calls. Nothing of it is on hold. */
 export async function spendOfOwner(reader: Reader, owner: OwnerScope, at: number): Promise<Spend> {
   const days = await monthOf(reader, owner, at, nextTurn)
@@ -33,6 +41,8 @@ export async function startOwnerSpend(tx: Tx, owner: OwnerScope, at: number): Pr
 
 /** Micro-cents by UTC day. */
 async function monthOf(reader: Reader, owner: OwnerScope, at: number, turn: Turn): Promise<Map<string, number>> {
-  const from = Date.parse(`${utcDay(at).slice(0, 7)}-01T00:00:00.000Z`)
+  const from = Date.parse(`${monthOf(at)}T00:00:00.000Z`)
   return (await tallyOf(reader, { owner }, { from, to: at + 1 }, at, turn)).costByDay()
 }
+
+const monthOf = (at: number): string => `${utcDay(at).slice(0, 7)}-01`

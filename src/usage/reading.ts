@@ -4,7 +4,7 @@ import { type Clock, iso } from '../kernel/clock'
 import { microToCents } from '../kernel/money'
 import type { Reader, Store } from '../kernel/store'
 import { EXPORT_DAYS, EXPORT_ROWS, notThisKeys, orgRequired, REPORT_DAYS, tooManyRows } from './errors'
-import { asCsv, asJson } from './export'
+import { piecesOf } from './export'
 import { spendOfOwner } from './owner-spend'
 import { periodOf } from './period'
 import { tallyOf } from './report'
@@ -73,8 +73,8 @@ export function createUsageReading({ store, clock, audit, assertMayView, balance
         input: { metadata: facts },
       }),
     )
-    const order = { choice, span, signal: call.signal }
-    yield* format === 'csv' ? asCsv(store.read, order) : asJson(store.read, order, call.requestId)
+    const { signal, requestId } = call
+    yield* piecesOf(store.read, { choice, span, signal, format, requestId })
   }
 
   async function spendingOf(owner: OwnerScope, now: number): Promise<UsageReport['spending']> {

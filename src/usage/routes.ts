@@ -2,19 +2,12 @@ import { Elysia } from 'elysia'
 import type { Downloads } from '../http/download'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
-import { csvHeaders } from '../kernel/csv'
 import { checkedQuery } from '../kernel/schema'
+import { EXPORT_HEADERS } from './export'
 import type { UsageReading } from './reading'
 import { UsageExport, UsageExportQuery, UsageQuery, UsageReport } from './schema'
 
 type Deps = { usageReading: UsageReading }
-
-const JSON_FILE = {
-  'content-type': 'application/json',
-  'content-disposition': 'attachment; filename="usage.json"',
-  'x-content-type-options': 'nosniff',
-  'cache-control': 'no-store',
-}
 
 /** What was called, when, and what it cost (contract 18.1). */
 export const usageRoutes = ({ usageReading }: Deps, download: Downloads, guard: Guard) =>
@@ -36,7 +29,7 @@ export const usageRoutes = ({ usageReading }: Deps, download: Downloads, guard: 
       (context) => {
         const { query, exchange, request, server, route } = context
         const source = usageReading.exportCalls(toCall(context), query)
-        const headers = query.format === 'json' ? JSON_FILE : csvHeaders('usage')
+        const headers = EXPORT_HEADERS[query.format]
         return download({ source, exchange, request, server, route, headers })
       },
       {
@@ -44,7 +37,7 @@ export const usageRoutes = ({ usageReading }: Deps, download: Downloads, guard: 
         query: checkedQuery(UsageExportQuery),
         response: { 200: answer(UsageExport), ...errors(400, 401, 403, 429) },
         detail: {
-          summary: 'Every call as CSV or JSON, newest first',
+          summary: 'Every call as CSV, JSON or JSON lines, newest first',
           description:
             'At most 92 days and 1,000,000 rows; more is refused with 400 before anything is sent. Text that a ' +
             'spreadsheet would take for a formula is marked with an apostrophe. The export is recorded.',

@@ -20,7 +20,9 @@ export const UsageQuery = t.Object({
 })
 export type UsageQuery = Static<typeof UsageQuery>
 
-export const EXPORT_FORMATS = ['csv', 'json'] as const
+/** The contract's two, and the same rows one JSON object a line. */
+export const EXPORT_FORMATS = ['csv', 'json', 'jsonl'] as const
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 export const UsageExportQuery = t.Object({
   ...UsageQuery.properties,
   format: oneOf(EXPORT_FORMATS, { default: 'csv' }),

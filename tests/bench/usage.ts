@@ -73,8 +73,10 @@ async function roll(): Promise<void> {
     longest = Math.max(longest, performance.now() - at)
   }
   const took = performance.now() - began
-  print(`rolled ${rolled} of them in ${seconds(began)} s: ${((took * 1_000) / rolled).toFixed(1)} us a call, ` +
-    `longest batch ${longest.toFixed(0)} ms`)
+  print(
+    `rolled ${rolled} of them in ${seconds(began)} s: ${((took * 1_000) / rolled).toFixed(1)} us a call, ` +
+      `longest batch ${longest.toFixed(0)} ms`,
+  )
   await app.close()
 }
 
@@ -133,8 +135,10 @@ async function exported({ key }: Person): Promise<void> {
       bytes += part.value.byteLength
       peak = Math.max(peak, process.memoryUsage.rss())
     }
-    print(`export of ${EXPORT_ROWS} rows as ${format}: ${mb(bytes)} in ${seconds(began)} s, ` +
-      `memory of server and reader together ${mb(before)} before, ${mb(peak)} at most`)
+    print(
+      `export of ${EXPORT_ROWS} rows as ${format}: ${mb(bytes)} in ${seconds(began)} s, ` +
+        `memory of server and reader together ${mb(before)} before, ${mb(peak)} at most`,
+    )
   }
   const reader = await get('csv')
   await reader.read()

@@ -1,0 +1,115 @@
+import { defineCommand } from '../command'
+import { deliver } from '../download'
+import { column } from '../output/columns'
+import { type Report, type UsagePlane, type UsageWords, usageOver } from '../usage-plane'
+import { choice, optional, text } from '../words'
+
+const WHOSE = 'org by id, slug or name; user by id or e-mail address'
+
+const filters = {
+  from: text('DATE', 'from this date or time on; 30 days ago unless said'),
+  to: text('DATE', 'before this time; a bare date means its end'),
+  key: text('ID', 'calls with this key'),
+  mode: text('MODE', 'calls that asked for this mode, or that became it'),
+  skill: text('ID', 'calls in which this skill took part'),
+}
+type Filters = { [K in keyof typeof filters]: string | undefined }
+
+const common = {
+  planes: ['operator', 'tenant'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 7],
+} as const
+
+const totals = [
+  column('totals.requests', 'REQUESTS', { kind: 'number' }),
+  column('totals.prompt_tokens', 'PROMPT-TOKENS', { kind: 'number' }),
+  column('totals.completion_tokens', 'COMPLETION-TOKENS', { kind: 'number' }),
+  column('totals.cost_cents', 'COST¢', { kind: 'money' }),
+  column('cache.hit_rate', 'CACHE-HITS', { show: ({ cache }) => percent((cache as Report['cache']).hit_rate) }),
+  column('errors.4xx', '4XX', { kind: 'number' }),
+  column('errors.5xx', '5XX', { kind: 'number' }),
+  column('latency_ms.p50', 'P50-MS', { kind: 'number' }),
+  column('latency_ms.p95', 'P95-MS', { kind: 'number' }),
+  column('latency_ms.p99', 'P99-MS', { kind: 'number' }),
+  column('balance.balance_cents', 'BALANCE¢', { kind: 'money' }),
+  column('spending.daily_used_cents', 'TODAY¢', { kind: 'money' }),
+  column('spending.monthly_used_cents', 'MONTH¢', { kind: 'money' }),
+  column('period.from', 'FROM', { kind: 'time' }),
+  column('period.to', 'TO', { kind: 'time' }),
+]
+
+const parts = [
+  column('name', 'NAME'),
+  column('requests', 'REQUESTS', { kind: 'number' }),
+  column('cost_cents', 'COST¢', { kind: 'money' }),
+]
+const BAR = 24
+const bar = column('share', 'SHARE', { show: ({ share }) => '#'.repeat(Math.round(Number(share) * BAR)) })
+
+const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
+
+export const showUsage = defineCommand({
+  ...common,
+  path: 'usage show',
+  summary: 'Show what was called and what it cost, exact up to now',
+  about:
+    'Without a name it is the org that the first run made; over --url it is the usage that the key in use may see. With --by each line is one mode, model, key, skill or day; share is that of the requests.',
+  examples: ['usage show', 'usage show acme --by model --from 2026-01-01', 'usage show --by day -o csv > days.csv'],
+  columns: [...totals, ...parts, bar],
+  watchable: true,
+  args: { owner: optional(WHOSE) },
+  flags: { ...filters, by: choice(['mode', 'model', 'key', 'skill', 'day'], 'one line for each of these') },
+  async run(shell, { owner = shell.globals.org, by, ...given }) {
+    const plane = await usageOver(await shell.connect(), owner)
+    const words = wordsOf(given)
+    if (!by) return shell.print.item(await plane.show(words), totals)
+    const rows = await partsOf(plane, by, words)
+    const all = rows.reduce((sum, { requests }) => sum + requests, 0)
+    const shown = rows.map((row) => ({ ...row, share: all ? Number((row.requests / all).toFixed(4)) : 0 }))
+    shell.print.list(shown, shell.io.outIsTty ? [...parts, bar] : [...parts, column('share', 'SHARE')], 'No calls.')
+  },
+})
+
+export const exportUsage = defineCommand({
+  ...common,
+  path: 'usage export',
+  summary: 'Write every call as CSV or JSON lines, newest first',
+  about:
+    'The same rows as GET /usage/export, read as they come, and recorded as usage.exported: at most 92 days and 1,000,000 rows at once. With -o jsonl each call is one line of JSON; otherwise it is CSV.',
+  examples: [
+    'usage export --out usage.csv',
+    'usage export acme --from 2026-01-01 --to 2026-01-31 -o jsonl | jq .model',
+  ],
+  args: { owner: optional(WHOSE) },
+  flags: { ...filters, out: text('FILE', 'where to, instead of stdout; readable by you only') },
+  async run(shell, { owner = shell.globals.org, out, ...given }) {
+    const plane = await usageOver(await shell.connect(), owner)
+    const format = shell.globals.output === 'jsonl' || shell.globals.json ? 'jsonl' : 'csv'
+    await deliver(shell, await plane.export({ ...wordsOf(given), format }), out)
+  },
+})
+
+type Part = { name: string; requests: number; cost_cents: number; id?: string }
+
+async function partsOf(plane: UsagePlane, by: 'mode' | 'model' | 'key' | 'skill' | 'day', words: UsageWords) {
+  if (by === 'key') {
+    const keys = await plane.byKey(words)
+    return keys.map(({ id, name, report: { totals } }): Part => ({ id, name, ...partOf(totals) }))
+  }
+  const report = await plane.show(words)
+  if (by === 'day') return report.by_day.map(({ date, ...day }): Part => ({ name: date, ...partOf(day) }))
+  return Object.entries(report[`by_${by}`]).map(([name, part]): Part => ({ name, ...partOf(part) }))
+}
+
+const partOf = ({ requests, cost_cents }: { requests: number; cost_cents: number }) => ({ requests, cost_cents })
+
+/** The flags as the filters of the API. */
+function wordsOf({ key, ...rest }: Filters): UsageWords {
+  const words = { ...rest, key_id: key }
+  return Object.fromEntries(Object.entries(words).filter(([, word]) => word !== undefined))
+}
+
+export const usageCommands = [showUsage, exportUsage]

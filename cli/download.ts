@@ -1,0 +1,26 @@
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { finished } from 'node:stream/promises'
+import { replyFailure } from './failure'
+import type { Shell } from './shell'
+import { fromHere } from './transport'
+
+/** An answer of any length as it comes. @throws CommandFailed when it is a refusal */
+export async function piecesOf(response: Response): Promise<AsyncIterable<Uint8Array>> {
+  if (!response.ok || !response.body) throw replyFailure(response.status, await response.text())
+  return response.body as unknown as AsyncIterable<Uint8Array>
+}
+
+/** Writes it to a file that only its owner can read, or without one to stdout. */
+export async function deliver(shell: Shell, pieces: AsyncIterable<Uint8Array>, out?: string): Promise<void> {
+  if (out) return save(fromHere(shell.cwd, out), pieces)
+  const decoder = new TextDecoder()
+  for await (const piece of pieces) shell.io.raw(decoder.decode(piece, { stream: true }))
+}
+
+async function save(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  const file = createWriteStream(path, { mode: 0o600 })
+  for await (const piece of pieces) if (!file.write(piece)) await once(file, 'drain')
+  file.end()
+  await finished(file)
+}

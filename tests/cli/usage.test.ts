@@ -1,0 +1,90 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cliOver } from '../support/cli'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const run = cliOver(world)
+const folder = mkdtempSync(join(tmpdir(), 'svc-usage-cli-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const ada = await world.person({ ofOrg: true })
+const owner = ada.orgId!
+for (const prompt of ['one', 'two']) await ada.send('POST', 'completions', { prompt, mode: 'fast' })
+await ada.send('POST', 'completions', { prompt: 'three', mode: 'think' })
+const json = async (line: string[], options = {}) => JSON.parse((await run([...line, '--json'], options)).stdout)
+
+describe('usage show', () => {
+  test('is the report its owner would get', async () => {
+    const { period: _, request_id: __, ...theirs } = (await ada.send('GET', 'usage')).body
+    expect(await json(['usage', 'show', owner])).toMatchObject({ id: `org:${owner}`, object: 'usage', ...theirs })
+    expect(await json(['usage', 'show'], { key: ada.key })).toMatchObject(theirs)
+  })
+
+  test.each([
+    [
+      'mode',
+      [
+        ['fast', 2],
+        ['think', 1],
+      ],
+    ],
+    [
+      'model',
+      [
+        ['svc-1-flash', 2],
+        ['svc-1-think', 1],
+      ],
+    ],
+    ['key', [['test', 3]]],
+    ['skill', []],
+  ] as const)('--by %s has a line for each', async (by, wanted) => {
+    for (const options of [{}, { key: ada.key }]) {
+      const name = 'key' in options ? [] : [owner]
+      const rows = await json(['usage', 'show', ...name, '--by', by], options)
+      const seen = rows.map((row: { name: string; requests: number }) => [row.name, row.requests])
+      if (by === 'model') expect(seen.map(([, requests]: [string, number]) => requests)).toEqual([2, 1])
+      else expect(seen).toEqual(wanted)
+    }
+  })
+
+  test('--by day in csv has shares that add up', async () => {
+    const { stdout } = await run(['usage', 'show', owner, '--by', 'day', '-o', 'csv'])
+    expect(stdout).toMatch(/^name,requests,cost_cents,share\n\d{4}-\d\d-\d\d,3,[\d.]+,1\n$/)
+  })
+
+  test('filters, and refuses what the API refuses', async () => {
+    expect((await json(['usage', 'show', owner, '--mode', 'think'])).totals.requests).toBe(1)
+    const { exitCode, stderr } = await run(['usage', 'show', owner, '--from', '9999'])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('"from" is "9999"')])
+    expect((await run(['usage', 'show', 'nobody'])).exitCode).toBe(3)
+  })
+})
+
+describe('usage export', () => {
+  test('writes the same file as the API, readable by its owner only, and on the record', async () => {
+    const path = join(folder, 'usage.csv')
+    await run(['usage', 'export', owner, '--out', path])
+    expect(readFileSync(path, 'utf8')).toBe((await ada.send('GET', 'usage/export')).text)
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    const { body } = await ada.send('GET', 'audit?action=usage.exported')
+    expect(body).toHaveLength(2)
+  })
+
+  test('is one JSON object a line with -o jsonl', async () => {
+    const { stdout } = await run(['usage', 'export', '-o', 'jsonl', '--mode', 'fast'], { key: ada.key })
+    const rows = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(rows).toMatchObject([{ mode: 'fast' }, { mode: 'fast' }])
+  })
+
+  test('says why there is no file', async () => {
+    const { exitCode, stdout, stderr } = await run(['usage', 'export', owner, '--from', '2020-01-01'])
+    expect([exitCode, stdout]).toEqual([2, ''])
+    expect(stderr).toContain('at most 92')
+  })
+})
