@@ -1,3 +1,3 @@
-/** The agent: turns a task into thinking by an engine. Tools join the loop in the tools room. */
+/** The agent: thinks with an engine, acts with tools, observes, within its limits. */
 export { assembleSystem, type Voice } from './context'
 export { type Agent, createAgent } from './loop'

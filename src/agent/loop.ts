@@ -1,84 +1,105 @@
-import type { EngineService, Message, Part, RunRequest } from '../engines'
+import type { EngineService, Message, RunRequest, ToolCall } from '../engines'
 import type { Clock } from '../kernel/clock'
-import { createPairKeeper, storable } from '../kernel/text'
-import type { Step, Task, Thought } from './schema'
+import type { Tools } from '../tools'
+import { observe } from './observe'
+import { openingMessages, toRequest } from './request'
+import type { Acting, Step, Task, Thought } from './schema'
+import { createTally } from './tally'
+import { type Turn, thoughtOf, turnAloud, turnWhole, withOwnIds } from './turn'
 
-type Deps = { engines: EngineService; clock: Clock }
+type Deps = { engines: EngineService; tools: Tools; clock: Clock }
 
 export type Agent = ReturnType<typeof createAgent>
 
-/** Think, act, observe. Without tools it is one engine call (contract 22.5). */
-export function createAgent({ engines, clock }: Deps) {
+/** How a turn is taken: aloud for a watcher, whole for everybody else. */
+type Take = (request: RunRequest) => AsyncGenerator<Step, Turn>
+
+/** What an engine asks for beyond these is not run, and not remembered as asked. */
+const MAX_CALLS_A_TURN = 16
+const MAX_CALLS_A_RUN = 100
+/** Fewer than these are no answer worth asking for. */
+const MIN_ANSWER_TOKENS = 32
+const OUT_OF_TURNS = 'The tools were stopped at "max_iterations"; the answer is made from what they had found.'
+const OUT_OF_CREDIT = 'The tools were stopped because the credit does not cover another turn.'
+const OUT_OF_CALLS = 'The tools were stopped after a hundred calls; the answer is made from what they had found.'
+/** Said to the engine, not to the caller. */
+const SYNTHESISE = 'No more tools can be called. Answer now, as well as you can, from what you have.'
+
+/** Think, act, observe (contract 22.5). Without tools it is one engine call. */
+export function createAgent(deps: Deps) {
+  const { engines, clock } = deps
+
   return {
-    /** The whole thought at once; cheaper than a stream nobody watches. */
+    /** The whole thought at once; cheaper than a stream nobody watches. Throws what engines throw, and 402. */
     async answer(task: Task): Promise<Thought> {
-      const { text, finish, usage, engineId, free, fallbackUsed } = await engines.answer(task.engineId, toRequest(task))
-      const { promptTokens, completionTokens } = usage
-      return {
-        content: storable(text),
-        finish,
-        promptTokens,
-        completionTokens,
-        engineId,
-        free,
-        fallbackUsed,
-        ttftMs: null,
+      if (!task.acting) return thoughtOf(await turnWhole(deps, task.engineId, plainRequest(task)))
+      // biome-ignore lint/correctness/useYield: a turn that is taken whole has no steps
+      const take: Take = async function* (request) {
+        return await turnWhole(deps, task.engineId, request)
       }
+      const steps = act(task, task.acting, take)
+      let step = await steps.next()
+      while (!step.done) step = await steps.next()
+      return step.value
     },
 
-    /** The same, with its text as it comes; the generator's return value is the thought. */
+    /** The same step by step; the generator's return value is the thought. */
     async *stream(task: Task): AsyncGenerator<Step, Thought> {
-      const startedAt = clock.monotonic()
-      const running = await engines.run(task.engineId, toRequest(task))
-      const ttftMs = Math.round(clock.monotonic() - startedAt)
-      const { engineId, free, fallbackUsed } = running
-      const pairs = createPairKeeper()
-      let content = ''
-      let finish: Thought['finish'] = 'stop'
-      let usage = running.soFar()
-      for await (const part of running.parts) {
-        if (part.type === 'finish') finish = part.reason
-        if (part.type === 'usage') usage = part
-        if (part.type !== 'text-delta') continue
-        const text = pairs.add(part.text)
-        content += text
-        if (text) yield { type: 'text', text }
-      }
-      const rest = pairs.end()
-      if (rest) yield { type: 'text', text: rest }
-      content += rest
-      const { promptTokens, completionTokens } = usage
-      return { content, finish, promptTokens, completionTokens, engineId, free, fallbackUsed, ttftMs }
+      const take: Take = (request) => turnAloud(deps, task.engineId, request)
+      if (task.acting) return yield* act(task, task.acting, take)
+      return thoughtOf(yield* take(plainRequest(task)))
     },
   }
-}
 
-function toRequest({
-  mode,
-  system,
-  history,
-  prompt,
-  images,
-  temperature,
-  maxOutputTokens,
-  json,
-  signal,
-}: Task): RunRequest {
-  const messages: Message[] = system === null ? [] : [{ role: 'system', content: system }]
-  for (const { role, content } of history) messages.push({ role, content })
-  messages.push({ role: 'user', content: images.length ? withImages(prompt, images) : prompt })
-  return {
-    messages,
-    mode,
-    maxOutputTokens,
-    signal,
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(json ? { json: true as const } : {}),
+  async function* act(task: Task, acting: Acting, take: Take): AsyncGenerator<Step, Thought> {
+    const startedAt = clock.monotonic()
+    const messages = openingMessages(task)
+    const tally = createTally(acting.spent)
+    let stopped: Stop | null = null
+    for (let iteration = 1; !stopped; iteration++) {
+      stopped = await whyStop(task, acting, messages, iteration)
+      if (stopped?.tokens === 0) return tally.cutShort(stopped.why, acting.unpaid)
+      if (stopped) messages.push({ role: 'system', content: SYNTHESISE })
+      const turn = yield* tally.aloud(take(turnRequest(task, acting, messages, stopped)))
+      const calls = stopped ? [] : withOwnIds(turn.toolCalls.slice(0, MAX_CALLS_A_TURN))
+      if (!calls.length) return tally.end(turn, stopped?.why)
+      tally.add(turn)
+      messages.push({ role: 'assistant', content: turn.text, toolCalls: calls })
+      const seen = yield* observe(deps, acting, task.signal, calls)
+      messages.push(...seen.map((text, place) => toolMessage(calls[place]!, text)))
+      task.signal.throwIfAborted()
+      yield { type: 'thinking', iteration: iteration + 1, elapsedMs: Math.round(clock.monotonic() - startedAt) }
+    }
+    throw new Error('a synthesis ends the loop')
+  }
+
+  /** Null when the next turn may call tools. The first always may: its hold stands. */
+  async function whyStop(task: Task, acting: Acting, messages: Message[], iteration: number): Promise<Stop | null> {
+    if (iteration === 1) return null
+    const wanted = { promptTokens: engines.countPrompt(messages), completionTokens: task.maxOutputTokens }
+    const tokens = await acting.afford(wanted)
+    if (tokens < MIN_ANSWER_TOKENS) return { why: OUT_OF_CREDIT, tokens: 0 }
+    if (tokens < wanted.completionTokens) return { why: OUT_OF_CREDIT, tokens }
+    if (acting.spent.uses.length >= MAX_CALLS_A_RUN) return { why: OUT_OF_CALLS, tokens }
+    return iteration > acting.maxIterations ? { why: OUT_OF_TURNS, tokens } : null
   }
 }
 
-/** Engines refuse a part of no words, so a picture that comes alone goes alone. */
-const withImages = (prompt: string, images: Task['images']): Part[] => [
-  ...images.map(({ mimeType, base64 }): Part => ({ type: 'image', mimeType, base64 })),
-  ...(prompt.trim() ? [{ type: 'text' as const, text: prompt }] : []),
-]
+/** The tools are over: why, and how many tokens the answer may still have; with none, it is what was said. */
+type Stop = { why: string; tokens: number }
+
+const plainRequest = (task: Task): RunRequest => toRequest(task, openingMessages(task))
+
+/** The tools are named in a synthesis too: some upstreams refuse calls in the history of tools they do not know. */
+const turnRequest = (task: Task, { toolset }: Acting, messages: Message[], stopped: Stop | null): RunRequest => ({
+  ...toRequest(task, [...messages]),
+  tools: toolset.definitions,
+  ...(stopped ? { toolChoice: 'none', maxOutputTokens: stopped.tokens } : {}),
+})
+
+const toolMessage = ({ id, name }: ToolCall, content: string): Message => ({
+  role: 'tool',
+  toolCallId: id,
+  toolName: name,
+  content,
+})

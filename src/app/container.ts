@@ -154,12 +154,13 @@ export function buildContainer({
     onFault: (tool, error) => log.error({ tool, ...errorFields(error) }, 'tool failed'),
   })
   const conversations = createConversations({ store, audit, clock })
-  const agent = createAgent({ engines, clock })
+  const agent = createAgent({ engines, tools, clock })
   const completions = createCompletions({
     ...{ store, clock, audit, usage, events, settings, limiter, billing, prices, engines, classifier, conversations },
     ...{
       brandSoulOf: keys.brandSoulOf,
       agent,
+      tools,
       outbound,
       cacheEnabled: config.cacheEnabled,
       ttlS: ttlBy(config),

@@ -16,6 +16,14 @@ export const noCredits = defineError(
   (available: number) => `The balance is ${spellCents(available)} cents. Add credit to go on. Nothing was charged.`,
 )
 
+export const toolsUnpaid = defineError(
+  'unpaid',
+  'insufficient_credits',
+  () =>
+    'The balance does not cover another turn with the results of the tools, and nothing had been answered yet. ' +
+    'Add credit, or allow fewer tools. Nothing was charged.',
+)
+
 /** Whose cap it is: a key's own, or everything an account or an organization spends. */
 export type CapHolder = 'key' | 'account' | 'organization'
 

@@ -2,6 +2,7 @@
 export { releaseAbandonedBatch, startHoldRecovery } from './abandoned-loop'
 export { type AccountLimitsOf, createAccountLimits } from './account-limits'
 export { billingSettings } from './config'
+export { toolsUnpaid } from './errors'
 export { type LedgerEntry, type LedgerPage, listLedger } from './ledger-list'
 export { type BalanceWatch, createBalanceWatch } from './low-balance'
 export { type BillingDesk, createBillingDesk } from './payments'

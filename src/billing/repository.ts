@@ -62,6 +62,15 @@ export const insertHold = command<Omit<HoldRow, 'state' | 'settled_amount'>>()((
   }),
 )
 
+/** Lengthens an open hold; the claim on the wallet is made beside it. */
+export const growHold = counted<{ ref: string; more: number }>()((tx, p) => {
+  const t = tx.of(holds)
+  return tx
+    .update(t)
+    .set({ amount: sql`${t.amount} + ${p.more}` })
+    .where(and(eq(t.ref, p.ref), sql`${t.state} = 'open'`))
+})
+
 /** Ends an open hold, once: whoever comes second changes nothing. */
 export const endHold = counted<{ ref: string; state: HoldState; charged: number }>()((tx, p) => {
   const t = tx.of(holds)

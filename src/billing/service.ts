@@ -14,6 +14,7 @@ import {
   credit,
   debit,
   endHold,
+  growHold,
   insertCharge,
   insertEntry,
   insertHold,
@@ -46,7 +47,20 @@ type Deps = {
 /** Money: a wallet an owner, holds on it before work, and a double-entry ledger of what moved. All micro-cents. */
 export function createBilling({ store, clock, audit, limits, watch, node, initialCredit = 0 }: Deps) {
   const ownerCaps = createOwnerCaps({ limits, clock })
-  return { balance, assertFunds, reserve, hold, settle, release, grant, adjust, openAccount, releaseAbandoned, verify }
+  return {
+    balance,
+    assertFunds,
+    reserve,
+    extend,
+    hold,
+    settle,
+    release,
+    grant,
+    adjust,
+    openAccount,
+    releaseAbandoned,
+    verify,
+  }
 
   async function balance(reader: Reader, owner: OwnerScope): Promise<Balance> {
     const [wallet] = await walletOf(reader, { id: owner })
@@ -77,13 +91,31 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     const expires = { created_at: createdAt, expires_at: createdAt + HOLD_MS }
     await insertHold(tx, { ref, wallet_id: owner, key_id: keyId, capped, amount, node, ...expires })
     const hold = { ref, owner, keyId, capped, amount, createdAt }
+    await countAgainstCaps(tx, hold, caps, amount)
+    return hold
+  }
+
+  /**
+   * Claims more for work that goes on longer than it was held for. Throws 402 `insufficient_credits`, and
+   * then the hold stays as it was. Answers the hold to end in place of the old one.
+   */
+  async function extend(tx: Tx, hold: Hold, caps: Reservation['caps'], more: number): Promise<Hold> {
+    if (!(await claim(tx, { id: hold.owner, amount: more }))) {
+      throw insufficientCredits((await balance(tx, hold.owner)).available, more)
+    }
+    if (!(await growHold(tx, { ref: hold.ref, more }))) throw new Error('a hold that has ended cannot grow')
+    await countAgainstCaps(tx, hold, caps, more)
+    return { ...hold, amount: hold.amount + more }
+  }
+
+  async function countAgainstCaps(tx: Tx, hold: Hold, caps: Reservation['caps'], amount: number): Promise<void> {
+    const { owner, keyId, capped, createdAt } = hold
     const ownerCapped = ownerCaps.apply(tx, owner)
     if (ownerCapped === true || (ownerCapped && (await ownerCapped))) await ownerCaps.assert(tx, owner, amount, true)
-    if (!capped) return hold
+    if (!capped || !keyId) return
     // Every reservation of this key waits for the wallet's row, so what is read here cannot move before the commit.
     assertWithinCaps('key', caps, await spendOf(tx, keyId, createdAt), amount)
     await holdSpend(tx, keyId, createdAt, amount)
-    return hold
   }
 
   /** An open hold by its ref, for work that outlived whoever reserved for it. */

@@ -1,8 +1,10 @@
 import type { Ask } from '../completions'
-import { assertAttachment, assertMetadata, isBlank, toChatCompletion } from '../completions'
-import type { Attachment } from '../completions/schema'
-import { findEngine } from '../engines'
+import { assertAttachment, assertMetadata, DEFAULT_ITERATIONS, isBlank, toChatCompletion } from '../completions'
+import { findEngine, type Message } from '../engines'
 import { emptyPrompt } from './errors'
+import { formatOf } from './format'
+import { functionsOf, turnsWithCalls } from './functions'
+import { imagesOf, textOf } from './parts'
 import type { ChatMessage, ChatOrder } from './schema'
 
 /**
@@ -16,6 +18,8 @@ export function askFromChat(order: ChatOrder): Ask {
   if (!question) throw emptyPrompt()
   const system = order.messages.filter(({ role }) => role === 'system' || role === 'developer').map(textOf)
   const engine = engineOf(order.model)
+  const functions = functionsOf(order)
+  const { json, checkJson } = formatOf(order)
   const attachments = imagesOf(question)
   for (const attachment of attachments) assertAttachment(attachment, `messages[${last}].content`)
   return {
@@ -31,11 +35,16 @@ export function askFromChat(order: ChatOrder): Ask {
       componentLibrary: 'svc',
     },
     usesSoul: true,
-    context: order.messages.slice(0, last).flatMap(toTurn),
+    ...(functions ? whatWasDone(order.messages, last) : whatWasSaid(order.messages, last)),
     conversation: order.conversation_id == null ? 'none' : { attach: order.conversation_id },
     attachments,
     temperature: order.temperature ?? undefined,
     skills: order.skills ?? [],
+    tools: [],
+    maxIterations: DEFAULT_ITERATIONS,
+    functions,
+    json,
+    checkJson,
     metadata: order.metadata ?? null,
     cache: 'off',
     wantsFollowUps: false,
@@ -54,21 +63,22 @@ function engineOf(model: string | null | undefined): { id: string; mode: Ask['mo
   return entry === null || entry.mode === 'auto' ? null : { id: entry.id, mode: entry.mode as Ask['mode'] }
 }
 
-function toTurn(message: ChatMessage): Ask['context'] {
+const whatWasSaid = (messages: ChatMessage[], last: number): Turns => ({
+  context: messages.slice(0, last).flatMap(toTurn),
+  after: [],
+})
+
+function whatWasDone(messages: ChatMessage[], last: number): Turns {
+  const context = turnsWithCalls(messages.slice(0, last), 0)
+  return { context, after: turnsWithCalls(messages.slice(last + 1), last + 1) }
+}
+
+type Turns = Pick<Ask, 'context' | 'after'>
+
+/** Without functions of its own a client's calls and their results are accepted and ignored (contract 4). */
+function toTurn(message: ChatMessage): Message[] {
   const { role } = message
   if (role !== 'user' && role !== 'assistant') return []
   const content = textOf(message)
   return content ? [{ role, content }] : []
 }
-
-const textOf = ({ content }: ChatMessage): string => {
-  if (typeof content === 'string') return content
-  return (content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
-}
-
-const imagesOf = ({ content }: ChatMessage): Attachment[] =>
-  Array.isArray(content)
-    ? content.flatMap((part) =>
-        part.type === 'image_url' ? [{ type: 'image_url' as const, url: part.image_url.url }] : [],
-      )
-    : []

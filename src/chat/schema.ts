@@ -6,12 +6,47 @@ const ImagePart = t.Object({
   image_url: t.Object({ url: t.String({ maxLength: 21 * 1024 * 1024 }) }),
 })
 
+const FUNCTION_NAME = '^[A-Za-z0-9_-]{1,64}$'
+
+const FunctionCall = t.Object({
+  id: t.String({ minLength: 1, maxLength: 128 }),
+  type: t.Optional(oneOf(['function'] as const)),
+  function: t.Object({ name: t.String({ maxLength: 64 }), arguments: t.String({ maxLength: 1_000_000 }) }),
+})
+export type FunctionCall = Static<typeof FunctionCall>
+
 /** `developer` is read as `system`; `tool` and `function` are accepted and ignored without tools (contract 4). */
 export const ChatMessage = t.Object({
   role: oneOf(['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const),
   content: t.Optional(nullable(t.Union([t.String(), t.Array(t.Union([TextPart, ImagePart]))]))),
+  tool_calls: t.Optional(nullable(t.Array(FunctionCall, { maxItems: 128 }))),
+  tool_call_id: t.Optional(nullable(t.String({ maxLength: 128 }))),
 })
 export type ChatMessage = Static<typeof ChatMessage>
+
+/** A function the client runs itself. */
+const FunctionTool = t.Object({
+  type: oneOf(['function'] as const),
+  function: t.Object({
+    name: t.String({ pattern: FUNCTION_NAME }),
+    description: t.Optional(nullable(t.String({ maxLength: 4_096 }))),
+    parameters: t.Optional(nullable(JsonObject)),
+  }),
+})
+export type FunctionTool = Static<typeof FunctionTool>
+
+const ToolChoice = t.Union([
+  t.Object({ type: oneOf(['function'] as const), function: t.Object({ name: t.String({ pattern: FUNCTION_NAME }) }) }),
+  oneOf(['none', 'auto', 'required'] as const),
+])
+
+const ResponseFormat = t.Union([
+  t.Object({
+    type: oneOf(['json_schema'] as const),
+    json_schema: t.Object({ name: t.Optional(t.String({ maxLength: 64 })), schema: JsonObject }),
+  }),
+  t.Object({ type: oneOf(['text', 'json_object'] as const) }),
+])
 
 /** Body of `POST /chat/completions` (contract 4). Anything else a chat client sends is accepted and ignored. */
 export const ChatOrder = t.Object(
@@ -24,6 +59,9 @@ export const ChatOrder = t.Object(
     conversation_id: t.Optional(nullable(t.String())),
     skills: t.Optional(nullable(t.Array(t.String({ maxLength: 64 }), { maxItems: 20 }))),
     metadata: t.Optional(nullable(JsonObject)),
+    tools: t.Optional(nullable(t.Array(FunctionTool, { maxItems: 128 }))),
+    tool_choice: t.Optional(nullable(ToolChoice)),
+    response_format: t.Optional(nullable(ResponseFormat)),
   },
   { $id: 'ChatOrder' },
 )

@@ -3,13 +3,13 @@ import { clientLeft } from './errors'
 import type { Stages } from './pipeline'
 import type { Admitted, Decided, Opened, Result } from './run'
 
-/** What a reader of a stream sees, in order: one `began`, texts, one `ended`. */
+/** What a reader of a stream sees, in order: one `began`, steps, one `ended`. */
 export type Progress =
   | { type: 'began'; run: Pick<Decided, 'id' | 'ask' | 'call' | 'resolvedMode' | 'model' | 'routing'> }
-  | { type: 'text'; text: string }
+  | Step
   | { type: 'ended'; run: Opened; result: Result }
 
-type Deps = Pick<Stages, 'aloud' | 'patience' | 'partial' | 'finish' | 'fail'>
+type Deps = Pick<Stages, 'aloud' | 'patience' | 'partial' | 'finish' | 'abandon'>
 
 /** An answer while it is being made: however it ends, what was said is paid for, kept and recorded. */
 export function createAloud(stages: Deps) {
@@ -27,7 +27,7 @@ export function createAloud(stages: Deps) {
       yield { type: 'began', run }
       let step = await opening
       for (; !step.done; step = await steps.next()) {
-        text += step.value.text
+        if (step.value.type === 'text') text += step.value.text
         yield step.value
       }
       broken = null
@@ -47,9 +47,9 @@ export function createAloud(stages: Deps) {
     text: string,
     broken: unknown,
   ): Promise<void> {
-    if (text) await stages.finish(run, stages.partial(run, text), broken)
-    else await stages.fail(run, broken)
-    await steps.return(stages.partial(run, text))
+    const partial = stages.partial(run, text)
+    await stages.abandon(run, partial, broken)
+    await steps.return(partial)
   }
 
   return { thoughtAloud }

@@ -1,10 +1,12 @@
 import type { Voice } from '../agent'
-import type { PastTurn } from '../conversations'
+import type { Task } from '../agent/schema'
+import type { Message } from '../engines'
 import { type Call, keyIdOf } from '../kernel/caller'
 import { sha256Hex } from '../kernel/crypto'
 import { invalidInput } from '../kernel/errors'
 import type { BrandSoul } from '../keys/schema'
 import type { Settings } from '../settings'
+import type { InlineTool } from '../tools/schema'
 import { toChatCompletion, toCompletion } from './present'
 import { isStealth, modeWarnings } from './rules'
 import type { Opened, Result } from './run'
@@ -21,11 +23,22 @@ export type Ask = {
   /** Whether the key's brand soul, if it has one, may speak. */
   usesSoul: boolean
   /** Turns supplied with the request; they follow what is stored. */
-  context: readonly PastTurn[]
+  context: readonly Message[]
+  /** What was said after the prompt, where a client keeps the loop itself (contract 4). */
+  after: readonly Message[]
   conversation: { attach: string } | 'new' | 'none'
   attachments: readonly Attachment[]
   temperature: number | undefined
   skills: readonly string[]
+  /** Tools defined in the request; the server runs them (contract 22.5). */
+  tools: readonly InlineTool[]
+  maxIterations: number
+  /** Functions of the client's own; the client runs them (contract 4). */
+  functions: Task['offered']
+  /** The form the content must have, besides what its mode asks for. */
+  json: Task['json']
+  /** What is wrong with content of that form, in one sentence; null when nothing is. Absent: not asked. */
+  checkJson: ((content: string) => string | null) | null
   metadata: Record<string, unknown> | null
   cache: 'use' | 'refresh' | 'off'
   wantsFollowUps: boolean
@@ -35,6 +48,9 @@ export type Ask = {
   /** The whole answer in the caller's format. */
   present(run: Opened, result: Result): Completion | ChatCompletion
 }
+
+/** Turns in which tools may be called (contract 22.5). */
+export const DEFAULT_ITERATIONS = 8
 
 /** Reads a native order (contract 2.1) in the light of the account's settings. */
 export function askFromOrder(order: CompletionOrder, settings: Settings, fresh: boolean): Ask {
@@ -60,6 +76,12 @@ export function askFromOrder(order: CompletionOrder, settings: Settings, fresh: 
     attachments: order.attachments ?? [],
     temperature: order.temperature,
     skills: order.skills ?? [],
+    tools: order.tools ?? [],
+    maxIterations: order.max_iterations ?? DEFAULT_ITERATIONS,
+    functions: null,
+    json: false,
+    checkJson: null,
+    after: [],
     metadata: order.metadata ?? null,
     cache: cacheRule(order, mode, fresh),
     wantsFollowUps: true,
@@ -68,7 +90,6 @@ export function askFromOrder(order: CompletionOrder, settings: Settings, fresh: 
     warnings: [
       ...modeWarnings(mode),
       ...(ignoresInline ? ['"conversation" was ignored because "conversation_id" was sent.'] : []),
-      ...(order.tools?.length ? ['"tools" were accepted and not run: this server has no tools yet.'] : []),
       ...[...new Set(order.skills)].map((slug) => `Skill "${slug.slice(0, 64)}" is not known here and was skipped.`),
     ],
   }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { FinishedBecause } from '../agent/schema'
+import type { ToolCall } from '../engines'
 import type { Clock } from '../kernel/clock'
 import type { CompletionId, FollowUp, ModelRef, Routing, StructuredOutput, ToolUse } from './schema'
 
@@ -12,6 +13,10 @@ export type StoredAnswer = {
   model: ModelRef
   finish: FinishedBecause
   toolsUsed: ToolUse[]
+  /** Calls of the client's own functions (contract 4). */
+  toolCalls: readonly ToolCall[]
+  /** Why the content is not what `response_format` asked for; null when it is (contract 4). */
+  refusal: string | null
   artifacts: Record<string, unknown>[]
   followUps: FollowUp[]
   structuredOutput: StructuredOutput | undefined
@@ -23,6 +28,8 @@ export type StoredAnswer = {
 
 const MAX_BYTES = 64 * 1024 * 1024
 
+const weightOf = (uses: ToolUse[]): number => (uses.length ? JSON.stringify(uses).length : 0)
+
 /**
  * Answers by the hash of everything that shaped them (contract 22.1), bounded in memory, each for its
  * time. Also knows which are being made, so that identical requests wait for one run instead of paying twice.
@@ -30,7 +37,7 @@ const MAX_BYTES = 64 * 1024 * 1024
 export function createAnswerCache({ clock }: { clock: Clock }) {
   const entries = new LRUCache<string, { answer: StoredAnswer; until: number }>({
     maxSize: MAX_BYTES,
-    sizeCalculation: ({ answer }, key) => key.length + 1024 + 2 * answer.content.length,
+    sizeCalculation: ({ answer }, key) => key.length + 1024 + 2 * (answer.content.length + weightOf(answer.toolsUsed)),
   })
   const inFlight = new Map<string, Promise<StoredAnswer | null>>()
 

@@ -1,5 +1,5 @@
 /** Completions: the pipeline from a prompt to a paid, kept and recorded answer, and its native shape. */
-export type { Ask } from './ask'
+export { type Ask, DEFAULT_ITERATIONS } from './ask'
 export { completionSettings, ttlBy } from './config'
 export type { Pipeline } from './pipeline'
 export { toChatCompletion } from './present'

@@ -27,8 +27,8 @@ export type Stages = {
   partial(run: Admitted, text: string): Thought
   /** Settles, keeps and records. `broken`: what ended it early; it is paid for and recorded as failed. */
   finish(run: Admitted, thought: Thought, broken?: unknown): Promise<Result>
-  /** Gives the hold back and records the failure. */
-  fail(run: Admitted, error: unknown): Promise<void>
+  /** Ends what was let in and did not finish: paid for as far as it came, or given back. */
+  abandon(run: Admitted, partial: Thought, error: unknown): Promise<void>
   /** A remembered answer counts for its mode's rate. 429 */
   admitCached(run: Opened, resolvedMode: string): void
   /** Keeps and records a remembered answer, at no cost. */
@@ -58,7 +58,7 @@ export function createPipeline(stages: Stages, cache: AnswerCache) {
   async function think(run: Opened): Promise<Result> {
     const decided = await stages.decide(run)
     const admitted = await stages.admit(decided)
-    const thought = await orFail(admitted, stages.whole(admitted))
+    const thought = await orAbandon(admitted, stages.whole(admitted))
     return stages.finish(admitted, thought)
   }
 
@@ -80,11 +80,11 @@ export function createPipeline(stages: Stages, cache: AnswerCache) {
     yield* thoughtAloud(admitted)
   }
 
-  async function orFail(run: Admitted, thinking: Promise<Thought>): Promise<Thought> {
+  async function orAbandon(run: Admitted, thinking: Promise<Thought>): Promise<Thought> {
     try {
       return await thinking
     } catch (error) {
-      await stages.fail(run, error)
+      await stages.abandon(run, stages.partial(run, ''), error)
       throw error
     }
   }

@@ -59,14 +59,26 @@ export function toChatCompletion(run: Opened, result: Result): ChatCompletion {
     object: 'chat.completion',
     created: Math.floor(answer.createdAt / 1000),
     model: answer.model.id,
-    choices: [
-      { index: 0, message: { role: 'assistant', content: answer.content }, finish_reason: finishReason(answer) },
-    ],
+    choices: [{ index: 0, message: messageOf(answer), finish_reason: finishReason(answer) }],
     usage: { prompt_tokens, completion_tokens, total_tokens },
     svc_metadata: chatMetadata(run, result),
     request_id: run.call.requestId,
   }
 }
+
+/** Content, calls of the client's functions, or why there is neither; the plain answer has none of the extras. */
+function messageOf({ content, toolCalls, refusal }: StoredAnswer): ChatCompletion['choices'][number]['message'] {
+  if (refusal !== null) return { role: 'assistant', content: null, refusal }
+  if (!toolCalls.length) return { role: 'assistant', content }
+  return { role: 'assistant', content: content || null, tool_calls: toolCalls.map(toFunctionCall) }
+}
+
+/** A call as chat clients read it. */
+export const toFunctionCall = ({ id, name, arguments: args }: StoredAnswer['toolCalls'][number]) => ({
+  id,
+  type: 'function' as const,
+  function: { name, arguments: args },
+})
 
 export const chatMetadata = (
   run: Opened,

@@ -1,9 +1,10 @@
-import type { Image } from '../agent/schema'
+import type { Image, Spent } from '../agent/schema'
 import type { Hold } from '../billing/schema'
-import type { PastTurn } from '../conversations'
 import type { ConversationId } from '../conversations/schema'
+import type { Message } from '../engines'
 import type { Call } from '../kernel/caller'
 import type { BrandSoul } from '../keys/schema'
+import type { Toolset } from '../tools/schema'
 import type { Ask } from './ask'
 import type { StoredAnswer } from './cache'
 import type { CompletionId, ModelRef, Routing, Usage } from './schema'
@@ -16,7 +17,7 @@ export type Opened = {
   readonly stream: boolean
   /** `clock.monotonic()` when the pipeline began. */
   readonly startedAt: number
-  readonly history: readonly PastTurn[]
+  readonly history: readonly Message[]
   /** The conversation it continues, found to be the caller's own. */
   readonly attached: ConversationId | null
   readonly cacheKey: string | null
@@ -39,14 +40,18 @@ export type Decided = Opened & {
   readonly images: readonly Image[]
   readonly system: string | null
   readonly warnings: readonly string[]
+  /** Null when the engine has nothing to act with. */
+  readonly toolset: Toolset | null
   readonly promptTokens: number
   readonly maxOutputTokens: number
 }
 
 /** Limits let it in and its money is held: from here on it must be finished or failed. */
 export type Admitted = Decided & {
-  /** Null when the answer is free. */
-  readonly hold: Hold | null
+  /** Null when the answer is free. A run with tools may let it grow. */
+  hold: Hold | null
+  /** What its finished turns came to, for an end that comes early. */
+  readonly spent: Spent
   /** Corrects the tokens reserved at admission to the true count. */
   correctTokens(actual: number): void
 }

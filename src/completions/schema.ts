@@ -1,6 +1,7 @@
 import { ConversationId } from '../conversations/schema'
 import { defineId, type Id } from '../kernel/ids'
 import { JsonObject, nullable, oneOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
+import { InlineTool } from '../tools/schema'
 
 export const CompletionId = defineId('completion', 'cmpl')
 export type CompletionId = Id<'completion'>
@@ -72,19 +73,6 @@ const InlineConversation = t.Object({
   ),
 })
 
-const Tool = t.Object({
-  name: t.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' }),
-  description: t.String({ maxLength: 4_096 }),
-  input_schema: t.Optional(JsonObject),
-  endpoint: t.Optional(
-    t.Object({
-      url: t.String({ maxLength: 2_048 }),
-      method: t.Optional(t.String({ maxLength: 8 })),
-      headers: t.Optional(t.Record(t.String(), t.String({ maxLength: 2_048 }))),
-    }),
-  ),
-})
-
 /** Body of `POST /completions` (contract 2.1). Members it does not know are ignored. */
 export const CompletionOrder = t.Object(
   {
@@ -94,7 +82,7 @@ export const CompletionOrder = t.Object(
     conversation_id: t.Optional(nullable(t.String())),
     conversation: t.Optional(InlineConversation),
     skills: t.Optional(t.Array(t.String({ maxLength: 64 }), { maxItems: 20 })),
-    tools: t.Optional(t.Array(Tool, { maxItems: 64 })),
+    tools: t.Optional(t.Array(InlineTool, { maxItems: 64 })),
     persona: t.Optional(Persona),
     personality_config: t.Optional(PersonalityConfig),
     response_style: t.Optional(ResponseStyle),
@@ -206,6 +194,12 @@ export type Completion = Static<typeof Completion>
 export const FINISH_REASONS = ['stop', 'length', 'content_filter', 'tool_calls'] as const
 export type FinishReason = (typeof FINISH_REASONS)[number]
 
+const FunctionCallOut = t.Object({
+  id: t.String(),
+  type: t.Literal('function'),
+  function: t.Object({ name: t.String(), arguments: t.String({ description: 'JSON, as the engine wrote it' }) }),
+})
+
 /** The chat-completions answer (contract 4), also what `format: "compat"` returns. */
 export const ChatCompletion = t.Object(
   {
@@ -216,7 +210,12 @@ export const ChatCompletion = t.Object(
     choices: t.Array(
       t.Object({
         index: t.Integer(),
-        message: t.Object({ role: t.Literal('assistant'), content: t.String() }),
+        message: t.Object({
+          role: t.Literal('assistant'),
+          content: nullable(t.String()),
+          tool_calls: t.Optional(t.Array(FunctionCallOut)),
+          refusal: t.Optional(nullable(t.String())),
+        }),
         finish_reason: oneOf(FINISH_REASONS),
       }),
     ),

@@ -13,6 +13,7 @@ import type { Reader, Store } from '../kernel/store'
 import type { BrandSoul } from '../keys/schema'
 import type { RateLimiter } from '../rate-limits'
 import type { SettingsService } from '../settings'
+import type { Tools } from '../tools'
 import type { UsageLog } from '../usage'
 import type { Progress } from './aloud'
 import { type Ask, askFromOrder } from './ask'
@@ -44,6 +45,7 @@ type Deps = {
   classifier: Classifier
   conversations: ConversationService
   agent: Agent
+  tools: Tools
   outbound: Outbound
   cacheEnabled: boolean
   /** Aborts, with its reason, what still streams when the server's grace is nearly over. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock'
-import { SSE_DONE, sseFrame } from '../kernel/stream'
+import { SSE_DONE, SSE_HEARTBEAT, sseFrame } from '../kernel/stream'
 import type { Progress } from './aloud'
-import { chatMetadata, extrasOf, finishReason } from './present'
+import { chatMetadata, extrasOf, finishReason, toFunctionCall } from './present'
 import type { Opened, Result } from './run'
 import { ChatCompletionId } from './schema'
 
@@ -15,10 +15,18 @@ export const nativeFramer: Framer = (progress) => {
       return sseFrame({ event: 'meta', data: metaOf(progress.run) }) + genuiMeta(progress.run)
     case 'text':
       return sseFrame({ event: 'token', data: { token: progress.text } })
+    case 'thinking':
+      return sseFrame({ event: 'thinking', data: { iteration: progress.iteration, elapsed_ms: progress.elapsedMs } })
+    case 'tool-began':
+      return sseFrame({ event: 'tool', data: { ...withoutType(progress), status: 'running' } })
+    case 'tool-ended':
+      return sseFrame({ event: 'tool', data: withoutType(progress) })
     case 'ended':
       return sseFrame({ event: 'done', data: doneOf(progress.run, progress.result) })
   }
 }
+
+const withoutType = <T extends { type: string }>({ type: _, ...rest }: T): Omit<T, 'type'> => rest
 
 /** What a silent native stream says: the engine is still at it (contract 3). */
 export const nativeHeartbeat = (elapsedMs: number): string =>
@@ -76,14 +84,26 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
         return chunk(delta({ role: 'assistant', content: '' }))
       case 'text':
         return chunk(delta({ content: progress.text }))
+      // What the server's own tools do has no words in this format; a comment keeps the connection awake.
+      case 'thinking':
+      case 'tool-began':
+      case 'tool-ended':
+        return SSE_HEARTBEAT
       case 'ended': {
         const { answer, usage } = progress.result
         const { prompt_tokens, completion_tokens, total_tokens } = usage
+        const calls = answer.toolCalls.map((call, index) => ({ index, ...toFunctionCall(call) }))
+        const extra = calls.length
+          ? { tool_calls: calls }
+          : answer.refusal === null
+            ? null
+            : { refusal: answer.refusal }
+        const before = extra ? chunk(delta(extra)) : ''
         const last = chunk(delta({}, finishReason(answer)), {
           svc_metadata: chatMetadata(progress.run, progress.result),
         })
         const counted = includeUsage ? chunk([], { usage: { prompt_tokens, completion_tokens, total_tokens } }) : ''
-        return last + counted + SSE_DONE
+        return before + last + counted + SSE_DONE
       }
     }
   }

@@ -49,6 +49,9 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
         .map(toEntry)
     },
 
+    /** Reads tools of a request as they will be read. Throws 400 `validation_error` or `url_blocked`. */
+    assertInline: (inline: readonly InlineTool[]): void => void readInline(inline),
+
     /** What one run may call. Throws 400 `validation_error` or `url_blocked` for tools of the request. */
     assemble({ inline, skills, system: withSystem, approved, call }: Wanted): Toolset {
       const offered = (tools: readonly Tool[]) => tools.filter((tool) => isOffered(tool, call.caller))

@@ -2,9 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import { createAgent } from '../../src/agent'
 import type { Step, Task, Thought } from '../../src/agent/schema'
 import type { EngineService, RunRequest } from '../../src/engines'
+import type { Tools } from '../../src/tools'
 import { fakeClock } from '../support/clock'
 
 const source = { engineId: 'svc-1-flash', free: false, fallbackUsed: true }
+/** What a thought without tools has none of. */
+const alone = { toolUses: [], toolCalls: [], warnings: [] }
+
 const usage = { promptTokens: 3, completionTokens: 2, stated: true }
 
 /** Engines that note what they are asked and answer two words. */
@@ -33,7 +37,8 @@ function scripted() {
       return { ...source, parts: parts(), soFar: () => usage }
     },
   } as unknown as EngineService
-  return { agent: createAgent({ engines, clock }), asked, wasLeft: () => left }
+  const tools = {} as Tools
+  return { agent: createAgent({ engines, tools, clock }), asked, wasLeft: () => left }
 }
 
 const task = (overrides: Partial<Task> = {}): Task => ({
@@ -45,11 +50,14 @@ const task = (overrides: Partial<Task> = {}): Task => ({
     { role: 'assistant', content: 'first' },
   ],
   prompt: 'two',
+  after: [],
   images: [],
   temperature: undefined,
   maxOutputTokens: 100,
   json: false,
   signal: new AbortController().signal,
+  acting: null,
+  offered: null,
   ...overrides,
 })
 
@@ -100,7 +108,11 @@ describe('one thought', () => {
 
   test('says who answered, and what it took', async () => {
     const { agent } = scripted()
-    expect(await agent.answer(task())).toEqual({
+    const thought = await agent.answer(task())
+    expect(thought.turns).toMatchObject([{ engineId: 'svc-1-flash', promptTokens: 3, completionTokens: 2 }])
+    expect({ ...thought, turns: [] }).toEqual({
+      turns: [],
+      ...alone,
       content: 'two words',
       finish: 'stop',
       promptTokens: 3,
@@ -117,7 +129,9 @@ describe('one thought', () => {
       { type: 'text', text: 'two ' },
       { type: 'text', text: 'words' },
     ])
-    expect(thought).toEqual({
+    expect({ ...thought, turns: [] }).toEqual({
+      turns: [],
+      ...alone,
       content: 'two words',
       finish: 'length',
       promptTokens: 3,

@@ -30,7 +30,7 @@ const ACCEPTED: Record<string, unknown>[] = [
   { tools: [{ name: 'look_up-1', description: 'Looks up', input_schema: { type: 'object' } }] },
   {
     tools: [
-      { name: 'a', description: '', endpoint: { url: 'https://example.com', method: 'GET', headers: { a: 'b' } } },
+      { name: 'a', description: '', endpoint: { url: 'https://example.com', method: 'PUT', headers: { a: 'b' } } },
     ],
   },
   { persona: 'svc' },
@@ -105,11 +105,12 @@ describe('POST /completions accepts', () => {
     expect((await ada.send('POST', 'completions', { prompt: 'a3' })).body.metadata).toBeNull()
   })
 
-  test('tools, and says that nobody runs them', async () => {
+  test('tools, which the engine is told of', async () => {
     const tools = [{ name: 'look_up', description: 'Looks up' }]
-    const { body } = await ada.send('POST', 'completions', { prompt: 'a5', tools })
-    expect(body.warnings).toEqual(['"tools" were accepted and not run: this server has no tools yet.'])
-    expect((await ada.send('POST', 'completions', { prompt: 'a6', tools: [] })).body.warnings).toBeUndefined()
+    const { status, body } = await ada.send('POST', 'completions', { prompt: 'a5', tools })
+    expect(status).toBe(200)
+    expect(body.tools_used).toEqual([])
+    expect(body.warnings).toBeUndefined()
   })
 
   test('skills nobody knows are skipped and named in a warning', async () => {

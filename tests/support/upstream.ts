@@ -44,7 +44,8 @@ export const UPSTREAM_SECRET = 'acme-vendor internal failure at 10.1.2.3 sk-upst
  * `[[truncate]]` ends cleanly without its finish · `[[malformed]]` `[[html]]` `[[empty]]` `[[wrong-type]]` ·
  * `[[error-event]]` reports an error inside a 200 · `[[never]]` never ends · `[[huge-event]]` 5 MB in one event ·
  * `[[flood]]` more than 50 MB · `[[lies:kind]]` false usage (see LIE_NAMES) · `[[tokens:n]]` n words ·
- * `[[say:text]]` this text · `[[finish:length]]` · `[[tool:name]]` one tool call
+ * `[[say:text]]` this text · `[[finish:length]]` · `[[tool:name]]` one tool call ·
+ * `[[plan:a{};b{}|c{}]]` tool calls turn by turn (see answerOf)
  */
 export async function startUpstream(options: UpstreamOptions = {}) {
   const dialect = options.dialect ?? chatDialect
@@ -79,7 +80,7 @@ export async function startUpstream(options: UpstreamOptions = {}) {
         error: { message: UPSTREAM_SECRET, type: 'scripted', code: 'scripted' },
       })
     }
-    const scripted = answerOf(script, options.text)
+    const scripted = answerOf(script, options.text, dialect.turnOf(body))
     await (call.stream ? playStream : playPlain)({ response, dialect, script, answer: scripted })
   }
 

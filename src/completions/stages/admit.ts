@@ -46,7 +46,12 @@ export function createAdmit({ store, clock, limiter, billing, prices, engines }:
       )
       try {
         const hold = await reserve(run)
-        return { ...run, hold, correctTokens: (actual) => ticket.correct(actual) }
+        return {
+          ...run,
+          hold,
+          spent: { turns: [], uses: [], said: 0 },
+          correctTokens: (actual) => ticket.correct(actual),
+        }
       } catch (error) {
         ticket.correct(0)
         throw error

@@ -2,18 +2,20 @@ import { assembleSystem } from '../../agent'
 import type { Classifier } from '../../classifier'
 import type { EngineService } from '../../engines'
 import type { Outbound } from '../../kernel/outbound'
+import type { Tools } from '../../tools'
+import type { Toolset } from '../../tools/schema'
 import { promptTooLong } from '../errors'
 import { workOf } from '../rules'
 import type { Decided, Opened } from '../run'
 import type { Routing } from '../schema'
 import { loadImages } from './images'
 
-type Deps = { classifier: Classifier; engines: EngineService; outbound: Outbound }
+type Deps = { classifier: Classifier; engines: EngineService; tools: Tools; outbound: Outbound }
 
 const SEES_IMAGES = new Set(['vision', 'data_extraction', 'domain_analysis'])
 
 /** Which mode, which engine, which system prompt. Throws 400 on prompts too long and pictures that are none. */
-export function createDecide({ classifier, engines, outbound }: Deps) {
+export function createDecide({ classifier, engines, tools, outbound }: Deps) {
   return async function decide(run: Opened): Promise<Decided> {
     const { ask } = run
     const choice = classifier.decide({
@@ -28,7 +30,8 @@ export function createDecide({ classifier, engines, outbound }: Deps) {
     )
     const system = assembleSystem({ ...ask.voice, soul: run.soul, mode: work })
     const sees = SEES_IMAGES.has(work)
-    const promptTokens = countPrompt(run, system, engines)
+    const toolset = toolsFor(run, work, tools)
+    const promptTokens = countPrompt(run, system, toolset, engines)
     const window = engines.window(engineId)
     // An engine without a window is one that nobody connected; asking it says so (503).
     if (window > 0 && promptTokens > window) throw promptTooLong(promptTokens, window)
@@ -41,6 +44,7 @@ export function createDecide({ classifier, engines, outbound }: Deps) {
       routing: routingOf(choice),
       images: sees ? await loadImages(ask.attachments, outbound, run.deadline.signal) : [],
       system,
+      toolset,
       warnings: sees || !ask.attachments.length ? ask.warnings : [...ask.warnings, unseen(work)],
       promptTokens,
       maxOutputTokens: engines.maxOutputTokens(engineId),
@@ -55,7 +59,32 @@ function routingOf(choice: ReturnType<Classifier['decide']>): Routing {
   return { source, confidence, reasoning, preference_id: null, fallback_used: false }
 }
 
-function countPrompt({ ask, history }: Opened, system: string | null, engines: EngineService): number {
-  const past = history.reduce((sum, turn) => sum + engines.countTokens(turn.content), 0)
-  return past + engines.countTokens(ask.prompt) + (system ? engines.countTokens(system) : 0)
+/** Modes whose work is helped by the server's own tools even when the request brings none (contract 22.5). */
+const ACTING_MODES = new Set(['think', 'code', 'research', 'domain_analysis'])
+
+/** A client that keeps the loop itself gets no tools of ours: it could not tell their calls from its own. */
+function toolsFor({ ask, call }: Opened, mode: string, tools: Tools): Toolset | null {
+  if (ask.functions) return null
+  const system = ask.tools.length > 0 || ACTING_MODES.has(mode)
+  if (!system) return null
+  const approved = approvedIn(ask.metadata)
+  const toolset = tools.assemble({ inline: ask.tools, skills: [], system, approved, call })
+  return toolset.definitions.length ? toolset : null
+}
+
+/** Tools the caller allows beforehand: `metadata.approved_tools` (contract 22.5). */
+const approvedIn = (metadata: Record<string, unknown> | null): string[] => {
+  const named = metadata?.approved_tools
+  return Array.isArray(named) ? named.filter((name) => typeof name === 'string') : []
+}
+
+function countPrompt({ ask, history }: Opened, system: string | null, toolset: Toolset | null, engines: EngineService) {
+  const offered = toolset?.definitions ?? ask.functions?.tools
+  return (
+    engines.countPrompt(history) +
+    engines.countPrompt(ask.after) +
+    engines.countTokens(ask.prompt) +
+    (system ? engines.countTokens(system) : 0) +
+    (offered?.length ? engines.countTokens(JSON.stringify(offered)) : 0)
+  )
 }

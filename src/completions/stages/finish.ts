@@ -10,6 +10,7 @@ import type { AnswerCache, StoredAnswer } from '../cache'
 import { suggestFollowUps } from '../follow-ups'
 import { structuredOutput, workOf } from '../rules'
 import type { Admitted, Opened, Result } from '../run'
+import { costOfTurns } from './fund'
 import type { createRecord, Known } from './record'
 
 type Deps = {
@@ -28,12 +29,12 @@ type Deps = {
  * only then the answer (design 1.4).
  */
 export function createFinish({ store, clock, billing, prices, conversations, record, cache, ttlS }: Deps) {
-  return { finish, fail, replay }
+  return { finish, fail, abandon, replay }
 
   /** A whole or interrupted answer: what was produced is paid for and kept. */
   async function finish(run: Admitted, thought: Thought, broken?: unknown): Promise<Result> {
     const interrupted = broken !== undefined
-    const costMicro = Math.min(thought.free ? 0 : prices.costOf(thought.engineId, thought), run.hold?.amount ?? 0)
+    const costMicro = Math.min(costOfTurns(prices, thought.turns), run.hold?.amount ?? 0)
     const answer = toAnswer(run, thought, clock.now())
     failpoint('engine_done_before_settle')
     const result = await store.write(async (tx) => {
@@ -57,6 +58,16 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
       if (run.hold) await billing.release(tx, run.hold)
       await record(tx, run, ending)
     })
+  }
+
+  /**
+   * It ended early: what the caller saw or, by leaving, made us do is paid for; when nothing came of it, or
+   * the fault is ours, nothing is (contract 2.4).
+   */
+  async function abandon(run: Admitted, partial: Thought, error: unknown): Promise<void> {
+    const worked = run.spent.turns.length > 0 && run.deadline.signal.aborted
+    if (partial.content || worked) await finish(run, partial, error)
+    else await fail(run, error)
   }
 
   /** A remembered answer: a fresh conversation holding the cached turn, the record, and no charge. */
@@ -84,14 +95,14 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
     costMicro: number,
     interrupted: boolean,
   ) {
-    if (ask.conversation === 'none') return null
+    if (ask.conversation === 'none' || answer.toolCalls.length) return attached
     const turn = {
       prompt: ask.prompt,
       answer: answer.content,
       mode: ask.mode,
       resolvedMode: answer.resolvedMode,
       model: answer.model,
-      tools: answer.toolsUsed,
+      tools: answer.toolsUsed.map(({ name, status, description }) => ({ toolName: name, status, description })),
       artifacts: answer.artifacts,
       followUps: answer.followUps,
       costMicro,
@@ -117,12 +128,14 @@ function toAnswer(run: Admitted, thought: Thought, createdAt: number): StoredAns
     resolvedMode: run.resolvedMode,
     model: run.modelOf(thought.engineId),
     finish: thought.finish,
-    toolsUsed: [],
+    toolsUsed: thought.toolUses.map(({ id: _, ...use }) => use),
+    toolCalls: thought.toolCalls,
+    refusal: thought.toolCalls.length ? null : (run.ask.checkJson?.(thought.content) ?? null),
     artifacts: [],
     followUps: run.ask.wantsFollowUps ? suggestFollowUps(work, thought.content) : [],
     structuredOutput: structuredOutput(work, thought.content),
     routing: { ...run.routing, fallback_used: thought.fallbackUsed },
-    warnings: [...run.warnings],
+    warnings: [...run.warnings, ...thought.warnings],
     promptTokens: thought.promptTokens,
     completionTokens: thought.completionTokens,
   }

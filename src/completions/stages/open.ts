@@ -6,6 +6,7 @@ import { invalidInput, quoted } from '../../kernel/errors'
 import type { KeyId } from '../../kernel/ids'
 import type { Reader, Store } from '../../kernel/store'
 import type { BrandSoul } from '../../keys/schema'
+import type { Tools } from '../../tools'
 import { type Ask, cacheKeyOf } from '../ask'
 import { startDeadline } from '../deadline'
 import type { Opened } from '../run'
@@ -17,6 +18,7 @@ type Deps = {
   brandSoulOf(reader: Reader, keyId: KeyId): Promise<BrandSoul | null>
   conversations: ConversationService
   engines: EngineService
+  tools: Tools
   cacheEnabled: boolean
   stopping: AbortSignal
 }
@@ -28,9 +30,10 @@ const STREAM_TIMEOUT_MS = 600_000
  * Reads what the request builds on and starts its clock. Throws 400 on modes and engines nobody knows, 404
  * `not_found` on a foreign conversation.
  */
-export function createOpen({ store, clock, conversations, engines, brandSoulOf, cacheEnabled, stopping }: Deps) {
+export function createOpen({ store, clock, conversations, engines, tools, brandSoulOf, cacheEnabled, stopping }: Deps) {
   return async function open(call: Call, ask: Ask, stream: boolean): Promise<Opened> {
     assertEngines(ask, engines)
+    if (ask.tools.length) tools.assertInline(ask.tools)
     const attached = typeof ask.conversation === 'object' ? ask.conversation.attach : null
     const stored = attached === null ? null : await conversations.history(call.caller.userId, attached)
     const soul = ask.usesSoul ? await soulOf(call.caller) : null

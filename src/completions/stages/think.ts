@@ -1,17 +1,23 @@
 import type { Agent } from '../../agent'
-import type { Step, Task, Thought } from '../../agent/schema'
+import type { Acting, Step, Task, Thought } from '../../agent/schema'
+import type { Billing, Prices } from '../../billing'
+import { toolsUnpaid } from '../../billing'
 import type { EngineService } from '../../engines'
 import type { Clock } from '../../kernel/clock'
+import type { Store } from '../../kernel/store'
 import { clientLeft, requestTimeout } from '../errors'
 import { wantsJson, workOf } from '../rules'
 import type { Admitted, Opened } from '../run'
+import { createFund } from './fund'
 
 const OPENING_MS = 100
 
-type Deps = { agent: Agent; engines: EngineService; clock: Clock }
+type Deps = { agent: Agent; engines: EngineService; clock: Clock; store: Store; billing: Billing; prices: Prices }
 
 /** The agent's part of a run, whole or step by step. A run out of time is 504 `request_timeout`. */
-export function createThink({ agent, engines, clock }: Deps) {
+export function createThink({ agent, engines, clock, ...money }: Deps) {
+  const { afford } = createFund(money)
+
   return {
     patience: () => clock.sleep(OPENING_MS),
 
@@ -32,37 +38,50 @@ export function createThink({ agent, engines, clock }: Deps) {
       }
     },
 
-    /** What had been said when a run stopped early, with our own count of it. */
-    partial: (run: Admitted, text: string): Thought => ({
-      content: text,
-      finish: 'stop',
-      promptTokens: run.promptTokens,
-      completionTokens: engines.countTokens(text),
-      engineId: run.engineId,
-      free: engines.isFree(run.engineId),
-      fallbackUsed: false,
-      ttftMs: null,
-    }),
+    /** What had been said and done when a run stopped early; the turn it stopped in is our own count. */
+    partial(run: Admitted, text: string): Thought {
+      const { engineId, promptTokens, spent } = run
+      const half = text.slice(spent.said)
+      const completionTokens = half ? engines.countTokens(half) : 0
+      const broken = { engineId, free: engines.isFree(engineId), promptTokens, completionTokens }
+      const turns = half || !spent.turns.length ? [...spent.turns, broken] : [...spent.turns]
+      return {
+        ...broken,
+        promptTokens: turns.reduce((sum, turn) => sum + turn.promptTokens, 0),
+        completionTokens: turns.reduce((sum, turn) => sum + turn.completionTokens, 0),
+        ...{ content: text, finish: 'stop', fallbackUsed: false, ttftMs: null },
+        ...{ turns, toolUses: spent.uses, toolCalls: [], warnings: [] },
+      }
+    },
+  }
+
+  function taskOf(run: Admitted): Task {
+    const work = workOf(run.resolvedMode)
+    const { engineId, system, history, images, maxOutputTokens, ask } = run
+    const { prompt, after, temperature, functions } = ask
+    return {
+      ...{ engineId, system, history, images, maxOutputTokens, prompt, after, temperature },
+      mode: work,
+      json: ask.json || wantsJson(work),
+      signal: run.deadline.signal,
+      acting: run.toolset && actingOf(run, run.toolset),
+      offered: functions,
+    }
+  }
+
+  function actingOf(run: Admitted, toolset: Acting['toolset']): Acting {
+    const { call, spent, attached, ask } = run
+    return {
+      ...{ toolset, call, spent },
+      maxIterations: ask.maxIterations,
+      conversationId: attached,
+      afford: (wanted) => afford(run, wanted),
+      unpaid: () => toolsUnpaid(),
+    }
   }
 }
 
 function explained(run: Opened, error: unknown): unknown {
   if (run.deadline.timedOut()) return requestTimeout(run.stream ? 600 : 120, run.ask.mode)
   return run.call.signal.aborted ? clientLeft() : error
-}
-
-function taskOf(run: Admitted): Task {
-  const work = workOf(run.resolvedMode)
-  return {
-    engineId: run.engineId,
-    mode: work,
-    system: run.system,
-    history: run.history,
-    prompt: run.ask.prompt,
-    images: run.images,
-    temperature: run.ask.temperature,
-    maxOutputTokens: run.maxOutputTokens,
-    json: wantsJson(work),
-    signal: run.deadline.signal,
-  }
 }

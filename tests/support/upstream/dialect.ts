@@ -4,6 +4,8 @@ export type Dialect = {
   base: string
   wantsStream(path: string, body: Json): boolean
   promptOf(body: Json): string
+  /** How many times tools were called since that message. */
+  turnOf(body: Json): number
   plain(answer: ScriptedAnswer): unknown
   /** A whole stream as frames of raw text: what opens it, one piece of text, what closes it. */
   open(): string
@@ -48,6 +50,11 @@ export const chatDialect: Dialect = {
     const users = (body.messages as Json[]).filter((message) => message.role === 'user')
     return textOf(users.at(-1)?.content)
   },
+  turnOf(body) {
+    const messages = body.messages as Json[]
+    const asked = messages.findLastIndex(({ role }) => role === 'user')
+    return messages.slice(asked + 1).filter(({ tool_calls }) => Array.isArray(tool_calls)).length
+  },
   plain: ({ text, finish, usage, toolCalls }) => ({
     id: 'up_1',
     object: 'chat.completion',
@@ -58,7 +65,7 @@ export const chatDialect: Dialect = {
         index: 0,
         message: {
           role: 'assistant',
-          content: toolCalls.length ? null : text,
+          content: text || null,
           ...(toolCalls.length && { tool_calls: toolCalls.map(call) }),
         },
         finish_reason: finish,

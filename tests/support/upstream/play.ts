@@ -54,7 +54,7 @@ export async function playStream(scene: Scene): Promise<void> {
   if (script.has('huge-event')) return void response.end(dialect.delta('x'.repeat(5_000_000)) + dialect.close(answer))
   if (script.has('never')) return await babble(scene)
 
-  const words = answer.toolCalls.length ? [] : (answer.text.match(/\s*\S+/g) ?? [])
+  const words = answer.text.match(/\s*\S+/g) ?? []
   const half = script.has('truncate') || script.has('cut') ? Math.ceil(words.length / 2) : words.length
   const pause = Number(script.get('slow') ?? 0)
   for (const word of words.slice(0, half)) {

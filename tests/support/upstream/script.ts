@@ -20,19 +20,36 @@ const LIES: Record<string, ScriptedAnswer['usage']> = {
 
 export const LIE_NAMES = Object.keys(LIES)
 
-/** The answer a script asks for; words make the text as long as wanted. */
-export function answerOf(script: Script, fallbackText = DEFAULT_TEXT): ScriptedAnswer {
+/**
+ * The answer a script asks for in one turn; words make the text as long as wanted. A plan names the calls of
+ * each turn, `[[plan:search{"q":"a"};fetch{}|search{"q":"b"}]]`; when it is over the text comes. `[[always]]`
+ * repeats its last turn for ever; `[[while:text]]` is said beside the calls.
+ */
+export function answerOf(script: Script, fallbackText = DEFAULT_TEXT, turn = 0): ScriptedAnswer {
   const words = Number(script.get('tokens') ?? 0)
   const text = script.get('say') ?? (words ? Array.from({ length: words }, () => 'word').join(' ') : fallbackText)
-  const tool = script.get('tool')
+  const calls = callsOf(script, turn)
   const lie = script.get('lies')
   const counted = { prompt_tokens: 11, completion_tokens: Math.max(1, text.split(' ').length) }
   return {
-    text,
-    finish: tool ? 'tool_calls' : ((script.get('finish') as ScriptedAnswer['finish'] | undefined) ?? 'stop'),
+    text: calls.length ? (script.get('while') ?? '') : text,
+    finish: calls.length ? 'tool_calls' : ((script.get('finish') as ScriptedAnswer['finish'] | undefined) ?? 'stop'),
     usage: lie === undefined ? counted : (LIES[lie || 'negative'] ?? null),
-    toolCalls: tool ? [{ id: 'call_1', name: tool, arguments: '{"q":"x"}' }] : [],
+    toolCalls: calls,
   }
+}
+
+function callsOf(script: Script, turn: number): ScriptedAnswer['toolCalls'] {
+  const tool = script.get('tool')
+  if (tool) return [{ id: 'call_1', name: tool, arguments: '{"q":"x"}' }]
+  const turns = script.get('plan')?.split('|') ?? []
+  const calls = turns[turn] ?? (script.has('always') ? turns.at(-1) : '')
+  return (calls?.split(';') ?? []).filter(Boolean).map((call, place) => {
+    const at = call.indexOf('{')
+    const [name, args] = at < 0 ? [call, '{}'] : [call.slice(0, at), call.slice(at)]
+    // The same ids in every turn: an upstream may repeat itself.
+    return { id: `call_${place + 1}`, name: name.trim(), arguments: args }
+  })
 }
 
 /** The status a script asks for, `[[500]]` or `[[429:7]]`, with its `Retry-After`. */

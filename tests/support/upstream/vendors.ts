@@ -1,6 +1,14 @@
 import { type Dialect, frame, type Json, type ScriptedAnswer, textOf } from './dialect'
 
-const lastUser = (messages: Json[]): Json | undefined => messages.findLast((message) => message.role === 'user')
+type Said = { prompt: string; turn: number }
+
+/** What was asked last, and how many times tools were called since; results of tools come as user messages too. */
+function said(items: Json[], textIn: (item: Json) => string, callsIn: (item: Json) => boolean): Said {
+  const at = items.findLastIndex((item) => item.role === 'user' && textIn(item) !== '')
+  return { prompt: at < 0 ? '' : textIn(items[at]!), turn: items.slice(at + 1).filter(callsIn).length }
+}
+
+const has = (parts: unknown, test: (part: Json) => boolean): boolean => Array.isArray(parts) && parts.some(test)
 
 const STOP_REASONS = { stop: 'end_turn', length: 'max_tokens', tool_calls: 'tool_use', content_filter: 'refusal' }
 
@@ -11,11 +19,19 @@ const block = (answer: ScriptedAnswer) =>
 
 const event = (type: string, more: Json = {}) => frame({ type, ...more }, type)
 
+const saidInMessages = (body: Json) =>
+  said(
+    body.messages as Json[],
+    ({ content }) => textOf(content).trim(),
+    ({ content }) => has(content, ({ type }) => type === 'tool_use'),
+  )
+
 /** The messages API. */
 export const messagesDialect: Dialect = {
   base: '/v1',
   wantsStream: (_path, body) => body.stream === true,
-  promptOf: (body) => textOf(lastUser(body.messages as Json[])?.content),
+  promptOf: (body) => saidInMessages(body).prompt,
+  turnOf: (body) => saidInMessages(body).turn,
   plain: (answer) => ({
     id: 'msg_1',
     type: 'message',
@@ -71,11 +87,19 @@ const generateUsage = ({ usage }: ScriptedAnswer) => ({
   usageMetadata: { promptTokenCount: usage?.prompt_tokens, candidatesTokenCount: usage?.completion_tokens },
 })
 
+const saidInContents = (body: Json) =>
+  said(
+    body.contents as Json[],
+    ({ parts }) => textOf(parts).trim(),
+    ({ parts }) => has(parts, (part) => 'functionCall' in part),
+  )
+
 /** The generate-content API. */
 export const generateDialect: Dialect = {
   base: '/v1beta',
   wantsStream: (path) => path.includes(':streamGenerateContent'),
-  promptOf: (body) => textOf(lastUser(body.contents as Json[])?.parts),
+  promptOf: (body) => saidInContents(body).prompt,
+  turnOf: (body) => saidInContents(body).turn,
   plain: (answer) => ({
     ...candidate(answer.toolCalls.length ? calls(answer) : [{ text: answer.text }], FINISH_REASONS[answer.finish]),
     ...generateUsage(answer),
@@ -119,11 +143,23 @@ const functionCalls = ({ toolCalls }: ScriptedAnswer) =>
     status: 'completed',
   }))
 
+/** Calls made together stand as items one after another: a turn begins where a call follows something else. */
+function saidInInput(body: Json): Said {
+  const items = body.input as Json[]
+  const isCall = (item: Json | undefined) => item?.type === 'function_call'
+  return said(
+    items,
+    ({ content }) => textOf(content).trim(),
+    (item) => isCall(item) && !isCall(items[items.indexOf(item) - 1]),
+  )
+}
+
 /** The responses API. */
 export const responsesDialect: Dialect = {
   base: '/v1',
   wantsStream: (_path, body) => body.stream === true,
-  promptOf: (body) => textOf(lastUser(body.input as Json[])?.content),
+  promptOf: (body) => saidInInput(body).prompt,
+  turnOf: (body) => saidInInput(body).turn,
   plain: (answer) => response(answer, answer.toolCalls.length ? functionCalls(answer) : [message(answer.text)]),
   open: () =>
     event('response.created', { response: { id: 'resp_1', created_at: 1, model: 'scripted' } }) +

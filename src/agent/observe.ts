@@ -1,0 +1,57 @@
+import type { ToolCall } from '../engines'
+import type { Clock } from '../kernel/clock'
+import type { Tools } from '../tools'
+import type { ToolOutcome } from '../tools/schema'
+import type { Acting, Step, ToolUse } from './schema'
+
+type Deps = { tools: Tools; clock: Clock }
+type Ended = { place: number; outcome: ToolOutcome }
+
+/**
+ * Runs the calls of one turn, all at the same time, and tells as each begins and ends. Answers what the
+ * engine is to read, in the order of the calls. A tool that fails is read like any other (contract 22.5).
+ */
+export async function* observe(
+  { tools, clock }: Deps,
+  { toolset, spent, call, conversationId }: Acting,
+  signal: AbortSignal,
+  calls: readonly ToolCall[],
+): AsyncGenerator<Step, string[]> {
+  for (const asked of calls) {
+    yield { type: 'tool-began', id: asked.id, name: asked.name, arguments: readArguments(asked.arguments) }
+  }
+  const context = { call, signal, now: clock.now(), conversationId }
+  const running = new Map(
+    calls.map((asked, place): [number, Promise<Ended>] => [
+      place,
+      tools.run(toolset, asked, context).then((outcome) => ({ place, outcome })),
+    ]),
+  )
+  const texts: string[] = []
+  while (running.size) {
+    const { place, outcome } = await Promise.race(running.values())
+    running.delete(place)
+    texts[place] = outcome.text
+    const use = useOf(calls[place]!, outcome)
+    spent.uses.push(use)
+    yield { type: 'tool-ended', ...use }
+  }
+  return texts
+}
+
+const useOf = ({ id, name }: ToolCall, { status, description, result, ...outcome }: ToolOutcome): ToolUse => ({
+  ...{ id, name, status, description, result },
+  arguments: outcome.arguments ?? {},
+})
+
+/** For whoever watches; what is not an object is shown as none, and the tool says what is wrong with it. */
+function readArguments(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text || '{}')
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : {}
+  } catch {
+    return {}
+  }
+}

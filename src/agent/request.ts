@@ -1,0 +1,31 @@
+import type { Message, Part, RunRequest } from '../engines'
+import type { Task } from './schema'
+
+/** What an engine is shown first: the system prompt, earlier turns, the question, and what came of it so far. */
+export function openingMessages({ system, history, prompt, images, after }: Task): Message[] {
+  const messages: Message[] = system === null ? [] : [{ role: 'system', content: system }]
+  for (const message of history) messages.push(message)
+  messages.push({ role: 'user', content: images.length ? withImages(prompt, images) : prompt })
+  for (const message of after) messages.push(message)
+  return messages
+}
+
+/** One call of the engine with these messages. */
+export function toRequest(task: Task, messages: Message[]): RunRequest {
+  const { mode, temperature, maxOutputTokens, json, signal, offered } = task
+  return {
+    messages,
+    mode,
+    maxOutputTokens,
+    signal,
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(json ? { json } : {}),
+    ...(offered ? { tools: offered.tools, toolChoice: offered.choice } : {}),
+  }
+}
+
+/** Engines refuse a part of no words, so a picture that comes alone goes alone. */
+const withImages = (prompt: string, images: Task['images']): Part[] => [
+  ...images.map(({ mimeType, base64 }): Part => ({ type: 'image', mimeType, base64 })),
+  ...(prompt.trim() ? [{ type: 'text' as const, text: prompt }] : []),
+]

@@ -1,0 +1,66 @@
+import type { Spent, Step, Thought } from './schema'
+import type { Turn } from './turn'
+
+/** Stands between what two turns said. */
+const GAP = '\n\n'
+
+/** Adds up the turns of one thought: what was said, what it took, how it ended. */
+export function createTally(spent: Spent) {
+  let content = ''
+  let fallbackUsed = false
+  let ttftMs: number | null = null
+  let last: Turn | null = null
+
+  function add(turn: Turn): void {
+    const { engineId, free, promptTokens, completionTokens } = turn
+    spent.turns.push({ engineId, free, promptTokens, completionTokens })
+    content += content && turn.text ? GAP + turn.text : turn.text
+    spent.said = content.length
+    fallbackUsed ||= turn.fallbackUsed
+    ttftMs ??= turn.ttftMs
+    last = turn
+  }
+
+  /** A turn's steps, its text set apart from what was said before, so that all of it together is the content. */
+  async function* aloud(steps: AsyncGenerator<Step, Turn>): AsyncGenerator<Step, Turn> {
+    let gap = content ? GAP : ''
+    try {
+      for (;;) {
+        const { value, done } = await steps.next()
+        if (done) return value
+        if (value.type === 'text' && gap) yield { type: 'text', text: gap }
+        if (value.type === 'text') gap = ''
+        yield value
+      }
+    } finally {
+      await steps.return(undefined as never)
+    }
+  }
+
+  /** The turn that answers. */
+  function end(turn: Turn, why?: string): Thought {
+    add(turn)
+    const finish = turn.finish === 'tool-calls' ? 'stop' : turn.finish
+    return thought(turn, finish, why)
+  }
+
+  /** No turn answers: what was said until now is the answer, or, when nothing was, the refusal is thrown. */
+  function cutShort(why: string, refusal: () => Error): Thought {
+    if (!content || !last) throw refusal()
+    return thought(last, 'length', why)
+  }
+
+  function thought({ engineId }: Turn, finish: Thought['finish'], why?: string): Thought {
+    const sum = (count: (turn: Spent['turns'][number]) => number) =>
+      spent.turns.reduce((all, turn) => all + count(turn), 0)
+    return {
+      ...{ content, finish, engineId, fallbackUsed, ttftMs, toolCalls: [] },
+      ...{ turns: spent.turns, toolUses: spent.uses, warnings: why ? [why] : [] },
+      free: spent.turns.every(({ free }) => free),
+      promptTokens: sum(({ promptTokens }) => promptTokens),
+      completionTokens: sum(({ completionTokens }) => completionTokens),
+    }
+  }
+
+  return { add, aloud, end, cutShort }
+}

@@ -1,0 +1,69 @@
+import type { EngineService, RunRequest, ToolCall } from '../engines'
+import type { Clock } from '../kernel/clock'
+import { randomBase62 } from '../kernel/crypto'
+import { createPairKeeper, storable } from '../kernel/text'
+import type { CountedTurn, FinishedBecause, Step, Thought } from './schema'
+
+/** What one engine call came to. */
+export type Turn = CountedTurn & {
+  text: string
+  toolCalls: readonly ToolCall[]
+  finish: FinishedBecause
+  fallbackUsed: boolean
+  /** Milliseconds to the first part; null when it came whole. */
+  ttftMs: number | null
+}
+
+type Deps = { engines: EngineService; clock: Clock }
+
+/** One engine call, whole. */
+export async function turnWhole({ engines }: Deps, asked: string, request: RunRequest): Promise<Turn> {
+  const { text, toolCalls, finish, usage, engineId, free, fallbackUsed } = await engines.answer(asked, request)
+  const { promptTokens, completionTokens } = usage
+  return {
+    ...{ text: storable(text), toolCalls, finish, ttftMs: null },
+    ...{ engineId, free, fallbackUsed, promptTokens, completionTokens },
+  }
+}
+
+/** One engine call, its text as it comes. */
+export async function* turnAloud(
+  { engines, clock }: Deps,
+  asked: string,
+  request: RunRequest,
+): AsyncGenerator<Step, Turn> {
+  const startedAt = clock.monotonic()
+  const running = await engines.run(asked, request)
+  const ttftMs = Math.round(clock.monotonic() - startedAt)
+  const { engineId, free, fallbackUsed } = running
+  const pairs = createPairKeeper()
+  const toolCalls: ToolCall[] = []
+  let whole = ''
+  let finish: FinishedBecause = 'stop'
+  let usage = running.soFar()
+  for await (const part of running.parts) {
+    if (part.type === 'finish') finish = part.reason
+    if (part.type === 'usage') usage = part
+    if (part.type === 'tool-call') toolCalls.push(part)
+    if (part.type !== 'text-delta') continue
+    const text = pairs.add(part.text)
+    whole += text
+    if (text) yield { type: 'text', text }
+  }
+  const rest = pairs.end()
+  if (rest) yield { type: 'text', text: rest }
+  const { promptTokens, completionTokens } = usage
+  return {
+    ...{ text: whole + rest, toolCalls, finish, ttftMs },
+    ...{ engineId, free, fallbackUsed, promptTokens, completionTokens },
+  }
+}
+
+/** A thought of one turn. */
+export function thoughtOf({ text, toolCalls, ...turn }: Turn): Thought {
+  return { ...turn, content: text, toolCalls: withOwnIds(toolCalls), turns: [turn], toolUses: [], warnings: [] }
+}
+
+/** Ids of ours: an upstream's would tell which it is, and may repeat. */
+export const withOwnIds = (calls: readonly ToolCall[]): ToolCall[] =>
+  calls.map(({ name, arguments: args }) => ({ id: `call_${randomBase62(24)}`, name, arguments: args }))

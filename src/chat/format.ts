@@ -1,0 +1,36 @@
+import type { Ask } from '../completions'
+import { invalidInput } from '../kernel/errors'
+import { problemsOf, validatorOf } from '../tools'
+import type { ChatOrder } from './schema'
+
+type Form = Pick<Ask, 'json' | 'checkJson'>
+
+const SCHEMA_PATH = 'response_format.json_schema.schema'
+
+/**
+ * The form the content must have (contract 4). Throws 400 `validation_error` on a schema that cannot be
+ * checked here: too large, with references to elsewhere, or not JSON Schema.
+ */
+export function formatOf({ response_format: format }: ChatOrder): Form {
+  if (!format || format.type === 'text') return { json: false, checkJson: null }
+  if (!('json_schema' in format)) return { json: true, checkJson: (content) => problemOf(content, isObject) }
+  const { schema } = format.json_schema
+  const [problem] = problemsOf(schema, SCHEMA_PATH)
+  if (problem) throw invalidInput(problem.path, problem.message)
+  return { json: schema, checkJson: (content) => problemOf(content, validatorOf(schema)) }
+}
+
+const isObject = (value: unknown): string | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? null : 'it is not an object'
+
+/** One sentence on what is wrong with the content, or null. */
+function problemOf(content: string, check: (value: unknown) => string | null): string | null {
+  let value: unknown
+  try {
+    value = JSON.parse(content)
+  } catch {
+    return 'The engine did not answer with JSON.'
+  }
+  const problem = check(value)
+  return problem && `The answer does not fit the response format: ${problem}`
+}

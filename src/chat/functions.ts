@@ -1,0 +1,90 @@
+import type { Ask } from '../completions'
+import type { EngineTool, Message, ToolCall } from '../engines'
+import { invalidInput, quoted } from '../kernel/errors'
+import { textOf } from './parts'
+import type { ChatMessage, ChatOrder, FunctionCall, FunctionTool } from './schema'
+
+const NO_PARAMETERS = { type: 'object', properties: {} }
+
+/**
+ * The functions a chat client offers (contract 4); null without any. Throws 400 `validation_error` on two
+ * of one name and on a choice of one that is not there.
+ */
+export function functionsOf({ tools, tool_choice: choice }: ChatOrder): Ask['functions'] {
+  if (!tools?.length) return null
+  const names = new Set<string>()
+  for (const [place, { function: offered }] of tools.entries()) {
+    if (names.has(offered.name)) throw twice(place, offered.name)
+    names.add(offered.name)
+  }
+  if (!choice || typeof choice === 'string') return { tools: tools.map(toEngineTool), choice: choice ?? 'auto' }
+  if (!names.has(choice.function.name)) throw notOffered(choice.function.name)
+  return { tools: tools.map(toEngineTool), choice: { name: choice.function.name } }
+}
+
+const toEngineTool = ({ function: { name, description, parameters } }: FunctionTool): EngineTool => ({
+  name,
+  description: description ?? '',
+  parameters: parameters ?? NO_PARAMETERS,
+})
+
+/**
+ * Turns with the calls and results among them, as an engine reads them; `offset` is the place of the first
+ * in the order. Throws 400 `validation_error` when a
+ * result answers no call, or a call has no result: engines refuse both, and say it worse.
+ */
+export function turnsWithCalls(messages: readonly ChatMessage[], offset: number): Message[] {
+  const open = new Map<string, { name: string; path: string }>()
+  const turns: Message[] = []
+  for (const [at, message] of messages.entries()) {
+    const place = offset + at
+    if (message.role === 'tool') turns.push(resultOf(message, place, open))
+    else {
+      assertAnswered(open)
+      const calls = message.role === 'assistant' ? (message.tool_calls ?? []) : []
+      for (const [number, call] of calls.entries()) {
+        open.set(call.id, { name: call.function.name, path: `messages[${place}].tool_calls[${number}]` })
+      }
+      turns.push(...spoken(message, calls))
+    }
+  }
+  assertAnswered(open)
+  return turns
+}
+
+function resultOf(message: ChatMessage, place: number, open: Map<string, { name: string }>): Message {
+  const id = message.tool_call_id ?? ''
+  const call = open.get(id)
+  if (!call) throw orphan(place, id)
+  open.delete(id)
+  return { role: 'tool', toolCallId: id, toolName: call.name, content: textOf(message) }
+}
+
+function spoken(message: ChatMessage, calls: readonly FunctionCall[]): Message[] {
+  const { role } = message
+  if (role !== 'user' && role !== 'assistant') return []
+  const content = textOf(message)
+  if (calls.length) return [{ role: 'assistant', content, toolCalls: calls.map(toCall) }]
+  return content ? [{ role, content }] : []
+}
+
+const toCall = ({ id, function: { name, arguments: args } }: FunctionCall): ToolCall => ({ id, name, arguments: args })
+
+function assertAnswered(open: ReadonlyMap<string, { path: string }>): void {
+  const [first] = open
+  if (!first) return
+  const [id, { path }] = first
+  throw invalidInput(path, `"${path}" was not answered: add {"role":"tool","tool_call_id":${quoted(id)}} after it.`)
+}
+
+const orphan = (place: number, id: string) =>
+  invalidInput(
+    `messages[${place}].tool_call_id`,
+    `"messages[${place}].tool_call_id" is ${quoted(id)}, which is no call of the assistant message before it.`,
+  )
+
+const twice = (place: number, name: string) =>
+  invalidInput(`tools[${place}].function.name`, `"tools" holds two functions named ${quoted(name)}.`)
+
+const notOffered = (name: string) =>
+  invalidInput('tool_choice', `"tool_choice" names ${quoted(name)}, which is not among "tools".`)

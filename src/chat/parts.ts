@@ -1,0 +1,15 @@
+import type { Attachment } from '../completions/schema'
+import type { ChatMessage } from './schema'
+
+/** The text of a message, its parts on lines of their own. */
+export const textOf = ({ content }: ChatMessage): string => {
+  if (typeof content === 'string') return content
+  return (content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+}
+
+export const imagesOf = ({ content }: ChatMessage): Attachment[] =>
+  Array.isArray(content)
+    ? content.flatMap((part) =>
+        part.type === 'image_url' ? [{ type: 'image_url' as const, url: part.image_url.url }] : [],
+      )
+    : []

@@ -1,0 +1,47 @@
+import type { CountedTurn } from '../../agent/schema'
+import type { Billing, Prices } from '../../billing'
+import { payerOf } from '../../billing/schema'
+import { AppError } from '../../kernel/errors'
+import type { Store } from '../../kernel/store'
+import type { Admitted } from '../run'
+
+type Deps = { store: Store; billing: Billing; prices: Prices }
+type Wanted = { promptTokens: number; completionTokens: number }
+
+/** What turns cost, in micro-cents: each at the price of the engine that answered it. */
+export const costOfTurns = (prices: Prices, turns: readonly CountedTurn[]): number =>
+  turns.reduce((sum, turn) => sum + (turn.free ? 0 : prices.costOf(turn.engineId, turn)), 0)
+
+/** Money for a run of many turns: its hold covers the first, and grows with each that is asked for. */
+export function createFund({ store, billing, prices }: Deps) {
+  return {
+    /**
+     * How many tokens of answer the credit covers in one more turn, at most those wanted. The hold grows to
+     * cover all of them; where it cannot, what is left of it decides.
+     */
+    async afford(run: Admitted, wanted: Wanted): Promise<number> {
+      if (!run.hold) return wanted.completionTokens
+      const spent = costOfTurns(prices, run.spent.turns)
+      const lacking = spent + prices.costOf(run.engineId, wanted) - run.hold.amount
+      if (lacking <= 0 || (await grow(run, lacking))) return wanted.completionTokens
+      const forPrompt = prices.costOf(run.engineId, { promptTokens: wanted.promptTokens })
+      return tokensFor(run.engineId, run.hold.amount - spent - forPrompt, wanted.completionTokens)
+    },
+  }
+
+  async function grow(run: Admitted, more: number): Promise<boolean> {
+    const hold = run.hold!
+    try {
+      run.hold = await store.write((tx) => billing.extend(tx, hold, payerOf(run.call.caller).caps, more))
+      return true
+    } catch (error) {
+      if (error instanceof AppError && error.kind === 'unpaid') return false
+      throw error
+    }
+  }
+
+  function tokensFor(engineId: string, micro: number, most: number): number {
+    const thousand = prices.costOf(engineId, { completionTokens: 1_000 })
+    return thousand === 0 ? most : Math.max(0, Math.min(most, Math.floor((micro * 1_000) / thousand)))
+  }
+}
