@@ -196,5 +196,5 @@ describe('a decision', () => {
       const asked = (await ask(owner)).body
       expect((await decide(asked.id, { decision: 'reject' }, await inDashboard(role))).status).toBe(200)
     }
-  })
+  }, 30_000)
 })
