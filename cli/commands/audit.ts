@@ -1,11 +1,10 @@
-import { once } from 'node:events'
-import { createWriteStream } from 'node:fs'
-import { finished } from 'node:stream/promises'
 import type { AuditEvent } from '../../src/audit/schema'
 import { iso } from '../../src/kernel/clock'
 import { type AuditWords, auditOver } from '../audit-plane'
 import type { Input } from '../command'
 import { defineCommand } from '../command'
+import { deliver } from '../download'
+import { EXIT } from '../exit'
 import { expectData } from '../failure'
 import { formatOf } from '../globals'
 import { column, idColumn } from '../output/columns'
@@ -96,14 +95,18 @@ export const tailAudit = defineCommand({
     const query = wordsOf(shell, given)
     const show = printerOf(shell)
     let { items } = await plane.list({ ...query, limit: Math.max(last, 1) })
-    let seen = items[0]?.id ?? null
-    if (last) for (const event of items.toReversed()) show(event)
-    while (!shell.signal.aborted) {
-      await shell.clock.sleep(PAUSE_MS, shell.signal)
-      items = await newerThan(seen, (cursor) => plane.list({ ...query, limit: 100, ...(cursor ? { cursor } : {}) }))
+    let [seen, shown] = [items[0]?.id ?? null, 0]
+    if (last === 0) items = []
+    for (;;) {
       for (const event of items.toReversed()) show(event)
+      shown += items.length
+      await shell.clock.sleep(PAUSE_MS, shell.signal)
+      if (shell.signal.aborted) break
+      items = await newerThan(seen, (cursor) => plane.list({ ...query, limit: 100, ...(cursor ? { cursor } : {}) }))
       seen = items[0]?.id ?? seen
     }
+    shell.note(`${shown} events were shown.`)
+    shell.exitCode = EXIT.interrupted
   },
 })
 
@@ -181,18 +184,9 @@ export const exportAudit = defineCommand({
     const plane = await auditOver(await shell.connect(), owner)
     if (checkpoint) await Bun.write(fromHere(shell.cwd, checkpoint), `${safeJson(await plane.checkpoint())}\n`)
     const pieces = await plane.export(wordsOf(shell, given))
-    if (out) return writeTo(fromHere(shell.cwd, out), pieces)
-    const decoder = new TextDecoder()
-    for await (const piece of pieces) shell.io.raw(decoder.decode(piece, { stream: true }))
+    await deliver(shell, pieces, out)
   },
 })
-
-async function writeTo(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
-  const file = createWriteStream(path, { mode: 0o600 })
-  for await (const piece of pieces) if (!file.write(piece)) await once(file, 'drain')
-  file.end()
-  await finished(file)
-}
 
 /** The flags as the filters of the API; `--since` is a `from`. */
 function wordsOf(shell: Shell, given: Filters): AuditWords {

@@ -84,6 +84,15 @@ describe('GET /audit', () => {
     expect(second.next).toBeNull()
   })
 
+  test('refuses a cursor of another filter or another chain; only the length of a page may change', async () => {
+    const { next } = await ada.list({ action: 'key.*', limit: 1 })
+    expect((await ada.list({ action: 'key.*', limit: 5, cursor: next! })).items).toHaveLength(1)
+    const elsewhere = [ada.list({ cursor: next! }), ada.list({ action: 'key.created', cursor: next! })]
+    for (const list of [...elsewhere, eve.list({ action: 'key.*', cursor: next! })]) {
+      await expect(list).rejects.toMatchObject({ code: 'validation_error', param: 'cursor' })
+    }
+  })
+
   test.each([
     [{ from: 'yesterday' }, 'from'],
     [{ to: '2026-02-31' }, 'to'],

@@ -2,8 +2,10 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { systemClock } from '../../src/kernel/clock'
 import { cliOver } from '../support/cli'
-import { cli } from '../support/io'
+import { eventually } from '../support/eventually'
+import { cli, fakeIo } from '../support/io'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()
@@ -43,6 +45,26 @@ describe('audit list', () => {
   test('of server is the chain that belongs to no tenant', async () => {
     const { stderr, exitCode } = await run(['audit', 'list', 'server'])
     expect([exitCode, stderr]).toEqual([0, 'Nothing of this kind is on the record.\n'])
+  })
+})
+
+describe('audit tail', () => {
+  test('prints what is there, then what comes, one line of JSON each in a pipe, until Ctrl-C', async () => {
+    const bob = await world.person({ ofOrg: true })
+    const leaving = new AbortController()
+    const io = fakeIo()
+    const tail = run(['audit', 'tail', bob.orgId!, '--last', '1'], { io, signal: leaving.signal, clock: systemClock })
+    await eventually(() => io.stdout().split('\n').length === 2)
+    for (const name of ['a', 'b']) await bob.send('POST', 'keys', { name })
+    await eventually(() => io.stdout().split('\n').length === 4)
+    leaving.abort()
+    const { exitCode, stderr, stdout } = await tail
+    expect([exitCode, stderr]).toEqual([130, '3 events were shown.\n'])
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines).toEqual((await bob.send('GET', 'audit?limit=3')).body.reverse())
   })
 })
 

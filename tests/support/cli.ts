@@ -1,9 +1,9 @@
 import { connectionOver } from '../../cli/open'
 import type { World as CliWorld } from '../../cli/shell'
-import { cli, fakeIo, type Terminal } from './io'
+import { type CliOptions, cli } from './io'
 import type { World } from './world'
 
-type Options = { key?: string; io?: Terminal; env?: Record<string, string> }
+type Options = Pick<CliOptions, 'io' | 'env' | 'signal' | 'clock'> & { key?: string }
 
 /**
  * svc-admin against a world: over its operator plane, or, with a key, over its tenant plane as `--url`
@@ -23,6 +23,6 @@ export function cliOver(world: World) {
       const reached = { operators, tenants: async () => api, close: async () => undefined }
       return connectionOver(shell, { transport, config, command, reached })
     }
-  return (line: readonly string[], { key, io = fakeIo(), env = {} }: Options = {}) =>
-    cli(line, { io, env: { ...env, ...(key ? { SVC_API_KEY: key } : {}) }, open: open(key !== undefined) })
+  return (line: readonly string[], { key, env = {}, ...rest }: Options = {}) =>
+    cli(line, { ...rest, env: { ...env, ...(key ? { SVC_API_KEY: key } : {}) }, open: open(key !== undefined) })
 }

@@ -28,16 +28,24 @@ export function fakeIo({ width = null, stdin = '' }: { width?: number | null; st
   }
 }
 
-type Options = { io?: Terminal; env?: Record<string, string>; open?: World['open'] }
+export type CliOptions = {
+  io?: Terminal
+  env?: Record<string, string>
+  open?: World['open']
+  /** Ctrl-C. */
+  signal?: AbortSignal
+  clock?: World['clock']
+}
 
 /** Runs one command line against a given world and says what came out. */
-export async function cli(line: readonly string[], { io = fakeIo(), env = {}, open }: Options = {}) {
+export async function cli(line: readonly string[], options: CliOptions = {}) {
+  const { io = fakeIo(), env = {}, open, signal = new AbortController().signal, clock = fakeClock() } = options
   const exitCode = await runCli(line, {
     io,
     env,
     cwd: process.cwd(),
-    clock: fakeClock(),
-    signal: new AbortController().signal,
+    clock,
+    signal,
     takeSignals: () => undefined,
     open:
       open ?? (async (_shell, command: Command) => Promise.reject(new Error(`${command.path} opened a connection`))),
