@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, gte, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { utcDay } from '../kernel/clock'
 import { command, type Reader, type Tx } from '../kernel/store'
@@ -36,13 +36,14 @@ export async function spendOfOwner(reader: Reader, owner: OwnerScope, at: number
 export async function startOwnerSpend(tx: Tx, owner: OwnerScope, at: number): Promise<void> {
   // A unit of work waits for nothing but the store.
   const days = await monthOf(tx, owner, at, async () => undefined)
+  await clearSpend(tx, { subject: owner, from: firstOfMonth(at) })
   for (const [day, spent] of days) await setSpend(tx, { subject: owner, day, spent })
 }
 
 /** Micro-cents by UTC day. */
 async function monthOf(reader: Reader, owner: OwnerScope, at: number, turn: Turn): Promise<Map<string, number>> {
-  const from = Date.parse(`${monthOf(at)}T00:00:00.000Z`)
+  const from = Date.parse(`${firstOfMonth(at)}T00:00:00.000Z`)
   return (await tallyOf(reader, { owner }, { from, to: at + 1 }, at, turn)).costByDay()
 }
 
-const monthOf = (at: number): string => `${utcDay(at).slice(0, 7)}-01`
+const firstOfMonth = (at: number): string => `${utcDay(at).slice(0, 7)}-01`
