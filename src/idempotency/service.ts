@@ -31,10 +31,10 @@ export type Ticket = Once & {
 export type Idempotency = ReturnType<typeof createIdempotency>
 
 /**
- * How long a process that has died keeps others waiting (I11). On SQLite one process has the folder, and
- * whatever it does not know to be running is not.
+ * How long a process that has died keeps others waiting (I11). On SQLite there are no others: one process has
+ * the folder, and whatever it does not know to be running is not, wherever the wall clock stands.
  */
-const LEASE_MS = { sqlite: 0, postgres: 2_000 }
+const LEASE_MS = 2_000
 const ATTEMPTS = 3
 const MOST_VERIFIED = 1_000
 
@@ -45,7 +45,7 @@ const MOST_VERIFIED = 1_000
  */
 export function createIdempotency({ store, clock, masterKey }: Deps) {
   const running = new Map<string, Running>()
-  const leaseMs = LEASE_MS[store.dialect]
+  const leaseEnd = () => (store.dialect === 'sqlite' ? 0 : clock.now() + LEASE_MS)
 
   return { begin, renewLeases, removeExpired, verify }
 
@@ -77,7 +77,7 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
       const replay = row ? replayOf(row, request) : null
       if (replay) return replay
       const now = clock.now()
-      const times = { now, lease_until: now + leaseMs, expires_at: now + KEPT_MS }
+      const times = { now, lease_until: leaseEnd(), expires_at: now + KEPT_MS }
       const ours = await store.writeSoon((tx) => rows.claim(tx, { user_id, key, request_id, fingerprint, ...times }))
       if (ours) return null
       // Somebody was faster: look again at what they made of it.
@@ -138,7 +138,7 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
   /** Says of everything that runs here that it still does. Answers how many. */
   async function renewLeases(): Promise<number> {
     const ids = [...running.values()].map(({ requestId }) => requestId)
-    if (ids.length && leaseMs > 0) await store.write((tx) => rows.renew(tx, ids, clock.now() + leaseMs))
+    if (ids.length && store.dialect === 'postgres') await store.write((tx) => rows.renew(tx, ids, leaseEnd()))
     return ids.length
   }
 

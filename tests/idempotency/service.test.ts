@@ -144,6 +144,15 @@ describe('a process that died in the middle', () => {
     await ticketOf(retryOf(request), later)
   })
 
+  test('keeps nobody waiting when the clock was put back a day meanwhile', async () => {
+    if (store.dialect === 'postgres') return
+    const request = requestOf()
+    await ticketOf(request)
+    clock.advance(-24 * 60 * 60_000)
+    await ticketOf(retryOf(request), later)
+    clock.advance(24 * 60 * 60_000)
+  })
+
   test('is told from one that is slow: leases of what runs are renewed', async () => {
     if (store.dialect === 'sqlite') return expectSoleOwner()
     const request = requestOf()
