@@ -1,14 +1,15 @@
-import { type Call, type KeyCaller, ownerOf, type TenantCaller } from '../kernel/caller'
+import { type Call, type KeyCaller, type OwnerScope, ownerOf, type TenantCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { Page } from '../kernel/page'
 import type { RangeQuery } from '../kernel/range'
 import type { Reader, Store } from '../kernel/store'
 import type { CheckpointBook } from './checkpoint-book'
 import type { Checkpoints } from './checkpoints'
+import { notThisKeys, orgRequired } from './errors'
 import { checkIntegrity } from './integrity'
 import { listEvents } from './list'
 import type { AuditOversight } from './oversight'
-import type { AuditEvent, AuditFilters, AuditQuery, Checkpoint, Integrity } from './schema'
+import type { AuditEvent, AuditFilters, AuditQuery, Checkpoint, Integrity, RecordScope } from './schema'
 
 type Deps = {
   store: Store
@@ -20,6 +21,8 @@ type Deps = {
   assertMayView(reader: Reader, caller: TenantCaller, orgId: NonNullable<KeyCaller['orgId']>): Promise<void>
 }
 
+type Whose = { scope?: RecordScope }
+
 export type AuditReading = ReturnType<typeof createAuditReading>
 
 /** What the owner of a chain may do with it: read it, take it along, have it checked (contract 19). */
@@ -27,29 +30,36 @@ export function createAuditReading({ store, clock, oversight, checkpoints, book,
   return { list, exportCsv, integrity, checkpoint }
 
   /** One page, newest first. Throws 400 for dates and cursors that are none. */
-  async function list(call: Call, query: AuditQuery): Promise<Page<AuditEvent>> {
-    return listEvents(store.read, await viewed(call), query)
+  async function list(call: Call, { scope, ...query }: AuditQuery & Whose): Promise<Page<AuditEvent>> {
+    return listEvents(store.read, await viewed(call, scope), query)
   }
 
-  async function* exportCsv(call: Call, filters: AuditFilters): AsyncGenerator<string> {
-    yield* oversight.exportCsv(call, await viewed(call), filters)
+  async function* exportCsv(call: Call, { scope, ...filters }: AuditFilters & Whose): AsyncGenerator<string> {
+    yield* oversight.exportCsv(call, await viewed(call, scope), filters)
   }
 
-  async function integrity(call: Call, dates: RangeQuery): Promise<Integrity> {
-    const scope = await viewed(call)
+  async function integrity(call: Call, { scope: whose, ...dates }: RangeQuery & Whose): Promise<Integrity> {
+    const scope = await viewed(call, whose)
     const checkpoint = await book.newest(scope)
     return checkIntegrity(store.read, clock, { scope, dates, checkpoint, signal: call.signal })
   }
 
   /** The newest signed checkpoint of the caller's chain, for them to keep. */
-  async function checkpoint(call: Call): Promise<Checkpoint> {
+  async function checkpoint(call: Call, { scope }: Whose = {}): Promise<Checkpoint> {
     // A copy: answers gain members on their way out.
-    return { ...(await checkpoints.newest(await viewed(call))) }
+    return { ...(await checkpoints.newest(await viewed(call, scope))) }
   }
 
-  /** The chain the caller may look at: their org's with an org key, otherwise their own. */
-  async function viewed({ caller }: Call) {
-    if (caller.orgId) await assertMayView(store.read, caller, caller.orgId)
-    return ownerOf(caller)
+  /**
+   * The chain the caller looks at: their org's with an org key, otherwise their own unless they ask for the
+   * active org's. Throws 400 `org_required`, 403 `forbidden` without `viewAudit`.
+   */
+  async function viewed({ caller }: Call, wanted?: RecordScope): Promise<OwnerScope> {
+    if (wanted === 'user' && caller.orgId !== null) throw notThisKeys()
+    const orgId = wanted === 'org' ? caller.activeOrgId : caller.orgId
+    if (wanted === 'org' && orgId === null) throw orgRequired()
+    if (orgId === null) return ownerOf(caller)
+    await assertMayView(store.read, caller, orgId)
+    return `org:${orgId}`
   }
 }

@@ -3,10 +3,9 @@ import type { Downloads } from '../http/download'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import { csvHeaders } from '../kernel/csv'
-import { RangeQuery } from '../kernel/range'
 import { checkedQuery, t } from '../kernel/schema'
 import type { AuditReading } from './reading'
-import { AuditEvent, AuditFilters, AuditQuery, Checkpoint, Integrity } from './schema'
+import { AuditEvent, Checkpoint, Integrity, OwnAuditFilters, OwnAuditQuery, OwnRange, RecordScope } from './schema'
 
 type Deps = { auditReading: AuditReading }
 
@@ -30,7 +29,7 @@ export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: 
       },
       {
         ...RECORD,
-        query: checkedQuery(AuditQuery),
+        query: checkedQuery(OwnAuditQuery),
         response: { 200: answer(t.Array(AuditEvent)), ...errors(400, 401, 403, 429) },
         detail: {
           summary: 'The record of your account, newest first',
@@ -49,7 +48,7 @@ export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: 
       },
       {
         ...RECORD,
-        query: checkedQuery(AuditFilters),
+        query: checkedQuery(OwnAuditFilters),
         response: { 200: answer(t.String()), ...errors(400, 401, 403, 429) },
         detail: {
           summary: 'The record as CSV, newest first',
@@ -62,7 +61,7 @@ export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: 
     )
     .get('/integrity', (context) => auditReading.integrity(toCall(context), context.query), {
       ...RECORD,
-      query: checkedQuery(RangeQuery),
+      query: checkedQuery(OwnRange),
       response: { 200: answer(Integrity), ...errors(400, 401, 403, 429) },
       detail: {
         summary: 'Compute the chain again and say whether it holds',
@@ -71,9 +70,10 @@ export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: 
           'newest signed checkpoint.',
       },
     })
-    .get('/checkpoint', (context) => auditReading.checkpoint(toCall(context)), {
+    .get('/checkpoint', (context) => auditReading.checkpoint(toCall(context), context.query), {
       ...RECORD,
-      response: { 200: answer(Checkpoint), ...errors(401, 403, 429) },
+      query: checkedQuery(RecordScope),
+      response: { 200: answer(Checkpoint), ...errors(400, 401, 403, 429) },
       detail: {
         summary: 'The newest signed checkpoint of the chain, to keep',
         description:

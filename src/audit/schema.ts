@@ -2,7 +2,7 @@ import type { OwnerScope } from '../kernel/caller'
 import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { RangeQuery } from '../kernel/range'
-import { JsonObject, nullable, type Static, Timestamp, t } from '../kernel/schema'
+import { JsonObject, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 
 export const AuditEventId = defineId('audit_event')
 export type AuditEventId = Id<'audit_event'>
@@ -114,6 +114,22 @@ export type AuditQuery = Static<typeof AuditQuery>
 const { limit: _limit, cursor: _cursor, ...filters } = AuditQuery.properties
 export const AuditFilters = t.Object(filters)
 export type AuditFilters = Static<typeof AuditFilters>
+
+/** Whose record a tenant looks at. */
+export const RecordScope = t.Object({
+  scope: t.Optional(
+    oneOf(['user', 'org'] as const, {
+      description:
+        "`org` is the active organization's, with `viewAudit`; left out, it is that of the key: its org's, or your own",
+    }),
+  ),
+})
+export type RecordScope = Static<typeof RecordScope>['scope']
+
+const whose = RecordScope.properties
+export const OwnAuditQuery = t.Object({ ...AuditQuery.properties, ...whose })
+export const OwnAuditFilters = t.Object({ ...AuditFilters.properties, ...whose })
+export const OwnRange = t.Object({ ...RangeQuery.properties, ...whose })
 
 /** A signed statement that a chain stood at a place at a time (contract 19). */
 export const Checkpoint = t.Object(
