@@ -33,6 +33,36 @@ const REFUSED: [string, unknown, string, string][] = [
   ],
   ['no role', { messages: [{ content: 'hi' }] }, 'validation_error', '"messages[0].role" is missing.'],
   [
+    'a part of no kind',
+    { messages: [{ role: 'user', content: [{ type: 'no' }] }] },
+    'validation_error',
+    '"messages[0].content[0].type" is no. Use text or image_url.',
+  ],
+  [
+    'a part that does not say its kind',
+    { messages: [{ role: 'user', content: [{}] }] },
+    'validation_error',
+    '"messages[0].content[0].type" is missing.',
+  ],
+  [
+    'a text part without its text',
+    { messages: [{ role: 'user', content: [{ type: 'text' }] }] },
+    'validation_error',
+    '"messages[0].content[0].text" is missing.',
+  ],
+  [
+    'a text part with a number',
+    { messages: [{ role: 'user', content: [{ type: 'text', text: 5 }] }] },
+    'validation_error',
+    '"messages[0].content[0].text" is 5; it must be a string.',
+  ],
+  [
+    'a picture part without its address',
+    { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: {} }] }] },
+    'validation_error',
+    '"messages[0].content[0].image_url.url" is missing.',
+  ],
+  [
     'content that is an object',
     { messages: [{ role: 'user', content: {} }] },
     'validation_error',

@@ -177,13 +177,13 @@ const REFUSED: [string, Record<string, unknown>, string, string][] = [
   [
     'an attachment without data',
     { attachments: [{ type: 'image_base64', mime_type: 'image/png' }] },
-    'attachments[0]',
+    'attachments[0].data',
     '"attachments[0]',
   ],
   [
     'an attachment of another type of picture',
     { attachments: [{ type: 'image_base64', data: 'AAAA', mime_type: 'image/tiff' }] },
-    'attachments[0]',
+    'attachments[0].mime_type',
     '"attachments[0]',
   ],
   [
