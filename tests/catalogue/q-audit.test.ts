@@ -86,7 +86,8 @@ attack('Q4 asking for more than there is to see', target, [
     is: 200,
     also: ({ body }) => expect(body).toEqual([]),
   },
-  ...['userId=U1', 'user_id=U1', 'orgId=O1', 'org_id=O1', 'scope=server', 'owner=server'].map((query) => ({
+  { id: 'D14', what: '?scope=server opens nothing', ask: 'GET audit?scope=server', is: 400, code: 'validation_error' },
+  ...['userId=U1', 'user_id=U1', 'orgId=O1', 'org_id=O1', 'owner=server'].map((query) => ({
     id: 'D14',
     what: `?${query} opens nothing`,
     ask: `GET audit?${query}`,
