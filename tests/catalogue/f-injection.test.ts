@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'bun:test'
+import { type Route, routesOf } from '../contract/matrix'
+import { createWorld, type Reply } from '../support/world'
+import { startTarget } from './support'
+import { keepsItsPromises } from './support/oracle'
+
+/*
+ * Area F: injection into SQL, headers, CSV, HTML and logs. Rows that wait for their feature: F4 skills,
+ * F5 metadata filters, F13 and F14 documents and uploads; artifact names of F8.
+ */
+
+const target = await startTarget({ engine: 'builtin' })
+const { send } = target
+const routes = await routesOf(await createWorld())
+
+const WORDS = [
+  ...["'", '"', "';--", "' OR '1'='1", "' UNION ALL VALUES(1)--", '1;ATTACH DATABASE "x" AS x'],
+  ...['\u0000', '%00', '%', '_', '\\', '$(id)', '`id`', '{{7*7}}', '../../etc/passwd', '\u202e', '\ud83d'],
+]
+/** An odd word may be not found or refused; it is never an error of the server, and never slow. */
+function expectHarmless({ status, text, ms }: Reply & { ms: number }): void {
+  expect(status).toBeLessThan(500)
+  expect(text).not.toMatch(/sqlite|syntax error|unrecognized token|postgres|drizzle/i)
+  expect(ms).toBeLessThan(5_000)
+}
+
+const ENDS_THE_SESSION = ['DELETE /auth/sessions']
+const reads = routes.filter(({ method, name }) => method === 'GET' && !ENDS_THE_SESSION.includes(name))
+const named = routes.filter(({ path }) => path.includes('{'))
+const filled = ({ path }: Route, word: string) =>
+  path.slice(1).replace(/\{\w+\}/g, encodeURIComponent(word.toWellFormed()))
+
+describe('F1 SQL', () => {
+  test.each(WORDS)('%j in every path id', async (word) => {
+    const replies = await Promise.all(
+      named.map((route) => send(route.method, filled(route, word), route.hasBody ? { body: {} } : {})),
+    )
+    expect(replies.length).toBeGreaterThan(8)
+    for (const reply of replies) expectHarmless(reply)
+    expect(replies.every(({ status }) => status >= 400)).toBe(true)
+  })
+
+  const params = ['key_id', 'mode', 'skill', 'from', 'to', 'scope', 'cursor', 'limit', 'action', 'entity_id', 'format']
+  test.each(WORDS)('%j in every query', async (word) => {
+    const pairs = params.map((name) => `${name}=${encodeURIComponent(word.toWellFormed())}`)
+    for (const route of reads) {
+      const isFiltered = /^\/(usage|audit)$/.test(route.path)
+      const queries = [pairs.join('&'), ...(isFiltered ? pairs : [])]
+      const replies = await Promise.all(queries.map((query) => send('GET', `${filled(route, 'x')}?${query}`)))
+      for (const reply of replies) expectHarmless(reply)
+    }
+  })
+
+  test.each(WORDS)('%j in strings of bodies and headers', async (word) => {
+    const bodies: [string, string, object][] = [
+      ['POST', 'completions', { prompt: word, mode: 'fast', metadata: { [word]: word }, conversation_id: word }],
+      ['POST', 'chat/completions', { model: word, user: word, messages: [{ role: 'user', content: word }] }],
+      ['POST', 'keys', { name: word, allowed_origins: [word] }],
+      ['PATCH', 'settings', { timezone: word, personality: word }],
+    ]
+    for (const [method, path, body] of bodies) expectHarmless(await send(method, path, { body }))
+    if (/^[\u0020-\u007e]+$/.test(word)) {
+      const headers = { 'idempotency-key': word, 'user-agent': word, 'x-request-id': word, origin: word }
+      expectHarmless(await send('POST', 'completions', { body: { prompt: 'hi' }, headers }))
+    }
+  })
+})
+
+describe('F2 the report', () => {
+  test.each([
+    "from=2026-01-01' OR 1=1--&group_by=(select hex(randomblob(1e8)))",
+    "to=2026-01-01'||(values(1))",
+    'scope=org;drop table usage_records',
+    'format=csv;id',
+  ])('%s is 400', async (query) => {
+    const { status, body } = await send('GET', `usage/export?${encodeURI(query)}`)
+    expect([status, body.error.code]).toEqual([400, 'validation_error'])
+  })
+
+  test("a condition in a filter is a value like another: it finds nothing, and not someone else's", async () => {
+    await send('POST', 'completions', { as: 'k2', body: { prompt: 'mine' } })
+    for (const name of ['key_id', 'mode', 'skill']) {
+      const { body } = await send('GET', `usage?${name}=${encodeURIComponent("x' OR '1'='1")}`)
+      expect(body.totals.requests).toBe(0)
+    }
+  })
+})
+
+describe('F7 CSV', () => {
+  test.each(['usage/export', 'audit/export'])('%s is a file, not a page', async (path) => {
+    const { status, headers } = await send('GET', path)
+    expect(status).toBe(200)
+    expect(headers.get('content-type')).toStartWith('text/csv')
+    expect(headers.get('content-disposition')).toStartWith('attachment; filename="')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
+  test.each(["=cmd|'/C calc'!A0", '+1', '-1+1', '@SUM(A1)', '\tx'])(
+    'no cell of an export begins with %j',
+    async (word) => {
+      await send('POST', 'completions', { body: { prompt: 'hi', metadata: { note: word } } })
+      await send('POST', 'keys', { body: { name: word } })
+      for (const path of ['usage/export', 'audit/export']) {
+        const { text } = await send('GET', path)
+        expect(text).not.toMatch(/(^|,)"?[=@\t]/m)
+      }
+    },
+  )
+})
+
+describe('F8 headers', () => {
+  test.each(['%0d%0aSet-Cookie:a=1', '%0aX-Evil:1', '\u010d\u010aSet-Cookie:a'])('%s makes none', async (word) => {
+    for (const path of [`models/${word}`, `conversations/${word}`, `audit?cursor=${word}`, `usage?mode=${word}`]) {
+      const { status, headers } = await send('GET', path)
+      expect(status).toBeLessThan(500)
+      expect([headers.get('set-cookie'), headers.get('x-evil')]).toEqual([null, null])
+    }
+  })
+})
+
+describe('F10 logs', () => {
+  test('stay one JSON object a line, whatever is in paths, names and headers', async () => {
+    const forged = '\n{"level":30,"msg":"forged"}\u001b[2J'
+    await send('POST', 'keys', { body: { name: forged } })
+    await send('GET', `models/${encodeURIComponent(forged)}`)
+    await send('GET', 'models', { headers: { 'user-agent': '{"level":30,"msg":"forged"}', referer: 'x\tforged' } })
+    const lines = target
+      .printed()
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+    expect(lines.length).toBeGreaterThan(20)
+    for (const line of lines) {
+      expect((JSON.parse(line) as { msg: string }).msg).not.toBe('forged')
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: an escape would act on the terminal of whoever reads it
+      expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/)
+    }
+  })
+})
+
+describe('F11 HTML', () => {
+  test.each(['<img src=x onerror=alert(1)>', '<script>alert(1)</script>', '[x](javascript:alert(1))'])(
+    '%s is data: stored as it is, and answered as JSON that no browser renders',
+    async (word) => {
+      const { body } = await send('POST', 'completions', { body: { prompt: word } })
+      const path = `conversations/${body.conversation_id}`
+      await send('PATCH', path, { body: { title: word } })
+      const { headers, body: stored } = await send('GET', path)
+      expect(JSON.stringify(stored)).toContain(JSON.stringify(word).slice(1, -1))
+      expect(headers.get('content-type')).toStartWith('application/json')
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      const { text, headers: refused } = await send('GET', `${encodeURIComponent(word)}`)
+      expect(refused.get('content-type')).toStartWith('application/json')
+      expect(JSON.parse(text).error.code).toBe('not_found')
+    },
+  )
+})
+
+keepsItsPromises(target, { faults: true })
