@@ -25,7 +25,7 @@ export const GLOBAL_FLAGS = {
   noInput: { ...flag('never ask anything'), env: 'SVC_NO_INPUT' },
   color: choice(['auto', 'always', 'never'], 'colour in the output'),
   ascii: flag('only ASCII characters in tables and hints'),
-  url: { ...text('URL', 'a server somewhere else; commands marked T work with an API key'), env: 'SVC_URL' },
+  url: { ...text('URL', 'a server somewhere else; the key says what may be done there'), env: 'SVC_URL' },
   keyFile: { ...text('FILE', 'where the key for --url is kept'), env: 'SVC_OPERATOR_KEY_FILE' },
   local: flag('open the data folder without a server'),
   socket: text('PATH', 'the operator socket of a running server'),
