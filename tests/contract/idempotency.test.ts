@@ -26,14 +26,14 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
     `orgs/${await orgOf(by)}/invitations`,
     { email: 'once@example.com', role: 'member' },
   ],
+  'POST /rate-limits/request-increase': async () => [
+    'rate-limits/request-increase',
+    { requested_tier: 'pro', use_case: 'more', expected_volume: 'more' },
+  ],
   'POST /billing/checkout': async () => ['billing/checkout', { amount_cents: 1_000 }],
   'POST /billing/portal': async () => ['billing/portal', {}],
 }
-const IN_THEIR_ROOMS = [
-  'POST /invitations/{token}/accept',
-  'POST /rate-limits/request-increase',
-  'POST /rate-limits/requests/{id}/decision',
-]
+const IN_THEIR_ROOMS = ['POST /invitations/{token}/accept', 'POST /rate-limits/requests/{id}/decision']
 
 const orgOf = async (by: Person): Promise<string> => (await by.send('POST', 'orgs', { name: 'Once' })).body.id
 
@@ -72,7 +72,7 @@ describe('every route that takes a key', () => {
   test.each(Object.entries(REQUESTS))(
     '%s keeps its answer with its effect, and replays it',
     async (name, requestOf) => {
-      const ada = await world.person()
+      const ada = await world.person({ tier: 'free' })
       const [path, body] = await requestOf(ada)
       const headers = { 'idempotency-key': `once-${name.length}` }
       const first = await ada.send('POST', path, body, headers)

@@ -161,6 +161,27 @@ describe('a decision', () => {
     expect((await container.keys.operator.get(operatorCall(), ada.keyId)).tier).toBe('free')
   })
 
+  test('is the first answer again when it is sent again under its Idempotency-Key', async () => {
+    const ada = await world.person({ tier: 'free' })
+    const { body: asked } = await ada.send('POST', 'rate-limits/request-increase', {
+      ...{ requested_tier: 'pro', use_case: 'more', expected_volume: 'more' },
+    })
+    const send = () =>
+      reviewer.send(
+        'POST',
+        `rate-limits/requests/${asked.id}/decision`,
+        { decision: 'reject' },
+        { 'idempotency-key': 'd' },
+      )
+    const first = await send()
+    const again = await send()
+    expect(first.status).toBe(200)
+    expect({ text: again.text, replay: again.headers.get('x-idempotent-replay') }).toEqual({
+      text: first.text,
+      replay: 'true',
+    })
+  })
+
   test('is made once, even by ten reviewers at once', async () => {
     const ada = await world.person({ tier: 'free' })
     const { id } = (await ask(ada)).body
