@@ -19,6 +19,12 @@ const ROOT = join(import.meta.dir, '../..')
 const HEALTHY_WITHIN_MS = 60_000
 const POLL_MS = 4
 
+/** Groups of their own outlive the runner, so what a failed test left running ends with it. */
+const running = new Set<number>()
+process.on('exit', () => {
+  for (const pid of running) process.kill(-pid, 'SIGKILL')
+})
+
 /** The environment of a clean machine: nothing of this one's settings reaches the server. */
 export const cleanEnv = (more: Record<string, string> = {}): Record<string, string> => {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'NODE_ENV')
@@ -54,6 +60,8 @@ export async function spawnServer({ dataDir, env = {}, command, cwd = ROOT, ...o
     stderr: 'pipe',
     env: cleanEnv({ SVC_DATA_DIR: dataDir, SVC_PORT: String(port), SVC_LOG_LEVEL: 'warn', ...env }),
   })
+  running.add(child.pid)
+  void child.exited.then(() => running.delete(child.pid))
   const output = Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
   return {
     url: `http://127.0.0.1:${port}`,
