@@ -8,7 +8,7 @@ import { type Spawned, spawnServer } from './support/server'
 export { eventually } from '../support/eventually'
 
 /*
- * The attack catalogue of reliability 3, areas A, B, C, D, G, H, I and P, against the real server: `bun
+ * The attack catalogue of reliability 3, areas A, B, C, D, G, H, I, P and Q, against the real server: `bun
  * src/main.ts` in a data folder of its own, asked over sockets. A row that contradicts the contract
  * yields to it, and its name says so.
  *
@@ -30,6 +30,7 @@ export { eventually } from '../support/eventually'
  *   I-6  an account-level cap ....................... the contract limits keys; its other half stands here
  *   I-10 Redis down or slow ......................... the issue of the cluster
  *   I-12 skill submissions .......................... 4
+ *   Q11  GET /webhooks, /iframes .................... 7 and 8; here on keys, settings, orgs and the record
  */
 
 export type Options = {
