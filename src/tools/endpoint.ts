@@ -18,11 +18,21 @@ type Order = { name: string; endpoint: Endpoint; args: Record<string, unknown>; 
 
 /** Checks where a tool is to be called and how. Throws 400 `validation_error` or `url_blocked`. */
 export function readEndpoint(given: NonNullable<InlineTool['endpoint']>, path: string, outbound: Outbound): Endpoint {
-  outbound.readUrl(given.url)
   return {
-    url: given.url,
+    url: readUrl(given.url, `${path}.url`, outbound),
     method: readMethod(given.method, `${path}.method`),
     headers: readHeaders(given.headers ?? {}, `${path}.headers`),
+  }
+}
+
+function readUrl(url: string, path: string, outbound: Outbound): string {
+  try {
+    outbound.readUrl(url)
+    return url
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const { message } = error
+    throw new AppError('invalid', 'url_blocked', message, { param: path, details: [{ path, message }] })
   }
 }
 

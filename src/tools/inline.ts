@@ -5,12 +5,13 @@ import { callEndpoint, type Endpoint, readEndpoint } from './endpoint'
 import { MAX_INLINE_TOOLS, TOOL_NAME } from './rules'
 import type { InlineTool } from './schema'
 import type { Tool } from './tool'
-import { problemsOf } from './validation'
+import { newAllowance, problemsOf } from './validation'
 
 type Deps = { outbound: Outbound; secretOf: Parameters<typeof callEndpoint>[0]['secretOf'] }
 
 const ANY_OBJECT: JsonSchema = { type: 'object' }
 const TIMEOUT_MS = 10_000
+const MAX_PROBLEMS = 10
 
 /**
  * The tools a request brings along, ready to run. Throws 400 `validation_error` naming what is wrong with
@@ -42,12 +43,14 @@ function assertDefinitions(tools: readonly InlineTool[]): void {
     details.push({ path: 'tools', message: `has ${tools.length} entries; at most ${MAX_INLINE_TOOLS} are allowed` })
   }
   const seen = new Map<string, number>()
+  const allowance = newAllowance()
   for (const [at, { name, input_schema }] of tools.slice(0, MAX_INLINE_TOOLS).entries()) {
+    if (details.length >= MAX_PROBLEMS) break
     const path = `tools[${at}]`
     if (!TOOL_NAME.test(name)) details.push({ path: `${path}.name`, message: `must match ${TOOL_NAME.source}` })
     if (seen.has(name)) details.push({ path: `${path}.name`, message: `is the name of tools[${seen.get(name)}] too` })
     seen.set(name, at)
-    if (input_schema) details.push(...problemsOf(input_schema, `${path}.input_schema`))
+    if (input_schema) details.push(...problemsOf(input_schema, `${path}.input_schema`, allowance))
   }
   const [first] = details
   if (!first) return

@@ -1,3 +1,3 @@
 /** Checking what engines write against the schemas that strangers wrote. */
 export { type Check, validatorOf } from './compile'
-export { MAX_SCHEMA_BYTES, problemsOf } from './definition'
+export { newAllowance, problemsOf } from './definition'
