@@ -23,7 +23,7 @@ export function createCodeExecute({ codeMs = CODE_MS } = {}): Tool {
   return {
     name: 'code_execute',
     description:
-      'Runs JavaScript in a sandbox without network, files or timers and gives the value of the last expression and what it wrote to the console. For calculations and for work on data that the code itself contains.',
+      'Runs JavaScript in a sandbox without network, files or timers and gives the value of the last expression and what it logged. For calculations and for work on data that the code itself contains.',
     inputSchema: {
       type: 'object',
       properties: { code: { type: 'string', minLength: 1, maxLength: 100_000, description: 'A JavaScript program' } },
