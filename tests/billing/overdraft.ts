@@ -1,5 +1,5 @@
-import { HOLD_CENTS, MOST_TOKENS, pricedEngines } from '../catalogue/support/prices'
 import { type Newcomer, settle } from '../catalogue/support/people'
+import { HOLD_CENTS, MOST_TOKENS, pricedEngines } from '../catalogue/support/prices'
 import { type Spawned, spawnServer } from '../catalogue/support/server'
 import { createPostgresDatabase } from '../support/store'
 import { startUpstream } from '../support/upstream'
