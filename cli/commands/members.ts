@@ -1,6 +1,6 @@
-import { PERMISSIONS, ROLES } from '../../src/orgs/schema'
 import { type Command, defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
+import { PERMISSIONS, ROLES } from '../org-words'
 import { column } from '../output/columns'
 import { prepareSecret, SECRET_FLAGS } from '../secret'
 import type { Shell } from '../shell'
@@ -66,7 +66,7 @@ export const listMembers = defineCommand({
   },
 })
 
-/** Spelled from the words alone: the rule itself lives in the server, and a test holds the two together. */
+/** The rule itself lives in the server; a test holds the two together. */
 export const permissionMatrix = () =>
   ROLES.map((role) => ({ role, permissions: PERMISSIONS.filter((permission) => mayDo(role, permission)) }))
 

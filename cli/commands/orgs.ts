@@ -1,6 +1,6 @@
-import { ORG_TYPES } from '../../src/orgs/schema'
 import { defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
+import { ORG_TYPES } from '../org-words'
 import { column, idColumn } from '../output/columns'
 import { printPages } from '../pages'
 import { argument, choice, flag, text, whole } from '../words'

@@ -1,6 +1,6 @@
-import { PLATFORM_ROLES } from '../../src/orgs/schema'
 import { type Command, defineCommand } from '../command'
 import { expectData } from '../failure'
+import { PLATFORM_ROLES } from '../org-words'
 import { column, idColumn } from '../output/columns'
 import { printPages } from '../pages'
 import { prepareSecret, SECRET_FLAGS } from '../secret'

@@ -3,8 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { permissionMatrix } from '../../cli/commands/members'
+import * as words from '../../cli/org-words'
 import { mayDo } from '../../src/orgs'
-import { PERMISSIONS, ROLES } from '../../src/orgs/schema'
+import * as room from '../../src/orgs/schema'
 import { createTeam, emailOf, rolesOf } from '../orgs/team'
 import { cliOver } from '../support/cli'
 import { createWorld } from '../support/world'
@@ -128,6 +129,8 @@ describe('members', () => {
   })
 
   test('--permissions prints the matrix that the server goes by', async () => {
+    const { PERMISSIONS, PLATFORM_ROLES, ROLES, ORG_TYPES } = room
+    expect(words).toEqual({ PERMISSIONS, PLATFORM_ROLES, ROLES, ORG_TYPES })
     const held = ROLES.map((role) => ({ role, permissions: PERMISSIONS.filter((one) => mayDo(role, one)) }))
     expect(permissionMatrix()).toEqual(held)
     expect(await json('members', 'list', '--permissions')).toEqual(held)
