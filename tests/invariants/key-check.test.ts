@@ -18,8 +18,10 @@ async function lateOnes(secret: string, requests: number, end: () => Promise<{ s
   const seen = { let: 0, refused: 0, late: 0, other: 0 }
   let isOver = false
   const reader = async () => {
-    for (let n = 0; n < requests / READERS; n++) {
+    // Every reader makes its share, and some more once it is over, however long that takes.
+    for (let n = 0, after = 0; n < requests / READERS || after < 5; n++) {
       const begunAfter = isOver
+      if (begunAfter) after++
       const status = await ask(secret)
       if (status === 200) seen.let++
       else if (status === 401) seen.refused++
@@ -53,7 +55,7 @@ describe('a secret that ends while thousands of requests use it (I26)', () => {
       const { id, key } = await child(owner)
       const seen = await lateOnes(key, REQUESTS, () => owner.send('DELETE', `keys/${id}`))
       expect(seen).toMatchObject({ status: 200, late: 0, other: 0 })
-      expect(seen.let + seen.refused).toBe(REQUESTS)
+      expect(seen.let + seen.refused).toBeGreaterThanOrEqual(REQUESTS)
       expect(seen.refused).toBeGreaterThan(0)
     },
     PATIENCE_MS,
