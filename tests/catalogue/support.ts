@@ -17,7 +17,6 @@ export { eventually } from '../support/eventually'
  *   A8   key of a suspended org ..................... 10, suspending comes with the full CLI
  *   B2   DELETE /hooks, PATCH /settings ............. 7 and 10; here on keys and conversations
  *   B20  JSON posing as an upload on /audio/stt ..... 6
- *   B31  input_schema compiled, $ref resolved ....... 3, tools; here: accepted and not fetched
  *   B32  POST /research without a prompt ............ 6
  *   B35  strict members of webhooks and policies .... 5 and 7; here on keys
  *   C14  Range on an artifact ....................... 6; here on an ordinary answer
@@ -26,7 +25,6 @@ export { eventually } from '../support/eventually'
  *   D4   jobs of another key ........................ 6; here on conversations, keys and orgs
  *   D13  foreign skills, canvases, workflows ........ 4 and 7; here orgs, conversations, invitations
  *   D22  a route for many ids at once ............... there is none
- *   G10  payment webhook ............................ 10
  *   I-6  an account-level cap ....................... the contract limits keys; its other half stands here
  *   I-10 Redis down or slow ......................... the issue of the cluster
  *   I-12 skill submissions .......................... 4
