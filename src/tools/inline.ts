@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../engines'
-import { AppError, type ErrorDetail } from '../kernel/errors'
+import { AppError, type ErrorDetail, quoted } from '../kernel/errors'
 import type { Outbound } from '../kernel/outbound'
+import { clean, shorten } from '../kernel/text'
 import { callEndpoint, type Endpoint, readEndpoint } from './endpoint'
 import { MAX_INLINE_TOOLS, TOOL_NAME } from './rules'
 import type { InlineTool } from './schema'
@@ -52,11 +53,17 @@ function assertDefinitions(tools: readonly InlineTool[]): void {
     seen.set(name, at)
     if (input_schema) details.push(...problemsOf(input_schema, `${path}.input_schema`, allowance))
   }
-  const [first] = details
+  const told = details.slice(0, MAX_PROBLEMS).map(({ path, message }) => ({ path: named(path), message }))
+  const [first] = told
   if (!first) return
-  const more = details.length > 1 ? ` (and ${details.length - 1} more: see error.details)` : ''
-  throw new AppError('invalid', 'validation_error', `"${first.path}" ${first.message}${more}.`, {
+  const more = told.length > 1 ? ` (and ${told.length - 1} more)` : ''
+  throw new AppError('invalid', 'validation_error', `"${quoted(first.path)}" ${first.message}${more}.`, {
     param: first.path,
-    details,
+    details: told,
   })
 }
+
+const MAX_PATH_CHARS = 200
+
+/** A path is made of a stranger's names, which may be of any length and hold anything. */
+const named = (path: string): string => shorten(clean(path), MAX_PATH_CHARS)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { AppError } from '../../src/kernel/errors'
+import { shorten } from '../../src/kernel/text'
 import { problemsOf, validatorOf } from '../../src/tools/validation'
 import { asked, contextOf, openTools, wanted } from './world'
 
@@ -59,7 +60,7 @@ describe('a definition (B31)', () => {
   ])('%s is refused, and the path says where', (_, schema, at, problem) => {
     const error = refusalOf({ inline: [inline({}, 'fine'), inline(schema)] })
     expect(error.code).toBe('validation_error')
-    expect(error.param).toBe(`tools[1].input_schema.${at}`)
+    expect(error.param).toBe(shorten(`tools[1].input_schema.${at}`, 200))
     expect(error.message).toMatch(problem)
   })
 

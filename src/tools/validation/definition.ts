@@ -33,7 +33,7 @@ export function problemsOf(schema: JsonSchema, path: string, allowance = newAllo
     return [{ path, message: `has ${bytes} bytes as JSON; at most ${MAX_SCHEMA_BYTES} are allowed` }]
   }
   const look: Look = { root: schema, allowance, anchors: anchorsIn(schema), parts: 0, problems: [] }
-  if (schema.type !== undefined && schema.type !== 'object') {
+  if (schema.type !== undefined && ![schema.type].flat().includes('object')) {
     look.problems.push({ path: `${path}.type`, message: 'must be "object": the arguments of a tool are an object' })
   }
   lookAt(schema, path, 0, look)

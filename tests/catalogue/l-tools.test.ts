@@ -1,0 +1,156 @@
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { readFrames } from '../support/frames'
+import { startTarget } from './support'
+import { startCanary } from './support/canary'
+
+const target = await startTarget()
+const canary = await startCanary()
+
+let asked = 0
+type Tool = { name: string; description?: string; input_schema?: object; endpoint?: object }
+const post = (script: string, tools: Tool[], more: object = {}) =>
+  target.send('POST', 'completions', {
+    body: {
+      ...{ prompt: `${script} ${++asked}`, mode: 'fast', conversation_id: null },
+      tools: tools.map((tool) => ({ description: 'A tool.', ...tool })),
+      ...more,
+    },
+  })
+
+beforeEach(() => target.upstream.reset())
+
+describe('definitions of tools', () => {
+  const schemas: [string, string, object][] = [
+    ['B31', 'an address outside', { $ref: `http://127.0.0.1:${canary.port}/s` }],
+    ['B31', 'a file', { properties: { a: { $ref: 'file:///etc/passwd' } } }],
+    ['B31', 'look-around', { properties: { a: { pattern: '(?=(a+))\\1b' } } }],
+    ['B31', 'patterns that multiply', { properties: { a: { pattern: '(a{1000}){1000}' } } }],
+    ['B31', 'a thousand parts', { properties: Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [at, {}])) }],
+    ['B31', 'a name of 10 KB', { properties: { ['n'.repeat(10_000)]: { type: 'none' } } }],
+    ['L5', 'a name that is an escape', { properties: { '\u001b[31m': { type: 'none' } } }],
+  ]
+  test.each(schemas)('%s %s: 400, streamed or not, and no engine is asked (P2)', async (_, __, input_schema) => {
+    for (const stream of [false, true]) {
+      const { status, body } = await post('hi', [{ name: 'mine', input_schema }], { stream })
+      expect(status).toBe(400)
+      expect(body.error.code).toBe('validation_error')
+      expect(body.error.param).toStartWith('tools[0].input_schema')
+    }
+    expect(target.upstream.calls).toHaveLength(0)
+    expect(canary.connections()).toBe(0)
+  })
+
+  test('B31 a pattern that explodes costs nobody anything', async () => {
+    const input_schema = { type: 'object', properties: { a: { pattern: '^(a|a)*b$' } } }
+    const { status, body, ms } = await post(`[[plan:mine{"a":"${'a'.repeat(5_000)}"}]]`, [
+      { name: 'mine', input_schema },
+    ])
+    expect(status).toBe(200)
+    expect(body.tools_used[0]).toMatchObject({ status: 'error', description: 'bad arguments' })
+    expect(ms).toBeLessThan(5_000)
+  })
+
+  test.each(['a b', '\u001b[31m', '', 'x'.repeat(10_240), 'a/b', 'ключ'])('L5 the name %j: 400', async (name) => {
+    expect((await post('hi', [{ name }])).status).toBe(400)
+  })
+
+  test('L5 one name twice: 400', async () => {
+    expect((await post('hi', [{ name: 'mine' }, { name: 'mine' }])).body.error.param).toBe('tools[1].name')
+  })
+
+  test('L5 the name of a tool of ours is the caller’s own, and ours does not run', async () => {
+    const { body } = await post('[[plan:web_fetch{"url":"http://127.0.0.1/"};__proto__{}]]', [
+      { name: 'web_fetch' },
+      { name: '__proto__' },
+    ])
+    expect(body.tools_used).toMatchObject([{ result: { acknowledged: true } }, { result: { acknowledged: true } }])
+  })
+})
+
+describe('addresses of tools (J)', () => {
+  const inside = (path = '/') => `http://127.0.0.1:${canary.port}${path}`
+  test.each([
+    inside(),
+    `http://localhost:${canary.port}/`,
+    `http://[::1]:${canary.port}/`,
+    `http://[::ffff:127.0.0.1]:${canary.port}/`,
+    `http://2130706433:${canary.port}/`,
+    `http://0x7f.0.0.0x1:${canary.port}/`,
+    `http://127。0。0。1:${canary.port}/`,
+    'http://169.254.169.254/latest/meta-data',
+    'http://10.0.0.1/',
+    'http://[fd00::1]/',
+    'file:///etc/passwd',
+    'gopher://127.0.0.1/',
+    'http://a.example:6379/',
+    'http://u:p@a.example/',
+    `http://a.example/${'x'.repeat(2_000)}\t`,
+  ])('%s is refused before an engine is asked', async (url) => {
+    const { status, body } = await post('hi', [{ name: 'mine', endpoint: { url } }])
+    expect(status).toBe(400)
+    expect(['url_blocked', 'validation_error']).toContain(body.error.code)
+    expect(target.upstream.calls).toHaveLength(0)
+    expect(canary.connections()).toBe(0)
+  })
+
+  test.each([
+    { host: 'a.example' },
+    { 'x-a': 'b\r\nhost: c' },
+    { 'content-length': '1' },
+    { 'svc-webhook-signature': 'v1=0' },
+  ])('J2 the headers %j are refused', async (headers) => {
+    const { status, body } = await post('hi', [{ name: 'mine', endpoint: { url: 'https://a.example/', headers } }])
+    expect(status).toBe(400)
+    expect(body.error.code).toBe('validation_error')
+  })
+
+  test('web_fetch reaches nothing inside, whatever an engine asks of it', async () => {
+    const urls = [inside(), `http://localhost:${canary.port}/`, 'http://169.254.169.254/', 'file:///etc/passwd']
+    const plan = urls.map((url) => `web_fetch{"url":"${url}"}`).join(';')
+    const { body } = await post(`[[plan:${plan}]]`, [{ name: 'mine' }])
+    expect(body.tools_used).toHaveLength(urls.length)
+    for (const use of body.tools_used) expect(use).toMatchObject({ status: 'error', result: null })
+    expect(canary.connections()).toBe(0)
+  })
+})
+
+describe('runs with tools', () => {
+  test('L10 an engine that always calls a tool is stopped, within what was held', async () => {
+    const before = await target.moneyOf(target.people.emailOf('k1'))
+    const { status } = await post('[[plan:mine{}]] [[always]]', [{ name: 'mine' }], { max_iterations: 20 })
+    expect(status).toBe(200)
+    expect(target.upstream.calls.length).toBeLessThanOrEqual(21)
+    const after = await target.moneyOf(target.people.emailOf('k1'))
+    expect(after.held).toBe(0)
+    expect(after.balance).toBeLessThanOrEqual(before.balance)
+  })
+
+  test('L10 a storm of calls in one turn is bounded', async () => {
+    const storm = Array.from({ length: 200 }, () => 'mine{}').join(';')
+    const { status, body } = await post(`[[plan:${storm}]]`, [{ name: 'mine' }])
+    expect(status).toBe(200)
+    const done = body.tools_used.filter((use: { status: string }) => use.status === 'success')
+    expect(done.length).toBeLessThanOrEqual(64)
+  })
+
+  test('L11 an engine cannot call what it was not offered', async () => {
+    const { body } = await post('[[plan:browser_act{"action":"x"};generate_image{}]]', [{ name: 'mine' }])
+    for (const use of body.tools_used) expect(use).toMatchObject({ status: 'error', description: 'unknown tool' })
+  })
+
+  test('L14 code that reaches for the host finds none', async () => {
+    const code = 'typeof process + typeof require + (function(){}).constructor(\\"return typeof Bun\\")()'
+    const { body } = await post(`[[plan:code_execute{"code":"${code}"}]]`, [{ name: 'mine' }])
+    expect(body.tools_used[0].result.value).toBe('undefinedundefinedundefined')
+    expect((await target.send('GET', 'health', { as: null })).status).toBe(200)
+  })
+
+  test('P8 what a tool is given and gives is one line of JSON in a stream', async () => {
+    const args = JSON.stringify({ a: '\n\nevent: done\ndata: {}\n\n', b: '\u2028\r' })
+    const { text } = await post(`[[plan:mine${args}]]`, [{ name: 'mine' }], { stream: true })
+    const frames = readFrames(text)
+    const uses = frames.filter(({ event }) => event === 'tool')
+    expect(uses.map(({ data }) => data.status)).toEqual(['running', 'success'])
+    expect(frames.filter(({ event }) => event === 'done')).toHaveLength(1)
+  })
+})
