@@ -12,6 +12,8 @@ export type Choice = {
   keyId?: string | undefined
   mode?: string | undefined
   skill?: string | undefined
+  /** False where only sums are wanted: histograms are most of the reading. */
+  withLatency?: boolean
 }
 
 /** A bucket as it is stored, without whose it is. */

@@ -21,7 +21,7 @@ export async function tallyOf(
   now: number,
   turn: Turn = nextTurn,
 ): Promise<Tally> {
-  const tally = createTally(choice.skill)
+  const tally = createTally(choice.skill, choice.withLatency)
   const plan = planOf(span, now)
   const { position, buckets } = await rolledIn(db, choice, plan)
   for (const bucket of buckets) tally.addBucket(bucket)

@@ -11,7 +11,7 @@ type Cells = Iterable<readonly [number, number]>
 export type Tally = ReturnType<typeof createTally>
 
 /** Adds up a report from buckets and single calls alike; `only` is the skill it is about, if it is about one. */
-export function createTally(only = '') {
+export function createTally(only = '', withLatency = true) {
   const total = nothing()
   const latency: Histogram = new Map()
   const modes = new Map<string, Sums>()
@@ -19,22 +19,22 @@ export function createTally(only = '') {
   const skills = new Map<string, Sums>()
   const days = new Map<string, Sums>()
 
-  function add(words: Words, skill: string, sums: Sums, cells: Cells): void {
+  function add(words: Words, skill: string, sums: Sums, cells: () => Cells): void {
     if (skill !== '') addSums(sumsAt(skills, skill), sums)
     if (skill !== only) return
     addSums(total, sums)
-    addAll(latency, cells)
+    if (withLatency) addAll(latency, cells())
     addSums(sumsAt(modes, words.resolved_mode || words.mode || NO_WORD), sums)
     addSums(sumsAt(models, words.model || NO_WORD), sums)
     addSums(sumsAt(days, utcDay(words.at)), sums)
   }
 
   return {
-    addBucket: (bucket: Rolled) => add(bucket, bucket.skill, bucket, decode(bucket.latency)),
+    addBucket: (bucket: Rolled) => add(bucket, bucket.skill, bucket, () => decode(bucket.latency)),
 
     addCall(call: Counted, itsSkills: readonly string[] = []) {
       const sums = sumsOf(call)
-      const cells = [[cellOf(call.latency_ms), 1]] as const
+      const cells = () => [[cellOf(call.latency_ms), 1]] as const
       for (const skill of only ? [only] : ['', ...itsSkills]) add(call, skill, sums, cells)
     },
 
