@@ -1,8 +1,10 @@
 import type { Random } from '../support/random'
+import type { ScriptedStripe } from '../support/stripe'
 import type { Client, Json, Outcome } from './client'
+import { PURCHASE_CENTS, tell } from './purchases'
 import type { KeyAck, Keyed, Known, Witness } from './witness'
 
-type Deps = { client: Client; witness: Witness; random: Random }
+type Deps = { client: Client; stripe: ScriptedStripe; witness: Witness; random: Random }
 
 let made = 0
 
@@ -10,7 +12,7 @@ let made = 0
  * What a client does, each answering what came of it; what was acknowledged is with the witness before it
  * returns. Every POST that answers JSON carries an Idempotency-Key, so that it can be asked again.
  */
-export function actsOf({ client, witness, random }: Deps) {
+export function actsOf({ client, stripe, witness, random }: Deps) {
   const own: Known[] = []
   const ownKeys: KeyAck[] = []
   const live = () => own.filter(({ deleted, pending }) => !deleted && !Object.keys(pending).length)
@@ -60,6 +62,18 @@ export function actsOf({ client, witness, random }: Deps) {
     async createOrg() {
       const name = `org ${++made}`
       return post('org', 'orgs', { name }, (body) => witness.orgs.push({ id: body.id, name }))
+    },
+
+    /** Opens a checkout and pays it: the credit comes with the processor's event. */
+    async buy() {
+      const opened = await post('checkout', 'billing/checkout', { amount_cents: PURCHASE_CENTS }, (body) =>
+        witness.purchases.push({ id: body.checkout_id, told: false }),
+      )
+      if (opened.is !== 'acked') return opened
+      const purchase = witness.purchases.find(({ id }) => id === opened.value.checkout_id)!
+      return noted('purchase', await tell(client, stripe, purchase), () => {
+        purchase.told = true
+      })
     },
 
     async prefer() {

@@ -17,20 +17,33 @@ export type Client = ReturnType<typeof createClient>
 const UNKNOWN = { is: 'unknown' } as const
 
 export function createClient(url: string, credential: string) {
-  return { send, stream }
+  return { send, stream, deliver }
+
+  /** Bytes somebody signed, with the headers that say so and no credential. */
+  async function deliver(path: string, body: string, headers: Record<string, string>): Promise<Outcome<Json>> {
+    try {
+      const sent = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body }
+      return await read(await fetch(`${url}/api/v1/${path}`, sent))
+    } catch {
+      return UNKNOWN
+    }
+  }
 
   /** `key` is an Idempotency-Key. */
   async function send(method: string, path: string, body?: unknown, key?: string): Promise<Outcome<Json>> {
     try {
-      const response = await request(method, path, body, key)
-      const text = await response.text()
-      if (!response.ok) return { is: 'refused', status: response.status, text }
-      const isReplay = response.headers.has('x-idempotent-replay')
-      const value = JSON.parse(text)
-      return { is: 'acked', requestId: value.request_id ?? response.headers.get('x-request-id'), value, text, isReplay }
+      return await read(await request(method, path, body, key))
     } catch {
       return UNKNOWN
     }
+  }
+
+  async function read(response: Response): Promise<Outcome<Json>> {
+    const text = await response.text()
+    if (!response.ok) return { is: 'refused', status: response.status, text }
+    const isReplay = response.headers.has('x-idempotent-replay')
+    const value = JSON.parse(text)
+    return { is: 'acked', requestId: value.request_id ?? response.headers.get('x-request-id'), value, text, isReplay }
   }
 
   /** Reads a stream to its end; acknowledged once its last frame (`done`, or `[DONE]`) has come. */

@@ -6,6 +6,7 @@ import { openApp } from '../../src/app/open'
 import { createLog } from '../../src/kernel/log'
 import { centsToMicro } from '../../src/kernel/money'
 import { offTheRecord } from './effects'
+import { misbooked, type PurchaseAck } from './purchases'
 import type { AnswerAck, KeyAck, OrgAck } from './witness'
 
 /** What a crash leaves is these; the lock and the socket belong to the process that is gone. */
@@ -28,6 +29,7 @@ type Acked = {
   keys: readonly KeyAck[]
   orgs: readonly OrgAck[]
   settings: readonly string[]
+  purchases: readonly PurchaseAck[]
 }
 
 /**
@@ -42,6 +44,7 @@ export function inspectCopy(dataDir: string, acked: Acked): string[] {
       ...missingKeys(database, acked.keys),
       ...missingOrgs(database, acked.orgs),
       ...unrecorded(database, acked.settings),
+      ...misbooked(database, acked.purchases),
       ...chargedTwice(database),
       ...madeTwice(database, acked.keys),
       ...answersWithoutEffect(database),

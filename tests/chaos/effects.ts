@@ -38,6 +38,16 @@ const PAIRS: readonly Pair[] = [
     rows: rowsOf('conversation.deleted'),
   },
   {
+    action: 'credits.purchased',
+    effects: "SELECT substr(ref, 10) AS id FROM ledger_entries WHERE kind = 'purchase' AND amount > 0",
+    rows: rowsOf('credits.purchased'),
+  },
+  {
+    action: 'billing.checkout_created',
+    effects: "SELECT id FROM purchases WHERE kind = 'checkout'",
+    rows: rowsOf('billing.checkout_created'),
+  },
+  {
     action: 'settings.updated',
     effects: 'SELECT user_id AS id FROM user_settings',
     rows: `SELECT DISTINCT id FROM (${rowsOf('settings.updated')})`,

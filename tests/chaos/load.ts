@@ -1,4 +1,5 @@
 import type { Random } from '../support/random'
+import type { ScriptedStripe } from '../support/stripe'
 import { actsOf } from './acts'
 import { createClient } from './client'
 import type { Witness } from './witness'
@@ -7,7 +8,7 @@ export const CLIENTS = 32
 
 /** Shares of a hundred requests. */
 const MIX = {
-  complete: 22,
+  complete: 18,
   stream: 12,
   chat: 11,
   chatStream: 5,
@@ -15,13 +16,21 @@ const MIX = {
   rotateKey: 4,
   createOrg: 3,
   prefer: 1,
+  buy: 4,
   continued: 14,
   rename: 6,
   remove: 4,
   read: 12,
 } as const
 
-type Deps = { url: string; key: string; witness: Witness; random: Random; faults: string[] }
+type Deps = {
+  url: string
+  key: string
+  stripe: ScriptedStripe
+  witness: Witness
+  random: Random
+  faults: string[]
+}
 
 /** Starts the clients; each works on its own things, one request after another, until the server is gone. */
 export function startLoad(deps: Deps): { stop(): Promise<void> } {

@@ -120,9 +120,13 @@ test.each([
   ['a changed wallet', 'UPDATE wallets SET balance = balance + 1', /^ledger and holds: .*its ledger entries sum to/m],
   ['a changed audit row', "UPDATE audit_events SET action = 'x' WHERE seq = 1", /^audit chain: /m],
   ['half a turn', 'DELETE FROM messages WHERE seq = 2', /^conversations: .*counts 2 messages and has 1/m],
-])('`verify` sees %s', async (_, sql, expected) => {
-  expect((await verifyCopy(tampered(sql))).join('\n')).toMatch(expected)
-}, 60_000)
+])(
+  '`verify` sees %s',
+  async (_, sql, expected) => {
+    expect((await verifyCopy(tampered(sql))).join('\n')).toMatch(expected)
+  },
+  60_000,
+)
 
 test('reading back sees a turn that changed, a name that changed, a conversation that went or came back', async () => {
   const server = await rig.boot()

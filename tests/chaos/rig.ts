@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { freePort } from '../support/free-port'
 import type { Random } from '../support/random'
 import { devKeyOf, type ServerProcess, startServerProcess } from '../support/server-process'
+import { startStripe } from '../support/stripe'
 import type { Upstream } from '../support/upstream'
 import { copyDataDir, inspectCopy, openHolds, verifyCopy } from './copy'
 import { startLoad } from './load'
+import { tellAll } from './purchases'
 import { reread } from './reread'
 import { retryAll } from './retries'
 import { createWitness } from './witness'
@@ -27,7 +29,16 @@ export async function createRig(upstream: Upstream) {
   const witness = createWitness(join(root, 'acks.log'))
   const violations: string[] = []
   const port = await freePort()
-  const env = { SVC_ENGINE_BASE_URL: upstream.url, SVC_ENGINE_MODEL: 'scripted', SVC_TIERS: TIERS }
+  const stripe = startStripe()
+  const env = {
+    SVC_ENGINE_BASE_URL: upstream.url,
+    SVC_ENGINE_MODEL: 'scripted',
+    SVC_TIERS: TIERS,
+    SVC_PAYMENT_PROVIDER: 'stripe',
+    SVC_STRIPE_SECRET_KEY: 'sk_test_scripted',
+    SVC_STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
+    SVC_STRIPE_BASE_URL: stripe.url,
+  }
   let read = { conversations: 0, keys: 0 }
 
   return {
@@ -41,7 +52,7 @@ export async function createRig(upstream: Upstream) {
     /** Clients at work until `until` settles; then the group is killed, if it still lives. */
     async load(server: ServerProcess, random: Random, until: Promise<unknown>): Promise<void> {
       const faults: string[] = []
-      const load = startLoad({ url: server.url, key: devKeyOf(dataDir), witness, random, faults })
+      const load = startLoad({ url: server.url, key: devKeyOf(dataDir), stripe, witness, random, faults })
       await until
       await server.kill()
       await load.stop()
@@ -62,7 +73,9 @@ export async function createRig(upstream: Upstream) {
      * hold, and all that clients know (or only what is new).
      */
     async checkLive(server: ServerProcess, which: 'new' | 'all'): Promise<void> {
-      violations.push(...(await retryAll({ url: server.url, key: devKeyOf(dataDir) }, witness)))
+      const again = { url: server.url, key: devKeyOf(dataDir) }
+      violations.push(...(await retryAll(again, witness)))
+      violations.push(...(await tellAll(again, stripe, witness)))
       await expectNoOpenHold()
       const from = which === 'all' ? { conversations: 0, keys: 0 } : read
       const conversations = witness.conversations.filter(
@@ -76,6 +89,7 @@ export async function createRig(upstream: Upstream) {
     /** Removes everything, unless something was wrong: then data and log stay for whoever looks into it. */
     close(): void {
       witness.close()
+      stripe.stop()
       if (violations.length === 0) rmSync(root, { recursive: true, force: true })
       else violations.push(`the data and the log of acknowledgements are kept in ${root}`)
     },

@@ -1,5 +1,6 @@
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs'
 import type { Json } from './client'
+import type { PurchaseAck } from './purchases'
 
 /** A paid answer that reached a client whole. */
 export type AnswerAck = { requestId: string; costCents: number }
@@ -42,6 +43,7 @@ export function createWitness(logPath: string) {
   const keys: KeyAck[] = []
   const orgs: OrgAck[] = []
   const settings: string[] = []
+  const purchases: PurchaseAck[] = []
   const conversations: Known[] = []
   let unsynced: string[] = []
   let acks = 0
@@ -51,6 +53,7 @@ export function createWitness(logPath: string) {
     answers,
     keys,
     orgs,
+    purchases,
     /** Request ids of acknowledged changes of settings. */
     settings,
     /** Requests whose connection died: they happened or they did not. */
