@@ -1,5 +1,6 @@
 import type { Call } from '../kernel/caller'
 import { AppError, quoted } from '../kernel/errors'
+import { fence } from '../kernel/fence'
 import type { Role } from '../orgs/schema'
 import { readArguments } from './arguments'
 import { present } from './results'
@@ -59,9 +60,10 @@ export function createRun({ roleOf, onFault }: Deps) {
       return { status: 'success' as const, description: 'done', arguments: args, result, text }
     } catch (error) {
       context.signal.throwIfAborted()
-      if (error instanceof ToolFailure || error instanceof AppError) return failed(args, 'failed', error.message)
+      if (error instanceof ToolFailure) return failed(args, error.message, toSentence(tool.name, error))
+      if (error instanceof AppError) return failed(args, error.message, error.message)
       onFault(tool.name, error)
-      return failed(args, 'failed', `${tool.name} failed by a fault of this server. Go on without it.`)
+      return failed(args, 'failed by a fault of this server', OUR_FAULT)
     }
   }
 }
@@ -86,6 +88,8 @@ async function within(tool: Tool, args: Record<string, unknown>, context: ToolCo
   }
 }
 
+const OUR_FAULT = 'The tool failed by a fault of this server. Go on without it.'
+
 const failed = (args: Record<string, unknown> | null, description: string, sentence: string): ToolOutcome => ({
   status: 'error',
   description,
@@ -93,6 +97,9 @@ const failed = (args: Record<string, unknown> | null, description: string, sente
   result: null,
   text: `Error: ${sentence}`,
 })
+
+const toSentence = (name: string, { message, data }: ToolFailure): string =>
+  data ? `${message}\n${fence(name, data)}` : message
 
 const needsApproval = (name: string) =>
   `approval required. ${name} was not run: the user must first allow it by naming it in metadata.approved_tools. Say so.`

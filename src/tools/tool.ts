@@ -64,7 +64,16 @@ export type ToolOutcome = {
   text: string
 }
 
-/** A failure the engine should read and react to. Its message names no vendor and no secret. */
+/**
+ * A failure the engine should read and react to. The message is ours, names no vendor and no secret; what a
+ * stranger said of it goes into `data`, which is fenced.
+ */
 export class ToolFailure extends Error {
   override name = 'ToolFailure'
+  constructor(
+    message: string,
+    readonly data = '',
+  ) {
+    super(message)
+  }
 }

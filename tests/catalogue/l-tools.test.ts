@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
+import { slowness } from '../support/effort'
 import { readFrames } from '../support/frames'
 import { startTarget } from './support'
 import { startCanary } from './support/canary'
+import { tooLong } from './support/oracle'
 
 const target = await startTarget()
 const canary = await startCanary()
@@ -152,5 +154,58 @@ describe('runs with tools', () => {
     const uses = frames.filter(({ event }) => event === 'tool')
     expect(uses.map(({ data }) => data.status)).toEqual(['running', 'success'])
     expect(frames.filter(({ event }) => event === 'done')).toHaveLength(1)
+  })
+})
+
+describe('I28 nobody waits for a stranger’s tools', () => {
+  const properties = (count: number, part: (at: number) => object) => ({
+    type: 'object',
+    properties: Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, part(at)])),
+  })
+  const doubling = Object.fromEntries(
+    Array.from({ length: 40 }, (_, at) => [
+      `d${at}`,
+      at === 39 ? {} : { allOf: [0, 1].map(() => ({ $ref: `#/$defs/d${at + 1}` })) },
+    ]),
+  )
+  test.each<[string, Tool[], string]>([
+    [
+      '64 large schemas',
+      Array.from({ length: 64 }, (_, at) => ({
+        name: `t${at}`,
+        input_schema: properties(100, () => ({ type: 'string', maxLength: at })),
+      })),
+      't0{}',
+    ],
+    [
+      'the largest schema that is allowed',
+      [{ name: 't0', input_schema: properties(190, (at) => ({ type: 'string', maxLength: at })) }],
+      't0{"p1":"x"}',
+    ],
+    [
+      'patterns as large as they may be',
+      Array.from({ length: 64 }, (_, at) => ({
+        name: `t${at}`,
+        input_schema: properties(100, (part) => ({ pattern: `^a{900}${at}b${part}$` })),
+      })),
+      't0{}',
+    ],
+    ['a schema that doubles', [{ name: 't0', input_schema: { $ref: '#/$defs/d0', $defs: doubling } }], 't0{"a":1}'],
+    [
+      'a long list of unique entries',
+      [{ name: 't0', input_schema: properties(1, () => ({ uniqueItems: true })) }],
+      `t0{"p0":[${Array.from({ length: 9_000 }, (_, at) => at)}]}`,
+    ],
+    ['a loop without end', [{ name: 't0' }], 'code_execute{"code":"for (;;) {}"}'],
+  ])(
+    '%s',
+    async (_, tools, plan) => {
+      expect((await post(`[[plan:${plan}]]`, tools)).status).toBeOneOf([200, 400])
+    },
+    30_000,
+  )
+
+  test('and the event loop never stood still', async () => {
+    expect(tooLong(target.blocks(), await slowness())).toEqual([])
   })
 })

@@ -62,7 +62,11 @@ describe('a call', () => {
 
   test('that fails tells the engine in the words of the tool', async () => {
     const outcome = await withTool({ run: async () => Promise.reject(new ToolFailure('Nothing is there.')) })()
-    expect(outcome).toMatchObject({ status: 'error', description: 'failed', text: 'Error: Nothing is there.' })
+    expect(outcome).toMatchObject({
+      status: 'error',
+      description: 'Nothing is there.',
+      text: 'Error: Nothing is there.',
+    })
   })
 
   test('that breaks by our fault says so without a word of what broke', async () => {

@@ -44,8 +44,8 @@ export function createCodeExecute({ codeMs = CODE_MS } = {}): Tool {
       const { value, output, error } = await sandbox.do(order, { timeoutMs: threadMs, signal }).catch(explain)
       const written = storable(output)
       if (error !== null) {
-        const before = written ? ` It had written:\n${written.slice(0, 2_000)}` : ''
-        throw new ToolFailure(`The code failed: ${storable(error)}.${before}`)
+        const before = written ? `\nIt had written:\n${written.slice(0, 2_000)}` : ''
+        throw new ToolFailure('The code failed.', `${storable(error)}${before}`)
       }
       return { value: read(value), output: written }
     },

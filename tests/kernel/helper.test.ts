@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'bun:test'
+import { createHelper } from '../../src/kernel/helper'
+
+const signal = new AbortController().signal
+const open = (most = 1, idleMs = 60_000) => {
+  let opened = 0
+  const helper = createHelper<string, unknown>({
+    open: () => {
+      opened++
+      return new Worker(new URL('./helper.worker.ts', import.meta.url).href)
+    },
+    most,
+    idleMs,
+  })
+  const ask = (order: string, limits: { timeoutMs?: number; signal?: AbortSignal } = {}) =>
+    helper.do(order, { timeoutMs: 20_000, signal, ...limits })
+  return { ask, opened: () => opened }
+}
+
+describe('a helper', () => {
+  test('does one order after another on one thread, however many come at once', async () => {
+    const { ask, opened } = open()
+    expect(await Promise.all(['count', 'count', 'count'].map((order) => ask(order)))).toEqual([1, 2, 3])
+    expect(opened()).toBe(1)
+  })
+
+  test('has as many threads as it may, and no more', async () => {
+    const { ask, opened } = open(2)
+    await Promise.all(Array.from({ length: 6 }, () => ask('count')))
+    expect(opened()).toBeLessThanOrEqual(2)
+  })
+
+  test('says what the script refuses, and keeps the thread', async () => {
+    const { ask, opened } = open()
+    await expect(ask('refuse')).rejects.toMatchObject({ name: 'HelperFailure', kind: 'failed', message: 'refused' })
+    expect(await ask('count')).toBe(2)
+    expect(opened()).toBe(1)
+  })
+
+  test.each([
+    ['takes too long', 'hang', { timeoutMs: 300 }, { kind: 'timeout' }],
+    ['breaks', 'break', {}, { kind: 'failed' }],
+  ])('ends a thread that %s, and the next order gets a new one', async (_, order, limits, failure) => {
+    const { ask, opened } = open()
+    await expect(ask(order, limits)).rejects.toMatchObject(failure)
+    expect(await ask('count')).toBe(1)
+    expect(opened()).toBe(2)
+  })
+
+  test('ends with its signal, at work and waiting', async () => {
+    const { ask } = open()
+    const ending = new AbortController()
+    const ends = Promise.allSettled(['hang', 'a'].map((order) => ask(order, { signal: ending.signal })))
+    setTimeout(() => ending.abort(new Error('gone')), 50)
+    const gone = { status: 'rejected', reason: { message: 'gone' } }
+    expect(await ends).toMatchObject([gone, gone])
+    expect(await ask('b')).toBe('b')
+  })
+
+  test('lets a free thread go', async () => {
+    const { ask, opened } = open(1, 0)
+    await ask('a')
+    while (opened() === 1) {
+      await new Promise((soon) => setTimeout(soon, 5))
+      await ask('a')
+    }
+    expect(opened()).toBe(2)
+  })
+})
