@@ -25,12 +25,12 @@ afterAll(async () => {
 const first = await rig.boot()
 /** Conversations of one turn that no client of the load knows of: what the load did cannot change them. */
 const [changed, renamed, back] = await Promise.all(['changed', 'renamed', 'back'].map((word) => converse(word)))
-const { answers, keys } = rig.witness
+const { answers, keys, orgs, purchases } = rig.witness
 await rig.load(
   first,
   seededRandom(1),
   eventually(
-    () => Math.min(answers.length - 20, keys.length),
+    () => Math.min(answers.length - 20, keys.length, orgs.length, purchases.filter(({ told }) => told).length),
     (enough) => enough > 0,
     60_000,
   ),
@@ -83,6 +83,16 @@ test.each([
     'a call counted twice',
     'UPDATE usage_records SET request_id = (SELECT max(request_id) FROM usage_records)',
     /has \d+ usage rows/,
+  ],
+  [
+    'a lost purchase',
+    "DELETE FROM ledger_entries WHERE kind = 'purchase'",
+    /the purchase \S+ was taken in and is lost/,
+  ],
+  [
+    'a purchase booked by half',
+    "DELETE FROM ledger_entries WHERE kind = 'purchase' AND account = 'issued'",
+    /the purchase \S+ is booked wrongly/,
   ],
   ['a lost key', 'DELETE FROM api_keys', /was acknowledged and is not there/],
   ['a lost org', "DELETE FROM orgs WHERE name LIKE 'org %'", /org .* was acknowledged and is not there/],
