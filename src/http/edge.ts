@@ -7,6 +7,7 @@ import { failpoint } from '../kernel/failpoint'
 import { newRequestId } from '../kernel/ids'
 import { errorFields, type Log } from '../kernel/log'
 import { SchemaRefusal, type Standard, type TSchema } from '../kernel/schema'
+import { validationError } from '../kernel/validation'
 import type { AccessLog } from './access-log'
 import { assertBodyHeaders, payloadTooLarge } from './body'
 import type { ClientAddress } from './client-address'
@@ -15,7 +16,6 @@ import { corsHeaders, EXPOSED_HEADERS } from './cors'
 import { errorHeaders, statusOf, toEnvelope } from './envelope'
 import { givenBack } from './idempotent'
 import { createTimeLimit } from './time-limit'
-import { validationError } from './validation'
 
 export type EdgeDeps = {
   clock: Clock

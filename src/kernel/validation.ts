@@ -1,4 +1,4 @@
-import { AppError, type ErrorDetail, quoted } from '../kernel/errors'
+import { AppError, type ErrorDetail, quoted } from './errors'
 
 /** One finding of a schema check, as the framework hands it back. */
 type Finding = { message: string; path: string[]; keyword: string; params: Record<string, unknown> }

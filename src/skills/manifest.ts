@@ -1,0 +1,146 @@
+import { JsonObject, nullable, oneOf, type Static, t } from '../kernel/schema'
+
+export const SKILL_CATEGORIES = ['productivity', 'domain', 'integration', 'automation', 'creative'] as const
+export type SkillCategory = (typeof SKILL_CATEGORIES)[number]
+
+export const SKILL_PERMISSIONS = [
+  'read:conversations',
+  'read:artifacts',
+  'write:artifacts',
+  'write:notes',
+  'external:http',
+  'execute:tools',
+  'autonomous:run',
+] as const
+export type SkillPermission = (typeof SKILL_PERMISSIONS)[number]
+
+export const TRIGGER_TYPES = ['manual', 'keyword', 'event', 'schedule'] as const
+
+export const SLUG_PATTERN = '^[a-z0-9][a-z0-9-]*[a-z0-9]$'
+/** Semver 2.0 with pre-release and build parts. */
+export const VERSION_PATTERN =
+  '^(0|[1-9]\\d{0,8})\\.(0|[1-9]\\d{0,8})\\.(0|[1-9]\\d{0,8})(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$'
+const HTTP_URL = '^https?://[^\\s<>"]+$'
+const EMAIL = '^[^\\s@<>"]+@[^\\s@<>"]+$'
+const SPDX = '^[A-Za-z0-9][A-Za-z0-9.+-]*( (AND|OR|WITH) [A-Za-z0-9][A-Za-z0-9.+-]*)*$'
+
+/** Where text of a bundled file may not lead: out of its folder, to the root, or to a drive. */
+const FILE_PATH = '^(?!/)(?![A-Za-z]:)(?!.*(^|/)\\.{1,2}(/|$))[^\\\\\\x00-\\x1f]{1,256}$'
+
+export const MANIFEST_LIMITS = {
+  promptChars: 20_000,
+  readmeChars: 50_000,
+  changelogChars: 20_000,
+  tools: 20,
+  keywords: 10,
+  knowledgeFiles: 50,
+  knowledgeChars: 500_000,
+} as const
+
+export const Author = t.Object({
+  name: t.String({ minLength: 1, maxLength: 128 }),
+  email: t.Optional(t.String({ pattern: EMAIL, maxLength: 254 })),
+  url: t.Optional(t.String({ pattern: HTTP_URL, maxLength: 2_048 })),
+})
+
+/** Members every skill has, whichever way it is made. */
+export const SKILL_FIELDS = {
+  name: t.String({ minLength: 1, maxLength: 128 }),
+  slug: t.String({ pattern: SLUG_PATTERN, minLength: 2, maxLength: 64 }),
+  description: t.String({ maxLength: 500 }),
+  category: oneOf(SKILL_CATEGORIES),
+} as const
+
+export const ManifestTool = t.Object({
+  name: t.String({ pattern: '^[a-z0-9_]+$', maxLength: 64 }),
+  description: t.String({ maxLength: 4_096 }),
+  inputSchema: t.Optional(JsonObject),
+  outputSchema: t.Optional(JsonObject),
+  permissionLevel: t.Optional(oneOf(['user', 'org_member', 'org_admin', 'system'] as const)),
+  requiresApproval: t.Optional(t.Boolean()),
+  endpoint: t.Optional(
+    t.Object({
+      url: t.String({ maxLength: 2_048 }),
+      method: t.Optional(t.String({ maxLength: 8 })),
+      headers: t.Optional(t.Record(t.String({ maxLength: 128 }), t.String({ maxLength: 2_048 }))),
+    }),
+  ),
+})
+export type ManifestTool = Static<typeof ManifestTool>
+
+const Words = t.String({ minLength: 1, maxLength: 128 })
+
+export const Trigger = t.Object({
+  type: oneOf(TRIGGER_TYPES),
+  config: t.Optional(
+    t.Object({
+      keywords: t.Optional(t.Array(Words, { minItems: 1, maxItems: 50 })),
+      eventPattern: t.Optional(Words),
+      cron: t.Optional(Words),
+      timezone: t.Optional(t.String({ maxLength: 64 })),
+    }),
+  ),
+})
+
+/** A skill as its author writes it (contract 8.1). Members it does not know are dropped. */
+export const Manifest = t.Object(
+  {
+    ...SKILL_FIELDS,
+    version: t.String({ pattern: VERSION_PATTERN, maxLength: 64 }),
+    author: Author,
+    systemPromptExtension: t.String({ maxLength: MANIFEST_LIMITS.promptChars }),
+    tools: t.Optional(t.Array(ManifestTool, { maxItems: MANIFEST_LIMITS.tools })),
+    permissions: t.Optional(t.Array(oneOf(SKILL_PERMISSIONS), { maxItems: SKILL_PERMISSIONS.length })),
+    knowledge: t.Optional(t.Array(t.String({ pattern: FILE_PATH }), { maxItems: MANIFEST_LIMITS.knowledgeFiles })),
+    /** The text of those files by their path, since a manifest travels alone. */
+    knowledgeFiles: t.Optional(
+      t.Record(t.String(), t.String({ maxLength: 100_000 }), { maxProperties: MANIFEST_LIMITS.knowledgeFiles }),
+    ),
+    modelPreference: t.Optional(nullable(t.String({ minLength: 1, maxLength: 64 }))),
+    trigger: t.Optional(Trigger),
+    hooks: t.Optional(
+      t.Object({
+        onInstall: t.Optional(t.String({ maxLength: 4_000 })),
+        onUninstall: t.Optional(t.String({ maxLength: 4_000 })),
+      }),
+    ),
+    readme: t.Optional(t.String({ maxLength: MANIFEST_LIMITS.readmeChars })),
+    changelog: t.Optional(t.String({ maxLength: MANIFEST_LIMITS.changelogChars })),
+    license: t.Optional(t.String({ pattern: SPDX, maxLength: 64 })),
+    repository: t.Optional(t.String({ pattern: HTTP_URL, maxLength: 2_048 })),
+    keywords: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 64 }), { maxItems: MANIFEST_LIMITS.keywords })),
+    configSchema: t.Optional(nullable(JsonObject)),
+    setupGuide: t.Optional(nullable(t.String({ maxLength: MANIFEST_LIMITS.readmeChars }))),
+  },
+  { $id: 'SkillManifest' },
+)
+export type WrittenManifest = Static<typeof Manifest>
+
+type Defaulted = 'tools' | 'permissions' | 'knowledge' | 'knowledgeFiles' | 'keywords' | 'license' | 'trigger'
+/** The same with its defaults filled in: what is stored and what runs. */
+export type SkillManifest = WrittenManifest & Required<Pick<WrittenManifest, Defaulted>>
+
+/** Other names a member goes by (contract 8.1). */
+const ALIASES: Readonly<Record<string, string>> = { enginePreference: 'modelPreference' }
+const KNOWN = Object.keys(Manifest.properties)
+
+/** The members of a manifest and nothing else, by their own names. */
+export function knownMembers(written: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const named = new Map(Object.entries(written))
+  for (const [alias, name] of Object.entries(ALIASES)) {
+    if (named.has(alias) && !named.has(name)) named.set(name, named.get(alias))
+  }
+  return Object.fromEntries(KNOWN.filter((name) => named.has(name)).map((name) => [name, named.get(name)]))
+}
+
+/** Fills in the defaults of contract 8.1. */
+export const withDefaults = (manifest: WrittenManifest): SkillManifest => ({
+  tools: [],
+  permissions: [],
+  knowledge: [],
+  knowledgeFiles: {},
+  keywords: [],
+  license: 'MIT',
+  trigger: { type: 'manual' },
+  ...manifest,
+})

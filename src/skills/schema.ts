@@ -1,0 +1,1 @@
+export { MANIFEST_LIMITS, Manifest, type SkillManifest, type WrittenManifest, withDefaults } from './manifest'
