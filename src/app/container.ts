@@ -149,7 +149,12 @@ export function buildContainer({
   const engines = createEngines({ settings: config, clock, log, observe: observeEngine })
   const classifier = createClassifier()
   const tools = createTools({
-    ...{ outbound, masterKey, system: createSystemTools({ outbound, settings: config }), enabled: words(config.systemTools) },
+    ...{
+      outbound,
+      masterKey,
+      system: createSystemTools({ outbound, settings: config }),
+      enabled: words(config.systemTools),
+    },
     roleOf: async ({ caller }) => caller.activeOrgId && orgs.roleOf(store.read, caller.activeOrgId, caller.userId),
     onFault: (tool, error) => log.error({ tool, ...errorFields(error) }, 'tool failed'),
   })
@@ -175,6 +180,9 @@ export function buildContainer({
     pingRedis: redis?.ping ?? null,
     probeEngines: engines.probeAll,
   })
+
+  const unknown = tools.unknownNames()
+  if (unknown.length) log.warn({ unknown }, 'SVC_SYSTEM_TOOLS names tools that are not there')
 
   /** Background work, started once the server listens (design 6). */
   const startLoops = () => [

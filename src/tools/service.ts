@@ -42,6 +42,9 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
       registry.set(tool.name, tool)
     },
 
+    /** Names in SVC_SYSTEM_TOOLS that no room has registered: most likely misspelt. */
+    unknownNames: (): string[] => enabled.filter((name) => !registry.has(name)),
+
     /** What the caller may have engines use, those that cannot work here included and marked (contract 5.2). */
     async list({ caller }: Call, { category }: ToolQuery): Promise<ToolEntry[]> {
       return on()

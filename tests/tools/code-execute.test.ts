@@ -14,6 +14,7 @@ describe('code_execute', () => {
     ['a promise', 'Promise.resolve(6).then((n) => n * 7)', { value: 42, output: '' }],
     ['nothing', 'undefined', { value: null, output: '' }],
     ['a whole number of any size', '2n ** 70n', { value: '1180591620717411303424', output: '' }],
+    ['a value that holds itself', 'const a = {}; a.a = a; a', { value: '[a value that JSON cannot say]', output: '' }],
     ['text no database can hold', '"a\\u0000b\\ud800"', { value: 'ab\ufffd', output: '' }],
   ])('gives %s', async (_, code, result) => {
     expect(await run(code)).toMatchObject({ status: 'success', result })
@@ -26,6 +27,8 @@ describe('code_execute', () => {
     ['a promise refused', 'Promise.reject(new Error("later"))', /Error: later/],
     ['a promise nobody settles', 'new Promise(() => {})', /never settled/],
     ['recursion without end', 'const f = () => f(); f()', /stack overflow|InternalError|RangeError/],
+    ['promises without end', 'const f = () => Promise.resolve().then(f); f()', /time limit was reached|never settled/],
+    ['a pattern that explodes', '/^(a+)+$/.test("a".repeat(60) + "!")', /time limit was reached|longer than it may/],
     ['what was written before', 'console.log("here"); null.x', /It had written:\nhere/],
   ])('tells the engine of %s', async (_, code, problem) => {
     const outcome = await run(code)

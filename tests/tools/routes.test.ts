@@ -66,5 +66,12 @@ describe('SVC_SYSTEM_TOOLS', () => {
     const other = await createWorld({ config: { systemTools: 'web_fetch' } })
     const { body } = await (await other.person()).send('GET', 'tools')
     expect(body.tools.map(({ name }: { name: string }) => name)).toEqual(['web_fetch'])
+    expect(other.logged.join()).not.toContain('SVC_SYSTEM_TOOLS')
+  })
+
+  test('is told from a misspelling', async () => {
+    const { logged } = await createWorld({ config: { systemTools: 'web_fetch, web_fecth' } })
+    const [line] = logged.filter((text) => text.includes('SVC_SYSTEM_TOOLS'))
+    expect(line).toContain('web_fecth')
   })
 })

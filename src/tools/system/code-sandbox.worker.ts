@@ -1,8 +1,10 @@
 import {
   newQuickJSWASMModule,
+  newVariant,
   type QuickJSContext,
   type QuickJSHandle,
   type QuickJSWASMModule,
+  RELEASE_SYNC,
   Scope,
 } from 'quickjs-emscripten'
 import type { HelperAnswer } from '../../kernel/helper'
@@ -25,11 +27,14 @@ async function evaluate(order: CodeOrder): Promise<HelperAnswer<CodeAnswer>> {
   }
 }
 
+/** A machine that breaks on its limits would say so on our error output, where a log is read line by line. */
+const SILENT = newVariant(RELEASE_SYNC, { emscriptenModule: { printErr: () => undefined } as object })
+
 let module: Promise<QuickJSWASMModule> | null = null
 
 /** A machine of its own for each order: nothing in it but the language, an ear for `console`, and its limits. */
 async function inSandbox({ code, timeoutMs, memoryBytes, maxChars }: CodeOrder): Promise<CodeAnswer> {
-  module ??= newQuickJSWASMModule()
+  module ??= newQuickJSWASMModule(SILENT)
   const runtime = (await module).newRuntime()
   const endsAt = performance.now() + timeoutMs
   runtime.setMemoryLimit(memoryBytes)
@@ -83,6 +88,9 @@ function createOutput(context: QuickJSContext, maxChars: number) {
   return { all: () => lines }
 }
 
+/** What stands for a value that holds itself. */
+const UNWRITABLE = '"[a value that JSON cannot say]"'
+
 /** Taken before the code runs, which may put others in their places. */
 function createToJson(context: QuickJSContext, scope: Scope) {
   const made = scope.manage(
@@ -95,7 +103,7 @@ function createToJson(context: QuickJSContext, scope: Scope) {
   return (handle: QuickJSHandle): string | null => {
     const result = context.callFunction(made, context.undefined, handle)
     const said = scope.manage(result.error ?? result.value)
-    if (result.error) return null
+    if (result.error) return UNWRITABLE
     const json: unknown = context.dump(said)
     return typeof json === 'string' ? json : null
   }
