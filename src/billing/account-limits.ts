@@ -25,7 +25,7 @@ export function createAccountLimits({ dialect, clock }: { dialect: Dialect; cloc
   const cache = createReadCache<OwnerScope, AccountLimits>({ max: MAX_REMEMBERED, maxAgeMs: freshFor(dialect), clock })
   const changing = new Map<OwnerScope, number>()
 
-  return { of, changeFor }
+  return { of, changeFor, forget: (owner: OwnerScope): void => cache.forget(owner) }
 
   /** At once when remembered. An owner who has set nothing has the defaults. */
   function of(reader: Reader, owner: OwnerScope): AccountLimits | Promise<AccountLimits> {

@@ -1,6 +1,6 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import { command, query } from '../kernel/store'
+import { command, counted, query } from '../kernel/store'
 import { billingLimits, type LimitsRow, wallets } from './table'
 
 export const limitsOf = query<{ owner: OwnerScope }>()((db, p) => {
@@ -32,6 +32,15 @@ export const saveLimits = command<LimitsRow>()((tx, p) => {
       updated_at: p.updated_at,
     })
     .onConflictDoUpdate({ target: t.owner, set })
+})
+
+/** Ends automatic top-up where it is on. */
+export const stopTopUp = counted<{ owner: OwnerScope }>()((tx, p) => {
+  const t = tx.of(billingLimits)
+  return tx
+    .update(t)
+    .set({ top_up_enabled: false })
+    .where(and(eq(t.owner, p.owner), eq(t.top_up_enabled, true)))
 })
 
 /** Says in the wallet whether its owner has caps. On Postgres this also makes every charge of the owner wait. */

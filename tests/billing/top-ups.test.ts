@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { dispute, session } from '../support/stripe'
 import type { Person } from '../support/world'
 import { createPaymentWorld, ownerOf } from './payment-world'
 
@@ -113,6 +114,17 @@ describe('automatic top-up', () => {
       ).size,
     ).toBe(1)
     expect(await centsOf(ada)).toBe(250)
+  })
+
+  test('ends with a dispute: whoever disputes a payment is not charged again unasked', async () => {
+    const ada = await customer(400)
+    const { checkout_id } = await checkout(ada)
+    await world.tell('checkout.session.completed', session(checkout_id, 500))
+    await ada.send('PATCH', 'billing/limits', { auto_top_up: { ...auto.auto_top_up, threshold_cents: 600 } })
+    await world.tell('charge.dispute.created', dispute(checkout_id, 500, 'needs_response'))
+    expect(await limitsOf(ada)).toMatchObject({ enabled: false, threshold_cents: 600, last: null })
+    await spend(ada, 150)
+    expect(await moneyDesk.topUps.runDue()).toBe(0)
   })
 
   test.each([

@@ -56,7 +56,7 @@ export function createBillingDesk({ settings, origin, masterKey, limits, watch, 
     limits: createLimits({ store, clock, audit, orgs, limits, watch, canCharge: driver.charge !== null }),
     payments: {
       ...createPayments({ store, clock, audit, orgs, driver, pages, returnUrl }),
-      receive: createIntake({ store, audit, driver, ledger }),
+      receive: createIntake({ store, audit, driver, ledger, limits }),
     },
     desk: createDesk({ store, orgs, billing, byHand, pages }),
     byHand,

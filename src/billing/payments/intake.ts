@@ -1,5 +1,7 @@
 import type { AuditLog } from '../../audit'
 import type { Store, Tx } from '../../kernel/store'
+import type { AccountLimitsOf } from '../account-limits'
+import { stopTopUp } from '../limits-repository'
 import type { PaymentDriver, PaymentEvent, PaymentFact } from './driver'
 import { unsignedEvent } from './errors'
 import type { Cause, PurchaseLedger } from './ledger'
@@ -7,7 +9,7 @@ import { insertPaymentEvent, lockPurchase, purchaseByPayment, savePurchase } fro
 import { PurchaseId } from './schema'
 import type { PurchaseRow } from './table'
 
-type Deps = { store: Store; audit: AuditLog; driver: PaymentDriver; ledger: PurchaseLedger }
+type Deps = { store: Store; audit: AuditLog; driver: PaymentDriver; ledger: PurchaseLedger; limits: AccountLimitsOf }
 
 type OfPayment = Extract<PaymentFact, { about: 'payment' }>
 type OfMoneyBack = Extract<PaymentFact, { about: 'refund' | 'dispute' }>
@@ -15,7 +17,7 @@ type OfMoneyBack = Extract<PaymentFact, { about: 'refund' | 'dispute' }>
 export type Receive = ReturnType<typeof createIntake>
 
 /** Takes in what the processor says: each event once, in any order (G10). */
-export function createIntake({ store, audit, driver, ledger }: Deps) {
+export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
   /**
    * Throws 400 `validation_error` when the signature does not fit the bytes. An event about something that
    * was not bought here is taken in and means nothing, or the processor would send it for days.
@@ -59,7 +61,21 @@ export function createIntake({ store, audit, driver, ledger }: Deps) {
     if (event.at < at || (event.at === at && event.cents <= cents)) return
     const known = { ...row, [`${name}_cents`]: event.cents, [`${name}_at`]: event.at }
     await savePurchase(tx, known)
+    if (event.about === 'dispute' && event.cents > 0) await stopCharging(tx, row, cause)
     await ledger.align(tx, known, cause)
+  }
+
+  /** Whoever disputes a payment is not charged again unasked. */
+  async function stopCharging(tx: Tx, { owner, user_id: userId }: PurchaseRow, { requestId }: Cause): Promise<void> {
+    if (!(await stopTopUp(tx, { owner }))) return
+    // Now, for what this unit takes out of the wallet next, and again once readers outside can see it.
+    limits.forget(owner)
+    tx.afterCommit(() => limits.forget(owner))
+    await audit.recordUnattended(
+      tx,
+      { scope: owner, requestId, userId },
+      { action: 'billing.limits_updated', entityType: 'billing', entityId: null, input: { fields: ['auto_top_up'] } },
+    )
   }
 }
 
