@@ -38,5 +38,6 @@ export const keySecrets = keys.keySecrets.postgres
 export const limitIncreases = limits.limitIncreases.postgres
 export const sessions = auth.sessions.postgres
 export const conversations = talk.conversations.postgres
+export const memories = talk.memories.postgres
 export const messages = talk.messages.postgres
 export const operatorKeys = operators.operatorKeys.postgres

@@ -172,6 +172,15 @@ CREATE TABLE `members` (
 );
 --> statement-breakpoint
 CREATE INDEX `members_by_user` ON `members` (`user_id`);--> statement-breakpoint
+CREATE TABLE `memories` (
+	`id` text PRIMARY KEY NOT NULL,
+	`user_id` text NOT NULL,
+	`content` text NOT NULL,
+	`source` text NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `memories_by_user` ON `memories` (`user_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE TABLE `messages` (
 	`id` text PRIMARY KEY NOT NULL,
 	`conversation_id` text NOT NULL,

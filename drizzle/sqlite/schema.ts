@@ -38,5 +38,6 @@ export const keySecrets = keys.keySecrets.sqlite
 export const limitIncreases = limits.limitIncreases.sqlite
 export const sessions = auth.sessions.sqlite
 export const conversations = talk.conversations.sqlite
+export const memories = talk.memories.sqlite
 export const messages = talk.messages.sqlite
 export const operatorKeys = operators.operatorKeys.sqlite

@@ -28,7 +28,7 @@ import {
 import { createChat } from '../chat'
 import { createClassifier } from '../classifier'
 import { createCompletions, ttlBy } from '../completions'
-import { createConversations } from '../conversations'
+import { createConversations, createMemory, saveMemory } from '../conversations'
 import { createEngines } from '../engines'
 import { createEventBus } from '../events'
 import { createHealth } from '../health'
@@ -159,6 +159,8 @@ export function buildContainer({
     onFault: (tool, error) => log.error({ tool, ...errorFields(error) }, 'tool failed'),
   })
   const conversations = createConversations({ store, audit, clock })
+  const memory = createMemory({ store, audit, clock })
+  tools.register(saveMemory(memory))
   const agent = createAgent({ engines, tools, clock })
   const completions = createCompletions({
     ...{ store, clock, audit, usage, events, settings, limiter, billing, prices, engines, classifier, conversations },
@@ -166,6 +168,7 @@ export function buildContainer({
       brandSoulOf: keys.brandSoulOf,
       agent,
       tools,
+      memory,
       outbound,
       cacheEnabled: config.cacheEnabled,
       ttlS: ttlBy(config),
@@ -212,7 +215,7 @@ export function buildContainer({
       agent,
       completions,
     },
-    ...{ tools, chat, health, startLoops },
+    ...{ tools, memory, chat, health, startLoops },
   }
 }
 

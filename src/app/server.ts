@@ -4,7 +4,7 @@ import { authRoutes } from '../auth/routes'
 import { billingPageRoutes, billingRoutes } from '../billing/routes'
 import { chatRoutes } from '../chat/routes'
 import { completionRoutes } from '../completions/routes'
-import { conversationRoutes } from '../conversations/routes'
+import { conversationRoutes, memoryRoutes } from '../conversations/routes'
 import { engineRoutes } from '../engines/routes'
 import { healthRoutes } from '../health/routes'
 import { createAccessLog } from '../http/access-log'
@@ -89,6 +89,7 @@ export function createServer({ config, container, metrics }: Deps) {
         .use(completionRoutes(container.completions, streams, guard))
         .use(chatRoutes(container.chat, streams, guard))
         .use(conversationRoutes(container.conversations, guard))
+        .use(memoryRoutes(container.memory, guard))
         .use(usageRoutes(container, download, guard))
         .use(auditRoutes(container, download, guard)),
     )

@@ -19,7 +19,7 @@ export type Ask = {
   /** False when the mode is `auto` or came from nowhere: then the classifier decides. */
   engine: string | null
   overrides: Readonly<Record<string, string>>
-  voice: Omit<Voice, 'mode' | 'soul'>
+  voice: Omit<Voice, 'mode' | 'soul' | 'memories'>
   /** Whether the key's brand soul, if it has one, may speak. */
   usesSoul: boolean
   /** Turns supplied with the request; they follow what is stored. */
@@ -119,12 +119,16 @@ function cacheRule(order: CompletionOrder, mode: Mode, fresh: boolean): Ask['cac
  * The cache key: everything that shapes the answer and nothing that does not (metadata, stream, format
  * stay out). Scoped to the user, or to the key when it is an org's (contract 22.1).
  */
-export function cacheKeyOf(call: Call, ask: Ask, soul: BrandSoul | null): string {
+export function cacheKeyOf(
+  call: Call,
+  ask: Ask,
+  known: { soul: BrandSoul | null; memories: readonly string[] },
+): string {
   const scope = call.caller.orgId ? keyIdOf(call.caller) : call.caller.userId
   const { prompt, mode, overrides, voice, context, attachments, temperature, skills, shape } = ask
   return sha256Hex(
     JSON.stringify([
-      ...[scope, prompt, mode, overrides, voice, soul, context, attachments, temperature ?? null, skills, shape],
+      ...[scope, prompt, mode, overrides, voice, known, context, attachments, temperature ?? null, skills, shape],
     ]),
   )
 }

@@ -23,6 +23,8 @@ export type Opened = {
   readonly cacheKey: string | null
   /** The brand soul this answer follows. */
   readonly soul: BrandSoul | null
+  /** What the user had remembered and this prompt is about, best first. */
+  readonly memories: readonly string[]
   readonly deadline: Deadline
 }
 

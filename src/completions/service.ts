@@ -2,7 +2,7 @@ import type { Agent } from '../agent'
 import type { AuditLog } from '../audit'
 import type { Billing, Prices } from '../billing'
 import type { Classifier } from '../classifier'
-import type { ConversationService } from '../conversations'
+import type { ConversationService, MemoryService } from '../conversations'
 import type { EngineService } from '../engines'
 import type { EventBus } from '../events'
 import type { Call } from '../kernel/caller'
@@ -46,6 +46,7 @@ type Deps = {
   conversations: ConversationService
   agent: Agent
   tools: Tools
+  memory: MemoryService
   outbound: Outbound
   cacheEnabled: boolean
   /** Aborts, with its reason, what still streams when the server's grace is nearly over. */

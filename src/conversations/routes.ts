@@ -1,14 +1,18 @@
 import { Elysia } from 'elysia'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
-import { pageFields } from '../kernel/page'
+import { PageQuery, pageFields } from '../kernel/page'
 import { checked, checkedQuery, t } from '../kernel/schema'
+import type { MemoryService } from './memory/service'
 import {
   ConversationPage,
   ConversationQuery,
   ConversationReply,
   ConversationSummaryReply,
   Deleted,
+  MemoryPage,
+  MemoryReply,
+  NewMemory,
   RenameConversation,
 } from './schema'
 import type { ConversationService } from './service'
@@ -61,5 +65,43 @@ export const conversationRoutes = (conversations: ConversationService, guard: Gu
         params: ById,
         response: { 200: answer(Deleted), ...errors(401, 403, 404, 429) },
         detail: { summary: 'Delete a conversation and its messages' },
+      },
+    )
+
+/** `/memory`: what a user wants remembered (contract 17). */
+export const memoryRoutes = (memory: MemoryService, guard: Guard) =>
+  new Elysia({ prefix: '/memory', tags: ['Memory'] })
+    .use(guard)
+    .get(
+      '',
+      async (context) => {
+        const page = await memory.list(toCall(context), context.query)
+        return { memories: page.items, ...pageFields(page) }
+      },
+      {
+        scope: 'completions',
+        query: checkedQuery(PageQuery),
+        response: { 200: answer(MemoryPage), ...errors(400, 401, 403, 429) },
+        detail: { summary: 'List what is remembered of you, newest first' },
+      },
+    )
+    .post('', async (context) => context.status(201, await memory.add(toCall(context), context.body, 'api')), {
+      scope: 'completions',
+      idempotent: true,
+      body: checked(NewMemory),
+      response: { 201: answer(MemoryReply), ...errors(400, 401, 403, 409, 413, 415, 429) },
+      detail: { summary: 'Have something remembered for later answers' },
+    })
+    .delete(
+      '/:id',
+      async (context) => {
+        await memory.remove(toCall(context), context.params.id)
+        return { deleted: true as const }
+      },
+      {
+        scope: 'completions',
+        params: ById,
+        response: { 200: answer(Deleted), ...errors(401, 403, 404, 429) },
+        detail: { summary: 'Forget one thing' },
       },
     )

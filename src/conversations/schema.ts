@@ -60,6 +60,25 @@ export type ConversationQuery = Static<typeof ConversationQuery>
 export const RenameConversation = t.Object({ title: t.String({ minLength: 1, maxLength: 200 }) })
 export type RenameConversation = Static<typeof RenameConversation>
 
+export const MemoryId = defineId('memory')
+export type MemoryId = Id<'memory'>
+
+/** Who had it remembered: a call of the API, or an engine through `save_memory`. */
+export const MEMORY_SOURCES = ['api', 'assistant'] as const
+export type MemorySource = (typeof MEMORY_SOURCES)[number]
+
+export const Memory = t.Object(
+  { id: MemoryId.schema, content: t.String(), source: oneOf(MEMORY_SOURCES), createdAt: Timestamp },
+  { $id: 'Memory' },
+)
+export type Memory = Static<typeof Memory>
+
+export const MemoryPage = pageOf('memories', Memory)
+export const MemoryReply = t.Object({ memory: Memory })
+export const MAX_MEMORY_CHARS = 1_000
+export const NewMemory = t.Object({ content: t.String({ minLength: 1, maxLength: MAX_MEMORY_CHARS }) })
+export type NewMemory = Static<typeof NewMemory>
+
 /** What the pipeline stores of one turn: the prompt, and the answer with how it came about. */
 export type Turn = {
   prompt: string

@@ -1,6 +1,6 @@
 import type { UserId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
-import type { ConversationId, MessageId, Role } from './schema'
+import type { ConversationId, MemoryId, MemorySource, MessageId, Role } from './schema'
 
 export const conversations = defineTable((k) =>
   k.table(
@@ -47,3 +47,19 @@ export const messages = defineTable((k) =>
   ),
 )
 export type MessageRow = Row<typeof messages>
+
+/** What a user wants remembered, whichever channel it came from (contract 22.6). */
+export const memories = defineTable((k) =>
+  k.table(
+    'memories',
+    {
+      id: k.text('id').$type<MemoryId>().primaryKey(),
+      user_id: k.text('user_id').$type<UserId>().notNull(),
+      content: k.text('content').notNull(),
+      source: k.text('source').$type<MemorySource>().notNull(),
+      created_at: k.ms('created_at').notNull(),
+    },
+    (t) => [k.index('memories_by_user').on(t.user_id, t.created_at, t.id)],
+  ),
+)
+export type MemoryRow = Row<typeof memories>

@@ -5,6 +5,7 @@ const TAGS: Record<string, string> = {
   Models: 'The engines and the modes they serve.',
   Tools: 'What engines may use while they answer you.',
   Conversations: 'Turns kept for you, and continued by id.',
+  Memory: 'What you want remembered in later answers.',
   'API keys': 'Keys, their scopes, limits and caps.',
   Organizations: 'Teams: who belongs to them, and as what.',
   Settings: 'Your preferences.',

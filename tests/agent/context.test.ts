@@ -9,6 +9,7 @@ const voice = (overrides: Partial<Voice> = {}): Voice => ({
   branding: true,
   componentLibrary: 'svc',
   soul: null,
+  memories: [],
   ...overrides,
 })
 const traits = (changes: Record<string, number>) => ({ traits: changes, uncensored_mode: false })

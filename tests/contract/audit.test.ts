@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createWorld } from '../support/world'
+import { createWorld, type Person } from '../support/world'
 import { routesOf, withId } from './matrix'
 
 const world = await createWorld({ config: { signup: 'open' } })
@@ -16,6 +16,8 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
   },
   'PATCH /conversations/{id}': { action: 'conversation.updated', entityType: 'conversation', body: { title: CANARY } },
   'DELETE /conversations/{id}': { action: 'conversation.deleted', entityType: 'conversation' },
+  'POST /memory': { action: 'memory.created', entityType: 'memory', body: { content: CANARY } },
+  'DELETE /memory/{id}': { action: 'memory.deleted', entityType: 'memory' },
   'POST /keys': { action: 'key.created', entityType: 'api_key', body: { name: CANARY } },
   'PUT /keys/{id}': { action: 'key.updated', entityType: 'api_key', body: { name: CANARY } },
   'PATCH /keys/{id}': { action: 'key.updated', entityType: 'api_key', body: { name: CANARY } },
@@ -40,6 +42,12 @@ const OF_ORGS = /^[A-Z]+ \/(orgs|invitations)(\/|$)/
 
 const changing = routes.filter(({ method }) => method !== 'GET').map(({ name }) => name)
 
+async function idFor(path: string, ada: Person): Promise<string> {
+  if (path.startsWith('/keys')) return (await ada.send('POST', 'keys', { name: 'one' })).body.id
+  if (path.startsWith('/memory')) return (await ada.send('POST', 'memory', { content: 'one' })).body.memory.id
+  return (await ada.send('POST', 'completions', { prompt: 'one' })).body.conversation_id
+}
+
 describe('every action leaves one row (contract 19)', () => {
   test('none is forgotten here', () => {
     expect(changing.filter((name) => !ACTIONS[name] && !ELSEWHERE.includes(name) && !OF_ORGS.test(name))).toEqual([])
@@ -48,9 +56,7 @@ describe('every action leaves one row (contract 19)', () => {
   test.each(Object.entries(ACTIONS))('%s', async (name, { action, entityType, body }) => {
     const ada = await world.person()
     const [method, path] = name.split(' ') as [string, string]
-    const id = path.startsWith('/keys')
-      ? (await ada.send('POST', 'keys', { name: 'one' })).body.id
-      : (await ada.send('POST', 'completions', { prompt: 'one' })).body.conversation_id
+    const id = await idFor(path, ada)
     const reply = await ada.send(method, withId(path, id), body)
     expect(reply.status).toBeLessThan(300)
     const requestId = reply.headers.get('x-request-id')
@@ -60,15 +66,20 @@ describe('every action leaves one row (contract 19)', () => {
     expect(text).not.toContain('canary')
   })
 
-  test.each(['GET /models', 'GET /conversations', 'GET /keys', 'GET /audit', 'GET /usage', 'GET /rate-limits', 'GET /health'])(
-    'a plain read leaves none: %s',
-    async (name) => {
-      const ada = await world.person()
-      const before = (await ada.send('GET', 'audit')).body.length
-      await ada.send('GET', name.slice('GET /'.length))
-      expect((await ada.send('GET', 'audit')).body).toHaveLength(before)
-    },
-  )
+  test.each([
+    'GET /models',
+    'GET /conversations',
+    'GET /keys',
+    'GET /audit',
+    'GET /usage',
+    'GET /rate-limits',
+    'GET /health',
+  ])('a plain read leaves none: %s', async (name) => {
+    const ada = await world.person()
+    const before = (await ada.send('GET', 'audit')).body.length
+    await ada.send('GET', name.slice('GET /'.length))
+    expect((await ada.send('GET', 'audit')).body).toHaveLength(before)
+  })
 
   test('a session signs in and out on the record, and calls as its user', async () => {
     const person = { email: 'sam@example.com', password: 'correct horse battery staple' }

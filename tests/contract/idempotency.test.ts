@@ -20,6 +20,7 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
   'POST /chat/completions': async () => ['chat/completions', { messages: [{ role: 'user', content: 'Once' }] }],
   'POST /keys': async () => ['keys', { name: 'once' }],
   'POST /keys/{id}/rotate': async (by) => [`keys/${(await by.send('POST', 'keys', {})).body.id}/rotate`, {}],
+  'POST /memory': async () => ['memory', { content: 'Once' }],
   'POST /orgs': async () => ['orgs', { name: 'Once' }],
   'POST /orgs/{id}/activate': async (by) => [`orgs/${await orgOf(by)}/activate`],
   'POST /orgs/{id}/invitations': async (by) => [

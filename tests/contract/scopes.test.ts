@@ -55,6 +55,9 @@ const GOLDEN: Record<string, Scope | null> = {
   'GET /conversations/{id}': 'completions',
   'PATCH /conversations/{id}': 'completions',
   'DELETE /conversations/{id}': 'completions',
+  'GET /memory': 'completions',
+  'POST /memory': 'completions',
+  'DELETE /memory/{id}': 'completions',
 }
 
 const closed = routes.filter(({ isOpen }) => !isOpen)

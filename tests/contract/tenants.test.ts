@@ -16,6 +16,7 @@ const OWNED: Record<string, () => Promise<string>> = {
     const org = (await owner.send('POST', 'orgs', { name: 'inviting' })).body.id
     return (await issueInvitation(world, org, await emailOf(world, await world.person()))).token
   },
+  memory: async () => (await owner.send('POST', 'memory', { content: randomUUID() })).body.memory.id,
   conversations: async () => (await owner.send('POST', 'completions', { prompt: randomUUID() })).body.conversation_id,
 }
 /** Kinds that everyone may see, and those that a reviewer decides on: everyone else is 403 whatever the id. */
@@ -84,7 +85,15 @@ describe('what belongs to someone else (I22)', () => {
     const key = await OWNED.keys!()
     const conversation = await OWNED.conversations!()
     const org = await OWNED.orgs!()
-    for (const path of ['orgs', 'auth/me', 'keys', 'conversations', 'audit', 'audit?entity_type=completion', 'usage/export']) {
+    for (const path of [
+      'orgs',
+      'auth/me',
+      'keys',
+      'conversations',
+      'audit',
+      'audit?entity_type=completion',
+      'usage/export',
+    ]) {
       const { text } = await stranger.send('GET', path)
       expect(text).not.toContain(key)
       expect(text).not.toContain(conversation)

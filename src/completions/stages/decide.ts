@@ -1,4 +1,4 @@
-import { assembleSystem } from '../../agent'
+import { assembleSystem, fitHistory } from '../../agent'
 import type { Classifier } from '../../classifier'
 import type { EngineService } from '../../engines'
 import type { Outbound } from '../../kernel/outbound'
@@ -11,6 +11,9 @@ import type { Routing } from '../schema'
 import { loadImages } from './images'
 
 type Deps = { classifier: Classifier; engines: EngineService; tools: Tools; outbound: Outbound }
+
+/** Of the window, what a conversation may fill before its older turns are summed up (contract 22.6). */
+const HISTORY_SHARE = 0.6
 
 const SEES_IMAGES = new Set(['vision', 'data_extraction', 'domain_analysis'])
 
@@ -28,15 +31,18 @@ export function createDecide({ classifier, engines, tools, outbound }: Deps) {
     const engineId = engines.canonical(
       ask.engine ?? ask.overrides[resolvedMode] ?? ask.overrides[work] ?? engines.forMode(work),
     )
-    const system = assembleSystem({ ...ask.voice, soul: run.soul, mode: work })
-    const sees = SEES_IMAGES.has(work)
+    const system = assembleSystem({ ...ask.voice, soul: run.soul, memories: run.memories, mode: work })
     const toolset = toolsFor(run, work, tools)
-    const promptTokens = countPrompt(run, system, toolset, engines)
+    const fixed = countFixed(run, system, toolset, engines)
     const window = engines.window(engineId)
+    const history = fitHistory(run.history, window * HISTORY_SHARE - fixed, engines.countPrompt)
+    const sees = SEES_IMAGES.has(work)
+    const promptTokens = fixed + engines.countPrompt(history)
     // An engine without a window is one that nobody connected; asking it says so (503).
     if (window > 0 && promptTokens > window) throw promptTooLong(promptTokens, window)
     return {
       ...run,
+      history,
       resolvedMode,
       engineId,
       model: engines.describe(engineId),
@@ -78,10 +84,10 @@ const approvedIn = (metadata: Record<string, unknown> | null): string[] => {
   return Array.isArray(named) ? named.filter((name) => typeof name === 'string') : []
 }
 
-function countPrompt({ ask, history }: Opened, system: string | null, toolset: Toolset | null, engines: EngineService) {
+/** Tokens of all that is not history. */
+function countFixed({ ask }: Opened, system: string | null, toolset: Toolset | null, engines: EngineService): number {
   const offered = toolset?.definitions ?? ask.functions?.tools
   return (
-    engines.countPrompt(history) +
     engines.countPrompt(ask.after) +
     engines.countTokens(ask.prompt) +
     (system ? engines.countTokens(system) : 0) +

@@ -1,4 +1,4 @@
-import type { ConversationService } from '../../conversations'
+import type { ConversationService, MemoryService } from '../../conversations'
 import type { EngineService } from '../../engines'
 import type { Call, TenantCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
@@ -9,6 +9,7 @@ import type { BrandSoul } from '../../keys/schema'
 import type { Tools } from '../../tools'
 import { type Ask, cacheKeyOf } from '../ask'
 import { startDeadline } from '../deadline'
+import { isStealth } from '../rules'
 import type { Opened } from '../run'
 import { CompletionId } from '../schema'
 
@@ -17,12 +18,14 @@ type Deps = {
   clock: Clock
   brandSoulOf(reader: Reader, keyId: KeyId): Promise<BrandSoul | null>
   conversations: ConversationService
+  memory: MemoryService
   engines: EngineService
   tools: Tools
   cacheEnabled: boolean
   stopping: AbortSignal
 }
 
+const NOTHING: readonly string[] = []
 const PLAIN_TIMEOUT_MS = 120_000
 const STREAM_TIMEOUT_MS = 600_000
 
@@ -30,13 +33,16 @@ const STREAM_TIMEOUT_MS = 600_000
  * Reads what the request builds on and starts its clock. Throws 400 on modes and engines nobody knows, 404
  * `not_found` on a foreign conversation.
  */
-export function createOpen({ store, clock, conversations, engines, tools, brandSoulOf, cacheEnabled, stopping }: Deps) {
+export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: Deps) {
+  const { conversations, memory, engines, tools, brandSoulOf } = rooms
+
   return async function open(call: Call, ask: Ask, stream: boolean): Promise<Opened> {
     assertEngines(ask, engines)
     if (ask.tools.length) tools.assertInline(ask.tools)
     const attached = typeof ask.conversation === 'object' ? ask.conversation.attach : null
     const stored = attached === null ? null : await conversations.history(call.caller.userId, attached)
     const soul = ask.usesSoul ? await soulOf(call.caller) : null
+    const memories = await remembered(call.caller, ask)
     return {
       id: CompletionId.create(),
       call,
@@ -45,12 +51,18 @@ export function createOpen({ store, clock, conversations, engines, tools, brandS
       startedAt: clock.monotonic(),
       history: [...(stored?.turns ?? []), ...ask.context],
       attached: stored?.id ?? null,
-      cacheKey: cacheEnabled && ask.cache !== 'off' ? cacheKeyOf(call, ask, soul) : null,
+      cacheKey: cacheEnabled && ask.cache !== 'off' ? cacheKeyOf(call, ask, { soul, memories }) : null,
       soul,
+      memories,
       deadline: stream
         ? startDeadline(clock, [call.signal, stopping], STREAM_TIMEOUT_MS)
         : startDeadline(clock, [call.signal], PLAIN_TIMEOUT_MS),
     }
+  }
+
+  /** Raw output is shaped by nothing but its prompt, and stealth neither keeps nor recalls (contract 2.1). */
+  function remembered(caller: TenantCaller, { prompt, voice, mode }: Ask) {
+    return voice.persona === 'none' || isStealth(mode) ? NOTHING : memory.recall(caller, prompt)
   }
 
   /** Asked only of keys that have one, so that every other call is spared the question. */

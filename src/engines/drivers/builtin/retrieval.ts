@@ -1,5 +1,5 @@
+import { contentWords, sentencesOf } from '../../../kernel/words'
 import type { Question, Skill } from './question'
-import { contentWords, sentencesOf } from './words'
 
 type Passage = { text: string; from: string }
 

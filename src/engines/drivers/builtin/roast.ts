@@ -1,5 +1,6 @@
+import { sentencesOf } from '../../../kernel/words'
 import type { Skill } from './question'
-import { plural, sentencesOf } from './words'
+import { plural } from './words'
 
 type Jab = (text: string) => string | null
 

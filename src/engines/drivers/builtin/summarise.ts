@@ -1,5 +1,6 @@
+import { centralSentences, sentencesOf } from '../../../kernel/words'
 import type { Skill } from './question'
-import { contentWords, readNumber, sentencesOf } from './words'
+import { readNumber } from './words'
 
 const ASKED =
   /\b(?:summari[sz]e|summary|tl;?dr|shorten|condense|key (?:points?|sentences?)|main (?:points?|ideas?)|gist)\b/i
@@ -19,21 +20,4 @@ function wanted(task: string, available: number): number {
   const asked = /\b(\w+)\s+(?:bullet\s+)?(?:sentences?|points?|lines?|bullets?)\b/i.exec(task)
   const count = asked ? readNumber(asked[1]!) : null
   return Math.min(Math.max(count ?? DEFAULT_SENTENCES, 1), available)
-}
-
-/** Sentences whose words recur most through the text; earlier ones win a tie. */
-export function centralSentences(sentences: readonly string[], count: number): string[] {
-  const frequency = new Map<string, number>()
-  for (const word of sentences.flatMap(contentWords)) frequency.set(word, (frequency.get(word) ?? 0) + 1)
-  const score = (sentence: string): number => {
-    const words = new Set(contentWords(sentence))
-    const sum = [...words].reduce((total, word) => total + (frequency.get(word) ?? 0) - 1, 0)
-    return sum / Math.sqrt(words.size + 4)
-  }
-  return sentences
-    .map((sentence, at) => ({ sentence, at, score: score(sentence) }))
-    .sort((a, b) => b.score - a.score || a.at - b.at)
-    .slice(0, count)
-    .sort((a, b) => a.at - b.at)
-    .map(({ sentence }) => sentence)
 }

@@ -1,25 +1,4 @@
-/** Small language tools the skills share: sentences, content words, numbers in words. */
-
-/** Sentences of a text, in order, each trimmed; lines that are no sentences count as ones. */
-export const sentencesOf = (text: string): string[] =>
-  text
-    .split(/(?<=[.!?。！？])\s+|\n+/)
-    .map((sentence) => sentence.trim())
-    .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
-
-const STOP = new Set(
-  `a about above after again all also am an and any are as at be because been before being below between both but by can
-   could did do does doing down during each few for from further had has have having he her here hers him his how i if in
-   into is it its just me more most my no nor not now of off on once only or other our out over own please same she should
-   so some such tell than that the their them then there these they this those through to too under until up us very was
-   we were what when where which while who whom why will with would you your yours`.split(/\s+/),
-)
-
-/** Lower-case words that carry meaning, crudely cut to their stem so that `orders` finds `order`. */
-export const contentWords = (text: string): string[] =>
-  (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !STOP.has(word)).map(stem)
-
-const stem = (word: string): string => (word.length > 4 ? word.replace(/(?:ies|es|s|ed|ing)$/, '') : word)
+/** Small language tools the skills share: numbers in words, numbers as people write them. */
 
 const SMALL =
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(

@@ -1,0 +1,46 @@
+import { and, count, desc, eq, lt, or } from 'drizzle-orm'
+import type { UserId } from '../../kernel/ids'
+import type { Mark } from '../../kernel/page'
+import { command, query, type Reader, type Tx } from '../../kernel/store'
+import type { MemoryId } from '../schema'
+import { type MemoryRow, memories } from '../table'
+
+export const insertMemory = command<MemoryRow>()((tx, p) =>
+  tx
+    .insert(tx.of(memories))
+    .values({ id: p.id, user_id: p.user_id, content: p.content, source: p.source, created_at: p.created_at }),
+)
+
+export const countMemories = query<{ user_id: UserId }>()((db, p) => {
+  const t = db.of(memories)
+  return db.select({ count: count() }).from(t).where(eq(t.user_id, p.user_id))
+})
+
+/** Everything of one user, for the index that finds what is relevant; bounded by the limit on writing. */
+export const allMemories = query<{ user_id: UserId }>()((db, p) => {
+  const t = db.of(memories)
+  return db.select({ id: t.id, content: t.content }).from(t).where(eq(t.user_id, p.user_id))
+})
+
+/** Newest first. */
+export function listMemories(db: Reader, userId: UserId, before: Mark | null, limit: number): Promise<MemoryRow[]> {
+  const t = db.of(memories)
+  const older = before
+    ? or(lt(t.created_at, before.at), and(eq(t.created_at, before.at), lt(t.id, before.id as MemoryId)))
+    : undefined
+  const rows = db
+    .select()
+    .from(t)
+    .where(and(eq(t.user_id, userId), older))
+  return rows.orderBy(desc(t.created_at), desc(t.id)).limit(limit) as Promise<MemoryRow[]>
+}
+
+/** Whether there was one to remove. */
+export async function removeMemory(tx: Tx, userId: UserId, id: MemoryId): Promise<boolean> {
+  const t = tx.of(memories)
+  const gone = await tx
+    .delete(t)
+    .where(and(eq(t.id, id), eq(t.user_id, userId)))
+    .returning({ id: t.id })
+  return gone.length > 0
+}
