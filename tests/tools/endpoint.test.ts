@@ -118,6 +118,19 @@ describe('a tool with an endpoint', () => {
     expect(seen).toHaveLength(1)
   })
 
+  test.each(['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1'])(
+    'whose name leads to %s is not called (J11)',
+    async (address) => {
+      const family = address.includes(':') ? 6 : 4
+      const strict = openTools({ outbound: createOutbound({ resolve: async () => [{ address, family }] }) })
+      const endpoint = { url: `http://tools.example:${server.port}/weather` }
+      const toolset = strict.assemble(wanted({ inline: inline(endpoint) }))
+      const outcome = await strict.run(toolset, asked('weather'), contextOf())
+      expect(outcome.text).toContain('its name leads to a private address')
+      expect(seen).toEqual([])
+    },
+  )
+
   test('that answers nothing has nothing to say', async () => {
     expect(await calling({ url: `${here}/empty` })).toMatchObject({ status: 'success', result: null })
   })
