@@ -13,7 +13,8 @@ type Deps = { config: Config; container: Container; metrics: Metrics; place: Pla
 
 /** The operator plane: verbs over the same rooms, behind a socket that only this user can open (design 7). */
 export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
-  const { store, audit, clock, log, orgs, keys, increases, limiter, tiers, billing, moneyDesk, engines, health } = container
+  const { store, audit, clock, log, orgs, keys, increases, limiter, tiers, billing, moneyDesk, engines, health } =
+    container
   const startedAt = clock.now()
   const { dataDir } = config
   const target = place.dialect === 'postgres' ? place.url : ''
@@ -43,8 +44,8 @@ export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
       { check: 'ledger and holds', violations: billing.verify },
       { check: 'audit chain', violations: audit.verify },
       { check: 'audit checkpoints', violations: container.checkpoints.verify },
-      { check: 'conversations', violations: container.conversations.verify },
       { check: 'organizations', violations: orgs.verify },
+      { check: 'conversations', violations: container.conversations.verify },
       { check: 'idempotency keys', violations: container.idempotency.verify },
     ],
     backup: createBackup({
