@@ -2,7 +2,7 @@ import type { EngineService, Message, RunRequest, ToolCall } from '../engines'
 import type { Clock } from '../kernel/clock'
 import type { Tools } from '../tools'
 import { observe } from './observe'
-import { openingMessages, toRequest } from './request'
+import { openingMessages, sayLast, toRequest } from './request'
 import type { Acting, Step, Task, Thought } from './schema'
 import { createTally } from './tally'
 import { type Turn, thoughtOf, turnAloud, turnWhole, withOwnIds } from './turn'
@@ -59,7 +59,7 @@ export function createAgent(deps: Deps) {
     for (let iteration = 1; !stopped; iteration++) {
       stopped = await whyStop(task, acting, messages, iteration)
       if (stopped?.tokens === 0) return tally.cutShort(stopped.why, acting.unpaid)
-      if (stopped) messages.push({ role: 'system', content: SYNTHESISE })
+      if (stopped) sayLast(messages, SYNTHESISE)
       const turn = yield* tally.aloud(take(turnRequest(task, acting, messages, stopped)))
       const calls = stopped ? [] : withOwnIds(turn.toolCalls.slice(0, MAX_CALLS_A_TURN))
       if (!calls.length) return tally.end(turn, stopped?.why)

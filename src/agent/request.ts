@@ -24,6 +24,15 @@ export function toRequest(task: Task, messages: Message[]): RunRequest {
   }
 }
 
+/**
+ * Adds a word of ours after what the last tool found. A message of its own would not do: engines differ on
+ * who may speak after a tool.
+ */
+export function sayLast(messages: Message[], words: string): void {
+  const last = messages.at(-1)
+  if (last?.role === 'tool') messages[messages.length - 1] = { ...last, content: `${last.content}\n\n${words}` }
+}
+
 /** Engines refuse a part of no words, so a picture that comes alone goes alone. */
 const withImages = (prompt: string, images: Task['images']): Part[] => [
   ...images.map(({ mimeType, base64 }): Part => ({ type: 'image', mimeType, base64 })),

@@ -8,7 +8,7 @@ import {
   type StatedUsage,
   type ToolCall,
 } from './engine'
-import { countPrompt, cutToWeight, UNITS_PER_TOKEN, weigh } from './tokens'
+import { countPrompt, cutToWeight, UNITS_PER_TOKEN, weigh, weighCalls } from './tokens'
 
 /** Tokens a call is charged for: the upstream's numbers where they can be true, else our own count (G7). */
 export type CheckedUsage = { promptTokens: number; completionTokens: number; stated: boolean }
@@ -20,7 +20,7 @@ export type RunPart =
   | ({ type: 'usage' } & CheckedUsage)
   | { type: 'finish'; reason: FinishReason }
 
-type Limits = Pick<EngineRequest, 'messages' | 'maxOutputTokens'>
+type Limits = Pick<EngineRequest, 'messages' | 'maxOutputTokens' | 'tools'>
 
 /** A longer answer than this is ended as `length`, whatever the upstream goes on saying (P13). */
 const MAX_DURATION_MS = 10 * 60_000
@@ -50,10 +50,12 @@ export function checkUsage(stated: StatedUsage | null, limits: Limits, answerUni
 const isWithin = (value: unknown, low: number, high: number): boolean =>
   Number.isSafeInteger(value) && (value as number) >= low && (value as number) <= high
 
-/** More than any tokenizer makes of this prompt: four a character, and room for pictures and templates. */
-function mostPromptTokens({ messages }: Limits): number {
-  let most = 10_000
-  for (const { content } of messages) {
+/** More than any tokenizer makes of this prompt: four a character, and room for pictures, tools and templates. */
+function mostPromptTokens({ messages, tools }: Limits): number {
+  let most = 10_000 + (tools?.length ? 4 * JSON.stringify(tools).length : 0)
+  for (const message of messages) {
+    const { content } = message
+    if (message.role === 'assistant' && message.toolCalls) most += 4 * JSON.stringify(message.toolCalls).length
     if (typeof content === 'string') most += 4 * content.length + 100
     else for (const part of content) most += part.type === 'text' ? 4 * part.text.length + 100 : 20_000
   }
@@ -77,9 +79,6 @@ export function meterAnswer(
   )
   return { ...answer, text, finish: long ? 'length' : answer.finish, usage }
 }
-
-const weighCalls = (calls: readonly ToolCall[]): number =>
-  calls.reduce((units, call) => units + weigh(call.name) + weigh(call.arguments), 0)
 
 /** How a stream ended: one of the first two, or neither when its reader left; `over` always. */
 export type StreamEnd = {

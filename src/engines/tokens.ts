@@ -1,4 +1,4 @@
-import type { Message } from './engine'
+import type { Message, ToolCall } from './engine'
 
 /**
  * Our own token count: an estimate good to about a fifth, for reservations, for limits, and for charging
@@ -58,12 +58,17 @@ const TOKENS_PER_ANSWER_START = 3
 /** What a picture of usual size costs with most engines. */
 const TOKENS_PER_IMAGE = 800
 
-/** Tokens of a whole prompt: texts, pictures, and what each message costs by itself. */
+/** The weight of calls: their names and arguments. */
+export const weighCalls = (calls: readonly ToolCall[]): number =>
+  calls.reduce((units, call) => units + weigh(call.name) + weigh(call.arguments), 0)
+
+/** Tokens of a whole prompt: texts, calls, pictures, and what each message costs by itself. */
 export function countPrompt(messages: readonly Message[]): number {
   let units = 0
   let tokens = TOKENS_PER_ANSWER_START
   for (const message of messages) {
     tokens += TOKENS_PER_MESSAGE
+    if (message.role === 'assistant' && message.toolCalls) units += weighCalls(message.toolCalls)
     if (typeof message.content === 'string') {
       units += weigh(message.content)
       continue

@@ -124,7 +124,7 @@ describe('think, act, observe', () => {
     const { seen, thought } = await watch(stage(lines).agent.stream(task()))
     expect({ ...thought, ttftMs: null, toolUses: [] } as Thought).toEqual({ ...whole, toolUses: [] })
     expect(seen.map((step) => (step.type === 'text' ? step.text : '')).join('')).toBe(whole.content)
-    expect(seen.map(({ type }) => type).filter((type) => type !== 'text')).toEqual([
+    expect(seen.map(({ type }): string => type).filter((type) => type !== 'text')).toEqual([
       ...['tool-began', 'tool-ended', 'thinking'],
       ...['tool-began', 'tool-ended', 'thinking'],
     ])
@@ -174,6 +174,10 @@ describe('limits', () => {
       const thought = await agent.answer(task({ maxIterations }))
       expect(asked).toHaveLength(maxIterations + 1)
       expect(asked.at(-1)).toMatchObject({ toolChoice: 'none', tools: definitions })
+      expect(asked.at(-1)!.messages.at(-1)).toMatchObject({
+        role: 'tool',
+        content: expect.stringMatching(/^result of find\n\nNo more tools/),
+      })
       expect(asked.slice(0, -1).some(({ toolChoice }) => toolChoice === 'none')).toBe(false)
       expect(thought.content).toEndWith('Found it.')
       expect(thought.warnings.join()).toContain('max_iterations')

@@ -35,7 +35,8 @@ export type Upstream = Awaited<ReturnType<typeof startUpstream>>
 export const UPSTREAM_SECRET = 'acme-vendor internal failure at 10.1.2.3 sk-upstream-secret'
 
 /**
- * A scripted engine on loopback. It answers like a chat-completions server, and misbehaves as the last
+ * A scripted engine on loopback. It answers like a chat-completions server, refuses what real ones refuse (see
+ * `faultOf` of each dialect), and misbehaves as the last
  * user message asks:
  *
  * `[[500]]` `[[429:7]]` any status, with Retry-After · `[[fail:2]]` 503 for the first two calls of this prompt ·
@@ -50,6 +51,7 @@ export const UPSTREAM_SECRET = 'acme-vendor internal failure at 10.1.2.3 sk-upst
 export async function startUpstream(options: UpstreamOptions = {}) {
   const dialect = options.dialect ?? chatDialect
   const calls: UpstreamCall[] = []
+  const faults: string[] = []
   const seen = new Map<string, number>()
   let gate = Promise.withResolvers<void>()
 
@@ -73,7 +75,7 @@ export async function startUpstream(options: UpstreamOptions = {}) {
     const delay = Number(script.get('delay') ?? options.delayMs ?? 0)
     if (delay) await Bun.sleep(delay)
     if (script.has('held')) await released
-    const refusal = refusalOf(script, before)
+    const refusal = refusalOf(script, before) ?? faultOf(body)
     if (refusal) {
       if (refusal.retryAfter) response.setHeader('retry-after', refusal.retryAfter)
       return sendJson(response, refusal.status, {
@@ -82,6 +84,12 @@ export async function startUpstream(options: UpstreamOptions = {}) {
     }
     const scripted = answerOf(script, options.text, dialect.turnOf(body))
     await (call.stream ? playStream : playPlain)({ response, dialect, script, answer: scripted })
+  }
+
+  function faultOf(body: Json) {
+    const fault = dialect.faultOf(body)
+    if (fault) faults.push(fault)
+    return fault && { status: 400, retryAfter: '' }
   }
 
   function record(path: string, request: IncomingMessage, response: ServerResponse, body: Json): UpstreamCall {
@@ -108,6 +116,8 @@ export async function startUpstream(options: UpstreamOptions = {}) {
     url: `http://127.0.0.1:${port}${dialect.base}`,
     port,
     calls,
+    /** What it refused because it was asked wrongly. */
+    faults,
     /** Calls whose client left before the end. */
     aborted: () => calls.filter((call) => call.aborted).length,
     /** Whether a prompt with these words has come. */
@@ -119,6 +129,7 @@ export async function startUpstream(options: UpstreamOptions = {}) {
     },
     reset() {
       calls.length = 0
+      faults.length = 0
       seen.clear()
     },
     stop: () =>

@@ -72,7 +72,7 @@ describe('compat on the wire', () => {
       { role: 'user', content: 'Look' },
       {
         role: 'assistant',
-        content: '',
+        content: null,
         tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }],
       },
       { role: 'tool', tool_call_id: 'call_1', content: 'seen' },

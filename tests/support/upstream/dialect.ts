@@ -1,3 +1,5 @@
+import { faultInChat } from './pairs'
+
 /** How one family of upstreams speaks: where the prompt stands in a request and what an answer looks like. */
 export type Dialect = {
   /** What comes before the path the driver adds, e.g. `/v1`. */
@@ -6,6 +8,8 @@ export type Dialect = {
   promptOf(body: Json): string
   /** How many times tools were called since that message. */
   turnOf(body: Json): number
+  /** What a real server would refuse with 400; null for nothing. */
+  faultOf(body: Json): string | null
   plain(answer: ScriptedAnswer): unknown
   /** A whole stream as frames of raw text: what opens it, one piece of text, what closes it. */
   open(): string
@@ -45,6 +49,7 @@ const chunk = (choice: unknown, more: Json = {}) =>
 /** Chat completions, as the `compat` driver speaks it. */
 export const chatDialect: Dialect = {
   base: '/v1',
+  faultOf: faultInChat,
   wantsStream: (_path, body) => body.stream === true,
   promptOf(body) {
     const users = (body.messages as Json[]).filter((message) => message.role === 'user')

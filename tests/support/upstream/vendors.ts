@@ -1,4 +1,5 @@
 import { type Dialect, frame, type Json, type ScriptedAnswer, textOf } from './dialect'
+import { faultInContents, faultInInput, faultInMessages } from './pairs'
 
 type Said = { prompt: string; turn: number }
 
@@ -29,6 +30,7 @@ const saidInMessages = (body: Json) =>
 /** The messages API. */
 export const messagesDialect: Dialect = {
   base: '/v1',
+  faultOf: faultInMessages,
   wantsStream: (_path, body) => body.stream === true,
   promptOf: (body) => saidInMessages(body).prompt,
   turnOf: (body) => saidInMessages(body).turn,
@@ -97,6 +99,7 @@ const saidInContents = (body: Json) =>
 /** The generate-content API. */
 export const generateDialect: Dialect = {
   base: '/v1beta',
+  faultOf: faultInContents,
   wantsStream: (path) => path.includes(':streamGenerateContent'),
   promptOf: (body) => saidInContents(body).prompt,
   turnOf: (body) => saidInContents(body).turn,
@@ -157,6 +160,7 @@ function saidInInput(body: Json): Said {
 /** The responses API. */
 export const responsesDialect: Dialect = {
   base: '/v1',
+  faultOf: faultInInput,
   wantsStream: (_path, body) => body.stream === true,
   promptOf: (body) => saidInInput(body).prompt,
   turnOf: (body) => saidInInput(body).turn,

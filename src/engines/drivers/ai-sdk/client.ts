@@ -1,8 +1,16 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import type { Clock } from '../../../kernel/clock'
 import { trustedFetch } from '../../../kernel/outbound'
-import { type Driver, type EngineAnswer, EngineFailure, type EnginePart, type EngineRequest } from '../../engine'
+import {
+  type Driver,
+  type EngineAnswer,
+  EngineFailure,
+  type EnginePart,
+  type EngineRequest,
+  type ToolCall,
+} from '../../engine'
 import { failureOfStatus } from '../../failures'
+import { finishWith } from '../calls'
 import { holdLeash } from '../leash'
 import { explainVendorError, readPart, readResult } from './from-wire'
 import { toCallOptions } from './to-wire'
@@ -89,6 +97,7 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, silenceMs = 
 const MADE_UP = new Set(['stream-start', 'finish'])
 
 async function* readParts(parts: ReadableStream<LanguageModelV4StreamPart>): AsyncGenerator<EnginePart> {
+  const calls: ToolCall[] = []
   let any = false
   let finished = false
   for await (const part of parts) {
@@ -96,7 +105,8 @@ async function* readParts(parts: ReadableStream<LanguageModelV4StreamPart>): Asy
     if (part.type === 'finish' && !any) break
     for (const own of readPart(part)) {
       finished ||= own.type === 'finish'
-      yield own
+      if (own.type === 'tool-call') calls.push(own)
+      yield own.type === 'finish' ? { ...own, reason: finishWith(own.reason, calls) } : own
     }
   }
   if (!any) throw new EngineFailure('malformed', 'the stream holds no event')

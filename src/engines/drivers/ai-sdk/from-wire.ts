@@ -2,9 +2,18 @@ import type {
   LanguageModelV4FinishReason,
   LanguageModelV4GenerateResult,
   LanguageModelV4StreamPart,
+  LanguageModelV4ToolCall,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider'
-import { type EngineAnswer, EngineFailure, type EnginePart, type FinishReason, type StatedUsage } from '../../engine'
+import {
+  type EngineAnswer,
+  EngineFailure,
+  type EnginePart,
+  type FinishReason,
+  type StatedUsage,
+  type ToolCall,
+} from '../../engine'
+import { argumentsOf, finishWith } from '../calls'
 
 /** One part of a vendor stream as ours: often nothing, and both usage and finish at the end. Throws on an error part. */
 export function readPart(part: LanguageModelV4StreamPart): EnginePart[] {
@@ -12,7 +21,7 @@ export function readPart(part: LanguageModelV4StreamPart): EnginePart[] {
     case 'text-delta':
       return part.delta ? [{ type: 'text-delta', text: part.delta }] : []
     case 'tool-call':
-      return [{ type: 'tool-call', id: part.toolCallId, name: part.toolName, arguments: part.input }]
+      return [{ type: 'tool-call', ...toCall(part) }]
     case 'finish':
       return [
         { type: 'usage', ...readUsage(part.usage) },
@@ -26,15 +35,20 @@ export function readPart(part: LanguageModelV4StreamPart): EnginePart[] {
 }
 
 export function readResult({ content, finishReason, usage }: LanguageModelV4GenerateResult): EngineAnswer {
+  const toolCalls = content.flatMap((part) => (part.type === 'tool-call' ? [toCall(part)] : []))
   return {
     text: content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
-    toolCalls: content.flatMap((part) =>
-      part.type === 'tool-call' ? [{ id: part.toolCallId, name: part.toolName, arguments: part.input }] : [],
-    ),
-    finish: readFinish(finishReason),
+    toolCalls,
+    finish: finishWith(readFinish(finishReason), toolCalls),
     usage: readUsage(usage),
   }
 }
+
+const toCall = ({ toolCallId, toolName, input }: LanguageModelV4ToolCall): ToolCall => ({
+  id: toolCallId,
+  name: toolName,
+  arguments: argumentsOf(input),
+})
 
 const readUsage = ({ inputTokens, outputTokens }: LanguageModelV4Usage): StatedUsage => ({
   promptTokens: inputTokens.total,

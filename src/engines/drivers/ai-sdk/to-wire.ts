@@ -1,63 +1,34 @@
 import type {
   LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
-  LanguageModelV4Message,
   LanguageModelV4ToolChoice,
 } from '@ai-sdk/provider'
-import type { EngineRequest, EngineTool, Message, Part, ToolChoice } from '../../engine'
+import type { EngineRequest, EngineTool, Message, ToolChoice } from '../../engine'
+import { toPrompt } from './history'
+
+/** One vendor keeps what it is asked unless told not to, and takes only schemas of its own strict kind. */
+const PROVIDER_OPTIONS = { openai: { store: false, strictJsonSchema: false } }
+
+/** One vendor has no switch for JSON without a schema, and another wants the word to be said. */
+const SAY_JSON: Message = { role: 'system', content: 'Answer with one JSON object and nothing else.' }
 
 /** The request in the words of the vendor packages' shared interface. */
 export function toCallOptions(request: EngineRequest, signal: AbortSignal): LanguageModelV4CallOptions {
+  const { messages, json, tools, toolChoice, temperature } = request
   const options: LanguageModelV4CallOptions = {
-    prompt: request.messages.map(messageToPrompt),
+    prompt: toPrompt(json === true ? [SAY_JSON, ...messages] : messages),
     maxOutputTokens: request.maxOutputTokens,
     abortSignal: signal,
+    providerOptions: PROVIDER_OPTIONS,
   }
-  if (request.temperature !== undefined) options.temperature = request.temperature
-  if (request.json)
-    options.responseFormat = request.json === true ? { type: 'json' } : { type: 'json', schema: request.json }
-  if (request.tools?.length) {
-    options.tools = request.tools.map(toolToWire)
-    options.toolChoice = choiceToWire(request.toolChoice ?? 'auto')
+  if (temperature !== undefined) options.temperature = temperature
+  if (json) options.responseFormat = json === true ? { type: 'json' } : { type: 'json', schema: json }
+  if (tools?.length) {
+    options.tools = tools.map(toolToWire)
+    options.toolChoice = choiceToWire(toolChoice ?? 'auto')
   }
   return options
 }
-
-function messageToPrompt(message: Message): LanguageModelV4Message {
-  if (message.role === 'tool') {
-    const output = { type: 'text' as const, value: message.content }
-    return {
-      role: 'tool',
-      content: [{ type: 'tool-result', toolCallId: message.toolCallId, toolName: message.toolName, output }],
-    }
-  }
-  const parts =
-    typeof message.content === 'string' ? [{ type: 'text' as const, text: message.content }] : message.content
-  switch (message.role) {
-    case 'system':
-      return { role: 'system', content: parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n') }
-    case 'user':
-      return { role: 'user', content: parts.map(partToWire) }
-    case 'assistant':
-      return {
-        role: 'assistant',
-        content: [
-          ...parts.filter((part) => part.type !== 'text' || part.text !== '').map(partToWire),
-          ...(message.toolCalls ?? []).map((call) => ({
-            type: 'tool-call' as const,
-            toolCallId: call.id,
-            toolName: call.name,
-            input: JSON.parse(call.arguments || '{}') as unknown,
-          })),
-        ],
-      }
-  }
-}
-
-const partToWire = (part: Part) =>
-  part.type === 'text'
-    ? { type: 'text' as const, text: part.text }
-    : { type: 'file' as const, mediaType: part.mimeType, data: { type: 'data' as const, data: part.base64 } }
 
 const toolToWire = ({ name, description, parameters }: EngineTool): LanguageModelV4FunctionTool => ({
   type: 'function',

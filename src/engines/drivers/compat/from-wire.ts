@@ -1,21 +1,15 @@
-import {
-  type EngineAnswer,
-  EngineFailure,
-  type EnginePart,
-  type FinishReason,
-  type StatedUsage,
-  type ToolCall,
-} from '../../engine'
+import { type EngineAnswer, EngineFailure, type EnginePart, type FinishReason, type StatedUsage } from '../../engine'
+import { finishWith } from '../calls'
+import { readCalls, type WireCall, wireCalls } from './calls'
 
-type WireCall = { index?: number; id?: string; function?: { name?: string; arguments?: string } }
-type WireText = { content?: unknown; tool_calls?: WireCall[] | null }
+type WireText = { content?: unknown; tool_calls?: unknown }
 type WireChoice = { delta?: WireText | null; message?: WireText | null; finish_reason?: unknown }
 type WireAnswer = { choices?: WireChoice[] | null; usage?: WireUsage | null; error?: unknown }
 type WireUsage = { prompt_tokens?: unknown; completion_tokens?: unknown }
 
 /** Reads a stream event by event: the text at once, everything else at the end. */
 export function createStreamReader() {
-  const calls: WireCall[] = []
+  const pieces: WireCall[] = []
   let finish: FinishReason | null = null
   let usage: StatedUsage | null = null
   let any = false
@@ -29,7 +23,7 @@ export function createStreamReader() {
         const choice = wire.choices?.[0]
         any = true
         if (typeof choice?.delta?.content === 'string') text += choice.delta.content
-        if (choice?.delta?.tool_calls) calls.push(...choice.delta.tool_calls)
+        if (choice?.delta?.tool_calls) pieces.push(...wireCalls(choice.delta.tool_calls))
         if (choice?.finish_reason) finish = readFinish(choice.finish_reason)
         if (wire.usage) usage = readUsage(wire.usage)
       }
@@ -40,9 +34,10 @@ export function createStreamReader() {
     *end(): Generator<EnginePart> {
       if (!any) throw new EngineFailure('malformed', 'the stream holds no event')
       if (!finish) throw new EngineFailure('truncated', 'the stream ended before its finish')
-      for (const call of readCalls(calls)) yield { type: 'tool-call', ...call }
+      const calls = readCalls(pieces)
+      for (const call of calls) yield { type: 'tool-call', ...call }
       if (usage) yield { type: 'usage', ...(usage as StatedUsage) }
-      yield { type: 'finish', reason: finish }
+      yield { type: 'finish', reason: finishWith(finish, calls) }
     },
   }
 }
@@ -52,14 +47,14 @@ export function readAnswer(body: string): EngineAnswer {
   const wire = readObject(body)
   const choice = wire.choices?.[0]
   const content = choice?.message?.content
-  const toolCalls = readCalls(choice?.message?.tool_calls ?? [])
+  const toolCalls = readCalls(wireCalls(choice?.message?.tool_calls))
   if (!choice?.message || (typeof content !== 'string' && content !== null && !toolCalls.length)) {
     throw new EngineFailure('malformed', 'the answer holds no message')
   }
   return {
     text: typeof content === 'string' ? content : '',
     toolCalls,
-    finish: readFinish(choice.finish_reason) ?? 'stop',
+    finish: finishWith(readFinish(choice.finish_reason) ?? 'stop', toolCalls),
     usage: readUsage(wire.usage),
   }
 }
@@ -94,18 +89,3 @@ const readFinish = (reason: unknown): FinishReason | null =>
 
 const readUsage = (usage: WireUsage | null | undefined): StatedUsage | null =>
   usage ? { promptTokens: usage.prompt_tokens, completionTokens: usage.completion_tokens } : null
-
-/** Puts the pieces of each call together: a stream sends them by index, a plain answer whole. */
-export function readCalls(pieces: readonly WireCall[]): ToolCall[] {
-  const calls = new Map<number, ToolCall>()
-  for (const [position, piece] of pieces.entries()) {
-    const index = piece.index ?? position
-    const call = calls.get(index) ?? { id: '', name: '', arguments: '' }
-    calls.set(index, {
-      id: call.id || (piece.id ?? `call_${index}`),
-      name: call.name || (piece.function?.name ?? ''),
-      arguments: call.arguments + (piece.function?.arguments ?? ''),
-    })
-  }
-  return [...calls.values()]
-}

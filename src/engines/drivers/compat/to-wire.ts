@@ -26,12 +26,13 @@ function messageToWire(message: Message): unknown {
   const { role, content, toolCalls } = message
   const wire = { role, content: typeof content === 'string' ? content : content.map(partToWire) }
   if (!toolCalls?.length) return wire
+  // Nothing said beside a call is null: some servers refuse words of no length.
   const calls = toolCalls.map(({ id, name, arguments: args }) => ({
     id,
     type: 'function',
     function: { name, arguments: args },
   }))
-  return { ...wire, tool_calls: calls }
+  return { ...wire, content: wire.content.length ? wire.content : null, tool_calls: calls }
 }
 
 const partToWire = (part: Part): unknown =>

@@ -1,0 +1,89 @@
+import type {
+  LanguageModelV4Message,
+  LanguageModelV4ToolCallPart,
+  LanguageModelV4ToolResultPart,
+} from '@ai-sdk/provider'
+import type { Message, Part, ToolCall } from '../../engine'
+
+/**
+ * Messages as the vendor packages take them. The results of one turn stand together in one message, for some
+ * vendors refuse them one by one; what the system says after the first turn is said as the user would,
+ * because not every vendor hears a system in the middle.
+ */
+export function toPrompt(messages: readonly Message[]): LanguageModelV4Message[] {
+  const prompt: LanguageModelV4Message[] = []
+  for (const message of messages) {
+    const last = prompt.at(-1)
+    if (message.role === 'tool' && last?.role === 'tool') last.content.push(toResult(message))
+    else if (message.role === 'system' && last && last.role !== 'system') prompt.push(asUser(message))
+    else prompt.push(toMessage(message))
+  }
+  return prompt
+}
+
+function toMessage(message: Message): LanguageModelV4Message {
+  switch (message.role) {
+    case 'tool':
+      return { role: 'tool', content: [toResult(message)] }
+    case 'system':
+      return { role: 'system', content: textOf(message) }
+    case 'user':
+      return { role: 'user', content: partsOf(message).map(partToWire) }
+    case 'assistant':
+      return {
+        role: 'assistant',
+        content: [
+          ...partsOf(message)
+            .filter((part) => part.type !== 'text' || part.text !== '')
+            .map(partToWire),
+          ...(message.toolCalls ?? []).map(callToWire),
+        ],
+      }
+  }
+}
+
+type Spoken = Exclude<Message, { role: 'tool' }>
+
+const asUser = (message: Spoken): LanguageModelV4Message => ({
+  role: 'user',
+  content: [{ type: 'text', text: textOf(message) }],
+})
+
+const partsOf = ({ content }: Spoken): Part[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : content
+
+const textOf = (message: Spoken): string =>
+  partsOf(message)
+    .map((part) => (part.type === 'text' ? part.text : ''))
+    .join('\n')
+
+const partToWire = (part: Part) =>
+  part.type === 'text'
+    ? { type: 'text' as const, text: part.text }
+    : { type: 'file' as const, mediaType: part.mimeType, data: { type: 'data' as const, data: part.base64 } }
+
+const toResult = (message: Extract<Message, { role: 'tool' }>): LanguageModelV4ToolResultPart => ({
+  type: 'tool-result',
+  toolCallId: message.toolCallId,
+  toolName: message.toolName,
+  output: { type: 'text', value: message.content },
+})
+
+const callToWire = ({ id, name, arguments: args }: ToolCall): LanguageModelV4ToolCallPart => ({
+  type: 'tool-call',
+  toolCallId: id,
+  toolName: name,
+  input: readObject(args),
+})
+
+/** Vendors take only objects here. What an engine wrote instead is not repeated: the tool's answer says what was wrong with it. */
+function readObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : {}
+  } catch {
+    return {}
+  }
+}

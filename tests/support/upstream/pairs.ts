@@ -1,0 +1,73 @@
+import type { Json } from './dialect'
+
+/**
+ * What real servers refuse in a history with tools: a call nobody answered, an answer to no call, a system
+ * that speaks in the middle. Null when there is nothing to refuse.
+ */
+export type Fault = string | null
+
+const listOf = (value: unknown): Json[] => (Array.isArray(value) ? (value as Json[]) : [])
+
+/** Two lists of ids that must be the same, whatever their order. */
+function unlike(asked: readonly unknown[], answered: readonly unknown[]): Fault {
+  const [calls, results] = [new Set(asked), new Set(answered)]
+  const same = calls.size === asked.length && results.size === answered.length && calls.symmetricDifference(results)
+  return same && same.size === 0 ? null : `calls ${asked.join()} were answered by ${answered.join()}`
+}
+
+/** Chat completions: each assistant message with calls is followed by exactly their results. */
+export function faultInChat(body: Json): Fault {
+  const messages = listOf(body.messages)
+  if (messages.some(({ role }, at) => role === 'system' && at > 0)) return 'a system message stands in the middle'
+  for (let at = 0; at < messages.length; ) {
+    const calls = listOf(messages[at++]!.tool_calls)
+    const results: unknown[] = []
+    for (; messages[at]?.role === 'tool'; at++) results.push(messages[at]!.tool_call_id)
+    const fault = unlike(
+      calls.map(({ id }) => id),
+      results,
+    )
+    if (fault) return fault
+  }
+  return null
+}
+
+const partsOf = (message: Json | undefined, type: string): Json[] =>
+  listOf(message?.content).filter((part) => part.type === type)
+
+/** Messages: results stand in the message after the calls, all of them in one; roles take turns. */
+export function faultInMessages(body: Json): Fault {
+  const messages = listOf(body.messages)
+  for (const [at, message] of messages.entries()) {
+    if (message.role === messages[at - 1]?.role) return `two messages of the ${message.role} follow each other`
+    if (message.role !== 'user' && message.role !== 'assistant') return `a message of the ${message.role}`
+    const calls = partsOf(messages[at - 1], 'tool_use').map(({ id }) => id)
+    const results = partsOf(message, 'tool_result').map(({ tool_use_id }) => tool_use_id)
+    const fault = unlike(calls, results)
+    if (fault) return fault
+    if (results.length && !body.tools) return 'results of tools in a request without tools'
+  }
+  return null
+}
+
+const named = (content: Json | undefined, part: string): unknown[] =>
+  listOf(content?.parts).flatMap((each) => (each[part] ? [(each[part] as Json).name] : []))
+
+/** Generate-content: a content of calls is followed by one with as many responses, by name and in order. */
+export function faultInContents(body: Json): Fault {
+  const contents = listOf(body.contents)
+  for (const [at, content] of contents.entries()) {
+    const calls = named(contents[at - 1], 'functionCall').join()
+    const responses = named(content, 'functionResponse').join()
+    if (calls !== responses) return `calls ${calls} were answered by ${responses}`
+  }
+  return null
+}
+
+/** Responses: every call has its output, later; nothing is kept on the other side. */
+export function faultInInput(body: Json): Fault {
+  const input = listOf(body.input)
+  const idsOf = (type: string) => input.filter((item) => item.type === type).map(({ call_id }) => call_id)
+  if (body.store !== false) return 'the answer would be stored'
+  return unlike(idsOf('function_call'), idsOf('function_call_output'))
+}
