@@ -107,7 +107,9 @@ describe('the pages', () => {
 
   test('take a form and nothing else', async () => {
     const { path } = await checkout(await world.person())
-    expect((await world.send('POST', path, '<x/>', { 'content-type': 'text/xml', 'content-length': '4' })).status).toBe(415)
+    expect((await world.send('POST', path, '<x/>', { 'content-type': 'text/xml', 'content-length': '4' })).status).toBe(
+      415,
+    )
     expect((await post(path, 'x'.repeat(5_000))).status).toBe(413)
   })
 })
