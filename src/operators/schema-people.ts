@@ -45,7 +45,7 @@ export type OperatorOrgPatch = Static<typeof OperatorOrgPatch>
 export const NewMember = t.Object({ user: Ref, role: oneOf(ROLES) })
 export type NewMember = Static<typeof NewMember>
 
-/** The only answer that ever holds the token of an invitation. */
+/** An invitation with its token, which nothing shows again. */
 export const IssuedInvitation = t.Object({
   ...Invitation.properties,
   object: t.Literal('invitation'),

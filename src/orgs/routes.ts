@@ -130,8 +130,8 @@ const memberPaths = (orgs: OrgService, guard: Guard) =>
         detail: {
           summary: 'Invite an e-mail address',
           description:
-            'The token of an invitation is never in an API answer. Without a mail service the operator of the ' +
-            'server hands it over: `svc-admin members add EMAIL --org ORG --invite` shows it once.',
+            'The token is shown once, to whoever invites: hand it on. It lets in only the account of the invited ' +
+            'address, once, within seven days.',
         },
       },
     )

@@ -100,7 +100,10 @@ export const Invitation = t.Object(
 )
 export type Invitation = Static<typeof Invitation>
 
-export const InvitationReply = t.Object({ invitation: Invitation })
+export const InvitationReply = t.Object({
+  invitation: Invitation,
+  token: t.String({ description: 'svc_iv_…, for POST /invitations/{token}/accept. Shown once' }),
+})
 export const JoinedOrg = t.Object({ organization: Org })
 export const ActiveOrg = t.Object({ active_org_id: nullable(OrgId.schema) })
 export type ActiveOrg = Static<typeof ActiveOrg>

@@ -19,7 +19,7 @@ export type Issued = { invitation: Invitation; token: string }
 
 /**
  * Invitations: for one e-mail address, used once, seven days long. Only the hash of the token is kept.
- * The API never answers with the token, as it would reach the inviter; the operator plane shows it once.
+ * Whoever invites is shown it once, to hand on; it lets in nobody but the account of the invited address.
  */
 export function createInvitations(deps: OrgDeps & { members: Members }) {
   const { store, clock, members } = deps
@@ -29,12 +29,11 @@ export function createInvitations(deps: OrgDeps & { members: Members }) {
    * `POST /orgs/{id}/invitations`; inviting the same address again replaces the invitation. Throws 404,
    * 403 `forbidden` (an owner only by owners), 409 `conflict` for a member.
    */
-  function invite(call: Call, id: string, order: NewInvitation): Promise<{ invitation: Invitation }> {
+  function invite(call: Call, id: string, order: NewInvitation): Promise<Issued> {
     return store.write(async (tx) => {
       const { org, role } = await reachLocked(tx, call.caller, id)
       assertMayAssign(role, order.role)
-      const { invitation } = await issue(tx, call, { orgId: org.id, invitedBy: call.caller.userId, ...order })
-      return kept(tx, call, { invitation })
+      return kept(tx, call, await issue(tx, call, { orgId: org.id, invitedBy: call.caller.userId, ...order }))
     })
   }
 
