@@ -1,0 +1,19 @@
+/** Letters of other scripts that pass for Latin ones at a glance, small. */
+const LOOKS: Readonly<Record<string, string>> = {
+  ...{ а: 'a', в: 'b', е: 'e', ё: 'e', к: 'k', м: 'm', н: 'h', о: 'o', р: 'p', с: 'c', т: 't', у: 'y', х: 'x' },
+  ...{ і: 'i', ї: 'i', ј: 'j', ѕ: 's', ԁ: 'd', һ: 'h', ԛ: 'q', ԝ: 'w', ӏ: 'l', г: 'r', п: 'n', и: 'u', ь: 'b' },
+  ...{ α: 'a', β: 'b', ε: 'e', η: 'n', ι: 'i', κ: 'k', ν: 'v', ο: 'o', ρ: 'p', τ: 't', υ: 'u', χ: 'x', ω: 'w' },
+  ...{ γ: 'y', σ: 'o', ϲ: 'c', ϳ: 'j', ɡ: 'g', ı: 'i', ɩ: 'i', ɑ: 'a', ɢ: 'g', ɪ: 'i', ɴ: 'n', ʀ: 'r', ʏ: 'y' },
+  ...{ օ: 'o', ո: 'n', ս: 'u', հ: 'h', ց: 'g', ք: 'p', ա: 'w', ն: 'u', յ: 'j', զ: 'q' },
+  ...{ ᴀ: 'a', ʙ: 'b', ᴄ: 'c', ᴅ: 'd', ᴇ: 'e', ꜰ: 'f', ʜ: 'h', ᴊ: 'j', ᴋ: 'k', ʟ: 'l', ᴍ: 'm', ᴏ: 'o', ᴘ: 'p' },
+  ...{ ꜱ: 's', ᴛ: 't', ᴜ: 'u', ᴠ: 'v', ᴡ: 'w', ᴢ: 'z', ᴦ: 'r', ᴨ: 'n' },
+}
+
+export const toLatin = (letter: string): string | undefined => LOOKS[letter]
+
+/** Of these alone it is known that nobody mixes them into a Latin word by need, as physics does with Greek. */
+const STRANGE = 'аеорсухіјѕԁһԛԝӏкмнтвοαɡաօոս'
+const MIXED = new RegExp(`[a-z]{2,}[${STRANGE}]|[${STRANGE}]+[a-z]{2,}|[a-z][${STRANGE}]+[a-z]`, 'u')
+
+/** Where a Latin word holds letters of another script that only look like its own; -1 when none does. */
+export const mixedWordAt = (text: string): number => text.search(MIXED)

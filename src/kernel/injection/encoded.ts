@@ -1,0 +1,103 @@
+/** A piece of text that was written in another alphabet, and where it stood. */
+export type Decoded = { how: string; text: string; at: number }
+
+const MOST_PIECES = 200
+const LEAST_CHARS = 10
+
+type Coding = { how: string; pattern: RegExp; decode(piece: string): string | null }
+
+const fromBytes = (bytes: Uint8Array): string | null => {
+  const text = new TextDecoder().decode(bytes)
+  return text.includes('\ufffd') ? null : text
+}
+
+const fromCodes = (codes: readonly number[]): string | null =>
+  codes.every((code) => code > 8 && code < 0x110000) ? String.fromCodePoint(...codes.slice(0, 20_000)) : null
+
+const CODINGS: readonly Coding[] = [
+  {
+    how: 'base64',
+    pattern: /[A-Za-z0-9+/_-]{12,}(?:\r?\n[ \t]*[A-Za-z0-9+/_-]{8,})*={0,2}/g,
+    decode: (piece) => fromBytes(Buffer.from(piece.replace(/\s/g, ''), 'base64')),
+  },
+  {
+    how: 'hex',
+    pattern: /(?:\\x|0x|%)?[0-9a-fA-F]{2}(?:[\s:,]{0,2}(?:\\x|0x|%)?[0-9a-fA-F]{2}){9,}/g,
+    decode: (piece) => fromBytes(Buffer.from(piece.replace(/\\x|0x|[^0-9a-fA-F]/g, ''), 'hex')),
+  },
+  {
+    how: 'percent encoding',
+    pattern: /(?:[\w+.~-]*%[0-9a-fA-F]{2}){2,}[\w+.~-]*/g,
+    decode: (piece) => fromBytes(percentBytes(piece)),
+  },
+  {
+    how: 'character references',
+    pattern: /(?:&#x?[0-9a-fA-F]{1,6};[\s]?){4,}/g,
+    decode: (piece) =>
+      fromCodes(
+        [...piece.matchAll(/&#(x?)([0-9a-fA-F]+);/g)].map(([, hex, digits]) => Number.parseInt(digits!, hex ? 16 : 10)),
+      ),
+  },
+  {
+    how: 'unicode escapes',
+    pattern: /(?:\\u\{?[0-9a-fA-F]{2,6}\}?\s?){4,}/g,
+    decode: (piece) =>
+      fromCodes([...piece.matchAll(/\\u\{?([0-9a-fA-F]+)\}?/g)].map(([, digits]) => Number.parseInt(digits!, 16))),
+  },
+  {
+    how: 'binary',
+    pattern: /[01]{8}(?:\s?[01]{8}){7,}/g,
+    decode: (piece) =>
+      fromCodes(
+        piece
+          .replace(/\s/g, '')
+          .match(/[01]{8}/g)!
+          .map((bits) => Number.parseInt(bits, 2)),
+      ),
+  },
+  {
+    how: 'character codes',
+    pattern: /\b\d{2,3}(?:[ ,]{1,2}\d{2,3}){11,}\b/g,
+    decode: (piece) => fromCodes(piece.match(/\d+/g)!.map(Number)),
+  },
+]
+
+function percentBytes(piece: string): Uint8Array {
+  const latin = piece.replaceAll('+', ' ').replace(/%([0-9a-fA-F]{2})/g, (_, byte: string) => {
+    return String.fromCharCode(Number.parseInt(byte, 16))
+  })
+  return Buffer.from(latin, 'latin1')
+}
+
+/** What reads as words once decoded: mostly letters and blanks, and nothing that no one types. */
+function isText(text: string | null): text is string {
+  if (text === null || text.length < LEAST_CHARS) return false
+  let letters = 0
+  for (const char of text) {
+    if (char < ' ' && char !== '\n' && char !== '\t' && char !== '\r') return false
+    if (/[\p{L}\s]/u.test(char)) letters++
+  }
+  return letters >= text.length * 0.75
+}
+
+/** Every stretch that hides text in a common encoding. Looks at each stretch once, so it is linear. */
+export function decodedPieces(source: string): Decoded[] {
+  const found: Decoded[] = []
+  for (const { how, pattern, decode } of CODINGS) {
+    for (const match of source.matchAll(pattern)) {
+      if (found.length >= MOST_PIECES) return found
+      const text = decode(match[0])
+      if (isText(text) && text !== match[0]) found.push({ how, text, at: match.index })
+    }
+  }
+  return found
+}
+
+/** Letters written as tag characters, which no screen shows; flags of regions use them too, and are left out. */
+export function tagText(source: string): { text: string; at: number } | null {
+  const bare = source.replace(/\u{1f3f4}[\u{e0020}-\u{e007f}]{2,8}/gu, '')
+  const tags = bare.match(/[\u{e0001}-\u{e007f}]/gu)
+  if (!tags) return null
+  const text = tags.map((tag) => String.fromCodePoint(Math.max(32, tag.codePointAt(0)! - 0xe0000))).join('')
+  return { text, at: source.search(/[\u{e0001}-\u{e007f}]/u) }
+}

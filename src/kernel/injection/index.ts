@@ -1,0 +1,143 @@
+/** Prompt injection: text that tries to command the engine that reads it, however it is written. */
+import { mixedWordAt } from './confusables'
+import { decodedPieces, tagText } from './encoded'
+import { FOREIGN_RULES } from './languages'
+import { isOnlyMentioned } from './mention'
+import { RULES, type Rule } from './rules'
+import { splitPhrases } from './split'
+import { latinized, readable, rotated, unleeted, type View } from './view'
+
+export type InjectionFinding = {
+  /** `block` is an attempt; `doubt` is something a person should look at. */
+  severity: 'block' | 'doubt'
+  rule: string
+  /** One clause: `it …`. */
+  about: string
+  /** How it was written: `plain`, `base64`, `look-alike letters`, … */
+  via: string
+  /** Where in the text it begins, counted in UTF-16 units. */
+  at: number
+  line: number
+  excerpt: string
+}
+
+type Found = Omit<InjectionFinding, 'line' | 'excerpt'> & { end: number }
+
+const EVERY_RULE = [...RULES, ...FOREIGN_RULES]
+const MOST_FINDINGS = 20
+const EXCERPT_CHARS = 100
+/** An encoding inside an encoding is followed this far. */
+const MAX_DEPTH = 2
+
+/**
+ * Everything in a text that tries to command an engine, and what is hidden from readers. Honest talk about
+ * prompts, attacks and rules is not found: what is quoted, forbidden or told of others. Time is linear in
+ * the length of the text.
+ */
+export function scanForInjection(source: string): InjectionFinding[] {
+  const found = scan(source, 0)
+  return distinct(found)
+    .slice(0, MOST_FINDINGS)
+    .map(({ end, ...finding }) => ({
+      ...finding,
+      line: lineOf(source, finding.at),
+      excerpt: source.slice(finding.at, Math.min(end, finding.at + EXCERPT_CHARS)),
+    }))
+}
+
+function scan(source: string, depth: number): Found[] {
+  const plain = readable(source)
+  const found = [...inWords(plain, source.length), ...inSplit(plain, source), ...inHidden(source, plain, depth)]
+  if (depth < MAX_DEPTH) found.push(...inEncoded(source, depth))
+  return found
+}
+
+/** By the rules, on the text as it is read and as its look-alikes are meant. */
+function inWords(plain: View, length: number): Found[] {
+  const found = byRules(plain, EVERY_RULE, 'plain', length, true)
+  const latin = latinized(plain)
+  if (latin) found.push(...byRules(latin, RULES, 'look-alike letters', length, true))
+  const letters = unleeted(latin ?? plain)
+  if (letters) found.push(...byRules(letters, RULES, 'digits for letters', length, true))
+  const turned = rotated(plain)
+  if (turned) found.push(...byRules(turned, RULES, 'rot13', length, false))
+  return found
+}
+
+function byRules(view: View, rules: readonly Rule[], via: string, length: number, mayMention: boolean): Found[] {
+  const found: Found[] = []
+  for (const { id, about, pattern, negated } of rules) {
+    for (const match of view.text.matchAll(pattern)) {
+      const end = match.index + match[0].length
+      if (mayMention && isOnlyMentioned(view.text, match.index, end, negated === true)) continue
+      found.push({
+        ...{ severity: 'block', rule: id, about, via },
+        at: view.at[match.index] ?? 0,
+        end: view.at[end] ?? length,
+      })
+    }
+  }
+  return found
+}
+
+const inSplit = (plain: View, source: string): Found[] =>
+  [plain, latinized(plain), unleeted(plain)].flatMap((view) =>
+    view
+      ? splitPhrases(view, source).map(({ how, at, end }) => ({
+          ...{ severity: 'block' as const, rule: 'override', about: 'breaks up words so that they are not found' },
+          ...{ via: how, at, end },
+        }))
+      : [],
+  )
+
+function inHidden(source: string, plain: View, depth: number): Found[] {
+  const found: Found[] = []
+  const doubt = (about: string, at: number, length: number) =>
+    found.push({ severity: 'doubt', rule: 'hidden', about, via: 'hidden characters', at, end: at + length })
+  const tags = tagText(source)
+  if (tags) {
+    const about = 'holds text that no screen shows'
+    found.push({ severity: 'block', rule: 'hidden', about, via: 'tag characters', at: tags.at, end: tags.at + 2 })
+    if (depth < MAX_DEPTH)
+      found.push(...scan(tags.text, depth + 1).map((inner) => ({ ...inner, at: tags.at, end: tags.at + 2 })))
+  }
+  const inWord = source.search(/[A-Za-z][\u200b-\u200d\u2060\u180e\ufeff]+[A-Za-z]/)
+  if (inWord >= 0) doubt('holds unseen characters inside words', inWord, 3)
+  const bidi = source.search(/[\u202a-\u202e\u2066-\u2069]/)
+  if (bidi >= 0) doubt('holds characters that turn the order of letters round', bidi, 1)
+  const mixed = mixedWordAt(plain.text)
+  if (mixed >= 0) doubt('mixes alphabets inside a word', plain.at[mixed] ?? 0, 12)
+  return found
+}
+
+/** What reads as an attempt once decoded; the finding stands where the code stands. */
+function inEncoded(source: string, depth: number): Found[] {
+  return decodedPieces(source).flatMap(({ how, text, at }) =>
+    scan(text, depth + 1)
+      .filter(({ severity }) => severity === 'block')
+      .map((inner) => ({
+        ...inner,
+        via: inner.via === 'plain' ? how : `${how}, ${inner.via}`,
+        at,
+        end: at + text.length,
+      })),
+  )
+}
+
+/** One finding a place and a rule, the gravest first. */
+function distinct(found: readonly Found[]): Found[] {
+  const byPlace = new Map<string, Found>()
+  for (const one of found) {
+    const key = `${one.severity} ${one.rule} ${one.at}`
+    if (!byPlace.has(key)) byPlace.set(key, one)
+  }
+  return [...byPlace.values()].sort((a, b) =>
+    a.severity === b.severity ? a.at - b.at : a.severity === 'block' ? -1 : 1,
+  )
+}
+
+const lineOf = (source: string, at: number): number => {
+  let line = 1
+  for (let place = source.indexOf('\n'); place >= 0 && place < at; place = source.indexOf('\n', place + 1)) line++
+  return line
+}
