@@ -49,3 +49,10 @@ export const scopesNotRotatable = defineError(
   (missing: Scope[]) =>
     `Rotating hands over a secret that may use ${missing.join(', ')}, and this key may not. Use a key that may, or a session.`,
 )
+
+export const rotatedByMakerOnly = defineError(
+  'forbidden',
+  'forbidden',
+  () =>
+    'A colleague made this key, and its new secret would act as them: only they can rotate it. Make a key of your own with POST /keys, and revoke this one with DELETE /keys/{id}.',
+)

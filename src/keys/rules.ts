@@ -1,6 +1,6 @@
 import type { OwnerScope, Scope, TenantCaller, Tier } from '../kernel/caller'
 import { invalidInput, quoted } from '../kernel/errors'
-import { limitAboveTier, scopeNotHeld, scopesNotRotatable } from './errors'
+import { limitAboveTier, rotatedByMakerOnly, scopeNotHeld, scopesNotRotatable } from './errors'
 import type { BrandSoul, KeyPatch, KeyStatus } from './schema'
 import type { KeyRow } from './table'
 
@@ -30,8 +30,13 @@ export function assertGrantable(caller: TenantCaller, added: readonly Scope[]): 
   if (missing.length) throw scopeNotHeld(missing, caller.scopes)
 }
 
-/** Throws 403 `missing_scope` when a key's new secret could do what the caller's key cannot. */
-export function assertRotatable(caller: TenantCaller, scopes: readonly Scope[]): void {
+/**
+ * A new secret is the power of its key in other hands. Throws 403 `missing_scope` when it could do what the
+ * caller's key cannot, and 403 `forbidden` for a colleague's key: it holds its maker's role and reads what is
+ * theirs, so an admin who rotates an owner's would be one (E5).
+ */
+export function assertRotatable(caller: TenantCaller, { user_id, scopes }: Pick<KeyRow, 'user_id' | 'scopes'>): void {
+  if (user_id !== caller.userId) throw rotatedByMakerOnly()
   if (caller.type !== 'key') return
   const missing = scopes.filter((scope) => !caller.scopes.includes(scope))
   if (missing.length) throw scopesNotRotatable(missing)

@@ -142,6 +142,19 @@ describe('a key that cannot be rotated', () => {
     expect(own.scopes).toEqual(['billing'])
   })
 
+  test("is a colleague's: its new secret would act as them, with their role", async () => {
+    const { keys, orgs, ada, addUser, addOrg, withKey, session, store } = await household()
+    const [acme, cleo] = [await addOrg(ada.id), await addUser('cleo')]
+    const { key, call } = await withKey(ada.id, { orgId: acme.id })
+    const joining = { orgId: acme.id, userId: cleo.id, role: 'admin', invitedBy: ada.id } as const
+    await store.write((tx) => orgs.members.join(tx, call, joining))
+    const theirs = await session(cleo.id)
+    expect(await keys.get(theirs, key.id)).toMatchObject({ id: key.id })
+    expect(keys.rotate(theirs, key.id, {})).rejects.toMatchObject({ kind: 'forbidden', code: 'forbidden' })
+    expect(await keys.rotate(call, key.id, {})).toMatchObject({ id: key.id, status: 'rotating' })
+    expect(await keys.revoke(theirs, key.id)).toEqual({ revoked: true, id: key.id })
+  })
+
   test("is someone else's, and answers like one that does not exist", async () => {
     const { keys, addUser, withKey, id } = await household()
     const { call } = await withKey((await addUser('eve')).id)

@@ -16,14 +16,14 @@ const DEFAULT_GRACE_S = 86_400
 /**
  * `POST /keys/{id}/rotate`: a new secret in this answer only; the old one works for the grace period, with
  * 0 not a moment longer. Throws 404, 403 `missing_scope` when the new secret could do what the caller's
- * key cannot, 409 `conflict` for a key that is revoked or past its end.
+ * key cannot, 403 `forbidden` for a colleague's key, 409 `conflict` for one that is revoked or past its end.
  */
 export const rotateKey =
   (deps: KeyDeps) =>
   (call: Call, id: string, order: KeyRotation): Promise<RotatedKey> =>
     deps.store.write(async (tx) => {
       const before = await findOwn(deps, tx, call.caller, id)
-      assertRotatable(call.caller, before.scopes)
+      assertRotatable(call.caller, before)
       return kept(tx, call, await rotateIn(deps, tx, call, before, order))
     })
 
