@@ -1,6 +1,6 @@
 import { afterAll } from 'bun:test'
 import type { EngineSettings } from '../../src/engines'
-import { long, openEngines } from '../engines/setup'
+import { long, NO_ENGINES, openEngines } from '../engines/setup'
 import { type Lines, toolsSuite } from '../suites/tools.suite'
 import { startUpstream } from '../support/upstream'
 import { chatDialect } from '../support/upstream/dialect'
@@ -18,6 +18,15 @@ const SCRIPTED: Lines = {
   endless: '[[plan:look_up{"topic":"tides"}]] [[always]]',
 }
 
+/** The built-in engine does what it is asked, as far as it understands. */
+const ASKED: Lines = {
+  once: 'Look up tides',
+  twice: 'Look up tides and look up winds',
+  failing: 'Borrow a book on tides',
+  long: 'Print the chapter on tides',
+  waiting: 'Await the delivery of tides',
+}
+
 const DIALECTS = {
   compat: chatDialect,
   anthropic: messagesDialect,
@@ -33,3 +42,5 @@ for (const [kind, dialect] of Object.entries(DIALECTS)) {
   const settings: EngineSettings = { ...long({}, {}), engines: config }
   toolsSuite(kind, { engines: openEngines(settings).engines, lines: SCRIPTED, upstream })
 }
+
+toolsSuite('builtin', { engines: openEngines(NO_ENGINES).engines, lines: ASKED })

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../kernel/clock'
 import type { Driver, EngineAnswer, EnginePart, EngineRequest } from '../../engine'
+import { callsFor, stillCalls } from './acting/choose'
 import { readQuestion } from './question'
 import { answerQuestion } from './skills'
 
@@ -8,26 +9,26 @@ import { answerQuestion } from './skills'
  * so when something needs a language model; it is never presented as one (design 5).
  */
 export function createBuiltinDriver({ clock }: { clock: Pick<Clock, 'now'> }): Driver {
-  const say = (request: EngineRequest): string => {
+  const take = (request: EngineRequest): EngineAnswer => {
     request.signal.throwIfAborted()
-    return answerQuestion(readQuestion(request, clock.now()))
+    const question = readQuestion(request, clock.now())
+    const toolCalls = question.findings.length && !stillCalls(question.choice) ? [] : callsFor(question)
+    if (toolCalls.length) return { text: '', toolCalls, finish: 'tool-calls', usage: null }
+    return { text: answerQuestion(question), toolCalls, finish: 'stop', usage: null }
   }
 
   return {
-    complete: async (request): Promise<EngineAnswer> => ({
-      text: say(request),
-      toolCalls: [],
-      finish: 'stop',
-      usage: null,
-    }),
+    complete: async (request) => take(request),
 
     /** Word by word, as a reader expects of a stream; each word is ready at once. */
     async *stream(request): AsyncGenerator<EnginePart> {
-      for (const [word] of say(request).matchAll(/\s*\S+/g)) {
+      const { text, toolCalls, finish } = take(request)
+      for (const [word] of text.matchAll(/\s*\S+/g)) {
         request.signal.throwIfAborted()
         yield { type: 'text-delta', text: word }
       }
-      yield { type: 'finish', reason: 'stop' }
+      for (const call of toolCalls) yield { type: 'tool-call', ...call }
+      yield { type: 'finish', reason: finish }
     },
 
     probe: async () => undefined,

@@ -85,7 +85,7 @@ function weekday(text: string, now: number): string | null {
 }
 
 /** `2026-03-01`, `1 March 2026`, `March 1, 2026`, `today`, `Christmas`; midnight UTC, or null. */
-function readDate(text: string | undefined, now: number): number | null {
+export function readDate(text: string | undefined, now: number): number | null {
   if (!text) return null
   const word = text
     .trim()

@@ -1,4 +1,5 @@
-import type { EngineRequest, ImagePart, JsonSchema, Message } from '../../engine'
+import { unfenced } from '../../../kernel/fence'
+import type { EngineRequest, EngineTool, ImagePart, JsonSchema, Message, ToolChoice } from '../../engine'
 
 /** What a skill gets to see: the request, taken apart once. */
 export type Question = {
@@ -15,9 +16,16 @@ export type Question = {
   history: readonly { role: 'user' | 'assistant'; text: string }[]
   images: readonly ImagePart[]
   json: JsonSchema | true | null
+  tools: readonly EngineTool[]
+  choice: ToolChoice
+  /** What tools have found since the question was asked. */
+  findings: readonly Finding[]
   /** Epoch milliseconds. */
   now: number
 }
+
+/** What came of one tool call, without the fence it may stand in. */
+export type Finding = { name: string; text: string }
 
 /** A skill answers, or says nothing and the next one is asked. */
 export type Skill = (question: Question) => string | null
@@ -45,8 +53,22 @@ export function readQuestion(request: EngineRequest, now: number): Question {
     history: turns.slice(0, Math.max(last, 0)),
     images: typeof asked?.content === 'object' ? asked.content.filter((part) => part.type === 'image') : [],
     json: request.json ?? null,
+    tools: request.tools ?? [],
+    choice: request.toolChoice ?? 'auto',
+    findings: findingsIn(request.messages),
     now,
   }
+}
+
+function findingsIn(messages: readonly Message[]): Finding[] {
+  const asked = messages.findLastIndex(({ role }) => role === 'user')
+  return messages
+    .slice(asked + 1)
+    .flatMap((message) =>
+      message.role === 'tool'
+        ? [{ name: message.toolName, text: unfenced(message.content).slice(0, MAX_READ_CHARS) }]
+        : [],
+    )
 }
 
 const textOf = ({ content }: Message): string =>

@@ -65,7 +65,7 @@ function emptyObject(schema: JsonSchema, source: Source, depth: number): Record<
   return Object.fromEntries(needed.map(([key, property]) => [key, emptiest(property, source, depth + 1)]))
 }
 
-const propertiesOf = (schema: JsonSchema): [string, JsonSchema][] =>
+export const propertiesOf = (schema: JsonSchema): [string, JsonSchema][] =>
   Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>)
 
 function fillArray(schema: JsonSchema, name: string, source: Source, depth: number): unknown[] | undefined {
@@ -118,7 +118,7 @@ function fillEnum(values: readonly unknown[], name: string, { text, facts }: Sou
 const escaped = (word: string): string => word.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 
 /** Which form a field wants, by its format or its name. */
-function kindOf(name: string, { format }: JsonSchema): EntityKind | null {
+export function kindOf(name: string, { format }: JsonSchema): EntityKind | null {
   const hint = `${String(format ?? '')} ${name}`.toLowerCase()
   if (/e-?mail/.test(hint)) return 'emails'
   if (/\b(?:uri|url)|link|website/.test(hint)) return 'urls'
@@ -156,7 +156,7 @@ function emptiest(given: JsonSchema, source: Source, depth: number): unknown {
   }
 }
 
-function typeOf({ type, properties }: JsonSchema): unknown {
+export function typeOf({ type, properties }: JsonSchema): unknown {
   if (Array.isArray(type)) return type.find((one) => one !== 'null')
   return type ?? (properties ? 'object' : undefined)
 }
@@ -167,7 +167,7 @@ const allowsNull = ({ type, anyOf }: JsonSchema): boolean =>
   (Array.isArray(anyOf) && anyOf.some((one: JsonSchema) => one.type === 'null'))
 
 /** Follows local references, and takes the first branch of a union that is not null. */
-function resolve(schema: JsonSchema, root: JsonSchema): JsonSchema {
+export function resolve(schema: JsonSchema, root: JsonSchema): JsonSchema {
   let current = schema
   for (let hops = 0; hops < MAX_DEPTH; hops++) {
     const union = (current.anyOf ?? current.oneOf) as JsonSchema[] | undefined

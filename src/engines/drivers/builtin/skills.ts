@@ -1,3 +1,4 @@
+import { fromFindings } from './acting/findings'
 import { arithmetic } from './arithmetic'
 import { code } from './code'
 import { dates } from './dates'
@@ -22,8 +23,9 @@ const whenShort =
   (question) =>
     question.prompt.length <= SHORT_CHARS ? skill(question) : null
 
-/** In the order of asking: what the mode demands, then the certain, then what only quotes. */
+/** In the order of asking: what tools found, what the mode demands, then the certain, then what only quotes. */
 const SKILLS: readonly Skill[] = [
+  fromFindings,
   structured,
   imageFacts,
   genui,

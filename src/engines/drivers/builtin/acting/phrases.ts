@@ -1,0 +1,78 @@
+import type { Clause } from './clause'
+import { isVerb } from './vocabulary'
+
+/** Which little words stand before a value, told by the last word of the property's name. */
+const BEFORE: [RegExp, string][] = [
+  [/^(?:location|city|place|country|region|town|state|where|area|timezone|zone)$/, 'in|at|for|near|around|of'],
+  [/^(?:from|origin|source|departure|start)$/, 'from'],
+  [/^(?:to|destination|recipient|target|receiver|end|arrival)$/, 'to|for'],
+  [/^(?:language|lang)$/, 'into|in|to'],
+  [/^(?:name|title|label)$/, 'named|called|titled|entitled'],
+  [/^(?:symbol|ticker|company)$/, 'of|for'],
+]
+
+/** A phrase ends here; what follows says something else. */
+const END =
+  '(?=\\s+(?:in|at|on|for|from|to|into|with|by|today|tomorrow|tonight|now|please|this|next|right|using|as|is|are|and|or|of)\\b|[,;:?!"\\n]|\\.(?:\\s|$)|$)'
+const NAME = "\\p{Lu}[\\p{L}\\p{N}.'’-]*(?:\\s+(?:(?:de|del|la|of|the|am|sur)\\s+)?\\p{Lu}[\\p{L}\\p{N}.'’-]*)*"
+
+/** `in Paris`, `from Rome`, `called Ada`: names first, else the words up to the next little word. */
+export function phraseFor(last: string, { text }: Clause): string | null {
+  const before = BEFORE.find(([names]) => names.test(last))?.[1]
+  if (!before) return null
+  const named = new RegExp(`\\b(?:${before})\\s+(?:the\\s+)?(${NAME})`, 'u').exec(text)?.[1]
+  if (named) return tidy(named)
+  const worded = new RegExp(`\\b(?:${before})\\s+(?:the\\s+)?([\\p{L}\\p{N}][^\\n]{0,80}?)${END}`, 'iu').exec(text)?.[1]
+  return worded ? tidy(worded) : null
+}
+
+/** `in Paris and Rome`, `in Oslo, Bergen and Tromsø`: more than one place, or none. */
+export function placesFor(last: string, { text }: Clause): string[] {
+  const before = BEFORE[0]!
+  if (!before[0].test(last)) return []
+  const listed = new RegExp(`\\b(?:${before[1]})\\s+(${NAME}(?:,\\s+${NAME})*,?\\s+and\\s+${NAME})`, 'u').exec(
+    text,
+  )?.[1]
+  return listed?.split(/,?\s+and\s+|,\s+/).map(tidy) ?? []
+}
+
+/** `order 1234`, `#1234`, `ticket ABC-12`: a word with a digit in it, best after the name of what it numbers. */
+export function idFor(words: readonly string[], { text }: Clause): string | null {
+  const last = words.at(-1)!
+  if (!/^(?:id|number|no|code|reference|ref|key)$/.test(last)) return null
+  const head = words.slice(0, -1).join('\\s+')
+  const token = '#?([\\p{L}\\p{N}_-]*\\d[\\p{L}\\p{N}_-]*)'
+  const after =
+    head && new RegExp(`\\b${head}\\s+(?:(?:id|number|no\\.?|code)\\s+)?(?:is\\s+)?${token}`, 'iu').exec(text)
+  return (after || /#([\p{L}\p{N}_-]+)/u.exec(text))?.[1] ?? null
+}
+
+/** A program: fenced, or between back ticks. */
+export const codeIn = (text: string): string | null =>
+  (/```[\w+-]*\n([\s\S]+?)\n?```/.exec(text)?.[1] ?? /`([^`\n]+)`/.exec(text)?.[1])?.trim() || null
+
+const LEAD = /^(?:(?:for|about|on|of|in|at|to|the|a|an|this|that|me|us|my|up|with|out|into|is|are|please)\b\s*)+/i
+
+/** `remember: …`, `remember that …`, `send it, saying …`: what follows is the text. */
+const MARKED = [/^[^\n:]{1,80}:\s+([\s\S]+)$/, /^\p{L}+ that\s+([\s\S]+)$/u, /\b(?:saying|that says)\s+([\s\S]+)$/]
+
+/**
+ * What is left of a request for one thing: without its verb, what the tool's name says already, and what was
+ * found; null where nothing is to be done, only asked or told.
+ */
+export function restOf({ text, first }: Clause, said: readonly string[], found: readonly string[]): string | null {
+  const marked = MARKED.map((mark) => mark.exec(text)?.[1]).find(Boolean)
+  if (!marked && !isVerb(first) && !said.includes(first)) return null
+  let rest = marked ?? text.replace(/^\p{L}+\s*/u, '')
+  for (const piece of found) rest = rest.replace(piece, ' ')
+  if (marked) return tidy(rest) || null
+  rest = rest.replace(LEAD, '')
+  for (const word of said) rest = rest.replace(new RegExp(`^${word}(?:e?s)?\\b\\s*`, 'iu'), '').replace(LEAD, '')
+  return tidy(rest) || null
+}
+
+const tidy = (phrase: string): string =>
+  phrase
+    .replace(/\s+/g, ' ')
+    .replace(/^[\s,;:]+|[\s,;:?!]+$|(?<=[^.])\.$/g, '')
+    .trim()
