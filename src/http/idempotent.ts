@@ -67,7 +67,7 @@ export function createOnceReader({ idempotency, ruleOf }: Deps) {
         userId: caller.userId,
         key,
         requestId: exchange.requestId,
-        fingerprint: fingerprintOf(request.method, exchange.path, bytes),
+        fingerprint: fingerprintOf(caller, request.method, exchange.path, bytes),
         status: rule.status,
       })
       if ('body' in found) exchange.replay = found

@@ -1,4 +1,4 @@
-import type { Call } from '../kernel/caller'
+import { type Call, ownerOf, SCOPES, type TenantCaller } from '../kernel/caller'
 import { sha256Hex } from '../kernel/crypto'
 import type { Tx } from '../kernel/store'
 import { badKey } from './errors'
@@ -13,9 +13,14 @@ export function assertKey(key: string): void {
   if (!KEY.test(key)) throw badKey(key)
 }
 
-/** What makes two requests the same: method, path and every byte of the body. */
-export function fingerprintOf(method: string, path: string, body: Uint8Array): string {
-  return sha256Hex(`${method} ${path} ${sha256Hex(body)}`)
+/**
+ * What makes two requests the same: method, path and every byte of the body, asked for the same owner with
+ * the same rights. A kept answer may hold a secret: a weaker key of the user, or one of their team's, must
+ * not be handed what it could not have made.
+ */
+export function fingerprintOf(caller: TenantCaller, method: string, path: string, body: Uint8Array): string {
+  const scopes = caller.type === 'key' ? SCOPES.filter((scope) => caller.scopes.includes(scope)) : SCOPES
+  return sha256Hex(`${ownerOf(caller)} ${scopes} ${method} ${path} ${sha256Hex(body)}`)
 }
 
 /** The bytes of an answer as they are sent: objects repeat the request id (contract 1.4). */

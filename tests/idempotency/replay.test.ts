@@ -62,3 +62,16 @@ test('an answer is replayed for 24 hours, and then the key is new', async () => 
   expect(anew.headers.has('x-idempotent-replay')).toBe(false)
   expect(anew.body.id).not.toBe(first.body.id)
 })
+
+test('a weaker key and a key of the team are not handed what a stronger key was given', async () => {
+  const ada = await world.person()
+  const key = newKey()
+  const { body: org } = await ada.send('POST', 'orgs', { name: 'Acme' })
+  const weak = (await ada.send('POST', 'keys', { scopes: ['billing'] })).body.key
+  const team = (await ada.send('POST', 'keys', { org_id: org.id })).body.key
+  expect((await ada.send('POST', 'keys', {}, key)).status).toBe(201)
+  for (const secret of [weak, team]) {
+    const refused = await world.send('POST', 'keys', {}, { ...key, authorization: `Bearer ${secret}` })
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'idempotency_conflict'])
+  }
+})

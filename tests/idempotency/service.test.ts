@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { createIdempotency, fingerprintOf, type Replay, type Request, type Ticket } from '../../src/idempotency'
 import { idempotencyKeys } from '../../src/idempotency/table'
-import { newRequestId, UserId } from '../../src/kernel/ids'
+import type { TenantCaller } from '../../src/kernel/caller'
+import { KeyId, newRequestId, OrgId, UserId } from '../../src/kernel/ids'
+import { keyCaller, sessionCaller } from '../support/callers'
 import { fakeClock } from '../support/clock'
 import { openTestStore } from '../support/store'
 
@@ -199,11 +201,21 @@ describe('what is stored', () => {
   })
 })
 
-test('two requests are the same by method, path and every byte of the body', () => {
+test('two requests are the same by method, path, every byte of the body, and who may ask it', () => {
   const bytes = (text: string) => new TextEncoder().encode(text)
-  const one = fingerprintOf('POST', '/api/v1/keys', bytes('{"a":1}'))
-  expect(fingerprintOf('POST', '/api/v1/keys', bytes('{"a":1}'))).toBe(one)
-  expect(fingerprintOf('POST', '/api/v1/keys', bytes('{"a": 1}'))).not.toBe(one)
-  expect(fingerprintOf('POST', '/api/v1/orgs', bytes('{"a":1}'))).not.toBe(one)
-  expect(fingerprintOf('PUT', '/api/v1/keys', bytes('{"a":1}'))).not.toBe(one)
+  const ada = keyCaller()
+  const print = (caller: TenantCaller, method = 'POST', path = '/api/v1/keys', body = '{"a":1}') =>
+    fingerprintOf(caller, method, path, bytes(body))
+  const one = print(ada)
+  const { userId } = ada
+  expect(print({ ...ada, keyId: KeyId.create() })).toBe(one)
+  expect(print(sessionCaller({ userId }))).toBe(one)
+  const others = [
+    print(ada, 'POST', '/api/v1/keys', '{"a": 1}'),
+    print(ada, 'POST', '/api/v1/orgs'),
+    print(ada, 'PUT'),
+    print({ ...ada, scopes: ['billing'] }),
+    print({ ...ada, orgId: OrgId.create() }),
+  ]
+  expect(new Set([one, ...others]).size).toBe(6)
 })
