@@ -248,6 +248,82 @@ CREATE TABLE "sessions" (
 	"expires_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "skill_installations" (
+	"id" text PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"skill_id" text NOT NULL,
+	"user_id" text NOT NULL,
+	"enabled" boolean NOT NULL,
+	"config" jsonb NOT NULL,
+	"intensity" double precision NOT NULL,
+	"priority" bigint NOT NULL,
+	"installed_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "skill_reviews" (
+	"id" text PRIMARY KEY NOT NULL,
+	"skill_id" text NOT NULL,
+	"user_id" text NOT NULL,
+	"rating" bigint NOT NULL,
+	"body" text,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "skill_submissions" (
+	"id" text PRIMARY KEY NOT NULL,
+	"skill_id" text NOT NULL,
+	"version_id" text NOT NULL,
+	"owner" text NOT NULL,
+	"author_user_id" text,
+	"slug" text NOT NULL,
+	"manifest_version" text NOT NULL,
+	"visibility" text NOT NULL,
+	"org_scope_id" text,
+	"status" text NOT NULL,
+	"tier" text NOT NULL,
+	"auto_approved" boolean NOT NULL,
+	"reason" text,
+	"checks" jsonb NOT NULL,
+	"evidence" jsonb NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "skill_versions" (
+	"id" text PRIMARY KEY NOT NULL,
+	"skill_id" text NOT NULL,
+	"version" text NOT NULL,
+	"status" text NOT NULL,
+	"manifest" jsonb NOT NULL,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "skills" (
+	"seq" bigserial PRIMARY KEY NOT NULL,
+	"id" text NOT NULL,
+	"slug" text NOT NULL,
+	"owner" text NOT NULL,
+	"author_user_id" text,
+	"org_scope_id" text,
+	"visibility" text NOT NULL,
+	"status" text NOT NULL,
+	"name" text NOT NULL,
+	"description" text NOT NULL,
+	"category" text NOT NULL,
+	"keywords" jsonb NOT NULL,
+	"version" text NOT NULL,
+	"live_version_id" text,
+	"draft_version_id" text,
+	"listed" boolean NOT NULL,
+	"install_count" bigint NOT NULL,
+	"rating_sum" bigint NOT NULL,
+	"rating_count" bigint NOT NULL,
+	"rating" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"search_text" text NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "spend_days" (
 	"subject" text NOT NULL,
 	"day" text NOT NULL,
@@ -362,6 +438,23 @@ CREATE UNIQUE INDEX "purchases_one_top_up" ON "purchases" USING btree ("owner") 
 CREATE UNIQUE INDEX "sessions_by_token" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "sessions_by_user" ON "sessions" USING btree ("user_id");--> statement-breakpoint
 CREATE INDEX "sessions_by_expiry" ON "sessions" USING btree ("expires_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "skill_installations_by_owner" ON "skill_installations" USING btree ("owner","skill_id");--> statement-breakpoint
+CREATE INDEX "skill_installations_by_skill" ON "skill_installations" USING btree ("skill_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "skill_reviews_by_user" ON "skill_reviews" USING btree ("skill_id","user_id");--> statement-breakpoint
+CREATE INDEX "skill_reviews_by_skill" ON "skill_reviews" USING btree ("skill_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "skill_submissions_by_owner" ON "skill_submissions" USING btree ("owner","created_at","id");--> statement-breakpoint
+CREATE INDEX "skill_submissions_by_author" ON "skill_submissions" USING btree ("author_user_id","created_at");--> statement-breakpoint
+CREATE INDEX "skill_submissions_by_status" ON "skill_submissions" USING btree ("status","created_at","id");--> statement-breakpoint
+CREATE INDEX "skill_submissions_by_skill" ON "skill_submissions" USING btree ("skill_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "skill_versions_by_skill" ON "skill_versions" USING btree ("skill_id","created_at","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "skills_by_id" ON "skills" USING btree ("id");--> statement-breakpoint
+CREATE UNIQUE INDEX "skills_by_slug" ON "skills" USING btree ("slug");--> statement-breakpoint
+CREATE INDEX "skills_by_owner" ON "skills" USING btree ("owner","created_at","id");--> statement-breakpoint
+CREATE INDEX "skills_by_org" ON "skills" USING btree ("org_scope_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "skills_by_installs" ON "skills" USING btree ("listed","install_count","id");--> statement-breakpoint
+CREATE INDEX "skills_by_rating" ON "skills" USING btree ("listed","rating","id");--> statement-breakpoint
+CREATE INDEX "skills_by_age" ON "skills" USING btree ("listed","created_at","id");--> statement-breakpoint
+CREATE INDEX "skills_by_category" ON "skills" USING btree ("listed","category","install_count","id");--> statement-breakpoint
 CREATE INDEX "usage_records_by_owner" ON "usage_records" USING btree ("owner","at");--> statement-breakpoint
 CREATE UNIQUE INDEX "users_by_email" ON "users" USING btree ("email");--> statement-breakpoint
 CREATE INDEX "users_by_active_org" ON "users" USING btree ("active_org_id");--> statement-breakpoint
@@ -370,3 +463,5 @@ CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAI
 CREATE TRIGGER audit_events_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 --> statement-breakpoint
 CREATE TRIGGER ledger_entries_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+--> statement-breakpoint
+CREATE INDEX skills_search ON skills USING gin (to_tsvector('simple', search_text));

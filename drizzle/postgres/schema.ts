@@ -10,6 +10,7 @@ import * as operators from '../../src/operators/table'
 import * as orgRoom from '../../src/orgs/table'
 import * as limits from '../../src/rate-limits/table'
 import * as settings from '../../src/settings/table'
+import * as skillRoom from '../../src/skills/table'
 import * as usage from '../../src/usage/table'
 
 export const auditEvents = audit.auditEvents.postgres
@@ -41,3 +42,8 @@ export const conversations = talk.conversations.postgres
 export const memories = talk.memories.postgres
 export const messages = talk.messages.postgres
 export const operatorKeys = operators.operatorKeys.postgres
+export const skills = skillRoom.skills.postgres
+export const skillVersions = skillRoom.skillVersions.postgres
+export const skillSubmissions = skillRoom.skillSubmissions.postgres
+export const skillInstallations = skillRoom.skillInstallations.postgres
+export const skillReviews = skillRoom.skillReviews.postgres

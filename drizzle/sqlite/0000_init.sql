@@ -273,6 +273,99 @@ CREATE TABLE `sessions` (
 CREATE UNIQUE INDEX `sessions_by_token` ON `sessions` (`token_hash`);--> statement-breakpoint
 CREATE INDEX `sessions_by_user` ON `sessions` (`user_id`);--> statement-breakpoint
 CREATE INDEX `sessions_by_expiry` ON `sessions` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `skill_installations` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`skill_id` text NOT NULL,
+	`user_id` text NOT NULL,
+	`enabled` integer NOT NULL,
+	`config` text NOT NULL,
+	`intensity` real NOT NULL,
+	`priority` integer NOT NULL,
+	`installed_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `skill_installations_by_owner` ON `skill_installations` (`owner`,`skill_id`);--> statement-breakpoint
+CREATE INDEX `skill_installations_by_skill` ON `skill_installations` (`skill_id`);--> statement-breakpoint
+CREATE TABLE `skill_reviews` (
+	`id` text PRIMARY KEY NOT NULL,
+	`skill_id` text NOT NULL,
+	`user_id` text NOT NULL,
+	`rating` integer NOT NULL,
+	`body` text,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `skill_reviews_by_user` ON `skill_reviews` (`skill_id`,`user_id`);--> statement-breakpoint
+CREATE INDEX `skill_reviews_by_skill` ON `skill_reviews` (`skill_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `skill_submissions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`skill_id` text NOT NULL,
+	`version_id` text NOT NULL,
+	`owner` text NOT NULL,
+	`author_user_id` text,
+	`slug` text NOT NULL,
+	`manifest_version` text NOT NULL,
+	`visibility` text NOT NULL,
+	`org_scope_id` text,
+	`status` text NOT NULL,
+	`tier` text NOT NULL,
+	`auto_approved` integer NOT NULL,
+	`reason` text,
+	`checks` text NOT NULL,
+	`evidence` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `skill_submissions_by_owner` ON `skill_submissions` (`owner`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `skill_submissions_by_author` ON `skill_submissions` (`author_user_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `skill_submissions_by_status` ON `skill_submissions` (`status`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `skill_submissions_by_skill` ON `skill_submissions` (`skill_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `skill_versions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`skill_id` text NOT NULL,
+	`version` text NOT NULL,
+	`status` text NOT NULL,
+	`manifest` text NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `skill_versions_by_skill` ON `skill_versions` (`skill_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `skills` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`slug` text NOT NULL,
+	`owner` text NOT NULL,
+	`author_user_id` text,
+	`org_scope_id` text,
+	`visibility` text NOT NULL,
+	`status` text NOT NULL,
+	`name` text NOT NULL,
+	`description` text NOT NULL,
+	`category` text NOT NULL,
+	`keywords` text NOT NULL,
+	`version` text NOT NULL,
+	`live_version_id` text,
+	`draft_version_id` text,
+	`listed` integer NOT NULL,
+	`install_count` integer NOT NULL,
+	`rating_sum` integer NOT NULL,
+	`rating_count` integer NOT NULL,
+	`rating` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`search_text` text NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `skills_by_id` ON `skills` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `skills_by_slug` ON `skills` (`slug`);--> statement-breakpoint
+CREATE INDEX `skills_by_owner` ON `skills` (`owner`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `skills_by_org` ON `skills` (`org_scope_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `skills_by_installs` ON `skills` (`listed`,`install_count`,`id`);--> statement-breakpoint
+CREATE INDEX `skills_by_rating` ON `skills` (`listed`,`rating`,`id`);--> statement-breakpoint
+CREATE INDEX `skills_by_age` ON `skills` (`listed`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `skills_by_category` ON `skills` (`listed`,`category`,`install_count`,`id`);--> statement-breakpoint
 CREATE TABLE `spend_days` (
 	`subject` text NOT NULL,
 	`day` text NOT NULL,
@@ -372,3 +465,11 @@ CREATE TRIGGER `audit_events_no_delete` BEFORE DELETE ON `audit_events` BEGIN SE
 CREATE TRIGGER `ledger_entries_no_update` BEFORE UPDATE ON `ledger_entries` BEGIN SELECT RAISE(ABORT, 'ledger_entries is append-only'); END;
 --> statement-breakpoint
 CREATE TRIGGER `ledger_entries_no_delete` BEFORE DELETE ON `ledger_entries` BEGIN SELECT RAISE(ABORT, 'ledger_entries is append-only'); END;
+--> statement-breakpoint
+CREATE VIRTUAL TABLE `skills_search` USING fts5(search_text, content='skills', content_rowid='seq', tokenize='unicode61 remove_diacritics 0', prefix='2 3', detail='none', columnsize=0);
+--> statement-breakpoint
+CREATE TRIGGER `skills_search_insert` AFTER INSERT ON `skills` BEGIN INSERT INTO skills_search(rowid, search_text) VALUES (new.seq, new.search_text); END;
+--> statement-breakpoint
+CREATE TRIGGER `skills_search_delete` AFTER DELETE ON `skills` BEGIN INSERT INTO skills_search(skills_search, rowid, search_text) VALUES ('delete', old.seq, old.search_text); END;
+--> statement-breakpoint
+CREATE TRIGGER `skills_search_update` AFTER UPDATE OF search_text ON `skills` BEGIN INSERT INTO skills_search(skills_search, rowid, search_text) VALUES ('delete', old.seq, old.search_text); INSERT INTO skills_search(rowid, search_text) VALUES (new.seq, new.search_text); END;

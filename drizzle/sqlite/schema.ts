@@ -10,6 +10,7 @@ import * as operators from '../../src/operators/table'
 import * as orgRoom from '../../src/orgs/table'
 import * as limits from '../../src/rate-limits/table'
 import * as settings from '../../src/settings/table'
+import * as skillRoom from '../../src/skills/table'
 import * as usage from '../../src/usage/table'
 
 export const auditEvents = audit.auditEvents.sqlite
@@ -41,3 +42,8 @@ export const conversations = talk.conversations.sqlite
 export const memories = talk.memories.sqlite
 export const messages = talk.messages.sqlite
 export const operatorKeys = operators.operatorKeys.sqlite
+export const skills = skillRoom.skills.sqlite
+export const skillVersions = skillRoom.skillVersions.sqlite
+export const skillSubmissions = skillRoom.skillSubmissions.sqlite
+export const skillInstallations = skillRoom.skillInstallations.sqlite
+export const skillReviews = skillRoom.skillReviews.sqlite

@@ -1,1 +1,229 @@
-export { MANIFEST_LIMITS, Manifest, type SkillManifest, type WrittenManifest, withDefaults } from './manifest'
+import { defineId, type Id, OrgId, UserId } from '../kernel/ids'
+import { PageQuery } from '../kernel/page'
+import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { ManifestTool, SKILL_CATEGORIES, SKILL_FIELDS, SKILL_PERMISSIONS } from './manifest'
+
+export {
+  Author,
+  MANIFEST_LIMITS,
+  Manifest,
+  type SkillManifest,
+  SLUG_PATTERN,
+  VERSION_PATTERN,
+  type WrittenManifest,
+  withDefaults,
+} from './manifest'
+export { Review, Submission, SubmissionRecord, type SubmissionStatus, type Tier } from './schema-review'
+
+export const SkillId = defineId('skill')
+export type SkillId = Id<'skill'>
+export const VersionId = defineId('skill version')
+export type VersionId = Id<'skill version'>
+export const SubmissionId = defineId('submission')
+export type SubmissionId = Id<'submission'>
+export const InstallationId = defineId('installation')
+export type InstallationId = Id<'installation'>
+export const SkillReviewId = defineId('skill review')
+export type SkillReviewId = Id<'skill review'>
+
+export const VISIBILITIES = ['private', 'org', 'public'] as const
+export type Visibility = (typeof VISIBILITIES)[number]
+export const REVIEW_STATUSES = ['draft', 'pending_review', 'approved', 'rejected', 'suspended'] as const
+export type ReviewStatus = (typeof REVIEW_STATUSES)[number]
+
+const entry = {
+  id: SkillId.schema,
+  name: t.String(),
+  slug: t.String(),
+  description: nullable(t.String()),
+  category: oneOf(SKILL_CATEGORIES),
+  version: t.String(),
+  installCount: t.Integer(),
+  isPublic: t.Boolean(),
+  visibility: oneOf(VISIBILITIES),
+  reviewStatus: oneOf(REVIEW_STATUSES),
+  authorUserId: nullable(UserId.schema),
+  orgScopeId: nullable(OrgId.schema),
+  keywords: t.Array(t.String()),
+  averageRating: nullable(t.Number()),
+  comingSoon: t.Boolean(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+}
+
+/** A skill in a list: what an eye needs to choose by. */
+export const SkillEntry = t.Object(
+  { ...entry, enabled: t.Optional(t.Boolean()), installedAt: t.Optional(Timestamp) },
+  { $id: 'SkillEntry' },
+)
+export type SkillEntry = Static<typeof SkillEntry>
+
+/** A skill whole; its prompt is its author's alone (contract 8.3). */
+export const Skill = t.Object(
+  {
+    ...entry,
+    systemPromptExt: t.Optional(t.String()),
+    toolDefinitions: t.Array(ManifestTool),
+    declaredPermissions: t.Array(t.String()),
+    requiredPermissions: t.Array(t.String()),
+    readme: nullable(t.String()),
+    license: t.String(),
+    configSchema: nullable(JsonObject),
+    setupGuide: nullable(t.String()),
+  },
+  { $id: 'Skill' },
+)
+export type Skill = Static<typeof Skill>
+
+export const SKILL_FILTERS = ['marketplace', 'installed', 'mine'] as const
+export const SKILL_SORTS = ['installs', 'rating', 'newest'] as const
+export type SkillSort = (typeof SKILL_SORTS)[number]
+
+export const SkillQuery = t.Object({
+  ...PageQuery.properties,
+  filter: t.Optional(oneOf(SKILL_FILTERS)),
+  category: t.Optional(oneOf(SKILL_CATEGORIES)),
+  q: t.Optional(t.String({ maxLength: 200, description: 'Words of the name, description, keywords or slug' })),
+  sort: t.Optional(oneOf(SKILL_SORTS)),
+})
+export type SkillQuery = Static<typeof SkillQuery>
+export const SkillPage = pageOf('skills', SkillEntry)
+export const SkillReply = t.Object({ skill: Skill })
+
+/** Body of install and uninstall: one of the two. */
+export const SkillRef = t.Object(
+  { skillId: t.Optional(t.String({ format: 'uuid' })), slug: t.Optional(t.String({ minLength: 1, maxLength: 64 })) },
+  { $id: 'SkillRef' },
+)
+export type SkillRef = Static<typeof SkillRef>
+export const Installed = t.Object({ installed: t.Literal(true) })
+export const Uninstalled = t.Object({ uninstalled: t.Literal(true) })
+export const SkillDeleted = t.Object({ deleted: t.Literal(true) })
+
+export const InstallationPatch = t.Object({
+  enabled: t.Optional(t.Boolean()),
+  config: t.Optional(JsonObject),
+  intensity: t.Optional(t.Number({ minimum: 0, maximum: 1 })),
+  priority: t.Optional(t.Integer({ minimum: -1_000, maximum: 1_000 })),
+})
+export type InstallationPatch = Static<typeof InstallationPatch>
+
+export const Installation = t.Object(
+  {
+    id: InstallationId.schema,
+    skillId: SkillId.schema,
+    slug: t.String(),
+    version: t.String(),
+    enabled: t.Boolean(),
+    config: JsonObject,
+    intensity: t.Number(),
+    priority: t.Integer(),
+    installedAt: Timestamp,
+  },
+  { $id: 'SkillInstallation' },
+)
+export type Installation = Static<typeof Installation>
+export const InstallationReply = t.Object({ installation: Installation })
+
+const prompt = t.String({ minLength: 1, maxLength: 20_000 })
+
+/** Body of `POST /skills/create`. */
+export const NewSkill = t.Object(
+  {
+    name: SKILL_FIELDS.name,
+    slug: SKILL_FIELDS.slug,
+    category: SKILL_FIELDS.category,
+    system_prompt_ext: prompt,
+    description: t.Optional(SKILL_FIELDS.description),
+    tool_definitions: t.Optional(t.Array(ManifestTool, { maxItems: 20 })),
+    is_public: t.Optional(t.Boolean()),
+  },
+  { $id: 'NewSkill' },
+)
+export type NewSkill = Static<typeof NewSkill>
+
+export const SkillPatch = t.Object(
+  {
+    name: t.Optional(SKILL_FIELDS.name),
+    description: t.Optional(SKILL_FIELDS.description),
+    system_prompt_ext: t.Optional(prompt),
+    tool_definitions: t.Optional(t.Array(ManifestTool, { maxItems: 20 })),
+  },
+  { $id: 'SkillPatch' },
+)
+export type SkillPatch = Static<typeof SkillPatch>
+
+export const SkillVersion = t.Object(
+  {
+    id: VersionId.schema,
+    version: t.String(),
+    status: oneOf(['active', 'superseded', 'withdrawn'] as const),
+    changelog: nullable(t.String()),
+    manifestSnapshot: JsonObject,
+    createdAt: Timestamp,
+  },
+  { $id: 'SkillVersion' },
+)
+export type SkillVersion = Static<typeof SkillVersion>
+export const SkillVersions = t.Object({ versions: t.Array(SkillVersion) })
+
+export const SkillReview = t.Object(
+  {
+    id: SkillReviewId.schema,
+    rating: t.Integer(),
+    body: nullable(t.String()),
+    authorUserId: UserId.schema,
+    createdAt: Timestamp,
+  },
+  { $id: 'SkillReview' },
+)
+export type SkillReview = Static<typeof SkillReview>
+
+export const SkillReviewPage = t.Object({
+  reviews: t.Array(SkillReview),
+  average_rating: nullable(t.Number()),
+  total: t.Integer(),
+  has_more: t.Boolean(),
+  next_cursor: nullable(t.String()),
+})
+export const SkillReviewReply = t.Object({ review: SkillReview })
+export const NewSkillReview = t.Object({
+  rating: t.Integer({ minimum: 1, maximum: 5 }),
+  body: t.Optional(nullable(t.String({ maxLength: 2_000 }))),
+})
+export type NewSkillReview = Static<typeof NewSkillReview>
+
+/** Body of `POST /skills/sandbox`: one of skill_id and manifest, and a prompt. */
+export const SandboxOrder = t.Object(
+  {
+    skill_id: t.Optional(t.String()),
+    manifest: t.Optional(JsonObject),
+    prompt: t.String({ minLength: 1, maxLength: 20_000 }),
+    history: t.Optional(
+      t.Array(t.Object({ role: oneOf(['user', 'assistant'] as const), content: t.String({ maxLength: 20_000 }) }), {
+        maxItems: 10,
+      }),
+    ),
+  },
+  { $id: 'SkillSandboxOrder' },
+)
+export type SandboxOrder = Static<typeof SandboxOrder>
+
+export const SandboxReply = t.Object({
+  response: t.String(),
+  tools_called: t.Array(t.Object({ name: t.String(), arguments: nullable(JsonObject), result: t.Unknown() })),
+  cost_cents: t.Literal(0),
+})
+
+export const EarningsQuery = t.Object({ from: t.Optional(t.String()), to: t.Optional(t.String()) })
+export type EarningsQuery = Static<typeof EarningsQuery>
+export const Earnings = t.Object({
+  period: t.Object({ from: Timestamp, to: Timestamp }),
+  total_cents: t.Number(),
+  by_skill: t.Array(
+    t.Object({ skillId: SkillId.schema, slug: t.String(), activations: t.Integer(), earned_cents: t.Number() }),
+  ),
+})
+export type Earnings = Static<typeof Earnings>
+
+export { SKILL_PERMISSIONS }

@@ -1,0 +1,64 @@
+import { quoted } from '../../kernel/errors'
+import { scanForInjection } from '../../kernel/injection'
+import type { SkillManifest } from '../manifest'
+import type { Finding, ManifestCheck } from './check'
+
+/** Nothing in a manifest may command the engine beyond its skill, nor hide what it says. */
+export const scanManifest: ManifestCheck = (manifest) =>
+  textsOf(manifest).flatMap(([path, text]) =>
+    scanForInjection(text).map(
+      ({ severity, about, via, line, excerpt }): Finding => ({
+        severity: severity === 'block' ? 'fail' : 'warn',
+        path,
+        line,
+        message: `"${path}" ${about}${via === 'plain' ? '' : ` (${via})`}: "${quoted(excerpt)}".`,
+        excerpt,
+      }),
+    ),
+  )
+
+/** Every text of a manifest that an engine or a reviewer may come to read. */
+function textsOf(manifest: SkillManifest): [path: string, text: string][] {
+  const { tools, knowledgeFiles, keywords, hooks, trigger } = manifest
+  const texts: [string, string | null | undefined][] = [
+    ['systemPromptExtension', manifest.systemPromptExtension],
+    ['name', manifest.name],
+    ['description', manifest.description],
+    ...tools.flatMap((tool, at): [string, string][] => [
+      [`tools[${at}].name`, tool.name.replaceAll('_', ' ')],
+      [`tools[${at}].description`, tool.description],
+      [`tools[${at}].inputSchema`, wordsOf(tool.inputSchema)],
+      [`tools[${at}].outputSchema`, wordsOf(tool.outputSchema)],
+    ]),
+    ...Object.entries(knowledgeFiles).map(([path, text]): [string, string] => [
+      `knowledgeFiles["${path.slice(0, 80)}"]`,
+      text,
+    ]),
+    ['readme', manifest.readme],
+    ['changelog', manifest.changelog],
+    ['keywords', keywords.join(' ')],
+    ['trigger.config.keywords', trigger.config?.keywords?.join(' ')],
+    ['hooks.onInstall', hooks?.onInstall],
+    ['hooks.onUninstall', hooks?.onUninstall],
+    ['setupGuide', manifest.setupGuide],
+    ['configSchema', wordsOf(manifest.configSchema)],
+    ['author.name', manifest.author.name],
+  ]
+  return texts.filter((entry): entry is [string, string] => Boolean(entry[1]))
+}
+
+/** What a schema says in words: its descriptions, titles, defaults and names. */
+function wordsOf(schema: unknown): string {
+  const words: string[] = []
+  const visit = (value: unknown): void => {
+    if (typeof value === 'string') words.push(value)
+    else if (value && typeof value === 'object') {
+      for (const [name, member] of Object.entries(value)) {
+        if (!Array.isArray(value)) words.push(name)
+        visit(member)
+      }
+    }
+  }
+  visit(schema ?? null)
+  return words.join('\n')
+}

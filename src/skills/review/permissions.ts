@@ -1,0 +1,46 @@
+import { type Finding, fail, type ManifestCheck, warn } from './check'
+
+/** What a skill does must be among what it asks for (contract 8.1). */
+export const checkPermissions: ManifestCheck = ({ permissions, tools, trigger }) => {
+  const findings: Finding[] = []
+  const has = (permission: (typeof permissions)[number]) => permissions.includes(permission)
+  if ((trigger.type === 'event' || trigger.type === 'schedule') && !has('autonomous:run')) {
+    findings.push(
+      fail(
+        'permissions',
+        `A trigger of type "${trigger.type}" runs by itself and needs the permission autonomous:run.`,
+      ),
+    )
+  }
+  if (tools.length && permissions.length && !has('execute:tools')) {
+    findings.push(
+      warn('permissions', 'Tools are declared without execute:tools, so they are left out when the skill is loaded.'),
+    )
+  }
+  if (permissions.length && !has('external:http')) {
+    const calling = tools.findIndex(({ endpoint }) => endpoint)
+    if (calling >= 0) {
+      findings.push(
+        fail(
+          `tools[${calling}].endpoint`,
+          `"tools[${calling}].endpoint" calls another host and needs the permission external:http.`,
+        ),
+      )
+    }
+  }
+  if (new Set(permissions).size < permissions.length) {
+    findings.push(warn('permissions', 'A permission is asked for twice.'))
+  }
+  findings.push(...problemsOfTrigger(trigger))
+  return findings
+}
+
+function problemsOfTrigger({ type, config }: Parameters<ManifestCheck>[0]['trigger']): Finding[] {
+  const lacks = (member: string) => [
+    fail(`trigger.config.${member}`, `"trigger.config.${member}" is missing; a trigger of type "${type}" needs it.`),
+  ]
+  if (type === 'keyword' && !config?.keywords?.length) return lacks('keywords')
+  if (type === 'event' && !config?.eventPattern) return lacks('eventPattern')
+  if (type === 'schedule' && !config?.cron) return lacks('cron')
+  return []
+}

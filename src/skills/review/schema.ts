@@ -1,0 +1,78 @@
+import { checker } from '../../kernel/schema'
+import { validationError } from '../../kernel/validation'
+import { newAllowance, problemsOf } from '../../tools'
+import { knownMembers, MANIFEST_LIMITS, Manifest, type SkillManifest, withDefaults } from '../manifest'
+import { type Finding, fail, warn } from './check'
+
+const shape = checker(Manifest)
+
+/** What a member should look like, where its pattern does not say so to a person. */
+const FORMS: readonly [path: RegExp, form: string][] = [
+  [/^slug$/, 'small letters, digits and hyphens, beginning and ending with a letter or digit, such as email-drafter'],
+  [/^version$/, 'a semantic version such as 1.0.0 or 2.1.0-beta.1'],
+  [/^tools\[\d+\]\.name$/, 'small letters, digits and underscores'],
+  [/^knowledge\[\d+\]$/, 'a relative path inside the bundle, without "..", such as knowledge/faq.md'],
+  [/^author\.email$/, 'an e-mail address'],
+  [/^(author\.url|repository)$/, 'an http or https address'],
+  [/^license$/, 'an SPDX identifier such as MIT or Apache-2.0'],
+]
+
+type Read = { manifest: SkillManifest | null; findings: Finding[] }
+
+/** The manifest with its defaults, or what is wrong with it, a sentence a member (contract 8.1). */
+export function readManifest(written: Readonly<Record<string, unknown>>): Read {
+  const known = knownMembers(written)
+  if (!shape.is(known)) return { manifest: null, findings: problemsOfShape(known) }
+  const manifest = withDefaults(known)
+  const findings = [...problemsOfTools(manifest), ...problemsOfConfig(manifest), ...problemsOfKnowledge(manifest)]
+  return { manifest: findings.some(({ severity }) => severity === 'fail') ? null : manifest, findings }
+}
+
+function problemsOfShape(known: Record<string, unknown>): Finding[] {
+  const issues = shape.issues(known).map((issue) => ({ ...issue, path: issue.path.split('.') }))
+  const { details = [] } = validationError(issues, known)
+  return details.map(({ path, message }) => {
+    const form = message.includes('right form') ? FORMS.find(([where]) => where.test(path))?.[1] : undefined
+    return fail(path, form ? message.replace('which does not have the right form', `it must be ${form}`) : message)
+  })
+}
+
+function problemsOfTools({ tools }: SkillManifest): Finding[] {
+  const allowance = newAllowance()
+  return tools.flatMap(({ inputSchema, outputSchema }, at) =>
+    [
+      ...(inputSchema ? problemsOf(inputSchema, `tools[${at}].inputSchema`, allowance) : []),
+      ...(outputSchema ? problemsOf(outputSchema, `tools[${at}].outputSchema`, allowance) : []),
+    ].map(({ path, message }) => fail(path, `"${path}" ${message}.`)),
+  )
+}
+
+const problemsOfConfig = ({ configSchema }: SkillManifest): Finding[] =>
+  configSchema
+    ? problemsOf(configSchema, 'configSchema', newAllowance()).map(({ path, message }) =>
+        fail(path, `"${path}" ${message}.`),
+      )
+    : []
+
+function problemsOfKnowledge({ knowledge, knowledgeFiles }: SkillManifest): Finding[] {
+  const chars = Object.values(knowledgeFiles).reduce((sum, text) => sum + text.length, 0)
+  const most = MANIFEST_LIMITS.knowledgeChars
+  return [
+    ...(chars > most
+      ? [fail('knowledgeFiles', `"knowledgeFiles" holds ${chars} characters; at most ${most} are allowed.`)]
+      : []),
+    ...Object.keys(knowledgeFiles)
+      .filter((path) => !knowledge.includes(path))
+      .map((path) =>
+        fail('knowledgeFiles', `"knowledgeFiles" brings a file that "knowledge" does not name: ${path.slice(0, 80)}.`),
+      ),
+    ...knowledge
+      .filter((path) => !Object.hasOwn(knowledgeFiles, path))
+      .map((path) =>
+        warn(
+          'knowledge',
+          `"${path.slice(0, 80)}" comes without its text in "knowledgeFiles", so nothing of it can be quoted.`,
+        ),
+      ),
+  ]
+}

@@ -1,0 +1,57 @@
+import { type Finding, fail } from './check'
+
+/** Words that are paths of this API, or that would speak for whoever runs it. */
+const RESERVED = new Set([
+  ...[
+    'submit',
+    'create',
+    'sandbox',
+    'earnings',
+    'submissions',
+    'installed',
+    'mine',
+    'marketplace',
+    'install',
+    'review',
+  ],
+  ...[
+    'admin',
+    'administrator',
+    'root',
+    'svc',
+    'system',
+    'official',
+    'support',
+    'security',
+    'staff',
+    'api',
+    'null',
+    'undefined',
+  ],
+])
+
+type Known = {
+  slug: string
+  /** Of the skill this is a new version of; null for a new skill. */
+  updating: string | null
+  /** Who has the slug now, seen from who asks. */
+  taken: 'free' | 'own' | 'other'
+}
+
+/** One slug, one skill, for ever the same one. */
+export function checkSlug({ slug, updating, taken }: Known): Finding[] {
+  if (updating !== null) {
+    return updating === slug
+      ? []
+      : [fail('slug', `The slug of a skill stays: this one is "${updating}", and the manifest says "${slug}".`)]
+  }
+  if (RESERVED.has(slug)) return [fail('slug', `The slug "${slug}" is reserved. Choose another.`)]
+  if (taken === 'own') {
+    return [
+      fail('slug', `You have a skill "${slug}" already. Send its id as "skill_id" to submit a new version of it.`),
+    ]
+  }
+  return taken === 'other' ? [fail('slug', `The slug "${slug}" is taken. Choose another.`)] : []
+}
+
+export const isReserved = (slug: string): boolean => RESERVED.has(slug)

@@ -1,0 +1,12 @@
+import { isHigher } from '../semver'
+import { type Finding, fail } from './check'
+
+/** A new version is higher than every one before it, whatever became of those (contract 8.1). */
+export function checkVersion(version: string, earlier: readonly string[]): Finding[] {
+  const highest = earlier.reduce<string | null>(
+    (most, one) => (most === null || isHigher(one, most) ? one : most),
+    null,
+  )
+  if (highest === null || isHigher(version, highest)) return []
+  return [fail('version', `"version" is ${version}; it must be higher than ${highest}, which is there already.`)]
+}

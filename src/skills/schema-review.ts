@@ -1,0 +1,71 @@
+import { PageQuery } from '../kernel/page'
+import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { SkillId, SubmissionId, VISIBILITIES } from './schema'
+
+/** Who must look before others may use it, from nobody to the security team. */
+export const REVIEW_TIERS = ['auto', 'staff', 'security'] as const
+export type Tier = (typeof REVIEW_TIERS)[number]
+
+export const SUBMISSION_STATUSES = ['approved', 'pending_review', 'rejected', 'suspended', 'withdrawn'] as const
+export type SubmissionStatus = (typeof SUBMISSION_STATUSES)[number]
+
+/** Check name to `pass`, `warn: <text>` or `fail: <text>` (contract 8.2). */
+export const Checks = t.Record(t.String(), t.String(), {
+  description: 'Check name to `pass`, `warn: <text>` or `fail: <text>`',
+})
+export type Checks = Static<typeof Checks>
+
+export const Review = t.Object(
+  { passed: t.Boolean(), tier: oneOf(REVIEW_TIERS), checks: Checks },
+  { $id: 'SkillReviewResult' },
+)
+export type Review = Static<typeof Review>
+
+const core = {
+  id: SubmissionId.schema,
+  status: oneOf(SUBMISSION_STATUSES),
+  reviewTier: oneOf(REVIEW_TIERS),
+  autoApproved: t.Boolean(),
+  skillId: SkillId.schema,
+  manifestVersion: t.String(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+}
+
+export const Submission = t.Object(core, { $id: 'SkillSubmission' })
+export type Submission = Static<typeof Submission>
+
+export const SubmissionRecord = t.Object(
+  { ...core, slug: t.String(), visibility: oneOf(VISIBILITIES), reason: nullable(t.String()), review: Review },
+  { $id: 'SkillSubmissionRecord' },
+)
+export type SubmissionRecord = Static<typeof SubmissionRecord>
+
+/** Body of `POST /skills/submit`; the manifest itself is judged by the review. */
+export const SubmitOrder = t.Object(
+  {
+    manifest: JsonObject,
+    skill_id: t.Optional(nullable(t.String({ description: 'The skill this is a new version of' }))),
+    visibility: t.Optional(oneOf(VISIBILITIES)),
+    target_org_id: t.Optional(nullable(t.String())),
+  },
+  { $id: 'SkillSubmitOrder' },
+)
+export type SubmitOrder = Static<typeof SubmitOrder>
+
+export const Submitted = t.Object({ submission: Submission, review: Review })
+export type Submitted = Static<typeof Submitted>
+
+export const SubmissionQuery = t.Object({ ...PageQuery.properties, status: t.Optional(oneOf(SUBMISSION_STATUSES)) })
+export type SubmissionQuery = Static<typeof SubmissionQuery>
+export const SubmissionPage = pageOf('submissions', SubmissionRecord)
+export const SubmissionReply = t.Object({ submission: SubmissionRecord })
+
+export const DECISIONS = ['approve', 'reject', 'suspend', 'reinstate'] as const
+export type Decision = (typeof DECISIONS)[number]
+
+export const DecisionOrder = t.Object(
+  { decision: oneOf(DECISIONS), reason: t.Optional(nullable(t.String({ minLength: 1, maxLength: 2_000 }))) },
+  { $id: 'SkillSubmissionDecision' },
+)
+export type DecisionOrder = Static<typeof DecisionOrder>

@@ -1,0 +1,32 @@
+const parts = (version: string): { core: number[]; pre: string[] } => {
+  const [plain = ''] = version.split('+')
+  const dash = plain.indexOf('-')
+  const core = (dash < 0 ? plain : plain.slice(0, dash)).split('.').map(Number)
+  return { core, pre: dash < 0 ? [] : plain.slice(dash + 1).split('.') }
+}
+
+/** Whether a version comes after another by semver 2.0; what follows a plus does not count. */
+export function isHigher(version: string, other: string): boolean {
+  const [a, b] = [parts(version), parts(other)]
+  for (let place = 0; place < 3; place++) {
+    const [mine, theirs] = [a.core[place] ?? 0, b.core[place] ?? 0]
+    if (mine !== theirs) return mine > theirs
+  }
+  if (!a.pre.length || !b.pre.length) return !a.pre.length && b.pre.length > 0
+  return comparePre(a.pre, b.pre) > 0
+}
+
+const NUMERIC = /^\d+$/
+
+function comparePre(a: readonly string[], b: readonly string[]): number {
+  for (let place = 0; place < Math.max(a.length, b.length); place++) {
+    const [mine, theirs] = [a[place], b[place]]
+    if (mine === undefined || theirs === undefined) return mine === undefined ? -1 : 1
+    if (mine === theirs) continue
+    const [isNumber, isTheirs] = [NUMERIC.test(mine), NUMERIC.test(theirs)]
+    if (isNumber && isTheirs) return Number(mine) - Number(theirs)
+    if (isNumber !== isTheirs) return isNumber ? -1 : 1
+    return mine < theirs ? -1 : 1
+  }
+  return 0
+}

@@ -1,0 +1,159 @@
+import type { OwnerScope } from '../kernel/caller'
+import type { OrgId, UserId } from '../kernel/ids'
+import { defineTable, type Row } from '../kernel/store'
+import type { SkillManifest } from './manifest'
+import type { Evidence } from './review/check'
+import type {
+  InstallationId,
+  ReviewStatus,
+  SkillId,
+  SkillReviewId,
+  SubmissionId,
+  VersionId,
+  Visibility,
+} from './schema'
+import type { Checks, SubmissionStatus, Tier } from './schema-review'
+
+/** One row a skill, with what lists and look-ups need of the version that counts. */
+export const skills = defineTable((k) =>
+  k.table(
+    'skills',
+    {
+      /** Counted up, so that the search index can name rows by a number that never changes. */
+      seq: k.serial('seq'),
+      id: k.text('id').$type<SkillId>().notNull(),
+      slug: k.text('slug').notNull(),
+      /** Whose it is; `server` for those that ship with it. */
+      owner: k.text('owner').$type<OwnerScope | 'server'>().notNull(),
+      author_user_id: k.text('author_user_id').$type<UserId>(),
+      /** The org whose members see it; null unless visibility is `org`. */
+      org_scope_id: k.text('org_scope_id').$type<OrgId>(),
+      visibility: k.text('visibility').$type<Visibility>().notNull(),
+      status: k.text('status').$type<ReviewStatus>().notNull(),
+      name: k.text('name').notNull(),
+      description: k.text('description').notNull(),
+      category: k.text('category').notNull(),
+      keywords: k.json<string[]>('keywords').notNull(),
+      version: k.text('version').notNull(),
+      /** The approved version that everyone runs; null before the first approval. */
+      live_version_id: k.text('live_version_id').$type<VersionId>(),
+      /** The newest version its author may try: a draft, or one under review. */
+      draft_version_id: k.text('draft_version_id').$type<VersionId>(),
+      /** In the public store: public, approved, and neither suspended nor deleted. */
+      listed: k.bool('listed').notNull(),
+      install_count: k.int('install_count').notNull(),
+      rating_sum: k.int('rating_sum').notNull(),
+      rating_count: k.int('rating_count').notNull(),
+      /** Hundredths of a star, for sorting. */
+      rating: k.int('rating').notNull(),
+      created_at: k.ms('created_at').notNull(),
+      updated_at: k.ms('updated_at').notNull(),
+      /** Name, slug, description and keywords as they are searched. */
+      search_text: k.text('search_text').notNull(),
+    },
+    (t) => [
+      k.uniqueIndex('skills_by_id').on(t.id),
+      k.uniqueIndex('skills_by_slug').on(t.slug),
+      k.index('skills_by_owner').on(t.owner, t.created_at, t.id),
+      k.index('skills_by_org').on(t.org_scope_id, t.created_at, t.id),
+      k.index('skills_by_installs').on(t.listed, t.install_count, t.id),
+      k.index('skills_by_rating').on(t.listed, t.rating, t.id),
+      k.index('skills_by_age').on(t.listed, t.created_at, t.id),
+      k.index('skills_by_category').on(t.listed, t.category, t.install_count, t.id),
+    ],
+  ),
+)
+export type SkillRow = Row<typeof skills>
+
+export const skillVersions = defineTable((k) =>
+  k.table(
+    'skill_versions',
+    {
+      id: k.text('id').$type<VersionId>().primaryKey(),
+      skill_id: k.text('skill_id').$type<SkillId>().notNull(),
+      version: k.text('version').notNull(),
+      /** `pending` is not shown as a version: its submission is. */
+      status: k.text('status').$type<'pending' | 'active' | 'superseded' | 'withdrawn'>().notNull(),
+      manifest: k.json<SkillManifest>('manifest').notNull(),
+      created_at: k.ms('created_at').notNull(),
+    },
+    (t) => [k.index('skill_versions_by_skill').on(t.skill_id, t.created_at, t.id)],
+  ),
+)
+export type VersionRow = Row<typeof skillVersions>
+
+export const skillSubmissions = defineTable((k) =>
+  k.table(
+    'skill_submissions',
+    {
+      id: k.text('id').$type<SubmissionId>().primaryKey(),
+      skill_id: k.text('skill_id').$type<SkillId>().notNull(),
+      version_id: k.text('version_id').$type<VersionId>().notNull(),
+      owner: k.text('owner').$type<OwnerScope | 'server'>().notNull(),
+      author_user_id: k.text('author_user_id').$type<UserId>(),
+      slug: k.text('slug').notNull(),
+      manifest_version: k.text('manifest_version').notNull(),
+      visibility: k.text('visibility').$type<Visibility>().notNull(),
+      org_scope_id: k.text('org_scope_id').$type<OrgId>(),
+      status: k.text('status').$type<SubmissionStatus>().notNull(),
+      tier: k.text('tier').$type<Tier>().notNull(),
+      auto_approved: k.bool('auto_approved').notNull(),
+      reason: k.text('reason'),
+      checks: k.json<Checks>('checks').notNull(),
+      /** What each check saw and where, for reviewers. */
+      evidence: k.json<Evidence[]>('evidence').notNull(),
+      created_at: k.ms('created_at').notNull(),
+      updated_at: k.ms('updated_at').notNull(),
+    },
+    (t) => [
+      k.index('skill_submissions_by_owner').on(t.owner, t.created_at, t.id),
+      k.index('skill_submissions_by_author').on(t.author_user_id, t.created_at),
+      k.index('skill_submissions_by_status').on(t.status, t.created_at, t.id),
+      k.index('skill_submissions_by_skill').on(t.skill_id, t.created_at, t.id),
+    ],
+  ),
+)
+export type SubmissionRow = Row<typeof skillSubmissions>
+
+/** What an owner has installed; all keys of the owner share it. */
+export const skillInstallations = defineTable((k) =>
+  k.table(
+    'skill_installations',
+    {
+      id: k.text('id').$type<InstallationId>().primaryKey(),
+      owner: k.text('owner').$type<OwnerScope>().notNull(),
+      skill_id: k.text('skill_id').$type<SkillId>().notNull(),
+      user_id: k.text('user_id').$type<UserId>().notNull(),
+      enabled: k.bool('enabled').notNull(),
+      config: k.json<Record<string, unknown>>('config').notNull(),
+      intensity: k.real('intensity').notNull(),
+      priority: k.int('priority').notNull(),
+      installed_at: k.ms('installed_at').notNull(),
+    },
+    (t) => [
+      k.uniqueIndex('skill_installations_by_owner').on(t.owner, t.skill_id),
+      k.index('skill_installations_by_skill').on(t.skill_id),
+    ],
+  ),
+)
+export type InstallationRow = Row<typeof skillInstallations>
+
+/** What people think of a skill: one word each. */
+export const skillReviews = defineTable((k) =>
+  k.table(
+    'skill_reviews',
+    {
+      id: k.text('id').$type<SkillReviewId>().primaryKey(),
+      skill_id: k.text('skill_id').$type<SkillId>().notNull(),
+      user_id: k.text('user_id').$type<UserId>().notNull(),
+      rating: k.int('rating').notNull(),
+      body: k.text('body'),
+      created_at: k.ms('created_at').notNull(),
+    },
+    (t) => [
+      k.uniqueIndex('skill_reviews_by_user').on(t.skill_id, t.user_id),
+      k.index('skill_reviews_by_skill').on(t.skill_id, t.created_at, t.id),
+    ],
+  ),
+)
+export type SkillReviewRow = Row<typeof skillReviews>
