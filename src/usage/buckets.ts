@@ -1,5 +1,5 @@
 import type { OwnerScope } from '../kernel/caller'
-import { addAll, cellOf, count, type Histogram } from './latency'
+import { cellOf } from './latency'
 import type { Grain, UsageRow } from './table'
 
 export const HOUR_MS = 3_600_000
@@ -29,7 +29,8 @@ export type Place = {
   resolved_mode: string
   model: string
 }
-export type Bucket = Place & Sums & { latency: Histogram }
+/** `cells` are those of the calls' latencies, in lists that buckets share. */
+export type Bucket = Place & { sums: Sums; cells: number[][] }
 
 /** The part of a record that is counted. */
 export type Counted = Pick<
@@ -48,16 +49,6 @@ export type Counted = Pick<
   | 'cached'
   | 'latency_ms'
 >
-
-export const sumsOf = (row: Counted): Sums => ({
-  requests: 1,
-  prompt_tokens: row.prompt_tokens,
-  completion_tokens: row.completion_tokens,
-  cost_micro: row.cost_micro,
-  cached: row.cached ? 1 : 0,
-  client_errors: row.status >= 400 && row.status < 500 ? 1 : 0,
-  server_errors: row.status >= 500 ? 1 : 0,
-})
 
 const FIELDS = [
   ...(['requests', 'prompt_tokens', 'completion_tokens', 'cost_micro'] as const),
@@ -78,44 +69,79 @@ export const nothing = (): Sums => ({
   server_errors: 0,
 })
 
-export type Buckets = Map<string, Bucket>
+/** Calls that belong to the same buckets. */
+type Line = { sums: Sums; cells: number[]; buckets: Bucket[] }
 
-/** Adds one call to every bucket it belongs to: an hour and a day, over all keys and its own, over all skills and each. */
-export function addCall(buckets: Buckets, row: Counted, skills: readonly string[]): void {
-  const sums = sumsOf(row)
-  const cell = cellOf(row.latency_ms)
-  const keys = row.api_key_id === null ? [''] : ['', row.api_key_id]
-  for (const grain of ['hour', 'day'] as const)
-    for (const api_key of keys)
-      for (const skill of ['', ...skills]) {
-        const bucket = bucketAt(buckets, placeOf(row, grain, api_key, skill))
-        addSums(bucket, sums)
-        count(bucket.latency, cell, 1)
-      }
-}
+/** Adds calls up by where they belong: an hour and a day, over all keys and their own, over all skills and each. */
+export function createBuckets() {
+  const lines = new Map<string, Line>()
+  const buckets = new Map<string, Bucket>()
 
-export function merge(into: Bucket, sums: Sums, latency: Iterable<readonly [number, number]>): void {
-  addSums(into, sums)
-  addAll(into.latency, latency)
-}
-
-const placeOf = (row: Counted, grain: Grain, api_key: string, skill: string): Place => ({
-  owner: row.owner,
-  grain,
-  api_key,
-  at: startOf(grain, row.at),
-  skill,
-  mode: row.mode ?? '',
-  resolved_mode: row.resolved_mode ?? '',
-  model: row.model ?? '',
-})
-
-function bucketAt(buckets: Buckets, place: Place): Bucket {
-  const name = Object.values(place).join('\n')
-  let bucket = buckets.get(name)
-  if (!bucket) {
-    bucket = { ...place, ...nothing(), latency: new Map() }
-    buckets.set(name, bucket)
+  function lineOf(call: Counted, skills: readonly string[]): Line {
+    const { owner, at, api_key_id, mode, resolved_mode, model } = call
+    const name = [owner, startOf('hour', at), api_key_id, mode, resolved_mode, model, ...skills].join('\n')
+    let line = lines.get(name)
+    if (!line) {
+      line = { sums: nothing(), cells: [], buckets: placesOf(call, skills).map(bucketAt) }
+      lines.set(name, line)
+    }
+    return line
   }
-  return bucket
+
+  function bucketAt(place: Place): Bucket {
+    const name = Object.values(place).join('\n')
+    let bucket = buckets.get(name)
+    if (!bucket) {
+      bucket = { ...place, sums: nothing(), cells: [] }
+      buckets.set(name, bucket)
+    }
+    return bucket
+  }
+
+  return {
+    count: () => buckets.size,
+
+    add(call: Counted, skills: readonly string[]): void {
+      const line = lineOf(call, skills)
+      addCall(line.sums, call)
+      line.cells.push(cellOf(call.latency_ms))
+    },
+
+    /** Every bucket with its sums; asked for once, at the end. */
+    all(): Bucket[] {
+      for (const { sums, cells, buckets: its } of lines.values())
+        for (const bucket of its) {
+          addSums(bucket.sums, sums)
+          bucket.cells.push(cells)
+        }
+      return [...buckets.values()]
+    },
+  }
+}
+
+function addCall(into: Sums, call: Counted): void {
+  into.requests += 1
+  into.prompt_tokens += call.prompt_tokens
+  into.completion_tokens += call.completion_tokens
+  into.cost_micro += call.cost_micro
+  if (call.cached) into.cached += 1
+  if (call.status >= 500) into.server_errors += 1
+  else if (call.status >= 400) into.client_errors += 1
+}
+
+function placesOf(call: Counted, skills: readonly string[]): Place[] {
+  const words = { mode: call.mode ?? '', resolved_mode: call.resolved_mode ?? '', model: call.model ?? '' }
+  const keys = call.api_key_id === null ? [''] : ['', call.api_key_id]
+  return (['hour', 'day'] as const).flatMap((grain) =>
+    keys.flatMap((api_key) =>
+      ['', ...skills].map((skill) => ({
+        owner: call.owner,
+        grain,
+        api_key,
+        at: startOf(grain, call.at),
+        skill,
+        ...words,
+      })),
+    ),
+  )
 }

@@ -43,7 +43,7 @@ export async function startOwnerSpend(tx: Tx, owner: OwnerScope, at: number): Pr
 /** Micro-cents by UTC day. */
 async function monthOf(reader: Reader, owner: OwnerScope, at: number, turn: Turn): Promise<Map<string, number>> {
   const from = Date.parse(`${firstOfMonth(at)}T00:00:00.000Z`)
-  return (await tallyOf(reader, { owner, withLatency: false }, { from, to: at + 1 }, at, turn)).costByDay()
+  return (await tallyOf(reader, { owner, brief: true }, { from, to: at + 1 }, at, turn)).costByDay()
 }
 
 const firstOfMonth = (at: number): string => `${utcDay(at).slice(0, 7)}-01`

@@ -60,7 +60,7 @@ export function createUsageReading({ store, clock, audit, assertMayView, balance
     const now = clock.now()
     const span = periodOf(query, now, EXPORT_DAYS)
     const choice = choiceOf(owner, query)
-    const rows = (await tallyOf(store.read, choice, span, now)).requests()
+    const rows = (await tallyOf(store.read, { ...choice, brief: true }, span, now)).requests()
     if (rows > EXPORT_ROWS) throw tooManyRows(rows)
     const { format, key_id, mode, skill } = query
     const facts = { format, from: iso(span.from), to: iso(span.to), rows, ...given({ key_id, mode, skill }) }

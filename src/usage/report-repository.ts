@@ -1,10 +1,9 @@
-import { and, asc, desc, eq, exists, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gte, lt, ne, or, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { Reader } from '../kernel/store'
-import type { Counted } from './buckets'
 import { CURSOR } from './rollup-repository'
 import type { Plan, Span } from './spans'
-import { type RollupRow, type UsageRow, usageCursors, usageRecords, usageRollups, usageSkills } from './table'
+import { type Grain, type RollupRow, usageCursors, usageRollups } from './table'
 
 /** Whose calls, and which of them. `mode` is what was asked for or what it became. */
 export type Choice = {
@@ -12,25 +11,43 @@ export type Choice = {
   keyId?: string | undefined
   mode?: string | undefined
   skill?: string | undefined
-  /** False where only sums are wanted: histograms are most of the reading. */
-  withLatency?: boolean
+  /** Only sums are wanted: neither latencies nor the skills that took part. */
+  brief?: boolean
 }
 
-/** A bucket as it is stored, without whose it is. */
+/** A bucket as it is stored, without whose it is; or what all buckets of a skill add up to, without its words. */
 export type Rolled = Omit<RollupRow, 'owner' | 'grain' | 'api_key'>
+type Part = Span & { grain: Grain }
 
 /**
  * The buckets of a plan and how far they have come, in one statement: whatever is rolled afterwards, these
- * and the calls after `position` are all calls, each once.
+ * and the calls after `position` are all calls, each once. A part of the plan is a select of its own, because
+ * a range of the primary key answers each, and nothing answers one OR the other.
  */
 export async function rolledIn(
   db: Reader,
   choice: Choice,
-  plan: Plan,
+  { rolled }: Plan,
 ): Promise<{ position: number; buckets: Rolled[] }> {
+  const parts = rolled.map((part) => bucketsOf(db, choice, part))
+  const ofSkills = choice.brief || choice.skill !== undefined ? [] : rolled.map((part) => skillsOf(db, choice, part))
+  // The columns are the same; their types know from which table.
+  const [first, ...more] = [...parts, ...(ofSkills as unknown as typeof parts)]
+  if (!first) return { position: await positionOf(db), buckets: [] }
+  const rows = await more.reduce((all, one) => all.unionAll(one) as typeof first, first)
+  return { position: rows[0]?.position ?? 0, buckets: rows.filter(({ at }) => at !== null) as Rolled[] }
+}
+
+async function positionOf(db: Reader): Promise<number> {
+  const c = db.of(usageCursors)
+  const [row] = await db.select({ position: c.position }).from(c).where(eq(c.name, CURSOR))
+  return row?.position ?? 0
+}
+
+/** The buckets of a part, one row at least: it says how far they have come. */
+function bucketsOf(db: Reader, choice: Choice, part: Part) {
   const [c, r] = [db.of(usageCursors), db.of(usageRollups)]
-  const spans = plan.rolled.map(({ grain, from, to }) => and(eq(r.grain, grain), gte(r.at, from), lt(r.at, to)))
-  const rows = await db
+  return db
     .select({
       position: c.position,
       at: r.at,
@@ -45,127 +62,44 @@ export async function rolledIn(
       cached: r.cached,
       client_errors: r.client_errors,
       server_errors: r.server_errors,
-      latency: r.latency,
+      latency: choice.brief ? sql<string>`''` : r.latency,
     })
     .from(c)
-    .leftJoin(
-      r,
-      and(
-        eq(r.owner, choice.owner),
-        eq(r.api_key, choice.keyId ?? ''),
-        choice.skill === undefined ? undefined : eq(r.skill, choice.skill),
-        choice.mode === undefined ? undefined : or(eq(r.mode, choice.mode), eq(r.resolved_mode, choice.mode)),
-        spans.length ? or(...spans) : sql`1 = 0`,
-      ),
-    )
+    .leftJoin(r, and(...within(r, choice, part), eq(r.skill, choice.skill ?? '')))
     .where(eq(c.name, CURSOR))
-  const buckets = rows.filter(({ at }) => at !== null) as unknown as Rolled[]
-  return { position: rows[0]?.position ?? 0, buckets }
 }
 
-const counted = (t: typeof usageRecords.sqlite) => ({
-  id: t.id,
-  owner: t.owner,
-  at: t.at,
-  api_key_id: t.api_key_id,
-  mode: t.mode,
-  resolved_mode: t.resolved_mode,
-  model: t.model,
-  status: t.status,
-  prompt_tokens: t.prompt_tokens,
-  completion_tokens: t.completion_tokens,
-  cost_micro: t.cost_micro,
-  cached: t.cached,
-  latency_ms: t.latency_ms,
-})
-
-/** Calls of a span that the rollups know, oldest first, from just after a mark. */
-export async function callsIn(
-  db: Reader,
-  choice: Choice,
-  { from, to, upTo, after, limit }: Span & { upTo: number; after: Mark | null; limit: number },
-): Promise<Counted[]> {
-  const t = db.of(usageRecords)
-  const start = after ?? { at: from, id: 0 }
+/** What the calls of each skill add up to in a part. */
+function skillsOf(db: Reader, choice: Choice, part: Part) {
+  const r = db.of(usageRollups)
+  const sum = (column: unknown) => sql<number>`sum(${column})`
   return db
-    .select(counted(t))
-    .from(t)
-    .where(
-      and(
-        eq(t.owner, choice.owner),
-        gte(t.at, start.at),
-        lt(t.at, to),
-        or(gt(t.at, start.at), gt(t.id, start.id)),
-        lte(t.id, upTo),
-        ...chosen(db, choice),
-      ),
-    )
-    .orderBy(asc(t.at), asc(t.id))
-    .limit(limit)
+    .select({
+      position: sql<number>`0`,
+      at: sql<number>`0`,
+      skill: r.skill,
+      mode: sql<string>`''`,
+      resolved_mode: sql<string>`''`,
+      model: sql<string>`''`,
+      requests: sum(r.requests),
+      prompt_tokens: sum(r.prompt_tokens),
+      completion_tokens: sum(r.completion_tokens),
+      cost_micro: sum(r.cost_micro),
+      cached: sum(r.cached),
+      client_errors: sum(r.client_errors),
+      server_errors: sum(r.server_errors),
+      latency: sql<string>`''`,
+    })
+    .from(r)
+    .where(and(...within(r, choice, part), ne(r.skill, '')))
+    .groupBy(r.skill)
 }
 
-/** Calls that are not rolled yet, in a window of ids. */
-export async function callsAfter(
-  db: Reader,
-  choice: Choice,
-  { from, to, above, upTo }: Span & { above: number; upTo: number },
-): Promise<Counted[]> {
-  const t = db.of(usageRecords)
-  return db
-    .select(counted(t))
-    .from(t)
-    .where(
-      and(
-        gt(t.id, above),
-        lte(t.id, upTo),
-        // Not the column itself: the window of ids is short, and the index of owners would lead away from it.
-        sql`${t.owner} || '' = ${choice.owner}`,
-        sql`${t.at} + 0 >= ${from}`,
-        sql`${t.at} + 0 < ${to}`,
-        ...chosen(db, choice),
-      ),
-    )
-}
-
-export type Mark = { at: number; id: number }
-export type ExportRow = Pick<UsageRow, keyof Counted | 'request_id' | 'endpoint'>
-
-/** Calls of a span, newest first, from just before a mark: a page of an export. */
-export async function exportPage(
-  db: Reader,
-  choice: Choice,
-  { from, to, before, limit }: Span & { before: Mark | null; limit: number },
-): Promise<ExportRow[]> {
-  const t = db.of(usageRecords)
-  const last = before ?? { at: to, id: 0 }
-  return db
-    .select({ ...counted(t), request_id: t.request_id, endpoint: t.endpoint })
-    .from(t)
-    .where(
-      and(
-        eq(t.owner, choice.owner),
-        gte(t.at, from),
-        lte(t.at, last.at),
-        or(lt(t.at, last.at), lt(t.id, last.id)),
-        ...chosen(db, choice),
-      ),
-    )
-    .orderBy(desc(t.at), desc(t.id))
-    .limit(limit)
-}
-
-function chosen(db: Reader, { keyId, mode, skill }: Choice): (SQL | undefined)[] {
-  const [t, s] = [db.of(usageRecords), db.of(usageSkills)]
-  return [
-    keyId === undefined ? undefined : eq(t.api_key_id, keyId as never),
-    mode === undefined ? undefined : or(eq(t.mode, mode), eq(t.resolved_mode, mode)),
-    skill === undefined
-      ? undefined
-      : exists(
-          db
-            .select({ one: sql`1` })
-            .from(s)
-            .where(and(eq(s.record_id, t.id), eq(s.skill, skill))),
-        ),
-  ]
-}
+const within = (r: typeof usageRollups.sqlite, { owner, keyId, mode }: Choice, { grain, from, to }: Part) => [
+  eq(r.owner, owner),
+  eq(r.grain, grain),
+  eq(r.api_key, keyId ?? ''),
+  gte(r.at, from),
+  lt(r.at, to),
+  mode === undefined ? undefined : or(eq(r.mode, mode), eq(r.resolved_mode, mode)),
+]

@@ -1,12 +1,13 @@
 import type { Reader } from '../kernel/store'
 import { nextTurn } from '../kernel/turns'
-import { type Choice, callsAfter, callsIn, type Mark, rolledIn } from './report-repository'
-import { newestId, skillsOf } from './rollup-repository'
+import { type Calls, latenciesOf, momentAfter, newCalls, rolledCalls, skillSumsOf, sumsOf } from './call-repository'
+import { type Choice, rolledIn } from './report-repository'
+import { newestId } from './rollup-repository'
 import { planOf, type Span } from './spans'
 import { createTally, type Tally } from './tally'
 
 /** How many calls are looked at in one go. */
-const PAGE = 2_000
+const SLICE = 4_000
 /** Between two goes everyone else gets one (I28). */
 export type Turn = () => Promise<void>
 
@@ -21,7 +22,7 @@ export async function tallyOf(
   now: number,
   turn: Turn = nextTurn,
 ): Promise<Tally> {
-  const tally = createTally(choice.skill, choice.withLatency)
+  const tally = createTally(choice.skill)
   const plan = planOf(span, now)
   const { position, buckets } = await rolledIn(db, choice, plan)
   for (const bucket of buckets) tally.addBucket(bucket)
@@ -30,21 +31,14 @@ export async function tallyOf(
   return tally
 }
 
-async function addEnd(
-  db: Reader,
-  choice: Choice,
-  end: Span,
-  position: number,
-  tally: Tally,
-  turn: Turn,
-): Promise<void> {
-  let after: Mark | null = null
-  for (;;) {
-    const calls = await callsIn(db, choice, { ...end, upTo: position, after, limit: PAGE })
-    await addCalls(db, calls, tally)
-    if (calls.length < PAGE) return
-    after = calls.at(-1)!
-    await turn()
+async function addEnd(db: Reader, choice: Choice, end: Span, upTo: number, tally: Tally, turn: Turn): Promise<void> {
+  for (let from = end.from; from < end.to; ) {
+    if (from > end.from) await turn()
+    const next = await momentAfter(db, choice, { from, to: end.to }, SLICE)
+    // A millisecond is not divided, however many calls it has.
+    const to = next === null ? end.to : Math.max(next, from + 1)
+    await addCalls(db, choice, rolledCalls(db, choice, { from, to, upTo }), tally)
+    from = to
   }
 }
 
@@ -57,14 +51,16 @@ async function addTail(
   turn: Turn,
 ): Promise<void> {
   const newest = (await newestId(db, {}))[0]?.id ?? 0
-  for (let above = position; above < newest; above += PAGE) {
+  for (let above = position; above < newest; above += SLICE) {
     if (above > position) await turn()
-    const upTo = Math.min(above + PAGE, newest)
-    await addCalls(db, await callsAfter(db, choice, { ...whole, above, upTo }), tally)
+    const upTo = Math.min(above + SLICE, newest)
+    await addCalls(db, choice, newCalls(db, choice, { ...whole, above, upTo }), tally)
   }
 }
 
-async function addCalls(db: Reader, calls: Awaited<ReturnType<typeof callsIn>>, tally: Tally): Promise<void> {
-  const skills = await skillsOf(db, calls)
-  for (const call of calls) tally.addCall(call, skills.get(call.id))
+async function addCalls(db: Reader, { skill, brief }: Choice, calls: Calls, tally: Tally): Promise<void> {
+  for (const sums of await sumsOf(db, calls)) tally.addSums(sums)
+  if (brief) return
+  for (const { ms, calls: count } of await latenciesOf(db, calls)) tally.addLatency(ms, count)
+  if (skill === undefined) for (const sums of await skillSumsOf(db, calls)) tally.addSkill(sums)
 }

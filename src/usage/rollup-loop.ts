@@ -1,15 +1,16 @@
 import type { Clock } from '../kernel/clock'
 import { type Loop, startLoop } from '../kernel/loop'
 import type { Store, Tx } from '../kernel/store'
-import { addCall, type Bucket, type Buckets, merge } from './buckets'
+import { nextTurn } from '../kernel/turns'
+import { type Bucket, createBuckets } from './buckets'
 import { createHorizon } from './horizon'
-import { decode, encode } from './latency'
-import { cursorAt, moveCursor, placeCursor, putRollup, recordsAfter, rollupAt, skillsOf } from './rollup-repository'
+import { addEncoded, encode, type Histogram, noCalls } from './latency'
+import { addToRollup, cursorAt, latencyAt, moveCursor, placeCursor, recordsAfter, skillsOf } from './rollup-repository'
 
 const IDLE_MS = 5_000
-/** What one unit may take on: it shares the writer with every call. */
+/** What one turn reads, and what one unit takes on: both keep everyone else waiting for some milliseconds (I28). */
 const MOST_RECORDS = 2_000
-const MOST_BUCKETS = 400
+const MOST_BUCKETS = 200
 const LEAST_RECORDS = 100
 
 type Rolled = { records: number; done: boolean }
@@ -29,19 +30,22 @@ export function createRollup({ store }: { store: Store }) {
     const from = await positionOf(store)
     const upTo = await horizon(store.read)
     if (upTo <= from) return { records: 0, done: true }
+    // What came before, a commit as a rule, was work enough for one turn.
+    await nextTurn()
     const wanted = Math.min(limit, worthReading)
     const records = await recordsAfter(store.read, { above: from, upTo, limit: wanted })
     const skills = await skillsOf(store.read, records)
-    const buckets: Buckets = new Map()
+    const buckets = createBuckets()
     let taken = 0
-    while (taken < records.length && buckets.size < MOST_BUCKETS) {
+    while (taken < records.length && buckets.count() < MOST_BUCKETS) {
       const record = records[taken++]!
-      addCall(buckets, record, skills.get(record.id) ?? [])
+      buckets.add(record, skills.get(record.id) ?? [])
     }
     const isAll = taken === records.length && records.length < wanted
     worthReading = Math.min(MOST_RECORDS, Math.max(LEAST_RECORDS, taken * 2))
     const to = isAll ? upTo : records[taken - 1]!.id
-    const isOurs = await store.write((tx) => commit(tx, from, to, [...buckets.values()]))
+    const sums = buckets.all()
+    const isOurs = await store.write((tx) => commit(tx, from, to, sums))
     return { records: isOurs ? taken : 0, done: isAll }
   }
 }
@@ -53,19 +57,20 @@ async function positionOf(store: Store): Promise<number> {
 }
 
 /** The cursor and the buckets, together or not at all. False when another node took these records. */
-async function commit(tx: Tx, from: number, to: number, buckets: Bucket[]): Promise<boolean> {
+async function commit(tx: Tx, from: number, to: number, buckets: readonly Bucket[]): Promise<boolean> {
   if (!(await moveCursor(tx, { from, to }))) return false
-  const added = await Promise.all(buckets.map((bucket) => onTopOf(tx, bucket)))
-  await Promise.all(added.map((bucket) => putRollup(tx, { ...bucket, latency: encode(bucket.latency) })))
+  const scratch = noCalls()
+  await Promise.all(buckets.map((bucket) => addBucket(tx, bucket, scratch)))
   return true
 }
 
-/** The bucket and what is stored of it; a copy, because a unit may run twice. */
-async function onTopOf(tx: Tx, { latency, ...bucket }: Bucket): Promise<Bucket> {
-  const sum: Bucket = { ...bucket, latency: new Map(latency) }
-  const [known] = await rollupAt(tx, bucket)
-  if (known) merge(sum, known, decode(known.latency))
-  return sum
+/** Changes nothing of the bucket, because a unit may run twice. `scratch` is free again at every await. */
+async function addBucket(tx: Tx, { sums, cells, ...place }: Bucket, scratch: Histogram): Promise<void> {
+  const [known] = await latencyAt(tx, place)
+  scratch.fill(0)
+  if (known) addEncoded(scratch, known.latency)
+  for (const list of cells) for (const cell of list) scratch[cell]! += 1
+  await addToRollup(tx, { ...place, ...sums, latency: encode(scratch) })
 }
 
 type Options = { store: Store; clock: Clock; onError(name: string, error: unknown): void }

@@ -86,12 +86,13 @@ const at = (t: typeof usageRollups.sqlite, p: { [K in keyof Place]: unknown }) =
     eq(t.model, p.model as never),
   )
 
-export const rollupAt = query<Place>()((db, p) => {
+export const latencyAt = query<Place>()((db, p) => {
   const t = db.of(usageRollups)
-  return db.select().from(t).where(at(t, p))
+  return db.select({ latency: t.latency }).from(t).where(at(t, p))
 })
 
-export const putRollup = command<RollupRow>()((tx, p) => {
+/** Adds to the sums of a bucket, or makes it; its histogram is replaced. */
+export const addToRollup = command<RollupRow>()((tx, p) => {
   const t = tx.of(usageRollups)
   return tx
     .insert(t)
@@ -116,13 +117,13 @@ export const putRollup = command<RollupRow>()((tx, p) => {
     .onConflictDoUpdate({
       target: [t.owner, t.grain, t.api_key, t.at, t.skill, t.mode, t.resolved_mode, t.model],
       set: {
-        requests: sql`excluded.requests`,
-        prompt_tokens: sql`excluded.prompt_tokens`,
-        completion_tokens: sql`excluded.completion_tokens`,
-        cost_micro: sql`excluded.cost_micro`,
-        cached: sql`excluded.cached`,
-        client_errors: sql`excluded.client_errors`,
-        server_errors: sql`excluded.server_errors`,
+        requests: sql`${t.requests} + excluded.requests`,
+        prompt_tokens: sql`${t.prompt_tokens} + excluded.prompt_tokens`,
+        completion_tokens: sql`${t.completion_tokens} + excluded.completion_tokens`,
+        cost_micro: sql`${t.cost_micro} + excluded.cost_micro`,
+        cached: sql`${t.cached} + excluded.cached`,
+        client_errors: sql`${t.client_errors} + excluded.client_errors`,
+        server_errors: sql`${t.server_errors} + excluded.server_errors`,
         latency: sql`excluded.latency`,
       },
     })

@@ -79,7 +79,7 @@ export const usageRollups = defineTable((k) =>
       cached: k.int('cached').notNull(),
       client_errors: k.int('client_errors').notNull(),
       server_errors: k.int('server_errors').notNull(),
-      /** A histogram as JSON: calls by the lower bound of their cell in ms (`latency.ts`). */
+      /** A histogram of latencies (`latency.ts`). */
       latency: k.text('latency').notNull(),
     },
     (t) => [k.primaryKey({ columns: [t.owner, t.grain, t.api_key, t.at, t.skill, t.mode, t.resolved_mode, t.model] })],

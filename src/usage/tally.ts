@@ -1,41 +1,47 @@
 import { utcDay } from '../kernel/clock'
 import { microToCents } from '../kernel/money'
-import { addSums, type Counted, nothing, type Sums, sumsOf } from './buckets'
-import { addAll, cellOf, decode, type Histogram, percentiles } from './latency'
+import { addSums, nothing, type Sums } from './buckets'
+import type { CallSums } from './call-repository'
+import { addEncoded, cellOf, noCalls, percentiles } from './latency'
 import type { Rolled } from './report-repository'
 import type { Breakdown } from './schema'
 
-type Words = { at: number; mode: string | null; resolved_mode: string | null; model: string | null }
-type Cells = Iterable<readonly [number, number]>
-
 export type Tally = ReturnType<typeof createTally>
 
-/** Adds up a report from buckets and single calls alike; `only` is the skill it is about, if it is about one. */
-export function createTally(only = '', withLatency = true) {
+/** Adds up a report from buckets and calls alike; `only` is the skill it is about, if it is about one. */
+export function createTally(only = '') {
   const total = nothing()
-  const latency: Histogram = new Map()
+  const latency = noCalls()
   const modes = new Map<string, Sums>()
   const models = new Map<string, Sums>()
   const skills = new Map<string, Sums>()
   const days = new Map<string, Sums>()
 
-  function add(words: Words, skill: string, sums: Sums, cells: () => Cells): void {
-    if (skill !== '') addSums(sumsAt(skills, skill), sums)
-    if (skill !== only) return
+  const addSkill = (sums: Sums & { skill: string }) => addSums(sumsAt(skills, sums.skill), sums)
+
+  function add(sums: CallSums): void {
+    if (only !== '') addSums(sumsAt(skills, only), sums)
     addSums(total, sums)
-    if (withLatency) addAll(latency, cells())
-    addSums(sumsAt(modes, words.resolved_mode || words.mode || NO_WORD), sums)
-    addSums(sumsAt(models, words.model || NO_WORD), sums)
-    addSums(sumsAt(days, utcDay(words.at)), sums)
+    addSums(sumsAt(modes, sums.resolved_mode || sums.mode || NO_WORD), sums)
+    addSums(sumsAt(models, sums.model || NO_WORD), sums)
+    addSums(sumsAt(days, utcDay(sums.at)), sums)
   }
 
   return {
-    addBucket: (bucket: Rolled) => add(bucket, bucket.skill, bucket, () => decode(bucket.latency)),
+    addSkill,
+    addSums: add,
 
-    addCall(call: Counted, itsSkills: readonly string[] = []) {
-      const sums = sumsOf(call)
-      const cells = () => [[cellOf(call.latency_ms), 1]] as const
-      for (const skill of only ? [only] : ['', ...itsSkills]) add(call, skill, sums, cells)
+    addLatency(ms: number, calls: number): void {
+      latency[cellOf(ms)]! += calls
+    },
+
+    addBucket(bucket: Rolled): void {
+      if (bucket.skill !== only) {
+        addSkill(bucket)
+        return
+      }
+      add(bucket)
+      addEncoded(latency, bucket.latency)
     },
 
     /** Micro-cents by UTC day. */

@@ -1,0 +1,165 @@
+import { and, asc, desc, eq, exists, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import type { Reader } from '../kernel/store'
+import { type Counted, DAY_MS, type Sums } from './buckets'
+import type { Choice } from './report-repository'
+import type { Span } from './spans'
+import { type UsageRow, usageRecords, usageSkills } from './table'
+
+/** A condition on usage records. */
+export type Calls = SQL | undefined
+
+/** Calls of a span that the rollups know: found by owner and time. */
+export function rolledCalls(db: Reader, choice: Choice, { from, to, upTo }: Span & { upTo: number }): Calls {
+  const t = db.of(usageRecords)
+  return and(
+    eq(t.owner, choice.owner),
+    gte(t.at, from),
+    lt(t.at, to),
+    // Not the column itself: most ids are below it, and it would lead away from the index.
+    sql`${t.id} + 0 <= ${upTo}`,
+    ...chosen(db, choice),
+  )
+}
+
+/** Calls that are not rolled yet, in a window of ids. */
+export function newCalls(
+  db: Reader,
+  choice: Choice,
+  { from, to, above, upTo }: Span & { above: number; upTo: number },
+): Calls {
+  const t = db.of(usageRecords)
+  return and(
+    gt(t.id, above),
+    lte(t.id, upTo),
+    // The window is short, and the index of owners would lead away from it.
+    sql`${t.owner} || '' = ${choice.owner}`,
+    sql`${t.at} + 0 >= ${from}`,
+    sql`${t.at} + 0 < ${to}`,
+    ...chosen(db, choice),
+  )
+}
+
+/** When the call comes that `calls` others of the owner precede in a span; null when there are not so many. */
+export async function momentAfter(
+  db: Reader,
+  { owner }: Choice,
+  { from, to }: Span,
+  calls: number,
+): Promise<number | null> {
+  const t = db.of(usageRecords)
+  const rows = await db
+    .select({ at: t.at })
+    .from(t)
+    .where(and(eq(t.owner, owner), gte(t.at, from), lt(t.at, to)))
+    .orderBy(asc(t.at))
+    .limit(1)
+    .offset(calls)
+  return rows[0]?.at ?? null
+}
+
+export type CallSums = Sums & Pick<Counted, 'at' | 'mode' | 'resolved_mode' | 'model'>
+
+/** What calls add up to by day, mode and model. */
+export async function sumsOf(db: Reader, calls: Calls): Promise<CallSums[]> {
+  const t = db.of(usageRecords)
+  const words = { mode: t.mode, resolved_mode: t.resolved_mode, model: t.model }
+  const day = sql<number>`${t.at} / ${sql.raw(String(DAY_MS))}`
+  const rows = await db
+    .select({ day: day.mapWith(Number), ...words, ...sums(t) })
+    .from(t)
+    .where(calls)
+    .groupBy(day, t.mode, t.resolved_mode, t.model)
+  return rows.map(({ day: days, ...row }) => ({ ...row, at: days * DAY_MS }))
+}
+
+/** What calls with skills add up to by skill. */
+export async function skillSumsOf(db: Reader, calls: Calls): Promise<(Sums & { skill: string })[]> {
+  const [t, s] = [db.of(usageRecords), db.of(usageSkills)]
+  return db
+    .select({ skill: s.skill, ...sums(t) })
+    .from(t)
+    .innerJoin(s, eq(s.record_id, t.id))
+    .where(calls)
+    .groupBy(s.skill)
+}
+
+/** How many calls took how many ms. */
+export async function latenciesOf(db: Reader, calls: Calls): Promise<{ ms: number; calls: number }[]> {
+  const t = db.of(usageRecords)
+  return db
+    .select({ ms: t.latency_ms, calls: whole(sql`count(*)`) })
+    .from(t)
+    .where(calls)
+    .groupBy(t.latency_ms)
+}
+
+const whole = (value: SQL) => sql<number>`${value}`.mapWith(Number)
+
+const sums = (t: typeof usageRecords.sqlite) => ({
+  requests: whole(sql`count(*)`),
+  prompt_tokens: whole(sql`sum(${t.prompt_tokens})`),
+  completion_tokens: whole(sql`sum(${t.completion_tokens})`),
+  cost_micro: whole(sql`sum(${t.cost_micro})`),
+  cached: whole(sql`sum(CASE WHEN ${t.cached} THEN 1 ELSE 0 END)`),
+  client_errors: whole(sql`sum(CASE WHEN ${t.status} BETWEEN 400 AND 499 THEN 1 ELSE 0 END)`),
+  server_errors: whole(sql`sum(CASE WHEN ${t.status} >= 500 THEN 1 ELSE 0 END)`),
+})
+
+export type Mark = { at: number; id: number }
+export type ExportRow = Counted & Pick<UsageRow, 'request_id' | 'endpoint'>
+
+/** Calls of a span, newest first, from just before a mark: a page of an export. */
+export async function exportPage(
+  db: Reader,
+  choice: Choice,
+  { from, to, before, limit }: Span & { before: Mark | null; limit: number },
+): Promise<ExportRow[]> {
+  const t = db.of(usageRecords)
+  const last = before ?? { at: to, id: 0 }
+  return db
+    .select({
+      id: t.id,
+      owner: t.owner,
+      at: t.at,
+      request_id: t.request_id,
+      endpoint: t.endpoint,
+      api_key_id: t.api_key_id,
+      mode: t.mode,
+      resolved_mode: t.resolved_mode,
+      model: t.model,
+      status: t.status,
+      prompt_tokens: t.prompt_tokens,
+      completion_tokens: t.completion_tokens,
+      cost_micro: t.cost_micro,
+      cached: t.cached,
+      latency_ms: t.latency_ms,
+    })
+    .from(t)
+    .where(
+      and(
+        eq(t.owner, choice.owner),
+        gte(t.at, from),
+        lte(t.at, last.at),
+        or(lt(t.at, last.at), lt(t.id, last.id)),
+        ...chosen(db, choice),
+      ),
+    )
+    .orderBy(desc(t.at), desc(t.id))
+    .limit(limit)
+}
+
+function chosen(db: Reader, { keyId, mode, skill }: Choice): Calls[] {
+  const [t, s] = [db.of(usageRecords), db.of(usageSkills)]
+  return [
+    keyId === undefined ? undefined : eq(t.api_key_id, keyId as never),
+    mode === undefined ? undefined : or(eq(t.mode, mode), eq(t.resolved_mode, mode)),
+    skill === undefined
+      ? undefined
+      : exists(
+          db
+            .select({ one: sql`1` })
+            .from(s)
+            .where(and(eq(s.record_id, t.id), eq(s.skill, skill))),
+        ),
+  ]
+}
