@@ -1,6 +1,6 @@
 import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
-import { SkillId, SubmissionId, VISIBILITIES } from './schema'
+import { SkillId, SubmissionId, VISIBILITIES } from './ids'
 
 /** Who must look before others may use it, from nobody to the security team. */
 export const REVIEW_TIERS = ['auto', 'staff', 'security'] as const

@@ -1,8 +1,10 @@
-import { defineId, type Id, OrgId, UserId } from '../kernel/ids'
+import { OrgId, UserId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { InstallationId, SkillId, SkillReviewId, VersionId, VISIBILITIES } from './ids'
 import { ManifestTool, SKILL_CATEGORIES, SKILL_FIELDS, SKILL_PERMISSIONS } from './manifest'
 
+export { InstallationId, SkillId, SkillReviewId, SubmissionId, VersionId, VISIBILITIES, type Visibility } from './ids'
 export {
   Author,
   MANIFEST_LIMITS,
@@ -15,19 +17,6 @@ export {
 } from './manifest'
 export { Review, Submission, SubmissionRecord, type SubmissionStatus, type Tier } from './schema-review'
 
-export const SkillId = defineId('skill')
-export type SkillId = Id<'skill'>
-export const VersionId = defineId('skill version')
-export type VersionId = Id<'skill version'>
-export const SubmissionId = defineId('submission')
-export type SubmissionId = Id<'submission'>
-export const InstallationId = defineId('installation')
-export type InstallationId = Id<'installation'>
-export const SkillReviewId = defineId('skill review')
-export type SkillReviewId = Id<'skill review'>
-
-export const VISIBILITIES = ['private', 'org', 'public'] as const
-export type Visibility = (typeof VISIBILITIES)[number]
 export const REVIEW_STATUSES = ['draft', 'pending_review', 'approved', 'rejected', 'suspended'] as const
 export type ReviewStatus = (typeof REVIEW_STATUSES)[number]
 
