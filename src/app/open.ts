@@ -13,6 +13,7 @@ import { assertProductionReady, type Config, type ConfigOverrides, loadConfig } 
 import { buildContainer } from './container'
 import { type DataLock, lockDataDir } from './lock'
 import { createOps } from './ops'
+import { claimPrivate } from './private-file'
 import { connectRedis } from './redis'
 import { loadSecrets } from './secrets'
 import { createServer } from './server'
@@ -61,6 +62,8 @@ async function openLocked({ config, clock, log }: Omit<Required<OpenOptions>, 's
   const secrets = loadSecrets(config.dataDir)
   const place = placeOf(config)
   const startedAt = clock.monotonic()
+  // It holds what people wrote, and the folder may be one that others can enter; its -wal and -shm take after it.
+  if (place.dialect === 'sqlite') claimPrivate(place.path)
   const schema = await prepareSchema(place, config)
   const metrics = createMetrics()
   const store = openStore(place, log, metrics)

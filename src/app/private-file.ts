@@ -22,3 +22,8 @@ export function writePrivate(path: string, text: string): void {
     closeSync(folder)
   }
 }
+
+/** Makes an empty file that only its owner can read, unless there is one: what opens it next keeps that. */
+export function claimPrivate(path: string): void {
+  closeSync(openSync(path, 'a', 0o600))
+}

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ConfigOverrides, loadConfig } from '../../src/app/config'
@@ -31,6 +31,15 @@ describe('opening a data folder', () => {
     const again = await open(dataDir)
     expect(again.findings).toMatchObject({ newSecrets: false, newDatabase: false })
     await again.close()
+  })
+
+  test('keeps a new database from others even in a folder they can enter', async () => {
+    const dataDir = folder()
+    mkdirSync(dataDir, { mode: 0o755 })
+    const app = await open(dataDir)
+    const modes = ['svc.db', 'svc.db-wal', 'svc.db-shm'].map((name) => statSync(join(dataDir, name)).mode & 0o777)
+    expect(modes).toEqual([0o600, 0o600, 0o600])
+    await app.close()
   })
 
   test('is refused while another process, or this one, has it open', async () => {
