@@ -31,7 +31,7 @@ export const capReached = defineError(
   'unpaid',
   'insufficient_credits',
   (whose: CapHolder, period: 'daily' | 'monthly', cap: number, used: number, reserved: number) =>
-    `The ${period} cap of this ${whose} is ${spellCents(cap)}, ${spellCents(used)} of it is spent or reserved` +
+    `The ${period} cap of this ${whose} is ${spellCents(cap)} cents, ${spellCents(used)} of it is spent or reserved` +
     `${reserved > 0 ? ` and this call reserves up to ${spellCents(reserved)}` : ''}. ` +
     `Raise the cap or wait for the next ${period === 'daily' ? 'day' : 'month'} (UTC). Nothing was charged.`,
 )
@@ -40,5 +40,5 @@ export const balanceTooLow = defineError(
   'conflict',
   'conflict',
   (available: number, amount: number) =>
-    `${spellCents(-amount)} cannot be taken away: only ${spellCents(available)} is available. Nothing was changed.`,
+    `${spellCents(-amount)} cents cannot be taken away: only ${spellCents(available)} is available. Nothing was changed.`,
 )

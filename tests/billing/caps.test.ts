@@ -18,7 +18,7 @@ describe('caps of a key', () => {
       kind: 'unpaid',
       code: 'insufficient_credits',
       message:
-        'The daily cap of this key is 5.00, 4.00 of it is spent or reserved and this call reserves up to 1.00. ' +
+        'The daily cap of this key is 5.00 cents, 4.00 of it is spent or reserved and this call reserves up to 1.00. ' +
         'Raise the cap or wait for the next day (UTC). Nothing was charged.',
     })
     await ada.reserve(1 * CENT)

@@ -40,7 +40,7 @@ describe('caps of an owner', () => {
     await expect(reserve(ada, 2)).rejects.toMatchObject({
       kind: 'unpaid',
       code: 'insufficient_credits',
-      message: expect.stringContaining('The daily cap of this account is 10.00, 9.00 of it is spent or reserved'),
+      message: expect.stringContaining('The daily cap of this account is 10.00 cents, 9.00 of it is spent or reserved'),
     })
     clock.advance(12 * 3_600_000)
     await spend(ada, 10)
