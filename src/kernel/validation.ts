@@ -64,6 +64,17 @@ const ARTICLES: Record<string, string> = {
   null: 'null',
 }
 
+const FORMATS: Record<string, string> = {
+  email: 'an e-mail address, such as ada@example.com',
+  'date-time': 'a time with its zone, such as 2026-01-31T12:00:00Z',
+}
+
+/** What a text that may be anything but empty and blank is held against. */
+const NOT_BLANK = '\\S'
+
+/** A pattern helps who reads it at a glance; a long one is noise. */
+const formOf = (pattern: string): string => (pattern.length <= 48 ? `: ${pattern}` : '')
+
 function sentence({ keyword, params, message }: Finding, value: unknown, shown: string): string {
   const limit = params.limit as number
   switch (keyword) {
@@ -86,9 +97,11 @@ function sentence({ keyword, params, message }: Finding, value: unknown, shown: 
     case 'maxProperties':
       return `has too many members; at most ${limit} are allowed`
     case 'pattern':
-      return `is ${shown}, which does not have the right form`
+      return String(params.pattern) === NOT_BLANK
+        ? 'is blank'
+        : `is ${shown}, which does not have the right form${formOf(String(params.pattern))}`
     case 'format':
-      return `is ${shown}; it must be a ${params.format}`
+      return `is ${shown}; it must be ${FORMATS[params.format as string] ?? `a ${params.format}`}`
     case 'additionalProperties':
       return 'has members that are not allowed here'
     default:
