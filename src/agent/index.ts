@@ -1,4 +1,4 @@
 /** The agent: thinks with an engine, acts with tools, observes, within its limits. */
 export { assembleSystem, type Voice } from './context'
-export { fitHistory } from './history'
+export { type Fitted, fitHistory } from './history'
 export { type Agent, createAgent } from './loop'

@@ -31,18 +31,19 @@ export function createDecide({ classifier, engines, tools, outbound }: Deps) {
     const engineId = engines.canonical(
       ask.engine ?? ask.overrides[resolvedMode] ?? ask.overrides[work] ?? engines.forMode(work),
     )
-    const system = assembleSystem({ ...ask.voice, soul: run.soul, memories: run.memories, mode: work })
+    const voice = assembleSystem({ ...ask.voice, soul: run.soul, memories: run.memories, mode: work })
     const toolset = toolsFor(run, work, tools)
-    const fixed = countFixed(run, system, toolset, engines)
     const window = engines.window(engineId)
-    const history = fitHistory(run.history, window * HISTORY_SHARE - fixed, engines.countPrompt)
+    const fixed = countFixed(run, voice, toolset, engines)
+    const { turns, summary } = fitHistory(run.history, window * HISTORY_SHARE - fixed, engines.countPrompt)
+    const system = summary === null ? voice : [voice, summary].filter(Boolean).join('\n\n')
+    const promptTokens = fixed + engines.countPrompt(turns) + (summary === null ? 0 : engines.countTokens(summary))
     const sees = SEES_IMAGES.has(work)
-    const promptTokens = fixed + engines.countPrompt(history)
     // An engine without a window is one that nobody connected; asking it says so (503).
     if (window > 0 && promptTokens > window) throw promptTooLong(promptTokens, window)
     return {
       ...run,
-      history,
+      history: turns,
       resolvedMode,
       engineId,
       model: engines.describe(engineId),
@@ -71,8 +72,8 @@ const ACTING_MODES = new Set(['think', 'code', 'research', 'domain_analysis'])
 /** A client that keeps the loop itself gets no tools of ours: it could not tell their calls from its own. */
 function toolsFor({ ask, call }: Opened, mode: string, tools: Tools): Toolset | null {
   if (ask.functions) return null
-  const system = ask.tools.length > 0 || ACTING_MODES.has(mode)
-  if (!system) return null
+  const system = !ask.sealed && (ask.tools.length > 0 || ACTING_MODES.has(mode))
+  if (!system && !ask.tools.length) return null
   const approved = approvedIn(ask.metadata)
   const toolset = tools.assemble({ inline: ask.tools, skills: [], system, approved, call })
   return toolset.definitions.length ? toolset : null
