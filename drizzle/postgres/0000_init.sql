@@ -58,6 +58,36 @@ CREATE TABLE "billing_limits" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "canvas_versions" (
+	"id" text PRIMARY KEY NOT NULL,
+	"canvas_id" text NOT NULL,
+	"version" text NOT NULL,
+	"graph" jsonb NOT NULL,
+	"graph_bytes" bigint NOT NULL,
+	"manifest" jsonb NOT NULL,
+	"visibility" text NOT NULL,
+	"skill_id" text NOT NULL,
+	"submission_id" text NOT NULL,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "canvases" (
+	"id" text PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"user_id" text NOT NULL,
+	"name" text NOT NULL,
+	"description" text,
+	"status" text NOT NULL,
+	"graph" jsonb NOT NULL,
+	"graph_bytes" bigint NOT NULL,
+	"manifest" jsonb,
+	"steps" jsonb,
+	"is_public" boolean NOT NULL,
+	"published_skill_id" text,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "conversations" (
 	"id" text PRIMARY KEY NOT NULL,
 	"user_id" text NOT NULL,
@@ -416,6 +446,8 @@ CREATE TABLE "wallets" (
 CREATE INDEX "api_keys_by_user" ON "api_keys" USING btree ("user_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "api_keys_by_org" ON "api_keys" USING btree ("org_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "audit_events_by_entity" ON "audit_events" USING btree ("scope","entity_id","seq") WHERE "audit_events"."entity_type" <> 'completion';--> statement-breakpoint
+CREATE INDEX "canvas_versions_by_canvas" ON "canvas_versions" USING btree ("canvas_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "canvases_by_owner" ON "canvases" USING btree ("owner","updated_at","id");--> statement-breakpoint
 CREATE INDEX "conversations_by_user" ON "conversations" USING btree ("user_id","updated_at","id");--> statement-breakpoint
 CREATE INDEX "holds_open" ON "holds" USING btree ("expires_at") WHERE "holds"."state" = 'open';--> statement-breakpoint
 CREATE INDEX "idempotency_keys_by_end" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint

@@ -3,6 +3,7 @@ import * as audit from '../../src/audit/table'
 import * as auth from '../../src/auth/table'
 import * as payments from '../../src/billing/payments/table'
 import * as billing from '../../src/billing/table'
+import * as drawing from '../../src/canvases/table'
 import * as talk from '../../src/conversations/table'
 import * as idempotency from '../../src/idempotency/table'
 import * as keys from '../../src/keys/table'
@@ -41,6 +42,8 @@ export const sessions = auth.sessions.postgres
 export const conversations = talk.conversations.postgres
 export const memories = talk.memories.postgres
 export const messages = talk.messages.postgres
+export const canvases = drawing.canvases.postgres
+export const canvasVersions = drawing.canvasVersions.postgres
 export const operatorKeys = operators.operatorKeys.postgres
 export const skills = skillRoom.skills.postgres
 export const skillVersions = skillRoom.skillVersions.postgres

@@ -61,6 +61,38 @@ CREATE TABLE `billing_limits` (
 	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `canvas_versions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`canvas_id` text NOT NULL,
+	`version` text NOT NULL,
+	`graph` text NOT NULL,
+	`graph_bytes` integer NOT NULL,
+	`manifest` text NOT NULL,
+	`visibility` text NOT NULL,
+	`skill_id` text NOT NULL,
+	`submission_id` text NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `canvas_versions_by_canvas` ON `canvas_versions` (`canvas_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `canvases` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`user_id` text NOT NULL,
+	`name` text NOT NULL,
+	`description` text,
+	`status` text NOT NULL,
+	`graph` text NOT NULL,
+	`graph_bytes` integer NOT NULL,
+	`manifest` text,
+	`steps` text,
+	`is_public` integer NOT NULL,
+	`published_skill_id` text,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `canvases_by_owner` ON `canvases` (`owner`,`updated_at`,`id`);--> statement-breakpoint
 CREATE TABLE `conversations` (
 	`id` text PRIMARY KEY NOT NULL,
 	`user_id` text NOT NULL,

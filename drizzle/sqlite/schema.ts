@@ -3,6 +3,7 @@ import * as audit from '../../src/audit/table'
 import * as auth from '../../src/auth/table'
 import * as payments from '../../src/billing/payments/table'
 import * as billing from '../../src/billing/table'
+import * as drawing from '../../src/canvases/table'
 import * as talk from '../../src/conversations/table'
 import * as idempotency from '../../src/idempotency/table'
 import * as keys from '../../src/keys/table'
@@ -41,6 +42,8 @@ export const sessions = auth.sessions.sqlite
 export const conversations = talk.conversations.sqlite
 export const memories = talk.memories.sqlite
 export const messages = talk.messages.sqlite
+export const canvases = drawing.canvases.sqlite
+export const canvasVersions = drawing.canvasVersions.sqlite
 export const operatorKeys = operators.operatorKeys.sqlite
 export const skills = skillRoom.skills.sqlite
 export const skillVersions = skillRoom.skillVersions.sqlite

@@ -25,6 +25,7 @@ import {
   createPrices,
   startHoldRecovery,
 } from '../billing'
+import { createCanvases } from '../canvases'
 import { createChat } from '../chat'
 import { createClassifier } from '../classifier'
 import { createCompletions, ttlBy } from '../completions'
@@ -176,6 +177,7 @@ export function buildContainer({
     },
   })
   const chat = createChat({ completions, clock })
+  const canvases = createCanvases({ store, audit, clock, completions })
   const health = createHealth({
     clock,
     version: API_VERSION,
@@ -215,7 +217,7 @@ export function buildContainer({
       agent,
       completions,
     },
-    ...{ tools, memory, chat, health, startLoops },
+    ...{ tools, memory, chat, canvases, health, startLoops },
   }
 }
 

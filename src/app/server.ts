@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { auditRoutes } from '../audit/routes'
 import { authRoutes } from '../auth/routes'
 import { billingPageRoutes, billingRoutes } from '../billing/routes'
+import { canvasRoutes } from '../canvases/routes'
 import { chatRoutes } from '../chat/routes'
 import { completionRoutes } from '../completions/routes'
 import { conversationRoutes, memoryRoutes } from '../conversations/routes'
@@ -88,6 +89,7 @@ export function createServer({ config, container, metrics }: Deps) {
         .use(toolRoutes(container.tools, guard))
         .use(completionRoutes(container.completions, streams, guard))
         .use(chatRoutes(container.chat, streams, guard))
+        .use(canvasRoutes(container.canvases, guard))
         .use(conversationRoutes(container.conversations, guard))
         .use(memoryRoutes(container.memory, guard))
         .use(usageRoutes(container, download, guard))

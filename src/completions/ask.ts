@@ -4,6 +4,7 @@ import type { Message } from '../engines'
 import { type Call, keyIdOf } from '../kernel/caller'
 import { sha256Hex } from '../kernel/crypto'
 import { invalidInput } from '../kernel/errors'
+import type { Tx } from '../kernel/store'
 import type { BrandSoul } from '../keys/schema'
 import type { Settings } from '../settings'
 import type { InlineTool } from '../tools/schema'
@@ -13,7 +14,7 @@ import type { Opened, Result } from './run'
 import type { Attachment, ChatCompletion, Completion, CompletionOrder, Mode } from './schema'
 
 /** What the pipeline is asked, the same for every surface; each surface translates its own wire into one. */
-export type Ask = {
+export type Ask<Answer extends object = object> = {
   prompt: string
   mode: Mode
   /** False when the mode is `auto` or came from nowhere: then the classifier decides. */
@@ -32,6 +33,8 @@ export type Ask = {
   skills: readonly string[]
   /** Tools defined in the request; the server runs them (contract 22.5). */
   tools: readonly InlineTool[]
+  /** Keeps this server's own tools out of it, whatever the mode: nothing outside is reached. */
+  sealed?: boolean
   maxIterations: number
   /** Functions of the client's own; the client runs them (contract 4). */
   functions: Task['offered']
@@ -46,14 +49,20 @@ export type Ask = {
   shape: unknown
   warnings: readonly string[]
   /** The whole answer in the caller's format. */
-  present(run: Opened, result: Result): Completion | ChatCompletion
+  present(run: Opened, result: Result): Answer
+  /** What else belongs to the unit of work that pays for the answer. */
+  alongside?(tx: Tx): Promise<unknown>
 }
 
 /** Turns in which tools may be called (contract 22.5). */
 export const DEFAULT_ITERATIONS = 8
 
 /** Reads a native order (contract 2.1) in the light of the account's settings. */
-export function askFromOrder(order: CompletionOrder, settings: Settings, fresh: boolean): Ask {
+export function askFromOrder(
+  order: CompletionOrder,
+  settings: Settings,
+  fresh: boolean,
+): Ask<Completion | ChatCompletion> {
   const mode = order.mode ?? (settings.default_mode as Mode)
   const branding = (order.svc_branding ?? settings.svc_branding) && !isStealth(mode)
   const inline = order.conversation

@@ -82,8 +82,9 @@ export function createCompletions(deps: Deps) {
 
   /** `POST /completions` (contract 2). `fresh` skips the look-up and renews the entry. */
   async function complete(call: Call, order: CompletionOrder, fresh: boolean): Promise<Completion | ChatCompletion> {
-    const { run, result } = await pipeline.complete(call, await read(call, order, fresh))
-    return run.ask.present(run, result)
+    const ask = await read(call, order, fresh)
+    const { run, result } = await pipeline.complete(call, ask)
+    return ask.present(run, result)
   }
 
   /** The same, as a stream (contract 3). Refusals of the order itself are thrown here. */
@@ -94,7 +95,7 @@ export function createCompletions(deps: Deps) {
       : { source, frame: nativeFramer, heartbeat: nativeHeartbeat, endsWithDone: false }
   }
 
-  async function read(call: Call, order: CompletionOrder, fresh: boolean): Promise<Ask> {
+  async function read(call: Call, order: CompletionOrder, fresh: boolean): Promise<Ask<Completion | ChatCompletion>> {
     assertOrder(order)
     return askFromOrder(order, await deps.settings.read(deps.store.read, call.caller.userId), fresh)
   }

@@ -41,6 +41,7 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
       if (run.hold) await billing.settle(tx, run.hold, costMicro)
       const conversationId = await keepTurn(tx, run, answer, costMicro, interrupted)
       await record(tx, run, { ...endingOf(broken), thought, costMicro, cached: false, conversationId })
+      if (run.ask.alongside) await run.ask.alongside(tx)
       return resultOf(tx, run, { answer, costMicro, conversationId, usage: usageOf(answer, costMicro) })
     })
     failpoint('settle_commit_before_ack')

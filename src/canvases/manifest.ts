@@ -1,0 +1,55 @@
+import { type SkillManifest, withDefaults } from '../skills'
+import type { WrittenManifest } from '../skills/schema'
+import { PROMPT_GAP } from './meaning'
+import type { NodeOf, ReadNode } from './nodes'
+import type { Plan } from './step-config'
+
+/** What a drawing cannot say of itself: its name, and what its author gives when it is published. */
+export type About = Pick<WrittenManifest, 'name' | 'description' | 'slug' | 'version' | 'author'> &
+  Partial<Pick<WrittenManifest, 'readme' | 'license' | 'keywords'>>
+
+/** The skill a drawing is (contract 9.1): its prompts in order, its tools, what it knows, and what starts it. */
+export function toManifest({ input, nodes }: Pick<Plan, 'input' | 'nodes'>, about: About): SkillManifest {
+  const tools = ofKind(nodes, 'tool').map(({ config: { arguments: _, ...tool } }) => tool)
+  const knowledge = [...new Set(ofKind(nodes, 'knowledge').flatMap(({ config }) => config.fileKeys))]
+  const knowledgeFiles = Object.fromEntries(
+    ofKind(nodes, 'knowledge').flatMap(({ config }) => Object.entries(config.files ?? {})),
+  )
+  const [model] = ofKind(nodes, 'model')
+  const trigger = triggerOf(input)
+  const isCalling = tools.some(({ endpoint }) => endpoint)
+  const isAutonomous = trigger.type === 'event' || trigger.type === 'schedule'
+  return withDefaults({
+    ...about,
+    category: isAutonomous ? 'automation' : isCalling ? 'integration' : 'productivity',
+    systemPromptExtension: ofKind(nodes, 'prompt')
+      .map(({ config }) => config.content)
+      .join(PROMPT_GAP),
+    permissions: [
+      ...(isCalling ? (['external:http'] as const) : []),
+      ...(tools.length ? (['execute:tools'] as const) : []),
+      ...(isAutonomous ? (['autonomous:run'] as const) : []),
+    ],
+    ...{ tools, knowledge, knowledgeFiles, trigger },
+    ...(model ? { modelPreference: model.config.modelId } : {}),
+  })
+}
+
+/** A call over the API is a hand; a webhook and a hook are events (contract 9.1). */
+function triggerOf({ config }: NodeOf<'input'>): SkillManifest['trigger'] {
+  const { triggerType = 'manual', keywords, eventPattern, cron, timezone } = config
+  switch (triggerType) {
+    case 'manual':
+    case 'api':
+      return { type: 'manual' }
+    case 'keyword':
+      return { type: 'keyword', config: { keywords: keywords! } }
+    case 'schedule':
+      return { type: 'schedule', config: { cron: cron!, ...(timezone === undefined ? {} : { timezone }) } }
+    default:
+      return { type: 'event', config: { eventPattern: eventPattern! } }
+  }
+}
+
+const ofKind = <K extends ReadNode['kind']>(nodes: readonly ReadNode[], kind: K): NodeOf<K>[] =>
+  nodes.filter((node): node is NodeOf<K> => node.kind === kind)

@@ -1,0 +1,142 @@
+import { findEngine } from '../engines'
+import { quoted } from '../kernel/errors'
+import { ExpressionFault, type Path, parseExpression, pathsOf } from '../kernel/expression'
+import { MANIFEST_LIMITS } from '../skills/schema'
+import { newAllowance, problemsOf } from '../tools'
+import { type Drawing, named } from './drawing'
+import { leadingTo } from './links'
+import type { NodeOf, ReadNode } from './nodes'
+import type { CanvasProblem } from './schema'
+import { isStep } from './step-names'
+
+/** What is wrong with what sound nodes say: each for itself, beside the others, and all together. */
+export function meaningProblems({ read, links }: Drawing): CanvasProblem[] {
+  return [...read.flatMap((node) => alone(node, read, links)), ...toolProblems(read), ...totalProblems(read)]
+}
+
+const wrong = (node: ReadNode, fault: string, code: CanvasProblem['code'] = 'invalid_config'): CanvasProblem => ({
+  code,
+  message: `${named(node)}: ${fault}`,
+  nodeId: node.id,
+})
+
+function alone(node: ReadNode, read: Drawing['read'], links: Drawing['links']): CanvasProblem[] {
+  switch (node.kind) {
+    case 'input':
+      return inputProblems(node)
+    case 'model':
+      return findEngine(node.config.modelId)
+        ? []
+        : [wrong(node, `"modelId" is ${quoted(node.config.modelId)}, which is not an engine. GET /models lists them.`)]
+    case 'knowledge':
+      return knowledgeProblems(node)
+    case 'vision':
+      return visionProblems(node, stepsBefore(node, read, links))
+    case 'condition':
+      return expressionProblems(node, stepsBefore(node, read, links))
+    default:
+      return []
+  }
+}
+
+/** Nodes that run before this one, as a user may speak of them: by id and by label. */
+function stepsBefore(node: ReadNode, read: Drawing['read'], links: Drawing['links']): ReadNode[] {
+  const before = leadingTo(node.id, links)
+  return read.filter((node) => before.has(node.id) && isStep(node))
+}
+
+const NEEDS = {
+  manual: null,
+  api: null,
+  keyword: 'keywords',
+  event: 'eventPattern',
+  webhook_event: 'eventPattern',
+  hook_event: 'eventPattern',
+  schedule: 'cron',
+} as const
+
+function inputProblems(node: NodeOf<'input'>): CanvasProblem[] {
+  const { config } = node
+  const needed = NEEDS[config.triggerType ?? 'manual']
+  if (needed === null || config[needed]?.length) return []
+  return [wrong(node, `"triggerType" is ${config.triggerType}, which needs "${needed}".`)]
+}
+
+function knowledgeProblems(node: NodeOf<'knowledge'>): CanvasProblem[] {
+  const stray = Object.keys(node.config.files ?? {}).find((path) => !node.config.fileKeys.includes(path))
+  return stray === undefined ? [] : [wrong(node, `"files" has ${quoted(stray)}, which "fileKeys" does not name.`)]
+}
+
+function visionProblems(node: NodeOf<'vision'>, before: readonly ReadNode[]): CanvasProblem[] {
+  const { source, url, step } = node.config
+  if (source === 'url' && !url) return [wrong(node, '"source" is url, which needs "url".')]
+  if (source !== 'step') return []
+  if (!step) return [wrong(node, '"source" is step, which needs "step": the id of a node before this one.')]
+  return before.some(({ id }) => id === step)
+    ? []
+    : [wrong(node, `"step" is ${quoted(step)}, which is no step that runs before this one.`)]
+}
+
+function expressionProblems(node: NodeOf<'condition'>, before: readonly ReadNode[]): CanvasProblem[] {
+  try {
+    const strange = pathsOf(parseExpression(node.config.expression)).find((path) => !leadsBack(path, before))
+    if (!strange) return []
+    const fault = `"expression" reads steps[${JSON.stringify(quoted(strange[1]))}], which is no step that runs before it.`
+    return [wrong(node, fault, 'invalid_expression')]
+  } catch (error) {
+    if (!(error instanceof ExpressionFault)) throw error
+    return [wrong(node, `"expression" cannot be read: ${error.message}.`, 'invalid_expression')]
+  }
+}
+
+/** Steps are spoken of by label here: nobody who draws knows their numbers. */
+const leadsBack = ([root, step]: Path, before: readonly ReadNode[]): boolean =>
+  root !== 'steps' || typeof step !== 'string' || before.some(({ label }) => label === step)
+
+function toolProblems(read: Drawing['read']): CanvasProblem[] {
+  const allowance = newAllowance()
+  const seen = new Set<string>()
+  return read.flatMap((node) => {
+    if (node.kind !== 'tool') return []
+    const { name, inputSchema, outputSchema } = node.config
+    const isAgain = seen.has(name)
+    seen.add(name)
+    const schemas = { inputSchema, outputSchema }
+    return [
+      ...(isAgain ? [wrong(node, `"name" is ${quoted(name)}, which another tool has.`)] : []),
+      ...Object.entries(schemas).flatMap(([path, schema]) =>
+        schema
+          ? problemsOf(schema, path, allowance).map((fault) => wrong(node, `"${fault.path}" ${fault.message}.`))
+          : [],
+      ),
+    ]
+  })
+}
+
+/** What a manifest can hold of all nodes together. */
+function totalProblems(read: Drawing['read']): CanvasProblem[] {
+  const { promptChars, tools, knowledgeFiles, knowledgeChars } = MANIFEST_LIMITS
+  const lengths = read.map((node) => (node.kind === 'prompt' ? node.config.content.length + PROMPT_GAP.length : 0))
+  const texts = new Map(
+    read.flatMap((node) => (node.kind === 'knowledge' ? Object.entries(node.config.files ?? {}) : [])),
+  )
+  const textChars = [...texts.values()].reduce((sum, text) => sum + text.length, 0)
+  const files = new Set(read.flatMap((node) => (node.kind === 'knowledge' ? node.config.fileKeys : [])))
+  return [
+    tooMany(
+      'The prompts together have',
+      'characters',
+      lengths.reduce((sum, length) => sum + length, 0),
+      promptChars,
+    ),
+    tooMany('The canvas has', 'tools', read.filter(({ kind }) => kind === 'tool').length, tools),
+    tooMany('The canvas names', 'knowledge files', files.size, knowledgeFiles),
+    tooMany('The knowledge files together have', 'characters', textChars, knowledgeChars),
+  ].flat()
+}
+
+/** Between prompts that become one. */
+export const PROMPT_GAP = '\n\n'
+
+const tooMany = (start: string, what: string, count: number, most: number): CanvasProblem[] =>
+  count <= most ? [] : [{ code: 'invalid_config', message: `${start} ${count} ${what}; at most ${most} are allowed.` }]

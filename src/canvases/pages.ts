@@ -1,0 +1,27 @@
+import { type Page, toPage } from '../kernel/page'
+import type { Outline } from './repository'
+
+/** Graphs a page may hold together. Writing more out would keep everyone else waiting (I28). */
+const PAGE_BYTES = 4 * 1024 * 1024
+
+/** Reads a page of rows that may be large: it ends early rather than be too long to write. */
+export async function readPage<Id extends string, Row extends { id: Id }>(
+  outlines: readonly Outline<Id>[],
+  limit: number,
+  read: (ids: Id[]) => Promise<Row[]>,
+): Promise<Page<Row>> {
+  const fitting = Math.min(limit, countFitting(outlines))
+  const page = toPage([...outlines], fitting, ({ at, id }) => ({ at, id }))
+  const rows = new Map((await read(page.items.map(({ id }) => id))).map((row) => [row.id, row]))
+  // One that was deleted in between is left out.
+  return { items: page.items.flatMap(({ id }) => rows.get(id) ?? []), next: page.next }
+}
+
+function countFitting(outlines: readonly Outline<string>[]): number {
+  let bytes = 0
+  const tooMany = outlines.findIndex((outline, place) => {
+    bytes += outline.bytes
+    return bytes > PAGE_BYTES && place > 0
+  })
+  return tooMany < 0 ? outlines.length : tooMany
+}

@@ -1,0 +1,110 @@
+import { and, type Column, desc, eq, inArray, lt, or, type SQL, sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import type { Mark } from '../kernel/page'
+import { query, type Reader, type Tx } from '../kernel/store'
+import type { CanvasId, CanvasVersionId } from './schema'
+import { type CanvasRow, type CanvasVersionRow, canvases, canvasVersions } from './table'
+
+type Mine = { id: CanvasId; owner: OwnerScope }
+
+const findCanvas = query<Mine>()((db, p) => {
+  const table = db.of(canvases)
+  return db
+    .select()
+    .from(table)
+    .where(and(eq(table.id, p.id), eq(table.owner, p.owner)))
+    .limit(1)
+})
+
+/** A row of a page before its graph is read: where it stands and how large it is. */
+export type Outline<Id> = { id: Id; at: number; bytes: number }
+
+/** Rows of canvases and their versions. Every query names the owner, or a canvas found by its owner. */
+export const canvasRepository = {
+  find: async (db: Reader, owner: OwnerScope, id: CanvasId): Promise<CanvasRow | undefined> =>
+    (await findCanvas(db, { id, owner }))[0],
+
+  /** Finds it and keeps others from changing it until the unit commits. */
+  async findLocked(tx: Tx, owner: OwnerScope, id: CanvasId): Promise<CanvasRow | undefined> {
+    const table = tx.of(canvases)
+    const locked = tx
+      .update(table)
+      .set({ name: sql`${table.name}` })
+      .where(and(eq(table.id, id), eq(table.owner, owner)))
+    return ((await locked.returning()) as CanvasRow[])[0]
+  },
+
+  async insert(tx: Tx, row: CanvasRow): Promise<void> {
+    await tx.insert(tx.of(canvases)).values(row)
+  },
+
+  async update(tx: Tx, { owner, id }: Pick<CanvasRow, 'owner' | 'id'>, change: Partial<CanvasRow>): Promise<CanvasRow> {
+    const table = tx.of(canvases)
+    const changed = tx
+      .update(table)
+      .set(change)
+      .where(and(eq(table.id, id), eq(table.owner, owner)))
+    return ((await changed.returning()) as CanvasRow[])[0]!
+  },
+
+  async remove(tx: Tx, owner: OwnerScope, id: CanvasId): Promise<boolean> {
+    const table = tx.of(canvases)
+    const gone = await tx
+      .delete(table)
+      .where(and(eq(table.id, id), eq(table.owner, owner)))
+      .returning({ id: table.id })
+    if (!gone.length) return false
+    await tx.delete(tx.of(canvasVersions)).where(eq(tx.of(canvasVersions).canvas_id, id))
+    return true
+  },
+
+  /** Last updated first. */
+  outlines(db: Reader, owner: OwnerScope, before: Mark | null, limit: number): Promise<Outline<CanvasId>[]> {
+    const table = db.of(canvases)
+    const found = db
+      .select({ id: table.id, at: table.updated_at, bytes: table.graph_bytes })
+      .from(table)
+      .where(and(eq(table.owner, owner), olderThan(table.updated_at, table.id, before)))
+    return found.orderBy(desc(table.updated_at), desc(table.id)).limit(limit) as unknown as Promise<Outline<CanvasId>[]>
+  },
+
+  async all(db: Reader, owner: OwnerScope, ids: readonly CanvasId[]): Promise<CanvasRow[]> {
+    if (!ids.length) return []
+    const table = db.of(canvases)
+    const found = db.select().from(table)
+    return (await found.where(and(eq(table.owner, owner), inArray(table.id, [...ids])))) as CanvasRow[]
+  },
+
+  async insertVersion(tx: Tx, row: CanvasVersionRow): Promise<void> {
+    await tx.insert(tx.of(canvasVersions)).values(row)
+  },
+
+  async findVersion(db: Reader, canvasId: CanvasId, id: CanvasVersionId): Promise<CanvasVersionRow | undefined> {
+    const table = db.of(canvasVersions)
+    const found = db.select().from(table)
+    const mine = found.where(and(eq(table.id, id), eq(table.canvas_id, canvasId))).limit(1)
+    return ((await mine) as CanvasVersionRow[])[0]
+  },
+
+  /** Newest first. */
+  versionOutlines(db: Reader, canvasId: CanvasId, before: Mark | null, limit: number) {
+    const table = db.of(canvasVersions)
+    const found = db
+      .select({ id: table.id, at: table.created_at, bytes: table.graph_bytes })
+      .from(table)
+      .where(and(eq(table.canvas_id, canvasId), olderThan(table.created_at, table.id, before)))
+    const ordered = found.orderBy(desc(table.created_at), desc(table.id)).limit(limit)
+    return ordered as unknown as Promise<Outline<CanvasVersionId>[]>
+  },
+
+  async versions(db: Reader, canvasId: CanvasId, ids: readonly CanvasVersionId[]): Promise<CanvasVersionRow[]> {
+    if (!ids.length) return []
+    const table = db.of(canvasVersions)
+    const found = db.select().from(table)
+    return (await found.where(and(eq(table.canvas_id, canvasId), inArray(table.id, [...ids])))) as CanvasVersionRow[]
+  },
+}
+
+function olderThan(at: Column, id: Column, mark: Mark | null): SQL | undefined {
+  return mark ? or(lt(at, mark.at), and(eq(at, mark.at), lt(id, mark.id))) : undefined
+}

@@ -1,0 +1,135 @@
+import { Elysia } from 'elysia'
+import { answer, errors } from '../http/envelope'
+import { type Guard, toCall } from '../http/guard'
+import { PageQuery, pageFields } from '../kernel/page'
+import { checked, checkedQuery, t } from '../kernel/schema'
+import * as words from './schema'
+import type { CanvasService } from './service'
+
+const ById = checkedQuery(t.Object({ id: t.String() }))
+const ByVersion = checkedQuery(t.Object({ id: t.String(), versionId: t.String() }))
+/** For routes that need no body: one that is sent must be JSON, and says nothing. */
+const Nothing = checked(t.Unknown())
+
+/** `/evi/canvases` (contract 9). What does not compile is 422 in a shape of its own. */
+export const canvasRoutes = (canvases: CanvasService, guard: Guard) =>
+  new Elysia({ prefix: '/evi/canvases', tags: ['Canvases'] })
+    .use(guard)
+    .use(buildPaths(canvases, guard))
+    .use(versionPaths(canvases, guard))
+    .get(
+      '',
+      async (context) => {
+        const page = await canvases.list(toCall(context), context.query)
+        return { canvases: page.items, ...pageFields(page) }
+      },
+      {
+        scope: 'skills',
+        query: checkedQuery(words.CanvasQuery),
+        response: { 200: answer(words.CanvasPage), ...errors(400, 401, 403, 429) },
+        detail: { summary: 'List your canvases, last updated first' },
+      },
+    )
+    .post('', async (context) => context.status(201, await canvases.create(toCall(context), context.body)), {
+      scope: 'skills',
+      idempotent: true,
+      body: checked(words.NewCanvas),
+      response: { 201: answer(words.CanvasReply), ...errors(400, 401, 403, 409, 429) },
+      detail: { summary: 'Begin a canvas' },
+    })
+    .get('/:id', (context) => canvases.get(toCall(context), context.params.id), {
+      scope: 'skills',
+      params: ById,
+      response: { 200: answer(words.CanvasReply), ...errors(401, 403, 404, 429) },
+      detail: { summary: 'Read one canvas' },
+    })
+    .patch('/:id', (context) => canvases.update(toCall(context), context.params.id, context.body), {
+      scope: 'skills',
+      params: ById,
+      body: checked(words.CanvasPatch),
+      response: { 200: answer(words.CanvasReply), ...errors(400, 401, 403, 404, 429) },
+      detail: { summary: 'Change a canvas; another graph makes it a draft again' },
+    })
+    .delete('/:id', (context) => canvases.remove(toCall(context), context.params.id), {
+      scope: 'skills',
+      params: ById,
+      response: { 200: answer(words.Deleted), ...errors(401, 403, 404, 429) },
+      detail: { summary: 'Delete a canvas; the skill it was published as stays' },
+    })
+
+const buildPaths = (canvases: CanvasService, guard: Guard) =>
+  new Elysia({ tags: ['Canvases'] })
+    .use(guard)
+    .post(
+      '/:id/compile',
+      async (context) => {
+        const built = await canvases.compile(toCall(context), context.params.id)
+        if (!('problems' in built)) return built
+        return context.status(422, { compiled: false, manifest: null, steps: null, errors: built.problems })
+      },
+      {
+        scope: 'skills',
+        idempotent: true,
+        params: ById,
+        body: Nothing,
+        response: {
+          200: answer(words.Compiled),
+          422: answer(words.CompileRefusal),
+          ...errors(400, 401, 403, 404, 409, 429),
+        },
+        detail: { summary: 'Compile a canvas into a skill and its steps' },
+      },
+    )
+    .post(
+      '/:id/test',
+      async (context) => {
+        const tried = await canvases.test(toCall(context), context.params.id, context.body)
+        if (!('problems' in tried)) return tried
+        return context.status(422, { response: null, cost_cents: 0, errors: tried.problems })
+      },
+      {
+        scope: 'skills',
+        idempotent: true,
+        params: ById,
+        body: checked(words.TestOrder),
+        response: {
+          200: answer(words.Tested),
+          422: answer(words.TestRefusal),
+          ...errors(400, 401, 402, 403, 404, 409, 429, 503, 504),
+        },
+        detail: {
+          summary: 'Send a message to a canvas as it is drawn',
+          description: 'Its tools are acknowledged and never called. Billed at the standard rate; nothing is kept.',
+        },
+      },
+    )
+
+const versionPaths = (canvases: CanvasService, guard: Guard) =>
+  new Elysia({ tags: ['Canvases'] })
+    .use(guard)
+    .get(
+      '/:id/versions',
+      async (context) => {
+        const page = await canvases.versions.list(toCall(context), context.params.id, context.query)
+        return { versions: page.items, ...pageFields(page) }
+      },
+      {
+        scope: 'skills',
+        params: ById,
+        query: checkedQuery(PageQuery),
+        response: { 200: answer(words.CanvasVersionPage), ...errors(400, 401, 403, 404, 429) },
+        detail: { summary: 'List what a canvas was when it was published, newest first' },
+      },
+    )
+    .post(
+      '/:id/versions/:versionId/restore',
+      (context) => canvases.versions.restore(toCall(context), context.params.id, context.params.versionId),
+      {
+        scope: 'skills',
+        idempotent: true,
+        params: ByVersion,
+        body: Nothing,
+        response: { 200: answer(words.CanvasReply), ...errors(400, 401, 403, 404, 409, 429) },
+        detail: { summary: 'Draw a published version again, as a draft' },
+      },
+    )

@@ -1,0 +1,28 @@
+import { graphTooLarge } from './errors'
+import { type CanvasGraph, GRAPH_LIMITS } from './schema'
+
+export const EMPTY_GRAPH: CanvasGraph = { nodes: [], edges: [] }
+
+/**
+ * What is stored of a graph, and its size as JSON: nodes and edges, as they are. Throws 400
+ * `validation_error` for one of more than 2 MiB.
+ */
+export function storable({ nodes, edges }: CanvasGraph): { graph: CanvasGraph; graph_bytes: number } {
+  const graph = { nodes, edges }
+  const graph_bytes = Buffer.byteLength(JSON.stringify(graph))
+  if (graph_bytes > GRAPH_LIMITS.bytes) throw graphTooLarge(graph_bytes)
+  return { graph, graph_bytes }
+}
+
+const MOST_SLUG_CHARS = 64
+
+/** The slug a canvas has until its author gives it one: its name in plain letters. */
+export function slugOf(name: string): string {
+  const plain = name.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '')
+  const slug = plain
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+/, '')
+    .slice(0, MOST_SLUG_CHARS)
+    .replace(/-+$/, '')
+  return slug.length < 2 ? 'canvas' : slug
+}

@@ -1,0 +1,45 @@
+import { isBlank } from '../../completions'
+import { kept } from '../../idempotency'
+import type { Call } from '../../kernel/caller'
+import { blankMessage } from '../errors'
+import { canvasRepository as rows } from '../repository'
+import type { CanvasProblem, CanvasStep, TestOrder } from '../schema'
+import { askOfTry, type Tried } from '../try-out'
+import { type CanvasDeps, compileRow, owned, ownedLocked, recordOn } from './deps'
+
+export type Built = { compiled: true; manifest: Record<string, unknown>; steps: CanvasStep[]; errors: [] }
+/** Why a canvas was not built; nothing was changed. */
+export type Unbuilt = { problems: CanvasProblem[] }
+
+/** Compiling what was drawn, and trying it out. */
+export function createBuild(deps: CanvasDeps) {
+  const { store, clock, completions } = deps
+  return { compile, test }
+
+  /** `POST …/compile`: what compiles is kept, and the canvas is `testing`. Throws 404. */
+  function compile(call: Call, id: string): Promise<Built | Unbuilt> {
+    return store.write(async (tx) => {
+      const row = await ownedLocked(tx, call.caller, id)
+      const built = compileRow(row)
+      if (!built.compiled) return { problems: built.problems }
+      const { manifest, steps } = built
+      await rows.update(tx, row, { manifest, steps, status: 'testing', updated_at: clock.now() })
+      await recordOn(deps, tx, call, row, { action: 'canvas.compiled' })
+      return kept(tx, call, { compiled: true as const, manifest, steps, errors: [] as [] })
+    })
+  }
+
+  /**
+   * `POST …/test`: one answer of the canvas as it is drawn, paid for like any other. Throws 404, 400, 402,
+   * 429, and what engines throw.
+   */
+  async function test(call: Call, id: string, order: TestOrder): Promise<Tried | Unbuilt> {
+    const row = await owned(store.read, call.caller, id)
+    if (isBlank(order.message)) throw blankMessage()
+    const built = compileRow(row)
+    if (!built.compiled) return { problems: built.problems }
+    const ask = askOfTry({ ...built, order }, (tx) => recordOn(deps, tx, call, row, { action: 'canvas.tested' }))
+    const { run, result } = await completions.pipeline.complete(call, ask)
+    return ask.present(run, result)
+  }
+}

@@ -1,0 +1,54 @@
+import type { AuditLog } from '../../audit'
+import type { CompletionService } from '../../completions'
+import { type Call, ownerOf, type TenantCaller } from '../../kernel/caller'
+import type { Clock } from '../../kernel/clock'
+import { notFound } from '../../kernel/errors'
+import type { Reader, Store, Tx } from '../../kernel/store'
+import { type Compilation, compileCanvas } from '../compile'
+import type { About } from '../manifest'
+import { canvasRepository as rows } from '../repository'
+import { slugOf } from '../rules'
+import { CanvasId } from '../schema'
+import type { CanvasRow } from '../table'
+
+export type CanvasDeps = {
+  store: Store
+  audit: AuditLog
+  clock: Clock
+  completions: CompletionService
+}
+
+/** The caller's own canvas. A foreign, an unknown and a malformed id are the same 404 (I22). */
+export async function owned(reader: Reader, caller: TenantCaller, id: string): Promise<CanvasRow> {
+  const row = CanvasId.is(id) ? await rows.find(reader, ownerOf(caller), id) : undefined
+  if (!row) throw notFound('canvas')
+  return row
+}
+
+/** The same in a unit that changes it: whoever else would, waits. */
+export async function ownedLocked(tx: Tx, caller: TenantCaller, id: string): Promise<CanvasRow> {
+  const row = CanvasId.is(id) ? await rows.findLocked(tx, ownerOf(caller), id) : undefined
+  if (!row) throw notFound('canvas')
+  return row
+}
+
+type Note = { action: `canvas.${string}`; fields?: string[]; metadata?: Record<string, unknown> }
+
+/** Puts what was done to a canvas on its owner's record (contract 19). */
+export async function recordOn(
+  { audit }: Pick<CanvasDeps, 'audit'>,
+  tx: Tx,
+  call: Call,
+  { id, owner }: Pick<CanvasRow, 'id' | 'owner'>,
+  { action, ...input }: Note,
+): Promise<void> {
+  await audit.record(tx, call, { action, entityType: 'canvas', entityId: id, scope: owner, input })
+}
+
+/** What a canvas is called before anyone publishes it. */
+const UNPUBLISHED = { version: '1.0.0', author: { name: 'Canvas author' } }
+
+/** The canvas as it stands, compiled under its own name, or under what publishing says of it. */
+export function compileRow({ graph, name, description }: CanvasRow, about: Partial<About> = {}): Compilation {
+  return compileCanvas(graph, { name, description: description ?? '', slug: slugOf(name), ...UNPUBLISHED, ...about })
+}

@@ -1,0 +1,84 @@
+import { isDeepStrictEqual } from 'node:util'
+import { kept } from '../../idempotency'
+import { type Call, ownerOf } from '../../kernel/caller'
+import { decodeCursor, type Page } from '../../kernel/page'
+import { nothingToChange } from '../errors'
+import { readPage } from '../pages'
+import { presentCanvas } from '../present'
+import { canvasRepository as rows } from '../repository'
+import { EMPTY_GRAPH, storable } from '../rules'
+import { type Canvas, CanvasId, type CanvasPatch, type CanvasQuery, type NewCanvas } from '../schema'
+import type { CanvasRow } from '../table'
+import { type CanvasDeps, owned, ownedLocked, recordOn } from './deps'
+
+type Reply = { canvas: Canvas }
+
+/** Drawing: canvases made, read, changed and thrown away. They belong to the user, or the org of an org's key. */
+export function createManage(deps: CanvasDeps) {
+  const { store, clock } = deps
+  return { create, list, get, update, remove }
+
+  /** `POST /evi/canvases`. Throws 400 for a graph of more than 2 MiB. */
+  async function create(call: Call, { name, description, graph_json }: NewCanvas): Promise<Reply> {
+    const now = clock.now()
+    const row: CanvasRow = {
+      ...{ id: CanvasId.create(), owner: ownerOf(call.caller), user_id: call.caller.userId },
+      ...{ name, description: description ?? null, status: 'draft', is_public: false },
+      ...storable(graph_json ?? EMPTY_GRAPH),
+      ...{ manifest: null, steps: null, published_skill_id: null, created_at: now, updated_at: now },
+    }
+    return store.write(async (tx) => {
+      await rows.insert(tx, row)
+      await recordOn(deps, tx, call, row, { action: 'canvas.created' })
+      return kept(tx, call, { canvas: presentCanvas(row) })
+    })
+  }
+
+  /** `GET /evi/canvases`: last updated first, at most 50, and fewer where graphs are large. */
+  async function list({ caller }: Call, { limit, cursor }: CanvasQuery): Promise<Page<Canvas>> {
+    const owner = ownerOf(caller)
+    const outlines = await rows.outlines(store.read, owner, decodeCursor(cursor), limit + 1)
+    const page = await readPage(outlines, limit, (ids) => rows.all(store.read, owner, ids))
+    return { ...page, items: page.items.map(presentCanvas) }
+  }
+
+  /** Throws 404. */
+  async function get({ caller }: Call, id: string): Promise<Reply> {
+    return { canvas: presentCanvas(await owned(store.read, caller, id)) }
+  }
+
+  /** `PATCH /evi/canvases/{id}`: another graph makes it a draft that is not compiled. Throws 404, 400. */
+  async function update(call: Call, id: string, patch: CanvasPatch): Promise<Reply> {
+    const { name, description, graph_json, is_public } = patch
+    const fields = Object.entries({ name, description, graph_json, is_public }).flatMap(([field, value]) =>
+      value === undefined ? [] : [field],
+    )
+    const drawn = graph_json && storable(graph_json)
+    return store.write(async (tx) => {
+      const row = await ownedLocked(tx, call.caller, id)
+      if (!fields.length) throw nothingToChange()
+      const canvas = await rows.update(tx, row, {
+        ...(name === undefined ? {} : { name }),
+        ...(description === undefined ? {} : { description }),
+        ...(is_public === undefined ? {} : { is_public }),
+        ...(drawn && !isDeepStrictEqual(drawn.graph, row.graph) ? { ...drawn, ...UNCOMPILED } : {}),
+        updated_at: clock.now(),
+      })
+      await recordOn(deps, tx, call, row, { action: 'canvas.updated', fields })
+      return { canvas: presentCanvas(canvas) }
+    })
+  }
+
+  /** `DELETE /evi/canvases/{id}`: with its versions; what was published stays. Throws 404. */
+  async function remove(call: Call, id: string): Promise<{ deleted: true }> {
+    await store.write(async (tx) => {
+      const row = await owned(tx, call.caller, id)
+      await rows.remove(tx, row.owner, row.id)
+      await recordOn(deps, tx, call, row, { action: 'canvas.deleted' })
+    })
+    return { deleted: true }
+  }
+}
+
+/** What a canvas is again once something else is drawn on it. */
+export const UNCOMPILED = { status: 'draft', manifest: null, steps: null } as const

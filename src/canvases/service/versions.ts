@@ -1,0 +1,38 @@
+import { kept } from '../../idempotency'
+import type { Call } from '../../kernel/caller'
+import { decodeCursor, type Page, type PageQuery } from '../../kernel/page'
+import { versionNotFound } from '../errors'
+import { readPage } from '../pages'
+import { presentCanvas, presentVersion } from '../present'
+import { canvasRepository as rows } from '../repository'
+import { type Canvas, type CanvasVersion, CanvasVersionId } from '../schema'
+import { type CanvasDeps, owned, ownedLocked, recordOn } from './deps'
+import { UNCOMPILED } from './manage'
+
+/** What a canvas was each time it was published, and going back to it. */
+export function createVersions(deps: CanvasDeps) {
+  const { store, clock } = deps
+  return { list, restore }
+
+  /** `GET /evi/canvases/{id}/versions`: newest first. Throws 404. */
+  async function list({ caller }: Call, id: string, { limit, cursor }: PageQuery): Promise<Page<CanvasVersion>> {
+    const canvas = await owned(store.read, caller, id)
+    const outlines = await rows.versionOutlines(store.read, canvas.id, decodeCursor(cursor), limit + 1)
+    const page = await readPage(outlines, limit, (ids) => rows.versions(store.read, canvas.id, ids))
+    return { ...page, items: page.items.map(presentVersion) }
+  }
+
+  /** `POST …/versions/{versionId}/restore`: draws what was published then, as a draft. Throws 404. */
+  function restore(call: Call, id: string, versionId: string): Promise<{ canvas: Canvas }> {
+    return store.write(async (tx) => {
+      const row = await ownedLocked(tx, call.caller, id)
+      const version = CanvasVersionId.is(versionId) ? await rows.findVersion(tx, row.id, versionId) : undefined
+      if (!version) throw versionNotFound()
+      const { graph, graph_bytes } = version
+      const canvas = await rows.update(tx, row, { graph, graph_bytes, ...UNCOMPILED, updated_at: clock.now() })
+      const metadata = { restored_version: version.version }
+      await recordOn(deps, tx, call, row, { action: 'canvas.updated', fields: ['graph_json'], metadata })
+      return kept(tx, call, { canvas: presentCanvas(canvas) })
+    })
+  }
+}

@@ -1,0 +1,122 @@
+import { type Links, leadingTo } from './links'
+import { PROMPT_GAP } from './meaning'
+import type { NodeOf, ReadNode } from './nodes'
+import type { CanvasStep } from './schema'
+import { isStep, type StepNode } from './step-names'
+
+/** A canvas in the order it runs. */
+export type Plan = {
+  input: NodeOf<'input'>
+  nodes: readonly ReadNode[]
+  links: Links
+  /** The place of each step in the list. */
+  placeOf: ReadonlyMap<string, number>
+}
+
+/** What a node does as a step of a workflow (contract 10). */
+export function toStep(node: StepNode, name: string, plan: Plan): CanvasStep {
+  switch (node.kind) {
+    case 'model':
+      return { type: 'ai_transform', name, config: modelConfig(node, plan) }
+    case 'vision':
+      return { type: 'ai_transform', name, config: visionConfig(node, plan) }
+    case 'tool':
+      return { type: 'tool', name, config: { name: node.config.name, arguments: argumentsOf(node, plan) } }
+    case 'condition':
+      return { type: 'condition', name, config: { expression: node.config.expression } }
+    case 'output':
+      return { type: 'output', name, config: { format: node.config.format ?? 'text' } }
+  }
+}
+
+function modelConfig(node: NodeOf<'model'>, plan: Plan): CanvasStep['config'] {
+  const { modelId, temperature } = node.config
+  const prompt = promptsFor(node, plan)
+  return {
+    prompt: prompt.includes('{{') ? prompt : prompt + given(node, plan),
+    model: modelId,
+    ...(temperature === undefined ? {} : { temperature }),
+  }
+}
+
+/** The prompts that reach a model without passing another; when none does, all that stand before it. */
+function promptsFor({ id }: ReadNode, { nodes, links }: Plan): string {
+  const kinds = new Map(nodes.map((node) => [node.id, node.kind]))
+  const near = new Set<string>()
+  const pending = [id]
+  for (const at of pending) {
+    for (const { source } of links.into(at)) {
+      if (near.has(source) || ['model', 'vision'].includes(kinds.get(source)!)) continue
+      near.add(source)
+      pending.push(source)
+    }
+  }
+  const joined = (among: ReadonlySet<string>) =>
+    nodes
+      .flatMap((node) => (node.kind === 'prompt' && among.has(node.id) ? [node.config.content] : []))
+      .join(PROMPT_GAP)
+  return joined(near) || joined(leadingTo(id, links))
+}
+
+/** What a model works on besides its prompt: what the one step before it found, or what the run was started with. */
+function given(node: StepNode, plan: Plan): string {
+  const sources = sourcesOf(node, plan)
+  const [only] = sources
+  if (!only) return asked(plan.input)
+  // Of several only the run knows which it was; it adds the text of the last.
+  if (sources.length > 1) return ''
+  const member = only.kind === 'model' || only.kind === 'vision' ? '.text' : ''
+  return `${PROMPT_GAP}{{steps.${plan.placeOf.get(only.id)}.output${member}}}`
+}
+
+/** The steps a node takes up from: the nearest on each way back that find something, as conditions do not. */
+function sourcesOf({ id }: StepNode, { nodes, links }: Plan): StepNode[] {
+  const byId = new Map(nodes.map((node) => [node.id, node]))
+  const found = new Set<StepNode>()
+  const seen = new Set([id])
+  for (const at of seen) {
+    for (const { source } of links.into(at)) {
+      const node = byId.get(source)!
+      if (isStep(node) && node.kind !== 'condition') found.add(node)
+      else seen.add(source)
+    }
+  }
+  return [...found]
+}
+
+/** What a run was started with, by what started it; a schedule says nothing. */
+function asked({ config }: NodeOf<'input'>): string {
+  switch (config.triggerType ?? 'manual') {
+    case 'schedule':
+      return ''
+    case 'event':
+    case 'webhook_event':
+    case 'hook_event':
+      return `${PROMPT_GAP}{{trigger.payload}}`
+    default:
+      return `${PROMPT_GAP}{{trigger.message}}`
+  }
+}
+
+function visionConfig({ config }: NodeOf<'vision'>, { placeOf }: Plan): CanvasStep['config'] {
+  const attachments = {
+    upload: '{{trigger.attachments}}',
+    url: [{ type: 'image_url', url: config.url }],
+    step: `{{steps.${placeOf.get(config.step ?? '')}.output.artifacts}}`,
+  }[config.source]
+  return { prompt: config.instructions, mode: 'vision', attachments }
+}
+
+const PLAIN_NAME = /^[A-Za-z_]\w*$/
+
+/** Arguments as they are given, else each the schema names from what came before under the same name. */
+function argumentsOf(node: NodeOf<'tool'>, plan: Plan): Record<string, unknown> {
+  const { arguments: given, inputSchema } = node.config
+  if (given) return given
+  const [only, ...more] = sourcesOf(node, plan)
+  const from = !only ? 'trigger' : more.length ? 'previous.output' : `steps.${plan.placeOf.get(only.id)}.output`
+  const names = Object.keys((inputSchema?.properties as object | undefined) ?? {}).filter((name) =>
+    PLAIN_NAME.test(name),
+  )
+  return Object.fromEntries(names.map((name) => [name, `{{${from}.${name}}}`]))
+}

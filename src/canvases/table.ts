@@ -1,0 +1,52 @@
+import type { OwnerScope } from '../kernel/caller'
+import type { UserId } from '../kernel/ids'
+import { defineTable, type Row } from '../kernel/store'
+import type { SkillManifest } from '../skills'
+import type { SkillId, SubmissionId, Visibility } from '../skills/schema'
+import type { CanvasGraph, CanvasId, CanvasStatus, CanvasStep, CanvasVersionId } from './schema'
+
+export const canvases = defineTable((k) =>
+  k.table(
+    'canvases',
+    {
+      id: k.text('id').$type<CanvasId>().primaryKey(),
+      owner: k.text('owner').$type<OwnerScope>().notNull(),
+      user_id: k.text('user_id').$type<UserId>().notNull(),
+      name: k.text('name').notNull(),
+      description: k.text('description'),
+      status: k.text('status').$type<CanvasStatus>().notNull(),
+      graph: k.json<CanvasGraph>('graph').notNull(),
+      /** Size of the graph as JSON, so that a page of large ones can end early. */
+      graph_bytes: k.int('graph_bytes').notNull(),
+      manifest: k.json<SkillManifest | null>('manifest'),
+      steps: k.json<CanvasStep[] | null>('steps'),
+      is_public: k.bool('is_public').notNull(),
+      published_skill_id: k.text('published_skill_id').$type<SkillId>(),
+      created_at: k.ms('created_at').notNull(),
+      updated_at: k.ms('updated_at').notNull(),
+    },
+    (t) => [k.index('canvases_by_owner').on(t.owner, t.updated_at, t.id)],
+  ),
+)
+export type CanvasRow = Row<typeof canvases>
+
+/** What a canvas was each time it was published. */
+export const canvasVersions = defineTable((k) =>
+  k.table(
+    'canvas_versions',
+    {
+      id: k.text('id').$type<CanvasVersionId>().primaryKey(),
+      canvas_id: k.text('canvas_id').$type<CanvasId>().notNull(),
+      version: k.text('version').notNull(),
+      graph: k.json<CanvasGraph>('graph').notNull(),
+      graph_bytes: k.int('graph_bytes').notNull(),
+      manifest: k.json<SkillManifest>('manifest').notNull(),
+      visibility: k.text('visibility').$type<Visibility>().notNull(),
+      skill_id: k.text('skill_id').$type<SkillId>().notNull(),
+      submission_id: k.text('submission_id').$type<SubmissionId>().notNull(),
+      created_at: k.ms('created_at').notNull(),
+    },
+    (t) => [k.index('canvas_versions_by_canvas').on(t.canvas_id, t.created_at, t.id)],
+  ),
+)
+export type CanvasVersionRow = Row<typeof canvasVersions>

@@ -1,0 +1,54 @@
+import type { Ask } from '../completions'
+import { findEngine } from '../engines'
+import { microToCents } from '../kernel/money'
+import type { SkillManifest } from '../skills'
+import type { CanvasStep, TestOrder } from './schema'
+
+export type Tried = { response: string | null; cost_cents: number }
+
+/** Turns in which a canvas on trial may call its tools. */
+const ITERATIONS = 4
+
+type Try = { manifest: SkillManifest; steps: readonly CanvasStep[]; order: TestOrder }
+
+/**
+ * A message to a canvas that is not published (contract 9.2): its prompts speak, its first model answers, and
+ * its tools are acknowledged and never called. Nothing outside is reached and no conversation is kept.
+ */
+export function askOfTry({ manifest, steps, order }: Try, alongside: Ask['alongside']): Ask<Tried> {
+  const engine = manifest.modelPreference ? findEngine(manifest.modelPreference) : null
+  const writes = engine?.kind === 'text' && engine.mode !== 'auto' ? engine : null
+  const temperature = steps.find(({ type }) => type === 'ai_transform')?.config.temperature
+  const system = systemOf(manifest)
+  return {
+    prompt: order.message,
+    mode: (writes?.mode as Ask['mode'] | undefined) ?? 'auto',
+    engine: writes?.id ?? null,
+    overrides: {},
+    voice: {
+      ...{ personality: null, style: null, branding: false, componentLibrary: 'svc' },
+      persona: system ? { system_prompt: system } : 'svc',
+    },
+    usesSoul: false,
+    context: order.history ?? [],
+    ...{ after: [], attachments: [], skills: [], conversation: 'none' },
+    temperature: typeof temperature === 'number' ? temperature : undefined,
+    tools: manifest.tools.map(({ name, description, inputSchema }) => ({
+      ...{ name, description },
+      ...(inputSchema ? { input_schema: inputSchema } : {}),
+    })),
+    sealed: true,
+    maxIterations: ITERATIONS,
+    ...{ functions: null, json: false, checkJson: null, metadata: null, cache: 'off' },
+    wantsFollowUps: false,
+    present: (_, { answer, costMicro }) => ({ response: answer.content, cost_cents: microToCents(costMicro) }),
+    ...(alongside ? { alongside } : {}),
+    ...{ shape: null, warnings: [] },
+  }
+}
+
+/** Its prompts, and the text of the files it knows. */
+function systemOf({ systemPromptExtension, knowledgeFiles }: SkillManifest): string {
+  const files = Object.entries(knowledgeFiles).map(([path, text]) => `From ${path}:\n${text}`)
+  return [systemPromptExtension, ...files].filter(Boolean).join('\n\n')
+}

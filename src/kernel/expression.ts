@@ -1,0 +1,183 @@
+/** A condition as it was read: `a.b > 1 && !(c contains "x")` (contract 10). Data, never code. */
+export type Expression =
+  | { kind: 'literal'; value: string | number | boolean | null }
+  | { kind: 'path'; path: Path }
+  | { kind: 'not'; of: Expression }
+  | { kind: 'join'; op: '&&' | '||'; left: Expression; right: Expression }
+  | { kind: 'compare'; op: Comparison; left: Expression; right: Expression }
+
+/** Where a value is found: `steps["Summary"].output.text` is `['steps', 'Summary', 'output', 'text']`. */
+export type Path = readonly (string | number)[]
+type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'contains' | 'matches'
+
+/** Why a text is no expression, in one sentence that names the place. */
+export class ExpressionFault extends Error {
+  override name = 'ExpressionFault'
+}
+
+const MAX_CHARS = 2_000
+const MAX_DEPTH = 32
+const MAX_PATTERN_CHARS = 512
+
+/** What the paths of a run begin with (contract 10). */
+const ROOTS = ['trigger', 'steps', 'previous', 'run', 'workflow', 'now']
+const COMPARISONS = new Set(['==', '!=', '<', '<=', '>', '>=', 'contains', 'matches'])
+const CONSTANTS = new Map([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+])
+
+const TOKEN =
+  /\s*(?:(?<number>-?\d{1,15}(?:\.\d{1,15})?)|(?<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?<word>[A-Za-z_][\w-]*)|(?<sign>&&|\|\||==|!=|<=|>=|\{\{|\}\}|[<>!().[\]]))/y
+
+type Token = { kind: 'number' | 'text' | 'word' | 'sign' | 'end'; text: string; at: number }
+
+/**
+ * Reads an expression: paths, literals, `== != < <= > >=`, `&& || !`, `contains`, `matches` and parentheses.
+ * A path may stand in double braces, as in a template.
+ * @throws ExpressionFault
+ */
+export function parseExpression(text: string): Expression {
+  if (text.length > MAX_CHARS) throw new ExpressionFault(`it is longer than ${MAX_CHARS} characters`)
+  const reader = createReader(tokensOf(text))
+  const expression = readOr(reader, 0)
+  const rest = reader.peek()
+  if (rest.kind !== 'end') throw unexpected(rest)
+  return expression
+}
+
+/** Every path an expression reads. */
+export function pathsOf(expression: Expression): Path[] {
+  switch (expression.kind) {
+    case 'literal':
+      return []
+    case 'path':
+      return [expression.path]
+    case 'not':
+      return pathsOf(expression.of)
+    default:
+      return [...pathsOf(expression.left), ...pathsOf(expression.right)]
+  }
+}
+
+function tokensOf(text: string): Token[] {
+  const tokens: Token[] = []
+  let at = 0
+  const end = text.trimEnd().length
+  while (at < end) {
+    TOKEN.lastIndex = at
+    const found = TOKEN.exec(text)
+    if (!found) throw new ExpressionFault(`character ${at + 1} starts nothing that is known here`)
+    const [kind, word] = Object.entries(found.groups!).find(([, part]) => part !== undefined)!
+    at = TOKEN.lastIndex
+    tokens.push({ kind: kind as Token['kind'], text: word!, at: at - word!.length })
+  }
+  tokens.push({ kind: 'end', text: '', at: end })
+  return tokens
+}
+
+type Reader = ReturnType<typeof createReader>
+
+function createReader(tokens: readonly Token[]) {
+  let place = 0
+  const peek = (): Token => tokens[place]!
+  const next = (): Token => tokens[Math.min(place++, tokens.length - 1)]!
+  /** Takes the next token when it is this one. */
+  const takes = (text: string): boolean => {
+    const token = peek()
+    const isThis = token.text === text && token.kind !== 'text' && token.kind !== 'end'
+    if (isThis) place++
+    return isThis
+  }
+  const expect = (text: string): void => {
+    if (!takes(text)) throw unexpected(peek(), text)
+  }
+  return { peek, next, takes, expect }
+}
+
+function unexpected({ kind, text, at }: Token, wanted?: string): ExpressionFault {
+  const what = kind === 'end' ? 'it ends too early' : `"${text.slice(0, 40)}" at character ${at + 1} is out of place`
+  return new ExpressionFault(wanted ? `${what}; "${wanted}" belongs there` : what)
+}
+
+function readOr(reader: Reader, depth: number): Expression {
+  let left = readAnd(reader, depth)
+  while (reader.takes('||')) left = { kind: 'join', op: '||', left, right: readAnd(reader, depth) }
+  return left
+}
+
+function readAnd(reader: Reader, depth: number): Expression {
+  let left = readComparison(reader, depth)
+  while (reader.takes('&&')) left = { kind: 'join', op: '&&', left, right: readComparison(reader, depth) }
+  return left
+}
+
+function readComparison(reader: Reader, depth: number): Expression {
+  const left = readOperand(reader, depth)
+  const { kind, text } = reader.peek()
+  if (kind === 'text' || !COMPARISONS.has(text)) return left
+  reader.next()
+  const right = readOperand(reader, depth)
+  if (text === 'matches') assertPattern(right)
+  return { kind: 'compare', op: text as Comparison, left, right }
+}
+
+function readOperand(reader: Reader, depth: number): Expression {
+  if (depth > MAX_DEPTH) throw new ExpressionFault(`it is nested deeper than ${MAX_DEPTH} levels`)
+  if (reader.takes('!')) return { kind: 'not', of: readOperand(reader, depth + 1) }
+  if (reader.takes('(')) {
+    const inner = readOr(reader, depth + 1)
+    reader.expect(')')
+    return inner
+  }
+  if (reader.takes('{{')) {
+    const path = readPath(reader, reader.next())
+    reader.expect('}}')
+    return path
+  }
+  const token = reader.next()
+  if (token.kind === 'number') return { kind: 'literal', value: Number(token.text) }
+  if (token.kind === 'text') return { kind: 'literal', value: unquoted(token.text) }
+  const constant = token.kind === 'word' ? CONSTANTS.get(token.text) : undefined
+  return constant === undefined ? readPath(reader, token) : { kind: 'literal', value: constant }
+}
+
+function readPath(reader: Reader, root: Token): Expression {
+  if (root.kind !== 'word') throw unexpected(root)
+  if (!ROOTS.includes(root.text)) {
+    const at = `"${root.text.slice(0, 40)}" at character ${root.at + 1}`
+    throw new ExpressionFault(`${at} is no value of a run; paths begin with ${ROOTS.join(', ')}`)
+  }
+  const path: (string | number)[] = [root.text]
+  for (;;) {
+    if (reader.takes('.')) path.push(memberOf(reader.next()))
+    else if (reader.takes('[')) {
+      path.push(memberOf(reader.next()))
+      reader.expect(']')
+    } else return { kind: 'path', path }
+  }
+}
+
+function memberOf(token: Token): string | number {
+  if (token.kind === 'word') return token.text
+  if (token.kind === 'text') return unquoted(token.text)
+  if (token.kind === 'number' && /^\d+$/.test(token.text)) return Number(token.text)
+  throw unexpected(token)
+}
+
+const unquoted = (text: string): string => text.slice(1, -1).replace(/\\(.)/gs, '$1')
+
+/** Patterns are ECMAScript's; one that is written down can be looked at before it runs. */
+function assertPattern(right: Expression): void {
+  if (right.kind !== 'literal') return
+  const pattern = String(right.value)
+  if (pattern.length > MAX_PATTERN_CHARS) {
+    throw new ExpressionFault(`the pattern after "matches" is longer than ${MAX_PATTERN_CHARS} characters`)
+  }
+  try {
+    new RegExp(pattern)
+  } catch {
+    throw new ExpressionFault('what stands after "matches" is not a pattern')
+  }
+}
