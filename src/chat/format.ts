@@ -1,6 +1,6 @@
 import type { Ask } from '../completions'
-import { invalidInput } from '../kernel/errors'
-import { problemsOf, validatorOf } from '../tools'
+import { validatorOf } from '../tools'
+import { assertSchema } from './assert-schema'
 import type { ChatOrder } from './schema'
 
 type Form = Pick<Ask, 'json' | 'checkJson'>
@@ -15,8 +15,7 @@ export function formatOf({ response_format: format }: ChatOrder): Form {
   if (!format || format.type === 'text') return { json: false, checkJson: null }
   if (!('json_schema' in format)) return { json: true, checkJson: (content) => problemOf(content, isObject) }
   const { schema } = format.json_schema
-  const [problem] = problemsOf(schema, SCHEMA_PATH)
-  if (problem) throw invalidInput(problem.path, problem.message)
+  assertSchema(schema, SCHEMA_PATH)
   return { json: schema, checkJson: (content) => problemOf(content, validatorOf(schema)) }
 }
 

@@ -1,6 +1,8 @@
 import type { Ask } from '../completions'
 import type { EngineTool, Message, ToolCall } from '../engines'
 import { invalidInput, quoted } from '../kernel/errors'
+import { newAllowance, sizeIfWritten } from '../tools'
+import { assertSchema } from './assert-schema'
 import { textOf } from './parts'
 import type { ChatMessage, ChatOrder, FunctionCall, FunctionTool } from './schema'
 
@@ -8,14 +10,18 @@ const NO_PARAMETERS = { type: 'object', properties: {} }
 
 /**
  * The functions a chat client offers (contract 4); null without any. Throws 400 `validation_error` on two
- * of one name and on a choice of one that is not there.
+ * of one name, on parameters that are no schema, and on a choice of one that is not there.
  */
 export function functionsOf({ tools, tool_choice: choice }: ChatOrder): Ask['functions'] {
   if (!tools?.length) return null
   const names = new Set<string>()
+  const allowance = newAllowance()
   for (const [place, { function: offered }] of tools.entries()) {
     if (names.has(offered.name)) throw twice(place, offered.name)
     names.add(offered.name)
+    const path = `tools[${place}].function.parameters`
+    // Engines refuse what is no schema; its patterns are the client's to run.
+    if (offered.parameters) assertSchema(offered.parameters, path, allowance, sizeIfWritten)
   }
   if (!choice || typeof choice === 'string') return { tools: tools.map(toEngineTool), choice: choice ?? 'auto' }
   if (!names.has(choice.function.name)) throw notOffered(choice.function.name)
@@ -30,8 +36,8 @@ const toEngineTool = ({ function: { name, description, parameters } }: FunctionT
 
 /**
  * Turns with the calls and results among them, as an engine reads them; `offset` is the place of the first
- * in the order. Throws 400 `validation_error` when a
- * result answers no call, or a call has no result: engines refuse both, and say it worse.
+ * in the order. Throws 400 `validation_error` when a result answers no call, a call has no result, or two
+ * calls share an id: engines refuse all of it, and say it worse.
  */
 export function turnsWithCalls(messages: readonly ChatMessage[], offset: number): Message[] {
   const open = new Map<string, { name: string; path: string }>()
@@ -43,7 +49,9 @@ export function turnsWithCalls(messages: readonly ChatMessage[], offset: number)
       assertAnswered(open)
       const calls = message.role === 'assistant' ? (message.tool_calls ?? []) : []
       for (const [number, call] of calls.entries()) {
-        open.set(call.id, { name: call.function.name, path: `messages[${place}].tool_calls[${number}]` })
+        const path = `messages[${place}].tool_calls[${number}]`
+        if (open.has(call.id)) throw sameId(path, call.id)
+        open.set(call.id, { name: call.function.name, path })
       }
       turns.push(...spoken(message, calls))
     }
@@ -82,6 +90,9 @@ const orphan = (place: number, id: string) =>
     `messages[${place}].tool_call_id`,
     `"messages[${place}].tool_call_id" is ${quoted(id)}, which is no call of the assistant message before it.`,
   )
+
+const sameId = (path: string, id: string) =>
+  invalidInput(`${path}.id`, `"${path}.id" is ${quoted(id)}, which is the id of another call before it.`)
 
 const twice = (place: number, name: string) =>
   invalidInput(`tools[${place}].function.name`, `"tools" holds two functions named ${quoted(name)}.`)

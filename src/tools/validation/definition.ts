@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../engines'
 import { type ErrorDetail, quoted } from '../../kernel/errors'
 import { FORMS, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, REFERENCES } from './keywords'
-import { readPattern } from './pattern'
+import { readPattern, type SizeOf } from './pattern'
 import { heldBy, isSchema } from './walk'
 
 export const MAX_SCHEMA_BYTES = 32 * 1024
@@ -17,6 +17,7 @@ export const newAllowance = (): Allowance => ({ patternSteps: 10_000 })
 type Look = {
   root: JsonSchema
   allowance: Allowance
+  sizeOf: SizeOf
   anchors: ReadonlySet<string>
   parts: number
   problems: ErrorDetail[]
@@ -25,16 +26,22 @@ type Look = {
 /**
  * What is wrong with a schema a stranger sent, each with its path: its size and depth, keywords of the
  * wrong form, patterns RE2 does not run, references that lead nowhere or out of it (B31). It is not
- * compiled and nothing is fetched. `allowance` is shared by the schemas of one request.
+ * compiled and nothing is fetched. `allowance` is shared by the schemas of one request; `sizeOf` says which
+ * patterns are refused, by throwing: those RE2 does not run, unless somebody else is to run them.
  */
-export function problemsOf(schema: JsonSchema, path: string, allowance = newAllowance()): ErrorDetail[] {
+export function problemsOf(
+  schema: JsonSchema,
+  path: string,
+  allowance = newAllowance(),
+  sizeOf: SizeOf = (source) => readPattern(source).size,
+): ErrorDetail[] {
   const bytes = Buffer.byteLength(JSON.stringify(schema))
   if (bytes > MAX_SCHEMA_BYTES) {
     return [{ path, message: `has ${bytes} bytes as JSON; at most ${MAX_SCHEMA_BYTES} are allowed` }]
   }
-  const look: Look = { root: schema, allowance, anchors: anchorsIn(schema), parts: 0, problems: [] }
+  const look: Look = { root: schema, allowance, sizeOf, anchors: anchorsIn(schema), parts: 0, problems: [] }
   if (schema.type !== undefined && ![schema.type].flat().includes('object')) {
-    look.problems.push({ path: `${path}.type`, message: 'must be "object": the arguments of a tool are an object' })
+    look.problems.push({ path: `${path}.type`, message: 'must be "object"' })
   }
   lookAt(schema, path, 0, look)
   return look.problems
@@ -72,11 +79,11 @@ const namesProblem = (held: object, look: Look): string | null =>
     .map((source) => patternProblem(source, look))
     .find(Boolean) ?? null
 
-function patternProblem(source: string, { allowance }: Look): string | null {
+function patternProblem(source: string, { allowance, sizeOf }: Look): string | null {
   if (allowance.patternSteps <= 0)
     return `${quoted(source)} is one pattern too many: those of a request repeat too much`
   try {
-    allowance.patternSteps -= readPattern(source).size
+    allowance.patternSteps -= sizeOf(source)
     return null
   } catch (error) {
     allowance.patternSteps -= source.length

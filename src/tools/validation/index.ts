@@ -1,3 +1,4 @@
 /** Checking what engines write against the schemas that strangers wrote. */
 export { type Check, validatorOf } from './compile'
 export { newAllowance, problemsOf } from './definition'
+export { sizeIfWritten } from './pattern'

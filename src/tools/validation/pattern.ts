@@ -34,6 +34,20 @@ export function readPattern(source: string): Pattern {
   return made
 }
 
+/** How much of an allowance a pattern takes. Throws a sentence on one that is refused. */
+export type SizeOf = (source: string) => number
+
+/** For patterns that others will run: any that is one, look-around and all. Nothing is matched with it here. */
+export const sizeIfWritten: SizeOf = (source) => {
+  if (source.length > MAX_PATTERN_CHARS) throw new Error(`is longer than ${MAX_PATTERN_CHARS} characters`)
+  try {
+    new RegExp(source)
+    return source.length
+  } catch (error) {
+    throw new Error(`is no regular expression: ${(error as Error).message.slice(0, 120)}`)
+  }
+}
+
 function toPattern(source: string, expression: RE2JS, size: number): Pattern {
   const steps = expression.programSize() / 4
   return {
