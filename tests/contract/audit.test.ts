@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { simple } from '../canvases/drawing'
 import { createWorld, type Person } from '../support/world'
 import { routesOf, withId } from './matrix'
 
@@ -18,6 +19,10 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
   'DELETE /conversations/{id}': { action: 'conversation.deleted', entityType: 'conversation' },
   'POST /memory': { action: 'memory.created', entityType: 'memory', body: { content: CANARY } },
   'DELETE /memory/{id}': { action: 'memory.deleted', entityType: 'memory' },
+  'POST /evi/canvases': { action: 'canvas.created', entityType: 'canvas', body: { name: CANARY } },
+  'PATCH /evi/canvases/{id}': { action: 'canvas.updated', entityType: 'canvas', body: { name: CANARY } },
+  'DELETE /evi/canvases/{id}': { action: 'canvas.deleted', entityType: 'canvas' },
+  'POST /evi/canvases/{id}/compile': { action: 'canvas.compiled', entityType: 'canvas' },
   'POST /keys': { action: 'key.created', entityType: 'api_key', body: { name: CANARY } },
   'PUT /keys/{id}': { action: 'key.updated', entityType: 'api_key', body: { name: CANARY } },
   'PATCH /keys/{id}': { action: 'key.updated', entityType: 'api_key', body: { name: CANARY } },
@@ -28,7 +33,7 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
   'POST /billing/portal': { action: 'billing.portal_opened', entityType: 'billing', body: {} },
   'PATCH /settings': { action: 'settings.updated', entityType: 'settings', body: { personality: 'none' } },
 }
-/** Rows of these are seen by tests of their own: they have no key to ask with. */
+/** Rows of these are seen by tests of their own: they have no key to ask with, or take more to make. */
 const ELSEWHERE = [
   'POST /auth/signup',
   'POST /auth/sessions',
@@ -36,6 +41,8 @@ const ELSEWHERE = [
   'POST /rate-limits/request-increase',
   'POST /rate-limits/requests/{id}/decision',
   'POST /billing/webhook',
+  'POST /evi/canvases/{id}/test',
+  'POST /evi/canvases/{id}/versions/{versionId}/restore',
 ]
 /** These stand on the record of the org: tests/orgs/record.test.ts. */
 const OF_ORGS = /^[A-Z]+ \/(orgs|invitations)(\/|$)/
@@ -45,6 +52,9 @@ const changing = routes.filter(({ method }) => method !== 'GET').map(({ name }) 
 async function idFor(path: string, ada: Person): Promise<string> {
   if (path.startsWith('/keys')) return (await ada.send('POST', 'keys', { name: 'one' })).body.id
   if (path.startsWith('/memory')) return (await ada.send('POST', 'memory', { content: 'one' })).body.memory.id
+  if (path.startsWith('/evi/canvases')) {
+    return (await ada.send('POST', 'evi/canvases', { name: 'one', graph_json: simple() })).body.canvas.id
+  }
   return (await ada.send('POST', 'completions', { prompt: 'one' })).body.conversation_id
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { simple } from '../canvases/drawing'
 import { eventually } from '../support/eventually'
 import { createWorld, type Person } from '../support/world'
 import { routesOf } from './matrix'
@@ -21,6 +22,9 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
   'POST /keys': async () => ['keys', { name: 'once' }],
   'POST /keys/{id}/rotate': async (by) => [`keys/${(await by.send('POST', 'keys', {})).body.id}/rotate`, {}],
   'POST /memory': async () => ['memory', { content: 'Once' }],
+  'POST /evi/canvases': async () => ['evi/canvases', { name: 'Once' }],
+  'POST /evi/canvases/{id}/compile': async (by) => [`evi/canvases/${await canvasOf(by)}/compile`],
+  'POST /evi/canvases/{id}/test': async (by) => [`evi/canvases/${await canvasOf(by)}/test`, { message: 'Once' }],
   'POST /orgs': async () => ['orgs', { name: 'Once' }],
   'POST /orgs/{id}/activate': async (by) => [`orgs/${await orgOf(by)}/activate`],
   'POST /orgs/{id}/invitations': async (by) => [
@@ -34,8 +38,14 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
   'POST /billing/checkout': async () => ['billing/checkout', { amount_cents: 1_000 }],
   'POST /billing/portal': async () => ['billing/portal', {}],
 }
-const IN_THEIR_ROOMS = ['POST /invitations/{token}/accept', 'POST /rate-limits/requests/{id}/decision']
+const IN_THEIR_ROOMS = [
+  'POST /evi/canvases/{id}/versions/{versionId}/restore',
+  'POST /invitations/{token}/accept',
+  'POST /rate-limits/requests/{id}/decision',
+]
 
+const canvasOf = async (by: Person): Promise<string> =>
+  (await by.send('POST', 'evi/canvases', { name: 'Once', graph_json: simple() })).body.canvas.id
 const orgOf = async (by: Person): Promise<string> => (await by.send('POST', 'orgs', { name: 'Once' })).body.id
 
 type Operation = { 'x-idempotent'?: boolean; parameters?: { name: string; in: string }[]; responses: object }

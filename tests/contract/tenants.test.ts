@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import { simple } from '../canvases/drawing'
 import { emailOf, issueInvitation } from '../orgs/team'
 import { createWorld, type Person, type Reply } from '../support/world'
 import { routesOf, withId } from './matrix'
@@ -17,6 +18,7 @@ const OWNED: Record<string, () => Promise<string>> = {
     return (await issueInvitation(world, org, await emailOf(world, await world.person()))).token
   },
   memory: async () => (await owner.send('POST', 'memory', { content: randomUUID() })).body.memory.id,
+  evi: async () => (await owner.send('POST', 'evi/canvases', { name: 'theirs', graph_json: simple() })).body.canvas.id,
   conversations: async () => (await owner.send('POST', 'completions', { prompt: randomUUID() })).body.conversation_id,
 }
 /** Kinds that everyone may see, and those that a reviewer decides on: everyone else is 403 whatever the id. */
@@ -27,6 +29,8 @@ const BODIES: Record<string, object> = {
   'PATCH /keys/{id}': { name: 'mine now' },
   'POST /keys/{id}/rotate': {},
   'PATCH /conversations/{id}': { title: 'mine now' },
+  'PATCH /evi/canvases/{id}': { name: 'mine now' },
+  'POST /evi/canvases/{id}/test': { message: 'hello' },
   'PATCH /orgs/{id}': { name: 'mine now' },
   'PATCH /orgs/{id}/members/{userId}': { role: 'owner' },
   'POST /orgs/{id}/invitations': { email: 'me@example.com', role: 'owner' },
