@@ -14,6 +14,7 @@ const requestColumns = [
   column('current_tier', 'FROM'),
   column('requested_tier', 'ASKS'),
   column('granted_tier', 'GOT'),
+  column('user_id', 'WHO', { show: ({ user_id }, whole) => String(user_id).slice(0, whole ? 36 : 8) }),
   column('key_id', 'KEY', { wide: true }),
   column('expected_volume', 'VOLUME'),
   column('use_case', 'USE CASE'),

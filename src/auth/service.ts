@@ -72,13 +72,15 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     })
   }
 
+  /** `GET /auth/me`. An org's key, which others than its maker may hold, is told of its own org only. */
   async function me({ caller }: Call): Promise<Me> {
     const [user, mine] = await Promise.all([
       orgs.user(store.read, caller.userId),
       orgs.listFor(store.read, caller.userId),
     ])
     if (!user) throw invalidSession()
-    return { user: present(user), active_org_id: caller.activeOrgId, orgs: mine }
+    const reached = caller.orgId ? mine.filter(({ id }) => id === caller.orgId) : mine
+    return { user: present(user), active_org_id: caller.activeOrgId, orgs: reached }
   }
 
   /** For operators: an account, sign-up open or not. Throws 409 `conflict` for a known address. */

@@ -7,6 +7,7 @@ export const present = (row: IncreaseRow): Increase => ({
   id: row.id,
   object: 'rate_limit_increase',
   status: row.status,
+  user_id: row.user_id,
   key_id: row.key_id,
   current_tier: row.current_tier,
   requested_tier: row.requested_tier,

@@ -1,5 +1,5 @@
 import { TIERS } from '../kernel/caller'
-import { defineId, type Id, KeyId } from '../kernel/ids'
+import { defineId, type Id, KeyId, UserId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { nullable, oneOf, pageOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
 
@@ -31,6 +31,7 @@ export const Increase = t.Object(
     id: IncreaseId.schema,
     object: t.Literal('rate_limit_increase'),
     status: oneOf(INCREASE_STATUSES),
+    user_id: { ...UserId.schema, description: 'Who asks' },
     key_id: nullable({ ...KeyId.schema, description: 'The key it is about; null for all personal keys of the user' }),
     current_tier: oneOf(TIERS),
     requested_tier: oneOf(TIERS),

@@ -54,6 +54,18 @@ describe('/auth', () => {
     expect(me.body.user).toEqual(user)
   })
 
+  test("tells an org's key of its own org and of no other of its maker", async () => {
+    const { session_token } = await signUp()
+    const bearer = { authorization: `Bearer ${session_token}` }
+    const { body: org } = await world.send('POST', 'orgs', { name: 'Acme' }, bearer)
+    await world.send('POST', 'orgs', { name: 'Elsewhere' }, bearer)
+    const { body: key } = await world.send('POST', 'keys', { org_id: org.id }, bearer)
+    const namesFor = async (headers: Record<string, string>) =>
+      (await world.send('GET', 'auth/me', undefined, headers)).body.orgs.map(({ name }: { name: string }) => name)
+    expect(await namesFor({ authorization: `Bearer ${key.key}` })).toEqual(['Acme'])
+    expect(await namesFor(bearer)).toEqual(['Elsewhere', 'Acme'])
+  })
+
   test('lets the cookie change nothing from another site, nor from nowhere', async () => {
     const { session_token } = await signUp()
     const post = (headers: Record<string, string>) =>

@@ -35,6 +35,7 @@ describe('POST /rate-limits/request-increase', () => {
     const { status, body } = await ask(ada)
     expect(status).toBe(201)
     expect(body).toMatchObject({ object: 'rate_limit_increase', status: 'pending', current_tier: 'free', ...ORDER })
+    expect(body.user_id).toBe((await ada.send('GET', 'auth/me')).body.user.id)
     expect(body.id).toMatch(/^rli_[0-9A-Za-z]{24}$/)
     const { request_id: _, ...request } = body
     expect((await ada.send('GET', 'rate-limits')).body.pending_request).toEqual(request)
