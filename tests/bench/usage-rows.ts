@@ -36,14 +36,16 @@ export function seedCalls({ path, owner, keys, rows, from, to }: Order): void {
 export function scanCalls(path: string, owner: string, from: number, to: number) {
   const database = new Database(path, { readonly: true })
   const began = performance.now()
-  const total = database
+  const { client_errors, server_errors, cost_micro, ...total } = database
     .query(
       `SELECT count(*) AS requests, sum(prompt_tokens) AS prompt_tokens, sum(completion_tokens) AS completion_tokens,
         sum(cost_micro) AS cost_micro, sum(cached) AS hits, sum(status BETWEEN 400 AND 499) AS client_errors,
         sum(status >= 500) AS server_errors FROM usage_records WHERE owner = ? AND at >= ? AND at < ?`,
     )
-    .get(owner, from, to) as Record<string, number>
+    .get(owner, from, to) as Record<string, number> & { requests: number }
   const ms = performance.now() - began
   database.close()
-  return { total, ms }
+  const errors = { '4xx': client_errors, '5xx': server_errors }
+  const total_tokens = total.prompt_tokens! + total.completion_tokens!
+  return { total: { ...total, total_tokens, cost_cents: cost_micro! / 1_000_000, errors }, ms }
 }
