@@ -85,10 +85,22 @@ export function checked<T extends TSchema>(schema: T): Standard<T> {
 export function checkedQuery<T extends TSchema>(schema: T): Standard<T> {
   const check = checker(schema)
   return standard(schema, (value) => {
-    const converted = Value.Default(schema, spelledOut(schema, value as Record<string, unknown>))
+    const words = value as Record<string, unknown>
+    const unstorable = Object.keys(words).find((name) => holdsNul(words[name]))
+    if (unstorable !== undefined) return refuse([nulIn(unstorable)])
+    const converted = Value.Default(schema, spelledOut(schema, words))
     return check.is(converted) ? { value: converted } : refuse(check.issues(converted))
   })
 }
+
+/** No database has a text with it, and Postgres does not even let one be asked for. */
+const nulIn = (path: string): Issue => ({
+  path,
+  message: 'must not hold the character NUL',
+  keyword: 'nul',
+  params: {},
+})
+const holdsNul = (word: unknown): boolean => typeof word === 'string' && word.includes('\0')
 
 const WHOLE_NUMBER = /^-?\d{1,15}$/
 const DECIMAL = /^-?\d{1,15}(\.\d{1,15})?$/

@@ -90,6 +90,7 @@ describe('a query', () => {
     { ratio: 'NaN' },
     { live: '1' },
     { live: 'TRUE' },
+    { q: 'a\u0000b' },
   ])('rounds and guesses nothing: %j is refused', (words) => {
     expect(read(words as Record<string, string>)).toHaveProperty('issues')
   })
