@@ -30,7 +30,7 @@ export function createPairKeeper(): PairKeeper {
 }
 
 /** Every secret this server makes has a prefix of its own, so one pattern finds them inside any string. */
-const SECRETS = /\b(svc_(?:sk|ds|wt|wp|op|iv|voice)_(?:live_|test_)?)[0-9A-Za-z]{8,}/g
+const SECRETS = /\b(svc_(?:sk|ds|wt|wp|op|iv|gc|bp|voice)_(?:live_|test_)?)[0-9A-Za-z]{8,}/g
 const BEARER = /(bearer\s+)[^\s"',\\]{8,}/gi
 const USERINFO = /(\/\/)[^\s/@"\\]+@/g
 

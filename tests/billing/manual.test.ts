@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { scrub } from '../../src/kernel/text'
 import { fakeClock } from '../support/clock'
 import { createWorld, operatorCall, type Person } from '../support/world'
 
@@ -101,6 +102,9 @@ describe('the pages', () => {
     expect(shown.text).toContain('500.00 cents')
     expect(shown.text).toContain('5.00 USD')
     expect((await world.send('GET', `${path.slice(0, -1)}${path.endsWith('0') ? '1' : '0'}`)).status).toBe(404)
+    const logged = scrub(path)
+    expect(logged).toStartWith('/billing/portal/svc_bp_….')
+    expect((await world.send('GET', logged)).status).toBe(404)
     clock.advance(3_600_000)
     expect((await world.send('GET', path)).status).toBe(404)
   })

@@ -68,6 +68,7 @@ describe('what can be stored of a text', () => {
 describe('scrub', () => {
   test.each([
     ['key svc_sk_live_abcdefgh12345 here', 'key svc_sk_live_… here'],
+    ['code svc_gc_abcdefgh12345678', 'code svc_gc_…'],
     ['Bearer sk-proj-abcdefgh', 'Bearer …'],
     ['https://user:secret@example.com/a', 'https://…@example.com/a'],
     ['a@b.example // c', 'a@b.example // c'],
