@@ -1,6 +1,6 @@
 /**
  * What the product is measured against, each in a process of its own: `upstream` answers chat
- * completions at once, `forward` passes bytes on and checks nothing, `json` parses a POST, `get` answers one.
+ * completions at once, `tools` calls a tool five times first, `forward` passes bytes on and checks nothing, `json` parses a POST, `get` answers one.
  */
 const [role, target = ''] = process.argv.slice(2)
 
@@ -42,6 +42,17 @@ async function upstream(request: Request): Promise<Response> {
   return new Response(frames() as unknown as BodyInit, { headers: SSE_HEADERS })
 }
 
+const MESSAGE = { role: 'assistant', content: null, tool_calls: [] as object[] }
+MESSAGE.tool_calls = [{ id: 'c', type: 'function', function: { name: 'look_up', arguments: '{"topic":"tides"}' } }]
+const CALL = JSON.stringify({ choices: [{ index: 0, message: MESSAGE, finish_reason: 'tool_calls' }], usage: USAGE })
+
+async function tools(request: Request): Promise<Response> {
+  if (request.method === 'GET') return Response.json({ object: 'list', data: [] })
+  const { messages } = (await request.json()) as { messages: { role: string }[] }
+  const done = messages.filter(({ role }) => role === 'tool').length >= 5
+  return new Response(done ? ANSWER : CALL, { headers: JSON_HEADERS })
+}
+
 const forward = async (request: Request): Promise<Response> => {
   const reply = await fetch(`${target}/chat/completions`, {
     method: 'POST',
@@ -53,6 +64,7 @@ const forward = async (request: Request): Promise<Response> => {
 
 const ROLES: Record<string, (request: Request) => Response | Promise<Response>> = {
   upstream,
+  tools,
   forward,
   json: async (request) => Response.json({ length: ((await request.json()) as { prompt: string }).prompt.length }),
   get: () => Response.json({ object: 'list', data: ['a', 'b'] }),

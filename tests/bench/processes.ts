@@ -11,7 +11,7 @@ const SERVER_CORE = 0
 const OTHER_CORE = 1
 
 export async function startPeer(role: string, target = ''): Promise<Peer> {
-  const core = role === 'upstream' ? OTHER_CORE : SERVER_CORE
+  const core = role === 'upstream' || role === 'tools' ? OTHER_CORE : SERVER_CORE
   const child = Bun.spawn([...pin(core), process.execPath, join(import.meta.dir, 'peers.ts'), role, target], {
     stdout: 'pipe',
   })
