@@ -11,7 +11,7 @@ export type Choice = {
   keyId?: string | undefined
   mode?: string | undefined
   skill?: string | undefined
-  /** Only sums are wanted: neither latencies nor the skills that took part. */
+  /** Only totals and days are wanted: neither latencies, modes and models nor the skills that took part. */
   brief?: boolean
 }
 

@@ -1,6 +1,6 @@
 import type { Reader } from '../kernel/store'
 import { nextTurn } from '../kernel/turns'
-import { type Calls, latenciesOf, momentAfter, newCalls, rolledCalls, skillSumsOf, sumsOf } from './call-repository'
+import { type Calls, daySumsOf, momentAfter, newCalls, rolledCalls, skillSumsOf, sumsOf } from './call-repository'
 import { type Choice, rolledIn } from './report-repository'
 import { newestId } from './rollup-repository'
 import { planOf, type Span } from './spans'
@@ -59,8 +59,13 @@ async function addTail(
 }
 
 async function addCalls(db: Reader, { skill, brief }: Choice, calls: Calls, tally: Tally): Promise<void> {
-  for (const sums of await sumsOf(db, calls)) tally.addSums(sums)
-  if (brief) return
-  for (const { ms, calls: count } of await latenciesOf(db, calls)) tally.addLatency(ms, count)
+  if (brief) {
+    for (const sums of await daySumsOf(db, calls)) tally.addSums(sums)
+    return
+  }
+  for (const sums of await sumsOf(db, calls)) {
+    tally.addSums(sums)
+    for (const ms of sums.latencies) tally.addLatency(ms)
+  }
   if (skill === undefined) for (const sums of await skillSumsOf(db, calls)) tally.addSkill(sums)
 }

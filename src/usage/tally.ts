@@ -31,8 +31,8 @@ export function createTally(only = '') {
     addSkill,
     addSums: add,
 
-    addLatency(ms: number, calls: number): void {
-      latency[cellOf(ms)]! += calls
+    addLatency(ms: number): void {
+      latency[cellOf(ms)]! += 1
     },
 
     addBucket(bucket: Rolled): void {
