@@ -6,7 +6,7 @@ import { invalidInput } from '../kernel/errors'
 import { centsToMicro, microToCents } from '../kernel/money'
 import type { Reader, Store } from '../kernel/store'
 import type { OrgService } from '../orgs'
-import { findOwner, type Owner } from './owner'
+import { findOwner, type Owner, personOf } from './owner'
 import type { Balance, Grant, NewGrant } from './schema'
 
 type Deps = {
@@ -38,6 +38,7 @@ export function createCreditVerbs({ store, orgs, billing, moneyDesk, audit }: De
     if (amount_cents === undefined) throw invalidInput('amount_cents', '"amount_cents" is missing. Say how much.')
     const input = { ...order, amount_cents }
     const owner = await findOwner(orgs, store.read, input.owner)
+    personOf(owner)
     const ref = `grant_${input.idempotency_key ?? randomBase62(24)}`
     const added = await addOnce(call, owner, ref, input)
     const after = await read(store.read, owner)

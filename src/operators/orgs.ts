@@ -8,7 +8,7 @@ import { decodeCursor, type Page, type PageQuery, toPage } from '../kernel/page'
 import type { Reader, Store } from '../kernel/store'
 import type { KeyService } from '../keys'
 import type { OrgRow, OrgService } from '../orgs'
-import { findOwner } from './owner'
+import { findOwner, personOf } from './owner'
 import type { NewOperatorOrg, OperatorOrg, OperatorOrgPatch, OrgDetail } from './schema-people'
 
 type Deps = { store: Store; orgs: OrgService; keys: KeyService; billing: Pick<Billing, 'balance'> }
@@ -40,7 +40,7 @@ export function createOrgVerbs({ store, orgs, keys, billing }: Deps) {
 
   /** For a user, or for the account that the first run made. Throws 404 for an unknown owner, 409 for a taken slug. */
   async function create(call: OperatorCall, { owner, plan_note, ...input }: NewOperatorOrg): Promise<OperatorOrg> {
-    const { userId } = await findOwner(orgs, store.read, owner)
+    const userId = personOf(await findOwner(orgs, store.read, owner))
     return store.write(async (tx) => {
       const made = await orgs.createOrg(tx, call, userId, input)
       return one(tx, plan_note ? await orgs.change(tx, call, made, { plan_note }) : made)

@@ -4,7 +4,8 @@ import { type OrgId, UserId } from '../kernel/ids'
 import type { Reader } from '../kernel/store'
 import type { OrgRow, OrgService, UserRow } from '../orgs'
 
-export type Owner = { scope: OwnerScope; name: string; userId: UserId; orgId: OrgId | null }
+/** `userId` is whom the owner acts through: an org's first owner, nobody once the org is deleted. */
+export type Owner = { scope: OwnerScope; name: string; userId: UserId | null; orgId: OrgId | null }
 
 export const ownerNotFound = defineError(
   'missing',
@@ -18,11 +19,18 @@ export const nobodyYet = defineError(
   () => 'This server has no account yet. The first key makes one: svc-admin keys create --name NAME',
 )
 
-export const orgWithoutOwner = defineError(
+export const orgOver = defineError(
   'conflict',
   'conflict',
-  (name: string) => `Organization "${name}" has no owner. Name the user the key acts for.`,
+  (name: string) =>
+    `Organization "${name}" was deleted: nothing can be made or paid for it any more. Its ledger, usage and record can be read.`,
 )
+
+/** Throws 409 `conflict` for an org that is deleted: its books stay, and nobody is left to act for it. */
+export function personOf({ userId, name }: Owner): UserId {
+  if (!userId) throw orgOver(name)
+  return userId
+}
 
 /** Finds whom an operator means: an org by id, slug or name, a user by id or e-mail address (dx 2.1). Throws 404. */
 export async function findOwner(orgs: OrgService, reader: Reader, ref: string | undefined): Promise<Owner> {
@@ -50,8 +58,7 @@ async function ofUser(orgs: OrgService, reader: Reader, ref: string): Promise<Ow
 }
 
 async function ofOrg(orgs: OrgService, reader: Reader, org: OrgRow): Promise<Owner> {
-  const userId = await orgs.ownerOf(reader, org.id)
-  if (!userId) throw orgWithoutOwner(org.name)
+  const userId = (await orgs.ownerOf(reader, org.id)) ?? null
   return { scope: `org:${org.id}`, name: org.name, userId, orgId: org.id }
 }
 

@@ -34,6 +34,24 @@ describe('orgs on the operator plane', () => {
     }
   })
 
+  test('keep their books when they are deleted: all can be read and corrected, nothing more comes in', async () => {
+    const { body: org } = await send('POST', 'orgs', { name: 'Gone', owner: (await newUser()).id })
+    await send('POST', 'credits', { owner: org.id, amount_cents: 250 })
+    await send('DELETE', `orgs/${org.id}`)
+    const read = async (path: string) => (await send('GET', `${path}owner=${org.id}`)).body
+    expect(await read('credits?')).toMatchObject({ balance_cents: 250 })
+    expect((await read('credits/ledger?')).entries).toHaveLength(1)
+    expect((await read('audit?limit=1&')).events).toMatchObject([{ action: 'org.deleted' }])
+    expect(await read('usage?')).toMatchObject({ totals: { requests: 0 } })
+    const refused = [await send('POST', 'credits', { owner: org.id, amount_cents: 1 })]
+    refused.push(await send('POST', 'keys', { name: 'k', org: org.id }))
+    for (const { status, body } of refused) {
+      expect([status, body.error.message]).toEqual([409, expect.stringContaining('"Gone" was deleted')])
+    }
+    const returned = await send('POST', 'credits/adjustments', { owner: org.id, amount_cents: -250 })
+    expect(returned.body).toMatchObject({ balance_cents: 0 })
+  })
+
   test('keep what an operator did, with who and why, on the record of the org', async () => {
     const team = await createTeam(world)
     await send('PATCH', `orgs/${team.id}`, { plan_note: 'vip' }, { 'x-svc-operator': 'sam', 'x-svc-reason': 'deal' })
