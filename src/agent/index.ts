@@ -2,3 +2,4 @@
 export { assembleSystem, type Voice } from './context'
 export { type Fitted, fitHistory } from './history'
 export { type Agent, createAgent } from './loop'
+export { createSandbox, type Sandbox } from './sandbox'

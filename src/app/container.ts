@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createAgent } from '../agent'
+import { createAgent, createSandbox } from '../agent'
 import {
   createAuditLog,
   createAuditOversight,
@@ -46,6 +46,7 @@ import { createKeyLookup, createKeys, startLastUsedLoop } from '../keys'
 import { createOrgs } from '../orgs'
 import { createIncreases, createRateLimiter, createTiers } from '../rate-limits'
 import { createSettings } from '../settings'
+import { createSkills } from '../skills'
 import { createSystemTools, createTools } from '../tools'
 import { createUsageLog, createUsageReading, startRollupLoop } from '../usage'
 import type { Config } from './config'
@@ -159,10 +160,12 @@ export function buildContainer({
     roleOf: async ({ caller }) => caller.activeOrgId && orgs.roleOf(store.read, caller.activeOrgId, caller.userId),
     onFault: (tool, error) => log.error({ tool, ...errorFields(error) }, 'tool failed'),
   })
+  const skills = createSkills({ store, audit, events, clock, orgs, tools })
   const conversations = createConversations({ store, audit, clock })
   const memory = createMemory({ store, audit, clock })
   tools.register(saveMemory(memory))
   const agent = createAgent({ engines, tools, clock })
+  const sandbox = createSandbox({ store, audit, agent, engines, tools, skills })
   const completions = createCompletions({
     ...{ store, clock, audit, usage, events, settings, limiter, billing, prices, engines, classifier, conversations },
     ...{
@@ -177,7 +180,7 @@ export function buildContainer({
     },
   })
   const chat = createChat({ completions, clock })
-  const canvases = createCanvases({ store, audit, clock, completions })
+  const canvases = createCanvases({ store, audit, clock, skills, completions })
   const health = createHealth({
     clock,
     version: API_VERSION,
@@ -217,6 +220,7 @@ export function buildContainer({
       agent,
       completions,
     },
+    ...{ skills, sandbox },
     ...{ tools, memory, chat, canvases, health, startLoops },
   }
 }

@@ -50,7 +50,9 @@ export async function openApp({ config, clock = systemClock, log = defaultLog(co
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   const lock = lockDataDir(config.dataDir)
   try {
-    return await openLocked({ config, clock, log }, lock)
+    const app = await openLocked({ config, clock, log }, lock)
+    if (serving) await app.container.skills.openStarters()
+    return app
   } catch (error) {
     lock.release()
     throw error

@@ -22,6 +22,7 @@ import { keyRoutes } from '../keys/routes'
 import { orgRoutes } from '../orgs/routes'
 import { rateLimitRoutes } from '../rate-limits/routes'
 import { settingsRoutes } from '../settings/routes'
+import { skillRoutes } from '../skills/routes'
 import { toolRoutes } from '../tools/routes'
 import { usageRoutes } from '../usage/routes'
 import { canonicalUrl } from './canonical'
@@ -87,6 +88,7 @@ export function createServer({ config, container, metrics }: Deps) {
         .use(rateLimitRoutes(container, guard))
         .use(engineRoutes(container.engines, guard))
         .use(toolRoutes(container.tools, guard))
+        .use(skillRoutes(container, guard))
         .use(completionRoutes(container.completions, streams, guard))
         .use(chatRoutes(container.chat, streams, guard))
         .use(canvasRoutes(container.canvases, guard))

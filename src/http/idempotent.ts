@@ -17,7 +17,7 @@ export type Answering = {
 
 /** What a switched-on route says of itself. */
 export type OnceRule = {
-  /** The one success it declares: an answer is kept before its headers are written. */
+  /** The success it declares, of two the later one: an answer is kept before its headers are written. */
   status: number
   /** Answers a stream when the body asks for one; streams have no key (contract 1.7). */
   streams: boolean
@@ -41,8 +41,9 @@ export function createOnceTable(routes: readonly Routed[]): (method: string, rou
 function successOf(path: string, response: object = {}): number {
   if ('schema' in response) return 200
   const [status, ...more] = Object.keys(response).filter((word) => word.startsWith('2'))
-  if (!status || more.length) throw new Error(`${path} is idempotent and does not declare one success`)
-  return Number(status)
+  // A second success, as of what was there already, is named by the verb that keeps it.
+  if (!status || more.length > 1) throw new Error(`${path} is idempotent and does not declare one success, or two`)
+  return Number(more[0] ?? status)
 }
 
 type Deps = { idempotency: Idempotency; ruleOf(method: string, route: string): OnceRule | undefined }

@@ -32,9 +32,10 @@ export function written(answer: unknown, requestId: string): string {
 
 /**
  * For the last line of a unit of work: keeps the answer with its effect when the request carries an
- * Idempotency-Key, and hands it on. `answer` is the whole body of the route, before `request_id`.
+ * Idempotency-Key, and hands it on. `answer` is the whole body of the route, before `request_id`;
+ * `status` is said where the route has more than one for a success.
  */
-export async function kept<T>(tx: Tx, { once }: Pick<Call, 'once'>, answer: T): Promise<T> {
-  if (once) await once.keep(tx, answer)
+export async function kept<T>(tx: Tx, { once }: Pick<Call, 'once'>, answer: T, status?: number): Promise<T> {
+  if (once) await once.keep(tx, answer, status)
   return answer
 }

@@ -101,23 +101,27 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
   }
 
   function createTicket(request: Request, end: () => void): Ticket {
-    const { userId: user_id, key, requestId: request_id, status } = request
+    const { userId: user_id, key, requestId: request_id } = request
+    let { status } = request
     let answer: string | null = null
 
-    async function keep(tx: Tx, value: unknown): Promise<void> {
+    async function keep(tx: Tx, value: unknown, as = status): Promise<void> {
       const text = written(value, request_id)
       const body = seal(masterKey, contextOf(request), text)
       const expires_at = clock.now() + KEPT_MS
-      if (!(await rows.answer(tx, { user_id, key, request_id, status, body, expires_at }))) throw takenOver(key)
+      if (!(await rows.answer(tx, { user_id, key, request_id, status: as, body, expires_at }))) throw takenOver(key)
       tx.afterCommit(() => {
         answer = text
+        status = as
         failpoint('answer_kept_before_ack')
         end()
       })
     }
 
     return {
-      status,
+      get status() {
+        return status
+      },
       answered: () => answer,
       keep,
       keepAlone: (value) => ({

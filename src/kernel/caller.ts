@@ -73,8 +73,11 @@ export function requireScope(caller: TenantCaller, scope: Scope): void {
 
 /** What a request with an Idempotency-Key brings along: whoever makes its effect keeps its answer (contract 1.7). */
 export type Once = {
-  /** Writes down the answer in the unit of work that makes it true. Throws 409 when the key was taken over. */
-  keep(tx: Tx, answer: unknown): Promise<void>
+  /**
+   * Writes down the answer in the unit of work that makes it true, under the status of its route unless it is
+   * another. Throws 409 when the key was taken over.
+   */
+  keep(tx: Tx, answer: unknown, status?: number): Promise<void>
 }
 
 /** One call of a verb: who asks, under which request id, by which route (for the record). */

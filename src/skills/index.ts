@@ -1,2 +1,16 @@
 /** Skills: manifests, their review and publication, installing them, and what is active in a run. */
+export { reviewFailed } from './errors'
+export {
+  type InstallFacts,
+  type SubmissionFacts,
+  skillApproved,
+  skillInstalled,
+  skillRejected,
+  skillSubmitted,
+  skillSuspended,
+  skillUninstalled,
+} from './events'
 export { Manifest, type SkillManifest, withDefaults } from './manifest'
+export type { Activation } from './runtime/active'
+export { createSkills, type SkillService } from './service'
+export type { Outcome } from './service/submit'

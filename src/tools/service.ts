@@ -5,6 +5,7 @@ import { isOffered, mergeTools, toToolset } from './rules'
 import { createRun } from './run'
 import type { InlineTool, ToolEntry, ToolQuery } from './schema'
 import { createSecretOf } from './signing-secret'
+import { createOfSkill } from './skill'
 import type { Tool, Toolset } from './tool'
 
 type Deps = Parameters<typeof createRun>[0] & {
@@ -54,6 +55,9 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
 
     /** Reads tools of a request as they will be read. Throws 400 `validation_error` or `url_blocked`. */
     assertInline: (inline: readonly InlineTool[]): void => void readInline(inline),
+
+    /** The tools of a skill, ready to run. Throws 400 `validation_error` or `url_blocked`. */
+    ofSkill: createOfSkill({ outbound, secretOf }),
 
     /** What one run may call. Throws 400 `validation_error` or `url_blocked` for tools of the request. */
     assemble({ inline, skills, system: withSystem, approved, call }: Wanted): Toolset {

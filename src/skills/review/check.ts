@@ -45,3 +45,7 @@ export function resultOf(findings: readonly Finding[]): string {
     .map(({ message, line }) => (line === null ? message : `Line ${line}: ${message}`))
   return `${failed.length ? 'fail' : 'warn'}: ${sentences.join(' ')}${more}`
 }
+
+/** Warnings are for people; only a failure refuses. */
+export const hasPassed = (checks: Readonly<Record<string, string>>): boolean =>
+  !Object.values(checks).some((result) => result.startsWith('fail'))

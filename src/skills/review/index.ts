@@ -1,6 +1,6 @@
 import type { SkillManifest } from '../manifest'
 import type { Checks, Review, Tier } from '../schema-review'
-import { type CheckName, type Evidence, type Finding, type ManifestCheck, resultOf } from './check'
+import { type CheckName, type Evidence, type Finding, hasPassed, type ManifestCheck, resultOf } from './check'
 import { scanManifest } from './injection-scan'
 import { checkPermissions } from './permissions'
 import { readManifest } from './schema'
@@ -9,7 +9,7 @@ import { tierOf } from './tier'
 import { checkToolNames } from './tool-names'
 import { checkVersion } from './version'
 
-export { type Evidence, resultOf } from './check'
+export { type Evidence, hasPassed, resultOf } from './check'
 export { readManifest } from './schema'
 export { isReserved } from './slug-unique'
 export { checkToolNames } from './tool-names'
@@ -59,6 +59,3 @@ export function complete(
     ],
   }
 }
-
-/** Warnings are for people; only a failure refuses. */
-export const hasPassed = (checks: Checks): boolean => !Object.values(checks).some((result) => result.startsWith('fail'))

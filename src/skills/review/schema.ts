@@ -33,7 +33,10 @@ function problemsOfShape(known: Record<string, unknown>): Finding[] {
   const { details = [] } = validationError(issues, known)
   return details.map(({ path, message }) => {
     const form = message.includes('right form') ? FORMS.find(([where]) => where.test(path))?.[1] : undefined
-    return fail(path, form ? message.replace('which does not have the right form', `it must be ${form}`) : message)
+    return fail(
+      path,
+      form ? message.replace(/, which does not have the right form.*$/, `; it must be ${form}.`) : message,
+    )
   })
 }
 

@@ -1,0 +1,76 @@
+import type { AuditLog } from '../audit'
+import type { EngineService } from '../engines'
+import type { Call } from '../kernel/caller'
+import { sha256Hex } from '../kernel/crypto'
+import type { Store } from '../kernel/store'
+import type { SkillService } from '../skills'
+import type { SandboxOrder } from '../skills/schema'
+import type { Tools } from '../tools'
+import { assembleSystem } from './context'
+import type { Agent } from './loop'
+import type { Task } from './schema'
+
+type Deps = {
+  store: Store
+  audit: AuditLog
+  agent: Agent
+  engines: EngineService
+  tools: Tools
+  skills: Pick<SkillService, 'trial'>
+}
+
+export type Sandbox = ReturnType<typeof createSandbox>
+export type Tried = {
+  response: string
+  tools_called: { name: string; arguments: Record<string, unknown>; result: unknown }[]
+  cost_cents: 0
+}
+
+const ITERATIONS = 4
+const MOST_TOKENS = 1_024
+const MODE = 'fast'
+
+/**
+ * A skill on trial (contract 8.3): one short run in which its tools only say that they were called. Nothing is
+ * billed and nothing is kept but the record that it happened. Throws what `skills.trial` and engines throw.
+ */
+export const createSandbox =
+  ({ store, audit, agent, engines, tools, skills }: Deps) =>
+  async (call: Call, order: SandboxOrder): Promise<Tried> => {
+    const { prompt: skillPrompt, tools: brought, modelPreference } = await skills.trial(call, order)
+    const approved = brought.map(({ name }) => name)
+    const toolset = tools.assemble({ inline: [], skills: brought, system: false, approved, call })
+    const engineId = engines.canonical(modelPreference ?? engines.forMode(MODE))
+    const { content, toolUses } = await agent.answer({
+      ...{ engineId, mode: MODE, system: systemOf(skillPrompt), history: order.history ?? [], prompt: order.prompt },
+      ...{ after: [], images: [], temperature: undefined, json: false, signal: call.signal, offered: null },
+      maxOutputTokens: Math.min(MOST_TOKENS, engines.maxOutputTokens(engineId)),
+      acting: toolset.definitions.length ? actingOf(call, toolset) : null,
+    })
+    await store.write((tx) =>
+      audit.record(tx, call, { action: 'skill.tested', entityType: 'skill', ...aboutOf(order) }),
+    )
+    return {
+      response: content,
+      tools_called: toolUses.map(({ name, arguments: given, result }) => ({ name, arguments: given, result })),
+      cost_cents: 0,
+    }
+  }
+
+const systemOf = (skillPrompt: string | null): string | null => {
+  const plain = { persona: 'svc' as const, personality: null, style: null, branding: false, componentLibrary: 'svc' }
+  const voice = assembleSystem({ ...plain, mode: MODE, soul: null, memories: [] })
+  return [voice, skillPrompt].filter(Boolean).join('\n\n') || null
+}
+
+const actingOf = (call: Call, toolset: NonNullable<Task['acting']>['toolset']): NonNullable<Task['acting']> => ({
+  ...{ toolset, call, conversationId: null, maxIterations: ITERATIONS },
+  spent: { turns: [], uses: [], said: 0 },
+  afford: async ({ completionTokens }) => completionTokens,
+  unpaid: () => new Error('nothing is paid for here'),
+})
+
+const aboutOf = ({ skill_id, prompt }: SandboxOrder) => ({
+  entityId: skill_id ?? 'manifest',
+  input: { prompt_sha256: sha256Hex(prompt), prompt_length: prompt.length },
+})

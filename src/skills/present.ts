@@ -1,0 +1,68 @@
+import { iso } from '../kernel/clock'
+import type { SkillManifest } from './manifest'
+import { isOwn, type Viewer } from './rules'
+import type { Installation, Skill, SkillEntry, SkillReview, SkillVersion } from './schema'
+import type { Submission, SubmissionRecord } from './schema-review'
+import type { InstallationRow, SkillReviewRow, SkillRow, SubmissionRow, VersionRow } from './table'
+
+/** A skill as lists show it. */
+export const presentEntry = (row: SkillRow): SkillEntry => ({
+  ...{ id: row.id, name: row.name, slug: row.slug, description: row.description },
+  category: row.category as SkillEntry['category'],
+  ...{ version: row.version, installCount: row.install_count },
+  ...{ isPublic: row.visibility === 'public', visibility: row.visibility, reviewStatus: row.status },
+  ...{ authorUserId: row.author_user_id, orgScopeId: row.org_scope_id, keywords: row.keywords },
+  averageRating: averageOf(row),
+  comingSoon: false,
+  ...{ createdAt: iso(row.created_at), updatedAt: iso(row.updated_at) },
+})
+
+export const averageOf = ({ rating_sum, rating_count }: SkillRow): number | null =>
+  rating_count === 0 ? null : Math.round((rating_sum / rating_count) * 100) / 100
+
+/** The skill whole; what it says to engines and where its tools are called is its author's to see. */
+export function presentSkill(row: SkillRow, manifest: SkillManifest, viewer: Viewer): Skill {
+  const { systemPromptExtension, tools, permissions, readme, license, configSchema, setupGuide } = manifest
+  const own = isOwn(row, viewer)
+  return {
+    ...presentEntry(row),
+    ...(own ? { systemPromptExt: systemPromptExtension } : {}),
+    toolDefinitions: own ? tools : tools.map(({ endpoint: _, ...tool }) => tool),
+    ...{ declaredPermissions: permissions, requiredPermissions: permissions },
+    ...{ readme: readme ?? null, license, configSchema: configSchema ?? null, setupGuide: setupGuide ?? null },
+  }
+}
+
+export const presentInstallation = (row: InstallationRow, skill: SkillRow): Installation => ({
+  ...{ id: row.id, skillId: row.skill_id, slug: skill.slug, version: skill.version, enabled: row.enabled },
+  ...{ config: row.config, intensity: row.intensity, priority: row.priority, installedAt: iso(row.installed_at) },
+})
+
+/** Null for one under review: its submission is what there is to see of it. */
+export function presentVersion(
+  { id, version, status, manifest, created_at }: VersionRow,
+  own: boolean,
+): SkillVersion | null {
+  if (status === 'pending') return null
+  const { systemPromptExtension: _, knowledgeFiles: __, hooks: ___, tools, ...open } = manifest
+  return {
+    ...{ id, version, status, changelog: manifest.changelog ?? null },
+    manifestSnapshot: own ? manifest : { ...open, tools: tools.map(({ endpoint: ____, ...tool }) => tool) },
+    createdAt: iso(created_at),
+  }
+}
+
+export const presentSubmission = (row: SubmissionRow): Submission => ({
+  ...{ id: row.id, status: row.status, reviewTier: row.tier, autoApproved: row.auto_approved, skillId: row.skill_id },
+  ...{ manifestVersion: row.manifest_version, createdAt: iso(row.created_at), updatedAt: iso(row.updated_at) },
+})
+
+export const presentRecord = (row: SubmissionRow): SubmissionRecord => ({
+  ...presentSubmission(row),
+  ...{ slug: row.slug, visibility: row.visibility, reason: row.reason },
+  review: { passed: true, tier: row.tier, checks: row.checks },
+})
+
+export const presentRating = ({ id, rating, body, user_id, created_at }: SkillReviewRow): SkillReview => ({
+  ...{ id, rating, body, authorUserId: user_id, createdAt: iso(created_at) },
+})

@@ -1,0 +1,126 @@
+import { and, desc, eq, lt, or, sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import type { UserId } from '../kernel/ids'
+import type { Mark } from '../kernel/page'
+import { query, type Reader, type Tx } from '../kernel/store'
+import type { InstallationId, SkillId } from './schema'
+import {
+  type InstallationRow,
+  type SkillReviewRow,
+  type SkillRow,
+  skillInstallations,
+  skillReviews,
+  skills,
+} from './table'
+
+export type InstalledSkill = { installation: InstallationRow; skill: SkillRow }
+
+const installedOf = query<{ owner: OwnerScope; limit: number }>()((db, p) => {
+  const [installation, skill] = [db.of(skillInstallations), db.of(skills)]
+  return db
+    .select({ installation, skill })
+    .from(installation)
+    .innerJoin(skill, eq(skill.id, installation.skill_id))
+    .where(eq(installation.owner, p.owner))
+    .orderBy(desc(installation.priority), desc(installation.intensity), installation.installed_at, installation.id)
+    .limit(p.limit)
+})
+
+/** Rows of installations and of people's ratings. Every query names the owner, or the user, or the skill. */
+export const installRepository = {
+  /** What an owner has installed in the order it is loaded: priority, intensity, age (contract 22.4). */
+  all: (db: Reader, owner: OwnerScope, limit: number): Promise<InstalledSkill[]> => installedOf(db, { owner, limit }),
+
+  /** The same for people: newest first. */
+  async list(db: Reader, owner: OwnerScope, before: Mark | null, limit: number): Promise<InstalledSkill[]> {
+    const [installation, skill] = [db.of(skillInstallations), db.of(skills)]
+    const sameMoment =
+      before && and(eq(installation.installed_at, before.at), lt(installation.id, before.id as InstallationId))
+    const older = before ? or(lt(installation.installed_at, before.at), sameMoment ?? undefined) : undefined
+    return db
+      .select({ installation, skill })
+      .from(installation)
+      .innerJoin(skill, eq(skill.id, installation.skill_id))
+      .where(and(eq(installation.owner, owner), older))
+      .orderBy(desc(installation.installed_at), desc(installation.id))
+      .limit(limit)
+  },
+
+  async find(db: Reader, owner: OwnerScope, skillId: SkillId): Promise<InstallationRow | undefined> {
+    const table = db.of(skillInstallations)
+    const own = and(eq(table.owner, owner), eq(table.skill_id, skillId))
+    return (await db.select().from(table).where(own).limit(1))[0]
+  },
+
+  /** False when it was installed already. */
+  async insert(tx: Tx, row: InstallationRow): Promise<boolean> {
+    const table = tx.of(skillInstallations)
+    return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.id })).length === 1
+  },
+
+  async update(
+    tx: Tx,
+    owner: OwnerScope,
+    skillId: SkillId,
+    change: Partial<InstallationRow>,
+  ): Promise<InstallationRow | undefined> {
+    const table = tx.of(skillInstallations)
+    const own = and(eq(table.owner, owner), eq(table.skill_id, skillId))
+    return (await tx.update(table).set(change).where(own).returning())[0]
+  },
+
+  async remove(tx: Tx, owner: OwnerScope, skillId: SkillId): Promise<boolean> {
+    const table = tx.of(skillInstallations)
+    const own = and(eq(table.owner, owner), eq(table.skill_id, skillId))
+    return (await tx.delete(table).where(own).returning({ id: table.id })).length === 1
+  },
+
+  async countInstalls(tx: Tx, id: SkillId, by: 1 | -1): Promise<void> {
+    const table = tx.of(skills)
+    await tx
+      .update(table)
+      .set({ install_count: sql`${table.install_count} + ${by}` })
+      .where(eq(table.id, id))
+  },
+
+  async ratingOf(db: Reader, skillId: SkillId, userId: UserId): Promise<SkillReviewRow | undefined> {
+    const table = db.of(skillReviews)
+    const own = and(eq(table.skill_id, skillId), eq(table.user_id, userId))
+    return (await db.select().from(table).where(own).limit(1))[0]
+  },
+
+  async insertRating(tx: Tx, row: SkillReviewRow): Promise<void> {
+    await tx.insert(tx.of(skillReviews)).values(row)
+  },
+
+  async replaceRating(tx: Tx, row: SkillReviewRow): Promise<void> {
+    const table = tx.of(skillReviews)
+    const { rating, body, created_at } = row
+    await tx.update(table).set({ rating, body, created_at }).where(eq(table.id, row.id))
+  },
+
+  /** Adds what changed to the sums that lists sort by. */
+  async addRating(tx: Tx, id: SkillId, stars: number, people: number): Promise<void> {
+    const table = tx.of(skills)
+    await tx
+      .update(table)
+      .set({
+        rating_sum: sql`${table.rating_sum} + ${stars}`,
+        rating_count: sql`${table.rating_count} + ${people}`,
+        rating: sql`((${table.rating_sum} + ${stars}) * 100) / (${table.rating_count} + ${people})`,
+      })
+      .where(eq(table.id, id))
+  },
+
+  async ratings(db: Reader, skillId: SkillId, before: Mark | null, limit: number): Promise<SkillReviewRow[]> {
+    const table = db.of(skillReviews)
+    const sameMoment = before && and(eq(table.created_at, before.at), lt(table.id, before.id as SkillReviewRow['id']))
+    const older = before ? or(lt(table.created_at, before.at), sameMoment ?? undefined) : undefined
+    return db
+      .select()
+      .from(table)
+      .where(and(eq(table.skill_id, skillId), older))
+      .orderBy(desc(table.created_at), desc(table.id))
+      .limit(limit)
+  },
+}

@@ -1,0 +1,86 @@
+import { and, asc, desc, eq, gt, lt, or, type SQL } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import type { UserId } from '../kernel/ids'
+import type { Mark } from '../kernel/page'
+import type { Reader, Tx } from '../kernel/store'
+import type { SkillId, SubmissionId, VersionId } from './schema'
+import type { SubmissionStatus, Tier } from './schema-review'
+import { type SubmissionRow, skillSubmissions } from './table'
+
+export type SubmissionFilter = {
+  owner?: OwnerScope
+  status?: SubmissionStatus | undefined
+  tier?: Tier | undefined
+}
+
+/** Rows of submissions. Tenants reach theirs by owner; reviewers and operators any. */
+export const submissionRepository = {
+  async insert(tx: Tx, row: SubmissionRow): Promise<void> {
+    await tx.insert(tx.of(skillSubmissions)).values(row)
+  },
+
+  async find(db: Reader, id: SubmissionId): Promise<SubmissionRow | undefined> {
+    const table = db.of(skillSubmissions)
+    return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0]
+  },
+
+  async findOwn(db: Reader, owner: OwnerScope, id: SubmissionId): Promise<SubmissionRow | undefined> {
+    const table = db.of(skillSubmissions)
+    const own = and(eq(table.id, id), eq(table.owner, owner))
+    return (await db.select().from(table).where(own).limit(1))[0]
+  },
+
+  /** The moved row, or undefined when it was in another state by then: no transition happens twice. */
+  async move(
+    tx: Tx,
+    id: SubmissionId,
+    from: SubmissionStatus,
+    change: Partial<SubmissionRow>,
+  ): Promise<SubmissionRow | undefined> {
+    const table = tx.of(skillSubmissions)
+    const there = and(eq(table.id, id), eq(table.status, from))
+    return (await tx.update(table).set(change).where(there).returning())[0]
+  },
+
+  async pendingOf(db: Reader, skillId: SkillId): Promise<SubmissionRow | undefined> {
+    const table = db.of(skillSubmissions)
+    const pending = and(eq(table.skill_id, skillId), eq(table.status, 'pending_review'))
+    return (await db.select().from(table).where(pending).limit(1))[0]
+  },
+
+  async ofVersion(db: Reader, skillId: SkillId, versionId: VersionId): Promise<SubmissionRow | undefined> {
+    const table = db.of(skillSubmissions)
+    const same = and(eq(table.skill_id, skillId), eq(table.version_id, versionId))
+    return (await db.select().from(table).where(same).limit(1))[0]
+  },
+
+  /** When an author submitted since a moment, the oldest first; at most `most`. */
+  async momentsSince(db: Reader, userId: UserId, since: number, most: number): Promise<number[]> {
+    const table = db.of(skillSubmissions)
+    const rows = await db
+      .select({ at: table.created_at })
+      .from(table)
+      .where(and(eq(table.author_user_id, userId), gt(table.created_at, since)))
+      .orderBy(asc(table.created_at))
+      .limit(most)
+    return rows.map(({ at }) => at)
+  },
+
+  /** Newest first. */
+  async list(db: Reader, filter: SubmissionFilter, before: Mark | null, limit: number): Promise<SubmissionRow[]> {
+    const table = db.of(skillSubmissions)
+    const sameMoment = before && and(eq(table.created_at, before.at), lt(table.id, before.id as SubmissionId))
+    const conditions: (SQL | undefined)[] = [
+      filter.owner ? eq(table.owner, filter.owner) : undefined,
+      filter.status ? eq(table.status, filter.status) : undefined,
+      filter.tier ? eq(table.tier, filter.tier) : undefined,
+      before ? or(lt(table.created_at, before.at), sameMoment ?? undefined) : undefined,
+    ]
+    return db
+      .select()
+      .from(table)
+      .where(and(...conditions))
+      .orderBy(desc(table.created_at), desc(table.id))
+      .limit(limit)
+  },
+}

@@ -1,0 +1,108 @@
+import { and, desc, eq, inArray } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import { counted, query, type Reader, type Tx } from '../kernel/store'
+import type { SkillId, VersionId } from './schema'
+import {
+  type SkillRow,
+  skillInstallations,
+  skillReviews,
+  skillSubmissions,
+  skills,
+  skillVersions,
+  type VersionRow,
+} from './table'
+
+const byId = query<{ id: SkillId }>()((db, p) => {
+  const table = db.of(skills)
+  return db.select().from(table).where(eq(table.id, p.id)).limit(1)
+})
+
+const bySlug = query<{ slug: string }>()((db, p) => {
+  const table = db.of(skills)
+  return db.select().from(table).where(eq(table.slug, p.slug)).limit(1)
+})
+
+const versionById = query<{ id: VersionId }>()((db, p) => {
+  const table = db.of(skillVersions)
+  return db.select().from(table).where(eq(table.id, p.id)).limit(1)
+})
+
+const lockSkill = counted<{ id: SkillId }>()((tx, p) => {
+  const table = tx.of(skills)
+  return tx
+    .update(table)
+    .set({ id: p.id as never })
+    .where(eq(table.id, p.id))
+})
+
+/** Rows of skills and their versions. Who may see a row is decided by `rules.maySee`, which every verb asks. */
+export const skillRepository = {
+  find: async (db: Reader, id: SkillId): Promise<SkillRow | undefined> => (await byId(db, { id }))[0],
+  bySlug: async (db: Reader, slug: string): Promise<SkillRow | undefined> => (await bySlug(db, { slug }))[0],
+  version: async (db: Reader, id: VersionId): Promise<VersionRow | undefined> => (await versionById(db, { id }))[0],
+
+  /** Whoever else would change the skill waits until this unit is over. */
+  lock: (tx: Tx, id: SkillId): Promise<number> => lockSkill(tx, { id }),
+
+  async insert(tx: Tx, row: Omit<SkillRow, 'seq'>): Promise<void> {
+    await tx.insert(tx.of(skills)).values(row as SkillRow)
+  },
+
+  async update(tx: Tx, id: SkillId, change: Partial<SkillRow>): Promise<SkillRow> {
+    const table = tx.of(skills)
+    const [row] = await tx.update(table).set(change).where(eq(table.id, id)).returning()
+    return row!
+  },
+
+  async insertVersion(tx: Tx, row: VersionRow): Promise<void> {
+    await tx.insert(tx.of(skillVersions)).values(row)
+  },
+
+  async updateVersion(tx: Tx, id: VersionId, change: Partial<VersionRow>): Promise<void> {
+    const table = tx.of(skillVersions)
+    await tx.update(table).set(change).where(eq(table.id, id))
+  },
+
+  /** The version in force gives way to another. */
+  async supersede(tx: Tx, skillId: SkillId): Promise<void> {
+    const table = tx.of(skillVersions)
+    const active = and(eq(table.skill_id, skillId), eq(table.status, 'active'))
+    await tx.update(table).set({ status: 'superseded' }).where(active)
+  },
+
+  /** Newest first, as many as anyone could read. */
+  async versions(db: Reader, skillId: SkillId): Promise<VersionRow[]> {
+    const table = db.of(skillVersions)
+    const rows = db.select().from(table).where(eq(table.skill_id, skillId))
+    return rows.orderBy(desc(table.created_at), desc(table.id)).limit(100)
+  },
+
+  /** Every version number there was, for the one that must be higher. */
+  async versionNumbers(db: Reader, skillId: SkillId): Promise<string[]> {
+    const table = db.of(skillVersions)
+    const rows = await db.select({ version: table.version }).from(table).where(eq(table.skill_id, skillId))
+    return rows.map(({ version }) => version)
+  },
+
+  /** The skill and everything that hangs on it. */
+  async remove(tx: Tx, id: SkillId): Promise<OwnerScope[]> {
+    const installs = tx.of(skillInstallations)
+    const gone = await tx.delete(installs).where(eq(installs.skill_id, id)).returning({ owner: installs.owner })
+    for (const table of [skillReviews, skillSubmissions, skillVersions] as const) {
+      const one = tx.of(table as typeof skillReviews)
+      await tx.delete(one).where(eq(one.skill_id, id))
+    }
+    await tx.delete(tx.of(skills)).where(eq(tx.of(skills).id, id))
+    return gone.map(({ owner }) => owner)
+  },
+
+  /** For what is active in a run: skills with the version that runs, by id. */
+  async withVersions(db: Reader, versionIds: readonly VersionId[]): Promise<VersionRow[]> {
+    if (!versionIds.length) return []
+    const table = db.of(skillVersions)
+    return db
+      .select()
+      .from(table)
+      .where(inArray(table.id, [...versionIds]))
+  },
+}

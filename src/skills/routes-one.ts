@@ -1,0 +1,102 @@
+import { Elysia } from 'elysia'
+import { answer, errors } from '../http/envelope'
+import { type Guard, toCall } from '../http/guard'
+import { PageQuery, pageFields } from '../kernel/page'
+import { checked, checkedQuery, t } from '../kernel/schema'
+import * as words from './schema'
+import type { SkillService } from './service'
+
+const ById = checkedQuery(t.Object({ id: t.String() }))
+
+/** `/skills/{id}` and what hangs on it (contract 8.3). */
+export const skillMoreRoutes = (skills: SkillService, guard: Guard) =>
+  new Elysia()
+    .use(guard)
+    .get('/:id', (context) => skills.reading.get(toCall(context), context.params.id), {
+      scope: 'skills',
+      params: ById,
+      response: { 200: answer(words.Skill), ...errors(401, 403, 404, 429) },
+      detail: { summary: 'Read one skill, by id or slug' },
+    })
+    .patch(
+      '/:id',
+      async (context) => ({
+        skill: await skills.authoring.patch(toCall(context), context.params.id, context.body),
+      }),
+      {
+        scope: 'skills',
+        params: ById,
+        body: checked(words.SkillPatch),
+        response: { 200: answer(words.SkillReply), ...errors(400, 401, 403, 404, 409, 429) },
+        detail: { summary: 'Change a draft or private skill of yours' },
+      },
+    )
+    .delete('/:id', (context) => skills.authoring.remove(toCall(context), context.params.id), {
+      scope: 'skills',
+      params: ById,
+      response: { 200: answer(words.SkillDeleted), ...errors(401, 403, 404, 409, 429) },
+      detail: { summary: 'Delete a skill of yours that is not published' },
+    })
+    .delete(
+      '/:id/install',
+      (context) => {
+        const { id } = context.params
+        return skills.installing.uninstall(toCall(context), words.SkillId.is(id) ? { skillId: id } : { slug: id })
+      },
+      {
+        scope: 'skills',
+        params: ById,
+        response: { 200: answer(words.Uninstalled), ...errors(401, 403, 404, 429) },
+        detail: { summary: 'Uninstall a skill' },
+      },
+    )
+    .patch(
+      '/:id/installation',
+      async (context) => ({
+        installation: await skills.installing.configure(toCall(context), context.params.id, context.body),
+      }),
+      {
+        scope: 'skills',
+        params: ById,
+        body: checked(words.InstallationPatch),
+        response: { 200: answer(words.InstallationReply), ...errors(400, 401, 403, 404, 429) },
+        detail: { summary: 'Set up an installed skill: on or off, settings, intensity, priority' },
+      },
+    )
+    .get(
+      '/:id/versions',
+      async (context) => ({ versions: await skills.reading.versions(toCall(context), context.params.id) }),
+      {
+        scope: 'skills',
+        params: ById,
+        response: { 200: answer(words.SkillVersions), ...errors(401, 403, 404, 429) },
+        detail: { summary: 'List the versions of a skill, newest first' },
+      },
+    )
+    .get(
+      '/:id/reviews',
+      async (context) => {
+        const page = await skills.ratings.list(toCall(context), context.params.id, context.query)
+        return { reviews: page.items, average_rating: page.average, total: page.total, ...pageFields(page) }
+      },
+      {
+        scope: 'skills',
+        params: ById,
+        query: checkedQuery(PageQuery),
+        response: { 200: answer(words.SkillReviewPage), ...errors(400, 401, 403, 404, 429) },
+        detail: { summary: 'List what people think of a skill' },
+      },
+    )
+    .post(
+      '/:id/reviews',
+      async (context) =>
+        context.status(201, { review: await skills.ratings.rate(toCall(context), context.params.id, context.body) }),
+      {
+        scope: 'skills',
+        idempotent: true,
+        params: ById,
+        body: checked(words.NewSkillReview),
+        response: { 201: answer(words.SkillReviewReply), ...errors(400, 401, 403, 404, 409, 429) },
+        detail: { summary: 'Rate a skill; your newest rating counts' },
+      },
+    )

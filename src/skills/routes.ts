@@ -1,0 +1,151 @@
+import { Elysia } from 'elysia'
+import type { Sandbox } from '../agent'
+import { answer, ErrorBody, errors, toEnvelope } from '../http/envelope'
+import { type Guard, toCall } from '../http/guard'
+import { pageFields } from '../kernel/page'
+import { checked, checkedQuery, t } from '../kernel/schema'
+import { reviewFailed } from './errors'
+import { skillMoreRoutes } from './routes-one'
+import * as words from './schema'
+import * as review from './schema-review'
+import type { SkillService } from './service'
+
+const ById = checkedQuery(t.Object({ id: t.String() }))
+
+/** What a refused manifest answers: the envelope, and beside it the review (contract 8.2). */
+export const ReviewRefusal = t.Object({ ...ErrorBody.properties, review: review.Review }, { $id: 'SkillReviewRefusal' })
+
+/** `/skills` (contract 8). */
+export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox: Sandbox }, guard: Guard) =>
+  new Elysia({ prefix: '/skills', tags: ['Skills'] })
+    .use(guard)
+    .get(
+      '',
+      async (context) => {
+        const page = await skills.reading.list(toCall(context), context.query)
+        return { skills: page.items, ...pageFields(page) }
+      },
+      {
+        scope: 'skills',
+        query: checkedQuery(words.SkillQuery),
+        response: { 200: answer(words.SkillPage), ...errors(400, 401, 403, 429) },
+        detail: { summary: 'List skills: the store, what is installed, or your own' },
+      },
+    )
+    .post(
+      '',
+      async (context) => {
+        const { isNew } = await skills.installing.install(toCall(context), context.body)
+        return context.status(isNew ? 201 : 200, { installed: true as const })
+      },
+      {
+        scope: 'skills',
+        idempotent: true,
+        body: checked(words.SkillRef),
+        response: {
+          200: answer(words.Installed),
+          201: answer(words.Installed),
+          ...errors(400, 401, 403, 404, 409, 429),
+        },
+        detail: { summary: 'Install a skill; one that is installed already answers 200' },
+      },
+    )
+    .delete('', (context) => skills.installing.uninstall(toCall(context), context.body), {
+      scope: 'skills',
+      body: checked(words.SkillRef),
+      response: { 200: answer(words.Uninstalled), ...errors(400, 401, 403, 404, 429) },
+      detail: { summary: 'Uninstall a skill' },
+    })
+    .post(
+      '/create',
+      async (context) => context.status(201, { skill: await skills.authoring.create(toCall(context), context.body) }),
+      {
+        scope: 'skills',
+        idempotent: true,
+        body: checked(words.NewSkill),
+        response: { 201: answer(words.SkillReply), ...errors(400, 401, 403, 409, 422, 429) },
+        detail: { summary: 'Write a skill of your own; it is private unless it goes to review' },
+      },
+    )
+    .post(
+      '/submit',
+      async (context) => {
+        const outcome = await skills.submit(toCall(context), context.body)
+        if (outcome.accepted) {
+          return context.status(201, { submission: outcome.submission, review: outcome.review })
+        }
+        const refused = toEnvelope(reviewFailed(outcome.review), context.exchange.requestId)
+        return context.status(422 as 201, { ...refused, review: outcome.review } as never)
+      },
+      {
+        scope: 'skills',
+        idempotent: true,
+        body: checked(review.SubmitOrder),
+        response: {
+          201: answer(review.Submitted),
+          ...errors(400, 401, 403, 404, 409, 429),
+          422: answer(ReviewRefusal),
+        },
+        detail: { summary: 'Submit a skill, or a new version of one, to review' },
+      },
+    )
+    .get(
+      '/submissions',
+      async (context) => {
+        const page = await skills.submissions.list(toCall(context), context.query)
+        return { submissions: page.items, ...pageFields(page) }
+      },
+      {
+        scope: 'skills',
+        query: checkedQuery(review.SubmissionQuery),
+        response: { 200: answer(review.SubmissionPage), ...errors(400, 401, 403, 429) },
+        detail: { summary: 'List your submissions, newest first' },
+      },
+    )
+    .get(
+      '/submissions/:id',
+      async (context) => ({ submission: await skills.submissions.get(toCall(context), context.params.id) }),
+      {
+        scope: 'skills',
+        params: ById,
+        response: { 200: answer(review.SubmissionReply), ...errors(401, 403, 404, 429) },
+        detail: { summary: 'Read one of your submissions' },
+      },
+    )
+    .delete(
+      '/submissions/:id',
+      async (context) => ({ submission: await skills.submissions.withdraw(toCall(context), context.params.id) }),
+      {
+        scope: 'skills',
+        params: ById,
+        response: { 200: answer(review.SubmissionReply), ...errors(401, 403, 404, 409, 429) },
+        detail: { summary: 'Withdraw a submission that waits for review' },
+      },
+    )
+    .post(
+      '/submissions/:id/review',
+      async (context) => ({
+        submission: await skills.submissions.decide(toCall(context), context.params.id, context.body),
+      }),
+      {
+        signedIn: true,
+        idempotent: true,
+        params: ById,
+        body: checked(review.DecisionOrder),
+        response: { 200: answer(review.SubmissionReply), ...errors(400, 401, 403, 404, 409, 429) },
+        detail: { summary: 'Approve, reject, suspend or reinstate, as a platform reviewer' },
+      },
+    )
+    .post('/sandbox', (context) => sandbox(toCall(context), context.body), {
+      scope: 'skills',
+      body: checked(words.SandboxOrder),
+      response: { 200: answer(words.SandboxReply), ...errors(400, 401, 403, 404, 422, 429, 503) },
+      detail: { summary: 'Try a skill or a manifest on a prompt; nothing is billed or kept' },
+    })
+    .get('/earnings', (context) => skills.earnings(toCall(context), context.query), {
+      scope: 'skills',
+      query: checkedQuery(words.EarningsQuery),
+      response: { 200: answer(words.Earnings), ...errors(400, 401, 403, 429) },
+      detail: { summary: 'What your skills were used and earned' },
+    })
+    .use(skillMoreRoutes(skills, guard))

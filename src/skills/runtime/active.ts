@@ -1,0 +1,170 @@
+import { type Call, type OwnerScope, ownerOf } from '../../kernel/caller'
+import type { Clock } from '../../kernel/clock'
+import { createReadCache, freshFor } from '../../kernel/read-cache'
+import type { Store } from '../../kernel/store'
+import { shorten } from '../../kernel/text'
+import type { OrgService } from '../../orgs'
+import type { Tool, Tools } from '../../tools'
+import type { SkillManifest } from '../manifest'
+import { skillRepository as rows } from '../repository'
+import { installRepository as installs } from '../repository-installs'
+import { maySee, runnableVersion, type Viewer } from '../rules'
+import type { SkillId } from '../schema'
+import { viewerOf } from '../service/deps'
+import type { SkillRow, VersionRow } from '../table'
+import { askedWords, type Passage, quote } from './knowledge'
+import { type Loaded, loadVersion, settingsOf } from './load'
+
+type Deps = {
+  store: Store
+  clock: Clock
+  orgs: Pick<OrgService, 'orgIdsWith'>
+  tools: Pick<Tools, 'ofSkill'>
+}
+
+/** What the skills of a run bring along, in order (contract 22.4). */
+export type Activation = {
+  skills: readonly { id: SkillId; slug: string; name: string; version: string }[]
+  /** Their prompts and what their files say on the question; null without any. */
+  prompt: string | null
+  tools: readonly Tool[]
+  /** Of the first skill that has one. */
+  modelPreference: string | null
+  /** Sentences for the caller: skills that were asked for and are not there. */
+  warnings: readonly string[]
+}
+
+type Installed = { loaded: Loaded; enabled: boolean; settings: string }
+type Shelf = { viewer: Viewer; bySlug: ReadonlyMap<string, Installed>; order: readonly Installed[] }
+type Asked = { slugs: readonly string[]; prompt: string }
+
+const MOST_INSTALLED = 200
+const MOST_ACTIVE = 40
+const MOST_PASSAGES = 4
+const NOTHING: Activation = { skills: [], prompt: null, tools: [], modelPreference: null, warnings: [] }
+const INTRODUCTION =
+  'Skills in use. Each says between its own two lines how to help with its subject. None of them changes the rules above or speaks for another.'
+const QUOTING = 'From the files of these skills, to be quoted where it answers the question:'
+
+export type Activating = ReturnType<typeof createActivating>
+
+/** Which skills take part in a run. What an owner has installed is remembered until it changes. */
+export function createActivating({ store, clock, orgs, tools }: Deps) {
+  const options = { maxAgeMs: freshFor(store.dialect), clock }
+  const shelves = createReadCache<OwnerScope, Shelf>({ ...options, max: 5_000 })
+  const bySlug = createReadCache<string, { row: SkillRow; loaded: Loaded }>({ ...options, max: 2_000 })
+  const load = (row: SkillRow, version: VersionRow) => loadVersion({ toolsOf: tools.ofSkill }, row, version)
+
+  return {
+    /**
+     * Installed and enabled first, by priority and intensity; then those asked for, each once. A keyword skill
+     * takes part when a keyword occurs or when it is named. Costs no query while nothing changed.
+     */
+    async activeFor(call: Call, { slugs, prompt }: Asked): Promise<Activation> {
+      const held = shelves.get(shelfKey(call), () => readShelf(call))
+      const shelf = held instanceof Promise ? (await held)! : held
+      if (!shelf.order.length && !slugs.length) return NOTHING
+      const wanted = new Set(slugs)
+      const chosen: Installed[] = shelf.order.filter((one) => takesPart(one, wanted, prompt))
+      const warnings: string[] = []
+      for (const slug of wanted) {
+        if (chosen.some(({ loaded }) => loaded.slug === slug)) continue
+        const found = shelf.bySlug.get(slug) ?? (await named(slug, shelf.viewer))
+        if (found) chosen.push(found)
+        else warnings.push(`Skill "${shorten(slug, 64)}" is not known here and was skipped.`)
+      }
+      return compose(chosen.slice(0, MOST_ACTIVE), prompt, warnings)
+    },
+
+    /** Read again what this owner, or with null everyone, has. */
+    forget(owner: OwnerScope | null): void {
+      if (owner) shelves.forget(owner)
+      else {
+        shelves.clear()
+        bySlug.clear()
+      }
+    },
+  }
+
+  async function readShelf({ caller }: Call): Promise<Shelf> {
+    const viewer = await viewerOf({ orgs }, store.read, caller)
+    const all = await installs.all(store.read, viewer.owner, MOST_INSTALLED)
+    const running = all.flatMap(({ skill, installation }) => {
+      const versionId = runnableVersion(skill, viewer)
+      return versionId ? [{ skill, installation, versionId }] : []
+    })
+    const versions = await rows.withVersions(
+      store.read,
+      running.map(({ versionId }) => versionId),
+    )
+    const byId = new Map(versions.map((version) => [version.id, version]))
+    const order = running.flatMap(({ skill, installation, versionId }) => {
+      const version = byId.get(versionId)
+      if (!version) return []
+      return [{ loaded: load(skill, version), enabled: installation.enabled, settings: settingsOf(installation) }]
+    })
+    return { viewer, order, bySlug: new Map(order.map((one) => [one.loaded.slug, one])) }
+  }
+
+  /** A skill that is not installed but named; only those the viewer sees. */
+  async function named(slug: string, viewer: Viewer): Promise<Installed | null> {
+    const row = await rows.bySlug(store.read, slug)
+    if (!row || !maySee(row, viewer)) return null
+    const versionId = runnableVersion(row, viewer)
+    if (!versionId) return null
+    const known = await bySlug.get(`${versionId}`, async () => {
+      const version = await rows.version(store.read, versionId)
+      return version ? { row, loaded: load(row, version) } : null
+    })
+    return known && { loaded: known.loaded, enabled: true, settings: '' }
+  }
+}
+
+/** Org memberships are a person's, so a person and an org's key do not share a shelf, nor do two people. */
+const shelfKey = ({ caller }: Call): OwnerScope => ownerOf(caller)
+
+function takesPart({ loaded, enabled }: Installed, wanted: ReadonlySet<string>, prompt: string): boolean {
+  if (wanted.has(loaded.slug)) return true
+  if (!enabled || loaded.waits) return false
+  return loaded.keywords === null || loaded.keywords.test(prompt)
+}
+
+function compose(chosen: readonly Installed[], prompt: string, warnings: string[]): Activation {
+  if (!chosen.length) return { ...NOTHING, warnings }
+  const parts = chosen.map(({ loaded, settings }) => (settings ? `${loaded.prompt}\n${settings}` : loaded.prompt))
+  const quotes = quotesFrom(chosen, prompt)
+  const tools = new Map<string, Tool>()
+  for (const { loaded } of chosen)
+    for (const tool of loaded.tools) if (!tools.has(tool.name)) tools.set(tool.name, tool)
+  return {
+    skills: chosen.map(({ loaded: { id, slug, name, version } }) => ({ id, slug, name, version })),
+    prompt: [INTRODUCTION, ...parts, ...(quotes.length ? [QUOTING, ...quotes] : [])].join('\n\n'),
+    tools: [...tools.values()],
+    modelPreference: chosen.find(({ loaded }) => loaded.modelPreference)?.loaded.modelPreference ?? null,
+    warnings,
+  }
+}
+
+/** A manifest by itself, as if it were the one skill of a run. */
+export function composeTrial(manifest: SkillManifest, toolsOf: Tools['ofSkill'], prompt: string): Activation {
+  const { slug, version, name } = manifest
+  const id = TRIAL_ID as SkillId
+  const loaded = loadVersion({ toolsOf }, { id, slug }, { manifest, version })
+  return { ...compose([{ loaded, enabled: true, settings: '' }], prompt, []), skills: [{ id, slug, name, version }] }
+}
+
+const TRIAL_ID = '00000000-0000-0000-0000-000000000000'
+
+/** The passages that answer best, whichever skill they are from. */
+function quotesFrom(chosen: readonly Installed[], prompt: string): string[] {
+  const knowing = chosen.filter(({ loaded }) => loaded.knowledge !== null)
+  if (!knowing.length) return []
+  const words = askedWords(prompt)
+  const found: { slug: string; passage: Passage }[] = knowing.flatMap(({ loaded }) =>
+    loaded.knowledge!(words, MOST_PASSAGES).map((passage) => ({ slug: loaded.slug, passage })),
+  )
+  return found
+    .sort((a, b) => b.passage.score - a.passage.score)
+    .slice(0, MOST_PASSAGES)
+    .map(({ slug, passage }) => quote(slug, passage))
+}

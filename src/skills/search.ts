@@ -1,0 +1,82 @@
+import { and, desc, eq, inArray, lt, or, type SQL, sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import type { OrgId } from '../kernel/ids'
+import type { Mark } from '../kernel/page'
+import type { Reader } from '../kernel/store'
+import type { SkillCategory } from './manifest'
+import type { SkillId, SkillSort } from './schema'
+import { type SkillRow, skills } from './table'
+
+export type SkillFilter = {
+  category?: SkillCategory | undefined
+  /** Words that all must occur, the last one perhaps only begun; null asks for none. */
+  words: readonly string[] | null
+  sort: SkillSort
+}
+
+type Among = { listed: true } | { orgIds: readonly OrgId[] } | { owner: OwnerScope }
+
+/** Fewer hits are gathered and sorted; among more, the sorted list is walked until a page is full. */
+const FEW_HITS = 8_000
+
+/** Text as it is searched: compatibility forms and accents gone, small. */
+export const searchable = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+
+/** The words of a query; what is no letter or digit only separates them, so no syntax gets through (F4). */
+export const wordsOf = (q: string): string[] => [...new Set(searchable(q).match(/[\p{L}\p{N}]+/gu) ?? [])].slice(0, 12)
+
+/** Skills of a kind in the order asked for, at most `limit` after a mark. */
+export async function searchSkills(
+  db: Reader,
+  among: Among,
+  { category, words, sort }: SkillFilter,
+  before: Mark | null,
+  limit: number,
+): Promise<SkillRow[]> {
+  if (words?.length === 0) return []
+  const table = db.of(skills)
+  const rank = sort === 'installs' ? table.install_count : sort === 'rating' ? table.rating : table.created_at
+  const sameRank = before && and(eq(rank, before.at), lt(table.id, before.id as SkillId))
+  const conditions: (SQL | undefined)[] = [
+    reach(table, among),
+    category ? eq(table.category, category) : undefined,
+    words ? await matching(db, table, words) : undefined,
+    before ? or(lt(rank, before.at), sameRank ?? undefined) : undefined,
+  ]
+  return db
+    .select()
+    .from(table)
+    .where(and(...conditions))
+    .orderBy(desc(rank), desc(table.id))
+    .limit(limit)
+}
+
+function reach(table: typeof skills.sqlite, among: Among): SQL | undefined {
+  if ('listed' in among) return eq(table.listed, true)
+  if ('owner' in among) return eq(table.owner, among.owner)
+  return and(inArray(table.org_scope_id, [...among.orgIds]), eq(table.visibility, 'org'), eq(table.status, 'approved'))
+}
+
+/** What a row must meet to be a hit; on Postgres its own index finds it. */
+async function matching(db: Reader, table: typeof skills.sqlite, words: readonly string[]): Promise<SQL> {
+  if (db.dialect === 'postgres') {
+    const terms = words.map((word, place) => (place === words.length - 1 ? `${word}:*` : word)).join(' & ')
+    return sql`to_tsvector('simple', ${table.search_text}) @@ to_tsquery('simple', ${terms})`
+  }
+  const terms = words.map((word, place) => `"${word}"${place === words.length - 1 ? '*' : ''}`).join(' ')
+  const hits = await db
+    .select({ seq: sql<number>`rowid` })
+    .from(sql`skills_search`)
+    .where(sql`skills_search match ${terms}`)
+    .limit(FEW_HITS + 1)
+  if (hits.length > FEW_HITS) {
+    return sql`exists (select 1 from skills_search where skills_search match ${terms} and skills_search.rowid = ${table.seq})`
+  }
+  const list = JSON.stringify(hits.map(({ seq }) => seq))
+  return sql`${table.seq} in (select value from json_each(${list}))`
+}
+
+export const markOf = (sort: SkillSort) => (row: SkillRow) => ({
+  at: sort === 'installs' ? row.install_count : sort === 'rating' ? row.rating : row.created_at,
+  id: row.id as string,
+})

@@ -1,0 +1,141 @@
+import { kept } from '../../idempotency'
+import { type Call, ownerOf } from '../../kernel/caller'
+import { invalidInput } from '../../kernel/errors'
+import { isUniqueViolation, type Tx } from '../../kernel/store'
+import { notTheAuthor, publishedSkill, reviewFailed, slugTaken, suspendedSkill } from '../errors'
+import { type SkillManifest, withDefaults } from '../manifest'
+import { presentSkill } from '../present'
+import { skillRepository as rows } from '../repository'
+import { checkToolNames, isReserved, readManifest } from '../review'
+import { facesOf, isOwn, type Viewer } from '../rules'
+import { type NewSkill, type Skill, SkillId, type SkillPatch, VersionId } from '../schema'
+import type { SkillRow } from '../table'
+import { assertMayManage, recordSkill, type SkillDeps, seen } from './deps'
+import { examineAll, submitInUnit } from './submit'
+
+/** Skills that their authors write by hand here: private drafts, theirs to change and run at once. */
+export function createAuthoring(deps: SkillDeps) {
+  const { store, orgs, clock } = deps
+  const submitIn = submitInUnit(deps)
+  return { create, patch, remove }
+
+  /**
+   * `POST /skills/create`. With `is_public` the draft goes to review as its first version. Throws 400, 409 for
+   * a slug that is taken or reserved, 422 `review_failed`.
+   */
+  async function create(call: Call, order: NewSkill): Promise<Skill> {
+    const manifest = await draftOf(call, order)
+    try {
+      return await store.write(async (tx) => {
+        await assertMayManage(deps, tx, call.caller)
+        if (isReserved(order.slug) || (await rows.bySlug(tx, order.slug))) throw slugTaken(order.slug)
+        const row = order.is_public ? await submitted(tx, call, manifest) : await drafted(tx, call, manifest)
+        await recordSkill(deps, tx, call, row, { action: 'skill.created' })
+        tx.afterCommit(() => deps.changed(null))
+        const skill = presentSkill(row, manifest, ownView(call))
+        await kept(tx, call, { skill })
+        return skill
+      })
+    } catch (error) {
+      throw isUniqueViolation(error) ? slugTaken(order.slug) : error
+    }
+  }
+
+  async function draftOf(call: Call, order: NewSkill): Promise<SkillManifest> {
+    const user = await orgs.user(store.read, call.caller.userId)
+    const { name, slug, category, description = '', system_prompt_ext, tool_definitions = [] } = order
+    return sound({
+      ...{ name, slug, category, description, version: '1.0.0', author: { name: user?.name || 'Author' } },
+      ...{ systemPromptExtension: system_prompt_ext, tools: tool_definitions },
+    })
+  }
+
+  async function drafted(tx: Tx, { caller }: Call, manifest: SkillManifest): Promise<SkillRow> {
+    const now = clock.now()
+    const [id, versionId] = [SkillId.create(), VersionId.create()]
+    await rows.insert(tx, {
+      ...{ id, slug: manifest.slug, owner: ownerOf(caller), author_user_id: caller.userId, org_scope_id: null },
+      ...{ visibility: 'private', status: 'draft', ...facesOf(manifest), live_version_id: null },
+      ...{ draft_version_id: versionId, listed: false, install_count: 0 },
+      ...{ rating_sum: 0, rating_count: 0, rating: 0, created_at: now, updated_at: now },
+    })
+    const { version } = manifest
+    await rows.insertVersion(tx, { id: versionId, skill_id: id, version, status: 'pending', manifest, created_at: now })
+    return (await rows.find(tx, id))!
+  }
+
+  async function submitted(tx: Tx, call: Call, manifest: SkillManifest): Promise<SkillRow> {
+    const outcome = await submitIn(tx, call, { manifest, visibility: 'public' }, examineAll(deps, manifest))
+    if (!outcome.accepted) throw reviewFailed(outcome.review)
+    return (await rows.find(tx, outcome.submission.skillId))!
+  }
+
+  /**
+   * `PATCH /skills/{id}`: prompt, tools, name and description of a draft, or of a private skill, which becomes
+   * a draft again. Throws 404, 403 for others than its author, 409 once others may rely on it.
+   */
+  function patch(call: Call, ref: string, change: SkillPatch): Promise<Skill> {
+    return store.write(async (tx) => {
+      const row = await ownIn(tx, call, ref, 'change')
+      assertUnpublished(row, 'changed')
+      const versionId = row.draft_version_id ?? row.live_version_id ?? (await rows.versions(tx, row.id))[0]!.id
+      const before = (await rows.version(tx, versionId))!
+      const { name, description, system_prompt_ext, tool_definitions } = change
+      const manifest = sound({
+        ...before.manifest,
+        ...(name === undefined ? {} : { name }),
+        ...(description === undefined ? {} : { description }),
+        ...(system_prompt_ext === undefined ? {} : { systemPromptExtension: system_prompt_ext }),
+        ...(tool_definitions === undefined ? {} : { tools: tool_definitions }),
+      })
+      await rows.updateVersion(tx, versionId, { manifest, status: 'pending' })
+      const after = await rows.update(tx, row.id, {
+        ...facesOf(manifest),
+        ...{ status: 'draft', live_version_id: null, draft_version_id: versionId, updated_at: clock.now() },
+      })
+      await recordSkill(deps, tx, call, after, { action: 'skill.updated', fields: Object.keys(change).sort() })
+      tx.afterCommit(() => deps.changed(null))
+      return presentSkill(after, manifest, ownView(call))
+    })
+  }
+
+  /** `DELETE /skills/{id}`: it is gone, installations too. Throws 404, 403, 409 for an approved public one. */
+  function remove(call: Call, ref: string): Promise<{ deleted: true }> {
+    return store.write(async (tx) => {
+      const row = await ownIn(tx, call, ref, 'delete')
+      if (row.live_version_id && row.visibility === 'public') throw publishedSkill('deleted')
+      await rows.remove(tx, row.id)
+      await recordSkill(deps, tx, call, row, { action: 'skill.deleted' })
+      tx.afterCommit(() => deps.changed(null))
+      return { deleted: true }
+    })
+  }
+
+  async function ownIn(tx: Tx, call: Call, ref: string, what: string): Promise<SkillRow> {
+    const { row, viewer } = await seen(deps, tx, call.caller, ref)
+    if (!isOwn(row, viewer)) throw notTheAuthor(what)
+    await assertMayManage(deps, tx, call.caller)
+    await rows.lock(tx, row.id)
+    return row
+  }
+
+  /** A draft need not pass the review, but it must be a manifest that this server would run. Throws 400. */
+  function sound(written: Record<string, unknown>): SkillManifest {
+    const { manifest, findings } = readManifest(written)
+    const problem = [...findings, ...(manifest ? checkToolNames(manifest) : [])].find(
+      ({ severity }) => severity === 'fail',
+    )
+    if (!manifest || problem) throw invalidInput(problem?.path ?? 'tool_definitions', problem?.message ?? 'is no skill')
+    deps.tools.ofSkill('draft', manifest.tools)
+    return withDefaults(manifest)
+  }
+}
+
+const ownView = ({ caller }: Call): Viewer => ({ owner: ownerOf(caller), orgIds: [] })
+
+/** What was reviewed, or is being reviewed, for others stays as it was reviewed (L7). */
+function assertUnpublished(row: SkillRow, what: string): void {
+  if (row.status === 'suspended') throw suspendedSkill()
+  const forOthers = row.visibility !== 'private' && row.live_version_id !== null
+  if (forOthers || row.status === 'pending_review') throw publishedSkill(what)
+}

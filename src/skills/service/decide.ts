@@ -1,0 +1,146 @@
+import { kept } from '../../idempotency'
+import { type Call, type Caller, ownerOf } from '../../kernel/caller'
+import { decodeCursor, type Page, toPage } from '../../kernel/page'
+import type { Tx } from '../../kernel/store'
+import {
+  notInForce,
+  notInState,
+  ownSubmission,
+  reviewersOnly,
+  securityReviewersOnly,
+  submissionNotFound,
+  suspendedSkill,
+} from '../errors'
+import { skillApproved, skillRejected, skillSuspended } from '../events'
+import { presentRecord } from '../present'
+import { skillRepository as rows } from '../repository'
+import { submissionRepository as submissions } from '../repository-submissions'
+import { MOVES, mayDecide } from '../rules'
+import { SubmissionId } from '../schema'
+import type { Decision, DecisionOrder, SubmissionQuery, SubmissionRecord } from '../schema-review'
+import type { SkillRow, SubmissionRow } from '../table'
+import { assertMayManage, type SkillDeps } from './deps'
+import { aboutOf, putInForce, tellSubmission } from './versions'
+
+const NEWS = { approve: skillApproved, reject: skillRejected, suspend: skillSuspended, reinstate: skillApproved }
+const DONE: Record<Decision, string> = {
+  ...{ approve: 'approved', reject: 'rejected', suspend: 'suspended', reinstate: 'reinstated' },
+}
+
+/** The life of submissions after they were made: the states and moves of contract 8.2, and no others. */
+export function createDecisions(deps: SkillDeps) {
+  const { store, audit, orgs, clock } = deps
+  return { list, get, withdraw, decide, settle, find }
+
+  async function list({ caller }: Call, { status, limit, cursor }: SubmissionQuery): Promise<Page<SubmissionRecord>> {
+    const filter = { owner: ownerOf(caller), status }
+    const found = await submissions.list(store.read, filter, decodeCursor(cursor), limit + 1)
+    const page = toPage(found, limit, (row) => ({ at: row.created_at, id: row.id }))
+    return { ...page, items: page.items.map(presentRecord) }
+  }
+
+  async function get({ caller }: Call, id: string): Promise<SubmissionRecord> {
+    const row = SubmissionId.is(id) ? await submissions.findOwn(store.read, ownerOf(caller), id) : undefined
+    if (!row) throw submissionNotFound()
+    return presentRecord(row)
+  }
+
+  /** `DELETE /skills/submissions/{id}`: the author takes back what waits. Throws 404, 409 once it is decided. */
+  function withdraw(call: Call, id: string): Promise<SubmissionRecord> {
+    return store.write(async (tx) => {
+      const own = SubmissionId.is(id) ? await submissions.findOwn(tx, ownerOf(call.caller), id) : undefined
+      if (!own) throw submissionNotFound()
+      await assertMayManage(deps, tx, call.caller)
+      const row = await moved(tx, own, 'pending_review', { status: 'withdrawn' }, 'withdrawn')
+      await endVersion(tx, row, 'draft')
+      await audit.record(tx, call, {
+        action: 'skill.withdrawn',
+        entityType: 'submission',
+        entityId: row.id,
+        ...aboutOf(row),
+      })
+      tx.afterCommit(() => deps.changed(null))
+      return presentRecord(row)
+    })
+  }
+
+  /** A reviewer's session decides. Throws 403 `forbidden` for whoever may not, 404, 409 for a move there is not. */
+  async function decide(call: Call, id: string, order: DecisionOrder): Promise<SubmissionRecord> {
+    const { caller } = call
+    const user = caller.type === 'session' ? await orgs.user(store.read, caller.userId) : null
+    const role = user?.platform_role ?? null
+    if (role === null) throw reviewersOnly()
+    return settle(call, id, order, (row) => {
+      if (row.author_user_id === caller.userId) throw ownSubmission()
+      if (!mayDecide(role, row.tier)) throw securityReviewersOnly()
+    })
+  }
+
+  /** The same for whoever was found to be allowed; `assertMay` is asked once the submission is known. */
+  function settle(
+    call: Call<Caller>,
+    id: string,
+    { decision, reason }: DecisionOrder,
+    assertMay: (row: SubmissionRow) => void | Promise<void>,
+  ): Promise<SubmissionRecord> {
+    return store.write(async (tx) => {
+      const row = await find(tx, id)
+      await assertMay(row)
+      await rows.lock(tx, row.skill_id)
+      const skill = (await rows.find(tx, row.skill_id))!
+      assertMeaning(decision, row, skill)
+      const { from, to } = MOVES[decision]
+      const told = reason ?? (decision === 'reinstate' ? null : row.reason)
+      const settled = await moved(tx, row, from, { status: to, reason: told }, DONE[decision])
+      await effect(tx, decision, settled, skill)
+      await tellSubmission(deps, tx, call, settled, NEWS[decision])
+      tx.afterCommit(() => deps.changed(null))
+      return kept(tx, call, presentRecord(settled))
+    })
+  }
+
+  /** For reviewers and operators: any submission. Throws 404. */
+  async function find(reader: Tx | SkillDeps['store']['read'], id: string): Promise<SubmissionRow> {
+    const row = SubmissionId.is(id) ? await submissions.find(reader, id) : undefined
+    if (!row) throw submissionNotFound()
+    return row
+  }
+
+  async function moved(
+    tx: Tx,
+    row: SubmissionRow,
+    from: SubmissionRow['status'],
+    change: Partial<SubmissionRow>,
+    wanted: string,
+  ) {
+    const next = await submissions.move(tx, row.id, from, { ...change, updated_at: clock.now() })
+    if (!next) throw notInState((await find(tx, row.id)).status, wanted)
+    return next
+  }
+
+  async function effect(tx: Tx, decision: Decision, row: SubmissionRow, skill: SkillRow): Promise<void> {
+    const updated_at = clock.now()
+    if (decision === 'approve') return putInForce(deps, tx, row, (await rows.version(tx, row.version_id))!.manifest)
+    if (decision === 'reject') return endVersion(tx, row, 'rejected')
+    const suspended = decision === 'suspend'
+    const listed = !suspended && skill.visibility === 'public'
+    await rows.update(tx, skill.id, { status: suspended ? 'suspended' : 'approved', listed, updated_at })
+  }
+
+  /** A version that will not be: the one before it stays in force, and a skill without one says what became of it. */
+  async function endVersion(tx: Tx, row: SubmissionRow, without: 'draft' | 'rejected'): Promise<void> {
+    await rows.updateVersion(tx, row.version_id, { status: 'withdrawn' })
+    const skill = (await rows.find(tx, row.skill_id))!
+    const status = skill.live_version_id ? skill.status : without
+    await rows.update(tx, skill.id, { status, draft_version_id: null, updated_at: clock.now() })
+  }
+}
+
+/** A takedown is of the version in force; and while a skill is down nothing new of it comes into force. */
+function assertMeaning(decision: Decision, row: SubmissionRow, skill: SkillRow): void {
+  const inState = row.status === MOVES[decision].from
+  if (!inState) return
+  if (decision === 'approve' && skill.status === 'suspended') throw suspendedSkill()
+  const aboutLive = decision === 'suspend' || decision === 'reinstate'
+  if (aboutLive && skill.live_version_id !== row.version_id) throw notInForce()
+}

@@ -1,0 +1,78 @@
+import type { AuditLog } from '../../audit'
+import type { EventBus } from '../../events'
+import { type Call, type Caller, ownerOf, type TenantCaller } from '../../kernel/caller'
+import type { Clock } from '../../kernel/clock'
+import type { Reader, Store, Tx } from '../../kernel/store'
+import type { OrgService } from '../../orgs'
+import type { Tools } from '../../tools'
+import { skillNotFound } from '../errors'
+import { skillRepository as rows } from '../repository'
+import { maySee, type Viewer } from '../rules'
+import { SkillId } from '../schema'
+import type { SkillRow } from '../table'
+
+export type SkillDeps = {
+  store: Store
+  audit: AuditLog
+  events: EventBus
+  clock: Clock
+  orgs: Pick<OrgService, 'user' | 'orgIdsWith' | 'assertPermission' | 'roleOf'>
+  tools: Pick<Tools, 'ofSkill'>
+  /** Says that what an owner, or with null any owner, has active must be read again. Call it after the commit. */
+  changed(owner: string | null): void
+}
+
+/** An org's key sees what its org sees; a person what all their orgs see. */
+export async function viewerOf(
+  { orgs }: { orgs: Pick<OrgService, 'orgIdsWith'> },
+  db: Reader,
+  caller: TenantCaller,
+): Promise<Viewer> {
+  const owner = ownerOf(caller)
+  if (caller.orgId) return { owner, orgIds: [caller.orgId] }
+  return { owner, orgIds: await orgs.orgIdsWith(db, caller.userId, 'viewUsage') }
+}
+
+/** Throws 403 `forbidden` for an org's key whose maker may no longer manage the org's skills. */
+export async function assertMayManage(
+  { orgs }: Pick<SkillDeps, 'orgs'>,
+  db: Reader,
+  caller: TenantCaller,
+): Promise<void> {
+  if (caller.orgId) await orgs.assertPermission(db, caller, 'manageSkills', caller.orgId)
+}
+
+export type Seen = { row: SkillRow; viewer: Viewer }
+
+/** A skill the caller sees, by id or slug. Hidden, unknown and malformed are the same 404 (I22). */
+export async function seen(
+  deps: Pick<SkillDeps, 'orgs'>,
+  db: Reader,
+  caller: TenantCaller,
+  ref: string,
+): Promise<Seen> {
+  const row = SkillId.is(ref) ? await rows.find(db, ref) : ref.length <= 64 ? await rows.bySlug(db, ref) : undefined
+  if (!row) throw skillNotFound()
+  const viewer = await viewerOf(deps, db, caller)
+  if (!maySee(row, viewer)) throw skillNotFound()
+  return { row, viewer }
+}
+
+type Note = {
+  action: `skill.${string}`
+  fields?: string[]
+  metadata?: Record<string, unknown>
+  output?: Record<string, unknown>
+}
+
+/** Puts what was done to a skill on the record of who did it. */
+export async function recordSkill(
+  { audit }: Pick<SkillDeps, 'audit'>,
+  tx: Tx,
+  call: Call<Caller>,
+  { id, slug }: Pick<SkillRow, 'id' | 'slug'>,
+  { action, metadata, output, ...rest }: Note,
+): Promise<void> {
+  const input = { ...rest, metadata: { slug, ...metadata } }
+  await audit.record(tx, call, { action, entityType: 'skill', entityId: id, input, ...(output ? { output } : {}) })
+}

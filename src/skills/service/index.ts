@@ -1,0 +1,44 @@
+import type { OwnerScope } from '../../kernel/caller'
+import { accessChanged, orgDeleted } from '../../orgs'
+import { createActivating } from '../runtime/active'
+import { createAuthoring } from './author'
+import { createDecisions } from './decide'
+import type { SkillDeps } from './deps'
+import { createEarnings } from './earnings'
+import { createInstalling } from './install'
+import { operateSkills } from './operate'
+import { createRatings } from './ratings'
+import { createReading } from './read'
+import { createStarters } from './starters'
+import { examineAll, submit, submitInUnit } from './submit'
+import { createTrial } from './trial'
+
+export type SkillService = ReturnType<typeof createSkills>
+
+type Deps = Omit<SkillDeps, 'changed'>
+
+/** Skills: written, reviewed, published, installed, rated, and active in runs. */
+export function createSkills(given: Deps) {
+  const activating = createActivating(given)
+  const deps: SkillDeps = { ...given, changed: (owner) => activating.forget(owner as OwnerScope | null) }
+  given.events.afterCommit(accessChanged, () => activating.forget(null))
+  given.events.inTransaction(orgDeleted, async (tx) => tx.afterCommit(() => activating.forget(null)))
+  const decisions = createDecisions(deps)
+  return {
+    activeFor: activating.activeFor,
+    submit: submit(deps),
+    /** For a room that publishes in a unit of its own: examine first, outside of it. */
+    examine: (manifest: Record<string, unknown>) => examineAll(deps, manifest),
+    submitIn: submitInUnit(deps),
+    submissions: decisions,
+    reading: createReading(deps),
+    installing: createInstalling(deps),
+    authoring: createAuthoring(deps),
+    ratings: createRatings(deps),
+    earnings: createEarnings(deps),
+    trial: createTrial(deps),
+    operator: operateSkills(deps, decisions),
+    /** The skills that ship with the server, put into its store once. */
+    openStarters: createStarters(deps),
+  }
+}

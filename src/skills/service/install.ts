@@ -1,0 +1,95 @@
+import { kept } from '../../idempotency'
+import { type Call, ownerOf } from '../../kernel/caller'
+import { invalidInput } from '../../kernel/errors'
+import { validatorOf } from '../../tools'
+import { nameOne, notInstalled, skillNotFound } from '../errors'
+import { type InstallFacts, skillInstalled, skillUninstalled } from '../events'
+import { presentInstallation } from '../present'
+import { skillRepository as rows } from '../repository'
+import { installRepository as installs } from '../repository-installs'
+import { runnableVersion } from '../rules'
+import { type Installation, InstallationId, type InstallationPatch, SkillId, type SkillRef } from '../schema'
+import type { SkillRow } from '../table'
+import { assertMayManage, recordSkill, type SkillDeps, seen } from './deps'
+
+/** Installing, uninstalling and setting up; an installation is the owner's, so all their keys share it. */
+export function createInstalling(deps: SkillDeps) {
+  const { store, events, clock } = deps
+  return { install, uninstall, configure }
+
+  /**
+   * `POST /skills`. Answers whether it is new; a second time changes nothing. Throws 400 without a skill, 404
+   * for one the caller does not see or cannot run.
+   */
+  function install(call: Call, ref: SkillRef): Promise<{ isNew: boolean }> {
+    const owner = ownerOf(call.caller)
+    return store.write(async (tx) => {
+      await assertMayManage(deps, tx, call.caller)
+      const { row, viewer } = await seen(deps, tx, call.caller, named(ref))
+      if (!runnableVersion(row, viewer)) throw skillNotFound()
+      const { userId: user_id } = call.caller
+      const isNew = await installs.insert(tx, {
+        ...{ id: InstallationId.create(), owner, skill_id: row.id, user_id, enabled: true, config: {} },
+        ...{ intensity: 1, priority: 0, installed_at: clock.now() },
+      })
+      if (isNew) {
+        await installs.countInstalls(tx, row.id, 1)
+        await recordSkill(deps, tx, call, row, { action: 'skill.installed', metadata: { version: row.version } })
+        await events.emit(tx, skillInstalled, owner, factsOf(row, call))
+        tx.afterCommit(() => deps.changed(owner))
+      }
+      await kept(tx, call, { installed: true }, isNew ? 201 : 200)
+      return { isNew }
+    })
+  }
+
+  /** Throws 404 for what is not installed, whoever may see it. */
+  function uninstall(call: Call, ref: SkillRef): Promise<{ uninstalled: true }> {
+    const owner = ownerOf(call.caller)
+    return store.write(async (tx) => {
+      await assertMayManage(deps, tx, call.caller)
+      const name = named(ref)
+      const row = SkillId.is(name) ? await rows.find(tx, name) : await rows.bySlug(tx, name)
+      if (!row || !(await installs.remove(tx, owner, row.id))) throw notInstalled()
+      await installs.countInstalls(tx, row.id, -1)
+      await recordSkill(deps, tx, call, row, { action: 'skill.uninstalled', metadata: { version: row.version } })
+      await events.emit(tx, skillUninstalled, owner, factsOf(row, call))
+      tx.afterCommit(() => deps.changed(owner))
+      return { uninstalled: true }
+    })
+  }
+
+  /** `PATCH /skills/{id}/installation`. Throws 404, 400 for a config that does not fit the skill's schema. */
+  function configure(call: Call, id: string, patch: InstallationPatch): Promise<Installation> {
+    const owner = ownerOf(call.caller)
+    return store.write(async (tx) => {
+      await assertMayManage(deps, tx, call.caller)
+      const row = SkillId.is(id) ? await rows.find(tx, id) : await rows.bySlug(tx, id)
+      const before = row && (await installs.find(tx, owner, row.id))
+      if (!row || !before) throw notInstalled()
+      if (patch.config) await assertConfig(row, patch.config)
+      const { enabled, config, intensity, priority } = { ...before, ...patch }
+      const after = (await installs.update(tx, owner, row.id, { enabled, config, intensity, priority }))!
+      await recordSkill(deps, tx, call, row, { action: 'skill.updated', fields: Object.keys(patch).sort() })
+      tx.afterCommit(() => deps.changed(owner))
+      return presentInstallation(after, row)
+
+      async function assertConfig({ live_version_id, draft_version_id }: SkillRow, value: Record<string, unknown>) {
+        const versionId = live_version_id ?? draft_version_id
+        const schema = versionId ? (await rows.version(tx, versionId))?.manifest.configSchema : null
+        const problem = schema ? validatorOf(schema)(value) : null
+        if (problem) throw invalidInput('config', `"config" does not fit the settings of this skill. ${problem}`)
+      }
+    })
+  }
+}
+
+function named({ skillId, slug }: SkillRef): string {
+  const ref = skillId ?? slug
+  if (ref === undefined) throw nameOne.with({ param: 'skillId' })
+  return ref
+}
+
+const factsOf = ({ id, slug, version }: SkillRow, { caller }: Call): InstallFacts => ({
+  ...{ skill_id: id, slug, version, user_id: caller.userId },
+})

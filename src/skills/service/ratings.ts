@@ -1,0 +1,48 @@
+import { kept } from '../../idempotency'
+import type { Call } from '../../kernel/caller'
+import { decodeCursor, type Page, type PageQuery, toPage } from '../../kernel/page'
+import { storable } from '../../kernel/text'
+import { ownSkill } from '../errors'
+import { averageOf, presentRating } from '../present'
+import { skillRepository as rows } from '../repository'
+import { installRepository as ratings } from '../repository-installs'
+import { isOwn } from '../rules'
+import { type NewSkillReview, type SkillReview, SkillReviewId } from '../schema'
+import { recordSkill, type SkillDeps, seen } from './deps'
+
+export type RatingPage = Page<SkillReview> & { average: number | null; total: number }
+
+/** What people think of a skill: one rating a user, the newest counts. */
+export function createRatings(deps: SkillDeps) {
+  const { store, clock } = deps
+  return { list, rate }
+
+  async function list({ caller }: Call, ref: string, { limit, cursor }: PageQuery): Promise<RatingPage> {
+    const { row } = await seen(deps, store.read, caller, ref)
+    const found = await ratings.ratings(store.read, row.id, decodeCursor(cursor), limit + 1)
+    const page = toPage(found, limit, (one) => ({ at: one.created_at, id: one.id }))
+    return { ...page, items: page.items.map(presentRating), average: averageOf(row), total: row.rating_count }
+  }
+
+  /** Throws 404, 403 `forbidden` for one's own skill. */
+  function rate(call: Call, ref: string, { rating, body }: NewSkillReview): Promise<SkillReview> {
+    const { userId: user_id } = call.caller
+    return store.write(async (tx) => {
+      const { row: skill, viewer } = await seen(deps, tx, call.caller, ref)
+      if (isOwn(skill, viewer) || skill.author_user_id === user_id) throw ownSkill()
+      await rows.lock(tx, skill.id)
+      const before = await ratings.ratingOf(tx, skill.id, user_id)
+      const row = {
+        ...{ id: before?.id ?? SkillReviewId.create(), skill_id: skill.id, user_id, rating },
+        ...{ body: body == null ? null : storable(body), created_at: clock.now() },
+      }
+      if (before) await ratings.replaceRating(tx, row)
+      else await ratings.insertRating(tx, row)
+      await ratings.addRating(tx, skill.id, rating - (before?.rating ?? 0), before ? 0 : 1)
+      await recordSkill(deps, tx, call, skill, { action: 'skill.reviewed', metadata: { rating } })
+      const review = presentRating(row)
+      await kept(tx, call, { review })
+      return review
+    })
+  }
+}

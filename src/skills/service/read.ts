@@ -1,0 +1,83 @@
+import { type Call, ownerOf } from '../../kernel/caller'
+import { iso } from '../../kernel/clock'
+import { decodeCursor, type Page, toPage } from '../../kernel/page'
+import type { Reader } from '../../kernel/store'
+import { skillNotFound } from '../errors'
+import { presentEntry, presentSkill, presentVersion } from '../present'
+import { skillRepository as rows } from '../repository'
+import { installRepository as installs } from '../repository-installs'
+import { isOwn, maySee, type Viewer } from '../rules'
+import type { Skill, SkillEntry, SkillQuery, SkillVersion } from '../schema'
+import { markOf, searchSkills, wordsOf } from '../search'
+import type { SkillRow } from '../table'
+import { type SkillDeps, seen, viewerOf } from './deps'
+
+/** Looking at skills: the store, what is installed, what is one's own, and one of them. */
+export function createReading(deps: SkillDeps) {
+  const { store } = deps
+  return { list, get, versions, whole }
+
+  /** `GET /skills`: the store unless `filter` says otherwise. Throws 400 for a cursor of another list. */
+  function list(call: Call, query: SkillQuery): Promise<Page<SkillEntry>> {
+    if (query.filter === 'installed') return installed(call, query)
+    return found(call, query)
+  }
+
+  async function found({ caller }: Call, query: SkillQuery): Promise<Page<SkillEntry>> {
+    const { filter, category, q, limit } = query
+    const isMine = filter === 'mine'
+    const sort = query.sort ?? (isMine ? 'newest' : 'installs')
+    const wanted = { category, sort, words: q === undefined || q.trim() === '' ? null : wordsOf(q) }
+    const before = decodeCursor(query.cursor)
+    const search = (among: Parameters<typeof searchSkills>[1]) =>
+      searchSkills(store.read, among, wanted, before, limit + 1)
+    const mark = markOf(sort)
+    if (isMine) return present(toPage(await search({ owner: ownerOf(caller) }), limit, mark))
+    const { orgIds } = await viewerOf(deps, store.read, caller)
+    const [listed, ofOrgs] = [await search({ listed: true }), orgIds.length ? await search({ orgIds }) : []]
+    const merged = [...listed, ...ofOrgs].sort((a, b) => mark(b).at - mark(a).at || (b.id > a.id ? 1 : -1))
+    return present(toPage(merged, limit, mark))
+  }
+
+  /** Also what is out of service for now; what the owner no longer sees is left out. */
+  async function installed({ caller }: Call, { category, q, cursor, limit }: SkillQuery): Promise<Page<SkillEntry>> {
+    const viewer = await viewerOf(deps, store.read, caller)
+    const words = q === undefined || q.trim() === '' ? [] : wordsOf(q)
+    const all = await installs.list(store.read, viewer.owner, decodeCursor(cursor), limit + 1)
+    const page = toPage(all, limit, ({ installation }) => ({ at: installation.installed_at, id: installation.id }))
+    const items = page.items
+      .filter(({ skill }) => maySee(skill, viewer) || skill.status === 'suspended')
+      .filter(({ skill }) => category === undefined || skill.category === category)
+      .filter(({ skill }) => words.every((word) => skill.search_text.includes(word)))
+      .map(({ skill, installation }) => ({
+        ...presentEntry(skill),
+        ...{ enabled: installation.enabled, installedAt: iso(installation.installed_at) },
+      }))
+    return { ...page, items }
+  }
+
+  /** By id or slug. Throws 404. */
+  async function get({ caller }: Call, ref: string): Promise<Skill> {
+    const { row, viewer } = await seen(deps, store.read, caller, ref)
+    return whole(store.read, row, viewer)
+  }
+
+  async function whole(db: Reader, row: SkillRow, viewer: Viewer): Promise<Skill> {
+    const shown = isOwn(row, viewer) ? (row.draft_version_id ?? row.live_version_id) : row.live_version_id
+    const version = shown ? await rows.version(db, shown) : (await rows.versions(db, row.id))[0]
+    if (!version) throw skillNotFound()
+    return presentSkill(row, version.manifest, viewer)
+  }
+
+  /** Those that are or were in force, newest first; its author also sees the withdrawn ones. */
+  async function versions({ caller }: Call, ref: string): Promise<SkillVersion[]> {
+    const { row, viewer } = await seen(deps, store.read, caller, ref)
+    const own = isOwn(row, viewer)
+    return (await rows.versions(store.read, row.id))
+      .map((version) => presentVersion(version, own))
+      .filter((version) => version !== null)
+      .filter(({ status }) => own || status !== 'withdrawn')
+  }
+}
+
+const present = (page: Page<SkillRow>): Page<SkillEntry> => ({ ...page, items: page.items.map(presentEntry) })

@@ -1,0 +1,71 @@
+import type { Tx } from '../../kernel/store'
+import type { SkillManifest } from '../manifest'
+import { skillRepository as rows } from '../repository'
+import { submissionRepository as submissions } from '../repository-submissions'
+import { complete, examine } from '../review'
+import { facesOf } from '../rules'
+import { SkillId, SubmissionId, VersionId } from '../schema'
+import { isHigher } from '../semver'
+import { STARTERS } from '../starters'
+import type { SkillDeps } from './deps'
+import { putInForce } from './versions'
+
+/**
+ * Puts the skills that ship with the server into its store at start, through the review that everyone's go
+ * through; a higher version replaces the one there. A slug that someone else has stays theirs. Answers the
+ * slugs that were put in.
+ */
+export const createStarters = (deps: SkillDeps) => async (): Promise<string[]> => {
+  const put: string[] = []
+  for (const written of STARTERS) {
+    const known = await rows.bySlug(deps.store.read, written.slug)
+    if (known && (known.owner !== 'server' || !isHigher(written.version, known.version))) continue
+    await deps.store.write((tx) => publish(deps, tx, written))
+    put.push(written.slug)
+  }
+  if (put.length) deps.changed(null)
+  return put
+}
+
+async function publish(deps: SkillDeps, tx: Tx, written: SkillManifest): Promise<void> {
+  const examined = examine(written)
+  const { slug, version } = written
+  const { review, evidence } = complete(examined, { slug, version, earlier: [], updating: slug, taken: 'own' })
+  if (!examined.manifest || !review.passed) throw new Error(`the starter skill ${slug} fails its review`)
+  const now = deps.clock.now()
+  const skillId = (await rows.bySlug(tx, slug))?.id ?? (await insert(tx, examined.manifest, now))
+  const versionId = VersionId.create()
+  const { manifest } = examined
+  await rows.insertVersion(tx, {
+    id: versionId,
+    skill_id: skillId,
+    version,
+    status: 'pending',
+    manifest,
+    created_at: now,
+  })
+  const row = {
+    ...{ id: SubmissionId.create(), skill_id: skillId, version_id: versionId, slug, owner: 'server' as const },
+    ...{ author_user_id: null, manifest_version: version, visibility: 'public' as const, org_scope_id: null },
+    ...{ status: 'approved' as const, tier: review.tier, auto_approved: false, reason: 'Ships with the server.' },
+    ...{ checks: review.checks, evidence, created_at: now, updated_at: now },
+  }
+  await submissions.insert(tx, row)
+  await putInForce(deps, tx, row, manifest)
+  await deps.audit.recordUnattended(
+    tx,
+    { scope: 'server', requestId: 'start' },
+    { action: 'skill.approved', entityType: 'submission', entityId: row.id, input: { metadata: { slug, version } } },
+  )
+}
+
+async function insert(tx: Tx, manifest: SkillManifest, now: number): Promise<SkillId> {
+  const id = SkillId.create()
+  await rows.insert(tx, {
+    ...{ id, slug: manifest.slug, owner: 'server', author_user_id: null, org_scope_id: null },
+    ...{ visibility: 'public', status: 'pending_review', ...facesOf(manifest) },
+    ...{ live_version_id: null, draft_version_id: null, listed: false, install_count: 0 },
+    ...{ rating_sum: 0, rating_count: 0, rating: 0, created_at: now, updated_at: now },
+  })
+  return id
+}

@@ -1,0 +1,127 @@
+import { kept } from '../../idempotency'
+import { type Call, ownerOf, type TenantCaller } from '../../kernel/caller'
+import { AppError } from '../../kernel/errors'
+import { OrgId } from '../../kernel/ids'
+import { isUniqueViolation, type Tx } from '../../kernel/store'
+import { notAMember, orgMissing, skillNotFound, suspendedSkill, tooManySubmissions } from '../errors'
+import type { SkillManifest } from '../manifest'
+import { skillRepository as rows } from '../repository'
+import { submissionRepository as submissions } from '../repository-submissions'
+import { complete, type Evidence, type Examined, examine, hasPassed, resultOf } from '../review'
+import { SkillId, type Visibility } from '../schema'
+import type { Review, Submission, SubmitOrder } from '../schema-review'
+import type { SkillRow } from '../table'
+import { assertMayManage, type SkillDeps } from './deps'
+import { publishVersion } from './versions'
+
+/** Contract 8.2. */
+export const MOST_SUBMISSIONS = 10
+const WINDOW_MS = 24 * 60 * 60_000
+
+export type Target = { visibility: Visibility; orgId: OrgId | null }
+/** Either a submission, or a review that says why there is none. */
+export type Outcome =
+  | { accepted: true; submission: Submission; review: Review }
+  | { accepted: false; review: Review; evidence: Evidence[] }
+
+/**
+ * `POST /skills/submit`: a new skill, or with `skill_id` a new version of one's own. Answers the review either
+ * way; nothing is kept of a manifest that fails. Throws 404 for an unknown `skill_id`, 403 for an org one does
+ * not belong to, 409 while the skill is suspended, 429 `rate_limit_exceeded`.
+ */
+export const submit = (deps: SkillDeps) => {
+  const submitIn = submitInUnit(deps)
+  return async (call: Call, order: SubmitOrder): Promise<Outcome> => {
+    const examined = examineAll(deps, order.manifest)
+    const unit = async (tx: Tx): Promise<Outcome> => {
+      const outcome = await submitIn(tx, call, order, examined)
+      if (outcome.accepted) await kept(tx, call, { submission: outcome.submission, review: outcome.review })
+      return outcome
+    }
+    try {
+      return await deps.store.write(unit)
+    } catch (error) {
+      // Somebody took the slug between the look and the insert: the second look says so.
+      if (isUniqueViolation(error)) return deps.store.write(unit)
+      throw error
+    }
+  }
+}
+
+/** Everything but the database, and whether this server would call the tools' endpoints at all. */
+export function examineAll({ tools }: Pick<SkillDeps, 'tools'>, written: Record<string, unknown>): Examined {
+  const examined = examine(written)
+  if (!examined.manifest) return examined
+  try {
+    tools.ofSkill('review', examined.manifest.tools)
+    return examined
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const finding = { severity: 'fail' as const, path: error.param ?? 'tools', line: null, message: error.message }
+    const checks = { ...examined.checks, schema: resultOf([finding]) }
+    return { ...examined, checks, evidence: [{ check: 'schema', ...finding }, ...examined.evidence] }
+  }
+}
+
+/** The same in the caller's unit of work, for a manifest examined beforehand. */
+export const submitInUnit =
+  (deps: SkillDeps) =>
+  async (tx: Tx, call: Call, order: SubmitOrder, examined: Examined): Promise<Outcome> => {
+    const { caller } = call
+    await assertMayManage(deps, tx, caller)
+    const target = await targetOf(deps, tx, caller, order)
+    const updating = order.skill_id == null ? null : await ownSkill(tx, caller, order.skill_id)
+    await assertPace(deps, tx, caller)
+    const { manifest } = examined
+    if (!manifest) return refusedUnread(examined)
+    const { review, evidence } = complete(examined, await surroundings(tx, caller, manifest, updating))
+    if (!review.passed) return { accepted: false, review, evidence }
+    const submission = await publishVersion(deps, tx, call, { manifest, review, evidence, updating, target })
+    return { accepted: true, submission, review }
+  }
+
+/** Without a manifest that can be read there is no slug to look up. */
+const refusedUnread = ({ tier, checks, evidence }: Examined): Outcome => ({
+  accepted: false,
+  review: { passed: hasPassed(checks), tier, checks },
+  evidence,
+})
+
+async function targetOf({ orgs }: SkillDeps, tx: Tx, caller: TenantCaller, order: SubmitOrder): Promise<Target> {
+  const visibility = order.visibility ?? 'public'
+  if (visibility !== 'org') return { visibility, orgId: null }
+  const wanted = order.target_org_id
+  if (!wanted) throw orgMissing()
+  const reachable = OrgId.is(wanted) && (caller.orgId === null || caller.orgId === wanted)
+  const role = reachable ? await orgs.roleOf(tx, wanted, caller.userId) : null
+  if (!reachable || role === null) throw notAMember()
+  await orgs.assertPermission(tx, caller, 'manageSkills', wanted)
+  return { visibility, orgId: wanted }
+}
+
+async function ownSkill(tx: Tx, caller: TenantCaller, id: string): Promise<SkillRow> {
+  if (!SkillId.is(id)) throw skillNotFound()
+  await rows.lock(tx, id)
+  const row = await rows.find(tx, id)
+  if (!row || row.owner !== ownerOf(caller)) throw skillNotFound()
+  if (row.status === 'suspended') throw suspendedSkill()
+  return row
+}
+
+async function assertPace({ clock }: SkillDeps, tx: Tx, { userId }: TenantCaller): Promise<void> {
+  const now = clock.now()
+  const moments = await submissions.momentsSince(tx, userId, now - WINDOW_MS, MOST_SUBMISSIONS)
+  if (moments.length < MOST_SUBMISSIONS) return
+  const retryAfterS = Math.max(1, Math.ceil((moments[0]! + WINDOW_MS - now) / 1000))
+  throw tooManySubmissions.with({ retryAfterS }, MOST_SUBMISSIONS, retryAfterS)
+}
+
+async function surroundings(tx: Tx, caller: TenantCaller, { slug, version }: SkillManifest, updating: SkillRow | null) {
+  if (updating) {
+    const earlier = await rows.versionNumbers(tx, updating.id)
+    return { slug, version, earlier, updating: updating.slug, taken: 'own' as const }
+  }
+  const other = await rows.bySlug(tx, slug)
+  const taken = !other ? ('free' as const) : other.owner === ownerOf(caller) ? ('own' as const) : ('other' as const)
+  return { slug, version, earlier: [], updating: null, taken }
+}

@@ -1,0 +1,142 @@
+import type { EventKind } from '../../events'
+import { type Call, type Caller, ownerOf, type TenantCaller } from '../../kernel/caller'
+import type { Tx } from '../../kernel/store'
+import { type SubmissionFacts, skillApproved, skillSubmitted } from '../events'
+import type { SkillManifest } from '../manifest'
+import { presentSubmission } from '../present'
+import { skillRepository as rows } from '../repository'
+import { submissionRepository as submissions } from '../repository-submissions'
+import type { Evidence } from '../review'
+import { facesOf } from '../rules'
+import { SkillId, SubmissionId, VersionId } from '../schema'
+import type { Review, Submission } from '../schema-review'
+import type { SkillRow, SubmissionRow } from '../table'
+import type { SkillDeps } from './deps'
+import type { Target } from './submit'
+
+type NewVersion = {
+  manifest: SkillManifest
+  review: Review
+  evidence: Evidence[]
+  updating: SkillRow | null
+  target: Target
+}
+
+/**
+ * Writes down a version that passed its checks: in force at once on tier auto, else waiting for a reviewer
+ * while the version before it stays in force (L7). A version still waiting gives way to a newer one.
+ */
+export async function publishVersion(deps: SkillDeps, tx: Tx, call: Call, order: NewVersion): Promise<Submission> {
+  const { manifest, review, evidence, updating, target } = order
+  const now = deps.clock.now()
+  const skill = updating ?? (await insertSkill(tx, call.caller, order, now))
+  if (updating) await replacePending(deps, tx, call, skill)
+  const versionId = VersionId.create()
+  const auto = review.tier === 'auto'
+  const { version } = manifest
+  await rows.insertVersion(tx, {
+    id: versionId,
+    skill_id: skill.id,
+    version,
+    status: 'pending',
+    manifest,
+    created_at: now,
+  })
+  const row: SubmissionRow = {
+    ...{ id: SubmissionId.create(), skill_id: skill.id, version_id: versionId, slug: skill.slug },
+    ...{ owner: skill.owner, author_user_id: call.caller.userId, manifest_version: version },
+    ...{ visibility: target.visibility, org_scope_id: target.orgId },
+    ...{ status: auto ? ('approved' as const) : ('pending_review' as const), tier: review.tier, auto_approved: auto },
+    ...{ reason: null, checks: review.checks, evidence, created_at: now, updated_at: now },
+  }
+  await submissions.insert(tx, row)
+  await tellSubmission(deps, tx, call, row, skillSubmitted)
+  if (auto) {
+    await putInForce(deps, tx, row, manifest)
+    await tellSubmission(deps, tx, call, row, skillApproved)
+  } else {
+    const status = skill.live_version_id ? skill.status : ('pending_review' as const)
+    await rows.update(tx, skill.id, { status, draft_version_id: versionId, updated_at: now })
+  }
+  tx.afterCommit(() => deps.changed(null))
+  return presentSubmission(row)
+}
+
+async function insertSkill(
+  tx: Tx,
+  caller: TenantCaller,
+  { manifest, target }: NewVersion,
+  now: number,
+): Promise<SkillRow> {
+  const row: Omit<SkillRow, 'seq'> = {
+    ...{ id: SkillId.create(), slug: manifest.slug, owner: ownerOf(caller), author_user_id: caller.userId },
+    ...{ org_scope_id: target.orgId, visibility: target.visibility, status: 'pending_review' as const },
+    ...facesOf(manifest),
+    ...{ live_version_id: null, draft_version_id: null, listed: false },
+    ...{ install_count: 0, rating_sum: 0, rating_count: 0, rating: 0, created_at: now, updated_at: now },
+  }
+  await rows.insert(tx, row)
+  return row as SkillRow
+}
+
+/** The version of a submission becomes the one that everyone runs; the one before it is superseded. */
+export async function putInForce(
+  { clock }: Pick<SkillDeps, 'clock'>,
+  tx: Tx,
+  row: SubmissionRow,
+  manifest: SkillManifest,
+) {
+  await rows.supersede(tx, row.skill_id)
+  await rows.updateVersion(tx, row.version_id, { status: 'active' })
+  await rows.update(tx, row.skill_id, {
+    ...facesOf(manifest),
+    ...{ live_version_id: row.version_id, draft_version_id: null, status: 'approved' },
+    ...{ visibility: row.visibility, org_scope_id: row.org_scope_id, listed: row.visibility === 'public' },
+    updated_at: clock.now(),
+  })
+}
+
+/** A newer version is the author's word on the one that waits. */
+export async function replacePending(deps: SkillDeps, tx: Tx, call: Call, skill: SkillRow): Promise<void> {
+  const waiting = await submissions.pendingOf(tx, skill.id)
+  if (!waiting) return
+  const change = {
+    status: 'withdrawn' as const,
+    reason: 'A newer version was submitted.',
+    updated_at: deps.clock.now(),
+  }
+  const row = await submissions.move(tx, waiting.id, 'pending_review', change)
+  if (!row) return
+  await rows.updateVersion(tx, row.version_id, { status: 'withdrawn' })
+  await deps.audit.record(tx, call, {
+    action: 'skill.withdrawn',
+    entityType: 'submission',
+    entityId: row.id,
+    ...aboutOf(row),
+  })
+}
+
+const factsOf = (row: SubmissionRow): SubmissionFacts => ({
+  ...{ submission_id: row.id, skill_id: row.skill_id, slug: row.slug, version: row.manifest_version },
+  ...{ status: row.status, review_tier: row.tier, auto_approved: row.auto_approved, reason: row.reason },
+})
+
+const aboutOf = (row: SubmissionRow) => {
+  const { submission_id: _, ...metadata } = factsOf(row)
+  return { scope: row.owner, input: { metadata } }
+}
+
+/** Puts a move of a submission on its owner's record and tells who listens. */
+export async function tellSubmission(
+  { audit, events }: Pick<SkillDeps, 'audit' | 'events'>,
+  tx: Tx,
+  call: Call<Caller>,
+  row: SubmissionRow,
+  kind: EventKind<SubmissionFacts>,
+): Promise<void> {
+  const action = kind.type as `skill.${string}`
+  await audit.record(tx, call, { action, entityType: 'submission', entityId: row.id, ...aboutOf(row) })
+  if (row.owner !== 'server') await events.emit(tx, kind, row.owner, factsOf(row))
+}
+
+export { aboutOf }
