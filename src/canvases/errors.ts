@@ -13,11 +13,11 @@ export const graphTooLarge = (bytes: number) =>
 export const blankMessage = () =>
   invalidInput('message', '"message" holds nothing but blanks. Say what the canvas should answer.')
 
-export const orgMissing = () =>
-  invalidInput(
-    'target_org_id',
-    '"target_org_id" is missing; "visibility": "org" needs to know whose members may use it.',
-  )
+export const changedMeanwhile = defineError(
+  'conflict',
+  'conflict',
+  () => 'The canvas was changed while it was being published, so nothing was published. Publish it again.',
+)
 
 export const versionNotFound = defineError(
   'missing',

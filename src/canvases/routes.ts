@@ -16,6 +16,7 @@ export const canvasRoutes = (canvases: CanvasService, guard: Guard) =>
   new Elysia({ prefix: '/evi/canvases', tags: ['Canvases'] })
     .use(guard)
     .use(buildPaths(canvases, guard))
+    .use(publishPaths(canvases, guard))
     .use(versionPaths(canvases, guard))
     .get(
       '',
@@ -103,6 +104,27 @@ const buildPaths = (canvases: CanvasService, guard: Guard) =>
         },
       },
     )
+
+const publishPaths = (canvases: CanvasService, guard: Guard) =>
+  new Elysia({ tags: ['Canvases'] }).use(guard).post(
+    '/:id/publish',
+    async (context) => {
+      const outcome = await canvases.publish(toCall(context), context.params.id, context.body)
+      return outcome.published ? outcome : context.status(422, outcome)
+    },
+    {
+      scope: 'skills',
+      idempotent: true,
+      params: ById,
+      body: checked(words.PublishOrder),
+      response: {
+        200: answer(words.Published),
+        422: answer(words.PublishRefusal),
+        ...errors(400, 401, 403, 404, 409, 429),
+      },
+      detail: { summary: 'Publish a canvas as a skill, or as a new version of the skill it is' },
+    },
+  )
 
 const versionPaths = (canvases: CanvasService, guard: Guard) =>
   new Elysia({ tags: ['Canvases'] })

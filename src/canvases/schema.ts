@@ -1,7 +1,7 @@
 import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
-import { JsonObject, nullable, oneOf, pageOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
-import { Manifest, VISIBILITIES } from '../skills/schema'
+import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { Manifest, Review, Submission, VISIBILITIES } from '../skills/schema'
 
 export const CanvasId = defineId('canvas')
 export type CanvasId = Id<'canvas'>
@@ -146,7 +146,6 @@ export const CompileRefusal = t.Object(
     manifest: t.Null(),
     steps: t.Null(),
     errors: t.Array(CanvasProblem),
-    request_id: RequestId,
   },
   { $id: 'CompileRefusal' },
 )
@@ -166,7 +165,7 @@ export type TestOrder = Static<typeof TestOrder>
 
 export const Tested = t.Object({ response: nullable(t.String()), cost_cents: t.Number() }, { $id: 'CanvasTest' })
 export const TestRefusal = t.Object(
-  { response: t.Null(), cost_cents: t.Literal(0), errors: t.Array(CanvasProblem), request_id: RequestId },
+  { response: t.Null(), cost_cents: t.Literal(0), errors: t.Array(CanvasProblem) },
   { $id: 'CanvasTestRefusal' },
 )
 
@@ -187,6 +186,37 @@ export const PublishOrder = t.Object(
   { $id: 'CanvasPublishOrder' },
 )
 export type PublishOrder = Static<typeof PublishOrder>
+
+const published = Submission.properties
+
+/** What a canvas was published as, and how its review stands. */
+export const Published = t.Object(
+  {
+    published: t.Literal(true),
+    visibility: oneOf(VISIBILITIES),
+    submission: t.Object({
+      ...{ id: published.id, status: published.status },
+      ...{ reviewTier: published.reviewTier, autoApproved: published.autoApproved },
+    }),
+    skillId: published.skillId,
+  },
+  { $id: 'PublishedCanvas' },
+)
+export type Published = Static<typeof Published>
+
+/** Why a canvas was not published: it does not compile, or it does not pass its review. */
+export const PublishRefusal = t.Object(
+  {
+    published: t.Literal(false),
+    visibility: oneOf(VISIBILITIES),
+    submission: t.Null(),
+    skillId: t.Null(),
+    errors: t.Optional(t.Array(CanvasProblem)),
+    review: t.Optional(Review),
+  },
+  { $id: 'CanvasPublishRefusal' },
+)
+export type PublishRefusal = Static<typeof PublishRefusal>
 
 export const CanvasVersion = t.Object(
   {

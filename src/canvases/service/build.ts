@@ -5,7 +5,7 @@ import { blankMessage } from '../errors'
 import { canvasRepository as rows } from '../repository'
 import type { CanvasProblem, CanvasStep, TestOrder } from '../schema'
 import { askOfTry, type Tried } from '../try-out'
-import { type CanvasDeps, compileRow, owned, ownedLocked, recordOn } from './deps'
+import { type CanvasDeps, compileRow, owned, ownedLocked, recordOn, touched } from './deps'
 
 export type Built = { compiled: true; manifest: Record<string, unknown>; steps: CanvasStep[]; errors: [] }
 /** Why a canvas was not built; nothing was changed. */
@@ -23,7 +23,7 @@ export function createBuild(deps: CanvasDeps) {
       const built = compileRow(row)
       if (!built.compiled) return { problems: built.problems }
       const { manifest, steps } = built
-      await rows.update(tx, row, { manifest, steps, status: 'testing', updated_at: clock.now() })
+      await rows.update(tx, row, { manifest, steps, status: 'testing', updated_at: touched(clock, row) })
       await recordOn(deps, tx, call, row, { action: 'canvas.compiled' })
       return kept(tx, call, { compiled: true as const, manifest, steps, errors: [] as [] })
     })

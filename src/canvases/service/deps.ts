@@ -4,6 +4,7 @@ import { type Call, ownerOf, type TenantCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { notFound } from '../../kernel/errors'
 import type { Reader, Store, Tx } from '../../kernel/store'
+import type { SkillService } from '../../skills'
 import { type Compilation, compileCanvas } from '../compile'
 import type { About } from '../manifest'
 import { canvasRepository as rows } from '../repository'
@@ -15,6 +16,7 @@ export type CanvasDeps = {
   store: Store
   audit: AuditLog
   clock: Clock
+  skills: Pick<SkillService, 'examine' | 'submitIn' | 'reading'>
   completions: CompletionService
 }
 
@@ -31,6 +33,10 @@ export async function ownedLocked(tx: Tx, caller: TenantCaller, id: string): Pro
   if (!row) throw notFound('canvas')
   return row
 }
+
+/** When a canvas is changed: later than it was before, also within a millisecond, so that a change is seen. */
+export const touched = (clock: Clock, { updated_at }: Pick<CanvasRow, 'updated_at'>): number =>
+  Math.max(clock.now(), updated_at + 1)
 
 type Note = { action: `canvas.${string}`; fields?: string[]; metadata?: Record<string, unknown> }
 

@@ -9,7 +9,7 @@ import { canvasRepository as rows } from '../repository'
 import { EMPTY_GRAPH, storable } from '../rules'
 import { type Canvas, CanvasId, type CanvasPatch, type CanvasQuery, type NewCanvas } from '../schema'
 import type { CanvasRow } from '../table'
-import { type CanvasDeps, owned, ownedLocked, recordOn } from './deps'
+import { type CanvasDeps, owned, ownedLocked, recordOn, touched } from './deps'
 
 type Reply = { canvas: Canvas }
 
@@ -62,7 +62,7 @@ export function createManage(deps: CanvasDeps) {
         ...(description === undefined ? {} : { description }),
         ...(is_public === undefined ? {} : { is_public }),
         ...(drawn && !isDeepStrictEqual(drawn.graph, row.graph) ? { ...drawn, ...UNCOMPILED } : {}),
-        updated_at: clock.now(),
+        updated_at: touched(clock, row),
       })
       await recordOn(deps, tx, call, row, { action: 'canvas.updated', fields })
       return { canvas: presentCanvas(canvas) }

@@ -6,7 +6,7 @@ import { readPage } from '../pages'
 import { presentCanvas, presentVersion } from '../present'
 import { canvasRepository as rows } from '../repository'
 import { type Canvas, type CanvasVersion, CanvasVersionId } from '../schema'
-import { type CanvasDeps, owned, ownedLocked, recordOn } from './deps'
+import { type CanvasDeps, owned, ownedLocked, recordOn, touched } from './deps'
 import { UNCOMPILED } from './manage'
 
 /** What a canvas was each time it was published, and going back to it. */
@@ -29,7 +29,7 @@ export function createVersions(deps: CanvasDeps) {
       const version = CanvasVersionId.is(versionId) ? await rows.findVersion(tx, row.id, versionId) : undefined
       if (!version) throw versionNotFound()
       const { graph, graph_bytes } = version
-      const canvas = await rows.update(tx, row, { graph, graph_bytes, ...UNCOMPILED, updated_at: clock.now() })
+      const canvas = await rows.update(tx, row, { graph, graph_bytes, ...UNCOMPILED, updated_at: touched(clock, row) })
       const metadata = { restored_version: version.version }
       await recordOn(deps, tx, call, row, { action: 'canvas.updated', fields: ['graph_json'], metadata })
       return kept(tx, call, { canvas: presentCanvas(canvas) })

@@ -1,0 +1,100 @@
+import { kept } from '../../idempotency'
+import type { Call } from '../../kernel/caller'
+import { AppError } from '../../kernel/errors'
+import { isUniqueViolation, type Tx } from '../../kernel/store'
+import type { SkillId } from '../../skills/schema'
+import type { Compilation } from '../compile'
+import { changedMeanwhile } from '../errors'
+import { canvasRepository as rows } from '../repository'
+import { CanvasVersionId, type Published, type PublishOrder, type PublishRefusal } from '../schema'
+import type { CanvasRow } from '../table'
+import { type CanvasDeps, compileRow, owned, ownedLocked, recordOn, touched } from './deps'
+
+type Compiled = Extract<Compilation, { compiled: true }>
+type Outcome = Published | PublishRefusal
+
+/**
+ * `POST …/publish` (contract 9.3): compiles the canvas and submits what comes of it as a skill, or, when it was
+ * published before, as a new version of that one. All of it is one unit of work, and nothing is kept of a
+ * canvas that does not compile or pass its review. Throws 404, 400 for `org` without an org, 403 for one the
+ * caller may not publish to, 409 while the skill is suspended or the canvas changes, 429.
+ */
+export const publish = (deps: CanvasDeps) => {
+  const { store, clock, skills } = deps
+
+  return async (call: Call, id: string, order: PublishOrder): Promise<Outcome> => {
+    const row = await owned(store.read, call.caller, id)
+    const { slug, version, author, readme, license, keywords } = order
+    const built = compileRow(row, { slug, version, author, ...present({ readme, license, keywords }) })
+    if (!built.compiled) return refused(order, { errors: built.problems })
+    const unit = await submission(call, row, order, built)
+    try {
+      return await store.write(unit)
+    } catch (error) {
+      // Somebody took the slug between the look and the insert: the second look says so.
+      if (isUniqueViolation(error)) return store.write(unit)
+      throw error
+    }
+  }
+
+  /** Everything that needs no database comes first; the unit that is left may be run again. */
+  async function submission(call: Call, row: CanvasRow, order: PublishOrder, built: Compiled) {
+    const { visibility = 'private', target_org_id } = order
+    const { manifest, steps } = built
+    const examined = skills.examine(manifest)
+    const skill_id = await standing(call, row.published_skill_id)
+    return async (tx: Tx): Promise<Outcome> => {
+      const locked = await ownedLocked(tx, call.caller, row.id)
+      if (locked.updated_at !== row.updated_at) throw changedMeanwhile()
+      const outcome = await skills.submitIn(tx, call, { manifest, skill_id, visibility, target_org_id }, examined)
+      if (!outcome.accepted) return refused(order, { review: outcome.review })
+      const { skillId, ...submitted } = outcome.submission
+      const change = { manifest, steps, status: 'published', published_skill_id: skillId } as const
+      const is_public = visibility === 'public'
+      await rows.update(tx, row, { ...change, is_public, updated_at: touched(clock, row) })
+      await keepVersion(tx, row, { manifest, visibility, skill_id: skillId, submission_id: submitted.id })
+      const metadata = { skill_id: skillId, submission_id: submitted.id, version: manifest.version, visibility }
+      await recordOn(deps, tx, call, row, { action: 'canvas.published', metadata })
+      const { id, status, reviewTier, autoApproved } = submitted
+      return kept(tx, call, {
+        published: true,
+        visibility,
+        submission: { id, status, reviewTier, autoApproved },
+        skillId,
+      })
+    }
+  }
+
+  /** The skill it was published as, unless its author has deleted that. */
+  async function standing(call: Call, id: SkillId | null): Promise<SkillId | null> {
+    if (id === null) return null
+    try {
+      return (await skills.reading.get(call, id)).id
+    } catch (error) {
+      if (error instanceof AppError && error.kind === 'missing') return null
+      throw error
+    }
+  }
+
+  async function keepVersion(tx: Tx, { id, graph, graph_bytes }: CanvasRow, about: VersionFacts): Promise<void> {
+    await rows.insertVersion(tx, {
+      ...{ id: CanvasVersionId.create(), canvas_id: id, version: about.manifest.version, graph, graph_bytes },
+      ...about,
+      created_at: clock.now(),
+    })
+  }
+}
+
+type VersionFacts = Pick<
+  Parameters<typeof rows.insertVersion>[1],
+  'manifest' | 'visibility' | 'skill_id' | 'submission_id'
+>
+
+const refused = (
+  { visibility = 'private' }: PublishOrder,
+  why: Pick<PublishRefusal, 'errors' | 'review'>,
+): PublishRefusal => ({ published: false, visibility, submission: null, skillId: null, ...why })
+
+/** The members that were sent. */
+const present = <T extends object>(members: T): { [K in keyof T]?: NonNullable<T[K]> } =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never
