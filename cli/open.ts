@@ -59,7 +59,8 @@ const planeOf = (credential: Found | null): Connection['plane'] =>
 /** What the transport or the key cannot do is said before anything is opened. */
 function assertOffered(transport: Transport, plane: Connection['plane'], command: Command): void {
   if (transport.kind === 'local' && !command.offline) {
-    throw unreachable(`${command.path} needs a running server, and ${transport.why}.`, 'svc-admin serve')
+    const why = transport.why === '--local' ? '--local leaves it out' : transport.why
+    throw unreachable(`${command.path} needs a running server, and ${why}.`, 'svc-admin serve')
   }
   if (transport.kind !== 'remote' || command.planes.includes(plane)) return
   throw plane === 'tenant'

@@ -77,6 +77,9 @@ describe('with a server', () => {
     const { exitCode, stderr } = run('status', '--local')
     expect(exitCode).toBe(5)
     expect(stderr).toMatch(/^error: Another server \(pid \d+\) is using .*\nfix: {3}leave out --local/)
+    const live = run('limits', 'show', 'Dev laptop', '--local')
+    expect(live.exitCode).toBe(7)
+    expect(live.stderr).toStartWith('error: limits show needs a running server, and --local leaves it out.')
   })
 
   test('pipes a secret and nothing else', () => {
