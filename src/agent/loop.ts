@@ -76,7 +76,8 @@ export function createAgent(deps: Deps) {
   /** Null when the next turn may call tools. The first always may: its hold stands. */
   async function whyStop(task: Task, acting: Acting, messages: Message[], iteration: number): Promise<Stop | null> {
     if (iteration === 1) return null
-    const wanted = { promptTokens: engines.countPrompt(messages), completionTokens: task.maxOutputTokens }
+    const promptTokens = engines.countPrompt(messages, acting.toolset.definitions)
+    const wanted = { promptTokens, completionTokens: task.maxOutputTokens }
     const tokens = await acting.afford(wanted)
     if (tokens < MIN_ANSWER_TOKENS) return { why: OUT_OF_CREDIT, tokens: 0 }
     if (tokens < wanted.completionTokens) return { why: OUT_OF_CREDIT, tokens }

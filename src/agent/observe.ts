@@ -1,5 +1,6 @@
 import type { ToolCall } from '../engines'
 import type { Clock } from '../kernel/clock'
+import { failpoint } from '../kernel/failpoint'
 import type { Tools } from '../tools'
 import type { ToolOutcome } from '../tools/schema'
 import type { Acting, Step, ToolUse } from './schema'
@@ -27,6 +28,7 @@ export async function* observe(
       tools.run(toolset, asked, context).then((outcome) => ({ place, outcome })),
     ]),
   )
+  failpoint('in_mid_tool')
   const texts: string[] = []
   while (running.size) {
     const { place, outcome } = await Promise.race(running.values())

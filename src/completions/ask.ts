@@ -95,7 +95,14 @@ export function askFromOrder(
     cache: cacheRule(order, mode, fresh),
     wantsFollowUps: true,
     present: order.format === 'compat' ? toChatCompletion : toCompletion,
-    shape: [order.max_iterations, order.tools, order.brand_soul, order.image_model, order.image_quality],
+    shape: [
+      order.max_iterations,
+      order.tools,
+      order.metadata?.approved_tools ?? null,
+      order.brand_soul,
+      order.image_model,
+      order.image_quality,
+    ],
     warnings: [
       ...modeWarnings(mode),
       ...(ignoresInline ? ['"conversation" was ignored because "conversation_id" was sent.'] : []),

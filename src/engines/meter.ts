@@ -39,7 +39,8 @@ export function checkUsage(stated: StatedUsage | null, limits: Limits, answerUni
     stated !== null &&
     isWithin(stated.promptTokens, 1, mostPromptTokens(limits)) &&
     isWithin(stated.completionTokens, answerUnits > 0 ? 1 : 0, Math.max(limits.maxOutputTokens, own))
-  if (!believed) return { promptTokens: countPrompt(limits.messages), completionTokens: own, stated: false }
+  if (!believed)
+    return { promptTokens: countPrompt(limits.messages, limits.tools), completionTokens: own, stated: false }
   return {
     promptTokens: stated.promptTokens as number,
     completionTokens: stated.completionTokens as number,

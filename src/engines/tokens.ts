@@ -1,4 +1,4 @@
-import type { Message, ToolCall } from './engine'
+import type { EngineTool, Message, ToolCall } from './engine'
 
 /**
  * Our own token count: an estimate good to about a fifth, for reservations, for limits, and for charging
@@ -62,9 +62,9 @@ const TOKENS_PER_IMAGE = 800
 export const weighCalls = (calls: readonly ToolCall[]): number =>
   calls.reduce((units, call) => units + weigh(call.name) + weigh(call.arguments), 0)
 
-/** Tokens of a whole prompt: texts, calls, pictures, and what each message costs by itself. */
-export function countPrompt(messages: readonly Message[]): number {
-  let units = 0
+/** Tokens of a whole prompt: texts, calls, pictures, tools to choose from, and what each message costs by itself. */
+export function countPrompt(messages: readonly Message[], tools: readonly EngineTool[] = []): number {
+  let units = tools.length ? weigh(JSON.stringify(tools)) : 0
   let tokens = TOKENS_PER_ANSWER_START
   for (const message of messages) {
     tokens += TOKENS_PER_MESSAGE

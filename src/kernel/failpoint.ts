@@ -3,6 +3,8 @@ export const FAILPOINTS = [
   'after_auth',
   'after_hold_commit',
   'engine_first_byte',
+  'in_mid_tool',
+  'hold_grown_before_turn',
   'engine_done_before_settle',
   'settle_commit_before_ack',
   'answer_kept_before_ack',

@@ -1,10 +1,11 @@
 import type { Random } from '../support/random'
 import type { ScriptedStripe } from '../support/stripe'
 import type { Client, Json, Outcome } from './client'
+import type { Endpoint } from './endpoint'
 import { PURCHASE_CENTS, tell } from './purchases'
 import type { KeyAck, Keyed, Known, Witness } from './witness'
 
-type Deps = { client: Client; stripe: ScriptedStripe; witness: Witness; random: Random }
+type Deps = { client: Client; stripe: ScriptedStripe; endpoint: Endpoint; witness: Witness; random: Random }
 
 let made = 0
 
@@ -12,7 +13,7 @@ let made = 0
  * What a client does, each answering what came of it; what was acknowledged is with the witness before it
  * returns. Every POST that answers JSON carries an Idempotency-Key, so that it can be asked again.
  */
-export function actsOf({ client, stripe, witness, random }: Deps) {
+export function actsOf({ client, stripe, endpoint, witness, random }: Deps) {
   const own: Known[] = []
   const ownKeys: KeyAck[] = []
   const live = () => own.filter(({ deleted, pending }) => !deleted && !Object.keys(pending).length)
@@ -23,6 +24,24 @@ export function actsOf({ client, stripe, witness, random }: Deps) {
     async stream() {
       const prompt = newPrompt(random)
       return noted('stream', await client.stream('completions', { prompt, mode: 'fast' }), ({ frames }) => {
+        const done = frames.at(-1)
+        paid(done.request_id, done.usage.cost_cents)
+        begun(done.conversation_id, prompt, done.content)
+      })
+    },
+
+    /** Three turns, two of them with calls of a tool that takes its time. */
+    async act() {
+      const { prompt, ...order } = acting()
+      return post('act', 'completions', { prompt, ...order }, (body) => {
+        paid(body.request_id, body.usage.cost_cents)
+        begun(body.conversation_id, prompt, body.content)
+      })
+    },
+
+    async actStream() {
+      const { prompt, ...order } = acting()
+      return noted('act stream', await client.stream('completions', { prompt, ...order }), ({ frames }) => {
         const done = frames.at(-1)
         paid(done.request_id, done.usage.cost_cents)
         begun(done.conversation_id, prompt, done.content)
@@ -117,6 +136,12 @@ export function actsOf({ client, stripe, witness, random }: Deps) {
 
     read: (): Promise<Outcome<Json>> =>
       client.send('GET', random.pick(['conversations?limit=5', 'keys?limit=5', 'models', 'rate-limits'])),
+  }
+
+  function acting() {
+    const ms = () => `{"ms":${random.between(0, 60)}}`
+    const plan = `[[while:Wait.]][[plan:wait${ms()};wait${ms()}|wait${ms()}]]`
+    return { prompt: `${newPrompt(random)} ${plan}`, mode: 'fast', tools: [endpoint.tool] }
   }
 
   async function complete(): Promise<Outcome<Json>> {

@@ -3,7 +3,8 @@ import { eventually } from '../support/eventually'
 import { seededRandom } from '../support/random'
 import { devKeyOf, type ServerProcess, spawnServer } from '../support/server-process'
 import { startUpstream } from '../support/upstream'
-import { createClient } from './client'
+import { createClient, type Json } from './client'
+import { openHolds } from './copy'
 import { createRig, type Rig } from './rig'
 
 const upstream = await startUpstream()
@@ -38,6 +39,8 @@ describe('a process that ends at a named instant', () => {
     'after_auth',
     'after_hold_commit',
     'engine_first_byte',
+    'in_mid_tool',
+    'hold_grown_before_turn',
     'engine_done_before_settle',
     'settle_commit_before_ack',
     'answer_kept_before_ack',
@@ -81,6 +84,33 @@ describe('a process that ends at a named instant', () => {
     await expectSound(rig)
   }, 180_000)
 })
+
+test('a process killed in the middle of tools: their holds are given back, and asked again each runs once', async () => {
+  const RUNS = 5
+  const rig = await createRig(upstream)
+  const server = await rig.boot()
+  const client = createClient(server.url, devKeyOf(rig.dataDir))
+  const asked = Array.from({ length: RUNS }, (_, at) => {
+    const prompt = `Wait ${at} [[while:One moment.]][[plan:wait{"ms":9000};wait{"ms":9000}]]`
+    const body = { prompt, mode: 'fast', tools: [rig.endpoint.tool] }
+    const note = (answer: Json, requestId: string) => {
+      expect(answer.tools_used).toHaveLength(2)
+      rig.witness.answers.push({ requestId, costCents: answer.usage.cost_cents })
+    }
+    return { kind: 'act', key: `mid-tool-${at}`, path: 'completions', body, note }
+  })
+  const answers = asked.map(({ path, body, key }) => client.send('POST', path, body, key))
+  await eventually(() => rig.endpoint.called() === 2 * RUNS)
+  await server.kill()
+  expect((await Promise.all(answers)).map(({ is }) => is)).toEqual(Array(RUNS).fill('unknown'))
+  expect(openHolds(rig.dataDir)).toBe(RUNS)
+
+  rig.endpoint.hasten()
+  rig.witness.unfinished.push(...asked)
+  await expectSound(rig)
+  expect(rig.endpoint.called()).toBe(4 * RUNS)
+  expect(rig.witness.answers).toHaveLength(RUNS)
+}, 180_000)
 
 /** Starts answers that never come, and kills the server while their holds are open. */
 async function leaveHolds(server: ServerProcess, rig: Rig, count: number): Promise<void> {

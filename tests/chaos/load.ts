@@ -2,15 +2,18 @@ import type { Random } from '../support/random'
 import type { ScriptedStripe } from '../support/stripe'
 import { actsOf } from './acts'
 import { createClient } from './client'
+import type { Endpoint } from './endpoint'
 import type { Witness } from './witness'
 
 export const CLIENTS = 32
 
 /** Shares of a hundred requests. */
 const MIX = {
-  complete: 18,
-  stream: 12,
-  chat: 11,
+  complete: 14,
+  act: 5,
+  stream: 9,
+  actStream: 4,
+  chat: 9,
   chatStream: 5,
   createKey: 6,
   rotateKey: 4,
@@ -27,6 +30,7 @@ type Deps = {
   url: string
   key: string
   stripe: ScriptedStripe
+  endpoint: Endpoint
   witness: Witness
   random: Random
   faults: string[]

@@ -7,6 +7,7 @@ import { devKeyOf, type ServerProcess, startServerProcess } from '../support/ser
 import { startStripe } from '../support/stripe'
 import type { Upstream } from '../support/upstream'
 import { copyDataDir, inspectCopy, openHolds, verifyCopy } from './copy'
+import { startEndpoint } from './endpoint'
 import { startLoad } from './load'
 import { tellAll } from './purchases'
 import { reread } from './reread'
@@ -30,10 +31,12 @@ export async function createRig(upstream: Upstream) {
   const violations: string[] = []
   const port = await freePort()
   const stripe = startStripe()
+  const endpoint = startEndpoint()
   const env = {
     SVC_ENGINE_BASE_URL: upstream.url,
     SVC_ENGINE_MODEL: 'scripted',
     SVC_TIERS: TIERS,
+    SVC_EGRESS_ALLOW: '127.0.0.1/32',
     SVC_PAYMENT_PROVIDER: 'stripe',
     SVC_STRIPE_SECRET_KEY: 'sk_test_scripted',
     SVC_STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
@@ -47,12 +50,13 @@ export async function createRig(upstream: Upstream) {
     env,
     violations,
     witness,
+    endpoint,
     boot: (more: Record<string, string> = {}) => startServerProcess({ dataDir, port, env: { ...env, ...more } }),
 
     /** Clients at work until `until` settles; then the group is killed, if it still lives. */
     async load(server: ServerProcess, random: Random, until: Promise<unknown>): Promise<void> {
       const faults: string[] = []
-      const load = startLoad({ url: server.url, key: devKeyOf(dataDir), stripe, witness, random, faults })
+      const load = startLoad({ url: server.url, key: devKeyOf(dataDir), stripe, endpoint, witness, random, faults })
       await until
       await server.kill()
       await load.stop()
@@ -90,6 +94,7 @@ export async function createRig(upstream: Upstream) {
     close(): void {
       witness.close()
       stripe.stop()
+      void endpoint.stop()
       if (violations.length === 0) rmSync(root, { recursive: true, force: true })
       else violations.push(`the data and the log of acknowledgements are kept in ${root}`)
     },

@@ -2,6 +2,7 @@ import type { CountedTurn } from '../../agent/schema'
 import type { Billing, Prices } from '../../billing'
 import { payerOf } from '../../billing/schema'
 import { AppError } from '../../kernel/errors'
+import { failpoint } from '../../kernel/failpoint'
 import type { Store } from '../../kernel/store'
 import type { Admitted } from '../run'
 
@@ -33,6 +34,7 @@ export function createFund({ store, billing, prices }: Deps) {
     const hold = run.hold!
     try {
       run.hold = await store.write((tx) => billing.extend(tx, hold, payerOf(run.call.caller).caps, more))
+      failpoint('hold_grown_before_turn')
       return true
     } catch (error) {
       if (error instanceof AppError && error.kind === 'unpaid') return false
