@@ -16,7 +16,7 @@ export const usedOtherwise = defineError(
   'conflict',
   'idempotency_conflict',
   (key: string) =>
-    `${HEADER} "${quoted(key)}" was used within 24 h for a request with another method, path or body. Send this one with a key of its own.`,
+    `${HEADER} "${quoted(key)}" was used within 24 h for a request with another method, path or body, or with other rights. Send this one with a key of its own.`,
 )
 
 /** Its process was silent for so long that another one took the key over: whatever it did is undone. */
