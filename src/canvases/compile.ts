@@ -1,15 +1,15 @@
 import type { SkillManifest } from '../skills'
 import { type Drawing, readDrawing, sizeProblem } from './drawing'
-import { flowOf } from './flow'
+import { flattened, flowOf, type Place, withOnly } from './flow'
 import { inOrder } from './links'
 import { type About, toManifest } from './manifest'
 import { meaningProblems } from './meaning'
-import type { NodeOf, ReadNode } from './nodes'
+import type { NodeOf } from './nodes'
 import type { CanvasGraph, CanvasProblem, CanvasStep } from './schema'
 import { shapeProblems } from './shape'
-import { type Plan, toStep } from './step-config'
+import { guardStep, type Plan, toStep } from './step-config'
 import { isStep, stepNames } from './step-names'
-import { flattened, lineUp } from './steps'
+import { lineUp } from './steps'
 
 export type Compilation =
   | { compiled: true; manifest: SkillManifest; steps: CanvasStep[] }
@@ -36,16 +36,30 @@ function assembled({ read, links }: Drawing, about: About): { manifest: SkillMan
   const { order } = inOrder([...byId.keys()], links)
   const nodes = order.map((id) => byId.get(id)!)
   const input = nodes.find((node): node is NodeOf<'input'> => node.kind === 'input')!
-  const conditions = new Set(idsOf(nodes.filter(({ kind }) => kind === 'condition')))
-  const flow = flowOf(order, conditions, links)
-  const steps = flattened(flow)
-    .map((id) => byId.get(id)!)
-    .filter(isStep)
-  const placeOf = new Map(idsOf(steps).map((id, place) => [id, place]))
-  const plan: Plan = { input, nodes, links, placeOf }
-  const names = stepNames(steps)
-  const stepOf = new Map(steps.map((node, place) => [node.id, toStep(node, names[place]!, plan)]))
-  return { manifest: toManifest(plan, about), steps: lineUp(flow, stepOf) }
+  return { manifest: toManifest({ input, nodes }, about), steps: stepsOf({ input, nodes, links }) }
 }
 
-const idsOf = (nodes: readonly ReadNode[]): string[] => nodes.map(({ id }) => id)
+/** What a step is called that no node stands for. */
+const GUARD = 'Branches meet'
+const END = 'End'
+
+function stepsOf({ input, nodes, links }: Omit<Plan, 'placeOf'>): CanvasStep[] {
+  const steps = new Map(nodes.filter(isStep).map((node) => [node.id, node]))
+  const conditions = new Set([...steps.values()].filter(({ kind }) => kind === 'condition').map(({ id }) => id))
+  const whole = flowOf(
+    nodes.map(({ id }) => id),
+    conditions,
+    links,
+  )
+  const flow = withOnly(whole, (id) => steps.has(id))
+  const places = flattened(flow)
+  const plan: Plan = { input, nodes, links, placeOf: new Map(places.flatMap(({ node }, at) => (node === null ? [] : [[node, at]]))) }
+  const nodeOf = ({ node }: Place) => (node === null ? undefined : steps.get(node))
+  const names = stepNames([...places.map((place) => nodeOf(place)?.label ?? GUARD), END])
+  const toDo = (place: Place, name: string): CanvasStep => {
+    const node = nodeOf(place)
+    return node ? toStep(node, name, plan) : guardStep(name, place.waitsFor, plan)
+  }
+  const end: CanvasStep = { type: 'transform', name: names.at(-1)!, config: { template: '{{previous.output}}' } }
+  return lineUp(flow, { stepOf: new Map(places.map((place, at) => [place, toDo(place, names[at]!)])), end })
+}

@@ -3,6 +3,7 @@ import { PROMPT_GAP } from './meaning'
 import type { NodeOf, ReadNode } from './nodes'
 import type { CanvasStep } from './schema'
 import { isStep, type StepNode } from './step-names'
+import type { Answer } from './ways'
 
 /** A canvas in the order it runs. */
 export type Plan = {
@@ -58,15 +59,22 @@ function promptsFor({ id }: ReadNode, { nodes, links }: Plan): string {
   return joined(near) || joined(leadingTo(id, links))
 }
 
-/** What a model works on besides its prompt: what the one step before it found, or what the run was started with. */
+/**
+ * What a model works on besides its prompt: what the steps before it found, of which those that did not run
+ * say nothing, or what the run was started with.
+ */
 function given(node: StepNode, plan: Plan): string {
-  const sources = sourcesOf(node, plan)
-  const [only] = sources
-  if (!only) return asked(plan.input)
-  // Of several only the run knows which it was; it adds the text of the last.
-  if (sources.length > 1) return ''
-  const member = only.kind === 'model' || only.kind === 'vision' ? '.text' : ''
-  return `${PROMPT_GAP}{{steps.${plan.placeOf.get(only.id)}.output${member}}}`
+  const found = sourcesOf(node, plan).map(({ id, kind }) => {
+    const member = kind === 'model' || kind === 'vision' ? '.text' : ''
+    return `${PROMPT_GAP}{{steps.${plan.placeOf.get(id)}.output${member}}}`
+  })
+  return found.length ? found.join('') : asked(plan.input)
+}
+
+/** Lets through when one of the answers it waits for was given; a condition that was not asked gave none. */
+export function guardStep(name: string, waitsFor: readonly Answer[], { placeOf }: Pick<Plan, 'placeOf'>): CanvasStep {
+  const given = waitsFor.map(({ condition, answer }) => `steps.${placeOf.get(condition)}.output.result == ${answer}`)
+  return { type: 'condition', name, config: { expression: given.join(' || ') } }
 }
 
 /** The steps a node takes up from: the nearest on each way back that find something, as conditions do not. */
@@ -81,7 +89,7 @@ function sourcesOf({ id }: StepNode, { nodes, links }: Plan): StepNode[] {
       else seen.add(source)
     }
   }
-  return [...found]
+  return nodes.filter((node): node is StepNode => (found as ReadonlySet<ReadNode>).has(node))
 }
 
 /** What a run was started with, by what started it; a schedule says nothing. */

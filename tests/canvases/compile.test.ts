@@ -154,6 +154,14 @@ describe('the steps of a canvas (contract 10)', () => {
       ['0 m', '1 if →2|2', '2 always', '3 o'],
     ],
     [
+      'an answer of one condition and an answer of another that lead to the same',
+      graph(
+        [...START, asks('else'), out('help'), out('no')],
+        [...THEN, 'if?true>help', 'if?false>else', 'else?true>help', 'else?false>no'],
+      ),
+      ['0 m', '1 if →4|2', '2 else →4|3', '3 no', '4 Branches meet →5|6', '5 help', '6 End'],
+    ],
+    [
       'several ways at once: one after the other, as they are drawn',
       graph(
         [INPUT, says('p'), model('a'), model('b'), model('c'), out('o')],

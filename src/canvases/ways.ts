@@ -1,0 +1,62 @@
+import type { Links } from './links'
+
+/** One answer of a condition. */
+export type Answer = { condition: string; answer: 'true' | 'false' }
+
+/**
+ * After which answers a node runs: any one of them is enough. `null`: it always runs. Two nodes that run in
+ * the same cases have the same answers.
+ */
+export type Ways = readonly Answer[] | null
+
+/** The ways to each node of an acyclic graph. `order` has each node after all that lead to it. */
+export function waysTo(order: readonly string[], { into }: Links): Map<string, Ways> {
+  const ways = new Map<string, Ways>()
+  for (const id of order) {
+    const arrows = into(id)
+    const found = arrows.map(({ source, handle }) =>
+      handle ? [{ condition: source, answer: handle }] : (ways.get(source) ?? null),
+    )
+    ways.set(
+      id,
+      arrows.length === 0 || found.includes(null)
+        ? null
+        : simplest(
+            found.flatMap((some) => some ?? []),
+            ways,
+          ),
+    )
+  }
+  return ways
+}
+
+/** Says the same with the fewest answers: both answers of a condition are that it was asked at all. */
+function simplest(answers: readonly Answer[], ways: ReadonlyMap<string, Ways>): Ways {
+  const rest = new Map(answers.map((one) => [keyOf(one), one]))
+  for (let changed = true; changed; ) {
+    changed = false
+    for (const [key, { condition, answer }] of rest) {
+      const other = keyOf({ condition, answer: answer === 'true' ? 'false' : 'true' })
+      const asked = ways.get(condition) ?? null
+      const isBoth = rest.has(other)
+      if (isBoth && asked === null) return null
+      if (!isBoth && !isCovered(condition, rest, ways)) continue
+      rest.delete(key)
+      if (isBoth) {
+        rest.delete(other)
+        for (const one of asked!) rest.set(keyOf(one), one)
+      }
+      changed = true
+      break
+    }
+  }
+  return [...rest.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+}
+
+/** Whether each way to a condition is among these answers already, so that its own add nothing. */
+function isCovered(condition: string, among: ReadonlyMap<string, Answer>, ways: ReadonlyMap<string, Ways>): boolean {
+  const asked = ways.get(condition) ?? null
+  return asked?.every((one) => among.has(keyOf(one)) || isCovered(one.condition, among, ways)) ?? false
+}
+
+export const keyOf = ({ condition, answer }: Answer): string => `${answer} ${condition}`
