@@ -83,12 +83,19 @@ export function checked<T extends TSchema>(schema: T): Standard<T> {
 
 /** A query string or path: words become the numbers and booleans the schema asks for. */
 export function checkedQuery<T extends TSchema>(schema: T): Standard<T> {
-  const check = checker(schema)
+  const path = checkedPath(schema)
   return standard(schema, (value) => {
     const words = value as Record<string, unknown>
     const unstorable = Object.keys(words).find((name) => holdsNul(words[name]))
-    if (unstorable !== undefined) return refuse([nulIn(unstorable)])
-    const converted = Value.Default(schema, spelledOut(schema, words))
+    return unstorable === undefined ? path['~standard'].validate(value) : refuse([nulIn(unstorable)])
+  })
+}
+
+/** A path whose verb looks at every id itself, and so answers what is none in its own words (I22). */
+export function checkedPath<T extends TSchema>(schema: T): Standard<T> {
+  const check = checker(schema)
+  return standard(schema, (value) => {
+    const converted = Value.Default(schema, spelledOut(schema, value as Record<string, unknown>))
     return check.is(converted) ? { value: converted } : refuse(check.issues(converted))
   })
 }

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import { pageFields } from '../kernel/page'
-import { checked, checkedQuery, t } from '../kernel/schema'
+import { checked, checkedPath, checkedQuery, t } from '../kernel/schema'
 import {
   ApiKey,
   ApiKeyWithSecret,
@@ -16,7 +16,7 @@ import {
 } from './schema'
 import type { KeyService } from './service'
 
-const ById = checkedQuery(t.Object({ id: t.String() }))
+const ById = checkedPath(t.Object({ id: t.String() }))
 
 /** `/keys` (contract 20). */
 export const keyRoutes = (keys: KeyService, guard: Guard) =>

@@ -2,15 +2,15 @@ import { Elysia } from 'elysia'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import { PageQuery, pageFields } from '../kernel/page'
-import { checked, checkedQuery, t } from '../kernel/schema'
+import { checked, checkedPath, checkedQuery, t } from '../kernel/schema'
 import * as words from './schema'
 import type { OrgService } from './service'
 
-const ById = checkedQuery(t.Object({ id: t.String() }))
-const ByMember = checkedQuery(t.Object({ id: t.String(), userId: t.String() }))
+const ById = checkedPath(t.Object({ id: t.String() }))
+const ByMember = checkedPath(t.Object({ id: t.String(), userId: t.String() }))
 /** For routes that need no body: one that is sent must be JSON, and says nothing. */
 const Nothing = checked(t.Unknown())
-const ByToken = checkedQuery(t.Object({ token: t.String() }))
+const ByToken = checkedPath(t.Object({ token: t.String() }))
 
 /** `/orgs` and `/invitations` (contract 18.4). */
 export const orgRoutes = (orgs: OrgService, guard: Guard) =>

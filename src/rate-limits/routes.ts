@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
-import { checked, checkedQuery, t } from '../kernel/schema'
+import { checked, checkedPath, t } from '../kernel/schema'
 import type { LimitIncreases } from './increases'
 import type { RateLimiter } from './limiter'
 import { Decision, Increase, NewIncrease, RateLimits } from './schema'
@@ -39,7 +39,7 @@ export const rateLimitRoutes = ({ limiter, increases }: Rooms, guard: Guard) =>
     .post('/requests/:id/decision', (context) => increases.decide(toCall(context), context.params.id, context.body), {
       signedIn: true,
       idempotent: true,
-      params: checkedQuery(t.Object({ id: t.String() })),
+      params: checkedPath(t.Object({ id: t.String() })),
       body: checked(Decision),
       response: { 200: answer(Increase), ...errors(400, 401, 403, 404, 409, 429) },
       detail: { summary: 'Approve or reject a request, as a platform reviewer; an approval is in force at once' },
