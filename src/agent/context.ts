@@ -12,6 +12,8 @@ export type Voice = {
   soul: BrandSoul | null
   /** What the user had remembered and the prompt is about (contract 22.6). */
   memories: readonly string[]
+  /** What the active skills say, each between lines of its own (contract 22.4). */
+  skills: string | null
 }
 
 const DEFAULT_PERSONA =
@@ -40,12 +42,12 @@ const genui = (library: string): string =>
 const strength = (value: number): string => (value > 75 ? 'very' : value > 40 ? 'rather' : 'slightly')
 
 /**
- * Builds the system prompt, part by part in a fixed order: persona, brand soul, memory, mode, personality, style. A
+ * Builds the system prompt, part by part in a fixed order: persona, brand soul, skills, memory, mode, personality, style. A
  * custom persona replaces the default voice and the personality; `none` leaves only what the mode needs. A
  * brand soul holds with every persona, and its own stands in for the default one.
  */
 export function assembleSystem(voice: Voice): string | null {
-  const parts = [personaOf(voice), soulOf(voice), memoryOf(voice), instructionOf(voice)]
+  const parts = [personaOf(voice), soulOf(voice), voice.skills ?? '', memoryOf(voice), instructionOf(voice)]
   if (voice.persona === 'svc') parts.push(personalityOf(voice))
   parts.push(styleOf(voice))
   const text = parts.filter(Boolean).join('\n\n')

@@ -57,10 +57,9 @@ export const createSandbox =
     }
   }
 
-const systemOf = (skillPrompt: string | null): string | null => {
+const systemOf = (skills: string | null): string | null => {
   const plain = { persona: 'svc' as const, personality: null, style: null, branding: false, componentLibrary: 'svc' }
-  const voice = assembleSystem({ ...plain, mode: MODE, soul: null, memories: [] })
-  return [voice, skillPrompt].filter(Boolean).join('\n\n') || null
+  return assembleSystem({ ...plain, mode: MODE, soul: null, memories: [], skills })
 }
 
 const actingOf = (call: Call, toolset: NonNullable<Task['acting']>['toolset']): NonNullable<Task['acting']> => ({

@@ -173,6 +173,7 @@ export function buildContainer({
       agent,
       tools,
       memory,
+      skills,
       outbound,
       cacheEnabled: config.cacheEnabled,
       ttlS: ttlBy(config),

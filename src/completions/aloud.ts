@@ -5,7 +5,7 @@ import type { Admitted, Decided, Opened, Result } from './run'
 
 /** What a reader of a stream sees, in order: one `began`, steps, one `ended`. */
 export type Progress =
-  | { type: 'began'; run: Pick<Decided, 'id' | 'ask' | 'call' | 'resolvedMode' | 'model' | 'routing'> }
+  | { type: 'began'; run: Pick<Decided, 'id' | 'ask' | 'call' | 'resolvedMode' | 'model' | 'routing' | 'active'> }
   | Step
   | { type: 'ended'; run: Opened; result: Result }
 

@@ -7,6 +7,7 @@ import { invalidInput } from '../kernel/errors'
 import type { Tx } from '../kernel/store'
 import type { BrandSoul } from '../keys/schema'
 import type { Settings } from '../settings'
+import type { Activation } from '../skills'
 import type { InlineTool } from '../tools/schema'
 import { toChatCompletion, toCompletion } from './present'
 import { isStealth, modeWarnings } from './rules'
@@ -20,7 +21,7 @@ export type Ask<Answer extends object = object> = {
   /** False when the mode is `auto` or came from nowhere: then the classifier decides. */
   engine: string | null
   overrides: Readonly<Record<string, string>>
-  voice: Omit<Voice, 'mode' | 'soul' | 'memories'>
+  voice: Omit<Voice, 'mode' | 'soul' | 'memories' | 'skills'>
   /** Whether the key's brand soul, if it has one, may speak. */
   usesSoul: boolean
   /** Turns supplied with the request; they follow what is stored. */
@@ -106,7 +107,6 @@ export function askFromOrder(
     warnings: [
       ...modeWarnings(mode),
       ...(ignoresInline ? ['"conversation" was ignored because "conversation_id" was sent.'] : []),
-      ...[...new Set(order.skills)].map((slug) => `Skill "${slug.slice(0, 64)}" is not known here and was skipped.`),
     ],
   }
 }
@@ -138,10 +138,11 @@ function cacheRule(order: CompletionOrder, mode: Mode, fresh: boolean): Ask['cac
 export function cacheKeyOf(
   call: Call,
   ask: Ask,
-  known: { soul: BrandSoul | null; memories: readonly string[] },
+  { soul, memories, active }: { soul: BrandSoul | null; memories: readonly string[]; active: Activation },
 ): string {
   const scope = call.caller.orgId ? keyIdOf(call.caller) : call.caller.userId
   const { prompt, mode, overrides, voice, context, attachments, temperature, skills, shape } = ask
+  const known = [soul, memories, active.skills, active.prompt]
   return sha256Hex(
     JSON.stringify([
       ...[scope, prompt, mode, overrides, voice, known, context, attachments, temperature ?? null, skills, shape],

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { FinishedBecause } from '../agent/schema'
 import type { ToolCall } from '../engines'
 import type { Clock } from '../kernel/clock'
-import type { CompletionId, FollowUp, ModelRef, Routing, StructuredOutput, ToolUse } from './schema'
+import type { CompletionId, FollowUp, ModelRef, Routing, SkillActive, StructuredOutput, ToolUse } from './schema'
 
 /** An answer as it is remembered: everything but whose request it was. */
 export type StoredAnswer = {
@@ -19,6 +19,7 @@ export type StoredAnswer = {
   refusal: string | null
   artifacts: Record<string, unknown>[]
   followUps: FollowUp[]
+  skillsActive: SkillActive[]
   structuredOutput: StructuredOutput | undefined
   routing: Routing
   warnings: string[]

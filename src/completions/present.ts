@@ -32,6 +32,7 @@ export function extrasOf(answer: StoredAnswer, run: Opened) {
     routing: answer.routing,
     ...(answer.resolvedMode === 'genui' ? { genui_code: answer.content } : {}),
     ...(answer.structuredOutput ? { structured_output: answer.structuredOutput } : {}),
+    ...(answer.skillsActive.length ? { skills_active: answer.skillsActive } : {}),
     ...(warnings.length ? { warnings } : {}),
   }
 }

@@ -158,6 +158,12 @@ export const Routing = t.Object(
 )
 export type Routing = Static<typeof Routing>
 
+export const SkillActive = t.Object(
+  { id: t.String(), slug: t.String(), name: t.String(), intensity: t.Optional(t.Number({ minimum: 0, maximum: 1 })) },
+  { $id: 'SkillActive' },
+)
+export type SkillActive = Static<typeof SkillActive>
+
 export const StructuredOutput = t.Object(
   { type: t.String(), data: t.Unknown(), parse_error: t.Optional(t.String()) },
   { $id: 'StructuredOutput' },
@@ -184,6 +190,7 @@ export const Completion = t.Object(
     _cached: t.Optional(t.Literal(true)),
     genui_code: t.Optional(t.String()),
     structured_output: t.Optional(StructuredOutput),
+    skills_active: t.Optional(t.Array(SkillActive)),
     routing: t.Optional(Routing),
     warnings: t.Optional(t.Array(t.String())),
   },

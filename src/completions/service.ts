@@ -13,6 +13,7 @@ import type { Reader, Store } from '../kernel/store'
 import type { BrandSoul } from '../keys/schema'
 import type { RateLimiter } from '../rate-limits'
 import type { SettingsService } from '../settings'
+import type { SkillService } from '../skills'
 import type { Tools } from '../tools'
 import type { UsageLog } from '../usage'
 import type { Progress } from './aloud'
@@ -46,6 +47,7 @@ type Deps = {
   conversations: ConversationService
   agent: Agent
   tools: Tools
+  skills: Pick<SkillService, 'activeFor'>
   memory: MemoryService
   outbound: Outbound
   cacheEnabled: boolean

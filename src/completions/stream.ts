@@ -12,7 +12,9 @@ export type Framer = (progress: Progress) => string
 export const nativeFramer: Framer = (progress) => {
   switch (progress.type) {
     case 'began':
-      return sseFrame({ event: 'meta', data: metaOf(progress.run) }) + genuiMeta(progress.run)
+      return (
+        sseFrame({ event: 'meta', data: metaOf(progress.run) }) + skillsFrame(progress.run) + genuiMeta(progress.run)
+      )
     case 'text':
       return sseFrame({ event: 'token', data: { token: progress.text } })
     case 'thinking':
@@ -45,9 +47,14 @@ function metaOf(run: Begun) {
     conversation_id: typeof run.ask.conversation === 'object' ? run.ask.conversation.attach : null,
     request_id: run.call.requestId,
     routing: run.routing,
-    skills: [],
+    skills: activeOf(run),
   }
 }
+
+const activeOf = ({ active }: Begun) => active.skills.map(({ id, slug, name }) => ({ id, slug, name }))
+
+const skillsFrame = (run: Begun): string =>
+  run.active.skills.length ? sseFrame({ event: 'skills', data: { active: activeOf(run) } }) : ''
 
 const genuiMeta = ({ resolvedMode, ask }: Begun): string =>
   resolvedMode === 'genui'

@@ -10,6 +10,7 @@ const voice = (overrides: Partial<Voice> = {}): Voice => ({
   componentLibrary: 'svc',
   soul: null,
   memories: [],
+  skills: null,
   ...overrides,
 })
 const traits = (changes: Record<string, number>) => ({ traits: changes, uncensored_mode: false })

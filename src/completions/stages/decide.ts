@@ -29,9 +29,19 @@ export function createDecide({ classifier, engines, tools, outbound }: Deps) {
     const work = choice.mode
     const resolvedMode = ask.mode.startsWith('stealth_') ? ask.mode : work
     const engineId = engines.canonical(
-      ask.engine ?? ask.overrides[resolvedMode] ?? ask.overrides[work] ?? engines.forMode(work),
+      ask.engine ??
+        ask.overrides[resolvedMode] ??
+        ask.overrides[work] ??
+        run.active.modelPreference ??
+        engines.forMode(work),
     )
-    const voice = assembleSystem({ ...ask.voice, soul: run.soul, memories: run.memories, mode: work })
+    const voice = assembleSystem({
+      ...ask.voice,
+      soul: run.soul,
+      memories: run.memories,
+      skills: run.active.prompt,
+      mode: work,
+    })
     const toolset = toolsFor(run, work, tools)
     const window = engines.window(engineId)
     const fixed = countFixed(run, voice, toolset, engines)
@@ -52,7 +62,7 @@ export function createDecide({ classifier, engines, tools, outbound }: Deps) {
       images: sees ? await loadImages(ask.attachments, outbound, run.deadline.signal) : [],
       system,
       toolset,
-      warnings: sees || !ask.attachments.length ? ask.warnings : [...ask.warnings, unseen(work)],
+      warnings: [...ask.warnings, ...run.active.warnings, ...(sees || !ask.attachments.length ? [] : [unseen(work)])],
       promptTokens,
       maxOutputTokens: engines.maxOutputTokens(engineId),
     }
@@ -70,12 +80,13 @@ function routingOf(choice: ReturnType<Classifier['decide']>): Routing {
 const ACTING_MODES = new Set(['think', 'code', 'research', 'domain_analysis'])
 
 /** A client that keeps the loop itself gets no tools of ours: it could not tell their calls from its own. */
-function toolsFor({ ask, call }: Opened, mode: string, tools: Tools): Toolset | null {
+function toolsFor({ ask, call, active }: Opened, mode: string, tools: Tools): Toolset | null {
   if (ask.functions) return null
-  const system = !ask.sealed && (ask.tools.length > 0 || ACTING_MODES.has(mode))
-  if (!system && !ask.tools.length) return null
+  const brought = ask.tools.length + active.tools.length > 0
+  const system = !ask.sealed && (brought || ACTING_MODES.has(mode))
+  if (!system && !brought) return null
   const approved = approvedIn(ask.metadata)
-  const toolset = tools.assemble({ inline: ask.tools, skills: [], system, approved, call })
+  const toolset = tools.assemble({ inline: ask.tools, skills: active.tools, system, approved, call })
   return toolset.definitions.length ? toolset : null
 }
 

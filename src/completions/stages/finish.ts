@@ -134,6 +134,7 @@ function toAnswer(run: Admitted, thought: Thought, createdAt: number): StoredAns
     refusal: thought.toolCalls.length ? null : (run.ask.checkJson?.(thought.content) ?? null),
     artifacts: [],
     followUps: run.ask.wantsFollowUps ? suggestFollowUps(work, thought.content) : [],
+    skillsActive: run.active.skills.map(({ id, slug, name }) => ({ id, slug, name })),
     structuredOutput: structuredOutput(work, thought.content),
     routing: { ...run.routing, fallback_used: thought.fallbackUsed },
     warnings: [...run.warnings, ...thought.warnings],

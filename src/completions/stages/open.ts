@@ -6,6 +6,7 @@ import { invalidInput, quoted } from '../../kernel/errors'
 import type { KeyId } from '../../kernel/ids'
 import type { Reader, Store } from '../../kernel/store'
 import type { BrandSoul } from '../../keys/schema'
+import type { Activation, SkillService } from '../../skills'
 import type { Tools } from '../../tools'
 import { type Ask, cacheKeyOf } from '../ask'
 import { startDeadline } from '../deadline'
@@ -21,11 +22,13 @@ type Deps = {
   memory: MemoryService
   engines: EngineService
   tools: Tools
+  skills: Pick<SkillService, 'activeFor'>
   cacheEnabled: boolean
   stopping: AbortSignal
 }
 
 const NOTHING: readonly string[] = []
+const NONE: Activation = { skills: [], prompt: null, tools: [], modelPreference: null, warnings: [] }
 const PLAIN_TIMEOUT_MS = 120_000
 const STREAM_TIMEOUT_MS = 600_000
 
@@ -34,7 +37,7 @@ const STREAM_TIMEOUT_MS = 600_000
  * `not_found` on a foreign conversation.
  */
 export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: Deps) {
-  const { conversations, memory, engines, tools, brandSoulOf } = rooms
+  const { conversations, memory, engines, tools, skills, brandSoulOf } = rooms
 
   return async function open(call: Call, ask: Ask, stream: boolean): Promise<Opened> {
     assertEngines(ask, engines)
@@ -43,6 +46,7 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
     const stored = attached === null ? null : await conversations.history(call.caller.userId, attached)
     const soul = ask.usesSoul ? await soulOf(call.caller) : null
     const memories = await remembered(call.caller, ask)
+    const active = ask.sealed ? NONE : await skills.activeFor(call, { slugs: ask.skills, prompt: ask.prompt })
     return {
       id: CompletionId.create(),
       call,
@@ -51,9 +55,10 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
       startedAt: clock.monotonic(),
       history: [...(stored?.turns ?? []), ...ask.context],
       attached: stored?.id ?? null,
-      cacheKey: cacheEnabled && ask.cache !== 'off' ? cacheKeyOf(call, ask, { soul, memories }) : null,
+      cacheKey: cacheEnabled && ask.cache !== 'off' ? cacheKeyOf(call, ask, { soul, memories, active }) : null,
       soul,
       memories,
+      active,
       deadline: stream
         ? startDeadline(clock, [call.signal, stopping], STREAM_TIMEOUT_MS)
         : startDeadline(clock, [call.signal], PLAIN_TIMEOUT_MS),
@@ -61,8 +66,8 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
   }
 
   /** Raw output is shaped by nothing but its prompt, and stealth neither keeps nor recalls (contract 2.1). */
-  function remembered(caller: TenantCaller, { prompt, voice, mode }: Ask) {
-    return voice.persona === 'none' || isStealth(mode) ? NOTHING : memory.recall(caller, prompt)
+  function remembered(caller: TenantCaller, { prompt, voice, mode, sealed }: Ask) {
+    return sealed || voice.persona === 'none' || isStealth(mode) ? NOTHING : memory.recall(caller, prompt)
   }
 
   /** Asked only of keys that have one, so that every other call is spared the question. */

@@ -64,6 +64,7 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
       latencyMs: Math.round(clock.monotonic() - run.startedAt),
       ttftMs: thought?.ttftMs ?? null,
       fallbackUsed: thought?.fallbackUsed ?? false,
+      skills: run.active.skills.map(({ id }) => id),
     })
   }
 
@@ -77,7 +78,7 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
         mode: ask.mode,
         prompt_sha256: sha256Hex(ask.prompt),
         prompt_length: ask.prompt.length,
-        skills: [],
+        skills: run.active.skills.map(({ id }) => id),
         ...(ask.metadata && !isStealth(ask.mode) ? { metadata: ask.metadata } : {}),
       },
       output: {
