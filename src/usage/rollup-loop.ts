@@ -7,7 +7,8 @@ import { createHorizon } from './horizon'
 import { addEncoded, encode, type Histogram, noCalls } from './latency'
 import { addToRollup, cursorAt, latencyAt, moveCursor, placeCursor, recordsAfter, skillsOf } from './rollup-repository'
 
-const IDLE_MS = 5_000
+/** What comes meanwhile, every report looks at call by call. */
+const IDLE_MS = 2_000
 /** What one turn reads, and what one unit takes on: both keep everyone else waiting for some milliseconds (I28). */
 const MOST_RECORDS = 2_000
 const MOST_BUCKETS = 200

@@ -1,19 +1,19 @@
 import { spentBy } from '../support/spent'
 
-/** The longest turn of the event loop, in ms: by the clock, and without the time another process had the core. */
-export type Turns = { longestMs: number; longestOwnMs: number }
+/** The longest turn of the event loop, in ms: by the clock, and what of a turn the thread was on the processor. */
+export type Turns = { longestMs: number; longestRanMs: number }
 
-/** Counts every turn until asked to stop: no turn is over without it. */
+/** Looks at every turn until asked to stop: no turn is over without it. */
 export function watchTurns(): () => Turns {
-  const seen: Turns = { longestMs: 0, longestOwnMs: 0 }
-  let [at, queued] = [performance.now(), spentBy('thread-self').queuedMs]
+  const seen: Turns = { longestMs: 0, longestRanMs: 0 }
+  let [at, ran] = [performance.now(), spentBy('thread-self').ranMs]
   let watching = true
   const turn = () => {
-    const [now, queuedNow] = [performance.now(), spentBy('thread-self').queuedMs]
+    const [now, ranNow] = [performance.now(), spentBy('thread-self').ranMs]
     seen.longestMs = Math.max(seen.longestMs, now - at)
-    seen.longestOwnMs = Math.max(seen.longestOwnMs, now - at - (queuedNow - queued))
+    seen.longestRanMs = Math.max(seen.longestRanMs, ranNow - ran)
     at = now
-    queued = queuedNow
+    ran = ranNow
     if (watching) setImmediate(turn)
   }
   setImmediate(turn)

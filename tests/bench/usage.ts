@@ -17,8 +17,8 @@ import { seedCalls } from './usage-rows'
 
 const ROWS = Number(process.argv.find((word) => word.startsWith('--rows='))?.slice(7) ?? 10_000_000)
 const EXPORT_ROWS = Math.min(ROWS, 1_000_000)
-/** A running server is some seconds behind: so many calls a report adds up itself. */
-const UNROLLED = 10_000
+/** A running server is up to 2 s behind, at 2,000 calls a second: so many a report adds up itself. */
+const UNROLLED = 4_000
 const DAY_MS = 86_400_000
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
@@ -71,11 +71,12 @@ async function roll(): Promise<void> {
   const [began, before, stop] = [performance.now(), process.cpuUsage(), watchTurns()]
   let rolled = 0
   while (rolled < ROWS + EXPORT_ROWS - UNROLLED) rolled += (await rollBatch()).records
-  const { longestMs, longestOwnMs } = stop()
+  const { longestMs, longestRanMs } = stop()
   const { user, system } = process.cpuUsage(before)
   print(
     `rolled ${rolled} of them in ${seconds(began)} s: ${((user + system) / rolled).toFixed(1)} us of processor a call, ` +
-      `longest turn ${longestOwnMs.toFixed(0)} ms (${longestMs.toFixed(0)} ms by the clock; limit 200 ms)`,
+      `${longestRanMs.toFixed(0)} ms of it in one turn at most (by the clock, waits for the disk included, ` +
+      `${longestMs.toFixed(0)} ms; limit 200 ms)`,
   )
   await app.close()
 }

@@ -163,6 +163,20 @@ describe('the rollups', () => {
     }, 30_000)
   }
 
+  test('are written a little at a time, however many owners call', async () => {
+    while (!(await rollBatch()).done);
+    const one = { ...fc.sample(call, 1)[0]!, keyId: null, skills: [] }
+    await write(Array.from({ length: 250 }, () => told(`user:${UserId.create()}`, one)))
+    const batches: number[] = []
+    for (let done = false; !done; ) {
+      const batch = await rollBatch()
+      batches.push(batch.records)
+      done = batch.done
+    }
+    // Of each an hour and a day.
+    expect(batches).toEqual([100, 100, 50])
+  })
+
   test('are left alone when there is nothing new', async () => {
     while (!(await rollBatch()).done);
     expect(await rollBatch()).toEqual({ records: 0, done: true })
