@@ -1,6 +1,7 @@
 import type { EngineService, Message, RunRequest, ToolCall } from '../engines'
 import type { Clock } from '../kernel/clock'
 import type { Tools } from '../tools'
+import { fitResults } from './fit'
 import { observe } from './observe'
 import { openingMessages, sayLast, toRequest } from './request'
 import type { Acting, Step, Task, Thought } from './schema'
@@ -19,6 +20,8 @@ const MAX_CALLS_A_TURN = 16
 const MAX_CALLS_A_RUN = 100
 /** Fewer than these are no answer worth asking for. */
 const MIN_ANSWER_TOKENS = 32
+/** Of an engine's window, what an answer is kept room for at most. */
+const ANSWER_SHARE = 0.25
 const OUT_OF_TURNS = 'The tools were stopped at "max_iterations"; the answer is made from what they had found.'
 const OUT_OF_CREDIT = 'The tools were stopped because the credit does not cover another turn.'
 const OUT_OF_CALLS = 'The tools were stopped after a hundred calls; the answer is made from what they had found.'
@@ -67,10 +70,17 @@ export function createAgent(deps: Deps) {
       messages.push({ role: 'assistant', content: turn.text, toolCalls: calls })
       const seen = yield* observe(deps, acting, task.signal, calls)
       messages.push(...seen.map((text, place) => toolMessage(calls[place]!, text)))
+      fitResults(messages, roomFor(task), (all) => engines.countPrompt(all, acting.toolset.definitions))
       task.signal.throwIfAborted()
       yield { type: 'thinking', iteration: iteration + 1, elapsedMs: Math.round(clock.monotonic() - startedAt) }
     }
     throw new Error('a synthesis ends the loop')
+  }
+
+  /** Tokens a prompt may have, so that there is some for an answer. */
+  function roomFor({ engineId, maxOutputTokens }: Task): number {
+    const window = engines.window(engineId)
+    return window - Math.min(maxOutputTokens, window * ANSWER_SHARE)
   }
 
   /** Null when the next turn may call tools. The first always may: its hold stands. */

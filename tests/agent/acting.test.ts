@@ -37,6 +37,7 @@ function stage(lines: Line[], tool: (asked: AskedCall) => Promise<Partial<ToolOu
   }
   const engines = {
     countPrompt: () => 100,
+    window: () => 100_000,
     answer: async (_: string, request: RunRequest) => next(request),
     run: async (_: string, request: RunRequest) => {
       const { text, toolCalls, finish, usage, ...source } = next(request)

@@ -27,6 +27,9 @@ const ASKED: Lines = {
   waiting: 'Await the delivery of tides',
 }
 
+/** Tokens: less than one long result. */
+const SMALL_WINDOW = 3_000
+
 const DIALECTS = {
   compat: chatDialect,
   anthropic: messagesDialect,
@@ -38,7 +41,7 @@ for (const [kind, dialect] of Object.entries(DIALECTS)) {
   const upstream = await startUpstream({ dialect })
   afterAll(() => upstream.stop())
   const { engines: config } = long({ up: upstream }, { 'svc-1-flash': ['up:scripted'] })
-  config.upstreams.up!.kind = kind as keyof typeof DIALECTS
+  Object.assign(config.upstreams.up!, { kind, contextWindow: SMALL_WINDOW })
   const settings: EngineSettings = { ...long({}, {}), engines: config }
   toolsSuite(kind, { engines: openEngines(settings).engines, lines: SCRIPTED, upstream })
 }

@@ -27,6 +27,7 @@ const calls = [{ id: 'call_1', name: 'look_up', arguments: '{"topic":"tides"}' }
 /** Calls a tool five times, then answers. */
 const engines = {
   countPrompt: () => 20,
+  window: () => 100_000,
   async answer(_: string, { messages, tools }: { messages: { role: string }[]; tools?: unknown }) {
     const done = messages.reduce((turns, { role }) => turns + (role === 'tool' ? 1 : 0), 0)
     if (!tools || done >= TURNS) return { ...said, usage, text: 'The answer.', toolCalls: [], finish: 'stop' }

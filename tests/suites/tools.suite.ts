@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { createAgent } from '../../src/agent'
 import type { Acting, Task, Thought } from '../../src/agent/schema'
-import type { EngineService } from '../../src/engines'
+import { countTokens, type EngineService } from '../../src/engines'
 import { systemClock } from '../../src/kernel/clock'
 import { type Tool, type ToolContext, ToolFailure } from '../../src/tools'
 import { eventually } from '../support/eventually'
@@ -128,6 +128,8 @@ export function toolsSuite(name: string, { engines, lines, upstream }: Cast): vo
       expect(content).toContain('FOUND tides')
       expect(content.length).toBeLessThan(LONG.length / 4)
       expect(promptTokens).toBeLessThan(LONG.length / 4)
+      if (upstream)
+        expect(countTokens(JSON.stringify(upstream.calls.at(-1)!.body))).toBeLessThan(engines.window('svc-1-flash'))
     })
 
     test('adds up what its turns used', async () => {
