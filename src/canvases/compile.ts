@@ -53,7 +53,12 @@ function stepsOf({ input, nodes, links }: Omit<Plan, 'placeOf'>): CanvasStep[] {
   )
   const flow = withOnly(whole, (id) => steps.has(id))
   const places = flattened(flow)
-  const plan: Plan = { input, nodes, links, placeOf: new Map(places.flatMap(({ node }, at) => (node === null ? [] : [[node, at]]))) }
+  const plan: Plan = {
+    input,
+    nodes,
+    links,
+    placeOf: new Map(places.flatMap(({ node }, at) => (node === null ? [] : [[node, at]]))),
+  }
   const nodeOf = ({ node }: Place) => (node === null ? undefined : steps.get(node))
   const names = stepNames([...places.map((place) => nodeOf(place)?.label ?? GUARD), END])
   const toDo = (place: Place, name: string): CanvasStep => {

@@ -1,4 +1,4 @@
-import { defineError, invalidInput } from '../kernel/errors'
+import { defineError, invalidInput, quoted } from '../kernel/errors'
 import { GRAPH_LIMITS } from './schema'
 
 export const nothingToChange = () =>
@@ -12,6 +12,12 @@ export const graphTooLarge = (bytes: number) =>
 
 export const blankMessage = () =>
   invalidInput('message', '"message" holds nothing but blanks. Say what the canvas should answer.')
+
+export const noLicense = (license: string) =>
+  invalidInput(
+    'license',
+    `"license" is ${quoted(license)}, which is no SPDX identifier. Use one such as MIT or Apache-2.0, or LicenseRef- and a name of your own.`,
+  )
 
 export const changedMeanwhile = defineError(
   'conflict',

@@ -1,10 +1,11 @@
 import { kept } from '../../idempotency'
 import type { Call } from '../../kernel/caller'
 import { AppError } from '../../kernel/errors'
+import { isLicense } from '../../kernel/license'
 import { isUniqueViolation, type Tx } from '../../kernel/store'
 import type { SkillId } from '../../skills/schema'
 import type { Compilation } from '../compile'
-import { changedMeanwhile } from '../errors'
+import { changedMeanwhile, noLicense } from '../errors'
 import { canvasRepository as rows } from '../repository'
 import { CanvasVersionId, type Published, type PublishOrder, type PublishRefusal } from '../schema'
 import type { CanvasRow } from '../table'
@@ -25,6 +26,7 @@ export const publish = (deps: CanvasDeps) => {
   return async (call: Call, id: string, order: PublishOrder): Promise<Outcome> => {
     const row = await owned(store.read, call.caller, id)
     const { slug, version, author, readme, license, keywords } = order
+    if (license !== undefined && !isLicense(license)) throw noLicense(license)
     const built = compileRow(row, { slug, version, author, ...present({ readme, license, keywords }) })
     if (!built.compiled) return refused(order, { errors: built.problems })
     const unit = await submission(call, row, order, built)
