@@ -12,9 +12,13 @@ const OWN = /^licenseref-[a-z0-9.-]+$/
  */
 export function isLicense(expression: string): boolean {
   const words = expression.toLowerCase().split(' ')
-  return words.every((word, at) => {
-    if (at % 2 === 1) return word === 'and' || word === 'or' || word === 'with'
-    const id = word.replace(/\+$/, '')
-    return words[at - 1] === 'with' || IDS.has(id) || OWN.test(id)
-  })
+  const isWhole = words.length % 2 === 1
+  return (
+    isWhole &&
+    words.every((word, at) => {
+      if (at % 2 === 1) return word === 'and' || word === 'or' || word === 'with'
+      const id = word.replace(/\+$/, '')
+      return words[at - 1] === 'with' || IDS.has(id) || OWN.test(id)
+    })
+  )
 }
