@@ -58,6 +58,7 @@ const CALLED: [string, ...Called[]][] = [
   ['Look up tides and look up winds.', ['look_up', { topic: 'tides' }], ['look_up', { topic: 'winds' }]],
   ['please fetch https://example.com/a?b=1', ['web_fetch', { url: 'https://example.com/a?b=1' }]],
   ['Run this code:\n```js\n1 + 1\n```', ['code_execute', { code: '1 + 1' }]],
+  ['Execute this code: `2 ** 8`', ['code_execute', { code: '2 ** 8' }]],
   ['Remember that I like tea', ['save_memory', { content: 'I like tea' }]],
   ['Add 2 and 3', ['add', { a: 2, b: 3 }]],
   ['add seven and -1.5', ['add', { a: -1.5, b: 7 }]],

@@ -21,12 +21,12 @@ const next = (words: readonly string[], { taken }: Claims): string | undefined =
 export function findString(name: string, schema: JsonSchema, clause: Clause, claims: Claims): Found | null {
   const words = wordsOfName(name)
   const last = words.at(-1) ?? ''
+  if (isCode(last)) return asFound(codeIn(clause.text))
   const stated = factFor(name, clause.facts)
   if (stated !== undefined) return { value: stated, from: stated }
   const kind = kindOf(name, schema)
   if (kind === 'dates') return findDate(schema, clause)
   if (kind) return asFound(next(clause.entities(kind), claims))
-  if (isCode(last)) return asFound(codeIn(clause.text))
   const found = next(clause.quoted, claims) ?? idFor(words, clause) ?? phraseFor(last, clause)
   return asFound(found ?? (ASKS.test(last) && clause.isQuestion ? clause.text : null))
 }
