@@ -12,6 +12,7 @@ const tallies: Tally[] = []
 await step('types', () => runCheck([BUN, 'run', 'check:types']))
 await step('lint', () => runCheck([BUN, 'run', 'check:lint']))
 await step('generated files', () => runCheck([BUN, 'drizzle/generate.ts', '--check']))
+await step('trained model', () => runCheck([BUN, 'src/classifier/training/train.ts', '--check']))
 await runFiles('SQLite', plan.all)
 await onPostgres()
 

@@ -27,7 +27,7 @@ import {
 } from '../billing'
 import { createCanvases } from '../canvases'
 import { createChat } from '../chat'
-import { createClassifier } from '../classifier'
+import { createAskEngine, createClassifier } from '../classifier'
 import { createCompletions, ttlBy } from '../completions'
 import { createConversations, createMemory, saveMemory } from '../conversations'
 import { createEngines } from '../engines'
@@ -149,7 +149,7 @@ export function buildContainer({
   const authenticate = createAuthenticator({ keys: lookup, sessions })
   const prices = createPrices(config.prices)
   const engines = createEngines({ settings: config, clock, log, observe: observeEngine })
-  const classifier = createClassifier()
+  const classifier = createClassifier({ engine: createAskEngine({ engines, clock }) })
   const tools = createTools({
     ...{
       outbound,

@@ -3,8 +3,9 @@ import { begins, type Signal } from './signal'
 const LANGUAGES =
   'python|javascript|typescript|java|kotlin|swift|rust|golang|go|ruby|php|perl|scala|haskell|elixir|lua|julia|matlab|bash|shell|powershell|sql|html|css|react|vue|svelte|angular|node(?:\\.js)?|django|flask|c|c\\+\\+|c#|\\.net|dart|flutter|solidity|assembly|regex|latex|svg|matplotlib|canvas|opengl|webgl|three\\.js'
 const MAKE = '(?:make|create|generate|produce|design|render|give me|show me|build)'
-/** An article and up to four words of description before the thing itself. */
-const ADJECTIVES = "(?:(?:me|us) )?(?:an?|the|some|two|three|my|our|another|one)? ?(?:[\\p{L}\\p{N}'-]+ ){0,4}?"
+/** An article and up to four words of description before the thing itself; after a preposition comes another thing. */
+const ADJECTIVES =
+  "(?:(?:me|us) )?(?:an?|the|some|two|three|my|our|another|one)? ?(?:(?!(?:for|of|to|about|with|from|on|in|by|that|who)\\b)[\\p{L}\\p{N}'-]+ ){0,4}?"
 
 const PICTURE =
   '(?:image|picture|photo|photograph|illustration|drawing|painting|portrait|logo|icon|poster|wallpaper|artwork|avatar|sketch|cartoon|banner)s?'
@@ -27,6 +28,15 @@ const signal = (mode: string, confidence: number, reasoning: string, fires: RegE
 
 /** In the order of asking: the first that fires decides. */
 export const ENGLISH: readonly Signal[] = [
+  signal(
+    'fast',
+    0.95,
+    'asks for a translation',
+    begins(
+      '(?:translate|how do (?:i|you) say)\\b.*\\b(?:in(?:to)?|to) (?:[a-z]+ )?(?:english|german|french|spanish|italian|portuguese|dutch|polish|turkish|russian|arabic|hindi|japanese|chinese|mandarin|korean|danish|swedish|norwegian|finnish|greek|hebrew|czech|ukrainian|latin|vietnamese|thai)\\b',
+    ),
+    IN_A_LANGUAGE,
+  ),
   signal(
     'roast',
     0.97,

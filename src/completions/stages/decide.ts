@@ -1,5 +1,5 @@
 import { assembleSystem, fitHistory } from '../../agent'
-import type { Classifier } from '../../classifier'
+import type { Choice, Classifier } from '../../classifier'
 import type { EngineService } from '../../engines'
 import type { Outbound } from '../../kernel/outbound'
 import type { Tools } from '../../tools'
@@ -21,11 +21,13 @@ const SEES_IMAGES = new Set(['vision', 'data_extraction', 'domain_analysis'])
 export function createDecide({ classifier, engines, tools, outbound }: Deps) {
   return async function decide(run: Opened): Promise<Decided> {
     const { ask } = run
-    const choice = classifier.decide({
+    const chosen = classifier.decide({
       mode: workOf(ask.mode),
       prompt: ask.prompt,
       hasImages: ask.attachments.length > 0,
+      signal: run.deadline.signal,
     })
+    const choice = chosen instanceof Promise ? await chosen : chosen
     const work = choice.mode
     const resolvedMode = ask.mode.startsWith('stealth_') ? ask.mode : work
     const engineId = engines.canonical(
@@ -71,8 +73,7 @@ export function createDecide({ classifier, engines, tools, outbound }: Deps) {
 
 const unseen = (mode: string) => `"attachments" were ignored: mode "${mode}" does not look at images. Use "vision".`
 
-function routingOf(choice: ReturnType<Classifier['decide']>): Routing {
-  const { source, confidence, reasoning } = choice
+function routingOf({ source, confidence, reasoning }: Choice): Routing {
   return { source, confidence, reasoning, preference_id: null, fallback_used: false }
 }
 

@@ -1,0 +1,51 @@
+import { type EngineService, engineOfMode } from '../engines'
+import type { Clock } from '../kernel/clock'
+import type { Guidance } from './guidance'
+import { instructionsFor, type Opinion, readOpinion } from './instructions'
+
+/** After this the answer is `fast` (contract 22.2). */
+const TIMEOUT_MS = 3_000
+const MOST_TOKENS = 60
+
+/** Engines that may sort prompts, the one meant for it first. */
+const SORTING_MODES = ['auto', 'fast']
+
+export type AskEngine = {
+  /** Whether an engine other than the built-in one can be asked. */
+  available(): boolean
+  /**
+   * Its opinion, or null when it failed, took too long or answered anything else. The caller is not charged:
+   * they asked for an answer, and which mode gives it is our question (nothing in contract 3 prices it).
+   * @throws the signal's reason when the caller has left.
+   */
+  opinion(prompt: string, examples: Guidance['examples'], signal: AbortSignal): Promise<Opinion | null>
+}
+
+/** Stage 4: an engine is asked what the local model is unsure of (contract 22.2). */
+export function createAskEngine({ engines, clock }: { engines: EngineService; clock: Clock }): AskEngine {
+  const sorter = () => SORTING_MODES.map((mode) => engineOfMode(mode)?.id).find((id) => id && !engines.isFree(id))
+
+  return {
+    available: () => engines.hasModel() && sorter() !== undefined,
+
+    async opinion(prompt, examples, signal) {
+      const id = sorter()
+      if (!id) return null
+      const late = new AbortController()
+      const disarm = clock.after(TIMEOUT_MS, () => late.abort())
+      try {
+        const messages = instructionsFor(prompt, examples)
+        const limits = { temperature: 0, maxOutputTokens: MOST_TOKENS, json: true as const }
+        const both = AbortSignal.any([signal, late.signal])
+        const { text } = await engines.answer(id, { messages, mode: 'auto', ...limits, signal: both })
+        return readOpinion(text)
+      } catch {
+        // The engines room has logged why. A classifier that is down must not take answers down with it.
+        signal.throwIfAborted()
+        return null
+      } finally {
+        disarm()
+      }
+    },
+  }
+}

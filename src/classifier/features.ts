@@ -1,0 +1,92 @@
+/**
+ * A text as hashed features: words, pairs of words and pieces of words. The model file is made from these
+ * numbers, so a change here asks for `bun run train`.
+ */
+
+/** Slots of the hash table; a power of two. */
+export const SLOTS = 1 << 16
+
+/** What a request wants stands at its beginning, or after a long text at its end. */
+const HEAD_CHARS = 500
+const TAIL_CHARS = 120
+const MOST_WORDS = 90
+
+/** Combining accents of Latin, Greek and Cyrillic letters; other scripts keep their vowel signs. */
+const ACCENTS = /[\u0300-\u036f]/g
+const TOKEN = /\p{Script=Han}|\p{Script=Hiragana}+|[\p{Script=Katakana}ー]+|[\p{L}\p{M}]+|\p{N}+|[^\s\p{L}\p{N}\p{M}]/gu
+/** What is quoted is what the request is about, not what it asks for. */
+const QUOTED = /["“„«「『][^"”“»」』\n]{2,120}["”“»」』]/g
+const WORD = /^[\p{L}\p{M}]/u
+const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
+
+/** Slots and how much each counts; both have the same length, and the weights have length one together. */
+export type Features = { slots: Uint32Array; weights: Float64Array }
+
+export function featuresOf(text: string): Features {
+  const tokens = tokensOf(text)
+  const counts = new Map<number, number>()
+  const add = (feature: string, weight: number) => {
+    const slot = hash(feature)
+    counts.set(slot, (counts.get(slot) ?? 0) + weight)
+  }
+  let before = '^'
+  let beforeThat = '^'
+  for (const [place, token] of tokens.entries()) {
+    add(`w${token}`, 1)
+    add(`p${before} ${token}`, 0.8)
+    add(`s${beforeThat} ${token}`, 0.4)
+    if (place < 4) add(`b${token}`, 0.7)
+    if (WORD.test(token)) addPieces(token, add)
+    beforeThat = before
+    before = token
+  }
+  add(`e${before}`, 0.5)
+  add(`n${Math.min(6, Math.floor(tokens.length / 6))}`, 0.4)
+  addRuns(tokens, add)
+  return normalized(counts)
+}
+
+/** Beginnings, ends and middles of a word, so that its other forms are known too. */
+function addPieces(word: string, add: (feature: string, weight: number) => void): void {
+  if (word.length < 3) return
+  const framed = `<${word}>`
+  for (let size = 3; size <= 5; size++) {
+    for (let at = 0; at + size <= framed.length && at < 20; at++) add(`c${framed.slice(at, at + size)}`, 0.35)
+  }
+}
+
+/** Scripts without spaces between words: runs of neighbouring letters stand for words. */
+function addRuns(tokens: readonly string[], add: (feature: string, weight: number) => void): void {
+  const text = tokens.join('')
+  if (!SPACELESS.test(text)) return
+  for (let at = 0; at < text.length && at < 160; at++) {
+    for (let size = 2; size <= 4 && at + size <= text.length; size++) add(`r${text.slice(at, at + size)}`, 0.5)
+  }
+}
+
+function tokensOf(text: string): string[] {
+  const short = text.length > HEAD_CHARS + TAIL_CHARS ? `${text.slice(0, HEAD_CHARS)} ${text.slice(-TAIL_CHARS)}` : text
+  const unquoted = short.replace(QUOTED, ' “ ')
+  const plain = unquoted.normalize('NFKC').toLowerCase().normalize('NFD').replace(ACCENTS, '').normalize('NFC')
+  return (plain.match(TOKEN) ?? []).slice(0, MOST_WORDS).map((token) => (/^\p{N}/u.test(token) ? '0' : token))
+}
+
+function normalized(counts: Map<number, number>): Features {
+  const slots = Uint32Array.from(counts.keys())
+  // Square roots, so that a word said five times does not count five times.
+  const weights = Float64Array.from(counts.values(), Math.sqrt)
+  let squares = 0
+  for (const weight of weights) squares += weight * weight
+  const length = Math.sqrt(squares)
+  for (const [at, weight] of weights.entries()) weights[at] = weight / length
+  return { slots, weights }
+}
+
+/** FNV-1a over UTF-16 units, finished so that low bits depend on all. */
+function hash(text: string): number {
+  let sum = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193)
+  sum ^= sum >>> 15
+  sum = Math.imul(sum, 0x2c1b3c6d)
+  return (sum ^ (sum >>> 13)) & (SLOTS - 1)
+}
