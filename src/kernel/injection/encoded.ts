@@ -27,7 +27,7 @@ const CODINGS: readonly Coding[] = [
   },
   {
     how: 'percent encoding',
-    pattern: /(?:[\w+.~-]*%[0-9a-fA-F]{2}){2,}[\w+.~-]*/g,
+    pattern: /(?:[\w+.~-]{0,24}%[0-9a-fA-F]{2}){2,}[\w+.~-]{0,24}/g,
     decode: (piece) => fromBytes(percentBytes(piece)),
   },
   {

@@ -1,11 +1,11 @@
 /** Prompt injection: text that tries to command the engine that reads it, however it is written. */
 import { mixedWordAt } from './confusables'
 import { decodedPieces, tagText } from './encoded'
-import { FOREIGN_RULES } from './languages'
+import { FOREIGN_RULES, OTHER_SCRIPT_RULES } from './languages'
 import { isOnlyMentioned } from './mention'
 import { RULES, type Rule } from './rules'
 import { splitPhrases } from './split'
-import { latinized, readable, rotated, unleeted, type View } from './view'
+import { changedParts, latinized, readable, rotated, unleeted, type View } from './view'
 
 export type InjectionFinding = {
   /** `block` is an attempt; `doubt` is something a person should look at. */
@@ -23,7 +23,8 @@ export type InjectionFinding = {
 
 type Found = Omit<InjectionFinding, 'line' | 'excerpt'> & { end: number }
 
-const EVERY_RULE = [...RULES, ...FOREIGN_RULES]
+const LATIN_RULES = [...RULES, ...FOREIGN_RULES]
+const OTHER_SCRIPT = /[\u0370-\u1fff\u3040-\ud7ff]/
 const MOST_FINDINGS = 20
 const EXCERPT_CHARS = 100
 /** An encoding inside an encoding is followed this far. */
@@ -54,11 +55,17 @@ function scan(source: string, depth: number): Found[] {
 
 /** By the rules, on the text as it is read and as its look-alikes are meant. */
 function inWords(plain: View, length: number): Found[] {
-  const found = byRules(plain, EVERY_RULE, 'plain', length, true)
+  const found = byRules(plain, LATIN_RULES, 'plain', length, true)
+  if (OTHER_SCRIPT.test(plain.text)) found.push(...byRules(plain, OTHER_SCRIPT_RULES, 'plain', length, true))
   const latin = latinized(plain)
-  if (latin) found.push(...byRules(latin, RULES, 'look-alike letters', length, true))
   const letters = unleeted(latin ?? plain)
-  if (letters) found.push(...byRules(letters, RULES, 'digits for letters', length, true))
+  for (const [via, view] of [
+    ['look-alike letters', latin],
+    ['digits for letters', letters],
+  ] as const) {
+    if (!view) continue
+    for (const part of changedParts(view, plain)) found.push(...byRules(part, RULES, via, length, true))
+  }
   const turned = rotated(plain)
   if (turned) found.push(...byRules(turned, RULES, 'rot13', length, false))
   return found

@@ -11,14 +11,14 @@ const reveal = (pattern: RegExp): Rule => ({ id: 'reveal', about: 'asks for hidd
 export const FOREIGN_RULES: readonly Rule[] = [
   // German
   override(
-    /(?<!nie |niemals |nicht )\b(?:ignorier(?:e|en|t)?|missachte|vergiss|vergesst|verwirf|umgehe|ubergehe|uberschreibe|beachte|befolge|halte dich)\b(?: sie| nicht(?: mehr)?| an| bitte| ab sofort| jetzt)*(?: alle?[nrs]?| samtliche[nr]?| jegliche| die| deine[nr]?| ihre[nr]?| meine)* (?:vorherigen?|vorigen?|bisherigen?|fruheren?|obigen?|vorangegangenen?|ursprunglichen?|deine[nr]?|systemeigenen?|internen?) ?(?:\w+ )?(?:anweisung(?:en)?|instruktion(?:en)?|regeln?|vorgaben?|richtlinien?|befehle?|system ?-?(?:prompt|anweisungen)|sicherheits\w+)/g,
+    /(?<!(?:nie|niemals|nicht) )\b(?:ignorier(?:e|en|t)?|missachte|vergiss|vergesst|verwirf|umgehe|ubergehe|uberschreibe|beachte|befolge|halte dich)\b(?: sie| nicht(?: mehr)?| an| bitte| ab sofort| jetzt)*(?: alle?[nrs]?| samtliche[nr]?| jegliche| die| deine[nr]?| ihre[nr]?| meine)* (?:vorherigen?|vorigen?|bisherigen?|fruheren?|obigen?|vorangegangenen?|ursprunglichen?|deine[nr]?|systemeigenen?|internen?) ?(?:\w+ )?(?:anweisung(?:en)?|instruktion(?:en)?|regeln?|vorgaben?|richtlinien?|befehle?|system ?-?(?:prompt|anweisungen)|sicherheits\w+)/g,
   ),
   reveal(
     /\b(?:zeig\w*|verrat\w*|nenne?|gib|offenbare|drucke|wiederhole|enthulle)\b[^.!?]{0,30}(?:system ?-?prompt|systemanweisung\w*|(?:versteckt|geheim|intern|ursprunglich)e[nr]? (?:anweisung|instruktion|vorgabe)\w*)/g,
   ),
   // French
   override(
-    /\b(?:ignor(?:e|ez|er)|oubli(?:e|ez|er)|neglige[zr]?|contourne[zr]?|outrepasse[zr]?|ne (?:tiens|tenez) (?:plus |pas )?(?:aucun )?compte|ne (?:suis|suivez|respecte[z]?) (?:plus|pas))\b[^.!?]{0,40}(?:instructions?|consignes?|directives?|regles?|ordres?)\b[^.!?]{0,20}(?:precedent|ci-dessus|anterieur|initial|systeme|d'origine|recue|donnee|de securite)/g,
+    /(?<!(?:jamais|pas|plus) )\b(?:ignor(?:e|ez|er)|oubli(?:e|ez|er)|neglige[zr]?|contourne[zr]?|outrepasse[zr]?|ne (?:tiens|tenez) (?:plus |pas )?(?:aucun )?compte|ne (?:suis|suivez|respecte[z]?) (?:plus|pas))\b[^.!?]{0,40}(?:instructions?|consignes?|directives?|regles?|ordres?)\b[^.!?]{0,20}(?:precedent|ci-dessus|anterieur|initial|systeme|d'origine|recue|donnee|de securite)/g,
   ),
   override(
     /\b(?:ignor(?:e|ez)|oubli(?:e|ez)|contourne[zr]?)\b[^.!?]{0,20}(?:precedentes?|anterieures?|tes|vos) (?:instructions|consignes|directives|regles)/g,
@@ -28,7 +28,7 @@ export const FOREIGN_RULES: readonly Rule[] = [
   ),
   // Spanish
   override(
-    /(?<!nunca )\b(?:ignor(?:a|e|en|ar)|olvid(?:a|e|en|ate|ese)|descart(?:a|e)|omit(?:e|a)|desobedec(?:e|a)|haz caso omiso|no (?:sigas|siga|obedezcas|cumplas))\b[^.!?]{0,40}(?:instrucciones|indicaciones|directrices|reglas|ordenes|normas)\b[^.!?]{0,25}(?:anterior|previa|de arriba|iniciales?|del sistema|originales|recibid|dadas|de seguridad|precedentes)/g,
+    /(?<!(?:nunca|no|jamas) )\b(?:ignor(?:a|e|en|ar)|olvid(?:a|e|en|ate|ese)|descart(?:a|e)|omit(?:e|a)|desobedec(?:e|a)|haz caso omiso|no (?:sigas|siga|obedezcas|cumplas))\b[^.!?]{0,40}(?:instrucciones|indicaciones|directrices|reglas|ordenes|normas)\b[^.!?]{0,25}(?:anterior|previa|de arriba|iniciales?|del sistema|originales|recibid|dadas|de seguridad|precedentes)/g,
   ),
   override(
     /\b(?:ignora|ignore|olvida|olvide)\b[^.!?]{0,20}(?:anteriores|previas|tus|sus) (?:instrucciones|reglas|directrices|ordenes)/g,
@@ -38,21 +38,21 @@ export const FOREIGN_RULES: readonly Rule[] = [
   ),
   // Portuguese
   override(
-    /\b(?:ignor(?:e|a|ar|em)|esquec(?:a|e|er)|desconsider(?:e|a)|descart(?:e|a)|nao (?:siga|obedeca))\b[^.!?]{0,40}(?:instrucoes|orientacoes|diretrizes|regras|ordens)\b[^.!?]{0,25}(?:anterior|previa|acima|iniciais|do sistema|originais|recebid|dadas|de seguranca)/g,
+    /(?<!(?:nunca|nao) )\b(?:ignor(?:e|a|ar|em)|esquec(?:a|e|er)|desconsider(?:e|a)|descart(?:e|a)|nao (?:siga|obedeca))\b[^.!?]{0,40}(?:instrucoes|orientacoes|diretrizes|regras|ordens)\b[^.!?]{0,25}(?:anterior|previa|acima|iniciais|do sistema|originais|recebid|dadas|de seguranca)/g,
   ),
   reveal(
     /\b(?:revele|mostre|exiba|imprima|repita|diga|divulgue)\b[^.!?]{0,30}(?:prompt (?:do|de) sistema|mensagem do sistema|instrucoes (?:ocultas|secretas|internas|iniciais|do sistema))/g,
   ),
   // Italian
   override(
-    /\b(?:ignora(?:re|te)?|dimentica(?:re|te)?|trascura|scarta|non (?:seguire|rispettare))\b[^.!?]{0,40}(?:istruzioni|indicazioni|direttive|regole|ordini)\b[^.!?]{0,25}(?:precedent|sopra|iniziali|di sistema|del sistema|originali|ricevut|di sicurezza)/g,
+    /(?<!(?:mai|non) )\b(?:ignora(?:re|te)?|dimentica(?:re|te)?|trascura|scarta|non (?:seguire|rispettare))\b[^.!?]{0,40}(?:istruzioni|indicazioni|direttive|regole|ordini)\b[^.!?]{0,25}(?:precedent|sopra|iniziali|di sistema|del sistema|originali|ricevut|di sicurezza)/g,
   ),
   reveal(
     /\b(?:rivela|mostra|mostrami|stampa|ripeti|dimmi|divulga)\b[^.!?]{0,30}(?:prompt di sistema|messaggio di sistema|istruzioni (?:nascoste|segrete|interne|iniziali|di sistema))/g,
   ),
   // Dutch
   override(
-    /(?<!nooit )\b(?:negeer|vergeet|omzeil|verwerp|volg)\b(?: niet)?(?: langer)?(?: alle| de| je| uw| al| jouw)* (?:vorige|voorgaande|eerdere|bovenstaande|oorspronkelijke|systeem) ?(?:instructies|regels|opdrachten|richtlijnen|aanwijzingen)/g,
+    /(?<!(?:nooit|niet) )\b(?:negeer|vergeet|omzeil|verwerp|volg)\b(?: niet)?(?: langer)?(?: alle| de| je| uw| al| jouw)* (?:vorige|voorgaande|eerdere|bovenstaande|oorspronkelijke|systeem) ?(?:instructies|regels|opdrachten|richtlijnen|aanwijzingen)/g,
   ),
   reveal(
     /\b(?:toon|laat|geef|onthul|herhaal)\b[^.!?]{0,30}(?:systeemprompt|systeemopdracht|verborgen instructies|geheime instructies)/g,
@@ -72,6 +72,10 @@ export const FOREIGN_RULES: readonly Rule[] = [
     /\b(?:abaikan|lupakan)\b[^.!?]{0,25}(?:instruksi|perintah|aturan|petunjuk)\b[^.!?]{0,20}(?:sebelumnya|di atas|sistem|awal)/g,
   ),
   override(/(?:bo qua|quen)[^.!?]{0,25}(?:huong dan|chi dan|quy tac|lenh)[^.!?]{0,20}(?:truoc|o tren|he thong)/g),
+]
+
+/** The same in other scripts; a text in Latin letters alone need not be asked. */
+export const OTHER_SCRIPT_RULES: readonly Rule[] = [
   // Russian and Ukrainian
   override(
     /(?<!не )(?<!никогда не )(?:игнорируи(?:те)?|проигнорируи(?:те)?|забудь(?:те)?|отмени(?:те)?|пренебрегаи(?:те)?|не (?:следуи|соблюдаи)(?:те)?|ігноруи(?:те)?)[^.!?]{0,40}(?:предыдущи|прежни|вышеуказанн|выше|системн|своих|исходн|изначальн|попередні|прошл)[^.!?]{0,25}(?:инструкци|правил|указани|команд|директив|ограничени|інструкці)/g,

@@ -3,7 +3,7 @@ const BEFORE = 160
 const AFTER = 120
 
 const CUE =
-  /\b(?:such as|like|e\.?g|for example|example|examples|phrases?|phrasing|says?|said|saying|reads?|detect(?:s|ing|or)?|flag(?:s|ged)?|spot|recogni[sz]e|report|attack(?:s|er|ers)?|attempts?|inject(?:ion|ions|ed)?|jailbreaks?|malicious|suspicious|strings?|contains?|containing|asks?|asked|asking|tells?|told|telling|titled|called|search(?:es)? for|matches|patterns?|known|classic|famous|payloads?|refuse|decline|resist|wording|quotes?|sentences?|lines? like|demo(?:s)?|meaning|variants?|beispiel|etwa|exemple|ejemplo|sätze)\b/
+  /\b(?:such as|like|e\.?g|for example|example|examples|phrases?|phrasing|says?|said|saying|reads?|detect(?:s|ing|or)?|flag(?:s|ged)?|spot|recogni[sz]e|report|attack(?:s|er|ers)?|attempts?|inject(?:ion|ions|ed)?|jailbreaks?|malicious|suspicious|strings?|contains?|containing|asks?|asked|asking|tells?|told|telling|titled|called|search(?:es)? for|matches|patterns?|known|classic|famous|payloads?|refuse|decline|resist|wording|quotes?|sentences?|lines? like|demo(?:s)?|meaning|variants?|inputs?|expected|test cases?|refusal|samples?|beispiel|etwa|exemple|ejemplo|sätze)\b/
 
 const NEGATION =
   /\b(?:never|do not|don't|must not|mustn't|should not|shouldn't|cannot|can't|can not|could not|won't|will not|would not|refuses? to|refusing to|declines? to|avoid|without|not to|nobody may|no one may|may not|shall not|nor|rather than|instead of|isn't|is not|does not|doesn't|did not|didn't|forbidden to|prohibited from|prevents? (?:\w+ ){0,3}from|unable to|not allowed to|neither|protects? against|guards? against|against|resists?|stops? (?:\w+ ){0,3}from|keeps? (?:\w+ ){0,3}from|blocks?)(?: (?!hesitate|fail|forget|worry|afraid|hold|stop|refuse|be)[\w'-]+){0,4} $/

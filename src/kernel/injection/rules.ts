@@ -1,3 +1,18 @@
+import {
+  DROP,
+  GAP,
+  LINKS,
+  NEAR,
+  OF_DATA,
+  PRIOR,
+  PRIVATE,
+  RULES_WORD,
+  SECRET_TEXT,
+  SEND,
+  SHOW,
+  TO_SINK,
+} from './vocabulary'
+
 /** One thing that a stranger's text should not try with an engine. Patterns look at readable text and have bounded gaps. */
 export type Rule = {
   id: string
@@ -8,49 +23,6 @@ export type Rule = {
   negated?: true
 }
 
-const GAP = '[^.!?]{0,40}?'
-const NEAR = '[^.!?]{0,20}?'
-const LINKS = "(?:[\\w'-]+[ ,]+){0,3}?"
-
-const DROP =
-  'ignore|ignor|disregard|forget|bypass|override|overrule|circumvent|neglect|disobey|violate|nullify|unlearn|discard|' +
-  'dismiss|abandon|cancel|void|rescind|erase|wipe out|set aside|throw (?:out|away)|cast aside|put aside|' +
-  'pay no (?:attention|heed) to|take no notice of|stop (?:following|obeying|applying)|' +
-  "(?:do not|don't|never|no longer) (?:follow|obey|comply with|adhere to|apply|listen to)"
-const PRIOR =
-  'previous|prior|above|earlier|preceding|foregoing|initial|original|system|developer|safety|built-in|existing|former|' +
-  'platform|hidden|default|ethical|core|provider|operator|your|thy|past|outside'
-const RULES_WORD =
-  'instructions?|instructed|directions?|rules?|guidelines?|prompts?|directives?|commands?|orders?|constraints?|' +
-  'restrictions?|guardrails?|safeguards?|programming|training|messages?|policies|policy|limits|limitations|' +
-  'system text|briefing|polic(?:y|ies)'
-
-/** Whose instructions these are: of a document, where ignoring them is what one should do. */
-const OF_DATA =
-  '(?! (?:(?:that|which) (?:appear|are (?:found|hidden|embedded|contained|written)|come|it contains|may)|found|inside|in (?:the|a|an|any|this|that|these|tool|web|user)|' +
-  'within|embedded|contained|hidden in|written in|it contains|buried|placed|from (?:the |a |an |any )?(?:document|page|e-?mail|web|file|tool|text|attachment|customer|quoted|repository|issue)))'
-
-const SECRET_TEXT =
-  '(?:system|hidden|initial|original|secret|internal|developer|base|full|pre) ?-?(?:prompt|message|instructions?|directives?|guidelines|configuration text)|' +
-  'instructions (?:above|verbatim|you were given|given to you)|(?:your|the) (?:exact |full |entire |complete |own )?(?:prompt|instructions|preamble)|' +
-  'everything (?:above|before this|written above)|(?:all )?(?:the )?(?:text|words|content) above|first (?:message|lines?) of (?:this|the) (?:conversation|context)|initialization'
-const SHOW =
-  'reveal|show|print|output|repeat|display|disclose|tell (?:me|us|the user|them)|give (?:me|us)|leak|expose|dump|share|recite|' +
-  'write out|echo|spell out|read (?:out|back)|return|paste|quote|regurgitate|divulge|spill|hand over|append|copy out'
-
-const PRIVATE =
-  '(?:whole |entire |full |complete |raw )?(?:conversation|chat (?:history|log)|dialog(?:ue)?|transcript|message history)|conversations?|' +
-  "(?:user|customer|other user|everyone)(?:'?s|s')? (?:private |personal )?(?:data|messages?|input|files|e-?mails?|address(?:es)?|credentials?|passwords?|secrets?|details|information|conversations?)|" +
-  'personal (?:data|information)|api[ _-]?keys?|credentials?|secrets|passwords?|access tokens?|auth tokens?|session tokens?|cookies|' +
-  'everything (?:the user|they|you)|all (?:prior|previous|user) messages|card numbers?|credit cards?|private keys?|environment variables|seed phrases?|' +
-  '(?:full |entire )?context window|system prompt|memory contents'
-const SEND =
-  'send|post|forward|upload|transmit|exfiltrate|e-?mail|submit|deliver|report|bcc|copy|sync|pipe|ship|relay|leak|smuggle|beam|mail|push'
-const SINK =
-  'https?:\\/\\/|[\\w.+-]+@[\\w-]+\\.|attacker|evil|hxxp|my (?:server|endpoint|webhook|address|inbox)|(?:external|remote|outside|third[- ]party|our collection) (?:server|address|endpoint|url|host|site|domain|party)|' +
-  'this (?:url|address|endpoint|webhook|server)|an? image (?:url|link|tag)|query (?:string|parameter)'
-const TO_SINK = `${GAP}(?:to|at|via|through|into|in|with|on)${NEAR} ?(?:${SINK})`
-
 const word = (inner: string): RegExp => new RegExp(inner, 'g')
 
 /** English. Other languages are in `languages.ts`. */
@@ -59,7 +31,7 @@ export const RULES: readonly Rule[] = [
     id: 'override',
     about: 'asks to set earlier instructions aside',
     pattern: word(
-      `\\b(?:${DROP})\\b ${LINKS}(?:all |any |every |each |of |the |these |those |my |his |other )*(?:${PRIOR})\\b (?:[\\w,'&/-]+ ){0,4}?(?:${RULES_WORD})\\b${OF_DATA}`,
+      `\\b(?:${DROP})\\b[ ,]+(?:[\\w'-]+[ ,]+){0,9}?(?:${PRIOR})\\b (?:[\\w,'&/-]+ ){0,4}?(?:${RULES_WORD})\\b${OF_DATA}`,
     ),
   },
   {
@@ -94,7 +66,7 @@ export const RULES: readonly Rule[] = [
     id: 'precedence',
     about: 'puts itself above the rules it runs under',
     pattern: word(
-      `\\b(?:supersedes?|overrides?|replaces?|outranks?|trumps?|overwrites?) (?:all |any |every |each |the |of |your |my |other )*(?:previous|prior|other|earlier|existing|system|safety|original|preceding|your|platform|developer)\\b ?(?:[\\w-]+ )?(?:instructions?|rules|prompts?|guidelines?|directives?|messages?|policies|policy)`,
+      `\\b(?:supersedes?|overrides?|outranks?|trumps?|overwrites?) (?:all |any |every |each |the |of |your |my |other )*(?:previous|prior|other|earlier|existing|system|safety|original|preceding|your|platform|developer)\\b ?(?:[\\w-]+ )?(?:instructions?|rules|prompts?|guidelines?|directives?|messages?|policies|policy)`,
     ),
   },
   {
@@ -115,7 +87,7 @@ export const RULES: readonly Rule[] = [
     id: 'unrestricted',
     about: 'declares the engine free of its rules',
     pattern: word(
-      `\\b(?:you are|you're|act|behave|pretend|imagine|simulate|roleplay|role-play|respond|answer|become|turn into|play|assume)\\b${GAP}\\b(?:dan\\b(?! (?:brown|smith))|do anything now|unrestricted|unfiltered|uncensored|jailbroken|jailbreak|amoral|evil (?:ai|twin|assistant|bot)|stan mode|no (?:restrictions|filters?|rules|guidelines|limits|limitations|ethics|morals)|without (?:any )?(?:restrictions|filters?|rules|guidelines|limitations|ethic\\w*|moral\\w*|censorship|safety))`,
+      `\\b(?:you are|you're|act|behave|pretend|imagine|simulate|roleplay|role-play|respond|answer|become|turn into|play|assume)\\b${GAP}\\b(?:dan\\b(?! (?:brown|smith))|do anything now|unrestricted|unfiltered|uncensored|jailbroken|jailbreak|amoral|evil (?:ai|twin|assistant|bot)|stan mode|no (?:restrictions|filters?|rules|guidelines|limits|limitations|ethics|morals)|without (?:any )?(?:restrictions|filters?|rules|guidelines|limitations|ethic\\w*|moral\\w*|censorship|safety))\\b(?! (?:on|about|for|to|in|as to|regarding)\\b)`,
     ),
   },
   { id: 'unrestricted', about: 'declares the engine free of its rules', pattern: /\bdo anything now\b/g },
@@ -192,7 +164,7 @@ export const RULES: readonly Rule[] = [
     about: 'asks to hide what it does from the user',
     negated: true,
     pattern: word(
-      `\\b(?:do not|don't|never|must not|without|avoid|refrain from) (?:ever )?(?:tell|telling|mention|mentioning|inform|informing|notify|notifying|reveal|revealing|disclose|disclosing|alert|alerting|let|letting|acknowledge|admit|show|discuss)\\b${GAP}\\b(?:this (?:instruction|step|rule|tool call|transfer|upload|request|behaviou?r|message|to (?:the user|anyone|them))|these (?:instructions|steps|rules|notes)|that you (?:did|have|sent|changed|read|called|used|copied|forwarded|were (?:told|asked|given))|what you (?:did|are doing|sent|have done)|you (?:sent|did|are doing|have sent|were told|received)|the (?:transfer|upload|forwarding|exfiltration|copy|bcc|hidden|tool call)|about (?:this|it|these)(?: to)?|it to the user|any of this)`,
+      `\\b(?:do not|don't|never|must not|without|avoid|refrain from) (?:ever )?(?:tell|telling|mention|mentioning|inform|informing|notify|notifying|reveal|revealing|disclose|disclosing|alert|alerting|let|letting|acknowledge|admit|show|discuss)\\b${GAP}\\b(?:this (?:instruction|step|rule|tool call|transfer|upload|request|behaviou?r|message|to (?:the user|anyone|them))|these (?:instructions|steps|rules|notes)|that you (?:also |secretly |then )?(?:did|have|sent|changed|read|called|used|copied|forwarded|upload|send|forward|copy|collect|record|share|were (?:told|asked|given))|what you (?:did|are doing|sent|have done)|you (?:sent|did|are doing|have sent|were told|received)|the (?:transfer|upload|forwarding|exfiltration|copy|bcc|hidden|tool call)|about (?:this|it|these)(?: to)?|it to the user|any of this)`,
     ),
   },
   {
@@ -247,5 +219,19 @@ export const RULES: readonly Rule[] = [
     about: 'speaks to whoever reviews it',
     pattern:
       /\b(?:approve|pass|accept|mark|rate|classify|treat) this (?:skill|submission|manifest|text|document|content|file)\b[^.!?]{0,30}(?:as (?:safe|approved|benign|passed|trusted|auto)|automatically|without (?:review|checking|scanning)|immediately)|\bdo not (?:flag|report|scan|review|reject) this (?:skill|submission|manifest|text|document|content)\b/g,
+  },
+  {
+    id: 'override',
+    about: 'asks to set earlier instructions aside',
+    pattern: word(
+      `\\b(?:${DROP}) (?:all |everything |anything |what(?:ever)? )?(?:that )?(?:the |your )?(?:system|developer|operator|platform|provider)(?: prompt| message)? (?:has |had )?(?:told|said|says|wrote|tells|tell|asked|instructed|says)\\b`,
+    ),
+  },
+  {
+    id: 'exfiltrate',
+    about: 'asks to hand the conversation to a tool',
+    pattern: word(
+      `\\b(?:pass|include|attach|supply|hand over|insert)\\b ${NEAR}(?:entire|full|whole|complete|all of the|raw)\\b ?(?:user )?(?:conversation|chat|context|transcript|message history|dialogue|history)\\b[^.!?]{0,20}\\b(?:as|in|into|to|with|through)\\b`,
+    ),
   },
 ]

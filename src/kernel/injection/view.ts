@@ -41,73 +41,118 @@ function plainOf(char: string): string {
   return plain
 }
 
-const SIMPLE = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/
+const PLAIN = /^[\x20-\x7e\n]*$/
+const RUN = /[ \n]{2}/
 
 /** Reads a text once: unseen characters gone, runs of white space one blank, letters plain and small. Linear. */
 export function readable(source: string): View {
-  if (SIMPLE.test(source)) return { text: source.toLowerCase(), at: Int32Array.from(source, (_, place) => place) }
-  const writer = createWriter(source.length)
+  // Most texts need nothing but small letters.
+  if (PLAIN.test(source) && !RUN.test(source)) {
+    return { text: source.toLowerCase().replaceAll('\n', ' '), at: countedUp(source.length) }
+  }
+  let units = new Uint16Array(source.length + MOST_EXPANDED)
+  let at = new Int32Array(source.length + MOST_EXPANDED)
+  let length = 0
   let blank = true
   for (let place = 0; place < source.length; ) {
     const code = source.codePointAt(place)!
-    if (!isUnseen(code)) {
-      const isBlank = code === 32 || (code >= 9 && code <= 13) || code === 0xa0 || code === 0x2028 || code === 0x2029
-      if (isBlank) {
-        if (!blank) writer.put(32, place)
-      } else if (code < 0x80) writer.put(code >= 65 && code <= 90 ? code + 32 : code, place)
-      else for (const unit of plainOf(String.fromCodePoint(code)).split('')) writer.put(unit.charCodeAt(0), place)
-      blank = isBlank
+    if (length + MOST_EXPANDED > units.length) [units, at] = [enlarged(units), enlarged(at)]
+    if (isBlank(code)) {
+      if (!blank) {
+        units[length] = 32
+        at[length++] = place
+      }
+      blank = true
+    } else if (code < 0x80) {
+      units[length] = code >= 65 && code <= 90 ? code + 32 : code
+      at[length++] = place
+      blank = false
+    } else if (!isUnseen(code)) {
+      const plain = plainOf(String.fromCodePoint(code))
+      for (let unit = 0; unit < plain.length; unit++) {
+        units[length] = plain.charCodeAt(unit)
+        at[length++] = place
+      }
+      blank = false
     }
     place += code > 0xffff ? 2 : 1
   }
-  return writer.end()
+  return { text: utf16.decode(units.subarray(0, length)), at: at.slice(0, length) }
 }
 
-/** Room for units and their places; compatibility forms can be longer than what they stand for. */
-function createWriter(expected: number) {
-  let units = new Uint16Array(expected + 64)
-  let at = new Int32Array(expected + 64)
-  let length = 0
-  return {
-    put(unit: number, place: number): void {
-      if (length === units.length) {
-        const [more, places] = [new Uint16Array(length * 2), new Int32Array(length * 2)]
-        more.set(units)
-        places.set(at)
-        units = more
-        at = places
-      }
-      units[length] = unit
-      at[length++] = place
-    },
-    end: (): View => ({ text: utf16.decode(units.subarray(0, length)), at: at.slice(0, length) }),
-  }
+/** One character can stand for eighteen (U+FDFA). */
+const MOST_EXPANDED = 64
+
+const isBlank = (code: number): boolean =>
+  code === 32 || (code >= 9 && code <= 13) || code === 0xa0 || code === 0x2028 || code === 0x2029
+
+function enlarged<Cells extends Uint16Array | Int32Array>(cells: Cells): Cells {
+  const more = new (cells.constructor as new (length: number) => Cells)(cells.length * 2 + MOST_EXPANDED)
+  more.set(cells)
+  return more
+}
+
+function countedUp(length: number): Int32Array {
+  const at = new Int32Array(length)
+  for (let place = 0; place < length; place++) at[place] = place
+  return at
 }
 
 const utf16 = new TextDecoder('utf-16le')
 
-/** The same text with letters of other scripts read as the Latin ones they look like; null when there are none. */
+/** Longer runs are no words. */
+const MOST_LETTERS = 40
+const LATIN = /[a-z]/
+const OTHER = /[\u00a0-\uffff]/
+const OTHERS = /[\u00a0-\uffff]/g
+
+/** The same text with letters of other scripts, in words that mix them, read as the Latin ones they look like. */
 export function latinized({ text, at }: View): View | null {
-  let changed = false
-  let out = ''
-  for (const unit of text) {
-    const latin = unit.length === 1 ? toLatin(unit) : undefined
-    changed ||= latin !== undefined
-    out += latin ?? unit
+  if (!OTHER.test(text)) return null
+  const out = text.replace(/\p{L}+/gu, (word) => {
+    const isMixed = word.length <= MOST_LETTERS && LATIN.test(word) && OTHER.test(word)
+    return isMixed ? word.replace(OTHERS, (letter) => toLatin(letter) ?? letter) : word
+  })
+  return out === text || out.length !== text.length ? null : { text: out, at }
+}
+
+/** How far around a changed letter a rule may reach. */
+const AROUND = 240
+
+/** The stretches of a view in which it differs from what it was made of; the rest has been read already. */
+export function changedParts(view: View, before: View): View[] {
+  const parts: View[] = []
+  let start = -1
+  let end = -1
+  const close = () => {
+    if (start >= 0) parts.push({ text: view.text.slice(start, end), at: view.at.subarray(start, end) })
   }
-  return changed && out.length === text.length ? { text: out, at } : null
+  for (let place = 0; place < view.text.length; place++) {
+    if (view.text.charCodeAt(place) === before.text.charCodeAt(place)) continue
+    if (start < 0 || place - AROUND > end) {
+      close()
+      start = Math.max(0, place - AROUND)
+    }
+    end = Math.min(view.text.length, place + AROUND)
+  }
+  close()
+  return parts
 }
 
 const LEET: Readonly<Record<string, string>> = {
   ...{ '0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't', '8': 'b', '9': 'g' },
   ...{ '@': 'a', $: 's', '!': 'i', '|': 'i', '+': 't', '€': 'e', '£': 'l' },
 }
-const LEET_WORD = /[a-z0-9@$!|+€£]*(?:[a-z][013457 89@$|+€£]|[013457 89@$!|+€£][a-z])[a-z0-9@$!|+€£]*/g
+const SIGN = /[0-9@$!|+€£]/
+const SIGNS = /[0-9@$!|+€£]/g
 
 /** The same with digits and signs inside words read as letters: `1gn0r3` is `ignore`; null when nothing is. */
 export function unleeted({ text, at }: View): View | null {
   if (!/[0134579@$!|]/.test(text)) return null
-  const out = text.replace(LEET_WORD, (word) => word.replace(/[0-9@$!|+€£]/g, (sign) => LEET[sign] ?? sign))
+  const out = text.replace(/[a-z0-9@$!|+€£]+/g, (word) => {
+    const isMixed = word.length <= MOST_LETTERS && LATIN.test(word) && SIGN.test(word)
+    return isMixed ? word.replace(SIGNS, (sign) => LEET[sign] ?? sign) : word
+  })
   return out === text ? null : { text: out, at }
 }
 
@@ -123,10 +168,14 @@ export const rotated = ({ text, at }: View): View | null =>
 
 /** Letters only, as they stand one after the other. */
 export function squeezed({ text, at }: View): View {
-  const writer = createWriter(text.length)
+  const units = new Uint16Array(text.length)
+  const places = new Int32Array(text.length)
+  let length = 0
   for (let place = 0; place < text.length; place++) {
     const code = text.charCodeAt(place)
-    if (code >= 97 && code <= 122) writer.put(code, at[place]!)
+    if (code < 97 || code > 122) continue
+    units[length] = code
+    places[length++] = at[place]!
   }
-  return writer.end()
+  return { text: utf16.decode(units.subarray(0, length)), at: places.slice(0, length) }
 }
