@@ -86,7 +86,8 @@ export async function daySumsOf(db: Reader, calls: Calls): Promise<CallSums[]> {
   return rows.map(({ day, ...row }) => ({ ...row, at: day * DAY_MS, mode: null, resolved_mode: null, model: null }))
 }
 
-const dayOf = (t: typeof usageRecords.sqlite) => sql`${t.at} / ${sql.raw(String(DAY_MS))}`
+/** `DAY_MS` as a literal: with a parameter Postgres would not know what is selected for what is grouped by. */
+const dayOf = (t: typeof usageRecords.sqlite) => sql`${t.at} / 86400000`
 
 /** One text for a group costs less than a row for each call. */
 const listed = (db: Reader, column: unknown) =>
