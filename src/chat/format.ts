@@ -1,5 +1,5 @@
 import type { Ask } from '../completions'
-import { validatorOf } from '../tools'
+import { newAllowance, sizeIfRunOrWritten, validatorOf, withoutForeignPatterns } from '../tools'
 import { assertSchema } from './assert-schema'
 import type { ChatOrder } from './schema'
 
@@ -9,14 +9,16 @@ const SCHEMA_PATH = 'response_format.json_schema.schema'
 
 /**
  * The form the content must have (contract 4). Throws 400 `validation_error` on a schema that cannot be
- * checked here: too large, with references to elsewhere, or not JSON Schema.
+ * checked here: too large, with references to elsewhere, or not JSON Schema. Patterns that RE2 does not run
+ * (libraries write look-ahead for an e-mail address) are for the engine to keep.
  */
 export function formatOf({ response_format: format }: ChatOrder): Form {
   if (!format || format.type === 'text') return { json: false, checkJson: null }
   if (!('json_schema' in format)) return { json: true, checkJson: (content) => problemOf(content, isObject) }
   const { schema } = format.json_schema
-  assertSchema(schema, SCHEMA_PATH)
-  return { json: schema, checkJson: (content) => problemOf(content, validatorOf(schema)) }
+  assertSchema(schema, SCHEMA_PATH, newAllowance(), sizeIfRunOrWritten)
+  const checked = withoutForeignPatterns(schema)
+  return { json: schema, checkJson: (content) => problemOf(content, validatorOf(checked)) }
 }
 
 const isObject = (value: unknown): string | null =>

@@ -4,4 +4,11 @@ export { MAX_INLINE_TOOLS } from './rules'
 export { createTools, type Tools, type Wanted } from './service'
 export { createSystemTools } from './system'
 export { type AskedCall, type Tool, type ToolContext, ToolFailure, type ToolOutcome, type Toolset } from './tool'
-export { newAllowance, problemsOf, sizeIfWritten, validatorOf } from './validation'
+export {
+  newAllowance,
+  problemsOf,
+  sizeIfRunOrWritten,
+  sizeIfWritten,
+  validatorOf,
+  withoutForeignPatterns,
+} from './validation'

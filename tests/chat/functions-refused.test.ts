@@ -128,6 +128,20 @@ describe('POST /chat/completions takes', () => {
     expect(status).toBe(200)
   })
 
+  test('a format with a pattern only others can run, and checks the rest of it', async () => {
+    const email = { type: 'string', pattern: '^(?!\\.)[\\w+.-]+@[\\w.-]+$' }
+    const code = { type: 'string', pattern: '^[A-Z]{3}$' }
+    const schema = { type: 'object', required: ['email', 'code'], properties: { email, code } }
+    const response_format = { type: 'json_schema', json_schema: { name: 'person', schema } }
+    const answer = async (said: object) => {
+      const messages = [{ role: 'user', content: freshPrompt(`[[say:${JSON.stringify(said)}]]`) }]
+      return (await ada.send('POST', 'chat/completions', { messages, response_format })).body.choices[0].message
+    }
+    expect((await answer({ email: 'ada@example.com', code: 'ABC' })).content).toContain('ada@example.com')
+    expect((await answer({ email: 'ada@example.com', code: 'abc' })).refusal).toContain('code')
+    expect(upstream.calls.at(-1)!.body.response_format).toMatchObject({ json_schema: { schema } })
+  })
+
   test('results of tools in a request without tools, and ignores them', async () => {
     upstream.reset()
     const messages = [
