@@ -13,6 +13,9 @@ export const GRAPH_LIMITS = { nodes: 100, edges: 200, savedNodes: 10_000, savedE
 
 const NodeRef = t.String({ minLength: 1, maxLength: 128 })
 
+/** Editors keep members of their own with what they draw; they come back as they were. */
+const OPEN = { additionalProperties: true }
+
 export const CanvasNode = t.Object(
   {
     id: NodeRef,
@@ -20,16 +23,19 @@ export const CanvasNode = t.Object(
       maxLength: 64,
       description: 'input, prompt, model, tool, knowledge, vision, condition or output',
     }),
-    position: t.Optional(t.Object({ x: t.Number(), y: t.Number() })),
+    position: t.Optional(t.Object({ x: t.Number(), y: t.Number() }, OPEN)),
     data: t.Optional(
-      t.Object({
-        type: t.Optional(t.String({ maxLength: 64 })),
-        label: t.Optional(t.String({ maxLength: 200 })),
-        config: t.Optional(JsonObject),
-      }),
+      t.Object(
+        {
+          type: t.Optional(t.String({ maxLength: 64 })),
+          label: t.Optional(t.String({ maxLength: 200 })),
+          config: t.Optional(JsonObject),
+        },
+        OPEN,
+      ),
     ),
   },
-  { $id: 'CanvasNode' },
+  { $id: 'CanvasNode', ...OPEN },
 )
 export type CanvasNode = Static<typeof CanvasNode>
 
@@ -42,7 +48,7 @@ export const CanvasEdge = t.Object(
       nullable(t.String({ maxLength: 64, description: '"true" or "false" where the source is a condition' })),
     ),
   },
-  { $id: 'CanvasEdge' },
+  { $id: 'CanvasEdge', ...OPEN },
 )
 export type CanvasEdge = Static<typeof CanvasEdge>
 

@@ -1,3 +1,5 @@
+import { quoted } from '../../kernel/errors'
+import { isLicense } from '../../kernel/license'
 import { checker } from '../../kernel/schema'
 import { validationError } from '../../kernel/validation'
 import { newAllowance, problemsOf } from '../../tools'
@@ -24,7 +26,12 @@ export function readManifest(written: Readonly<Record<string, unknown>>): Read {
   const known = knownMembers(written)
   if (!shape.is(known)) return { manifest: null, findings: problemsOfShape(known) }
   const manifest = withDefaults(known)
-  const findings = [...problemsOfTools(manifest), ...problemsOfConfig(manifest), ...problemsOfKnowledge(manifest)]
+  const findings = [
+    ...problemsOfTools(manifest),
+    ...problemsOfConfig(manifest),
+    ...problemsOfKnowledge(manifest),
+    ...problemsOfLicense(manifest),
+  ]
   return { manifest: findings.some(({ severity }) => severity === 'fail') ? null : manifest, findings }
 }
 
@@ -49,6 +56,11 @@ function problemsOfTools({ tools }: SkillManifest): Finding[] {
     ].map(({ path, message }) => fail(path, `"${path}" ${message}.`)),
   )
 }
+
+const problemsOfLicense = ({ license }: SkillManifest): Finding[] =>
+  isLicense(license)
+    ? []
+    : [fail('license', `"license" is ${quoted(license)}; it must be an SPDX identifier such as MIT or Apache-2.0.`)]
 
 const problemsOfConfig = ({ configSchema }: SkillManifest): Finding[] =>
   configSchema
