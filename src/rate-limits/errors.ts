@@ -71,5 +71,11 @@ export const reviewersOnly = defineError(
   () => 'Limit increases are decided by platform reviewers, signed in to the dashboard.',
 )
 
+export const ownRequest = defineError(
+  'forbidden',
+  'forbidden',
+  () => 'This limit increase was asked for by you. Another reviewer, or an operator, has to decide on it.',
+)
+
 const spell = (group: ModeGroup): string =>
   group === 'text' || group === 'stealth' ? `The ${group} modes together allow` : `Mode "${group}" allows`

@@ -13,6 +13,7 @@ import {
   increaseNotFound,
   increasePending,
   nothingToRaise,
+  ownRequest,
   reviewersOnly,
   tierNotHigher,
 } from './errors'
@@ -83,11 +84,15 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
     }
   }
 
-  /** A reviewer's session decides. Throws 403 `forbidden` for everyone else, 404, 409 when it is decided already. */
+  /**
+   * A reviewer's session decides on what others ask for. Throws 403 `forbidden` for everyone else and for their
+   * own request, 404, 409 when it is decided already.
+   */
   async function decide(call: Call, id: string, { decision, reason }: Decision): Promise<Increase> {
     const { caller } = call
     const user = caller.type === 'session' ? await orgs.user(store.read, caller.userId) : null
     if (!user?.platform_role) throw reviewersOnly()
+    if ((await find(store.read, id)).user_id === user.id) throw ownRequest()
     return settle(call, id, { decision, reason })
   }
 

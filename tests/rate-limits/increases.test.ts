@@ -125,6 +125,21 @@ describe('a decision', () => {
     expect((await ask(ada)).status).toBe(201)
   })
 
+  test('is never on what the reviewer asked for, whatever credential asked', async () => {
+    const other = await inDashboard('admin')
+    const { body: key } = await reviewer.send('POST', 'keys', { name: 'mine' })
+    const withKey = { authorization: `Bearer ${key.key}` }
+    for (const asking of [{}, withKey]) {
+      const { body: asked } = await reviewer.send('POST', 'rate-limits/request-increase', ORDER, asking)
+      for (const decision of ['approve', 'reject']) {
+        const refused = await decide(asked.id, { decision })
+        expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden'])
+      }
+      expect((await reviewer.send('GET', `keys/${key.id}`)).body.tier).toBe('free')
+      expect((await decide(asked.id, { decision: 'reject' }, other)).body.status).toBe('rejected')
+    }
+  })
+
   test('on a key leaves the other keys of its owner as they are', async () => {
     const ada = await world.person({ tier: 'free' })
     const other = (await ada.send('POST', 'keys', {})).body
