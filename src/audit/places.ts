@@ -6,7 +6,7 @@ import type { ChainScope } from './schema'
 /** A part of a chain, `floor < seq <= ceiling`, and where the whole of it ends. */
 export type Places = { floor: number; ceiling: number; end: number }
 
-/** Two dates as places of a chain. Throws 400 `validation_error` naming the one that is no date. */
+/** Two dates as places of a chain. Throws 400 `validation_error` for what is no date, and for a reversed pair. */
 export async function placesOf(reader: Reader, scope: ChainScope, dates: RangeQuery): Promise<Places> {
   const { from, to } = readRange(dates)
   const end = (await headOf(reader, { scope }))[0]?.seq ?? 0

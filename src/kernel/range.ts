@@ -20,14 +20,20 @@ const DAY_MS = 86_400_000
 const BARE_DATE = /^\d{4}-\d{2}-\d{2}$/
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/
 
-/** Reads a range. Throws 400 `validation_error` naming the bound that is no date. */
-export function readRange({ from, to }: RangeQuery): Range {
-  const end = read('to', to)
-  return {
-    from: read('from', from),
-    to: end !== null && to && BARE_DATE.test(to) ? end + DAY_MS : end,
-  }
+/** Reads a range. Throws 400 `validation_error` naming the bound that is no date, or `from` when it is not before `to`. */
+export function readRange(query: RangeQuery): Range {
+  const from = read('from', query.from)
+  const day = read('to', query.to)
+  const to = day !== null && query.to && BARE_DATE.test(query.to) ? day + DAY_MS : day
+  if (from !== null && to !== null && from >= to) throw reversed(from, to)
+  return { from, to }
 }
+
+const reversed = (from: number, to: number) =>
+  invalidInput(
+    'from',
+    `"from" is ${iso(from)}, which is not before "to", ${iso(to)}. Send an earlier "from" or a later "to".`,
+  )
 
 function read(name: 'from' | 'to', text: string | undefined): number | null {
   if (text === undefined) return null

@@ -82,6 +82,17 @@ describe('GET /audit', () => {
     expect([reply.status, reply.body.error.code, reply.body.error.param]).toEqual([400, 'validation_error', param])
   })
 
+  test.each(['audit', 'audit/export', 'audit/integrity'])('of dates the wrong way round is 400 on %s', async (path) => {
+    const ada = await world.person()
+    const moment = '2026-01-02T00:00:00Z'
+    for (const range of ['from=2026-01-03&to=2026-01-02', `from=${moment}&to=${moment}`]) {
+      const { status, body } = await ada.send('GET', `${path}?${range}`)
+      expect([status, body.error.code, body.error.param]).toEqual([400, 'validation_error', 'from'])
+    }
+    expect((await ada.send('GET', `${path}?from=2026-01-02&to=2026-01-02`)).status).toBe(200)
+    expect((await ada.send('GET', 'audit?action=audit.exported')).body.length).toBe(path === 'audit/export' ? 1 : 0)
+  })
+
   test('needs the billing scope', async () => {
     const ada = await world.person({ scopes: ['completions'] })
     expect((await ada.send('GET', 'audit')).body.error.code).toBe('missing_scope')
