@@ -1,12 +1,12 @@
 import type { AuditLog } from '../audit'
 import type { Call } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
-import { invalidInput, quoted } from '../kernel/errors'
+import { defineError, invalidInput, quoted } from '../kernel/errors'
 import type { UserId } from '../kernel/ids'
 import { createReadCache, freshFor } from '../kernel/read-cache'
 import type { Reader, Store } from '../kernel/store'
 import { settingsRepository as rows } from './repository'
-import { isTimeZone } from './rules'
+import { timeZoneNamed } from './rules'
 import { DEFAULT_SETTINGS, type Settings, type SettingsPatch } from './schema'
 import type { SettingsRow } from './table'
 
@@ -31,12 +31,16 @@ export function createSettings({ store, audit, clock }: Deps) {
     return (await remembered.get(userId, (id) => load(reader, id))) ?? DEFAULT_SETTINGS
   }
 
-  /** Changes what `patch` names and answers the whole. Throws 400 `validation_error` for an unknown time zone. */
+  /**
+   * Changes what `patch` names and answers the whole. Throws 400 `validation_error` for an unknown time zone,
+   * 403 `forbidden` for an organization's key, which others than its maker may hold.
+   */
   async function update(call: Call, patch: SettingsPatch): Promise<Settings> {
-    const { userId } = call.caller
-    if (patch.timezone !== undefined && !isTimeZone(patch.timezone)) throw unknownTimeZone(patch.timezone)
+    const { userId, orgId } = call.caller
+    if (orgId !== null) throw notThisKeys()
+    const change = { ...picked(patch), ...zoneOf(patch) }
     return store.write(async (tx) => {
-      const settings = { ...(await load(tx, userId)), ...picked(patch) }
+      const settings = { ...(await load(tx, userId)), ...change }
       await rows.save(tx, { user_id: userId, ...settings, updated_at: clock.now() })
       await audit.record(tx, call, { action: 'settings.updated', entityType: 'settings', entityId: userId })
       tx.afterCommit(() => remembered.forget(userId))
@@ -65,6 +69,21 @@ const picked = (patch: SettingsPatch): SettingsPatch =>
       return value === undefined ? [] : [[name, value]]
     }),
   )
+
+function zoneOf({ timezone }: SettingsPatch): Pick<SettingsPatch, 'timezone'> {
+  if (timezone === undefined) return {}
+  const name = timeZoneNamed(timezone)
+  if (name === null) throw unknownTimeZone(timezone)
+  return { timezone: name }
+}
+
+const notThisKeys = defineError(
+  'forbidden',
+  'forbidden',
+  () =>
+    'This key belongs to an organization, and an organization has no personal settings. ' +
+    'Change yours with a personal key or in the dashboard.',
+)
 
 const unknownTimeZone = (name: string) =>
   invalidInput('timezone', `"timezone" is "${quoted(name)}"; it must be an IANA name such as Europe/Lisbon or UTC.`)

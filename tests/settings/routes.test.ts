@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { createTeam } from '../orgs/team'
 import { createWorld } from '../support/world'
 
 const world = await createWorld({ config: { signup: 'open' } })
@@ -27,6 +28,15 @@ describe('/settings', () => {
     await world.send('PATCH', 'settings', { default_mode: 'think' }, session)
     const byKey = await world.send('GET', 'settings', undefined, { authorization: `Bearer ${key.key}` })
     expect(byKey.body.default_mode).toBe('think')
+  })
+
+  test("is changed by nobody who holds an organization's key, though they may read it", async () => {
+    const team = await createTeam(world)
+    const key = await team.orgKey(team.owner)
+    const refused = await key.send('PATCH', 'settings', { default_mode: 'think' })
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden'])
+    expect(refused.body.error.message).toContain('personal key')
+    expect(bare((await key.send('GET', 'settings')).body)).toEqual(DEFAULTS)
   })
 
   test('reaches the answers: the mode, and the branding of the reply', async () => {

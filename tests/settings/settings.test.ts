@@ -54,6 +54,17 @@ describe('settings', () => {
     expect(await settings.update(call, greedy)).toEqual({ ...DEFAULT_SETTINGS, timezone: 'Asia/Tokyo' })
   })
 
+  test.each([
+    ['europe/berlin', 'Europe/Berlin'],
+    ['AMERICA/PORT-AU-PRINCE', 'America/Port-au-Prince'],
+    ['utc', 'UTC'],
+    ['asia/calcutta', 'Asia/Calcutta'],
+  ])('keep the time zone %s under its own name, %s', async (typed, timezone) => {
+    const { settings, call, caller } = createWorld()
+    expect(await settings.update(call, { timezone: typed })).toEqual({ ...DEFAULT_SETTINGS, timezone })
+    expect((await settings.read(store.read, caller.userId)).timezone).toBe(timezone)
+  })
+
   test.each(['Mars/Olympus', '+02:00', '', 'Europe/Lisbon\n'])(
     'refuse %j as a time zone and change nothing',
     async (timezone) => {
