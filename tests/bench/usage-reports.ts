@@ -1,7 +1,7 @@
 import type { Config } from '../../src/app/config'
 import { openApp } from '../../src/app/open'
 import type { Log } from '../../src/kernel/log'
-import { watchTurns } from './turns'
+import { rankOf, watchTurns } from './turns'
 import type { Person } from './usage'
 import { scanCalls } from './usage-rows'
 
@@ -50,18 +50,20 @@ async function timed(work: () => Promise<unknown>): Promise<string> {
   const times: number[] = []
   const [before, stop] = [process.cpuUsage(), watchTurns()]
   for (let n = 0; n < ASKS; n++) {
+    // As requests come: each in a turn of its own.
+    await new Promise((resolve) => setImmediate(resolve))
     const at = performance.now()
     await work()
     times.push(performance.now() - at)
   }
-  const { longestRanMs } = stop()
+  const { ran } = stop()
   const { user, system } = process.cpuUsage(before)
   times.sort((a, b) => a - b)
   const rank = (share: number) => times[Math.ceil(share * ASKS) - 1]!.toFixed(1)
   const cpu = ((user + system) / 1_000 / ASKS).toFixed(1)
   return (
     `p50 ${rank(0.5)} ms, p99 ${rank(0.99)} ms (budget 200 ms), ${cpu} ms of processor each, ` +
-    `${longestRanMs.toFixed(0)} ms of it in one turn at most`
+    `${rankOf(ran, 1)} ms of it in one turn at most`
   )
 }
 
