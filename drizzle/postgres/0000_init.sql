@@ -90,7 +90,7 @@ CREATE TABLE "canvases" (
 --> statement-breakpoint
 CREATE TABLE "conversations" (
 	"id" text PRIMARY KEY NOT NULL,
-	"user_id" text NOT NULL,
+	"owner" text NOT NULL,
 	"title" text,
 	"last_message" text,
 	"message_count" bigint DEFAULT 0 NOT NULL,
@@ -191,7 +191,7 @@ CREATE TABLE "members" (
 --> statement-breakpoint
 CREATE TABLE "memories" (
 	"id" text PRIMARY KEY NOT NULL,
-	"user_id" text NOT NULL,
+	"owner" text NOT NULL,
 	"content" text NOT NULL,
 	"source" text NOT NULL,
 	"created_at" bigint NOT NULL
@@ -448,7 +448,7 @@ CREATE INDEX "api_keys_by_org" ON "api_keys" USING btree ("org_id","created_at",
 CREATE INDEX "audit_events_by_entity" ON "audit_events" USING btree ("scope","entity_id","seq") WHERE "audit_events"."entity_type" <> 'completion';--> statement-breakpoint
 CREATE INDEX "canvas_versions_by_canvas" ON "canvas_versions" USING btree ("canvas_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "canvases_by_owner" ON "canvases" USING btree ("owner","updated_at","id");--> statement-breakpoint
-CREATE INDEX "conversations_by_user" ON "conversations" USING btree ("user_id","updated_at","id");--> statement-breakpoint
+CREATE INDEX "conversations_by_owner" ON "conversations" USING btree ("owner","updated_at","id");--> statement-breakpoint
 CREATE INDEX "holds_open" ON "holds" USING btree ("expires_at") WHERE "holds"."state" = 'open';--> statement-breakpoint
 CREATE INDEX "idempotency_keys_by_end" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "invitations_by_org_email" ON "invitations" USING btree ("org_id","email");--> statement-breakpoint
@@ -458,7 +458,7 @@ CREATE UNIQUE INDEX "ledger_entries_once" ON "ledger_entries" USING btree ("ref"
 CREATE UNIQUE INDEX "limit_increases_one_pending" ON "limit_increases" USING btree ("subject") WHERE "limit_increases"."status" = 'pending';--> statement-breakpoint
 CREATE INDEX "limit_increases_by_age" ON "limit_increases" USING btree ("created_at","id");--> statement-breakpoint
 CREATE INDEX "members_by_user" ON "members" USING btree ("user_id");--> statement-breakpoint
-CREATE INDEX "memories_by_user" ON "memories" USING btree ("user_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "memories_by_owner" ON "memories" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "messages_by_conversation" ON "messages" USING btree ("conversation_id","seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "operator_keys_by_hash" ON "operator_keys" USING btree ("hash");--> statement-breakpoint
 CREATE UNIQUE INDEX "operator_keys_by_name" ON "operator_keys" USING btree ("name") WHERE "operator_keys"."revoked_at" is null;--> statement-breakpoint

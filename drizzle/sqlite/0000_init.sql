@@ -95,7 +95,7 @@ CREATE TABLE `canvases` (
 CREATE INDEX `canvases_by_owner` ON `canvases` (`owner`,`updated_at`,`id`);--> statement-breakpoint
 CREATE TABLE `conversations` (
 	`id` text PRIMARY KEY NOT NULL,
-	`user_id` text NOT NULL,
+	`owner` text NOT NULL,
 	`title` text,
 	`last_message` text,
 	`message_count` integer DEFAULT 0 NOT NULL,
@@ -103,7 +103,7 @@ CREATE TABLE `conversations` (
 	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX `conversations_by_user` ON `conversations` (`user_id`,`updated_at`,`id`);--> statement-breakpoint
+CREATE INDEX `conversations_by_owner` ON `conversations` (`owner`,`updated_at`,`id`);--> statement-breakpoint
 CREATE TABLE `grant_codes` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`amount_cents` integer NOT NULL,
@@ -206,13 +206,13 @@ CREATE TABLE `members` (
 CREATE INDEX `members_by_user` ON `members` (`user_id`);--> statement-breakpoint
 CREATE TABLE `memories` (
 	`id` text PRIMARY KEY NOT NULL,
-	`user_id` text NOT NULL,
+	`owner` text NOT NULL,
 	`content` text NOT NULL,
 	`source` text NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX `memories_by_user` ON `memories` (`user_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `memories_by_owner` ON `memories` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE TABLE `messages` (
 	`id` text PRIMARY KEY NOT NULL,
 	`conversation_id` text NOT NULL,

@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, gt, type like, lt, or, type SQL, sql } from 'drizzle-orm'
-import type { UserId } from '../kernel/ids'
+import type { OwnerScope } from '../kernel/caller'
 import type { Mark } from '../kernel/page'
 import { command, query, type Reader, type Tx } from '../kernel/store'
 import type { ConversationId, MessageId, Role } from './schema'
@@ -7,7 +7,7 @@ import { type ConversationRow, conversations, type MessageAbout, type MessageRow
 
 type NewConversation = {
   id: ConversationId
-  user_id: UserId
+  owner: OwnerScope
   title: string
   last_message: string
   count: number
@@ -17,7 +17,7 @@ type NewConversation = {
 const insertConversation = command<NewConversation>()((db, p) =>
   db.insert(db.of(conversations)).values({
     id: p.id,
-    user_id: p.user_id,
+    owner: p.owner,
     title: p.title,
     last_message: p.last_message,
     message_count: p.count,
@@ -48,7 +48,7 @@ const insertMessage = command<NewMessage>()((db, p) =>
   }),
 )
 
-const growConversation = command<{ id: ConversationId; user_id: UserId; by: number; last: string; now: number }>()(
+const growConversation = command<{ id: ConversationId; owner: OwnerScope; by: number; last: string; now: number }>()(
   (db, p) => {
     const table = db.of(conversations)
     return db
@@ -58,17 +58,17 @@ const growConversation = command<{ id: ConversationId; user_id: UserId; by: numb
         last_message: sql`${p.last}`,
         updated_at: sql`${p.now}`,
       })
-      .where(and(eq(table.id, p.id), eq(table.user_id, p.user_id)))
+      .where(and(eq(table.id, p.id), eq(table.owner, p.owner)))
       .returning({ count: table.message_count })
   },
 )
 
-const findConversation = query<{ id: ConversationId; user_id: UserId }>()((db, p) => {
+const findConversation = query<{ id: ConversationId; owner: OwnerScope }>()((db, p) => {
   const table = db.of(conversations)
   return db
     .select()
     .from(table)
-    .where(and(eq(table.id, p.id), eq(table.user_id, p.user_id)))
+    .where(and(eq(table.id, p.id), eq(table.owner, p.owner)))
     .limit(1)
 })
 
@@ -87,18 +87,18 @@ export const conversationRepository = {
   insertMessage: (tx: Tx, row: NewMessage) => insertMessage(tx, row),
 
   /** Makes room for `by` messages and returns the new count, or null when the conversation is gone. */
-  grow: async (tx: Tx, change: { id: ConversationId; user_id: UserId; by: number; last: string; now: number }) =>
+  grow: async (tx: Tx, change: { id: ConversationId; owner: OwnerScope; by: number; last: string; now: number }) =>
     (await growConversation(tx, change))[0]?.count ?? null,
 
-  find: async (db: Reader, user_id: UserId, id: ConversationId): Promise<ConversationRow | undefined> =>
-    (await findConversation(db, { id, user_id }))[0],
+  find: async (db: Reader, owner: OwnerScope, id: ConversationId): Promise<ConversationRow | undefined> =>
+    (await findConversation(db, { id, owner }))[0],
 
   messagesAfter: (db: Reader, conversation_id: ConversationId, after: number): Promise<MessageRow[]> =>
     allMessages(db, { conversation_id, after }),
 
-  async list(db: Reader, userId: UserId, search: string | undefined, before: Mark | null, limit: number) {
+  async list(db: Reader, owner: OwnerScope, search: string | undefined, before: Mark | null, limit: number) {
     const table = db.of(conversations)
-    const filters: (SQL | undefined)[] = [eq(table.user_id, userId)]
+    const filters: (SQL | undefined)[] = [eq(table.owner, owner)]
     if (search) filters.push(or(contains(table.title, search), contains(table.last_message, search)))
     if (before) {
       const sameMoment = and(eq(table.updated_at, before.at), lt(table.id, before.id as ConversationId))
@@ -124,20 +124,20 @@ export const conversationRepository = {
       .limit(100)
   },
 
-  async rename(tx: Tx, userId: UserId, id: ConversationId, title: string, now: number) {
+  async rename(tx: Tx, owner: OwnerScope, id: ConversationId, title: string, now: number) {
     const table = tx.of(conversations)
     const renamed = tx
       .update(table)
       .set({ title, updated_at: now })
-      .where(and(eq(table.id, id), eq(table.user_id, userId)))
+      .where(and(eq(table.id, id), eq(table.owner, owner)))
     return ((await renamed.returning()) as ConversationRow[])[0]
   },
 
-  async remove(tx: Tx, userId: UserId, id: ConversationId): Promise<boolean> {
+  async remove(tx: Tx, owner: OwnerScope, id: ConversationId): Promise<boolean> {
     const table = tx.of(conversations)
     const gone = await tx
       .delete(table)
-      .where(and(eq(table.id, id), eq(table.user_id, userId)))
+      .where(and(eq(table.id, id), eq(table.owner, owner)))
       .returning({ id: table.id })
     if (!gone.length) return false
     await tx.delete(tx.of(messages)).where(eq(tx.of(messages).conversation_id, id))

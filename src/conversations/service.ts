@@ -1,8 +1,7 @@
 import type { AuditLog } from '../audit'
-import type { Call } from '../kernel/caller'
+import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { notFound } from '../kernel/errors'
-import type { UserId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
 import { decodeCursor, type Page, toPage } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
@@ -30,20 +29,23 @@ const PREVIEW_CHARS = 120
 /** How much of a conversation an answer sees: the last 20 turns, each a question and an answer (contract 22.6). */
 const HISTORY_MESSAGES = 40
 
-/** Turns kept and read back. They belong to the user, whichever key was used (contract 17). */
+/**
+ * Turns kept and read back. They belong to the user, whichever of their keys was used (contract 17); what an
+ * org's key says belongs to the org, so that it never opens what its maker said elsewhere.
+ */
 export function createConversations({ store, audit, clock }: Deps) {
   return { assertOwned, history, start, append, list, get, rename, remove, verify }
 
-  /** Throws 404 unless the id is this user's conversation. */
-  async function assertOwned(reader: Reader, userId: UserId, id: string): Promise<ConversationRow> {
-    const row = ConversationId.is(id) ? await rows.find(reader, userId, id) : undefined
+  /** Throws 404 unless the id is this owner's conversation. */
+  async function assertOwned(reader: Reader, owner: OwnerScope, id: string): Promise<ConversationRow> {
+    const row = ConversationId.is(id) ? await rows.find(reader, owner, id) : undefined
     if (!row) throw notFound('conversation')
     return row
   }
 
   /** The turns an answer continues from, oldest first. Throws 404 like {@link assertOwned}. */
-  async function history(userId: UserId, id: string): Promise<{ id: ConversationId; turns: PastTurn[] }> {
-    const conversation = await assertOwned(store.read, userId, id)
+  async function history(owner: OwnerScope, id: string): Promise<{ id: ConversationId; turns: PastTurn[] }> {
+    const conversation = await assertOwned(store.read, owner, id)
     const found = await rows.messagesAfter(store.read, conversation.id, conversation.message_count - HISTORY_MESSAGES)
     const turns = found.flatMap(({ role, content }) =>
       role === 'user' || role === 'assistant' ? [{ role, content }] : [],
@@ -52,32 +54,32 @@ export function createConversations({ store, audit, clock }: Deps) {
   }
 
   /** Opens a conversation with its first turn, in the caller's unit of work. */
-  async function start(tx: Tx, userId: UserId, turn: Turn): Promise<ConversationId> {
+  async function start(tx: Tx, owner: OwnerScope, turn: Turn): Promise<ConversationId> {
     const id = ConversationId.create()
     const now = clock.now()
     const title = shorten(turn.prompt.trim().replace(/\s+/g, ' '), TITLE_CHARS)
-    await rows.insert(tx, { id, user_id: userId, title, last_message: preview(turn), count: 2, now })
+    await rows.insert(tx, { id, owner, title, last_message: preview(turn), count: 2, now })
     await storeTurn(tx, id, 0, turn, now)
     return id
   }
 
   /** Adds a turn and returns the id; a conversation deleted meanwhile stays deleted. */
-  async function append(tx: Tx, userId: UserId, id: ConversationId, turn: Turn): Promise<ConversationId> {
+  async function append(tx: Tx, owner: OwnerScope, id: ConversationId, turn: Turn): Promise<ConversationId> {
     const now = clock.now()
-    const count = await rows.grow(tx, { id, user_id: userId, by: 2, last: preview(turn), now })
+    const count = await rows.grow(tx, { id, owner, by: 2, last: preview(turn), now })
     if (count !== null) await storeTurn(tx, id, count - 2, turn, now)
     return id
   }
 
   async function list({ caller }: Call, query: ConversationQuery): Promise<Page<ConversationSummary>> {
     const before = decodeCursor(query.cursor)
-    const found = await rows.list(store.read, caller.userId, query.q, before, query.limit + 1)
+    const found = await rows.list(store.read, ownerOf(caller), query.q, before, query.limit + 1)
     const page = toPage(found, query.limit, (row) => ({ at: row.updated_at, id: row.id }))
     return { ...page, items: page.items.map(presentSummary) }
   }
 
   async function get({ caller }: Call, id: string): Promise<Conversation> {
-    const row = await assertOwned(store.read, caller.userId, id)
+    const row = await assertOwned(store.read, ownerOf(caller), id)
     const found = await rows.messagesAfter(store.read, row.id, 0)
     return { ...presentSummary(row), messages: found.map(presentMessage) }
   }
@@ -85,7 +87,7 @@ export function createConversations({ store, audit, clock }: Deps) {
   async function rename(call: Call, id: string, { title }: RenameConversation): Promise<ConversationSummary> {
     if (!ConversationId.is(id)) throw notFound('conversation')
     return store.write(async (tx) => {
-      const row = await rows.rename(tx, call.caller.userId, id, title, clock.now())
+      const row = await rows.rename(tx, ownerOf(call.caller), id, title, clock.now())
       if (!row) throw notFound('conversation')
       await audit.record(tx, call, { action: 'conversation.updated', entityType: 'conversation', entityId: id })
       return presentSummary(row)
@@ -101,7 +103,7 @@ export function createConversations({ store, audit, clock }: Deps) {
   async function remove(call: Call, id: string): Promise<void> {
     if (!ConversationId.is(id)) throw notFound('conversation')
     await store.write(async (tx) => {
-      if (!(await rows.remove(tx, call.caller.userId, id))) throw notFound('conversation')
+      if (!(await rows.remove(tx, ownerOf(call.caller), id))) throw notFound('conversation')
       await audit.record(tx, call, { action: 'conversation.deleted', entityType: 'conversation', entityId: id })
     })
   }

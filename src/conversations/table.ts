@@ -1,4 +1,4 @@
-import type { UserId } from '../kernel/ids'
+import type { OwnerScope } from '../kernel/caller'
 import { defineTable, type Row } from '../kernel/store'
 import type { ConversationId, MemoryId, MemorySource, MessageId, Role } from './schema'
 
@@ -7,14 +7,14 @@ export const conversations = defineTable((k) =>
     'conversations',
     {
       id: k.text('id').$type<ConversationId>().primaryKey(),
-      user_id: k.text('user_id').$type<UserId>().notNull(),
+      owner: k.text('owner').$type<OwnerScope>().notNull(),
       title: k.text('title'),
       last_message: k.text('last_message'),
       message_count: k.int('message_count').notNull().default(0),
       created_at: k.ms('created_at').notNull(),
       updated_at: k.ms('updated_at').notNull(),
     },
-    (t) => [k.index('conversations_by_user').on(t.user_id, t.updated_at, t.id)],
+    (t) => [k.index('conversations_by_owner').on(t.owner, t.updated_at, t.id)],
   ),
 )
 export type ConversationRow = Row<typeof conversations>
@@ -54,12 +54,12 @@ export const memories = defineTable((k) =>
     'memories',
     {
       id: k.text('id').$type<MemoryId>().primaryKey(),
-      user_id: k.text('user_id').$type<UserId>().notNull(),
+      owner: k.text('owner').$type<OwnerScope>().notNull(),
       content: k.text('content').notNull(),
       source: k.text('source').$type<MemorySource>().notNull(),
       created_at: k.ms('created_at').notNull(),
     },
-    (t) => [k.index('memories_by_user').on(t.user_id, t.created_at, t.id)],
+    (t) => [k.index('memories_by_owner').on(t.owner, t.created_at, t.id)],
   ),
 )
 export type MemoryRow = Row<typeof memories>

@@ -145,13 +145,13 @@ describe('a start (I33)', () => {
       "INSERT INTO holds (ref, wallet_id, key_id, capped, amount, state, settled_amount, node, created_at, expires_at) VALUES (?, ?, NULL, 0, 10, 'open', 0, 'gone', 0, 9000000000000)",
     )
     const conversation = database.prepare(
-      'INSERT INTO conversations (id, user_id, title, last_message, message_count, created_at, updated_at) VALUES (?, ?, ?, ?, 0, 0, 0)',
+      'INSERT INTO conversations (id, owner, title, last_message, message_count, created_at, updated_at) VALUES (?, ?, ?, ?, 0, 0, 0)',
     )
     database.transaction(() => {
       for (let n = 0; n < HOLDS; n++) hold.run(`0.req_${round}_${n}`, wallet)
       database.run('UPDATE wallets SET held = held + ? WHERE id = ?', [HOLDS * 10, wallet])
       for (let n = 0; n < CONVERSATIONS / TRIES; n++) {
-        conversation.run(crypto.randomUUID(), wallet.slice('user:'.length), `t ${n}`, 'x'.repeat(500))
+        conversation.run(crypto.randomUUID(), wallet, `t ${n}`, 'x'.repeat(500))
       }
     })()
     database.close()

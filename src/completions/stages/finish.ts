@@ -1,6 +1,7 @@
 import type { Thought } from '../../agent/schema'
 import type { Billing, Prices } from '../../billing'
 import type { ConversationService } from '../../conversations'
+import { ownerOf } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { AppError } from '../../kernel/errors'
 import { failpoint } from '../../kernel/failpoint'
@@ -109,8 +110,8 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
       costMicro,
       status: interrupted ? ('interrupted' as const) : ('complete' as const),
     }
-    const { userId } = call.caller
-    return attached ? conversations.append(tx, userId, attached, turn) : conversations.start(tx, userId, turn)
+    const owner = ownerOf(call.caller)
+    return attached ? conversations.append(tx, owner, attached, turn) : conversations.start(tx, owner, turn)
   }
 }
 

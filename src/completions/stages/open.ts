@@ -1,6 +1,6 @@
 import type { ConversationService, MemoryService } from '../../conversations'
 import type { EngineService } from '../../engines'
-import type { Call, TenantCaller } from '../../kernel/caller'
+import { type Call, ownerOf, type TenantCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { invalidInput, quoted } from '../../kernel/errors'
 import type { KeyId } from '../../kernel/ids'
@@ -43,7 +43,7 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
     assertEngines(ask, engines)
     if (ask.tools.length) tools.assertInline(ask.tools)
     const attached = typeof ask.conversation === 'object' ? ask.conversation.attach : null
-    const stored = attached === null ? null : await conversations.history(call.caller.userId, attached)
+    const stored = attached === null ? null : await conversations.history(ownerOf(call.caller), attached)
     const soul = ask.usesSoul ? await soulOf(call.caller) : null
     const memories = await remembered(call.caller, ask)
     const active = ask.sealed ? NONE : await skills.activeFor(call, { slugs: ask.skills, prompt: ask.prompt })

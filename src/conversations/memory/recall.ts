@@ -1,6 +1,6 @@
 import MiniSearch from 'minisearch'
+import type { OwnerScope } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
-import type { UserId } from '../../kernel/ids'
 import { createReadCache, freshFor } from '../../kernel/read-cache'
 import type { Store } from '../../kernel/store'
 import { contentWords } from '../../kernel/words'
@@ -19,16 +19,16 @@ type Deps = { store: Store; clock: Clock }
 
 /** Finds what is relevant by BM25, in an index a user, made when it is first asked and forgotten when it changes. */
 export function createRecall({ store, clock }: Deps) {
-  const kept = createReadCache<UserId, Index>({ max: USERS_KEPT, maxAgeMs: freshFor(store.dialect), clock })
+  const kept = createReadCache<OwnerScope, Index>({ max: USERS_KEPT, maxAgeMs: freshFor(store.dialect), clock })
 
   /** Up to five items that share words with the prompt, best first. At once for a user who is known to have none. */
-  function recall(userId: UserId, prompt: string): readonly string[] | Promise<readonly string[]> {
-    const index = kept.get(userId, load)
+  function recall(owner: OwnerScope, prompt: string): readonly string[] | Promise<readonly string[]> {
+    const index = kept.get(owner, load)
     return index instanceof Promise ? index.then((found) => find(found, prompt)) : find(index, prompt)
   }
 
-  async function load(user_id: UserId): Promise<Index> {
-    const items = await allMemories(store.read, { user_id })
+  async function load(owner: OwnerScope): Promise<Index> {
+    const items = await allMemories(store.read, { owner })
     if (!items.length) return { search: null }
     const search = new MiniSearch<Item>({ fields: ['content'], storeFields: ['content'], tokenize: contentWords })
     search.addAll(items)

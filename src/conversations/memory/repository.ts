@@ -1,5 +1,5 @@
 import { and, count, desc, eq, lt, or } from 'drizzle-orm'
-import type { UserId } from '../../kernel/ids'
+import type { OwnerScope } from '../../kernel/caller'
 import type { Mark } from '../../kernel/page'
 import { command, query, type Reader, type Tx } from '../../kernel/store'
 import type { MemoryId } from '../schema'
@@ -8,22 +8,22 @@ import { type MemoryRow, memories } from '../table'
 export const insertMemory = command<MemoryRow>()((tx, p) =>
   tx
     .insert(tx.of(memories))
-    .values({ id: p.id, user_id: p.user_id, content: p.content, source: p.source, created_at: p.created_at }),
+    .values({ id: p.id, owner: p.owner, content: p.content, source: p.source, created_at: p.created_at }),
 )
 
-export const countMemories = query<{ user_id: UserId }>()((db, p) => {
+export const countMemories = query<{ owner: OwnerScope }>()((db, p) => {
   const t = db.of(memories)
-  return db.select({ count: count() }).from(t).where(eq(t.user_id, p.user_id))
+  return db.select({ count: count() }).from(t).where(eq(t.owner, p.owner))
 })
 
 /** Everything of one user, for the index that finds what is relevant; bounded by the limit on writing. */
-export const allMemories = query<{ user_id: UserId }>()((db, p) => {
+export const allMemories = query<{ owner: OwnerScope }>()((db, p) => {
   const t = db.of(memories)
-  return db.select({ id: t.id, content: t.content }).from(t).where(eq(t.user_id, p.user_id))
+  return db.select({ id: t.id, content: t.content }).from(t).where(eq(t.owner, p.owner))
 })
 
 /** Newest first. */
-export function listMemories(db: Reader, userId: UserId, before: Mark | null, limit: number): Promise<MemoryRow[]> {
+export function listMemories(db: Reader, owner: OwnerScope, before: Mark | null, limit: number): Promise<MemoryRow[]> {
   const t = db.of(memories)
   const older = before
     ? or(lt(t.created_at, before.at), and(eq(t.created_at, before.at), lt(t.id, before.id as MemoryId)))
@@ -31,16 +31,16 @@ export function listMemories(db: Reader, userId: UserId, before: Mark | null, li
   const rows = db
     .select()
     .from(t)
-    .where(and(eq(t.user_id, userId), older))
+    .where(and(eq(t.owner, owner), older))
   return rows.orderBy(desc(t.created_at), desc(t.id)).limit(limit) as Promise<MemoryRow[]>
 }
 
 /** Whether there was one to remove. */
-export async function removeMemory(tx: Tx, userId: UserId, id: MemoryId): Promise<boolean> {
+export async function removeMemory(tx: Tx, owner: OwnerScope, id: MemoryId): Promise<boolean> {
   const t = tx.of(memories)
   const gone = await tx
     .delete(t)
-    .where(and(eq(t.id, id), eq(t.user_id, userId)))
+    .where(and(eq(t.id, id), eq(t.owner, owner)))
     .returning({ id: t.id })
   return gone.length > 0
 }

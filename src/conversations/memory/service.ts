@@ -1,6 +1,6 @@
 import type { AuditLog } from '../../audit'
 import { kept } from '../../idempotency'
-import type { Call, TenantCaller } from '../../kernel/caller'
+import { type Call, ownerOf, type TenantCaller } from '../../kernel/caller'
 import { type Clock, iso } from '../../kernel/clock'
 import { invalidInput, notFound } from '../../kernel/errors'
 import { decodeCursor, type Page, type PageQuery, toPage } from '../../kernel/page'
@@ -19,13 +19,16 @@ type Deps = { store: Store; audit: AuditLog; clock: Clock }
 
 export type MemoryService = ReturnType<typeof createMemory>
 
-/** What a user wants remembered; theirs alone, whichever key or channel it came by (contract 17, 22.6). */
+/**
+ * What a user wants remembered; theirs alone, whichever of their keys or channels it came by (contract 17, 22.6).
+ * An org's key remembers for the org, and knows nothing of its maker.
+ */
 export function createMemory({ store, audit, clock }: Deps) {
   const { recall, forget } = createRecall({ store, clock })
-  return { list, add, remove, recall: (caller: TenantCaller, prompt: string) => recall(caller.userId, prompt) }
+  return { list, add, remove, recall: (caller: TenantCaller, prompt: string) => recall(ownerOf(caller), prompt) }
 
   async function list({ caller }: Call, { limit, cursor }: PageQuery): Promise<Page<Memory>> {
-    const found = await listMemories(store.read, caller.userId, decodeCursor(cursor), limit + 1)
+    const found = await listMemories(store.read, ownerOf(caller), decodeCursor(cursor), limit + 1)
     const page = toPage(found, limit, (row) => ({ at: row.created_at, id: row.id }))
     return { ...page, items: page.items.map(present) }
   }
@@ -34,26 +37,26 @@ export function createMemory({ store, audit, clock }: Deps) {
   async function add(call: Call, { content }: NewMemory, source: MemorySource): Promise<{ memory: Memory }> {
     const said = storable(content).trim()
     if (!said) throw invalidInput('content', '"content" says nothing. Send what is to be remembered.')
-    const user_id = call.caller.userId
-    const row: MemoryRow = { id: MemoryId.create(), user_id, content: said, source, created_at: clock.now() }
+    const owner = ownerOf(call.caller)
+    const row: MemoryRow = { id: MemoryId.create(), owner, content: said, source, created_at: clock.now() }
     return store.write(async (tx) => {
-      const [held] = await countMemories(tx, { user_id })
+      const [held] = await countMemories(tx, { owner })
       if ((held?.count ?? 0) >= MOST_MEMORIES) throw tooManyMemories(MOST_MEMORIES)
       await insertMemory(tx, row)
       await audit.record(tx, call, { action: 'memory.created', entityType: 'memory', entityId: row.id })
-      tx.afterCommit(() => forget(user_id))
+      tx.afterCommit(() => forget(owner))
       return kept(tx, call, { memory: present(row) })
     })
   }
 
-  /** Throws 404 unless it is this user's. */
+  /** Throws 404 unless it is the caller's own. */
   async function remove(call: Call, id: string): Promise<void> {
     if (!MemoryId.is(id)) throw notFound('memory')
-    const { userId } = call.caller
+    const owner = ownerOf(call.caller)
     await store.write(async (tx) => {
-      if (!(await removeMemory(tx, userId, id))) throw notFound('memory')
+      if (!(await removeMemory(tx, owner, id))) throw notFound('memory')
       await audit.record(tx, call, { action: 'memory.deleted', entityType: 'memory', entityId: id })
-      tx.afterCommit(() => forget(userId))
+      tx.afterCommit(() => forget(owner))
     })
   }
 }
