@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'bun:test'
+import { TEXT_MODES } from '../../src/classifier/modes'
+import { readCorpus } from '../../src/classifier/training/corpus'
+import { slowness } from '../support/effort'
+import { calibrationError, heldOut, outcomesOf, right, share, slowestPercentile } from './evaluate'
+
+const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'pl', 'tr', 'ru', 'ar', 'hi', 'ja', 'zh', 'ko']
+
+const prompts = heldOut()
+const outcomes = outcomesOf(prompts)
+const plain = (text: string) =>
+  text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+
+describe('prompts the model has never seen', () => {
+  test('are at least 400, half of them hard, in every mode and language', () => {
+    expect(prompts.length).toBeGreaterThanOrEqual(400)
+    expect(share(prompts, ({ hard }) => hard)).toBeGreaterThan(0.45)
+    for (const mode of TEXT_MODES) expect(prompts.filter((one) => one.mode === mode).length).toBeGreaterThan(20)
+    expect([...new Set(prompts.map(({ language }) => language))].sort()).toEqual([...LANGUAGES].sort())
+  })
+
+  test('are in neither what it was trained on nor what it was calibrated on', () => {
+    const known = [
+      ...readCorpus('src/classifier/training/corpus'),
+      ...readCorpus('src/classifier/training/calibration'),
+    ]
+    const seen = new Set(known.map(({ text }) => plain(text)))
+    expect(known.length).toBeGreaterThanOrEqual(1_500)
+    expect(prompts.filter(({ text }) => seen.has(plain(text)))).toEqual([])
+  })
+
+  test('are taken for what they are, 93 of a hundred at least', () => {
+    expect(share(outcomes, right)).toBeGreaterThanOrEqual(0.93)
+    expect(share(outcomes, ({ decided, mode }) => decided === mode)).toBeGreaterThanOrEqual(0.93)
+    expect(
+      share(
+        outcomes.filter(({ hard }) => hard),
+        right,
+      ),
+    ).toBeGreaterThanOrEqual(0.9)
+  })
+
+  test.each(LANGUAGES)('are understood in %s', (language) => {
+    expect(
+      share(
+        outcomes.filter((one) => one.language === language),
+        right,
+      ),
+    ).toBeGreaterThanOrEqual(0.8)
+  })
+
+  test('get a confidence that is as high as the answer is likely to be right', () => {
+    expect(calibrationError(outcomes)).toBeLessThanOrEqual(0.05)
+  })
+
+  test('take at most a millisecond each', async () => {
+    expect(slowestPercentile(prompts) / (await slowness())).toBeLessThanOrEqual(1)
+  })
+})
