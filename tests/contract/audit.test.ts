@@ -19,6 +19,15 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
   'DELETE /conversations/{id}': { action: 'conversation.deleted', entityType: 'conversation' },
   'POST /memory': { action: 'memory.created', entityType: 'memory', body: { content: CANARY } },
   'DELETE /memory/{id}': { action: 'memory.deleted', entityType: 'memory' },
+  'POST /skills': { action: 'skill.installed', entityType: 'skill', body: { slug: 'email-drafter' } },
+  'DELETE /skills': { action: 'skill.uninstalled', entityType: 'skill', body: { slug: 'todo-manager' } },
+  'DELETE /skills/{id}/install': { action: 'skill.uninstalled', entityType: 'skill' },
+  'PATCH /skills/{id}/installation': { action: 'skill.updated', entityType: 'skill', body: { enabled: false } },
+  'POST /skills/{id}/reviews': { action: 'skill.reviewed', entityType: 'skill', body: { rating: 4, body: CANARY } },
+  'POST /skills/sandbox': {
+    ...{ action: 'skill.tested', entityType: 'skill' },
+    body: { skill_id: 'email-drafter', prompt: CANARY },
+  },
   'POST /evi/canvases': { action: 'canvas.created', entityType: 'canvas', body: { name: CANARY } },
   'PATCH /evi/canvases/{id}': { action: 'canvas.updated', entityType: 'canvas', body: { name: CANARY } },
   'DELETE /evi/canvases/{id}': { action: 'canvas.deleted', entityType: 'canvas' },
@@ -35,6 +44,12 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
 }
 /** Rows of these are seen by tests of their own: they have no key to ask with, or take more to make. */
 const ELSEWHERE = [
+  'POST /skills/create',
+  'POST /skills/submit',
+  'POST /skills/submissions/{id}/review',
+  'DELETE /skills/submissions/{id}',
+  'PATCH /skills/{id}',
+  'DELETE /skills/{id}',
   'POST /auth/signup',
   'POST /auth/sessions',
   'DELETE /auth/sessions',
@@ -42,6 +57,7 @@ const ELSEWHERE = [
   'POST /rate-limits/requests/{id}/decision',
   'POST /billing/webhook',
   'POST /evi/canvases/{id}/test',
+  'POST /evi/canvases/{id}/publish',
   'POST /evi/canvases/{id}/versions/{versionId}/restore',
 ]
 /** These stand on the record of the org: tests/orgs/record.test.ts. */
@@ -52,6 +68,10 @@ const changing = routes.filter(({ method }) => method !== 'GET').map(({ name }) 
 async function idFor(path: string, ada: Person): Promise<string> {
   if (path.startsWith('/keys')) return (await ada.send('POST', 'keys', { name: 'one' })).body.id
   if (path.startsWith('/memory')) return (await ada.send('POST', 'memory', { content: 'one' })).body.memory.id
+  if (path.startsWith('/skills')) {
+    await ada.send('POST', 'skills', { slug: path === '/skills' ? 'todo-manager' : 'document-analyzer' })
+    return 'document-analyzer'
+  }
   if (path.startsWith('/evi/canvases')) {
     return (await ada.send('POST', 'evi/canvases', { name: 'one', graph_json: simple() })).body.canvas.id
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { simple } from '../canvases/drawing'
+import { manifest } from '../skills/support'
 import { eventually } from '../support/eventually'
 import { createWorld, type Person } from '../support/world'
 import { routesOf } from './matrix'
@@ -10,6 +11,7 @@ const { body: document } = await world.send('GET', '/openapi.json')
 
 /** POSTs that take no Idempotency-Key, and why (contract 1.7). A new one is added here by hand, on purpose. */
 const WITHOUT: Record<string, string> = {
+  'POST /skills/sandbox': 'keeps nothing, so there is nothing to do twice',
   'POST /auth/signup': 'no credential, so there is no user a key could belong to',
   'POST /auth/sessions': 'no credential, so there is no user a key could belong to',
   'POST /billing/webhook': 'the processor retries by its own event id',
@@ -22,9 +24,20 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
   'POST /keys': async () => ['keys', { name: 'once' }],
   'POST /keys/{id}/rotate': async (by) => [`keys/${(await by.send('POST', 'keys', {})).body.id}/rotate`, {}],
   'POST /memory': async () => ['memory', { content: 'Once' }],
+  'POST /skills': async () => ['skills', { slug: 'email-drafter' }],
+  'POST /skills/create': async () => [
+    'skills/create',
+    { name: 'Once', slug: 'once-created', category: 'domain', system_prompt_ext: 'Help.' },
+  ],
+  'POST /skills/submit': async () => ['skills/submit', { manifest: manifest() }],
+  'POST /skills/{id}/reviews': async () => ['skills/todo-manager/reviews', { rating: 5 }],
   'POST /evi/canvases': async () => ['evi/canvases', { name: 'Once' }],
   'POST /evi/canvases/{id}/compile': async (by) => [`evi/canvases/${await canvasOf(by)}/compile`],
   'POST /evi/canvases/{id}/test': async (by) => [`evi/canvases/${await canvasOf(by)}/test`, { message: 'Once' }],
+  'POST /evi/canvases/{id}/publish': async (by) => [
+    `evi/canvases/${await canvasOf(by)}/publish`,
+    { slug: 'once-only', version: '1.0.0', author: { name: 'Ada' } },
+  ],
   'POST /orgs': async () => ['orgs', { name: 'Once' }],
   'POST /orgs/{id}/activate': async (by) => [`orgs/${await orgOf(by)}/activate`],
   'POST /orgs/{id}/invitations': async (by) => [
@@ -39,6 +52,7 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
   'POST /billing/portal': async () => ['billing/portal', {}],
 }
 const IN_THEIR_ROOMS = [
+  'POST /skills/submissions/{id}/review',
   'POST /evi/canvases/{id}/versions/{versionId}/restore',
   'POST /invitations/{token}/accept',
   'POST /rate-limits/requests/{id}/decision',

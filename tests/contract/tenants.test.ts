@@ -2,11 +2,14 @@ import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { simple } from '../canvases/drawing'
 import { emailOf, issueInvitation } from '../orgs/team'
+import { staffManifest, submit } from '../skills/support'
 import { createWorld, type Person, type Reply } from '../support/world'
 import { routesOf, withId } from './matrix'
 
 const world = await createWorld()
-const routes = (await routesOf(world)).filter(({ path }) => path.includes('{'))
+/** Only reviewers get past this one: everyone else is 403 whatever the id. */
+const REVIEWERS = 'POST /skills/submissions/{id}/review'
+const routes = (await routesOf(world)).filter(({ path, name }) => path.includes('{') && name !== REVIEWERS)
 const [owner, stranger, colleague] = [await world.person(), await world.person(), await world.person({ ofOrg: true })]
 
 /** One thing of the owner's for each kind of id, made through the API. */
@@ -18,6 +21,13 @@ const OWNED: Record<string, () => Promise<string>> = {
     return (await issueInvitation(world, org, await emailOf(world, await world.person()))).token
   },
   memory: async () => (await owner.send('POST', 'memory', { content: randomUUID() })).body.memory.id,
+  skills: async () =>
+    (
+      await owner.send('POST', 'skills/create', {
+        ...{ name: 'theirs', slug: `theirs-${randomUUID()}`, category: 'domain', system_prompt_ext: 'Help.' },
+      })
+    ).body.skill.id,
+  submissions: async () => (await submit(owner, staffManifest())).id,
   evi: async () => (await owner.send('POST', 'evi/canvases', { name: 'theirs', graph_json: simple() })).body.canvas.id,
   conversations: async () => (await owner.send('POST', 'completions', { prompt: randomUUID() })).body.conversation_id,
 }
@@ -29,14 +39,18 @@ const BODIES: Record<string, object> = {
   'PATCH /keys/{id}': { name: 'mine now' },
   'POST /keys/{id}/rotate': {},
   'PATCH /conversations/{id}': { title: 'mine now' },
+  'PATCH /skills/{id}': { name: 'mine now' },
+  'PATCH /skills/{id}/installation': { enabled: false },
+  'POST /skills/{id}/reviews': { rating: 1 },
   'PATCH /evi/canvases/{id}': { name: 'mine now' },
   'POST /evi/canvases/{id}/test': { message: 'hello' },
+  'POST /evi/canvases/{id}/publish': { slug: 'mine-now', version: '1.0.0', author: { name: 'Eve' } },
   'PATCH /orgs/{id}': { name: 'mine now' },
   'PATCH /orgs/{id}/members/{userId}': { role: 'owner' },
   'POST /orgs/{id}/invitations': { email: 'me@example.com', role: 'owner' },
 }
 
-const kindOf = (path: string): string => path.split('/')[1]!
+const kindOf = (path: string): string => (path.startsWith('/skills/submissions') ? 'submissions' : path.split('/')[1]!)
 const cells = routes
   .filter(({ path }) => !SHARED.includes(kindOf(path)))
   .flatMap((route) => [
