@@ -15,6 +15,8 @@ import { operatorCommands } from './commands/operators'
 import { orgCommands } from './commands/orgs-delete'
 import { serve } from './commands/serve'
 import { status } from './commands/status'
+import { submissionCommands } from './commands/submissions'
+import { diffSubmission } from './commands/submissions-diff'
 import { tierCommands } from './commands/tiers'
 import { tryPrompt } from './commands/try'
 import { usageCommands } from './commands/usage'
@@ -39,6 +41,8 @@ export const commands: readonly Command[] = [
   ...usageCommands,
   ...creditCommands,
   ...auditCommands,
+  ...submissionCommands,
+  diffSubmission,
   ...engineCommands,
   ...migrateCommands,
   createBackup,

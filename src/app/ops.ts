@@ -23,6 +23,7 @@ export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
     sessions: container.sessions,
     oversight: container.oversight,
     usageReading: container.usageReading,
+    skills: container.skills,
     ...{ store, audit, clock, log, orgs, keys, increases, limiter, tiers, billing, moneyDesk, engines, dataDir },
     settings: config,
     configFile: config.file ?? resolve('svc.server.json'),

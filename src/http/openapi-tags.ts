@@ -4,6 +4,7 @@ const TAGS: Record<string, string> = {
   Chat: 'The same, in the form that chat-completions clients speak.',
   Models: 'The engines and the modes they serve.',
   Tools: 'What engines may use while they answer you.',
+  Skills: 'What an answer can be helped by: written, reviewed, published, installed.',
   Canvases: 'Skills that are drawn: nodes and edges, compiled, tried out and published.',
   Conversations: 'Turns kept for you, and continued by id.',
   Memory: 'What you want remembered in later answers.',

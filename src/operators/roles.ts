@@ -3,7 +3,12 @@ import type { OperatorRole } from '../kernel/caller'
 const READS = new Set(['GET', 'HEAD'])
 
 /** The first word of a route after `/ops/v1/`, and whose its changes are besides the admin's (dx 2.2). */
-const CHANGES: Readonly<Record<string, OperatorRole>> = { credits: 'billing', tiers: 'billing', limits: 'billing' }
+const CHANGES: Readonly<Record<string, OperatorRole>> = {
+  credits: 'billing',
+  tiers: 'billing',
+  limits: 'billing',
+  submissions: 'reviewer',
+}
 
 /** Sent as POST, and yet they change nothing. */
 const QUESTIONS = new Set(['POST /ops/v1/verify', 'POST /ops/v1/keys/check'])

@@ -10,6 +10,7 @@ import { ApiKey, ApiKeyWithSecret, KeyPage, KeyRotation, RotatedKey } from '../k
 import { Increase, IncreasePage, IncreaseQuery, RateLimits } from '../rate-limits/schema'
 import { creditRoutes } from './routes-credits'
 import { peopleRoutes } from './routes-people'
+import { submissionRoutes } from './routes-submissions'
 import { usageRoutes } from './routes-usage'
 import * as words from './schema'
 import type { OperatorService } from './service'
@@ -39,6 +40,7 @@ export const operatorRoutes = (operators: OperatorService, edge: Edge, expositio
     .use(creditRoutes(operators, edge))
     .use(usageRoutes(operators.usage, edge))
     .use(auditRoutes(operators.audit, edge))
+    .use(submissionRoutes(operators.submissions, edge))
     .use(engineRoutes(operators.engines, edge))
     .use(serverRoutes(operators, edge))
 

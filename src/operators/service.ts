@@ -1,4 +1,5 @@
 import type { Call, OperatorCaller } from '../kernel/caller'
+import type { SkillService } from '../skills'
 import { createOperatorAccess } from './access'
 import { createAuditVerbs } from './audit'
 import type { createBackup } from './backup'
@@ -25,7 +26,10 @@ type Deps = Parameters<typeof createKeyVerbs>[0] &
   Parameters<typeof createOrgVerbs>[0] &
   Parameters<typeof createUsageVerbs>[0] &
   Parameters<typeof createUserVerbs>[0] &
-  Parameters<typeof createVerify>[0] & { backup: ReturnType<typeof createBackup> }
+  Parameters<typeof createVerify>[0] & {
+    backup: ReturnType<typeof createBackup>
+    skills: Pick<SkillService, 'operator'>
+  }
 
 export type OperatorService = ReturnType<typeof createOperators>
 export type OperatorCall = Call<OperatorCaller>
@@ -45,5 +49,7 @@ export const createOperators = (deps: Deps) => ({
   users: createUserVerbs(deps),
   status: createStatus(deps),
   verify: createVerify(deps),
+  /** Submissions of skills (dx 2.11); the skills room decides. */
+  submissions: deps.skills.operator,
   backup: deps.backup,
 })

@@ -53,7 +53,7 @@ export function createUserVerbs({ store, audit, orgs, auth, sessions }: Deps) {
     return { ...present(user), password: made }
   }
 
-  /** Its keys and sessions stop, or work again, at once. Throws 404. */
+  /** Its keys stop, or work again, at once; its sessions are over for good. Throws 404. */
   async function setDisabled(call: OperatorCall, ref: string, disabled: boolean): Promise<OperatorUser> {
     const { id, disabled_at } = await findUser(orgs, store.read, ref)
     if ((disabled_at !== null) !== disabled) await orgs.setUserDisabled(call, id, disabled)

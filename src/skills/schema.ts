@@ -15,7 +15,18 @@ export {
   type WrittenManifest,
   withDefaults,
 } from './manifest'
-export { Review, Submission, SubmissionRecord, type SubmissionStatus, type Tier } from './schema-review'
+export { OperatorDecision, OperatorDiff, OperatorSubmission, OperatorSubmissionQuery } from './schema-operator'
+export {
+  DECISIONS,
+  REVIEW_TIERS,
+  Review,
+  SUBMISSION_STATUSES,
+  Submission,
+  SubmissionPage,
+  SubmissionRecord,
+  type SubmissionStatus,
+  type Tier,
+} from './schema-review'
 
 export const REVIEW_STATUSES = ['draft', 'pending_review', 'approved', 'rejected', 'suspended'] as const
 export type ReviewStatus = (typeof REVIEW_STATUSES)[number]

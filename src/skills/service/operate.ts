@@ -17,7 +17,7 @@ export type WholeSubmission = SubmissionRecord & {
   name: string
   live_version: string | null
   findings: Evidence[]
-  manifest: object
+  manifest: Record<string, unknown>
 }
 
 /** What operators do with submissions (dx 2.11). */

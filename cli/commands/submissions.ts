@@ -1,0 +1,144 @@
+import { REVIEW_TIERS, SUBMISSION_STATUSES } from '../../src/skills/schema'
+import { defineCommand } from '../command'
+import { expectData } from '../failure'
+import { column } from '../output/columns'
+import { printPages } from '../pages'
+import { requireReason } from '../reason'
+import { argument, choice, flag, text, whole } from '../words'
+
+const columns = [
+  column('id', 'ID'),
+  column('slug', 'SKILL'),
+  column('manifestVersion', 'VERSION'),
+  column('reviewTier', 'TIER'),
+  column('status', 'STATUS'),
+  column('visibility', 'FOR'),
+  column('autoApproved', 'AUTO', { kind: 'flag', wide: true }),
+  column('reason', 'REASON', { wide: true }),
+  column('createdAt', 'SUBMITTED', { kind: 'time' }),
+  column('updatedAt', 'MOVED', { kind: 'time', wide: true }),
+]
+const wholeColumns = [
+  ...columns,
+  column('name', 'NAME'),
+  column('live_version', 'LIVE'),
+  ...['schema', 'injection_scan', 'tool_names', 'permissions', 'slug_unique', 'version'].map((check) =>
+    column(`review.checks.${check}`, check.toUpperCase().replace('_', ' ')),
+  ),
+]
+
+const ID = '2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'
+const submissionArgument = { submission: argument('id of the submission') }
+
+export const listSubmissions = defineCommand({
+  path: 'submissions list',
+  summary: 'List submitted skills, newest first',
+  about: 'Those that wait for a person, unless --status names another state or --all-states is given.',
+  examples: ['submissions list', 'submissions list --tier security --json'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [4, 7],
+  columns,
+  watchable: true,
+  flags: {
+    status: choice(SUBMISSION_STATUSES, 'only those in this state'),
+    tier: choice(REVIEW_TIERS, 'only those of this tier'),
+    allStates: flag('decided ones too'),
+    limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
+    cursor: text('CURSOR', 'go on where an earlier list ended'),
+    all: flag('every page'),
+  },
+  async run(shell, { status, tier, allStates, limit, cursor, all }) {
+    const connection = await shell.connect()
+    const state = status ?? (allStates ? undefined : ('pending_review' as const))
+    const page = async (from?: string) => {
+      const query = {
+        limit: limit ?? 50,
+        ...(state ? { status: state } : {}),
+        ...(tier ? { tier } : {}),
+        ...(from ? { cursor: from } : {}),
+      }
+      const found = expectData(await connection.ops().submissions.get({ query }))
+      return { items: found.submissions, next: found.next_cursor }
+    }
+    await printPages(shell, { page, cursor, all, columns, empty: 'Nothing to review.' })
+  },
+})
+
+export const getSubmission = defineCommand({
+  path: 'submissions get',
+  summary: 'Show one submission: its checks, its tier and what is live',
+  about: 'The result of every check. With --json also each finding with its line, and the manifest.',
+  examples: [`submissions get ${ID}`, `submissions get ${ID} --json`],
+  planes: ['operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 7],
+  columns: wholeColumns,
+  args: submissionArgument,
+  async run(shell, { submission }) {
+    const connection = await shell.connect()
+    const one = connection.ops().submissions({ ref: encodeURIComponent(submission) })
+    shell.print.item(expectData(await one.get()), wholeColumns)
+  },
+})
+
+const deciding = {
+  planes: ['operator'] as const,
+  offline: true,
+  impact: 'write' as const,
+  danger: 'moderate' as const,
+  exits: [3, 4, 5, 7, 10],
+  columns,
+  args: submissionArgument,
+}
+
+/** The four decisions differ in their words; approving may name the diff that was read. */
+const decide = (decision: 'approve' | 'reject' | 'suspend' | 'reinstate', words: { summary: string; about: string }) =>
+  defineCommand({
+    ...deciding,
+    ...words,
+    path: `submissions ${decision}`,
+    examples: [
+      `submissions ${decision} ${ID} --yes --reason "read and tried"`,
+      `submissions ${decision} ${ID} --yes --reason "read and tried" --json`,
+    ],
+    flags: {
+      note: text('TEXT', 'what the author is told; the reason unless said'),
+      ...(decision === 'approve'
+        ? { iReadTheDiff: text('SHA', 'what submissions diff printed at its end; needed for tier security') }
+        : {}),
+    },
+    async run(shell, input) {
+      const { submission, note, iReadTheDiff } = input as { submission: string; note?: string; iReadTheDiff?: string }
+      const reason = requireReason(shell, `submissions ${decision}`)
+      if (shell.planned(`${decision} ${submission}`)) return
+      shell.confirm(`${decision[0]!.toUpperCase()}${decision.slice(1)} ${submission}?`)
+      const connection = await shell.connect()
+      const one = connection.ops().submissions({ ref: encodeURIComponent(submission) })
+      const read = iReadTheDiff ? { read_diff: iReadTheDiff } : {}
+      shell.print.item(expectData(await one.post({ decision, reason: note ?? reason, ...read })), columns)
+    },
+  })
+
+export const submissionCommands = [
+  listSubmissions,
+  getSubmission,
+  decide('approve', {
+    summary: 'Put a submitted version in force',
+    about:
+      'Everyone who has the skill runs it from the next request on. Tier security needs --i-read-the-diff with what submissions diff printed.',
+  }),
+  decide('reject', {
+    summary: 'Refuse a submitted version',
+    about: 'The author reads the note and may submit a higher version. What is live stays live.',
+  }),
+  decide('suspend', {
+    summary: 'Take a published skill down for everyone',
+    about: 'It leaves the store and takes part in no run, from the next request on, until it is reinstated.',
+  }),
+  decide('reinstate', { summary: 'Put a suspended skill back', about: 'As it was before it was suspended.' }),
+]

@@ -1,0 +1,42 @@
+import { Elysia } from 'elysia'
+import { answer, errors } from '../http/envelope'
+import { type operatorEdge, toOperatorCall } from '../http/operator-edge'
+import { pageFields } from '../kernel/page'
+import { checked, checkedQuery, t } from '../kernel/schema'
+import {
+  OperatorDecision,
+  OperatorDiff,
+  OperatorSubmission,
+  OperatorSubmissionQuery,
+  SubmissionPage,
+  SubmissionRecord,
+} from '../skills/schema'
+import type { OperatorService } from './service'
+
+const ByRef = checkedQuery(t.Object({ ref: t.String() }))
+
+/** `/ops/v1/submissions`: skills that wait for a person, and what was decided (dx 2.11). */
+export const submissionRoutes = (submissions: OperatorService['submissions'], edge: ReturnType<typeof operatorEdge>) =>
+  new Elysia({ prefix: '/ops/v1/submissions' })
+    .use(edge)
+    .get(
+      '',
+      async (context) => {
+        const page = await submissions.list(toOperatorCall(context), context.query)
+        return { submissions: page.items, ...pageFields(page) }
+      },
+      { query: checkedQuery(OperatorSubmissionQuery), response: { 200: answer(SubmissionPage), ...errors(400) } },
+    )
+    .get('/:ref', (context) => submissions.get(toOperatorCall(context), context.params.ref), {
+      params: ByRef,
+      response: { 200: answer(OperatorSubmission), ...errors(404) },
+    })
+    .get('/:ref/diff', (context) => submissions.diff(toOperatorCall(context), context.params.ref), {
+      params: ByRef,
+      response: { 200: answer(OperatorDiff), ...errors(404) },
+    })
+    .post('/:ref', (context) => submissions.decide(toOperatorCall(context), context.params.ref, context.body), {
+      params: ByRef,
+      body: checked(OperatorDecision),
+      response: { 200: answer(SubmissionRecord), ...errors(400, 404, 409) },
+    })
