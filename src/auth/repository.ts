@@ -39,6 +39,11 @@ export const sessionRepository = {
     return gone?.token_hash ?? null
   },
 
+  async removeAllOf(tx: Tx, userId: UserId): Promise<void> {
+    const table = tx.of(sessions)
+    await tx.delete(table).where(eq(table.user_id, userId))
+  },
+
   async slide(tx: Tx, uses: readonly [SessionId, number][], lifetimeMs: number): Promise<void> {
     for (const [id, seen] of uses) await slide(tx, { id, seen, expires: seen + lifetimeMs })
   },

@@ -6,7 +6,7 @@ import { createReadCache, freshFor } from '../kernel/read-cache'
 import type { Sightings } from '../kernel/sightings'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { mintSecret, recogniseSecret } from '../keys'
-import { accessChanged, type OrgService } from '../orgs'
+import { accessChanged, accountSwitched, type OrgService } from '../orgs'
 import { sessionRepository as rows } from './repository'
 import { SESSION_LABEL } from './rules'
 
@@ -35,6 +35,8 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
     clock,
   })
   events.afterCommit(accessChanged, () => known.clear())
+  // Also when it is let back in: a sign-in that was being checked while it was shut out may have opened one.
+  events.inTransaction(accountSwitched, (tx, { data }) => rows.removeAllOf(tx, data.userId))
 
   return { open, find, end, openOf: (reader: Reader, userId: UserId) => rows.openOf(reader, userId, clock.now()) }
 

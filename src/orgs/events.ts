@@ -6,6 +6,9 @@ import type { Role } from './schema'
 /** What a user or an org may do has changed; whoever remembers an answer about it must ask again. */
 export const accessChanged = defineInternalEvent<{ userId: UserId } | { orgId: OrgId }>('access.changed')
 
+/** An operator shut an account out, or let it back in: sessions it had end in the same unit, either way. */
+export const accountSwitched = defineInternalEvent<{ userId: UserId }>('account.switched')
+
 /** Someone belongs to the org from now on (contract 18.4). */
 export const memberJoined = defineEvent<{ org_id: OrgId; user_id: UserId; role: Role; invited_by: UserId | null }>(
   'team.member_joined',

@@ -1,5 +1,5 @@
 /** Orgs: people, organizations, members and what a role may do. */
-export { accessChanged, memberJoined, memberLeft, orgDeleted } from './events'
+export { accessChanged, accountSwitched, memberJoined, memberLeft, orgDeleted } from './events'
 export { mayDo, normalizeEmail, teamOf } from './rules'
 export { createOrgs, type OrgService, type Standing } from './service'
 export type { OrgRow, UserRow } from './table'

@@ -67,6 +67,19 @@ describe('a session', () => {
     expect(await opens(world, session_token)).toBe(true)
     await world.orgs.setUserDisabled(callOf(operatorCaller()), user.id, true)
     expect(await opens(world, session_token)).toBe(false)
+    await world.orgs.setUserDisabled(callOf(operatorCaller()), user.id, false)
+    expect(await opens(world, session_token)).toBe(false)
+  })
+
+  test('opened while its account was being shut out is over when the account is let back in', async () => {
+    const world = createAuthWorld(store)
+    const [{ user }, other] = [await world.join(), await world.join()]
+    await world.orgs.setUserDisabled(callOf(operatorCaller()), user.id, true)
+    const late = await store.write((tx) => world.sessions.open(tx, user.id))
+    await world.orgs.setUserDisabled(callOf(operatorCaller()), user.id, false)
+    expect(await opens(world, late.token)).toBe(false)
+    expect(await world.sessions.openOf(store.read, user.id)).toEqual([])
+    expect(await opens(world, other.session_token)).toBe(true)
   })
 
   test('is cleared away once it is over, and not before', async () => {

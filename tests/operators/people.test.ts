@@ -122,8 +122,18 @@ describe('users on the operator plane', () => {
     expect(JSON.stringify(items) + world.logged.join('')).not.toContain(body.password)
   })
 
-  test('are shut out and let in, with keys and sessions', async () => {
+  test('are shut out and let in: keys work again, sessions are over', async () => {
     const ada = await world.person()
+    const { email, id, password } = await newUser()
+    const { body } = await world.send('POST', 'auth/sessions', { email, password })
+    const session = { authorization: `Bearer ${body.session_token}` }
+    const signedIn = async () => (await world.send('GET', 'auth/me', undefined, session)).status
+    expect(await signedIn()).toBe(200)
+    for (const disabled of [true, false]) {
+      await send('PATCH', `users/${id}`, { disabled })
+      expect(await signedIn()).toBe(401)
+    }
+    expect((await world.send('POST', 'auth/sessions', { email, password })).status).toBe(201)
     expect((await send('PATCH', `users/${ada.userId}`, { disabled: true })).body.disabled_at).not.toBeNull()
     expect((await ada.send('GET', 'models')).status).toBe(401)
     expect((await send('PATCH', `users/${ada.userId}`, { disabled: false })).body.disabled_at).toBeNull()

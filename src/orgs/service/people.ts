@@ -3,7 +3,7 @@ import { notFound } from '../../kernel/errors'
 import { UserId } from '../../kernel/ids'
 import type { Reader, Tx } from '../../kernel/store'
 import { emailTaken } from '../errors'
-import { accessChanged } from '../events'
+import { accessChanged, accountSwitched } from '../events'
 import { orgRepository as rows } from '../repository'
 import { normalizeEmail } from '../rules'
 import type { NewUser } from '../schema'
@@ -38,12 +38,13 @@ export function createPeople({ store, audit, events, clock }: OrgDeps) {
     return row
   }
 
-  /** For operators: shuts an account out, or lets it back in; its keys and sessions follow at once. */
+  /** For operators: shuts an account out, or lets it back in; its keys follow at once, its sessions are over. */
   async function setUserDisabled(call: Call<OperatorCaller>, userId: UserId, disabled: boolean): Promise<void> {
     await store.write(async (tx) => {
       if (!(await rows.setUserDisabled(tx, userId, disabled ? clock.now() : null))) throw notFound('user')
       const action = disabled ? 'user.disabled' : 'user.enabled'
       await audit.record(tx, call, { action, entityType: 'user', entityId: userId, scope: `user:${userId}` })
+      await events.emit(tx, accountSwitched, `user:${userId}`, { userId })
       await events.emit(tx, accessChanged, `user:${userId}`, { userId })
     })
   }
