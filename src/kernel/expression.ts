@@ -40,7 +40,7 @@ type Token = { kind: 'number' | 'text' | 'word' | 'sign' | 'end'; text: string; 
  */
 export function parseExpression(text: string): Expression {
   if (text.length > MAX_CHARS) throw new ExpressionFault(`it is longer than ${MAX_CHARS} characters`)
-  const reader = createReader(tokensOf(text))
+  const reader = createReader(text)
   const expression = readOr(reader, 0)
   const rest = reader.peek()
   if (rest.kind !== 'end') throw unexpected(rest)
@@ -61,39 +61,40 @@ export function pathsOf(expression: Expression): Path[] {
   }
 }
 
-function tokensOf(text: string): Token[] {
-  const tokens: Token[] = []
-  let at = 0
-  const end = text.trimEnd().length
-  while (at < end) {
-    TOKEN.lastIndex = at
-    const found = TOKEN.exec(text)
-    if (!found) throw new ExpressionFault(`character ${at + 1} starts nothing that is known here`)
-    const [kind, word] = Object.entries(found.groups!).find(([, part]) => part !== undefined)!
-    at = TOKEN.lastIndex
-    tokens.push({ kind: kind as Token['kind'], text: word!, at: at - word!.length })
-  }
-  tokens.push({ kind: 'end', text: '', at: end })
-  return tokens
-}
-
 type Reader = ReturnType<typeof createReader>
 
-function createReader(tokens: readonly Token[]) {
+/** Reads word by word, so that a text that is wrong early is not read to its end. */
+function createReader(text: string) {
+  const end = text.trimEnd().length
   let place = 0
-  const peek = (): Token => tokens[place]!
-  const next = (): Token => tokens[Math.min(place++, tokens.length - 1)]!
+  let current = read()
+
+  function read(): Token {
+    if (place >= end) return { kind: 'end', text: '', at: end }
+    TOKEN.lastIndex = place
+    const groups = TOKEN.exec(text)?.groups
+    if (!groups) throw new ExpressionFault(`character ${place + 1} starts nothing that is known here`)
+    place = TOKEN.lastIndex
+    const kind = groups.sign ? 'sign' : groups.word ? 'word' : groups.text ? 'text' : 'number'
+    const word = groups[kind]!
+    return { kind, text: word, at: place - word.length }
+  }
+
+  const next = (): Token => {
+    const token = current
+    current = read()
+    return token
+  }
   /** Takes the next token when it is this one. */
-  const takes = (text: string): boolean => {
-    const token = peek()
-    const isThis = token.text === text && token.kind !== 'text' && token.kind !== 'end'
-    if (isThis) place++
+  const takes = (wanted: string): boolean => {
+    const isThis = current.text === wanted && current.kind !== 'text' && current.kind !== 'end'
+    if (isThis) next()
     return isThis
   }
-  const expect = (text: string): void => {
-    if (!takes(text)) throw unexpected(peek(), text)
+  const expect = (wanted: string): void => {
+    if (!takes(wanted)) throw unexpected(current, wanted)
   }
-  return { peek, next, takes, expect }
+  return { peek: () => current, next, takes, expect }
 }
 
 function unexpected({ kind, text, at }: Token, wanted?: string): ExpressionFault {

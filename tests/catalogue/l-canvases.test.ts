@@ -1,0 +1,224 @@
+import { describe, expect, test } from 'bun:test'
+import { clean } from '../../src/kernel/text'
+import { edge, graph, INPUT, MODEL, node, OUTPUT, simple } from '../canvases/drawing'
+import { AUTHOR, canvasOf } from '../canvases/world'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const ada = await world.person()
+const MOST_MS = 200
+
+const many = (count: number, make: (at: number) => ReturnType<typeof node>) =>
+  Array.from({ length: count }, (_, at) => make(at))
+const prompts = (count: number) => many(count, (at) => node(`n${at}`, 'prompt', { content: 'x' }))
+/** A chain through all of them, input to output. */
+const chained = (nodes: ReturnType<typeof prompts>) => {
+  const all = [INPUT, ...nodes, OUTPUT]
+  return { nodes: all, edges: all.slice(1).map(({ id }, at) => edge(`${all[at]!.id}>${id}`)) }
+}
+/** A schema of a hundred thousand patterns' worth of work. */
+const deepSchema = (): Record<string, unknown> => {
+  let schema: Record<string, unknown> = { type: 'object' }
+  for (let depth = 0; depth < 20; depth++)
+    schema = { type: 'object', properties: { a: schema, b: { pattern: '(a+)+$' } } }
+  return schema
+}
+
+/** L17: what is drawn, and the codes it is refused with. */
+const HOSTILE: [what: string, drawn: object, codes: string[]][] = [
+  [
+    'a cycle of a hundred',
+    { nodes: [INPUT, ...prompts(98), OUTPUT], edges: [...chained(prompts(98)).edges, edge('n97>n0')] },
+    ['cycle_detected'],
+  ],
+  [
+    '10,000 nodes',
+    { nodes: [INPUT, ...many(9_998, (at) => ({ id: `n${at}`, type: 'prompt' })), OUTPUT], edges: [] },
+    ['invalid_config'],
+  ],
+  ['101 nodes', chained(prompts(99)), ['invalid_config']],
+  ['201 edges', { ...simple(), edges: Array(201).fill(edge('in>prompt')) }, ['invalid_edge']],
+  ['20,000 edges', { ...simple(), edges: Array(20_000).fill({ source: 'in', target: 'prompt' }) }, ['invalid_edge']],
+  [
+    'an edge from a node to itself',
+    graph(simple().nodes, ['in>prompt', 'prompt>model', 'model>out', 'out>out']),
+    ['cycle_detected'],
+  ],
+  [
+    'an edge to nowhere',
+    graph(simple().nodes, ['in>prompt', 'prompt>model', 'model>out', 'out>gone']),
+    ['invalid_edge'],
+  ],
+  [
+    'a node of the type __proto__',
+    graph([INPUT, node('x', '__proto__'), OUTPUT], ['in>x', 'x>out']),
+    ['invalid_node_type'],
+  ],
+  [
+    'ids that every object has',
+    graph(
+      [INPUT, node('__proto__', 'prompt', {}), node('constructor', 'tool', {}), OUTPUT],
+      ['in>__proto__', '__proto__>constructor', 'constructor>out'],
+    ),
+    ['invalid_config', 'invalid_config', 'invalid_config'],
+  ],
+  [
+    'a config of 2 MB',
+    graph([INPUT, node('p', 'prompt', { content: 'x'.repeat(1_900_000) }), OUTPUT], ['in>p', 'p>out']),
+    ['invalid_config'],
+  ],
+  [
+    'a config of very many members',
+    graph(
+      [
+        INPUT,
+        node('p', 'prompt', Object.fromEntries(many(20_000, (at) => node(`k${at}`, 'x')).map(({ id }) => [id, 1]))),
+        OUTPUT,
+      ],
+      ['in>p', 'p>out'],
+    ),
+    ['invalid_config'],
+  ],
+  [
+    'an expression nested for ever',
+    graph(
+      [INPUT, node('c', 'condition', { expression: `${'('.repeat(900)}true${')'.repeat(900)}` }), OUTPUT],
+      ['in>c', 'c?true>out'],
+    ),
+    ['invalid_expression'],
+  ],
+  [
+    'a hundred conditions of 2,000 characters that are none',
+    {
+      nodes: [INPUT, ...many(98, (at) => node(`c${at}`, 'condition', { expression: '!'.repeat(2_000) })), OUTPUT],
+      edges: [],
+    },
+    [],
+  ],
+]
+
+/** L14: texts that some interpreter, somewhere, would run. */
+const PAYLOADS = [
+  "require('child_process').execSync('touch /tmp/owned')",
+  '`process.exit()`',
+  'constructor.constructor("return process")().exit()',
+  '{{constructor.constructor("return process")()}}',
+  '<img src=x onerror=alert(1)>',
+  '"; DROP TABLE canvases; --',
+  '\u001b[2J\u202eevil',
+]
+
+describe('L17: what is drawn to do harm', () => {
+  test.each(HOSTILE)('%s is refused, quickly, and the server goes on', async (_, drawn, codes) => {
+    const id = await canvasOf(ada, drawn as never)
+    const startedAt = performance.now()
+    const { status, body } = await ada.send('POST', `evi/canvases/${id}/compile`)
+    expect(performance.now() - startedAt).toBeLessThan(MOST_MS)
+    expect(status).toBe(422)
+    expect(body.errors.length).toBeLessThanOrEqual(100)
+    if (codes.length) expect(body.errors.map(({ code }: { code: string }) => code)).toEqual(codes)
+    for (const { message } of body.errors) expect(message.length).toBeLessThan(1_000)
+    expect((await ada.send('GET', 'health')).status).toBe(200)
+  })
+
+  test('the largest that is right compiles as quickly', async () => {
+    const schema = { inputSchema: deepSchema() }
+    const tools = many(20, (at) =>
+      node(`t${at}`, 'tool', {
+        name: `t_${at}`,
+        description: 'x',
+        ...schema,
+        inputSchema: {
+          type: 'object',
+          properties: Object.fromEntries(many(150, (n) => node(`p${n}`, '')).map(({ id }) => [id, {}])),
+        },
+      }),
+    )
+    const conditions = many(78, (at) => node(`c${at}`, 'condition', { expression: 'true' }))
+    const edges = [
+      ...tools.map(({ id }, at) => edge(`${at ? `t${at - 1}` : 'in'}>${id}`)),
+      ...conditions.map(({ id }, at) => edge(`${at ? `c${at - 1}?${at % 2 === 0}` : 't19'}>${id}`)),
+      ...conditions.map(({ id }) => edge(`${id}?false>out`)),
+    ]
+    const id = await canvasOf(ada, { nodes: [INPUT, ...tools, ...conditions, OUTPUT], edges })
+    const startedAt = performance.now()
+    const { status, body } = await ada.send('POST', `evi/canvases/${id}/compile`)
+    expect(performance.now() - startedAt).toBeLessThan(MOST_MS)
+    expect({ status, errors: body.errors }).toEqual({ status: 200, errors: [] })
+  })
+
+  test('patterns that would take for ever are refused before they are compiled', async () => {
+    const tool = (at: number) =>
+      node(`t${at}`, 'tool', { name: `t_${at}`, description: 'x', inputSchema: deepSchema() })
+    const id = await canvasOf(ada, chained(many(20, tool)))
+    const startedAt = performance.now()
+    await ada.send('POST', `evi/canvases/${id}/compile`)
+    expect(performance.now() - startedAt).toBeLessThan(MOST_MS)
+  })
+})
+
+describe('L14, F11: texts are data', () => {
+  test.each(PAYLOADS)('%p stays what it is, in every place there is for a text', async (text) => {
+    const drawn = graph(
+      [INPUT, node('p', 'prompt', { content: text }, text), MODEL, node('o', 'output', {}, text)],
+      ['in>p', 'p>model', 'model>o'],
+    )
+    const { body, headers } = await ada.send('POST', 'evi/canvases', {
+      name: text,
+      description: text,
+      graph_json: drawn,
+    })
+    expect(body.canvas).toMatchObject({ name: text, description: text, graphJson: drawn })
+    expect(headers.get('content-type')).toStartWith('application/json')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    const compiled = await ada.send('POST', `evi/canvases/${body.canvas.id}/compile`)
+    expect(compiled.body.manifest).toMatchObject({ name: text, systemPromptExtension: text })
+    expect(compiled.body.manifest.slug).toMatch(/^[a-z0-9-]{2,64}$/)
+  })
+
+  test.each(PAYLOADS)('as a condition %p is read and never run', async (expression) => {
+    const drawn = graph([INPUT, node('c', 'condition', { expression }), OUTPUT], ['in>c', 'c?true>out'])
+    const { status, body } = await ada.send('POST', `evi/canvases/${await canvasOf(ada, drawn)}/compile`)
+    expect(status).toBe(422)
+    expect(body.errors).toMatchObject([{ code: 'invalid_expression', nodeId: 'c' }])
+    expect(body.errors[0].message).toBe(clean(body.errors[0].message))
+  })
+})
+
+describe('L16, L19: publishing what is wrong', () => {
+  const ok = { slug: 'never-made', version: '1.0.0', author: AUTHOR }
+  test.each<[string, object]>([
+    ['no slug', { ...ok, slug: undefined }],
+    ['a version that is none', { ...ok, version: 'x' }],
+    ['an org without its id', { ...ok, visibility: 'org' }],
+    ['a readme of 50,001', { ...ok, readme: 'x'.repeat(50_001) }],
+    ['11 keywords', { ...ok, keywords: Array(11).fill('a') }],
+    ['a licence nobody knows', { ...ok, license: 'EVIL' }],
+    ['an address that runs', { ...ok, author: { name: 'a', url: 'javascript:alert(1)' } }],
+    ['an e-mail address of two lines', { ...ok, author: { name: 'a', email: 'a@b.c\r\nBcc: d@e.f' } }],
+    ['a slug that climbs', { ...ok, slug: '../admin' }],
+    ['a slug of this server', { ...ok, slug: 'admin' }],
+    ['a slug of other letters', { ...ok, slug: 'аdmin' }],
+  ])('%s', async (_, body) => {
+    const id = await canvasOf(ada)
+    const reply = await ada.send('POST', `evi/canvases/${id}/publish`, body)
+    expect([400, 422]).toContain(reply.status)
+    if (reply.status === 400) expect(reply.body.error.code).toBe('validation_error')
+    else expect(reply.body).toMatchObject({ published: false, submission: null, skillId: null })
+    expect((await ada.send('GET', 'skills?filter=mine')).body.skills).toEqual([])
+  })
+})
+
+test('E: nobody writes what is not theirs to write', async () => {
+  const { body } = await ada.send('POST', 'evi/canvases', {
+    ...{ name: 'a', id: crypto.randomUUID(), owner: 'org:x', userId: 'x', status: 'published' },
+    ...{
+      publishedSkillId: crypto.randomUUID(),
+      compiledManifest: { name: 'x' },
+      createdAt: '2001-01-01T00:00:00.000Z',
+    },
+  })
+  expect(body.canvas).toMatchObject({ status: 'draft', publishedSkillId: null, compiledManifest: null })
+  expect(body.canvas.createdAt).not.toStartWith('2001')
+  expect((await ada.send('GET', `evi/canvases/${body.canvas.id}`)).body.canvas).toEqual(body.canvas)
+})
