@@ -13,7 +13,8 @@ const MOST_WORDS = 90
 
 /** Combining accents of Latin, Greek and Cyrillic letters; other scripts keep their vowel signs. */
 const ACCENTS = /[\u0300-\u036f]/g
-const TOKEN = /\p{Script=Han}|\p{Script=Hiragana}+|[\p{Script=Katakana}ー]+|[\p{L}\p{M}]+|\p{N}+|[^\s\p{L}\p{N}\p{M}]/gu
+const TOKEN =
+  /\p{Script=Han}|\p{Script=Hiragana}+|[\p{Script=Katakana}ー]+|[a-z]*\p{N}[a-z\p{N}]*|[\p{L}\p{M}]+|\p{N}+|[^\s\p{L}\p{N}\p{M}]/gu
 /** What is quoted is what the request is about, not what it asks for. */
 const QUOTED = /["“„«「『][^"”“»」』\n]{2,120}["”“»」』]/g
 const WORD = /^[\p{L}\p{M}]/u
@@ -68,7 +69,14 @@ function tokensOf(text: string): string[] {
   const short = text.length > HEAD_CHARS + TAIL_CHARS ? `${text.slice(0, HEAD_CHARS)} ${text.slice(-TAIL_CHARS)}` : text
   const unquoted = short.replace(QUOTED, ' “ ')
   const plain = unquoted.normalize('NFKC').toLowerCase().normalize('NFD').replace(ACCENTS, '').normalize('NFC')
-  return (plain.match(TOKEN) ?? []).slice(0, MOST_WORDS).map((token) => (/^\p{N}/u.test(token) ? '0' : token))
+  return (plain.match(TOKEN) ?? []).slice(0, MOST_WORDS).map(withoutNumber)
+}
+
+/** `4k` and `3d` say something by their letters; which number it is says nothing, and an id says nothing at all. */
+function withoutNumber(token: string): string {
+  if (!/\p{N}/u.test(token)) return token
+  const shape = token.replace(/\p{N}+/gu, '0')
+  return token !== shape && shape.length > 4 ? '#' : shape
 }
 
 function normalized(counts: Map<number, number>): Features {

@@ -92,7 +92,13 @@ describe('POST /completions accepts', () => {
       metadata: { a: 1 },
       conversation_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       request_id: headers.get('x-request-id'),
-      routing: { source: 'default', confidence: null, reasoning: null, preference_id: null, fallback_used: false },
+      routing: {
+        source: 'local',
+        confidence: expect.any(Number),
+        reasoning: expect.any(String),
+        preference_id: null,
+        fallback_used: false,
+      },
     })
     expect(headers.get('x-cache')).toBe('MISS')
     expect(headers.get('content-type')).toStartWith('application/json')

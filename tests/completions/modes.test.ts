@@ -63,7 +63,7 @@ describe('auto', () => {
   ])('%j becomes %s', async (prompt, resolved) => {
     const { body } = await ada.send('POST', 'completions', { prompt, mode: 'auto' })
     expect(body).toMatchObject({ mode: 'auto', resolved_mode: resolved })
-    expect(body.routing.source).toBe(resolved === 'fast' ? 'default' : 'heuristic')
+    expect(body.routing.source).toBe(resolved === 'fast' ? 'local' : 'heuristic')
   })
 
   test('a picture makes it vision', async () => {

@@ -38,7 +38,13 @@ describe('a native stream (contract 3)', () => {
       skills: [],
       conversation_id: null,
       request_id: headers.get('x-request-id'),
-      routing: { source: 'default', confidence: null, reasoning: null, preference_id: null, fallback_used: false },
+      routing: {
+        source: 'local',
+        confidence: expect.any(Number),
+        reasoning: expect.any(String),
+        preference_id: null,
+        fallback_used: false,
+      },
     })
     expect(done).toEqual({
       id: meta.id,
