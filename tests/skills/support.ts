@@ -1,4 +1,4 @@
-import type { Person, Reply } from '../support/world'
+import type { Person, Reply, World } from '../support/world'
 
 let made = 0
 
@@ -27,4 +27,22 @@ export async function submit(by: Person, written: Record<string, unknown>, rest:
   const reply = await by.send('POST', 'skills/submit', { manifest: written, ...rest })
   const { id = '', skillId = '' } = reply.body?.submission ?? {}
   return { reply, id, skillId, slug: String(written.slug) }
+}
+
+let accounts = 0
+
+/** Someone signed in to the dashboard with a platform role. */
+export async function reviewer(world: World, role: 'reviewer' | 'security_reviewer' | 'admin' = 'admin') {
+  const account = { email: `judge${++accounts}@example.com`, password: 'correct horse battery staple' }
+  const passwordHash = await Bun.password.hash(account.password)
+  const { orgs } = world.app.container
+  const wanted = { email: account.email, passwordHash, platformRole: role }
+  const user = await world.app.store.write((tx) => orgs.createUser(tx, wanted))
+  const { body } = await world.send('POST', 'auth/sessions', account)
+  const authorization = `Bearer ${body.session_token}`
+  const send: Person['send'] = (method, path, sent, headers = {}) =>
+    world.send(method, path, sent, { authorization, ...headers })
+  const decide = (id: string, decision: string, reason?: string) =>
+    send('POST', `skills/submissions/${id}/review`, { decision, ...(reason ? { reason } : {}) })
+  return { userId: user.id, send, decide }
 }

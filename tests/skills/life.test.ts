@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'bun:test'
+import { createWorld } from '../support/world'
+import { manifest, reviewer, securityManifest, staffManifest, submit } from './support'
+
+const world = await createWorld()
+const admin = await reviewer(world)
+const STATES = ['approved', 'pending_review', 'rejected', 'suspended', 'withdrawn'] as const
+const MOVES = ['approve', 'reject', 'withdraw', 'suspend', 'reinstate'] as const
+
+/** The table of contract 8.2: from a state, by a move, to a state. Whatever is not here is refused. */
+const TABLE: Record<string, string> = {
+  'pending_review approve': 'approved',
+  'pending_review reject': 'rejected',
+  'pending_review withdraw': 'withdrawn',
+  'approved suspend': 'suspended',
+  'suspended reinstate': 'approved',
+}
+
+/** A submission of its own author in a state. */
+async function inState(state: (typeof STATES)[number]) {
+  const ada = await world.person()
+  const made = await submit(ada, staffManifest())
+  const act = (move: string) =>
+    move === 'withdraw' ? ada.send('DELETE', `skills/submissions/${made.id}`) : admin.decide(made.id, move, 'because')
+  const path = {
+    approved: ['approve'],
+    rejected: ['reject'],
+    withdrawn: ['withdraw'],
+    suspended: ['approve', 'suspend'],
+  }
+  for (const move of state === 'pending_review' ? [] : path[state]) await act(move)
+  return { ada, ...made, act }
+}
+
+describe('the life of a submission', () => {
+  const cells = STATES.flatMap((state) => MOVES.map((move) => [state, move] as const))
+  test.each(cells)('%s, %s', async (state, move) => {
+    const { ada, id, act } = await inState(state)
+    const to = TABLE[`${state} ${move}`]
+    const reply = await act(move)
+    expect([reply.status, reply.body.submission?.status ?? reply.body.error.code]).toEqual(
+      to ? [200, to] : [409, 'conflict'],
+    )
+    expect((await ada.send('GET', `skills/submissions/${id}`)).body.submission.status).toBe(to ?? state)
+  })
+
+  test('of twenty decisions at once one counts', async () => {
+    const { id } = await inState('pending_review')
+    const moves = Array.from({ length: 20 }, (_, at) => (at % 2 ? 'approve' : 'reject'))
+    const replies = await Promise.all(moves.map((move) => admin.decide(id, move, 'because')))
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(replies.filter(({ status }) => status === 409)).toHaveLength(19)
+  })
+
+  test('each move is on the record of the author and tells who listens', async () => {
+    const heard: string[] = []
+    world.app.container.events.afterCommit('*', ({ type }) => void heard.push(type))
+    const { ada, id, act } = await inState('approved')
+    await act('suspend')
+    await act('reinstate')
+    const { body } = await ada.send('GET', `audit?entity_id=${id}`)
+    const actions = ['skill.approved', 'skill.suspended', 'skill.approved', 'skill.submitted']
+    expect(body.map(({ action }: { action: string }) => action)).toEqual(actions)
+    expect(heard.filter((type) => type.startsWith('skill.'))).toEqual(actions.toReversed().with(0, 'skill.submitted'))
+  })
+
+  test.each([
+    ['a key', async () => (await world.person()).send],
+    ['an author of the skill', null],
+    ['a plain reviewer, for tier security', async () => (await reviewer(world, 'reviewer')).send],
+  ] as const)('is not decided by %s', async (_, sender) => {
+    const ada = await world.person()
+    const { id } = await submit(ada, securityManifest())
+    const send = sender ? await sender() : ada.send
+    const reply = await send('POST', `skills/submissions/${id}/review`, { decision: 'approve' })
+    expect([reply.status, reply.body.error.code]).toEqual([403, 'forbidden'])
+  })
+
+  test('a reviewer decides on tier staff, a security reviewer on both', async () => {
+    const ada = await world.person()
+    const [plain, security] = [await reviewer(world, 'reviewer'), await reviewer(world, 'security_reviewer')]
+    const [staff, secure] = [await submit(ada, staffManifest()), await submit(ada, securityManifest())]
+    expect((await plain.decide(staff.id, 'approve')).status).toBe(200)
+    expect((await security.decide(secure.id, 'approve')).status).toBe(200)
+  })
+})
+
+describe('a new version', () => {
+  test('that asks for more is reviewed again, and those who have the skill keep the old one (L7)', async () => {
+    const [ada, bob] = [await world.person(), await world.person()]
+    const first = await submit(ada, manifest())
+    await bob.send('POST', 'skills', { skillId: first.skillId })
+    const next = { slug: first.slug, version: '1.1.0', systemPromptExtension: 'New words.' }
+    const second = await submit(ada, securityManifest(next), { skill_id: first.skillId })
+    expect(second.reply.body.submission).toMatchObject({ status: 'pending_review', reviewTier: 'security' })
+    const seenBy = async () => (await bob.send('GET', `skills/${first.skillId}`)).body
+    expect(await seenBy()).toMatchObject({ version: '1.0.0', declaredPermissions: [], reviewStatus: 'approved' })
+    await admin.decide(second.id, 'approve')
+    expect(await seenBy()).toMatchObject({ version: '1.1.0', declaredPermissions: next ? expect.any(Array) : [] })
+    const { versions } = (await bob.send('GET', `skills/${first.skillId}/versions`)).body
+    expect(versions.map(({ version, status }: Record<string, string>) => [version, status])).toEqual([
+      ['1.1.0', 'active'],
+      ['1.0.0', 'superseded'],
+    ])
+  })
+
+  test.each(['1.0.0', '0.9.9', '1.0.0-rc.1', '1.0.0+build.7'])('of %s is not higher than 1.0.0', async (version) => {
+    const ada = await world.person()
+    const { skillId, slug } = await submit(ada, manifest())
+    const { reply } = await submit(ada, manifest({ slug, version }), { skill_id: skillId })
+    expect(reply.status).toBe(422)
+    expect(reply.body.review.checks.version).toContain('must be higher than 1.0.0')
+  })
+
+  test('takes the place of one that waits', async () => {
+    const ada = await world.person()
+    const { id, skillId, slug } = await submit(ada, staffManifest())
+    await submit(ada, staffManifest({ slug, version: '1.0.1' }), { skill_id: skillId })
+    expect((await ada.send('GET', `skills/submissions/${id}`)).body.submission.status).toBe('withdrawn')
+  })
+
+  test("of somebody else's skill is 404, and of a suspended one 409", async () => {
+    const { ada, skillId, slug } = await inState('suspended')
+    const stranger = await world.person()
+    expect((await submit(stranger, manifest({ slug, version: '2.0.0' }), { skill_id: skillId })).reply.status).toBe(404)
+    expect((await submit(ada, manifest({ slug, version: '2.0.0' }), { skill_id: skillId })).reply.status).toBe(409)
+  })
+
+  test('the eleventh submission in a day is 429 with the time to wait', async () => {
+    const ada = await world.person()
+    for (let at = 0; at < 10; at++) expect((await submit(ada, manifest())).reply.status).toBe(201)
+    const { reply } = await submit(ada, manifest())
+    expect([reply.status, reply.body.error.code]).toEqual([429, 'rate_limit_exceeded'])
+    expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(86_000)
+  })
+})
