@@ -56,7 +56,7 @@ export const billingRoutes = ({ limits, payments }: Deps, guard: Guard) =>
       {
         // The signature is over the bytes as they came.
         parse: ({ request }: { request: Request }) => readRaw(request, MAX_EVENT_BYTES),
-        response: { 200: answer(Received), ...errors(400, 413, 415) },
+        response: { 200: answer(Received), ...errors(400, 413, 415, 503) },
         detail: { summary: 'For the payment processor; its signature is the credential', security: [] },
       },
     )

@@ -131,6 +131,63 @@ describe('money that goes back', () => {
     expect(await actionsOf(ada)).toEqual(expect.arrayContaining(['credits.refunded', 'credits.restored']))
   })
 
+  test.each([
+    ['a refund below nothing', 'charge.refunded', (id: string) => charge(id, -300)],
+    ['a refund of no number', 'charge.refunded', (id: string) => ({ ...charge(id, 0), amount_refunded: null })],
+    ['a dispute below nothing', 'charge.dispute.created', (id: string) => dispute(id, -300, 'needs_response')],
+  ])('%s moves nothing, and is on the record', async (_what, type, object) => {
+    const ada = await world.person({ cents: 0 })
+    const { checkout_id } = await checkout(ada)
+    await tell('checkout.session.completed', session(checkout_id, 500))
+    await tell('charge.refunded', charge(checkout_id, 100), { at: world.clock.now() - 5_000 })
+    const reply = await tell(type, object(checkout_id))
+    expect([reply.status, reply.body.received, await centsOf(ada)]).toEqual([200, true, 400])
+    expect(await actionsOf(ada)).toContain(`credits.${type.includes('dispute') ? 'dispute' : 'refund'}_unmatched`)
+  })
+
+  test('more than was paid takes out what was paid', async () => {
+    const ada = await world.person({ cents: 100 })
+    const { checkout_id } = await checkout(ada)
+    await tell('checkout.session.completed', session(checkout_id, 500))
+    await tell('charge.refunded', charge(checkout_id, 50_000))
+    expect(await centsOf(ada)).toBe(100)
+  })
+
+  test('of a payment that is known here needs no word of the processor', async () => {
+    const ada = await world.person({ cents: 0 })
+    const { checkout_id } = await checkout(ada)
+    await tell('checkout.session.completed', session(checkout_id, 500))
+    const path = `/v1/payment_intents/pi_of_${checkout_id}`
+    expect((await tell('charge.refunded', charge(checkout_id, 200))).status).toBe(200)
+    expect([await centsOf(ada), stripe.of(path).length]).toEqual([300, 0])
+  })
+
+  test('while the processor is away is 503, and counts when it is told again', async () => {
+    const ada = await world.person({ cents: 0 })
+    const { checkout_id } = await checkout(ada)
+    const { payload, signature } = await stripe.event('charge.refunded', charge(checkout_id, 200))
+    stripe.fail(`/v1/payment_intents/pi_of_${checkout_id}`, { status: 500 }, 3)
+    expect((await deliver(payload, signature)).status).toBe(503)
+    expect((await deliver(payload, signature)).status).toBe(200)
+    await tell('checkout.session.completed', session(checkout_id, 500))
+    expect(await centsOf(ada)).toBe(300)
+  })
+
+  test.each([
+    ['that the processor does not know', 'pi_gone'],
+    ['that it does not name', null],
+  ])('of a payment %s is taken in, and on the record of the server', async (_what, payment_intent) => {
+    const gone = { type: 'invalid_request_error', code: 'resource_missing' }
+    stripe.fail('/v1/payment_intents/pi_gone', { status: 404, error: gone })
+    const { status, body } = await tell('charge.refunded', { ...charge('unknown', 100), payment_intent })
+    expect([status, body.received]).toEqual([200, true])
+    const { items } = await world.app.container.audit.list(world.app.store.read, 'server', { limit: 1 })
+    expect(items[0]).toMatchObject({
+      action: 'credits.refund_unmatched',
+      inputSummary: { metadata: { payment: payment_intent, cents: 100 } },
+    })
+  })
+
   test('in any order, and told twice, the events of one checkout end in the same balance', async () => {
     const at = Date.now()
     const eventsOf = (id: string) => [

@@ -60,6 +60,11 @@ export type PaymentDriver = {
   openPortal(customer: string | null, returnUrl: string, needsMethod: boolean): Promise<string | null>
   /** Charges the saved payment method with nobody present; null where that cannot be done. */
   charge: ((order: ChargeOrder) => Promise<ChargeResult>) | null
+  /**
+   * The purchase a payment is for, by what the processor keeps with it; null where that is none of ours, or
+   * the processor knows no such payment, so that asking again would not help.
+   */
+  purchaseOf(payment: string): Promise<string | null>
   /** Checks the signature over the bytes as they came and reads the event; null when it is not the processor's. */
   readEvent(body: Uint8Array, signature: string | null): Promise<PaymentEvent | null>
 }

@@ -13,26 +13,51 @@ type Deps = { store: Store; audit: AuditLog; driver: PaymentDriver; ledger: Purc
 
 type OfPayment = Extract<PaymentFact, { about: 'payment' }>
 type OfMoneyBack = Extract<PaymentFact, { about: 'refund' | 'dispute' }>
+type Telling = Exclude<PaymentFact, { about: 'nothing' }> & PaymentEvent
 
 export type Receive = ReturnType<typeof createIntake>
 
 /** Takes in what the processor says: each event once, in any order (G10). */
 export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
   /**
-   * Throws 400 `validation_error` when the signature does not fit the bytes. An event about something that
-   * was not bought here is taken in and means nothing, or the processor would send it for days.
+   * Throws 400 `validation_error` when the signature does not fit the bytes, 503 when the processor must be
+   * asked and is away, so that it sends the event again. One about something that was not bought here is taken
+   * in all the same, or the processor would send it for days; of money that went back, it is on the record.
    */
   return async function receive(body: Uint8Array, signature: string | null, requestId: string): Promise<void> {
     const event = await driver.readEvent(body, signature)
     if (!event) throw unsignedEvent()
     if (event.about === 'nothing') return
+    const purchase = await purchaseBehind(event)
     await store.write(async (tx) => {
       const [first] = await insertPaymentEvent(tx, { id: event.id, type: event.type, at: event.at })
-      const row = first && (await subjectOf(tx, event))
-      if (!row) return
+      if (!first) return
       const cause = { id: event.id, requestId }
-      if (event.about === 'payment') await takePayment(tx, row, event, cause)
-      else await takeMoneyBack(tx, row, event, cause)
+      const [row] = purchase ? await lockPurchase(tx, { id: purchase }) : []
+      if (event.about === 'payment') await (row && takePayment(tx, row, event, cause))
+      else if (row && isSum(event.cents)) await takeMoneyBack(tx, row, event, cause)
+      else await leaveOut(tx, row, event, cause)
+    })
+  }
+
+  /** By our own id where the processor carried it along, by the payment where it is known here, else by asking. */
+  async function purchaseBehind({ purchaseId, payment, about }: Telling): Promise<PurchaseId | null> {
+    let id: string | null = purchaseId
+    if (id === null && payment !== null && about !== 'payment') {
+      const [known] = await purchaseByPayment(store.read, { payment })
+      id = known?.id ?? (await driver.purchaseOf(payment))
+    }
+    return PurchaseId.is(id ?? '') ? (id as PurchaseId) : null
+  }
+
+  /** Money went back, and nothing here can follow it: whoever runs the server has to know. */
+  async function leaveOut(tx: Tx, row: PurchaseRow | undefined, event: OfMoneyBack & PaymentEvent, cause: Cause) {
+    const about = { scope: row?.owner ?? ('server' as const), requestId: cause.requestId }
+    await audit.recordUnattended(tx, about, {
+      action: `credits.${event.about}_unmatched`,
+      entityType: 'billing',
+      entityId: row?.id ?? null,
+      input: { metadata: { event: event.id, payment: event.payment, cents: event.cents } },
     })
   }
 
@@ -59,7 +84,7 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
     const name = event.about === 'refund' ? 'refunded' : 'disputed'
     const [cents, at] = [row[`${name}_cents`], row[`${name}_at`]]
     if (event.at < at || (event.at === at && event.cents <= cents)) return
-    const known = { ...row, [`${name}_cents`]: event.cents, [`${name}_at`]: event.at }
+    const known = { ...row, [`${name}_cents`]: Math.min(event.cents, row.amount_cents), [`${name}_at`]: event.at }
     await savePurchase(tx, known)
     if (event.about === 'dispute' && event.cents > 0) await stopCharging(tx, row, cause)
     await ledger.align(tx, known, cause)
@@ -79,9 +104,5 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
   }
 }
 
-/** The purchase an event is about, kept for this unit; by our own id where the processor carried it along. */
-async function subjectOf(tx: Tx, fact: Exclude<PaymentFact, { about: 'nothing' }>): Promise<PurchaseRow | undefined> {
-  const [known] = fact.purchaseId === null && fact.payment ? await purchaseByPayment(tx, { payment: fact.payment }) : []
-  const id = fact.purchaseId ?? known?.id ?? ''
-  return PurchaseId.is(id) ? (await lockPurchase(tx, { id }))[0] : undefined
-}
+/** A sum of money that went back is never below nothing: that would add credit. */
+const isSum = (cents: number): boolean => Number.isSafeInteger(cents) && cents >= 0

@@ -10,5 +10,6 @@ export const createManualDriver = ({ pageOf }: { pageOf(purchaseId: string): str
   openCheckout: async ({ purchaseId }) => ({ url: pageOf(purchaseId), session: null }),
   openPortal: async () => null,
   charge: null,
+  purchaseOf: async () => null,
   readEvent: async () => null,
 })

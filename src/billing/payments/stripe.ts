@@ -24,7 +24,7 @@ const PRODUCT = 'Credit'
 /** The `stripe` driver: the processor's own package does the talking and checks its own signatures. */
 export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }: Deps): PaymentDriver {
   let client: Promise<Client> | null = null
-  return { name: 'stripe', createCustomer, openCheckout, openPortal, charge, readEvent }
+  return { name: 'stripe', createCustomer, openCheckout, openPortal, charge, purchaseOf, readEvent }
 
   /** Loaded on first use: most starts never sell anything. */
   function connect(): Promise<Client> {
@@ -127,11 +127,15 @@ export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }:
   }
 
   /** A dispute says which payment it is about; only the payment says which purchase. Throws 503. */
-  async function found<T extends { purchaseId: string | null; payment: string | null }>(event: T): Promise<T> {
-    const { purchaseId, payment } = event
-    if (purchaseId || !payment) return event
-    const { metadata } = await asking(({ stripe }) => stripe.paymentIntents.retrieve(payment))
-    return { ...event, purchaseId: metadata.purchase_id ?? null }
+  async function purchaseOf(payment: string): Promise<string | null> {
+    return asking(async ({ stripe, errors }) => {
+      try {
+        return (await stripe.paymentIntents.retrieve(payment)).metadata.purchase_id ?? null
+      } catch (error) {
+        if (error instanceof errors.StripeInvalidRequestError) return null
+        throw error
+      }
+    })
   }
 
   async function readEvent(body: Uint8Array, signature: string | null) {
@@ -143,8 +147,7 @@ export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }:
       const event = await webhooks.constructEventAsync(
         ...([text, signature, webhookSecret, TOLERANCE_S, undefined, clock.now()] as const),
       )
-      const read = toPaymentEvent(event)
-      return read.about === 'refund' || read.about === 'dispute' ? await found(read) : read
+      return toPaymentEvent(event)
     } catch (error) {
       if (error instanceof errors.StripeSignatureVerificationError || error instanceof SyntaxError) return null
       throw error
