@@ -134,7 +134,8 @@ export function buildContainer({
   const watch = createBalanceWatch({ limits: accountLimits, events })
   const billing = createBilling({ store, clock, audit, limits: accountLimits, watch, node, initialCredit })
   const moneyDesk = createBillingDesk({
-    ...{ store, clock, audit, orgs, billing, limits: accountLimits, watch, masterKey, origin, settings: config },
+    ...{ store, clock, audit, events, orgs, billing, limits: accountLimits, watch, masterKey, origin },
+    settings: config,
   })
   const usageReading = createUsageReading({
     ...{ store, clock, audit, balanceOf: billing.balance },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { scrub } from '../../src/kernel/text'
+import { createTeam } from '../orgs/team'
 import { fakeClock } from '../support/clock'
 import { createWorld, operatorCall, type Person } from '../support/world'
 
@@ -47,6 +48,24 @@ describe('a checkout without a processor', () => {
     const wrong = await post((await checkout(ada)).path, code)
     expect({ status: wrong.status, says: wrong.text.includes('worth 9.00 USD') }).toEqual({ status: 400, says: true })
     expect((await post((await checkout(ada, { amount_cents: 900 })).path, code)).status).toBe(303)
+  })
+
+  test('of an organization that is deleted meanwhile takes no code and no word of an operator', async () => {
+    const team = await createTeam(world)
+    await team.owner.send('POST', `orgs/${team.id}/activate`)
+    const { id, path } = await checkout(team.owner, { scope: 'org' })
+    const code = await codeFor(500)
+    expect((await team.owner.send('DELETE', `orgs/${team.id}`)).status).toBe(200)
+    const refused = await post(path, code)
+    expect({ status: refused.status, text: refused.text }).toEqual({
+      status: 400,
+      text: expect.stringContaining('The organization it was for was deleted. Nothing was added.'),
+    })
+    await expect(byHand.complete(operatorCall(), id)).rejects.toMatchObject({ code: 'conflict' })
+    expect((await world.send('GET', path)).text).not.toContain('<form')
+    const { store, billing } = world.app.container
+    expect((await billing.balance(store.read, `org:${team.id}`)).balance).toBe(0)
+    expect((await post((await checkout(await world.person())).path, code)).status).toBe(303)
   })
 
   test('refuses a code that has ended', async () => {
@@ -99,8 +118,9 @@ describe('the pages', () => {
     const { body } = await ada.send('POST', 'billing/portal', { return_url: 'https://shop.example.com/back' })
     const path = new URL(body.portal_url).pathname
     const shown = await world.send('GET', path)
-    expect(shown.text).toContain('500.00 cents')
-    expect(shown.text).toContain('5.00 USD')
+    expect(shown.text).toContain('<p class="sum">5.00 USD</p>')
+    expect(shown.text).toContain('0.00 USD is held')
+    expect(shown.text).not.toContain('cents')
     expect((await world.send('GET', `${path.slice(0, -1)}${path.endsWith('0') ? '1' : '0'}`)).status).toBe(404)
     const logged = scrub(path)
     expect(logged).toStartWith('/billing/portal/svc_bp_….')

@@ -26,6 +26,7 @@ export function createByHand({ store, clock, audit, ledger }: Deps) {
     return store.write(async (tx) => {
       const row = await manualCheckout(tx, id)
       if (row.state === 'paid') return { purchase: row, already: true }
+      if (row.state !== 'open') throw checkoutOver(row.state, row.error)
       const purchase = await ledger.pay(tx, row, null, { id: 'operator', requestId: call.requestId })
       await audit.record(tx, call, {
         action: 'credits.granted',
@@ -67,7 +68,7 @@ export function createByHand({ store, clock, audit, ledger }: Deps) {
   function redeem(id: string, code: string, requestId: string): Promise<PurchaseRow> {
     return store.write(async (tx) => {
       const row = await manualCheckout(tx, id)
-      if (row.state !== 'open') throw checkoutOver(row.state)
+      if (row.state !== 'open') throw checkoutOver(row.state, row.error)
       const hash = sha256Hex(code)
       const [found] = CODE.test(code) ? await codeByHash(tx, { hash }) : []
       if (!found || found.used_at !== null || found.expires_at <= clock.now()) throw codeRefused()

@@ -43,8 +43,11 @@ export const codeForOther = defineError(
 export const checkoutOver = defineError(
   'conflict',
   'conflict',
-  (state: string) => `This checkout is ${state}. Nothing was added; start another.`,
+  (state: string, why: string | null) =>
+    `This checkout is ${state}. ${why ? `${why} Nothing was added.` : 'Nothing was added; start another.'}`,
 )
 
-/** `50.00 USD` */
-export const dollars = (cents: number): string => `${(cents / 100).toFixed(2)} USD`
+export const ORG_GONE = 'The organization it was for was deleted.'
+
+/** `50.00 USD`; with a fraction of a cent, `50.0012 USD`. */
+export const dollars = (cents: number): string => `${(cents / 100).toFixed(4).replace(/00$/, '')} USD`

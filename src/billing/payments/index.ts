@@ -1,8 +1,9 @@
 import type { AuditLog } from '../../audit'
+import type { EventBus } from '../../events'
 import type { Clock } from '../../kernel/clock'
 import { ConfigError } from '../../kernel/config'
 import type { Store } from '../../kernel/store'
-import type { OrgService } from '../../orgs'
+import { type OrgService, orgDeleted } from '../../orgs'
 import type { AccountLimitsOf } from '../account-limits'
 import { createLimits } from '../limits'
 import type { BalanceWatch } from '../low-balance'
@@ -10,10 +11,12 @@ import type { Billing } from '../service'
 import { createByHand } from './by-hand'
 import { createDesk } from './desk'
 import type { PaymentDriver } from './driver'
+import { ORG_GONE } from './errors'
 import { createIntake } from './intake'
 import { createPurchaseLedger } from './ledger'
 import { createManualDriver } from './manual'
 import { createPages } from './pages'
+import { endOpenPurchases } from './repository'
 import { createReturnUrls } from './return-url'
 import { createPayments } from './service'
 import { createStripeDriver } from './stripe'
@@ -23,6 +26,7 @@ type Deps = {
   store: Store
   clock: Clock
   audit: AuditLog
+  events: EventBus
   orgs: OrgService
   billing: Billing
   limits: AccountLimitsOf
@@ -43,12 +47,15 @@ export type BillingDesk = ReturnType<typeof createBillingDesk>
 
 /** Everything about money that comes from outside: limits, checkouts, portal, events, codes and pages. */
 export function createBillingDesk({ settings, origin, masterKey, limits, watch, ...deps }: Deps) {
-  const { store, clock, audit, orgs, billing } = deps
+  const { store, clock, audit, events, orgs, billing } = deps
   const pages = createPages({ origin, masterKey, clock })
   const driver = driverOf(settings, clock, pages.checkoutUrl)
   const ledger = createPurchaseLedger({ clock, audit, billing, watch })
   const topUps = createTopUps({ store, clock, audit, driver, ledger })
   watch.onTopUp(topUps.order)
+  events.inTransaction(orgDeleted, async (tx, { scope }) => {
+    await endOpenPurchases(tx, { owner: scope, error: ORG_GONE, now: clock.now() })
+  })
   const byHand = createByHand({ store, clock, audit, ledger })
   const returnUrl = createReturnUrls(settings)
 

@@ -98,6 +98,15 @@ export const savePurchase = command<Facts>()((tx, p) => {
     .where(eq(t.id, p.id))
 })
 
+/** Ends whatever an owner began to buy and nobody has paid yet. */
+export const endOpenPurchases = command<{ owner: OwnerScope; error: string; now: number }>()((tx, p) => {
+  const t = tx.of(purchases)
+  return tx
+    .update(t)
+    .set({ state: 'expired', error: sql`${p.error}`, ended_at: sql`${p.now}` })
+    .where(and(eq(t.owner, p.owner), sql`${t.state} = 'open'`))
+})
+
 /** Paid purchases of an owner of which more was paid back or disputed than could be taken out of the wallet. */
 export const shortPurchases = query<{ owner: OwnerScope }>()((db, p) => {
   const t = db.of(purchases)

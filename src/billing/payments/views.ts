@@ -1,5 +1,5 @@
 import { iso } from '../../kernel/clock'
-import { spellCents } from '../../kernel/money'
+import { microToCents } from '../../kernel/money'
 import type { Balance } from '../schema'
 import { dollars } from './errors'
 import { html, type Markup, page } from './html'
@@ -52,8 +52,8 @@ export function portalPage(
   return page(
     `Billing of ${ownerName}`,
     html`<h1>Billing of ${ownerName}</h1>
-<p class="sum">${spellCents(balance.available)} cents</p>
-<p>is what new calls can use now; ${spellCents(balance.held)} cents are held by calls that are running.</p>
+<p class="sum">${dollars(microToCents(balance.available))}</p>
+<p>is what new calls can use now; ${dollars(microToCents(balance.held))} is held by calls that are running.</p>
 <table>
 <caption>Credit bought</caption>
 <thead><tr><th scope="col">Day</th><th scope="col">Amount</th></tr></thead>
