@@ -18,6 +18,7 @@ import { createMethodTable } from '../http/methods'
 import type { Metrics } from '../http/metrics'
 import { toOpenApi } from '../http/openapi'
 import { createStreams } from '../http/sse'
+import { createSuccessTable } from '../http/success'
 import { keyRoutes } from '../keys/routes'
 import { orgRoutes } from '../orgs/routes'
 import { rateLimitRoutes } from '../rate-limits/routes'
@@ -102,6 +103,7 @@ export function createServer({ config, container, metrics }: Deps) {
 
   methodsOf = createMethodTable(api)
   onceRuleOf = createOnceTable(api.routes as never)
+  container.audit.knowAnswers(createSuccessTable(api.routes as never))
   const made = toOpenApi(api.routes as never, {
     title: 'svc',
     version: API_VERSION,

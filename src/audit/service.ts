@@ -21,7 +21,13 @@ export type Circumstances = {
 
 /** The record. `record` belongs in the same unit of work as the effect it tells of (I19). */
 export function createAuditLog({ clock }: { clock: Clock }) {
-  return { record, recordUnattended, list: listEvents, verify: verifyChains }
+  let statusOf: (route: string) => number | undefined = () => undefined
+  return { record, recordUnattended, knowAnswers, list: listEvents, verify: verifyChains }
+
+  /** Once the routes stand: the status a route answers a recorded call with, for entries that do not say. */
+  function knowAnswers(known: typeof statusOf): void {
+    statusOf = known
+  }
 
   /** Appends what a caller did to their owner's chain. Three statements. Returns the event's id. */
   function record(tx: Tx, call: Call<Caller>, entry: AuditEntry): Promise<AuditEventId> {
@@ -29,7 +35,14 @@ export function createAuditLog({ clock }: { clock: Clock }) {
     const userId = caller.type === 'operator' ? null : caller.userId
     const keyId = caller.type === 'operator' ? null : keyIdOf(caller)
     const about = { scope: entry.scope ?? chainOf(caller), requestId: call.requestId, userId, keyId }
-    return append(tx, about, entry, { ...splitRoute(call.route), api_key_id: keyId, ...operatorFacts(caller) })
+    const told = entry.output?.status !== undefined || caller.type === 'operator' ? entry : answered(entry, call.route)
+    return append(tx, about, told, { ...splitRoute(call.route), api_key_id: keyId, ...operatorFacts(caller) })
+  }
+
+  /** What is recorded in the unit of its effect commits with it, and then the route answers its one success. */
+  function answered(entry: AuditEntry, route: string): AuditEntry {
+    const status = statusOf(route)
+    return status === undefined ? entry : { ...entry, output: { ...entry.output, status } }
   }
 
   /** Appends something nobody asked for: a hold of a dead process given back, a schedule that ran. */

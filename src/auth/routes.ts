@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Exchange } from '../http/context'
+import { type Exchange, routeName } from '../http/context'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import { checked } from '../kernel/schema'
@@ -58,7 +58,7 @@ export const authRoutes = (auth: AuthService, guard: Guard, { secure }: Options)
 /** What is known of a caller before there is one. */
 const visitOf = ({ exchange, request, route }: { exchange: Exchange; request: Request; route: string }): Visit => ({
   requestId: exchange.requestId,
-  route: `${exchange.method} ${route}`,
+  route: routeName(exchange.method, route),
   signal: request.signal,
   ip: exchange.ip(),
 })

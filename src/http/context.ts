@@ -25,13 +25,16 @@ export type Exchange = {
 /** Every route has it, so the record does without (contract 19: `endpoint`). */
 const PREFIX = /^\/api\/v1/
 
+/** `POST /completions`: a route as the record names it. */
+export const routeName = (method: string, route: string): string => `${method} ${route.replace(PREFIX, '')}`
+
 /** The call a verb is given: the caller, the request id, the route's pattern, and a signal of the client leaving. */
 export function callOf(exchange: Exchange, route: string, signal: AbortSignal): Call {
   if (!exchange.caller) throw new Error(`${route} is reached without a caller`)
   return {
     caller: exchange.caller,
     requestId: exchange.requestId,
-    route: `${exchange.method} ${route.replace(PREFIX, '')}`,
+    route: routeName(exchange.method, route),
     signal,
     once: exchange.ticket ?? undefined,
   }
