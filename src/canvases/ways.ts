@@ -35,12 +35,13 @@ function simplest(answers: readonly Answer[], ways: ReadonlyMap<string, Ways>): 
   const rest = new Map(answers.map((one) => [keyOf(one), one]))
   for (let changed = true; changed; ) {
     changed = false
+    const isCovered = coverage(rest, ways)
     for (const [key, { condition, answer }] of rest) {
       const other = keyOf({ condition, answer: answer === 'true' ? 'false' : 'true' })
       const asked = ways.get(condition) ?? null
       const isBoth = rest.has(other)
       if (isBoth && asked === null) return null
-      if (!isBoth && !isCovered(condition, rest, ways)) continue
+      if (!isBoth && !isCovered(condition)) continue
       rest.delete(key)
       if (isBoth) {
         rest.delete(other)
@@ -53,10 +54,20 @@ function simplest(answers: readonly Answer[], ways: ReadonlyMap<string, Ways>): 
   return [...rest.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 }
 
-/** Whether each way to a condition is among these answers already, so that its own add nothing. */
-function isCovered(condition: string, among: ReadonlyMap<string, Answer>, ways: ReadonlyMap<string, Ways>): boolean {
-  const asked = ways.get(condition) ?? null
-  return asked?.every((one) => among.has(keyOf(one)) || isCovered(one.condition, among, ways)) ?? false
+/**
+ * Whether each way to a condition is among these answers already, so that its own add nothing. Each condition
+ * is looked at once: ways that part and meet again would double the work every time.
+ */
+function coverage(among: ReadonlyMap<string, Answer>, ways: ReadonlyMap<string, Ways>): (condition: string) => boolean {
+  const known = new Map<string, boolean>()
+  return function isCovered(condition: string): boolean {
+    const found = known.get(condition)
+    if (found !== undefined) return found
+    const asked = ways.get(condition) ?? null
+    const covered = asked?.every((one) => among.has(keyOf(one)) || isCovered(one.condition)) ?? false
+    known.set(condition, covered)
+    return covered
+  }
 }
 
 export const keyOf = ({ condition, answer }: Answer): string => `${answer} ${condition}`

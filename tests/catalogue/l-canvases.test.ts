@@ -147,6 +147,19 @@ describe('L17: what is drawn to do harm', () => {
     expect({ status, errors: body.errors }).toEqual({ status: 200, errors: [] })
   })
 
+  test('ways that part and meet again do not double the work', async () => {
+    const asks = many(96, (at) => node(`c${at}`, 'condition', { expression: 'true' }))
+    const ladder = asks
+      .slice(2)
+      .flatMap((_, at) => [edge(`c${at}?true>c${at + 2}`), edge(`c${at + 1}?true>c${at + 2}`)])
+    const ends = ['in>c0', 'in>c1', 'c0?true>out', 'c1?true>out', 'c95?true>out', 'c94?false>out'].map(edge)
+    const id = await canvasOf(ada, { nodes: [INPUT, ...asks, OUTPUT], edges: [...ladder, ...ends] })
+    const startedAt = performance.now()
+    const { status } = await ada.send('POST', `evi/canvases/${id}/compile`)
+    expect(performance.now() - startedAt).toBeLessThan(MOST_MS)
+    expect(status).toBe(200)
+  })
+
   test('patterns that would take for ever are refused before they are compiled', async () => {
     const tool = (at: number) =>
       node(`t${at}`, 'tool', { name: `t_${at}`, description: 'x', inputSchema: deepSchema() })

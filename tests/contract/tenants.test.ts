@@ -103,11 +103,13 @@ describe('what belongs to someone else (I22)', () => {
     const key = await OWNED.keys!()
     const conversation = await OWNED.conversations!()
     const org = await OWNED.orgs!()
+    const canvas = await OWNED.evi!()
     for (const path of [
       'orgs',
       'auth/me',
       'keys',
       'conversations',
+      'evi/canvases',
       'audit',
       'audit?entity_type=completion',
       'usage/export',
@@ -116,6 +118,7 @@ describe('what belongs to someone else (I22)', () => {
       expect(text).not.toContain(key)
       expect(text).not.toContain(conversation)
       expect(text).not.toContain(org)
+      expect(text).not.toContain(canvas)
       expect(text).not.toContain(owner.userId)
     }
   })
