@@ -8,9 +8,13 @@ const ada = await world.person()
 const routes = await routesOf(world)
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
+/** Also what a pattern knows of a fixed path beside it: `GET /skills/create` is `GET /skills/{id}`. */
 const allowedAt = (path: string): string[] => {
-  const known = routes.filter((route) => route.path === path).map(({ method }) => method)
-  return [...known, ...(known.includes('GET') ? ['HEAD'] : [])].sort()
+  const shaped = ({ path: pattern }: { path: string }) => new RegExp(`^${pattern.replace(/{\w+}/g, '[^/]+')}$`)
+  const known = new Set(
+    routes.filter((route) => shaped(route).test(`/${withId(path, 'x')}`)).map(({ method }) => method),
+  )
+  return [...known, ...(known.has('GET') ? ['HEAD'] : [])].sort()
 }
 const wrong = [...new Set(routes.map(({ path }) => path))].flatMap((path) =>
   METHODS.filter((method) => !allowedAt(path).includes(method)).map((method) => ({
