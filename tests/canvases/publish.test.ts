@@ -194,6 +194,17 @@ describe('publishing a canvas (contract 9.3)', () => {
   })
 })
 
+test('an author publishes ten times a day, and then waits', async () => {
+  const ada = await world.person()
+  const id = await canvasOf(ada)
+  const slug = `canvas-${++made}`
+  for (let minor = 0; minor < 10; minor++) await publish(ada, id, order({ slug, version: `1.${minor}.0` }))
+  const reply = await publish(ada, id, order({ slug, version: '2.0.0' }))
+  expect(reply.status).toBe(429)
+  expect(reply.body.error.code).toBe('rate_limit_exceeded')
+  expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
+})
+
 describe('publishing a canvas again', () => {
   test('is a new version of its skill, and needs a higher number', async () => {
     const ada = await world.person()
