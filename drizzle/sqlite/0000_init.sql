@@ -498,7 +498,7 @@ CREATE TRIGGER `ledger_entries_no_update` BEFORE UPDATE ON `ledger_entries` BEGI
 --> statement-breakpoint
 CREATE TRIGGER `ledger_entries_no_delete` BEFORE DELETE ON `ledger_entries` BEGIN SELECT RAISE(ABORT, 'ledger_entries is append-only'); END;
 --> statement-breakpoint
-CREATE VIRTUAL TABLE `skills_search` USING fts5(search_text, content='skills', content_rowid='seq', tokenize='unicode61 remove_diacritics 0', prefix='2 3', detail='none', columnsize=0);
+CREATE VIRTUAL TABLE `skills_search` USING fts5(search_text, content='skills', content_rowid='seq', tokenize='unicode61 remove_diacritics 0', detail='none', columnsize=0);
 --> statement-breakpoint
 CREATE TRIGGER `skills_search_insert` AFTER INSERT ON `skills` BEGIN INSERT INTO skills_search(rowid, search_text) VALUES (new.seq, new.search_text); END;
 --> statement-breakpoint

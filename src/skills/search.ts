@@ -16,14 +16,24 @@ export type SkillFilter = {
 
 type Among = { listed: true } | { orgIds: readonly OrgId[] } | { owner: OwnerScope }
 
-/** Fewer hits are gathered and sorted; among more, the sorted list is walked until a page is full. */
-const FEW_HITS = 8_000
+/**
+ * So few hits are gathered and then sorted. With more of them, one row in fifty or so is a hit even in a store
+ * of 100,000: the sorted list is walked, and soon a page is full.
+ */
+const FEW_HITS = 2_000
 
 /** Text as it is searched: compatibility forms and accents gone, small. */
-export const searchable = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+export const searchable = (text: string): string => allWords(text).join(' ')
+
+const allWords = (text: string): string[] =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu) ?? []
 
 /** The words of a query; what is no letter or digit only separates them, so no syntax gets through (F4). */
-export const wordsOf = (q: string): string[] => [...new Set(searchable(q).match(/[\p{L}\p{N}]+/gu) ?? [])].slice(0, 12)
+export const wordsOf = (q: string): string[] => [...new Set(allWords(q))].slice(0, 12)
 
 /** Skills of a kind in the order asked for, at most `limit` after a mark. */
 export async function searchSkills(
@@ -70,7 +80,9 @@ async function matching(db: Reader, table: typeof skills.sqlite, words: readonly
     .where(sql`skills_search match ${terms}`)
     .limit(FEW_HITS + 1)
   if (hits.length > FEW_HITS) {
-    return sql`exists (select 1 from skills_search where skills_search match ${terms} and skills_search.rowid = ${table.seq})`
+    const padded = sql`' ' || ${table.search_text} || ' '`
+    const like = words.map((word, place) => `% ${word}${place === words.length - 1 ? '' : ' '}%`)
+    return and(...like.map((pattern) => sql`${padded} like ${pattern}`))!
   }
   const list = JSON.stringify(hits.map(({ seq }) => seq))
   return sql`${table.seq} in (select value from json_each(${list}))`

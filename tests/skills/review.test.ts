@@ -68,7 +68,12 @@ const REFUSALS: [string, Record<string, unknown>, string, string][] = [
     'permissions',
     'external:http',
   ],
-  ['an endpoint at home', { tools: [tool({ endpoint: { url: 'http://127.0.0.1/x' } })] }, 'schema', 'not a public address'],
+  [
+    'an endpoint at home',
+    { tools: [tool({ endpoint: { url: 'http://127.0.0.1/x' } })] },
+    'schema',
+    'not a public address',
+  ],
   ['a schema that is none', { tools: [tool({ inputSchema: { type: 'nonsense' } })] }, 'schema', 'inputSchema'],
 ]
 

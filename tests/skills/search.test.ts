@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'bun:test'
+import { searchSkills, wordsOf } from '../../src/skills/search'
+import { skills } from '../../src/skills/table'
+import { createWorld } from '../support/world'
+import { manifest, submit } from './support'
+
+const world = await createWorld()
+const ada = await world.person()
+const slugsIn = async (query: string): Promise<string[]> =>
+  (await ada.send('GET', `skills?${query}`)).body.skills.map(({ slug }: { slug: string }) => slug)
+
+describe('the store', () => {
+  test('is searched by the words of name, description, keywords and slug, the last one perhaps only begun', async () => {
+    const author = await world.person()
+    const words = {
+      name: 'Crème brûlée',
+      description: 'Desserts of France.',
+      keywords: ['patisserie'],
+      slug: 'sweet-tooth',
+    }
+    await submit(author, manifest(words))
+    for (const q of ['creme', 'BRÛLÉE', 'patiss', 'france desserts', 'sweet tooth']) {
+      expect([q, await slugsIn(`q=${encodeURIComponent(q)}`)]).toEqual([q, ['sweet-tooth']])
+    }
+    expect(await slugsIn('q=france%20germany')).toEqual([])
+  })
+
+  test.each([
+    "'",
+    '"',
+    '%',
+    '_',
+    '\\',
+    '*',
+    'NEAR(',
+    'a OR b',
+    '-a',
+    '^a',
+    'a:b',
+    '\u0000'.replace('\u0000', ' '),
+    '"a" AND',
+  ])('takes %j for words, not for syntax (F4)', async (q) => {
+    const { status } = await ada.send('GET', `skills?q=${encodeURIComponent(q)}`)
+    expect(status).toBe(200)
+  })
+
+  test.each(["installed' OR 'a'='a", 'all', ''])('refuses the filter %j (F4)', async (filter) => {
+    expect((await ada.send('GET', `skills?filter=${encodeURIComponent(filter)}`)).status).toBe(400)
+  })
+
+  test('is told page by page, each skill once, in each order', async () => {
+    for (const sort of ['installs', 'rating', 'newest']) {
+      const whole = await slugsIn(`sort=${sort}&limit=100`)
+      const paged: string[] = []
+      let cursor = ''
+      do {
+        const { body } = await ada.send('GET', `skills?sort=${sort}&limit=2${cursor && `&cursor=${cursor}`}`)
+        paged.push(...body.skills.map(({ slug }: { slug: string }) => slug))
+        cursor = body.next_cursor ?? ''
+      } while (cursor)
+      expect(paged).toEqual(whole)
+    }
+  })
+
+  test('sorts by installs and narrows by category', async () => {
+    await ada.send('POST', 'skills', { slug: 'meeting-notes' })
+    expect((await slugsIn(''))[0]).toBe('meeting-notes')
+    expect((await slugsIn('category=automation')).sort()).toEqual(['changelog-writer'])
+  })
+})
+
+describe('a store of 100,000', () => {
+  const WORDS = ['mail', 'plan', 'draft', 'code', 'chart', 'notes', 'legal', 'taxes', 'music', 'maps']
+  const word = (at: number, step: number) => WORDS[Math.floor(at / step) % WORDS.length]!
+
+  test('answers a search in 20 ms', async () => {
+    const { store } = world.app
+    for (let start = 0; start < 100_000; start += 1_000) {
+      await store.write(async (tx) => {
+        const rows = Array.from({ length: 1_000 }, (_, place) => rowOf(start + place))
+        await tx.insert(tx.of(skills)).values(rows as never)
+      })
+    }
+    const queries = ['mail', 'mail plan', 'rare77777', 'dra', 'chart legal mus', 'everywhere', 'everywhere mail']
+    const times: number[] = []
+    for (let run = 0; run < 105; run++) {
+      const q = queries[run % queries.length]!
+      const start = performance.now()
+      const found = await searchSkills(store.read, { listed: true }, { words: wordsOf(q), sort: 'installs' }, null, 51)
+      times.push(performance.now() - start)
+      expect([q, found.length > 0]).toEqual([q, true])
+    }
+    const sorted = times.toSorted((a, b) => a - b)
+    expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThan(20)
+    process.stdout.write(`search among 100,000: p50 ${sorted[52]!.toFixed(1)} ms, p99 ${sorted[103]!.toFixed(1)} ms\n`)
+  }, 120_000)
+
+  const rowOf = (at: number) => ({
+    ...{ id: crypto.randomUUID(), slug: `many-${at}`, owner: 'server', author_user_id: null, org_scope_id: null },
+    ...{ visibility: 'public', status: 'approved', name: `Skill ${at}`, description: '', category: 'domain' },
+    search_text: `skill ${at} rare${at} everywhere ${word(at, 1)} ${word(at, 10)} ${word(at, 100)} many ${at}`,
+    ...{ keywords: [], version: '1.0.0', live_version_id: null, draft_version_id: null, listed: true },
+    ...{ install_count: (at * 7919) % 10_007, rating_sum: 0, rating_count: 0, rating: at % 500 },
+    ...{ created_at: at, updated_at: at },
+  })
+})
