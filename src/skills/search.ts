@@ -47,10 +47,11 @@ export async function searchSkills(
   const table = db.of(skills)
   const rank = sort === 'installs' ? table.install_count : sort === 'rating' ? table.rating : table.created_at
   const sameRank = before && and(eq(rank, before.at), lt(table.id, before.id as SkillId))
+  const hits = words && (await matching(db, table, words))
   const conditions: (SQL | undefined)[] = [
-    reach(table, among),
+    reach(table, among, hits?.few === true),
     category ? eq(table.category, category) : undefined,
-    words ? await matching(db, table, words) : undefined,
+    hits?.condition,
     before ? or(lt(rank, before.at), sameRank ?? undefined) : undefined,
   ]
   return db
@@ -61,17 +62,22 @@ export async function searchSkills(
     .limit(limit)
 }
 
-function reach(table: typeof skills.sqlite, among: Among): SQL | undefined {
-  if ('listed' in among) return eq(table.listed, true)
+/** For few hits the plus keeps the planner from walking the whole sorted list to find them. */
+function reach(table: typeof skills.sqlite, among: Among, few: boolean): SQL | undefined {
+  if ('listed' in among) return few ? sql`+${table.listed} = 1` : eq(table.listed, true)
   if ('owner' in among) return eq(table.owner, among.owner)
   return and(inArray(table.org_scope_id, [...among.orgIds]), eq(table.visibility, 'org'), eq(table.status, 'approved'))
 }
 
-/** What a row must meet to be a hit; on Postgres its own index finds it. */
-async function matching(db: Reader, table: typeof skills.sqlite, words: readonly string[]): Promise<SQL> {
+/** What a row must meet to be a hit, and whether SQLite knows them all already. */
+type Hits = { condition: SQL; few: boolean }
+
+/** On Postgres its own index finds the hits. */
+async function matching(db: Reader, table: typeof skills.sqlite, words: readonly string[]): Promise<Hits> {
   if (db.dialect === 'postgres') {
     const terms = words.map((word, place) => (place === words.length - 1 ? `${word}:*` : word)).join(' & ')
-    return sql`to_tsvector('simple', ${table.search_text}) @@ to_tsquery('simple', ${terms})`
+    const condition = sql`to_tsvector('simple', ${table.search_text}) @@ to_tsquery('simple', ${terms})`
+    return { condition, few: false }
   }
   const terms = words.map((word, place) => `"${word}"${place === words.length - 1 ? '*' : ''}`).join(' ')
   const hits = await db
@@ -82,10 +88,10 @@ async function matching(db: Reader, table: typeof skills.sqlite, words: readonly
   if (hits.length > FEW_HITS) {
     const padded = sql`' ' || ${table.search_text} || ' '`
     const like = words.map((word, place) => `% ${word}${place === words.length - 1 ? '' : ' '}%`)
-    return and(...like.map((pattern) => sql`${padded} like ${pattern}`))!
+    return { condition: and(...like.map((pattern) => sql`${padded} like ${pattern}`))!, few: false }
   }
   const list = JSON.stringify(hits.map(({ seq }) => seq))
-  return sql`${table.seq} in (select value from json_each(${list}))`
+  return { condition: sql`${table.seq} in (select value from json_each(${list}))`, few: true }
 }
 
 export const markOf = (sort: SkillSort) => (row: SkillRow) => ({

@@ -74,6 +74,7 @@ export const CODES: Record<string, number> = {
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
+  review_failed: 422,
   idempotency_conflict: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,
