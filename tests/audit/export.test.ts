@@ -148,7 +148,7 @@ describe('an export and a checkpoint', () => {
 
   test.each<[string, (text: string) => string]>([
     ['a changed cell', line(3, (text) => text.replace('key.created', 'key.revoked'))],
-    ['a changed status', line(3, (text) => text.replace(',,"{', ',200,"{'))],
+    ['a changed status', line(3, (text) => text.replace(',201,"{', ',200,"{'))],
     ['a time spelled another way', line(3, (text) => text.replace('Z,', '+00:00,'))],
     ['a line left out', line(3, () => null)],
     ['the oldest line left out', line(6, () => null)],
