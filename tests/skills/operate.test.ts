@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'bun:test'
+import { createWorld, operatorCall } from '../support/world'
+import { manifest, securityManifest, submit } from './support'
+
+const world = await createWorld()
+const { operator } = world.app.container.skills
+const call = operatorCall()
+
+describe('operators and submissions', () => {
+  test('see what a version changes, with phrases to read twice', async () => {
+    const ada = await world.person()
+    const first = await submit(ada, manifest({ systemPromptExtension: 'One.\nTwo.' }))
+    const next = { slug: first.slug, version: '1.1.0', systemPromptExtension: 'One.\nThree, qu\u200bietly.' }
+    const second = await submit(ada, manifest(next), { skill_id: first.skillId })
+    expect(second.reply.body.submission.reviewTier).toBe('staff')
+    const { parts, added, removed } = await operator.diff(call, second.id)
+    expect(parts.map(({ path }) => path).sort()).toEqual(['systemPromptExtension', 'version'])
+    const lines = parts.find(({ path }) => path === 'systemPromptExtension')!.lines
+    expect(lines.map(({ sign, number }) => [sign, number])).toEqual([
+      [' ', 1],
+      ['-', 2],
+      ['+', 2],
+    ])
+    expect(lines.map(({ suspicious }) => suspicious)).toEqual([false, false, true])
+    expect([added, removed]).toEqual([2, 2])
+  })
+
+  test('approve tier security only with the diff they read', async () => {
+    const ada = await world.person()
+    const { id } = await submit(ada, securityManifest())
+    const approve = (read_diff?: string) =>
+      operator.decide(call, id, { decision: 'approve', reason: 'read', ...(read_diff ? { read_diff } : {}) })
+    await expect(approve()).rejects.toMatchObject({ code: 'conflict' })
+    await expect(approve('0123456789abcdef')).rejects.toMatchObject({ code: 'conflict' })
+    const { sha } = await operator.diff(call, id)
+    expect(await approve(sha)).toMatchObject({ status: 'approved', reason: 'read' })
+  })
+
+  test('get the manifest, what is live and each finding, and list by state and tier', async () => {
+    const ada = await world.person()
+    const { id, slug } = await submit(ada, securityManifest())
+    const whole = await operator.get(call, id)
+    expect([whole.live_version, whole.slug, whole.findings, whole.manifest.slug]).toEqual([null, slug, [], slug])
+    const wanted = { status: 'pending_review' as const, tier: 'security' as const, limit: 50 }
+    expect((await operator.list(call, wanted)).items.map(({ id: one }) => one)).toContain(id)
+    await operator.decide(call, id, { decision: 'reject', reason: 'no' })
+    expect((await operator.list(call, wanted)).items.map(({ id: one }) => one)).not.toContain(id)
+  })
+})
