@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import { loadModel, MODEL_FILE } from '../../src/classifier/model'
 import { TEXT_MODES } from '../../src/classifier/modes'
 import { readCorpus } from '../../src/classifier/training/corpus'
-import { slowness } from '../support/effort'
+import { effortOf, slowness } from '../support/effort'
 import { calibrationError, heldOut, outcomesOf, right, share, slowestPercentile } from './evaluate'
 
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'pl', 'tr', 'ru', 'ar', 'hi', 'ja', 'zh', 'ko']
@@ -59,4 +60,9 @@ describe('prompts the model has never seen', () => {
   test('take at most a millisecond each', async () => {
     expect(slowestPercentile(prompts) / (await slowness())).toBeLessThanOrEqual(1)
   })
+})
+
+test('the model is read in ten milliseconds and is at most a megabyte', async () => {
+  expect(await effortOf(loadModel)).toBeLessThanOrEqual(10)
+  expect(Bun.file(MODEL_FILE).size).toBeLessThanOrEqual(2 ** 20)
 })
