@@ -42,8 +42,8 @@ describe('operators and submissions', () => {
     const whole = await operator.get(call, id)
     expect([whole.live_version, whole.slug, whole.findings, whole.manifest.slug]).toEqual([null, slug, [], slug])
     const wanted = { status: 'pending_review' as const, tier: 'security' as const, limit: 50 }
-    expect((await operator.list(call, wanted)).items.map(({ id: one }) => one)).toContain(id)
+    expect((await operator.list(call, wanted)).items.map(({ id: one }) => String(one))).toContain(id)
     await operator.decide(call, id, { decision: 'reject', reason: 'no' })
-    expect((await operator.list(call, wanted)).items.map(({ id: one }) => one)).not.toContain(id)
+    expect((await operator.list(call, wanted)).items.map(({ id: one }) => String(one))).not.toContain(id)
   })
 })
