@@ -24,6 +24,7 @@ const OPENED: Record<string, OperatorRole[]> = {
   credits: ['billing'],
   tiers: ['billing'],
   limits: ['billing'],
+  submissions: ['reviewer'],
 }
 const EVERYONES = ['POST /ops/v1/verify', 'POST /ops/v1/keys/check']
 
