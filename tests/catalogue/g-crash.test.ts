@@ -7,7 +7,10 @@ test('G13 a call that was running at kill -9 is not charged, and the record says
   const person = await target.people.newcomer({ cents: 100 })
   const send = (body: object) => target.send('POST', 'completions', { key: person.key, body }).catch(() => null)
   const paid = await send({ prompt: 'paid before', mode: 'fast', conversation_id: null })
-  const hanging = [send({ prompt: 'whole [[hang]]', mode: 'fast' }), send({ prompt: 'aloud [[stall]]', mode: 'fast', stream: true })]
+  const hanging = [
+    send({ prompt: 'whole [[hang]]', mode: 'fast' }),
+    send({ prompt: 'aloud [[stall]]', mode: 'fast', stream: true }),
+  ]
   // Asked of the engine means held: with both there, nothing more is going to be taken.
   await eventually(
     () => ['[[hang]]', '[[stall]]'].filter((mark) => target.upstream.calls.some(({ prompt }) => prompt.includes(mark))),
