@@ -3,7 +3,7 @@ import { createOutbound } from '../../src/kernel/outbound'
 import { createSystemTools } from '../../src/tools'
 import { asked, contextOf, openTools, wanted } from './world'
 
-/** What each kind of server answers, as recorded from its documentation, with a hit that is none. */
+/** What each kind of server answers: written after their documented formats, not taken from live ones, with a hit that is none. */
 const RECORDED: Record<string, object> = {
   searxng: {
     query: 'tides',
