@@ -7,8 +7,8 @@ import { type Peer, startPeer, startProduct } from './processes'
 
 const ROUNDS = Number(process.argv.find((word) => word.startsWith('--rounds='))?.slice(9) ?? 5)
 const ROUND_MS = 2_000
-/** Until the compiler has seen enough: an answer takes ten times as much code as a bare one. */
-const WARM_UP_MS = 8_000
+/** Until the compiler has seen enough: the time of an answer of ours falls for half a minute, a bare one's at once. */
+const WARM_UP_MS = 30_000
 const print = (line = '') => process.stdout.write(`${line}\n`)
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
@@ -71,7 +71,7 @@ print(`start to first healthy answer: ${product.startedMs.toFixed(0)} ms (budget
 for (const { name, connections, ours, theirs } of contests.filter((contest) => contest.name.includes(wanted))) {
   const samples: { ours: Sample; theirs: Sample }[] = []
   await fire(aim(product, ours), connections, WARM_UP_MS)
-  await fire(aim(theirs.peer, theirs.request), connections, WARM_UP_MS / 4)
+  await fire(aim(theirs.peer, theirs.request), connections, WARM_UP_MS / 10)
   for (let round = 0; round < ROUNDS; round++) {
     const bare = await measure(theirs.peer, theirs.request, connections)
     samples.push({ theirs: bare, ours: await measure(product, ours, connections) })
