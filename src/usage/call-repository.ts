@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, exists, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Reader } from '../kernel/store'
 import { type Counted, DAY_MS, type Sums } from './buckets'
+import { callFields } from './call-fields'
 import type { Choice } from './report-repository'
 import type { Span } from './spans'
 import { type UsageRow, usageRecords, usageSkills } from './table'
@@ -128,23 +129,7 @@ export async function exportPage(
   const t = db.of(usageRecords)
   const last = before ?? { at: to, id: 0 }
   return db
-    .select({
-      id: t.id,
-      owner: t.owner,
-      at: t.at,
-      request_id: t.request_id,
-      endpoint: t.endpoint,
-      api_key_id: t.api_key_id,
-      mode: t.mode,
-      resolved_mode: t.resolved_mode,
-      model: t.model,
-      status: t.status,
-      prompt_tokens: t.prompt_tokens,
-      completion_tokens: t.completion_tokens,
-      cost_micro: t.cost_micro,
-      cached: t.cached,
-      latency_ms: t.latency_ms,
-    })
+    .select({ ...callFields(t), request_id: t.request_id, endpoint: t.endpoint })
     .from(t)
     .where(
       and(

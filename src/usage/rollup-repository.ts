@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, lte, max, sql } from 'drizzle-orm'
 import { command, counted, query, type Reader } from '../kernel/store'
 import type { Place } from './buckets'
+import { callFields } from './call-fields'
 import { type RollupRow, usageCursors, usageRecords, usageRollups, usageSkills } from './table'
 
 /** The one cursor there is. */
@@ -32,21 +33,7 @@ export const newestId = query()((db) => {
 export const recordsAfter = query<{ above: number; upTo: number; limit: number }>()((db, p) => {
   const t = db.of(usageRecords)
   return db
-    .select({
-      id: t.id,
-      owner: t.owner,
-      at: t.at,
-      api_key_id: t.api_key_id,
-      mode: t.mode,
-      resolved_mode: t.resolved_mode,
-      model: t.model,
-      status: t.status,
-      prompt_tokens: t.prompt_tokens,
-      completion_tokens: t.completion_tokens,
-      cost_micro: t.cost_micro,
-      cached: t.cached,
-      latency_ms: t.latency_ms,
-    })
+    .select(callFields(t))
     .from(t)
     .where(and(gt(t.id, p.above), lte(t.id, p.upTo)))
     .orderBy(asc(t.id))

@@ -7,8 +7,7 @@ const run = cliOver(world)
 const ada = await world.person({ cents: 0 })
 const why = ['--reason', 'test']
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of every command
-async function json(line: string[]): Promise<any> {
+async function json(line: string[]) {
   const { stdout, stderr, exitCode } = await run([...line, '--json'])
   if (exitCode !== 0) throw new Error(`${line.join(' ')} ended with ${exitCode}: ${stderr}`)
   return JSON.parse(stdout)

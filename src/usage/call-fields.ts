@@ -1,0 +1,18 @@
+import type { usageRecords } from './table'
+
+/** What is read of a call wherever calls are counted or shown. */
+export const callFields = (t: typeof usageRecords.sqlite) => ({
+  id: t.id,
+  owner: t.owner,
+  at: t.at,
+  api_key_id: t.api_key_id,
+  mode: t.mode,
+  resolved_mode: t.resolved_mode,
+  model: t.model,
+  status: t.status,
+  prompt_tokens: t.prompt_tokens,
+  completion_tokens: t.completion_tokens,
+  cost_micro: t.cost_micro,
+  cached: t.cached,
+  latency_ms: t.latency_ms,
+})
