@@ -1,15 +1,9 @@
 import type { OwnerScope, TenantCaller } from '../kernel/caller'
-import { defineError } from '../kernel/errors'
+import { defineError, orgRequired } from '../kernel/errors'
 import type { Reader } from '../kernel/store'
 import { mayDo, type OrgService } from '../orgs'
 
 export type BillingScope = 'user' | 'org'
-
-export const orgRequired = defineError(
-  'invalid',
-  'org_required',
-  () => 'scope is "org" and no organization is active. Activate one with POST /orgs/{id}/activate, or send "user".',
-)
 
 export const notThisKeys = defineError(
   'forbidden',

@@ -74,6 +74,13 @@ export const notFound = defineError('missing', 'not_found', (what: string) => `N
 export const invalidInput = (path: string, message: string) =>
   new AppError('invalid', 'validation_error', message, { param: path, details: [{ path, message }] })
 
+/** For everything that `scope` chooses between a person's and an org's (contract 18). */
+export const orgRequired = defineError(
+  'invalid',
+  'org_required',
+  () => '"scope" is "org" and no organization is active. Activate one with POST /orgs/{id}/activate, or send "user".',
+)
+
 export const storageUnavailable = defineError(
   'unavailable',
   'storage_unavailable',

@@ -29,7 +29,8 @@ export function readRange(query: RangeQuery): Range {
   return { from, to }
 }
 
-const reversed = (from: number, to: number) =>
+/** The refusal of a range whose end is not after its start; epoch milliseconds. */
+export const reversed = (from: number, to: number) =>
   invalidInput(
     'from',
     `"from" is ${iso(from)}, which is not before "to", ${iso(to)}. Send an earlier "from" or a later "to".`,

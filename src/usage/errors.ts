@@ -5,9 +5,6 @@ export const EXPORT_DAYS = 92
 export const REPORT_DAYS = 366
 export const EXPORT_ROWS = 1_000_000
 
-export const reversed = (from: string, to: string): AppError =>
-  invalidInput('from', `"from" is ${from}, which is not before "to", ${to}. Send an earlier "from" or a later "to".`)
-
 export const tooLong = (days: number, most: number): AppError =>
   invalidInput(
     'from',
@@ -19,12 +16,6 @@ export const tooManyRows = (rows: number): AppError =>
     'from',
     `This export would have ${rows} rows; at most ${EXPORT_ROWS} are sent at once. Ask for a shorter period, or filter.`,
   )
-
-export const orgRequired = defineError(
-  'invalid',
-  'org_required',
-  () => 'scope is "org" and no organization is active. Activate one with POST /orgs/{id}/activate, or send "user".',
-)
 
 export const notThisKeys = defineError(
   'forbidden',

@@ -1,7 +1,6 @@
-import { iso } from '../kernel/clock'
-import { type RangeQuery, readRange } from '../kernel/range'
+import { type RangeQuery, readRange, reversed } from '../kernel/range'
 import { DAY_MS } from './buckets'
-import { reversed, tooLong } from './errors'
+import { tooLong } from './errors'
 import type { Span } from './spans'
 
 const DEFAULT_DAYS = 30
@@ -15,7 +14,7 @@ export function periodOf(query: RangeQuery, now: number, mostDays: number): Span
   // A call of this very millisecond belongs to it.
   const to = range.to ?? now + 1
   const from = range.from ?? to - DEFAULT_DAYS * DAY_MS
-  if (from >= to) throw reversed(iso(from), iso(to))
+  if (from >= to) throw reversed(from, to)
   if (to - from > mostDays * DAY_MS) throw tooLong(Math.ceil((to - from) / DAY_MS), mostDays)
   return { from, to }
 }
