@@ -1,0 +1,10 @@
+import { maxLength } from './detectors/max-length'
+import { toolAllowlist } from './detectors/tool-allowlist'
+import { GUARDRAIL_IDS, type Guardrail, type GuardrailId } from './guardrail'
+
+const ALL: readonly Guardrail[] = [maxLength, toolAllowlist]
+
+/** Every check, in the order of contract 12. */
+export const GUARDRAILS: ReadonlyMap<GuardrailId, Guardrail> = new Map(
+  GUARDRAIL_IDS.flatMap((id) => ALL.filter((one) => one.id === id).map((one) => [id, one] as const)),
+)

@@ -1,0 +1,58 @@
+import type { Static, TSchema } from '../kernel/schema'
+
+/** Every check a rule may name, in the order of contract 12. */
+export const GUARDRAIL_IDS = [
+  ...(['prompt_injection', 'jailbreak', 'pii', 'secrets', 'content_safety', 'profanity'] as const),
+  ...(['topic_restriction', 'blocked_terms', 'regex_match', 'language', 'max_length'] as const),
+  ...(['url_allowlist', 'tool_allowlist', 'system_prompt_leak', 'groundedness'] as const),
+]
+
+export type GuardrailId = (typeof GUARDRAIL_IDS)[number]
+
+/** What is looked at: the prompt, the answer, a call before it runs, what a tool gave before it is read. */
+export type Phase = 'input' | 'output' | 'tool_call' | 'tool_result'
+export type Verdict = 'block' | 'redact' | 'flag'
+
+/** UTF-16 offsets of what was found, `kind` as in `[REDACTED:<kind>]`. */
+export type Match = { start: number; end: number; kind: string }
+
+/** `detail` says what was found and never quotes it. No matches: the text as a whole is meant. */
+export type Finding = { detail: string; matches: readonly Match[] }
+
+/** What is known of a text besides its characters. */
+export type Inspected = {
+  phase: Phase
+  tool?: { name: string }
+  systemPrompt?: string
+  sources?: readonly string[]
+}
+
+/** Looks at one text in time linear in its length. Null: nothing to say. */
+export type Inspect = (text: string, about: Inspected) => Finding | null | Promise<Finding | null>
+
+export type Guardrail = {
+  id: GuardrailId
+  /** For people: what it looks for, and what it cannot see. */
+  description: string
+  phases: readonly Phase[]
+  verdicts: readonly Verdict[]
+  /** A closed object without the members every rule has; `threshold` is in it where the check has one. */
+  config: TSchema
+  /**
+   * Compiles what a rule configures, once a policy.
+   * @throws InvalidConfig for what the schema cannot say, such as a pattern that does not compile.
+   */
+  prepare(config: Record<string, unknown>): Inspect
+}
+
+/** A config that fits its schema and still cannot be used. The message is a sentence for the caller. */
+export class InvalidConfig extends Error {
+  override name = 'InvalidConfig'
+}
+
+/** A guardrail whose `prepare` reads a config that has been checked against its own schema. */
+export function defineGuardrail<Config extends TSchema>(
+  guardrail: Omit<Guardrail, 'config' | 'prepare'> & { config: Config; prepare(config: Static<Config>): Inspect },
+): Guardrail {
+  return { ...guardrail, prepare: (config) => guardrail.prepare(config as Static<Config>) }
+}
