@@ -88,6 +88,20 @@ describe('statements', () => {
 })
 
 describe('a file that another program holds', () => {
+  test('is waited for when it is opened: whoever closes it has it alone for a moment', async () => {
+    const { path } = openScratchFile()
+    const fresh = `${path}-fresh`
+    const holder = new Worker(new URL('./holder.worker.ts', import.meta.url).href)
+    await new Promise((resolve) => {
+      holder.onmessage = resolve
+      holder.postMessage({ path: fresh, ms: 300 })
+    })
+    const store = openSqlite({ path: fresh, onDiskFailure: () => undefined })
+    await store.ping()
+    await store.close()
+    holder.terminate()
+  })
+
   test('is waited for, and the event loop goes on meanwhile', async () => {
     const { store, path } = openScratchFile()
     const other = new Database(path)

@@ -1,4 +1,3 @@
-import { Database } from 'bun:sqlite'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -7,6 +6,7 @@ import { migrate as migratePostgres } from 'drizzle-orm/bun-sql/migrator'
 import { drizzle as drizzleSqlite } from 'drizzle-orm/bun-sqlite'
 import { migrate as migrateSqlite } from 'drizzle-orm/bun-sqlite/migrator'
 import { failpoint } from '../failpoint'
+import { openFile } from './sqlite-file'
 import type { Dialect } from './store'
 
 export type Schema = { applied: number; known: number }
@@ -24,7 +24,7 @@ const MIGRATION_LOCK = 7_316_401
 export async function schemaOf(place: Place): Promise<Schema> {
   const known = journal(place.dialect).length
   if (place.dialect === 'sqlite') {
-    const database = new Database(place.path, { create: true, readwrite: true })
+    const database = openFile(place.path)
     try {
       return { known, applied: countRows(() => database.query('SELECT count(*) AS n FROM __drizzle_migrations').get()) }
     } finally {
@@ -46,7 +46,7 @@ export async function schemaOf(place: Place): Promise<Schema> {
 export async function migrate(place: Place): Promise<void> {
   const migrationsFolder = join(FOLDERS, place.dialect)
   if (place.dialect === 'sqlite') {
-    const database = new Database(place.path, { create: true, readwrite: true })
+    const database = openFile(place.path)
     database.run('PRAGMA journal_mode = WAL')
     try {
       migrateSqlite(drizzleSqlite(database, { logger }), { migrationsFolder })
@@ -72,7 +72,8 @@ function journal(dialect: Dialect): unknown[] {
 function countRows(read: () => unknown): number {
   try {
     return (read() as { n: number }).n
-  } catch {
-    return 0
+  } catch (error) {
+    if ((error as Error).message.includes('no such table')) return 0
+    throw error
   }
 }

@@ -4,6 +4,7 @@ import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { storageUnavailable } from '../errors'
 import { workBeside } from './beside'
 import { createCommitter } from './committer'
+import { openFile } from './sqlite-file'
 import type { Reader, Store, Tx } from './store'
 
 type Options = {
@@ -21,9 +22,8 @@ type Options = {
 const OLDEST_SAFE = [3, 51, 3]
 const BUSY_PATIENCE_MS = 2_000
 
-/** Full durability, and never a wait inside SQLite: a busy timeout would block the event loop (reliability 0.9). */
+/** Full durability. */
 const PRAGMAS = [
-  'busy_timeout = 0',
   'journal_mode = WAL',
   'synchronous = FULL',
   'foreign_keys = ON',
@@ -37,12 +37,14 @@ const PRAGMAS = [
   'cache_size = -65536',
   // What a savepoint would undo is kept in memory; as a file it was half of everything written.
   'temp_store = MEMORY',
+  // Last, once the file is open: from here on a wait inside SQLite would block the event loop (reliability 0.9).
+  'busy_timeout = 0',
 ]
 
 /** Opens the database file, one writer and one reader connection. Migrations are applied before, by `migrate`. */
 export function openSqlite(options: Options): Store {
   const { path, onDiskFailure, strict = false, busyPatienceMs = BUSY_PATIENCE_MS, onBatch = () => undefined } = options
-  const writer = new Database(path, { create: true, readwrite: true, strict: true })
+  const writer = openFile(path)
   assertSafeVersion(writer)
   for (const pragma of PRAGMAS) writer.run(`PRAGMA ${pragma}`)
   const reader = new Database(path, { readonly: true, strict: true })
