@@ -4,7 +4,13 @@ import type { Grain, UsageRow } from './table'
 
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 86_400_000
-const WIDTHS: Record<Grain, number> = { hour: HOUR_MS, day: DAY_MS }
+export const WIDTHS: Record<Grain, number> = { day: DAY_MS, hour: HOUR_MS, slot: HOUR_MS / 12 }
+/** From wide to fine. Slots are kept over all keys alone: a busy key a mode would have one for every few calls. */
+const GRAINS: readonly Grain[] = ['day', 'hour', 'slot']
+const KEY_GRAINS: readonly Grain[] = ['day', 'hour']
+
+/** What is kept of an API key, or of all (empty). */
+export const grainsOf = (apiKey: string): readonly Grain[] => (apiKey === '' ? GRAINS : KEY_GRAINS)
 
 export const startOf = (grain: Grain, at: number): number => Math.floor(at / WIDTHS[grain]) * WIDTHS[grain]
 
@@ -72,14 +78,14 @@ export const nothing = (): Sums => ({
 /** Calls that belong to the same buckets. */
 type Line = { sums: Sums; cells: number[]; buckets: Bucket[] }
 
-/** Adds calls up by where they belong: an hour and a day, over all keys and their own, over all skills and each. */
+/** Adds calls up by where they belong: each grain, over all keys and their own, over all skills and each. */
 export function createBuckets() {
   const lines = new Map<string, Line>()
   const buckets = new Map<string, Bucket>()
 
   function lineOf(call: Counted, skills: readonly string[]): Line {
     const { owner, at, api_key_id, mode, resolved_mode, model } = call
-    const name = [owner, startOf('hour', at), api_key_id, mode, resolved_mode, model, ...skills].join('\n')
+    const name = [owner, startOf('slot', at), api_key_id, mode, resolved_mode, model, ...skills].join('\n')
     let line = lines.get(name)
     if (!line) {
       line = { sums: nothing(), cells: [], buckets: placesOf(call, skills).map(bucketAt) }
@@ -132,8 +138,8 @@ function addCall(into: Sums, call: Counted): void {
 function placesOf(call: Counted, skills: readonly string[]): Place[] {
   const words = { mode: call.mode ?? '', resolved_mode: call.resolved_mode ?? '', model: call.model ?? '' }
   const keys = call.api_key_id === null ? [''] : ['', call.api_key_id]
-  return (['hour', 'day'] as const).flatMap((grain) =>
-    keys.flatMap((api_key) =>
+  return keys.flatMap((api_key) =>
+    grainsOf(api_key).flatMap((grain) =>
       ['', ...skills].map((skill) => ({
         owner: call.owner,
         grain,

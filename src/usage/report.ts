@@ -1,5 +1,6 @@
 import type { Reader } from '../kernel/store'
 import { nextTurn } from '../kernel/turns'
+import { grainsOf } from './buckets'
 import { type Calls, daySumsOf, momentAfter, newCalls, rolledCalls, skillSumsOf, sumsOf } from './call-repository'
 import { type Choice, rolledIn } from './report-repository'
 import { newestId } from './rollup-repository'
@@ -12,7 +13,7 @@ const SLICE = 4_000
 export type Turn = () => Promise<void>
 
 /**
- * Adds up the calls of a period, exactly: whole hours and days from the rollups, the ends of the period and
+ * Adds up the calls of a period, exactly: whole days, hours and slots from the rollups, the ends of the period and
  * what is not rolled yet from the calls themselves. Its cost does not grow with the number of calls.
  */
 export async function tallyOf(
@@ -23,7 +24,7 @@ export async function tallyOf(
   turn: Turn = nextTurn,
 ): Promise<Tally> {
   const tally = createTally(choice.skill)
-  const plan = planOf(span, now)
+  const plan = planOf(span, now, grainsOf(choice.keyId ?? ''))
   const { position, buckets } = await rolledIn(db, choice, plan)
   for (const bucket of buckets) tally.addBucket(bucket)
   for (const end of plan.calls) await addEnd(db, choice, end, position, tally, turn)

@@ -17,7 +17,7 @@ const LEAST_RECORDS = 100
 type Rolled = { records: number; done: boolean }
 
 /**
- * Follows the usage records by id and adds them to their hours and days: nothing is written by the calls
+ * Follows the usage records by id and adds them to their days, hours and slots: nothing is written by the calls
  * themselves. Records are read and added up outside the unit of work, which moves the cursor only from where
  * it was read, so on several nodes each record is counted once.
  */

@@ -54,7 +54,8 @@ export const usageSkills = defineTable((k) =>
 
 /**
  * What calls added up to: a row an hour and a row a day for each mode and model, once over all keys and once
- * a key, once over all skills and once a skill. A report of a month reads these instead of the calls.
+ * a key, once over all skills and once a skill; over all keys also a row a slot of five minutes. A report of a
+ * month reads these instead of the calls.
  */
 export const usageRollups = defineTable((k) =>
   k.table(
@@ -64,7 +65,7 @@ export const usageRollups = defineTable((k) =>
       grain: k.text('grain').$type<Grain>().notNull(),
       /** Empty: every key, and sessions. */
       api_key: k.text('api_key').notNull(),
-      /** Where the hour or the day begins. */
+      /** Where the day, the hour or the slot begins. */
       at: k.ms('at').notNull(),
       /** Empty: every call; a call with skills also stands in the rows of each. */
       skill: k.text('skill').notNull(),
@@ -85,7 +86,7 @@ export const usageRollups = defineTable((k) =>
     (t) => [k.primaryKey({ columns: [t.owner, t.grain, t.api_key, t.at, t.skill, t.mode, t.resolved_mode, t.model] })],
   ),
 )
-export type Grain = 'hour' | 'day'
+export type Grain = 'day' | 'hour' | 'slot'
 
 /** How far the rollups have come: every record up to this id is in them, none after it is. One row. */
 export const usageCursors = defineTable((k) =>

@@ -12,6 +12,7 @@ import { type Asked, reportOf, type Told } from './oracle'
 const store = await openTestStore()
 const rollBatch = createRollup({ store })
 const HOUR = 3_600_000
+const SLOT = HOUR / 12
 const START = Date.parse('2026-03-01T00:00:00Z')
 /** Every call of a test is before this, and every report is asked for at it. */
 const NOW = START + 4 * 24 * HOUR + 1_234_567
@@ -21,10 +22,10 @@ const SKILLS = ['skill-a', 'skill-b']
 
 const moment = fc.oneof(
   fc.integer({ min: START, max: NOW - 1 }),
-  // The edges of hours and days are where a call is lost or counted twice.
+  // The edges of slots, hours and days are where a call is lost or counted twice.
   fc
-    .tuple(fc.integer({ min: 0, max: 96 }), fc.constantFrom(-1, 0, 1))
-    .map(([hours, beside]) => START + hours * HOUR + beside),
+    .tuple(fc.integer({ min: 0, max: 96 }), fc.constantFrom(0, 1, 11), fc.constantFrom(-1, 0, 1))
+    .map(([hours, slots, beside]) => START + hours * HOUR + slots * SLOT + beside),
 )
 
 const call = fc.record({
@@ -136,6 +137,7 @@ describe('the rollups', () => {
     expect(mine.map(({ grain, requests }) => [grain, requests]).sort()).toEqual([
       ['day', 30],
       ['hour', 30],
+      ['slot', 30],
     ])
     const c = store.read.of(usageCursors)
     expect(await store.read.select({ name: c.name }).from(c)).toEqual([{ name: 'rollups' }])
@@ -176,8 +178,8 @@ describe('the rollups', () => {
       batches.push(batch.records)
       done = batch.done
     }
-    // Of each an hour and a day.
-    expect(batches).toEqual([100, 100, 50])
+    // Of each a day, an hour and a slot.
+    expect(batches).toEqual([67, 67, 67, 49])
   }, 30_000)
 
   test('are left alone when there is nothing new', async () => {
