@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { RE2JS } from 're2js'
+import { compileLinear } from '../../kernel/linear-pattern'
 import { spend } from './fuel'
-import { patternSize } from './pattern-size'
 
 export type Pattern = {
   test(text: string): boolean
@@ -19,17 +18,20 @@ const STEPS_TO_BEGIN = 100
 
 const kept = new LRUCache<string, Pattern>({ max: MAX_KEPT })
 
-/**
- * A stranger's pattern on RE2, in time linear in the text: the runtime's own engine backtracks and then
- * answers wrongly (design 9). Throws a sentence on what RE2 cannot do and on what is too large.
- */
+/** A stranger's pattern. Throws a sentence on what RE2 cannot do and on what is too large. */
 export function readPattern(source: string): Pattern {
   const known = kept.get(source)
   if (known) return known
-  if (source.length > MAX_PATTERN_CHARS) throw new Error(`is longer than ${MAX_PATTERN_CHARS} characters`)
-  const size = patternSize(source)
-  if (size > MAX_PATTERN_SIZE) throw new Error('repeats more than this server runs')
-  const made = toPattern(source, compile(source), size)
+  const linear = compileLinear(source, { mostChars: MAX_PATTERN_CHARS, mostSize: MAX_PATTERN_SIZE })
+  const made: Pattern = {
+    size: linear.size,
+    test(text) {
+      spend(STEPS_TO_BEGIN + (text.length * linear.steps) / 4)
+      return linear.test(text)
+    },
+    // The validator keeps patterns apart by how they print.
+    toString: () => `/${source}/u`,
+  }
   kept.set(source, made)
   return made
 }
@@ -47,28 +49,3 @@ export const sizeIfWritten: SizeOf = (source) => {
     throw new Error(`is no regular expression: ${(error as Error).message.slice(0, 120)}`)
   }
 }
-
-function toPattern(source: string, expression: RE2JS, size: number): Pattern {
-  const steps = expression.programSize() / 4
-  return {
-    size,
-    test(text) {
-      spend(STEPS_TO_BEGIN + text.length * steps)
-      return expression.test(text)
-    },
-    // The validator keeps patterns apart by how they print.
-    toString: () => `/${source}/u`,
-  }
-}
-
-function compile(source: string): RE2JS {
-  try {
-    return RE2JS.compile(RE2JS.translateRegExp(source))
-  } catch (error) {
-    throw new Error(
-      `is not a pattern this server runs (RE2 syntax, without look-around and back-references): ${reason(error)}`,
-    )
-  }
-}
-
-const reason = (error: unknown): string => (error as Error).message.replace(/^error parsing regexp: /, '').slice(0, 120)

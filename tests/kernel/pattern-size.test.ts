@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { RE2JS } from 're2js'
-import { patternSize } from '../../src/tools/validation/pattern-size'
+import { patternSize } from '../../src/kernel/pattern-size'
 
 describe('the size of a pattern', () => {
   test.each([
