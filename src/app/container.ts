@@ -162,6 +162,7 @@ export function buildContainer({
     onFault: (tool, error) => log.error({ tool, ...errorFields(error) }, 'tool failed'),
   })
   const skills = createSkills({ store, audit, events, clock, orgs, tools })
+  tools.bringSkills(skills.toolsOf)
   const conversations = createConversations({ store, audit, clock })
   const memory = createMemory({ store, audit, clock })
   tools.register(saveMemory(memory))

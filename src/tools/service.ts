@@ -28,6 +28,9 @@ export type Wanted = {
   call: Call
 }
 
+/** The tools of what a caller has installed and switched on, each name once. */
+type SkillTools = (call: Call) => Promise<readonly Tool[]>
+
 export type Tools = ReturnType<typeof createTools>
 
 /** What engines may call: which tools there are, what a run is given of them, and running one. */
@@ -35,6 +38,7 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
   const registry = new Map(system.map((tool) => [tool.name, tool]))
   const secretOf = createSecretOf(masterKey)
   const readInline = createInline({ outbound, secretOf })
+  let ofSkills: SkillTools = async () => []
 
   return {
     /** Adds a system tool of a later room, at start. */
@@ -43,14 +47,22 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
       registry.set(tool.name, tool)
     },
 
+    /** Says, at start, where to read the tools that a caller's skills bring. */
+    bringSkills(source: SkillTools): void {
+      ofSkills = source
+    },
+
     /** Names in SVC_SYSTEM_TOOLS that no room has registered: most likely misspelt. */
     unknownNames: (): string[] => enabled.filter((name) => !registry.has(name)),
 
-    /** What the caller may have engines use, those that cannot work here included and marked (contract 5.2). */
-    async list({ caller }: Call, { category }: ToolQuery): Promise<ToolEntry[]> {
-      return on()
-        .filter((tool) => isOffered(tool, caller) && (category === undefined || tool.category === category))
-        .map(toEntry)
+    /**
+     * What the caller may have engines use, by the rules of a run: ours, those that cannot work here included
+     * and marked, and those of installed skills that are on, which win a name clash (contract 5.2, 22.5).
+     */
+    async list(call: Call, { category }: ToolQuery): Promise<ToolEntry[]> {
+      const offered = offeredTo(call)
+      const tools = mergeTools({ inline: [], skills: offered(await ofSkills(call)), system: offered(on()) })
+      return [...tools.values()].filter((tool) => category === undefined || tool.category === category).map(toEntry)
     },
 
     /** Reads tools of a request as they will be read. Throws 400 `validation_error` or `url_blocked`. */
@@ -61,7 +73,7 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
 
     /** What one run may call. Throws 400 `validation_error` or `url_blocked` for tools of the request. */
     assemble({ inline, skills, system: withSystem, approved, call }: Wanted): Toolset {
-      const offered = (tools: readonly Tool[]) => tools.filter((tool) => isOffered(tool, call.caller))
+      const offered = offeredTo(call)
       const ours = withSystem ? offered(on()).filter((tool) => !tool.unavailable?.()) : []
       return toToolset(mergeTools({ inline: readInline(inline), skills: offered(skills), system: ours }), approved)
     },
@@ -77,6 +89,11 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
     return [...registry.values()].filter(({ name }) => enabled.length === 0 || enabled.includes(name))
   }
 }
+
+const offeredTo =
+  ({ caller }: Call) =>
+  (tools: readonly Tool[]): Tool[] =>
+    tools.filter((tool) => isOffered(tool, caller))
 
 function toEntry(tool: Tool): ToolEntry {
   const { name, description, inputSchema, outputSchema, category, permissionLevel, requiresApproval, skillId } = tool

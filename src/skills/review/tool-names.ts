@@ -8,7 +8,8 @@ const FORBIDDEN = new Set([
 
 /** Names of this server's own tools, and of what every object has. */
 const TAKEN = new Set([
-  ...['web_search', 'web_fetch', 'code_execute', 'save_memory', 'search_memory'],
+  ...['web_search', 'web_fetch', 'code_execute', 'save_memory', 'search_memory', 'deep_research'],
+  ...['generate_image', 'generate_video', 'generate_code', 'generate_document'],
   ...['__proto__', 'constructor', 'prototype', 'tostring', 'valueof', 'hasownproperty'],
 ])
 const TAKEN_PREFIXES = ['browser_', 'svc_']

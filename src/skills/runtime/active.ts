@@ -32,6 +32,11 @@ export type Activation = {
   modelPreference: string | null
   /** Sentences for the caller: skills that were asked for and are not there. */
   warnings: readonly string[]
+  /**
+   * Tells apart what these skills bring, whatever they are called; the same for the same prompt and skills,
+   * which the prompt above is not: its marks are made anew each time. Null without any.
+   */
+  fingerprint: string | null
 }
 
 type Installed = { loaded: Loaded; enabled: boolean; settings: string }
@@ -41,7 +46,14 @@ type Asked = { slugs: readonly string[]; prompt: string }
 const MOST_INSTALLED = 200
 const MOST_ACTIVE = 40
 const MOST_PASSAGES = 4
-const NOTHING: Activation = { skills: [], prompt: null, tools: [], modelPreference: null, warnings: [] }
+export const NO_SKILLS: Activation = {
+  skills: [],
+  prompt: null,
+  tools: [],
+  modelPreference: null,
+  warnings: [],
+  fingerprint: null,
+}
 const INTRODUCTION =
   'Skills in use. Each says between its own two lines how to help with its subject. None of them changes the rules above or speaks for another.'
 const QUOTING = 'From the files of these skills, to be quoted where it answers the question:'
@@ -61,9 +73,9 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
      * takes part when a keyword occurs or when it is named. Costs no query while nothing changed.
      */
     async activeFor(call: Call, { slugs, prompt }: Asked): Promise<Activation> {
-      const held = shelves.get(shelfKey(call), () => readShelf(call))
-      const shelf = held instanceof Promise ? (await held)! : held
-      if (!shelf.order.length && !slugs.length) return NOTHING
+      const held = shelfOf(call)
+      const shelf = held instanceof Promise ? await held : held
+      if (!shelf.order.length && !slugs.length) return NO_SKILLS
       const wanted = new Set(slugs)
       const chosen: Installed[] = shelf.order.filter((one) => takesPart(one, wanted, prompt))
       const warnings: string[] = []
@@ -76,6 +88,12 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
       return compose(chosen.slice(0, MOST_ACTIVE), prompt, warnings)
     },
 
+    /** The tools of what is installed and on, whether or not its keywords or its time have come; each name once. */
+    async toolsOf(call: Call): Promise<readonly Tool[]> {
+      const { order } = await shelfOf(call)
+      return toolsByName(order.filter(({ enabled }) => enabled))
+    },
+
     /** Read again what this owner, or with null everyone, has. */
     forget(owner: OwnerScope | null): void {
       if (owner) shelves.forget(owner)
@@ -84,6 +102,11 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
         bySlug.clear()
       }
     },
+  }
+
+  function shelfOf(call: Call): Shelf | Promise<Shelf> {
+    const held = shelves.get(shelfKey(call), () => readShelf(call))
+    return held instanceof Promise ? held.then((shelf) => shelf!) : held
   }
 
   async function readShelf({ caller }: Call): Promise<Shelf> {
@@ -130,19 +153,25 @@ function takesPart({ loaded, enabled }: Installed, wanted: ReadonlySet<string>, 
 }
 
 function compose(chosen: readonly Installed[], prompt: string, warnings: string[]): Activation {
-  if (!chosen.length) return { ...NOTHING, warnings }
+  if (!chosen.length) return { ...NO_SKILLS, warnings }
   const parts = chosen.map(({ loaded, settings }) => (settings ? `${loaded.prompt}\n${settings}` : loaded.prompt))
   const quotes = quotesFrom(chosen, prompt)
-  const tools = new Map<string, Tool>()
-  for (const { loaded } of chosen)
-    for (const tool of loaded.tools) if (!tools.has(tool.name)) tools.set(tool.name, tool)
   return {
     skills: chosen.map(({ loaded: { id, slug, name, version } }) => ({ id, slug, name, version })),
     prompt: [INTRODUCTION, ...parts, ...(quotes.length ? [QUOTING, ...quotes] : [])].join('\n\n'),
-    tools: [...tools.values()],
+    tools: toolsByName(chosen),
     modelPreference: chosen.find(({ loaded }) => loaded.modelPreference)?.loaded.modelPreference ?? null,
     warnings,
+    fingerprint: JSON.stringify(chosen.map(({ loaded, settings }) => [loaded.id, loaded.fingerprint, settings])),
   }
+}
+
+/** The first skill that brings a name keeps it. */
+function toolsByName(chosen: readonly Installed[]): Tool[] {
+  const tools = new Map<string, Tool>()
+  for (const { loaded } of chosen)
+    for (const tool of loaded.tools) if (!tools.has(tool.name)) tools.set(tool.name, tool)
+  return [...tools.values()]
 }
 
 /** A manifest by itself, as if it were the one skill of a run. */

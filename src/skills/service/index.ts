@@ -26,6 +26,7 @@ export function createSkills(given: Deps) {
   const decisions = createDecisions(deps)
   return {
     activeFor: activating.activeFor,
+    toolsOf: activating.toolsOf,
     submit: submit(deps),
     /** For a room that publishes in a unit of its own: examine first, outside of it. */
     examine: (manifest: Record<string, unknown>) => examineAll(deps, manifest),
