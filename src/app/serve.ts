@@ -17,11 +17,12 @@ export async function serve(overrides: ConfigOverrides = {}): Promise<void> {
   const startedAt = performance.now()
   try {
     const running = await start({ config: loadConfig(overrides) })
-    const isTty = process.stdout.isTTY === true
-    process.stdout.write(banner(running, { isTty, startedMs: performance.now() - startedAt }))
+    // Before anybody is told that it runs: whoever reads that may stop it at once.
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.once(signal, () => void running.stop().then(() => process.exit(0), failed(running)))
     }
+    const isTty = process.stdout.isTTY === true
+    process.stdout.write(banner(running, { isTty, startedMs: performance.now() - startedAt }))
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     process.stderr.write(`${error.problems.map((problem) => `error: ${problem}`).join('\n')}\n`)

@@ -19,6 +19,7 @@ import type { Metrics } from '../http/metrics'
 import { toOpenApi } from '../http/openapi'
 import { createStreams } from '../http/sse'
 import { createSuccessTable } from '../http/success'
+import { keyIdOf, ownerOf } from '../kernel/caller'
 import { keyRoutes } from '../keys/routes'
 import { orgRoutes } from '../orgs/routes'
 import { rateLimitRoutes } from '../rate-limits/routes'
@@ -68,8 +69,11 @@ export function createServer({ config, container, metrics }: Deps) {
         clock,
         log,
         accessLog,
-        authenticate: (request) => signIn(container, request, ownOrigin),
+        authenticate: ({ headers }) =>
+          container.authenticate({ authorization: headers.get('authorization'), cookie: headers.get('cookie') }),
+        assertOrigin: (caller, request) => container.assertOrigin(caller, browserHeaders(request), ownOrigin),
         admit: (caller) => limiter.admitRequest(caller),
+        refused: (caller, error) => container.usage.refusals.note(ownerOf(caller), keyIdOf(caller), error),
         rateHeaders: (caller, ip) => (caller ? limiter.headers(caller) : limiter.anonymousHeaders(ip())),
         allowedOrigins: (caller) => (caller?.type === 'key' ? caller.allowedOrigins : []),
         canonicalUrl: canonicalUrl(config.publicUrl),
@@ -104,24 +108,19 @@ export function createServer({ config, container, metrics }: Deps) {
   methodsOf = createMethodTable(api)
   onceRuleOf = createOnceTable(api.routes as never)
   container.audit.knowAnswers(createSuccessTable(api.routes as never))
-  const made = toOpenApi(api.routes as never, {
-    title: 'svc',
-    version: API_VERSION,
-    description: 'AI orchestration: prompts in, answers out, whatever engine stands behind them.',
-    serverUrl: `${config.publicUrl.replace(/\/$/, '') || `http://${config.host}:${config.port}`}/api/v1`,
-  })
-  document.get = () => made
-  return api
-}
-
-function signIn({ authenticate, assertOrigin }: Container, request: Request, ownOrigin: string | null) {
-  const { headers } = request
-  const caller = authenticate({ authorization: headers.get('authorization'), cookie: headers.get('cookie') })
-  const check = (found: Awaited<typeof caller>) => {
-    assertOrigin(found, browserHeaders(request), ownOrigin)
-    return found
+  let made: ReturnType<typeof toOpenApi> | null = null
+  const make = () =>
+    toOpenApi(api.routes as never, {
+      title: 'svc',
+      version: API_VERSION,
+      description: 'AI orchestration: prompts in, answers out, whatever engine stands behind them.',
+      serverUrl: `${config.publicUrl.replace(/\/$/, '') || `http://${config.host}:${config.port}`}/api/v1`,
+    })
+  document.get = () => {
+    made ??= make()
+    return made
   }
-  return caller instanceof Promise ? caller.then(check) : check(caller)
+  return api
 }
 
 const browserHeaders = ({ method, headers }: Request) => ({

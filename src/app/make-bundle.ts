@@ -1,0 +1,54 @@
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { bundled, nameOf, ROOT, shelfOf } from './bundle'
+
+/** Of earlier states of the sources, those that a start under way may still read. */
+const KEPT = 3
+
+/** In a bundle every module lives in one file; those that name files beside them keep the place they had. */
+const places: Bun.BunPlugin = {
+  name: 'places',
+  setup(build) {
+    build.onLoad({ filter: /\/src\/.*\.ts$/ }, async ({ path }) => ({
+      loader: 'ts',
+      contents: (await Bun.file(path).text())
+        .replaceAll('import.meta.dir', JSON.stringify(dirname(path)))
+        .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href)),
+    }))
+  },
+}
+
+/** Bundles and compiles the server of `root`. Does nothing when that stands already. */
+export async function makeBundle(root = ROOT): Promise<void> {
+  if (bundled(root)) return
+  const shelf = shelfOf(root)
+  const name = nameOf(root)
+  mkdirSync(shelf, { recursive: true })
+  const unfinished = mkdtempSync(join(shelf, `${name}.`))
+  try {
+    await Bun.build({
+      entrypoints: [join(root, 'src/app/serve.ts')],
+      outdir: unfinished,
+      target: 'bun',
+      format: 'cjs',
+      bytecode: true,
+      plugins: [places],
+    })
+    renameSync(unfinished, join(shelf, name))
+  } catch (error) {
+    // Whoever was quicker made the same.
+    if (!bundled(root)) throw error
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true })
+  }
+  discardOld(shelf)
+}
+
+function discardOld(shelf: string): void {
+  const madeAt = (name: string) => statSync(join(shelf, name), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const byAge = readdirSync(shelf).sort((a, b) => madeAt(b) - madeAt(a))
+  for (const name of byAge.slice(KEPT)) rmSync(join(shelf, name), { recursive: true, force: true })
+}
+
+if (import.meta.main) await makeBundle()

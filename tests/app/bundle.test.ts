@@ -1,0 +1,59 @@
+import { afterAll, beforeEach, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { bundled, shelfOf } from '../../src/app/bundle'
+import { makeBundle } from '../../src/app/make-bundle'
+
+const folders: string[] = []
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+let root = ''
+beforeEach(async () => {
+  root = mkdtempSync(join(tmpdir(), 'svc-bundle-'))
+  folders.push(root)
+  mkdirSync(join(root, 'node_modules'))
+  await Bun.write(join(root, 'bun.lock'), '{}')
+  await Bun.write(join(root, 'tsconfig.json'), '{}')
+  await Bun.write(join(root, 'src/kernel/words.ts'), "export const word = 'one'\nexport const here = import.meta.dir\n")
+  await Bun.write(join(root, 'src/app/serve.ts'), "export { here, word } from '../kernel/words'\n")
+})
+
+const load = async () => (await import(bundled(root) as string)) as { word: string; here: string }
+
+test('nothing is bundled until somebody asks for it', async () => {
+  expect(bundled(root)).toBeNull()
+  await makeBundle(root)
+  expect((await load()).word).toBe('one')
+})
+
+test('a module in a bundle still knows its own folder', async () => {
+  await makeBundle(root)
+  expect((await load()).here).toBe(join(root, 'src/kernel'))
+})
+
+test.each([
+  ['a source that changes', () => Bun.write(join(root, 'src/kernel/words.ts'), "export const word = 'two'\n")],
+  ['a source that is new', () => Bun.write(join(root, 'src/kernel/more.ts'), '')],
+  ['a source that goes', () => rmSync(join(root, 'src/kernel/words.ts'))],
+  ['another set of packages', () => Bun.write(join(root, 'bun.lock'), '{ }')],
+  ['a time alone', () => utimesSync(join(root, 'src/app/serve.ts'), 1, 1)],
+])('%s puts the bundle aside', async (_what, change) => {
+  await makeBundle(root)
+  expect(bundled(root)).not.toBeNull()
+  await change()
+  expect(bundled(root)).toBeNull()
+})
+
+test('only the newest few are kept, and nothing half-made', async () => {
+  for (let round = 0; round < 5; round++) {
+    await Bun.write(join(root, 'src/kernel/words.ts'), `export const word = 'round ${round}'\nexport const here = ''\n`)
+    await Promise.all([makeBundle(root), makeBundle(root)])
+    expect((await load()).word).toBe(`round ${round}`)
+  }
+  const kept = readdirSync(shelfOf(root))
+  expect(kept.length).toBeLessThanOrEqual(3)
+  for (const name of kept) expect(readdirSync(join(shelfOf(root), name))).toContain('serve.js')
+})
