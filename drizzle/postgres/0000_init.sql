@@ -12,6 +12,10 @@ CREATE TABLE "api_keys" (
 	"monthly_cap_cents" bigint,
 	"allowed_origins" jsonb NOT NULL,
 	"brand_soul" jsonb,
+	"routing_preference_id" text,
+	"routing_rules" jsonb,
+	"routing_floors" jsonb,
+	"guardrail_policy_id" text,
 	"created_at" bigint NOT NULL,
 	"last_used_at" bigint,
 	"expires_at" bigint,
@@ -404,6 +408,7 @@ CREATE TABLE "usage_rollups" (
 	"cached" bigint NOT NULL,
 	"client_errors" bigint NOT NULL,
 	"server_errors" bigint NOT NULL,
+	"refused" bigint NOT NULL,
 	"latency" text NOT NULL,
 	CONSTRAINT "usage_rollups_owner_grain_api_key_at_skill_mode_resolved_mode_model_pk" PRIMARY KEY("owner","grain","api_key","at","skill","mode","resolved_mode","model")
 );
@@ -445,6 +450,9 @@ CREATE TABLE "wallets" (
 --> statement-breakpoint
 CREATE INDEX "api_keys_by_user" ON "api_keys" USING btree ("user_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "api_keys_by_org" ON "api_keys" USING btree ("org_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "api_keys_by_preference" ON "api_keys" USING btree ("routing_preference_id") WHERE "api_keys"."routing_preference_id" is not null;--> statement-breakpoint
+CREATE INDEX "api_keys_by_policy" ON "api_keys" USING btree ("guardrail_policy_id") WHERE "api_keys"."guardrail_policy_id" is not null;--> statement-breakpoint
+CREATE INDEX "api_keys_by_guardrails" ON "api_keys" USING btree ("guardrail_policy_id");--> statement-breakpoint
 CREATE INDEX "audit_events_by_entity" ON "audit_events" USING btree ("scope","entity_id","seq") WHERE "audit_events"."entity_type" <> 'completion';--> statement-breakpoint
 CREATE INDEX "canvas_versions_by_canvas" ON "canvas_versions" USING btree ("canvas_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "canvases_by_owner" ON "canvases" USING btree ("owner","updated_at","id");--> statement-breakpoint

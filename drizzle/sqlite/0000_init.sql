@@ -12,6 +12,10 @@ CREATE TABLE `api_keys` (
 	`monthly_cap_cents` integer,
 	`allowed_origins` text NOT NULL,
 	`brand_soul` text,
+	`routing_preference_id` text,
+	`routing_rules` text,
+	`routing_floors` text,
+	`guardrail_policy_id` text,
 	`created_at` integer NOT NULL,
 	`last_used_at` integer,
 	`expires_at` integer,
@@ -21,6 +25,9 @@ CREATE TABLE `api_keys` (
 --> statement-breakpoint
 CREATE INDEX `api_keys_by_user` ON `api_keys` (`user_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `api_keys_by_org` ON `api_keys` (`org_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `api_keys_by_preference` ON `api_keys` (`routing_preference_id`) WHERE "api_keys"."routing_preference_id" is not null;--> statement-breakpoint
+CREATE INDEX `api_keys_by_policy` ON `api_keys` (`guardrail_policy_id`) WHERE "api_keys"."guardrail_policy_id" is not null;--> statement-breakpoint
+CREATE INDEX `api_keys_by_guardrails` ON `api_keys` (`guardrail_policy_id`);--> statement-breakpoint
 CREATE TABLE `audit_events` (
 	`scope` text NOT NULL,
 	`seq` integer NOT NULL,
@@ -449,6 +456,7 @@ CREATE TABLE `usage_rollups` (
 	`cached` integer NOT NULL,
 	`client_errors` integer NOT NULL,
 	`server_errors` integer NOT NULL,
+	`refused` integer NOT NULL,
 	`latency` text NOT NULL,
 	PRIMARY KEY(`owner`, `grain`, `api_key`, `at`, `skill`, `mode`, `resolved_mode`, `model`)
 ) WITHOUT ROWID;

@@ -48,7 +48,7 @@ import { createIncreases, createRateLimiter, createTiers } from '../rate-limits'
 import { createSettings } from '../settings'
 import { createSkills } from '../skills'
 import { createSystemTools, createTools } from '../tools'
-import { createUsageLog, createUsageReading, startRollupLoop } from '../usage'
+import { createUsageLog, createUsageReading, startRefusalLoop, startRollupLoop } from '../usage'
 import type { Config } from './config'
 import type { Redis } from './redis'
 import { API_VERSION } from './version'
@@ -138,7 +138,7 @@ export function buildContainer({
     settings: config,
   })
   const usageReading = createUsageReading({
-    ...{ store, clock, audit, balanceOf: billing.balance },
+    ...{ store, clock, audit, refusals: usage.refusals, balanceOf: billing.balance },
     capsOf: async (reader, owner) => (await accountLimits.of(reader, owner)).caps,
     assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewUsage', orgId),
   })
@@ -198,6 +198,7 @@ export function buildContainer({
   /** Background work, started once the server listens (design 6). */
   const startLoops = () => [
     startRollupLoop({ store, clock, onError }),
+    startRefusalLoop({ refusals: usage.refusals, store, clock, onError }),
     startHoldRecovery({ store, clock, audit, node, release: billing.release, onError }),
     moneyDesk.topUps.start(onError),
     startLastUsedLoop({ store, sightings: keyUses, clock, onError }),

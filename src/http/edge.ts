@@ -21,10 +21,14 @@ export type EdgeDeps = {
   clock: Clock
   log: Log
   accessLog: AccessLog
-  /** Throws 401, or 403 when a browser's origin is not among the key's. */
+  /** Throws 401. */
   authenticate(request: Request): TenantCaller | Promise<TenantCaller>
+  /** Throws 403 when a browser's origin is not among the key's. */
+  assertOrigin(caller: TenantCaller, request: Request): void
   /** Counts the request; throws 429 `rate_limit_exceeded`. */
   admit(caller: TenantCaller): void
+  /** Counts an answer of 4xx to someone who is known (contract 18.1). */
+  refused(caller: TenantCaller, error: Error | null): void
   /** The six headers of contract 1.3, of the caller or of the anonymous address. */
   rateHeaders(caller: TenantCaller | null, ip: () => string): Record<string, string>
   /** Origins that this caller's pages may read answers from. */
@@ -67,6 +71,9 @@ export function edge(deps: EdgeDeps) {
       return Response.json(toEnvelope(error, exchange.requestId), { status: statusOf(error), headers })
     },
   })
+  const count = ({ caller }: Exchange, error: Error | null) => {
+    if (caller) deps.refused(caller, error)
+  }
   return new Elysia({ name: 'http/edge' })
     .wrap(limit.around)
     .decorate('exchange', null as unknown as Exchange)
@@ -86,7 +93,9 @@ export function edge(deps: EdgeDeps) {
     .onAfterHandle({ as: 'global' }, ({ exchange, set, request, responseValue }) => {
       Object.assign(set.headers, deps.rateHeaders(exchange.caller, exchange.ip))
       Object.assign(set.headers, corsHeaders(request.headers.get('origin'), deps.allowedOrigins(exchange.caller)))
-      const body = responseValue instanceof ElysiaCustomStatusResponse ? responseValue.response : responseValue
+      const isCustom = responseValue instanceof ElysiaCustomStatusResponse
+      if (isCustom && isRefusal(Number(responseValue.code))) count(exchange, null)
+      const body = isCustom ? responseValue.response : responseValue
       if (isPlainObject(body)) body.request_id ??= exchange.requestId
     })
     .onError({ as: 'global' }, (context) => {
@@ -95,6 +104,7 @@ export function edge(deps: EdgeDeps) {
       const known = toAppError(code, error, exchange.path, deps)
       if (known.kind === 'broken') deps.log.error({ request_id: exchange.requestId, ...errorFields(error) }, 'fault')
       exchange.errorCode = known.code
+      if (isRefusal(statusOf(known))) count(exchange, known)
       setStandingHeaders(set.headers, exchange, deps.secure)
       Object.assign(set.headers, deps.rateHeaders(exchange.caller, exchange.ip), errorHeaders(known))
       Object.assign(set.headers, corsHeaders(request.headers.get('origin'), deps.allowedOrigins(exchange.caller)))
@@ -135,6 +145,7 @@ function gate(exchange: Exchange, request: Request, deps: EdgeDeps): void | Prom
   const enter = (caller: TenantCaller) => {
     exchange.caller = caller
     failpoint('after_auth')
+    deps.assertOrigin(caller, request)
     deps.admit(caller)
     assertBodyHeaders(request, MULTIPART.has(exchange.path))
   }
@@ -145,6 +156,8 @@ function gate(exchange: Exchange, request: Request, deps: EdgeDeps): void | Prom
   const caller = deps.authenticate(request)
   return caller instanceof Promise ? caller.then(enter) : enter(caller)
 }
+
+const isRefusal = (status: number): boolean => status >= 400 && status < 500
 
 type Headers = Record<string, string | number | string[] | undefined>
 

@@ -23,6 +23,8 @@ export type Sums = {
   cached: number
   client_errors: number
   server_errors: number
+  /** Of the errors those that are not among the requests. */
+  refused: number
 }
 /** What the calls of a bucket have in common. Empty words as in `usage_rollups`. */
 export type Place = {
@@ -58,7 +60,7 @@ export type Counted = Pick<
 
 const FIELDS = [
   ...(['requests', 'prompt_tokens', 'completion_tokens', 'cost_micro'] as const),
-  ...(['cached', 'client_errors', 'server_errors'] as const),
+  ...(['cached', 'client_errors', 'server_errors', 'refused'] as const),
 ]
 
 export function addSums(into: Sums, from: Sums): void {
@@ -73,6 +75,7 @@ export const nothing = (): Sums => ({
   cached: 0,
   client_errors: 0,
   server_errors: 0,
+  refused: 0,
 })
 
 /** Calls that belong to the same buckets. */

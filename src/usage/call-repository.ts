@@ -115,6 +115,7 @@ const sums = (t: typeof usageRecords.sqlite) => ({
   cached: whole(sql`sum(CASE WHEN ${t.cached} THEN 1 ELSE 0 END)`),
   client_errors: whole(sql`sum(CASE WHEN ${t.status} BETWEEN 400 AND 499 THEN 1 ELSE 0 END)`),
   server_errors: whole(sql`sum(CASE WHEN ${t.status} >= 500 THEN 1 ELSE 0 END)`),
+  refused: whole(sql`0`),
 })
 
 export type Mark = { at: number; id: number }

@@ -8,6 +8,7 @@ import { EXPORT_DAYS, EXPORT_ROWS, notThisKeys, REPORT_DAYS, tooManyRows } from 
 import { piecesOf } from './export'
 import { spendOfOwner } from './owner-spend'
 import { periodOf } from './period'
+import type { Refusals } from './refusals'
 import { tallyOf } from './report'
 import type { Choice } from './report-repository'
 import type { UsageExportQuery, UsageQuery, UsageReport, UsageScope } from './schema'
@@ -16,6 +17,8 @@ type Deps = {
   store: Store
   clock: Clock
   audit: AuditLog
+  /** Calls that were refused and are in no rollup yet. */
+  refusals: Pick<Refusals, 'waiting'>
   /** Throws 403 `forbidden` when the caller may not see this org's usage (contract 1.2: `viewUsage`). */
   assertMayView(reader: Reader, caller: TenantCaller, orgId: NonNullable<KeyCaller['orgId']>): Promise<void>
   /** Micro-cents. */
@@ -27,7 +30,7 @@ type Deps = {
 export type UsageReading = ReturnType<typeof createUsageReading>
 
 /** What an owner may know of their calls: a report that adds up, and the calls themselves (contract 18.1). */
-export function createUsageReading({ store, clock, audit, assertMayView, balanceOf, capsOf }: Deps) {
+export function createUsageReading({ store, clock, audit, refusals, assertMayView, balanceOf, capsOf }: Deps) {
   return { report, reportOf, exportCalls, exportOf }
 
   /** Throws 400 `validation_error`, `org_required`, 403 `forbidden`. */
@@ -40,7 +43,9 @@ export function createUsageReading({ store, clock, audit, assertMayView, balance
     const now = clock.now()
     const span = periodOf(query, now, REPORT_DAYS)
     const { read } = store
-    const tally = await tallyOf(read, choiceOf(owner, query), span, now)
+    const choice = choiceOf(owner, query)
+    const tally = await tallyOf(read, choice, span, now)
+    tally.addRefused(refusals.waiting(choice, span))
     const { balance, held } = await balanceOf(read, owner)
     return {
       period: { from: iso(span.from), to: iso(span.to) },

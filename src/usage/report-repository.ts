@@ -62,6 +62,7 @@ function bucketsOf(db: Reader, choice: Choice, part: Part) {
       cached: r.cached,
       client_errors: r.client_errors,
       server_errors: r.server_errors,
+      refused: r.refused,
       latency: choice.brief ? sql<string>`''` : r.latency,
     })
     .from(c)
@@ -88,6 +89,7 @@ function skillsOf(db: Reader, choice: Choice, part: Part) {
       cached: sum(r.cached),
       client_errors: sum(r.client_errors),
       server_errors: sum(r.server_errors),
+      refused: sum(r.refused),
       latency: sql<string>`''`,
     })
     .from(r)

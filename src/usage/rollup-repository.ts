@@ -99,6 +99,7 @@ export const addToRollup = command<RollupRow>()((tx, p) => {
       cached: p.cached,
       client_errors: p.client_errors,
       server_errors: p.server_errors,
+      refused: p.refused,
       latency: p.latency,
     })
     .onConflictDoUpdate({
@@ -111,7 +112,41 @@ export const addToRollup = command<RollupRow>()((tx, p) => {
         cached: sql`${t.cached} + excluded.cached`,
         client_errors: sql`${t.client_errors} + excluded.client_errors`,
         server_errors: sql`${t.server_errors} + excluded.server_errors`,
+        refused: sql`${t.refused} + excluded.refused`,
         latency: sql`excluded.latency`,
+      },
+    })
+})
+
+/** Adds refused calls to a bucket, or makes one of nothing else. The histogram of the calls that began stays. */
+export const addRefused = command<Place & { refused: number }>()((tx, p) => {
+  const t = tx.of(usageRollups)
+  return tx
+    .insert(t)
+    .values({
+      owner: p.owner,
+      grain: p.grain,
+      api_key: p.api_key,
+      at: p.at,
+      skill: p.skill,
+      mode: p.mode,
+      resolved_mode: p.resolved_mode,
+      model: p.model,
+      requests: 0,
+      prompt_tokens: 0,
+      completion_tokens: 0,
+      cost_micro: 0,
+      cached: 0,
+      client_errors: p.refused,
+      server_errors: 0,
+      refused: p.refused,
+      latency: '',
+    })
+    .onConflictDoUpdate({
+      target: [t.owner, t.grain, t.api_key, t.at, t.skill, t.mode, t.resolved_mode, t.model],
+      set: {
+        client_errors: sql`${t.client_errors} + excluded.client_errors`,
+        refused: sql`${t.refused} + excluded.refused`,
       },
     })
 })

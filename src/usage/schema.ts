@@ -56,7 +56,14 @@ const breakdown = {
     misses: Count,
     hit_rate: t.Number({ description: 'Hits of the calls that were answered; 0 without any' }),
   }),
-  errors: t.Object({ '4xx': Count, '5xx': Count }),
+  errors: t.Object(
+    { '4xx': Count, '5xx': Count },
+    {
+      description:
+        'Calls that ended in an error. `4xx` has also those that were refused before they began (a bad body, a ' +
+        'missing scope, a limit, no credit): they are in no other figure, and in no report of one mode or skill',
+    },
+  ),
 }
 export const Breakdown = t.Object(breakdown)
 export type Breakdown = Static<typeof Breakdown>

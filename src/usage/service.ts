@@ -2,6 +2,7 @@ import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { KeyId, UserId } from '../kernel/ids'
 import type { Reader, Tx } from '../kernel/store'
+import { createRefusals } from './refusals'
 import { insertRecord, insertSkill, insertTold } from './repository'
 import { spendOf } from './spend'
 
@@ -30,10 +31,15 @@ export type UsageEntry = {
   fallbackUsed: boolean
   /** Ids of the skills that took part. */
   skills?: readonly string[]
+  /** What ended the call early; it is not counted among the refused as well. */
+  broken?: unknown
 }
 
 export function createUsageLog({ clock }: { clock: Clock }) {
+  const refusals = createRefusals({ clock })
   return {
+    refusals,
+
     /** Writes the call's one row. One statement without skills; it belongs in the unit that settles the charge. */
     async record(tx: Tx, entry: UsageEntry): Promise<void> {
       const row = {
@@ -55,6 +61,7 @@ export function createUsageLog({ clock }: { clock: Clock }) {
         ttft_ms: entry.ttftMs === null ? null : Math.round(entry.ttftMs),
         fallback_used: entry.fallbackUsed,
       }
+      refusals.isTold(entry.broken)
       const skills = new Set(entry.skills)
       if (skills.size === 0) {
         await insertRecord(tx, row)

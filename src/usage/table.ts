@@ -80,6 +80,8 @@ export const usageRollups = defineTable((k) =>
       cached: k.int('cached').notNull(),
       client_errors: k.int('client_errors').notNull(),
       server_errors: k.int('server_errors').notNull(),
+      /** Of the errors those that were turned away before they began, and are in none of the other sums. */
+      refused: k.int('refused').notNull(),
       /** A histogram of latencies (`latency.ts`). */
       latency: k.text('latency').notNull(),
     },

@@ -22,6 +22,8 @@ export function createTally(only = '') {
   function add(sums: CallSums): void {
     if (only !== '') addSums(sumsAt(skills, only), sums)
     addSums(total, sums)
+    // Refused calls alone are of no mode, no model and no day's work.
+    if (sums.requests === 0) return
     addSums(sumsAt(modes, sums.resolved_mode || sums.mode || NO_WORD), sums)
     addSums(sumsAt(models, sums.model || NO_WORD), sums)
     addSums(sumsAt(days, utcDay(sums.at)), sums)
@@ -30,6 +32,12 @@ export function createTally(only = '') {
   return {
     addSkill,
     addSums: add,
+
+    /** Calls that were refused and are in no bucket yet. */
+    addRefused(calls: number): void {
+      total.client_errors += calls
+      total.refused += calls
+    },
 
     addLatency(ms: number): void {
       latency[cellOf(ms)]! += 1
@@ -50,8 +58,8 @@ export function createTally(only = '') {
 
     result(): Breakdown {
       const [p50, p95, p99] = percentiles(latency, [0.5, 0.95, 0.99]) as [number, number, number]
-      const { requests, cached, client_errors, server_errors } = total
-      const misses = requests - cached - client_errors - server_errors
+      const { requests, cached, client_errors, server_errors, refused } = total
+      const misses = requests - cached - (client_errors + server_errors - refused)
       return {
         totals: {
           requests,

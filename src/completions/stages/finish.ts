@@ -153,8 +153,12 @@ const usageOf = ({ promptTokens, completionTokens }: StoredAnswer, costMicro: nu
 
 const STATUS: Partial<Record<AppError['kind'], number>> = { timeout: 504, unavailable: 503, unpaid: 402, invalid: 400 }
 
-function endingOf(broken: unknown): { status: number; errorCode: string | null } {
+function endingOf(broken: unknown): { status: number; errorCode: string | null; broken?: unknown } {
   if (broken === undefined) return { status: 200, errorCode: null }
-  if (!(broken instanceof AppError)) return { status: 500, errorCode: 'server_error' }
-  return { status: broken.code === 'client_closed' ? 499 : (STATUS[broken.kind] ?? 500), errorCode: broken.code }
+  if (!(broken instanceof AppError)) return { status: 500, errorCode: 'server_error', broken }
+  return {
+    status: broken.code === 'client_closed' ? 499 : (STATUS[broken.kind] ?? 500),
+    errorCode: broken.code,
+    broken,
+  }
 }

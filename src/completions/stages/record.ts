@@ -23,6 +23,8 @@ export type Ending = {
   cached: boolean
   errorCode: string | null
   conversationId: string | null
+  /** What ended it early. */
+  broken?: unknown
 }
 
 /** Leaves the traces every run leaves: a usage row, an audit row, an event. Never the prompt itself (contract 2). */
@@ -45,7 +47,7 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
   function recordUsage(
     tx: Tx,
     { call, ask, ...run }: Known,
-    { thought, status, costMicro, cached }: Ending,
+    { thought, status, costMicro, cached, broken }: Ending,
   ): Promise<void> {
     return usage.record(tx, {
       requestId: call.requestId,
@@ -65,6 +67,7 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
       ttftMs: thought?.ttftMs ?? null,
       fallbackUsed: thought?.fallbackUsed ?? false,
       skills: run.active.skills.map(({ id }) => id),
+      broken,
     })
   }
 
