@@ -24,7 +24,6 @@ const MIN_ANSWER_TOKENS = 32
 const ANSWER_SHARE = 0.25
 const OUT_OF_TURNS = 'The tools were stopped at "max_iterations"; the answer is made from what they had found.'
 const OUT_OF_CREDIT = 'The tools were stopped because the credit does not cover another turn.'
-const OUT_OF_CALLS = 'The tools were stopped after a hundred calls; the answer is made from what they had found.'
 /** Said to the engine, not to the caller. */
 const SYNTHESISE = 'No more tools can be called. Answer now, as well as you can, from what you have.'
 
@@ -64,7 +63,7 @@ export function createAgent(deps: Deps) {
       if (stopped?.tokens === 0) return tally.cutShort(stopped.why, acting.unpaid)
       if (stopped) sayLast(messages, SYNTHESISE)
       const turn = yield* tally.aloud(take(turnRequest(task, acting, messages, stopped)))
-      const calls = stopped ? [] : withOwnIds(turn.toolCalls.slice(0, MAX_CALLS_A_TURN))
+      const calls = stopped ? [] : withOwnIds(turn.toolCalls.slice(0, callsLeft(acting)))
       if (!calls.length) return tally.end(turn, stopped?.why)
       tally.add(turn)
       messages.push({ role: 'assistant', content: turn.text, toolCalls: calls })
@@ -91,10 +90,16 @@ export function createAgent(deps: Deps) {
     const tokens = await acting.afford(wanted)
     if (tokens < MIN_ANSWER_TOKENS) return { why: OUT_OF_CREDIT, tokens: 0 }
     if (tokens < wanted.completionTokens) return { why: OUT_OF_CREDIT, tokens }
-    if (acting.spent.uses.length >= MAX_CALLS_A_RUN) return { why: OUT_OF_CALLS, tokens }
+    if (callsLeft(acting) === 0) return { why: outOfCalls(acting), tokens }
     return iteration > acting.maxIterations ? { why: OUT_OF_TURNS, tokens } : null
   }
 }
+
+const callsLeft = ({ maxCalls = MAX_CALLS_A_RUN, spent }: Acting): number =>
+  Math.max(0, Math.min(MAX_CALLS_A_TURN, maxCalls - spent.uses.length))
+
+const outOfCalls = ({ maxCalls = MAX_CALLS_A_RUN }: Acting): string =>
+  `The tools were stopped after ${maxCalls} calls; the answer is made from what they had found.`
 
 /** The tools are over: why, and how many tokens the answer may still have; with none, it is what was said. */
 type Stop = { why: string; tokens: number }

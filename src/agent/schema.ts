@@ -31,6 +31,8 @@ export type Acting = {
   toolset: Toolset
   /** Turns in which tools may be called; the one after them must answer. */
   maxIterations: number
+  /** Calls of tools in the whole run; absent, a hundred. */
+  maxCalls?: number
   call: Call
   conversationId: string | null
   spent: Spent

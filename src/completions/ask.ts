@@ -36,6 +36,10 @@ export type Ask<Answer extends object = object> = {
   tools: readonly InlineTool[]
   /** Keeps this server's own tools out of it, whatever the mode: nothing outside is reached. */
   sealed?: boolean
+  /** What takes part, where it is settled beforehand: nothing that is installed joins it. */
+  active?: Activation
+  /** The most it may cost, in micro-cents, and the most tools it may call; absent, what credit and the agent allow. */
+  bounds?: { costMicro: number; toolCalls: number }
   maxIterations: number
   /** Functions of the client's own; the client runs them (contract 4). */
   functions: Task['offered']

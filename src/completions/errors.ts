@@ -30,3 +30,10 @@ export const engineUnavailable = defineError(
 
 /** Never sent, since nobody reads any more: it names the reason in the record. */
 export const clientLeft = defineError('invalid', 'client_closed', () => 'The client closed the connection.')
+
+/** A run that may cost only so much, whose prompt alone would cost more. */
+export const overBounds = defineError(
+  'unpaid',
+  'insufficient_credits',
+  () => 'This run may cost only so much, and its prompt alone would cost more. Nothing was charged.',
+)

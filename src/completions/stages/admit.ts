@@ -5,7 +5,9 @@ import type { Clock } from '../../kernel/clock'
 import { failpoint } from '../../kernel/failpoint'
 import type { Store } from '../../kernel/store'
 import type { RateLimiter } from '../../rate-limits'
+import { overBounds } from '../errors'
 import type { Admitted, Decided, Opened } from '../run'
+import { tokensFor } from './fund'
 
 type Deps = {
   store: Store
@@ -45,9 +47,11 @@ export function createAdmit({ store, clock, limiter, billing, prices, engines }:
         run.promptTokens + Math.min(EXPECTED_OUTPUT_TOKENS, run.maxOutputTokens),
       )
       try {
-        const hold = await reserve(run)
+        const maxOutputTokens = answerWithin(run)
+        const hold = await reserve({ ...run, maxOutputTokens })
         return {
           ...run,
+          maxOutputTokens,
           hold,
           spent: { turns: [], uses: [], said: 0 },
           correctTokens: (actual) => ticket.correct(actual),
@@ -57,6 +61,15 @@ export function createAdmit({ store, clock, limiter, billing, prices, engines }:
         throw error
       }
     },
+  }
+
+  /** Tokens of answer that fit under what the run may cost. Throws 402 when not even its prompt does. */
+  function answerWithin({ ask, engineId, promptTokens, maxOutputTokens }: Decided): number {
+    if (!ask.bounds || engines.isFree(engineId)) return maxOutputTokens
+    const left = ask.bounds.costMicro - prices.costOf(engineId, { promptTokens })
+    const tokens = tokensFor(prices, engineId, left, maxOutputTokens)
+    if (tokens === 0) throw overBounds()
+    return tokens
   }
 
   /** Holds the most this answer can cost; a free one needs only a balance. */

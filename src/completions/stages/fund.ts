@@ -22,11 +22,16 @@ export function createFund({ store, billing, prices }: Deps) {
      */
     async afford(run: Admitted, wanted: Wanted): Promise<number> {
       if (!run.hold) return wanted.completionTokens
+      const { engineId } = run
       const spent = costOfTurns(prices, run.spent.turns)
-      const lacking = spent + prices.costOf(run.engineId, wanted) - run.hold.amount
-      if (lacking <= 0 || (await grow(run, lacking))) return wanted.completionTokens
-      const forPrompt = prices.costOf(run.engineId, { promptTokens: wanted.promptTokens })
-      return tokensFor(run.engineId, run.hold.amount - spent - forPrompt, wanted.completionTokens)
+      const forPrompt = prices.costOf(engineId, { promptTokens: wanted.promptTokens })
+      const most = (run.ask.bounds?.costMicro ?? Infinity) - spent - forPrompt
+      const tokens = Number.isFinite(most)
+        ? tokensFor(prices, engineId, most, wanted.completionTokens)
+        : wanted.completionTokens
+      const lacking = spent + prices.costOf(engineId, { ...wanted, completionTokens: tokens }) - run.hold.amount
+      if (lacking <= 0 || (await grow(run, lacking))) return tokens
+      return tokensFor(prices, engineId, run.hold.amount - spent - forPrompt, tokens)
     },
   }
 
@@ -41,9 +46,10 @@ export function createFund({ store, billing, prices }: Deps) {
       throw error
     }
   }
+}
 
-  function tokensFor(engineId: string, micro: number, most: number): number {
-    const thousand = prices.costOf(engineId, { completionTokens: 1_000 })
-    return thousand === 0 ? most : Math.max(0, Math.min(most, Math.floor((micro * 1_000) / thousand)))
-  }
+/** Tokens of answer that a sum in micro-cents pays for, at most `most`. */
+export function tokensFor(prices: Prices, engineId: string, micro: number, most: number): number {
+  const thousand = prices.costOf(engineId, { completionTokens: 1_000 })
+  return thousand === 0 ? most : Math.max(0, Math.min(most, Math.floor((micro * 1_000) / thousand)))
 }

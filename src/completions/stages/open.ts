@@ -46,7 +46,7 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
     const stored = attached === null ? null : await conversations.history(ownerOf(call.caller), attached)
     const soul = ask.usesSoul ? await soulOf(call.caller) : null
     const memories = await remembered(call.caller, ask)
-    const active = ask.sealed ? NONE : await skills.activeFor(call, { slugs: ask.skills, prompt: ask.prompt })
+    const active = await activeIn(call, ask)
     return {
       id: CompletionId.create(),
       call,
@@ -68,6 +68,10 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
   /** Raw output is shaped by nothing but its prompt, and stealth neither keeps nor recalls (contract 2.1). */
   function remembered(caller: TenantCaller, { prompt, voice, mode, sealed }: Ask) {
     return sealed || voice.persona === 'none' || isStealth(mode) ? NOTHING : memory.recall(caller, prompt)
+  }
+
+  function activeIn(call: Call, { active, sealed, skills: slugs, prompt }: Ask): Activation | Promise<Activation> {
+    return active ?? (sealed ? NONE : skills.activeFor(call, { slugs, prompt }))
   }
 
   /** Asked only of keys that have one, so that every other call is spared the question. */

@@ -74,6 +74,7 @@ export function createThink({ agent, engines, clock, ...money }: Deps) {
     return {
       ...{ toolset, call, spent },
       maxIterations: ask.maxIterations,
+      ...(ask.bounds ? { maxCalls: ask.bounds.toolCalls } : {}),
       conversationId: attached,
       afford: (wanted) => afford(run, wanted),
       unpaid: () => toolsUnpaid(),
