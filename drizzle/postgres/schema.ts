@@ -10,6 +10,7 @@ import * as keys from '../../src/keys/table'
 import * as operators from '../../src/operators/table'
 import * as orgRoom from '../../src/orgs/table'
 import * as limits from '../../src/rate-limits/table'
+import * as routing from '../../src/routing-preferences/table'
 import * as settings from '../../src/settings/table'
 import * as skillRoom from '../../src/skills/table'
 import * as usage from '../../src/usage/table'
@@ -50,3 +51,5 @@ export const skillVersions = skillRoom.skillVersions.postgres
 export const skillSubmissions = skillRoom.skillSubmissions.postgres
 export const skillInstallations = skillRoom.skillInstallations.postgres
 export const skillReviews = skillRoom.skillReviews.postgres
+export const routingPreferences = routing.routingPreferences.postgres
+export const routingCorrections = routing.routingCorrections.postgres

@@ -27,7 +27,6 @@ CREATE INDEX `api_keys_by_user` ON `api_keys` (`user_id`,`created_at`,`id`);--> 
 CREATE INDEX `api_keys_by_org` ON `api_keys` (`org_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `api_keys_by_preference` ON `api_keys` (`routing_preference_id`) WHERE "api_keys"."routing_preference_id" is not null;--> statement-breakpoint
 CREATE INDEX `api_keys_by_policy` ON `api_keys` (`guardrail_policy_id`) WHERE "api_keys"."guardrail_policy_id" is not null;--> statement-breakpoint
-CREATE INDEX `api_keys_by_guardrails` ON `api_keys` (`guardrail_policy_id`);--> statement-breakpoint
 CREATE TABLE `audit_events` (
 	`scope` text NOT NULL,
 	`seq` integer NOT NULL,
@@ -300,6 +299,39 @@ CREATE INDEX `purchases_by_owner` ON `purchases` (`owner`,`created_at`);--> stat
 CREATE INDEX `purchases_by_payment` ON `purchases` (`payment_ref`);--> statement-breakpoint
 CREATE INDEX `purchases_due` ON `purchases` (`next_at`) WHERE "purchases"."kind" = 'top_up' AND "purchases"."state" = 'open';--> statement-breakpoint
 CREATE UNIQUE INDEX `purchases_one_top_up` ON `purchases` (`owner`) WHERE "purchases"."kind" = 'top_up' AND "purchases"."state" = 'open';--> statement-breakpoint
+CREATE TABLE `routing_corrections` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`user_id` text NOT NULL,
+	`completion_id` text,
+	`prompt` text,
+	`resolved_mode` text,
+	`expected_mode` text NOT NULL,
+	`expected_engine` text,
+	`note` text,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `routing_corrections_by_owner` ON `routing_corrections` (`owner`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `routing_corrections_by_mode` ON `routing_corrections` (`owner`,`expected_mode`,`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `routing_preferences` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`user_id` text NOT NULL,
+	`org_id` text,
+	`scope` text NOT NULL,
+	`name` text NOT NULL,
+	`description` text,
+	`rules` text NOT NULL,
+	`examples` text NOT NULL,
+	`floors` text NOT NULL,
+	`is_default` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `routing_preferences_by_owner` ON `routing_preferences` (`owner`,`created_at`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `routing_preferences_default` ON `routing_preferences` (`owner`) WHERE "routing_preferences"."is_default";--> statement-breakpoint
 CREATE TABLE `sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`user_id` text NOT NULL,

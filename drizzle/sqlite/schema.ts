@@ -10,6 +10,7 @@ import * as keys from '../../src/keys/table'
 import * as operators from '../../src/operators/table'
 import * as orgRoom from '../../src/orgs/table'
 import * as limits from '../../src/rate-limits/table'
+import * as routing from '../../src/routing-preferences/table'
 import * as settings from '../../src/settings/table'
 import * as skillRoom from '../../src/skills/table'
 import * as usage from '../../src/usage/table'
@@ -50,3 +51,5 @@ export const skillVersions = skillRoom.skillVersions.sqlite
 export const skillSubmissions = skillRoom.skillSubmissions.sqlite
 export const skillInstallations = skillRoom.skillInstallations.sqlite
 export const skillReviews = skillRoom.skillReviews.sqlite
+export const routingPreferences = routing.routingPreferences.sqlite
+export const routingCorrections = routing.routingCorrections.sqlite

@@ -116,6 +116,9 @@ export const keyRepository = {
       .where(and(whose, inForce(table, at)))
   },
 
+  /** The condition of being in force at a moment. */
+  live: (db: Reader, at: number): SQL | undefined => inForce(db.of(apiKeys), at),
+
   async noteUses(tx: Tx, uses: readonly [KeyId, number][]): Promise<void> {
     for (const [id, at] of uses) await noteUse(tx, { id, at })
   },

@@ -1,7 +1,7 @@
 import { SCOPES, TIERS } from '../kernel/caller'
 import { KeyId, OrgId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
-import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 
 const MAX_CAP_CENTS = 1_000_000_000
 
@@ -26,6 +26,19 @@ export const BrandSoul = t.Object(
   { $id: 'BrandSoul' },
 )
 export type BrandSoul = Static<typeof BrandSoul>
+
+/** One routing rule as it is stored and shown (contract 13); what may be one, the room of the rules says. */
+export const RoutingRule = t.Object(
+  {
+    pattern: t.String({ description: 'ECMAScript source, matched in any case' }),
+    target_mode: t.String(),
+    target_engine: nullable(t.String()),
+    confidence: t.Number({ minimum: 0.5, maximum: 0.99 }),
+    description: nullable(t.String()),
+  },
+  { $id: 'RoutingRule' },
+)
+export type RoutingRule = Static<typeof RoutingRule>
 
 /** What a caller may set on a key besides its name and scopes. */
 const settable = {
@@ -104,7 +117,7 @@ const fields = {
   allowed_origins: t.Array(t.String()),
   brand_soul: nullable(BrandSoul),
   routing_preference_id: nullable(t.String({ format: 'uuid' })),
-  routing_rules: t.Array(JsonObject),
+  routing_rules: t.Array(RoutingRule),
   guardrail_policy_id: nullable(t.String({ format: 'uuid' })),
   created: Timestamp,
   last_used_at: nullable(Timestamp),

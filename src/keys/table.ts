@@ -1,7 +1,8 @@
+import { sql } from 'drizzle-orm'
 import type { Scope, Tier } from '../kernel/caller'
 import type { KeyId, OrgId, UserId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
-import type { BrandSoul } from './schema'
+import type { BrandSoul, RoutingRule } from './schema'
 
 export const apiKeys = defineTable((k) =>
   k.table(
@@ -22,6 +23,11 @@ export const apiKeys = defineTable((k) =>
       monthly_cap_cents: k.int('monthly_cap_cents'),
       allowed_origins: k.json<string[]>('allowed_origins').notNull(),
       brand_soul: k.json<BrandSoul>('brand_soul'),
+      /** What later rooms bind to it (contract 13); each reads its own, and a row that is gone binds nothing. */
+      routing_preference_id: k.text('routing_preference_id'),
+      routing_rules: k.json<RoutingRule[]>('routing_rules'),
+      routing_floors: k.json<Record<string, number>>('routing_floors'),
+      guardrail_policy_id: k.text('guardrail_policy_id'),
       created_at: k.ms('created_at').notNull(),
       last_used_at: k.ms('last_used_at'),
       expires_at: k.ms('expires_at'),
@@ -32,6 +38,8 @@ export const apiKeys = defineTable((k) =>
     (t) => [
       k.index('api_keys_by_user').on(t.user_id, t.created_at, t.id),
       k.index('api_keys_by_org').on(t.org_id, t.created_at, t.id),
+      k.index('api_keys_by_preference').on(t.routing_preference_id).where(sql`${t.routing_preference_id} is not null`),
+      k.index('api_keys_by_policy').on(t.guardrail_policy_id).where(sql`${t.guardrail_policy_id} is not null`),
     ],
   ),
 )

@@ -61,6 +61,7 @@ export function newRow({ clock, limitsOf }: KeyDeps, prefix: string, order: KeyO
     monthly_cap_cents: order.monthly_cap_cents ?? null,
     allowed_origins: readOrigins(order.allowed_origins ?? []),
     brand_soul: order.brand_soul ? readBrandSoul(order.brand_soul) : null,
+    ...{ routing_preference_id: null, routing_rules: null, routing_floors: null, guardrail_policy_id: null },
     created_at: now,
     last_used_at: null,
     expires_at: readExpiry(order.expires_at, now),

@@ -1,5 +1,6 @@
 import { accessChanged } from '../../orgs'
 import { keyRepository as rows } from '../repository'
+import { createBindings } from './bind'
 import { revokeKey, updateKey } from './change'
 import { createKey } from './create'
 import type { KeyDeps } from './deps'
@@ -24,6 +25,7 @@ export function createKeys(deps: KeyDeps) {
     rotate: rotateKey(deps),
     revoke: revokeKey(deps),
     tiers: retierKeys(deps),
+    bindings: createBindings(deps),
     brandSoulOf: rows.brandSoul,
     operator: operateKeys(deps),
   }

@@ -1,0 +1,77 @@
+import { and, count, eq, inArray } from 'drizzle-orm'
+import type { Call, Caller } from '../../kernel/caller'
+import type { KeyId, OrgId, UserId } from '../../kernel/ids'
+import type { Reader, Tx } from '../../kernel/store'
+import { keyRepository as rows } from '../repository'
+import type { ApiKey } from '../schema'
+import { apiKeys, type KeyRow } from '../table'
+import { type KeyDeps, recordChange } from './deps'
+import { findOwn, presentSpent } from './read'
+
+/** What later rooms bind to a key (contract 13). */
+export type KeyBound = Pick<
+  KeyRow,
+  'routing_preference_id' | 'routing_rules' | 'routing_floors' | 'guardrail_policy_id'
+>
+export type BoundColumn = 'routing_preference_id' | 'guardrail_policy_id'
+export type KeyBindings = ReturnType<typeof createBindings>
+
+/** A key as far as the room that binds something to it must know it. */
+export type BindableKey = { id: KeyId; userId: UserId; orgId: OrgId | null }
+
+/** The one way by which other rooms set, read and clear what is bound to keys. */
+export function createBindings(deps: KeyDeps) {
+  return {
+    /**
+     * Sets what is named on a key the caller owns or manages, once `read` has looked at the key and said what.
+     * Throws 404 for any other key, 403 `forbidden` for an org's key whose maker may no longer manage keys.
+     */
+    async set(
+      tx: Tx,
+      call: Call,
+      id: string,
+      read: (key: BindableKey) => Partial<KeyBound> | Promise<Partial<KeyBound>>,
+    ): Promise<ApiKey> {
+      const before = await findOwn(deps, tx, call.caller, id)
+      const change = await read({ id: before.id, userId: before.user_id, orgId: before.org_id })
+      const row = await rows.update(tx, before.id, change)
+      await recordChange(deps, tx, call, row, { action: 'key.updated', fields: Object.keys(change) })
+      return presentSpent(deps, tx, row)
+    },
+
+    /** What is bound to a key; null when there is no such key. */
+    async of(reader: Reader, id: KeyId): Promise<KeyBound | null> {
+      const { routing_preference_id, routing_rules, routing_floors, guardrail_policy_id } = reader.of(apiKeys)
+      const found = await reader
+        .select({ routing_preference_id, routing_rules, routing_floors, guardrail_policy_id })
+        .from(reader.of(apiKeys))
+        .where(eq(reader.of(apiKeys).id, id))
+        .limit(1)
+      return found[0] ?? null
+    },
+
+    /** How many keys in force hold each of these. Those that none holds are left out. */
+    async counts(reader: Reader, column: BoundColumn, ids: readonly string[]): Promise<Map<string, number>> {
+      if (!ids.length) return new Map()
+      const table = reader.of(apiKeys)
+      const found = await reader
+        .select({ id: table[column], keys: count() })
+        .from(table)
+        .where(and(inArray(table[column], [...ids]), rows.live(reader, deps.clock.now())))
+        .groupBy(table[column])
+      return new Map(found.flatMap(({ id, keys }) => (id === null ? [] : [[id, Number(keys)] as const])))
+    },
+
+    /** Takes something that is deleted off every key that holds it, and says which those were. */
+    async clear(tx: Tx, call: Call<Caller>, column: BoundColumn, id: string): Promise<KeyId[]> {
+      const table = tx.of(apiKeys)
+      const held = await tx
+        .update(table)
+        .set({ [column]: null })
+        .where(eq(table[column], id))
+        .returning()
+      for (const row of held) await recordChange(deps, tx, call, row, { action: 'key.updated', fields: [column] })
+      return held.map((row) => row.id)
+    },
+  }
+}

@@ -1,0 +1,122 @@
+import { defineId, type Id, OrgId } from '../kernel/ids'
+import { PageQuery } from '../kernel/page'
+import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { RoutingRule } from '../keys/schema'
+
+export { RoutingRule }
+
+export const PreferenceId = defineId('routing preference')
+export type PreferenceId = Id<'routing preference'>
+
+/** Sizes of contract 13. Past one of them the answer is `routing_preference_invalid`. */
+export const LIMITS = {
+  rules: 50,
+  examples: 30,
+  patternChars: 512,
+  promptChars: 1_024,
+  ruleDescriptionChars: 512,
+} as const
+export const DEFAULT_CONFIDENCE = 0.9
+
+export const SCOPES = ['personal', 'team'] as const
+export type PreferenceScope = (typeof SCOPES)[number]
+
+/** A rule as it is sent. What a schema cannot name by `routing_preference_invalid` is checked in rules.ts. */
+export const NewRule = t.Object(
+  {
+    pattern: t.String({ description: `ECMAScript source of at most ${LIMITS.patternChars} characters` }),
+    target_mode: t.String(),
+    target_engine: t.Optional(nullable(t.String({ description: 'An engine of GET /models' }))),
+    confidence: t.Optional(t.Number({ description: 'Clamped to 0.5–0.99; 0.9 unless sent' })),
+    description: t.Optional(nullable(t.String())),
+  },
+  { $id: 'NewRoutingRule' },
+)
+export type NewRule = Static<typeof NewRule>
+
+export const NewExample = t.Object(
+  {
+    prompt: t.String({ description: `At most ${LIMITS.promptChars} characters` }),
+    expected_mode: t.String(),
+    expected_engine: t.Optional(nullable(t.String())),
+  },
+  { $id: 'NewRoutingExample' },
+)
+export type NewExample = Static<typeof NewExample>
+
+const Floors = t.Record(t.String(), t.Number(), {
+  description: 'Mode to number: replaces the floor of 0.85 for that mode; clamped to 0.5–0.99',
+})
+const Rules = t.Array(NewRule, { description: `At most ${LIMITS.rules}, asked in this order` })
+
+const settable = {
+  description: t.Optional(nullable(t.String({ maxLength: 512 }))),
+  rules: t.Optional(Rules),
+  examples: t.Optional(t.Array(NewExample, { description: `At most ${LIMITS.examples}` })),
+  confidence_floor_overrides: t.Optional(Floors),
+  is_default: t.Optional(t.Boolean()),
+}
+const Name = t.String({ minLength: 1, maxLength: 128 })
+
+/** Body of `POST /routing-preferences`. */
+export const NewPreference = t.Object(
+  {
+    name: Name,
+    ...settable,
+    scope: t.Optional(oneOf(SCOPES, { description: 'personal unless sent; for an organization’s key team' })),
+  },
+  { $id: 'NewRoutingPreference' },
+)
+export type NewPreference = Static<typeof NewPreference>
+
+/** Body of `PATCH /routing-preferences/{id}`: what is left out stays, arrays replace. */
+export const PreferencePatch = t.Object({ name: t.Optional(Name), ...settable }, { $id: 'RoutingPreferencePatch' })
+export type PreferencePatch = Static<typeof PreferencePatch>
+
+export const RoutingExample = t.Object(
+  { prompt: t.String(), expected_mode: t.String(), expected_engine: nullable(t.String()) },
+  { $id: 'RoutingExample' },
+)
+export type RoutingExample = Static<typeof RoutingExample>
+
+export type Floors = Record<string, number>
+
+/** A preference as its owner sees it (contract 13). */
+export const Preference = t.Object(
+  {
+    id: PreferenceId.schema,
+    object: t.Literal('routing_preference'),
+    name: t.String(),
+    description: nullable(t.String()),
+    rules: t.Array(RoutingRule),
+    examples: t.Array(RoutingExample),
+    confidence_floor_overrides: t.Record(t.String(), t.Number()),
+    scope: oneOf(SCOPES),
+    org_id: nullable(OrgId.schema),
+    is_default: t.Boolean(),
+    bound_key_count: t.Integer({ description: 'Keys in force that it is bound to' }),
+    created: Timestamp,
+    updated: Timestamp,
+  },
+  { $id: 'RoutingPreference' },
+)
+export type Preference = Static<typeof Preference>
+
+export const PreferencePage = pageOf('routing_preferences', Preference)
+export const PreferenceQuery = t.Object({ scope: t.Optional(oneOf(SCOPES)), ...PageQuery.properties })
+export type PreferenceQuery = Static<typeof PreferenceQuery>
+export const PreferenceDeleted = t.Object({ deleted: t.Literal(true) })
+
+/** Body of `PUT /keys/{id}/routing-preference`; null unbinds. */
+export const PreferenceBinding = t.Object(
+  { routing_preference_id: nullable(t.String({ maxLength: 64 })) },
+  { $id: 'RoutingPreferenceBinding' },
+)
+export type PreferenceBinding = Static<typeof PreferenceBinding>
+
+/** Body of `PUT /keys/{id}/routing-rules`: an empty list unbinds; floors that are left out are none. */
+export const RulesBinding = t.Object(
+  { rules: Rules, confidence_floor_overrides: t.Optional(Floors) },
+  { $id: 'RoutingRulesBinding' },
+)
+export type RulesBinding = Static<typeof RulesBinding>
