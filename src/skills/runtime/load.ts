@@ -1,4 +1,4 @@
-import { randomHex } from '../../kernel/crypto'
+import { randomHex, sha256Hex } from '../../kernel/crypto'
 import { AppError } from '../../kernel/errors'
 import { inert } from '../../kernel/fence'
 import type { Tool } from '../../tools'
@@ -13,6 +13,8 @@ export type Loaded = {
   slug: string
   name: string
   version: string
+  /** Of the manifest as a whole: a draft changes and keeps its version. */
+  fingerprint: string
   /** Its prompt between two lines that it cannot write itself. */
   prompt: string
   tools: readonly Tool[]
@@ -35,6 +37,7 @@ export function loadVersion(
   const { name, trigger, modelPreference = null } = manifest
   return {
     ...{ id, slug, name, version, modelPreference },
+    fingerprint: sha256Hex(JSON.stringify(manifest)),
     prompt: fenced(slug, manifest.systemPromptExtension),
     tools: allowedTools(manifest).flatMap((tool) => readTool(() => toolsOf(id, [tool]))),
     keywords: trigger.type === 'keyword' ? keywordPattern(trigger.config?.keywords ?? []) : null,
