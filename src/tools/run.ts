@@ -3,7 +3,7 @@ import { AppError, quoted } from '../kernel/errors'
 import { fence } from '../kernel/fence'
 import type { Role } from '../orgs/schema'
 import { readArguments } from './arguments'
-import { present } from './results'
+import { cut, MAX_TEXT_CHARS, present } from './results'
 import { refusal } from './rules'
 import { createTally, type Tally } from './tally'
 import { type AskedCall, type Tool, type ToolContext, ToolFailure, type ToolOutcome, type Toolset } from './tool'
@@ -99,7 +99,7 @@ const failed = (args: Record<string, unknown> | null, description: string, sente
 })
 
 const toSentence = (name: string, { message, data }: ToolFailure): string =>
-  data ? `${message}\n${fence(name, data)}` : message
+  data ? `${message}\n${fence(name, cut(data, MAX_TEXT_CHARS))}` : message
 
 const needsApproval = (name: string) =>
   `approval required. ${name} was not run: the user must first allow it by naming it in metadata.approved_tools. Say so.`

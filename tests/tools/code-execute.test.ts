@@ -27,7 +27,11 @@ describe('code_execute', () => {
     ['a promise refused', 'Promise.reject(new Error("later"))', /Error: later/],
     ['a promise nobody settles', 'new Promise(() => {})', /never settled/],
     ['recursion without end', 'const f = () => f(); f()', /stack overflow|InternalError|RangeError/],
-    ['promises without end', 'const f = () => Promise.resolve().then(f); f()', /time limit was reached|never settled/],
+    [
+      'promises without end',
+      'const f = () => Promise.resolve().then(f); f()',
+      /time limit was reached|never settled|no memory left/,
+    ],
     ['a pattern that explodes', '/^(a+)+$/.test("a".repeat(60) + "!")', /time limit was reached|longer than it may/],
     ['what was written before', 'console.log("here"); null.x', /It had written:\nhere/],
   ])('tells the engine of %s', async (_, code, problem) => {
@@ -74,11 +78,24 @@ describe('code_execute', () => {
     expect((await run('import("fs")')).status).toBe('error')
   })
 
-  test('takes no more memory than it may, and works again afterwards', async () => {
-    const outcome = await run('const a = []; for (;;) a.push(new Array(10000).fill(1))')
+  test.each([
+    ['large arrays', 'const a = []; for (;;) a.push(new Array(1e6).fill(7))'],
+    ['arrays', 'const a = []; for (;;) a.push(new Array(10000).fill(1))'],
+    ['buffers', 'const a = []; for (;;) a.push(new Uint8Array(1e6).fill(1))'],
+    ['texts', 'const a = []; for (let i = 0; ; i++) a.push("x".repeat(1e5) + i)'],
+  ])('takes no more memory than it may for %s, and works again afterwards', async (_, bomb) => {
+    await run('1')
+    const before = process.memoryUsage.rss()
+    const outcome = await run(bomb)
     expect(outcome.status).toBe('error')
+    expect(outcome.text).toContain('memory')
+    expect(process.memoryUsage.rss() - before).toBeLessThan(256 * 1024 * 1024)
     expect((await run('1 + 1')).result).toMatchObject({ value: 2 })
-  }, 30_000)
+  })
+
+  test('tells of an error of any length in a few words', async () => {
+    expect((await run('throw "x".repeat(1e6)')).text.length).toBeLessThan(3_000)
+  })
 
   test('ends a loop without end, and nobody waits meanwhile', async () => {
     await run('1')

@@ -27,14 +27,27 @@ async function evaluate(order: CodeOrder): Promise<HelperAnswer<CodeAnswer>> {
   }
 }
 
-/** A machine that breaks on its limits would say so on our error output, where a log is read line by line. */
-const SILENT = newVariant(RELEASE_SYNC, { emscriptenModule: { printErr: () => undefined } as object })
+/** What the machine needs for itself; its build asks for no less. */
+const OWN_BYTES = 16 * 1024 * 1024
+const PAGE_BYTES = 64 * 1024
+
+/**
+ * A machine that cannot grow beyond the memory it is given: its own limit counts blocks, not their bytes, in
+ * this build, and let a loop of arrays take 2 GiB. One that breaks on its limits would say so on our error
+ * output, where a log is read line by line.
+ */
+function openModule(memoryBytes: number): Promise<QuickJSWASMModule> {
+  const [initial, maximum] = [OWN_BYTES / PAGE_BYTES, (OWN_BYTES + memoryBytes) / PAGE_BYTES]
+  const wasmMemory = new WebAssembly.Memory({ initial, maximum })
+  const emscriptenModule = { printErr: () => undefined } as object
+  return newQuickJSWASMModule(newVariant(RELEASE_SYNC, { wasmMemory, emscriptenModule }))
+}
 
 let module: Promise<QuickJSWASMModule> | null = null
 
 /** A machine of its own for each order: nothing in it but the language, an ear for `console`, and its limits. */
 async function inSandbox({ code, timeoutMs, memoryBytes, maxChars }: CodeOrder): Promise<CodeAnswer> {
-  module ??= newQuickJSWASMModule(SILENT)
+  module ??= openModule(memoryBytes)
   const runtime = (await module).newRuntime()
   const endsAt = performance.now() + timeoutMs
   runtime.setMemoryLimit(memoryBytes)
@@ -109,12 +122,16 @@ function createToJson(context: QuickJSContext, scope: Scope) {
   }
 }
 
+const MAX_ERROR_CHARS = 2_000
+
+/** What was thrown, in a few words: it may be anything, and of any length. */
 function describe(context: QuickJSContext, handle: QuickJSHandle): string {
   const found: unknown = context.dump(handle)
-  if (typeof found !== 'object' || found === null) return String(found)
+  if (found === '' || found === null) return `${JSON.stringify(found)}, which code throws that has no memory left`
+  if (typeof found !== 'object' || found === null) return String(found).slice(0, MAX_ERROR_CHARS)
   const { name, message } = found as { name?: unknown; message?: unknown }
   if (message === 'interrupted') return 'the time limit was reached'
-  return `${String(name ?? 'Error')}: ${String(message ?? JSON.stringify(found))}`.slice(0, 2_000)
+  return `${String(name ?? 'Error')}: ${String(message ?? JSON.stringify(found))}`.slice(0, MAX_ERROR_CHARS)
 }
 
 /** A machine that broke on its limits cannot be taken down: the next order gets a new module. */
