@@ -23,6 +23,8 @@ export type Wanted = {
   skills: readonly Tool[]
   /** Whether system tools are offered. */
   system: boolean
+  /** Of a run that keeps nothing: tools that remember are left out (contract 2.1, stealth). */
+  stealth?: boolean
   /** `metadata.approved_tools`. */
   approved: readonly string[]
   call: Call
@@ -72,9 +74,10 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
     ofSkill: createOfSkill({ outbound, secretOf }),
 
     /** What one run may call. Throws 400 `validation_error` or `url_blocked` for tools of the request. */
-    assemble({ inline, skills, system: withSystem, approved, call }: Wanted): Toolset {
+    assemble({ inline, skills, system: withSystem, stealth, approved, call }: Wanted): Toolset {
       const offered = offeredTo(call)
-      const ours = withSystem ? offered(on()).filter((tool) => !tool.unavailable?.()) : []
+      const mayKeep = ({ category }: Tool) => !stealth || category !== 'memory'
+      const ours = withSystem ? offered(on()).filter((tool) => !tool.unavailable?.() && mayKeep(tool)) : []
       return toToolset(mergeTools({ inline: readInline(inline), skills: offered(skills), system: ours }), approved)
     },
 

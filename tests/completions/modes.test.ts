@@ -141,6 +141,23 @@ describe('stealth', () => {
     expect(rows[0].inputSummary).toMatchObject({ prompt_length: order.prompt.length, mode: 'stealth_text' })
   })
 
+  test('remembers nothing, whatever its engine asks for, and its record tells no tool', async () => {
+    const eve = await world.person()
+    const { body } = await eve.send('POST', 'completions', {
+      prompt: freshPrompt('[[plan:save_memory{"content":"Eve was here."};note{}]]'),
+      mode: 'stealth_text',
+      tools: [{ name: 'note', description: 'Notes something.' }],
+    })
+    const used = body.tools_used.map(({ name, description }: Record<string, unknown>) => [name, description])
+    expect(used).toEqual([
+      ['save_memory', 'unknown tool'],
+      ['note', 'done'],
+    ])
+    expect((await eve.send('GET', 'memory')).body.memories).toEqual([])
+    const [event] = (await eve.send('GET', `audit?entity_id=${body.id}`)).body
+    expect(event.outputSummary.tools_used).toEqual([])
+  })
+
   test('cannot continue a conversation', async () => {
     const { body } = await ada.send('POST', 'completions', {
       prompt: freshPrompt(),

@@ -5,7 +5,7 @@ import type { Outbound } from '../../kernel/outbound'
 import type { Tools } from '../../tools'
 import type { Toolset } from '../../tools/schema'
 import { promptTooLong } from '../errors'
-import { workOf } from '../rules'
+import { isStealth, workOf } from '../rules'
 import type { Decided, Opened } from '../run'
 import type { Routing } from '../schema'
 import { loadImages } from './images'
@@ -87,7 +87,8 @@ function toolsFor({ ask, call, active }: Opened, mode: string, tools: Tools): To
   const system = !ask.sealed && (brought || ACTING_MODES.has(mode))
   if (!system && !brought) return null
   const approved = approvedIn(ask.metadata)
-  const toolset = tools.assemble({ inline: ask.tools, skills: active.tools, system, approved, call })
+  const stealth = isStealth(ask.mode)
+  const toolset = tools.assemble({ inline: ask.tools, skills: active.tools, system, stealth, approved, call })
   return toolset.definitions.length ? toolset : null
 }
 

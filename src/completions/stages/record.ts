@@ -88,7 +88,7 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
         status,
         engine: thought?.engineId ?? run.engineId,
         cost_cents: microToCents(costMicro),
-        tools_used: thought ? [...new Set(thought.toolUses.map(({ name }) => name))] : [],
+        tools_used: thought && !isStealth(ask.mode) ? [...new Set(thought.toolUses.map(({ name }) => name))] : [],
         fallback_used: thought?.fallbackUsed ?? false,
         ...(errorCode ? { error_code: errorCode } : {}),
       },
