@@ -1,8 +1,9 @@
 import { maxLength } from './detectors/max-length'
+import { pii } from './detectors/pii'
 import { toolAllowlist } from './detectors/tool-allowlist'
 import { GUARDRAIL_IDS, type Guardrail, type GuardrailId } from './guardrail'
 
-const ALL: readonly Guardrail[] = [maxLength, toolAllowlist]
+const ALL: readonly Guardrail[] = [pii, maxLength, toolAllowlist]
 
 /** Every check, in the order of contract 12. */
 export const GUARDRAILS: ReadonlyMap<GuardrailId, Guardrail> = new Map(

@@ -4,7 +4,7 @@ import { toLatin } from './confusables'
 export type View = { text: string; at: Int32Array }
 
 /** What shows nothing, or only changes how the letter before it is drawn. */
-const isUnseen = (code: number): boolean =>
+export const isUnseen = (code: number): boolean =>
   code === 0xad ||
   code === 0x34f ||
   code === 0x61c ||

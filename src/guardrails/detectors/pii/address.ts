@@ -1,0 +1,45 @@
+import type { Find, Place } from './kind'
+
+const WORD = "[\\p{Lu}\\d][\\p{L}\\p{M}\\d.'’-]{0,24}"
+const NUMBER = '\\d{1,5}(?:[ ]?[a-zA-Z])?(?:[-/]\\d{1,4}[a-z]?)?'
+const CITY = `\\p{Lu}[\\p{L}\\p{M}.'’-]{1,24}(?:[ -]\\p{Lu}[\\p{L}\\p{M}.'’-]{1,24}){0,2}`
+const US_STREET =
+  'Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Place|Pl|Square|Sq|Terrace|Way|Highway|Hwy|Parkway|Pkwy|Crescent|Close|Mews|Row'
+
+/** House number and street, with the town and its code where they follow. */
+const FORMS: readonly RegExp[] = [
+  // 12 Elm Street, Apt 4, Springfield, IL 62704
+  new RegExp(
+    `(?<![\\p{L}\\d.,])${NUMBER}[ ](?:${WORD}[ ]){1,4}(?:${US_STREET})\\b\\.?(?:,?[ ](?:Apt|Apartment|Suite|Ste|Unit|Flat|Floor|#)\\.?[ ]?[\\w-]{1,6})?(?:,[ \\n]${CITY})?(?:,?[ \\n][A-Z]{2}[ ]\\d{5}(?:-\\d{4})?|,?[ \\n][A-Z]{1,2}\\d[A-Z\\d]?[ ]\\d[A-Z]{2})?`,
+    'gu',
+  ),
+  // Lindenstraße 5a, 10969 Berlin
+  new RegExp(
+    `(?<![\\p{L}\\d])\\p{Lu}[\\p{L}\\p{M}-]{2,30}(?:straße|strasse|str\\.|weg|platz|allee|gasse|ufer|damm|ring|straat|laan|plein|gracht|gatan|vägen|gata|veien|vej|katu|tie)[ ]${NUMBER}(?:,?[ \\n]\\d{4,5}(?:[ ][A-Z]{2})?[ ]${CITY})?`,
+    'gu',
+  ),
+  // 8 rue des Lilas, 69003 Lyon; calle Mayor 4, 28013 Madrid; via Roma 12, 00184 Roma
+  new RegExp(
+    `(?<![\\p{L}\\d])(?:${NUMBER},?[ ](?:bis[ ])?)?(?:[Rr]ue|[Aa]venue|[Bb]oulevard|[Pp]lace|[Qq]uai|[Cc]hemin|[Ii]mpasse|[Cc]alle|[Aa]venida|[Pp]laza|[Pp]aseo|[Vv]ia|[Vv]iale|[Pp]iazza|[Cc]orso|[Rr]ua|[Tt]ravessa|ul\\.|ulica|al\\.)[ ](?:(?:de|des|du|de la|del|di|da|do|dos|della|dei|la|le|les)[ ]){0,2}${WORD}(?:[ ]${WORD}){0,3}(?:,?[ ]${NUMBER})?(?:,?[ \\n]\\d{2}-?\\d{3,4}(?:-\\d{3})?[ ]${CITY})?`,
+    'gu',
+  ),
+  // г. Москва, ул. Ленина, д. 5
+  new RegExp(
+    `(?:г\\.[ ]?${CITY},[ ])?(?:ул\\.|улица|пр\\.|проспект|пер\\.)[ ]?${CITY},?[ ](?:д\\.|дом)?[ ]?${NUMBER}(?:,[ ]кв\\.[ ]?\\d{1,4})?`,
+    'gu',
+  ),
+  /〒?\d{3}-\d{4}[ 　]?[\p{Script=Han}]{2,4}[都道府県][\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\d-]{2,30}/gu,
+  /[\p{Script=Han}]{2,10}[市区县][\p{Script=Han}]{1,12}[路街道巷]\d{1,5}号/gu,
+]
+const NUMBERED = /\d/
+
+/** Postal addresses in the forms of a dozen countries; one without a house number is not known for one. */
+export const findPostalAddresses: Find = (text) => {
+  const found: Place[] = []
+  for (const form of FORMS) {
+    for (const { 0: hit, index: start } of text.matchAll(form)) {
+      if (NUMBERED.test(hit)) found.push({ start, end: start + hit.length })
+    }
+  }
+  return found
+}

@@ -1,0 +1,47 @@
+import isCreditCard from 'validator/lib/isCreditCard'
+import { type Find, follows } from './kind'
+import { digitsOf, numberRuns, type Run } from './numbers'
+
+const CONTEXT = /(?:card|credit|debit|visa|amex|carte|karte|tarjeta|cart[aã]o|карт|卡|カード|pan)[^\d\n]{0,24}$/i
+const SHAPES = new Set(['4-4-4-4', '4-6-5', '4-6-4', '4-4-4-4-3', '4-4-5', '4-4-4-1'])
+
+/** Numbers with the beginning of an issuer and the right check digit (Luhn), in one piece or grouped as on a card. */
+export const findCards: Find = (text) =>
+  numberRuns(text)
+    .filter(({ digits }) => digits.length >= 13)
+    .flatMap((run) => inRun(text, run))
+
+function inRun(text: string, run: Run): { start: number; end: number }[] {
+  const { groups } = run
+  const sizes = groups.map(({ start, end }) => end - start)
+  const whole = { start: groups[0]!.start, end: groups.at(-1)!.end }
+  // Digit by digit, or cut where cards are not: only when nothing else stands there.
+  if (run.digits.length <= 19 && !SHAPES.has(sizes.join('-')) && sizes.length > 1) {
+    const isSpelt = sizes.every((size) => size === 1) || follows(text, whole.start, CONTEXT)
+    if (isSpelt && isCard(text, whole)) return [whole]
+  }
+  const found = []
+  for (let first = 0; first < groups.length; first++) {
+    for (const count of [1, 3, 4, 5]) {
+      const last = first + count - 1
+      const shape = sizes.slice(first, last + 1).join('-')
+      if (last >= groups.length || (count > 1 && !SHAPES.has(shape))) continue
+      if (count > 1 && (sizes[first - 1] === 4 || sizes[last + 1] === 4)) continue
+      const place = { start: groups[first]!.start, end: groups[last]!.end }
+      if (isCard(text, place)) {
+        found.push(place)
+        first = last
+        break
+      }
+    }
+  }
+  return found
+}
+
+function isCard(text: string, place: { start: number; end: number }): boolean {
+  const digits = digitsOf(text, place)
+  if (digits.length < 13 || digits.length > 19) return false
+  // These lengths are rare on cards and common on articles and in ids.
+  const isUnusual = digits.length === 13 || digits.length > 16
+  return isCreditCard(digits) && (!isUnusual || follows(text, place.start, CONTEXT))
+}

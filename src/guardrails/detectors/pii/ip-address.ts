@@ -1,0 +1,43 @@
+import ipaddr from 'ipaddr.js'
+import { type Find, follows } from './kind'
+
+const V4 = /(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\w)/g
+const V6 = /(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?:(?:\.\d{1,3}){3})?(?![\w:])/g
+
+/** Four numbers also count chapters and versions. */
+const COUNTED =
+  /(?:\bv\.?|version|release|build|firmware|section|chapter|paragraph|clause|rules?|article|appendix|packaged|§|oid|kapitel|abschnitt|nr\.|no\.)\s*$/i
+const CONTEXT =
+  /(?:\b(?:ip(?:v4)?|address|addr|host|server|dns|ping|ssh|client|peer|from|to|gateway|node|resolver|proxy)\b[^\w]{0,3}|:\/\/|[=@[])$/i
+const SMALL = 20
+
+/** Addresses of machines. Those that every machine has (loopback, any, broadcast, masks) say nothing of anyone. */
+export const findAddresses: Find = (text) => {
+  const found = []
+  for (const { 0: hit, index: start } of text.includes(':') ? text.matchAll(V6) : []) {
+    if (isTelling6(hit)) found.push({ start, end: start + hit.length })
+  }
+  for (const { 0: hit, index: start } of text.matchAll(V4)) {
+    if (isTelling4(hit) && !isCounting(text, start, hit)) found.push({ start, end: start + hit.length })
+  }
+  return found
+}
+
+function isTelling4(hit: string): boolean {
+  if (!ipaddr.IPv4.isValidFourPartDecimal(hit) || /(?:^|\.)0\d/.test(hit)) return false
+  const range = ipaddr.IPv4.parse(hit).range()
+  return range !== 'loopback' && range !== 'unspecified' && range !== 'broadcast' && !hit.startsWith('255.')
+}
+
+function isCounting(text: string, start: number, hit: string): boolean {
+  if (follows(text, start, COUNTED, 16)) return true
+  const isSmall = hit.split('.').every((part) => Number(part) < SMALL)
+  return isSmall && !follows(text, start, CONTEXT, 16) && !/^[:/]\d/.test(text.slice(start + hit.length))
+}
+
+function isTelling6(hit: string): boolean {
+  // A short one is rather a name in a program: `a::b`.
+  if (hit.replace(/[^0-9a-fA-F]/g, '').length < 6 || !ipaddr.IPv6.isValid(hit)) return false
+  const range = ipaddr.IPv6.parse(hit).range()
+  return range !== 'loopback' && range !== 'unspecified'
+}

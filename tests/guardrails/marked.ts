@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import type { Match } from '../../src/guardrails/guardrail'
+
+/** A text and what is to be found in it. */
+export type Marked = { text: string; spans: Match[]; line: string }
+
+const MARK = /\{\{(?:([a-z_]+):)?((?:[^}]|\}(?!\}))*)\}\}/g
+const ESCAPE = /\\u\{([0-9a-f]+)\}|\\u([0-9a-f]{4})|\\(n|t|\\)/gi
+const DRAWN = /<([AabhuBd])(\d+)>/g
+
+const ALPHABETS: Record<string, string> = {
+  A: 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567',
+  a: 'abcdefghijklmnopqrstuvwxyz0123456789',
+  b: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789',
+  h: '0123456789abcdef',
+  u: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_',
+  B: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
+  d: '0123456789',
+}
+
+/**
+ * One text a line: `{{kind:what is to be found}}`, `\n`, `\t`, `\u200b` as in source, and `<A16>` for sixteen
+ * characters of an alphabet, drawn anew from the place of the line and the same in every run. So no file of
+ * this repository holds anything that looks like a key.
+ */
+export function readMarked(file: string): Marked[] {
+  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
+  return lines.map((line, place) => marked(drawn(line, place + 1)))
+}
+
+export function marked(line: string): Marked {
+  const spans: Match[] = []
+  let text = ''
+  let from = 0
+  for (const { 0: whole, 1: kind = 'secret', 2: inner, index } of line.matchAll(MARK)) {
+    text += unescaped(line.slice(from, index))
+    const start = text.length
+    text += unescaped(inner!)
+    spans.push({ start, end: text.length, kind })
+    from = index + whole.length
+  }
+  return { text: text + unescaped(line.slice(from)), spans, line }
+}
+
+const unescaped = (text: string): string =>
+  text.replace(ESCAPE, (_, long?: string, short?: string, letter?: string) => {
+    const hex = long ?? short
+    if (hex) return String.fromCodePoint(Number.parseInt(hex, 16))
+    return letter === 'n' ? '\n' : letter === 't' ? '\t' : '\\'
+  })
+
+function drawn(line: string, seed: number): string {
+  let state = Math.imul(seed, 2654435761) >>> 0
+  const next = (below: number): number => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+  return line.replace(DRAWN, (_, alphabet: string, length: string) =>
+    Array.from({ length: Number(length) }, () => ALPHABETS[alphabet]![next(ALPHABETS[alphabet]!.length)]).join(''),
+  )
+}
