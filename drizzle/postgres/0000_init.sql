@@ -112,6 +112,19 @@ CREATE TABLE "grant_codes" (
 	"used_for" text
 );
 --> statement-breakpoint
+CREATE TABLE "guardrail_policies" (
+	"id" text PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"user_id" text NOT NULL,
+	"org_id" text,
+	"name" text NOT NULL,
+	"description" text,
+	"rules" jsonb NOT NULL,
+	"default_of" text,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "holds" (
 	"ref" text PRIMARY KEY NOT NULL,
 	"wallet_id" text NOT NULL,
@@ -332,6 +345,23 @@ CREATE TABLE "skill_reviews" (
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "skill_runs" (
+	"id" text PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"user_id" text NOT NULL,
+	"api_key_id" text,
+	"skill_id" text NOT NULL,
+	"slug" text NOT NULL,
+	"cause" text NOT NULL,
+	"status" text NOT NULL,
+	"node" text NOT NULL,
+	"error" text,
+	"cost_micro" bigint NOT NULL,
+	"conversation_id" text,
+	"created_at" bigint NOT NULL,
+	"completed_at" bigint
+);
+--> statement-breakpoint
 CREATE TABLE "skill_submissions" (
 	"id" text PRIMARY KEY NOT NULL,
 	"skill_id" text NOT NULL,
@@ -485,6 +515,8 @@ CREATE INDEX "audit_events_by_entity" ON "audit_events" USING btree ("scope","en
 CREATE INDEX "canvas_versions_by_canvas" ON "canvas_versions" USING btree ("canvas_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "canvases_by_owner" ON "canvases" USING btree ("owner","updated_at","id");--> statement-breakpoint
 CREATE INDEX "conversations_by_owner" ON "conversations" USING btree ("owner","updated_at","id");--> statement-breakpoint
+CREATE INDEX "guardrail_policies_by_owner" ON "guardrail_policies" USING btree ("owner","created_at","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "guardrail_policies_one_default" ON "guardrail_policies" USING btree ("default_of");--> statement-breakpoint
 CREATE INDEX "holds_open" ON "holds" USING btree ("expires_at") WHERE "holds"."state" = 'open';--> statement-breakpoint
 CREATE INDEX "idempotency_keys_by_end" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "invitations_by_org_email" ON "invitations" USING btree ("org_id","email");--> statement-breakpoint
@@ -514,6 +546,8 @@ CREATE UNIQUE INDEX "skill_installations_by_owner" ON "skill_installations" USIN
 CREATE INDEX "skill_installations_by_skill" ON "skill_installations" USING btree ("skill_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "skill_reviews_by_user" ON "skill_reviews" USING btree ("skill_id","user_id");--> statement-breakpoint
 CREATE INDEX "skill_reviews_by_skill" ON "skill_reviews" USING btree ("skill_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "skill_runs_by_owner" ON "skill_runs" USING btree ("owner","created_at");--> statement-breakpoint
+CREATE INDEX "skill_runs_by_status" ON "skill_runs" USING btree ("status","created_at");--> statement-breakpoint
 CREATE INDEX "skill_submissions_by_owner" ON "skill_submissions" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "skill_submissions_by_author" ON "skill_submissions" USING btree ("author_user_id","created_at");--> statement-breakpoint
 CREATE INDEX "skill_submissions_by_status" ON "skill_submissions" USING btree ("status","created_at","id");--> statement-breakpoint

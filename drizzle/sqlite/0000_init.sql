@@ -120,6 +120,21 @@ CREATE TABLE `grant_codes` (
 	`used_for` text
 );
 --> statement-breakpoint
+CREATE TABLE `guardrail_policies` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`user_id` text NOT NULL,
+	`org_id` text,
+	`name` text NOT NULL,
+	`description` text,
+	`rules` text NOT NULL,
+	`default_of` text,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `guardrail_policies_by_owner` ON `guardrail_policies` (`owner`,`created_at`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `guardrail_policies_one_default` ON `guardrail_policies` (`default_of`);--> statement-breakpoint
 CREATE TABLE `holds` (
 	`ref` text PRIMARY KEY NOT NULL,
 	`wallet_id` text NOT NULL,
@@ -369,6 +384,25 @@ CREATE TABLE `skill_reviews` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `skill_reviews_by_user` ON `skill_reviews` (`skill_id`,`user_id`);--> statement-breakpoint
 CREATE INDEX `skill_reviews_by_skill` ON `skill_reviews` (`skill_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `skill_runs` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`user_id` text NOT NULL,
+	`api_key_id` text,
+	`skill_id` text NOT NULL,
+	`slug` text NOT NULL,
+	`cause` text NOT NULL,
+	`status` text NOT NULL,
+	`node` text NOT NULL,
+	`error` text,
+	`cost_micro` integer NOT NULL,
+	`conversation_id` text,
+	`created_at` integer NOT NULL,
+	`completed_at` integer
+);
+--> statement-breakpoint
+CREATE INDEX `skill_runs_by_owner` ON `skill_runs` (`owner`,`created_at`);--> statement-breakpoint
+CREATE INDEX `skill_runs_by_status` ON `skill_runs` (`status`,`created_at`);--> statement-breakpoint
 CREATE TABLE `skill_submissions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`skill_id` text NOT NULL,

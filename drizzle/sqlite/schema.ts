@@ -5,6 +5,7 @@ import * as payments from '../../src/billing/payments/table'
 import * as billing from '../../src/billing/table'
 import * as drawing from '../../src/canvases/table'
 import * as talk from '../../src/conversations/table'
+import * as guardrails from '../../src/guardrails/table'
 import * as idempotency from '../../src/idempotency/table'
 import * as keys from '../../src/keys/table'
 import * as operators from '../../src/operators/table'
@@ -12,6 +13,7 @@ import * as orgRoom from '../../src/orgs/table'
 import * as limits from '../../src/rate-limits/table'
 import * as routing from '../../src/routing-preferences/table'
 import * as settings from '../../src/settings/table'
+import * as skillWork from '../../src/skill-runs/table'
 import * as skillRoom from '../../src/skills/table'
 import * as usage from '../../src/usage/table'
 
@@ -40,6 +42,7 @@ export const apiKeys = keys.apiKeys.sqlite
 export const keySecrets = keys.keySecrets.sqlite
 export const limitIncreases = limits.limitIncreases.sqlite
 export const sessions = auth.sessions.sqlite
+export const guardrailPolicies = guardrails.guardrailPolicies.sqlite
 export const conversations = talk.conversations.sqlite
 export const memories = talk.memories.sqlite
 export const messages = talk.messages.sqlite
@@ -53,3 +56,4 @@ export const skillInstallations = skillRoom.skillInstallations.sqlite
 export const skillReviews = skillRoom.skillReviews.sqlite
 export const routingPreferences = routing.routingPreferences.sqlite
 export const routingCorrections = routing.routingCorrections.sqlite
+export const skillRuns = skillWork.skillRuns.sqlite

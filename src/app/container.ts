@@ -30,8 +30,9 @@ import { createChat } from '../chat'
 import { createAskEngine, createClassifier } from '../classifier'
 import { createCompletions, ttlBy } from '../completions'
 import { createConversations, createMemory, saveMemory } from '../conversations'
-import { createEngines } from '../engines'
+import { createEmbedder, createEngines } from '../engines'
 import { createEventBus } from '../events'
+import { createGuardrails } from '../guardrails'
 import { createHealth } from '../health'
 import { createIdempotency, startIdempotencyLoop } from '../idempotency'
 import type { Clock } from '../kernel/clock'
@@ -45,7 +46,9 @@ import type { Store } from '../kernel/store'
 import { createKeyLookup, createKeys, startLastUsedLoop } from '../keys'
 import { createOrgs } from '../orgs'
 import { createIncreases, createRateLimiter, createTiers } from '../rate-limits'
+import { createEffective, createPreferences } from '../routing-preferences'
 import { createSettings } from '../settings'
+import { createSkillRuns, startLostRunsLoop } from '../skill-runs'
 import { createSkills } from '../skills'
 import { createSystemTools, createTools } from '../tools'
 import { createUsageLog, createUsageReading, startRefusalLoop, startRollupLoop } from '../usage'
@@ -117,7 +120,7 @@ export function buildContainer({
   const idempotency = createIdempotency({ store, clock, masterKey })
   const events = createEventBus({ clock, onError })
   const orgs = createOrgs({ store, audit, events, clock })
-  const oversight = createAuditOversight({ store, clock, audit, checkpoints, book })
+  const oversight = createAuditOversight({ store, clock, audit, checkpoints, book, key: auditKey })
   const auditReading = createAuditReading({
     ...{ store, clock, oversight, checkpoints, book },
     assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewAudit', orgId),
@@ -150,6 +153,10 @@ export function buildContainer({
   const authenticate = createAuthenticator({ keys: lookup, sessions })
   const prices = createPrices(config.prices)
   const engines = createEngines({ settings: config, clock, log, observe: observeEngine })
+  const effective = createEffective({ store, clock, bindings: keys.bindings })
+  const preferences = createPreferences({ store, audit, clock, orgs, bindings: keys.bindings, effective })
+  const guardrails = createGuardrails({ store, audit, events, clock, orgs, keys })
+  const embedder = createEmbedder({ settings: config, clock, log })
   const classifier = createClassifier({ engine: createAskEngine({ engines, clock }) })
   const tools = createTools({
     ...{
@@ -178,9 +185,14 @@ export function buildContainer({
       skills,
       outbound,
       cacheEnabled: config.cacheEnabled,
+      cacheMaxMb: config.cacheMaxMb,
+      likeness: embedder && config.cacheSimilarity > 0 ? { embed: embedder, threshold: config.cacheSimilarity } : null,
       ttlS: ttlBy(config),
       stopping,
     },
+  })
+  const skillRuns = createSkillRuns({
+    ...{ store, audit, events, clock, skills, completions, node, stopping, onError },
   })
   const chat = createChat({ completions, clock })
   const canvases = createCanvases({ store, audit, clock, skills, completions })
@@ -205,6 +217,7 @@ export function buildContainer({
     startSessionLoop({ store, sightings: sessionUses, clock, onError }),
     startIdempotencyLoop({ idempotency, clock, onError }),
     startCheckpointLoop({ checkpoints, clock, onError }),
+    startLostRunsLoop({ runs: skillRuns, clock, onError }),
   ]
 
   return {
@@ -224,8 +237,8 @@ export function buildContainer({
       agent,
       completions,
     },
-    ...{ skills, sandbox },
-    ...{ tools, memory, chat, canvases, health, startLoops },
+    ...{ guardrails, skills, skillRuns, sandbox },
+    ...{ tools, memory, chat, canvases, health, preferences, startLoops },
   }
 }
 

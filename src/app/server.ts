@@ -7,6 +7,7 @@ import { chatRoutes } from '../chat/routes'
 import { completionRoutes } from '../completions/routes'
 import { conversationRoutes, memoryRoutes } from '../conversations/routes'
 import { engineRoutes } from '../engines/routes'
+import { guardrailRoutes } from '../guardrails/routes'
 import { healthRoutes } from '../health/routes'
 import { createAccessLog } from '../http/access-log'
 import { MAX_TRANSPORT_BYTES } from '../http/body'
@@ -23,6 +24,7 @@ import { keyIdOf, ownerOf } from '../kernel/caller'
 import { keyRoutes } from '../keys/routes'
 import { orgRoutes } from '../orgs/routes'
 import { rateLimitRoutes } from '../rate-limits/routes'
+import { preferenceRoutes, routingBindingRoutes } from '../routing-preferences/routes'
 import { settingsRoutes } from '../settings/routes'
 import { skillRoutes } from '../skills/routes'
 import { toolRoutes } from '../tools/routes'
@@ -92,6 +94,9 @@ export function createServer({ config, container, metrics }: Deps) {
         .use(billingRoutes(container.moneyDesk, guard))
         .use(rateLimitRoutes(container, guard))
         .use(engineRoutes(container.engines, guard))
+        .use(preferenceRoutes(container.preferences, guard))
+        .use(routingBindingRoutes(container.preferences, guard))
+        .use(guardrailRoutes(container.guardrails, guard))
         .use(toolRoutes(container.tools, guard))
         .use(skillRoutes(container, guard))
         .use(completionRoutes(container.completions, streams, guard))

@@ -29,6 +29,8 @@ export type KeyCaller = {
   allowedOrigins: readonly string[]
   /** Whether answers under this key follow its brand soul; what that is, the keys room knows. */
   hasBrandSoul: boolean
+  /** The guardrail policy bound to the key. */
+  guardrailPolicyId: string | null
 }
 
 export type SessionCaller = {

@@ -74,4 +74,5 @@ export const toCaller = (row: KeyRow, activeOrgId: KeyCaller['activeOrgId']): Ke
   monthlyCapCents: row.monthly_cap_cents,
   allowedOrigins: row.allowed_origins,
   hasBrandSoul: row.brand_soul?.enabled === true,
+  guardrailPolicyId: row.guardrail_policy_id,
 })

@@ -17,6 +17,7 @@ const key = (allowedOrigins: string[]): KeyCaller => ({
   monthlyCapCents: null,
   allowedOrigins,
   hasBrandSoul: false,
+  guardrailPolicyId: null,
 })
 const session: SessionCaller = {
   type: 'session',

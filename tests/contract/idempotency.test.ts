@@ -12,6 +12,7 @@ const { body: document } = await world.send('GET', '/openapi.json')
 /** POSTs that take no Idempotency-Key, and why (contract 1.7). A new one is added here by hand, on purpose. */
 const WITHOUT: Record<string, string> = {
   'POST /skills/sandbox': 'keeps nothing, so there is nothing to do twice',
+  'POST /guardrail-policies/{id}/evaluate': 'changes nothing',
   'POST /auth/signup': 'no credential, so there is no user a key could belong to',
   'POST /auth/sessions': 'no credential, so there is no user a key could belong to',
   'POST /billing/webhook': 'the processor retries by its own event id',
@@ -38,6 +39,7 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
     `evi/canvases/${await canvasOf(by)}/publish`,
     { slug: 'once-only', version: '1.0.0', author: { name: 'Ada' } },
   ],
+  'POST /guardrail-policies': async () => ['guardrail-policies', { name: 'Once' }],
   'POST /orgs': async () => ['orgs', { name: 'Once' }],
   'POST /orgs/{id}/activate': async (by) => [`orgs/${await orgOf(by)}/activate`],
   'POST /orgs/{id}/invitations': async (by) => [

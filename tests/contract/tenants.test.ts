@@ -20,6 +20,7 @@ const OWNED: Record<string, () => Promise<string>> = {
     const org = (await owner.send('POST', 'orgs', { name: 'inviting' })).body.id
     return (await issueInvitation(world, org, await emailOf(world, await world.person()))).token
   },
+  'guardrail-policies': async () => (await owner.send('POST', 'guardrail-policies', { name: 'theirs' })).body.id,
   memory: async () => (await owner.send('POST', 'memory', { content: randomUUID() })).body.memory.id,
   skills: async () =>
     (
@@ -38,6 +39,9 @@ const BODIES: Record<string, object> = {
   'PUT /keys/{id}': { name: 'mine now' },
   'PATCH /keys/{id}': { name: 'mine now' },
   'POST /keys/{id}/rotate': {},
+  'PUT /keys/{id}/guardrails': { guardrail_policy_id: null },
+  'PATCH /guardrail-policies/{id}': { name: 'mine now' },
+  'POST /guardrail-policies/{id}/evaluate': { text: 'hello', phase: 'input' },
   'PATCH /conversations/{id}': { title: 'mine now' },
   'PATCH /skills/{id}': { name: 'mine now' },
   'PATCH /skills/{id}/installation': { enabled: false },
@@ -104,12 +108,14 @@ describe('what belongs to someone else (I22)', () => {
     const conversation = await OWNED.conversations!()
     const org = await OWNED.orgs!()
     const canvas = await OWNED.evi!()
+    const policy = await OWNED['guardrail-policies']!()
     for (const path of [
       'orgs',
       'auth/me',
       'keys',
       'conversations',
       'evi/canvases',
+      'guardrail-policies',
       'audit',
       'audit?entity_type=completion',
       'usage/export',
@@ -119,6 +125,7 @@ describe('what belongs to someone else (I22)', () => {
       expect(text).not.toContain(conversation)
       expect(text).not.toContain(org)
       expect(text).not.toContain(canvas)
+      expect(text).not.toContain(policy)
       expect(text).not.toContain(owner.userId)
     }
   })

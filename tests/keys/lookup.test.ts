@@ -50,6 +50,7 @@ describe('a key as it was sent', () => {
       monthlyCapCents: 9,
       allowedOrigins: ['https://a.example'],
       hasBrandSoul: false,
+      guardrailPolicyId: null,
     })
   })
 

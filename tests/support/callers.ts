@@ -16,6 +16,7 @@ export const keyCaller = (overrides: Partial<KeyCaller> = {}): KeyCaller => ({
   monthlyCapCents: null,
   allowedOrigins: [],
   hasBrandSoul: false,
+  guardrailPolicyId: null,
   ...overrides,
 })
 

@@ -1,0 +1,58 @@
+import { AppError, defineError } from '../kernel/errors'
+import type { Role } from '../orgs/schema'
+
+export const policyNotFound = defineError('missing', 'not_found', () => 'No guardrail policy with this id.')
+
+/** `path` is the member that is wrong, such as `rules[0].config.terms`. */
+export const policyInvalid = (path: string, sentence: string) =>
+  new AppError('invalid', 'guardrail_policy_invalid', sentence, {
+    param: path,
+    details: [{ path, message: sentence }],
+  })
+
+export const teamNeedsOrg = () =>
+  new AppError(
+    'invalid',
+    'org_required',
+    '"scope" is "team" and no organization is active. Activate one with POST /orgs/{id}/activate, or send "personal".',
+    { param: 'scope' },
+  )
+
+/** The only 403 the spec gives these routes is `missing_scope` (contract 1.2). */
+export const teamNeedsPermission = defineError(
+  'forbidden',
+  'missing_scope',
+  (role: Role | null) =>
+    `Team policies need the permission manageWebhooks, and your role in the organization is ${role ?? 'none'}. ` +
+    'An owner or admin of the organization can do it or change your role.',
+)
+
+export const personalFromOrgKey = defineError(
+  'forbidden',
+  'missing_scope',
+  () =>
+    'An organization\'s key makes team policies only. Leave "scope" out, or use a personal key or a session for a personal one.',
+)
+
+export const defaultTaken = defineError(
+  'conflict',
+  'conflict',
+  (name: string | null) =>
+    `${name === null ? 'Another policy' : `"${name}"`} is the default of this scope, and there is one at most. ` +
+    'Send it {"is_default":false} first.',
+)
+
+export const foreignToKey = (sentence: string) =>
+  new AppError('invalid', 'validation_error', sentence, {
+    param: 'guardrail_policy_id',
+    details: [{ path: 'guardrail_policy_id', message: sentence }],
+  })
+
+/** A prompt that a rule holds back; `message` is its author's own words, where there are any. */
+export const guardrailBlocked = (guardrailId: string, message: string | null, path: string, detail: string) =>
+  new AppError(
+    'invalid',
+    'guardrail_blocked',
+    message ?? `The guardrail ${guardrailId} does not let this through. Change what you send; nothing was charged.`,
+    { param: path, details: [{ path, message: `${guardrailId}: ${detail}` }] },
+  )

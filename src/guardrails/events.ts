@@ -1,0 +1,12 @@
+import { defineEvent } from '../events'
+import type { KeyId } from '../kernel/ids'
+import type { Firing, GuardrailPolicyId } from './schema'
+
+/** What subscribers learn of a rule that fired (contract 14.2); never the text. */
+export type TriggeredFacts = Pick<Firing, 'guardrail_id' | 'phase' | 'verdict'> & {
+  policy_id: GuardrailPolicyId
+  api_key_id: KeyId | null
+  request_id: string
+}
+
+export const guardrailTriggered = defineEvent<TriggeredFacts>('guardrail.triggered')

@@ -1,0 +1,107 @@
+import type { Finding, GuardrailId, Inspected, Verdict } from './guardrail'
+import type { Rule } from './policy'
+import { addMatches, markOf, type Span, withSpans } from './redaction'
+import type { Firing } from './schema'
+
+/** What the rules of one phase made of one text. */
+export type Judgement = {
+  /** With what redacting rules found taken out. */
+  text: string
+  /** Where of the original that was. */
+  spans: readonly Span[]
+  /** In the order of the rules; the last of them is the one that blocked, if one did. */
+  firings: readonly Firing[]
+  blocked: Blocked | null
+}
+
+/** Which rule ended the phase; `place` counts among the rules that were asked. */
+export type Blocked = { place: number; guardrailId: GuardrailId; detail: string }
+
+export type Judged = { judgement: Judgement; results: readonly (Finding | null)[] }
+
+const MOST_MS = 5_000
+const UNCHECKED: Finding = { detail: 'could not be checked', matches: [] }
+
+export const unjudged = (text: string): Judgement => ({ text, spans: [], firings: [], blocked: null })
+
+/**
+ * Runs rules over a text in their order; each sees what those before it left, and the first that blocks ends it
+ * (contract 12). A rule that throws or takes too long counts as having fired on the whole text: what it guards
+ * stays closed, and its detail says so.
+ */
+export async function judge(rules: readonly Rule[], text: string, about: Inspected): Promise<Judgement> {
+  let spans: readonly Span[] = []
+  let current = text
+  const firings: Firing[] = []
+  for (const [place, rule] of rules.entries()) {
+    const finding = await inspected(rule, current, about)
+    if (!finding) continue
+    firings.push(firingOf(rule, finding.detail))
+    if (rule.verdict === 'block') {
+      const blocked = { place, guardrailId: rule.guardrail_id, detail: finding.detail }
+      return { text: current, spans, firings, blocked }
+    }
+    if (rule.verdict === 'redact') {
+      spans = redacted(text, spans, finding, rule.guardrail_id)
+      current = withSpans(text, spans)
+    }
+  }
+  return { text: current, spans, firings, blocked: null }
+}
+
+/** What a phase comes to whose rules could not be asked: the first that guards decides. */
+export function unanswered(rules: readonly Rule[], text: string): Judgement {
+  const guards = rules.findIndex(({ verdict }) => verdict !== 'flag')
+  const rule = rules[guards]
+  if (!rule) return { ...unjudged(text), firings: rules.map((one) => firingOf(one, UNCHECKED.detail)) }
+  const firings = rules.slice(0, guards + 1).map((one) => firingOf(one, UNCHECKED.detail))
+  if (rule.verdict === 'block') {
+    const blocked = { place: guards, guardrailId: rule.guardrail_id, detail: UNCHECKED.detail }
+    return { ...unjudged(text), firings, blocked }
+  }
+  const spans = redacted(text, [], UNCHECKED, rule.guardrail_id)
+  return { text: withSpans(text, spans), spans, firings, blocked: null }
+}
+
+/** What every rule says, whatever those before it said: for whoever tries a policy out. */
+export async function judgeEach(rules: readonly Rule[], text: string, about: Inspected): Promise<Judged> {
+  let judgement = unjudged(text)
+  const results: (Finding | null)[] = []
+  for (const rule of rules) {
+    const finding = await inspected(rule, judgement.text, about)
+    results.push(finding)
+    if (finding && rule.verdict === 'redact') {
+      const spans = redacted(text, judgement.spans, finding, rule.guardrail_id)
+      judgement = { ...judgement, spans, text: withSpans(text, spans) }
+    }
+  }
+  return { judgement, results }
+}
+
+const redacted = (text: string, spans: readonly Span[], { matches }: Finding, id: GuardrailId): Span[] =>
+  matches.length ? addMatches(text, spans, matches) : [{ start: 0, end: text.length, text: markOf(id) }]
+
+async function inspected({ inspect }: Rule, text: string, about: Inspected): Promise<Finding | null> {
+  try {
+    const found = inspect(text, about)
+    return found instanceof Promise ? await inTime(found) : found
+  } catch {
+    // The cause may quote the text, so it goes nowhere; that it failed is on the record.
+    return UNCHECKED
+  }
+}
+
+async function inTime(found: Promise<Finding | null>): Promise<Finding | null> {
+  const { promise: late, resolve } = Promise.withResolvers<Finding>()
+  const timer = setTimeout(() => resolve(UNCHECKED), MOST_MS)
+  try {
+    return await Promise.race([found, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+export const firingOf = (
+  { guardrail_id, phase, verdict }: { guardrail_id: GuardrailId; phase: Firing['phase']; verdict: Verdict },
+  detail: string,
+): Firing => ({ guardrail_id, phase, verdict, detail })

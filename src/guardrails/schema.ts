@@ -1,0 +1,157 @@
+import { defineId, type Id, OrgId } from '../kernel/ids'
+import { PageQuery } from '../kernel/page'
+import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { GUARDRAIL_IDS } from './guardrail'
+
+export type { GuardrailId, Phase, Verdict } from './guardrail'
+
+export const GuardrailPolicyId = defineId('guardrail policy')
+export type GuardrailPolicyId = Id<'guardrail policy'>
+
+export const PHASES = ['input', 'output', 'tool_call', 'tool_result'] as const
+export const VERDICTS = ['block', 'redact', 'flag'] as const
+export const POLICY_SCOPES = ['personal', 'team'] as const
+export type PolicyScope = (typeof POLICY_SCOPES)[number]
+
+const Name = t.String({ minLength: 1, maxLength: 128, pattern: '\\S', description: 'No name of an upstream vendor' })
+const Description = nullable(t.String({ maxLength: 512 }))
+const Scope = oneOf(POLICY_SCOPES, {
+  description:
+    "team belongs to the active organization and needs manageWebhooks. An organization's key makes team ones",
+})
+
+/** What a rule must be beyond its shape is said by the catalogue, and refused in its words (contract 12). */
+const WrittenRule = t.Object({
+  guardrail_id: t.String({ maxLength: 64 }),
+  phase: t.String({ maxLength: 64 }),
+  verdict: t.String({ maxLength: 64 }),
+  config: t.Optional(JsonObject),
+})
+export type WrittenRule = Static<typeof WrittenRule>
+
+const Rules = t.Array(WrittenRule, { description: 'At most 32, run in this order; the first block ends its phase' })
+
+/** Body of `POST /guardrail-policies` (contract 12). */
+export const NewPolicy = t.Object(
+  {
+    name: Name,
+    description: t.Optional(Description),
+    rules: t.Optional(Rules),
+    scope: t.Optional(Scope),
+    is_default: t.Optional(t.Boolean({ description: 'In force for every key of the scope that has none bound' })),
+  },
+  { $id: 'NewGuardrailPolicy' },
+)
+export type NewPolicy = Static<typeof NewPolicy>
+
+/** Body of `PATCH /guardrail-policies/{id}`: what is left out stays; `rules` replaces them all. */
+export const PolicyPatch = t.Object(
+  {
+    name: t.Optional(Name),
+    description: t.Optional(Description),
+    rules: t.Optional(Rules),
+    is_default: t.Optional(t.Boolean()),
+  },
+  { $id: 'GuardrailPolicyPatch' },
+)
+export type PolicyPatch = Static<typeof PolicyPatch>
+
+/** One rule as it is stored: checked against the catalogue when it came. */
+export const GuardrailRule = t.Object(
+  {
+    guardrail_id: oneOf(GUARDRAIL_IDS),
+    phase: oneOf(PHASES),
+    verdict: oneOf(VERDICTS),
+    config: JsonObject,
+  },
+  { $id: 'GuardrailRule' },
+)
+export type GuardrailRule = Static<typeof GuardrailRule>
+
+export const GuardrailPolicy = t.Object(
+  {
+    id: GuardrailPolicyId.schema,
+    object: t.Literal('guardrail_policy'),
+    name: t.String(),
+    description: nullable(t.String()),
+    rules: t.Array(GuardrailRule),
+    scope: oneOf(POLICY_SCOPES),
+    org_id: nullable(OrgId.schema),
+    is_default: t.Boolean(),
+    bound_key_count: t.Integer({ description: 'Keys in force that it is bound to' }),
+    created: Timestamp,
+    updated: Timestamp,
+  },
+  { $id: 'GuardrailPolicy' },
+)
+export type GuardrailPolicy = Static<typeof GuardrailPolicy>
+
+export const PolicyPage = pageOf('guardrail_policies', GuardrailPolicy)
+export const PolicyQuery = t.Object({ ...PageQuery.properties, scope: t.Optional(oneOf(POLICY_SCOPES)) })
+export type PolicyQuery = Static<typeof PolicyQuery>
+
+export const PolicyDeleted = t.Object({ deleted: t.Literal(true) })
+
+/** Body of `PUT /keys/{id}/guardrails`; null unbinds. */
+export const GuardrailBinding = t.Object(
+  { guardrail_policy_id: nullable(t.String({ maxLength: 64 })) },
+  { $id: 'GuardrailBinding' },
+)
+export type GuardrailBinding = Static<typeof GuardrailBinding>
+
+/** Body of `POST /guardrail-policies/{id}/evaluate`. */
+export const Evaluation = t.Object(
+  {
+    text: t.String({ maxLength: 1_000_000 }),
+    phase: oneOf(PHASES),
+    tool_name: t.Optional(t.String({ maxLength: 64, description: 'In the tool phases: the tool that is called' })),
+  },
+  { $id: 'GuardrailEvaluation' },
+)
+export type Evaluation = Static<typeof Evaluation>
+
+/** What each rule of the phase says, in order, and the text after them. */
+export const Evaluated = t.Object(
+  {
+    results: t.Array(
+      t.Object({
+        guardrail_id: oneOf(GUARDRAIL_IDS),
+        verdict: oneOf(VERDICTS),
+        triggered: t.Boolean(),
+        detail: nullable(t.String()),
+      }),
+    ),
+    text: t.String({ description: 'With what redacting rules found taken out; as it was sent where one blocks' }),
+  },
+  { $id: 'GuardrailEvaluated' },
+)
+export type Evaluated = Static<typeof Evaluated>
+
+/** `GET /guardrails`: every check there is. */
+export const GuardrailCatalogue = t.Object({
+  guardrails: t.Array(
+    t.Object(
+      {
+        guardrail_id: oneOf(GUARDRAIL_IDS),
+        description: t.String(),
+        phases: t.Array(oneOf(PHASES)),
+        verdicts: t.Array(oneOf(VERDICTS)),
+        config_schema: JsonObject,
+      },
+      { $id: 'Guardrail' },
+    ),
+  ),
+})
+export type GuardrailCatalogue = Static<typeof GuardrailCatalogue>
+
+/** A rule that fired, in `guardrails[]` of an answer and of its audit row (contract 12). */
+export const Firing = t.Object(
+  {
+    guardrail_id: oneOf(GUARDRAIL_IDS),
+    phase: oneOf(PHASES),
+    verdict: oneOf(VERDICTS),
+    detail: t.String({ description: 'What was found, without quoting it' }),
+  },
+  { $id: 'GuardrailFiring' },
+)
+export type Firing = Static<typeof Firing>

@@ -1,0 +1,28 @@
+import { orgDeleted } from '../../orgs'
+import { createJudge, type Judge } from '../judges'
+import { policyRepository as rows } from '../repository'
+import { createResolve } from '../resolve'
+import { bindPolicy } from './bind'
+import { type PolicyDeps, recordChange } from './deps'
+import { createManage } from './manage'
+import { createTryOut } from './try-out'
+
+export type GuardrailService = ReturnType<typeof createGuardrails>
+
+/** Guardrails: policies kept, tried out and bound to keys, and asked at run time. */
+export function createGuardrails(rooms: Omit<PolicyDeps, 'resolve'>) {
+  const judge: Judge = createJudge()
+  const deps: PolicyDeps = { ...rooms, resolve: createResolve(rooms) }
+  endWithOrg(deps)
+  return { ...createManage(deps), ...createTryOut({ ...deps, judge }), bind: bindPolicy(deps) }
+}
+
+/** An org's policies end with it. */
+function endWithOrg(deps: PolicyDeps): void {
+  deps.events.inTransaction(orgDeleted, async (tx, { data: { orgId, call } }) => {
+    for (const row of await rows.ofOrg(tx, orgId)) {
+      await rows.remove(tx, row.id)
+      await recordChange(deps, tx, call, row, { action: 'guardrail_policy.deleted' })
+    }
+  })
+}

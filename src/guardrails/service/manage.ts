@@ -1,0 +1,113 @@
+import { kept } from '../../idempotency'
+import type { Call, TenantCaller } from '../../kernel/caller'
+import { decodeCursor, type Page, toPage } from '../../kernel/page'
+import { isUniqueViolation, type Reader, type Tx } from '../../kernel/store'
+import { defaultTaken, personalFromOrgKey, teamNeedsOrg } from '../errors'
+import { policyRepository as rows } from '../repository'
+import { assertName, readRules } from '../rules'
+import { type GuardrailPolicy, GuardrailPolicyId, type NewPolicy, type PolicyPatch, type PolicyQuery } from '../schema'
+import type { PolicyRow } from '../table'
+import { assertMayChange, findLocked, findSeen, ownersOf, type PolicyDeps, presentAll, recordChange } from './deps'
+
+/** Policies made, read, changed and deleted by who they belong to (contract 12). */
+export function createManage(deps: PolicyDeps) {
+  const { store, clock, keys } = deps
+  return { create, list, get, update, remove }
+
+  /**
+   * `POST /guardrail-policies`: bound to no key. Throws 400 `guardrail_policy_invalid` and `org_required`, 403
+   * `missing_scope`, 409 `conflict` where the scope has a default.
+   */
+  async function create(call: Call, order: NewPolicy): Promise<GuardrailPolicy> {
+    const owned = ownerOfNew(call.caller, order)
+    assertName(order.name)
+    const now = clock.now()
+    const row: PolicyRow = {
+      ...{ id: GuardrailPolicyId.create(), ...owned, user_id: call.caller.userId },
+      ...{ name: order.name, description: order.description ?? null, rules: readRules(order.rules ?? []) },
+      ...{ default_of: order.is_default ? owned.owner : null, created_at: now, updated_at: now },
+    }
+    return unlessTaken(row.owner, async (tx) => {
+      await assertMayChange(deps, tx, call.caller, row)
+      await rows.insert(tx, row)
+      await recordChange(deps, tx, call, row, { action: 'guardrail_policy.created' })
+      return kept(tx, call, await presentOne(tx, row))
+    })
+  }
+
+  /** `GET /guardrail-policies`, newest first. */
+  async function list({ caller }: Call, { limit, cursor, scope }: PolicyQuery): Promise<Page<GuardrailPolicy>> {
+    const found = await rows.list(store.read, ownersOf(caller, scope), decodeCursor(cursor), limit + 1)
+    const page = toPage(found, limit, (row) => ({ at: row.created_at, id: row.id }))
+    return { ...page, items: await presentAll(deps, store.read, page.items) }
+  }
+
+  /** `GET /guardrail-policies/{id}`. Throws 404. */
+  async function get({ caller }: Call, id: string): Promise<GuardrailPolicy> {
+    return presentOne(store.read, await findSeen(store.read, caller, id))
+  }
+
+  /** `PATCH /guardrail-policies/{id}`: in force for the next request. Throws 404, and what `create` throws. */
+  async function update(call: Call, id: string, patch: PolicyPatch): Promise<GuardrailPolicy> {
+    const before = await findSeen(store.read, call.caller, id)
+    return unlessTaken(before.owner, async (tx) => {
+      const row = await findLocked(tx, call.caller, id)
+      await assertMayChange(deps, tx, call.caller, row)
+      const change = readPatch(patch, row)
+      const fields = Object.keys(change)
+      if (!fields.length) return presentOne(tx, row)
+      const updated_at = Math.max(clock.now(), row.updated_at + 1)
+      const changed = await rows.update(tx, row.id, { ...change, updated_at })
+      await recordChange(deps, tx, call, row, { action: 'guardrail_policy.updated', fields: Object.keys(patch) })
+      return presentOne(tx, changed)
+    })
+  }
+
+  /** `DELETE /guardrail-policies/{id}`: the keys it was bound to have none from now on. Throws 404, 403. */
+  function remove(call: Call, id: string): Promise<{ deleted: true }> {
+    return store.write(async (tx) => {
+      const row = await findLocked(tx, call.caller, id)
+      await assertMayChange(deps, tx, call.caller, row)
+      await keys.bindings.clear(tx, call, 'guardrail_policy_id', row.id)
+      await rows.remove(tx, row.id)
+      await recordChange(deps, tx, call, row, { action: 'guardrail_policy.deleted' })
+      return { deleted: true }
+    })
+  }
+
+  async function presentOne(reader: Reader, row: PolicyRow): Promise<GuardrailPolicy> {
+    return (await presentAll(deps, reader, [row]))[0]!
+  }
+
+  /** The database holds one default a scope: who comes second hears whose it is. */
+  async function unlessTaken<T>(owner: PolicyRow['owner'], unit: (tx: Tx) => Promise<T>): Promise<T> {
+    try {
+      return await store.write(unit)
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error
+      throw defaultTaken((await rows.defaultOf(store.read, owner))?.name ?? null)
+    }
+  }
+}
+
+/** An org's key speaks for its org, so what it makes is the team's. */
+function ownerOfNew(caller: TenantCaller, { scope }: NewPolicy): Pick<PolicyRow, 'owner' | 'org_id'> {
+  const wanted = scope ?? (caller.orgId ? 'team' : 'personal')
+  if (wanted === 'personal') {
+    if (caller.orgId) throw personalFromOrgKey()
+    return { owner: `user:${caller.userId}`, org_id: null }
+  }
+  if (!caller.activeOrgId) throw teamNeedsOrg()
+  return { owner: `org:${caller.activeOrgId}`, org_id: caller.activeOrgId }
+}
+
+/** Only what a tenant may change, and only what was named. */
+function readPatch({ name, description, rules, is_default }: PolicyPatch, row: PolicyRow): Partial<PolicyRow> {
+  if (name !== undefined) assertName(name)
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(rules === undefined ? {} : { rules: readRules(rules) }),
+    ...(is_default === undefined ? {} : { default_of: is_default ? row.owner : null }),
+  }
+}

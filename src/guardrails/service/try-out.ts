@@ -1,0 +1,34 @@
+import type { Call } from '../../kernel/caller'
+import { GUARDRAILS } from '../catalogue'
+import type { Judge } from '../judges'
+import { compilePolicy } from '../policy'
+import { configSchemaOf } from '../rules'
+import type { Evaluated, Evaluation, GuardrailCatalogue } from '../schema'
+import { findSeen, type PolicyDeps } from './deps'
+
+/** Looking at what there is, and trying a policy on a text. Nothing is billed, kept or sent to an engine. */
+export function createTryOut({ store, judge }: Pick<PolicyDeps, 'store'> & { judge: Judge }) {
+  return {
+    /** `GET /guardrails`. */
+    catalogue: (_call: Call): GuardrailCatalogue => ({
+      guardrails: [...GUARDRAILS.values()].map(({ id, description, phases, verdicts }) => ({
+        ...{ guardrail_id: id, description, config_schema: configSchemaOf(id) },
+        ...{ phases: [...phases], verdicts: [...verdicts] },
+      })),
+    }),
+
+    /** `POST /guardrail-policies/{id}/evaluate`: what every rule of the phase says. Throws 404. */
+    async evaluate(call: Call, id: string, { text, phase, tool_name }: Evaluation): Promise<Evaluated> {
+      const policy = compilePolicy(await findSeen(store.read, call.caller, id))
+      const about = { phase, ...(tool_name === undefined ? {} : { tool: { name: tool_name } }) }
+      const { judgement, results } = await judge.each(policy, text, about)
+      return {
+        results: policy.of(phase).map(({ guardrail_id, verdict }, place) => {
+          const detail = results[place]?.detail ?? null
+          return { guardrail_id, verdict, triggered: detail !== null, detail }
+        }),
+        text: judgement.text,
+      }
+    },
+  }
+}
