@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { authSettings } from '../auth'
 import { billingSettings } from '../billing'
 import { completionSettings } from '../completions'
-import { engineSettings } from '../engines'
+import { embeddingSettings, engineSettings } from '../engines'
 import { ConfigError, type Origin, resolveSettings, setting, type Values } from '../kernel/config'
 import { FAILPOINT_PATTERN } from '../kernel/failpoint'
 import { LOG_LEVELS } from '../kernel/log'
@@ -91,6 +91,7 @@ export const SETTINGS = {
   ...rateLimitSettings,
   ...billingSettings,
   ...engineSettings,
+  ...embeddingSettings,
   ...toolSettings,
   ...completionSettings,
   ...operatorSettings,

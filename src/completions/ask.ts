@@ -1,11 +1,8 @@
 import type { Voice } from '../agent'
 import type { Task } from '../agent/schema'
 import type { Message } from '../engines'
-import { type Call, keyIdOf } from '../kernel/caller'
-import { sha256Hex } from '../kernel/crypto'
 import { invalidInput } from '../kernel/errors'
 import type { Tx } from '../kernel/store'
-import type { BrandSoul } from '../keys/schema'
 import type { Settings } from '../settings'
 import type { Activation } from '../skills'
 import type { InlineTool } from '../tools/schema'
@@ -100,14 +97,7 @@ export function askFromOrder(
     cache: cacheRule(order, mode, fresh),
     wantsFollowUps: true,
     present: order.format === 'compat' ? toChatCompletion : toCompletion,
-    shape: [
-      order.max_iterations,
-      order.tools,
-      order.metadata?.approved_tools ?? null,
-      order.brand_soul,
-      order.image_model,
-      order.image_quality,
-    ],
+    shape: [order.metadata?.approved_tools ?? null, order.image_model ?? 'auto', order.image_quality ?? 'standard'],
     warnings: [
       ...modeWarnings(mode),
       ...(ignoresInline ? ['"conversation" was ignored because "conversation_id" was sent.'] : []),
@@ -133,23 +123,4 @@ function conversationOf(order: CompletionOrder, mode: Mode): Ask['conversation']
 function cacheRule(order: CompletionOrder, mode: Mode, fresh: boolean): Ask['cache'] {
   if (order.conversation_id != null || isStealth(mode) || order.browser_session_id) return 'off'
   return fresh ? 'refresh' : 'use'
-}
-
-/**
- * The cache key: everything that shapes the answer and nothing that does not (metadata, stream, format
- * stay out). Scoped to the user, or to the key when it is an org's (contract 22.1).
- */
-export function cacheKeyOf(
-  call: Call,
-  ask: Ask,
-  { soul, memories, active }: { soul: BrandSoul | null; memories: readonly string[]; active: Activation },
-): string {
-  const scope = call.caller.orgId ? keyIdOf(call.caller) : call.caller.userId
-  const { prompt, mode, overrides, voice, context, attachments, temperature, skills, shape } = ask
-  const known = [soul, memories, active.skills, active.prompt]
-  return sha256Hex(
-    JSON.stringify([
-      ...[scope, prompt, mode, overrides, voice, known, context, attachments, temperature ?? null, skills, shape],
-    ]),
-  )
 }

@@ -13,6 +13,19 @@ export const completionSettings = {
     default: true,
     about: 'Serve identical requests from memory at no cost.',
   }),
+  cacheMaxMb: setting({
+    env: 'SVC_CACHE_MAX_MB',
+    schema: t.Integer({ minimum: 1, maximum: 65_536 }),
+    default: 64,
+    about: 'Megabytes of memory for remembered answers; one user, or one key of an org, has at most an eighth of it.',
+  }),
+  cacheSimilarity: setting({
+    env: 'SVC_CACHE_SIMILARITY',
+    schema: t.Number({ minimum: 0, maximum: 1 }),
+    default: 0,
+    about:
+      'Cosine from which the same request in other words is served the remembered answer, such as 0.95; 0 is off. Needs SVC_EMBEDDINGS_BASE_URL.',
+  }),
   ...Object.fromEntries(
     MODES.map((mode) => [
       ttlName(mode),

@@ -3,6 +3,7 @@ import type { Call } from '../kernel/caller'
 import { createAloud, type Progress } from './aloud'
 import type { Ask } from './ask'
 import type { AnswerCache, StoredAnswer } from './cache'
+import type { Near } from './near'
 import { createRecall } from './recall'
 import type { Admitted, Decided, Opened, Result } from './run'
 
@@ -39,8 +40,8 @@ export type Answered = { run: Opened; result: Result }
 export type Pipeline = ReturnType<typeof createPipeline>
 
 /** The way of a completion (design 3): each stage one line, in order. */
-export function createPipeline(stages: Stages, cache: AnswerCache) {
-  const { remembered, recited } = createRecall(stages, cache)
+export function createPipeline(stages: Stages, cache: AnswerCache, near: Near | null) {
+  const { remembered, recited } = createRecall(stages, cache, near)
   const { thoughtAloud } = createAloud(stages)
 
   /** A prompt in, an answer out. */

@@ -1,5 +1,6 @@
 import type { Progress } from './aloud'
 import type { AnswerCache, StoredAnswer } from './cache'
+import type { Near } from './near'
 import type { Stages } from './pipeline'
 import type { Opened, Result } from './run'
 
@@ -9,18 +10,20 @@ type Deps = Pick<Stages, 'admitCached' | 'replay'>
  * The semantic cache around a run (contract 22.1): an answer that is known, or that an identical request
  * is making right now, is handed out again at no cost; otherwise the run leads and others may join it.
  */
-export function createRecall(stages: Deps, cache: AnswerCache) {
+export function createRecall(stages: Deps, cache: AnswerCache, near: Near | null) {
   /** A remembered answer, or what `think` makes. */
   async function remembered(run: Opened, think: () => Promise<Result>): Promise<Result> {
     const known = recall(run)
     const answer = known instanceof Promise ? await known : known
-    return answer ? replay(run, answer) : leading(run, think)
+    if (answer) return replay(run, answer)
+    return leading(run, near ? async () => (await nearly(run)) ?? think() : think)
   }
 
   /** The same as a stream. A stream never leads: its first reader may leave. */
   async function* recited(run: Opened, think: () => AsyncGenerator<Progress>): AsyncGenerator<Progress> {
     const answer = await recall(run)
-    yield* answer ? recite(run, answer) : think()
+    const result = answer ? await replay(run, answer) : await nearly(run)
+    yield* result ? recite(run, result) : think()
   }
 
   /** Null comes at once and not as a promise: nobody may slip in between looking and leading. */
@@ -47,8 +50,20 @@ export function createRecall(stages: Deps, cache: AnswerCache) {
     return stages.replay(run, answer)
   }
 
-  async function* recite(run: Opened, answer: StoredAnswer): AsyncGenerator<Progress> {
-    const result = await replay(run, answer)
+  /** The answer to the same question in other words, from now on also this one's. Only where it is switched on. */
+  async function nearly(run: Opened): Promise<Result | null> {
+    if (!near || !run.cacheKey || run.ask.cache === 'refresh') return null
+    const found = await near.find(run)
+    if (!found) return null
+    const { answer, ...about } = found.entry
+    const said = { ...answer, warnings: [...answer.warnings, otherWords(found.similarity)] }
+    const result = await replay(run, said)
+    cache.keep(run.cacheKey, { ...about, answer: said })
+    return result
+  }
+
+  async function* recite(run: Opened, result: Result): AsyncGenerator<Progress> {
+    const { answer } = result
     const { id, resolvedMode, model, routing } = answer
     yield { type: 'began', run: { ...run, id, resolvedMode, model, routing } }
     yield { type: 'text', text: answer.content }
@@ -57,3 +72,6 @@ export function createRecall(stages: Deps, cache: AnswerCache) {
 
   return { remembered, recited }
 }
+
+const otherWords = (similarity: number): string =>
+  `This answer was made for the same request in other words (similarity ${similarity.toFixed(3)}). Send Cache-Control: no-cache for one of its own.`

@@ -19,7 +19,9 @@ import type { UsageLog } from '../usage'
 import type { Progress } from './aloud'
 import { type Ask, askFromOrder } from './ask'
 import { createAnswerCache } from './cache'
+import { createNear, type Likeness } from './near'
 import { createPipeline } from './pipeline'
+import { createRemember } from './remember'
 import { assertOrder } from './rules'
 import type { ChatCompletion, Completion, CompletionOrder } from './schema'
 import { createAdmit } from './stages/admit'
@@ -51,6 +53,9 @@ type Deps = {
   memory: MemoryService
   outbound: Outbound
   cacheEnabled: boolean
+  cacheMaxMb: number
+  /** Lets requests in other words find an answer; null where no engine compares them (contract 22.1). */
+  likeness: Likeness | null
   /** Aborts, with its reason, what still streams when the server's grace is nearly over. */
   stopping: AbortSignal
   ttlS(mode: string): number
@@ -69,7 +74,9 @@ export type CompletionService = ReturnType<typeof createCompletions>
 
 /** Completions: a prompt in, an answer out. */
 export function createCompletions(deps: Deps) {
-  const cache = createAnswerCache(deps)
+  const { clock, cacheMaxMb, likeness } = deps
+  const cache = createAnswerCache({ clock, maxBytes: cacheMaxMb * 1024 * 1024 })
+  const near = likeness && createNear({ cache, ...likeness })
   const record = createRecord(deps)
   const pipeline = createPipeline(
     {
@@ -77,9 +84,10 @@ export function createCompletions(deps: Deps) {
       decide: createDecide(deps),
       ...createAdmit(deps),
       ...createThink(deps),
-      ...createFinish({ ...deps, cache, record }),
+      ...createFinish({ ...deps, record, remember: createRemember({ ...deps, cache, near }) }),
     },
     cache,
+    near,
   )
 
   /** `POST /completions` (contract 2). `fresh` skips the look-up and renews the entry. */

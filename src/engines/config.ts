@@ -1,4 +1,5 @@
 import { ConfigError, setting, type Values } from '../kernel/config'
+import { sha256Hex } from '../kernel/crypto'
 import { oneOf, type Static, t } from '../kernel/schema'
 import { ENGINES, findEngine } from './catalog'
 
@@ -76,6 +77,12 @@ export type EngineConfig = {
   /** Targets by engine id, best first; an engine that is not here has none. */
   targets: ReadonlyMap<string, readonly TargetRef[]>
   builtin: boolean
+}
+
+/** Tells apart what answers, so that what one set-up said is not served for another; keys have no part in it. */
+export function fingerprintOf({ upstreams, targets, builtin }: EngineConfig): string {
+  const named = [...upstreams].map(([name, { apiKey: _, apiKeyFile: __, ...rest }]) => [name, rest])
+  return sha256Hex(JSON.stringify([named, [...targets], builtin]))
 }
 
 /** The upstream that the three short settings make. */

@@ -2,6 +2,7 @@
 export type { RunningAnswer, RunOptions, RunRequest, WholeAnswer } from './answering'
 export { ENGINES, type EngineEntry, engineOfMode, findEngine, IMAGE_MODELS } from './catalog'
 export { type EngineSettings, EnginesFile, engineSettings, UPSTREAM_KINDS, type UpstreamConfig } from './config'
+export { createEmbedder, type Embedder, embeddingSettings } from './embeddings'
 export type { EngineTool, FinishReason, ImagePart, JsonSchema, Message, Part, ToolCall, ToolChoice } from './engine'
 export { engineBrokeOff, engineMisconfigured, engineMissing, engineUnavailable } from './errors'
 export type { CheckedUsage, RunPart } from './meter'

@@ -5,7 +5,7 @@ import type { Log } from '../kernel/log'
 import { createAnswering, type RunOptions, type RunRequest } from './answering'
 import type { Observe } from './attempt'
 import { ENGINES, type EngineEntry, engineOfMode, findEngine } from './catalog'
-import { type EngineSettings, readEngineConfig } from './config'
+import { type EngineSettings, fingerprintOf, readEngineConfig } from './config'
 import { type ProviderHealth, probeAll } from './probes'
 import { createTargets, type Target } from './targets'
 import { countPrompt, countTokens } from './tokens'
@@ -27,13 +27,15 @@ export type EngineService = ReturnType<typeof createEngines>
 
 /** @throws ConfigError when the settings contradict each other or a key file cannot be read. */
 export function createEngines({ settings, clock, log, observe = ignore, silenceMs, jitter = randomFraction }: Deps) {
-  const targets = createTargets(readEngineConfig(settings), {
+  const config = readEngineConfig(settings)
+  const targets = createTargets(config, {
     clock,
     ...(silenceMs === undefined ? {} : { silenceMs }),
   })
   const answering = createAnswering({ targets, entries: ENGINES, clock, log, observe, jitter })
 
   return {
+    fingerprint: fingerprintOf(config),
     /** The whole answer in one exchange. Throws 503 `engine_unavailable`, 500 `server_error`, 404 for no engine. */
     answer: (id: string, request: RunRequest, options?: RunOptions) =>
       answering.answer(entryOf(id).id, request, options),

@@ -7,8 +7,9 @@ import { AppError } from '../../kernel/errors'
 import { failpoint } from '../../kernel/failpoint'
 import { microToCents } from '../../kernel/money'
 import type { Store, Tx } from '../../kernel/store'
-import type { AnswerCache, StoredAnswer } from '../cache'
+import type { StoredAnswer } from '../cache'
 import { suggestFollowUps } from '../follow-ups'
+import type { createRemember } from '../remember'
 import { structuredOutput, workOf } from '../rules'
 import type { Admitted, Opened, Result } from '../run'
 import { costOfTurns } from './fund'
@@ -21,15 +22,14 @@ type Deps = {
   prices: Prices
   conversations: ConversationService
   record: ReturnType<typeof createRecord>
-  cache: AnswerCache
-  ttlS(mode: string): number
+  remember: ReturnType<typeof createRemember>
 }
 
 /**
  * The end of every run that was let in: money, turns, usage, record and event in one unit of work, and
  * only then the answer (design 1.4).
  */
-export function createFinish({ store, clock, billing, prices, conversations, record, cache, ttlS }: Deps) {
+export function createFinish({ store, clock, billing, prices, conversations, record, remember }: Deps) {
   return { finish, fail, abandon, replay }
 
   /** A whole or interrupted answer: what was produced is paid for and kept. */
@@ -47,8 +47,7 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
     })
     failpoint('settle_commit_before_ack')
     run.correctTokens(thought.promptTokens + thought.completionTokens)
-    if (run.cacheKey && !interrupted && thought.finish === 'stop')
-      cache.put(run.cacheKey, answer, ttlS(run.resolvedMode))
+    if (!interrupted) remember(run, thought, answer, costMicro)
     return result
   }
 

@@ -6,9 +6,10 @@ import { invalidInput, quoted } from '../../kernel/errors'
 import type { KeyId } from '../../kernel/ids'
 import type { Reader, Store } from '../../kernel/store'
 import type { BrandSoul } from '../../keys/schema'
-import type { Activation, SkillService } from '../../skills'
+import { type Activation, NO_SKILLS, type SkillService } from '../../skills'
 import type { Tools } from '../../tools'
-import { type Ask, cacheKeyOf } from '../ask'
+import type { Ask } from '../ask'
+import { cacheKeyOf, kinOf } from '../cache-key'
 import { startDeadline } from '../deadline'
 import { isStealth } from '../rules'
 import type { Opened } from '../run'
@@ -28,7 +29,6 @@ type Deps = {
 }
 
 const NOTHING: readonly string[] = []
-const NONE: Activation = { skills: [], prompt: null, tools: [], modelPreference: null, warnings: [] }
 const PLAIN_TIMEOUT_MS = 120_000
 const STREAM_TIMEOUT_MS = 600_000
 
@@ -47,6 +47,10 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
     const soul = ask.usesSoul ? await soulOf(call.caller) : null
     const memories = await remembered(call.caller, ask)
     const active = await activeIn(call, ask)
+    const kin =
+      cacheEnabled && ask.cache !== 'off'
+        ? kinOf(call, ask, { soul, memories, active, bindings: [engines.fingerprint] })
+        : null
     return {
       id: CompletionId.create(),
       call,
@@ -55,7 +59,8 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
       startedAt: clock.monotonic(),
       history: [...(stored?.turns ?? []), ...ask.context],
       attached: stored?.id ?? null,
-      cacheKey: cacheEnabled && ask.cache !== 'off' ? cacheKeyOf(call, ask, { soul, memories, active }) : null,
+      cacheKey: kin === null ? null : cacheKeyOf(kin, ask.prompt),
+      kin,
       soul,
       memories,
       active,
@@ -71,7 +76,7 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
   }
 
   function activeIn(call: Call, { active, sealed, skills: slugs, prompt }: Ask): Activation | Promise<Activation> {
-    return active ?? (sealed ? NONE : skills.activeFor(call, { slugs, prompt }))
+    return active ?? (sealed ? NO_SKILLS : skills.activeFor(call, { slugs, prompt }))
   }
 
   /** Asked only of keys that have one, so that every other call is spared the question. */

@@ -1,0 +1,26 @@
+import type { Thought } from '../agent/schema'
+import { ownerOf } from '../kernel/caller'
+import type { AnswerCache, StoredAnswer } from './cache'
+import { cacheScopeOf } from './cache-key'
+import type { Near } from './near'
+import type { Opened } from './run'
+
+type Deps = { cache: AnswerCache; near: Near | null; ttlS(mode: string): number }
+
+/** Keeps a finished answer for identical requests (contract 22.1); `costMicro` is what it cost. */
+export function createRemember({ cache, near, ttlS }: Deps) {
+  return function remember(run: Opened, thought: Thought, answer: StoredAnswer, costMicro: number): void {
+    const { cacheKey: key, call, ask } = run
+    if (key === null || !isWorthKeeping(thought)) return
+    const [scope, owner] = [cacheScopeOf(call), ownerOf(call.caller)]
+    cache.put(key, { answer, scope, owner, costMicro, prompt: ask.prompt, ttlS: ttlS(answer.resolvedMode) })
+    near?.note(run)
+  }
+}
+
+/**
+ * Whole: neither cut short nor ended before its time for want of credit, and without a tool that failed; what
+ * a search could not find now it may find in a minute.
+ */
+const isWorthKeeping = ({ finish, toolUses, warnings }: Thought): boolean =>
+  finish === 'stop' && warnings.length === 0 && toolUses.every(({ status }) => status === 'success')
