@@ -11,6 +11,6 @@ export {
   skillUninstalled,
 } from './events'
 export { Manifest, type SkillManifest, withDefaults } from './manifest'
-export type { Activation } from './runtime/active'
+export { type Activation, NO_SKILLS } from './runtime/active'
 export { createSkills, type SkillService } from './service'
 export type { Outcome } from './service/submit'
