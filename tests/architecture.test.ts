@@ -10,6 +10,7 @@ const ORDER = [
     'conversations',
     'agent',
     'completions',
+    'skill-runs',
     'chat',
     'research',
     'media',

@@ -1,6 +1,8 @@
 import { findEngine } from '../engines'
+import { isEventPattern } from '../events/schema'
 import { quoted } from '../kernel/errors'
 import { ExpressionFault, type Path, parseExpression, pathsOf } from '../kernel/expression'
+import { isTimeZone, problemOfCron } from '../kernel/schedule'
 import { MANIFEST_LIMITS } from '../skills/schema'
 import { newAllowance, problemsOf } from '../tools'
 import { type Drawing, named } from './drawing'
@@ -58,8 +60,23 @@ const NEEDS = {
 function inputProblems(node: NodeOf<'input'>): CanvasProblem[] {
   const { config } = node
   const needed = NEEDS[config.triggerType ?? 'manual']
-  if (needed === null || config[needed]?.length) return []
-  return [wrong(node, `"triggerType" is ${config.triggerType}, which needs "${needed}".`)]
+  if (needed === null) return []
+  if (!config[needed]?.length) return [wrong(node, `"triggerType" is ${config.triggerType}, which needs "${needed}".`)]
+  return timingProblems(config).map((sentence) => wrong(node, sentence))
+}
+
+/** What a skill of this trigger would be refused for; only what the trigger reads is looked at. */
+function timingProblems({ triggerType, eventPattern, cron, timezone }: NodeOf<'input'>['config']): string[] {
+  if (triggerType === 'schedule') {
+    const problem = problemOfCron(cron!)
+    const foreign = timezone !== undefined && !isTimeZone(timezone)
+    return [
+      ...(problem ? [`"cron" is ${quoted(cron)}, which ${problem}.`] : []),
+      ...(foreign ? [`"timezone" is ${quoted(timezone)}, which is no time zone such as Europe/Vienna.`] : []),
+    ]
+  }
+  if (triggerType === 'keyword' || isEventPattern(eventPattern!)) return []
+  return [`"eventPattern" is ${quoted(eventPattern)}; it must be the name of an event such as order.created.`]
 }
 
 function knowledgeProblems(node: NodeOf<'knowledge'>): CanvasProblem[] {

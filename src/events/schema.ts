@@ -26,3 +26,8 @@ export const defineEvent = <Data extends object>(type: string): EventKind<Data> 
 
 /** The same for news that only other rooms may hear. */
 export const defineInternalEvent = <Data extends object>(type: string): EventKind<Data> => ({ type, internal: true })
+
+const PATTERN = /^(?:\*|[a-z0-9_]+)(?:\.(?:\*|[a-z0-9_]+))*$/
+
+/** Whether it names events: dotted words, `*` for any of them (contract 11.1). */
+export const isEventPattern = (text: string): boolean => text.length <= 128 && PATTERN.test(text)

@@ -1,4 +1,5 @@
-import { defineEvent } from '../events'
+import { defineEvent, defineInternalEvent } from '../events'
+import type { Call } from '../kernel/caller'
 import type { UserId } from '../kernel/ids'
 import type { SkillId, SubmissionId } from './schema'
 import type { SubmissionStatus, Tier } from './schema-review'
@@ -23,3 +24,12 @@ export const skillSubmitted = defineEvent<SubmissionFacts>('skill.submitted')
 export const skillApproved = defineEvent<SubmissionFacts>('skill.approved')
 export const skillRejected = defineEvent<SubmissionFacts>('skill.rejected')
 export const skillSuspended = defineEvent<SubmissionFacts>('skill.suspended')
+
+/** A skill was installed or removed, and has a prompt for that, to be run once (contract 8.1). */
+export type HookDue = {
+  call: Call
+  skill: { id: SkillId; slug: string }
+  cause: 'install' | 'uninstall'
+  prompt: string
+}
+export const skillHookDue = defineInternalEvent<HookDue>('skill.hook_due')

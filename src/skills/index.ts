@@ -1,9 +1,11 @@
 /** Skills: manifests, their review and publication, installing them, and what is active in a run. */
 export { reviewFailed } from './errors'
 export {
+  type HookDue,
   type InstallFacts,
   type SubmissionFacts,
   skillApproved,
+  skillHookDue,
   skillInstalled,
   skillRejected,
   skillSubmitted,

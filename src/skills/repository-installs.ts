@@ -69,10 +69,11 @@ export const installRepository = {
     return (await tx.update(table).set(change).where(own).returning())[0]
   },
 
-  async remove(tx: Tx, owner: OwnerScope, skillId: SkillId): Promise<boolean> {
+  /** What was there before. */
+  async remove(tx: Tx, owner: OwnerScope, skillId: SkillId): Promise<InstallationRow | undefined> {
     const table = tx.of(skillInstallations)
     const own = and(eq(table.owner, owner), eq(table.skill_id, skillId))
-    return (await tx.delete(table).where(own).returning({ id: table.id })).length === 1
+    return (await tx.delete(table).where(own).returning())[0]
   },
 
   async countInstalls(tx: Tx, id: SkillId, by: 1 | -1): Promise<void> {

@@ -1,3 +1,6 @@
+import { isEventPattern } from '../../events/schema'
+import { quoted } from '../../kernel/errors'
+import { isTimeZone, problemOfCron } from '../../kernel/schedule'
 import { type Finding, fail, type ManifestCheck, warn } from './check'
 
 /** What a skill does must be among what it asks for (contract 8.1). */
@@ -40,7 +43,29 @@ function problemsOfTrigger({ type, config }: Parameters<ManifestCheck>[0]['trigg
     fail(`trigger.config.${member}`, `"trigger.config.${member}" is missing; a trigger of type "${type}" needs it.`),
   ]
   if (type === 'keyword' && !config?.keywords?.length) return lacks('keywords')
-  if (type === 'event' && !config?.eventPattern) return lacks('eventPattern')
-  if (type === 'schedule' && !config?.cron) return lacks('cron')
+  if (type === 'event') return config?.eventPattern ? problemsOfPattern(config.eventPattern) : lacks('eventPattern')
+  if (type === 'schedule') return config?.cron ? problemsOfSchedule(config.cron, config.timezone) : lacks('cron')
   return []
+}
+
+const problemsOfPattern = (pattern: string): Finding[] =>
+  isEventPattern(pattern)
+    ? []
+    : [
+        fail(
+          'trigger.config.eventPattern',
+          `"trigger.config.eventPattern" is ${quoted(pattern)}; it must be the name of an event such as order.created, with * for a part.`,
+        ),
+      ]
+
+function problemsOfSchedule(cron: string, timezone: string | undefined): Finding[] {
+  const problem = problemOfCron(cron)
+  const of = (member: string, message: string) =>
+    fail(`trigger.config.${member}`, `"trigger.config.${member}" ${message}.`)
+  return [
+    ...(problem ? [of('cron', `is ${quoted(cron)}, which ${problem}`)] : []),
+    ...(timezone === undefined || isTimeZone(timezone)
+      ? []
+      : [of('timezone', `is ${quoted(timezone)}, which is no time zone such as Europe/Vienna`)]),
+  ]
 }

@@ -94,6 +94,18 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
       return toolsByName(order.filter(({ enabled }) => enabled))
     },
 
+    /** One skill by itself, whatever else is installed. Null where the caller may not run it. */
+    async alone(call: Call, id: SkillId, prompt: string): Promise<Activation | null> {
+      const viewer = await viewerOf({ orgs }, store.read, call.caller)
+      const row = await rows.find(store.read, id)
+      const versionId = row ? runnableVersion(row, viewer) : null
+      const version = versionId ? await rows.version(store.read, versionId) : undefined
+      if (!row || !version) return null
+      const installation = await installs.find(store.read, viewer.owner, id)
+      const settings = installation ? settingsOf(installation) : ''
+      return compose([{ loaded: load(row, version), enabled: true, settings }], prompt, [])
+    },
+
     /** Read again what this owner, or with null everyone, has. */
     forget(owner: OwnerScope | null): void {
       if (owner) shelves.forget(owner)

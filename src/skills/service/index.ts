@@ -27,6 +27,7 @@ export function createSkills(given: Deps) {
   return {
     activeFor: activating.activeFor,
     toolsOf: activating.toolsOf,
+    alone: activating.alone,
     submit: submit(deps),
     /** For a room that publishes in a unit of its own: examine first, outside of it. */
     examine: (manifest: Record<string, unknown>) => examineAll(deps, manifest),

@@ -1,16 +1,19 @@
 import { kept } from '../../idempotency'
 import { type Call, ownerOf } from '../../kernel/caller'
 import { invalidInput } from '../../kernel/errors'
+import type { Tx } from '../../kernel/store'
 import { validatorOf } from '../../tools'
 import { nameOne, notInstalled, skillNotFound } from '../errors'
-import { type InstallFacts, skillInstalled, skillUninstalled } from '../events'
+import { type HookDue, type InstallFacts, skillHookDue, skillInstalled, skillUninstalled } from '../events'
 import { presentInstallation } from '../present'
 import { skillRepository as rows } from '../repository'
 import { installRepository as installs } from '../repository-installs'
-import { runnableVersion } from '../rules'
+import { runnableVersion, type Viewer } from '../rules'
 import { type Installation, InstallationId, type InstallationPatch, SkillId, type SkillRef } from '../schema'
 import type { SkillRow } from '../table'
-import { assertMayManage, recordSkill, type SkillDeps, seen } from './deps'
+import { assertMayManage, recordSkill, type SkillDeps, seen, viewerOf } from './deps'
+
+type Hooked = { row: SkillRow; viewer: Viewer; cause: HookDue['cause'] }
 
 /** Installing, uninstalling and setting up; an installation is the owner's, so all their keys share it. */
 export function createInstalling(deps: SkillDeps) {
@@ -36,6 +39,7 @@ export function createInstalling(deps: SkillDeps) {
         await installs.countInstalls(tx, row.id, 1)
         await recordSkill(deps, tx, call, row, { action: 'skill.installed', metadata: { version: row.version } })
         await events.emit(tx, skillInstalled, owner, factsOf(row, call))
+        await hookDue(tx, call, { row, viewer, cause: 'install' })
         tx.afterCommit(() => deps.changed(owner))
       }
       await kept(tx, call, { installed: true }, isNew ? 201 : 200)
@@ -50,13 +54,25 @@ export function createInstalling(deps: SkillDeps) {
       await assertMayManage(deps, tx, call.caller)
       const name = named(ref)
       const row = SkillId.is(name) ? await rows.find(tx, name) : await rows.bySlug(tx, name)
-      if (!row || !(await installs.remove(tx, owner, row.id))) throw notInstalled()
+      const gone = row && (await installs.remove(tx, owner, row.id))
+      if (!row || !gone) throw notInstalled()
       await installs.countInstalls(tx, row.id, -1)
       await recordSkill(deps, tx, call, row, { action: 'skill.uninstalled', metadata: { version: row.version } })
       await events.emit(tx, skillUninstalled, owner, factsOf(row, call))
+      const viewer = await viewerOf(deps, tx, call.caller)
+      if (gone.enabled) await hookDue(tx, call, { row, viewer, cause: 'uninstall' })
       tx.afterCommit(() => deps.changed(owner))
       return { uninstalled: true }
     })
+  }
+
+  /** Says that the version the caller runs has a prompt for this; one that is out of service has none. */
+  async function hookDue(tx: Tx, call: Call, { row, viewer, cause }: Hooked): Promise<void> {
+    const versionId = runnableVersion(row, viewer)
+    const hooks = versionId ? (await rows.version(tx, versionId))?.manifest.hooks : undefined
+    const prompt = cause === 'install' ? hooks?.onInstall : hooks?.onUninstall
+    if (!prompt?.trim()) return
+    await events.emit(tx, skillHookDue, ownerOf(call.caller), { call, skill: row, cause, prompt })
   }
 
   /** `PATCH /skills/{id}/installation`. Throws 404, 400 for a config that does not fit the skill's schema. */

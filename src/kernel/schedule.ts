@@ -1,0 +1,36 @@
+const MINUTE_MS = 60_000
+/** Anything that runs by the clock runs no more often than this (contract 10). */
+export const MIN_SPACING_MS = 5 * MINUTE_MS
+/** Firings looked at for the shortest wait between two: any five-field pattern shows it within a day of them. */
+const LOOKED_AT = 300
+
+/** What is wrong with a schedule of five fields, `minute hour day month weekday`, as the end of a sentence; null when it is sound. */
+export function problemOfCron(text: string): string | null {
+  let next: Date | null
+  let last: Date | null = null
+  try {
+    next = Bun.cron.parse(text, EPOCH)
+  } catch {
+    return 'is no schedule of five fields such as "0 9 * * 1-5": minute, hour, day, month, weekday'
+  }
+  if (next === null) return 'names a day that never comes'
+  for (let at = 0; next !== null && at < LOOKED_AT; at++) {
+    if (last !== null && next.getTime() - last.getTime() < MIN_SPACING_MS) {
+      return 'runs more often than every 5 minutes, which is the shortest wait there may be'
+    }
+    last = next
+    next = Bun.cron.parse(text, next)
+  }
+  return null
+}
+
+const EPOCH = new Date(0)
+
+/** Whether it is an IANA time zone that this machine knows, such as `Europe/Vienna`. */
+export function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}

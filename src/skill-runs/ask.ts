@@ -1,0 +1,27 @@
+import type { Ask } from '../completions'
+import { microToCents } from '../kernel/money'
+import type { Activation } from '../skills'
+import { LIMITS } from './rules'
+import type { RunCause } from './schema'
+
+export type Ran = { costMicro: number; conversationId: string | null }
+
+type Order = { active: Activation; prompt: string; slug: string; cause: RunCause }
+
+/**
+ * A prompt of a skill, run once with nobody watching: with that skill alone and its own tools, none of this
+ * server's, and nothing that was remembered. What came of it is kept as a conversation.
+ */
+export const askOfSkill = ({ active, prompt, slug, cause }: Order): Ask<Ran> => ({
+  prompt,
+  ...{ mode: 'fast', engine: null, overrides: {}, temperature: undefined },
+  voice: { personality: null, style: null, branding: false, componentLibrary: 'svc', persona: 'svc' },
+  usesSoul: false,
+  ...{ context: [], after: [], attachments: [], skills: [], tools: [], conversation: 'new' },
+  ...{ sealed: true, active, bounds: { costMicro: LIMITS.costARun, toolCalls: LIMITS.toolCallsARun } },
+  maxIterations: LIMITS.toolCallsARun,
+  ...{ functions: null, json: false, checkJson: null, cache: 'off', wantsFollowUps: false },
+  metadata: { skill: slug, autonomous: cause, most_cents: microToCents(LIMITS.costARun) },
+  present: (_, { costMicro, conversationId }) => ({ costMicro, conversationId }),
+  ...{ shape: null, warnings: [] },
+})

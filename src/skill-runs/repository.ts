@@ -1,0 +1,48 @@
+import { and, eq, gte, inArray, lt, ne, or, sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import type { Tx } from '../kernel/store'
+import { LIMITS, type Spent } from './rules'
+import type { SkillRunId } from './schema'
+import { type SkillRunRow, skillRuns } from './table'
+
+/** Rows of runs. Every query names the owner, but the one that finds what dead processes left. */
+export const runRepository = {
+  async insert(tx: Tx, row: SkillRunRow): Promise<void> {
+    await tx.insert(tx.of(skillRuns)).values(row)
+  },
+
+  /** Ends a run. False when it was ended before. */
+  async end(tx: Tx, owner: OwnerScope, id: SkillRunId, ending: Partial<SkillRunRow>): Promise<boolean> {
+    const table = tx.of(skillRuns)
+    const running = and(eq(table.id, id), eq(table.owner, owner), eq(table.status, 'running'))
+    return (await tx.update(table).set(ending).where(running).returning({ id: table.id })).length === 1
+  },
+
+  async spentSince(tx: Tx, owner: OwnerScope, since: number): Promise<Spent> {
+    const table = tx.of(skillRuns)
+    const most = sql`case when ${table.status} = 'running' then ${LIMITS.costARun} else ${table.cost_micro} end`
+    const [sum] = await tx
+      .select({
+        runs: sql<number>`count(*)`.mapWith(Number),
+        costMicro: sql<number>`coalesce(sum(${most}), 0)`.mapWith(Number),
+      })
+      .from(table)
+      .where(
+        and(
+          eq(table.owner, owner),
+          gte(table.created_at, since),
+          inArray(table.status, ['running', 'completed', 'failed']),
+        ),
+      )
+    return sum!
+  },
+
+  /** Runs whose process is gone: of another process, where there is one at a time, and those that are too old. */
+  lost(tx: Tx, { node, before, limit }: { node: string; before: number; limit: number }): Promise<SkillRunRow[]> {
+    const table = tx.of(skillRuns)
+    const old = lt(table.created_at, before)
+    const isLost = tx.dialect === 'sqlite' ? or(ne(table.node, node), old) : old
+    const rows = tx.select().from(table)
+    return rows.where(and(eq(table.status, 'running'), isLost)).limit(limit) as unknown as Promise<SkillRunRow[]>
+  },
+}
