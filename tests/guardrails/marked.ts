@@ -4,7 +4,7 @@ import type { Match } from '../../src/guardrails/guardrail'
 /** A text and what is to be found in it. */
 export type Marked = { text: string; spans: Match[]; line: string }
 
-const MARK = /\{\{(?:([a-z_]+):)?((?:[^}]|\}(?!\}))*)\}\}/g
+const MARK = /\{\{(?:(email|phone|credit_card|ssn|iban|ip_address|address|name|term):)?((?:[^}]|\}(?!\}))*)\}\}/g
 const ESCAPE = /\\u\{([0-9a-f]+)\}|\\u([0-9a-f]{4})|\\(n|t|\\)/gi
 const DRAWN = /<([AabhuBd])(\d+)>/g
 

@@ -1,12 +1,12 @@
 import { type Find, follows, type Place } from './kind'
 
-const PART = "\\p{Lu}[\\p{L}\\p{M}'’-]{1,24}"
+const PART = "\\p{Lu}(?:[\\p{L}\\p{M}]|['’-](?=\\p{L})){1,24}"
 const LINK = '(?:(?:van|von|de|der|den|del|della|di|da|dos|la|le|al|bin|ibn|zu|ter|y|Mc|O’|[A-Z]\\.)[ ])'
 const NAME = `${PART}(?:[ ]${LINK}{0,2}${PART}){0,3}`
 
 /** Behind these a name stands; who is addressed or presents themselves. */
 const INTRODUCED = new RegExp(
-  `(?:\\b(?:[Mm]y name is|[Nn]ame:|I am called|[Nn]amed|Mr\\.?|Mrs\\.?|Ms\\.?|Miss|Dr\\.?|Prof\\.?|Sir|Herrn?|Frau|[Ii]ch hei(?:ß|ss)e|Monsieur|Madame|M\\.|Mme\\.?|[Jj]e m’appelle|[Jj]e m'appelle|Señora?|Sra?\\.|[Mm]e llamo|Signora?|[Mm]i chiamo|[Mm]eu nome é|[Pp]atient(?:in)?:?|[Dd]ear|[Dd]e heer|[Mm]evrouw|[Mm]ijn naam is|[Nn]azywam się|[Mm]enya zovut)|(?<!\\p{L})(?:[Мм]еня зовут|Господин|Госпожа))[ ]+(${NAME})(?![\\p{L}\\p{M}])`,
+  `(?:\\b(?:[Mm]y name is|[Nn]ame:|I am called|Mr\\.?|Mrs\\.?|Ms\\.?|Miss|Dr\\.?|Prof\\.?|Sir|Herrn?|Frau|[Ii]ch hei(?:ß|ss)e|Monsieur|Madame|M\\.|Mme\\.?|[Jj]e m’appelle|[Jj]e m'appelle|Señora?|Sra?\\.|[Mm]e llamo|Signora?|[Mm]i chiamo|[Mm]eu nome é|[Pp]atient(?:in)?:?|[Dd]ear|[Dd]e heer|[Mm]evrouw|[Mm]ijn naam is|[Nn]azywam się|[Mm]enya zovut)|(?<!\\p{L})(?:[Мм]еня зовут|Господин|Госпожа))[ ]+(${NAME})(?![\\p{L}\\p{M}])`,
   'gu',
 )
 const HONORIFIC_AFTER =

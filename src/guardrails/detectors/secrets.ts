@@ -1,0 +1,39 @@
+import { t } from '../../kernel/schema'
+import { defineGuardrail, type Match } from '../guardrail'
+import { plainly } from '../text/plain'
+import { findAssigned } from './secrets/assigned'
+import { findKnown } from './secrets/known'
+import { findStructured } from './secrets/structured'
+
+const NAMES: Record<string, string> = {
+  ...{ api_key: 'key or token', private_key: 'private key', jwt: 'signed token' },
+  ...{ connection_string: 'connection string with a password', password: 'password' },
+}
+
+export const secrets = defineGuardrail({
+  id: 'secrets',
+  description:
+    'Keys, tokens and passwords: by the beginnings of well-known makers, as PEM blocks, signed tokens and addresses with a password, and as irregular values behind words such as `api_key`',
+  phases: ['input', 'output', 'tool_call', 'tool_result'],
+  verdicts: ['block', 'redact', 'flag'],
+  config: t.Object({}, { additionalProperties: false }),
+  prepare: () => (text) => {
+    const { text: plain, span } = plainly(text)
+    const found = merged([...findStructured(plain), ...findKnown(plain), ...findAssigned(plain)])
+    if (!found.length) return null
+    const kinds = Map.groupBy(found, ({ kind }) => kind)
+    const detail = [...kinds].map(([kind, all]) => `${NAMES[kind]} (${all.length})`).join(', ')
+    return { detail: `holds ${detail}`, matches: found.map((one) => ({ ...one, ...span(one.start, one.end) })) }
+  },
+})
+
+/** In the order of the text; those that overlap become one, so that no end of a key stays behind. */
+function merged(found: Match[]): Match[] {
+  const kept: Match[] = []
+  for (const next of found.sort((a, b) => a.start - b.start || b.end - a.end)) {
+    const last = kept.at(-1)
+    if (!last || last.end <= next.start) kept.push({ ...next })
+    else last.end = Math.max(last.end, next.end)
+  }
+  return kept
+}

@@ -1,0 +1,73 @@
+import type { Match } from '../../guardrail'
+
+/** Names of things that are kept secret, at the end of whatever they are part of. */
+const NAME =
+  /(?:(pass(?:word|wd|phrase|wort|code)?s?|pwd|contrase(?:ñ|n)a|senha|wachtwoord|mot de passe|has(?:ł|l)o|parola|пароль|密码|密碼|パスワード|비밀번호)|(?:api|access|secret|private|encryption|signing|client|auth|account|service|master|shared)[_ .-]?(?:key|secret|token)|secret|token|credentials?|apikey|x-api-key|_?auth|bearer|basic)(?:[_-]?(?:id|key|value|token))?["'\]]{0,2}(?=[\s:：=(])/giu
+/** What stands between a name and its value, in code, settings, shells and speech. */
+const LINK =
+  /(?: \([^)\n]{1,30}\))?(?:\s{0,4}(?::=|=>|[:：=]|\bis\b|\bes\b|\bist\b|\best\b|は|是)\s{0,4}(?:Bearer |Basic )?|[ \t]{1,4})["'“‘`]{0,1}/iuy
+const VALUE = /[^\s"'“”‘’`,;，。；()<>{}]{8,512}/y
+const IS_STRONG_LINK = /[:：=]|=>/
+
+/** What is written where a value is not told. */
+const STAND_IN =
+  /^(?:\*+|x{3,}|\.{3,}|your|my[-_]|example|changeme|placeholder|insert|replace|todo|null|none|undefined|true|false|string|redacted|\$|%|@|process\.|os\.|env\.|config\.|settings\.|import\.|this\.|self\.|req\.|secrets\.|vault:|ref:|http)/i
+
+/**
+ * Values behind a word such as `password` or `api_key` that look like what they are said to be: mixed, and too
+ * irregular for words. Names, calls and stand-ins are none.
+ */
+export function findAssigned(text: string): Match[] {
+  const found: Match[] = []
+  for (const { 0: name, 1: password, index } of text.matchAll(NAME)) {
+    LINK.lastIndex = index + name.length
+    const link = LINK.exec(text)
+    if (!link) continue
+    VALUE.lastIndex = LINK.lastIndex
+    const value = trimmed(VALUE.exec(text)?.[0] ?? '', password !== undefined)
+    if (!value || STAND_IN.test(value)) continue
+    const start = LINK.lastIndex
+    const isSecret = password
+      ? isPassword(value, IS_STRONG_LINK.test(link[0]))
+      : isKey(value) && !isReference(text, start + value.length, value)
+    if (isSecret) found.push({ start, end: start + value.length, kind: password ? 'password' : 'api_key' })
+  }
+  return found
+}
+
+/** Without the end of a sentence; a key also ends where the next part of an address or a form begins. */
+const trimmed = (value: string, isPassword: boolean): string =>
+  (isPassword ? value : value.replace(/[&\\].*$/s, '')).replace(/[.:?]+$/, '')
+
+/** Letters and digits with a sign or both cases; behind a mere blank or `is` all the more so. */
+function isPassword(value: string, isAssigned: boolean): boolean {
+  const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(value)).length
+  if (!/\d/.test(value) || /^[\d.,:/-]+$/.test(value) || /^[\w.-]+\(/.test(value)) return false
+  return (
+    kinds >= 3 || (isAssigned && value.length >= 10 && !/^[a-z]+[-_.]?\d{1,4}$/i.test(value) && bitsOf(value) > 2.8)
+  )
+}
+
+/** Sixteen or more irregular characters with digits among them, or a long run no language has. */
+function isKey(value: string): boolean {
+  if (value.length < 16 || !/^[\w.+/=~:|-]+$/.test(value) || !/[A-Za-z]/.test(value)) return false
+  const digits = value.replace(/\D/g, '').length
+  return (
+    digits >= 2 &&
+    bitsOf(value) >= (/^[0-9a-f]+$/i.test(value) ? 2.8 : 3.3) &&
+    !/^[a-z]+(?:[-_.][a-z0-9]+){2,}$/.test(value)
+  )
+}
+
+/** `token = user.sessions2.current` and `key = make(…)` name a value and do not hold it. */
+const isReference = (text: string, end: number, value: string): boolean =>
+  text[end] === '(' || /^[A-Za-z_]\w{0,30}(?:\.[A-Za-z_]\w{0,30})+$/.test(value)
+
+/** Shannon entropy in bits a character. */
+function bitsOf(value: string): number {
+  const counts = new Map<string, number>()
+  for (const char of value) counts.set(char, (counts.get(char) ?? 0) + 1)
+  let bits = 0
+  for (const count of counts.values()) bits -= (count / value.length) * Math.log2(count / value.length)
+  return bits
+}

@@ -1,0 +1,31 @@
+import type { Match } from '../../guardrail'
+import { FAMILIES, SHAPES } from './families'
+
+/** Long enough for a key, of the characters that keys are made of: what all families are looked for in. */
+const STRETCH = /[\w.+/=:~-]{20,}/g
+const NOT_INSIDE = '(?<![A-Za-z0-9_])'
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')
+const BY_BEGINNING = FAMILIES.flatMap(({ begins, rest }) =>
+  begins.map((begin) => ({ begin, pattern: new RegExp(`${NOT_INSIDE}${escaped(begin)}(?:${rest})`, 'g') })),
+)
+const BY_SHAPE = SHAPES.map((shape) => new RegExp(`${NOT_INSIDE}${shape}`, 'g'))
+const SHAPED = /:AA|\.\w{6}\.|atlasv1|Q~|:APA91/
+
+/** Keys of known makers. Most texts have few stretches of such length, and only these are looked at. */
+export function findKnown(text: string): Match[] {
+  const found: Match[] = []
+  for (const { 0: stretch, index } of text.matchAll(STRETCH)) {
+    for (const { begin, pattern } of BY_BEGINNING) {
+      if (stretch.includes(begin)) add(found, pattern, stretch, index)
+    }
+    if (SHAPED.test(stretch)) for (const pattern of BY_SHAPE) add(found, pattern, stretch, index)
+  }
+  return found
+}
+
+function add(found: Match[], pattern: RegExp, stretch: string, index: number): void {
+  for (const { 0: hit, index: at } of stretch.matchAll(pattern)) {
+    found.push({ start: index + at, end: index + at + hit.length, kind: 'api_key' })
+  }
+}
