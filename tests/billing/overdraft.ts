@@ -1,7 +1,7 @@
 import { type Newcomer, settle } from '../catalogue/support/people'
 import { HOLD_CENTS, MOST_TOKENS, pricedEngines } from '../catalogue/support/prices'
 import { type Spawned, spawnServer } from '../catalogue/support/server'
-import { createPostgresDatabase } from '../support/store'
+import { createMigratedDatabase } from '../support/store'
 import { startUpstream } from '../support/upstream'
 
 export const AT_ONCE = 200
@@ -20,7 +20,7 @@ const ROOMY = JSON.stringify({ enterprise: { rpm: 100_000_000, tpm: 100_000_000_
  */
 export async function runOverdraft({ rounds, postgresUrl, onRound = () => undefined }: Options): Promise<Round[]> {
   const upstream = await startUpstream()
-  const database = postgresUrl ? await createPostgresDatabase(postgresUrl) : null
+  const database = postgresUrl ? await createMigratedDatabase(postgresUrl) : null
   const env = {
     ...{ SVC_TIERS: ROOMY, SVC_SIGNUP: 'open', SVC_CREDITS_INITIAL_CENTS: '0' },
     ...pricedEngines(upstream.url),

@@ -1,5 +1,5 @@
 import { afterAll } from 'bun:test'
-import { createPostgresDatabase, postgresUrl } from '../support/store'
+import { createMigratedDatabase, postgresUrl } from '../support/store'
 import { startUpstream, type Upstream } from '../support/upstream'
 import { type Household, settle } from './support/people'
 import { type Reply, request, type Sending } from './support/reply'
@@ -55,7 +55,7 @@ const ROOMY = JSON.stringify({ enterprise: { rpm: 100_000_000, tpm: 100_000_000_
 /** A server, an engine behind it, and callers of every kind. Stopped and removed when the file ends. */
 export async function startTarget({ env = {}, engine = 'scripted' }: Options = {}): Promise<Target> {
   const upstream = await startUpstream()
-  const database = postgresUrl ? await createPostgresDatabase(postgresUrl) : null
+  const database = postgresUrl ? await createMigratedDatabase(postgresUrl) : null
   const server = await spawnServer({
     SVC_TIERS: ROOMY,
     SVC_SIGNUP: 'open',

@@ -11,7 +11,7 @@ import { createLog } from '../../src/kernel/log'
 import { centsToMicro } from '../../src/kernel/money'
 import { callOf, keyCaller } from './callers'
 import { type Conformance, createConformance, type Document } from './conformance'
-import { createPostgresDatabase, postgresUrl } from './store'
+import { createMigratedDatabase, postgresUrl } from './store'
 
 export type Person = {
   userId: UserId
@@ -39,7 +39,7 @@ type Options = { config?: ConfigOverrides; clock?: Clock; env?: Record<string, s
  */
 export async function createWorld({ config: overrides = {}, clock = systemClock }: Options = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-world-'))
-  const database = postgresUrl ? await createPostgresDatabase(postgresUrl) : null
+  const database = postgresUrl ? await createMigratedDatabase(postgresUrl) : null
   const config: Config = loadConfig({
     dataDir: folder,
     ...(database ? { databaseUrl: database.url } : {}),
@@ -119,7 +119,7 @@ const sender =
 async function read(response: Response): Promise<Reply> {
   const { status, headers } = response
   const text = await response.text()
-  const isJson = headers.get('content-type')?.startsWith('application/json')
+  const isJson = /^application\/json\b/.test(headers.get('content-type') ?? '')
   return { status, headers, text, body: isJson && text ? JSON.parse(text) : undefined }
 }
 
