@@ -1,13 +1,19 @@
 import { send } from '../src/app/client'
-import type { AuditEvent, Checkpoint } from '../src/audit/schema'
+import type { AuditEvent, Checkpoint, ExportSignature } from '../src/audit/schema'
 import type { Connection } from './connection'
 import { piecesOf } from './download'
-import { expectData } from './failure'
+import { expectData, usageFailure } from './failure'
 
 /** The filters of contract 19, as words. */
 export type AuditWords = Partial<
-  Record<'from' | 'to' | 'key_id' | 'mode' | 'action' | 'entity_type' | 'entity_id' | 'request_id', string>
+  Record<
+    'from' | 'to' | 'key_id' | 'mode' | 'action' | 'entity_type' | 'entity_id' | 'request_id' | 'id' | 'actor',
+    string
+  >
 > & { status?: number }
+export type ExportFormat = 'csv' | 'jsonl'
+/** A file as it comes, and what to ask for its signature by. */
+type Exported = { pieces: AsyncIterable<Uint8Array>; requestId: string }
 
 type Page = { items: AuditEvent[]; next: string | null }
 type Listing = AuditWords & { limit: number; cursor?: string }
@@ -15,8 +21,9 @@ type Listing = AuditWords & { limit: number; cursor?: string }
 /** The record over whichever plane the connection offers: anyone's on the machine, one's own from elsewhere (dx 2.17). */
 export type AuditPlane = {
   list(query: Listing): Promise<Page>
-  /** The CSV as it comes. */
-  export(filters: AuditWords): Promise<AsyncIterable<Uint8Array>>
+  export(filters: AuditWords, format: ExportFormat): Promise<Exported>
+  /** The signature of an export that has come whole. @throws CommandFailed 2 off the operator plane */
+  signature(requestId: string): Promise<ExportSignature>
   checkpoint(): Promise<Checkpoint>
 }
 
@@ -32,7 +39,9 @@ function anyAudit(connection: Connection, owner: string | undefined): AuditPlane
       const page = expectData(await ops.audit.get({ query: { ...query, ...whose } }))
       return { items: page.events, next: page.next_cursor }
     },
-    export: async (filters) => piecesOf(await connection.fetchOps(`audit/export?${spelled({ ...filters, ...whose })}`)),
+    export: async (filters, format) =>
+      exported(await connection.fetchOps(`audit/export?${spelled({ ...filters, ...whose, format })}`)),
+    signature: async (requestId) => expectData(await ops.audit.signatures({ ref: requestId }).get()),
     checkpoint: async () => expectData(await ops.audit.head.get({ query: whose })).checkpoint,
   }
 }
@@ -45,13 +54,21 @@ async function ownAudit(connection: Connection): Promise<AuditPlane> {
       const headers = new Headers(reply.headers)
       return { items: expectData(reply) as AuditEvent[], next: headers.get('x-next-cursor') }
     },
-    export: async (filters) => {
+    export: async (filters, format) => {
       const headers = { authorization: `Bearer ${key}` }
-      return piecesOf(await send(target, `/api/v1/audit/export?${spelled(filters)}`, { headers }))
+      return exported(await send(target, `/api/v1/audit/export?${spelled({ ...filters, format })}`, { headers }))
+    },
+    signature: async () => {
+      throw usageFailure('--sign belongs to the operator plane.', 'add --checkpoint FILE: it is signed as well')
     },
     checkpoint: async () => expectData(await client.audit.checkpoint.get()),
   }
 }
 
-const spelled = (words: AuditWords & { owner?: string }): URLSearchParams =>
+const exported = async (reply: Response): Promise<Exported> => ({
+  pieces: await piecesOf(reply),
+  requestId: reply.headers.get('x-request-id') ?? '',
+})
+
+const spelled = (words: AuditWords & { owner?: string; format: ExportFormat }): URLSearchParams =>
   new URLSearchParams(Object.entries(words).map(([name, word]) => [name, String(word)]))

@@ -37,6 +37,9 @@ export class CommandFailed extends Error {
 export const usageFailure = (message: string, fix?: string): CommandFailed =>
   new CommandFailed({ exitCode: EXIT.usage, code: 'usage', message, fix })
 
+export const notFoundFailure = (message: string, fix?: string): CommandFailed =>
+  new CommandFailed({ exitCode: EXIT.missing, code: 'not_found', message, fix })
+
 export const unreachable = (message: string, fix?: string): CommandFailed =>
   new CommandFailed({ exitCode: EXIT.unreachable, code: 'unreachable', message, fix })
 

@@ -1,5 +1,6 @@
 import type { Command } from './command'
 import { auditCommands } from './commands/audit'
+import { exportAudit } from './commands/audit-export'
 import { createBackup } from './commands/backup'
 import { configCommands } from './commands/config'
 import { creditCommands } from './commands/credits'
@@ -41,6 +42,7 @@ export const commands: readonly Command[] = [
   ...usageCommands,
   ...creditCommands,
   ...auditCommands,
+  exportAudit,
   ...submissionCommands,
   diffSubmission,
   ...engineCommands,

@@ -1,15 +1,16 @@
-import { createReadStream, existsSync, readFileSync } from 'node:fs'
-import Papa from 'papaparse'
+import { existsSync, readFileSync } from 'node:fs'
 import { type Broken, type Proof, verifyExport } from '../../src/audit/proof'
 import { type ChainCheck, Checkpoint } from '../../src/audit/schema'
 import { checker } from '../../src/kernel/schema'
 import { clean } from '../../src/kernel/text'
+import { recordsOf } from '../audit-file'
 import { defineCommand } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { optional, text, whole } from '../words'
+import { verifySignature } from './audit-signature'
 
 const chainColumns = [
   column('scope', 'CHAIN'),
@@ -51,6 +52,9 @@ checkpoints yourself from the beginning. It does not prove:
 An export made with filters other than dates leaves events out, and is broken for
 this check.
 
+With --export and --signature it proves that this very file, byte for byte, is one
+that the holder of the signature's key wrote; audit export --sign makes both.
+
 Without --export it walks the chain of one owner in the database and holds it
 against its head, its newest checkpoint, and a place that was kept with audit head.
 When anything is broken it exits 9, and shows the first broken event with the events
@@ -68,15 +72,21 @@ beside it.`,
   columns: [...chainColumns, ...proofColumns.filter(({ field }) => field !== 'ok')],
   args: { owner: optional('whose chain: an org, a user, or server') },
   flags: {
-    export: text('FILE', 'a CSV that audit export or GET /audit/export wrote'),
+    export: text('FILE', 'CSV or JSON lines that audit export or GET /audit/export wrote'),
+    signature: text('FILE', 'the signature of that file, as audit export --sign wrote it'),
     checkpoint: text('FILE', 'checkpoints that were kept: JSON, or one a line'),
     publicKey: text('KEY', 'the key that must have signed them, as audit head --json shows it'),
     from: whole('SEQ', 'begin with this event of the chain', { min: 1, max: Number.MAX_SAFE_INTEGER }),
     head: text('SEQ:HASH', 'a place that must still be in the chain'),
   },
-  async run(shell, { owner = shell.globals.org, export: file, checkpoint, publicKey, from, head }) {
-    if (file !== undefined) return verifyFile(shell, file, checkpoint, publicKey)
-    if (checkpoint || publicKey) throw usageFailure('--checkpoint and --public-key belong to --export FILE.')
+  async run(shell, { owner = shell.globals.org, export: file, checkpoint, signature, publicKey, from, head }) {
+    if (file !== undefined) {
+      if (signature) await verifySignature(shell, { file, signature, publicKey })
+      if (checkpoint || !signature) await verifyFile(shell, file, checkpoint, publicKey)
+      return
+    }
+    if (checkpoint || signature || publicKey)
+      throw usageFailure('--checkpoint, --signature and --public-key belong to --export FILE.')
     const connection = await shell.connect()
     const query = { ...(owner ? { owner } : {}), ...(from ? { from_seq: from } : {}), ...(head ? { head } : {}) }
     const check: ChainCheck = expectData(await connection.ops().audit.check.post(null, { query }))
@@ -110,16 +120,10 @@ async function verifyFile(shell: Shell, file: string, kept: string | undefined, 
   throw new CheckFailed()
 }
 
-const complain = (shell: Shell, what: string) => shell.io.err(`${shell.paint('bad', 'broken:')} ${clean(what)}`)
+export const complain = (shell: Shell, what: string) => shell.io.err(`${shell.paint('bad', 'broken:')} ${clean(what)}`)
 
 const spelled = ({ reason, line, events }: Broken): string =>
   [line === null ? '' : `record ${line}: `, reason, events.length ? ` (${events.join(', ')})` : ''].join('')
-
-/** Read in pieces: an export may be larger than memory. */
-async function* recordsOf(path: string): AsyncGenerator<string[]> {
-  const parser = createReadStream(path, 'utf8').pipe(Papa.parse(Papa.NODE_STREAM_INPUT, { skipEmptyLines: true }))
-  for await (const record of parser) yield record as string[]
-}
 
 const isCheckpoint = checker(Checkpoint).is
 
@@ -151,7 +155,7 @@ function parseLine(line: string): unknown {
   }
 }
 
-function pathOf({ cwd }: Shell, word: string): string {
+export function pathOf({ cwd }: Shell, word: string): string {
   const path = fromHere(cwd, word)
   if (!existsSync(path)) throw usageFailure(`There is no file ${path}.`)
   return path

@@ -3,17 +3,15 @@ import { iso } from '../../src/kernel/clock'
 import { type AuditWords, auditOver } from '../audit-plane'
 import type { Input } from '../command'
 import { defineCommand } from '../command'
-import { deliver } from '../download'
 import { EXIT } from '../exit'
-import { expectData } from '../failure'
+import { expectData, notFoundFailure, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { column, idColumn } from '../output/columns'
 import { safeJson } from '../output/json'
 import { isStructured } from '../output/print'
 import { printPages } from '../pages'
 import type { Shell } from '../shell'
-import { fromHere } from '../transport'
-import { duration, flag, optional, text, whole } from '../words'
+import { argument, duration, flag, optional, text, whole } from '../words'
 import { verifyAudit } from './audit-verify'
 
 const columns = [
@@ -30,9 +28,10 @@ const columns = [
 ]
 
 const WHOSE = 'org by id, slug or name; user by id or e-mail address; server for what belongs to no tenant'
-const whose = { owner: optional(WHOSE) }
+export const whose = { owner: optional(WHOSE) }
 
-const filters = {
+export const filters = {
+  actor: text('WHO', "done by this user, key or operator: an id, an e-mail address, an operator's name"),
   action: text('ACTION', 'an action, or a family such as "key.*"'),
   key: text('ID', 'what this key did'),
   mode: text('MODE', 'calls in this mode'),
@@ -44,9 +43,9 @@ const filters = {
   to: text('DATE', 'before this time; a bare date means its end'),
   since: duration('24h', 'of this last while'),
 }
-type Filters = Input<Record<never, never>, typeof filters>
+export type Filters = Input<Record<never, never>, typeof filters>
 
-const common = {
+export const common = {
   planes: ['operator', 'tenant'],
   offline: true,
   impact: 'read',
@@ -75,6 +74,40 @@ export const listAudit = defineCommand({
     const query = wordsOf(shell, given)
     const page = (at?: string) => plane.list({ ...query, limit, ...(at ? { cursor: at } : {}) })
     await printPages(shell, { page, cursor, all, columns, empty: 'Nothing of this kind is on the record.' })
+  },
+})
+
+export const getAudit = defineCommand({
+  ...common,
+  path: 'audit get',
+  summary: 'Show one event of the record whole',
+  about:
+    'By the id of the event, or by that of the request that did it, when it did one thing. In a long record an event without --since takes a while: it is looked for from the newest on.',
+  examples: ['audit get 7d0c9a52-5c1e-4a43-9d0e-2a4f0d8f3b6e', 'audit get req_1f4xEU9WTdZBc4YIr2VvP0Ba acme --json'],
+  columns: [
+    ...columns.map((one) => ({ ...one, wide: false })),
+    column('inputSummary', 'INPUT'),
+    column('prevHash', 'PREVIOUS'),
+  ],
+  args: { event: argument('id of an event, or of a request'), ...whose },
+  flags: { since: filters.since },
+  async run(shell, { event, owner = shell.globals.org, since }) {
+    const plane = await auditOver(await shell.connect(), owner)
+    const about = event.startsWith('req_') ? { request_id: event } : { id: event }
+    const from = since === undefined ? {} : { from: iso(shell.clock.now() - since) }
+    const found: AuditEvent[] = []
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await plane.list({ ...about, ...from, limit: 100, ...(cursor ? { cursor } : {}) })
+      found.push(...page.items)
+      cursor = found.length && 'id' in about ? null : page.next
+    }
+    if (found.length > 1)
+      throw usageFailure(
+        `${event} did ${found.length} things.`,
+        `audit list --request ${event}, then audit get with an id`,
+      )
+    if (!found[0]) throw notFoundFailure(`There is no event ${event} on this record.`, 'audit list --since 24h')
+    shell.print.item(found[0], getAudit.columns!)
   },
 })
 
@@ -163,33 +196,8 @@ export const countAudit = defineCommand({
   },
 })
 
-export const exportAudit = defineCommand({
-  ...common,
-  path: 'audit export',
-  summary: 'Write the record of an owner as CSV, newest first',
-  about:
-    'The same file as GET /audit/export, read as it comes, and recorded as audit.exported. With --checkpoint the newest signed checkpoint is written first: the two files are what audit verify needs. A filter other than --from and --to leaves events out, so that the chain cannot be followed.',
-  examples: [
-    'audit export --out audit.csv --checkpoint checkpoint.json',
-    'audit export acme --from 2026-01-01 --to 2026-01-31 > january.csv',
-  ],
-  exits: [3, 4, 7],
-  args: whose,
-  flags: {
-    ...filters,
-    out: text('FILE', 'where to, instead of stdout; readable by you only'),
-    checkpoint: text('FILE', 'where to put the newest signed checkpoint'),
-  },
-  async run(shell, { owner = shell.globals.org, out, checkpoint, ...given }) {
-    const plane = await auditOver(await shell.connect(), owner)
-    if (checkpoint) await Bun.write(fromHere(shell.cwd, checkpoint), `${safeJson(await plane.checkpoint())}\n`)
-    const pieces = await plane.export(wordsOf(shell, given))
-    await deliver(shell, pieces, out)
-  },
-})
-
 /** The flags as the filters of the API; `--since` is a `from`. */
-function wordsOf(shell: Shell, given: Filters): AuditWords {
+export function wordsOf(shell: Shell, given: Filters): AuditWords {
   const { key, entity, entityType, request, since, from, ...rest } = given
   const words = {
     ...rest,
@@ -202,4 +210,4 @@ function wordsOf(shell: Shell, given: Filters): AuditWords {
   return Object.fromEntries(Object.entries(words).filter(([, word]) => word !== undefined)) as AuditWords
 }
 
-export const auditCommands = [listAudit, tailAudit, verifyAudit, headAudit, exportAudit, countAudit]
+export const auditCommands = [listAudit, getAudit, tailAudit, verifyAudit, headAudit, countAudit]

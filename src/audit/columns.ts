@@ -1,3 +1,6 @@
+import { canonical } from './rules'
+import type { AuditEvent } from './schema'
+
 /** The columns of an export, in the order of contract 19. */
 export const EXPORT_COLUMNS = [
   'id',
@@ -15,3 +18,21 @@ export const EXPORT_COLUMNS = [
   'prev_hash',
   'hash',
 ] as const
+
+/** The cells of an event in that order, its summaries as the canonical text that was hashed. */
+export const cellsOfEvent = (event: AuditEvent): string[] => [
+  event.id,
+  event.timestamp,
+  event.action,
+  event.entityType,
+  event.entityId ?? '',
+  event.userId ?? '',
+  event.orgId ?? '',
+  event.apiKeyId ?? '',
+  event.requestId,
+  String((event.outputSummary as { status?: number }).status ?? ''),
+  canonical(event.inputSummary),
+  canonical(event.outputSummary),
+  event.prevHash,
+  event.hash,
+]

@@ -1,12 +1,24 @@
 import { iso } from '../kernel/clock'
-import type { CsvCell } from '../kernel/csv'
+import { type CsvCell, csvHeaders, csvLines } from '../kernel/csv'
 import type { Reader } from '../kernel/store'
 import { nextTurn } from '../kernel/turns'
+import { present } from './chain'
+import { EXPORT_COLUMNS } from './columns'
 import { filtersOf } from './filters'
 import { placesOf } from './places'
 import { selectSlice } from './repository'
 import type { AuditFilters, ChainScope } from './schema'
 import type { AuditEventRow } from './table'
+
+/** What a file of each format is sent with: to be kept, never shown. */
+export const EXPORT_HEADERS = {
+  csv: csvHeaders('audit'),
+  jsonl: {
+    ...csvHeaders('audit'),
+    'content-type': 'application/jsonl; charset=utf-8',
+    'content-disposition': 'attachment; filename="audit.jsonl"',
+  },
+} as const
 
 /** Places of the chain read at a time, whatever the filters let through. */
 const WINDOW = 1_000
@@ -18,16 +30,25 @@ const WINDOW = 1_000
 export async function* exportRows(
   reader: Reader,
   { scope, filters, signal }: { scope: ChainScope; filters: AuditFilters; signal: AbortSignal },
-): AsyncGenerator<CsvCell[][]> {
+): AsyncGenerator<AuditEventRow[]> {
   const { floor, ceiling } = await placesOf(reader, scope, filters)
   const conditions = filtersOf(reader, filters)
   for (let upTo = ceiling; upTo > floor && !signal.aborted; upTo -= WINDOW) {
     const above = Math.max(floor, upTo - WINDOW)
     const rows = await selectSlice(reader, { scope, above, upTo, limit: WINDOW, filters: conditions })
-    yield rows.map(cellsOf)
+    yield rows
     await nextTurn()
   }
 }
+
+/** The same as text: CSV with the contract's columns, or the events themselves as JSON, one a line. */
+export async function* written(pages: AsyncIterable<AuditEventRow[]>, format: 'csv' | 'jsonl'): AsyncGenerator<string> {
+  if (format === 'csv') yield csvLines([EXPORT_COLUMNS])
+  for await (const rows of pages)
+    if (rows.length) yield format === 'csv' ? csvLines(rows.map(cellsOf)) : rows.map(lineOf).join('')
+}
+
+const lineOf = (row: AuditEventRow): string => `${JSON.stringify(present(row))}\n`
 
 const cellsOf = (row: AuditEventRow): CsvCell[] => [
   row.id,

@@ -1,4 +1,4 @@
-import { eq, type SQL, sql } from 'drizzle-orm'
+import { eq, or, type SQL, sql } from 'drizzle-orm'
 import type { Reader } from '../kernel/store'
 import type { AuditFilters } from './schema'
 import { auditEvents } from './table'
@@ -17,7 +17,9 @@ export function filtersOf(reader: Reader, input: AuditFilters): (SQL | undefined
     input.entity_type === undefined ? undefined : eq(t.entity_type, input.entity_type),
     input.entity_id === undefined ? undefined : eq(t.entity_id, input.entity_id),
     input.request_id === undefined ? undefined : eq(t.request_id, input.request_id),
+    input.id === undefined ? undefined : eq(t.id, input.id as never),
     actionFilter(t, input.action),
+    actorFilter(reader, input.actor),
     isIndexed(input) ? sql`${t.entity_type} <> 'completion'` : undefined,
   ]
 }
@@ -28,4 +30,15 @@ function actionFilter(t: typeof auditEvents.sqlite, action: string | undefined):
   if (!action.endsWith('.*')) return eq(t.action, action)
   const family = action.slice(0, -1)
   return sql`substr(${t.action}, 1, ${family.length}) = ${family}`
+}
+
+/** A user, a key, or an operator, whose name only the summary has. */
+function actorFilter(reader: Reader, actor: string | undefined): SQL | undefined {
+  if (actor === undefined) return undefined
+  const t = reader.of(auditEvents)
+  const operator =
+    reader.dialect === 'sqlite'
+      ? sql`json_extract(${t.input}, '$.operator.name')`
+      : sql`(${t.input}::json #>> '{operator,name}')`
+  return or(eq(t.user_id, actor), eq(t.api_key_id, actor), sql`${operator} = ${actor}`)
 }

@@ -2,6 +2,7 @@
 export { createCheckpointBook } from './checkpoint-book'
 export { startCheckpointLoop } from './checkpoint-loop'
 export { type Checkpoints, createCheckpoints } from './checkpoints'
+export { EXPORT_HEADERS } from './export'
 export { type AuditOversight, createAuditOversight } from './oversight'
 export { type AuditReading, createAuditReading } from './reading'
 export { type AuditLog, createAuditLog } from './service'

@@ -1,38 +1,56 @@
 import type { Call, Caller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
-import { csvFile } from '../kernel/csv'
 import { readRange } from '../kernel/range'
+import type { SigningKey } from '../kernel/signing'
 import type { Store } from '../kernel/store'
 import { nextTurn } from '../kernel/turns'
 import { GENESIS } from './chain'
 import { checkChain } from './check'
 import type { CheckpointBook } from './checkpoint-book'
 import type { Checkpoints } from './checkpoints'
-import { EXPORT_COLUMNS } from './columns'
-import { exportRows } from './export'
+import { exportRows, written } from './export'
+import { createExportSignatures } from './export-signature'
 import { actionsBetween, headOf } from './repository'
 import { orgOf } from './rules'
-import type { AuditFilters, AuditHead, ChainCheck, ChainScope } from './schema'
+import type { AuditExport, AuditFilters, AuditHead, ChainCheck, ChainScope } from './schema'
 import type { AuditLog } from './service'
 
-type Deps = { store: Store; clock: Clock; audit: AuditLog; checkpoints: Checkpoints; book: CheckpointBook }
+type Deps = {
+  store: Store
+  clock: Clock
+  audit: AuditLog
+  checkpoints: Checkpoints
+  book: CheckpointBook
+  /** Signs what operators export. */
+  key: SigningKey
+}
 
 const WINDOW = 5_000
 
 export type AuditOversight = ReturnType<typeof createAuditOversight>
 
 /** What can be done with a chain once it is settled that the caller may. */
-export function createAuditOversight({ store, clock, audit, checkpoints, book }: Deps) {
-  return { exportCsv, head, actions, check }
+export function createAuditOversight({ store, clock, audit, checkpoints, book, key }: Deps) {
+  const signatures = createExportSignatures({ clock, key })
+  return { exportEvents, signedExport, signatureOf: signatures.of, head, actions, check }
 
   /**
-   * The CSV in pieces, newest event first. That it was taken is on the record first, and so in the file
+   * The file in pieces, newest event first. That it was taken is on the record first, and so in the file
    * itself. Throws 400 for dates that are none, before anything is recorded.
    */
-  async function* exportCsv(call: Call<Caller>, scope: ChainScope, filters: AuditFilters): AsyncGenerator<string> {
+  async function* exportEvents(
+    call: Call<Caller>,
+    scope: ChainScope,
+    { format, ...filters }: AuditExport,
+  ): AsyncGenerator<string> {
     readRange(filters)
     await store.write((tx) => audit.record(tx, call, exported(scope, filters)))
-    yield* csvFile(EXPORT_COLUMNS, exportRows(store.read, { scope, filters, signal: call.signal }))
+    yield* written(exportRows(store.read, { scope, filters, signal: call.signal }), format)
+  }
+
+  /** The same; once its last piece is out, its signature is there to be asked for by the id of the request. */
+  function signedExport(call: Call<Caller>, scope: ChainScope, asked: AuditExport): AsyncGenerator<string> {
+    return signatures.around(call.requestId, scope, exportEvents(call, scope, asked))
   }
 
   async function head(scope: ChainScope): Promise<AuditHead> {

@@ -4,6 +4,10 @@ import { isAuthentic } from './checkpoint'
 import { EXPORT_COLUMNS } from './columns'
 import type { Checkpoint } from './schema'
 
+/** What else is needed of an export where no server is. */
+export { cellsOfEvent, EXPORT_COLUMNS } from './columns'
+export { isGenuine } from './export-signature'
+
 /** What was found in an export, held against checkpoints that were kept elsewhere. */
 export type Proof = {
   ok: boolean

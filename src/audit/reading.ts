@@ -10,7 +10,7 @@ import { notThisKeys } from './errors'
 import { checkIntegrity } from './integrity'
 import { listEvents } from './list'
 import type { AuditOversight } from './oversight'
-import type { AuditEvent, AuditFilters, AuditQuery, Checkpoint, Integrity, RecordScope } from './schema'
+import type { AuditEvent, AuditExport, AuditQuery, Checkpoint, Integrity, RecordScope } from './schema'
 
 type Deps = {
   store: Store
@@ -28,15 +28,15 @@ export type AuditReading = ReturnType<typeof createAuditReading>
 
 /** What the owner of a chain may do with it: read it, take it along, have it checked (contract 19). */
 export function createAuditReading({ store, clock, oversight, checkpoints, book, assertMayView }: Deps) {
-  return { list, exportCsv, integrity, checkpoint }
+  return { list, exportEvents, integrity, checkpoint }
 
   /** One page, newest first. Throws 400 for dates and cursors that are none. */
   async function list(call: Call, { scope, ...query }: AuditQuery & Whose): Promise<Page<AuditEvent>> {
     return listEvents(store.read, await viewed(call, scope), query)
   }
 
-  async function* exportCsv(call: Call, { scope, ...filters }: AuditFilters & Whose): AsyncGenerator<string> {
-    yield* oversight.exportCsv(call, await viewed(call, scope), filters)
+  async function* exportEvents(call: Call, { scope, ...asked }: AuditExport & Whose): AsyncGenerator<string> {
+    yield* oversight.exportEvents(call, await viewed(call, scope), asked)
   }
 
   async function integrity(call: Call, { scope: whose, ...dates }: RangeQuery & Whose): Promise<Integrity> {

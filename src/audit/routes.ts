@@ -2,10 +2,10 @@ import { Elysia } from 'elysia'
 import type { Downloads } from '../http/download'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
-import { csvHeaders } from '../kernel/csv'
 import { checkedQuery, t } from '../kernel/schema'
+import { EXPORT_HEADERS } from './export'
 import type { AuditReading } from './reading'
-import { AuditEvent, Checkpoint, Integrity, OwnAuditFilters, OwnAuditQuery, OwnRange, RecordScope } from './schema'
+import { AuditEvent, Checkpoint, Integrity, OwnAuditExport, OwnAuditQuery, OwnRange, RecordScope } from './schema'
 
 type Deps = { auditReading: AuditReading }
 
@@ -43,15 +43,16 @@ export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: 
       '/export',
       (context) => {
         const { query, exchange, request, server, route } = context
-        const source = auditReading.exportCsv(toCall(context), query)
-        return download({ source, exchange, request, server, route, headers: csvHeaders('audit') })
+        const source = auditReading.exportEvents(toCall(context), query)
+        const headers = EXPORT_HEADERS[query.format]
+        return download({ source, exchange, request, server, route, headers })
       },
       {
         ...RECORD,
-        query: checkedQuery(OwnAuditFilters),
+        query: checkedQuery(OwnAuditExport),
         response: { 200: answer(t.String()), ...errors(400, 401, 403, 429) },
         detail: {
-          summary: 'The record as CSV, newest first',
+          summary: 'The record as CSV, or JSON lines, newest first',
           description:
             'Summaries are the very text that was hashed: an export without filters, or with dates only, can be ' +
             'verified offline with `svc-admin audit verify --export FILE --checkpoint FILE`. The export is recorded.',

@@ -34,7 +34,7 @@ function truncate(summary: Record<string, unknown>): string {
  * The canonical JSON (RFC 8785) of one summary. Its own members are nearly always plain words and
  * numbers, for which `JSON.stringify` already is canonical; whatever lies deeper goes through the package.
  */
-function canonical(summary: Record<string, unknown>): string {
+export function canonical(summary: Record<string, unknown>): string {
   let text = ''
   for (const name of Object.keys(summary).sort()) {
     const value = summary[name]

@@ -106,6 +106,14 @@ export const AuditQuery = t.Object({
   entity_type: t.Optional(t.String({ maxLength: 64 })),
   entity_id: t.Optional(t.String({ maxLength: 128 })),
   request_id: t.Optional(t.String({ maxLength: 64 })),
+  id: t.Optional(t.String({ maxLength: 64, description: 'One event' })),
+  actor: t.Optional(
+    t.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'Who did it: id of a user or a key, or name of an operator',
+    }),
+  ),
   ...PageQuery.properties,
 })
 export type AuditQuery = Static<typeof AuditQuery>
@@ -128,7 +136,11 @@ export type RecordScope = Static<typeof RecordScope>['scope']
 
 const whose = RecordScope.properties
 export const OwnAuditQuery = t.Object({ ...AuditQuery.properties, ...whose })
-export const OwnAuditFilters = t.Object({ ...AuditFilters.properties, ...whose })
+/** The contract's, and the events themselves one a line. */
+const format = { format: oneOf(['csv', 'jsonl'] as const, { default: 'csv' }) }
+export const AuditExport = t.Object({ ...AuditFilters.properties, ...format })
+export type AuditExport = Static<typeof AuditExport>
+export const OwnAuditExport = t.Object({ ...AuditExport.properties, ...whose })
 export const OwnRange = t.Object({ ...RangeQuery.properties, ...whose })
 
 /** A signed statement that a chain stood at a place at a time (contract 19). */
@@ -151,6 +163,20 @@ export const Checkpoint = t.Object(
   { $id: 'AuditCheckpoint' },
 )
 export type Checkpoint = Static<typeof Checkpoint>
+
+/** A signed statement that this server wrote a file of this content as an export of a chain. */
+export const ExportSignature = t.Object({
+  object: t.Literal('audit_export_signature'),
+  scope: t.String(),
+  sha256: t.String({ pattern: '^[0-9a-f]{64}$', description: 'Of the file as it is, byte for byte' }),
+  bytes: t.Integer({ minimum: 0 }),
+  signed_at: Timestamp,
+  public_key: t.String({ description: 'Ed25519, its 32 bytes in base64url' }),
+  signature: t.String({
+    description: 'Ed25519, base64url, over the canonical JSON of `bytes, object, public_key, scope, sha256, signed_at`',
+  }),
+})
+export type ExportSignature = Static<typeof ExportSignature>
 
 /** What was found when a chain, or the part of it between two moments, was computed again. */
 export const Integrity = t.Object({

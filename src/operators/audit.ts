@@ -1,5 +1,5 @@
 import type { AuditLog, AuditOversight } from '../audit'
-import type { AuditEvent, AuditFilters, AuditHead, AuditQuery, ChainCheck, ChainScope } from '../audit/schema'
+import type { AuditEvent, AuditExport, AuditHead, AuditQuery, ChainCheck, ChainScope } from '../audit/schema'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import type { Page } from '../kernel/page'
 import type { Store } from '../kernel/store'
@@ -14,15 +14,21 @@ const SERVER = 'server'
 
 /** What operators do with anyone's record: look at it, take it along, have it checked (dx 2.17). */
 export function createAuditVerbs({ store, orgs, audit, oversight }: Deps) {
-  return { list, exportCsv, head, actions, check }
+  return { list, exportEvents, signatureOf: oversight.signatureOf, head, actions, check }
 
   async function list(_call: Call<OperatorCaller>, { owner, ...query }: Of<AuditQuery>): Promise<Page<AuditEvent>> {
-    return audit.list(store.read, await chainOf(owner), query)
+    return audit.list(store.read, await chainOf(owner), await named(query))
   }
 
   /** The same file its owner would get, and on their record. */
-  async function* exportCsv(call: Call<OperatorCaller>, { owner, ...filters }: Of<AuditFilters>) {
-    yield* oversight.exportCsv(call, await chainOf(owner), filters)
+  async function* exportEvents(call: Call<OperatorCaller>, { owner, ...asked }: Of<AuditExport>) {
+    yield* oversight.signedExport(call, await chainOf(owner), await named(asked))
+  }
+
+  /** People are known by their addresses, the record knows their ids. An operator's name may look like one. */
+  async function named<Q extends { actor?: string }>(query: Q): Promise<Q> {
+    const user = query.actor?.includes('@') ? await orgs.userByEmail(store.read, query.actor) : undefined
+    return user ? { ...query, actor: user.id } : query
   }
 
   /** Where a chain ends, with its newest checkpoint. */

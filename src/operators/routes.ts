@@ -1,9 +1,9 @@
 import { Elysia } from 'elysia'
-import { AuditHead, ChainCheck } from '../audit/schema'
+import { EXPORT_HEADERS } from '../audit'
+import { AuditHead, ChainCheck, ExportSignature } from '../audit/schema'
 import { readJson } from '../http/body'
 import { answer, errors } from '../http/envelope'
 import { admitOperator, type operatorEdge, toOperatorCall } from '../http/operator-edge'
-import { csvHeaders } from '../kernel/csv'
 import { pageFields } from '../kernel/page'
 import { checked, checkedQuery, t } from '../kernel/schema'
 import { ApiKey, ApiKeyWithSecret, KeyPage, KeyRotation, RotatedKey } from '../keys/schema'
@@ -151,12 +151,18 @@ const auditRoutes = (audit: OperatorService['audit'], edge: Edge) =>
     .get(
       '/export',
       async (context) => {
-        const pieces = audit.exportCsv(toOperatorCall(context), context.query)
+        const pieces = audit.exportEvents(toOperatorCall(context), context.query)
         const first = await pieces.next()
-        return new Response(joined(first, pieces) as unknown as BodyInit, { headers: csvHeaders('audit') })
+        return new Response(joined(first, pieces) as unknown as BodyInit, {
+          headers: EXPORT_HEADERS[context.query.format],
+        })
       },
-      { query: checkedQuery(words.OperatorAuditFilters), response: { 200: answer(t.String()), ...errors(400, 404) } },
+      { query: checkedQuery(words.OperatorAuditExport), response: { 200: answer(t.String()), ...errors(400, 404) } },
     )
+    .get('/signatures/:ref', (context) => audit.signatureOf(context.params.ref), {
+      params: ByRef,
+      response: { 200: answer(ExportSignature), ...errors(404) },
+    })
     .get('/head', (context) => audit.head(toOperatorCall(context), context.query.owner), {
       query: checkedQuery(words.ChainQuery),
       response: { 200: answer(AuditHead), ...errors(404) },

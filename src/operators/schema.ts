@@ -1,4 +1,4 @@
-import { AuditEvent, AuditFilters, AuditQuery } from '../audit/schema'
+import { AuditEvent, AuditExport, AuditQuery } from '../audit/schema'
 import { UPSTREAM_KINDS } from '../engines'
 import { OPERATOR_ROLES, SCOPES, TIERS } from '../kernel/caller'
 import { defineId, type Id } from '../kernel/ids'
@@ -38,7 +38,7 @@ export type OperatorKeyPatch = Static<typeof OperatorKeyPatch>
 /** A chain besides: `server` is the one of what belongs to no tenant. */
 const chain = { owner: t.Optional(Ref) }
 export const OperatorAuditQuery = t.Object({ ...AuditQuery.properties, ...chain })
-export const OperatorAuditFilters = t.Object({ ...AuditFilters.properties, ...chain })
+export const OperatorAuditExport = t.Object({ ...AuditExport.properties, ...chain })
 export const ChainQuery = t.Object(chain)
 export const CheckQuery = t.Object({
   ...chain,

@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAuditLog } from '../../src/audit'
 import { GENESIS, hashOf } from '../../src/audit/chain'
-import { EXPORT_COLUMNS } from '../../src/audit/columns'
-import { exportRows } from '../../src/audit/export'
+import { exportRows, written } from '../../src/audit/export'
 import { systemClock } from '../../src/kernel/clock'
-import { csvFile } from '../../src/kernel/csv'
 import { migrate, openSqlite } from '../../src/kernel/store'
 
 /**
@@ -39,7 +37,7 @@ Bun.gc(true)
 const before = process.memoryUsage().rss
 let [bytes, peak] = [0, before]
 const { signal } = new AbortController()
-for await (const piece of csvFile(EXPORT_COLUMNS, exportRows(store.read, { scope: SCOPE, filters: {}, signal }))) {
+for await (const piece of written(exportRows(store.read, { scope: SCOPE, filters: {}, signal }), 'csv')) {
   bytes += piece.length
   peak = Math.max(peak, process.memoryUsage().rss)
 }

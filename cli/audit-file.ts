@@ -1,0 +1,31 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import Papa from 'papaparse'
+import { cellsOfEvent, EXPORT_COLUMNS } from '../src/audit/proof'
+import type { AuditEvent } from '../src/audit/schema'
+
+/** The records of an export, header first, whichever of its two forms it has. Read in pieces: it may be larger than memory. */
+export async function* recordsOf(path: string): AsyncGenerator<string[]> {
+  if (await isJsonLines(path)) yield* eventsOf(path)
+  else {
+    const parser = createReadStream(path, 'utf8').pipe(Papa.parse(Papa.NODE_STREAM_INPUT, { skipEmptyLines: true }))
+    for await (const record of parser) yield record as string[]
+  }
+}
+
+const isJsonLines = async (path: string): Promise<boolean> => (await Bun.file(path).slice(0, 1).text()) === '{'
+
+async function* eventsOf(path: string): AsyncGenerator<string[]> {
+  yield [...EXPORT_COLUMNS]
+  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY }))
+    if (line) yield cells(line)
+}
+
+/** A line that is no event has no cells, and so is none of the chain. */
+function cells(line: string): string[] {
+  try {
+    return cellsOfEvent(JSON.parse(line) as AuditEvent)
+  } catch {
+    return []
+  }
+}
