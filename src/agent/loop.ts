@@ -34,7 +34,7 @@ export function createAgent(deps: Deps) {
   return {
     /** The whole thought at once; cheaper than a stream nobody watches. Throws what engines throw, and 402. */
     async answer(task: Task): Promise<Thought> {
-      if (!task.acting) return thoughtOf(await turnWhole(deps, task.engineId, plainRequest(task)))
+      if (!task.acting) return thoughtOf(await turnWhole(deps, task.engineId, plainRequest(task)), task.offered)
       // biome-ignore lint/correctness/useYield: a turn that is taken whole has no steps
       const take: Take = async function* (request) {
         return await turnWhole(deps, task.engineId, request)
@@ -49,7 +49,7 @@ export function createAgent(deps: Deps) {
     async *stream(task: Task): AsyncGenerator<Step, Thought> {
       const take: Take = (request) => turnAloud(deps, task.engineId, request)
       if (task.acting) return yield* act(task, task.acting, take)
-      return thoughtOf(yield* take(plainRequest(task)))
+      return thoughtOf(yield* take(plainRequest(task)), task.offered)
     },
   }
 

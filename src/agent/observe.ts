@@ -30,14 +30,19 @@ export async function* observe(
   )
   failpoint('in_mid_tool')
   const texts: string[] = []
+  const uses: ToolUse[] = []
+  const first = spent.uses.length
   while (running.size) {
     const { place, outcome } = await Promise.race(running.values())
     running.delete(place)
     texts[place] = outcome.text
     const use = useOf(calls[place]!, outcome)
+    uses[place] = use
     spent.uses.push(use)
     yield { type: 'tool-ended', ...use }
   }
+  // A watcher saw them in the order of their ends; afterwards they stand as they were asked for.
+  spent.uses.splice(first, uses.length, ...uses)
   return texts
 }
 

@@ -20,7 +20,7 @@ export function toRequest(task: Task, messages: Message[]): RunRequest {
     signal,
     ...(temperature === undefined ? {} : { temperature }),
     ...(json ? { json } : {}),
-    ...(offered ? { tools: offered.tools, toolChoice: offered.choice } : {}),
+    ...(offered ? { tools: offered.tools, toolChoice: offered.choice, oneCallATurn: offered.oneCallATurn } : {}),
   }
 }
 

@@ -23,8 +23,10 @@ export type Task = {
   /** What it may act with; null makes it one engine call. */
   acting: Acting | null
   /** Functions of the client's own: a call of one ends the thought, and the client runs it (contract 4). */
-  offered: { tools: readonly EngineTool[]; choice: ToolChoice } | null
+  offered: Offered | null
 }
+
+export type Offered = { tools: readonly EngineTool[]; choice: ToolChoice; oneCallATurn: boolean }
 
 /** What a task with tools needs beyond thinking (contract 22.5). */
 export type Acting = {

@@ -2,7 +2,7 @@ import type { EngineService, RunRequest, ToolCall } from '../engines'
 import type { Clock } from '../kernel/clock'
 import { randomBase62 } from '../kernel/crypto'
 import { createPairKeeper, storable } from '../kernel/text'
-import type { CountedTurn, FinishedBecause, Step, Thought } from './schema'
+import type { CountedTurn, FinishedBecause, Offered, Step, Thought } from './schema'
 
 /** What one engine call came to. */
 export type Turn = CountedTurn & {
@@ -59,9 +59,19 @@ export async function* turnAloud(
   }
 }
 
-/** A thought of one turn. */
-export function thoughtOf({ text, toolCalls, ...turn }: Turn): Thought {
-  return { ...turn, content: text, toolCalls: withOwnIds(toolCalls), turns: [turn], toolUses: [], warnings: [] }
+/** A thought of one turn, with the calls that the client is to make. */
+export function thoughtOf({ text, toolCalls, ...turn }: Turn, offered: Offered | null): Thought {
+  const calls = withOwnIds(wantedBy(offered, toolCalls))
+  const finish = turn.finish === 'tool-calls' && !calls.length ? 'stop' : turn.finish
+  return { ...turn, finish, content: text, toolCalls: calls, turns: [turn], toolUses: [], warnings: [] }
+}
+
+/** An engine may not keep to the choice it was given; who gave it relies on it (contract 4). */
+function wantedBy(offered: Offered | null, calls: readonly ToolCall[]): readonly ToolCall[] {
+  if (!offered || offered.choice === 'none') return []
+  const { choice, oneCallATurn } = offered
+  const chosen = typeof choice === 'string' ? calls : calls.filter(({ name }) => name === choice.name)
+  return oneCallATurn ? chosen.slice(0, 1) : chosen
 }
 
 /** Ids of ours: an upstream's would tell which it is, and may repeat. */

@@ -1,3 +1,4 @@
+import type { Offered } from '../agent/schema'
 import type { Ask } from '../completions'
 import type { EngineTool, Message, ToolCall } from '../engines'
 import { invalidInput, quoted } from '../kernel/errors'
@@ -12,7 +13,11 @@ const NO_PARAMETERS = { type: 'object', properties: {} }
  * The functions a chat client offers (contract 4); null without any. Throws 400 `validation_error` on two
  * of one name, on parameters that are no schema, and on a choice of one that is not there.
  */
-export function functionsOf({ tools, tool_choice: choice }: ChatOrder): Ask['functions'] {
+export function functionsOf({
+  tools,
+  tool_choice: choice,
+  parallel_tool_calls: parallel,
+}: ChatOrder): Ask['functions'] {
   if (!tools?.length) return null
   const names = new Set<string>()
   const allowance = newAllowance()
@@ -23,10 +28,22 @@ export function functionsOf({ tools, tool_choice: choice }: ChatOrder): Ask['fun
     // Engines refuse what is no schema; its patterns are the client's to run.
     if (offered.parameters) assertSchema(offered.parameters, path, allowance, sizeIfWritten)
   }
-  if (!choice || typeof choice === 'string') return { tools: tools.map(toEngineTool), choice: choice ?? 'auto' }
-  if (!names.has(choice.function.name)) throw notOffered(choice.function.name)
-  return { tools: tools.map(toEngineTool), choice: { name: choice.function.name } }
+  return { ...choose(tools.map(toEngineTool), choice ?? 'auto', names), oneCallATurn: parallel === false }
 }
+
+type Choice = NonNullable<ChatOrder['tool_choice']>
+
+/** What a choice leaves: one function, those that are allowed, or all. */
+function choose(tools: EngineTool[], choice: Choice, names: ReadonlySet<string>): Omit<Offered, 'oneCallATurn'> {
+  if (typeof choice === 'string') return { tools, choice }
+  const listed = 'function' in choice ? [choice.function.name] : choice.allowed_tools.tools.map(nameOf)
+  const missing = listed.find((name) => !names.has(name))
+  if (missing !== undefined) throw notOffered(missing)
+  if ('function' in choice) return { tools, choice: { name: choice.function.name } }
+  return { tools: tools.filter(({ name }) => listed.includes(name)), choice: choice.allowed_tools.mode }
+}
+
+const nameOf = (named: { function: { name: string } }): string => named.function.name
 
 const toEngineTool = ({ function: { name, description, parameters } }: FunctionTool): EngineTool => ({
   name,

@@ -35,8 +35,20 @@ const FunctionTool = t.Object({
 })
 export type FunctionTool = Static<typeof FunctionTool>
 
+const NamedFunction = t.Object({
+  type: oneOf(['function'] as const),
+  function: t.Object({ name: t.String({ pattern: FUNCTION_NAME }) }),
+})
+
 const ToolChoice = t.Union([
-  t.Object({ type: oneOf(['function'] as const), function: t.Object({ name: t.String({ pattern: FUNCTION_NAME }) }) }),
+  NamedFunction,
+  t.Object({
+    type: oneOf(['allowed_tools'] as const),
+    allowed_tools: t.Object({
+      mode: oneOf(['auto', 'required'] as const),
+      tools: t.Array(NamedFunction, { minItems: 1, maxItems: 128 }),
+    }),
+  }),
   oneOf(['none', 'auto', 'required'] as const),
 ])
 
@@ -61,6 +73,7 @@ export const ChatOrder = t.Object(
     metadata: t.Optional(nullable(JsonObject)),
     tools: t.Optional(nullable(t.Array(FunctionTool, { maxItems: 128 }))),
     tool_choice: t.Optional(nullable(ToolChoice)),
+    parallel_tool_calls: t.Optional(nullable(t.Boolean())),
     response_format: t.Optional(nullable(ResponseFormat)),
   },
   { $id: 'ChatOrder' },

@@ -28,6 +28,8 @@ export type EngineRequest = {
   json?: JsonSchema | true
   tools?: readonly EngineTool[]
   toolChoice?: ToolChoice
+  /** One call a turn at most. A wish: who asks drops the others, as not every upstream can be told. */
+  oneCallATurn?: boolean
   /** Ends the upstream call within a second of aborting. */
   signal: AbortSignal
 }

@@ -74,6 +74,19 @@ describe('a choice of tools, as each upstream is told of it', () => {
   })
 })
 
+describe('a wish for one call a turn', () => {
+  const TOLD: [Kind, (body: Json) => unknown, unknown][] = [
+    ['compat', (body) => body.parallel_tool_calls, false],
+    ['anthropic', ({ tool_choice }) => (tool_choice as Json).disable_parallel_tool_use, true],
+    ['openai', (body) => body.parallel_tool_calls, false],
+  ]
+  test.each(TOLD)('is told to %s, and nothing when there is none', async (kind, toldIn, told) => {
+    expect(toldIn(await sent(kind, { tools, toolChoice: 'auto', oneCallATurn: true }))).toBe(told)
+    STANDS[kind].upstream.reset()
+    expect(toldIn(await sent(kind, { tools, toolChoice: 'auto' }))).toBeUndefined()
+  })
+})
+
 const calls = [
   { id: 'call_1', name: 'look', arguments: '{"q":"a"}' },
   { id: 'call_2', name: 'listen', arguments: '{"q":"b"}' },

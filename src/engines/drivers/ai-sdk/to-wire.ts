@@ -8,18 +8,22 @@ import { toPrompt } from './history'
 
 /** One vendor keeps what it is asked unless told not to, and takes only schemas of its own strict kind. */
 const PROVIDER_OPTIONS = { openai: { store: false, strictJsonSchema: false } }
+const ONE_CALL_A_TURN = {
+  openai: { ...PROVIDER_OPTIONS.openai, parallelToolCalls: false },
+  anthropic: { disableParallelToolUse: true },
+}
 
 /** One vendor has no switch for JSON without a schema, and another wants the word to be said. */
 const SAY_JSON: Message = { role: 'system', content: 'Answer with one JSON object and nothing else.' }
 
 /** The request in the words of the vendor packages' shared interface. */
 export function toCallOptions(request: EngineRequest, signal: AbortSignal): LanguageModelV4CallOptions {
-  const { messages, json, tools, toolChoice, temperature } = request
+  const { messages, json, tools, toolChoice, oneCallATurn, temperature } = request
   const options: LanguageModelV4CallOptions = {
     prompt: toPrompt(json === true ? [SAY_JSON, ...messages] : messages),
     maxOutputTokens: request.maxOutputTokens,
     abortSignal: signal,
-    providerOptions: PROVIDER_OPTIONS,
+    providerOptions: tools?.length && oneCallATurn ? ONE_CALL_A_TURN : PROVIDER_OPTIONS,
   }
   if (temperature !== undefined) options.temperature = temperature
   if (json) options.responseFormat = json === true ? { type: 'json' } : { type: 'json', schema: json }

@@ -16,6 +16,7 @@ export function toWire(request: EngineRequest, stream: boolean, { outputLimitFie
   if (request.json) body.response_format = formatToWire(request.json)
   if (request.tools?.length) body.tools = request.tools.map(toolToWire)
   if (request.tools?.length && request.toolChoice) body.tool_choice = choiceToWire(request.toolChoice)
+  if (request.tools?.length && request.oneCallATurn) body.parallel_tool_calls = false
   return body
 }
 

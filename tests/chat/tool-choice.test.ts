@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'bun:test'
+import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
+import { readFrames } from '../support/frames'
+
+const { world, upstream } = await createUpstreamWorld()
+const ada = await world.person()
+
+const named = (name: string) => ({ type: 'function', function: { name } })
+const tools = [named('look'), named('listen')]
+const TWO_CALLS = '[[plan:look{"q":1};listen{"q":2};look{"q":3}]]'
+
+const order = (more: object, script = TWO_CALLS) => ({
+  messages: [{ role: 'user', content: freshPrompt(script) }],
+  tools,
+  ...more,
+})
+const ask = async (more: object, script?: string) =>
+  (await ada.send('POST', 'chat/completions', order(more, script))).body.choices[0]
+const namesIn = (calls: { function: { name: string } }[] | undefined) => calls?.map((call) => call.function.name)
+
+const allowed = (mode: string, ...names: string[]) => ({
+  tool_choice: { type: 'allowed_tools', allowed_tools: { mode, tools: names.map(named) } },
+})
+
+describe('calls that an engine asks for against the choice', () => {
+  test.each([
+    ['all of them where nothing is said', {}, ['look', 'listen', 'look']],
+    ['the first, when they may not come side by side', { parallel_tool_calls: false }, ['look']],
+    ['all of them when they may', { parallel_tool_calls: true }, ['look', 'listen', 'look']],
+    ['all of them when null is said', { parallel_tool_calls: null }, ['look', 'listen', 'look']],
+    ['those of the one that was named', { tool_choice: named('listen') }, ['listen']],
+    ['one of the one that was named', { tool_choice: named('look'), parallel_tool_calls: false }, ['look']],
+  ])('come back as %s', async (_, choice, names) => {
+    const { message, finish_reason } = await ask(choice)
+    expect(namesIn(message.tool_calls)).toEqual(names)
+    expect(finish_reason).toBe('tool_calls')
+  })
+
+  test.each([
+    ['none may be called', { tool_choice: 'none' }],
+    ['no tools were sent', { tools: undefined }],
+  ])('never come back when %s', async (_, choice) => {
+    const { message, finish_reason } = await ask(choice, `[[while:Let me see.]] ${TWO_CALLS}`)
+    expect(message).toEqual({ role: 'assistant', content: 'Let me see.' })
+    expect(finish_reason).toBe('stop')
+  })
+
+  test('come one at a time in a stream, too', async () => {
+    const { text } = await ada.send('POST', 'chat/completions', order({ parallel_tool_calls: false, stream: true }))
+    const deltas = readFrames(text).flatMap(({ data }) => (data as { choices?: { delta: object }[] }).choices ?? [])
+    const calls = deltas.flatMap(({ delta }) => (delta as { tool_calls?: never[] }).tool_calls ?? [])
+    expect(namesIn(calls)).toEqual(['look'])
+  })
+})
+
+describe('an engine', () => {
+  test('is told that one call a turn is wanted, and only then', async () => {
+    upstream.reset()
+    await ask({ parallel_tool_calls: false })
+    await ask({})
+    await ask({ parallel_tool_calls: false, tools: undefined })
+    expect(upstream.calls.map(({ body }) => body.parallel_tool_calls)).toEqual([false, undefined, undefined])
+  })
+
+  test('is offered the tools that are allowed, and no others', async () => {
+    upstream.reset()
+    await ask(allowed('required', 'listen'))
+    const { tools: offered, tool_choice } = upstream.calls[0]!.body
+    expect(namesIn(offered as never)).toEqual(['listen'])
+    expect(tool_choice).toBe('required')
+  })
+})
+
+describe('POST /chat/completions refuses', () => {
+  test.each([
+    ['tools that are allowed and not there', allowed('auto', 'look', 'jump'), 'tool_choice'],
+    ['no tools that are allowed', allowed('auto'), 'tool_choice'],
+    ['a way to allow them that nobody knows', allowed('none', 'look'), 'tool_choice'],
+    ['calls side by side that are a word', { parallel_tool_calls: 'no' }, 'parallel_tool_calls'],
+  ])('%s', async (_, more, path) => {
+    const { status, body } = await ada.send('POST', 'chat/completions', order(more))
+    expect({ status, code: body.error.code, param: body.error.param.slice(0, path.length) }).toEqual({
+      status: 400,
+      code: 'validation_error',
+      param: path,
+    })
+  })
+})
