@@ -30,10 +30,10 @@ async function step(name: string, run: () => Promise<Tally>): Promise<void> {
   print(`── ${name}: ${tally.failed ? 'FAILED' : 'ok'}, ${tally.passed} passed, ${tally.failed} failed, ${took}`)
 }
 
-async function runFiles(database: string, { inProcess, spawning }: Files, env = {}): Promise<void> {
-  await step(`tests on ${database} (${inProcess.length} files)`, () => runTests(inProcess, { workers: 2, env }))
-  const name = `tests on ${database} that start processes (${spawning.length} files)`
-  await step(name, () => runTests(spawning, { workers: 1, env }))
+async function runFiles(database: string, { sharing, alone }: Files, env = {}): Promise<void> {
+  await step(`tests on ${database} (${sharing.length} files)`, () => runTests(sharing, { workers: 2, env }))
+  const name = `tests on ${database} that time processes (${alone.length} files)`
+  await step(name, () => runTests(alone, { workers: 1, env }))
 }
 
 async function onPostgres(): Promise<void> {

@@ -1,7 +1,7 @@
 import { dirname, join, normalize } from 'node:path'
 
-/** Test files by what they need: `inProcess` may share the machine, `spawning` runs one file at a time, so that timings mean something. */
-export type Files = { inProcess: string[]; spawning: string[] }
+/** Test files by what they need: those that start processes and time them have the machine to themselves. */
+export type Files = { sharing: string[]; alone: string[] }
 
 export type Plan = {
   all: Files
@@ -12,15 +12,17 @@ export type Plan = {
 /** These open the database that `SVC_TEST_POSTGRES_URL` chooses. */
 const DATABASE = /^tests\/support\/(store|world)\.ts$/
 const SPAWNS = /\bBun\.spawn(Sync)?\(|from 'node:child_process'/
+const TIMES = /\bperformance\.now\(\)|support\/effort'/
 
 /** Sorts the test files of a folder by what they and the helpers they import do; read, never listed by hand. */
 export async function planTests(folder: string): Promise<Plan> {
   const files = (await Array.fromAsync(new Bun.Glob(`${folder}/**/*.test.{ts,tsx}`).scan('.'))).sort()
-  const none = (): Files => ({ inProcess: [], spawning: [] })
+  const none = (): Files => ({ sharing: [], alone: [] })
   const plan: Plan = { all: none(), databaseBound: none() }
   for (const file of files) {
     const sources = await closureOf(file)
-    const kind = [...sources.values()].some((text) => SPAWNS.test(text)) ? 'spawning' : 'inProcess'
+    const spawns = [...sources.values()].some((text) => SPAWNS.test(text))
+    const kind = spawns && TIMES.test(sources.get(file)!) ? 'alone' : 'sharing'
     plan.all[kind].push(file)
     if ([...sources.keys()].some((source) => DATABASE.test(source))) plan.databaseBound[kind].push(file)
   }
