@@ -39,6 +39,11 @@ export function createBindings(deps: KeyDeps) {
       return presentSpent(deps, tx, row)
     },
 
+    /** Throws as `set` does, before a body is looked at. */
+    assertReach: async (reader: Reader, call: Call, id: string): Promise<void> => {
+      await findOwn(deps, reader, call.caller, id)
+    },
+
     /** What is bound to a key; null when there is no such key. */
     async of(reader: Reader, id: KeyId): Promise<KeyBound | null> {
       const { routing_preference_id, routing_rules, routing_floors, guardrail_policy_id } = reader.of(apiKeys)

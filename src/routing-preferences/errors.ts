@@ -1,0 +1,49 @@
+import { AppError, defineError, notFound } from '../kernel/errors'
+
+/** What a schema cannot say of a rule, an example or a label (contract 13). `path` is the member that is wrong. */
+export const preferenceInvalid = (path: string, message: string) =>
+  new AppError('invalid', 'routing_preference_invalid', message, { param: path, details: [{ path, message }] })
+
+export const preferenceNotFound = () => notFound('routing preference')
+
+export const defaultTaken = defineError(
+  'conflict',
+  'conflict',
+  (scope: string) =>
+    `There is already a default routing preference of scope ${scope}. Send "is_default":false to that one first.`,
+)
+
+export const teamWithoutOrg = defineError(
+  'invalid',
+  'org_required',
+  () => '"scope" is "team", and no organization is active. POST /orgs/{id}/activate first, or send "personal".',
+)
+
+export const personalByOrgKey = defineError(
+  'forbidden',
+  'missing_scope',
+  () =>
+    'An organization\'s key makes preferences of scope "team" only. Use a personal key or a session for "personal".',
+)
+
+export const teamForbidden = defineError(
+  'forbidden',
+  'missing_scope',
+  () => 'Preferences of scope "team" need the permission manageWebhooks in the organization. An owner or admin has it.',
+)
+
+export const belowThreshold = defineError(
+  'invalid',
+  'routing_suggest_below_threshold',
+  (mode: string, found: number, needed: number, days: number) =>
+    `${found} of the ${needed} corrections that a suggestion needs were made for mode "${mode}" in the last ${days} days. Record more with POST /routing-corrections.`,
+)
+
+export const nothingToSuggest = defineError(
+  'missing',
+  'not_found',
+  (why: 'no corrections' | 'no rule', mode: string) =>
+    why === 'no corrections'
+      ? `No corrections for mode "${mode}" in the last 30 days. Record some with POST /routing-corrections.`
+      : `The corrections for mode "${mode}" have too little in common for a safe rule.`,
+)

@@ -1,0 +1,112 @@
+import { sha256Hex } from '../kernel/crypto'
+import type { LinearPattern } from '../kernel/linear-pattern'
+import { nextTurn } from '../kernel/turns'
+import { compilePattern, HEAD_CHARS, PatternRefused } from './pattern'
+import type { Floors, PreferenceId, RoutingExample, RoutingRule } from './schema'
+
+/** A stored rule, ready to be asked. */
+export type ReadyRule = {
+  mode: string
+  engine: string | null
+  confidence: number
+  reasoning: string
+  /** Null for a rule of the key itself. */
+  preferenceId: PreferenceId | null
+  /** Steps its pattern can cost for each character of a prompt. */
+  steps: number
+  matches(prompt: string): boolean
+}
+
+/** Rules, floors and examples that come from one place: a key, or a preference. */
+export type Source = {
+  preferenceId: PreferenceId | null
+  rules: readonly ReadyRule[]
+  floors: Floors
+  examples: readonly RoutingExample[]
+  /** Sentences about rules that could not be used. */
+  warnings: readonly string[]
+  fingerprint: string
+}
+
+/**
+ * What decides in `auto` under a caller: what the classifier takes as its guidance, in the order of contract 13.
+ * `fingerprint` changes when any of it does, and is empty when nothing is configured.
+ */
+export type Effective = Omit<Source, 'preferenceId'> & {
+  /** The preference in force: the bound one, else the default of the owner's scope. */
+  preferenceId: PreferenceId | null
+  /** Steps that all rules together can cost for each character of a prompt. */
+  steps: number
+}
+
+export const NOTHING: Source = {
+  preferenceId: null,
+  rules: [],
+  floors: {},
+  examples: [],
+  warnings: [],
+  fingerprint: '',
+}
+
+type Stored = {
+  preferenceId: PreferenceId | null
+  /** How warnings call it. */
+  name: string
+  rules: readonly RoutingRule[]
+  floors: Floors
+  examples: readonly RoutingExample[]
+}
+
+/** Compiles what is stored. A rule that an older version took and this one does not is left out, and said (K16). */
+export async function readSource({ preferenceId, name, rules, floors, examples }: Stored): Promise<Source> {
+  const ready: ReadyRule[] = []
+  const warnings: string[] = []
+  for (const [place, rule] of rules.entries()) {
+    const pattern = readStored(rule.pattern)
+    if (pattern) ready.push(toReady(rule, pattern, preferenceId, `rule ${place + 1} of ${name}`))
+    else warnings.push(`Rule ${place + 1} of ${name} was skipped: its pattern no longer works here. Save it again.`)
+    await nextTurn()
+  }
+  const isEmpty = !rules.length && !examples.length && !Object.keys(floors).length
+  const fingerprint = isEmpty
+    ? ''
+    : sha256Hex(JSON.stringify([preferenceId, rules, Object.entries(floors).sort(), examples]))
+  return { preferenceId, rules: ready, floors, examples, warnings, fingerprint }
+}
+
+function readStored(source: string): LinearPattern | null {
+  try {
+    return compilePattern(source)
+  } catch (error) {
+    if (error instanceof PatternRefused) return null
+    throw error
+  }
+}
+
+const toReady = (
+  { target_mode, target_engine, confidence, description }: RoutingRule,
+  { steps, test }: LinearPattern,
+  preferenceId: PreferenceId | null,
+  name: string,
+): ReadyRule => ({
+  ...{ mode: target_mode, engine: target_engine, confidence, preferenceId, steps },
+  reasoning: description ?? name,
+  matches: (prompt) => test(prompt.length > HEAD_CHARS ? prompt.slice(0, HEAD_CHARS) : prompt),
+})
+
+/**
+ * The key's own rules first, then those of the preference in force; a floor of the key replaces the preference's.
+ * Examples are the preference's (contract 22.2, stage 4).
+ */
+export function combine(own: Source, active: Source): Effective {
+  const rules = [...own.rules, ...active.rules]
+  return {
+    preferenceId: active.preferenceId,
+    rules,
+    floors: { ...active.floors, ...own.floors },
+    examples: active.examples,
+    warnings: [...own.warnings, ...active.warnings],
+    fingerprint: own.fingerprint || active.fingerprint ? `${own.fingerprint}:${active.fingerprint}` : '',
+    steps: rules.reduce((sum, { steps }) => sum + steps, 0),
+  }
+}

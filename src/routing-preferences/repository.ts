@@ -1,0 +1,73 @@
+import { and, desc, eq, inArray, lt, or, type SQL, sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import type { Mark } from '../kernel/page'
+import { query, type Reader, type Tx } from '../kernel/store'
+import type { PreferenceId, PreferenceScope } from './schema'
+import { type PreferenceRow, routingPreferences } from './table'
+
+const byId = query<{ id: PreferenceId }>()((db, p) => {
+  const table = db.of(routingPreferences)
+  return db.select().from(table).where(eq(table.id, p.id)).limit(1)
+})
+
+const defaultOf = query<{ owner: OwnerScope }>()((db, p) => {
+  const table = db.of(routingPreferences)
+  return db
+    .select()
+    .from(table)
+    .where(and(eq(table.owner, p.owner), sql`${table.is_default}`))
+    .limit(1)
+})
+
+/** Rows of preferences. What tenants read goes through the owners they reach; the rest is for answering under a key. */
+export const preferenceRepository = {
+  /** By id alone: for a key that is bound to it. */
+  bound: async (db: Reader, id: PreferenceId): Promise<PreferenceRow | undefined> => (await byId(db, { id }))[0],
+
+  defaultOf: async (db: Reader, owner: OwnerScope): Promise<PreferenceRow | undefined> =>
+    (await defaultOf(db, { owner }))[0],
+
+  async find(db: Reader, owners: readonly OwnerScope[], id: PreferenceId): Promise<PreferenceRow | undefined> {
+    const table = db.of(routingPreferences)
+    const found = await db
+      .select()
+      .from(table)
+      .where(and(eq(table.id, id), inArray(table.owner, [...owners])))
+      .limit(1)
+    return found[0]
+  },
+
+  async list(
+    db: Reader,
+    { owners, scope }: { owners: readonly OwnerScope[]; scope: PreferenceScope | undefined },
+    before: Mark | null,
+    limit: number,
+  ): Promise<PreferenceRow[]> {
+    const table = db.of(routingPreferences)
+    const filters: (SQL | undefined)[] = [inArray(table.owner, [...owners]), scope && eq(table.scope, scope)]
+    if (before) {
+      const sameMoment = and(eq(table.created_at, before.at), lt(table.id, before.id as PreferenceId))
+      filters.push(or(lt(table.created_at, before.at), sameMoment))
+    }
+    return db
+      .select()
+      .from(table)
+      .where(and(...filters))
+      .orderBy(desc(table.created_at), desc(table.id))
+      .limit(limit)
+  },
+
+  insert: async (tx: Tx, row: PreferenceRow): Promise<void> => {
+    await tx.insert(tx.of(routingPreferences)).values(row)
+  },
+
+  async update(tx: Tx, id: PreferenceId, change: Partial<PreferenceRow>): Promise<PreferenceRow> {
+    const table = tx.of(routingPreferences)
+    const [row] = await tx.update(table).set(change).where(eq(table.id, id)).returning()
+    return row!
+  },
+
+  remove: async (tx: Tx, id: PreferenceId): Promise<void> => {
+    await tx.delete(tx.of(routingPreferences)).where(eq(tx.of(routingPreferences).id, id))
+  },
+}

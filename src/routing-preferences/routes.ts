@@ -1,0 +1,88 @@
+import { Elysia } from 'elysia'
+import { answer, errors } from '../http/envelope'
+import { type Guard, toCall } from '../http/guard'
+import { pageFields } from '../kernel/page'
+import { checked, checkedPath, checkedQuery, t } from '../kernel/schema'
+import { ApiKey } from '../keys/schema'
+import {
+  NewPreference,
+  Preference,
+  PreferenceBinding,
+  PreferenceDeleted,
+  PreferencePage,
+  PreferencePatch,
+  PreferenceQuery,
+  RulesBinding,
+} from './schema'
+import type { PreferenceService } from './service'
+
+const ById = checkedPath(t.Object({ id: t.String() }))
+
+/** `/routing-preferences` (contract 13). */
+export const preferenceRoutes = (preferences: PreferenceService, guard: Guard) =>
+  new Elysia({ prefix: '/routing-preferences', tags: ['Routing preferences'] })
+    .use(guard)
+    .post('', async (context) => context.status(201, await preferences.create(toCall(context), context.body)), {
+      scope: 'billing',
+      idempotent: true,
+      body: checked(NewPreference),
+      response: { 201: answer(Preference), ...errors(400, 401, 403, 409, 413, 415, 429) },
+      detail: { summary: 'Create a routing preference; it is bound to no key yet' },
+    })
+    .get(
+      '',
+      async (context) => {
+        const page = await preferences.list(toCall(context), context.query)
+        return { routing_preferences: page.items, ...pageFields(page) }
+      },
+      {
+        scope: 'billing',
+        query: checkedQuery(PreferenceQuery),
+        response: { 200: answer(PreferencePage), ...errors(400, 401, 403, 429) },
+        detail: { summary: 'List your routing preferences and those of your organizations, newest first' },
+      },
+    )
+    .get('/:id', (context) => preferences.get(toCall(context), context.params.id), {
+      scope: 'billing',
+      params: ById,
+      response: { 200: answer(Preference), ...errors(401, 403, 404, 429) },
+      detail: { summary: 'Read one routing preference' },
+    })
+    .patch('/:id', (context) => preferences.update(toCall(context), context.params.id, context.body), {
+      scope: 'billing',
+      params: ById,
+      body: checked(PreferencePatch),
+      response: { 200: answer(Preference), ...errors(400, 401, 403, 404, 409, 413, 415, 429) },
+      detail: { summary: 'Change a routing preference: what is left out stays, arrays replace' },
+    })
+    .delete('/:id', (context) => preferences.remove(toCall(context), context.params.id), {
+      scope: 'billing',
+      params: ById,
+      response: { 200: answer(PreferenceDeleted), ...errors(401, 403, 404, 429) },
+      detail: { summary: 'Delete a routing preference; keys bound to it are unbound' },
+    })
+
+/** `/keys/{id}/routing-preference` and `/keys/{id}/routing-rules` (contract 13). */
+export const routingBindingRoutes = (preferences: PreferenceService, guard: Guard) =>
+  new Elysia({ prefix: '/keys', tags: ['API keys'] })
+    .use(guard)
+    .put(
+      '/:id/routing-preference',
+      (context) => preferences.bind.preference(toCall(context), context.params.id, context.body),
+      {
+        ...binding,
+        body: checked(PreferenceBinding),
+        detail: { summary: 'Bind a routing preference to a key; null unbinds' },
+      },
+    )
+    .put('/:id/routing-rules', (context) => preferences.bind.rules(toCall(context), context.params.id, context.body), {
+      ...binding,
+      body: checked(RulesBinding),
+      detail: { summary: "Set a key's own routing rules, asked before any preference; an empty list removes them" },
+    })
+
+const binding = {
+  scope: 'billing',
+  params: ById,
+  response: { 200: answer(ApiKey), ...errors(400, 401, 403, 404, 413, 415, 429) },
+} as const

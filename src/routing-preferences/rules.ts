@@ -1,0 +1,132 @@
+import { ENGINES, findEngine } from '../engines'
+import { quoted } from '../kernel/errors'
+import { nextTurn } from '../kernel/turns'
+import { vendorNamedIn } from '../kernel/vendor-names'
+import { preferenceInvalid } from './errors'
+import { compilePattern, PatternRefused } from './pattern'
+import { vendorMeantBy } from './pattern-vendors'
+import {
+  DEFAULT_CONFIDENCE,
+  type Floors,
+  LIMITS,
+  type NewExample,
+  type NewRule,
+  type RoutingExample,
+  type RoutingRule,
+} from './schema'
+
+const LOWEST = 0.5
+const HIGHEST = 0.99
+/** The rules of one preference together, counts written out; each costs time to compile. */
+const MAX_TOTAL_SIZE = 26_000
+
+/** The modes a rule may choose: those with an engine of their own, but `auto` itself. */
+export const MODES: readonly string[] = ENGINES.map(({ mode }) => mode).filter((mode) => mode !== 'auto')
+
+/** Into [0.5, 0.99] (contract 13). */
+export const clamp = (confidence: number): number => Math.min(HIGHEST, Math.max(LOWEST, confidence))
+
+/** Throws 400 `routing_preference_invalid` when a label names an upstream vendor, however it is spelt. */
+export function assertLabel(label: string, path: string): void {
+  if (vendorNamedIn(label)) {
+    throw preferenceInvalid(path, `"${path}" names an upstream provider. Say what it is for instead.`)
+  }
+}
+
+/**
+ * Rules ready to be stored: compiled once to see that they can be, confidences clamped. Gives way to other
+ * requests between them. Throws 400 `routing_preference_invalid`, naming the member and what is wrong with it.
+ */
+export async function readRules(rules: readonly NewRule[], path = 'rules'): Promise<RoutingRule[]> {
+  if (rules.length > LIMITS.rules) {
+    throw preferenceInvalid(path, `"${path}" has ${rules.length} entries; at most ${LIMITS.rules} are allowed.`)
+  }
+  const read: RoutingRule[] = []
+  let size = 0
+  for (const [place, rule] of rules.entries()) {
+    size += readPattern(rule.pattern, `${path}[${place}].pattern`)
+    if (size > MAX_TOTAL_SIZE) {
+      throw preferenceInvalid(path, `"${path}" are too large together when their repetitions are written out.`)
+    }
+    read.push(readRule(rule, `${path}[${place}]`))
+    await nextTurn()
+  }
+  return read
+}
+
+function readPattern(pattern: string, path: string): number {
+  if (pattern === '') throw preferenceInvalid(path, `"${path}" is empty, which would match every prompt.`)
+  try {
+    const { size, test } = compilePattern(pattern)
+    if (vendorMeantBy(pattern, test)) {
+      throw preferenceInvalid(path, `"${path}" names an upstream provider. Match what the prompt is about instead.`)
+    }
+    return size
+  } catch (error) {
+    if (!(error instanceof PatternRefused)) throw error
+    throw preferenceInvalid(path, `"${path}" is "${quoted(pattern)}" and ${error.message}.`)
+  }
+}
+
+function readRule(rule: NewRule, path: string): RoutingRule {
+  const description = rule.description ?? null
+  if (description !== null) {
+    assertLength(description, `${path}.description`, LIMITS.ruleDescriptionChars)
+    assertLabel(description, `${path}.description`)
+  }
+  return {
+    pattern: rule.pattern,
+    target_mode: readMode(rule.target_mode, `${path}.target_mode`),
+    target_engine: readEngine(rule.target_engine, `${path}.target_engine`),
+    confidence: clamp(rule.confidence ?? DEFAULT_CONFIDENCE),
+    description,
+  }
+}
+
+/** Throws 400 `routing_preference_invalid` for more than 30, prompts over 1,024 characters, modes and engines nobody knows. */
+export function readExamples(examples: readonly NewExample[]): RoutingExample[] {
+  if (examples.length > LIMITS.examples) {
+    throw preferenceInvalid(
+      'examples',
+      `"examples" has ${examples.length} entries; at most ${LIMITS.examples} are allowed.`,
+    )
+  }
+  return examples.map(({ prompt, expected_mode, expected_engine }, place) => {
+    const path = `examples[${place}]`
+    assertLength(prompt, `${path}.prompt`, LIMITS.promptChars)
+    return {
+      prompt,
+      expected_mode: readMode(expected_mode, `${path}.expected_mode`),
+      expected_engine: readEngine(expected_engine, `${path}.expected_engine`),
+    }
+  })
+}
+
+/** Floors clamped to [0.5, 0.99]. Throws 400 `routing_preference_invalid` for a mode nobody knows. */
+export function readFloors(floors: Readonly<Record<string, number>>): Floors {
+  const read = Object.entries(floors).map(([mode, floor]): [string, number] => [
+    readMode(mode, `confidence_floor_overrides.${quoted(mode)}`),
+    clamp(floor),
+  ])
+  return Object.fromEntries(read)
+}
+
+/** Throws 400 `routing_preference_invalid` for a word that is no mode, or none to be chosen. */
+export function readMode(mode: string, path: string): string {
+  if (MODES.includes(mode)) return mode
+  throw preferenceInvalid(path, `"${path}" is "${quoted(mode)}"; it can be ${MODES.join(', ')}.`)
+}
+
+/** The engine by its own id. Throws 400 `routing_preference_invalid` for one nobody knows. */
+export function readEngine(id: string | null | undefined, path: string): string | null {
+  if (id === null || id === undefined) return null
+  const engine = findEngine(id)
+  if (engine) return engine.id
+  throw preferenceInvalid(path, `"${path}" is "${quoted(id)}", which is not an engine. GET /models lists them.`)
+}
+
+function assertLength(text: string, path: string, most: number): void {
+  if (text.length === 0) throw preferenceInvalid(path, `"${path}" is empty.`)
+  if (text.length <= most) return
+  throw preferenceInvalid(path, `"${path}" has ${text.length} characters; at most ${most} are allowed.`)
+}

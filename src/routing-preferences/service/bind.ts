@@ -1,0 +1,61 @@
+import type { Call } from '../../kernel/caller'
+import { invalidInput } from '../../kernel/errors'
+import { KeyId } from '../../kernel/ids'
+import type { BindableKey } from '../../keys'
+import type { ApiKey } from '../../keys/schema'
+import { readFloors, readRules } from '../rules'
+import type { PreferenceBinding, RulesBinding } from '../schema'
+import type { PreferenceRow } from '../table'
+import { type PreferenceDeps, seen } from './deps'
+
+/** Preferences and rules on keys (contract 13). A key must be owned or managed, else 404. */
+export function createBind({ store, bindings, effective, ...deps }: PreferenceDeps) {
+  const all = { store, bindings, effective, ...deps }
+
+  return {
+    /** `PUT /keys/{id}/routing-preference`; null unbinds. Throws 404, 400 for a team's on a key of no team. */
+    preference: (call: Call, id: string, { routing_preference_id: wanted }: PreferenceBinding): Promise<ApiKey> =>
+      store.write(async (tx) => {
+        tx.afterCommit(() => forget(id))
+        return bindings.set(tx, call, id, async (key) => {
+          if (wanted === null) return { routing_preference_id: null }
+          const row = await seen(all, tx, call.caller, wanted)
+          assertFits(row, key)
+          return { routing_preference_id: row.id }
+        })
+      }),
+
+    /** `PUT /keys/{id}/routing-rules`; an empty list unbinds. Throws 404, 400 `routing_preference_invalid`. */
+    async rules(call: Call, id: string, { rules, confidence_floor_overrides: floors }: RulesBinding): Promise<ApiKey> {
+      await bindings.assertReach(store.read, call, id)
+      const read = { rules: await readRules(rules), floors: readFloors(floors ?? {}) }
+      return store.write(async (tx) => {
+        tx.afterCommit(() => forget(id))
+        return bindings.set(tx, call, id, () => ({
+          routing_rules: read.rules.length ? read.rules : null,
+          routing_floors: Object.keys(read.floors).length ? read.floors : null,
+        }))
+      })
+    },
+  }
+
+  function forget(id: string): void {
+    if (KeyId.is(id)) effective.forgetKey(id)
+  }
+}
+
+/** A team's preference goes on keys of that team, and a person's on keys that this person made. */
+function assertFits({ org_id, user_id }: PreferenceRow, key: BindableKey): void {
+  if (org_id !== null && key.orgId !== org_id) {
+    throw invalidInput(
+      'routing_preference_id',
+      '"routing_preference_id" names a preference of scope team, which goes on keys of its organization only. Make a personal one with POST /routing-preferences.',
+    )
+  }
+  if (org_id === null && key.userId !== user_id) {
+    throw invalidInput(
+      'routing_preference_id',
+      '"routing_preference_id" names a personal preference, and a colleague made this key. Make one of scope "team".',
+    )
+  }
+}

@@ -1,0 +1,92 @@
+import type { AuditLog } from '../../audit'
+import type { Call, OwnerScope, TenantCaller } from '../../kernel/caller'
+import type { Clock } from '../../kernel/clock'
+import { AppError } from '../../kernel/errors'
+import type { OrgId } from '../../kernel/ids'
+import type { Reader, Store, Tx } from '../../kernel/store'
+import type { KeyBindings } from '../../keys'
+import type { OrgService } from '../../orgs'
+import type { EffectiveRouting } from '../effective'
+import { personalByOrgKey, preferenceNotFound, teamForbidden, teamWithoutOrg } from '../errors'
+import { preferenceRepository as rows } from '../repository'
+import { PreferenceId, type PreferenceScope } from '../schema'
+import type { PreferenceRow } from '../table'
+
+export type PreferenceDeps = {
+  store: Store
+  audit: AuditLog
+  clock: Clock
+  orgs: Pick<OrgService, 'orgIdsWith' | 'assertPermission'>
+  bindings: KeyBindings
+  effective: EffectiveRouting
+}
+
+/** Whose preferences a caller sees: an org's key its org's; a person their own and those of all their orgs. */
+export async function ownersSeen({ orgs }: PreferenceDeps, db: Reader, caller: TenantCaller): Promise<OwnerScope[]> {
+  if (caller.orgId) return [`org:${caller.orgId}`]
+  const orgIds = await orgs.orgIdsWith(db, caller.userId, 'viewUsage')
+  return [`user:${caller.userId}`, ...orgIds.map((id): OwnerScope => `org:${id}`)]
+}
+
+/** A preference the caller sees. A foreign, an unknown and a malformed id are the same 404 (I22). */
+export async function seen(deps: PreferenceDeps, db: Reader, caller: TenantCaller, id: string): Promise<PreferenceRow> {
+  const owners = await ownersSeen(deps, db, caller)
+  const row = PreferenceId.is(id) ? await rows.find(db, owners, id) : undefined
+  if (!row) throw preferenceNotFound()
+  return row
+}
+
+/** The same for one that shall be changed. Throws 404, and 403 `missing_scope` for a team's without `manageWebhooks`. */
+export async function changeable(deps: PreferenceDeps, tx: Tx, caller: TenantCaller, id: string) {
+  const row = await seen(deps, tx, caller, id)
+  if (row.org_id) await assertMayManage(deps, tx, caller, row.org_id)
+  return row
+}
+
+/** Throws 403 `missing_scope`: the only code that the spec has for it here (contract 1.2). */
+export async function assertMayManage(
+  { orgs }: Pick<PreferenceDeps, 'orgs'>,
+  db: Reader,
+  caller: TenantCaller,
+  orgId: OrgId,
+): Promise<void> {
+  try {
+    await orgs.assertPermission(db, caller, 'manageWebhooks', orgId)
+  } catch (error) {
+    throw error instanceof AppError && error.kind === 'forbidden' ? teamForbidden() : error
+  }
+}
+
+/**
+ * Whose a new preference is. An org's key speaks for its org, so what it makes is the team's unless it says
+ * otherwise. Throws 400 `org_required`, 403 `missing_scope`.
+ */
+export async function placeOf(deps: PreferenceDeps, db: Reader, caller: TenantCaller, wanted?: PreferenceScope) {
+  const scope = wanted ?? (caller.orgId ? 'team' : 'personal')
+  if (scope === 'personal') {
+    if (caller.orgId) throw personalByOrgKey()
+    return { scope, owner: `user:${caller.userId}` as OwnerScope, org_id: null }
+  }
+  const org_id = caller.orgId ?? caller.activeOrgId
+  if (!org_id) throw teamWithoutOrg()
+  await assertMayManage(deps, db, caller, org_id)
+  return { scope, owner: `org:${org_id}` as OwnerScope, org_id }
+}
+
+type Note = {
+  action: `routing_preference.${'created' | 'updated' | 'deleted'}`
+  fields?: string[]
+  metadata?: Record<string, unknown>
+}
+
+/** Puts what was done to a preference on its owner's record, and has it read again (contract 13, 19). */
+export async function recordOn(
+  { audit, effective }: PreferenceDeps,
+  tx: Tx,
+  call: Call,
+  { id, owner }: Pick<PreferenceRow, 'id' | 'owner'>,
+  { action, ...input }: Note,
+): Promise<void> {
+  await audit.record(tx, call, { action, entityType: 'routing_preference', entityId: id, scope: owner, input })
+  tx.afterCommit(() => effective.forgetPreference(id, owner))
+}

@@ -1,0 +1,125 @@
+import { kept } from '../../idempotency'
+import type { Call } from '../../kernel/caller'
+import { decodeCursor, type Page, toPage } from '../../kernel/page'
+import { isUniqueViolation, type Reader } from '../../kernel/store'
+import { defaultTaken } from '../errors'
+import { present } from '../present'
+import { preferenceRepository as rows } from '../repository'
+import { assertLabel, readExamples, readFloors, readRules } from '../rules'
+import {
+  type NewPreference,
+  type Preference,
+  PreferenceId,
+  type PreferencePatch,
+  type PreferenceQuery,
+} from '../schema'
+import type { PreferenceRow } from '../table'
+import { changeable, ownersSeen, type PreferenceDeps, placeOf, recordOn, seen } from './deps'
+
+/** Preferences made, read, changed and deleted (contract 13). */
+export function createManage(deps: PreferenceDeps) {
+  const { store, clock, bindings } = deps
+  return { create, list, get, update, remove }
+
+  /**
+   * `POST /routing-preferences`; binds it to no key. Throws 400 `routing_preference_invalid` and `org_required`,
+   * 403 `missing_scope`, 409 `conflict` when the scope has its default already.
+   */
+  async function create(call: Call, input: NewPreference): Promise<Preference> {
+    const place = await placeOf(deps, store.read, call.caller, input.scope)
+    const { name, description = null, is_default = false } = input
+    const content = await readContent({ rules: [], examples: [], confidence_floor_overrides: {}, ...input })
+    const now = clock.now()
+    const row = {
+      ...{ id: PreferenceId.create(), user_id: call.caller.userId, ...place, name, description, is_default },
+      ...{ rules: [], examples: [], floors: {}, ...content, created_at: now, updated_at: now },
+    } satisfies PreferenceRow
+    return orTaken(row.scope, () =>
+      store.write(async (tx) => {
+        await rows.insert(tx, row)
+        await recordOn(deps, tx, call, row, { action: 'routing_preference.created', metadata: { scope: row.scope } })
+        return kept(tx, call, present(row, 0))
+      }),
+    )
+  }
+
+  /** `GET /routing-preferences`: newest first. */
+  async function list({ caller }: Call, { scope, limit, cursor }: PreferenceQuery): Promise<Page<Preference>> {
+    const owners = await ownersSeen(deps, store.read, caller)
+    const found = await rows.list(store.read, { owners, scope }, decodeCursor(cursor), limit + 1)
+    const page = toPage(found, limit, ({ created_at, id }) => ({ at: created_at, id }))
+    const ids = page.items.map(({ id }) => id)
+    const counts = await bindings.counts(store.read, 'routing_preference_id', ids)
+    return { ...page, items: page.items.map((row) => present(row, counts.get(row.id) ?? 0)) }
+  }
+
+  /** `GET /routing-preferences/{id}`. Throws 404. */
+  async function get({ caller }: Call, id: string): Promise<Preference> {
+    return presentCounted(store.read, await seen(deps, store.read, caller, id))
+  }
+
+  /** `PATCH /routing-preferences/{id}`: what is left out stays, arrays replace. Throws as `create`, and 404. */
+  async function update(call: Call, id: string, patch: PreferencePatch): Promise<Preference> {
+    // Before its contents are looked at: a stranger learns nothing, and nothing is compiled for one.
+    const { scope } = await seen(deps, store.read, call.caller, id)
+    const { name, description, is_default } = patch
+    const content = await readContent(patch)
+    const change = named({ name, description, is_default, ...content })
+    const fields = Object.keys(change)
+    return orTaken(scope, () =>
+      store.write(async (tx) => {
+        const before = await changeable(deps, tx, call.caller, id)
+        if (!fields.length) return presentCounted(tx, before)
+        const updated_at = Math.max(clock.now(), before.updated_at + 1)
+        const row = await rows.update(tx, before.id, { ...change, updated_at })
+        await recordOn(deps, tx, call, row, { action: 'routing_preference.updated', fields })
+        return presentCounted(tx, row)
+      }),
+    )
+  }
+
+  /** `DELETE /routing-preferences/{id}`: keys it is bound to are unbound with it. Throws 404, 403. */
+  async function remove(call: Call, id: string): Promise<{ deleted: true }> {
+    return store.write(async (tx) => {
+      const row = await changeable(deps, tx, call.caller, id)
+      await rows.remove(tx, row.id)
+      const unbound = await bindings.clear(tx, call, 'routing_preference_id', row.id)
+      const metadata = { bound_keys: unbound.length }
+      await recordOn(deps, tx, call, row, { action: 'routing_preference.deleted', metadata })
+      tx.afterCommit(() => unbound.forEach(deps.effective.forgetKey))
+      return { deleted: true }
+    })
+  }
+
+  async function presentCounted(db: Reader, row: PreferenceRow): Promise<Preference> {
+    const counts = await bindings.counts(db, 'routing_preference_id', [row.id])
+    return present(row, counts.get(row.id) ?? 0)
+  }
+}
+
+type Content = PreferencePatch
+
+/** Checks all that a body says of a preference. Throws 400 `routing_preference_invalid`. */
+async function readContent({ name, description, rules, examples, confidence_floor_overrides: floors }: Content) {
+  if (name !== undefined) assertLabel(name, 'name')
+  if (description) assertLabel(description, 'description')
+  return named({
+    floors: floors && readFloors(floors),
+    examples: examples && readExamples(examples),
+    rules: rules && (await readRules(rules)),
+  })
+}
+
+type Named<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }
+
+const named = <T extends object>(members: T): Named<T> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Named<T>
+
+/** The database holds that there is one default; whoever comes second is told. */
+async function orTaken<T>(scope: string, unit: () => Promise<T>): Promise<T> {
+  try {
+    return await unit()
+  } catch (error) {
+    throw isUniqueViolation(error) ? defaultTaken(scope) : error
+  }
+}
