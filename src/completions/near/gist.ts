@@ -6,7 +6,7 @@ const MOST_CHARS = 2_000
 
 /** Code, quotations and addresses: what must be taken by the letter. */
 const LITERAL =
-  /```[\s\S]*?```|`[^`\n]+`|"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|(?<![\p{L}\p{N}])'[^'\n]+'(?![\p{L}\p{N}])|\b[a-z][a-z\d+.-]{0,20}:\/\/\S+|[^\s@]{1,64}@[^\s@]{1,99}\.\S+/giu
+  /```[\s\S]*?```|`[^`\n]+`|"[^"\n]*"|“[^”\n]{0,400}”|„[^“”\n]{0,400}[“”]|«[^»\n]{0,400}»|(?<![\p{L}\p{N}])'[^'\n]+'(?![\p{L}\p{N}])|\b[a-z][a-z\d+.-]{0,20}:\/\/\S+|[^\s@]{1,64}@[^\s@]{1,99}\.\S+/giu
 const MARK = '\ue000'
 const TOKEN = new RegExp(`${MARK}\\d+${MARK}|\\d+(?:[.,:/-]\\d+)*|[\\p{L}\\p{M}]+(?:'[\\p{L}\\p{M}]+)?|\\S`, 'gu')
 
@@ -42,7 +42,7 @@ function withoutLiterals(prompt: string): { text: string; literals: string[] } {
   const literals: string[] = []
   const text = prompt.replaceAll(MARK, ' ').replace(LITERAL, (literal) => {
     literals.push(literal)
-    return ` ${MARK}${literals.length}${MARK} `
+    return `${MARK}${literals.length}${MARK}`
   })
   return { text, literals }
 }
@@ -58,7 +58,7 @@ const withoutEnd = (text: string): string => text.replace(END, '').replace(/\s+/
 
 /** `What` and `I`, but neither `NASA` nor `McKay`. */
 const lowerFirst = (text: string): string =>
-  /^\p{Lu}(?:\p{Ll}|[\s']|$)/u.test(text) ? text[0]!.toLowerCase() + text.slice(1) : text
+  text.replace(/^([¿¡]?)(\p{Lu})(?=\p{Ll}|[\s']|$)/u, (_, mark: string, letter: string) => mark + letter.toLowerCase())
 
 const tokensOf = (text: string): string[] =>
   [...text.matchAll(TOKEN)]

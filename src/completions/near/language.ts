@@ -2,7 +2,7 @@ export type Language = 'en' | 'de' | 'fr' | 'es' | 'it' | 'pt' | 'nl'
 
 /** Words that hardly any text of a language does without, and that say nothing in the others. */
 const COMMON: Record<Language, string> = {
-  en: 'the of to and is are what how who why when where which do does did can could would should i you my me please not with from',
+  en: 'the of to and is are what how who why when where which do does did can could would should i you my me please not with from it this that an for about explain write give tell show describe summarize find compare create',
   de: 'der die das und ist sind was wie wer warum wann wo welche ein eine ich du mein bitte nicht mit von zu für auf den dem',
   fr: 'le la les des et est sont quel quelle comment qui pourquoi quand où un une je tu mon ne pas avec du pour sur que',
   es: 'el la los las y es son qué que cómo quién por cuándo dónde un una yo mi no con del para en cuál',
