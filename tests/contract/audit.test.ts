@@ -50,6 +50,23 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
   },
   'DELETE /guardrail-policies/{id}': { action: 'guardrail_policy.deleted', entityType: 'guardrail_policy' },
   'PUT /keys/{id}/guardrails': { action: 'key.updated', entityType: 'api_key', body: { guardrail_policy_id: null } },
+  'POST /routing-preferences': {
+    ...{ action: 'routing_preference.created', entityType: 'routing_preference' },
+    body: { name: CANARY },
+  },
+  'PATCH /routing-preferences/{id}': {
+    ...{ action: 'routing_preference.updated', entityType: 'routing_preference' },
+    body: { name: CANARY },
+  },
+  'DELETE /routing-preferences/{id}': { action: 'routing_preference.deleted', entityType: 'routing_preference' },
+  'PUT /keys/{id}/routing-preference': {
+    ...{ action: 'key.updated', entityType: 'api_key' },
+    body: { routing_preference_id: null },
+  },
+  'PUT /keys/{id}/routing-rules': {
+    ...{ action: 'key.updated', entityType: 'api_key' },
+    body: { rules: [{ pattern: CANARY, target_mode: 'code' }] },
+  },
   'PATCH /settings': { action: 'settings.updated', entityType: 'settings', body: { personality: 'none' } },
 }
 /** Rows of these are seen by tests of their own: they have no key to ask with, or take more to make. */
@@ -83,6 +100,9 @@ async function idFor(path: string, ada: Person): Promise<string> {
   if (path.startsWith('/keys')) return (await ada.send('POST', 'keys', { name: 'one' })).body.id
   if (path.startsWith('/guardrail-policies')) {
     return (await ada.send('POST', 'guardrail-policies', { name: 'one' })).body.id
+  }
+  if (path.startsWith('/routing-preferences')) {
+    return (await ada.send('POST', 'routing-preferences', { name: 'one' })).body.id
   }
   if (path.startsWith('/memory')) return (await ada.send('POST', 'memory', { content: 'one' })).body.memory.id
   if (path.startsWith('/skills')) {

@@ -40,6 +40,7 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
     { slug: 'once-only', version: '1.0.0', author: { name: 'Ada' } },
   ],
   'POST /guardrail-policies': async () => ['guardrail-policies', { name: 'Once' }],
+  'POST /routing-preferences': async () => ['routing-preferences', { name: 'Once' }],
   'POST /orgs': async () => ['orgs', { name: 'Once' }],
   'POST /orgs/{id}/activate': async (by) => [`orgs/${await orgOf(by)}/activate`],
   'POST /orgs/{id}/invitations': async (by) => [

@@ -21,6 +21,7 @@ const OWNED: Record<string, () => Promise<string>> = {
     return (await issueInvitation(world, org, await emailOf(world, await world.person()))).token
   },
   'guardrail-policies': async () => (await owner.send('POST', 'guardrail-policies', { name: 'theirs' })).body.id,
+  'routing-preferences': async () => (await owner.send('POST', 'routing-preferences', { name: 'theirs' })).body.id,
   memory: async () => (await owner.send('POST', 'memory', { content: randomUUID() })).body.memory.id,
   skills: async () =>
     (
@@ -40,6 +41,9 @@ const BODIES: Record<string, object> = {
   'PATCH /keys/{id}': { name: 'mine now' },
   'POST /keys/{id}/rotate': {},
   'PUT /keys/{id}/guardrails': { guardrail_policy_id: null },
+  'PUT /keys/{id}/routing-preference': { routing_preference_id: null },
+  'PUT /keys/{id}/routing-rules': { rules: [] },
+  'PATCH /routing-preferences/{id}': { name: 'mine now' },
   'PATCH /guardrail-policies/{id}': { name: 'mine now' },
   'POST /guardrail-policies/{id}/evaluate': { text: 'hello', phase: 'input' },
   'PATCH /conversations/{id}': { title: 'mine now' },
@@ -109,6 +113,7 @@ describe('what belongs to someone else (I22)', () => {
     const org = await OWNED.orgs!()
     const canvas = await OWNED.evi!()
     const policy = await OWNED['guardrail-policies']!()
+    const preference = await OWNED['routing-preferences']!()
     for (const path of [
       'orgs',
       'auth/me',
@@ -126,6 +131,7 @@ describe('what belongs to someone else (I22)', () => {
       expect(text).not.toContain(org)
       expect(text).not.toContain(canvas)
       expect(text).not.toContain(policy)
+      expect(text).not.toContain(preference)
       expect(text).not.toContain(owner.userId)
     }
   })
