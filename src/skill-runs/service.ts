@@ -123,12 +123,15 @@ const entryOf = (row: SkillRunRow) => ({
   action: 'skill.hook_ran' as const,
   entityType: 'skill' as const,
   entityId: row.skill_id,
-  input: { metadata: { slug: row.slug, hook: row.cause === 'install' ? 'onInstall' : 'onUninstall' } },
+  input: {
+    metadata: {
+      ...{ slug: row.slug, hook: row.cause === 'install' ? 'onInstall' : 'onUninstall', result: row.status },
+      ...(row.conversation_id ? { conversation_id: row.conversation_id } : {}),
+    },
+  },
   output: {
     status: STATUS_OF[row.status],
-    result: row.status,
     cost_cents: microToCents(row.cost_micro),
-    conversation_id: row.conversation_id,
     ...(row.error ? { error_code: row.error } : {}),
   },
 })

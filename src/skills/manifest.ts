@@ -70,8 +70,12 @@ export type ManifestTool = Static<typeof ManifestTool>
 
 const Words = t.String({ minLength: 1, maxLength: 128 })
 
+/** Which of these start something by themselves is told here, so that nobody waits for what does not come. */
+const TRIGGER_MEANING =
+  'A "manual" skill takes part in every run once it is installed, a "keyword" one when a keyword occurs in the prompt. "event" and "schedule" are checked and kept, but start nothing yet: such a skill takes part when a request names it.'
+
 export const Trigger = t.Object({
-  type: oneOf(TRIGGER_TYPES),
+  type: oneOf(TRIGGER_TYPES, { description: TRIGGER_MEANING }),
   config: t.Optional(
     t.Object({
       keywords: t.Optional(t.Array(Words, { minItems: 1, maxItems: 50 })),
@@ -81,6 +85,9 @@ export const Trigger = t.Object({
     }),
   ),
 })
+
+const HOOK_MEANING =
+  'A prompt that is run once, with this skill alone, when it is installed (onUninstall: when it is removed); at most 50 runs and 500 cents a day for one owner, 10 tool calls and 50 cents a run'
 
 /** A skill as its author writes it (contract 8.1). Members it does not know are dropped. */
 export const Manifest = t.Object(
@@ -100,7 +107,7 @@ export const Manifest = t.Object(
     trigger: t.Optional(Trigger),
     hooks: t.Optional(
       t.Object({
-        onInstall: t.Optional(t.String({ maxLength: 4_000 })),
+        onInstall: t.Optional(t.String({ maxLength: 4_000, description: HOOK_MEANING })),
         onUninstall: t.Optional(t.String({ maxLength: 4_000 })),
       }),
     ),

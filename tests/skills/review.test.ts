@@ -61,6 +61,22 @@ const REFUSALS: [string, Record<string, unknown>, string, string][] = [
     'permissions',
     'autonomous:run',
   ],
+  ...(
+    [
+      ['an event', { type: 'event', config: { eventPattern: 'Order Created' } }, 'eventPattern'],
+      ['a pattern with an empty part', { type: 'event', config: { eventPattern: 'order..created' } }, 'eventPattern'],
+      ['a time', { type: 'schedule', config: { cron: 'every morning' } }, 'five fields'],
+      ['a day that never comes', { type: 'schedule', config: { cron: '0 0 31 2 *' } }, 'never comes'],
+      ['a time every minute', { type: 'schedule', config: { cron: '* * * * *' } }, 'every 5 minutes'],
+      ['two times close by', { type: 'schedule', config: { cron: '1,3 9 * * *' } }, 'every 5 minutes'],
+      ['a zone', { type: 'schedule', config: { cron: '0 9 * * 1', timezone: 'Mars/Base' } }, 'no time zone'],
+    ] as const
+  ).map(([what, trigger, words]): [string, Record<string, unknown>, string, string] => [
+    `${what} of a trigger that is none`,
+    { trigger, permissions: ['autonomous:run'] },
+    'permissions',
+    words,
+  ]),
   ['keywords without any', { trigger: { type: 'keyword' } }, 'permissions', 'trigger.config.keywords'],
   [
     'an endpoint without external:http',
@@ -119,6 +135,14 @@ const TIERS: [Record<string, unknown>, string][] = [
   [{ permissions: ['external:http'] }, 'staff'],
   [{ permissions: ['autonomous:run'] }, 'staff'],
   [{ configSchema: { type: 'object', properties: { apiToken: { type: 'string' } } } }, 'staff'],
+  [
+    {
+      permissions: ['autonomous:run'],
+      trigger: { type: 'schedule', config: { cron: '0 9 * * MON-FRI', timezone: 'Europe/Vienna' } },
+    },
+    'staff',
+  ],
+  [{ permissions: ['autonomous:run'], trigger: { type: 'event', config: { eventPattern: 'order.*' } } }, 'staff'],
   [{ permissions: ['external:http', 'write:notes'] }, 'security'],
   [{ permissions: ['external:http', 'execute:tools'], tools: [tool()] }, 'security'],
   [{ permissions: ['external:http', 'autonomous:run'] }, 'security'],
