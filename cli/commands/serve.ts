@@ -27,7 +27,7 @@ export const serve = defineCommand({
     if (dev && production) throw usageFailure('--dev and --production are opposites. Leave one out.')
     const mode = dev || production ? { production: production === true } : {}
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
-    const { serve: run } = await import('../../src/app/serve')
+    const { serve: run } = await (await import('../../src/app/bundle')).loadServer()
     shell.takeSignals()
     await run({ ...overridesOf(shell), ...mode, ...given })
     // The server ends the process itself, when a signal says so and the last answer is out.

@@ -19,6 +19,9 @@ export function bundled(root = ROOT): string | null {
   return existsSync(file) ? file : null
 }
 
+/** The server, from its bundle when that stands: it loads in a third of the time. */
+export const loadServer = (): Promise<typeof import('./serve')> => import(bundled() ?? './serve')
+
 /** The name of the bundle of the sources as they are now. */
 export function nameOf(root: string): string {
   const states = INGREDIENTS.flatMap((name) => filesOf(join(root, name))).map((file) => {
