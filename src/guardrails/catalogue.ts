@@ -1,10 +1,12 @@
+import { blockedTerms } from './detectors/blocked-terms'
 import { maxLength } from './detectors/max-length'
 import { pii } from './detectors/pii'
+import { regexMatch } from './detectors/regex-match'
 import { secrets } from './detectors/secrets'
 import { toolAllowlist } from './detectors/tool-allowlist'
 import { GUARDRAIL_IDS, type Guardrail, type GuardrailId } from './guardrail'
 
-const ALL: readonly Guardrail[] = [pii, secrets, maxLength, toolAllowlist]
+const ALL: readonly Guardrail[] = [pii, secrets, blockedTerms, regexMatch, maxLength, toolAllowlist]
 
 /** Every check, in the order of contract 12. */
 export const GUARDRAILS: ReadonlyMap<GuardrailId, Guardrail> = new Map(

@@ -4,24 +4,41 @@ import { patternSize } from './pattern-size'
 /** A stranger's pattern on RE2, whose time is linear in the text: the runtime's own engine backtracks (design 9). */
 export type LinearPattern = {
   test(text: string): boolean
+  /** Where it matches, from left to right, in UTF-16 units; what is empty is left out. */
+  find(text: string): Generator<{ start: number; end: number }>
   /** Steps of its program; times the length of a text, the most that one test can cost. */
   readonly steps: number
   /** Its length with counts written out. */
   readonly size: number
 }
 
-type Options = { mostChars: number; mostSize: number; ignoreCase?: boolean }
+type Options = { mostChars: number; mostSize: number; ignoreCase?: boolean; multiline?: boolean; dotAll?: boolean }
 
 /**
  * Compiles what is known to be small enough, which costs a few milliseconds at most.
  * @throws Error with half a sentence (`repeats more than …`) on what is too large and on what RE2 cannot do
  */
-export function compileLinear(source: string, { mostChars, mostSize, ignoreCase = false }: Options): LinearPattern {
+export function compileLinear(source: string, { mostChars, mostSize, ...how }: Options): LinearPattern {
   if (source.length > mostChars) throw new Error(`is longer than ${mostChars} characters`)
   const size = patternSize(source)
   if (size > mostSize) throw new Error('repeats more than this server runs')
-  const expression = compiled(source, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0)
-  return { size, steps: expression.programSize(), test: (text) => expression.test(text) }
+  const expression = compiled(source, flagsOf(how))
+  return {
+    size,
+    steps: expression.programSize(),
+    test: (text) => expression.test(text),
+    find: (text) => matches(expression, text),
+  }
+}
+
+const flagsOf = ({ ignoreCase, multiline, dotAll }: Partial<Options>): number =>
+  (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0) | (multiline ? RE2JS.MULTILINE : 0) | (dotAll ? RE2JS.DOTALL : 0)
+
+function* matches(expression: RE2JS, text: string): Generator<{ start: number; end: number }> {
+  // Whether there is one is known much sooner than where.
+  if (!expression.test(text)) return
+  const matcher = expression.matcher(text)
+  while (matcher.find()) if (matcher.end() > matcher.start()) yield { start: matcher.start(), end: matcher.end() }
 }
 
 function compiled(source: string, flags: number): RE2JS {

@@ -1,3 +1,4 @@
+import { sharedSyntax } from '../kernel/ecma-pattern'
 import { compileLinear, type LinearPattern } from '../kernel/linear-pattern'
 import { LIMITS } from './schema'
 
@@ -19,44 +20,15 @@ export class PatternRefused extends Error {
  * @throws PatternRefused
  */
 export function compilePattern(source: string): LinearPattern {
-  const bare = asBare(source)
-  const properties = bare.match(/\\[pP]/g)?.length ?? 0
-  const mostSize = MAX_SIZE - properties * PROPERTY_SIZE
+  if (source.length > LIMITS.patternChars) {
+    throw new PatternRefused(`has ${source.length} characters; at most ${LIMITS.patternChars} are allowed`)
+  }
   try {
+    const bare = sharedSyntax(source, 'i')
+    const properties = bare.match(/\\[pP]/g)?.length ?? 0
+    const mostSize = MAX_SIZE - properties * PROPERTY_SIZE
     return compileLinear(bare, { mostChars: 2 * LIMITS.patternChars, mostSize, ignoreCase: true })
   } catch (error) {
     throw new PatternRefused((error as Error).message)
   }
 }
-
-/**
- * The same pattern in the syntax both engines share. Throws PatternRefused on what ECMAScript refuses: first with
- * the flag `u`, where properties and code points mean what they say, then as browsers read sloppy patterns.
- */
-function asBare(source: string): string {
-  if (source.length > LIMITS.patternChars) {
-    throw new PatternRefused(`has ${source.length} characters; at most ${LIMITS.patternChars} are allowed`)
-  }
-  if (isExpression(source, 'iu')) return source
-  try {
-    new RegExp(source, 'i')
-  } catch (error) {
-    throw new PatternRefused(`is no regular expression: ${(error as Error).message.slice(0, 120)}`)
-  }
-  return strictly(source)
-}
-
-function isExpression(source: string, flags: string): boolean {
-  try {
-    new RegExp(source, flags)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** Escapes that stand for their letter in sloppy patterns, and for something else in RE2. */
-const SLOPPY = /\\([ACEGLMNOQTUXYZaeghijlmoqyz])/g
-const OPEN_IN_CLASS = /(?<!\\)(\[\^?(?:[^\]\\]|\\.)*?)\[(?=[:=.])/g
-
-const strictly = (source: string): string => source.replace(SLOPPY, '$1').replace(OPEN_IN_CLASS, '$1\\[')

@@ -43,7 +43,8 @@ export const plainly = remember((source: string): Plain => {
   return { text, span: (start, end) => ({ start: at[start]!, end: endOf(source, at[end - 1]!) }) }
 })
 
-function endOf(source: string, last: number): number {
+/** Where the character at `last` ends, with what only changes how it is drawn. */
+export function endOf(source: string, last: number): number {
   let end = last + (source.codePointAt(last)! > 0xffff ? 2 : 1)
   while (end < source.length && isAttached(source.charCodeAt(end))) end++
   return end

@@ -1,0 +1,58 @@
+import { sharedSyntax } from '../../kernel/ecma-pattern'
+import { compileLinear, type LinearPattern } from '../../kernel/linear-pattern'
+import { t } from '../../kernel/schema'
+import { defineGuardrail, InvalidConfig, type Match } from '../guardrail'
+
+const MOST_CHARS = 512
+/** With counts written out; one look at four thousand characters then takes milliseconds at the very most. */
+const MOST_SIZE = 1_000
+/** Finding every place can look at the rest of a text once for each; a text that asks for more is one match. */
+const MOST_MS = 200
+
+export const regexMatch = defineGuardrail({
+  id: 'regex_match',
+  description: 'Texts in which a pattern of yours matches (ECMAScript, without look-around and back-references)',
+  phases: ['input', 'output', 'tool_call'],
+  verdicts: ['block', 'redact', 'flag'],
+  config: t.Object(
+    {
+      pattern: t.String({ minLength: 1, maxLength: MOST_CHARS }),
+      flags: t.Optional(t.String({ maxLength: 8, description: 'Any of g, i, m, s, u, v' })),
+    },
+    { additionalProperties: false },
+  ),
+  prepare({ pattern, flags = '' }) {
+    const compiled = compile(pattern, flags)
+    return (text) => {
+      const { matches, isCut } = find(compiled, text)
+      if (isCut) return { detail: 'matches the pattern more often than can be counted', matches: [] }
+      return matches.length ? { detail: `matches the pattern (${matches.length})`, matches } : null
+    }
+  },
+})
+
+function compile(pattern: string, flags: string): LinearPattern {
+  const unknown = /[^gimsuv]/.exec(flags)?.[0]
+  if (unknown) throw new InvalidConfig(`flags holds "${unknown}"; allowed are g, i, m, s, u and v`)
+  const has = (flag: string) => flags.includes(flag)
+  const how = { ignoreCase: has('i'), multiline: has('m'), dotAll: has('s') }
+  try {
+    return compileLinear(sharedSyntax(pattern, flags), {
+      ...how,
+      mostChars: 2 * MOST_CHARS,
+      mostSize: MOST_SIZE,
+    })
+  } catch (error) {
+    throw new InvalidConfig(`pattern ${(error as Error).message}`)
+  }
+}
+
+function find(pattern: LinearPattern, text: string): { matches: Match[]; isCut: boolean } {
+  const matches: Match[] = []
+  const until = performance.now() + MOST_MS
+  for (const place of pattern.find(text)) {
+    matches.push({ ...place, kind: 'regex_match' })
+    if (performance.now() > until) return { matches, isCut: true }
+  }
+  return { matches, isCut: false }
+}

@@ -1,0 +1,42 @@
+import { readable } from '../../kernel/injection/view'
+
+/** What to look for, compiled; offsets are those of the text it is looked for in. */
+export type Terms = { find(text: string): { start: number; end: number; term: string }[] }
+
+const LETTER = /[\p{L}\p{N}\p{M}_]/u
+/** Scripts without blanks between words: where a word ends there, nobody can tell by looking. */
+const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
+
+/**
+ * Looks for every term at once, in one pass. Terms are read as the text is, so case, accents and width do not
+ * matter; `asWords` asks that they stand alone.
+ */
+export function compileTerms(terms: readonly string[], asWords: boolean): Terms {
+  const known = [...new Set(terms.map((term) => readable(term).text.trim()).filter(Boolean))]
+  // The longest first: what is found is as much as there is.
+  const byBeginning = Map.groupBy(
+    known.sort((a, b) => b.length - a.length),
+    (term) => term.charCodeAt(0),
+  )
+  return {
+    find(text) {
+      const found = []
+      for (let at = 0; at < text.length; at++) {
+        const here = byBeginning.get(text.charCodeAt(at))
+        if (!here || (asWords && !isEdge(text, at, at))) continue
+        const term = here.find((one) => text.startsWith(one, at) && (!asWords || isEdge(text, at + one.length, at)))
+        if (!term) continue
+        found.push({ start: at, end: at + term.length, term })
+        at += term.length - 1
+      }
+      return found
+    },
+  }
+}
+
+/** Whether no word goes on across `at`; `inside` is a place within the term. */
+function isEdge(text: string, at: number, inside: number): boolean {
+  const before = at > 0 ? text[at - 1]! : ' '
+  const after = text[at] ?? ' '
+  return !LETTER.test(before) || !LETTER.test(after) || SPACELESS.test(text[inside]!)
+}
