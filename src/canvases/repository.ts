@@ -58,6 +58,14 @@ export const canvasRepository = {
     return true
   },
 
+  /** Everything an owner has drawn, and its versions. Answers how many canvases. */
+  async removeAll(tx: Tx, owner: OwnerScope): Promise<number> {
+    const [table, versions] = [tx.of(canvases), tx.of(canvasVersions)]
+    const own = tx.select({ id: table.id }).from(table).where(eq(table.owner, owner))
+    await tx.delete(versions).where(inArray(versions.canvas_id, own))
+    return (await tx.delete(table).where(eq(table.owner, owner)).returning({ id: table.id })).length
+  },
+
   /** Last updated first. */
   outlines(db: Reader, owner: OwnerScope, before: Mark | null, limit: number): Promise<Outline<CanvasId>[]> {
     const table = db.of(canvases)

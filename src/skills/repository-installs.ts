@@ -76,6 +76,13 @@ export const installRepository = {
     return (await tx.delete(table).where(own).returning())[0]
   },
 
+  /** Of which skills there were installations. */
+  async removeAll(tx: Tx, owner: OwnerScope): Promise<SkillId[]> {
+    const table = tx.of(skillInstallations)
+    const gone = await tx.delete(table).where(eq(table.owner, owner)).returning({ skillId: table.skill_id })
+    return gone.map(({ skillId }) => skillId)
+  },
+
   async countInstalls(tx: Tx, id: SkillId, by: 1 | -1): Promise<void> {
     const table = tx.of(skills)
     await tx

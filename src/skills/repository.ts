@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNull, ne, or } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { counted, query, type Reader, type Tx } from '../kernel/store'
 import type { SkillId, VersionId } from './schema'
@@ -82,6 +82,17 @@ export const skillRepository = {
     const table = db.of(skillVersions)
     const rows = await db.select({ version: table.version }).from(table).where(eq(table.skill_id, skillId))
     return rows.map(({ version }) => version)
+  },
+
+  /** An owner's skills that nobody outside can have: private ones, an org's, and those never approved. */
+  async unpublishedOf(tx: Tx, owner: OwnerScope): Promise<SkillId[]> {
+    const table = tx.of(skills)
+    const closed = or(ne(table.visibility, 'public'), isNull(table.live_version_id))
+    const found = await tx
+      .select({ id: table.id })
+      .from(table)
+      .where(and(eq(table.owner, owner), closed))
+    return found.map(({ id }) => id)
   },
 
   /** The skill and everything that hangs on it. */

@@ -1,5 +1,6 @@
 import type { AuditLog } from '../../audit'
 import type { CompletionService } from '../../completions'
+import type { EventBus } from '../../events'
 import { type Call, ownerOf, type TenantCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { notFound } from '../../kernel/errors'
@@ -15,6 +16,7 @@ import type { CanvasRow } from '../table'
 export type CanvasDeps = {
   store: Store
   audit: AuditLog
+  events: EventBus
   clock: Clock
   skills: Pick<SkillService, 'examine' | 'submitIn' | 'reading'>
   completions: CompletionService

@@ -1,3 +1,5 @@
+import { orgDeleted } from '../../orgs'
+import { canvasRepository as rows } from '../repository'
 import { createBuild } from './build'
 import type { CanvasDeps } from './deps'
 import { createManage } from './manage'
@@ -8,5 +10,6 @@ export type CanvasService = ReturnType<typeof createCanvases>
 
 /** Canvases: drawn, compiled, tried out, published, and gone back to. */
 export function createCanvases(deps: CanvasDeps) {
+  deps.events.inTransaction(orgDeleted, async (tx, { scope }) => void (await rows.removeAll(tx, scope)))
   return { ...createManage(deps), ...createBuild(deps), publish: publish(deps), versions: createVersions(deps) }
 }

@@ -5,6 +5,7 @@ import { createAuthoring } from './author'
 import { createDecisions } from './decide'
 import type { SkillDeps } from './deps'
 import { createEarnings } from './earnings'
+import { endOwner } from './end'
 import { createInstalling } from './install'
 import { operateSkills } from './operate'
 import { createRatings } from './ratings'
@@ -22,7 +23,10 @@ export function createSkills(given: Deps) {
   const activating = createActivating(given)
   const deps: SkillDeps = { ...given, changed: (owner) => activating.forget(owner as OwnerScope | null) }
   given.events.afterCommit(accessChanged, () => activating.forget(null))
-  given.events.inTransaction(orgDeleted, async (tx) => tx.afterCommit(() => activating.forget(null)))
+  given.events.inTransaction(orgDeleted, async (tx, { scope }) => {
+    await endOwner(tx, scope)
+    tx.afterCommit(() => activating.forget(null))
+  })
   const decisions = createDecisions(deps)
   return {
     activeFor: activating.activeFor,

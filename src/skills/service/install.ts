@@ -37,7 +37,8 @@ export function createInstalling(deps: SkillDeps) {
       })
       if (isNew) {
         await installs.countInstalls(tx, row.id, 1)
-        await recordSkill(deps, tx, call, row, { action: 'skill.installed', metadata: { version: row.version } })
+        const [metadata, output] = [{ version: row.version }, { status: 201 }]
+        await recordSkill(deps, tx, call, row, { action: 'skill.installed', metadata, output })
         await events.emit(tx, skillInstalled, owner, factsOf(row, call))
         await hookDue(tx, call, { row, viewer, cause: 'install' })
         tx.afterCommit(() => deps.changed(owner))
