@@ -179,6 +179,7 @@ export function buildContainer({
     ...{ store, clock, audit, usage, events, settings, limiter, billing, prices, engines, classifier, conversations },
     ...{
       brandSoulOf: keys.brandSoulOf,
+      routing: effective,
       agent,
       tools,
       memory,

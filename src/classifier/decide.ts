@@ -25,6 +25,8 @@ export type Choice = {
   reasoning: string | null
   /** The engine a rule named; null leaves it to the mode. */
   engine: string | null
+  /** The preference that decided, or under which it was decided; null for a rule of the key itself. */
+  preferenceId: string | null
 }
 
 /** One way of choosing. It decides, or says nothing and the next one is asked (contract 22.2). */
@@ -35,20 +37,20 @@ const FALLBACK_MODE = 'fast'
 const explicit: Stage = ({ mode, defaultMode }) => {
   const asked = mode ?? defaultMode
   if (!asked || asked === 'auto') return null
-  return { mode: asked, source: 'explicit', confidence: null, reasoning: null, engine: null }
+  return { mode: asked, source: 'explicit', confidence: null, reasoning: null, engine: null, preferenceId: null }
 }
 
 const rule: Stage = ({ prompt }, { rules, floors }) => {
   const found = rules.find((one) => one.confidence >= floorOf(one.mode, floors) && one.matches(prompt))
   if (!found) return null
-  const { mode, confidence, reasoning, engine } = found
-  return { mode, source: 'rule', confidence, reasoning, engine }
+  const { mode, confidence, reasoning, engine, preferenceId } = found
+  return { mode, source: 'rule', confidence, reasoning, engine, preferenceId }
 }
 
-const heuristic: Stage = ({ prompt, hasImages }, { floors }) => {
+const heuristic: Stage = ({ prompt, hasImages }, { floors, preferenceId }) => {
   const signal = clearSignal(prompt, hasImages)
   if (!signal || signal.confidence < floorOf(signal.mode, floors)) return null
-  return { ...signal, source: 'heuristic', engine: null }
+  return { ...signal, source: 'heuristic', engine: null, preferenceId }
 }
 
 /** What is certain without looking into the model, in the order of contract 22.2. */
@@ -86,7 +88,8 @@ export function createClassifier({ engine, load = loadModel }: Deps = {}) {
     }
     const likely = local(ask.prompt)
     if (likely.confidence >= floorOf(likely.mode, guidance.floors)) {
-      return { ...likely, source: 'local', reasoning: 'reads like prompts of this mode', engine: null }
+      const { preferenceId } = guidance
+      return { ...likely, source: 'local', reasoning: 'reads like prompts of this mode', engine: null, preferenceId }
     }
     if (!ask.signal || !engine?.available()) return unsure(likely, guidance)
     return asked(engine, ask.prompt, guidance, ask.signal)
@@ -100,19 +103,22 @@ export function createClassifier({ engine, load = loadModel }: Deps = {}) {
 
 async function asked(engine: AskEngine, prompt: string, guidance: Guidance, signal: AbortSignal): Promise<Choice> {
   const opinion = await engine.opinion(prompt, guidance.examples, signal)
-  if (!opinion) return fallback('the engine that sorts prompts gave no usable answer')
+  const { preferenceId } = guidance
+  if (!opinion) return fallback('the engine that sorts prompts gave no usable answer', preferenceId)
   if (opinion.confidence < floorOf(opinion.mode, guidance.floors)) return unsure(opinion, guidance)
-  return { ...opinion, source: 'classifier', reasoning: 'an engine read the prompt', engine: null }
+  return { ...opinion, source: 'classifier', reasoning: 'an engine read the prompt', engine: null, preferenceId }
 }
 
-function unsure({ mode, confidence }: Guess, { floors }: Guidance): Choice {
-  return fallback(`most likely ${mode}, but ${confidence.toFixed(2)} is below the floor of ${floorOf(mode, floors)}`)
+function unsure({ mode, confidence }: Guess, { floors, preferenceId }: Guidance): Choice {
+  const floor = floorOf(mode, floors)
+  return fallback(`most likely ${mode}, but ${confidence.toFixed(2)} is below the floor of ${floor}`, preferenceId)
 }
 
-const fallback = (reasoning: string): Choice => ({
+const fallback = (reasoning: string, preferenceId: string | null): Choice => ({
   mode: FALLBACK_MODE,
   source: 'default',
   confidence: null,
   reasoning,
   engine: null,
+  preferenceId,
 })

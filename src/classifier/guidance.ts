@@ -7,11 +7,15 @@ export type Rule = {
   confidence: number
   /** For `routing.reasoning`. */
   reasoning: string | null
+  /** The preference it belongs to; null for a rule of the key itself. */
+  preferenceId: string | null
   matches(prompt: string): boolean
 }
 
 /** What a caller has said about how prompts shall be read (contract 13). */
 export type Guidance = {
+  /** The preference that floors and examples are of, where there is one. */
+  preferenceId: string | null
   /** In the order of asking. */
   rules: readonly Rule[]
   /** Floors by mode that replace the global one. */
@@ -21,7 +25,7 @@ export type Guidance = {
 }
 
 /** The guidance of a caller who gave none. */
-export const NO_GUIDANCE: Guidance = { rules: [], floors: {}, examples: [] }
+export const NO_GUIDANCE: Guidance = { preferenceId: null, rules: [], floors: {}, examples: [] }
 
 /** Below this a result is not promoted and `fast` is used (contract 22.2, stage 5). */
 const FLOOR = 0.85

@@ -4,6 +4,7 @@ import type { ConversationId } from '../conversations/schema'
 import type { Message } from '../engines'
 import type { Call } from '../kernel/caller'
 import type { BrandSoul } from '../keys/schema'
+import type { Effective } from '../routing-preferences'
 import type { Activation } from '../skills'
 import type { Toolset } from '../tools/schema'
 import type { Ask } from './ask'
@@ -29,6 +30,8 @@ export type Opened = {
   readonly soul: BrandSoul | null
   /** What the user had remembered and this prompt is about, best first. */
   readonly memories: readonly string[]
+  /** What the caller has said about modes and engines; null unless the mode is `auto` (contract 13). */
+  readonly guidance: Effective | null
   /** The skills that take part, and what they bring (contract 22.4). */
   readonly active: Activation
   readonly deadline: Deadline

@@ -12,6 +12,7 @@ import type { Outbound } from '../kernel/outbound'
 import type { Reader, Store } from '../kernel/store'
 import type { BrandSoul } from '../keys/schema'
 import type { RateLimiter } from '../rate-limits'
+import type { EffectiveRouting } from '../routing-preferences'
 import type { SettingsService } from '../settings'
 import type { SkillService } from '../skills'
 import type { Tools } from '../tools'
@@ -46,6 +47,8 @@ type Deps = {
   prices: Prices
   engines: EngineService
   classifier: Classifier
+  /** What callers have said about modes and engines (contract 13). */
+  routing: Pick<EffectiveRouting, 'of' | 'ready'>
   conversations: ConversationService
   agent: Agent
   tools: Tools

@@ -5,6 +5,7 @@ import { createReadCache, freshFor } from '../kernel/read-cache'
 import type { Store } from '../kernel/store'
 import type { KeyBindings } from '../keys'
 import { combine, type Effective, NOTHING, readSource, type Source } from './guidance'
+import { createRuleMatcher } from './match'
 import { preferenceRepository as rows } from './repository'
 import { PreferenceId } from './schema'
 import type { PreferenceRow } from './table'
@@ -45,7 +46,7 @@ export function createEffective({ store, clock, bindings }: Deps) {
     },
     /** A preference as it would route, whoever has it. */
     readPreference,
-    combine,
+    ready: createRuleMatcher({ clock }),
   }
 
   function withActive({ own, bound }: OfKey, caller: TenantCaller): Effective | Promise<Effective> {
@@ -83,5 +84,5 @@ export function createEffective({ store, clock, bindings }: Deps) {
 
 const OF_KEY = { preferenceId: null, name: "the key's routing_rules", examples: [] } as const
 
-const readPreference = ({ id, name, rules, floors, examples }: PreferenceRow): Promise<Source> =>
-  readSource({ preferenceId: id, name: `routing preference "${name}"`, rules, floors, examples })
+const readPreference = ({ id, rules, floors, examples }: PreferenceRow): Promise<Source> =>
+  readSource({ preferenceId: id, name: `routing preference ${id}`, rules, floors, examples })

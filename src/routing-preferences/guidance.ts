@@ -12,6 +12,7 @@ export type ReadyRule = {
   reasoning: string
   /** Null for a rule of the key itself. */
   preferenceId: PreferenceId | null
+  pattern: string
   /** Steps its pattern can cost for each character of a prompt. */
   steps: number
   matches(prompt: string): boolean
@@ -84,12 +85,12 @@ function readStored(source: string): LinearPattern | null {
 }
 
 const toReady = (
-  { target_mode, target_engine, confidence, description }: RoutingRule,
+  { pattern, target_mode, target_engine, confidence, description }: RoutingRule,
   { steps, test }: LinearPattern,
   preferenceId: PreferenceId | null,
   name: string,
 ): ReadyRule => ({
-  ...{ mode: target_mode, engine: target_engine, confidence, preferenceId, steps },
+  ...{ mode: target_mode, engine: target_engine, confidence, preferenceId, pattern, steps },
   reasoning: description ?? name,
   matches: (prompt) => test(prompt.length > HEAD_CHARS ? prompt.slice(0, HEAD_CHARS) : prompt),
 })

@@ -134,6 +134,7 @@ describe('stages', () => {
       confidence: null,
       reasoning: null,
       engine: null,
+      preferenceId: null,
     })
   })
 

@@ -11,9 +11,12 @@ function modelOf(mode: (typeof TEXT_MODES)[number], confidence: number): Model {
   return { rows: new Int8Array(SLOTS * TEXT_MODES.length), bias, scale: 1, sharpness: 1 }
 }
 
-const guidance = (some: Partial<Guidance> = {}): Guidance => ({ rules: [], floors: {}, examples: [], ...some })
+const guidance = (some: Partial<Guidance> = {}): Guidance => ({
+  ...{ preferenceId: null, rules: [], floors: {}, examples: [] },
+  ...some,
+})
 const rule = (mode: string, confidence: number, pattern = /./): Rule => ({
-  ...{ mode, confidence, engine: null, reasoning: `rule for ${mode}` },
+  ...{ mode, confidence, engine: null, reasoning: `rule for ${mode}`, preferenceId: null },
   matches: (prompt) => pattern.test(prompt),
 })
 const unclear = { mode: 'auto', prompt: 'one two three', hasImages: false }
@@ -50,7 +53,7 @@ describe('the local model', () => {
   test('says what it leaned to when the floor decides', () => {
     const { decide } = createClassifier({ load: () => modelOf('code', 0.7) })
     expect(decide(unclear)).toEqual({
-      ...{ mode: 'fast', source: 'default', confidence: null, engine: null },
+      ...{ mode: 'fast', source: 'default', confidence: null, engine: null, preferenceId: null },
       reasoning: 'most likely code, but 0.70 is below the floor of 0.85',
     })
   })
@@ -87,6 +90,7 @@ describe('rules', () => {
     const rules = [{ ...rule('think', 0.9), engine: 'svc-1-code' }]
     expect(decide({ ...unclear, prompt: 'Draw a cat', guidance: guidance({ rules }) })).toEqual({
       ...{ mode: 'think', source: 'rule', confidence: 0.9, reasoning: 'rule for think', engine: 'svc-1-code' },
+      preferenceId: null,
     })
   })
 

@@ -2,6 +2,7 @@ import { assembleSystem, fitHistory } from '../../agent'
 import type { Choice, Classifier } from '../../classifier'
 import type { EngineService } from '../../engines'
 import type { Outbound } from '../../kernel/outbound'
+import type { EffectiveRouting } from '../../routing-preferences'
 import type { Tools } from '../../tools'
 import type { Toolset } from '../../tools/schema'
 import { promptTooLong } from '../errors'
@@ -10,7 +11,13 @@ import type { Decided, Opened } from '../run'
 import type { Routing } from '../schema'
 import { loadImages } from './images'
 
-type Deps = { classifier: Classifier; engines: EngineService; tools: Tools; outbound: Outbound }
+type Deps = {
+  classifier: Classifier
+  engines: EngineService
+  tools: Tools
+  outbound: Outbound
+  routing: Pick<EffectiveRouting, 'ready'>
+}
 
 /** Of the window, what a conversation may fill before its older turns are summed up (contract 22.6). */
 const HISTORY_SHARE = 0.6
@@ -18,14 +25,17 @@ const HISTORY_SHARE = 0.6
 const SEES_IMAGES = new Set(['vision', 'data_extraction', 'domain_analysis'])
 
 /** Which mode, which engine, which system prompt. Throws 400 on prompts too long and pictures that are none. */
-export function createDecide({ classifier, engines, tools, outbound }: Deps) {
+export function createDecide({ classifier, engines, tools, outbound, routing }: Deps) {
   return async function decide(run: Opened): Promise<Decided> {
     const { ask } = run
+    const ready = run.guidance && routing.ready(run.guidance, ask.prompt, run.deadline.signal)
+    const guidance = ready instanceof Promise ? await ready : ready
     const chosen = classifier.decide({
       mode: workOf(ask.mode),
       prompt: ask.prompt,
       hasImages: ask.attachments.length > 0,
       signal: run.deadline.signal,
+      ...(guidance ? { guidance } : {}),
     })
     const choice = chosen instanceof Promise ? await chosen : chosen
     const work = choice.mode
@@ -34,6 +44,7 @@ export function createDecide({ classifier, engines, tools, outbound }: Deps) {
       ask.engine ??
         ask.overrides[resolvedMode] ??
         ask.overrides[work] ??
+        choice.engine ??
         run.active.modelPreference ??
         engines.forMode(work),
     )
@@ -64,7 +75,10 @@ export function createDecide({ classifier, engines, tools, outbound }: Deps) {
       images: sees ? await loadImages(ask.attachments, outbound, run.deadline.signal) : [],
       system,
       toolset,
-      warnings: [...ask.warnings, ...run.active.warnings, ...(sees || !ask.attachments.length ? [] : [unseen(work)])],
+      warnings: [
+        ...[...ask.warnings, ...run.active.warnings, ...(guidance?.warnings ?? [])],
+        ...(sees || !ask.attachments.length ? [] : [unseen(work)]),
+      ],
       promptTokens,
       maxOutputTokens: engines.maxOutputTokens(engineId),
     }
@@ -73,8 +87,8 @@ export function createDecide({ classifier, engines, tools, outbound }: Deps) {
 
 const unseen = (mode: string) => `"attachments" were ignored: mode "${mode}" does not look at images. Use "vision".`
 
-function routingOf({ source, confidence, reasoning }: Choice): Routing {
-  return { source, confidence, reasoning, preference_id: null, fallback_used: false }
+function routingOf({ source, confidence, reasoning, preferenceId }: Choice): Routing {
+  return { source, confidence, reasoning, preference_id: preferenceId, fallback_used: false }
 }
 
 /** Modes whose work is helped by the server's own tools even when the request brings none (contract 22.5). */

@@ -6,6 +6,7 @@ import { invalidInput, quoted } from '../../kernel/errors'
 import type { KeyId } from '../../kernel/ids'
 import type { Reader, Store } from '../../kernel/store'
 import type { BrandSoul } from '../../keys/schema'
+import type { EffectiveRouting } from '../../routing-preferences'
 import { type Activation, NO_SKILLS, type SkillService } from '../../skills'
 import type { Tools } from '../../tools'
 import type { Ask } from '../ask'
@@ -24,6 +25,7 @@ type Deps = {
   engines: EngineService
   tools: Tools
   skills: Pick<SkillService, 'activeFor'>
+  routing: Pick<EffectiveRouting, 'of'>
   cacheEnabled: boolean
   stopping: AbortSignal
 }
@@ -37,7 +39,7 @@ const STREAM_TIMEOUT_MS = 600_000
  * `not_found` on a foreign conversation.
  */
 export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: Deps) {
-  const { conversations, memory, engines, tools, skills, brandSoulOf } = rooms
+  const { conversations, memory, engines, tools, skills, routing, brandSoulOf } = rooms
 
   return async function open(call: Call, ask: Ask, stream: boolean): Promise<Opened> {
     assertEngines(ask, engines)
@@ -47,9 +49,10 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
     const soul = ask.usesSoul ? await soulOf(call.caller) : null
     const memories = await remembered(call.caller, ask)
     const active = await activeIn(call, ask)
+    const guidance = ask.mode === 'auto' ? await routing.of(call.caller) : null
     const kin =
       cacheEnabled && ask.cache !== 'off'
-        ? kinOf(call, ask, { soul, memories, active, bindings: [engines.fingerprint] })
+        ? kinOf(call, ask, { soul, memories, active, bindings: [engines.fingerprint, guidance?.fingerprint ?? null] })
         : null
     return {
       id: CompletionId.create(),
@@ -64,6 +67,7 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
       soul,
       memories,
       active,
+      guidance,
       deadline: stream
         ? startDeadline(clock, [call.signal, stopping], STREAM_TIMEOUT_MS)
         : startDeadline(clock, [call.signal], PLAIN_TIMEOUT_MS),
