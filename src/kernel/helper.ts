@@ -1,11 +1,11 @@
 /** What a helper's script posts back for each order. */
 export type HelperAnswer<Answer> = { ok: true; answer: Answer } | { ok: false; problem: string }
 
-/** Why a helper gave no answer: it was too slow and was ended, or its script failed. */
+/** Why a helper gave no answer: it was too slow or took too much memory and was ended, or its script failed. */
 export class HelperFailure extends Error {
   override name = 'HelperFailure'
   constructor(
-    readonly kind: 'timeout' | 'failed',
+    readonly kind: 'timeout' | 'memory' | 'failed',
     message: string,
   ) {
     super(message)
@@ -19,6 +19,11 @@ type Options = {
   most: number
   /** A free thread is kept this long. */
   idleMs: number
+  /**
+   * Bytes by which the process may grow while an order is at work. Threads share its memory and have no limit
+   * of their own, so a stranger's file that unfolds to gigabytes would take all of it.
+   */
+  growthBytes?: number
 }
 
 export type Helper<Order, Answer> = {
@@ -30,7 +35,7 @@ export type Helper<Order, Answer> = {
  * Threads beside the event loop, for work that would hold up everyone else (I28) or that may never end: what
  * takes longer than it may is ended with its thread. A thread does one order at a time.
  */
-export function createHelper<Order, Answer>({ open, most, idleMs }: Options): Helper<Order, Answer> {
+export function createHelper<Order, Answer>({ open, most, idleMs, growthBytes }: Options): Helper<Order, Answer> {
   const free: Worker[] = []
   const waiting: (() => void)[] = []
   let taken = 0
@@ -53,6 +58,7 @@ export function createHelper<Order, Answer>({ open, most, idleMs }: Options): He
   async function ask(worker: Worker, order: Order, timeoutMs: number, signal: AbortSignal): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<HelperAnswer<Answer>>()
     const timer = setTimeout(() => reject(new HelperFailure('timeout', `no answer in ${timeoutMs} ms`)), timeoutMs)
+    const watch = growthBytes === undefined ? null : watchGrowth(growthBytes, reject)
     const onAbort = () => reject(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
     worker.onmessage = ({ data }: MessageEvent<HelperAnswer<Answer>>) => resolve(data)
@@ -68,6 +74,7 @@ export function createHelper<Order, Answer>({ open, most, idleMs }: Options): He
       throw error
     } finally {
       clearTimeout(timer)
+      if (watch) clearInterval(watch)
       signal.removeEventListener('abort', onAbort)
     }
   }
@@ -84,4 +91,15 @@ export function createHelper<Order, Answer>({ open, most, idleMs }: Options): He
     }
     setTimeout(leave, idleMs).unref()
   }
+}
+
+const WATCH_MS = 50
+
+/** Looks at the whole process: what grows it meanwhile beside the thread may be blamed on it, and costs one answer. */
+function watchGrowth(most: number, fail: (reason: HelperFailure) => void) {
+  const before = process.memoryUsage.rss()
+  const look = () => {
+    if (process.memoryUsage.rss() - before > most) fail(new HelperFailure('memory', `grew by more than ${most} bytes`))
+  }
+  return setInterval(look, WATCH_MS)
 }

@@ -54,13 +54,13 @@ export function createRun({ roleOf, onFault }: Deps) {
 
   async function attempt(tool: Tool, args: Record<string, unknown>, context: ToolContext, tally: Tally) {
     try {
-      const found = await within(tool, args, context)
+      const found = await guarded(tool.name, await within(tool, args, context), context)
       const { text, result } = present(tool.name, found, tally.room())
       tally.show(result)
       return { status: 'success' as const, description: 'done', arguments: args, result, text }
     } catch (error) {
       context.signal.throwIfAborted()
-      if (error instanceof ToolFailure) return failed(args, error.message, toSentence(tool.name, error))
+      if (error instanceof ToolFailure) return failed(args, error.message, await toSentence(tool.name, error, context))
       if (error instanceof AppError) return failed(args, error.message, error.message)
       onFault(tool.name, error)
       return failed(args, 'failed by a fault of this server', OUR_FAULT)
@@ -98,8 +98,19 @@ const failed = (args: Record<string, unknown> | null, description: string, sente
   text: `Error: ${sentence}`,
 })
 
-const toSentence = (name: string, { message, data }: ToolFailure): string =>
-  data ? `${message}\n${fence(name, cut(data, MAX_TEXT_CHARS))}` : message
+/** What a stranger said of a failure is judged like a result. */
+async function toSentence(name: string, { message, data }: ToolFailure, context: ToolContext): Promise<string> {
+  const left = data && String(await guarded(name, data, context).catch(() => ''))
+  return left ? `${message}\n${fence(name, cut(left, MAX_TEXT_CHARS))}` : message
+}
+
+/** A result as the policy of the run lets the engine read it. Throws {@link ToolFailure} on one it does not. */
+async function guarded(name: string, found: unknown, { guard, signal }: ToolContext): Promise<unknown> {
+  if (!guard?.has('tool_result')) return found
+  const { value, blocked } = await guard.tool('tool_result', name, found, signal)
+  if (blocked) throw new ToolFailure(blocked.message ?? `The guardrail ${blocked.guardrailId} withheld the result.`)
+  return value
+}
 
 const needsApproval = (name: string) =>
   `approval required. ${name} was not run: the user must first allow it by naming it in metadata.approved_tools. Say so.`

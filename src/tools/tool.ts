@@ -1,4 +1,5 @@
 import type { EngineTool, JsonSchema } from '../engines'
+import type { Guard } from '../guardrails'
 import type { Call, Scope } from '../kernel/caller'
 
 export const CATEGORIES = ['search', 'code', 'media', 'documents', 'memory', 'browser', 'skill', 'inline'] as const
@@ -16,6 +17,8 @@ export type ToolContext = {
   /** Epoch ms. */
   now: number
   conversationId: string | null
+  /** The policy of the run: what a tool gives is judged before an engine reads it. Absent: none. */
+  guard?: Pick<Guard, 'has' | 'tool'> | null
 }
 
 /** Something an engine may call. */

@@ -11,6 +11,7 @@ const open = (most = 1, idleMs = 60_000) => {
     },
     most,
     idleMs,
+    growthBytes: 128 * 1024 * 1024,
   })
   const ask = (order: string, limits: { timeoutMs?: number; signal?: AbortSignal } = {}) =>
     helper.do(order, { timeoutMs: 20_000, signal, ...limits })
@@ -39,6 +40,7 @@ describe('a helper', () => {
 
   test.each([
     ['takes too long', 'hang', { timeoutMs: 300 }, { kind: 'timeout' }],
+    ['takes too much memory', 'grow', {}, { kind: 'memory' }],
     ['breaks', 'break', {}, { kind: 'failed' }],
   ])('ends a thread that %s, and the next order gets a new one', async (_, order, limits, failure) => {
     const { ask, opened } = open()

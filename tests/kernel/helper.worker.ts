@@ -6,7 +6,18 @@ let orders = 0
 self.onmessage = ({ data }: MessageEvent<string>) => {
   orders++
   if (data === 'hang') for (;;) orders++
+  if (data === 'grow') grow()
   if (data === 'break') throw new Error('broken')
   if (data === 'refuse') self.postMessage({ ok: false, problem: 'refused' })
   else self.postMessage({ ok: true, answer: data === 'count' ? orders : data })
+}
+
+/** A megabyte a millisecond, until somebody ends it. */
+function grow(): void {
+  const kept: Uint8Array[] = []
+  for (;;) {
+    kept.push(new Uint8Array(1024 * 1024).fill(1))
+    const until = performance.now() + 1
+    while (performance.now() < until) orders++
+  }
 }

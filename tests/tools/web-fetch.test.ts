@@ -19,7 +19,7 @@ const answers: Record<string, () => Response> = {
     }),
   '/json': () => Response.json({ a: [1, 2] }),
   '/image': () => new Response(new Uint8Array(8), { headers: { 'content-type': 'image/png' } }),
-  '/pdf': () => new Response('%PDF-1.7', { headers: { 'content-type': 'application/pdf' } }),
+  '/zip': () => new Response('PK', { headers: { 'content-type': 'application/zip' } }),
   '/missing': () => new Response('no', { status: 404 }),
   '/big': () => new Response('x'.repeat(2 * 1024 * 1024 + 1), { headers: { 'content-type': 'text/plain' } }),
   '/nul': () => new Response('a\0b', { headers: { 'content-type': 'text/plain' } }),
@@ -75,7 +75,7 @@ describe('web_fetch', () => {
 
   test.each([
     ['/image', /holds image\/png, which this tool does not read/],
-    ['/pdf', /holds application\/pdf, which this tool does not read/],
+    ['/zip', /holds application\/zip, which this tool does not read/],
     ['/missing', /status 404/],
     ['/big', /larger than/],
     ['/round', /more than 5 times/],

@@ -1,0 +1,61 @@
+import { getDocumentProxy } from 'unpdf'
+import type { HelperAnswer } from '../../kernel/helper'
+import type { PageAnswer } from './page-reader.worker'
+
+export type DocumentOrder = { bytes: Uint8Array; maxChars: number }
+
+declare const self: Worker
+
+/** Pages beyond these are not opened: a file of a few bytes may say that it has millions. */
+const MAX_PAGES = 300
+
+// What is read here was made by strangers, and reading it needs nothing from anywhere.
+Reflect.deleteProperty(globalThis, 'fetch')
+
+self.onmessage = async ({ data }: MessageEvent<DocumentOrder>) => {
+  self.postMessage(await read(data))
+}
+
+async function read({ bytes, maxChars }: DocumentOrder): Promise<HelperAnswer<PageAnswer>> {
+  try {
+    return { ok: true, answer: await readable(bytes, maxChars) }
+  } catch (error) {
+    return { ok: false, problem: String(error) }
+  }
+}
+
+type Document = Awaited<ReturnType<typeof getDocumentProxy>>
+
+/** The words of a PDF page by page, as far as they are wanted. No picture in it is opened and no script is run. */
+async function readable(bytes: Uint8Array, maxChars: number): Promise<PageAnswer> {
+  const quiet = { verbosity: 0, useSystemFonts: false, disableFontFace: true, maxImageSize: 1 }
+  const document = await getDocumentProxy(bytes, quiet)
+  try {
+    const pages: string[] = []
+    let chars = 0
+    for (let number = 1; number <= Math.min(document.numPages, MAX_PAGES) && chars < maxChars; number++) {
+      const text = await textOf(document, number)
+      chars += text.length
+      if (text) pages.push(text)
+    }
+    return { title: await titleOf(document), text: pages.join('\n\n').slice(0, maxChars) }
+  } finally {
+    await document.loadingTask.destroy()
+  }
+}
+
+async function textOf(document: Document, number: number): Promise<string> {
+  const page = await document.getPage(number)
+  const { items } = await page.getTextContent()
+  page.cleanup()
+  return items
+    .map((item) => ('str' in item ? item.str + (item.hasEOL ? '\n' : '') : ''))
+    .join('')
+    .trim()
+}
+
+async function titleOf(document: Document): Promise<string | null> {
+  const { info } = await document.getMetadata()
+  const title: unknown = 'Title' in info ? info.Title : null
+  return typeof title === 'string' ? title.trim().slice(0, 500) || null : null
+}

@@ -1,0 +1,72 @@
+import { createHelper, type Helper, HelperFailure } from '../../kernel/helper'
+import { ToolFailure } from '../tool'
+import { decodeText } from './decode'
+import type { DocumentOrder } from './document-reader.worker'
+import type { PageAnswer, PageOrder } from './page-reader.worker'
+
+/** Documents carry fonts and pictures beside their words; pages do not. */
+export const MAX_BYTES = 8 * 1024 * 1024
+const MAX_TEXT_BYTES = 2 * 1024 * 1024
+const READ_MS = 5_000
+const MAX_CHARS = 200_000
+const THREADS = { most: 2, idleMs: 30_000, growthBytes: 256 * 1024 * 1024 }
+
+const PAGE = /^(text\/html|application\/xhtml\+xml)$/
+const PLAIN = /^(text\/[\w.+-]+|application\/(json|xml|javascript|[\w.-]+\+(json|xml)))$/
+const DOCUMENT = /^application\/(x-)?pdf$/
+const UNKNOWN = /^(application|binary)\/octet-stream$/
+
+/** What an address gave: bytes, and what they are said to be. */
+export type Given = { contentType: string; body: Uint8Array }
+
+/**
+ * Reads what an address gave as title and text: HTML, PDF, and plain text as it is. On threads of their own,
+ * within five seconds and 256 MiB. Throws {@link ToolFailure} on what cannot be read.
+ */
+export function createReading() {
+  const pages = createHelper<PageOrder, PageAnswer>({
+    open: () => new Worker(new URL('./page-reader.worker.ts', import.meta.url).href),
+    ...THREADS,
+  })
+  const documents = createHelper<DocumentOrder, PageAnswer>({
+    open: () => new Worker(new URL('./document-reader.worker.ts', import.meta.url).href),
+    ...THREADS,
+  })
+
+  return async function read({ contentType, body }: Given, signal: AbortSignal): Promise<PageAnswer> {
+    const mime = contentType.split(';')[0]!.trim().toLowerCase()
+    if (isDocument(mime, body)) return withWords(await ask(documents, { bytes: body, maxChars: MAX_CHARS }, signal))
+    const [isPage, isPlain] = [PAGE.test(mime), PLAIN.test(mime)]
+    if (!isPage && !isPlain)
+      throw new ToolFailure(`The address holds ${mime.slice(0, 80)}, which this tool does not read.`)
+    if (body.length > MAX_TEXT_BYTES) throw new ToolFailure(`The page is larger than ${MAX_TEXT_BYTES} bytes.`)
+    const text = decodeText(body, contentType)
+    return isPage
+      ? ask(pages, { html: text, maxChars: MAX_CHARS }, signal)
+      : { title: null, text: text.slice(0, MAX_CHARS) }
+  }
+}
+
+/** By its type, or, where that says nothing, by its first letters. */
+const isDocument = (mime: string, body: Uint8Array): boolean =>
+  DOCUMENT.test(mime) || (UNKNOWN.test(mime) && Buffer.from(body.subarray(0, 5)).toString('latin1') === '%PDF-')
+
+function withWords(answer: PageAnswer): PageAnswer {
+  if (answer.text) return answer
+  throw new ToolFailure('The document holds no words, as one of scanned pages does.')
+}
+
+async function ask<Order>(helper: Helper<Order, PageAnswer>, order: Order, signal: AbortSignal): Promise<PageAnswer> {
+  try {
+    return await helper.do(order, { timeoutMs: READ_MS, signal })
+  } catch (error) {
+    if (!(error instanceof HelperFailure)) throw error
+    throw new ToolFailure(PROBLEMS[error.kind])
+  }
+}
+
+const PROBLEMS: Record<HelperFailure['kind'], string> = {
+  timeout: 'What the address holds takes too long to read.',
+  memory: 'What the address holds unfolds to more than this tool reads.',
+  failed: 'What the address holds could not be read: it is broken, or locked with a password.',
+}

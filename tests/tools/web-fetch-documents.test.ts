@@ -1,0 +1,70 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { createOutbound } from '../../src/kernel/outbound'
+import { createWebFetch } from '../../src/tools/system/web-fetch'
+import { spentBy } from '../support/spent'
+import { pdfBomb, pdfCircle, pdfOf } from './pdf'
+import { asked, contextOf, openTools, wanted } from './world'
+
+const as = (type: string, body: () => Uint8Array | string) => () =>
+  new Response(body() as BodyInit, { headers: { 'content-type': type } })
+const pdf = (body: () => Uint8Array | string) => as('application/pdf', body)
+
+const answers: Record<string, () => Response> = {
+  '/words': pdf(() => pdfOf('The moon pulls at the sea.', 'Neap tides follow.')),
+  '/unnamed': as('application/octet-stream', () => pdfOf('Known by its first letters.')),
+  '/silent': pdf(() => pdfOf()),
+  '/bomb': pdf(() => pdfBomb(3_000)),
+  '/circle': pdf(pdfCircle),
+  '/half': pdf(() => pdfOf('x').slice(0, 200)),
+  '/nonsense': pdf(() => '%PDF-1.7'),
+  '/nested': pdf(() => `%PDF-1.4\n1 0 obj\n${'['.repeat(1_000_000)}`),
+  '/other': as('application/octet-stream', () => 'PK\u0003\u0004'),
+  '/large': pdf(() => 'x'.repeat(8 * 1024 * 1024 + 1)),
+}
+const server = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch: (request) => answers[new URL(request.url).pathname]?.() ?? new Response(null, { status: 404 }),
+})
+afterAll(() => server.stop(true))
+
+const tools = openTools({ system: [createWebFetch({ outbound: createOutbound({ allow: ['127.0.0.1/32'] }) })] })
+const read = (path: string) =>
+  tools.run(tools.assemble(wanted()), asked('web_fetch', { url: server.url.origin + path }), contextOf())
+
+describe('web_fetch, given a PDF', () => {
+  test('gives its title and its words, line by line', async () => {
+    const before = spentBy('thread-self').ranMs
+    const { result } = await read('/words')
+    const said = { title: 'Of tides', text: 'The moon pulls at the sea.\nNeap tides follow.' }
+    expect(result).toMatchObject(said)
+    expect(spentBy('thread-self').ranMs - before).toBeLessThan(200)
+  })
+
+  test('knows one that its server does not name', async () => {
+    expect((await read('/unnamed')).result).toMatchObject({ text: 'Known by its first letters.' })
+  })
+
+  test.each([
+    ['/silent', /holds no words/],
+    ['/half', /broken/],
+    ['/nonsense', /broken/],
+    ['/nested', /broken|too long/],
+    ['/circle', /broken/],
+    ['/other', /octet-stream, which this tool does not read/],
+    ['/large', /larger than/],
+  ])('says why it cannot read %s', async (path, problem) => {
+    const { status, text } = await read(path)
+    expect(status).toBe('error')
+    expect(text).toMatch(problem)
+  })
+
+  test('stops one that unfolds to gigabytes, and reads the next', async () => {
+    const before = process.memoryUsage.rss()
+    const { status, text } = await read('/bomb')
+    expect(status).toBe('error')
+    expect(text).toMatch(/unfolds to more|too long/)
+    expect(process.memoryUsage.rss() - before).toBeLessThan(1024 * 1024 * 1024)
+    expect((await read('/words')).status).toBe('success')
+  })
+})
