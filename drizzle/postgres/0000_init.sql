@@ -324,6 +324,13 @@ CREATE TABLE "sessions" (
 	"expires_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "skill_calls" (
+	"skill" text NOT NULL,
+	"at" bigint NOT NULL,
+	"calls" bigint NOT NULL,
+	CONSTRAINT "skill_calls_skill_at_pk" PRIMARY KEY("skill","at")
+);
+--> statement-breakpoint
 CREATE TABLE "skill_installations" (
 	"id" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
@@ -376,6 +383,9 @@ CREATE TABLE "skill_submissions" (
 	"tier" text NOT NULL,
 	"auto_approved" boolean NOT NULL,
 	"reason" text,
+	"reason_code" text,
+	"claimed_by" text,
+	"claimed_until" bigint,
 	"checks" jsonb NOT NULL,
 	"evidence" jsonb NOT NULL,
 	"created_at" bigint NOT NULL,
@@ -448,6 +458,7 @@ CREATE TABLE "usage_records" (
 	"cached" boolean NOT NULL,
 	"latency_ms" bigint NOT NULL,
 	"ttft_ms" bigint,
+	"classified_us" bigint,
 	"fallback_used" boolean NOT NULL
 );
 --> statement-breakpoint
@@ -476,6 +487,17 @@ CREATE TABLE "usage_skills" (
 	"record_id" bigint NOT NULL,
 	"skill" text NOT NULL,
 	CONSTRAINT "usage_skills_record_id_skill_pk" PRIMARY KEY("record_id","skill")
+);
+--> statement-breakpoint
+CREATE TABLE "usage_speeds" (
+	"owner" text NOT NULL,
+	"grain" text NOT NULL,
+	"at" bigint NOT NULL,
+	"mode" text NOT NULL,
+	"ttft" text NOT NULL,
+	"classified" text NOT NULL,
+	"failovers" bigint NOT NULL,
+	CONSTRAINT "usage_speeds_owner_grain_at_mode_pk" PRIMARY KEY("owner","grain","at","mode")
 );
 --> statement-breakpoint
 CREATE TABLE "user_settings" (

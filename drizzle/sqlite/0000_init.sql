@@ -359,6 +359,13 @@ CREATE TABLE `sessions` (
 CREATE UNIQUE INDEX `sessions_by_token` ON `sessions` (`token_hash`);--> statement-breakpoint
 CREATE INDEX `sessions_by_user` ON `sessions` (`user_id`);--> statement-breakpoint
 CREATE INDEX `sessions_by_expiry` ON `sessions` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `skill_calls` (
+	`skill` text NOT NULL,
+	`at` integer NOT NULL,
+	`calls` integer NOT NULL,
+	PRIMARY KEY(`skill`, `at`)
+);
+--> statement-breakpoint
 CREATE TABLE `skill_installations` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -417,6 +424,9 @@ CREATE TABLE `skill_submissions` (
 	`tier` text NOT NULL,
 	`auto_approved` integer NOT NULL,
 	`reason` text,
+	`reason_code` text,
+	`claimed_by` text,
+	`claimed_until` integer,
 	`checks` text NOT NULL,
 	`evidence` text NOT NULL,
 	`created_at` integer NOT NULL,
@@ -502,6 +512,7 @@ CREATE TABLE `usage_records` (
 	`cached` integer NOT NULL,
 	`latency_ms` integer NOT NULL,
 	`ttft_ms` integer,
+	`classified_us` integer,
 	`fallback_used` integer NOT NULL
 );
 --> statement-breakpoint
@@ -531,6 +542,17 @@ CREATE TABLE `usage_skills` (
 	`record_id` integer NOT NULL,
 	`skill` text NOT NULL,
 	PRIMARY KEY(`record_id`, `skill`)
+);
+--> statement-breakpoint
+CREATE TABLE `usage_speeds` (
+	`owner` text NOT NULL,
+	`grain` text NOT NULL,
+	`at` integer NOT NULL,
+	`mode` text NOT NULL,
+	`ttft` text NOT NULL,
+	`classified` text NOT NULL,
+	`failovers` integer NOT NULL,
+	PRIMARY KEY(`owner`, `grain`, `at`, `mode`)
 );
 --> statement-breakpoint
 CREATE TABLE `user_settings` (

@@ -46,12 +46,12 @@ import type { Store } from '../kernel/store'
 import { createKeyLookup, createKeys, startLastUsedLoop } from '../keys'
 import { createOrgs } from '../orgs'
 import { createIncreases, createRateLimiter, createTiers } from '../rate-limits'
-import { createEffective, createPreferences } from '../routing-preferences'
+import { correctedIn, createEffective, createPreferences } from '../routing-preferences'
 import { createSettings } from '../settings'
 import { createSkillRuns, startLostRunsLoop } from '../skill-runs'
 import { createSkills } from '../skills'
 import { createSystemTools, createTools } from '../tools'
-import { createUsageLog, createUsageReading, startRefusalLoop, startRollupLoop } from '../usage'
+import { createBenchmarks, createUsageLog, createUsageReading, startRefusalLoop, startRollupLoop } from '../usage'
 import type { Config } from './config'
 import type { Redis } from './redis'
 import { API_VERSION } from './version'
@@ -157,6 +157,7 @@ export function buildContainer({
   const preferences = createPreferences({ store, audit, clock, orgs, bindings: keys.bindings, effective })
   const guardrails = createGuardrails({ store, audit, events, clock, orgs, keys })
   const embedder = createEmbedder({ settings: config, clock, log })
+  const benchmarks = createBenchmarks({ store, clock, correctedIn })
   const classifier = createClassifier({ engine: createAskEngine({ engines, clock }) })
   const tools = createTools({
     ...{
@@ -224,7 +225,7 @@ export function buildContainer({
   return {
     ...{ auditReading, oversight, checkpoints, idempotency },
     ...{ node, store, clock, log, outbound, audit, settings, usage, events, orgs, tiers, keys, sessions, limiter },
-    ...{ increases, usageReading },
+    ...{ increases, usageReading, benchmarks },
     ...{
       billing,
       moneyDesk,

@@ -29,6 +29,7 @@ import { settingsRoutes } from '../settings/routes'
 import { skillRoutes } from '../skills/routes'
 import { toolRoutes } from '../tools/routes'
 import { usageRoutes } from '../usage/routes'
+import { benchmarkRoutes } from '../usage/routes-benchmarks'
 import { canonicalUrl } from './canonical'
 import { clientAddressOf } from './client-address'
 import type { Config } from './config'
@@ -105,6 +106,7 @@ export function createServer({ config, container, metrics }: Deps) {
         .use(conversationRoutes(container.conversations, guard))
         .use(memoryRoutes(container.memory, guard))
         .use(usageRoutes(container, download, guard))
+        .use(benchmarkRoutes(container, guard))
         .use(auditRoutes(container, download, guard)),
     )
     .use(billingPageRoutes(container.moneyDesk.desk))

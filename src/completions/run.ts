@@ -48,6 +48,8 @@ export type Decided = Opened & {
   /** How another engine is shown, should it answer instead. */
   modelOf(engineId: string): ModelRef
   readonly routing: Routing
+  /** What choosing the mode took; null where the caller chose it. */
+  readonly classifiedMs: number | null
   readonly images: readonly Image[]
   readonly system: string | null
   readonly warnings: readonly string[]

@@ -16,3 +16,10 @@ export const callFields = (t: typeof usageRecords.sqlite) => ({
   cached: t.cached,
   latency_ms: t.latency_ms,
 })
+
+/** What benchmarks are made of besides. */
+export const speedFields = (t: typeof usageRecords.sqlite) => ({
+  ttft_ms: t.ttft_ms,
+  classified_us: t.classified_us,
+  fallback_used: t.fallback_used,
+})

@@ -1,5 +1,6 @@
 /** Usage: one row a call, what each key spent a day, and reports of both. */
 
+export { type BenchmarkService, createBenchmarks } from './benchmarks'
 export { callsWithSkills } from './by-skill'
 export { EXPORT_HEADERS } from './export'
 export { spendOfOwner, startOwnerSpend } from './owner-spend'

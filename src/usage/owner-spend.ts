@@ -3,9 +3,10 @@ import type { OwnerScope } from '../kernel/caller'
 import { utcDay } from '../kernel/clock'
 import { command, type Reader, type Tx } from '../kernel/store'
 import { nextTurn } from '../kernel/turns'
-import { type Turn, tallyOf } from './report'
+import { tallyOf } from './report'
 import type { Spend } from './spend'
 import { spendDays } from './table'
+import type { Turn } from './tail'
 
 const setSpend = command<{ subject: string; day: string; spent: number }>()((tx, p) => {
   const t = tx.of(spendDays)

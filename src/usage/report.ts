@@ -1,16 +1,11 @@
 import type { Reader } from '../kernel/store'
 import { nextTurn } from '../kernel/turns'
 import { grainsOf } from './buckets'
-import { type Calls, daySumsOf, momentAfter, newCalls, rolledCalls, skillSumsOf, sumsOf } from './call-repository'
+import { type Calls, daySumsOf, momentAfter, rolledCalls, skillSumsOf, sumsOf } from './call-repository'
 import { type Choice, rolledIn } from './report-repository'
-import { newestId } from './rollup-repository'
 import { planOf, type Span } from './spans'
+import { SLICE, type Turn, tailOf } from './tail'
 import { createTally, type Tally } from './tally'
-
-/** How many calls are looked at in one go. */
-const SLICE = 4_000
-/** Between two goes everyone else gets one (I28). */
-export type Turn = () => Promise<void>
 
 /**
  * Adds up the calls of a period, exactly: whole days, hours and slots from the rollups, the ends of the period and
@@ -28,7 +23,7 @@ export async function tallyOf(
   const { position, buckets } = await rolledIn(db, choice, plan)
   for (const bucket of buckets) tally.addBucket(bucket)
   for (const end of plan.calls) await addEnd(db, choice, end, position, tally, turn)
-  await addTail(db, choice, plan.whole, position, tally, turn)
+  for await (const calls of tailOf(db, choice, plan.whole, position, turn)) await addCalls(db, choice, calls, tally)
   return tally
 }
 
@@ -40,22 +35,6 @@ async function addEnd(db: Reader, choice: Choice, end: Span, upTo: number, tally
     const to = next === null ? end.to : Math.max(next, from + 1)
     await addCalls(db, choice, rolledCalls(db, choice, { from, to, upTo }), tally)
     from = to
-  }
-}
-
-async function addTail(
-  db: Reader,
-  choice: Choice,
-  whole: Span,
-  position: number,
-  tally: Tally,
-  turn: Turn,
-): Promise<void> {
-  const newest = (await newestId(db, {}))[0]?.id ?? 0
-  for (let above = position; above < newest; above += SLICE) {
-    if (above > position) await turn()
-    const upTo = Math.min(above + SLICE, newest)
-    await addCalls(db, choice, newCalls(db, choice, { ...whole, above, upTo }), tally)
   }
 }
 

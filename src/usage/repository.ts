@@ -22,6 +22,7 @@ const inserting = (tx: Tx, p: { [K in keyof NewRow]: Placeholder }) =>
     cached: p.cached,
     latency_ms: p.latency_ms,
     ttft_ms: p.ttft_ms,
+    classified_us: p.classified_us,
     fallback_used: p.fallback_used,
   })
 

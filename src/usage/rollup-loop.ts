@@ -3,9 +3,12 @@ import { type Loop, startLoop } from '../kernel/loop'
 import type { Store, Tx } from '../kernel/store'
 import { nextTurn } from '../kernel/turns'
 import { type Bucket, createBuckets } from './buckets'
+import { addSkillCalls } from './by-skill'
 import { createHorizon } from './horizon'
 import { addEncoded, encode, type Histogram, noCalls } from './latency'
 import { addToRollup, cursorAt, latencyAt, moveCursor, placeCursor, recordsAfter, skillsOf } from './rollup-repository'
+import { addSpeeds } from './speed-repository'
+import { type Speed, speedsOf } from './speeds'
 
 /** What comes meanwhile, every report looks at call by call. */
 const IDLE_MS = 2_000
@@ -46,7 +49,8 @@ export function createRollup({ store }: { store: Store }) {
     worthReading = Math.min(MOST_RECORDS, Math.max(LEAST_RECORDS, taken * 2))
     const to = isAll ? upTo : records[taken - 1]!.id
     const sums = buckets.all()
-    const isOurs = await store.write((tx) => commit(tx, from, to, sums))
+    const speeds = speedsOf(records.slice(0, taken))
+    const isOurs = await store.write((tx) => commit(tx, { from, to }, sums, speeds))
     return { records: isOurs ? taken : 0, done: isAll }
   }
 }
@@ -58,10 +62,17 @@ async function positionOf(store: Store): Promise<number> {
 }
 
 /** The cursor and the buckets, together or not at all. False when another node took these records. */
-async function commit(tx: Tx, from: number, to: number, buckets: readonly Bucket[]): Promise<boolean> {
-  if (!(await moveCursor(tx, { from, to }))) return false
+async function commit(
+  tx: Tx,
+  step: { from: number; to: number },
+  buckets: readonly Bucket[],
+  speeds: readonly Speed[],
+): Promise<boolean> {
+  if (!(await moveCursor(tx, step))) return false
   const scratch = noCalls()
   await Promise.all(buckets.map((bucket) => addBucket(tx, bucket, scratch)))
+  await addSkillCalls(tx, buckets)
+  await addSpeeds(tx, speeds)
   return true
 }
 

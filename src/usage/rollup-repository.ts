@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, lte, max, sql } from 'drizzle-orm'
 import { command, counted, query, type Reader } from '../kernel/store'
 import type { Place } from './buckets'
-import { callFields } from './call-fields'
+import { callFields, speedFields } from './call-fields'
 import { type RollupRow, usageCursors, usageRecords, usageRollups, usageSkills } from './table'
 
 /** The one cursor there is. */
@@ -33,7 +33,7 @@ export const newestId = query()((db) => {
 export const recordsAfter = query<{ above: number; upTo: number; limit: number }>()((db, p) => {
   const t = db.of(usageRecords)
   return db
-    .select(callFields(t))
+    .select({ ...callFields(t), ...speedFields(t) })
     .from(t)
     .where(and(gt(t.id, p.above), lte(t.id, p.upTo)))
     .orderBy(asc(t.id))

@@ -28,6 +28,8 @@ export type UsageEntry = {
   latencyMs: number
   /** To the first token of a stream; null when there was none. */
   ttftMs: number | null
+  /** What choosing the mode took; absent where the caller chose it. */
+  classifiedMs?: number | null
   fallbackUsed: boolean
   /** Ids of the skills that took part. */
   skills?: readonly string[]
@@ -59,6 +61,7 @@ export function createUsageLog({ clock }: { clock: Clock }) {
         cached: entry.cached,
         latency_ms: Math.round(entry.latencyMs),
         ttft_ms: entry.ttftMs === null ? null : Math.round(entry.ttftMs),
+        classified_us: entry.classifiedMs == null ? null : Math.round(entry.classifiedMs * 1_000),
         fallback_used: entry.fallbackUsed,
       }
       refusals.isTold(entry.broken)

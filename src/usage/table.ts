@@ -24,6 +24,8 @@ export const usageRecords = defineTable((k) =>
       cached: k.bool('cached').notNull(),
       latency_ms: k.int('latency_ms').notNull(),
       ttft_ms: k.int('ttft_ms'),
+      /** Microseconds that choosing the mode took; null where the caller chose it. */
+      classified_us: k.int('classified_us'),
       fallback_used: k.bool('fallback_used').notNull(),
     },
     (t) => [k.index('usage_records_by_owner').on(t.owner, t.at)],
@@ -90,11 +92,43 @@ export const usageRollups = defineTable((k) =>
 )
 export type Grain = 'day' | 'hour' | 'slot'
 
+/** Calls that a skill took part in, a row an hour: of everyone together, for whoever made the skill, and of nobody in particular. */
+export const skillCalls = defineTable((k) =>
+  k.table(
+    'skill_calls',
+    { skill: k.text('skill').notNull(), at: k.ms('at').notNull(), calls: k.int('calls').notNull() },
+    (t) => [k.primaryKey({ columns: [t.skill, t.at] })],
+  ),
+)
+
+/**
+ * What `GET /benchmarks` tells besides the rollups: a row an hour and a row a day for each mode, and none where
+ * there is nothing to tell. Follows the same cursor.
+ */
+export const usageSpeeds = defineTable((k) =>
+  k.table(
+    'usage_speeds',
+    {
+      owner: k.text('owner').$type<OwnerScope>().notNull(),
+      grain: k.text('grain').$type<Grain>().notNull(),
+      at: k.ms('at').notNull(),
+      /** What the call became. */
+      mode: k.text('mode').notNull(),
+      /** Histograms (`latency.ts`): milliseconds to the first text, microseconds of choosing the mode. */
+      ttft: k.text('ttft').notNull(),
+      classified: k.text('classified').notNull(),
+      failovers: k.int('failovers').notNull(),
+    },
+    (t) => [k.primaryKey({ columns: [t.owner, t.grain, t.at, t.mode] })],
+  ),
+)
+
 /** How far the rollups have come: every record up to this id is in them, none after it is. One row. */
 export const usageCursors = defineTable((k) =>
   k.table('usage_cursors', { name: k.text('name').primaryKey(), position: k.int('position').notNull() }),
 )
 
 export type RollupRow = Row<typeof usageRollups>
+export type SpeedRow = Row<typeof usageSpeeds>
 export type UsageRow = Row<typeof usageRecords>
 export type SpendDayRow = Row<typeof spendDays>

@@ -142,6 +142,7 @@ describe('every action leaves one row (contract 19)', () => {
     'GET /keys',
     'GET /audit',
     'GET /usage',
+    'GET /benchmarks',
     'GET /rate-limits',
     'GET /health',
   ])('a plain read leaves none: %s', async (name) => {

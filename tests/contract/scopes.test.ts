@@ -26,6 +26,7 @@ const GOLDEN: Record<string, Scope | null> = {
   'POST /billing/checkout': 'billing',
   'POST /billing/portal': 'billing',
   'GET /usage': null,
+  'GET /benchmarks': null,
   'GET /usage/export': 'billing',
   'GET /audit': 'billing',
   'GET /audit/export': 'billing',

@@ -30,6 +30,7 @@ describe('a call', () => {
     cached: false,
     latencyMs: 12.6,
     ttftMs: null,
+    classifiedMs: 0.4567,
     fallbackUsed: true,
   }
 
@@ -56,6 +57,7 @@ describe('a call', () => {
         cached: false,
         latency_ms: 13,
         ttft_ms: null,
+        classified_us: 457,
         fallback_used: true,
       },
     ])

@@ -1,6 +1,7 @@
 import { assembleSystem, fitHistory } from '../../agent'
 import type { Choice, Classifier } from '../../classifier'
 import type { EngineService } from '../../engines'
+import type { Clock } from '../../kernel/clock'
 import type { Outbound } from '../../kernel/outbound'
 import type { EffectiveRouting } from '../../routing-preferences'
 import type { Tools } from '../../tools'
@@ -16,6 +17,7 @@ type Deps = {
   engines: EngineService
   tools: Tools
   outbound: Outbound
+  clock: Clock
   routing: Pick<EffectiveRouting, 'ready'>
 }
 
@@ -25,9 +27,10 @@ const HISTORY_SHARE = 0.6
 const SEES_IMAGES = new Set(['vision', 'data_extraction', 'domain_analysis'])
 
 /** Which mode, which engine, which system prompt. Throws 400 on prompts too long and pictures that are none. */
-export function createDecide({ classifier, engines, tools, outbound, routing }: Deps) {
+export function createDecide({ classifier, engines, tools, outbound, clock, routing }: Deps) {
   return async function decide(run: Opened): Promise<Decided> {
     const { ask } = run
+    const startedAt = clock.monotonic()
     const ready = run.guidance && routing.ready(run.guidance, ask.prompt, run.deadline.signal)
     const guidance = ready instanceof Promise ? await ready : ready
     const chosen = classifier.decide({
@@ -38,6 +41,7 @@ export function createDecide({ classifier, engines, tools, outbound, routing }: 
       ...(guidance ? { guidance } : {}),
     })
     const choice = chosen instanceof Promise ? await chosen : chosen
+    const classifiedMs = ask.mode === 'auto' ? clock.monotonic() - startedAt : null
     const work = choice.mode
     const resolvedMode = ask.mode.startsWith('stealth_') ? ask.mode : work
     const engineId = engines.canonical(
@@ -71,6 +75,7 @@ export function createDecide({ classifier, engines, tools, outbound, routing }: 
       engineId,
       model: engines.describe(engineId),
       modelOf: engines.describe,
+      classifiedMs,
       routing: routingOf(choice),
       images: sees ? await loadImages(ask.attachments, outbound, run.deadline.signal) : [],
       system,

@@ -14,7 +14,9 @@ import type { Decided, Opened } from '../run'
 type Deps = { clock: Clock; usage: UsageLog; audit: AuditLog; events: EventBus }
 
 /** A run as far as the record needs it; a remembered answer never got further. */
-export type Known = Opened & Pick<Decided, 'resolvedMode' | 'engineId' | 'model'>
+export type Known = Opened &
+  Pick<Decided, 'resolvedMode' | 'engineId' | 'model'> &
+  Partial<Pick<Decided, 'classifiedMs'>>
 
 export type Ending = {
   status: number
@@ -65,6 +67,7 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
       cached,
       latencyMs: Math.round(clock.monotonic() - run.startedAt),
       ttftMs: thought?.ttftMs ?? null,
+      classifiedMs: run.classifiedMs ?? null,
       fallbackUsed: thought?.fallbackUsed ?? false,
       skills: run.active.skills.map(({ id }) => id),
       broken,

@@ -1,0 +1,43 @@
+import { nullable, oneOf, type Static, t } from '../kernel/schema'
+
+export const BENCHMARK_WINDOWS = ['24h', '7d', '30d'] as const
+export type BenchmarkWindow = (typeof BENCHMARK_WINDOWS)[number]
+
+export const BenchmarkQuery = t.Object({ window: oneOf(BENCHMARK_WINDOWS, { default: '24h' }) })
+
+const Count = t.Integer({ minimum: 0 })
+const Ms = t.Number({ minimum: 0 })
+const Latency = t.Object({ p50: Ms, p95: Ms, p99: Ms, count: Count }, { $id: 'BenchmarkLatency' })
+const Speed = t.Object({ p50: Ms, p95: Ms, count: Count }, { $id: 'BenchmarkSpeed' })
+
+/** `GET /benchmarks` (contract 21). Durations in milliseconds. */
+export const Benchmarks = t.Object(
+  {
+    window: oneOf(BENCHMARK_WINDOWS),
+    latency_by_mode: t.Record(t.String(), Latency, {
+      description:
+        'From the request to the end of its answer, by the mode that answered; cached answers and errors too',
+    }),
+    ttft_by_mode: t.Record(t.String(), Speed, { description: 'To the first text of a stream' }),
+    /** Choosing the mode of an `auto` call; null when none was chosen. */
+    classification: nullable(Speed),
+    counters: t.Object({
+      total: Count,
+      failover_count: t.Integer({ minimum: 0, description: 'Calls that another engine than the first answered' }),
+      routing_accuracy: t.Number({
+        minimum: 0,
+        maximum: 1,
+        description: 'Share of answered `auto` calls whose mode nobody corrected; 1 without any',
+      }),
+      total_tokens: Count,
+      total_cost_cents: t.Number(),
+      by_mode: t.Record(t.String(), Count),
+    }),
+    bucket: t.String({
+      pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}$',
+      description: 'The present hour, UTC; the newest of the window',
+    }),
+  },
+  { $id: 'Benchmarks' },
+)
+export type Benchmarks = Static<typeof Benchmarks>

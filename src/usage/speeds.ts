@@ -1,0 +1,39 @@
+import { startOf } from './buckets'
+import { cellOf } from './latency'
+import type { SpeedRow, UsageRow } from './table'
+
+/** The part of a record that benchmarks are made of. */
+export type Timed = Pick<
+  UsageRow,
+  'owner' | 'at' | 'mode' | 'resolved_mode' | 'ttft_ms' | 'classified_us' | 'fallback_used'
+>
+
+/** What records of one hour or day and mode add to its row: cells of the histograms, one a call. */
+export type Speed = Omit<SpeedRow, 'ttft' | 'classified'> & { ttft: number[]; classified: number[] }
+
+/** What a call without a mode is listed under. */
+export const NO_MODE = 'none'
+
+export const modeOf = ({ mode, resolved_mode }: Pick<UsageRow, 'mode' | 'resolved_mode'>): string =>
+  resolved_mode || mode || NO_MODE
+
+const tellsNothing = ({ ttft_ms, classified_us, fallback_used }: Timed): boolean =>
+  ttft_ms === null && classified_us === null && !fallback_used
+
+/** Adds records up by owner, hour and day, and mode. Most calls have nothing to tell and make no row. */
+export function speedsOf(records: readonly Timed[]): Speed[] {
+  const speeds = new Map<string, Speed>()
+  for (const record of records) {
+    if (tellsNothing(record)) continue
+    for (const grain of ['day', 'hour'] as const) {
+      const [owner, at, mode] = [record.owner, startOf(grain, record.at), modeOf(record)]
+      const name = [owner, grain, at, mode].join('\n')
+      const speed = speeds.get(name) ?? { owner, grain, at, mode, ttft: [], classified: [], failovers: 0 }
+      speeds.set(name, speed)
+      if (record.ttft_ms !== null) speed.ttft.push(cellOf(record.ttft_ms))
+      if (record.classified_us !== null) speed.classified.push(cellOf(record.classified_us))
+      if (record.fallback_used) speed.failovers += 1
+    }
+  }
+  return [...speeds.values()]
+}
