@@ -14,18 +14,19 @@ type Ended = { place: number; outcome: ToolOutcome }
  */
 export async function* observe(
   { tools, clock }: Deps,
-  { toolset, spent, call, conversationId }: Acting,
+  { toolset, spent, call, conversationId, guard = null }: Acting,
   signal: AbortSignal,
   calls: readonly ToolCall[],
 ): AsyncGenerator<Step, string[]> {
-  for (const asked of calls) {
+  const guarded = await Promise.all(calls.map((asked) => guardedCall(asked, guard, signal)))
+  for (const { asked } of guarded) {
     yield { type: 'tool-began', id: asked.id, name: asked.name, arguments: readArguments(asked.arguments) }
   }
-  const context = { call, signal, now: clock.now(), conversationId }
+  const context = { call, signal, now: clock.now(), conversationId, guard }
   const running = new Map(
-    calls.map((asked, place): [number, Promise<Ended>] => [
+    guarded.map(({ asked, refused }, place): [number, Promise<Ended>] => [
       place,
-      tools.run(toolset, asked, context).then((outcome) => ({ place, outcome })),
+      (refused ? Promise.resolve(refused) : tools.run(toolset, asked, context)).then((outcome) => ({ place, outcome })),
     ]),
   )
   failpoint('in_mid_tool')
@@ -46,6 +47,22 @@ export async function* observe(
   return texts
 }
 
+type GuardedCall = { asked: ToolCall; refused: ToolOutcome | null }
+
+/** A call as the policy of the run lets it be made, or why it is not; one that is blocked shows nothing of itself. */
+async function guardedCall(asked: ToolCall, guard: Acting['guard'], signal: AbortSignal): Promise<GuardedCall> {
+  if (!guard?.has('tool_call')) return { asked, refused: null }
+  const given = parsed(asked.arguments)
+  const { value, blocked } = await guard.tool('tool_call', asked.name, given ?? asked.arguments, signal)
+  if (blocked) {
+    const sentence = blocked.message ?? `The guardrail ${blocked.guardrailId} does not let this call run.`
+    const failed = { status: 'error' as const, description: 'blocked by a guardrail', arguments: null, result: null }
+    return { asked: { ...asked, arguments: '{}' }, refused: { ...failed, text: `Error: ${sentence}` } }
+  }
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return { asked: value === given ? asked : { ...asked, arguments: text }, refused: null }
+}
+
 const useOf = ({ id, name }: ToolCall, { status, description, result, ...outcome }: ToolOutcome): ToolUse => ({
   ...{ id, name, status, description, result },
   arguments: outcome.arguments ?? {},
@@ -53,12 +70,14 @@ const useOf = ({ id, name }: ToolCall, { status, description, result, ...outcome
 
 /** For whoever watches; what is not an object is shown as none, and the tool says what is wrong with it. */
 function readArguments(text: string): Record<string, unknown> {
+  const value = parsed(text || '{}')
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
+}
+
+function parsed(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text || '{}')
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : {}
+    return JSON.parse(text)
   } catch {
-    return {}
+    return undefined
   }
 }

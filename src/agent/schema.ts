@@ -1,4 +1,5 @@
 import type { EngineTool, JsonSchema, Message, ToolCall, ToolChoice } from '../engines'
+import type { Guard } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import type { Toolset } from '../tools/schema'
 
@@ -37,6 +38,8 @@ export type Acting = {
   maxCalls?: number
   call: Call
   conversationId: string | null
+  /** The policy of the run: calls are judged before they run, results before they are read. Absent: none. */
+  guard?: Pick<Guard, 'has' | 'tool'> | null
   spent: Spent
   /**
    * Asked before every turn but the first: how many tokens of answer the credit covers, at most those

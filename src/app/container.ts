@@ -27,7 +27,7 @@ import {
 } from '../billing'
 import { createCanvases } from '../canvases'
 import { createChat } from '../chat'
-import { createAskEngine, createClassifier } from '../classifier'
+import { createAskEngine, createClassifier, createExplain } from '../classifier'
 import { createCompletions, ttlBy } from '../completions'
 import { createConversations, createMemory, saveMemory } from '../conversations'
 import { createEmbedder, createEngines } from '../engines'
@@ -46,7 +46,7 @@ import type { Store } from '../kernel/store'
 import { createKeyLookup, createKeys, startLastUsedLoop } from '../keys'
 import { createOrgs } from '../orgs'
 import { createIncreases, createRateLimiter, createTiers } from '../rate-limits'
-import { correctedIn, createEffective, createPreferences } from '../routing-preferences'
+import { correctedIn, createEffective, createPreferences, createRoutingPreview } from '../routing-preferences'
 import { createSettings } from '../settings'
 import { createSkillRuns, startLostRunsLoop } from '../skill-runs'
 import { createSkills } from '../skills'
@@ -154,11 +154,14 @@ export function buildContainer({
   const prices = createPrices(config.prices)
   const engines = createEngines({ settings: config, clock, log, observe: observeEngine })
   const effective = createEffective({ store, clock, bindings: keys.bindings })
-  const preferences = createPreferences({ store, audit, clock, orgs, bindings: keys.bindings, effective })
+  const preferences = createPreferences({ store, audit, clock, orgs, bindings: keys.bindings, effective, engines })
+  const benchmarks = createBenchmarks({ store, clock, correctedIn })
   const guardrails = createGuardrails({ store, audit, events, clock, orgs, keys })
   const embedder = createEmbedder({ settings: config, clock, log })
-  const benchmarks = createBenchmarks({ store, clock, correctedIn })
-  const classifier = createClassifier({ engine: createAskEngine({ engines, clock }) })
+  const sorter = createAskEngine({ engines, clock })
+  const classifier = createClassifier({ engine: sorter })
+  const explain = createExplain({ classifier, engine: sorter, clock })
+  const routingPreview = createRoutingPreview({ store, orgs, effective, explain, engines })
   const tools = createTools({
     ...{
       outbound,
@@ -185,6 +188,7 @@ export function buildContainer({
       tools,
       memory,
       skills,
+      guardrails,
       outbound,
       cacheEnabled: config.cacheEnabled,
       cacheMaxMb: config.cacheMaxMb,
@@ -197,7 +201,7 @@ export function buildContainer({
     ...{ store, audit, events, clock, skills, completions, node, stopping, onError },
   })
   const chat = createChat({ completions, clock })
-  const canvases = createCanvases({ store, audit, clock, skills, completions })
+  const canvases = createCanvases({ store, audit, events, clock, skills, completions })
   const health = createHealth({
     clock,
     version: API_VERSION,
@@ -240,7 +244,7 @@ export function buildContainer({
       completions,
     },
     ...{ guardrails, skills, skillRuns, sandbox },
-    ...{ tools, memory, chat, canvases, health, preferences, startLoops },
+    ...{ tools, memory, chat, canvases, health, preferences, routingPreview, startLoops },
   }
 }
 

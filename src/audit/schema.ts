@@ -67,6 +67,8 @@ export type OutputSummary = {
   tools_used?: readonly string[]
   fallback_used?: boolean
   error_code?: string
+  /** Rules of a guardrail policy that fired; what was found is said, never quoted. */
+  guardrails?: readonly object[]
 }
 
 export type AuditEntry = {

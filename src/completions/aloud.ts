@@ -1,4 +1,5 @@
 import type { Step, Thought } from '../agent/schema'
+import type { HoldBack } from '../guardrails'
 import { clientLeft } from './errors'
 import type { Stages } from './pipeline'
 import type { Admitted, Decided, Opened, Result } from './run'
@@ -9,12 +10,22 @@ export type Progress =
   | Step
   | { type: 'ended'; run: Opened; result: Result }
 
-type Deps = Pick<Stages, 'aloud' | 'patience' | 'partial' | 'finish' | 'abandon'>
+type Deps = Pick<Stages, 'aloud' | 'patience' | 'partial' | 'guardOutput' | 'holdBack' | 'finish' | 'abandon'>
+
+type Steps = AsyncGenerator<Step, Thought>
+/** What the engine said, and what of it was let out. */
+type Said = { text: string; shown: string }
+
+async function heldBack(held: HoldBack, piece: string): Promise<Step | null> {
+  const text = await held.add(piece)
+  return text ? { type: 'text', text } : null
+}
 
 /** An answer while it is being made: however it ends, what was said is paid for, kept and recorded. */
 export function createAloud(stages: Deps) {
   async function* thoughtAloud(run: Admitted): AsyncGenerator<Progress> {
     const steps = stages.aloud(run)
+    const held = run.guard && stages.holdBack(run)
     let text = ''
     // Until something else is known, whoever stops reading is the reason it ends.
     let broken: unknown = clientLeft()
@@ -26,28 +37,35 @@ export function createAloud(stages: Deps) {
       await Promise.race([opening, stages.patience()])
       yield { type: 'began', run }
       let step = await opening
-      for (; !step.done; step = await steps.next()) {
+      for (; !step.done && !held?.blocked(); step = await steps.next()) {
         if (step.value.type === 'text') text += step.value.text
-        yield step.value
+        const shown = held && step.value.type === 'text' ? await heldBack(held, step.value.text) : step.value
+        if (shown) yield shown
       }
+      const thought = step.done ? step.value : await stopped(run, steps, text)
+      const guarded = run.guard ? await stages.guardOutput(run, thought, held) : thought
+      const rest = held && (await held.rest(guarded.content))
+      if (rest) yield { type: 'text', text: rest }
       broken = null
-      yield { type: 'ended', run, result: await stages.finish(run, step.value) }
+      yield { type: 'ended', run, result: await stages.finish(run, guarded) }
     } catch (error) {
       broken = broken === null || run.call.signal.aborted ? broken : error
       throw error
     } finally {
-      if (broken) await stopEarly(run, steps, text, broken)
+      if (broken) await stopEarly(run, steps, { text, shown: held ? held.shown() : text }, broken)
     }
   }
 
-  /** Tokens already delivered are paid for; without any, nothing is (contract 2.4, P7). */
-  async function stopEarly(
-    run: Admitted,
-    steps: AsyncGenerator<Step, Thought>,
-    text: string,
-    broken: unknown,
-  ): Promise<void> {
+  /** A rule ended it: the engine says no more, and what it said is paid for. */
+  async function stopped(run: Admitted, steps: Steps, text: string): Promise<Thought> {
     const partial = stages.partial(run, text)
+    await steps.return(partial)
+    return partial
+  }
+
+  /** Tokens already delivered are paid for; without any, nothing is (contract 2.4, P7). */
+  async function stopEarly(run: Admitted, steps: Steps, { text, shown }: Said, broken: unknown): Promise<void> {
+    const partial = { ...stages.partial(run, text), content: shown }
     await stages.abandon(run, partial, broken)
     await steps.return(partial)
   }

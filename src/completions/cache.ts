@@ -1,9 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import type { FinishedBecause } from '../agent/schema'
 import type { ToolCall } from '../engines'
+import type { Firing } from '../guardrails/schema'
 import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { sha256Hex } from '../kernel/crypto'
+import type { KeyId } from '../kernel/ids'
 import { createShares } from './cache-shares'
 import type { CompletionId, FollowUp, ModelRef, Routing, SkillActive, StructuredOutput, ToolUse } from './schema'
 
@@ -26,6 +28,8 @@ export type StoredAnswer = {
   structuredOutput: StructuredOutput | undefined
   routing: Routing
   warnings: string[]
+  /** What fired after the prompt was let in. */
+  guardrails: readonly Firing[]
   promptTokens: number
   completionTokens: number
 }
@@ -38,13 +42,18 @@ export type Entry = {
   /** See `cacheScopeOf`. */
   readonly scope: string
   readonly owner: OwnerScope
+  /** Of the key that paid for it; null for a session. */
+  readonly keyId: KeyId | null
   readonly promptHash: string
   /** What making it cost, in micro-cents: what each further use of it saves. */
   readonly costMicro: number
   hits: number
 }
 
-export type NewEntry = Pick<Entry, 'answer' | 'scope' | 'owner' | 'costMicro'> & { prompt: string; ttlS: number }
+export type NewEntry = Pick<Entry, 'answer' | 'scope' | 'owner' | 'keyId' | 'costMicro'> & {
+  prompt: string
+  ttlS: number
+}
 
 type Options = { clock: Clock; maxBytes?: number }
 
@@ -74,6 +83,8 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES }: Options) {
     dispose: ({ scope }, key) => shares.remove(scope, key),
   })
   const inFlight = new Map<string, Promise<StoredAnswer | null>>()
+  /** Since this process began; cost in micro-cents. */
+  const tally = { hits: 0, misses: 0, savedMicro: 0 }
 
   return {
     get: (key: string): StoredAnswer | null => find(key)?.answer ?? null,
@@ -89,7 +100,16 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES }: Options) {
     keep,
 
     /** The run already making this answer, if there is one; it yields null when it failed. */
-    pending: (key: string): Promise<StoredAnswer | null> | undefined => inFlight.get(key),
+    pending(key: string): Promise<StoredAnswer | null> | undefined {
+      const run = inFlight.get(key)
+      if (run) tally.hits++
+      return run
+    },
+
+    /** Counts a request for which nothing was found. */
+    missed(): void {
+      tally.misses++
+    },
 
     /** Announces a run; the returned function ends it, with the answer or without. */
     lead(key: string): (answer: StoredAnswer | null) => void {
@@ -115,6 +135,8 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES }: Options) {
     },
 
     bytes: () => entries.calculatedSize,
+    maxBytes,
+    tally: () => ({ ...tally }),
   }
 
   /** Under another key as well an answer lives no longer than it did. */
@@ -133,6 +155,8 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES }: Options) {
       return null
     }
     entry.hits++
+    tally.hits++
+    tally.savedMicro += entry.costMicro
     return entry
   }
 }

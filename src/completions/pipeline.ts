@@ -1,4 +1,5 @@
 import type { Step, Thought } from '../agent/schema'
+import type { HoldBack } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import { createAloud, type Progress } from './aloud'
 import type { Ask } from './ask'
@@ -14,6 +15,8 @@ export type Stages = {
   admitMode(run: Opened): void
   /** Before a remembered answer is looked for. 402 */
   assertFunds(run: Opened): Promise<void>
+  /** What the policy of the caller makes of what was sent. 400 */
+  guardInput(run: Opened): Promise<Opened>
   /** Mode, engine and system prompt. 400 */
   decide(run: Opened): Promise<Decided>
   /** Mode rate, tokens, and the hold on money. 429, 402 */
@@ -22,6 +25,10 @@ export type Stages = {
   whole(run: Admitted): Promise<Thought>
   /** The answer as it comes. */
   aloud(run: Admitted): AsyncGenerator<Step, Thought>
+  /** The answer as the policy lets it be shown; `held` is what was shown of it already. */
+  guardOutput(run: Admitted, thought: Thought, held?: HoldBack | null): Promise<Thought>
+  /** An answer on its way out, its end held back; null where no rule holds it. */
+  holdBack(run: Admitted): HoldBack | null
   /** How long a stream may wait for the engine before it says that it has begun. */
   patience(): Promise<void>
   /** What was said so far, as a thought of its own. */
@@ -46,32 +53,39 @@ export function createPipeline(stages: Stages, cache: AnswerCache, near: Near | 
 
   /** A prompt in, an answer out. */
   async function complete(call: Call, ask: Ask): Promise<Answered> {
-    const run = await stages.open(call, ask, false)
+    const opened = await stages.open(call, ask, false)
     try {
-      stages.admitMode(run)
-      await stages.assertFunds(run)
+      stages.admitMode(opened)
+      await stages.assertFunds(opened)
+      const run = opened.guard ? await stages.guardInput(opened) : opened
       return { run, result: await remembered(run, () => think(run)) }
     } finally {
-      run.deadline.end()
+      opened.deadline.end()
     }
   }
 
   async function think(run: Opened): Promise<Result> {
     const decided = await stages.decide(run)
     const admitted = await stages.admit(decided)
-    const thought = await orAbandon(admitted, stages.whole(admitted))
+    const thought = await orAbandon(admitted, guardedWhole(admitted))
     return stages.finish(admitted, thought)
+  }
+
+  async function guardedWhole(run: Admitted): Promise<Thought> {
+    const thought = await stages.whole(run)
+    return run.guard ? stages.guardOutput(run, thought) : thought
   }
 
   /** The same, read as it happens. Refusals come before the first item. */
   async function* stream(call: Call, ask: Ask): AsyncGenerator<Progress> {
-    const run = await stages.open(call, ask, true)
+    const opened = await stages.open(call, ask, true)
     try {
-      stages.admitMode(run)
-      await stages.assertFunds(run)
+      stages.admitMode(opened)
+      await stages.assertFunds(opened)
+      const run = opened.guard ? await stages.guardInput(opened) : opened
       yield* recited(run, () => thinkAloud(run))
     } finally {
-      run.deadline.end()
+      opened.deadline.end()
     }
   }
 

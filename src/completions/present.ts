@@ -1,5 +1,6 @@
 import { iso } from '../kernel/clock'
 import type { StoredAnswer } from './cache'
+import { firedIn } from './rules'
 import type { Opened, Result } from './run'
 import { type ChatCompletion, ChatCompletionId, type Completion, type FinishReason } from './schema'
 
@@ -33,8 +34,14 @@ export function extrasOf(answer: StoredAnswer, run: Opened) {
     ...(answer.resolvedMode === 'genui' ? { genui_code: answer.content } : {}),
     ...(answer.structuredOutput ? { structured_output: answer.structuredOutput } : {}),
     ...(answer.skillsActive.length ? { skills_active: answer.skillsActive } : {}),
+    ...guardrailsOf(run, answer),
     ...(warnings.length ? { warnings } : {}),
   }
+}
+
+const guardrailsOf = (run: Opened, answer: StoredAnswer) => {
+  const guardrails = firedIn(run, answer)
+  return guardrails.length ? { guardrails } : {}
 }
 
 const usageWarnings = (answer: StoredAnswer, { ask }: Opened): string[] =>
@@ -93,4 +100,5 @@ export const chatMetadata = (
   cost_cents: usage.cost_cents,
   conversation_id: conversationId,
   ...(answer.followUps.length ? { follow_ups: answer.followUps } : {}),
+  ...guardrailsOf(run, answer),
 })

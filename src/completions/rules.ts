@@ -1,5 +1,8 @@
+import type { Firing } from '../guardrails/schema'
 import { invalidInput } from '../kernel/errors'
+import type { StoredAnswer } from './cache'
 import { emptyPromptText } from './errors'
+import type { Opened } from './run'
 import type { Attachment, CompletionOrder, Mode, StructuredOutput } from './schema'
 
 const MAX_METADATA_KEYS = 50
@@ -96,6 +99,12 @@ function unfenced(content: string): string {
   const opens = start > 0 && /^```(?:json)?\s*$/.test(text.slice(0, Math.min(start, 20)))
   return opens && text.endsWith('\n```') ? text.slice(start + 1, -4) : content
 }
+
+/** Every rule that fired on a request and on its answer, which may have been remembered (contract 12). */
+export const firedIn = ({ guard }: Pick<Opened, 'guard'>, answer: Pick<StoredAnswer, 'guardrails'>): Firing[] => [
+  ...(guard?.firings ?? []).filter(({ phase }) => phase === 'input'),
+  ...answer.guardrails,
+]
 
 /** Seconds an answer may be served from the cache (contract 22.1). */
 const TTL_S: Record<string, number> = {

@@ -2,6 +2,7 @@ import type { Image, Spent } from '../agent/schema'
 import type { Hold } from '../billing/schema'
 import type { ConversationId } from '../conversations/schema'
 import type { Message } from '../engines'
+import type { Guard } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import type { BrandSoul } from '../keys/schema'
 import type { Effective } from '../routing-preferences'
@@ -34,6 +35,8 @@ export type Opened = {
   readonly guidance: Effective | null
   /** The skills that take part, and what they bring (contract 22.4). */
   readonly active: Activation
+  /** The policy it is under; null without one (contract 12). */
+  readonly guard: Guard | null
   readonly deadline: Deadline
 }
 

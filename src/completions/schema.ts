@@ -1,4 +1,5 @@
 import { ConversationId } from '../conversations/schema'
+import { Firing } from '../guardrails/schema'
 import { defineId, type Id } from '../kernel/ids'
 import { JsonObject, nullable, oneOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
 import { InlineTool } from '../tools/schema'
@@ -192,6 +193,7 @@ export const Completion = t.Object(
     structured_output: t.Optional(StructuredOutput),
     skills_active: t.Optional(t.Array(SkillActive)),
     routing: t.Optional(Routing),
+    guardrails: t.Optional(t.Array(Firing)),
     warnings: t.Optional(t.Array(t.String())),
   },
   { $id: 'Completion' },
@@ -236,6 +238,7 @@ export const ChatCompletion = t.Object(
       cost_cents: t.Optional(t.Number()),
       conversation_id: t.Optional(nullable(ConversationId.schema)),
       follow_ups: t.Optional(t.Array(FollowUp)),
+      guardrails: t.Optional(t.Array(Firing)),
     }),
     request_id: RequestId,
   },

@@ -5,6 +5,7 @@ import type { Classifier } from '../classifier'
 import type { ConversationService, MemoryService } from '../conversations'
 import type { EngineService } from '../engines'
 import type { EventBus } from '../events'
+import type { GuardrailService } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
@@ -20,6 +21,7 @@ import type { UsageLog } from '../usage'
 import type { Progress } from './aloud'
 import { type Ask, askFromOrder } from './ask'
 import { createAnswerCache } from './cache'
+import { createCacheDesk } from './cache-desk'
 import { createNear, type Likeness } from './near'
 import { createPipeline } from './pipeline'
 import { createRemember } from './remember'
@@ -28,6 +30,7 @@ import type { ChatCompletion, Completion, CompletionOrder } from './schema'
 import { createAdmit } from './stages/admit'
 import { createDecide } from './stages/decide'
 import { createFinish } from './stages/finish'
+import { createGuarding } from './stages/guard'
 import { createOpen } from './stages/open'
 import { createRecord } from './stages/record'
 import { createThink } from './stages/think'
@@ -53,6 +56,7 @@ type Deps = {
   agent: Agent
   tools: Tools
   skills: Pick<SkillService, 'activeFor'>
+  guardrails: Pick<GuardrailService, 'guardOf'>
   memory: MemoryService
   outbound: Outbound
   cacheEnabled: boolean
@@ -84,6 +88,7 @@ export function createCompletions(deps: Deps) {
   const pipeline = createPipeline(
     {
       open: createOpen(deps),
+      ...createGuarding({ ...deps, record }),
       decide: createDecide(deps),
       ...createAdmit(deps),
       ...createThink(deps),
@@ -113,5 +118,7 @@ export function createCompletions(deps: Deps) {
     return askFromOrder(order, await deps.settings.read(deps.store.read, call.caller.userId), fresh)
   }
 
-  return { complete, stream, pipeline }
+  const answers = createCacheDesk({ cache, clock, enabled: deps.cacheEnabled })
+
+  return { complete, stream, pipeline, answers }
 }

@@ -1,6 +1,7 @@
 import type { Finding, GuardrailId, Inspected, Verdict } from './guardrail'
 import type { Rule } from './policy'
 import { addMatches, markOf, type Span, withSpans } from './redaction'
+import { messageOf } from './rules'
 import type { Firing } from './schema'
 
 /** What the rules of one phase made of one text. */
@@ -14,8 +15,8 @@ export type Judgement = {
   blocked: Blocked | null
 }
 
-/** Which rule ended the phase; `place` counts among the rules that were asked. */
-export type Blocked = { place: number; guardrailId: GuardrailId; detail: string }
+/** Which rule ended the phase; `message` is what its author has to say, null without any. */
+export type Blocked = { guardrailId: GuardrailId; detail: string; message: string | null }
 
 export type Judged = { judgement: Judgement; results: readonly (Finding | null)[] }
 
@@ -33,14 +34,11 @@ export async function judge(rules: readonly Rule[], text: string, about: Inspect
   let spans: readonly Span[] = []
   let current = text
   const firings: Firing[] = []
-  for (const [place, rule] of rules.entries()) {
+  for (const rule of rules) {
     const finding = await inspected(rule, current, about)
     if (!finding) continue
     firings.push(firingOf(rule, finding.detail))
-    if (rule.verdict === 'block') {
-      const blocked = { place, guardrailId: rule.guardrail_id, detail: finding.detail }
-      return { text: current, spans, firings, blocked }
-    }
+    if (rule.verdict === 'block') return { text: current, spans, firings, blocked: blockedBy(rule, finding) }
     if (rule.verdict === 'redact') {
       spans = redacted(text, spans, finding, rule.guardrail_id)
       current = withSpans(text, spans)
@@ -55,10 +53,7 @@ export function unanswered(rules: readonly Rule[], text: string): Judgement {
   const rule = rules[guards]
   if (!rule) return { ...unjudged(text), firings: rules.map((one) => firingOf(one, UNCHECKED.detail)) }
   const firings = rules.slice(0, guards + 1).map((one) => firingOf(one, UNCHECKED.detail))
-  if (rule.verdict === 'block') {
-    const blocked = { place: guards, guardrailId: rule.guardrail_id, detail: UNCHECKED.detail }
-    return { ...unjudged(text), firings, blocked }
-  }
+  if (rule.verdict === 'block') return { ...unjudged(text), firings, blocked: blockedBy(rule, UNCHECKED) }
   const spans = redacted(text, [], UNCHECKED, rule.guardrail_id)
   return { text: withSpans(text, spans), spans, firings, blocked: null }
 }
@@ -77,6 +72,10 @@ export async function judgeEach(rules: readonly Rule[], text: string, about: Ins
   }
   return { judgement, results }
 }
+
+const blockedBy = (rule: Rule, { detail }: Finding): Blocked => ({
+  ...{ guardrailId: rule.guardrail_id, detail, message: messageOf(rule) },
+})
 
 const redacted = (text: string, spans: readonly Span[], { matches }: Finding, id: GuardrailId): Span[] =>
   matches.length ? addMatches(text, spans, matches) : [{ start: 0, end: text.length, text: markOf(id) }]

@@ -1,32 +1,57 @@
+import { LRUCache } from 'lru-cache'
 import { sha256Hex } from '../kernel/crypto'
 import { GUARDRAILS } from './catalogue'
-import type { Inspect, Phase } from './guardrail'
+import type { GuardrailId, Inspect, Phase } from './guardrail'
 import { ownConfig } from './rules'
-import type { GuardrailPolicyId, GuardrailRule } from './schema'
+import { type GuardrailPolicyId, type GuardrailRule, PHASES } from './schema'
 import type { PolicyRow } from './table'
 
 /** A rule ready to look at texts. */
 export type Rule = GuardrailRule & { inspect: Inspect }
+
+/** Rules that are asked together, in their order. Equal keys, equal rules. */
+export type RuleSet = { key: string; rules: readonly Rule[] }
 
 /** A policy ready to run. */
 export type Policy = {
   id: GuardrailPolicyId
   /** Equal for policies that judge alike: part of what an answer is remembered by (contract 22.1). */
   fingerprint: string
-  /** The rules as they are stored, for a helper that compiles its own. */
-  rules: readonly GuardrailRule[]
-  of(phase: Phase): readonly Rule[]
+  of(phase: Phase): RuleSet
+  /** Of the rules that can hold an answer back, those that judge it stretch by stretch, and those that judge it whole. */
+  streamed: { stretch: RuleSet; whole: RuleSet }
 }
 
-const NONE: readonly Rule[] = []
+/** What these say of a part is not what they say of the whole. */
+const OF_THE_WHOLE: ReadonlySet<GuardrailId> = new Set(['max_length', 'language', 'topic_restriction', 'groundedness'])
 
-/** Compiles a stored policy, once each time it is read from the store. */
+const MOST_KEPT = 2_000
+const kept = new LRUCache<string, Policy>({ max: MOST_KEPT })
+
+/** A stored policy compiled; once, however often it is read from the store. */
 export function compilePolicy({ id, rules }: Pick<PolicyRow, 'id' | 'rules'>): Policy {
-  const byPhase = Map.groupBy(rules.map(compileRule), ({ phase }) => phase)
+  const fingerprint = sha256Hex(JSON.stringify([id, rules]))
+  const known = kept.get(fingerprint)
+  if (known) return known
+  const policy = compiled(id, fingerprint, rules.map(compileRule))
+  kept.set(fingerprint, policy)
+  return policy
+}
+
+function compiled(id: GuardrailPolicyId, fingerprint: string, all: readonly Rule[]): Policy {
+  const set = (name: string, fits: (rule: Rule) => boolean): RuleSet => ({
+    key: `${fingerprint} ${name}`,
+    rules: all.filter(fits),
+  })
+  const byPhase = new Map(PHASES.map((name) => [name, set(name, ({ phase }) => phase === name)]))
+  const holds = ({ phase, verdict }: Rule) => phase === 'output' && verdict !== 'flag'
   return {
-    ...{ id, rules },
-    fingerprint: sha256Hex(JSON.stringify([id, rules])),
-    of: (phase) => byPhase.get(phase) ?? NONE,
+    ...{ id, fingerprint },
+    of: (phase) => byPhase.get(phase)!,
+    streamed: {
+      stretch: set('stretch', (rule) => holds(rule) && !OF_THE_WHOLE.has(rule.guardrail_id)),
+      whole: set('whole', (rule) => holds(rule) && OF_THE_WHOLE.has(rule.guardrail_id)),
+    },
   }
 }
 

@@ -30,7 +30,7 @@ export function createAdmit({ store, clock, limiter, billing, prices, engines }:
 
     /** Throws 402 when nothing is left or a cap is reached. What cannot be remembered meets its hold soon enough. */
     async assertFunds(run: Opened): Promise<void> {
-      if (run.cacheKey) await billing.assertFunds(store.read, run.call)
+      if (run.cacheKey || run.guard) await billing.assertFunds(store.read, run.call)
     },
 
     /** A remembered answer counts for its mode's rate, not for tokens (contract 1.6). Throws 429. */

@@ -10,7 +10,7 @@ import type { Store, Tx } from '../../kernel/store'
 import type { StoredAnswer } from '../cache'
 import { suggestFollowUps } from '../follow-ups'
 import type { createRemember } from '../remember'
-import { structuredOutput, workOf } from '../rules'
+import { firedIn, structuredOutput, workOf } from '../rules'
 import type { Admitted, Opened, Result } from '../run'
 import { costOfTurns } from './fund'
 import type { createRecord, Known } from './record'
@@ -41,7 +41,8 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
     const result = await store.write(async (tx) => {
       if (run.hold) await billing.settle(tx, run.hold, costMicro)
       const conversationId = await keepTurn(tx, run, answer, costMicro, interrupted)
-      await record(tx, run, { ...endingOf(broken), thought, costMicro, cached: false, conversationId })
+      const ending = { ...endingOf(broken), thought, costMicro, cached: false, conversationId }
+      await record(tx, run, { ...ending, guardrails: firedIn(run, answer) })
       if (run.ask.alongside) await run.ask.alongside(tx)
       return resultOf(tx, run, { answer, costMicro, conversationId, usage: usageOf(answer, costMicro) })
     })
@@ -54,7 +55,8 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
   /** Nothing came of it: the hold is given back and the failure is on the record. */
   async function fail(run: Admitted, error: unknown): Promise<void> {
     run.correctTokens(0)
-    const ending = { ...endingOf(error), thought: null, costMicro: 0, cached: false, conversationId: null }
+    const nothing = { thought: null, costMicro: 0, cached: false, conversationId: null }
+    const ending = { ...endingOf(error), ...nothing, guardrails: run.guard?.firings ?? [] }
     await store.write(async (tx) => {
       if (run.hold) await billing.release(tx, run.hold)
       await record(tx, run, ending)
@@ -83,6 +85,7 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
         cached: true,
         errorCode: null,
         conversationId,
+        guardrails: firedIn(known, answer),
       })
       const usage = { ...usageOf(answer, 0), cached: true as const }
       return resultOf(tx, known, { answer, costMicro: 0, conversationId, usage })
@@ -122,6 +125,7 @@ function resultOf(tx: Tx, run: Opened, result: Result): Result | Promise<Result>
 
 function toAnswer(run: Admitted, thought: Thought, createdAt: number): StoredAnswer {
   const work = workOf(run.resolvedMode)
+  const asked = !thought.toolCalls.length && thought.finish !== 'content-filter'
   return {
     id: run.id,
     createdAt,
@@ -131,13 +135,14 @@ function toAnswer(run: Admitted, thought: Thought, createdAt: number): StoredAns
     finish: thought.finish,
     toolsUsed: thought.toolUses.map(({ id: _, ...use }) => use),
     toolCalls: thought.toolCalls,
-    refusal: thought.toolCalls.length ? null : (run.ask.checkJson?.(thought.content) ?? null),
+    refusal: asked ? (run.ask.checkJson?.(thought.content) ?? null) : null,
     artifacts: [],
     followUps: run.ask.wantsFollowUps ? suggestFollowUps(work, thought.content) : [],
     skillsActive: run.active.skills.map(({ id, slug, name }) => ({ id, slug, name })),
     structuredOutput: structuredOutput(work, thought.content),
     routing: { ...run.routing, fallback_used: thought.fallbackUsed },
     warnings: [...run.warnings, ...thought.warnings],
+    guardrails: (run.guard?.firings ?? []).filter(({ phase }) => phase !== 'input'),
     promptTokens: thought.promptTokens,
     completionTokens: thought.completionTokens,
   }

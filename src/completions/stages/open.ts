@@ -1,5 +1,6 @@
 import type { ConversationService, MemoryService } from '../../conversations'
 import type { EngineService } from '../../engines'
+import type { GuardrailService } from '../../guardrails'
 import { type Call, ownerOf, type TenantCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { invalidInput, quoted } from '../../kernel/errors'
@@ -26,6 +27,7 @@ type Deps = {
   tools: Tools
   skills: Pick<SkillService, 'activeFor'>
   routing: Pick<EffectiveRouting, 'of'>
+  guardrails: Pick<GuardrailService, 'guardOf'>
   cacheEnabled: boolean
   stopping: AbortSignal
 }
@@ -39,7 +41,7 @@ const STREAM_TIMEOUT_MS = 600_000
  * `not_found` on a foreign conversation.
  */
 export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: Deps) {
-  const { conversations, memory, engines, tools, skills, routing, brandSoulOf } = rooms
+  const { conversations, memory, engines, tools, skills, routing, guardrails, brandSoulOf } = rooms
 
   return async function open(call: Call, ask: Ask, stream: boolean): Promise<Opened> {
     assertEngines(ask, engines)
@@ -50,9 +52,16 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
     const memories = await remembered(call.caller, ask)
     const active = await activeIn(call, ask)
     const guidance = ask.mode === 'auto' ? await routing.of(call.caller) : null
+    const found = guardrails.guardOf(call.caller)
+    const guard = found instanceof Promise ? await found : found
     const kin =
       cacheEnabled && ask.cache !== 'off'
-        ? kinOf(call, ask, { soul, memories, active, bindings: [engines.fingerprint, guidance?.fingerprint ?? null] })
+        ? kinOf(call, ask, {
+            soul,
+            memories,
+            active,
+            bindings: [engines.fingerprint, guard?.fingerprint ?? null, guidance?.fingerprint ?? null],
+          })
         : null
     return {
       id: CompletionId.create(),
@@ -68,6 +77,7 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
       memories,
       active,
       guidance,
+      guard,
       deadline: stream
         ? startDeadline(clock, [call.signal, stopping], STREAM_TIMEOUT_MS)
         : startDeadline(clock, [call.signal], PLAIN_TIMEOUT_MS),

@@ -1,6 +1,8 @@
 import type { Thought } from '../../agent/schema'
 import type { AuditLog } from '../../audit'
 import type { EventBus } from '../../events'
+import { guardrailTriggered } from '../../guardrails'
+import type { Firing } from '../../guardrails/schema'
 import { keyIdOf, ownerOf } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { sha256Hex } from '../../kernel/crypto'
@@ -25,15 +27,43 @@ export type Ending = {
   cached: boolean
   errorCode: string | null
   conversationId: string | null
+  /** Every rule of its policy that fired. */
+  guardrails: readonly Firing[]
   /** What ended it early. */
   broken?: unknown
 }
 
 /** Leaves the traces every run leaves: a usage row, an audit row, an event. Never the prompt itself (contract 2). */
 export function createRecord({ clock, usage, audit, events }: Deps) {
-  return async function record(tx: Tx, run: Known, ending: Ending): Promise<void> {
+  return Object.assign(record, { refused })
+
+  /** A request that its policy holds back: nothing of it was run or billed. */
+  async function refused(tx: Tx, run: Opened): Promise<void> {
+    const { call, guard } = run
+    const nothing = { cost_cents: 0, tools_used: [], fallback_used: false }
+    await audit.record(tx, call, {
+      ...{ action: 'completion.failed', entityType: 'completion', entityId: run.id },
+      input: inputOf(run),
+      output: { status: 400, ...nothing, guardrails: [...(guard?.firings ?? [])], error_code: 'guardrail_blocked' },
+    })
+    await tellOf(tx, run, guard?.firings ?? [])
+  }
+
+  /** Told of a failure too: the rule did its work. */
+  async function tellOf(tx: Tx, { call, guard }: Opened, firings: readonly Firing[]): Promise<void> {
+    if (!guard) return
+    for (const { guardrail_id, phase, verdict } of firings) {
+      await events.emit(tx, guardrailTriggered, ownerOf(call.caller), {
+        ...{ policy_id: guard.policyId, guardrail_id, phase, verdict },
+        ...{ api_key_id: keyIdOf(call.caller), request_id: call.requestId },
+      })
+    }
+  }
+
+  async function record(tx: Tx, run: Known, ending: Ending): Promise<void> {
     await recordUsage(tx, run, ending)
     await recordAudit(tx, run, ending)
+    await tellOf(tx, run, ending.guardrails)
     if (ending.errorCode) return
     await events.emit(tx, completionCreated, ownerOf(run.call.caller), {
       id: run.id,
@@ -75,26 +105,29 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
   }
 
   async function recordAudit(tx: Tx, { call, ask, ...run }: Known, ending: Ending): Promise<void> {
-    const { thought, status, costMicro, errorCode } = ending
+    const { thought, status, costMicro, errorCode, guardrails } = ending
     await audit.record(tx, call, {
       action: errorCode ? 'completion.failed' : 'completion.created',
       entityType: 'completion',
       entityId: run.id,
-      input: {
-        mode: ask.mode,
-        prompt_sha256: sha256Hex(ask.prompt),
-        prompt_length: ask.prompt.length,
-        skills: run.active.skills.map(({ id }) => id),
-        ...(ask.metadata && !isStealth(ask.mode) ? { metadata: ask.metadata } : {}),
-      },
+      input: inputOf({ ask, active: run.active }),
       output: {
         status,
         engine: thought?.engineId ?? run.engineId,
         cost_cents: microToCents(costMicro),
         tools_used: thought && !isStealth(ask.mode) ? [...new Set(thought.toolUses.map(({ name }) => name))] : [],
         fallback_used: thought?.fallbackUsed ?? false,
+        ...(guardrails.length ? { guardrails: [...guardrails] } : {}),
         ...(errorCode ? { error_code: errorCode } : {}),
       },
     })
   }
 }
+
+const inputOf = ({ ask, active }: Pick<Known, 'ask' | 'active'>) => ({
+  mode: ask.mode,
+  prompt_sha256: sha256Hex(ask.prompt),
+  prompt_length: ask.prompt.length,
+  skills: active.skills.map(({ id }) => id),
+  ...(ask.metadata && !isStealth(ask.mode) ? { metadata: ask.metadata } : {}),
+})

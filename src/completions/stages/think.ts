@@ -76,6 +76,7 @@ export function createThink({ agent, engines, clock, ...money }: Deps) {
       maxIterations: ask.maxIterations,
       ...(ask.bounds ? { maxCalls: ask.bounds.toolCalls } : {}),
       conversationId: attached,
+      guard: run.guard,
       afford: (wanted) => afford(run, wanted),
       unpaid: () => toolsUnpaid(),
     }

@@ -1,5 +1,7 @@
+import type { TenantCaller } from '../../kernel/caller'
 import { orgDeleted } from '../../orgs'
-import { createJudge, type Judge } from '../judges'
+import { createGuard, type Guard } from '../guard'
+import { createJudge } from '../judges'
 import { policyRepository as rows } from '../repository'
 import { createResolve } from '../resolve'
 import { bindPolicy } from './bind'
@@ -11,10 +13,21 @@ export type GuardrailService = ReturnType<typeof createGuardrails>
 
 /** Guardrails: policies kept, tried out and bound to keys, and asked at run time. */
 export function createGuardrails(rooms: Omit<PolicyDeps, 'resolve'>) {
-  const judge: Judge = createJudge()
+  const judge = createJudge()
   const deps: PolicyDeps = { ...rooms, resolve: createResolve(rooms) }
   endWithOrg(deps)
-  return { ...createManage(deps), ...createTryOut({ ...deps, judge }), bind: bindPolicy(deps) }
+  return {
+    ...createManage(deps),
+    ...createTryOut({ ...deps, judge }),
+    bind: bindPolicy(deps),
+
+    /** The guard of one run; null for a caller without a policy. At once when the policy is remembered. */
+    guardOf(caller: TenantCaller): Guard | null | Promise<Guard | null> {
+      const found = deps.resolve.policyOf(caller)
+      if (found instanceof Promise) return found.then((policy) => policy && createGuard(policy, judge))
+      return found && createGuard(found, judge)
+    },
+  }
 }
 
 /** An org's policies end with it. */

@@ -21,9 +21,10 @@ export function createTryOut({ store, judge }: Pick<PolicyDeps, 'store'> & { jud
     async evaluate(call: Call, id: string, { text, phase, tool_name }: Evaluation): Promise<Evaluated> {
       const policy = compilePolicy(await findSeen(store.read, call.caller, id))
       const about = { phase, ...(tool_name === undefined ? {} : { tool: { name: tool_name } }) }
-      const { judgement, results } = await judge.each(policy, text, about)
+      const asked = { set: policy.of(phase), about, signal: call.signal }
+      const { judgement, results } = await judge.each(asked, text)
       return {
-        results: policy.of(phase).map(({ guardrail_id, verdict }, place) => {
+        results: asked.set.rules.map(({ guardrail_id, verdict }, place) => {
           const detail = results[place]?.detail ?? null
           return { guardrail_id, verdict, triggered: detail !== null, detail }
         }),

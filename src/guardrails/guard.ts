@@ -1,0 +1,86 @@
+import type { Inspected, Phase } from './guardrail'
+import { createHoldBack, type HoldBack } from './hold-back'
+import type { Blocked } from './judge'
+import type { Judge } from './judges'
+import type { Policy } from './policy'
+import type { Firing, GuardrailPolicyId } from './schema'
+
+/** A text that was let through, perhaps with parts taken out, or the rule that does not let it. */
+export type Passage<T> = { value: T; blocked: null } | { value: null; blocked: Blocked }
+
+/** What is known of an answer besides its words. */
+export type AboutAnswer = { systemPrompt: string | null; sources: readonly string[] }
+
+/** What a run may ask of the policy it is under, and what came of it. */
+export type Guard = {
+  readonly policyId: GuardrailPolicyId
+  readonly fingerprint: string
+  /** Every rule that fired so far, in order; a run of many tools keeps the first hundred. */
+  readonly firings: readonly Firing[]
+  has(phase: Phase): boolean
+  /** What the caller sends: all texts, or the first that is held back and its place. */
+  input(texts: readonly string[], signal: AbortSignal): Promise<Passage<string[]> & { place: number }>
+  /** The answer as a whole. */
+  output(text: string, about: AboutAnswer, signal: AbortSignal): Promise<Passage<string>>
+  /** An answer on its way out; null where no rule can hold it back. */
+  holdBack(about: AboutAnswer, signal: AbortSignal): HoldBack | null
+  /** Notes the rule that stopped an answer on its way out. */
+  stopped(by: Blocked): void
+  /** Arguments of a call before it runs, and what a tool gave before an engine reads it. */
+  tool(phase: 'tool_call' | 'tool_result', name: string, value: unknown, signal: AbortSignal): Promise<Passage<unknown>>
+}
+
+const MOST_FIRINGS = 100
+
+/** The policy of one run, and what fired in it. */
+export function createGuard(policy: Policy, judge: Judge): Guard {
+  const firings: Firing[] = []
+  const note = (found: readonly Firing[], where = '') => {
+    const room = MOST_FIRINGS - firings.length
+    firings.push(...found.slice(0, room).map((one) => (where ? { ...one, detail: `${where}: ${one.detail}` } : one)))
+  }
+  return {
+    ...{ policyId: policy.id, fingerprint: policy.fingerprint, firings },
+    has: (phase) => policy.of(phase).rules.length > 0,
+
+    async input(texts, signal) {
+      const judged = await judge.texts({ set: policy.of('input'), about: { phase: 'input' }, signal }, texts)
+      const place = judged.findIndex(({ blocked }) => blocked)
+      for (const { firings: found } of place < 0 ? judged : judged.slice(0, place + 1)) note(found)
+      const left = judged.map(({ text }) => text)
+      return { place, ...passage(left, judged[place]?.blocked ?? null) }
+    },
+
+    async output(text, about, signal) {
+      const [judged] = await judge.texts({ set: policy.of('output'), about: aboutOutput(about), signal }, [text])
+      note(judged!.firings)
+      return passage(judged!.text, judged!.blocked)
+    },
+
+    holdBack(about, signal) {
+      const { stretch, whole } = policy.streamed
+      if (!stretch.rules.length && !whole.rules.length) return null
+      const by = (set: typeof stretch) => async (text: string) =>
+        (await judge.texts({ set, about: aboutOutput(about), signal }, [text]))[0]!
+      return createHoldBack({ stretch: by(stretch), whole: whole.rules.length ? by(whole) : null })
+    },
+
+    stopped: ({ guardrailId, detail }) =>
+      note([{ guardrail_id: guardrailId, phase: 'output', verdict: 'block', detail }]),
+
+    async tool(phase, name, value, signal) {
+      const about = { phase, tool: { name } }
+      const judged = await judge.value({ set: policy.of(phase), about, signal }, value)
+      note(judged.firings, name)
+      return passage(judged.value, judged.blocked)
+    },
+  }
+}
+
+const passage = <T>(value: T, blocked: Blocked | null): Passage<T> =>
+  blocked ? { value: null, blocked } : { value, blocked: null }
+
+const aboutOutput = ({ systemPrompt, sources }: AboutAnswer): Inspected => ({
+  ...{ phase: 'output', sources },
+  ...(systemPrompt === null ? {} : { systemPrompt }),
+})

@@ -1,0 +1,110 @@
+import type { Blocked, Judgement } from './judge'
+
+/** Characters of an answer that are not let out before those after them are known (contract 12). */
+const HELD = 256
+/** What a rule may look back on, besides what is judged. */
+const CONTEXT = 512
+/** The least that is worth a look. */
+const STEP = 128
+/** Shorter than this, an answer says too little of the whole. */
+const FIRST_WHOLE = 512
+
+type JudgeText = (text: string) => Promise<Judgement>
+type Judges = {
+  /** By rules that look at a stretch of the answer. */
+  stretch: JudgeText
+  /** By rules that look at all of it, as far as it has come; null without any. */
+  whole: JudgeText | null
+}
+
+export type HoldBack = ReturnType<typeof createHoldBack>
+
+/**
+ * An answer on its way out, with its last 256 characters held back: what is found that begins among those let
+ * out next is known whole by then, so it is replaced or stops the answer before anyone saw its beginning.
+ */
+export function createHoldBack({ stretch, whole }: Judges) {
+  let raw = ''
+  /** Where in `raw` the part begins that is not let out yet. */
+  let from = 0
+  let shown = ''
+  let blocked: Blocked | null = null
+  /** How long it must be before it is worth another look, at the stretch and at the whole. */
+  let nextLook = HELD + STEP
+  let nextWhole = FIRST_WHOLE
+
+  return {
+    /** What of the answer may be shown now that this has come. */
+    async add(piece: string): Promise<string> {
+      raw += piece
+      if (whole && !blocked && raw.length >= nextWhole) await lookAtWhole(whole)
+      return blocked || raw.length < nextLook ? '' : letOut(raw.length - HELD)
+    },
+
+    /** Which rule stopped it, once one has. */
+    blocked: () => blocked,
+
+    /** All that was let out. */
+    shown: () => shown,
+
+    /** What is still to be shown of an answer that, judged as a whole, reads like this. */
+    async rest(whole: string): Promise<string> {
+      if (whole.startsWith(shown)) {
+        const rest = whole.slice(shown.length)
+        shown = whole
+        return rest
+      }
+      return blocked ? '' : letOut(raw.length)
+    },
+  }
+
+  /** Each time it has doubled, so that looking stays as cheap as the answer is long. */
+  async function lookAtWhole(judge: JudgeText): Promise<void> {
+    nextWhole = 2 * raw.length
+    blocked = (await judge(raw)).blocked
+  }
+
+  async function letOut(most: number): Promise<string> {
+    const start = startOfWord(raw, Math.max(0, from - CONTEXT))
+    const judgement = await stretch(raw.slice(start))
+    if (judgement.blocked) {
+      blocked = judgement.blocked
+      return ''
+    }
+    const { text, end } = cutOut(raw.slice(start), judgement, from - start, wholeLetters(raw, most) - start)
+    from = start + end
+    // What waits for the end of something long is looked at again when it has grown by half.
+    nextLook = raw.length + Math.max(STEP, (raw.length - HELD - from) / 2)
+    shown += text
+    return text
+  }
+}
+
+/** The part of a judged stretch between two places; it ends before what only begins there. */
+function cutOut(stretch: string, { spans }: Judgement, begin: number, most: number): { text: string; end: number } {
+  let text = ''
+  let at = begin
+  let end = most
+  for (const span of spans) {
+    if (span.end <= at) continue
+    if (span.start >= end) break
+    if (span.end > end) {
+      end = Math.max(at, span.start)
+      break
+    }
+    text += stretch.slice(at, Math.max(at, span.start)) + span.text
+    at = span.end
+  }
+  return { text: text + stretch.slice(at, end), end: Math.max(at, end) }
+}
+
+const WORD_CHARS = 64
+
+/** Back to the last blank, so that no word is judged by its end. */
+function startOfWord(text: string, place: number): number {
+  for (let at = place; at > 0 && at > place - WORD_CHARS; at--) if (/\s/.test(text[at - 1]!)) return at
+  return place
+}
+
+const wholeLetters = (text: string, end: number): number =>
+  end < text.length && /[\ud800-\udbff]/.test(text[end - 1] ?? '') ? end - 1 : end

@@ -1,0 +1,51 @@
+import type { HelperAnswer } from '../kernel/helper'
+import type { Inspected } from './guardrail'
+import { type Judged, type Judgement, judge, judgeEach } from './judge'
+import { compileRule, type Rule } from './policy'
+import type { GuardrailRule } from './schema'
+import { judgeValue, type ValueJudgement } from './values'
+
+/** What a thread beside the event loop is asked: rules over what is too long to be read on it. */
+export type JudgeOrder = {
+  /** Compiled rules are kept by it. */
+  key: string
+  rules: readonly GuardrailRule[]
+  about: Inspected
+} & ({ texts: readonly string[] } | { each: string } | { value: unknown })
+
+export type JudgeAnswer = readonly Judgement[] | Judged | ValueJudgement
+
+declare const self: Worker
+
+self.onmessage = async ({ data }: MessageEvent<JudgeOrder>) => {
+  self.postMessage(await answered(data))
+}
+
+async function answered(order: JudgeOrder): Promise<HelperAnswer<JudgeAnswer>> {
+  try {
+    return { ok: true, answer: await answerTo(order, rulesOf(order)) }
+  } catch (error) {
+    return { ok: false, problem: String(error) }
+  }
+}
+
+async function answerTo(order: JudgeOrder, rules: readonly Rule[]): Promise<JudgeAnswer> {
+  const { about } = order
+  if ('value' in order) return judgeValue(rules, order.value, about)
+  if ('each' in order) return judgeEach(rules, order.each, about)
+  const judgements: Judgement[] = []
+  for (const text of order.texts) judgements.push(await judge(rules, text, about))
+  return judgements
+}
+
+const MOST_KEPT = 20
+const kept = new Map<string, readonly Rule[]>()
+
+function rulesOf({ key, rules }: JudgeOrder): readonly Rule[] {
+  const known = kept.get(key)
+  if (known) return known
+  const compiled = rules.map(compileRule)
+  if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!)
+  kept.set(key, compiled)
+  return compiled
+}

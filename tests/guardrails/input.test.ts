@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'bun:test'
+import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
+import { onTerms, under } from './support'
+
+const { world, upstream } = await createUpstreamWorld()
+
+describe('the input phase (contract 12)', () => {
+  test('a blocked prompt is 400, reaches no engine, costs nothing and leaves no words behind', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('input', 'block', ['zeppelin'], { message: 'Not about airships, please.' })])
+    const calls = upstream.calls.length
+    const spent = (await ada.send('GET', `keys/${ada.keyId}`)).body.spent_today_cents
+    const { status, body, headers } = await ada.send('POST', 'completions', { prompt: 'Tell me of the Zeppelin' })
+    expect(status).toBe(400)
+    expect(body.error).toMatchObject({
+      ...{ code: 'guardrail_blocked', type: 'invalid_request_error', message: 'Not about airships, please.' },
+      ...{ param: 'prompt', details: [{ path: 'prompt', message: expect.stringContaining('blocked_terms') }] },
+    })
+    expect(upstream.calls).toHaveLength(calls)
+    expect((await ada.send('GET', `keys/${ada.keyId}`)).body.spent_today_cents).toBe(spent)
+    expect((await ada.send('GET', 'conversations')).body.conversations).toEqual([])
+    const [row] = (await ada.send('GET', `audit?request_id=${headers.get('x-request-id')}`)).body
+    expect(row).toMatchObject({
+      ...{ action: 'completion.failed', entityType: 'completion' },
+      outputSummary: {
+        ...{ status: 400, error_code: 'guardrail_blocked', cost_cents: 0 },
+        guardrails: [{ guardrail_id: 'blocked_terms', phase: 'input', verdict: 'block' }],
+      },
+    })
+    expect(JSON.stringify(row).toLowerCase()).not.toContain('zeppelin')
+  })
+
+  test('without words of its own the refusal names the guardrail', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('input', 'block', ['zeppelin'])])
+    const { body } = await ada.send('POST', 'completions', { prompt: 'zeppelin' })
+    expect(body.error.message).toBe(
+      'The guardrail blocked_terms does not let this through. Change what you send; nothing was charged.',
+    )
+  })
+
+  test('a stream that is blocked is refused before it begins', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('input', 'block', ['zeppelin'])])
+    const { status, body } = await ada.send('POST', 'completions', { prompt: 'zeppelin', stream: true })
+    expect([status, body.error.code]).toEqual([400, 'guardrail_blocked'])
+    const chat = await ada.send('POST', 'chat/completions', { messages: [{ role: 'user', content: 'a zeppelin' }] })
+    expect([chat.status, chat.body.error.code]).toEqual([400, 'guardrail_blocked'])
+  })
+
+  test('what is redacted reaches neither the engine nor the conversation', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('input', 'redact', ['zeppelin'])])
+    const { status, body } = await ada.send('POST', 'completions', { prompt: 'The Zeppelin lands', mode: 'fast' })
+    expect(status).toBe(200)
+    expect(upstream.calls.at(-1)!.prompt).toBe('The [REDACTED:blocked_term] lands')
+    expect(body.guardrails).toEqual([
+      {
+        ...{ guardrail_id: 'blocked_terms', phase: 'input', verdict: 'redact' },
+        detail: expect.not.stringContaining('zeppelin'),
+      },
+    ])
+    const kept = await ada.send('GET', `conversations/${body.conversation_id}`)
+    expect(kept.body.conversation.messages[0].content).toBe('The [REDACTED:blocked_term] lands')
+  })
+
+  test('a flag changes nothing and is told', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('input', 'flag', ['zeppelin'])])
+    const prompt = freshPrompt('The Zeppelin lands')
+    const { body, headers } = await ada.send('POST', 'completions', { prompt, mode: 'fast' })
+    expect(upstream.calls.at(-1)!.prompt).toBe(prompt)
+    expect(body.guardrails).toHaveLength(1)
+    const [row] = (await ada.send('GET', `audit?request_id=${headers.get('x-request-id')}`)).body
+    expect(row.outputSummary.guardrails).toEqual(body.guardrails)
+  })
+
+  test('rules run in their order: what was redacted first is not there to be blocked', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('input', 'redact', ['zeppelin']), onTerms('input', 'block', ['zeppelin'])])
+    expect((await ada.send('POST', 'completions', { prompt: 'A zeppelin' })).status).toBe(200)
+    const bob = await world.person()
+    await under(bob, [onTerms('input', 'block', ['zeppelin']), onTerms('input', 'redact', ['zeppelin'])])
+    expect((await bob.send('POST', 'completions', { prompt: 'A zeppelin' })).status).toBe(400)
+  })
+
+  test("a user's earlier turns that come along are input, too", async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('input', 'block', ['zeppelin'])])
+    const messages = [
+      { role: 'user', content: 'I love the zeppelin' },
+      { role: 'assistant', content: 'So do I' },
+    ]
+    const native = await ada.send('POST', 'completions', { prompt: 'Go on', conversation: { messages } })
+    expect(native.body.error).toMatchObject({ code: 'guardrail_blocked', param: 'conversation' })
+    const chat = { messages: [...messages, { role: 'user', content: 'Go on' }] }
+    expect((await ada.send('POST', 'chat/completions', chat)).body.error.code).toBe('guardrail_blocked')
+  })
+
+  test('so are the addresses of attachments', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('input', 'block', ['zeppelin'])])
+    const attachments = [{ type: 'image_url', url: 'https://example.com/zeppelin.png' }]
+    const { body } = await ada.send('POST', 'completions', { prompt: 'Look', attachments })
+    expect(body.error).toMatchObject({ code: 'guardrail_blocked', param: 'attachments' })
+  })
+
+  test('an empty purse is told before a blocked prompt (contract 1.5)', async () => {
+    const poor = await world.person({ cents: 0 })
+    await under(poor, [onTerms('input', 'block', ['zeppelin'])])
+    for (const order of [{ prompt: 'zeppelin' }, { prompt: 'zeppelin', conversation_id: null, mode: 'stealth_text' }]) {
+      expect((await poor.send('POST', 'completions', order)).status).toBe(402)
+    }
+  })
+
+  test('events tell of every rule that fired', async () => {
+    const ada = await world.person()
+    const policy = await under(ada, [onTerms('input', 'flag', ['lands']), onTerms('input', 'block', ['zeppelin'])])
+    const heard: object[] = []
+    world.app.container.events.inTransaction('*', async (_, event) => {
+      if (event.type === 'guardrail.triggered') heard.push(event.data)
+    })
+    const { headers } = await ada.send('POST', 'completions', { prompt: 'The Zeppelin lands' })
+    const about = { policy_id: policy, api_key_id: ada.keyId, request_id: headers.get('x-request-id') }
+    expect(heard).toEqual([
+      { ...about, guardrail_id: 'blocked_terms', phase: 'input', verdict: 'flag' },
+      { ...about, guardrail_id: 'blocked_terms', phase: 'input', verdict: 'block' },
+    ])
+  })
+})

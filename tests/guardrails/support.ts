@@ -1,0 +1,29 @@
+import type { Person } from '../support/world'
+
+type WrittenRule = { guardrail_id: string; phase: string; verdict: string; config?: Record<string, unknown> }
+
+/** A rule on words, in any phase that has them. */
+export const onTerms = (phase: string, verdict: string, terms: string[], config: object = {}): WrittenRule => ({
+  ...{ guardrail_id: 'blocked_terms', phase, verdict },
+  config: { terms, ...config },
+})
+
+export const onPattern = (phase: string, verdict: string, pattern: string, config: object = {}): WrittenRule => ({
+  ...{ guardrail_id: 'regex_match', phase, verdict },
+  config: { pattern, ...config },
+})
+
+export const onKind = (guardrail_id: string, phase: string, verdict: string, config: object = {}): WrittenRule => ({
+  ...{ guardrail_id, phase, verdict },
+  config: { ...config },
+})
+
+/** Puts the person's key under a policy of these rules; answers its id. */
+export async function under(person: Person, rules: WrittenRule[]): Promise<string> {
+  const order = { name: 'Under test', rules, ...(person.orgId ? { scope: 'team' } : {}) }
+  const made = await person.send('POST', 'guardrail-policies', order)
+  if (made.status !== 201) throw new Error(made.text)
+  const bound = await person.send('PUT', `keys/${person.keyId}/guardrails`, { guardrail_policy_id: made.body.id })
+  if (bound.status !== 200) throw new Error(bound.text)
+  return made.body.id
+}
