@@ -1,13 +1,15 @@
 import { CommanderError } from 'commander'
 import type { Command, Flag } from './command'
 import { type Environment, GLOBAL_FLAGS, type Globals } from './globals'
+import { underTheirNames } from './other-words'
 import { buildProgram, kebab, type Order, readNamed } from './program'
 import { namedCommand, translate } from './usage'
 
 export type { Order } from './program'
 
 /** Reads the command line. Pure: nothing is opened, printed or run. @throws CommandFailed with exit code 2 */
-export function parse(argv: readonly string[], commands: readonly Command[], env: Environment): Order {
+export function parse(given: readonly string[], commands: readonly Command[], env: Environment): Order {
+  const argv = underTheirNames(given)
   const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv
   if (own.includes('-h') || own.includes('--help')) return { type: 'help', about: namedCommand(own, commands) }
   if (own.includes('--version')) return parse(['version'], commands, env)

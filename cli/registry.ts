@@ -2,8 +2,10 @@ import type { Command } from './command'
 import { auditCommands } from './commands/audit'
 import { exportAudit } from './commands/audit-export'
 import { createBackup } from './commands/backup'
+import { cacheCommands } from './commands/cache'
 import { configCommands } from './commands/config'
 import { creditCommands } from './commands/credits'
+import { bookCommands } from './commands/credits-books'
 import { doctor } from './commands/doctor'
 import { engineCommands } from './commands/engines'
 import { help } from './commands/help'
@@ -41,11 +43,13 @@ export const commands: readonly Command[] = [
   ...userCommands,
   ...usageCommands,
   ...creditCommands,
+  ...bookCommands,
   ...auditCommands,
   exportAudit,
   ...submissionCommands,
   diffSubmission,
   ...engineCommands,
+  ...cacheCommands,
   ...migrateCommands,
   createBackup,
   ...configCommands,

@@ -3,13 +3,12 @@ import { centsToMicro, spellCents } from '../../src/kernel/money'
 import { defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
-import { printPages } from '../pages'
 import { requireReason } from '../reason'
 import { prepareSecret, SECRET_FLAGS } from '../secret'
 import type { Shell } from '../shell'
-import { argument, duration, flag, money, optional, orNone, signedMoney, text, whole, wholeCents } from '../words'
+import { argument, duration, money, optional, orNone, signedMoney, text, wholeCents } from '../words'
 
-const columns = [
+export const columns = [
   column('owner', 'OWNER'),
   column('id', 'ID'),
   column('balance_cents', 'BALANCE¢', { kind: 'money' }),
@@ -18,16 +17,6 @@ const columns = [
 ]
 
 const adjustColumns = [...columns, column('amount_cents', 'CHANGED¢', { kind: 'money' }), column('ref', 'REFERENCE')]
-
-const ledgerColumns = [
-  column('at', 'TIME', { kind: 'time' }),
-  column('kind', 'KIND'),
-  column('amount_cents', 'AMOUNT¢', { kind: 'money' }),
-  column('balance_cents', 'BALANCE¢', { kind: 'money' }),
-  column('ref', 'REFERENCE'),
-  column('note', 'NOTE'),
-  column('id', 'ROW', { kind: 'number', wide: true }),
-]
 
 const codeColumns = [
   column('code', 'CODE'),
@@ -48,26 +37,7 @@ const grantColumns = [...columns, column('amount_cents', 'GRANTED¢', { kind: 'm
 /** Above this a slip of the finger is worth a question. */
 const ASKS_ABOVE_CENTS = 100_000
 
-const WHO = 'org by id, slug or name; user by id or e-mail address'
-
-export const balance = defineCommand({
-  path: 'credits balance',
-  summary: 'Show what an owner has, what is held and what is left',
-  about: 'Held is what calls that are running have reserved. Without a name it is the org that the first run made.',
-  examples: ['credits balance', 'credits balance acme --json', 'credits balance ada@example.com'],
-  planes: ['operator'],
-  offline: true,
-  impact: 'read',
-  danger: 'none',
-  exits: [3, 5, 7],
-  columns,
-  watchable: true,
-  args: { owner: optional(WHO) },
-  async run(shell, { owner = shell.globals.org }) {
-    const connection = await shell.connect()
-    shell.print.item(expectData(await connection.ops().credits.get({ query: owner ? { owner } : {} })), columns)
-  },
-})
+export const WHO = 'org by id, slug or name; user by id or e-mail address'
 
 export const grant = defineCommand({
   path: 'credits grant',
@@ -144,39 +114,6 @@ export const adjust = defineCommand({
   },
 })
 
-export const ledger = defineCommand({
-  path: 'credits ledger',
-  summary: 'Show every movement of an owner, with the balance after it',
-  about:
-    'Newest first. A settle is what a call cost, and its reference ends in the id of the request. A page may hold fewer rows than asked while there is more: go on with --cursor, or --all.',
-  examples: [
-    'credits ledger acme',
-    'credits ledger acme --all -o csv > ledger.csv',
-    'credits ledger ada@example.com --json',
-  ],
-  planes: ['operator'],
-  offline: true,
-  impact: 'read',
-  danger: 'none',
-  exits: [3, 5, 7],
-  columns: ledgerColumns,
-  args: { owner: optional(WHO) },
-  flags: {
-    limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
-    cursor: text('CURSOR', 'go on where an earlier page ended'),
-    all: flag('every page'),
-  },
-  async run(shell, { owner = shell.globals.org, limit, cursor, all }) {
-    const ops = (await shell.connect()).ops()
-    const page = async (from?: string) => {
-      const query = { ...(owner ? { owner } : {}), ...(from ? { cursor: from } : {}), limit: limit ?? 50 }
-      const { entries, next_cursor } = expectData(await ops.credits.ledger.get({ query }))
-      return { items: entries, next: next_cursor }
-    }
-    await printPages(shell, { page, cursor, all, columns: ledgerColumns, empty: 'Nothing has moved yet.' })
-  },
-})
-
 export const code = defineCommand({
   path: 'credits code',
   summary: 'Make a code that completes one checkout',
@@ -216,7 +153,7 @@ export const caps = defineCommand({
   summary: 'Set what an owner may spend a day and a month',
   about:
     'Caps count everything the owner spends, whatever key it goes through; caps of one key are set with keys update. Calls beyond a cap are refused with 402 until 00:00 UTC, or until the cap is raised. none removes one; what is left out stays.',
-  examples: ['credits caps acme --daily 50.00', 'credits caps acme --daily none --monthly 1000.00'],
+  examples: ['credits caps acme --daily 50.00', 'credits caps set acme --daily none --monthly 1000.00'],
   planes: ['operator'],
   offline: true,
   impact: 'write',
@@ -242,4 +179,4 @@ export const caps = defineCommand({
 
 const spelled = (cents: number): string => `${spellCents(centsToMicro(cents))} cents`
 
-export const creditCommands = [balance, grant, adjust, ledger, code, caps]
+export const creditCommands = [grant, adjust, code, caps]

@@ -18,11 +18,16 @@ export type AccountLimits = {
 
 export type AccountLimitsOf = ReturnType<typeof createAccountLimits>
 
-const MAX_REMEMBERED = 20_000
+type Deps = {
+  dialect: Dialect
+  clock: Clock
+  /** How many owners are remembered. */
+  most?: number
+}
 
 /** The limits of owners, remembered: they are asked for with every paid call and change once a month. */
-export function createAccountLimits({ dialect, clock }: { dialect: Dialect; clock: Clock }) {
-  const cache = createReadCache<OwnerScope, AccountLimits>({ max: MAX_REMEMBERED, maxAgeMs: freshFor(dialect), clock })
+export function createAccountLimits({ dialect, clock, most = 20_000 }: Deps) {
+  const cache = createReadCache<OwnerScope, AccountLimits>({ max: most, maxAgeMs: freshFor(dialect), clock })
   const changing = new Map<OwnerScope, number>()
 
   return { of, changeFor, forget: (owner: OwnerScope): void => cache.forget(owner) }

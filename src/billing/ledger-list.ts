@@ -20,6 +20,8 @@ export type LedgerPage = { items: LedgerEntry[]; next: string | null }
 /** Rows looked at in one statement, and statements for one page: an owner who is rare is found in steps. */
 const STEP = 50_000
 const MOST_STEPS = 20
+/** Rows of an owner read at a time when few of them are wanted. */
+const WALKED = 1_000
 
 const newest = query()((db) => {
   const e = db.of(ledgerEntries)
@@ -41,13 +43,14 @@ const entriesBelow = query<{ account: OwnerScope; below: number; above: number; 
 /**
  * An owner's ledger, newest first, each row with the balance after it. The ledger has no index by owner,
  * because every paid call would pay for it; a page is read in steps and may hold fewer rows than asked.
+ * With a `ref`, only rows of that reference, or whose reference ends in that request.
  * Throws 400 `validation_error` for a cursor of another list.
  */
 export async function listLedger(
   reader: Reader,
   owner: OwnerScope,
   limit: number,
-  cursor?: string,
+  { cursor, ref }: { cursor?: string | undefined; ref?: string | undefined } = {},
 ): Promise<LedgerPage> {
   const mark = decodeCursor(cursor)
   const items: LedgerEntry[] = []
@@ -55,13 +58,18 @@ export async function listLedger(
   let balance = mark?.id ? Number(mark.id) : null
   for (let step = 0; step < MOST_STEPS && below > 1 && items.length < limit; step++) {
     const above = Math.max(below - STEP - 1, 0)
-    const rows = await entriesBelow(reader, { account: owner, below, above, limit: limit - items.length })
+    // Rows that are not asked for are walked over: the balance goes through all of them.
+    const most = ref === undefined ? limit - items.length : WALKED
+    const rows = await entriesBelow(reader, { account: owner, below, above, limit: most })
+    below = rows.length < most ? above + 1 : rows.at(-1)!.id
     for (const { now, ...row } of rows) {
       balance ??= now
-      items.push({ ...row, balance })
+      if (ref === undefined || isOf(row.ref, ref)) items.push({ ...row, balance })
       balance -= row.amount
     }
-    below = items.length < limit ? above + 1 : items.at(-1)!.id
   }
   return { items, next: below > 1 ? encodeCursor({ at: below, id: balance === null ? '' : String(balance) }) : null }
 }
+
+/** A charge's reference is a time and the id of the request. */
+const isOf = (ref: string, wanted: string): boolean => ref === wanted || ref.endsWith(`.${wanted}`)

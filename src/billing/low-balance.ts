@@ -8,23 +8,26 @@ import { creditsLow } from './events'
 import { walletOf } from './repository'
 import { crossed } from './rules'
 
-type Deps = { limits: AccountLimitsOf; events: EventBus }
+type Deps = {
+  limits: AccountLimitsOf
+  events: EventBus
+  /** How many wallets are remembered. */
+  most?: number
+}
 
 /** Orders an automatic top-up in the unit of the charge that made it due; once while one is open. */
 export type OrderTopUp = (tx: Tx, owner: OwnerScope, amountCents: number) => Promise<void>
 
 export type BalanceWatch = ReturnType<typeof createBalanceWatch>
 
-const MAX_REMEMBERED = 50_000
-
 /**
  * Sees a balance cross its owner's thresholds downward, at the very charge that does it, so each crossing
  * is told once and a balance has to rise above a threshold before it can cross it again. A charge far from
  * every threshold costs no statement: what the balance is at least is remembered.
  */
-export function createBalanceWatch({ limits, events }: Deps) {
+export function createBalanceWatch({ limits, events, most = 50_000 }: Deps) {
   /** Micro-cents each wallet holds at least. Only this process writes to it on SQLite; Postgres is told. */
-  const atLeast = new LRUCache<OwnerScope, number>({ max: MAX_REMEMBERED })
+  const atLeast = new LRUCache<OwnerScope, number>({ max: most })
   let orderTopUp: OrderTopUp | null = null
 
   return { charged, moved, credited, limitsMoved, onTopUp }

@@ -9,6 +9,7 @@ import { balanceTooLow, insufficientCredits, noCredits } from './errors'
 import { unclaimTelling } from './limits-repository'
 import type { BalanceWatch } from './low-balance'
 import { createOwnerCaps } from './owner-caps'
+import { createReconciliation } from './reconcile'
 import {
   claim,
   credit,
@@ -60,6 +61,7 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     openAccount,
     releaseAbandoned,
     verify,
+    reconciliation: createReconciliation({ store, watch }),
   }
 
   async function balance(reader: Reader, owner: OwnerScope): Promise<Balance> {

@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
-import { query } from '../kernel/store'
+import type { OwnerScope } from '../kernel/caller'
+import { command, query } from '../kernel/store'
 import { holds, ledgerEntries, wallets } from './table'
 
 /** Entries in the order they were written, each with the hold its charge belongs to. */
@@ -65,4 +66,37 @@ export const holdsFrom = query<{ after: string; limit: number }>()((db, p) => {
     .where(gt(h.ref, p.after))
     .orderBy(asc(h.ref))
     .limit(p.limit)
+})
+
+/** What a wallet says beside what its entries and its open holds do, as of one instant; without a wallet nothing. */
+export const booksOf = query<{ id: string }>()((db, p) => {
+  const [w, e, h] = [db.of(wallets), db.of(ledgerEntries), db.of(holds)]
+  type Sum = number | string
+  // Inside another statement a column goes without its table, and both have an `id`: the parameter is the wallet's.
+  return db
+    .select({
+      balance: w.balance,
+      held: w.held,
+      entries: sql<Sum>`(SELECT coalesce(sum(${e.amount}), 0) FROM ${e} WHERE ${e.account} = ${p.id})`,
+      open: sql<Sum>`(SELECT coalesce(sum(${h.amount}), 0) FROM ${h} WHERE ${h.wallet_id} = ${p.id} AND ${h.state} = 'open')`,
+    })
+    .from(w)
+    .where(eq(w.id, sql`${p.id}`))
+})
+
+export const entriesSum = query<{ id: string }>()((db, p) => {
+  const e = db.of(ledgerEntries)
+  return db
+    .select({ sum: sql<number | string>`coalesce(sum(${e.amount}), 0)` })
+    .from(e)
+    .where(eq(e.account, sql`${p.id}`))
+})
+
+/** Puts a wallet where the ledger and the open holds say it is. */
+export const setWallet = command<{ id: OwnerScope; balance: number; held: number }>()((tx, p) => {
+  const t = tx.of(wallets)
+  return tx
+    .insert(t)
+    .values({ id: p.id, balance: p.balance, held: p.held, capped: false })
+    .onConflictDoUpdate({ target: t.id, set: { balance: sql`excluded.balance`, held: sql`excluded.held` } })
 })

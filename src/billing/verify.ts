@@ -1,8 +1,8 @@
 import type { Reader } from '../kernel/store'
+import { pages } from './pages'
 import { ISSUED, REVENUE } from './schema'
 import { entriesFrom, heldMismatches, holdsFrom, movementSum, walletAndSum, walletsFrom } from './verify-queries'
 
-const PAGE = 1_000
 const MAX_VIOLATIONS = 100
 
 /**
@@ -34,7 +34,7 @@ async function* faults(reader: Reader): AsyncGenerator<string> {
 async function* ledgerFaults(reader: Reader, accounts: Map<string, number>): AsyncGenerator<string> {
   const unbalanced = new Map<string, { ref: string; kind: string; sum: number }>()
   for await (const entry of pages(
-    (after: number) => entriesFrom(reader, { after, limit: PAGE }),
+    (after: number, limit) => entriesFrom(reader, { after, limit }),
     0,
     (row) => row.id,
   )) {
@@ -54,7 +54,7 @@ async function* ledgerFaults(reader: Reader, accounts: Map<string, number>): Asy
 
 async function* walletFaults(reader: Reader, accounts: Map<string, number>): AsyncGenerator<string> {
   for await (const { id, balance } of pages(
-    (after: string) => walletsFrom(reader, { after, limit: PAGE }),
+    (after: string, limit) => walletsFrom(reader, { after, limit }),
     '',
     (row) => row.id,
   )) {
@@ -76,7 +76,7 @@ async function* walletFaults(reader: Reader, accounts: Map<string, number>): Asy
 
 async function* holdFaults(reader: Reader): AsyncGenerator<string> {
   for await (const hold of pages(
-    (after: string) => holdsFrom(reader, { after, limit: PAGE }),
+    (after: string, limit) => holdsFrom(reader, { after, limit }),
     '',
     (row) => row.ref,
   )) {
@@ -87,22 +87,6 @@ async function* holdFaults(reader: Reader): AsyncGenerator<string> {
     if (hold.state !== 'settled' && (charged !== 0 || hold.settled_amount !== 0)) {
       yield `hold ${hold.ref} is ${hold.state} and yet charged ${charged || hold.settled_amount}`
     }
-  }
-}
-
-/** Rows of a table in order of a key, a page at a time, letting requests in between. */
-async function* pages<Row, Key>(
-  read: (after: Key) => Promise<Row[]>,
-  start: Key,
-  keyOf: (row: Row) => Key,
-): AsyncGenerator<Row> {
-  for (let after = start; ; ) {
-    const rows = await read(after)
-    yield* rows
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < PAGE) return
-    after = keyOf(last)
-    await new Promise<void>((resolve) => setImmediate(resolve))
   }
 }
 

@@ -49,7 +49,7 @@ export function createBookVerbs({ store, orgs, billing, moneyDesk, audit }: Deps
   /** An owner's ledger, newest first, each row with the balance after it. Throws 404. */
   async function ledger(_call: Call<OperatorCaller>, query: LedgerQuery): Promise<Page<LedgerRow>> {
     const owner = await findOwner(orgs, store.read, query.owner)
-    const page = await listLedger(store.read, owner.scope, query.limit ?? DEFAULT_LIMIT, query.cursor)
+    const page = await listLedger(store.read, owner.scope, query.limit ?? DEFAULT_LIMIT, query)
     return { items: page.items.map(present), next: page.next }
   }
 

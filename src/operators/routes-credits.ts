@@ -9,10 +9,10 @@ import * as books from './schema-credits'
 import type { OperatorService } from './service'
 
 type Edge = ReturnType<typeof operatorEdge>
-type Credits = Pick<OperatorService, 'credits' | 'books'>
+type Credits = Pick<OperatorService, 'credits' | 'books' | 'reconciliation'>
 
 /** `/ops/v1/credits`: anyone's credit, and the books behind it (dx 2.16). */
-export const creditRoutes = ({ credits, books: desk }: Credits, edge: Edge) =>
+export const creditRoutes = ({ credits, books: desk, reconciliation }: Credits, edge: Edge) =>
   new Elysia({ prefix: '/ops/v1/credits' })
     .use(edge)
     .get('', (context) => credits.balance(toOperatorCall(context), context.query.owner), {
@@ -42,6 +42,12 @@ export const creditRoutes = ({ credits, books: desk }: Credits, edge: Edge) =>
       },
       { query: checkedQuery(books.LedgerQuery), response: { 200: answer(books.LedgerRows), ...errors(400, 404, 409) } },
     )
+    .get('/differences', (context) => reconciliation.look(toOperatorCall(context)), {
+      response: { 200: answer(books.Reconciliation) },
+    })
+    .post('/differences', (context) => reconciliation.apply(toOperatorCall(context)), {
+      response: { 200: answer(books.Reconciliation) },
+    })
     .post('/codes', (context) => desk.createCode(toOperatorCall(context), context.body), {
       body: checked(books.NewCode),
       response: { 200: answer(books.GrantCode), ...errors(400) },

@@ -23,7 +23,13 @@ export const Adjustment = t.Object({
 })
 export type Adjustment = Static<typeof Adjustment>
 
-export const LedgerQuery = t.Object({ ...PageQuery.properties, owner: t.Optional(Ref) })
+export const LedgerQuery = t.Object({
+  ...PageQuery.properties,
+  owner: t.Optional(Ref),
+  ref: t.Optional(
+    t.String({ minLength: 1, maxLength: 320, description: 'Rows of this reference, or of this request' }),
+  ),
+})
 export type LedgerQuery = Static<typeof LedgerQuery>
 
 export const LedgerRow = t.Object({
@@ -37,6 +43,22 @@ export const LedgerRow = t.Object({
 })
 export type LedgerRow = Static<typeof LedgerRow>
 export const LedgerRows = pageOf('entries', LedgerRow)
+
+/** A wallet that is not where its ledger and its open holds say. */
+export const WalletDifference = t.Object({
+  id: t.String({ description: '`org:ID` or `user:ID`' }),
+  balance_cents: nullable(t.Number({ description: 'null: there is no wallet' })),
+  ledger_cents: t.Number({ description: 'The sum of its ledger entries' }),
+  held_cents: nullable(t.Number()),
+  open_cents: t.Number({ description: 'The sum of its open holds' }),
+  applied: t.Boolean(),
+})
+export const Reconciliation = t.Object({
+  object: t.Literal('credit_reconciliation'),
+  ok: t.Boolean({ description: 'No wallet differs any more' }),
+  differences: t.Array(WalletDifference),
+})
+export type Reconciliation = Static<typeof Reconciliation>
 
 /** Body of `POST /ops/v1/credits/codes`. */
 export const NewCode = t.Object({

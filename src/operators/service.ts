@@ -1,15 +1,17 @@
 import type { Call, OperatorCaller } from '../kernel/caller'
-import type { SkillService } from '../skills'
 import { createOperatorAccess } from './access'
 import { createAuditVerbs } from './audit'
 import type { createBackup } from './backup'
 import { createBookVerbs } from './books'
+import { createCacheVerbs } from './cache'
 import { createCreditVerbs } from './credits'
 import { createEngineVerbs } from './engines'
 import { createKeyVerbs } from './keys'
 import { createLimitVerbs } from './limits'
 import { createMemberVerbs } from './members'
 import { createOrgVerbs } from './orgs'
+import { createReconcileVerbs } from './reconcile'
+import { createSkillVerbs } from './skills'
 import { createStatus } from './status'
 import { createUsageVerbs } from './usage'
 import { createUserVerbs } from './users'
@@ -18,17 +20,19 @@ import { createVerify } from './verify'
 type Deps = Parameters<typeof createKeyVerbs>[0] &
   Parameters<typeof createCreditVerbs>[0] &
   Parameters<typeof createBookVerbs>[0] &
+  Parameters<typeof createReconcileVerbs>[0] &
   Parameters<typeof createAuditVerbs>[0] &
   Parameters<typeof createEngineVerbs>[0] &
   Parameters<typeof createLimitVerbs>[0] &
   Parameters<typeof createOperatorAccess>[0] &
   Parameters<typeof createStatus>[0] &
   Parameters<typeof createOrgVerbs>[0] &
+  Parameters<typeof createCacheVerbs>[0] &
   Parameters<typeof createUsageVerbs>[0] &
   Parameters<typeof createUserVerbs>[0] &
+  Parameters<typeof createSkillVerbs>[0] &
   Parameters<typeof createVerify>[0] & {
     backup: ReturnType<typeof createBackup>
-    skills: Pick<SkillService, 'operator'>
   }
 
 export type OperatorService = ReturnType<typeof createOperators>
@@ -41,15 +45,18 @@ export const createOperators = (deps: Deps) => ({
   access: createOperatorAccess(deps),
   credits: createCreditVerbs(deps),
   books: createBookVerbs(deps),
+  reconciliation: createReconcileVerbs(deps),
   audit: createAuditVerbs(deps),
   engines: createEngineVerbs(deps),
   orgs: createOrgVerbs(deps),
   members: createMemberVerbs(deps),
+  cache: createCacheVerbs(deps),
   usage: createUsageVerbs(deps),
   users: createUserVerbs(deps),
   status: createStatus(deps),
   verify: createVerify(deps),
   /** Submissions of skills (dx 2.11); the skills room decides. */
   submissions: deps.skills.operator,
+  skills: createSkillVerbs(deps),
   backup: deps.backup,
 })

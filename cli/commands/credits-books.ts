@@ -1,0 +1,114 @@
+import { defineCommand } from '../command'
+import { BALANCE_COLUMNS, balanceOver } from '../credits-plane'
+import { CheckFailed, expectData } from '../failure'
+import { column } from '../output/columns'
+import { printPages } from '../pages'
+import { requireReason } from '../reason'
+import { flag, optional, text, whole } from '../words'
+import { WHO } from './credits'
+
+export const balance = defineCommand({
+  path: 'credits balance',
+  summary: 'Show what an owner has, what is held, what is left and for how long',
+  about:
+    'Held is what calls that are running have reserved; DAYS-LEFT is how long the rest lasts at the pace of the last seven days. Without a name it is the org that the first run made; over --url it is what the key in use pays from.',
+  examples: ['credits balance', 'credits balance acme --json', 'credits balance ada@example.com'],
+  planes: ['operator', 'tenant'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 5, 7],
+  columns: BALANCE_COLUMNS,
+  watchable: true,
+  args: { owner: optional(WHO) },
+  async run(shell, { owner = shell.globals.org }) {
+    shell.print.item(await balanceOver(await shell.connect(), owner), BALANCE_COLUMNS)
+  },
+})
+
+const ledgerColumns = [
+  column('at', 'TIME', { kind: 'time' }),
+  column('kind', 'KIND'),
+  column('amount_cents', 'AMOUNT¢', { kind: 'money' }),
+  column('balance_cents', 'BALANCE¢', { kind: 'money' }),
+  column('ref', 'REFERENCE'),
+  column('note', 'NOTE'),
+  column('id', 'ROW', { kind: 'number', wide: true }),
+]
+
+export const ledger = defineCommand({
+  path: 'credits ledger',
+  summary: 'Show every movement of an owner, with the balance after it',
+  about:
+    'Newest first. A settle is what a call cost, and its reference ends in the id of the request. A page may hold fewer rows than asked while there is more: go on with --cursor, or --all.',
+  examples: [
+    'credits ledger acme',
+    'credits ledger acme --all -o csv > ledger.csv',
+    'credits ledger acme --ref req_1f4xEU9WTdZBc4YIr2VvP0Ba',
+    'credits ledger ada@example.com --json',
+  ],
+  planes: ['operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 5, 7],
+  columns: ledgerColumns,
+  args: { owner: optional(WHO) },
+  flags: {
+    limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
+    ref: text('REF', 'rows of this reference, or of this request'),
+    cursor: text('CURSOR', 'go on where an earlier page ended'),
+    all: flag('every page'),
+  },
+  async run(shell, { owner = shell.globals.org, limit, ref, cursor, all }) {
+    const ops = (await shell.connect()).ops()
+    const page = async (from?: string) => {
+      const query = {
+        ...(owner ? { owner } : {}),
+        ...(ref ? { ref } : {}),
+        ...(from ? { cursor: from } : {}),
+        limit: limit ?? 50,
+      }
+      const { entries, next_cursor } = expectData(await ops.credits.ledger.get({ query }))
+      return { items: entries, next: next_cursor }
+    }
+    await printPages(shell, { page, cursor, all, columns: ledgerColumns, empty: 'Nothing has moved yet.' })
+  },
+})
+
+const differenceColumns = [
+  column('id', 'OWNER'),
+  column('balance_cents', 'BALANCE¢', { kind: 'money' }),
+  column('ledger_cents', 'LEDGER¢', { kind: 'money' }),
+  column('held_cents', 'HELD¢', { kind: 'money' }),
+  column('open_cents', 'OPEN-HOLDS¢', { kind: 'money' }),
+  column('applied', 'PUT-RIGHT', { kind: 'flag' }),
+]
+
+export const reconcile = defineCommand({
+  path: 'credits reconcile',
+  summary: 'Compute every balance again from the ledger and list what differs',
+  about:
+    'A balance is the sum of the ledger rows of its owner, and what is held the sum of the open holds. Exits 9 when a wallet says something else. With --apply it is put where the ledger says, which is recorded; what no wallet can hold, less than nothing or less than is on hold, is left for a person.',
+  examples: ['credits reconcile', 'credits reconcile --apply --reason "restored from a copy" -y'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'moderate',
+  exits: [4, 7, 9, 10],
+  columns: differenceColumns,
+  flags: { apply: flag('put right what differs') },
+  async run(shell, { apply }) {
+    if (apply) requireReason(shell, 'credits reconcile --apply')
+    const ops = (await shell.connect()).ops()
+    const found = expectData(await ops.credits.differences.get())
+    const count = `${found.differences.length} ${found.differences.length === 1 ? 'balance' : 'balances'}`
+    const goesOn = apply && found.differences.length > 0 && !shell.planned(`put ${count} right`)
+    if (goesOn) shell.confirm(`Put ${count} where the ledger says?`)
+    const { ok, differences } = goesOn ? expectData(await ops.credits.differences.post()) : found
+    shell.print.list(differences, differenceColumns, 'Every balance is what its ledger says.')
+    if (!ok && !shell.globals.dryRun) throw new CheckFailed()
+  },
+})
+
+export const bookCommands = [balance, ledger, reconcile]

@@ -1,0 +1,19 @@
+/** Longer names of commands, as the documentation writes them, and the ones help lists. */
+const OTHERS: readonly (readonly [string, string])[] = [
+  ['credits caps set', 'credits caps'],
+  ['tiers requests list', 'limits list'],
+  ['tiers requests get', 'limits get'],
+  ['tiers requests approve', 'limits approve'],
+  ['tiers requests deny', 'limits reject'],
+]
+
+/** The same command line under the names that are registered. */
+export function underTheirNames(argv: readonly string[]): string[] {
+  for (const [long, short] of OTHERS) {
+    const [words, other] = [long.split(' '), short.split(' ')]
+    const at = argv.findIndex((_, start) => words.every((word, next) => argv[start + next] === word))
+    const isFirst = at >= 0 && argv.slice(0, at).every((word) => word.startsWith('-'))
+    if (isFirst) return [...argv.slice(0, at), ...other, ...argv.slice(at + words.length)]
+  }
+  return [...argv]
+}
