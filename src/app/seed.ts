@@ -22,7 +22,8 @@ export async function seedFirstRun(container: Container, dataDir: string): Promi
     await orgs.makeActive(tx, user.id, org.id)
     await billing.openAccount(tx, `user:${user.id}`)
     await billing.openAccount(tx, `org:${org.id}`)
-    const order = { name: 'Dev laptop', userId: user.id, orgId: null, tier: 'enterprise' } as const
+    // The org's, so that what it does stands where everyone looks first: usage, credit and record of the active org.
+    const order = { name: 'Dev laptop', userId: user.id, orgId: org.id, tier: 'enterprise' } as const
     const made = await keys.operator.createIn(tx, call, order)
     writePrivate(keyFile, `${made.key}\n`)
     return made

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { seedFirstRun } from '../../src/app/seed'
+import { cliOver } from '../support/cli'
 import { createWorld, type World } from '../support/world'
 
 const seed = ({ app, folder }: World) => seedFirstRun(app.container, folder)
@@ -21,11 +22,27 @@ describe('the first run', () => {
     expect(keys.body.keys[0]).toMatchObject({
       name: 'Dev laptop',
       tier: 'enterprise',
-      scope: 'personal',
+      scope: 'org',
       status: 'active',
     })
     const answer = await world.send('POST', 'completions', { prompt: 'What is 2 + 2?' }, authorization)
     expect(answer.status).toBe(200)
+  })
+
+  test("shows the first call where one looks first: in the API's usage, in the CLI's, and in its balance", async () => {
+    const world = await createWorld()
+    const seeded = await seed(world)
+    const authorization = { authorization: `Bearer ${seeded!.key}` }
+    await world.send('POST', 'completions', { prompt: 'What is 2 + 2?' }, authorization)
+    const { body } = await world.send('GET', 'usage', undefined, authorization)
+    expect(body).toMatchObject({ scope: 'org', totals: { requests: 1 } })
+    const run = cliOver(world)
+    const shown = async (line: string[], key?: string) =>
+      JSON.parse((await run([...line, '--json'], key === undefined ? {} : { key })).stdout)
+    for (const key of [undefined, seeded!.key])
+      expect(await shown(['usage', 'show'], key)).toMatchObject({ totals: body.totals, balance: body.balance })
+    expect(await shown(['credits', 'balance'])).toMatchObject({ balance_cents: body.balance.balance_cents })
+    expect(await shown(['audit', 'list', '--action', 'completion.created'])).toHaveLength(1)
   })
 
   test('happens once: a second start makes nothing, with the key file or without', async () => {
