@@ -27,8 +27,9 @@ export function createWorld(store: Store) {
   events.afterCommit('*', (event) => heard.push(event))
   /** A process: what it remembers ends with it. */
   const start = (node: string, initialCredit = 0) => {
-    const limits = createAccountLimits({ dialect: store.dialect, clock })
-    const watch = createBalanceWatch({ limits, events })
+    // Room for many would be made anew with every process of a simulation, and cost more than all it does.
+    const limits = createAccountLimits({ dialect: store.dialect, clock, most: 1_000 })
+    const watch = createBalanceWatch({ limits, events, most: 1_000 })
     return Object.assign(createBilling({ store, clock, audit, limits, watch, node, initialCredit }), { limits, watch })
   }
   const billing = start('node-a')
