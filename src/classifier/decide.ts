@@ -1,60 +1,9 @@
+import type { Model } from '../kernel/text-model/model'
 import type { AskEngine } from './ask-engine'
+import type { Ask, Choice } from './choice'
 import { floorOf, type Guidance, NO_GUIDANCE } from './guidance'
-import { type Guess, guess, loadModel, type Model } from './model'
-import { clearSignal } from './signals'
-
-/** What is known of a request when its mode has to be chosen. */
-export type Ask = {
-  /** What the caller asked for; `auto` or null leaves the choice to us. */
-  mode: string | null
-  /** The account's own default, used when no mode was sent (contract 2.4). */
-  defaultMode?: string | null
-  prompt: string
-  hasImages: boolean
-  /** The caller's rules, floors and examples, where they have any. */
-  guidance?: Guidance
-  /** Aborts when the caller has left; only the engine classifier waits. */
-  signal?: AbortSignal
-}
-
-/** The mode, and how it was found (contract 2.2, `routing`). */
-export type Choice = {
-  mode: string
-  source: 'explicit' | 'rule' | 'heuristic' | 'local' | 'classifier' | 'default'
-  confidence: number | null
-  reasoning: string | null
-  /** The engine a rule named; null leaves it to the mode. */
-  engine: string | null
-  /** The preference that decided, or under which it was decided; null for a rule of the key itself. */
-  preferenceId: string | null
-}
-
-/** One way of choosing. It decides, or says nothing and the next one is asked (contract 22.2). */
-type Stage = (ask: Ask, guidance: Guidance) => Choice | null
-
-const FALLBACK_MODE = 'fast'
-
-const explicit: Stage = ({ mode, defaultMode }) => {
-  const asked = mode ?? defaultMode
-  if (!asked || asked === 'auto') return null
-  return { mode: asked, source: 'explicit', confidence: null, reasoning: null, engine: null, preferenceId: null }
-}
-
-const rule: Stage = ({ prompt }, { rules, floors }) => {
-  const found = rules.find((one) => one.confidence >= floorOf(one.mode, floors) && one.matches(prompt))
-  if (!found) return null
-  const { mode, confidence, reasoning, engine, preferenceId } = found
-  return { mode, source: 'rule', confidence, reasoning, engine, preferenceId }
-}
-
-const heuristic: Stage = ({ prompt, hasImages }, { floors, preferenceId }) => {
-  const signal = clearSignal(prompt, hasImages)
-  if (!signal || signal.confidence < floorOf(signal.mode, floors)) return null
-  return { ...signal, source: 'heuristic', engine: null, preferenceId }
-}
-
-/** What is certain without looking into the model, in the order of contract 22.2. */
-const CERTAIN: readonly Stage[] = [explicit, rule, heuristic]
+import { type Guess, guess, loadModel } from './model'
+import { CERTAIN, FALLBACK_MODE } from './stages'
 
 export type Classifier = ReturnType<typeof createClassifier>
 

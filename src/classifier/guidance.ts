@@ -9,6 +9,8 @@ export type Rule = {
   reasoning: string | null
   /** The preference it belongs to; null for a rule of the key itself. */
   preferenceId: string | null
+  /** As its owner wrote it, to be shown to its owner. */
+  pattern: string
   matches(prompt: string): boolean
 }
 

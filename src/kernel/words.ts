@@ -15,6 +15,9 @@ const STOP = new Set(
    we were what when where which while who whom why will with would you your yours`.split(/\s+/),
 )
 
+/** Whether an English word, in small letters, only holds others together. */
+export const isStopWord = (word: string): boolean => STOP.has(word)
+
 /** Lower-case words that carry meaning, crudely cut to their stem so that `orders` finds `order`. */
 export const contentWords = (text: string): string[] =>
   (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !STOP.has(word)).map(stem)

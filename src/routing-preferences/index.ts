@@ -2,4 +2,4 @@
 export { correctedIn } from './accuracy'
 export { createEffective, type EffectiveRouting } from './effective'
 export type { Effective, ReadyRule } from './guidance'
-export { createPreferences, type PreferenceService } from './service'
+export { createPreferences, createRoutingPreview, type PreferenceService, type RoutingPreview } from './service'

@@ -14,12 +14,23 @@ import {
   PreferenceQuery,
   RulesBinding,
 } from './schema'
-import type { PreferenceService } from './service'
+import {
+  Correction,
+  CorrectionPage,
+  CorrectionQuery,
+  NewCorrection,
+  Suggestion,
+  SuggestOrder,
+} from './schema-corrections'
+import { Preview, PreviewOrder } from './schema-preview'
+import type { PreferenceService, RoutingPreview } from './service'
+
+type Rooms = { preferences: PreferenceService; routingPreview: RoutingPreview }
 
 const ById = checkedPath(t.Object({ id: t.String() }))
 
 /** `/routing-preferences` (contract 13). */
-export const preferenceRoutes = (preferences: PreferenceService, guard: Guard) =>
+export const preferenceRoutes = ({ preferences, routingPreview }: Rooms, guard: Guard) =>
   new Elysia({ prefix: '/routing-preferences', tags: ['Routing preferences'] })
     .use(guard)
     .post('', async (context) => context.status(201, await preferences.create(toCall(context), context.body)), {
@@ -42,6 +53,18 @@ export const preferenceRoutes = (preferences: PreferenceService, guard: Guard) =
         detail: { summary: 'List your routing preferences and those of your organizations, newest first' },
       },
     )
+    .post('/suggest-rule', (context) => preferences.suggest(toCall(context), context.body), {
+      scope: 'billing',
+      body: checked(SuggestOrder),
+      response: { 200: answer(Suggestion), ...errors(400, 401, 403, 404, 413, 415, 429) },
+      detail: { summary: 'Get a rule out of your recent corrections for a mode' },
+    })
+    .post('/preview', (context) => routingPreview(toCall(context), context.body), {
+      scope: 'billing',
+      body: checked(PreviewOrder),
+      response: { 200: answer(Preview), ...errors(400, 401, 403, 404, 413, 415, 429) },
+      detail: { summary: 'See what would become of a prompt, stage by stage; nothing is billed or stored' },
+    })
     .get('/:id', (context) => preferences.get(toCall(context), context.params.id), {
       scope: 'billing',
       params: ById,
@@ -61,6 +84,31 @@ export const preferenceRoutes = (preferences: PreferenceService, guard: Guard) =
       response: { 200: answer(PreferenceDeleted), ...errors(401, 403, 404, 429) },
       detail: { summary: 'Delete a routing preference; keys bound to it are unbound' },
     })
+
+/** `/routing-corrections` (contract 13). */
+export const correctionRoutes = ({ corrections }: PreferenceService, guard: Guard) =>
+  new Elysia({ prefix: '/routing-corrections', tags: ['Routing preferences'] })
+    .use(guard)
+    .post('', async (context) => context.status(201, await corrections.add(toCall(context), context.body)), {
+      scope: 'billing',
+      idempotent: true,
+      body: checked(NewCorrection),
+      response: { 201: answer(Correction), ...errors(400, 401, 403, 404, 409, 413, 415, 429) },
+      detail: { summary: 'Say which mode a prompt should have got' },
+    })
+    .get(
+      '',
+      async (context) => {
+        const page = await corrections.list(toCall(context), context.query)
+        return { routing_corrections: page.items, ...pageFields(page) }
+      },
+      {
+        scope: 'billing',
+        query: checkedQuery(CorrectionQuery),
+        response: { 200: answer(CorrectionPage), ...errors(400, 401, 403, 429) },
+        detail: { summary: 'List your corrections, newest first' },
+      },
+    )
 
 /** `/keys/{id}/routing-preference` and `/keys/{id}/routing-rules` (contract 13). */
 export const routingBindingRoutes = (preferences: PreferenceService, guard: Guard) =>

@@ -111,18 +111,24 @@ export function readFloors(floors: Readonly<Record<string, number>>): Floors {
   return Object.fromEntries(read)
 }
 
-/** Throws 400 `routing_preference_invalid` for a word that is no mode, or none to be chosen. */
-export function readMode(mode: string, path: string): string {
+type Refuse = (path: string, message: string) => Error
+
+/** Throws 400, `routing_preference_invalid` unless told another, for a word that is no mode, or none to be chosen. */
+export function readMode(mode: string, path: string, refuse: Refuse = preferenceInvalid): string {
   if (MODES.includes(mode)) return mode
-  throw preferenceInvalid(path, `"${path}" is "${quoted(mode)}"; it can be ${MODES.join(', ')}.`)
+  throw refuse(path, `"${path}" is "${quoted(mode)}"; it can be ${MODES.join(', ')}.`)
 }
 
-/** The engine by its own id. Throws 400 `routing_preference_invalid` for one nobody knows. */
-export function readEngine(id: string | null | undefined, path: string): string | null {
+/** The engine by its own id. Throws 400 for one nobody knows. */
+export function readEngine(
+  id: string | null | undefined,
+  path: string,
+  refuse: Refuse = preferenceInvalid,
+): string | null {
   if (id === null || id === undefined) return null
   const engine = findEngine(id)
   if (engine) return engine.id
-  throw preferenceInvalid(path, `"${path}" is "${quoted(id)}", which is not an engine. GET /models lists them.`)
+  throw refuse(path, `"${path}" is "${quoted(id)}", which is not an engine. GET /models lists them.`)
 }
 
 function assertLength(text: string, path: string, most: number): void {

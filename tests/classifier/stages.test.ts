@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { type AskEngine, createClassifier, type Guidance, type Rule } from '../../src/classifier'
 import { SLOTS } from '../../src/classifier/features'
-import type { Model } from '../../src/classifier/model'
 import { TEXT_MODES } from '../../src/classifier/modes'
+import type { Model } from '../../src/kernel/text-model/model'
 
 /** A model that takes everything for one mode, as sure as told. */
 function modelOf(mode: (typeof TEXT_MODES)[number], confidence: number): Model {
@@ -17,6 +17,7 @@ const guidance = (some: Partial<Guidance> = {}): Guidance => ({
 })
 const rule = (mode: string, confidence: number, pattern = /./): Rule => ({
   ...{ mode, confidence, engine: null, reasoning: `rule for ${mode}`, preferenceId: null },
+  pattern: pattern.source,
   matches: (prompt) => pattern.test(prompt),
 })
 const unclear = { mode: 'auto', prompt: 'one two three', hasImages: false }

@@ -21,15 +21,17 @@ export type PreferenceDeps = {
   effective: EffectiveRouting
 }
 
+type Sight = { orgs: Pick<OrgService, 'orgIdsWith'> }
+
 /** Whose preferences a caller sees: an org's key its org's; a person their own and those of all their orgs. */
-export async function ownersSeen({ orgs }: PreferenceDeps, db: Reader, caller: TenantCaller): Promise<OwnerScope[]> {
+export async function ownersSeen({ orgs }: Sight, db: Reader, caller: TenantCaller): Promise<OwnerScope[]> {
   if (caller.orgId) return [`org:${caller.orgId}`]
   const orgIds = await orgs.orgIdsWith(db, caller.userId, 'viewUsage')
   return [`user:${caller.userId}`, ...orgIds.map((id): OwnerScope => `org:${id}`)]
 }
 
 /** A preference the caller sees. A foreign, an unknown and a malformed id are the same 404 (I22). */
-export async function seen(deps: PreferenceDeps, db: Reader, caller: TenantCaller, id: string): Promise<PreferenceRow> {
+export async function seen(deps: Sight, db: Reader, caller: TenantCaller, id: string): Promise<PreferenceRow> {
   const owners = await ownersSeen(deps, db, caller)
   const row = PreferenceId.is(id) ? await rows.find(db, owners, id) : undefined
   if (!row) throw preferenceNotFound()

@@ -1,11 +1,22 @@
+import { createPropose } from '../propose'
 import { createBind } from './bind'
+import { createCorrections } from './corrections'
 import type { PreferenceDeps } from './deps'
 import { createManage } from './manage'
+import { createSuggest } from './suggest'
 
 export type { PreferenceDeps } from './deps'
+export { createRoutingPreview, type RoutingPreview } from './preview'
 export type PreferenceService = ReturnType<typeof createPreferences>
 
-/** Routing preferences: made and managed by their owners, and bound to keys. */
-export function createPreferences(deps: PreferenceDeps) {
-  return { ...createManage(deps), bind: createBind(deps) }
+type Deps = PreferenceDeps & Parameters<typeof createPropose>[0]
+
+/** Routing preferences: made and managed by their owners, bound to keys, and learnt from corrections. */
+export function createPreferences(deps: Deps) {
+  return {
+    ...createManage(deps),
+    bind: createBind(deps),
+    corrections: createCorrections(deps),
+    suggest: createSuggest({ ...deps, propose: createPropose(deps) }),
+  }
 }

@@ -1,0 +1,51 @@
+import { vendorNamedIn } from '../kernel/vendor-names'
+import { isStopWord } from '../kernel/words'
+
+/** Words of other languages that carry no meaning; the English ones are the kernel's. */
+const FOREIGN_STOPS = new Set(
+  `aber als auch auf aus bei bitte das dass dem den der des die ein eine einen einer für hat ich ihr ist kann mein mich
+   mir mit nach nicht oder sich sie sind und uns von was wie wir zum zur avec ces cette dans des est les leur mais mes mon
+   nous par pas plus pour que qui ses sont sur une vous como con del ella esta este las los más muy para pero por que sin
+   son sus una uno che con dei del della gli mia per sono una voor het een van zijn`.split(/\s+/),
+)
+
+const MOST_TOKENS = 6
+const LEAST_LETTERS = 3
+const MOST_LETTERS = 40
+const LEAST_CORRECTIONS = 2
+
+/**
+ * A pattern for what the prompts have in common: an alternation of their most frequent words with meaning, each in
+ * two of them at least (contract 13). Null when they share none. Pure.
+ */
+export function patternOf(prompts: readonly string[]): { pattern: string; tokens: string[] } | null {
+  const counts = new Map<string, number>()
+  for (const prompt of prompts) {
+    for (const token of new Set(tokensOf(prompt))) counts.set(token, (counts.get(token) ?? 0) + 1)
+  }
+  const tokens = [...counts]
+    .filter(([token, count]) => count >= LEAST_CORRECTIONS && !vendorNamedIn(token))
+    .sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1))
+    .slice(0, MOST_TOKENS)
+    .map(([token]) => token)
+  return tokens.length ? { pattern: alternationOf(tokens), tokens } : null
+}
+
+const tokensOf = (prompt: string): string[] =>
+  (
+    prompt
+      .normalize('NFC')
+      .toLowerCase()
+      .match(/[\p{L}\p{M}]+/gu) ?? []
+  ).filter(
+    (word) =>
+      word.length >= LEAST_LETTERS && word.length <= MOST_LETTERS && !isStopWord(word) && !FOREIGN_STOPS.has(word),
+  )
+
+/** `\b` knows Latin letters only; next to others the boundary is spelt out. Tokens are letters, so nothing needs escaping. */
+function alternationOf(tokens: readonly string[]): string {
+  const words = `(?:${tokens.join('|')})`
+  return tokens.every((token) => /^[a-z]+$/.test(token))
+    ? `\\b${words}\\b`
+    : `(?:^|[^\\p{L}\\p{M}])${words}(?:[^\\p{L}\\p{M}]|$)`
+}

@@ -1,0 +1,74 @@
+import type { AuditLog } from '../../audit'
+import { kept } from '../../idempotency'
+import { type Call, ownerOf } from '../../kernel/caller'
+import { invalidInput, notFound } from '../../kernel/errors'
+import { decodeCursor, type Page, toPage } from '../../kernel/page'
+import { resolvedModeOf } from '../../usage'
+import { presentCorrection } from '../present'
+import { correctionRepository as rows } from '../repository-corrections'
+import { readEngine, readMode } from '../rules'
+import { type Correction, CorrectionId, type CorrectionQuery, type NewCorrection } from '../schema-corrections'
+import type { CorrectionRow } from '../table'
+import type { PreferenceDeps } from './deps'
+
+/** How far back in the record a completion is looked for: so many times 200,000 events. */
+const MOST_PAGES = 5
+
+type Deps = Pick<PreferenceDeps, 'store' | 'clock'> & { audit: Pick<AuditLog, 'list' | 'record'> }
+
+/** What callers say should have been the mode of a prompt; what they are said under (a person, an org) owns them. */
+export function createCorrections({ store, clock, audit }: Deps) {
+  return { add, list }
+
+  /** `POST /routing-corrections`. Throws 400 without prompt and completion, 404 for a completion that is not theirs. */
+  async function add(call: Call, input: NewCorrection): Promise<Correction> {
+    const { completion_id = null, prompt = null, note = null } = input
+    if (completion_id === null && prompt === null) {
+      throw invalidInput('prompt', 'Neither "prompt" nor "completion_id" was sent. Send the prompt, or both.')
+    }
+    const expected_mode = readMode(input.expected_mode, 'expected_mode', invalidInput)
+    const expected_engine = readEngine(input.expected_engine, 'expected_engine', invalidInput)
+    const said = input.resolved_mode == null ? null : readMode(input.resolved_mode, 'resolved_mode', invalidInput)
+    const found = completion_id === null ? null : await modeOfCompletion(call, completion_id)
+    const row: CorrectionRow = {
+      ...{ id: CorrectionId.create(), owner: ownerOf(call.caller), user_id: call.caller.userId },
+      ...{ completion_id, prompt, resolved_mode: said ?? found, expected_mode, expected_engine, note },
+      created_at: clock.now(),
+    }
+    return store.write(async (tx) => {
+      await rows.insert(tx, row)
+      await audit.record(tx, call, {
+        action: 'routing_preference.corrected',
+        entityType: 'routing_preference',
+        entityId: row.id,
+        input: { mode: expected_mode, ...(completion_id ? { metadata: { completion_id } } : {}) },
+      })
+      return kept(tx, call, presentCorrection(row))
+    })
+  }
+
+  /** `GET /routing-corrections`: newest first. */
+  async function list({ caller }: Call, query: CorrectionQuery): Promise<Page<Correction>> {
+    const { expected_mode: mode, limit, cursor } = query
+    const found = await rows.list(store.read, ownerOf(caller), { mode, before: decodeCursor(cursor) }, limit + 1)
+    const page = toPage(found, limit, ({ created_at, id }) => ({ at: created_at, id }))
+    return { ...page, items: page.items.map(presentCorrection) }
+  }
+
+  /** The record knows whose completion it was. Throws 404 for a foreign, an unknown and a malformed id alike. */
+  async function modeOfCompletion({ caller }: Call, id: string): Promise<string | null> {
+    const owner = ownerOf(caller)
+    const wanted = { entity_type: 'completion', entity_id: id, limit: 1 }
+    let cursor: string | undefined
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const { items, next } = await audit.list(store.read, owner, { ...wanted, ...(cursor ? { cursor } : {}) })
+      const [event] = items
+      if (event) {
+        return resolvedModeOf(store.read, owner, { requestId: event.requestId, at: Date.parse(event.timestamp) })
+      }
+      if (!next) break
+      cursor = next
+    }
+    throw notFound('completion')
+  }
+}

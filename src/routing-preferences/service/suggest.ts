@@ -1,0 +1,82 @@
+import { type Call, ownerOf } from '../../kernel/caller'
+import { AppError, invalidInput } from '../../kernel/errors'
+import { patternOf } from '../cluster'
+import { belowThreshold, nothingToSuggest } from '../errors'
+import { compilePattern } from '../pattern'
+import type { Propose } from '../propose'
+import { correctionRepository as rows } from '../repository-corrections'
+import { readMode, readRules } from '../rules'
+import type { Suggestion, SuggestOrder } from '../schema-corrections'
+import type { CorrectionRow } from '../table'
+import type { PreferenceDeps } from './deps'
+
+/** Contract 13. */
+export const THRESHOLD = 3
+export const WINDOW_DAYS = 30
+const MOST_READ = 1_000
+const BY_WORDS = 0.88
+const BY_ENGINE = 0.78
+
+/** A rule that takes any of these would take everything. */
+const EVERYDAY = ['', 'hello', 'What time is it in Lisbon?', 'Thanks, that is all for today.', '1234']
+
+type Deps = Pick<PreferenceDeps, 'store' | 'clock'> & { propose: Propose }
+type Sourced = CorrectionRow & { prompt: string }
+
+/**
+ * `POST /routing-preferences/suggest-rule`: a rule from the caller's corrections of the last 30 days. Throws 404
+ * `not_found` without corrections and without a safe rule, 400 `routing_suggest_below_threshold` with one or two.
+ */
+export function createSuggest({ store, clock, propose }: Deps) {
+  return async function suggest(call: Call, order: SuggestOrder): Promise<Suggestion> {
+    const mode = readMode(order.expected_mode, 'expected_mode', invalidInput)
+    const since = clock.now() - WINDOW_DAYS * 86_400_000
+    const cluster = await rows.list(store.read, ownerOf(call.caller), { mode, since }, MOST_READ)
+    if (!cluster.length) throw nothingToSuggest('no corrections', mode)
+    if (cluster.length < THRESHOLD) throw belowThreshold(mode, cluster.length, THRESHOLD, WINDOW_DAYS)
+
+    const sources = cluster.filter((row): row is Sourced => row.prompt !== null)
+    const prompts = sources.map(({ prompt }) => prompt)
+    const words = patternOf(prompts)
+    if (words && (await isRule(words.pattern, mode))) {
+      return suggestion(words.pattern, mode, sources, BY_WORDS, `Says ${words.tokens.join(', ')}`)
+    }
+    const proposed = prompts.length ? await propose(prompts, call.signal) : null
+    if (proposed === null || !(await isRule(proposed, mode)) || !isApt(proposed, prompts)) {
+      throw nothingToSuggest('no rule', mode)
+    }
+    return suggestion(proposed, mode, sources, BY_ENGINE, 'Proposed from what the corrections have in common')
+  }
+}
+
+/** Whether it could be saved as it is: it compiles, is small, and names no vendor. */
+async function isRule(pattern: string, target_mode: string): Promise<boolean> {
+  try {
+    await readRules([{ pattern, target_mode }])
+    return true
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'invalid') return false
+    throw error
+  }
+}
+
+/** Whether it finds at least two of what it was made from, and not simply everything. */
+function isApt(pattern: string, prompts: readonly string[]): boolean {
+  const { test } = compilePattern(pattern)
+  return prompts.filter(test).length >= 2 && !EVERYDAY.some(test)
+}
+
+function suggestion(
+  pattern: string,
+  target_mode: string,
+  sources: readonly Sourced[],
+  confidence: number,
+  description: string,
+): Suggestion {
+  const { test } = compilePattern(pattern)
+  return {
+    suggested_rule: { pattern, target_mode, confidence, description },
+    source_correction_ids: sources.filter(({ prompt }) => test(prompt)).map(({ id }) => id),
+    confidence,
+  }
+}
