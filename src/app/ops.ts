@@ -24,6 +24,7 @@ export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
     oversight: container.oversight,
     usageReading: container.usageReading,
     skills: container.skills,
+    answers: container.completions.answers,
     ...{ store, audit, clock, log, orgs, keys, increases, limiter, tiers, billing, moneyDesk, engines, dataDir },
     settings: config,
     configFile: config.file ?? resolve('svc.server.json'),

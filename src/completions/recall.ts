@@ -23,6 +23,7 @@ export function createRecall(stages: Deps, cache: AnswerCache, near: Near | null
   async function* recited(run: Opened, think: () => AsyncGenerator<Progress>): AsyncGenerator<Progress> {
     const answer = await recall(run)
     const result = answer ? await replay(run, answer) : await nearly(run)
+    if (run.cacheKey && !result) cache.missed()
     yield* result ? recite(run, result) : think()
   }
 
@@ -34,6 +35,7 @@ export function createRecall(stages: Deps, cache: AnswerCache, near: Near | null
 
   async function leading(run: Opened, think: () => Promise<Result>): Promise<Result> {
     if (!run.cacheKey) return think()
+    cache.missed()
     const settle = cache.lead(run.cacheKey)
     try {
       const result = await think()

@@ -1,5 +1,5 @@
 import type { Thought } from '../agent/schema'
-import { ownerOf } from '../kernel/caller'
+import { keyIdOf, ownerOf } from '../kernel/caller'
 import type { AnswerCache, StoredAnswer } from './cache'
 import { cacheScopeOf } from './cache-key'
 import type { Near } from './near'
@@ -13,7 +13,8 @@ export function createRemember({ cache, near, ttlS }: Deps) {
     const { cacheKey: key, call, ask } = run
     if (key === null || !isWorthKeeping(thought)) return
     const [scope, owner] = [cacheScopeOf(call), ownerOf(call.caller)]
-    cache.put(key, { answer, scope, owner, costMicro, prompt: ask.prompt, ttlS: ttlS(answer.resolvedMode) })
+    const about = { scope, owner, keyId: keyIdOf(call.caller), prompt: ask.prompt, ttlS: ttlS(answer.resolvedMode) }
+    cache.put(key, { ...about, answer, costMicro })
     near?.note(run)
   }
 }

@@ -8,10 +8,11 @@ const CHANGES: Readonly<Record<string, OperatorRole>> = {
   tiers: 'billing',
   limits: 'billing',
   submissions: 'reviewer',
+  skills: 'reviewer',
 }
 
 /** Sent as POST, and yet they change nothing. */
-const QUESTIONS = new Set(['POST /ops/v1/verify', 'POST /ops/v1/keys/check'])
+const QUESTIONS = new Set(['POST /ops/v1/verify', 'POST /ops/v1/keys/check', 'POST /ops/v1/cache/find'])
 
 /**
  * Whether a role may call a route, given as its pattern. Every role reads everything but the operators;

@@ -8,6 +8,7 @@ import { pageFields } from '../kernel/page'
 import { checked, checkedQuery, t } from '../kernel/schema'
 import { ApiKey, ApiKeyWithSecret, KeyPage, KeyRotation, RotatedKey } from '../keys/schema'
 import { Increase, IncreasePage, IncreaseQuery, RateLimits } from '../rate-limits/schema'
+import { cacheRoutes } from './routes-cache'
 import { creditRoutes } from './routes-credits'
 import { peopleRoutes } from './routes-people'
 import { submissionRoutes } from './routes-submissions'
@@ -38,6 +39,7 @@ export const operatorRoutes = (operators: OperatorService, edge: Edge, expositio
     .use(peopleRoutes(operators, edge))
     .use(accessRoutes(operators.access, edge))
     .use(creditRoutes(operators, edge))
+    .use(cacheRoutes(operators.cache, edge))
     .use(usageRoutes(operators.usage, edge))
     .use(auditRoutes(operators.audit, edge))
     .use(submissionRoutes(operators.submissions, edge))

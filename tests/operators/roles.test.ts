@@ -25,8 +25,9 @@ const OPENED: Record<string, OperatorRole[]> = {
   tiers: ['billing'],
   limits: ['billing'],
   submissions: ['reviewer'],
+  skills: ['reviewer'],
 }
-const EVERYONES = ['POST /ops/v1/verify', 'POST /ops/v1/keys/check']
+const EVERYONES = ['POST /ops/v1/verify', 'POST /ops/v1/keys/check', 'POST /ops/v1/cache/find']
 
 function expected(role: OperatorRole, method: string, path: string): boolean {
   const area = path.split('/')[3] ?? ''

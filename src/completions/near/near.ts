@@ -46,8 +46,9 @@ export function createNear({ cache, embed, threshold }: Deps) {
     },
   }
 
-  function placeOf({ kin, ask }: Opened): string | null {
-    if (kin === null || ask.attachments.length > 0) return null
+  /** Rules read the words of a prompt and not its meaning, so under them every wording is a request of its own. */
+  function placeOf({ kin, ask, guidance }: Opened): string | null {
+    if (kin === null || ask.attachments.length > 0 || guidance?.rules.length) return null
     const gist = gistOf(ask.prompt)
     return gist === null ? null : sha256Hex(`${kin}\n${gist}`)
   }

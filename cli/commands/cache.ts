@@ -1,0 +1,112 @@
+import { defineCommand } from '../command'
+import { expectData, usageFailure } from '../failure'
+import { column } from '../output/columns'
+import { choice, optional, text } from '../words'
+
+const ENTRIES = [
+  column('enabled', 'ON', { kind: 'flag' }),
+  column('entries', 'ANSWERS', { kind: 'number' }),
+  column('bytes', 'BYTES', { kind: 'number' }),
+  column('max_bytes', 'MOST', { kind: 'number' }),
+  column('hits', 'HITS', { kind: 'number' }),
+  column('misses', 'MISSES', { kind: 'number' }),
+  column('hit_rate', 'HIT RATE', { show: ({ hit_rate }) => `${(Number(hit_rate) * 100).toFixed(1)}%` }),
+  column('saved_cents', 'SAVED¢', { kind: 'money' }),
+  column('by_mode', 'BY MODE', { show: ({ by_mode }) => (by_mode as Mode[]).map(spellMode).join(', ') }),
+]
+type Mode = { mode: string; entries: number; hits: number }
+const spellMode = ({ mode, entries, hits }: Mode): string => `${mode} ${entries} (${hits} hits)`
+
+const ANSWERS = [
+  column('completion_id', 'ANSWER'),
+  column('owner', 'OF'),
+  column('key_id', 'KEY', { wide: true }),
+  column('mode', 'MODE'),
+  column('model', 'MODEL'),
+  column('hits', 'HITS', { kind: 'number' }),
+  column('cost_cents', 'COST¢', { kind: 'money' }),
+  column('created', 'MADE', { kind: 'time' }),
+  column('expires', 'UNTIL', { kind: 'time' }),
+]
+
+const common = { planes: ['operator'], offline: false } as const
+
+export const cacheStats = defineCommand({
+  ...common,
+  path: 'cache stats',
+  summary: 'Show how many answers are remembered and what they saved',
+  about:
+    'Of the server that is asked, since it started: each node remembers its own. What an org saved over any time is in usage show.',
+  examples: ['cache stats', 'cache stats --watch'],
+  impact: 'read',
+  danger: 'none',
+  exits: [4, 7],
+  columns: ENTRIES,
+  watchable: true,
+  async run(shell) {
+    const connection = await shell.connect()
+    shell.print.item(expectData(await connection.ops().cache.get()), ENTRIES)
+  },
+})
+
+export const inspectCache = defineCommand({
+  ...common,
+  path: 'cache inspect',
+  summary: 'Say whether a prompt would be served from the cache, and why',
+  about:
+    'Lists the answers remembered for exactly this prompt: whose they are and until when. What they say is not shown. An answer is served only when all the rest of the request is the same too.',
+  examples: [
+    'cache inspect --prompt "What is the capital of France?"',
+    'cache inspect --prompt "hello" --org acme --mode fast --json',
+  ],
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 5, 7],
+  columns: ANSWERS,
+  flags: {
+    prompt: text('TEXT', 'the prompt, to the letter'),
+    owner: text('WHO', 'only of this org or user'),
+    key: text('KEY', 'only those this key paid for'),
+    mode: text('MODE', 'only those that this mode answered'),
+  },
+  async run(shell, { prompt, owner = shell.globals.org, key, mode }) {
+    if (prompt === undefined) throw usageFailure('cache inspect needs --prompt TEXT.', '--prompt "…"')
+    const connection = await shell.connect()
+    const whose = { ...(owner ? { owner } : {}), ...(key ? { key } : {}), ...(mode ? { mode } : {}) }
+    const found = expectData(await connection.ops().cache.find.post({ prompt, ...whose }))
+    shell.print.list(found.answers, ANSWERS, 'No such answer.')
+    shell.note(`${found.verdict}: ${found.why}`)
+  },
+})
+
+export const purgeCache = defineCommand({
+  ...common,
+  path: 'cache purge',
+  summary: 'Forget remembered answers, so that the next requests are answered anew',
+  about:
+    'Of one org or user, of one key, of one mode, or all of them. It costs nothing but the answers: they are made and paid for again. Each node remembers its own. On the record as cache.purged.',
+  examples: ['cache purge acme --scope org', 'cache purge think --scope mode --yes', 'cache purge --scope all'],
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 4, 5, 7, 10],
+  columns: [column('purged', 'FORGOTTEN', { kind: 'number' })],
+  args: { name: optional('the org or user, the key, or the mode') },
+  flags: { scope: choice(['org', 'key', 'mode', 'all'], 'what NAME is; all needs none') },
+  async run(shell, { name, scope }) {
+    if (!scope) throw usageFailure('cache purge needs --scope.', '--scope org, key, mode or all')
+    if ((scope === 'all') !== (name === undefined)) {
+      const message = scope === 'all' ? '--scope all takes no NAME.' : `--scope ${scope} needs a NAME.`
+      throw usageFailure(message, 'svc-admin cache purge acme --scope org')
+    }
+    const connection = await shell.connect()
+    const { entries } = expectData(await connection.ops().cache.get())
+    const what = scope === 'all' ? `all ${entries} remembered answers` : `the remembered answers of ${scope} ${name}`
+    if (shell.planned(`forget ${what}`)) return
+    if (scope === 'all') shell.confirmName(`Forget ${what}? They are paid for again.`, 'all')
+    else shell.confirm(`Forget ${what}, of ${entries} in all?`)
+    const purged = expectData(await connection.ops().cache.purge.post({ scope, ...(name ? { name } : {}) }))
+    shell.print.item(purged, purgeCache.columns!)
+  },
+})
+
+export const cacheCommands = [cacheStats, inspectCache, purgeCache]

@@ -1,0 +1,66 @@
+import type { AuditLog } from '../audit'
+import type { CacheChoice, CacheDesk } from '../completions'
+import type { Call, OperatorCaller } from '../kernel/caller'
+import { invalidInput } from '../kernel/errors'
+import type { Store } from '../kernel/store'
+import type { KeyService } from '../keys'
+import type { OrgService } from '../orgs'
+import { findOwner } from './owner'
+import type { CacheFinding, CachePurge, CachePurged, CacheQuestion, CacheStats } from './schema-cache'
+
+type Deps = { store: Store; audit: AuditLog; orgs: OrgService; keys: KeyService; answers: CacheDesk }
+
+/** What this server remembers of answers (dx 2.18): of this process alone, because each node remembers its own. */
+export function createCacheVerbs({ store, audit, orgs, keys, answers }: Deps) {
+  return { stats, find, purge }
+
+  function stats(_call: Call<OperatorCaller>): CacheStats {
+    return { object: 'cache', ...answers.stats() }
+  }
+
+  /** Whether somebody who asks this would be served a remembered answer. Throws 404 for an owner or key nobody has. */
+  async function find(call: Call<OperatorCaller>, { prompt, mode, ...whose }: CacheQuestion): Promise<CacheFinding> {
+    const found = answers.find(prompt, { mode, ...(await chosen(call, whose)) })
+    return { object: 'cache_finding', verdict: found.length ? 'hit' : 'miss', why: why(found.length), answers: found }
+  }
+
+  function why(found: number): string {
+    if (!answers.stats().enabled) return 'The cache is switched off: SVC_CACHE_ENABLED is 0.'
+    if (found > 0)
+      return 'Served to whoever made it when everything else of the request is the same too: skills, tools, persona, settings, preferences and policies.'
+    return 'No answer to exactly this prompt is remembered here: nobody asked it, its time is over, or its answer was not one to keep.'
+  }
+
+  /** Throws 400 for a scope without its name, 404 for an owner or key nobody has. */
+  async function purge(call: Call<OperatorCaller>, { scope, name }: CachePurge): Promise<CachePurged> {
+    if (scope !== 'all' && name === undefined) throw invalidInput('name', `"name" says which ${scope} is meant.`)
+    const choice = await choiceOf(call, scope, name)
+    const purged = answers.purge(choice)
+    await store.write((tx) =>
+      audit.record(tx, call, {
+        action: 'cache.purged',
+        entityType: 'completion',
+        entityId: null,
+        scope: choice.owner ?? 'server',
+        input: { metadata: { scope, ...(name === undefined ? {} : { name }), purged } },
+      }),
+    )
+    return { object: 'cache_purge', purged }
+  }
+
+  async function choiceOf(call: Call<OperatorCaller>, scope: CachePurge['scope'], name?: string): Promise<CacheChoice> {
+    if (scope === 'org') return chosen(call, { owner: name })
+    if (scope === 'key') return chosen(call, { key: name })
+    return scope === 'mode' ? { mode: name } : {}
+  }
+
+  async function chosen(
+    call: Call<OperatorCaller>,
+    { owner, key }: { owner?: string | undefined; key?: string | undefined },
+  ): Promise<CacheChoice> {
+    return {
+      owner: owner === undefined ? undefined : (await findOwner(orgs, store.read, owner)).scope,
+      keyId: key === undefined ? undefined : (await keys.operator.get(call, key)).id,
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'bun:test'
+import { routingCorrections } from '../../src/routing-preferences/table'
+import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
+import { fakeClock } from '../support/clock'
+import type { Person } from '../support/world'
+
+const clock = fakeClock('2026-03-15T12:34:56.000Z')
+const { world } = await createUpstreamWorld({ clock })
+const { store } = world.app.container
+
+const benchmarks = async (person: Person, query = '') => {
+  clock.advance(5_000)
+  return person.send('GET', `benchmarks${query}`)
+}
+const ask = (person: Person, members: object) =>
+  person.send('POST', 'completions', { prompt: freshPrompt('Write a haiku about rain'), ...members })
+
+type Correction = { completion: string | null; was: string | null; expected: string }
+/** What someone said of the choice of a mode, at this moment. */
+const correct = (person: Person, { completion, was, expected }: Correction) =>
+  store.write((tx) => {
+    const t = tx.of(routingCorrections)
+    return tx.insert(t).values({
+      ...{ id: crypto.randomUUID() as never, owner: `user:${person.userId}`, user_id: person.userId },
+      ...{ completion_id: completion, prompt: null, resolved_mode: was, expected_mode: expected },
+      ...{ expected_engine: null, note: null, created_at: clock.now() },
+    })
+  })
+
+describe('GET /benchmarks (contract 21)', () => {
+  test('tells nothing but zeros of someone who never called', async () => {
+    const { status, body } = await benchmarks(await world.person())
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      window: '24h',
+      latency_by_mode: {},
+      ttft_by_mode: {},
+      classification: null,
+      counters: { total: 0, failover_count: 0, routing_accuracy: 1, total_tokens: 0, total_cost_cents: 0, by_mode: {} },
+      bucket: '2026-03-15T12',
+      request_id: expect.any(String),
+    })
+  })
+
+  test('tells of plain, streamed, chosen and cached calls', async () => {
+    const ada = await world.person()
+    const plain = await ask(ada, { mode: 'think' })
+    await ask(ada, { mode: 'code', stream: true })
+    const auto = await ask(ada, { mode: 'auto' })
+    const again = { prompt: freshPrompt('again'), mode: 'think' }
+    await ask(ada, again)
+    await ask(ada, again)
+    const { body } = await benchmarks(ada, '?window=7d')
+    expect(body.window).toBe('7d')
+    expect(body.latency_by_mode).toMatchObject({ think: { count: 3 }, code: { count: 1 } })
+    expect(body.ttft_by_mode).toEqual({ code: { p50: expect.any(Number), p95: expect.any(Number), count: 1 } })
+    expect(body.classification).toEqual({ p50: expect.any(Number), p95: expect.any(Number), count: 1 })
+    expect(body.counters).toMatchObject({ total: 5, failover_count: 0, routing_accuracy: 1 })
+    expect(body.counters.by_mode).toMatchObject({ think: 3, code: 1 })
+    expect(body.counters.total_cost_cents).toBeGreaterThan(plain.body.usage.cost_cents + auto.body.usage.cost_cents)
+  })
+
+  test('counts a choice that was corrected once, and one that was confirmed not at all', async () => {
+    const ada = await world.person()
+    const [one, two] = [await ask(ada, { mode: 'auto' }), await ask(ada, { mode: 'auto' })]
+    const was = one.body.resolved_mode
+    await correct(ada, { completion: one.body.id, was, expected: 'roast' })
+    await correct(ada, { completion: one.body.id, was, expected: 'genui' })
+    await correct(ada, { completion: two.body.id, was, expected: was })
+    expect((await benchmarks(ada)).body.counters.routing_accuracy).toBe(0.5)
+    await correct(ada, { completion: null, was: null, expected: 'roast' })
+    expect((await benchmarks(ada)).body.counters.routing_accuracy).toBe(0)
+  })
+
+  test("is of the caller's own calls: another user's and another org's are not in it", async () => {
+    const [ada, bob, org] = [await world.person(), await world.person(), await world.person({ ofOrg: true })]
+    await ask(ada, { mode: 'auto' })
+    await correct(ada, { completion: null, was: 'fast', expected: 'roast' })
+    for (const other of [bob, org])
+      expect((await benchmarks(other)).body.counters).toMatchObject({ total: 0, routing_accuracy: 1, by_mode: {} })
+    await ask(org, { mode: 'fast' })
+    expect((await benchmarks(org)).body.counters).toMatchObject({ total: 1, by_mode: { fast: 1 } })
+    expect((await benchmarks(ada)).body.counters).toMatchObject({ total: 1, routing_accuracy: 0 })
+  })
+
+  test.each(['?window=1h', '?window=24H', '?window=', '?window=7d&window=30d'])('refuses %s', async (query) => {
+    const { status, body } = await benchmarks(await world.person(), query)
+    expect([status, body.error.code]).toEqual([400, 'validation_error'])
+  })
+
+  test('needs a credential and no scope', async () => {
+    expect((await world.send('GET', 'benchmarks')).status).toBe(401)
+    expect((await benchmarks(await world.person({ scopes: ['tools'] }))).status).toBe(200)
+  })
+})
