@@ -1,3 +1,5 @@
+import type { Features } from '../kernel/text-model/model'
+
 /**
  * A text as hashed features: words, pairs of words and pieces of words. The model file is made from these
  * numbers, so a change here asks for `bun run train`.
@@ -20,9 +22,7 @@ const QUOTED = /["“„«「『][^"”“»」』\n]{2,120}["”“»」』]/g
 const WORD = /^[\p{L}\p{M}]/u
 const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
 
-/** Slots and how much each counts; both have the same length, and the weights have length one together. */
-export type Features = { slots: Uint32Array; weights: Float64Array }
-
+/** Slots and how much each counts; the weights have length one together. */
 export function featuresOf(text: string): Features {
   const tokens = tokensOf(text)
   const counts = new Map<number, number>()

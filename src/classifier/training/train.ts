@@ -4,16 +4,17 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sharpnessFor } from '../../kernel/text-model/calibrate'
+import { type Example, learn, rounded } from '../../kernel/text-model/learn'
+import { type Model, packModel, scoresOf } from '../../kernel/text-model/model'
 import { featuresOf } from '../features'
-import { MODEL_FILE, type Model, packModel, scoresOf } from '../model'
+import { MODEL_FILE, SHAPE } from '../model'
 import { TEXT_MODES } from '../modes'
-import { sharpnessFor } from './calibrate'
 import { type Labelled, readCorpus } from './corpus'
-import { type Example, learn, type Weights } from './learn'
 
 const corpus = readCorpus(join(import.meta.dir, 'corpus'))
 const calibration = readCorpus(join(import.meta.dir, 'calibration'))
-const made = packModel(calibrated(rounded(learn(corpus.map(exampleOf)))))
+const made = packModel(calibrated(rounded(learn(corpus.map(exampleOf), SHAPE))))
 
 if (!process.argv.includes('--check')) {
   writeFileSync(MODEL_FILE, made)
@@ -26,13 +27,6 @@ if (!process.argv.includes('--check')) {
 
 function exampleOf({ text, mode }: Labelled): Example {
   return { features: featuresOf(text), target: TEXT_MODES.indexOf(mode) }
-}
-
-/** Weights as whole numbers from -127 to 127: a quarter of the size and no worse. */
-function rounded({ slots, bias }: Weights): Model {
-  const most = slots.reduce((top, weight) => Math.max(top, Math.abs(weight)), 0)
-  const scale = most / 127
-  return { rows: Int8Array.from(slots, (weight) => Math.round(weight / scale)), bias, scale, sharpness: 1 }
 }
 
 function calibrated(model: Model): Model {

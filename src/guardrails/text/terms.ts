@@ -22,8 +22,9 @@ export function compileTerms(terms: readonly string[], asWords: boolean): Terms 
     find(text) {
       const found = []
       for (let at = 0; at < text.length; at++) {
+        if (asWords && !isEdge(text, at, at)) continue
         const here = byBeginning.get(text.charCodeAt(at))
-        if (!here || (asWords && !isEdge(text, at, at))) continue
+        if (!here) continue
         const term = here.find((one) => text.startsWith(one, at) && (!asWords || isEdge(text, at + one.length, at)))
         if (!term) continue
         found.push({ start: at, end: at + term.length, term })
@@ -34,9 +35,15 @@ export function compileTerms(terms: readonly string[], asWords: boolean): Terms 
   }
 }
 
+function isLetter(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  // Small letters first: that is what most of a text is.
+  if (code < 0x80) return (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || code === 95
+  return LETTER.test(text[at]!)
+}
+
 /** Whether no word goes on across `at`; `inside` is a place within the term. */
 function isEdge(text: string, at: number, inside: number): boolean {
-  const before = at > 0 ? text[at - 1]! : ' '
-  const after = text[at] ?? ' '
-  return !LETTER.test(before) || !LETTER.test(after) || SPACELESS.test(text[inside]!)
+  if (at === 0 || at >= text.length || !isLetter(text, at - 1) || !isLetter(text, at)) return true
+  return text.charCodeAt(inside) > 0x7f && SPACELESS.test(text[inside]!)
 }

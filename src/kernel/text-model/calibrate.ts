@@ -1,13 +1,13 @@
-import { softmax } from '../softmax'
+import { softmax } from './softmax'
 
-/** What a model scored for one prompt, and the place of the mode that was right. */
+/** What a model scored for one text, and the place of the class that was right. */
 export type Scored = { scores: Float64Array; target: number }
 
 const STEPS = 60
 
 /**
  * The factor on scores under which confidence best fits how often answers are right (temperature scaling on
- * prompts the model was not trained on). Between a tenth and ten.
+ * texts the model was not trained on). Between a tenth and ten.
  */
 export function sharpnessFor(held: readonly Scored[]): number {
   let low = 0.1

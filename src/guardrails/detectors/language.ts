@@ -1,0 +1,65 @@
+import { t } from '../../kernel/schema'
+import { defineGuardrail, InvalidConfig } from '../guardrail'
+import { fitOf, isKnown } from './language/detect'
+import { type Count, mainScript, scriptsOf } from './language/scripts'
+
+/** A language shows in its first sentences. */
+const MOST_CHARS = 240
+const MOST_READ = 4_000
+/** Code, addresses and names of things are of no language. */
+const NO_LANGUAGE =
+  /```[\s\S]*?(?:```|$)|`[^`\n]{1,200}`|https?:\S{1,500}|[\w.+-]{1,64}@[\w.-]{1,253}|[^\s]*[\d_/\\{}<>=[\]()$#@][^\s]*/g
+
+/** Fewer letters of a script nobody allowed could as well be a quotation, a name or a sign. */
+const LEAST_OF_SCRIPT = 6
+const LEAST_LATIN = 24
+const LEAST_LETTERS = 24
+/** How badly the best allowed language may fit, by how much there is to go by. */
+const LEAST_FIT: readonly { letters: number; fit: number }[] = [
+  { letters: 120, fit: 0.86 },
+  { letters: 60, fit: 0.78 },
+  { letters: LEAST_LETTERS, fit: 0.66 },
+]
+
+const names = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' })
+
+export const language = defineGuardrail({
+  id: 'language',
+  description:
+    'Texts in other languages than those of a list, by script and by groups of letters; what is too short to be sure of passes, and so does code',
+  phases: ['input', 'output'],
+  verdicts: ['block', 'flag'],
+  config: t.Object(
+    {
+      allowed: t.Array(t.String({ minLength: 2, maxLength: 2, description: 'ISO 639-1' }), {
+        minItems: 1,
+        maxItems: 100,
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  prepare({ allowed }) {
+    const unknown = allowed.find((code) => !/^[a-z]{2}$/.test(code) || !names.of(code))
+    if (unknown) throw new InvalidConfig(`allowed holds "${unknown}", which is no ISO 639-1 code such as "en"`)
+    const scripts = new Map(allowed.map((code) => [code, scriptsOf(code)]))
+    return (text) => {
+      const sample = sampleOf(text)
+      const count = mainScript(sample)
+      const written = allowed.filter((code) => scripts.get(code)!.includes(count.script))
+      return isForeign(sample, count, written)
+        ? { detail: 'is in a language that is not on the list', matches: [] }
+        : null
+    }
+  },
+})
+
+function isForeign(sample: string, { script, letters, all }: Count, written: readonly string[]): boolean {
+  if (letters < all * 0.6) return false
+  if (!written.length) return letters >= (script === 'Latn' ? LEAST_LATIN : LEAST_OF_SCRIPT)
+  const isSharedScript = script === 'Latn' || script === 'Cyrl' || script === 'Arab' || script === 'Deva'
+  if (!isSharedScript || letters < LEAST_LETTERS || !written.every(isKnown)) return false
+  return fitOf(sample, written) < LEAST_FIT.find((one) => letters >= one.letters)!.fit
+}
+
+const sampleOf = (text: string): string =>
+  text.slice(0, MOST_READ).replace(NO_LANGUAGE, ' ').replace(/\s+/g, ' ').trim().slice(0, MOST_CHARS)

@@ -1,0 +1,98 @@
+import type * as Obscenity from 'obscenity'
+import { unleeted, type View } from '../../../kernel/injection/view'
+import type { Place } from '../pii/kind'
+
+/** Words of medicine and of the law, birds, first names and names of groups: not rude by themselves. */
+const PLAIN_WORDS = new Set(
+  `anus buttplug dyke ejaculate fellatio hentai hooker incest masturbate negro orgasm orgy penis porn prn rape rapist semen
+   sex sexy spastic vagina dick cock tit`.split(/\s+/),
+)
+/** How much around a suspicion is looked at in full: the longest phrase, and what makes it innocent. */
+const AROUND = 24
+
+/** Nodes of a pattern, as the package numbers them. */
+const OPTIONAL = 0
+const WILDCARD = 1
+
+type Node = { kind: number; chars?: number[]; childNode?: Node }
+type Pattern = { requireWordBoundaryAtStart: boolean; requireWordBoundaryAtEnd: boolean; nodes: Node[] }
+
+/** English profanity as a maintained list has it, with its exceptions (Scunthorpe passes). */
+export function compileEnglish(): (view: View) => Place[] {
+  const obscenity = require('obscenity') as typeof Obscenity
+  const data = new obscenity.DataSet<{ originalWord: string }>().addAll(obscenity.englishDataset)
+  const terms = data.removePhrasesIf(({ metadata }) => PLAIN_WORDS.has(metadata?.originalWord ?? '')).build()
+  const matcher = new obscenity.RegExpMatcher({ ...terms, ...obscenity.englishRecommendedTransformers })
+  const suspicion = suspicionOf((terms.blacklistedTerms ?? []).map(({ pattern }) => pattern as unknown as Pattern))
+
+  return (view) => {
+    const found: Place[] = []
+    let seen = 0
+    for (const at of suspicions(suspicion, view)) {
+      if (at < seen) continue
+      const from = wordStart(view.text, Math.max(seen, at - AROUND))
+      const to = at + 2 * AROUND
+      for (const { startIndex, endIndex } of matcher.getAllMatches(view.text.slice(from, to), true)) {
+        const start = from + startIndex
+        // Words that reach over the edge are seen with the next suspicion.
+        if (start >= seen) found.push({ start, end: from + endIndex + 1 })
+      }
+      seen = Math.max(seen, found.at(-1)?.end ?? 0, at + 1)
+    }
+    return found
+  }
+}
+
+const wordStart = (text: string, from: number): number => {
+  const blank = text.indexOf(' ', from)
+  return from > 0 && blank >= 0 && blank - from < AROUND ? blank : from
+}
+
+/** Where something like a word of the list begins, on letters said once each: quick, and wrong rather too often. */
+function* suspicions(suspicion: RegExp, view: View): Generator<number> {
+  const { text } = unleeted(view) ?? view
+  const units = new Uint16Array(text.length)
+  const places = new Int32Array(text.length)
+  let length = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (length > 0 && units[length - 1] === code) continue
+    units[length] = code
+    places[length++] = at
+  }
+  const single = new TextDecoder('utf-16le').decode(units.subarray(0, length))
+  for (const { index } of single.matchAll(suspicion)) yield places[index]!
+}
+
+/** One expression for the whole list, by first letter, for which one look is enough at most places. */
+function suspicionOf(patterns: readonly Pattern[]): RegExp {
+  const sources = patterns.map((pattern) => ({ first: charOf(pattern.nodes[0]), source: sourceOf(pattern) }))
+  const groups = [...Map.groupBy(sources, ({ first }) => first)].map(
+    ([first, some]) => `(?=${first})(?:${some.map(({ source }) => source).join('|')})`,
+  )
+  return new RegExp(groups.join('|'), 'g')
+}
+
+const charOf = (node: Node | undefined): string => {
+  const chars = node?.chars ?? node?.childNode?.chars
+  return chars && node?.kind !== OPTIONAL ? String.fromCodePoint(chars[0]!) : '.'
+}
+
+function sourceOf({ nodes, requireWordBoundaryAtStart: start, requireWordBoundaryAtEnd: end }: Pattern): string {
+  let source = start ? '(?<![a-z0-9])' : ''
+  let before = ''
+  for (const node of nodes) {
+    if (node.kind === WILDCARD) source += '.'
+    else if (node.kind === OPTIONAL) {
+      const letter = node.childNode?.chars ? String.fromCodePoint(...node.childNode.chars) : '.'
+      // The same letter again is already there: letters are said once.
+      if (letter !== before) source += `${letter}?`
+    } else {
+      for (const letter of String.fromCodePoint(...(node.chars ?? []))) {
+        if (letter !== before) source += letter
+        before = letter
+      }
+    }
+  }
+  return source + (end ? '(?![a-z0-9])' : '')
+}

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+
+/** A text as numbered features: both lists have the same length. */
+export type Features = { slots: Uint32Array; weights: Float64Array }
+
+/** How many features a model tells apart, and into how many classes it sorts. */
+export type Shape = { slots: number; classes: number }
+
+/** A linear model: what each feature says for each class. */
+export type Model = {
+  /** Scores in steps of `scale`: one row a slot, one number a class. */
+  rows: Int8Array
+  bias: Float64Array
+  scale: number
+  /** Multiplies scores so that confidence is the share of right answers (temperature scaling). */
+  sharpness: number
+}
+
+const headBytes = ({ classes }: Shape): number => (classes + 2) * 8
+
+/** A trained model. Throws Error when the file is missing or of another size: then the installation is broken. */
+export function readModel(file: string, shape: Shape): Model {
+  const bytes = readFileSync(file)
+  const head = headBytes(shape)
+  const cells = shape.slots * shape.classes
+  if (bytes.length !== head + cells) throw new Error(`${file} is not whole: ${bytes.length} bytes`)
+  const numbers = Array.from({ length: shape.classes + 2 }, (_, place) => bytes.readDoubleLE(place * 8))
+  const [scale = 0, sharpness = 0, ...bias] = numbers
+  const rows = new Int8Array(bytes.buffer, bytes.byteOffset + head, cells)
+  return { rows, bias: Float64Array.from(bias), scale, sharpness }
+}
+
+/** The file {@link readModel} reads: scale, sharpness and bias as little-endian doubles, then the rows. */
+export function packModel({ rows, bias, scale, sharpness }: Model): Buffer {
+  const head = Buffer.alloc((bias.length + 2) * 8)
+  for (const [place, number] of [scale, sharpness, ...bias].entries()) head.writeDoubleLE(number, place * 8)
+  return Buffer.concat([head, new Uint8Array(rows.buffer, rows.byteOffset, rows.length)])
+}
+
+/** Scores by class, before they are sharpened. */
+export function scoresOf({ rows, bias, scale }: Model, { slots, weights }: Features): Float64Array {
+  const classes = bias.length
+  const scores = new Float64Array(classes)
+  for (let at = 0; at < slots.length; at++) {
+    const row = slots[at]! * classes
+    const weight = weights[at]!
+    for (let place = 0; place < classes; place++) scores[place] = scores[place]! + weight * rows[row + place]!
+  }
+  return scores.map((score, place) => score * scale + bias[place]!)
+}

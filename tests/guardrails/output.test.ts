@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'bun:test'
+import OpenAI from 'openai'
+import { createUpstreamWorld } from '../completions/upstream-world'
+import type { KeyId } from '../../src/kernel/ids'
+import { callOf, keyCaller } from '../support/callers'
+import { eventNames, joinDeltas, joinTokens, readFrames } from '../support/frames'
+import type { Person } from '../support/world'
+import { onKind, onTerms, under } from './support'
+
+const { world, upstream } = await createUpstreamWorld()
+const say = (text: string, more: object = {}) => ({ prompt: `Speak [[say:${text}]]`, mode: 'fast', ...more })
+const LONG = 'The harvest was good this year and everyone danced. '.repeat(20)
+const MARK = '[REDACTED:blocked_term]'
+
+const person = async (...rules: Parameters<typeof under>[1]): Promise<Person> => {
+  const ada = await world.person()
+  await under(ada, rules)
+  return ada
+}
+
+describe('the output phase (contract 12)', () => {
+  test('a blocked answer is 200 with the words of the rule, is billed, and is kept nowhere', async () => {
+    const ada = await person(onTerms('output', 'block', ['kraken'], { message: 'No sea monsters.' }))
+    const { status, body, headers } = await ada.send('POST', 'completions', say('Beware the kraken below'))
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ content: 'No sea monsters.', follow_ups: [] })
+    expect(body.usage.cost_cents).toBeGreaterThan(0)
+    expect(body.guardrails).toMatchObject([{ guardrail_id: 'blocked_terms', phase: 'output', verdict: 'block' }])
+    const kept = await ada.send('GET', `conversations/${body.conversation_id}`)
+    expect(kept.body.conversation.messages.at(-1).content).toBe('No sea monsters.')
+    const [row] = (await ada.send('GET', `audit?request_id=${headers.get('x-request-id')}`)).body
+    expect(row).toMatchObject({ action: 'completion.created', outputSummary: { guardrails: body.guardrails } })
+    const again = await ada.send('POST', 'completions', say('Beware the kraken below'))
+    expect(again.body._cached).toBeUndefined()
+  })
+
+  test('without words of its own a neutral sentence stands for it', async () => {
+    const ada = await person(onTerms('output', 'block', ['kraken']))
+    const { body } = await ada.send('POST', 'completions', say('the kraken'))
+    expect(body.content).toBe('This answer was withheld by a guardrail.')
+  })
+
+  test('for chat clients it ends with content_filter, also through the openai package', async () => {
+    const ada = await person(onTerms('output', 'block', ['kraken'], { message: 'No sea monsters.' }))
+    const client = new OpenAI({
+      ...{ apiKey: ada.key, baseURL: 'http://localhost/api/v1', maxRetries: 0 },
+      fetch: async (url, init) => world.app.api.handle(new Request(url as string, init as RequestInit)),
+    })
+    const messages = [{ role: 'user' as const, content: 'Speak [[say:the kraken]]' }]
+    const whole = await client.chat.completions.create({ model: 'svc-1-flash', messages })
+    expect(whole.choices[0]).toMatchObject({
+      finish_reason: 'content_filter',
+      message: { role: 'assistant', content: 'No sea monsters.' },
+    })
+    const stream = await client.chat.completions.create({ model: 'svc-1-flash', messages, stream: true })
+    const chunks = await Array.fromAsync(stream)
+    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('No sea monsters.')
+    expect(chunks.at(-1)!.choices[0]!.finish_reason).toBe('content_filter')
+    const last = chunks.at(-1) as unknown as { svc_metadata: { guardrails: object[] } }
+    expect(last.svc_metadata.guardrails).toHaveLength(1)
+  })
+
+  test('the compat format says the same', async () => {
+    const ada = await person(onTerms('output', 'block', ['kraken']))
+    const { body } = await ada.send('POST', 'completions', say('the kraken', { format: 'compat' }))
+    expect(body.choices[0].finish_reason).toBe('content_filter')
+  })
+
+  test('redacted is redacted in the answer, in what is kept and in what is remembered', async () => {
+    const ada = await person(onTerms('output', 'redact', ['kraken']))
+    const { body } = await ada.send('POST', 'completions', say('The kraken and the Kraken'))
+    expect(body.content).toBe(`The ${MARK} and the ${MARK}`)
+    const kept = await ada.send('GET', `conversations/${body.conversation_id}`)
+    expect(kept.body.conversation.messages.at(-1).content).toBe(body.content)
+    const again = await ada.send('POST', 'completions', say('The kraken and the Kraken'))
+    expect(again.body).toMatchObject({ _cached: true, content: body.content, guardrails: body.guardrails })
+  })
+
+  test('a flag changes nothing', async () => {
+    const ada = await person(onTerms('output', 'flag', ['kraken']))
+    const { body } = await ada.send('POST', 'completions', say('the kraken'))
+    expect(body).toMatchObject({ content: 'the kraken', guardrails: [{ verdict: 'flag', phase: 'output' }] })
+  })
+})
+
+describe('an answer that was remembered (contract 22.1)', () => {
+  test('is not served under another policy than it was made under', async () => {
+    const ada = await world.person()
+    const order = say('The kraken sleeps')
+    expect((await ada.send('POST', 'completions', order)).body.content).toBe('The kraken sleeps')
+    const id = await under(ada, [onTerms('output', 'block', ['kraken'])])
+    expect((await ada.send('POST', 'completions', order)).body.content).toContain('withheld')
+    await ada.send('PATCH', `guardrail-policies/${id}`, { rules: [onTerms('output', 'redact', ['kraken'])] })
+    expect((await ada.send('POST', 'completions', order)).body.content).toBe(`The ${MARK} sleeps`)
+    await ada.send('PUT', `keys/${ada.keyId}/guardrails`, { guardrail_policy_id: null })
+    expect((await ada.send('POST', 'completions', order)).body).toMatchObject({ content: 'The kraken sleeps' })
+  })
+})
+
+describe('streams under a policy', () => {
+  const streamed = async (ada: Person, order: object) =>
+    readFrames((await ada.send('POST', 'completions', { ...order, stream: true })).text)
+
+  test('show what the whole answer reads like, redacted', async () => {
+    const ada = await person(onTerms('output', 'redact', ['kraken']))
+    const text = `${LONG}Beware the kraken. ${LONG}The Kraken again.`
+    const frames = await streamed(ada, say(text))
+    const done = frames.at(-1)!.data
+    expect(done.content).toBe(text.replaceAll(/kraken/gi, MARK))
+    expect(joinTokens(frames)).toBe(done.content)
+    expect(eventNames(frames).filter((name) => name === 'token').length).toBeGreaterThan(1)
+    expect(done.guardrails).toHaveLength(1)
+  })
+
+  test('stop before what is blocked, and end with its words', async () => {
+    const ada = await person(onTerms('output', 'block', ['kraken'], { message: 'No sea monsters.' }))
+    const frames = await streamed(ada, say(`${LONG}Beware the kraken. ${LONG}`))
+    expect(joinTokens(frames)).not.toContain('kraken')
+    expect(LONG.startsWith(joinTokens(frames).slice(0, LONG.length))).toBe(true)
+    expect(frames.at(-1)).toMatchObject({ event: 'done', data: { content: 'No sea monsters.' } })
+    const kept = await ada.send('GET', `conversations/${frames.at(-1)!.data.conversation_id}`)
+    expect(kept.body.conversation.messages.at(-1).content).toBe('No sea monsters.')
+  })
+
+  test('a short answer that is blocked shows nothing but the words of the rule', async () => {
+    const ada = await person(onTerms('output', 'block', ['kraken'], { message: 'No sea monsters.' }))
+    const frames = await streamed(ada, say('the kraken'))
+    expect(joinTokens(frames)).toBe('No sea monsters.')
+  })
+
+  test('a rule on the whole ends an answer that is too long', async () => {
+    const ada = await person(onKind('max_length', 'output', 'block', { max_chars: 600 }))
+    const frames = await streamed(ada, say(LONG))
+    expect(frames.at(-1)!.data.content).toBe('This answer was withheld by a guardrail.')
+    expect(joinTokens(frames).length).toBeLessThan(LONG.length)
+  })
+
+  test('chat streams alike', async () => {
+    const ada = await person(onTerms('output', 'redact', ['kraken']))
+    const text = `${LONG}Beware the kraken.`
+    const order = { messages: [{ role: 'user', content: `Speak [[say:${text}]]` }], stream: true }
+    const frames = readFrames((await ada.send('POST', 'chat/completions', order)).text)
+    expect(joinDeltas(frames)).toBe(text.replace('kraken', MARK))
+  })
+
+  test('rules that only flag hold nothing back', async () => {
+    const ada = await person(onTerms('output', 'flag', ['kraken']))
+    const frames = await streamed(ada, say('the kraken'))
+    expect(joinTokens(frames)).toBe('the kraken')
+    expect(frames.at(-1)!.data.guardrails).toHaveLength(1)
+  })
+
+  test('what a reader who leaves had not seen is not kept either', async () => {
+    const ada = await person(onTerms('output', 'redact', ['kraken']))
+    const leaving = new AbortController()
+    const caller = keyCaller({
+      ...{ userId: ada.userId, keyId: ada.keyId as KeyId },
+      guardrailPolicyId: (await ada.send('GET', `keys/${ada.keyId}`)).body.guardrail_policy_id,
+    })
+    const order = { prompt: `Speak [[say:${LONG} the kraken ${LONG}]] [[slow:2]]`, stream: true, mode: 'fast' as const }
+    const call = { ...callOf(caller), signal: leaving.signal }
+    const stream = await world.app.container.completions.stream(call, order, true)
+    let seen = ''
+    for await (const progress of stream.source) {
+      if (progress.type === 'text') seen += progress.text
+      if (seen.length > 300) break
+    }
+    leaving.abort()
+    const { body } = await ada.send('GET', 'conversations')
+    const kept = await ada.send('GET', `conversations/${body.conversations[0].id}`)
+    expect(kept.body.conversation.messages.at(-1).content).toBe(seen)
+  })
+
+  test('the upstream is told to stop when a rule ends the answer', async () => {
+    const ada = await person(onTerms('output', 'block', ['kraken']))
+    await streamed(ada, { prompt: `Speak [[say:${LONG}kraken ${LONG.repeat(20)}]] [[slow:1]]`, mode: 'fast' })
+    expect(upstream.calls.at(-1)!.aborted).toBe(true)
+  })
+})

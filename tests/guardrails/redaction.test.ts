@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Finding, Inspect } from '../../src/guardrails/guardrail'
+import { createHoldBack } from '../../src/guardrails/hold-back'
+import { judge, judgeEach } from '../../src/guardrails/judge'
+import { compilePolicy, type Rule } from '../../src/guardrails/policy'
+import { addMatches, withSpans } from '../../src/guardrails/redaction'
+import { GuardrailPolicyId, type GuardrailRule } from '../../src/guardrails/schema'
+import { judgeValue } from '../../src/guardrails/values'
+
+const about = { phase: 'output' as const }
+
+const finding =
+  (pattern: RegExp, kind: string): Inspect =>
+  (text): Finding | null => {
+    const matches = [...text.matchAll(pattern)].map(({ index, 0: found }) => ({
+      ...{ start: index, end: index + found.length, kind },
+    }))
+    return matches.length ? { detail: `holds ${kind}`, matches } : null
+  }
+
+const rule = (inspect: Inspect, verdict: Rule['verdict'] = 'redact', more: Partial<Rule> = {}): Rule => ({
+  ...{ guardrail_id: 'regex_match', phase: 'output', verdict, config: {}, inspect },
+  ...more,
+})
+
+const digits = rule(finding(/\d{4,20}/g, 'number'))
+const mails = rule(finding(/\w+@\w+\.\w+/g, 'email'))
+const shouts = rule(finding(/\b[A-Z]{3,30}\b/g, 'shout'))
+
+/** Texts in which there is much to find, cut anywhere. */
+const piece = fc.oneof(
+  ...[fc.lorem({ maxCount: 8 }), fc.constantFrom('ada@example.com', '4111111111111111', 'SHOUT', '12345', '👩‍🚀', '@', '.')],
+  ...[fc.string({ maxLength: 12, unit: 'binary' }), fc.constantFrom(' ', '\n', ', ', 'ABC', '99')],
+)
+const text = fc.array(piece, { maxLength: 120 }).map((pieces) => pieces.join(' '))
+const cuts = fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 60 })
+
+function chunked(whole: string, sizes: readonly number[]): string[] {
+  const chunks: string[] = []
+  for (let at = 0, turn = 0; at < whole.length; turn++) {
+    const size = sizes[turn % sizes.length]!
+    chunks.push(whole.slice(at, at + size))
+    at += size
+  }
+  return chunks
+}
+
+describe('redaction', () => {
+  test('an answer on its way out reads like the whole, however it is cut', async () => {
+    await fc.assert(
+      fc.asyncProperty(text, cuts, async (whole, sizes) => {
+        const rules = [mails, digits, shouts]
+        const held = createHoldBack({ stretch: (stretch) => judge(rules, stretch, about), whole: null })
+        let shown = ''
+        for (const chunk of chunked(whole, sizes)) shown += await held.add(chunk)
+        const judged = await judge(rules, whole, about)
+        expect(judged.text.startsWith(shown)).toBe(true)
+        shown += await held.rest(judged.text)
+        expect(shown).toBe(judged.text)
+        expect(shown).toBe(held.shown())
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  test('nothing of what blocks is ever shown, and nothing after it', async () => {
+    const stops = rule(finding(/forbidden( \w+){3}/g, 'words'), 'block')
+    await fc.assert(
+      fc.asyncProperty(text, text, cuts, async (before, after, sizes) => {
+        const whole = `${before} forbidden one two three ${after}`
+        const held = createHoldBack({ stretch: (stretch) => judge([stops], stretch, about), whole: null })
+        let shown = ''
+        for (const chunk of chunked(whole, sizes)) shown += await held.add(chunk)
+        expect(whole.startsWith(shown)).toBe(true)
+        expect(shown.length).toBeLessThanOrEqual(before.length + 1)
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  test('what is found again in a mark is left, and what reaches into one takes it in', () => {
+    const spans = addMatches('call 5551234 now', [], [{ start: 5, end: 12, kind: 'phone' }])
+    const marked = withSpans('call 5551234 now', spans)
+    expect(marked).toBe('call [REDACTED:phone] now')
+    expect(addMatches('call 5551234 now', spans, [{ start: 6, end: 14, kind: 'shout' }])).toEqual(spans)
+    const wider = addMatches('call 5551234 now', spans, [{ start: 0, end: 10, kind: 'order' }])
+    expect(withSpans('call 5551234 now', wider)).toBe('[REDACTED:order] now')
+  })
+
+  test('spans are in order and apart, and cover every match, whatever they are', () => {
+    const match = fc.record({ start: fc.nat(60), length: fc.nat(20) })
+    fc.assert(
+      fc.property(fc.string({ maxLength: 60, unit: 'grapheme' }), fc.array(match), (whole, found) => {
+        const matches = found
+          .map(({ start, length }) => ({ start, end: Math.min(whole.length, start + length), kind: 'x' }))
+          .filter(({ start, end }) => start < end)
+        const spans = addMatches(whole, [], matches)
+        for (const [at, span] of spans.entries()) expect(span.start).toBeGreaterThanOrEqual(spans[at - 1]?.end ?? 0)
+        for (const { start, end } of matches) {
+          expect(spans.some((span) => span.start <= start && span.end >= end)).toBe(true)
+        }
+        expect(withSpans(whole, spans).isWellFormed()).toBe(whole.isWellFormed())
+      }),
+    )
+  })
+})
+
+describe('a rule that fails (fails closed)', () => {
+  const broken: Inspect = () => {
+    throw new Error('the text is secret')
+  }
+
+  test.each([
+    ['block', { blocked: { guardrailId: 'regex_match', detail: 'could not be checked' } }],
+    ['redact', { text: '[REDACTED:regex_match]', blocked: null }],
+    ['flag', { text: 'hello', blocked: null }],
+  ] as const)('%s', async (verdict, expected) => {
+    const judged = await judge([rule(broken, verdict)], 'hello', about)
+    expect(judged).toMatchObject(expected)
+    expect(judged.firings).toMatchObject([{ verdict, detail: 'could not be checked' }])
+  })
+
+  test('an answer that is promised and breaks is a failure, too', async () => {
+    const { results } = await judgeEach([rule(() => Promise.reject(new Error('late')), 'flag')], 'hello', about)
+    expect(results).toEqual([{ detail: 'could not be checked', matches: [] }])
+  })
+
+  test('so is a stored rule that this release cannot compile (K16)', async () => {
+    const stored: GuardrailRule = {
+      ...{ guardrail_id: 'regex_match', phase: 'input', verdict: 'block', config: { pattern: '(?=old)' } },
+    }
+    const policy = compilePolicy({ id: GuardrailPolicyId.create(), rules: [stored] })
+    const judged = await judge(policy.of('input').rules, 'hello', { phase: 'input' })
+    expect(judged.blocked).toMatchObject({ detail: 'could not be checked' })
+  })
+})
+
+describe('values of JSON', () => {
+  const call = { phase: 'tool_call' as const, tool: { name: 'send_mail' } }
+
+  test('stay values: what is found goes out of texts, numbers and names', async () => {
+    const value = { to: ['ada@example.com', 'x'], card: 4111111111111111, note: 'a "quoted" bob@example.com', ok: true }
+    const { value: left } = await judgeValue([mails, digits], { ...value, 'eve@example.com': null }, call)
+    expect(left).toEqual({
+      ...{ to: ['[REDACTED:email]', 'x'], card: '[REDACTED:number]', note: 'a "quoted" [REDACTED:email]', ok: true },
+      '[REDACTED:email]': null,
+    })
+  })
+
+  test('are untouched where nothing is found', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue(), async (value) => {
+        const none = rule(() => null)
+        expect((await judgeValue([none], value, call)).value).toBe(value)
+      }),
+    )
+  })
+
+  test('are copied whole where something is', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue(), async (value) => {
+        const { value: left } = await judgeValue([mails], { value, seen: 'ada@example.com' }, call)
+        expect(left).toEqual({ value: JSON.parse(JSON.stringify(value)), seen: '[REDACTED:email]' })
+      }),
+    )
+  })
+
+  test('are read as JSON after the name of the tool as well', async () => {
+    const stops = rule(finding(/^send_mail .*"amount":\d+/g, 'order'), 'block')
+    expect((await judgeValue([stops], { amount: 5 }, call)).blocked).not.toBeNull()
+    expect((await judgeValue([{ ...stops, verdict: 'redact' }], { amount: 5 }, call)).value).toEqual({
+      '[REDACTED:regex_match]': '[REDACTED:regex_match]',
+    })
+  })
+})
