@@ -51,7 +51,9 @@ export function findEntities(kind: EntityKind, text: string): string[] {
   const found = [...new Set(text.match(FORMS[kind]) ?? [])]
   // A date such as 2026-01-02 has the form of a phone number; seven digits tell one from the other.
   return kind === 'phones'
-    ? found.filter((word) => word.replace(/\D/g, '').length >= 7 && !/^\d{4}-\d{2}-\d{2}$/.test(word))
+    ? found
+        .map((word) => (word.includes('(') ? word : word.replace(/\)$/, '')))
+        .filter((word) => word.replace(/\D/g, '').length >= 7 && !/^\d{4}-\d{2}-\d{2}$/.test(word))
     : found
 }
 

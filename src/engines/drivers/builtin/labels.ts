@@ -11,7 +11,7 @@ export function labelledFacts(text: string): Map<string, string> {
     if (marked) add(marked[1]!, marked[2]!)
   }
   for (const [, label, value] of text.matchAll(
-    /\b(?:my|the|our|his|her|their|its)\s+([\p{L}][\p{L} ]{1,30}?)\s+(?:is|was|are)\s+([^.,;\n]+)/giu,
+    /\b(?:my|the|our|his|her|their|its)\s+([\p{L}][\p{L} ]{1,30}?)\s+(?:is|was|are)\s+((?:[^.,;\n]|[.,](?=\S))+)/giu,
   )) {
     add(label!, value!)
   }

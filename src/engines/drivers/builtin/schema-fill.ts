@@ -1,6 +1,9 @@
+import { utcDay } from '../../../kernel/clock'
 import type { JsonSchema } from '../../engine'
+import { readDate } from './dates'
 import { type EntityKind, findEntities } from './entities'
 import { factFor, labelledFacts } from './labels'
+import { type Prose, readProse } from './prose'
 
 const MAX_DEPTH = 12
 const MAX_FIELDS = 2_000
@@ -8,20 +11,25 @@ const MAX_FIELDS = 2_000
 type Source = {
   text: string
   facts: ReadonlyMap<string, string>
+  prose: Prose
   root: JsonSchema
+  /** Epoch milliseconds: what `tomorrow` is counted from. */
+  now: number
   /** Fields still to be looked at: a schema that refers to itself in many places has no end otherwise. */
   budget: { left: number }
 }
 
 /**
  * Fills a JSON schema from a text: labelled facts first, then what has the form of the field's name or
- * format, words of an enum that occur. What the text does not state becomes null where that is allowed,
+ * format, what a sentence says of it, words of an enum that occur. What the text does not state becomes null where that is allowed,
  * is left out where optional, and else is the emptiest value of its type: never a guess.
  */
-export function fillSchema(schema: JsonSchema, text: string): unknown {
-  const source = { text, facts: labelledFacts(text), root: schema, budget: { left: MAX_FIELDS } }
+export function fillSchema(schema: JsonSchema, text: string, now: number): unknown {
+  const source = { ...about(text), root: schema, now, budget: { left: MAX_FIELDS } }
   return fill(schema, '', source, 0) ?? emptiest(schema, source, 0)
 }
+
+const about = (text: string) => ({ text, facts: labelledFacts(text), prose: readProse(text) })
 
 const isSpent = ({ budget }: Source, depth: number): boolean => depth > MAX_DEPTH || budget.left-- <= 0
 
@@ -40,7 +48,7 @@ function fill(given: JsonSchema, name: string, source: Source, depth: number): u
     case 'number':
       return fillNumber(schema, name, source)
     case 'boolean':
-      return fillBoolean(name, source)
+      return statedFlag(name, source) ?? source.prose.flag(name)
     case 'string':
       return fillString(schema, name, source)
     default:
@@ -74,25 +82,29 @@ function fillArray(schema: JsonSchema, name: string, source: Source, depth: numb
   const stated = factFor(name, source.facts)
     ?.split(/\s*(?:,|;|\band\b)\s*/)
     .filter(Boolean)
-  const words = kind ? findEntities(kind, source.text) : stated
+  const words = kind ? findEntities(kind, source.text) : (stated ?? source.prose.list(name))
   if (!words?.length) return undefined
   const most = typeof schema.maxItems === 'number' ? schema.maxItems : MAX_FIELDS
   return words
     .slice(0, most)
-    .map((word) => fill(items, '', { ...source, text: word, facts: new Map([['', word]]) }, depth + 1))
+    .map((word) => fill(items, '', { ...source, ...about(word), facts: new Map([['', word]]) }, depth + 1))
     .filter((value) => value !== undefined)
 }
 
-function fillNumber(schema: JsonSchema, name: string, { text, facts }: Source): number | undefined {
+function fillNumber(schema: JsonSchema, name: string, { text, facts, prose }: Source): number | undefined {
   const stated = factFor(name, facts)
   const kind = /price|amount|total|cost|sum|fee/i.test(name) ? 'amounts' : 'numbers'
   const word = stated ?? (name === '' || kind === 'amounts' ? findEntities(kind, text)[0] : undefined)
   const digits = /-?\d[\d,]*(?:\.\d+)?/.exec(word ?? '')?.[0].replaceAll(',', '')
-  if (digits === undefined) return undefined
-  return typeOf(schema) === 'integer' ? Math.round(Number(digits)) : Number(digits)
+  const value = digits === undefined ? name && prose.number(name) : Number(digits)
+  if (typeof value !== 'number' || !isWithin(value, schema)) return undefined
+  return typeOf(schema) === 'integer' ? Math.round(value) : value
 }
 
-function fillBoolean(name: string, { facts }: Source): boolean | undefined {
+const isWithin = (value: number, { minimum, maximum }: JsonSchema): boolean =>
+  !(typeof minimum === 'number' && value < minimum) && !(typeof maximum === 'number' && value > maximum)
+
+function statedFlag(name: string, { facts }: Source): boolean | undefined {
   const stated = factFor(name, facts)?.toLowerCase()
   if (stated === undefined) return undefined
   return /^(?:yes|true|on|1|enabled|y)\b/.test(stated)
@@ -102,11 +114,26 @@ function fillBoolean(name: string, { facts }: Source): boolean | undefined {
       : undefined
 }
 
-function fillString(schema: JsonSchema, name: string, { text, facts }: Source): string | undefined {
+function fillString(schema: JsonSchema, name: string, { text, facts, prose, now }: Source): string | undefined {
   const kind = kindOf(name, schema)
-  const found = (name ? factFor(name, facts) : text) ?? (kind ? findEntities(kind, text)[0] : undefined)
+  const formed = kind ? findEntities(kind, text)[0] : undefined
+  const said = (name ? factFor(name, facts) : text) ?? formed ?? (kind === 'dates' ? dayIn(text) : undefined)
+  const found = said ?? (kind ? undefined : prose.words(name))
   const most = typeof schema.maxLength === 'number' ? schema.maxLength : undefined
-  return found?.slice(0, most)
+  return found && inFormat(found, schema, now).slice(0, most)
+}
+
+const DAY =
+  /\b(?:today|tonight|tomorrow|yesterday|(?:(?:next|this|last)\s+)?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/i
+
+const dayIn = (text: string): string | undefined => DAY.exec(text)?.[0]
+
+/** A day in the form that schemas mean by `date`; one that can be read in two ways stays as it was said. */
+function inFormat(found: string, { format }: JsonSchema, now: number): string {
+  if (format !== 'date' && format !== 'date-time') return found
+  const at = readDate(found, now)
+  if (at === null) return found
+  return format === 'date' ? utcDay(at) : `${utcDay(at)}T00:00:00Z`
 }
 
 function fillEnum(values: readonly unknown[], name: string, { text, facts }: Source): unknown {
@@ -130,13 +157,16 @@ export function kindOf(name: string, { format }: JsonSchema): EntityKind | null 
   return null
 }
 
+const NOTHING = /^(?:unknown|none|other|neutral|unspecified|unclear|undefined|n\/?a)$/i
+const saysNothing = (value: unknown): boolean => typeof value === 'string' && NOTHING.test(value)
+
 /** The emptiest value a schema allows. */
 function emptiest(given: JsonSchema, source: Source, depth: number): unknown {
   if (isSpent(source, depth)) return null
   const schema = resolve(given, source.root)
   if ('const' in schema) return schema.const
   if (allowsNull(given) || allowsNull(schema)) return null
-  if (Array.isArray(schema.enum)) return schema.enum[0]
+  if (Array.isArray(schema.enum)) return schema.enum.find(saysNothing) ?? schema.enum[0]
   switch (typeOf(schema)) {
     case 'object':
       return emptyObject(schema, source, depth)

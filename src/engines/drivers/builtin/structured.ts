@@ -11,7 +11,7 @@ const NOTE = 'Found by form alone: no language model is connected to this server
 
 /** Whoever asks for JSON gets JSON: a filled schema, extracted data, or findings about the text. */
 export const structured: Skill = (question) => {
-  if (question.json && question.json !== true) return show(fillSchema(question.json, sourceOf(question)))
+  if (question.json && question.json !== true) return show(fillSchema(question.json, sourceOf(question), question.now))
   if (question.mode === 'domain_analysis') return show(analyse(sourceOf(question)))
   if (question.mode === 'data_extraction') return show(extractAll(sourceOf(question)))
   if (question.json === true) return show(anyObject(question))

@@ -73,7 +73,7 @@ function demanded(tools: readonly EngineTool[], { prompt, now }: Question): Tool
   const tool = ranked(tools, clause)[0]?.tool ?? tools[0]
   if (!tool) return []
   const { args, missing } = fillArguments(tool, clause)
-  const rest = missing.length ? (fillSchema(tool.parameters, text) as Record<string, unknown>) : {}
+  const rest = missing.length ? (fillSchema(tool.parameters, text, now) as Record<string, unknown>) : {}
   return [callOf(tool, { ...rest, ...args })]
 }
 

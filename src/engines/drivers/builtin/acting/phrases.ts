@@ -17,7 +17,7 @@ const END =
 const NAME = "\\p{Lu}[\\p{L}\\p{N}.'’-]*(?:\\s+(?:(?:de|del|la|of|the|am|sur)\\s+)?\\p{Lu}[\\p{L}\\p{N}.'’-]*)*"
 
 /** `in Paris`, `from Rome`, `called Ada`: names first, else the words up to the next little word. */
-export function phraseFor(last: string, { text }: Clause): string | null {
+export function phraseFor(last: string, { text }: Pick<Clause, 'text'>): string | null {
   const before = BEFORE.find(([names]) => names.test(last))?.[1]
   if (!before) return null
   const named = new RegExp(`\\b(?:${before})\\s+(?:the\\s+)?(${NAME})`, 'u').exec(text)?.[1]
