@@ -28,7 +28,7 @@ import {
 import { createCanvases } from '../canvases'
 import { createChat } from '../chat'
 import { createAskEngine, createClassifier, createExplain } from '../classifier'
-import { createCompletions, ttlBy } from '../completions'
+import { cacheRulesOf, createCompletions } from '../completions'
 import { createConversations, createMemory, saveMemory } from '../conversations'
 import { createEmbedder, createEngines } from '../engines'
 import { createEventBus } from '../events'
@@ -157,7 +157,6 @@ export function buildContainer({
   const preferences = createPreferences({ store, audit, clock, orgs, bindings: keys.bindings, effective, engines })
   const benchmarks = createBenchmarks({ store, clock, correctedIn })
   const guardrails = createGuardrails({ store, audit, events, clock, orgs, keys })
-  const embedder = createEmbedder({ settings: config, clock, log })
   const sorter = createAskEngine({ engines, clock })
   const classifier = createClassifier({ engine: sorter })
   const explain = createExplain({ classifier, engine: sorter, clock })
@@ -181,21 +180,8 @@ export function buildContainer({
   const sandbox = createSandbox({ store, audit, agent, engines, tools, skills })
   const completions = createCompletions({
     ...{ store, clock, audit, usage, events, settings, limiter, billing, prices, engines, classifier, conversations },
-    ...{
-      brandSoulOf: keys.brandSoulOf,
-      routing: effective,
-      agent,
-      tools,
-      memory,
-      skills,
-      guardrails,
-      outbound,
-      cacheEnabled: config.cacheEnabled,
-      cacheMaxMb: config.cacheMaxMb,
-      likeness: embedder && config.cacheSimilarity > 0 ? { embed: embedder, threshold: config.cacheSimilarity } : null,
-      ttlS: ttlBy(config),
-      stopping,
-    },
+    ...{ brandSoulOf: keys.brandSoulOf, routing: effective, agent, tools, memory, skills, guardrails, outbound },
+    ...{ caching: cacheRulesOf(config), embed: createEmbedder({ settings: config, clock, log }), stopping },
   })
   const skillRuns = createSkillRuns({
     ...{ store, audit, events, clock, skills, completions, node, stopping, onError },

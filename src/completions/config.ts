@@ -39,6 +39,22 @@ export const completionSettings = {
   ),
 }
 
-/** The lifetime by mode, out of the resolved settings. */
-export const ttlBy = (values: Record<string, unknown>) => (mode: string) =>
-  (values[ttlName(mode)] as number | undefined) ?? defaultTtlS(mode)
+/** How answers are remembered. */
+export type CacheRules = {
+  enabled: boolean
+  maxBytes: number
+  /** Cosine from which other words are the same request; 0 for never. */
+  similarity: number
+  /** By the mode that answered. */
+  ttlS(mode: string): number
+}
+
+type Settled = { cacheEnabled: boolean; cacheMaxMb: number; cacheSimilarity: number }
+
+/** The rules of the cache, out of the resolved settings. */
+export const cacheRulesOf = (values: Settled): CacheRules => ({
+  enabled: values.cacheEnabled,
+  maxBytes: values.cacheMaxMb * 1024 * 1024,
+  similarity: values.cacheSimilarity,
+  ttlS: (mode) => ((values as Record<string, unknown>)[ttlName(mode)] as number | undefined) ?? defaultTtlS(mode),
+})

@@ -1,7 +1,7 @@
 /** Completions: the pipeline from a prompt to a paid, kept and recorded answer, and its native shape. */
 export { type Ask, DEFAULT_ITERATIONS } from './ask'
 export type { CacheChoice, CacheDesk } from './cache-desk'
-export { completionSettings, ttlBy } from './config'
+export { cacheRulesOf, completionSettings } from './config'
 export type { Pipeline } from './pipeline'
 export { toChatCompletion } from './present'
 export { assertAttachment, assertMetadata, isBlank } from './rules'

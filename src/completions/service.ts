@@ -3,7 +3,7 @@ import type { AuditLog } from '../audit'
 import type { Billing, Prices } from '../billing'
 import type { Classifier } from '../classifier'
 import type { ConversationService, MemoryService } from '../conversations'
-import type { EngineService } from '../engines'
+import type { Embedder, EngineService } from '../engines'
 import type { EventBus } from '../events'
 import type { GuardrailService } from '../guardrails'
 import type { Call } from '../kernel/caller'
@@ -22,7 +22,8 @@ import type { Progress } from './aloud'
 import { type Ask, askFromOrder } from './ask'
 import { createAnswerCache } from './cache'
 import { createCacheDesk } from './cache-desk'
-import { createNear, type Likeness } from './near'
+import type { CacheRules } from './config'
+import { createNear } from './near'
 import { createPipeline } from './pipeline'
 import { createRemember } from './remember'
 import { assertOrder } from './rules'
@@ -59,13 +60,11 @@ type Deps = {
   guardrails: Pick<GuardrailService, 'guardOf'>
   memory: MemoryService
   outbound: Outbound
-  cacheEnabled: boolean
-  cacheMaxMb: number
-  /** Lets requests in other words find an answer; null where no engine compares them (contract 22.1). */
-  likeness: Likeness | null
+  caching: CacheRules
+  /** Compares prompts; null where no engine does. */
+  embed: Embedder | null
   /** Aborts, with its reason, what still streams when the server's grace is nearly over. */
   stopping: AbortSignal
-  ttlS(mode: string): number
 }
 
 /** A stream ready to be sent: where it comes from and how its frames look. */
@@ -81,18 +80,18 @@ export type CompletionService = ReturnType<typeof createCompletions>
 
 /** Completions: a prompt in, an answer out. */
 export function createCompletions(deps: Deps) {
-  const { clock, cacheMaxMb, likeness } = deps
-  const cache = createAnswerCache({ clock, maxBytes: cacheMaxMb * 1024 * 1024 })
-  const near = likeness && createNear({ cache, ...likeness })
+  const { clock, caching, embed } = deps
+  const cache = createAnswerCache({ clock, maxBytes: caching.maxBytes })
+  const near = embed && caching.similarity > 0 ? createNear({ cache, embed, threshold: caching.similarity }) : null
   const record = createRecord(deps)
   const pipeline = createPipeline(
     {
-      open: createOpen(deps),
+      open: createOpen({ ...deps, cacheEnabled: caching.enabled }),
       ...createGuarding({ ...deps, record }),
       decide: createDecide(deps),
       ...createAdmit(deps),
       ...createThink(deps),
-      ...createFinish({ ...deps, record, remember: createRemember({ ...deps, cache, near }) }),
+      ...createFinish({ ...deps, record, remember: createRemember({ cache, near, ttlS: caching.ttlS }) }),
     },
     cache,
     near,
@@ -118,7 +117,7 @@ export function createCompletions(deps: Deps) {
     return askFromOrder(order, await deps.settings.read(deps.store.read, call.caller.userId), fresh)
   }
 
-  const answers = createCacheDesk({ cache, clock, enabled: deps.cacheEnabled })
+  const answers = createCacheDesk({ cache, clock, enabled: caching.enabled })
 
   return { complete, stream, pipeline, answers }
 }

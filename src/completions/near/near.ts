@@ -5,13 +5,12 @@ import type { AnswerCache, Entry } from '../cache'
 import type { Opened } from '../run'
 import { gistOf } from './gist'
 
-/** How prompts are compared. */
-export type Likeness = {
+type Deps = {
+  cache: AnswerCache
   embed: Embedder
   /** The least cosine at which two prompts count as one. */
   threshold: number
 }
-type Deps = Likeness & { cache: AnswerCache }
 
 /** A prompt whose answer is remembered, and its vector once somebody asked alike. */
 type Known = { prompt: string; cacheKey: string; vector: Float32Array | null }
