@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
-import { createUpstreamWorld } from '../completions/upstream-world'
 import type { KeyId } from '../../src/kernel/ids'
+import { createUpstreamWorld } from '../completions/upstream-world'
 import { callOf, keyCaller } from '../support/callers'
 import { eventNames, joinDeltas, joinTokens, readFrames } from '../support/frames'
 import type { Person } from '../support/world'

@@ -30,7 +30,10 @@ const shouts = rule(finding(/\b[A-Z]{3,30}\b/g, 'shout'))
 
 /** Texts in which there is much to find, cut anywhere. */
 const piece = fc.oneof(
-  ...[fc.lorem({ maxCount: 8 }), fc.constantFrom('ada@example.com', '4111111111111111', 'SHOUT', '12345', '👩‍🚀', '@', '.')],
+  ...[
+    fc.lorem({ maxCount: 8 }),
+    fc.constantFrom('ada@example.com', '4111111111111111', 'SHOUT', '12345', '👩‍🚀', '@', '.'),
+  ],
   ...[fc.string({ maxLength: 12, unit: 'binary' }), fc.constantFrom(' ', '\n', ', ', 'ABC', '99')],
 )
 const text = fc.array(piece, { maxLength: 120 }).map((pieces) => pieces.join(' '))

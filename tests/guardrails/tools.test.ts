@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'bun:test'
+import { createUpstreamWorld } from '../completions/upstream-world'
+import { readFrames } from '../support/frames'
+import type { Person } from '../support/world'
+import { onKind, onPattern, onTerms, under } from './support'
+
+const { world, upstream } = await createUpstreamWorld()
+
+const person = async (...rules: Parameters<typeof under>[1]): Promise<Person> => {
+  const ada = await world.person()
+  await under(ada, rules)
+  return ada
+}
+const note = { name: 'note', description: 'Notes something', input_schema: { type: 'object' } }
+const wipe = { name: 'wipe', description: 'Wipes something', input_schema: { type: 'object' } }
+const asks = (plan: string, more: object = {}) => ({
+  ...{ prompt: `Do it [[plan:${plan}]] [[say:Done.]]`, mode: 'fast', tools: [note, wipe] },
+  ...more,
+})
+/** What the engine read of its calls. */
+const read = (): string[] =>
+  (upstream.calls.at(-1)!.body.messages as { role: string; content: string }[])
+    .filter(({ role }) => role === 'tool')
+    .map(({ content }) => content)
+
+describe('the tool_call phase (contract 12)', () => {
+  test('a blocked call fails, the loop goes on, and nothing of its arguments is told', async () => {
+    const ada = await person(onPattern('tool_call', 'block', 'kraken', { message: 'Not that one.' }))
+    const { status, body, text } = await ada.send('POST', 'completions', asks('note{"text":"the kraken"}'))
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      content: 'Done.',
+      tools_used: [
+        { name: 'note', status: 'error', description: 'blocked by a guardrail', arguments: {}, result: null },
+      ],
+      guardrails: [{ guardrail_id: 'regex_match', phase: 'tool_call', verdict: 'block' }],
+    })
+    expect(text).not.toContain('kraken')
+    expect(read()).toEqual([expect.stringContaining('Not that one.')])
+  })
+
+  test('tools that are not on the list do not run; the others of the turn do', async () => {
+    const ada = await person(onKind('tool_allowlist', 'tool_call', 'block', { tools: ['note'] }))
+    const { body } = await ada.send('POST', 'completions', asks('note{};wipe{}'))
+    expect(body.tools_used.map(({ name, status }: { name: string; status: string }) => [name, status])).toEqual([
+      ['note', 'success'],
+      ['wipe', 'error'],
+    ])
+    expect(body.guardrails).toMatchObject([{ detail: expect.stringMatching(/^wipe: /) }])
+  })
+
+  test('redacted arguments are what the tool gets and what everyone sees, streams too', async () => {
+    const ada = await person(onPattern('tool_call', 'redact', 'kra[k]en'))
+    const order = asks('note{"text":"the kraken","more":{"what":"kraken","count":7}}')
+    const expected = { text: 'the [REDACTED:regex_match]', more: { what: '[REDACTED:regex_match]', count: 7 } }
+    const { body } = await ada.send('POST', 'completions', order)
+    expect(body.tools_used).toMatchObject([{ status: 'success', arguments: expected }])
+    const { text } = await ada.send('POST', 'completions', { ...order, stream: true }, { 'cache-control': 'no-cache' })
+    const tools = readFrames(text).filter(({ event }) => event === 'tool')
+    expect(tools.map(({ data }) => [data.status, data.arguments])).toEqual([
+      ['running', expected],
+      ['success', expected],
+    ])
+  })
+
+  test('escapes of JSON hide nothing', async () => {
+    const ada = await person(onPattern('tool_call', 'block', 'kraken'))
+    const { body } = await ada.send('POST', 'completions', asks('note{"text":"\\u006b\\u0072aken"}'))
+    expect(body.tools_used[0].status).toBe('error')
+  })
+
+  test("calls of a chat client's own functions are calls", async () => {
+    const tools = [{ type: 'function', function: { name: 'note', parameters: { type: 'object' } } }]
+    const order = (plan: string) => ({ messages: [{ role: 'user', content: `Do it [[plan:${plan}]]` }], tools })
+    const ada = await person(
+      onPattern('tool_call', 'redact', 'kra[k]en'),
+      onPattern('tool_call', 'block', 'leviathan', { message: 'Not that one.' }),
+    )
+    const redacted = await ada.send('POST', 'chat/completions', order('note{"text":"the kraken"}'))
+    const [call] = redacted.body.choices[0].message.tool_calls
+    expect(JSON.parse(call.function.arguments)).toEqual({ text: 'the [REDACTED:regex_match]' })
+    const blocked = await ada.send('POST', 'chat/completions', order('note{"text":"leviathan"}'))
+    expect(blocked.body.choices[0]).toMatchObject({
+      ...{ finish_reason: 'content_filter', message: { content: 'Not that one.' } },
+    })
+    expect(blocked.text).not.toContain('leviathan')
+  })
+})
+
+describe('the tool_result phase (contract 12)', () => {
+  /** A system tool whose result is what it was asked for. */
+  const echo = async (name: string) =>
+    world.app.container.tools.register({
+      ...{ name, description: 'Says it back', inputSchema: { type: 'object' }, category: 'search', timeoutMs: 5_000 },
+      ...{ permissionLevel: 'user', requiresApproval: false, skillId: null },
+      run: async ({ say }) => ({ said: say }),
+    })
+
+  test('a result is redacted before the engine and the caller read it', async () => {
+    await echo('echo_one')
+    const ada = await person(onKind('pii', 'tool_result', 'redact'))
+    const { body, text } = await ada.send('POST', 'completions', asks('echo_one{"say":"write to ada@example.com"}'))
+    expect(body.tools_used[0].result).toEqual({ said: 'write to [REDACTED:email]' })
+    expect(read()[0]).toContain('write to [REDACTED:email]')
+    expect(read()[0]).not.toContain('ada@example.com')
+    expect(text).toContain('"phase":"tool_result"')
+  })
+
+  test('a blocked one is an error, and the engine reads the words of the rule', async () => {
+    await echo('echo_two')
+    const ada = await person(onKind('pii', 'tool_result', 'block', { message: 'Private.' }))
+    const { body } = await ada.send('POST', 'completions', asks('echo_two{"say":"ada@example.com"}'))
+    expect(body).toMatchObject({ content: 'Done.', tools_used: [{ status: 'error', result: null }] })
+    expect(read()[0]).toContain('Private.')
+    expect(read()[0]).not.toContain('ada@')
+  })
+
+  test('results that a chat client sends are results', async () => {
+    const ada = await person(onKind('pii', 'tool_result', 'redact'))
+    const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }
+    await ada.send('POST', 'chat/completions', {
+      messages: [
+        { role: 'user', content: 'Look it up' },
+        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'call_1', content: 'ada@example.com' },
+      ],
+      tools: [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }],
+    })
+    expect(read()).toEqual([expect.stringContaining('[REDACTED:email]')])
+    expect(read()[0]).not.toContain('ada@')
+  })
+})
+
+describe('both at once', () => {
+  test('every firing of a run is told in order', async () => {
+    const ada = await person(
+      ...[onTerms('input', 'flag', ['do']), onKind('tool_allowlist', 'tool_call', 'flag', { tools: ['x'] })],
+      onTerms('output', 'redact', ['done']),
+    )
+    const { body } = await ada.send('POST', 'completions', asks('note{}'))
+    expect(body.guardrails.map(({ phase }: { phase: string }) => phase)).toEqual(['input', 'tool_call', 'output'])
+    expect(body.content).toBe('[REDACTED:blocked_term].')
+  })
+})
