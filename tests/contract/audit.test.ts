@@ -59,6 +59,10 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
     body: { name: CANARY },
   },
   'DELETE /routing-preferences/{id}': { action: 'routing_preference.deleted', entityType: 'routing_preference' },
+  'POST /routing-corrections': {
+    ...{ action: 'routing_preference.corrected', entityType: 'routing_preference' },
+    body: { prompt: CANARY, note: CANARY, expected_mode: 'think' },
+  },
   'PUT /keys/{id}/routing-preference': {
     ...{ action: 'key.updated', entityType: 'api_key' },
     body: { routing_preference_id: null },
@@ -88,7 +92,10 @@ const ELSEWHERE = [
   'POST /evi/canvases/{id}/versions/{versionId}/restore',
 ]
 /** These change nothing and cost nothing. */
-const WITHOUT_EFFECT = ['POST /guardrail-policies/{id}/evaluate']
+const WITHOUT_EFFECT = [
+  'POST /routing-preferences/preview',
+  'POST /routing-preferences/suggest-rule',
+  'POST /guardrail-policies/{id}/evaluate']
 /** More than one answer of these is recorded, so the status is not known from the route. */
 const SEVERAL_ANSWERS = ['POST /skills', 'POST /skills/sandbox', 'POST /evi/canvases/{id}/compile']
 /** These stand on the record of the org: tests/orgs/record.test.ts. */

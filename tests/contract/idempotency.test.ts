@@ -13,6 +13,8 @@ const { body: document } = await world.send('GET', '/openapi.json')
 const WITHOUT: Record<string, string> = {
   'POST /skills/sandbox': 'keeps nothing, so there is nothing to do twice',
   'POST /guardrail-policies/{id}/evaluate': 'changes nothing',
+  'POST /routing-preferences/preview': 'changes nothing',
+  'POST /routing-preferences/suggest-rule': 'changes nothing',
   'POST /auth/signup': 'no credential, so there is no user a key could belong to',
   'POST /auth/sessions': 'no credential, so there is no user a key could belong to',
   'POST /billing/webhook': 'the processor retries by its own event id',
@@ -41,6 +43,7 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
   ],
   'POST /guardrail-policies': async () => ['guardrail-policies', { name: 'Once' }],
   'POST /routing-preferences': async () => ['routing-preferences', { name: 'Once' }],
+  'POST /routing-corrections': async () => ['routing-corrections', { prompt: 'Once', expected_mode: 'think' }],
   'POST /orgs': async () => ['orgs', { name: 'Once' }],
   'POST /orgs/{id}/activate': async (by) => [`orgs/${await orgOf(by)}/activate`],
   'POST /orgs/{id}/invitations': async (by) => [

@@ -16,7 +16,7 @@ const bindRules = (who: Person, rules: object[], more: object = {}) =>
 describe('what decides in auto (contract 13)', () => {
   test('nothing configured: the classifier alone', async () => {
     const { body } = await ask(await world.person())
-    expect(body.routing).toMatchObject({ source: 'default', preference_id: null })
+    expect(body).toMatchObject({ resolved_mode: 'fast', routing: { source: 'local', preference_id: null } })
   })
 
   test('the default of the owner, then a bound preference in its place, then rules of the key before both', async () => {
@@ -42,7 +42,7 @@ describe('what decides in auto (contract 13)', () => {
     await bind(ada, null)
     expect((await ask(ada)).body.resolved_mode).toBe('think')
     await ada.send('DELETE', `routing-preferences/${byDefault}`)
-    expect((await ask(ada)).body.routing.source).toBe('default')
+    expect((await ask(ada)).body.resolved_mode).toBe('fast')
   })
 
   test('a rule of the key that does not match leaves it to the preference', async () => {
@@ -56,7 +56,7 @@ describe('what decides in auto (contract 13)', () => {
     const ada = await world.person()
     await prefer(ada, { rules: [to('think')], is_default: true })
     await bind(ada, await prefer(ada, { rules: [] }))
-    expect((await ask(ada)).body.routing.source).toBe('default')
+    expect((await ask(ada)).body.resolved_mode).toBe('fast')
   })
 
   test('the default of a team is for keys of that team, and a personal one for personal keys', async () => {
