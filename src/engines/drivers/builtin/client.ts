@@ -1,6 +1,6 @@
 import type { Clock } from '../../../kernel/clock'
 import type { Driver, EngineAnswer, EnginePart, EngineRequest } from '../../engine'
-import { callsFor, stillCalls } from './acting/choose'
+import { callsFor, nextStep, stillCalls } from './acting/choose'
 import { readQuestion } from './question'
 import { answerQuestion } from './skills'
 
@@ -12,7 +12,8 @@ export function createBuiltinDriver({ clock }: { clock: Pick<Clock, 'now'> }): D
   const take = (request: EngineRequest): EngineAnswer => {
     request.signal.throwIfAborted()
     const question = readQuestion(request, clock.now())
-    const toolCalls = question.findings.length && !stillCalls(question.choice) ? [] : callsFor(question)
+    const goesOn = question.findings.length > 0 && !stillCalls(question.choice)
+    const toolCalls = goesOn ? nextStep(question) : callsFor(question)
     if (toolCalls.length) return { text: '', toolCalls, finish: 'tool-calls', usage: null }
     return { text: answerQuestion(question), toolCalls, finish: 'stop', usage: null }
   }

@@ -3,7 +3,9 @@ import type { Question } from '../question'
 import { fillSchema } from '../schema-fill'
 import { type Clause, readClause, splitAsked } from './clause'
 import { type Filled, fillArguments } from './fill'
+import { isResult, readable } from './findings'
 import { clarity } from './match'
+import { type RequestStep, stepsOf } from './steps'
 
 type Candidate = { tool: EngineTool; filled: Filled; clear: number }
 
@@ -28,7 +30,11 @@ export function callsFor(question: Question): ToolCall[] {
       tools.filter(({ name }) => name === choice.name),
       question,
     )
-  if (task.length <= MAX_ASKED_CHARS && prompt.length <= MAX_TEXT_CHARS) {
+  const steps = isShort(question) ? stepsOf(prompt) : null
+  if (steps) {
+    const [first] = callsOfStep(question, steps[0])
+    if (first) return [first]
+  } else if (isShort(question)) {
     const parts = material ? [task] : splitAsked(prompt)
     const clauses = parts.map((part) => readClause(part, parts.length > 1 ? part : prompt, now))
     const found = clauses.map((clause) => clearest(tools, clause))
@@ -39,15 +45,35 @@ export function callsFor(question: Question): ToolCall[] {
   return choice === 'required' ? demanded(tools, question) : []
 }
 
+const isShort = ({ task, prompt }: Question): boolean =>
+  task.length <= MAX_ASKED_CHARS && prompt.length <= MAX_TEXT_CHARS
+
+/**
+ * What a request asks for next, once a step of it has found something: one call a step, each of a tool that the
+ * request itself asks for. None when there are no more steps, or when the last one led to nothing.
+ */
+export function nextStep(question: Question): ToolCall[] {
+  const { choice, prompt, findings } = question
+  const last = findings.at(-1)
+  if (choice === 'none' || !last || !isResult(last) || !isShort(question)) return []
+  return callsOfStep(question, stepsOf(prompt)?.[findings.length])
+}
+
+function callsOfStep({ tools, findings, now }: Question, step: RequestStep | undefined): ToolCall[] {
+  if (!step) return []
+  const found = step.back === null ? undefined : findings[step.back]
+  return clearest(tools, readClause(step.asked, step.asked, now), found && readable(found.text)).slice(0, 1)
+}
+
 /** The calls of the one tool a clause clearly asks for; none when two are asked for alike. */
-function clearest(tools: readonly EngineTool[], clause: Clause): ToolCall[] {
-  const [best, second] = ranked(tools, clause).filter(({ clear, filled }) => clear > 0 && !filled.missing.length)
+function clearest(tools: readonly EngineTool[], clause: Clause, found?: string): ToolCall[] {
+  const [best, second] = ranked(tools, clause, found).filter(({ clear, filled }) => clear > 0 && !filled.missing.length)
   if (!best || best.clear === second?.clear) return []
   return spreadOut(best)
 }
 
 /** Clearest first. Reading values out of a request takes time, so only tools it may be about are filled. */
-function ranked(tools: readonly EngineTool[], clause: Clause): Candidate[] {
+function ranked(tools: readonly EngineTool[], clause: Clause, found?: string): Candidate[] {
   return tools
     .slice(0, MAX_TOOLS)
     .map((tool) => ({ tool, clear: clarity(tool, clause, HOPEFUL) }))
@@ -55,7 +81,7 @@ function ranked(tools: readonly EngineTool[], clause: Clause): Candidate[] {
     .sort((a, b) => b.clear - a.clear)
     .slice(0, MAX_FILLED)
     .map(({ tool }) => {
-      const filled = fillArguments(tool, clause)
+      const filled = fillArguments(tool, clause, found)
       return { tool, filled, clear: clarity(tool, clause, filled) }
     })
     .sort((a, b) => b.clear - a.clear)

@@ -27,16 +27,20 @@ export type Filled = {
 const MAX_PROPERTIES = 40
 const MAX_DEPTH = 4
 
-/** Fills a tool's schema from what is asked; never with a guess. */
-export function fillArguments(tool: EngineTool, clause: Clause): Filled {
+/**
+ * Fills a tool's schema from what is asked; never with a guess. `found` is what the request is to be done with,
+ * and takes the place of what remains of it.
+ */
+export function fillArguments(tool: EngineTool, clause: Clause, found?: string): Filled {
   const root = tool.parameters
   const claims: Claims = { taken: [] }
   const filled = fillObject(root, root, clause, claims, 0)
   const left = leftOver(root, filled)
   if (left) {
     const said = [...wordsOfName(tool.name), ...tellingWords(wordsOfName(tool.name))]
-    const rest = restOf(clause, said, claims.taken)
-    if (rest && fitsLength(rest, resolve(properties(root)[left]!, root))) {
+    const property = resolve(properties(root)[left]!, root)
+    const rest = found?.slice(0, mostOf(property)) ?? restOf(clause, said, claims.taken)
+    if (rest && fitsLength(rest, property)) {
       filled.args[left] = rest
       filled.missing = filled.missing.filter((name) => name !== left)
     }
@@ -128,6 +132,10 @@ function findList(name: string, items: JsonSchema, clause: Clause, claims: Claim
       : (listed?.split(/,?\s+and\s+|,\s*/) ?? [])
   return all.length ? { value: all.slice(0, MAX_LISTED), from: '' } : null
 }
+
+const MAX_HANDED_ON = 2_000
+
+const mostOf = ({ maxLength }: JsonSchema): number => (typeof maxLength === 'number' ? maxLength : MAX_HANDED_ON)
 
 const properties = (schema: JsonSchema) => (schema.properties ?? {}) as Record<string, JsonSchema>
 

@@ -22,6 +22,10 @@ export const fromFindings: Skill = (question) => {
 const FAILED = /^Error: /
 const ACKNOWLEDGED = /^\{"acknowledged":true\}$/
 
+/** Whether there is something to go on with. */
+export const isResult = ({ text }: Finding): boolean =>
+  !FAILED.test(text) && !ACKNOWLEDGED.test(text) && readable(text).trim() !== ''
+
 function quote({ name, text }: Finding, { prompt }: Question): string {
   if (FAILED.test(text)) return `${name} did not succeed: ${text.replace(FAILED, '')}`
   if (ACKNOWLEDGED.test(text)) return `${name} was called; what comes of it is for your application to say.`
@@ -48,7 +52,7 @@ function bestOf(text: string, prompt: string): string {
 }
 
 /** JSON as lines of `name: value`; any other text as it is. */
-function readable(text: string): string {
+export function readable(text: string): string {
   let value: unknown
   try {
     value = JSON.parse(text)
