@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'bun:test'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const ada = await world.person()
+const fine = { guardrail_id: 'max_length', phase: 'input', verdict: 'block', config: { max_chars: 10 } }
+const terms = (config: object) => ({ guardrail_id: 'blocked_terms', phase: 'input', verdict: 'block', config })
+
+const refused = async (order: object) => (await ada.send('POST', 'guardrail-policies', order)).body.error
+
+describe('what is no policy (contract 12, K17)', () => {
+  test.each([
+    ['an unknown guardrail', { ...fine, guardrail_id: 'mind_reading' }, 'rules[0].guardrail_id'],
+    ['one of the prototype', { ...fine, guardrail_id: '__proto__' }, 'rules[0].guardrail_id'],
+    ['an unknown phase', { ...fine, phase: 'sleep' }, 'rules[0].phase'],
+    ['a phase it has not', { ...fine, phase: 'tool_call' }, 'rules[0].phase'],
+    ['an unknown verdict', { ...fine, verdict: 'forgive' }, 'rules[0].verdict'],
+    ['a verdict it has not', { ...fine, verdict: 'redact' }, 'rules[0].verdict'],
+    ['an unknown member', { ...fine, config: { max_chars: 1, colour: 'red' } }, 'rules[0].config.colour'],
+    ['a member of another', { ...fine, config: { max_chars: 1, terms: ['a'] } }, 'rules[0].config.terms'],
+    ['a member that is missing', { ...fine, config: {} }, 'rules[0].config.max_chars'],
+    ['no config where one is needed', { ...fine, config: undefined }, 'rules[0].config.max_chars'],
+    ['a number that is none', { ...fine, config: { max_chars: 'ten' } }, 'rules[0].config.max_chars'],
+    ['a number out of range', { ...fine, config: { max_chars: 0 } }, 'rules[0].config.max_chars'],
+    ['a message too long', { ...fine, config: { max_chars: 1, message: 'x'.repeat(513) } }, 'rules[0].config.message'],
+    ['a threshold above one', { ...fine, config: { max_chars: 1, threshold: 2 } }, 'rules[0].config.threshold'],
+    ['no terms', terms({ terms: [] }), 'rules[0].config.terms'],
+    ['two hundred and one terms', terms({ terms: Array(201).fill('a') }), 'rules[0].config.terms'],
+    ['a blank term', terms({ terms: ['fine', ' '] }), 'rules[0].config'],
+    ['a pattern that is none', pattern('('), 'rules[0].config'],
+    ['look-ahead', pattern('(?=a)'), 'rules[0].config'],
+    ['a back-reference', pattern('(a)\\1'), 'rules[0].config'],
+    ['a pattern too long', pattern('a'.repeat(513)), 'rules[0].config.pattern'],
+    ['a pattern that repeats too much', pattern('(a{1,100}){1,100}'), 'rules[0].config'],
+  ])('%s', async (_, rule, param) => {
+    const error = await refused({ name: 'Refused', rules: [rule] })
+    expect(error).toMatchObject({ code: 'guardrail_policy_invalid', type: 'invalid_request_error', param })
+    expect(error.details).toEqual([{ path: param, message: expect.stringContaining(param) }])
+  })
+
+  test('the place of a wrong rule is told, and more than 32 are refused', async () => {
+    expect((await refused({ name: 'Third', rules: [fine, fine, { ...fine, phase: 'x' }] })).param).toBe(
+      'rules[2].phase',
+    )
+    expect(await refused({ name: 'Many', rules: Array(33).fill(fine) })).toMatchObject({
+      ...{ code: 'guardrail_policy_invalid', param: 'rules', message: expect.stringContaining('33') },
+    })
+    expect((await ada.send('POST', 'guardrail-policies', { name: 'Most', rules: Array(32).fill(fine) })).status).toBe(
+      201,
+    )
+  })
+
+  test.each(['OpenAI only', 'o p e n a i', 'сlaudе rules', 'gpt-4 guard'])('a vendor in its name: %s', async (name) => {
+    expect(await refused({ name })).toMatchObject({ code: 'guardrail_policy_invalid', param: 'name' })
+    const { body } = await ada.send('POST', 'guardrail-policies', { name: 'Fine' })
+    const renamed = await ada.send('PATCH', `guardrail-policies/${body.id}`, { name })
+    expect(renamed.body.error).toMatchObject({ code: 'guardrail_policy_invalid', param: 'name' })
+  })
+
+  test.each([
+    ['no name', {}, 'name'],
+    ['an empty name', { name: '' }, 'name'],
+    ['blanks', { name: '   ' }, 'name'],
+    ['129 characters', { name: 'x'.repeat(129) }, 'name'],
+    ['a long description', { name: 'a', description: 'x'.repeat(513) }, 'description'],
+    ['rules that are no list', { name: 'a', rules: {} }, 'rules'],
+    ['a rule that is none', { name: 'a', rules: ['x'] }, 'rules[0]'],
+    ['an unknown scope', { name: 'a', scope: 'world' }, 'scope'],
+    ['a default that is no truth', { name: 'a', is_default: 'yes' }, 'is_default'],
+  ])('%s is a wrong body', async (_, order, param) => {
+    expect(await refused(order)).toMatchObject({ code: 'validation_error', param })
+  })
+
+  test('a patch is read as strictly', async () => {
+    const { body } = await ada.send('POST', 'guardrail-policies', { name: 'Fine', rules: [fine] })
+    const patched = await ada.send('PATCH', `guardrail-policies/${body.id}`, { rules: [{ ...fine, verdict: 'x' }] })
+    expect(patched.body.error).toMatchObject({ code: 'guardrail_policy_invalid', param: 'rules[0].verdict' })
+    expect((await ada.send('GET', `guardrail-policies/${body.id}`)).body.rules).toEqual([fine])
+  })
+})
+
+describe('GET /guardrails', () => {
+  test('every guardrail has its phases, verdicts and config, the common members among it', async () => {
+    const { body } = await ada.send('GET', 'guardrails')
+    expect(body.guardrails.length).toBeGreaterThan(4)
+    for (const { guardrail_id, description, phases, verdicts, config_schema } of body.guardrails) {
+      expect([guardrail_id, description.length > 10, phases.length > 0, verdicts.length > 0]).toEqual([
+        ...[guardrail_id, true, true, true],
+      ])
+      expect(config_schema).toMatchObject({ type: 'object', additionalProperties: false })
+      expect(Object.keys(config_schema.properties)).toContain('message')
+      expect(Object.keys(config_schema.properties)).toContain('threshold')
+    }
+  })
+})
+
+describe('POST /guardrail-policies/{id}/evaluate', () => {
+  test('says what every rule of the phase says, and what is left of the text', async () => {
+    const rules = [
+      { ...terms({ terms: ['kraken'] }), verdict: 'redact' },
+      terms({ terms: ['kraken', 'whale'] }),
+      { ...terms({ terms: ['ship'] }), verdict: 'flag' },
+      { ...fine, phase: 'output' },
+    ]
+    const { body } = await ada.send('POST', 'guardrail-policies', { name: 'Tried', rules })
+    const before = (await ada.send('GET', 'audit')).body.length
+    const tried = await ada.send('POST', `guardrail-policies/${body.id}/evaluate`, {
+      ...{ text: 'A kraken and a whale', phase: 'input' },
+    })
+    expect(tried.body).toMatchObject({
+      results: [
+        { guardrail_id: 'blocked_terms', verdict: 'redact', triggered: true, detail: expect.any(String) },
+        { guardrail_id: 'blocked_terms', verdict: 'block', triggered: true, detail: expect.any(String) },
+        { guardrail_id: 'blocked_terms', verdict: 'flag', triggered: false, detail: null },
+      ],
+      text: 'A [REDACTED:blocked_term] and a whale',
+    })
+    expect((await ada.send('GET', 'audit')).body).toHaveLength(before)
+  })
+
+  test('a long text is read as well', async () => {
+    const { body } = await ada.send('POST', 'guardrail-policies', {
+      name: 'Long',
+      rules: [terms({ terms: ['kraken'] })],
+    })
+    const text = `${'word '.repeat(40_000)}kraken`
+    const tried = await ada.send('POST', `guardrail-policies/${body.id}/evaluate`, { text, phase: 'input' })
+    expect(tried.body.results).toMatchObject([{ triggered: true }])
+  })
+
+  test.each([
+    [{ text: 'a' }, 'phase'],
+    [{ phase: 'input' }, 'text'],
+    [{ text: 'a', phase: 'sleep' }, 'phase'],
+  ])('%j is a wrong body', async (order, param) => {
+    const { body } = await ada.send('POST', 'guardrail-policies', { name: 'Tried' })
+    const tried = await ada.send('POST', `guardrail-policies/${body.id}/evaluate`, order)
+    expect(tried.body.error).toMatchObject({ code: 'validation_error', param })
+  })
+})
+
+function pattern(source: string) {
+  return { guardrail_id: 'regex_match', phase: 'input', verdict: 'block', config: { pattern: source } }
+}
