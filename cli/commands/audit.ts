@@ -58,7 +58,7 @@ export const listAudit = defineCommand({
   path: 'audit list',
   summary: 'List the record of an owner, newest first',
   about:
-    'Without a name it is the org that the first run made; over --url it is the record of the key in use. A filter that matches little is read in steps: a page may be short and still go on.',
+    'Without a name it is the account that the first run made, or the org that is active there; over --url it is the record of the key in use. A filter that matches little is read in steps: a page may be short and still go on.',
   examples: ['audit list', 'audit list acme --action "key.*" --since 24h', 'audit list --request req_1f4 --json'],
   columns,
   watchable: true,

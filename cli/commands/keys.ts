@@ -80,7 +80,7 @@ export const createKey = defineCommand({
   path: 'keys create',
   summary: 'Make an API key and show its secret once',
   about:
-    'Without --org, --user or --personal the key belongs to the org that the first run made; on a server without any account, that org is made. Every key has all scopes and starts on the free tier unless told otherwise.',
+    'Without --org, --user or --personal the key belongs to the account that the first run made, or to the org that is active there; on a server without any account, an account and an org are made. Every key has all scopes and starts on the free tier unless told otherwise.',
   examples: [
     'keys create --name ci',
     'keys create --name web --scopes completions --tier pro --origin https://app.example',

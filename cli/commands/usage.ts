@@ -56,7 +56,7 @@ export const showUsage = defineCommand({
   path: 'usage show',
   summary: 'Show what was called and what it cost, exact up to now',
   about:
-    'Without a name it is the org that the first run made; over --url it is the usage that the key in use may see. With --by each line is one mode, model, key, skill or day; share is that of the requests.',
+    'Without a name it is the account that the first run made, or the org that is active there; over --url it is the usage that the key in use may see. With --by each line is one mode, model, key, skill or day; share is that of the requests.',
   examples: ['usage show', 'usage show acme --by model --from 2026-01-01', 'usage show --by day -o csv > days.csv'],
   columns: [...totals, ...parts, bar],
   watchable: true,

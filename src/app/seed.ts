@@ -8,7 +8,8 @@ export type Seed = { key: string; keyFile: string; org: string }
 
 /**
  * The first run in dev mode makes an owner, an org and a key (design 10): on tier enterprise, which
- * only the operator plane may give. The key is in `data/dev-key`, for its owner only, before the commit
+ * only the operator plane may give. The org is not active yet: what the key does is then paid, counted and
+ * recorded where one looks first, with the API as with the CLI. The key is in `data/dev-key`, for its owner only, before the commit
  * that makes it one: a crash between the two leaves a file that the next start replaces, never a lost key.
  */
 export async function seedFirstRun(container: Container, dataDir: string): Promise<Seed | null> {
@@ -19,11 +20,10 @@ export async function seedFirstRun(container: Container, dataDir: string): Promi
   const made = await store.write(async (tx) => {
     const user = await orgs.createUser(tx, { email: 'owner@localhost', name: 'Owner' })
     const org = await orgs.createOrg(tx, call, user.id, { name: 'Dev' })
-    await orgs.makeActive(tx, user.id, org.id)
     await billing.openAccount(tx, `user:${user.id}`)
     await billing.openAccount(tx, `org:${org.id}`)
-    // The org's, so that what it does stands where everyone looks first: usage, credit and record of the active org.
-    const order = { name: 'Dev laptop', userId: user.id, orgId: org.id, tier: 'enterprise' } as const
+    // A personal key may do everything; an org's could not found an org or change settings.
+    const order = { name: 'Dev laptop', userId: user.id, orgId: null, tier: 'enterprise' } as const
     const made = await keys.operator.createIn(tx, call, order)
     writePrivate(keyFile, `${made.key}\n`)
     return made

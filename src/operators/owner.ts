@@ -43,7 +43,7 @@ export async function findOwner(orgs: OrgService, reader: Reader, ref: string | 
   return user ? asUser(user) : ofOrg(orgs, reader, await findOrg(orgs, reader, ref))
 }
 
-/** Without a name: the org that the first run made, or the first user's own account. */
+/** Without a name: the account that the first run made, or the org that is active there. */
 async function firstOwner(orgs: OrgService, reader: Reader): Promise<Owner> {
   const user = await orgs.oldestUser(reader)
   if (!user) throw nobodyYet()

@@ -22,7 +22,7 @@ describe('the first run', () => {
     expect(keys.body.keys[0]).toMatchObject({
       name: 'Dev laptop',
       tier: 'enterprise',
-      scope: 'org',
+      scope: 'personal',
       status: 'active',
     })
     const answer = await world.send('POST', 'completions', { prompt: 'What is 2 + 2?' }, authorization)
@@ -35,7 +35,7 @@ describe('the first run', () => {
     const authorization = { authorization: `Bearer ${seeded!.key}` }
     await world.send('POST', 'completions', { prompt: 'What is 2 + 2?' }, authorization)
     const { body } = await world.send('GET', 'usage', undefined, authorization)
-    expect(body).toMatchObject({ scope: 'org', totals: { requests: 1 } })
+    expect(body).toMatchObject({ scope: 'user', totals: { requests: 1 } })
     const run = cliOver(world)
     const shown = async (line: string[], key?: string) =>
       JSON.parse((await run([...line, '--json'], key === undefined ? {} : { key })).stdout)
