@@ -45,6 +45,7 @@ export async function createBench(events: number) {
     const raw = new Database(path)
     raw.run('DROP TRIGGER audit_events_no_update')
     raw.run('DROP TRIGGER audit_events_no_delete')
+    raw.run('DROP TRIGGER audit_events_no_replace')
     raw.transaction(tamper)(raw)
     raw.close()
     const copy = openSqlite({ path, onDiskFailure })

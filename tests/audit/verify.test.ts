@@ -38,6 +38,7 @@ async function verifyAfter(tamper: (raw: Database) => void): Promise<string[]> {
   const raw = new Database(path)
   raw.run('DROP TRIGGER audit_events_no_update')
   raw.run('DROP TRIGGER audit_events_no_delete')
+  raw.run('DROP TRIGGER audit_events_no_replace')
   tamper(raw)
   raw.close()
   const copy = openSqlite({ path, onDiskFailure })

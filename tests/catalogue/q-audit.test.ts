@@ -36,13 +36,15 @@ describe('Q2 no statement changes the record', () => {
     'DELETE FROM audit_events',
     'DELETE FROM audit_events WHERE seq = 1',
   ]
+  const REPLACING = 'INTO audit_events SELECT * FROM audit_events WHERE seq = 1'
+  const ON_SQLITE = [`INSERT OR REPLACE ${REPLACING}`, `REPLACE ${REPLACING}`, `INSERT OR IGNORE ${REPLACING}`]
   const ON_POSTGRES = [
     'TRUNCATE audit_events',
     'TRUNCATE audit_events CASCADE',
     'INSERT INTO audit_events SELECT * FROM audit_events ON CONFLICT (scope, seq) DO UPDATE SET action = excluded.action',
   ]
 
-  test.each([...STATEMENTS, ...(target.databaseUrl ? ON_POSTGRES : [])])('%s', async (statement) => {
+  test.each([...STATEMENTS, ...(target.databaseUrl ? ON_POSTGRES : ON_SQLITE)])('%s', async (statement) => {
     const before = await events()
     await expect(run(statement)).rejects.toThrow(/append-only/)
     expect(await events()).toEqual(before)
