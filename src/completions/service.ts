@@ -35,7 +35,7 @@ import { createGuarding } from './stages/guard'
 import { createOpen } from './stages/open'
 import { createRecord } from './stages/record'
 import { createThink } from './stages/think'
-import { chatFramer, type Framer, nativeFramer, nativeHeartbeat } from './stream'
+import { chatFramer, type Framer, nativeFramer } from './stream'
 
 type Deps = {
   store: Store
@@ -109,7 +109,7 @@ export function createCompletions(deps: Deps) {
     const source = pipeline.stream(call, await read(call, order, fresh))
     return order.format === 'compat'
       ? { source, frame: chatFramer(deps.clock, false), endsWithDone: true }
-      : { source, frame: nativeFramer, heartbeat: nativeHeartbeat, endsWithDone: false }
+      : { source, ...nativeFramer(), endsWithDone: false }
   }
 
   async function read(call: Call, order: CompletionOrder, fresh: boolean): Promise<Ask<Completion | ChatCompletion>> {

@@ -8,8 +8,22 @@ import { ChatCompletionId } from './schema'
 /** Turns progress into the text of frames; the edge writes each as one chunk. */
 export type Framer = (progress: Progress) => string
 
-/** The native stream, frame by frame (contract 3). */
-export const nativeFramer: Framer = (progress) => {
+/** The native stream: its frames, and what it says after a silence, of the iteration it is in (contract 3). */
+export function nativeFramer(): { frame: Framer; heartbeat: (elapsedMs: number) => string } {
+  let iteration = 1
+  return {
+    frame(progress) {
+      if (progress.type === 'thinking') iteration = progress.iteration
+      return nativeFrame(progress)
+    },
+    heartbeat: (elapsedMs) => thinkingFrame(iteration, elapsedMs),
+  }
+}
+
+const thinkingFrame = (iteration: number, elapsedMs: number): string =>
+  sseFrame({ event: 'thinking', data: { iteration, elapsed_ms: elapsedMs } })
+
+const nativeFrame: Framer = (progress) => {
   switch (progress.type) {
     case 'began':
       return (
@@ -18,7 +32,7 @@ export const nativeFramer: Framer = (progress) => {
     case 'text':
       return sseFrame({ event: 'token', data: { token: progress.text } })
     case 'thinking':
-      return sseFrame({ event: 'thinking', data: { iteration: progress.iteration, elapsed_ms: progress.elapsedMs } })
+      return thinkingFrame(progress.iteration, progress.elapsedMs)
     case 'tool-began':
       return sseFrame({ event: 'tool', data: { ...withoutType(progress), status: 'running' } })
     case 'tool-ended':
@@ -29,10 +43,6 @@ export const nativeFramer: Framer = (progress) => {
 }
 
 const withoutType = <T extends { type: string }>({ type: _, ...rest }: T): Omit<T, 'type'> => rest
-
-/** What a silent native stream says: the engine is still at it (contract 3). */
-export const nativeHeartbeat = (elapsedMs: number): string =>
-  sseFrame({ event: 'thinking', data: { iteration: 1, elapsed_ms: elapsedMs } })
 
 type Begun = Extract<Progress, { type: 'began' }>['run']
 

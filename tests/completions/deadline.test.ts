@@ -89,6 +89,21 @@ describe('time', () => {
     expect(frames.at(-1)?.event).toBe('error')
   })
 
+  test('silence between tools and their answer tells which iteration it is', async () => {
+    upstream.reset()
+    const tools = [{ name: 'note', description: 'Notes something.' }]
+    const opening = openStream('completions', { prompt: freshPrompt('[[held]] [[plan:note{}]]'), mode: 'fast', tools })
+    await asked(1)
+    upstream.release()
+    const stream = await opening
+    await stream.heard('event: thinking\ndata: {"iteration":2,"elapsed_ms":0}\n\n')
+    await asked(2)
+    clock.advance(10_000)
+    await stream.heard('event: thinking\ndata: {"iteration":2,"elapsed_ms":10000}\n\n')
+    upstream.release()
+    expect(readFrames(await stream.toItsEnd()).at(-1)?.event).toBe('done')
+  })
+
   test('silence of a chat stream is a comment', async () => {
     const stream = await openStream('chat/completions', { messages: [{ role: 'user', content: freshPrompt(STALLED) }] })
     await stream.heard('"some"')
