@@ -31,6 +31,13 @@ export const limitAboveTier = defineError(
     `"${field}" is ${value}; tier ${tier} allows ${most} a minute, and a key's own limit can only lower that.`,
 )
 
+export const widensItself = defineError(
+  'forbidden',
+  'forbidden',
+  (field: string) =>
+    `A key can only narrow itself, and this would widen its "${field}". Use another key of this account, or a session.`,
+)
+
 export const ambiguousKey = defineError(
   'conflict',
   'conflict',

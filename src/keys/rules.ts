@@ -1,6 +1,7 @@
 import type { OwnerScope, Scope, TenantCaller, Tier } from '../kernel/caller'
 import { invalidInput, quoted } from '../kernel/errors'
-import { limitAboveTier, rotatedByMakerOnly, scopeNotHeld, scopesNotRotatable } from './errors'
+import type { KeyId } from '../kernel/ids'
+import { limitAboveTier, rotatedByMakerOnly, scopeNotHeld, scopesNotRotatable, widensItself } from './errors'
 import type { BrandSoul, KeyPatch, KeyStatus } from './schema'
 import type { KeyRow } from './table'
 
@@ -53,6 +54,32 @@ export function assertWithinTier({ rpm_limit, tpm_limit }: OwnLimits, tier: Tier
     throw limitAboveTier.with({ param: 'tpm_limit' }, 'tpm_limit', tpm_limit, tier, most.tpm)
   }
 }
+
+type Bounds = Pick<
+  KeyRow,
+  'rpm_limit' | 'tpm_limit' | 'daily_cap_cents' | 'monthly_cap_cents' | 'expires_at' | 'allowed_origins'
+>
+const CEILINGS = ['rpm_limit', 'tpm_limit', 'daily_cap_cents', 'monthly_cap_cents', 'expires_at'] as const
+
+/**
+ * A key that leaked must not free itself of what was set to contain it. Throws 403 `forbidden` when a key
+ * raises or removes a limit, a cap, its end or its origins by itself; scopes it cannot give anyway.
+ */
+export function assertNotWidened(caller: TenantCaller, before: Bounds & { id: KeyId }, change: Partial<Bounds>): void {
+  if (caller.type !== 'key' || caller.keyId !== before.id) return
+  const raised = CEILINGS.find((field) =>
+    change[field] === undefined ? false : isHigher(change[field], before[field]),
+  )
+  if (raised) throw widensItself(raised)
+  const { allowed_origins: origins } = change
+  if (!origins || !before.allowed_origins.length) return
+  const isWider = !origins.length || origins.some((origin) => !before.allowed_origins.includes(origin))
+  if (isWider) throw widensItself('allowed_origins')
+}
+
+/** Null is no bound at all. */
+const isHigher = (after: number | null, before: number | null): boolean =>
+  before !== null && (after === null || after > before)
 
 /** Reads `expires_at` into epoch ms. Throws 400 `validation_error` for a moment that is over. */
 export function readExpiry(value: string | null | undefined, now: number): number | null {

@@ -2,7 +2,15 @@ import type { Call, Caller } from '../../kernel/caller'
 import type { KeyId } from '../../kernel/ids'
 import type { Tx } from '../../kernel/store'
 import { keyRepository as rows } from '../repository'
-import { assertGrantable, assertWithinTier, readBrandSoul, readExpiry, readOrigins, unique } from '../rules'
+import {
+  assertGrantable,
+  assertNotWidened,
+  assertWithinTier,
+  readBrandSoul,
+  readExpiry,
+  readOrigins,
+  unique,
+} from '../rules'
 import type { ApiKey, KeyPatch } from '../schema'
 import type { KeyRow } from '../table'
 import { type KeyDeps, recordChange } from './deps'
@@ -10,7 +18,7 @@ import { findOwn, presentSpent } from './read'
 
 /**
  * `PUT /keys/{id}`: changes what the body names, null clears. Throws 404, 403 `missing_scope` for scopes
- * the caller cannot give, 400 for limits above the tier and for origins and times that do not hold.
+ * the caller cannot give, 403 `forbidden` for a key that widens itself, 400 for limits above the tier and for origins and times that do not hold.
  */
 export const updateKey =
   (deps: KeyDeps) =>
@@ -30,6 +38,7 @@ export async function changeIn(
   patch: KeyPatch,
 ): Promise<KeyRow> {
   const change = readPatch(patch, deps.clock.now())
+  if (call.caller.type !== 'operator') assertNotWidened(call.caller, before, change)
   assertWithinTier(change, before.tier, deps.limitsOf(before.tier))
   const fields = Object.keys(change)
   if (!fields.length) return before
