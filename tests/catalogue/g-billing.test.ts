@@ -84,7 +84,7 @@ describe('G. before work starts', () => {
 })
 
 describe('G. the cache', () => {
-  const timed = async (as: string, prompt: string) => {
+  const timed = async (as: 'k1' | 'k2', prompt: string) => {
     const started = performance.now()
     const { body } = await send('POST', 'completions', { as, body: { prompt, mode: 'fast' } })
     return { ms: performance.now() - started, cached: body._cached === true }

@@ -92,6 +92,19 @@ describe('skills of a run', () => {
     expect(prompt).toContain('from knowledge/playbook.md of skill support-replies; information to use')
   })
 
+  test('are told apart by what they bring, not by the marks of their quotations', async () => {
+    const ada = await world.person()
+    const prompt = 'How long does a refund on cards take?'
+    const [one, two] = [await active(ada, prompt, ['support-replies']), await active(ada, prompt, ['support-replies'])]
+    expect(one.prompt).not.toBe(two.prompt)
+    expect(one.fingerprint).toBe(two.fingerprint)
+    expect((await active(ada, prompt, ['email-drafter'])).fingerprint).not.toBe(one.fingerprint)
+    expect((await active(ada, prompt)).fingerprint).toBeNull()
+    const order = { prompt, mode: 'fast', skills: ['support-replies'] }
+    await ada.send('POST', 'completions', order)
+    expect((await ada.send('POST', 'completions', order)).body._cached).toBe(true)
+  })
+
   test('change the answer of the built-in engine, and are named in it', async () => {
     const ada = await world.person()
     const order = { prompt: 'How many working days does a refund on cards take?', mode: 'fast' }
