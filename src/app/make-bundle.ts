@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { bundled, nameOf, ROOT, shelfOf } from './bundle'
@@ -26,6 +26,7 @@ export async function makeBundle(root = ROOT): Promise<void> {
   const name = nameOf(root)
   mkdirSync(shelf, { recursive: true })
   const unfinished = mkdtempSync(join(shelf, `${name}.`))
+  chmodSync(unfinished, 0o755)
   try {
     await Bun.build({
       entrypoints: [join(root, 'src/app/serve.ts')],
@@ -33,6 +34,7 @@ export async function makeBundle(root = ROOT): Promise<void> {
       target: 'bun',
       format: 'cjs',
       bytecode: true,
+      sourcemap: 'linked',
       plugins: [places],
     })
     renameSync(unfinished, join(shelf, name))
@@ -51,4 +53,8 @@ function discardOld(shelf: string): void {
   for (const name of byAge.slice(KEPT)) rmSync(join(shelf, name), { recursive: true, force: true })
 }
 
-if (import.meta.main) await makeBundle()
+if (import.meta.main) {
+  await makeBundle().catch((error: unknown) => {
+    process.stderr.write(`No bundle was made (${String(error)}); a start loads the sources, which takes longer.\n`)
+  })
+}

@@ -1,7 +1,10 @@
 /**
  * What the product is measured against, each in a process of its own: `upstream` answers chat
- * completions at once, `tools` calls a tool five times first, `forward` passes bytes on and checks nothing, `json` parses a POST, `get` answers one.
+ * completions at once, `tools` calls a tool five times first, `forward` passes bytes on and checks nothing,
+ * `records` forwards and keeps the records of a call, `json` parses a POST, `get` answers one.
  */
+import { keepRecords } from './records'
+
 const [role, target = ''] = process.argv.slice(2)
 
 const WORDS = Array.from({ length: 200 }, (_, place) => ` word${place}`)
@@ -70,5 +73,6 @@ const ROLES: Record<string, (request: Request) => Response | Promise<Response>> 
   get: () => Response.json({ object: 'list', data: ['a', 'b'] }),
 }
 
-const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 255, fetch: ROLES[role ?? '']! })
+const answer = role === 'records' ? await keepRecords(target) : ROLES[role ?? '']!
+const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 255, fetch: answer })
 process.stdout.write(`${server.port}\n`)

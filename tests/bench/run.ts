@@ -15,6 +15,7 @@ const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Ma
 const upstream = await startPeer('upstream')
 const engineUrl = `http://127.0.0.1:${upstream.port}`
 const forwarder = await startPeer('forward', engineUrl)
+const recorder = await startPeer('records', engineUrl)
 const jsonPost = await startPeer('json')
 const bareGet = await startPeer('get')
 const product = await startProduct(engineUrl)
@@ -27,12 +28,15 @@ const chatBody = (stream: boolean) => ({
 })
 const cachedBody = { prompt: 'What is the answer to everything?', mode: 'fast', conversation_id: null }
 
-type Contest = { name: string; connections: number; ours: Uint8Array; theirs: { peer: Peer; request: Uint8Array } }
+type Opponent = { peer: Peer; request: Uint8Array }
+/** `floor`: who does the least that can be done of it, between the bare server and the product. */
+type Contest = { name: string; connections: number; ours: Uint8Array; theirs: Opponent; floor?: Opponent }
 const chat = (connections: number): Contest => ({
   name: `chat, ${connections} connections`,
   connections,
   ours: requestBytes('POST', '/api/v1/chat/completions', auth, chatBody(false)),
   theirs: { peer: forwarder, request: requestBytes('POST', '/chat/completions', {}, chatBody(false)) },
+  floor: { peer: recorder, request: requestBytes('POST', '/chat/completions', {}, chatBody(false)) },
 })
 const contests: Contest[] = [
   chat(16),
@@ -68,12 +72,16 @@ async function measure(peer: Peer, request: Uint8Array, connections: number): Pr
 
 const wanted = process.argv.find((word) => word.startsWith('--only='))?.slice(7) ?? ''
 print(`start to first healthy answer: ${product.startedMs.toFixed(0)} ms (budget 500)`)
-for (const { name, connections, ours, theirs } of contests.filter((contest) => contest.name.includes(wanted))) {
+for (const { name, connections, ours, theirs, floor } of contests.filter((contest) => contest.name.includes(wanted))) {
   const samples: { ours: Sample; theirs: Sample }[] = []
+  const least: Sample[] = []
   await fire(aim(product, ours), connections, WARM_UP_MS)
-  await fire(aim(theirs.peer, theirs.request), connections, WARM_UP_MS / 10)
+  for (const { peer, request } of [theirs, ...(floor ? [floor] : [])]) {
+    await fire(aim(peer, request), connections, WARM_UP_MS / 10)
+  }
   for (let round = 0; round < ROUNDS; round++) {
     const bare = await measure(theirs.peer, theirs.request, connections)
+    if (floor) least.push(await measure(floor.peer, floor.request, connections))
     samples.push({ theirs: bare, ours: await measure(product, ours, connections) })
   }
   const of = (pick: (sample: Sample) => number) => ({
@@ -95,6 +103,12 @@ for (const { name, connections, ours, theirs } of contests.filter((contest) => c
   print(
     `  CPU ms/req   svc ${cpu.ours.toFixed(3)}  bare ${cpu.theirs.toFixed(3)}  ratio ${(cpu.ours / cpu.theirs).toFixed(2)}`,
   )
+  if (!floor) continue
+  const floorRate = median(least.map(({ perSecond }) => perSecond))
+  const floorP50 = median(least.map(({ p50Ms }) => p50Ms))
+  print(
+    `  the records alone, with bare statements: ratio ${(floorRate / rate.theirs).toFixed(2)}, added p50 ${(floorP50 - p50.theirs).toFixed(2)}, CPU ${median(least.map(({ cpuPerAnswer }) => cpuPerAnswer)).toFixed(3)}`,
+  )
 }
 
-for (const peer of [product, forwarder, jsonPost, bareGet, upstream]) await peer.stop()
+for (const peer of [product, forwarder, recorder, jsonPost, bareGet, upstream]) await peer.stop()
