@@ -10,16 +10,22 @@ import { doctor } from './commands/doctor'
 import { engineCommands } from './commands/engines'
 import { help } from './commands/help'
 import { keyCommands } from './commands/keys'
+import { bindKey } from './commands/keys-bind'
 import { limitCommands } from './commands/limits'
 import { listCommands } from './commands/list'
 import { memberCommands } from './commands/members'
 import { migrateCommands } from './commands/migrate'
 import { operatorCommands } from './commands/operators'
 import { orgCommands } from './commands/orgs-delete'
+import { routingCommands } from './commands/routing'
 import { serve } from './commands/serve'
+import { skillReadCommands } from './commands/skills'
+import { skillChangeCommands } from './commands/skills-change'
+import { skillFileCommands } from './commands/skills-files'
 import { status } from './commands/status'
 import { submissionCommands } from './commands/submissions'
 import { diffSubmission } from './commands/submissions-diff'
+import { submissionWorkCommands } from './commands/submissions-work'
 import { tierCommands } from './commands/tiers'
 import { tryPrompt } from './commands/try'
 import { usageCommands } from './commands/usage'
@@ -35,6 +41,7 @@ export const commands: readonly Command[] = [
   tryPrompt,
   verify,
   ...keyCommands,
+  bindKey,
   ...limitCommands,
   ...tierCommands,
   ...operatorCommands,
@@ -45,9 +52,14 @@ export const commands: readonly Command[] = [
   ...creditCommands,
   ...bookCommands,
   ...auditCommands,
+  ...routingCommands,
   exportAudit,
+  ...skillReadCommands,
+  ...skillFileCommands,
+  ...skillChangeCommands,
   ...submissionCommands,
   diffSubmission,
+  ...submissionWorkCommands,
   ...engineCommands,
   ...cacheCommands,
   ...migrateCommands,

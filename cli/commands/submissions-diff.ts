@@ -1,7 +1,8 @@
+import { clean } from '../../src/kernel/text'
 import { defineCommand } from '../command'
 import { expectData } from '../failure'
 import { column } from '../output/columns'
-import { argument } from '../words'
+import { argument, flag, text } from '../words'
 
 const columns = [
   column('path', 'MEMBER'),
@@ -27,10 +28,16 @@ export const diffSubmission = defineCommand({
   exits: [3, 4, 7],
   columns,
   args: { submission: argument('id of the submission') },
-  async run(shell, { submission }) {
+  flags: {
+    tool: text('NAME', 'only what changes of this tool'),
+    unified: flag('as text, one file a member, - and + before the lines'),
+  },
+  async run(shell, { submission, tool, unified }) {
     const connection = await shell.connect()
     const one = connection.ops().submissions({ ref: encodeURIComponent(submission) })
-    const { parts, sha, added, removed } = expectData(await one.diff.get())
+    const { parts: every, sha, added, removed } = expectData(await one.diff.get())
+    const parts = tool === undefined ? every : every.filter(({ path }) => path === `tools.${tool}`)
+    if (unified) return shell.io.out(`${[...parts.flatMap(asText), `sha ${sha}`].join('\n')}`)
     const rows = parts.flatMap(({ path, lines }) =>
       lines.map(({ sign, number, text, suspicious }) => ({ path, sign, number, mark: suspicious ? '!' : '', text })),
     )
@@ -38,3 +45,11 @@ export const diffSubmission = defineCommand({
     shell.print.list([...rows, end], columns, `Nothing differs (+${added} -${removed}).`)
   },
 })
+
+type Part = { path: string; lines: readonly { sign: string; text: string }[] }
+
+const asText = ({ path, lines }: Part): string[] => [
+  `--- live/${clean(path)}`,
+  `+++ submitted/${clean(path)}`,
+  ...lines.map(({ sign, text: line }) => `${sign}${clean(line)}`),
+]

@@ -1,6 +1,6 @@
-import { REVIEW_TIERS, SUBMISSION_STATUSES } from '../../src/skills/schema'
+import { REASON_CODES, REVIEW_TIERS, SUBMISSION_STATUSES } from '../../src/skills/schema'
 import { defineCommand } from '../command'
-import { expectData } from '../failure'
+import { expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import { printPages } from '../pages'
 import { requireReason } from '../reason'
@@ -15,6 +15,9 @@ const columns = [
   column('visibility', 'FOR'),
   column('autoApproved', 'AUTO', { kind: 'flag', wide: true }),
   column('reason', 'REASON', { wide: true }),
+  column('reasonCode', 'CODE', { wide: true }),
+  column('claimedBy', 'CLAIMED BY'),
+  column('claimedUntil', 'UNTIL', { kind: 'time', wide: true }),
   column('createdAt', 'SUBMITTED', { kind: 'time' }),
   column('updatedAt', 'MOVED', { kind: 'time', wide: true }),
 ]
@@ -22,6 +25,7 @@ const wholeColumns = [
   ...columns,
   column('name', 'NAME'),
   column('live_version', 'LIVE'),
+  column('tier_reasons', 'WHY THIS TIER'),
   ...['schema', 'injection_scan', 'tool_names', 'permissions', 'slug_unique', 'version'].map((check) =>
     column(`review.checks.${check}`, check.toUpperCase().replace('_', ' ')),
   ),
@@ -46,11 +50,12 @@ export const listSubmissions = defineCommand({
     status: choice(SUBMISSION_STATUSES, 'only those in this state'),
     tier: choice(REVIEW_TIERS, 'only those of this tier'),
     allStates: flag('decided ones too'),
+    mine: flag('only those you have claimed'),
     limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
     cursor: text('CURSOR', 'go on where an earlier list ended'),
     all: flag('every page'),
   },
-  async run(shell, { status, tier, allStates, limit, cursor, all }) {
+  async run(shell, { status, tier, allStates, mine, limit, cursor, all }) {
     const connection = await shell.connect()
     const state = status ?? (allStates ? undefined : ('pending_review' as const))
     const page = async (from?: string) => {
@@ -58,6 +63,7 @@ export const listSubmissions = defineCommand({
         limit: limit ?? 50,
         ...(state ? { status: state } : {}),
         ...(tier ? { tier } : {}),
+        ...(mine ? { mine } : {}),
         ...(from ? { cursor: from } : {}),
       }
       const found = expectData(await connection.ops().submissions.get({ query }))
@@ -96,33 +102,51 @@ const deciding = {
   args: submissionArgument,
 }
 
+type Told = {
+  submission: string
+  note?: string
+  iReadTheDiff?: string
+  code?: (typeof REASON_CODES)[number]
+}
+const CODES = `add --code ${REASON_CODES.join('|')}`
+
 /** The four decisions differ in their words; approving may name the diff that was read. */
-const decide = (decision: 'approve' | 'reject' | 'suspend' | 'reinstate', words: { summary: string; about: string }) =>
-  defineCommand({
+const decide = (
+  decision: 'approve' | 'reject' | 'suspend' | 'reinstate',
+  words: { summary: string; about: string },
+) => {
+  const kind = decision === 'reject' ? ' --code quality' : ''
+  return defineCommand({
     ...deciding,
     ...words,
     path: `submissions ${decision}`,
     examples: [
-      `submissions ${decision} ${ID} --yes --reason "read and tried"`,
-      `submissions ${decision} ${ID} --yes --reason "read and tried" --json`,
+      `submissions ${decision} ${ID}${kind} --yes --reason "read and tried"`,
+      `submissions ${decision} ${ID}${kind} --yes --reason "read and tried" --json`,
     ],
     flags: {
       note: text('TEXT', 'what the author is told; the reason unless said'),
       ...(decision === 'approve'
         ? { iReadTheDiff: text('SHA', 'what submissions diff printed at its end; needed for tier security') }
         : {}),
+      ...(decision === 'reject' ? { code: choice(REASON_CODES, 'what kind of rejection it is; needed') } : {}),
     },
     async run(shell, input) {
-      const { submission, note, iReadTheDiff } = input as { submission: string; note?: string; iReadTheDiff?: string }
+      const { submission, note, iReadTheDiff, code } = input as Told
       const reason = requireReason(shell, `submissions ${decision}`)
+      if (decision === 'reject' && !code) throw usageFailure('What kind of rejection it is, is not said.', CODES)
       if (shell.planned(`${decision} ${submission}`)) return
       shell.confirm(`${decision[0]!.toUpperCase()}${decision.slice(1)} ${submission}?`)
       const connection = await shell.connect()
       const one = connection.ops().submissions({ ref: encodeURIComponent(submission) })
       const read = iReadTheDiff ? { read_diff: iReadTheDiff } : {}
-      shell.print.item(expectData(await one.post({ decision, reason: note ?? reason, ...read })), columns)
+      shell.print.item(
+        expectData(await one.post({ decision, reason: note ?? reason, ...read, ...(code ? { code } : {}) })),
+        columns,
+      )
     },
   })
+}
 
 export const submissionCommands = [
   listSubmissions,

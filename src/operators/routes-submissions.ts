@@ -4,12 +4,14 @@ import { type operatorEdge, toOperatorCall } from '../http/operator-edge'
 import { pageFields } from '../kernel/page'
 import { checked, checkedQuery, t } from '../kernel/schema'
 import {
+  OperatorChecks,
   OperatorDecision,
   OperatorDiff,
+  OperatorRecord,
   OperatorSubmission,
+  OperatorSubmissionPage,
   OperatorSubmissionQuery,
-  SubmissionPage,
-  SubmissionRecord,
+  SubmissionStats,
 } from '../skills/schema'
 import type { OperatorService } from './service'
 
@@ -25,8 +27,14 @@ export const submissionRoutes = (submissions: OperatorService['submissions'], ed
         const page = await submissions.list(toOperatorCall(context), context.query)
         return { submissions: page.items, ...pageFields(page) }
       },
-      { query: checkedQuery(OperatorSubmissionQuery), response: { 200: answer(SubmissionPage), ...errors(400) } },
+      {
+        query: checkedQuery(OperatorSubmissionQuery),
+        response: { 200: answer(OperatorSubmissionPage), ...errors(400) },
+      },
     )
+    .get('/stats', (context) => submissions.stats(toOperatorCall(context)), {
+      response: { 200: answer(SubmissionStats) },
+    })
     .get('/:ref', (context) => submissions.get(toOperatorCall(context), context.params.ref), {
       params: ByRef,
       response: { 200: answer(OperatorSubmission), ...errors(404) },
@@ -35,8 +43,25 @@ export const submissionRoutes = (submissions: OperatorService['submissions'], ed
       params: ByRef,
       response: { 200: answer(OperatorDiff), ...errors(404) },
     })
+    .get(
+      '/:ref/checks',
+      (context) => submissions.checks(toOperatorCall(context), context.params.ref, context.query.rerun === true),
+      {
+        params: ByRef,
+        query: checkedQuery(t.Object({ rerun: t.Optional(t.Boolean()) })),
+        response: { 200: answer(OperatorChecks), ...errors(400, 404) },
+      },
+    )
+    .post('/:ref/claim', (context) => submissions.claim(toOperatorCall(context), context.params.ref), {
+      params: ByRef,
+      response: { 200: answer(OperatorRecord), ...errors(404, 409) },
+    })
+    .delete('/:ref/claim', (context) => submissions.unclaim(toOperatorCall(context), context.params.ref), {
+      params: ByRef,
+      response: { 200: answer(OperatorRecord), ...errors(404, 409) },
+    })
     .post('/:ref', (context) => submissions.decide(toOperatorCall(context), context.params.ref, context.body), {
       params: ByRef,
       body: checked(OperatorDecision),
-      response: { 200: answer(SubmissionRecord), ...errors(400, 404, 409) },
+      response: { 200: answer(OperatorRecord), ...errors(400, 404, 409) },
     })

@@ -11,6 +11,7 @@ import { Increase, IncreasePage, IncreaseQuery, RateLimits } from '../rate-limit
 import { cacheRoutes } from './routes-cache'
 import { creditRoutes } from './routes-credits'
 import { peopleRoutes } from './routes-people'
+import { installRoutes, skillRoutes } from './routes-skills'
 import { submissionRoutes } from './routes-submissions'
 import { usageRoutes } from './routes-usage'
 import * as words from './schema'
@@ -42,6 +43,8 @@ export const operatorRoutes = (operators: OperatorService, edge: Edge, expositio
     .use(cacheRoutes(operators.cache, edge))
     .use(usageRoutes(operators.usage, edge))
     .use(auditRoutes(operators.audit, edge))
+    .use(skillRoutes(operators.skills, edge))
+    .use(installRoutes(operators.skills, edge))
     .use(submissionRoutes(operators.submissions, edge))
     .use(engineRoutes(operators.engines, edge))
     .use(serverRoutes(operators, edge))

@@ -24,6 +24,29 @@ export const slugTaken = defineError(
   (slug: string) => `The slug "${slug}" is taken or reserved. Choose another.`,
 )
 
+export const claimedByOther = defineError(
+  'conflict',
+  'conflict',
+  (name: string, until: string) => `${name} has claimed this submission until ${until}. Ask them, or wait until then.`,
+)
+export const notClaimed = defineError('conflict', 'conflict', () => 'You have not claimed this submission.')
+export const notPublished = defineError(
+  'conflict',
+  'conflict',
+  (slug: string) => `"${slug}" is not a public skill that was approved, so there is nothing to take off the store.`,
+)
+export const slugOfOthers = defineError(
+  'conflict',
+  'conflict',
+  (slug: string) =>
+    `"${slug}" is the slug of a skill that somebody else made. An import replaces only this server's own.`,
+)
+export const notHigher = defineError(
+  'conflict',
+  'conflict',
+  (slug: string, version: string) => `"${slug}" is there in version ${version}. An import needs a higher one.`,
+)
+
 export const suspendedSkill = defineError(
   'conflict',
   'conflict',

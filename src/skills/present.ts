@@ -1,7 +1,8 @@
-import { iso } from '../kernel/clock'
+import { iso, isoOrNull } from '../kernel/clock'
 import type { SkillManifest } from './manifest'
 import { isOwn, type Viewer } from './rules'
 import type { Installation, Skill, SkillEntry, SkillReview, SkillVersion } from './schema'
+import type { OperatorRecord } from './schema-operator'
 import type { Submission, SubmissionRecord } from './schema-review'
 import type { InstallationRow, SkillReviewRow, SkillRow, SubmissionRow, VersionRow } from './table'
 
@@ -59,8 +60,14 @@ export const presentSubmission = (row: SubmissionRow): Submission => ({
 
 export const presentRecord = (row: SubmissionRow): SubmissionRecord => ({
   ...presentSubmission(row),
-  ...{ slug: row.slug, visibility: row.visibility, reason: row.reason },
+  ...{ slug: row.slug, visibility: row.visibility, reason: row.reason, reasonCode: row.reason_code },
   review: { passed: true, tier: row.tier, checks: row.checks },
+})
+
+/** The same with who is at it, for reviewers. */
+export const presentOperated = (row: SubmissionRow, holder: string | null): OperatorRecord => ({
+  ...presentRecord(row),
+  ...{ claimedBy: holder, claimedUntil: holder === null ? null : isoOrNull(row.claimed_until) },
 })
 
 export const presentRating = ({ id, rating, body, user_id, created_at }: SkillReviewRow): SkillReview => ({

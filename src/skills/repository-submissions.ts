@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, lt, or, type SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, lt, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { UserId } from '../kernel/ids'
 import type { Mark } from '../kernel/page'
@@ -11,6 +11,18 @@ export type SubmissionFilter = {
   owner?: OwnerScope
   status?: SubmissionStatus | undefined
   tier?: Tier | undefined
+  /** Claimed by this operator, at this moment (epoch ms). */
+  claimedBy?: { name: string; now: number } | undefined
+}
+
+/** Submissions of one tier that came to one end; `oldest` is when the first of them came (epoch ms). */
+export type Counted = {
+  tier: Tier
+  status: SubmissionStatus
+  auto: boolean
+  count: number
+  tookMs: number
+  oldest: number
 }
 
 /** Rows of submissions. Tenants reach theirs by owner; reviewers and operators any. */
@@ -66,6 +78,22 @@ export const submissionRepository = {
     return rows.map(({ at }) => at)
   },
 
+  /** How many there are of each tier and end, and how long those that people decided took (ms). */
+  async counts(db: Reader): Promise<Counted[]> {
+    const table = db.of(skillSubmissions)
+    const rows = await db
+      .select({
+        ...{ tier: table.tier, status: table.status, auto: table.auto_approved },
+        count: sql<number>`count(*)`.mapWith(Number),
+        tookMs: sql<number>`sum(${table.updated_at} - ${table.created_at})`.mapWith(Number),
+        oldest: sql<number>`min(${table.created_at})`.mapWith(Number),
+      })
+      .from(table)
+      .where(ne(table.owner, 'server'))
+      .groupBy(table.tier, table.status, table.auto_approved)
+    return rows
+  },
+
   /** Newest first. */
   async list(db: Reader, filter: SubmissionFilter, before: Mark | null, limit: number): Promise<SubmissionRow[]> {
     const table = db.of(skillSubmissions)
@@ -74,6 +102,9 @@ export const submissionRepository = {
       filter.owner ? eq(table.owner, filter.owner) : undefined,
       filter.status ? eq(table.status, filter.status) : undefined,
       filter.tier ? eq(table.tier, filter.tier) : undefined,
+      filter.claimedBy
+        ? and(eq(table.claimed_by, filter.claimedBy.name), gt(table.claimed_until, filter.claimedBy.now))
+        : undefined,
       before ? or(lt(table.created_at, before.at), sameMoment ?? undefined) : undefined,
     ]
     return db

@@ -1,7 +1,8 @@
-import { and, desc, eq, inArray, isNull, ne, or } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNull, lt, ne, or } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
+import type { Mark } from '../kernel/page'
 import { counted, query, type Reader, type Tx } from '../kernel/store'
-import type { SkillId, VersionId } from './schema'
+import type { ReviewStatus, SkillId, VersionId } from './schema'
 import {
   type SkillRow,
   skillInstallations,
@@ -34,6 +35,12 @@ const lockSkill = counted<{ id: SkillId }>()((tx, p) => {
     .set({ id: p.id as never })
     .where(eq(table.id, p.id))
 })
+
+export type SkillNarrowing = {
+  status?: ReviewStatus | undefined
+  category?: string | undefined
+  owner?: OwnerScope | 'server' | undefined
+}
 
 /** Rows of skills and their versions. Who may see a row is decided by `rules.maySee`, which every verb asks. */
 export const skillRepository = {
@@ -93,6 +100,23 @@ export const skillRepository = {
       .from(table)
       .where(and(eq(table.owner, owner), closed))
     return found.map(({ id }) => id)
+  },
+
+  /** For operators: any skill, newest first, narrowed by state, category and owner. */
+  async all(db: Reader, { status, category, owner }: SkillNarrowing, before: Mark | null, limit: number) {
+    const table = db.of(skills)
+    const sameMoment = before && and(eq(table.created_at, before.at), lt(table.id, before.id as SkillId))
+    const conditions = [
+      status ? eq(table.status, status) : undefined,
+      category ? eq(table.category, category) : undefined,
+      owner ? eq(table.owner, owner) : undefined,
+      before ? or(lt(table.created_at, before.at), sameMoment ?? undefined) : undefined,
+    ]
+    const found = db.select().from(table)
+    return found
+      .where(and(...conditions))
+      .orderBy(desc(table.created_at), desc(table.id))
+      .limit(limit) as unknown as Promise<SkillRow[]>
   },
 
   /** The skill and everything that hangs on it. */

@@ -20,6 +20,10 @@ export function maySee(row: SkillRow, viewer: Viewer): boolean {
   return row.visibility === 'org' && row.org_scope_id !== null && viewer.orgIds.includes(row.org_scope_id)
 }
 
+/** An operator took it off the store: those who have it keep it, and a new version does not bring it back. */
+export const isDelisted = ({ visibility, status, live_version_id, listed }: SkillRow): boolean =>
+  visibility === 'public' && status === 'approved' && live_version_id !== null && !listed
+
 /** The version a viewer runs: the approved one; its owner, the newest that may be tried. Null: none. */
 export function runnableVersion(row: SkillRow, viewer: Viewer): VersionId | null {
   if (row.status === 'suspended' || !maySee(row, viewer)) return null

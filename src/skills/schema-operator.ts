@@ -1,9 +1,16 @@
-import { JsonObject, nullable, oneOf, type Static, t } from '../kernel/schema'
-import { DecisionOrder, REVIEW_TIERS, SubmissionQuery, SubmissionRecord } from './schema-review'
+import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { Checks, DecisionOrder, REVIEW_TIERS, SubmissionQuery, SubmissionRecord } from './schema-review'
+
+/** Who is at a submission, as it is shown to everyone else (dx 2.11). */
+const claim = { claimedBy: nullable(t.String()), claimedUntil: nullable(Timestamp) }
+export const OperatorRecord = t.Object({ ...SubmissionRecord.properties, ...claim })
+export type OperatorRecord = Static<typeof OperatorRecord>
+export const OperatorSubmissionPage = pageOf('submissions', OperatorRecord)
 
 export const OperatorSubmissionQuery = t.Object({
   ...SubmissionQuery.properties,
   tier: t.Optional(oneOf(REVIEW_TIERS)),
+  mine: t.Optional(t.Boolean({ description: 'Only those the caller has claimed' })),
 })
 export type OperatorSubmissionQuery = Static<typeof OperatorSubmissionQuery>
 
@@ -23,12 +30,36 @@ const Finding = t.Object({
 })
 
 export const OperatorSubmission = t.Object({
-  ...SubmissionRecord.properties,
+  ...OperatorRecord.properties,
   name: t.String(),
   live_version: nullable(t.String()),
+  tier_reasons: t.Array(t.String(), { description: 'Why it has its tier' }),
   findings: t.Array(Finding),
   manifest: JsonObject,
 })
+export type OperatorSubmission = Static<typeof OperatorSubmission>
+
+export const OperatorChecks = t.Object({
+  tier: oneOf(REVIEW_TIERS),
+  checks: Checks,
+  findings: t.Array(Finding),
+  rerun: t.Boolean({ description: 'Whether the checks of today were asked, and not those of the day it came' }),
+})
+export type OperatorChecks = Static<typeof OperatorChecks>
+
+const DecidedTier = t.Object({
+  tier: oneOf(REVIEW_TIERS),
+  waiting: t.Integer(),
+  approved: t.Integer(),
+  auto_approved: t.Integer(),
+  rejected: t.Integer(),
+  withdrawn: t.Integer(),
+  suspended: t.Integer(),
+  oldest_waiting_s: nullable(t.Integer({ description: 'How long the oldest has waited' })),
+  decided_in_s: nullable(t.Integer({ description: 'From submission to decision, on average of what people decided' })),
+})
+export const SubmissionStats = t.Object({ tiers: t.Array(DecidedTier) })
+export type SubmissionStats = Static<typeof SubmissionStats>
 
 export const OperatorDiff = t.Object({
   parts: t.Array(

@@ -9,6 +9,10 @@ export type Tier = (typeof REVIEW_TIERS)[number]
 export const SUBMISSION_STATUSES = ['approved', 'pending_review', 'rejected', 'suspended', 'withdrawn'] as const
 export type SubmissionStatus = (typeof SUBMISSION_STATUSES)[number]
 
+/** What kind of rejection it is. */
+export const REASON_CODES = ['policy', 'quality', 'security', 'duplicate'] as const
+export type ReasonCode = (typeof REASON_CODES)[number]
+
 /** Check name to `pass`, `warn: <text>` or `fail: <text>` (contract 8.2). */
 export const Checks = t.Record(t.String(), t.String(), {
   description: 'Check name to `pass`, `warn: <text>` or `fail: <text>`',
@@ -36,7 +40,10 @@ export const Submission = t.Object(core, { $id: 'SkillSubmission' })
 export type Submission = Static<typeof Submission>
 
 export const SubmissionRecord = t.Object(
-  { ...core, slug: t.String(), visibility: oneOf(VISIBILITIES), reason: nullable(t.String()), review: Review },
+  {
+    ...{ ...core, slug: t.String(), visibility: oneOf(VISIBILITIES), reason: nullable(t.String()) },
+    ...{ reasonCode: nullable(oneOf(REASON_CODES)), review: Review },
+  },
   { $id: 'SkillSubmissionRecord' },
 )
 export type SubmissionRecord = Static<typeof SubmissionRecord>
@@ -65,7 +72,11 @@ export const DECISIONS = ['approve', 'reject', 'suspend', 'reinstate'] as const
 export type Decision = (typeof DECISIONS)[number]
 
 export const DecisionOrder = t.Object(
-  { decision: oneOf(DECISIONS), reason: t.Optional(nullable(t.String({ minLength: 1, maxLength: 2_000 }))) },
+  {
+    decision: oneOf(DECISIONS),
+    reason: t.Optional(nullable(t.String({ minLength: 1, maxLength: 2_000 }))),
+    code: t.Optional(oneOf(REASON_CODES, { description: 'What kind of rejection it is' })),
+  },
   { $id: 'SkillSubmissionDecision' },
 )
 export type DecisionOrder = Static<typeof DecisionOrder>

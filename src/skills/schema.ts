@@ -1,8 +1,9 @@
-import { OrgId, UserId } from '../kernel/ids'
+import { UserId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
-import { InstallationId, SkillId, SkillReviewId, VersionId, VISIBILITIES } from './ids'
+import { InstallationId, SkillId, SkillReviewId, VersionId } from './ids'
 import { ManifestTool, SKILL_CATEGORIES, SKILL_FIELDS, SKILL_PERMISSIONS } from './manifest'
+import { Skill, SkillEntry } from './schema-skill'
 
 export { InstallationId, SkillId, SkillReviewId, SubmissionId, VersionId, VISIBILITIES, type Visibility } from './ids'
 export {
@@ -15,9 +16,28 @@ export {
   type WrittenManifest,
   withDefaults,
 } from './manifest'
-export { OperatorDecision, OperatorDiff, OperatorSubmission, OperatorSubmissionQuery } from './schema-operator'
+export {
+  OperatorChecks,
+  OperatorDecision,
+  OperatorDiff,
+  OperatorRecord,
+  OperatorSubmission,
+  OperatorSubmissionPage,
+  OperatorSubmissionQuery,
+  SubmissionStats,
+} from './schema-operator'
+export {
+  Imported,
+  ImportOrder,
+  OperatorSkill,
+  OperatorSkillEntry,
+  OperatorSkillPage,
+  OperatorSkillQuery,
+  Takedown,
+} from './schema-operator-skills'
 export {
   DECISIONS,
+  REASON_CODES,
   REVIEW_TIERS,
   Review,
   SUBMISSION_STATUSES,
@@ -27,53 +47,8 @@ export {
   type SubmissionStatus,
   type Tier,
 } from './schema-review'
-
-export const REVIEW_STATUSES = ['draft', 'pending_review', 'approved', 'rejected', 'suspended'] as const
-export type ReviewStatus = (typeof REVIEW_STATUSES)[number]
-
-const entry = {
-  id: SkillId.schema,
-  name: t.String(),
-  slug: t.String(),
-  description: nullable(t.String()),
-  category: oneOf(SKILL_CATEGORIES),
-  version: t.String(),
-  installCount: t.Integer(),
-  isPublic: t.Boolean(),
-  visibility: oneOf(VISIBILITIES),
-  reviewStatus: oneOf(REVIEW_STATUSES),
-  authorUserId: nullable(UserId.schema),
-  orgScopeId: nullable(OrgId.schema),
-  keywords: t.Array(t.String()),
-  averageRating: nullable(t.Number()),
-  comingSoon: t.Boolean(),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-}
-
-/** A skill in a list: what an eye needs to choose by. */
-export const SkillEntry = t.Object(
-  { ...entry, enabled: t.Optional(t.Boolean()), installedAt: t.Optional(Timestamp) },
-  { $id: 'SkillEntry' },
-)
-export type SkillEntry = Static<typeof SkillEntry>
-
-/** A skill whole; its prompt is its author's alone (contract 8.3). */
-export const Skill = t.Object(
-  {
-    ...entry,
-    systemPromptExt: t.Optional(t.String()),
-    toolDefinitions: t.Array(ManifestTool),
-    declaredPermissions: t.Array(t.String()),
-    requiredPermissions: t.Array(t.String()),
-    readme: nullable(t.String()),
-    license: t.String(),
-    configSchema: nullable(JsonObject),
-    setupGuide: nullable(t.String()),
-  },
-  { $id: 'Skill' },
-)
-export type Skill = Static<typeof Skill>
+export { REVIEW_STATUSES, type ReviewStatus } from './schema-skill'
+export { Skill, SkillEntry }
 
 export const SKILL_FILTERS = ['marketplace', 'installed', 'mine'] as const
 export const SKILL_SORTS = ['installs', 'rating', 'newest'] as const
@@ -186,6 +161,9 @@ export const SkillReviewPage = t.Object({
   has_more: t.Boolean(),
   next_cursor: nullable(t.String()),
 })
+/** The same list as operators read it. */
+export const OperatorReviewPage = pageOf('reviews', SkillReview)
+
 export const SkillReviewReply = t.Object({ review: SkillReview })
 export const NewSkillReview = t.Object({
   rating: t.Integer({ minimum: 1, maximum: 5 }),

@@ -12,7 +12,7 @@ import type {
   VersionId,
   Visibility,
 } from './schema'
-import type { Checks, SubmissionStatus, Tier } from './schema-review'
+import type { Checks, ReasonCode, SubmissionStatus, Tier } from './schema-review'
 
 /** One row a skill, with what lists and look-ups need of the version that counts. */
 export const skills = defineTable((k) =>
@@ -99,6 +99,11 @@ export const skillSubmissions = defineTable((k) =>
       tier: k.text('tier').$type<Tier>().notNull(),
       auto_approved: k.bool('auto_approved').notNull(),
       reason: k.text('reason'),
+      /** Of a rejection: what kind it is. */
+      reason_code: k.text('reason_code').$type<ReasonCode>(),
+      /** The operator who is at it, and until when others should leave it to them. */
+      claimed_by: k.text('claimed_by'),
+      claimed_until: k.ms('claimed_until'),
       checks: k.json<Checks>('checks').notNull(),
       /** What each check saw and where, for reviewers. */
       evidence: k.json<Evidence[]>('evidence').notNull(),

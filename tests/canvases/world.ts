@@ -5,7 +5,11 @@ import { simple } from './drawing'
 export const AUTHOR = { name: 'Ada' }
 
 /** The id of a new canvas of this person's. */
-export async function canvasOf(person: Person, graph_json: CanvasGraph = simple(), name = 'Mine'): Promise<string> {
+export async function canvasOf(
+  person: Pick<Person, 'send'>,
+  graph_json: CanvasGraph = simple(),
+  name = 'Mine',
+): Promise<string> {
   return (await person.send('POST', 'evi/canvases', { name, graph_json })).body.canvas.id
 }
 

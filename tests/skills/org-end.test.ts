@@ -20,7 +20,7 @@ async function countOf(table: typeof canvases | typeof skillInstallations | type
   ).length
 }
 const versions = async () => (await read.select().from(read.of(canvasVersions))).length
-const publish = (person: Person, id: string, slug: string, visibility: string) =>
+const publish = (person: Pick<Person, 'send'>, id: string, slug: string, visibility: string) =>
   person.send('POST', `evi/canvases/${id}/publish`, { slug, version: '1.0.0', author: { name: 'Ada' }, visibility })
 
 describe('when an org is deleted', () => {

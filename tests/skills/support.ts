@@ -23,7 +23,11 @@ export const securityManifest = (members: Record<string, unknown> = {}) =>
 
 export type Submitted = { reply: Reply; id: string; skillId: string; slug: string }
 
-export async function submit(by: Person, written: Record<string, unknown>, rest: object = {}): Promise<Submitted> {
+export async function submit(
+  by: Pick<Person, 'send'>,
+  written: Record<string, unknown>,
+  rest: object = {},
+): Promise<Submitted> {
   const reply = await by.send('POST', 'skills/submit', { manifest: written, ...rest })
   const { id = '', skillId = '' } = reply.body?.submission ?? {}
   return { reply, id, skillId, slug: String(written.slug) }

@@ -5,7 +5,7 @@ import { scanManifest } from './injection-scan'
 import { checkPermissions } from './permissions'
 import { readManifest } from './schema'
 import { checkSlug } from './slug-unique'
-import { tierOf } from './tier'
+import { weigh } from './tier'
 import { checkToolNames } from './tool-names'
 import { checkVersion } from './version'
 
@@ -22,7 +22,14 @@ const MANIFEST_CHECKS: readonly [CheckName, ManifestCheck][] = [
 ]
 
 /** What the machine thinks of a manifest, with nothing yet known of other skills. */
-export type Examined = { manifest: SkillManifest | null; tier: Tier; checks: Checks; evidence: Evidence[] }
+export type Examined = {
+  manifest: SkillManifest | null
+  tier: Tier
+  /** Why it is of that tier, a sentence each. */
+  reasons: string[]
+  checks: Checks
+  evidence: Evidence[]
+}
 
 /** Everything that can be said of a manifest without the database. Pure; 20 KB take a few milliseconds. */
 export function examine(written: Readonly<Record<string, unknown>>): Examined {
@@ -34,7 +41,7 @@ export function examine(written: Readonly<Record<string, unknown>>): Examined {
   )
   return {
     manifest,
-    tier: manifest ? tierOf(manifest, doubtful) : 'staff',
+    ...(manifest ? weigh(manifest, doubtful) : { tier: 'staff' as const, reasons: [] }),
     checks: Object.fromEntries(all.map(([name, found]) => [name, resultOf(found)])),
     evidence: all.flatMap(([check, found]) => found.map((one) => ({ check, ...one }))),
   }

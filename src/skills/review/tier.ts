@@ -4,18 +4,34 @@ import type { Tier } from '../schema-review'
 const SECRET_NAME = /secret|token|passw|api[_-]?key|credential|private[_-]?key|client[_-]?id/i
 
 /**
- * Who has to look (contract 8.2). An endpoint of a tool is access to the outside, whether or not the manifest
- * asks for it; what a check doubts goes one tier up.
+ * Who has to look (contract 8.2), and why. An endpoint of a tool is access to the outside, whether or not the
+ * manifest asks for it; what a check doubts goes one tier up.
  */
-export function tierOf(manifest: SkillManifest, isDoubtful: boolean): Tier {
+export function weigh(manifest: SkillManifest, isDoubtful: boolean): { tier: Tier; reasons: string[] } {
   const { permissions, tools, knowledge, configSchema } = manifest
   const writes = permissions.some((permission) => permission.startsWith('write:'))
   const reachesOut = permissions.includes('external:http') || tools.some(({ endpoint }) => endpoint)
   const runsAlone = permissions.includes('autonomous:run')
-  if (reachesOut && (writes || tools.length > 0 || runsAlone)) return 'security'
-  if (tools.some(({ permissionLevel }) => permissionLevel === 'system')) return 'security'
-  const needsStaff = tools.length > 0 || knowledge.length > 0 || writes || reachesOut || runsAlone
-  return needsStaff || asksForSecrets(configSchema) || isDoubtful ? 'staff' : 'auto'
+  const grave = said([
+    [reachesOut && writes, 'It reaches other hosts and may write.'],
+    [reachesOut && tools.length > 0, 'It reaches other hosts and brings tools.'],
+    [reachesOut && runsAlone, 'It reaches other hosts and runs by itself.'],
+    [tools.some(({ permissionLevel }) => permissionLevel === 'system'), 'A tool of it asks for the level system.'],
+  ])
+  if (grave.length) return { tier: 'security', reasons: grave }
+  const reasons = said([
+    [tools.length > 0, 'It brings tools.'],
+    [knowledge.length > 0, 'It brings knowledge files.'],
+    [writes, 'It may write.'],
+    [reachesOut, 'It reaches other hosts.'],
+    [runsAlone, 'It runs by itself.'],
+    [asksForSecrets(configSchema), 'Its settings ask for something like a secret.'],
+    [isDoubtful, 'The injection scan has a doubt.'],
+  ])
+  return { tier: reasons.length ? 'staff' : 'auto', reasons }
 }
+
+const said = (rules: readonly [boolean, string][]): string[] =>
+  rules.flatMap(([applies, reason]) => (applies ? [reason] : []))
 
 const asksForSecrets = (schema: unknown): boolean => schema !== null && SECRET_NAME.test(JSON.stringify(schema ?? ''))

@@ -80,7 +80,7 @@ export function createDecisions(deps: SkillDeps) {
   function settle(
     call: Call<Caller>,
     id: string,
-    { decision, reason }: DecisionOrder,
+    { decision, reason, code }: DecisionOrder,
     assertMay: (row: SubmissionRow) => void | Promise<void>,
   ): Promise<SubmissionRecord> {
     return store.write(async (tx) => {
@@ -91,7 +91,8 @@ export function createDecisions(deps: SkillDeps) {
       assertMeaning(decision, row, skill)
       const { from, to } = MOVES[decision]
       const told = reason ?? (decision === 'reinstate' ? null : row.reason)
-      const settled = await moved(tx, row, from, { status: to, reason: told }, DONE[decision])
+      const reason_code = decision === 'reject' ? (code ?? null) : row.reason_code
+      const settled = await moved(tx, row, from, { status: to, reason: told, reason_code }, DONE[decision])
       await effect(tx, decision, settled, skill)
       await tellSubmission(deps, tx, call, settled, NEWS[decision])
       tx.afterCommit(() => deps.changed(null))

@@ -1,6 +1,6 @@
 import type { AuditLog } from '../../audit'
 import type { EventBus } from '../../events'
-import { type Call, type Caller, ownerOf, type TenantCaller } from '../../kernel/caller'
+import { type Call, type Caller, type OwnerScope, ownerOf, type TenantCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import type { OrgService } from '../../orgs'
@@ -72,7 +72,9 @@ export async function recordSkill(
   call: Call<Caller>,
   { id, slug }: Pick<SkillRow, 'id' | 'slug'>,
   { action, metadata, output, ...rest }: Note,
+  scope?: OwnerScope | 'server',
 ): Promise<void> {
   const input = { ...rest, metadata: { slug, ...metadata } }
-  await audit.record(tx, call, { action, entityType: 'skill', entityId: id, input, ...(output ? { output } : {}) })
+  const told = { ...(output ? { output } : {}), ...(scope ? { scope } : {}) }
+  await audit.record(tx, call, { action, entityType: 'skill', entityId: id, input, ...told })
 }

@@ -8,6 +8,7 @@ import { createEarnings } from './earnings'
 import { endOwner } from './end'
 import { createInstalling } from './install'
 import { operateSkills } from './operate'
+import { operateStore } from './operate-store'
 import { createRatings } from './ratings'
 import { createReading } from './read'
 import { createStarters } from './starters'
@@ -44,6 +45,7 @@ export function createSkills(given: Deps) {
     earnings: createEarnings(deps),
     trial: createTrial(deps),
     operator: operateSkills(deps, decisions),
+    store: operateStore(deps, decisions),
     /** The skills that ship with the server, put into its store once. */
     openStarters: createStarters(deps),
   }

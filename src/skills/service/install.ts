@@ -1,5 +1,5 @@
 import { kept } from '../../idempotency'
-import { type Call, ownerOf } from '../../kernel/caller'
+import { type Call, type Caller, ownerOf } from '../../kernel/caller'
 import { invalidInput } from '../../kernel/errors'
 import type { Tx } from '../../kernel/store'
 import { validatorOf } from '../../tools'
@@ -8,7 +8,7 @@ import { type HookDue, type InstallFacts, skillHookDue, skillInstalled, skillUni
 import { presentInstallation } from '../present'
 import { skillRepository as rows } from '../repository'
 import { installRepository as installs } from '../repository-installs'
-import { runnableVersion, type Viewer } from '../rules'
+import { isDelisted, isOwn, runnableVersion, type Viewer } from '../rules'
 import { type Installation, InstallationId, type InstallationPatch, SkillId, type SkillRef } from '../schema'
 import type { SkillRow } from '../table'
 import { assertMayManage, recordSkill, type SkillDeps, seen, viewerOf } from './deps'
@@ -22,14 +22,14 @@ export function createInstalling(deps: SkillDeps) {
 
   /**
    * `POST /skills`. Answers whether it is new; a second time changes nothing. Throws 400 without a skill, 404
-   * for one the caller does not see or cannot run.
+   * for one the caller does not see or cannot run. `by` is who did it for them, for the record.
    */
-  function install(call: Call, ref: SkillRef): Promise<{ isNew: boolean }> {
+  function install(call: Call, ref: SkillRef, by: Call<Caller> = call): Promise<{ isNew: boolean }> {
     const owner = ownerOf(call.caller)
     return store.write(async (tx) => {
       await assertMayManage(deps, tx, call.caller)
       const { row, viewer } = await seen(deps, tx, call.caller, named(ref))
-      if (!runnableVersion(row, viewer)) throw skillNotFound()
+      if (!runnableVersion(row, viewer) || (isDelisted(row) && !isOwn(row, viewer))) throw skillNotFound()
       const { userId: user_id } = call.caller
       const isNew = await installs.insert(tx, {
         ...{ id: InstallationId.create(), owner, skill_id: row.id, user_id, enabled: true, config: {} },
@@ -38,7 +38,7 @@ export function createInstalling(deps: SkillDeps) {
       if (isNew) {
         await installs.countInstalls(tx, row.id, 1)
         const [metadata, output] = [{ version: row.version }, { status: 201 }]
-        await recordSkill(deps, tx, call, row, { action: 'skill.installed', metadata, output })
+        await recordSkill(deps, tx, by, row, { action: 'skill.installed', metadata, output }, owner)
         await events.emit(tx, skillInstalled, owner, factsOf(row, call))
         await hookDue(tx, call, { row, viewer, cause: 'install' })
         tx.afterCommit(() => deps.changed(owner))
@@ -49,7 +49,7 @@ export function createInstalling(deps: SkillDeps) {
   }
 
   /** Throws 404 for what is not installed, whoever may see it. */
-  function uninstall(call: Call, ref: SkillRef): Promise<{ uninstalled: true }> {
+  function uninstall(call: Call, ref: SkillRef, by: Call<Caller> = call): Promise<{ uninstalled: true }> {
     const owner = ownerOf(call.caller)
     return store.write(async (tx) => {
       await assertMayManage(deps, tx, call.caller)
@@ -58,7 +58,8 @@ export function createInstalling(deps: SkillDeps) {
       const gone = row && (await installs.remove(tx, owner, row.id))
       if (!row || !gone) throw notInstalled()
       await installs.countInstalls(tx, row.id, -1)
-      await recordSkill(deps, tx, call, row, { action: 'skill.uninstalled', metadata: { version: row.version } })
+      const metadata = { version: row.version }
+      await recordSkill(deps, tx, by, row, { action: 'skill.uninstalled', metadata }, owner)
       await events.emit(tx, skillUninstalled, owner, factsOf(row, call))
       const viewer = await viewerOf(deps, tx, call.caller)
       if (gone.enabled) await hookDue(tx, call, { row, viewer, cause: 'uninstall' })

@@ -1,4 +1,5 @@
 import type { Tx } from '../../kernel/store'
+import { reviewFailed } from '../errors'
 import type { SkillManifest } from '../manifest'
 import { skillRepository as rows } from '../repository'
 import { submissionRepository as submissions } from '../repository-submissions'
@@ -20,18 +21,26 @@ export const createStarters = (deps: SkillDeps) => async (): Promise<string[]> =
   for (const written of STARTERS) {
     const known = await rows.bySlug(deps.store.read, written.slug)
     if (known && (known.owner !== 'server' || !isHigher(written.version, known.version))) continue
-    await deps.store.write((tx) => publish(deps, tx, written))
+    await deps.store.write(async (tx) => {
+      const about = await publishAsServer(deps, tx, written, 'Ships with the server.')
+      await deps.audit.recordUnattended(tx, { scope: 'server', requestId: 'start' }, about)
+    })
     put.push(written.slug)
   }
   if (put.length) deps.changed(null)
   return put
 }
 
-async function publish(deps: SkillDeps, tx: Tx, written: SkillManifest): Promise<void> {
+/**
+ * Puts a manifest in force as this server's own skill, reviewed like any other. Answers its entry in the
+ * record. Throws 422 `review_failed`.
+ */
+export async function publishAsServer(deps: SkillDeps, tx: Tx, written: Record<string, unknown>, reason: string) {
   const examined = examine(written)
-  const { slug, version } = written
+  const slug = String(written.slug)
+  const version = String(written.version)
   const { review, evidence } = complete(examined, { slug, version, earlier: [], updating: slug, taken: 'own' })
-  if (!examined.manifest || !review.passed) throw new Error(`the starter skill ${slug} fails its review`)
+  if (!examined.manifest || !review.passed) throw reviewFailed(review)
   const now = deps.clock.now()
   const skillId = (await rows.bySlug(tx, slug))?.id ?? (await insert(tx, examined.manifest, now))
   const versionId = VersionId.create()
@@ -47,16 +56,16 @@ async function publish(deps: SkillDeps, tx: Tx, written: SkillManifest): Promise
   const row = {
     ...{ id: SubmissionId.create(), skill_id: skillId, version_id: versionId, slug, owner: 'server' as const },
     ...{ author_user_id: null, manifest_version: version, visibility: 'public' as const, org_scope_id: null },
-    ...{ status: 'approved' as const, tier: review.tier, auto_approved: false, reason: 'Ships with the server.' },
+    ...{ status: 'approved' as const, tier: review.tier, auto_approved: false, reason },
+    ...{ reason_code: null, claimed_by: null, claimed_until: null },
     ...{ checks: review.checks, evidence, created_at: now, updated_at: now },
   }
   await submissions.insert(tx, row)
   await putInForce(deps, tx, row, manifest)
-  await deps.audit.recordUnattended(
-    tx,
-    { scope: 'server', requestId: 'start' },
-    { action: 'skill.approved', entityType: 'submission', entityId: row.id, input: { metadata: { slug, version } } },
-  )
+  return {
+    ...{ action: 'skill.approved', entityType: 'submission' as const, entityId: row.id },
+    input: { metadata: { slug, version } },
+  }
 }
 
 async function insert(tx: Tx, manifest: SkillManifest, now: number): Promise<SkillId> {

@@ -7,7 +7,7 @@ import { presentSubmission } from '../present'
 import { skillRepository as rows } from '../repository'
 import { submissionRepository as submissions } from '../repository-submissions'
 import type { Evidence } from '../review'
-import { facesOf } from '../rules'
+import { facesOf, isDelisted } from '../rules'
 import { SkillId, SubmissionId, VersionId } from '../schema'
 import type { Review, Submission } from '../schema-review'
 import type { SkillRow, SubmissionRow } from '../table'
@@ -47,7 +47,8 @@ export async function publishVersion(deps: SkillDeps, tx: Tx, call: Call, order:
     ...{ owner: skill.owner, author_user_id: call.caller.userId, manifest_version: version },
     ...{ visibility: target.visibility, org_scope_id: target.orgId },
     ...{ status: auto ? ('approved' as const) : ('pending_review' as const), tier: review.tier, auto_approved: auto },
-    ...{ reason: null, checks: review.checks, evidence, created_at: now, updated_at: now },
+    ...{ reason: null, reason_code: null, claimed_by: null, claimed_until: null },
+    ...{ checks: review.checks, evidence, created_at: now, updated_at: now },
   }
   await submissions.insert(tx, row)
   await tellSubmission(deps, tx, call, row, skillSubmitted)
@@ -86,12 +87,17 @@ export async function putInForce(
   row: SubmissionRow,
   manifest: SkillManifest,
 ) {
+  const isOffStore = isDelisted((await rows.find(tx, row.skill_id))!)
   await rows.supersede(tx, row.skill_id)
   await rows.updateVersion(tx, row.version_id, { status: 'active' })
   await rows.update(tx, row.skill_id, {
     ...facesOf(manifest),
     ...{ live_version_id: row.version_id, draft_version_id: null, status: 'approved' },
-    ...{ visibility: row.visibility, org_scope_id: row.org_scope_id, listed: row.visibility === 'public' },
+    ...{
+      visibility: row.visibility,
+      org_scope_id: row.org_scope_id,
+      listed: row.visibility === 'public' && !isOffStore,
+    },
     updated_at: clock.now(),
   })
 }

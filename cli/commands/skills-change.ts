@@ -1,0 +1,99 @@
+import { defineCommand } from '../command'
+import { expectData } from '../failure'
+import { column } from '../output/columns'
+import { requireReason } from '../reason'
+import { skillsOver } from '../skills-plane'
+import { flag, text } from '../words'
+import { skillArgument, skillColumns } from './skills-columns'
+
+const done = [column('slug', 'SLUG'), column('installed', 'INSTALLED', { kind: 'flag' })]
+const forKey = { key: text('KEY', 'for the owner of this key: id, prefix or name; needed on the operator plane') }
+const changing = { planes: ['operator', 'tenant'], offline: true, impact: 'write', args: skillArgument } as const
+
+export const installSkill = defineCommand({
+  ...changing,
+  path: 'skills install',
+  summary: 'Install a skill for whoever owns a key',
+  about: 'All keys of one owner share what is installed. A skill whose manifest has an onInstall prompt runs it once.',
+  examples: ['skills install email-drafter --key ci', 'skills install email-drafter --url https://svc.example --json'],
+  danger: 'none',
+  exits: [3, 4, 5, 7, 10],
+  columns: done,
+  flags: forKey,
+  async run(shell, { skill, key }) {
+    if (shell.planned(`install ${skill}`)) return
+    const skills = await skillsOver(await shell.connect())
+    await skills.install(skill, key)
+    shell.print.item({ slug: skill, installed: true }, done)
+  },
+})
+
+export const uninstallSkill = defineCommand({
+  ...changing,
+  path: 'skills uninstall',
+  summary: 'Uninstall a skill for whoever owns a key',
+  about: 'It takes part in no run of theirs any more, from the next request on; its settings are gone.',
+  examples: ['skills uninstall email-drafter --key ci --yes', 'skills uninstall email-drafter --key ci --yes --json'],
+  danger: 'moderate',
+  exits: [3, 4, 5, 7, 10],
+  columns: done,
+  flags: forKey,
+  async run(shell, { skill, key }) {
+    if (shell.planned(`uninstall ${skill}`)) return
+    shell.confirm(`Uninstall ${skill}? Its settings are lost.`)
+    const skills = await skillsOver(await shell.connect())
+    await skills.uninstall(skill, key)
+    shell.print.item({ slug: skill, installed: false }, done)
+  },
+})
+
+const operating = {
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 4, 5, 7, 10],
+  columns: skillColumns,
+  args: skillArgument,
+} as const
+
+export const disableSkill = defineCommand({
+  ...operating,
+  path: 'skills disable',
+  summary: 'Take a published skill off the store',
+  about:
+    'Whoever has it keeps it, and nobody else can install it; a new version does not bring it back. With --also-installed it takes part in no run of anyone, from the next request on. Undo: skills enable.',
+  examples: [
+    'skills disable bad-skill --yes --reason "spam"',
+    'skills disable bad-skill --also-installed --yes --reason "steals data" --json',
+  ],
+  flags: { alsoInstalled: flag('stop it for everyone who has it, too') },
+  async run(shell, { skill, alsoInstalled }) {
+    const reason = requireReason(shell, 'skills disable')
+    if (shell.planned(`disable ${skill}`)) return
+    shell.confirm(`Take ${skill} ${alsoInstalled ? 'down for everyone' : 'off the store'}?`)
+    const connection = await shell.connect()
+    const one = connection.ops().skills({ ref: encodeURIComponent(skill) })
+    shell.print.item(expectData(await one.disable.post({ also_installed: alsoInstalled === true })), skillColumns)
+    shell.note(`Disabled ${skill}: ${reason} (undo: svc-admin skills enable ${skill})`)
+  },
+})
+
+export const enableSkill = defineCommand({
+  ...operating,
+  path: 'skills enable',
+  summary: 'Put a disabled skill back',
+  about: 'As it was before, whichever way it was disabled or suspended.',
+  examples: ['skills enable good-skill --yes --reason "was a mistake"', 'skills enable x --yes --reason ok --json'],
+  async run(shell, { skill }) {
+    const reason = requireReason(shell, 'skills enable')
+    if (shell.planned(`enable ${skill}`)) return
+    shell.confirm(`Put ${skill} back?`)
+    const connection = await shell.connect()
+    const one = connection.ops().skills({ ref: encodeURIComponent(skill) })
+    shell.print.item(expectData(await one.enable.post()), skillColumns)
+    shell.note(`Enabled ${skill}: ${reason}`)
+  },
+})
+
+export const skillChangeCommands = [installSkill, uninstallSkill, disableSkill, enableSkill]

@@ -1,0 +1,170 @@
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { randomBase62 } from '../../src/kernel/crypto'
+import { examine, hasPassed } from '../../src/skills/review'
+import { defineCommand } from '../command'
+import { CheckFailed, expectData, usageFailure } from '../failure'
+import { readManifestFile } from '../manifest-file'
+import { column } from '../output/columns'
+import { requireReason } from '../reason'
+import type { Shell } from '../shell'
+import { fromHere } from '../transport'
+import { argument, choice, optional, text } from '../words'
+import { checkColumns, checkRows } from './skills-columns'
+
+const FILE = argument('manifest as JSON, JSONC, YAML or TOML; - is stdin')
+const ABOUT_FILES = 'Files that "knowledge" names are read from beside the manifest.'
+
+export const validateSkill = defineCommand({
+  path: 'skills validate',
+  summary: 'Check a manifest as a submission would be, without a server',
+  about: `Prints each check and predicts who must review it; exits 9 when a check fails. Whether the slug is free, and the version high enough, only the server knows. ${ABOUT_FILES}`,
+  examples: ['skills validate skill.yaml', 'skills validate skill.json --json'],
+  planes: ['host'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [9],
+  columns: checkColumns,
+  args: { file: FILE },
+  async run(shell, { file }) {
+    const { checks, evidence, tier, reasons } = examine(await readManifestFile(shell, file))
+    shell.print.list(checkRows({ checks, findings: evidence }), checkColumns, 'Nothing was checked.')
+    if (!hasPassed(checks)) throw new CheckFailed()
+    shell.note(tier === 'auto' ? 'Tier auto: in force at once.' : `Tier ${tier}. ${reasons.join(' ')}`)
+  },
+})
+
+const submitted = [
+  column('id', 'ID'),
+  column('skillId', 'SKILL'),
+  column('manifestVersion', 'VERSION'),
+  column('status', 'STATUS'),
+  column('reviewTier', 'TIER'),
+  column('autoApproved', 'AUTO', { kind: 'flag' }),
+]
+
+export const submitSkill = defineCommand({
+  path: 'skills submit',
+  summary: 'Submit a manifest to the review',
+  about: `As the owner of the key in use. Prints what became of it and its tier; exits 5 when the review refuses it, with the reason. ${ABOUT_FILES}`,
+  examples: ['skills submit skill.yaml', 'skills submit skill.json --skill-id 2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'],
+  planes: ['tenant'],
+  offline: true,
+  impact: 'write',
+  danger: 'none',
+  exits: [3, 4, 5, 6, 7, 10],
+  columns: submitted,
+  args: { file: FILE },
+  flags: {
+    skillId: text('ID', 'the skill this is a new version of'),
+    visibility: choice(['public', 'org', 'private'], 'who may have it; everyone unless said'),
+  },
+  async run(shell, { file, skillId, visibility }) {
+    const manifest = await readManifestFile(shell, file)
+    if (shell.planned(`submit ${file}`)) return
+    const { client } = await (await shell.connect()).tenant()
+    const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
+    const order = {
+      manifest,
+      ...(skillId ? { skill_id: skillId } : {}),
+      ...(visibility ? { visibility } : {}),
+      ...(shell.globals.org ? { target_org_id: shell.globals.org } : {}),
+    }
+    const { submission } = expectData(await client.skills.submit.post(order, { headers }))
+    shell.print.item(submission, submitted)
+  },
+})
+
+const imported = [
+  column('id', 'ID'),
+  column('slug', 'SLUG'),
+  column('version', 'VERSION'),
+  column('isNew', 'NEW', { kind: 'flag' }),
+]
+
+export const importSkills = defineCommand({
+  path: 'skills import',
+  summary: "Put manifests into the store as this server's own",
+  about: `A file, or every manifest of a folder, in the order of their names. Each is reviewed like any other and in force at once; a version that is there already changes nothing. ${ABOUT_FILES}`,
+  examples: [
+    'skills import ./skills --yes --reason "from staging"',
+    'skills import a.json --yes --reason "ours" --json',
+  ],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 4, 5, 7, 10],
+  columns: imported,
+  args: { file: argument('manifest, or folder of manifests') },
+  async run(shell, { file }) {
+    requireReason(shell, 'skills import')
+    const manifests = await Promise.all(manifestsIn(shell, file).map((one) => readManifestFile(shell, one)))
+    if (shell.planned(`import ${manifests.length} manifests`)) return
+    shell.confirm(`Import ${manifests.length} skills, in force for everyone?`)
+    const connection = await shell.connect()
+    const rows: object[] = []
+    for (const manifest of manifests) rows.push(expectData(await connection.ops().skills.post({ manifest })))
+    shell.print.list(rows, imported, 'No manifests there.')
+  },
+})
+
+function manifestsIn(shell: Shell, file: string): string[] {
+  const path = fromHere(shell.cwd, file)
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory()
+  if (!isFolder) return [file]
+  const names = readdirSync(path).filter((name) => /\.(jsonc?|ya?ml|toml)$/.test(name))
+  return names.sort().map((name) => join(path, name))
+}
+
+const exported = [column('slug', 'SLUG'), column('version', 'VERSION'), column('file', 'FILE')]
+
+export const exportSkills = defineCommand({
+  path: 'skills export',
+  summary: 'Write the manifests of skills to files, to move them to another server',
+  about:
+    'One skill, or without a name every skill that is in force. Each becomes SLUG.json, with its knowledge inside.',
+  examples: ['skills export email-drafter --out ./skills', 'skills export --out ./skills --json'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [3, 4, 7],
+  columns: exported,
+  args: { skill: optional('slug or id of the skill') },
+  flags: { out: text('FOLDER', 'where to; needed') },
+  async run(shell, { skill, out }) {
+    if (out === undefined) throw usageFailure('Where the files go is not said.', 'add --out FOLDER')
+    const ops = (await shell.connect()).ops
+    const folder = fromHere(shell.cwd, out)
+    mkdirSync(folder, { recursive: true })
+    const rows: object[] = []
+    for (const ref of skill ? [skill] : await everySlug(ops())) {
+      const { slug, version, manifest } = expectData(
+        await ops()
+          .skills({ ref: encodeURIComponent(ref) })
+          .get(),
+      )
+      const file = join(folder, `${slug}.json`)
+      writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`)
+      rows.push({ slug, version, file })
+    }
+    shell.print.list(rows, exported, 'No skill is in force.')
+  },
+})
+
+type Ops = ReturnType<Awaited<ReturnType<Shell['connect']>>['ops']>
+
+async function everySlug(ops: Ops): Promise<string[]> {
+  const slugs: string[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const query = { limit: 100, status: 'approved' as const, ...(cursor ? { cursor } : {}) }
+    const page = expectData(await ops.skills.get({ query }))
+    slugs.push(...page.skills.map(({ slug }) => slug))
+    cursor = page.next_cursor
+  }
+  return slugs
+}
+
+export const skillFileCommands = [validateSkill, submitSkill, importSkills, exportSkills]

@@ -1,0 +1,113 @@
+import { REVIEW_STATUSES } from '../../src/skills/schema'
+import { defineCommand } from '../command'
+import { column } from '../output/columns'
+import { printPages } from '../pages'
+import { skillsOver } from '../skills-plane'
+import { choice, flag, text, whole } from '../words'
+import { skillArgument, skillColumns } from './skills-columns'
+
+const reading = {
+  planes: ['operator', 'tenant'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+} as const
+
+const CATEGORIES = ['productivity', 'domain', 'integration', 'automation', 'creative'] as const
+const paging = {
+  limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
+  cursor: text('CURSOR', 'go on where an earlier list ended'),
+  all: flag('every page'),
+}
+
+export const listSkills = defineCommand({
+  ...reading,
+  path: 'skills list',
+  summary: 'List skills',
+  about:
+    'On the machine of the server every skill there is, newest first, or with --org those of one owner; over --url the store as the key in use sees it.',
+  examples: ['skills list', 'skills list --status suspended --json', 'skills list --org acme --installed'],
+  exits: [3, 4, 7],
+  columns: skillColumns,
+  watchable: true,
+  flags: {
+    installed: flag('what the owner has installed'),
+    category: choice(CATEGORIES, 'only those of this category'),
+    status: choice(REVIEW_STATUSES, 'only those in this state; on the operator plane'),
+    ...paging,
+  },
+  async run(shell, { installed, category, status, limit, cursor, all }) {
+    const skills = await skillsOver(await shell.connect())
+    const wanted = { installed: installed || undefined, category, status, owner: shell.globals.org }
+    await printPages(shell, {
+      page: (from) => skills.list({ ...wanted, limit: limit ?? 50, cursor: from }),
+      ...{ cursor, all, columns: skillColumns, empty: 'No skills.' },
+    })
+  },
+})
+
+export const getSkill = defineCommand({
+  ...reading,
+  path: 'skills get',
+  summary: 'Show one skill',
+  about: 'By slug or id. With --json everything of it; on the machine of the server its manifest too.',
+  examples: ['skills get email-drafter', 'skills get email-drafter --json'],
+  exits: [3, 4, 7],
+  columns: skillColumns,
+  args: skillArgument,
+  async run(shell, { skill }) {
+    shell.print.item(await (await skillsOver(await shell.connect())).get(skill), skillColumns)
+  },
+})
+
+const versionColumns = [
+  column('id', 'ID'),
+  column('version', 'VERSION'),
+  column('status', 'STATUS'),
+  column('changelog', 'CHANGES', { wide: true }),
+  column('createdAt', 'MADE', { kind: 'time' }),
+]
+
+export const listVersions = defineCommand({
+  ...reading,
+  path: 'skills versions',
+  summary: 'List the versions of a skill, newest first',
+  about: 'Those that are or were in force; those that were withdrawn only for its author and for operators.',
+  examples: ['skills versions email-drafter', 'skills versions email-drafter --json'],
+  exits: [3, 4, 7],
+  columns: versionColumns,
+  args: skillArgument,
+  async run(shell, { skill }) {
+    const found = await (await skillsOver(await shell.connect())).versions(skill)
+    shell.print.list(found, versionColumns, 'No version of it was ever in force.')
+  },
+})
+
+const reviewColumns = [
+  column('id', 'ID'),
+  column('rating', 'STARS', { kind: 'number' }),
+  column('body', 'TEXT'),
+  column('authorUserId', 'USER', { wide: true }),
+  column('createdAt', 'WRITTEN', { kind: 'time' }),
+]
+
+export const listReviews = defineCommand({
+  ...reading,
+  path: 'skills reviews',
+  summary: 'List what people think of a skill, newest first',
+  about: 'One review a person, from one star to five.',
+  examples: ['skills reviews email-drafter', 'skills reviews email-drafter --all --json'],
+  exits: [3, 4, 7],
+  columns: reviewColumns,
+  args: skillArgument,
+  flags: paging,
+  async run(shell, { skill, limit, cursor, all }) {
+    const skills = await skillsOver(await shell.connect())
+    await printPages(shell, {
+      page: (from) => skills.reviews(skill, { limit: limit ?? 50, cursor: from }),
+      ...{ cursor, all, columns: reviewColumns, empty: 'Nobody has written about it.' },
+    })
+  },
+})
+
+export const skillReadCommands = [listSkills, getSkill, listVersions, listReviews]

@@ -1,0 +1,96 @@
+import { defineCommand } from '../command'
+import { expectData } from '../failure'
+import { column } from '../output/columns'
+import { argument, flag } from '../words'
+import { checkColumns, checkRows } from './skills-columns'
+
+const ID = '2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'
+const args = { submission: argument('id of the submission') }
+const common = { planes: ['operator'], offline: true, danger: 'none', args } as const
+
+export const checkSubmission = defineCommand({
+  ...common,
+  path: 'submissions checks',
+  summary: 'Show each check of a submission with what it saw, and where',
+  about: 'As they came out on the day it was submitted; with --rerun as the checks of this server say today.',
+  examples: [`submissions checks ${ID}`, `submissions checks ${ID} --rerun --json`],
+  impact: 'read',
+  exits: [3, 4, 7],
+  columns: checkColumns,
+  flags: { rerun: flag('ask the checks again') },
+  async run(shell, { submission, rerun }) {
+    const connection = await shell.connect()
+    const one = connection.ops().submissions({ ref: encodeURIComponent(submission) })
+    const found = expectData(await one.checks.get({ query: rerun ? { rerun } : {} }))
+    shell.print.list(checkRows(found), checkColumns, 'Nothing was checked.')
+  },
+})
+
+const claimed = [
+  column('id', 'ID'),
+  column('slug', 'SKILL'),
+  column('status', 'STATUS'),
+  column('claimedBy', 'CLAIMED BY'),
+  column('claimedUntil', 'UNTIL', { kind: 'time' }),
+]
+const claiming = { ...common, impact: 'write', exits: [3, 4, 5, 7, 10], columns: claimed } as const
+
+export const claimSubmission = defineCommand({
+  ...claiming,
+  path: 'submissions claim',
+  summary: 'Say for half an hour that you are at a submission',
+  about: 'Others see it in submissions list and get. It bars nobody from deciding; claiming again renews it.',
+  examples: [`submissions claim ${ID}`, `submissions claim ${ID} --json`],
+  async run(shell, { submission }) {
+    if (shell.planned(`claim ${submission}`)) return
+    const connection = await shell.connect()
+    const one = connection.ops().submissions({ ref: encodeURIComponent(submission) })
+    shell.print.item(expectData(await one.claim.post()), claimed)
+  },
+})
+
+export const unclaimSubmission = defineCommand({
+  ...claiming,
+  path: 'submissions unclaim',
+  summary: 'Leave a submission you have claimed to others',
+  about: 'Only a claim of your own can be given up; anyone else’s ends by itself after half an hour.',
+  examples: [`submissions unclaim ${ID}`, `submissions unclaim ${ID} --json`],
+  async run(shell, { submission }) {
+    if (shell.planned(`unclaim ${submission}`)) return
+    const connection = await shell.connect()
+    const one = connection.ops().submissions({ ref: encodeURIComponent(submission) })
+    shell.print.item(expectData(await one.claim.delete()), claimed)
+  },
+})
+
+const counted = [
+  column('tier', 'TIER'),
+  column('waiting', 'WAITING', { kind: 'number' }),
+  column('oldest_waiting_s', 'OLDEST-S', { kind: 'number' }),
+  column('approved', 'APPROVED', { kind: 'number' }),
+  column('auto_approved', 'AUTO', { kind: 'number' }),
+  column('rejected', 'REJECTED', { kind: 'number' }),
+  column('suspended', 'SUSPENDED', { kind: 'number' }),
+  column('withdrawn', 'WITHDRAWN', { kind: 'number' }),
+  column('decided_in_s', 'DECIDED-IN-S', { kind: 'number' }),
+]
+
+export const submissionStats = defineCommand({
+  path: 'submissions stats',
+  summary: 'Count what waits and what was decided, by tier',
+  about: 'How long the oldest has waited, and how long people took to decide on average, both in seconds.',
+  examples: ['submissions stats', 'submissions stats --json'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
+  exits: [4, 7],
+  columns: counted,
+  watchable: true,
+  async run(shell) {
+    const connection = await shell.connect()
+    shell.print.list(expectData(await connection.ops().submissions.stats.get()).tiers, counted, 'Nothing yet.')
+  },
+})
+
+export const submissionWorkCommands = [checkSubmission, claimSubmission, unclaimSubmission, submissionStats]

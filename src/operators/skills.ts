@@ -1,0 +1,44 @@
+import type { Call, OperatorCaller } from '../kernel/caller'
+import type { Store } from '../kernel/store'
+import type { KeyService } from '../keys'
+import type { OrgService } from '../orgs'
+import type { SkillService } from '../skills'
+import { findOwner } from './owner'
+import type { OperatorSkillWords } from './schema-skills'
+
+type Deps = {
+  store: Store
+  orgs: OrgService
+  keys: Pick<KeyService, 'operator'>
+  skills: Pick<SkillService, 'operator' | 'store' | 'installing'>
+}
+type By = Call<OperatorCaller>
+
+/** What operators do with skills, and for the owners of keys (dx 2.11). */
+export function createSkillVerbs({ store, orgs, keys, skills }: Deps) {
+  const { get, versions, reviews, disable, enable, put } = skills.store
+  return { list, get, versions, reviews, disable, enable, put, install, uninstall }
+
+  /** Of everyone, or of one owner. Throws 404 for an unknown owner. */
+  async function list(call: By, { owner, ...query }: OperatorSkillWords) {
+    if (owner === undefined) return skills.store.list(call, query)
+    const scope = owner === 'server' ? ('server' as const) : (await findOwner(orgs, store.read, owner)).scope
+    return skills.store.list(call, { ...query, owner: scope })
+  }
+
+  /** For the owner of a key, as that key would. Throws 404 for the key, and for a skill its owner does not see. */
+  async function install(call: By, slug: string, key: string): Promise<{ installed: true }> {
+    await skills.installing.install(await asKey(call, key), { slug }, call)
+    return { installed: true }
+  }
+
+  /** Throws 404 for the key, and for what its owner has not installed. */
+  async function uninstall(call: By, slug: string, key: string): Promise<{ uninstalled: true }> {
+    return skills.installing.uninstall(await asKey(call, key), { slug }, call)
+  }
+
+  async function asKey(call: By, key: string): Promise<Call> {
+    const { requestId, route, signal } = call
+    return { caller: await keys.operator.callerOf(call, key), requestId, route, signal }
+  }
+}

@@ -1,0 +1,51 @@
+import { OrgId, UserId } from '../kernel/ids'
+import { JsonObject, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
+import { SkillId, VISIBILITIES } from './ids'
+import { ManifestTool, SKILL_CATEGORIES, SKILL_PERMISSIONS } from './manifest'
+
+export const REVIEW_STATUSES = ['draft', 'pending_review', 'approved', 'rejected', 'suspended'] as const
+export type ReviewStatus = (typeof REVIEW_STATUSES)[number]
+
+const entry = {
+  id: SkillId.schema,
+  name: t.String(),
+  slug: t.String(),
+  description: nullable(t.String()),
+  category: oneOf(SKILL_CATEGORIES),
+  version: t.String(),
+  installCount: t.Integer(),
+  isPublic: t.Boolean(),
+  visibility: oneOf(VISIBILITIES),
+  reviewStatus: oneOf(REVIEW_STATUSES),
+  authorUserId: nullable(UserId.schema),
+  orgScopeId: nullable(OrgId.schema),
+  keywords: t.Array(t.String()),
+  averageRating: nullable(t.Number()),
+  comingSoon: t.Boolean(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+}
+
+/** A skill in a list: what an eye needs to choose by. */
+export const SkillEntry = t.Object(
+  { ...entry, enabled: t.Optional(t.Boolean()), installedAt: t.Optional(Timestamp) },
+  { $id: 'SkillEntry' },
+)
+export type SkillEntry = Static<typeof SkillEntry>
+
+/** A skill whole; its prompt is its author's alone (contract 8.3). */
+export const Skill = t.Object(
+  {
+    ...entry,
+    systemPromptExt: t.Optional(t.String()),
+    toolDefinitions: t.Array(ManifestTool),
+    declaredPermissions: t.Array(t.String()),
+    requiredPermissions: t.Array(t.String()),
+    readme: nullable(t.String()),
+    license: t.String(),
+    configSchema: nullable(JsonObject),
+    setupGuide: nullable(t.String()),
+  },
+  { $id: 'Skill' },
+)
+export type Skill = Static<typeof Skill>

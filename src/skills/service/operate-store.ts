@@ -1,0 +1,123 @@
+import type { Call, OperatorCaller, OwnerScope } from '../../kernel/caller'
+import { decodeCursor, type Page, toPage } from '../../kernel/page'
+import { notHigher, notPublished, skillNotFound, slugOfOthers } from '../errors'
+import { presentEntry, presentRating, presentSkill, presentVersion } from '../present'
+import { skillRepository as rows } from '../repository'
+import { installRepository as installs } from '../repository-installs'
+import { submissionRepository as submissions } from '../repository-submissions'
+import { isDelisted } from '../rules'
+import { type Imported, type OperatorSkill, type OperatorSkillEntry, SkillId, type SkillVersion } from '../schema'
+import { isHigher } from '../semver'
+import type { SkillRow } from '../table'
+import type { createDecisions } from './decide'
+import { recordSkill, type SkillDeps } from './deps'
+import { publishAsServer } from './starters'
+
+type By = Call<OperatorCaller>
+type Query = {
+  status?: SkillRow['status'] | undefined
+  category?: string | undefined
+  owner?: OwnerScope | 'server' | undefined
+  installed?: boolean | undefined
+  limit: number
+  cursor?: string | undefined
+}
+
+/** What operators do with skills: any of them, whoever made it (dx 2.11). */
+export function operateStore(deps: SkillDeps, { settle }: ReturnType<typeof createDecisions>) {
+  const { store, clock } = deps
+  return { list, get, versions, reviews, disable, enable, put }
+
+  /** Newest first; with `installed`, what an owner has installed, the newest installation first. */
+  async function list(_call: By, query: Query): Promise<Page<OperatorSkillEntry>> {
+    const { limit, cursor, installed, owner, ...narrowed } = query
+    const before = decodeCursor(cursor)
+    if (installed && owner && owner !== 'server') {
+      const found = await installs.list(store.read, owner, before, limit + 1)
+      const page = toPage(found, limit, ({ installation: { installed_at, id } }) => ({ at: installed_at, id }))
+      return { ...page, items: page.items.map(({ skill }) => shown(skill)) }
+    }
+    const found = await rows.all(store.read, { ...narrowed, owner }, before, limit + 1)
+    const page = toPage(found, limit, (row) => ({ at: row.created_at, id: row.id }))
+    return { ...page, items: page.items.map(shown) }
+  }
+
+  /** By id or slug, with the manifest that counts. Throws 404. */
+  async function get(_call: By, ref: string): Promise<OperatorSkill> {
+    const row = await find(ref)
+    const shownId = row.live_version_id ?? row.draft_version_id
+    const version = shownId ? await rows.version(store.read, shownId) : (await rows.versions(store.read, row.id))[0]
+    if (!version) throw skillNotFound()
+    const { manifest } = version
+    return { ...presentSkill(row, manifest, { owner: row.owner as OwnerScope, orgIds: [] }), ...shown(row), manifest }
+  }
+
+  async function versions(_call: By, ref: string): Promise<SkillVersion[]> {
+    const all = await rows.versions(store.read, (await find(ref)).id)
+    return all.map((version) => presentVersion(version, true)).filter((version) => version !== null)
+  }
+
+  async function reviews(_call: By, ref: string, limit: number, cursor: string | undefined) {
+    const found = await installs.ratings(store.read, (await find(ref)).id, decodeCursor(cursor), limit + 1)
+    const page = toPage(found, limit, (row) => ({ at: row.created_at, id: row.id }))
+    return { ...page, items: page.items.map(presentRating) }
+  }
+
+  /** Takes it off the store, or with `alsoInstalled` down for everyone. Throws 404, 409 for what is not public. */
+  async function disable(call: By, ref: string, alsoInstalled: boolean): Promise<OperatorSkillEntry> {
+    const row = await find(ref)
+    if (alsoInstalled) return move(call, row, 'suspend')
+    return setListed(call, row, false)
+  }
+
+  /** Back as it was, whichever way it was taken down. Throws 404, 409. */
+  async function enable(call: By, ref: string): Promise<OperatorSkillEntry> {
+    const row = await find(ref)
+    return row.status === 'suspended' ? move(call, row, 'reinstate') : setListed(call, row, true)
+  }
+
+  async function move(call: By, { id, slug, live_version_id }: SkillRow, decision: 'suspend' | 'reinstate') {
+    const live = live_version_id ? await submissions.ofVersion(store.read, id, live_version_id) : undefined
+    if (!live) throw notPublished(slug)
+    await settle(call, live.id, { decision, reason: call.caller.reason }, () => {})
+    return shown((await rows.find(store.read, id))!)
+  }
+
+  function setListed(call: By, { id }: SkillRow, listed: boolean): Promise<OperatorSkillEntry> {
+    return store.write(async (tx) => {
+      await rows.lock(tx, id)
+      const row = (await rows.find(tx, id))!
+      if (row.listed === listed) return shown(row)
+      if (!row.listed && !isDelisted(row)) throw notPublished(row.slug)
+      const after = await rows.update(tx, id, { listed, updated_at: clock.now() })
+      await recordSkill(deps, tx, call, row, { action: listed ? 'skill.listed' : 'skill.unlisted' }, row.owner)
+      return shown(after)
+    })
+  }
+
+  /**
+   * Puts a manifest of another server into the store as this server's own. The same version again changes
+   * nothing. Throws 422 `review_failed`, 409 for a slug of somebody's or a version that is not higher.
+   */
+  function put(call: By, manifest: Record<string, unknown>): Promise<Imported> {
+    return store.write(async (tx) => {
+      const [slug, version] = [String(manifest.slug), String(manifest.version)]
+      const known = await rows.bySlug(tx, slug)
+      if (known && known.owner !== 'server') throw slugOfOthers(slug)
+      if (known?.version === version) return { id: known.id, slug, version, isNew: false }
+      if (known && !isHigher(version, known.version)) throw notHigher(slug, known.version)
+      const about = await publishAsServer(deps, tx, manifest, call.caller.reason ?? 'Imported by an operator.')
+      await deps.audit.record(tx, call, { ...about, scope: 'server' })
+      tx.afterCommit(() => deps.changed(null))
+      return { id: (await rows.bySlug(tx, slug))!.id, slug, version, isNew: true }
+    })
+  }
+
+  async function find(ref: string): Promise<SkillRow> {
+    const row = SkillId.is(ref) ? await rows.find(store.read, ref) : await rows.bySlug(store.read, ref)
+    if (!row) throw skillNotFound()
+    return row
+  }
+}
+
+const shown = (row: SkillRow): OperatorSkillEntry => ({ ...presentEntry(row), owner: row.owner, listed: row.listed })
