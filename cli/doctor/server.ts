@@ -16,7 +16,8 @@ export const migrationsCheck: Check = {
   needs: ['config', 'files'],
   async run(context) {
     if (!hasDatabase(context)) return skip('no database yet; the first start makes it')
-    const { applied, known } = await schemaOf(placeOf(context.config()))
+    const { applied, known, strange } = await schemaOf(placeOf(context.config()))
+    if (strange) return fail('another development version made the database', 'run that version, or begin anew')
     if (applied > known)
       return fail(`the database has ${applied}, this release knows ${known}`, 'run the newer release')
     return applied === known ? ok(`${applied} of ${known}`) : fail(`${applied} of ${known}`, 'svc-admin migrate up')

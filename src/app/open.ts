@@ -128,6 +128,11 @@ async function prepareSchema(place: Place, config: Config) {
       `The database has ${schema.applied} migrations and this release knows ${schema.known}. Start the newer release; nothing was changed.`,
     ])
   }
+  if (schema.strange) {
+    throw new ConfigError([
+      `The database (${config.databaseUrl ? 'SVC_DATABASE_URL' : join(config.dataDir, 'svc.db')}) was made by another development version of svc, and its tables are not this one's. Start the version that made it, or begin anew with another ${config.databaseUrl ? 'database' : 'SVC_DATA_DIR'}; nothing was changed.`,
+    ])
+  }
   if (schema.applied === schema.known || config.migrate === 'off') return schema
   if (config.migrate === 'check') {
     throw new ConfigError([`The database lacks ${schema.known - schema.applied} migrations. Run: svc-admin migrate up`])

@@ -77,7 +77,8 @@ export function createServer({ config, container, metrics }: Deps) {
         assertOrigin: (caller, request) => container.assertOrigin(caller, browserHeaders(request), ownOrigin),
         admit: (caller) => limiter.admitRequest(caller),
         refused: (caller, error) => container.usage.refusals.note(ownerOf(caller), keyIdOf(caller), error),
-        rateHeaders: (caller, ip) => (caller ? limiter.headers(caller) : limiter.anonymousHeaders(ip())),
+        rateHeaders: (caller, ip, counts) =>
+          caller ? limiter.headers(caller) : limiter.anonymousHeaders(ip(), counts),
         allowedOrigins: (caller) => (caller?.type === 'key' ? caller.allowedOrigins : []),
         canonicalUrl: canonicalUrl(config.publicUrl),
         methodsOf: (path) => methodsOf(path),

@@ -38,6 +38,7 @@ export function askFromChat(order: ChatOrder): Ask {
     ...(functions ? whatWasDone(order.messages, last) : whatWasSaid(order.messages, last)),
     conversation: order.conversation_id == null ? 'none' : { attach: order.conversation_id },
     attachments,
+    attachedAt: `messages[${last}].content`,
     temperature: order.temperature ?? undefined,
     skills: order.skills ?? [],
     tools: [],

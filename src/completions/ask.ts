@@ -27,6 +27,8 @@ export type Ask<Answer extends object = object> = {
   after: readonly Message[]
   conversation: { attach: string } | 'new' | 'none'
   attachments: readonly Attachment[]
+  /** Where a refusal says that they came from; absent, `attachments` itself. */
+  attachedAt?: string
   temperature: number | undefined
   skills: readonly string[]
   /** Tools defined in the request; the server runs them (contract 22.5). */

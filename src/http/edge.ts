@@ -30,7 +30,7 @@ export type EdgeDeps = {
   /** Counts an answer of 4xx to someone who is known (contract 18.1). */
   refused(caller: TenantCaller, error: Error | null): void
   /** The six headers of contract 1.3, of the caller or of the anonymous address. */
-  rateHeaders(caller: TenantCaller | null, ip: () => string): Record<string, string>
+  rateHeaders(caller: TenantCaller | null, ip: () => string, counts?: boolean): Record<string, string>
   /** Origins that this caller's pages may read answers from. */
   allowedOrigins(caller: TenantCaller | null): readonly string[]
   /** Where an apex request should have gone, or null (contract 1.1). */
@@ -86,7 +86,7 @@ export function edge(deps: EdgeDeps) {
       const elsewhere = deps.canonicalUrl(request)
       const allowed = request.method === 'OPTIONS' ? preflight(request, deps) : null
       if (elsewhere === null && allowed === null) return gate(exchange, request, deps)
-      Object.assign(set.headers, deps.rateHeaders(null, exchange.ip), allowed)
+      Object.assign(set.headers, deps.rateHeaders(null, exchange.ip, allowed === null), allowed)
       const headers = set.headers as Record<string, string>
       return elsewhere ? redirect(elsewhere, exchange.requestId, headers) : new Response(null, { status: 204, headers })
     })

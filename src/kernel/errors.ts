@@ -74,12 +74,16 @@ export const notFound = defineError('missing', 'not_found', (what: string) => `N
 export const invalidInput = (path: string, message: string) =>
   new AppError('invalid', 'validation_error', message, { param: path, details: [{ path, message }] })
 
+/** The same refusal of a value, once it is known which field it came in. */
+export const atField = ({ kind, code, message }: AppError, path: string): AppError =>
+  new AppError(kind, code, message, { param: path, details: [{ path, message }] })
+
 /** For everything that `scope` chooses between a person's and an org's (contract 18). */
-export const orgRequired = defineError(
-  'invalid',
-  'org_required',
-  () => '"scope" is "org" and no organization is active. Activate one with POST /orgs/{id}/activate, or send "user".',
-)
+export const orgRequired = (): AppError => {
+  const message =
+    '"scope" is "org" and no organization is active. Activate one with POST /orgs/{id}/activate, or send "user".'
+  return atField(new AppError('invalid', 'org_required', message), 'scope')
+}
 
 export const storageUnavailable = defineError(
   'unavailable',

@@ -83,12 +83,15 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
     return headersFrom(rpm, requests, tpm, tokens, clock.monotonic())
   }
 
-  /** Counts and reports a call that nobody signed, by address: for information, never enforced (contract 1.3). */
-  function anonymousHeaders(address: string): Record<string, string> {
+  /**
+   * Counts and reports a call that nobody signed, by address: for information, never enforced (contract 1.3).
+   * What a browser asks before a call is not one, and does not count.
+   */
+  function anonymousHeaders(address: string, counts = true): Record<string, string> {
     const { requests, tokens } = addresses.of(address)
     const { rpm, tpm } = anonymousLimits(tiers)
     const now = clock.monotonic()
-    if (used(requests, now) < rpm) add(requests, now, 1)
+    if (counts && used(requests, now) < rpm) add(requests, now, 1)
     return headersFrom(rpm, requests, tpm, tokens, now)
   }
 

@@ -1,6 +1,6 @@
 import { EventId } from '../events/schema'
 import type { Call } from '../kernel/caller'
-import { AppError } from '../kernel/errors'
+import { AppError, atField } from '../kernel/errors'
 import { parseUntrustedJson } from '../kernel/json'
 import { type Outbound, OutboundFailure, type PublicResponse } from '../kernel/outbound'
 import { signatureHeaders } from '../kernel/webhook-signature'
@@ -30,9 +30,7 @@ function readUrl(url: string, path: string, outbound: Outbound): string {
     outbound.readUrl(url)
     return url
   } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    const { message } = error
-    throw new AppError('invalid', 'url_blocked', message, { param: path, details: [{ path, message }] })
+    throw error instanceof AppError ? atField(error, path) : error
   }
 }
 

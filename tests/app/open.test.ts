@@ -57,6 +57,17 @@ describe('opening a data folder', () => {
     await (await open(dataDir, { migrate: 'check' })).close()
   })
 
+  test('refuses the database of another development version in one sentence, and touches nothing', async () => {
+    const dataDir = folder()
+    await (await open(dataDir)).close()
+    inDatabase(dataDir, (database) => database.run("UPDATE __drizzle_migrations SET hash = 'of another build'"))
+    const refusal = `The database (${join(dataDir, 'svc.db')}) was made by another development version of svc, and its tables are not this one's. Start the version that made it, or begin anew with another SVC_DATA_DIR; nothing was changed.`
+    await expect(open(dataDir)).rejects.toThrow(refusal)
+    const env = { PATH: process.env.PATH!, SVC_DATA_DIR: dataDir, SVC_PORT: '0' }
+    const started = Bun.spawnSync([process.execPath, 'src/main.ts'], { env })
+    expect([started.exitCode, started.stderr.toString()]).toEqual([1, `error: ${refusal}\n`])
+  })
+
   test('refuses the database of a newer release, and touches nothing', async () => {
     const dataDir = folder()
     await (await open(dataDir)).close()

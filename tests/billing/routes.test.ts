@@ -111,9 +111,11 @@ describe('addresses a browser is sent back to', () => {
       team.outsider.send('POST', 'billing/checkout', { ...checkout, cancel_url: url }),
       team.outsider.send('POST', 'billing/portal', { return_url: url }),
     ])
-    for (const { status, body } of replies) {
-      expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'url_blocked' })
-    }
+    expect(replies.map(({ status, body }) => [status, body.error.code, body.error.param])).toEqual([
+      [400, 'url_blocked', 'success_url'],
+      [400, 'url_blocked', 'cancel_url'],
+      [400, 'url_blocked', 'return_url'],
+    ])
   })
 
   test.each(['https://shop.example.com/ok?a={ID}#/billing', 'http://localhost:5173/done', 'http://127.0.0.1:5173/'])(

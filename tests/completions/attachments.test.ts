@@ -127,6 +127,6 @@ describe('an address', () => {
       mode: 'vision',
       attachments: [{ type: 'image_url', url }],
     })
-    expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'url_blocked' })
+    expect([status, body.error.code, body.error.param]).toEqual([400, 'url_blocked', 'attachments[0].url'])
   })
 })

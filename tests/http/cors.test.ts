@@ -78,6 +78,13 @@ describe('a preflight', () => {
     expect(headers.get('x-request-id')).toMatch(/^req_/)
   })
 
+  test('does not count against the address it comes from', async () => {
+    const left = async () => Number((await world.send('GET', 'health')).headers.get('x-ratelimit-remaining-requests'))
+    const before = await left()
+    for (let n = 0; n < 5; n++) await ask('completions', { origin: SHOP, 'access-control-request-method': 'POST' })
+    expect(await left()).toBe(before - 1)
+  })
+
   test.each([
     ['a method the route lacks', 'completions', { origin: SHOP, 'access-control-request-method': 'DELETE' }],
     ['no origin', 'completions', { 'access-control-request-method': 'POST' }],

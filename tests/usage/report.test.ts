@@ -144,7 +144,7 @@ const refusals: [string, string, string][] = [
   [`key_id=${'x'.repeat(65)}`, 'validation_error', 'key_id'],
   ['mode=', 'validation_error', 'mode'],
   [`skill=${'x'.repeat(129)}`, 'validation_error', 'skill'],
-  ['scope=org', 'org_required', ''],
+  ['scope=org', 'org_required', 'scope'],
 ]
 describe.each(['usage', 'usage/export'])('GET /%s refuses (F2, S10)', (path) => {
   test.each(refusals)('%s', async (query, code, param) => {

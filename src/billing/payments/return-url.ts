@@ -1,4 +1,5 @@
 import { createAddressRule } from '../../kernel/addresses'
+import { AppError, atField } from '../../kernel/errors'
 import { readPublicUrl, type UrlRules } from '../../kernel/outbound-url'
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128']
@@ -15,10 +16,14 @@ export function createReturnUrls({ production }: { production: boolean }) {
     httpsOnly: production,
     localNames: !production,
   }
-  /** Answers the text as it came. Throws 400 `url_blocked`. */
-  return (text: string): string => {
+  /** Answers the text as it came. Throws 400 `url_blocked`, naming the field. */
+  return (text: string, field: string): string => {
     const hash = text.indexOf('#')
-    readPublicUrl(hash < 0 || /[\p{Cc}\s\\]/u.test(text) ? text : text.slice(0, hash), rules)
+    try {
+      readPublicUrl(hash < 0 || /[\p{Cc}\s\\]/u.test(text) ? text : text.slice(0, hash), rules)
+    } catch (error) {
+      throw error instanceof AppError ? atField(error, field) : error
+    }
     return text
   }
 }

@@ -22,7 +22,7 @@ type Deps = {
   driver: PaymentDriver
   pages: Pages
   /** Throws 400 `url_blocked`. */
-  returnUrl(text: string): string
+  returnUrl(text: string, field: string): string
 }
 
 export type PaymentService = ReturnType<typeof createPayments>
@@ -36,7 +36,9 @@ export function createPayments({ store, clock, audit, orgs, driver, pages, retur
    * `forbidden`, 503 `service_unavailable`.
    */
   async function checkout(call: Call, order: NewCheckout) {
-    const [successUrl, cancelUrl] = [order.success_url, order.cancel_url].map((url) => (url ? returnUrl(url) : null))
+    const [successUrl, cancelUrl] = (['success_url', 'cancel_url'] as const).map((field) =>
+      order[field] ? returnUrl(order[field], field) : null,
+    )
     const owner = await payingOwner(orgs, store.read, call.caller, order.scope)
     const { userId } = call.caller
     const wanted = { owner, kind: 'checkout', provider: driver.name, amountCents: order.amount_cents, userId } as const
@@ -88,7 +90,7 @@ export function createPayments({ store, clock, audit, orgs, driver, pages, retur
    * 409 `team_billing_setup_required` for an organization without a payment method.
    */
   async function portal(call: Call, order: NewPortal): Promise<{ portal_url: string; scope: BillingScope }> {
-    const back = order.return_url ? returnUrl(order.return_url) : null
+    const back = order.return_url ? returnUrl(order.return_url, 'return_url') : null
     const owner = await payingOwner(orgs, store.read, call.caller, order.scope)
     const scope = scopeOf(owner)
     const url = driver.name === 'manual' ? await ownPortal(owner, back) : await driversPortal(call, owner, back)

@@ -77,7 +77,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
       modelOf: engines.describe,
       classifiedMs,
       routing: routingOf(choice),
-      images: sees ? await loadImages(ask.attachments, outbound, run.deadline.signal) : [],
+      images: sees ? await loadImages(ask, outbound, run.deadline.signal) : [],
       system,
       toolset,
       warnings: [

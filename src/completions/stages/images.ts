@@ -1,6 +1,7 @@
 import type { Image } from '../../agent/schema'
-import { AppError, invalidInput, quoted } from '../../kernel/errors'
+import { AppError, atField, invalidInput, quoted } from '../../kernel/errors'
 import { type Outbound, OutboundFailure, type OutboundKind, type PublicResponse } from '../../kernel/outbound'
+import type { Ask } from '../ask'
 import { MAX_IMAGE_BYTES, readDataUrl } from '../rules'
 import type { Attachment } from '../schema'
 
@@ -12,11 +13,13 @@ const PICTURE = /^image\/(png|jpeg|webp|gif)$/
  * engine fetches for a stranger: 15 MiB and 10 s each. Throws 400 `url_blocked`, `validation_error`.
  */
 export function loadImages(
-  attachments: readonly Attachment[],
+  { attachments, attachedAt }: Pick<Ask, 'attachments' | 'attachedAt'>,
   outbound: Outbound,
   signal: AbortSignal,
 ): Promise<Image[]> {
-  return Promise.all(attachments.map((attachment, place) => load(attachment, `attachments[${place}].url`)))
+  return Promise.all(
+    attachments.map((attachment, place) => load(attachment, attachedAt ?? `attachments[${place}].url`)),
+  )
 
   async function load(attachment: Attachment, path: string): Promise<Image> {
     if (attachment.type === 'image_base64') return { mimeType: attachment.mime_type, base64: attachment.data }
@@ -34,6 +37,7 @@ export function loadImages(
     try {
       return await outbound.fetchPublic(url, { maxBytes: MAX_IMAGE_BYTES, timeoutMs: TIMEOUT_MS, signal })
     } catch (error) {
+      if (error instanceof AppError && error.code === 'url_blocked') throw atField(error, path)
       if (error instanceof AppError || !(error instanceof OutboundFailure) || error.kind === 'aborted') throw error
       throw invalidInput(path, `${quoted(url)} ${WORDS[error.kind]}.`)
     }

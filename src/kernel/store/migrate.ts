@@ -5,11 +5,17 @@ import { drizzle as drizzlePostgres } from 'drizzle-orm/bun-sql'
 import { migrate as migratePostgres } from 'drizzle-orm/bun-sql/migrator'
 import { drizzle as drizzleSqlite } from 'drizzle-orm/bun-sqlite'
 import { migrate as migrateSqlite } from 'drizzle-orm/bun-sqlite/migrator'
+import { sha256Hex } from '../crypto'
 import { failpoint } from '../failpoint'
 import { openFile } from './sqlite-file'
 import type { Dialect } from './store'
 
-export type Schema = { applied: number; known: number }
+export type Schema = {
+  applied: number
+  known: number
+  /** What was applied is not what this build has under the same number: another development version made it. */
+  strange: boolean
+}
 
 /** Where a database is: a file path, or a Postgres URL. */
 export type Place = { dialect: 'sqlite'; path: string } | { dialect: 'postgres'; url: string }
@@ -22,11 +28,14 @@ const MIGRATION_LOCK = 7_316_401
 
 /** How many migrations this build knows, and how many the database has had. */
 export async function schemaOf(place: Place): Promise<Schema> {
-  const known = journal(place.dialect).length
+  const hashes = hashesOf(place.dialect)
   if (place.dialect === 'sqlite') {
     const database = openFile(place.path)
     try {
-      return { known, applied: countRows(() => database.query('SELECT count(*) AS n FROM __drizzle_migrations').get()) }
+      return compared(
+        hashes,
+        rowsOf(() => database.query('SELECT hash FROM __drizzle_migrations ORDER BY id').all()),
+      )
     } finally {
       database.close()
     }
@@ -34,9 +43,8 @@ export async function schemaOf(place: Place): Promise<Schema> {
   const client = new SQL(place.url, { max: 1, connectionTimeout: 5 })
   try {
     const [found] = await client`SELECT to_regclass('drizzle.__drizzle_migrations') AS name`
-    if (!found.name) return { known, applied: 0 }
-    const [row] = await client`SELECT count(*)::int AS n FROM drizzle.__drizzle_migrations`
-    return { known, applied: row.n }
+    if (!found.name) return compared(hashes, [])
+    return compared(hashes, await client`SELECT hash FROM drizzle.__drizzle_migrations ORDER BY id`)
   } finally {
     await client.close()
   }
@@ -64,16 +72,27 @@ export async function migrate(place: Place): Promise<void> {
   }
 }
 
-function journal(dialect: Dialect): unknown[] {
-  return (JSON.parse(readFileSync(join(FOLDERS, dialect, 'meta/_journal.json'), 'utf8')) as { entries: unknown[] })
-    .entries
+type Applied = { hash: string }
+
+const compared = (known: readonly string[], applied: readonly Applied[]): Schema => ({
+  known: known.length,
+  applied: applied.length,
+  strange: known.some((hash, at) => applied[at] !== undefined && applied[at].hash !== hash),
+})
+
+/** What each migration of this build is recorded under: the SHA-256 of its text. */
+function hashesOf(dialect: Dialect): string[] {
+  const { entries } = JSON.parse(readFileSync(join(FOLDERS, dialect, 'meta/_journal.json'), 'utf8')) as {
+    entries: { tag: string }[]
+  }
+  return entries.map(({ tag }) => sha256Hex(readFileSync(join(FOLDERS, dialect, `${tag}.sql`))))
 }
 
-function countRows(read: () => unknown): number {
+function rowsOf(read: () => unknown): Applied[] {
   try {
-    return (read() as { n: number }).n
+    return read() as Applied[]
   } catch (error) {
-    if ((error as Error).message.includes('no such table')) return 0
+    if ((error as Error).message.includes('no such table')) return []
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import { kept } from '../../idempotency'
 import { type Call, SCOPES, type TenantCaller, type Tier } from '../../kernel/caller'
-import { invalidInput, notFound } from '../../kernel/errors'
+import { atField, invalidInput, notFound } from '../../kernel/errors'
 import { KeyId, OrgId, type UserId } from '../../kernel/ids'
 import type { Reader } from '../../kernel/store'
 import { orgRequired, personalFromOrgKey } from '../errors'
@@ -80,7 +80,7 @@ async function orgOfNewKey({ orgs }: KeyDeps, reader: Reader, caller: TenantCall
     return null
   }
   const wanted = named ?? caller.activeOrgId
-  if (wanted === null) throw orgRequired()
+  if (wanted === null) throw atField(orgRequired(), 'scope')
   const isTheirs = OrgId.is(wanted) && (await orgs.roleOf(reader, wanted, caller.userId)) !== null
   if (!isTheirs || (caller.orgId && caller.orgId !== wanted)) throw notFound('organization')
   await orgs.assertPermission(reader, caller, 'manageApiKeys', wanted)
