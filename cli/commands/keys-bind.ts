@@ -1,0 +1,52 @@
+import type { NewRule } from '../../src/routing-preferences/schema'
+import { defineCommand } from '../command'
+import { expectData, usageFailure } from '../failure'
+import { column } from '../output/columns'
+import { readValueFile } from '../preference-file'
+import { argument, orNone, text } from '../words'
+
+const ID = '2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'
+const bound = [
+  column('id', 'ID'),
+  column('name', 'NAME'),
+  column('routing_preference_id', 'ROUTING'),
+  column('routing_rules', 'RULES', { kind: 'list' }),
+  column('guardrail_policy_id', 'GUARDRAILS'),
+]
+
+export const bindKey = defineCommand({
+  path: 'keys bind',
+  summary: 'Bind a routing preference, rules or guardrails to a key',
+  about: 'As whoever owns the key in use. What is not named stays as it is; none takes it off. In force at once.',
+  examples: [`keys bind ${ID} --routing none`, `keys bind ${ID} --rules rules.json --guardrails none --json`],
+  planes: ['tenant'],
+  offline: true,
+  impact: 'write',
+  danger: 'none',
+  exits: [3, 4, 7, 10],
+  columns: bound,
+  args: { key: argument('id of the key') },
+  flags: {
+    routing: orNone(text('PREF', 'id of a routing preference')),
+    rules: orNone(text('FILE', 'a list of routing rules as JSON, JSONC or YAML')),
+    guardrails: orNone(text('POLICY', 'id of a guardrail policy')),
+  },
+  async run(shell, { key, routing, rules, guardrails }) {
+    if (routing === undefined && rules === undefined && guardrails === undefined) {
+      throw usageFailure(
+        'keys bind needs --routing, --rules or --guardrails.',
+        `svc-admin keys bind ${key} --routing none`,
+      )
+    }
+    const read = typeof rules === 'string' ? ((await readValueFile(shell, rules)) as NewRule[]) : []
+    if (shell.planned(`change what is bound to key ${key}`)) return
+    const one = (await (await shell.connect()).tenant()).client.keys({ id: encodeURIComponent(key) })
+    let latest: object = {}
+    if (routing !== undefined) {
+      latest = expectData(await one['routing-preference'].put({ routing_preference_id: routing }))
+    }
+    if (rules !== undefined) latest = expectData(await one['routing-rules'].put({ rules: read }))
+    if (guardrails !== undefined) latest = expectData(await one.guardrails.put({ guardrail_policy_id: guardrails }))
+    shell.print.item(latest, bound)
+  },
+})

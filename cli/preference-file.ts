@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import { extname } from 'node:path'
+import { usageFailure } from './failure'
+import type { Shell } from './shell'
+import { fromHere } from './transport'
+
+/** The text of a file, or of stdin for `-`. @throws CommandFailed 2 */
+export async function readTextFile(shell: Shell, file: string): Promise<string> {
+  if (file === '-') return shell.io.readStdin()
+  try {
+    return readFileSync(fromHere(shell.cwd, file), 'utf8')
+  } catch (error) {
+    throw usageFailure(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+  }
+}
+
+/** What a file of JSON, JSONC, YAML or TOML holds. @throws CommandFailed 2 */
+export async function readValueFile(shell: Shell, file: string): Promise<unknown> {
+  const text = await readTextFile(shell, file)
+  const ending = extname(file)
+  try {
+    if (ending === '.yaml' || ending === '.yml') return Bun.YAML.parse(text)
+    if (ending === '.toml') return Bun.TOML.parse(text)
+    return Bun.JSONC.parse(text)
+  } catch (error) {
+    throw usageFailure(`${file} cannot be read as ${ending.slice(1) || 'json'}: ${(error as Error).message}`)
+  }
+}
+
+/** One prompt of a regression file, and what must become of it. */
+export type RoutingCase = { line: number; prompt: string; expected_mode: string; expected_engine: string | null }
+
+/** Cases of a JSON Lines file; empty lines and lines that begin with # are passed over. @throws CommandFailed 2 */
+export async function readCases(shell: Shell, file: string): Promise<RoutingCase[]> {
+  const lines = (await readTextFile(shell, file)).split('\n')
+  const cases = lines.flatMap((text, place) => (/^\s*(#|$)/.test(text) ? [] : [readCase(text, place + 1, file)]))
+  if (!cases.length) throw usageFailure(`${file} holds no case.`)
+  return cases
+}
+
+function readCase(text: string, line: number, file: string): RoutingCase {
+  const { prompt, expected_mode, expected_engine = null } = parsed(text)
+  if (typeof prompt !== 'string' || typeof expected_mode !== 'string' || !isTextOrNull(expected_engine)) {
+    throw usageFailure(`Line ${line} of ${file} is no {"prompt":"…","expected_mode":"…"}.`)
+  }
+  return { line, prompt, expected_mode, expected_engine }
+}
+
+const isTextOrNull = (value: unknown): value is string | null => value === null || typeof value === 'string'
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}

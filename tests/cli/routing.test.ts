@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'bun:test'
+import { cliOver } from '../support/cli'
+import { fakeIo } from '../support/io'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const run = cliOver(world)
+const ada = await world.person()
+const as = { key: ada.key }
+const rule = { pattern: 'zebra', target_mode: 'roast', target_engine: 'svc-1-code' }
+const told = (stdin: string) => ({ ...as, io: fakeIo({ stdin }) })
+const json = async (line: string[], options: object = as) =>
+  JSON.parse((await run([...line, '--json'], options)).stdout)
+
+const preference = await json(['routing', 'create', '-f', '-'], told(JSON.stringify({ name: 'Zoo', rules: [rule] })))
+
+describe('routing', () => {
+  test('create says how to bind, and keys bind does', async () => {
+    const { stderr, exitCode } = await run(['routing', 'create', '-f', '-'], told('{"name":"Empty"}'))
+    expect(exitCode).toBe(0)
+    expect(stderr).toContain('svc-admin keys bind KEY --routing')
+    const bound = await json(['keys', 'bind', ada.keyId, '--routing', preference.id])
+    expect(bound.routing_preference_id).toBe(preference.id)
+    expect((await json(['keys', 'bind', ada.keyId, '--routing', 'none'])).routing_preference_id).toBeNull()
+  })
+
+  test('keys bind takes rules from a file, and none', async () => {
+    const line = ['keys', 'bind', ada.keyId, '--rules', '-']
+    expect((await json(line, told(JSON.stringify([rule])))).routing_rules).toHaveLength(1)
+    expect((await json(['keys', 'bind', ada.keyId, '--rules', 'none'])).routing_rules).toEqual([])
+  })
+
+  test('list, get and update', async () => {
+    expect((await run(['routing', 'list'], as)).stdout).toContain('Zoo')
+    const patch = '{"description":"of animals"}'
+    expect((await json(['routing', 'update', preference.id, '-f', '-'], told(patch))).description).toBe('of animals')
+    expect((await json(['routing', 'get', preference.id])).description).toBe('of animals')
+  })
+
+  test('preview says what would become of a prompt', async () => {
+    const found = await json(['routing', 'preview', 'a zebra', '--pref', preference.id])
+    expect(found).toMatchObject({ resolved_mode: 'roast', source: 'rule', engine: 'svc-1-code' })
+    const tried = await json(['routing', 'preview', 'a zebra', '--rules', '-'], told(JSON.stringify([rule])))
+    expect(tried.source).toBe('rule')
+  })
+
+  test('delete says on how many keys it is, and asks', async () => {
+    const { id } = await json(['routing', 'create', '-f', '-'], told('{"name":"Gone"}'))
+    const refused = await run(['routing', 'delete', id, '--no-input'], as)
+    expect(refused.exitCode).toBe(2)
+    expect(await json(['routing', 'delete', id, '--yes'])).toEqual({ id, deleted: true })
+    expect((await run(['routing', 'get', id], as)).exitCode).toBe(3)
+  })
+})
+
+describe('routing test', () => {
+  const hit = '{"prompt":"a zebra","expected_mode":"roast","expected_engine":"svc-1-code"}'
+  const miss = '{"prompt":"a giraffe","expected_mode":"roast"}'
+  const line = ['routing', 'test', '-f', '-', '--pref', preference.id]
+
+  test('exits 0 when every case gets what it should', async () => {
+    const { exitCode, stdout, stderr } = await run(line, told(`# mine\n\n${hit}\n`))
+    expect([exitCode, stdout]).toEqual([0, ''])
+    expect(stderr).toContain('1 of 1 cases as expected.')
+  })
+
+  test('prints the misses and exits 9 (dx 2.5)', async () => {
+    const { exitCode, stdout } = await run([...line, '--json'], told(`${hit}\n${miss}`))
+    expect(exitCode).toBe(9)
+    const [row, ...rest] = JSON.parse(stdout)
+    expect(rest).toEqual([])
+    expect(row).toMatchObject({ line: 2, ok: false, expected_mode: 'roast', resolved_mode: 'fast' })
+  })
+
+  test.each([
+    ['a line that is no case', '{"prompt":"x"}', 'Line 1'],
+    ['a line that is no JSON', `${hit}\nzebra`, 'Line 2'],
+    ['a file of nothing', '\n', 'no case'],
+  ])('%s is wrong usage', async (_, stdin, words) => {
+    const { exitCode, stderr } = await run(line, told(stdin))
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain(words)
+  })
+})
+
+test('routing suggest adds its rule to a preference, and corrections are listed', async () => {
+  for (const prompt of ['overdue invoices', 'invoices overdue', 'the overdue ones']) {
+    await ada.send('POST', 'routing-corrections', { prompt, expected_mode: 'data_extraction' })
+  }
+  expect((await json(['routing', 'corrections', '--mode', 'data_extraction'])).length).toBe(3)
+  expect((await json(['routing', 'suggest', 'data_extraction'])).confidence).toBe(0.88)
+  const { rules } = await json(['routing', 'suggest', 'data_extraction', '--apply', preference.id])
+  expect(rules).toHaveLength(2)
+})
