@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../command'
-import { expectData } from '../failure'
+import { expectData, usageFailure } from '../failure'
 import { PLATFORM_ROLES } from '../org-words'
 import { column, idColumn } from '../output/columns'
 import { printPages } from '../pages'
@@ -87,9 +87,10 @@ export const createUser = defineCommand({
   path: 'users create',
   summary: 'Make an account and show its first password once',
   about:
-    'Works whether or not sign-up is open. A first password is made and shown once, to hand over; with --from-file the password is read from a file, or with - from stdin, and not shown. A platform role lets the account decide on submissions and limits.',
+    'Works whether or not sign-up is open. A first password is made and shown once, to hand over; with --from-file the password is read from a file, or with - from stdin, and not shown. With --link there is no password yet: whoever opens the link, once and within a day, chooses one and is signed in. A platform role lets the account decide on submissions and limits.',
   examples: [
     'users create ada@example.com --name Ada',
+    'users create ada@example.com --link',
     'users create rev@example.com --role reviewer --from-file pw.txt',
   ],
   planes: ['operator'],
@@ -103,22 +104,30 @@ export const createUser = defineCommand({
     name: text('NAME', 'what the person is called'),
     role: choice(PLATFORM_ROLES, 'a right over the whole server'),
     fromFile: text('FILE', 'a file that holds the password; - is stdin'),
+    link: flag('make a one-time sign-in link in place of a password'),
     ...SECRET_FLAGS,
   },
-  async run(shell, { email, name, role, fromFile, ...ways }) {
+  async run(shell, { email, name, role, fromFile, link, ...ways }) {
+    if (link && fromFile !== undefined) throw usageFailure('--link and --from-file give two ways in. Leave one out.')
     if (shell.planned(`create account ${email}`)) return
     const order = { email, ...(name ? { name } : {}), ...(role ? { platform_role: role } : {}) }
     if (fromFile !== undefined) {
       const password = await readSecretInput(shell, { label: 'password', fromFile, instead: 'leave out --from-file' })
-      const { password: _none, ...made } = expectData(
-        await (await shell.connect()).ops().users.post({ ...order, password }),
-      )
+      const {
+        password: _none,
+        sign_in_link: _neither,
+        ...made
+      } = expectData(await (await shell.connect()).ops().users.post({ ...order, password }))
       shell.print.item(made, columns)
       return
     }
-    const outlet = prepareSecret(shell, 'password', ways)
+    const field = link ? 'sign_in_link' : 'password'
+    const outlet = prepareSecret(shell, field, ways)
     try {
-      outlet.deliver(expectData(await (await shell.connect()).ops().users.post(order)), columns)
+      const { password, sign_in_link, ...made } = expectData(
+        await (await shell.connect()).ops().users.post({ ...order, ...(link ? { link } : {}) }),
+      )
+      outlet.deliver({ ...made, [field]: link ? sign_in_link : password }, columns)
     } catch (error) {
       outlet.abandon()
       throw error

@@ -15,6 +15,7 @@ import {
   createAuthenticator,
   createPasswords,
   createSessions,
+  createSignInLinks,
   startSessionLoop,
 } from '../auth'
 import {
@@ -150,6 +151,7 @@ export function buildContainer({
   const { signup } = config
   const grantInitial = billing.openAccount
   const auth = createAuth({ store, audit, orgs, sessions, passwords, attempts, clock, signup, grantInitial })
+  const signInLinks = createSignInLinks({ store, audit, orgs, sessions, passwords, clock, masterKey, origin })
   const authenticate = createAuthenticator({ keys: lookup, sessions })
   const prices = createPrices(config.prices)
   const engines = createEngines({ settings: config, clock, log, observe: observeEngine })
@@ -221,6 +223,7 @@ export function buildContainer({
       moneyDesk,
       auth,
       authenticate,
+      signInLinks,
       assertOrigin,
       prices,
       engines,

@@ -21,6 +21,7 @@ export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
   const operators = createOperators({
     auth: container.auth,
     sessions: container.sessions,
+    signInLinks: container.signInLinks,
     oversight: container.oversight,
     usageReading: container.usageReading,
     skills: container.skills,

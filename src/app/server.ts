@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { auditRoutes } from '../audit/routes'
 import { authRoutes } from '../auth/routes'
+import { signInPageRoutes } from '../auth/routes-links'
 import { billingPageRoutes, billingRoutes } from '../billing/routes'
 import { canvasRoutes } from '../canvases/routes'
 import { chatRoutes } from '../chat/routes'
@@ -112,6 +113,7 @@ export function createServer({ config, container, metrics }: Deps) {
         .use(auditRoutes(container, download, guard)),
     )
     .use(billingPageRoutes(container.moneyDesk.desk))
+    .use(signInPageRoutes(container.signInLinks, { secure }))
     .use(documentRoutes(document, guard))
 
   methodsOf = createMethodTable(api)

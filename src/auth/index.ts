@@ -2,6 +2,7 @@
 export { createAttempts } from './attempts'
 export { type Authenticate, createAuthenticator } from './authenticate'
 export { authSettings } from './config'
+export { createSignInLinks, type SignInLinks } from './links'
 export { assertOrigin, type BrowserHeaders } from './origin'
 export { createPasswords } from './passwords'
 export type { CredentialHeaders } from './rules'

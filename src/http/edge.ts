@@ -53,7 +53,7 @@ const PUBLIC = new Set([
   `POST ${API}/billing/webhook`,
 ])
 /** Pages outside the API whose form comes back to them. */
-const FORM_PAGE = /^\/billing\/checkout\/[^/]+$/
+const FORM_PAGE = /^\/(?:billing\/checkout|sign-in)\/[^/]+$/
 
 /** Every answer leaves through here: it gains an id, its headers, and, when something failed, the envelope. */
 export function edge(deps: EdgeDeps) {

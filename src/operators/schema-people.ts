@@ -81,12 +81,14 @@ export const NewOperatorUser = t.Object({
   platform_role: t.Optional(oneOf(PLATFORM_ROLES)),
   /** Made here and shown once when it is left out. */
   password: t.Optional(t.String({ minLength: 8, maxLength: 200 })),
+  link: t.Optional(t.Boolean({ description: 'A sign-in link instead of a password' })),
 })
 export type NewOperatorUser = Static<typeof NewOperatorUser>
 
 export const CreatedUser = t.Object({
   ...OperatorUser.properties,
   password: nullable(t.String({ description: 'The first password, where none was given. Shown once' })),
+  sign_in_link: nullable(t.String({ description: 'Works once, within a day. Shown once' })),
 })
 export type CreatedUser = Static<typeof CreatedUser>
 

@@ -1,5 +1,5 @@
 import type { AuditLog } from '../audit'
-import type { AuthService, Sessions } from '../auth'
+import type { AuthService, Sessions, SignInLinks } from '../auth'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import { randomBase62 } from '../kernel/crypto'
@@ -16,6 +16,7 @@ type Deps = {
   orgs: OrgService
   auth: Pick<AuthService, 'createAccount'>
   sessions: Pick<Sessions, 'openOf' | 'end'>
+  signInLinks: Pick<SignInLinks, 'linkFor'>
 }
 type OperatorCall = Call<OperatorCaller>
 
@@ -23,7 +24,7 @@ type OperatorCall = Call<OperatorCaller>
 const PASSWORD_CHARS = 20
 
 /** What operators do with accounts and their dashboard sessions (dx 2.9). */
-export function createUserVerbs({ store, audit, orgs, auth, sessions }: Deps) {
+export function createUserVerbs({ store, audit, orgs, auth, sessions, signInLinks }: Deps) {
   return { list, get, create, setDisabled, sessionsOf, endSession }
 
   /** Newest first. */
@@ -44,13 +45,14 @@ export function createUserVerbs({ store, audit, orgs, auth, sessions }: Deps) {
     }
   }
 
-  /** Makes a first password when none is given; it is in this answer only. Throws 409 for a known address. */
+  /** Makes a first password when none is given, or a link that sets it; either is in this answer only. Throws 409 for a known address. */
   async function create(call: OperatorCall, order: NewOperatorUser): Promise<CreatedUser> {
     const { email, name = null, platform_role = null } = order
     const made = order.password === undefined ? randomBase62(PASSWORD_CHARS) : null
     const password = order.password ?? made!
     const user = await auth.createAccount(call, { email, name, password, platformRole: platform_role })
-    return { ...present(user), password: made }
+    if (order.link) return { ...present(user), password: null, sign_in_link: signInLinks.linkFor(user) }
+    return { ...present(user), password: made, sign_in_link: null }
   }
 
   /** Its keys stop, or work again, at once; its sessions are over for good. Throws 404. */

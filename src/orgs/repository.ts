@@ -63,10 +63,20 @@ const setActiveOrg = command<{ id: UserId; org_id: OrgId | null }>()((tx, p) => 
     .where(eq(table.id, p.id))
 })
 
+const setPassword = command<{ id: UserId; hash: string }>()((tx, p) => {
+  const table = tx.of(users)
+  return tx
+    .update(table)
+    .set({ password_hash: sql`${p.hash}` })
+    .where(eq(table.id, p.id))
+})
+
 type OrgSlice = { only?: OrgId | null; before?: Mark | null; limit?: number }
 
 /** Rows of users, orgs and who belongs where. */
 export const orgRepository = {
+  setPassword: async (tx: Tx, id: UserId, hash: string): Promise<void> => void (await setPassword(tx, { id, hash })),
+
   user: async (db: Reader, id: UserId): Promise<UserRow | undefined> => (await userById(db, { id }))[0],
 
   userByEmail: async (db: Reader, email: string): Promise<UserRow | undefined> => (await userByEmail(db, { email }))[0],

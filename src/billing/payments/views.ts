@@ -1,8 +1,8 @@
 import { iso } from '../../kernel/clock'
+import { html, type Markup, page } from '../../kernel/html'
 import { microToCents } from '../../kernel/money'
 import type { Balance } from '../schema'
 import { dollars } from './errors'
-import { html, type Markup, page } from './html'
 import type { PurchaseRow } from './table'
 
 /** A checkout without a processor: the sum, who it is for, and a place for the code. */

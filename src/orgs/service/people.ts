@@ -15,6 +15,8 @@ export function createPeople({ store, audit, events, clock }: OrgDeps) {
   return {
     createUser,
     setUserDisabled,
+    /** Replaces the hash of a password. */
+    setPassword: rows.setPassword,
     user: rows.user,
     userByEmail: (reader: Reader, email: string) => rows.userByEmail(reader, normalizeEmail(email)),
     oldestUser: rows.oldestUser,

@@ -1,0 +1,80 @@
+import type { AuditLog } from '../audit'
+import type { Clock } from '../kernel/clock'
+import { hmacHex, timingSafeEqual } from '../kernel/crypto'
+import { UserId } from '../kernel/ids'
+import type { Reader, Store } from '../kernel/store'
+import type { OrgService, UserRow } from '../orgs'
+import { expiredLinkPage, linkPage } from './link-page'
+import type { Passwords } from './passwords'
+import type { Visit } from './service'
+import type { OpenedSession, Sessions } from './sessions'
+
+type Deps = {
+  store: Store
+  audit: AuditLog
+  orgs: Pick<OrgService, 'user' | 'setPassword'>
+  sessions: Pick<Sessions, 'open'>
+  passwords: Passwords
+  clock: Clock
+  masterKey: Uint8Array
+  /** Where browsers find this server. */
+  origin(): string
+}
+
+export type SignInLinks = ReturnType<typeof createSignInLinks>
+type Answer = { status: 200 | 400 | 404; page: string; session?: OpenedSession }
+
+const LINK_MS = 24 * 3_600_000
+const PASSWORD = { least: 8, most: 200 }
+
+/**
+ * Links that let someone into their account once (dx 2.9): they choose a password and are signed in. A link
+ * is signed over the password that it replaces, so using it ends it, and nothing has to be kept.
+ */
+export function createSignInLinks({ store, audit, orgs, sessions, passwords, clock, masterKey, origin }: Deps) {
+  return { linkFor, show, redeem }
+
+  function linkFor(user: UserRow): string {
+    const until = (clock.now() + LINK_MS).toString(36)
+    return `${origin()}/sign-in/${user.id}.${until}.${signature(user, until)}`
+  }
+
+  async function show(token: string): Promise<Answer> {
+    const user = await userOf(store.read, token)
+    return user ? { status: 200, page: linkPage(user, null) } : { status: 404, page: expiredLinkPage() }
+  }
+
+  /** Sets the password and opens a session, once. */
+  async function redeem(visit: Visit, token: string, password: string): Promise<Answer> {
+    const user = await userOf(store.read, token)
+    if (!user) return { status: 404, page: expiredLinkPage() }
+    if (password.length < PASSWORD.least || password.length > PASSWORD.most) {
+      const problem = `The password has ${password.length} characters; it must have from ${PASSWORD.least} to ${PASSWORD.most}.`
+      return { status: 400, page: linkPage(user, problem) }
+    }
+    const hash = await passwords.hash(password)
+    const session = await store.write(async (tx) => {
+      // Asked again where it counts: two who follow one link at once do not both get in.
+      if (!(await userOf(tx, token))) return null
+      await orgs.setPassword(tx, user.id, hash)
+      const opened = await sessions.open(tx, user.id)
+      const caller = { type: 'session', userId: user.id, sessionId: opened.id, orgId: null, activeOrgId: null } as const
+      await audit.record(tx, { ...visit, caller }, { action: 'auth.login', entityType: 'user', entityId: user.id })
+      return opened
+    })
+    return session
+      ? { status: 200, page: linkPage(user, null, true), session }
+      : { status: 404, page: expiredLinkPage() }
+  }
+
+  async function userOf(reader: Reader, token: string): Promise<UserRow | null> {
+    const [id = '', until = '', given = ''] = token.split('.')
+    if (!UserId.is(id) || !(Number.parseInt(until, 36) > clock.now())) return null
+    const user = await orgs.user(reader, id)
+    return user && user.disabled_at === null && timingSafeEqual(given, signature(user, until)) ? user : null
+  }
+
+  function signature({ id, password_hash }: UserRow, until: string): string {
+    return hmacHex(masterKey, `sign-in-link ${id} ${until} ${password_hash}`)
+  }
+}
