@@ -26,9 +26,16 @@ type Options = {
   growthBytes?: number
 }
 
+type About = {
+  timeoutMs: number
+  signal: AbortSignal
+  /** Whose order it is: who has none at work is served before who has. Absent: in turn. */
+  who?: string
+}
+
 export type Helper<Order, Answer> = {
   /** Throws {@link HelperFailure}, or the signal's reason. */
-  do(order: Order, limits: { timeoutMs: number; signal: AbortSignal }): Promise<Answer>
+  do(order: Order, about: About): Promise<Answer>
 }
 
 /**
@@ -37,22 +44,30 @@ export type Helper<Order, Answer> = {
  */
 export function createHelper<Order, Answer>({ open, most, idleMs, growthBytes }: Options): Helper<Order, Answer> {
   const free: Worker[] = []
-  const waiting: (() => void)[] = []
-  let taken = 0
+  const waiting: { who: string; go: () => void }[] = []
+  const working: string[] = []
 
   return {
-    async do(order, { timeoutMs, signal }) {
-      if (taken < most) taken++
-      else await new Promise<void>((go) => waiting.push(go))
+    async do(order, { timeoutMs, signal, who = '' }) {
+      if (working.length < most) working.push(who)
+      else await new Promise<void>((go) => waiting.push({ who, go }))
       try {
         signal.throwIfAborted()
         return await ask(free.pop() ?? open(), order, timeoutMs, signal)
       } finally {
-        const next = waiting.shift()
-        if (next) next()
-        else taken--
+        working.splice(working.indexOf(who), 1)
+        letNextIn()
       }
     },
+  }
+
+  /** In turn, but whoever has an order at work lets others go first: nobody fills the threads for all. */
+  function letNextIn(): void {
+    const idle = waiting.findIndex(({ who }) => !working.includes(who))
+    const [next] = waiting.splice(Math.max(idle, 0), 1)
+    if (!next) return
+    working.push(next.who)
+    next.go()
   }
 
   async function ask(worker: Worker, order: Order, timeoutMs: number, signal: AbortSignal): Promise<Answer> {

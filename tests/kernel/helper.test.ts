@@ -13,8 +13,8 @@ const open = (most = 1, idleMs = 60_000) => {
     idleMs,
     growthBytes: 128 * 1024 * 1024,
   })
-  const ask = (order: string, limits: { timeoutMs?: number; signal?: AbortSignal } = {}) =>
-    helper.do(order, { timeoutMs: 20_000, signal, ...limits })
+  const ask = (order: string, about: { timeoutMs?: number; signal?: AbortSignal; who?: string } = {}) =>
+    helper.do(order, { timeoutMs: 20_000, signal, who: 'ada', ...about })
   return { ask, opened: () => opened }
 }
 
@@ -57,6 +57,18 @@ describe('a helper', () => {
     const gone = { status: 'rejected', reason: { message: 'gone' } }
     expect(await ends).toMatchObject([gone, gone])
     expect(await ask('b')).toBe('b')
+  })
+
+  test('serves who has nothing at work before who has, and else in turn', async () => {
+    const { ask } = open(2)
+    const ending = new AbortController()
+    const busy = ask('hang', { who: 'eve', signal: ending.signal })
+    const done: unknown[] = []
+    const order = (name: string) => ask(name, { who: name.split(' ')[0]! }).then((answer) => done.push(answer))
+    await Promise.all(['eve 1', 'eve 2', 'eve 3', 'bob 1', 'cyd 1', 'bob 2'].map(order))
+    expect(done).toEqual(['eve 1', 'bob 1', 'cyd 1', 'bob 2', 'eve 2', 'eve 3'])
+    ending.abort(new Error('enough'))
+    await expect(busy).rejects.toThrow('enough')
   })
 
   test('lets a free thread go', async () => {

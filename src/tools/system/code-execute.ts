@@ -1,3 +1,4 @@
+import { ownerOf } from '../../kernel/caller'
 import { createHelper, HelperFailure } from '../../kernel/helper'
 import { storable } from '../../kernel/text'
 import { type Tool, ToolFailure } from '../tool'
@@ -39,9 +40,11 @@ export function createCodeExecute({ codeMs = CODE_MS } = {}): Tool {
     requiresApproval: false,
     skillId: null,
     timeoutMs: threadMs + GRACE_MS,
-    run: async ({ code }, { signal }) => {
+    run: async ({ code }, { signal, call }) => {
       const order = { code: code as string, timeoutMs: codeMs, memoryBytes: MEMORY_BYTES, maxChars: MAX_CHARS }
-      const { value, output, error } = await sandbox.do(order, { timeoutMs: threadMs, signal }).catch(explain)
+      const { value, output, error } = await sandbox
+        .do(order, { timeoutMs: threadMs, signal, who: ownerOf(call.caller) })
+        .catch(explain)
       const written = storable(output)
       if (error !== null) {
         const before = written ? `\nIt had written:\n${written.slice(0, 2_000)}` : ''

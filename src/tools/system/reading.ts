@@ -18,6 +18,8 @@ const UNKNOWN = /^(application|binary)\/octet-stream$/
 
 /** What an address gave: bytes, and what they are said to be. */
 export type Given = { contentType: string; body: Uint8Array }
+/** For whom, and until when. */
+type By = { signal: AbortSignal; who: string }
 
 /**
  * Reads what an address gave as title and text: HTML, PDF, and plain text as it is. On threads of their own,
@@ -33,16 +35,16 @@ export function createReading() {
     ...THREADS,
   })
 
-  return async function read({ contentType, body }: Given, signal: AbortSignal): Promise<PageAnswer> {
+  return async function read({ contentType, body }: Given, by: By): Promise<PageAnswer> {
     const mime = contentType.split(';')[0]!.trim().toLowerCase()
-    if (isDocument(mime, body)) return withWords(await ask(documents, { bytes: body, maxChars: MAX_CHARS }, signal))
+    if (isDocument(mime, body)) return withWords(await ask(documents, { bytes: body, maxChars: MAX_CHARS }, by))
     const [isPage, isPlain] = [PAGE.test(mime), PLAIN.test(mime)]
     if (!isPage && !isPlain)
       throw new ToolFailure(`The address holds ${mime.slice(0, 80)}, which this tool does not read.`)
     if (body.length > MAX_TEXT_BYTES) throw new ToolFailure(`The page is larger than ${MAX_TEXT_BYTES} bytes.`)
     const text = decodeText(body, contentType)
     return isPage
-      ? ask(pages, { html: text, maxChars: MAX_CHARS }, signal)
+      ? ask(pages, { html: text, maxChars: MAX_CHARS }, by)
       : { title: null, text: text.slice(0, MAX_CHARS) }
   }
 }
@@ -56,9 +58,9 @@ function withWords(answer: PageAnswer): PageAnswer {
   throw new ToolFailure('The document holds no words, as one of scanned pages does.')
 }
 
-async function ask<Order>(helper: Helper<Order, PageAnswer>, order: Order, signal: AbortSignal): Promise<PageAnswer> {
+async function ask<Order>(helper: Helper<Order, PageAnswer>, order: Order, by: By): Promise<PageAnswer> {
   try {
-    return await helper.do(order, { timeoutMs: READ_MS, signal })
+    return await helper.do(order, { timeoutMs: READ_MS, ...by })
   } catch (error) {
     if (!(error instanceof HelperFailure)) throw error
     throw new ToolFailure(PROBLEMS[error.kind])

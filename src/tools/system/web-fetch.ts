@@ -1,3 +1,4 @@
+import { ownerOf } from '../../kernel/caller'
 import { type Outbound, OutboundFailure, type PublicResponse } from '../../kernel/outbound'
 import { storable } from '../../kernel/text'
 import { type Tool, ToolFailure } from '../tool'
@@ -35,9 +36,9 @@ export function createWebFetch({ outbound }: Deps): Tool {
     requiresApproval: false,
     skillId: null,
     timeoutMs: 20_000,
-    run: async ({ url }, { signal }) => {
+    run: async ({ url }, { signal, call }) => {
       const fetched = await follow(withoutFragment(url as string), signal)
-      const { title, text } = await read(given(fetched), signal)
+      const { title, text } = await read(given(fetched), { signal, who: ownerOf(call.caller) })
       return { url: fetched.url, title: title === null ? null : storable(title), text: storable(text) }
     },
   }
