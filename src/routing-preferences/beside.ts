@@ -28,7 +28,7 @@ export function createBeside({ clock }: { clock: Clock }) {
     async match(patterns: readonly string[], text: string, signal: AbortSignal): Promise<readonly boolean[] | null> {
       const key = JSON.stringify(patterns)
       try {
-        if ((prepared.get(key) ?? 0) < clock.monotonic()) {
+        if ((prepared.get(key) ?? -1) < clock.monotonic()) {
           await helper.do({ patterns, text: null }, { timeoutMs: MOST_START_MS, signal })
           if (prepared.size > 1_000) prepared.clear()
           prepared.set(key, clock.monotonic() + IDLE_MS / 2)

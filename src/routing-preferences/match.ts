@@ -6,7 +6,7 @@ import { HEAD_CHARS } from './pattern'
 /** Steps of patterns that one prompt may cost on the event loop: 20 ms at the very worst, mostly far below one. */
 const MOST_STEPS = 300_000
 /** Rules that ran out of time are left alone for so long: each try costs a thread. */
-const REST_MS = 60_000
+const REST_MS = 10_000
 
 export type RuleMatcher = ReturnType<typeof createRuleMatcher>
 

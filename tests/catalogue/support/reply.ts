@@ -64,6 +64,8 @@ export const CODES: Record<string, number> = {
   empty_prompt: 400,
   url_blocked: 400,
   org_required: 400,
+  routing_preference_invalid: 400,
+  routing_suggest_below_threshold: 400,
   invalid_api_key: 401,
   invalid_session: 401,
   invalid_credentials: 401,

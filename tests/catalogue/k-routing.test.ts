@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'bun:test'
+import { slowness } from '../support/effort'
+import { startTarget } from './support'
+import { keepsItsPromises } from './support/oracle'
+import { quickestOf } from './support/reply'
+
+/*
+ * Area K: routing preferences and the patterns of strangers. Rows that are not here stand in the tests of the room:
+ * K8, K10, K13 (tests/routing-preferences/refuse and manage), K11 (preview), K14 (suggest), K16 (match); K17 is the
+ * guardrails'.
+ */
+const target = await startTarget()
+
+const rule = (pattern: string) => ({ pattern, target_mode: 'code', confidence: 0.9 })
+const save = (rules: object[], more: object = {}) =>
+  target.send('POST', 'routing-preferences', { body: { name: 'a', rules, ...more } })
+const bind = (routing_preference_id: string | null) =>
+  target.send('PUT', `keys/${target.people.keyIds.k1}/routing-preference`, { body: { routing_preference_id } })
+let asked = 0
+const ask = (prompt: string, mode = 'auto') =>
+  target.send('POST', 'completions', { body: { prompt: `${prompt} ${++asked}`, mode, conversation_id: null } })
+
+/** Letters that no state machine of reasonable size can follow. */
+function noise(length: number): string {
+  let [text, seed] = ['', 12_345]
+  for (let at = 0; at < length; at++) {
+    seed = (seed * 1_103_515_245 + 12_345) & 0x7fffffff
+    text += (seed >> 16) & 1 ? 'a' : 'b'
+  }
+  return text
+}
+
+test.each(['(', '[', '*a', '\\', '(?<n>', 'a{2,1}'])('K1 %s: 400', async (pattern) => {
+  const { status, body } = await save([rule(pattern)])
+  expect([status, body.error.code]).toEqual([400, 'routing_preference_invalid'])
+})
+
+describe('K2 what explodes elsewhere is linear here', () => {
+  const EVIL = ['^(a+)+$', '(a|a)*b', '(.*)*x', '(x+x+)+y', '^(([a-z])+.)+[A-Z]([a-z])+$']
+  const prompt = `${'a'.repeat(100_000)}!`
+
+  test('and adds at most 20 ms to a request', async () => {
+    const without = await quickestOf(() => ask(prompt, 'auto'))
+    const saved = await save(EVIL.map(rule))
+    expect(saved.status).toBe(201)
+    await bind(saved.body.id)
+    const withRules = await quickestOf(() => ask(prompt, 'auto'))
+    expect(withRules - without).toBeLessThanOrEqual(20 * (await slowness()))
+    await bind(null)
+  })
+})
+
+test.each<[string, string]>([
+  ['a{1,1000}', 'a{1,1000}'],
+  ['(a{1,100}){1,100}', '(a{1,100}){1,100}'],
+  ['(a?){50}a{50}', '(a?){50}a{50}'],
+  ['an alternation of 512 characters', `${'ab|'.repeat(170)}c`],
+  ['a hundred properties', '\\p{L}'.repeat(100)],
+])('K5 %s: refused, or compiled at once', async (_, pattern) => {
+  const { status, ms } = await save([rule(pattern)])
+  expect([201, 400]).toContain(status)
+  expect(ms).toBeLessThan(200 * (await slowness()))
+})
+
+describe('K7 patterns that are expensive on long prompts', () => {
+  const HOSTILE = ['[ab]*a[ab]{400}c', '(?:a|b)*a(?:a|b){120}c', '(?:.*a.{60}){3}z', '(a|b)*a(a|b){12}c']
+
+  test('are saved and used, 20 times a second, while /health answers', async () => {
+    const alternation = (seed: number) =>
+      Array.from({ length: 56 }, (_, at) => `w${seed}x${String(at).padStart(4, '0')}`)
+        .join('|')
+        .slice(0, 512)
+    const rules = [...HOSTILE, ...Array.from({ length: 46 }, (_, at) => alternation(at).replace(/\|$/, ''))].map(rule)
+    const saved = await save(rules)
+    expect(saved.status).toBe(201)
+    await bind(saved.body.id)
+    const prompt = noise(200_000)
+    const answers: Promise<{ status: number }>[] = []
+    for (let sent = 0; sent < 60; sent++) {
+      answers.push(ask(prompt))
+      if (sent % 10 === 0) answers.push(save(HOSTILE.map(rule)))
+      await Bun.sleep(50)
+    }
+    const statuses = (await Promise.all(answers)).map(({ status }) => status)
+    expect(statuses.filter((status) => status !== 200 && status !== 201)).toEqual([])
+    await bind(null)
+  })
+
+  test('and those that ran out of time are named to whoever asked', async () => {
+    const saved = await save(HOSTILE.map(rule))
+    await bind(saved.body.id)
+    const { body } = await ask(noise(8_000))
+    expect(body.warnings?.join(' ')).toContain('more than 50 ms')
+    await bind(null)
+  })
+
+  test('the 99th of 100 answers of /health took 50 ms at most', async () => {
+    await target.health.stop()
+    const taken = target.health.latencies().sort((a, b) => a - b)
+    expect(taken.length).toBeGreaterThan(50)
+    expect(taken[Math.floor(taken.length * 0.99)]!).toBeLessThanOrEqual(50 * (await slowness()))
+  })
+})
+
+keepsItsPromises(target)

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createClassifier } from '../../src/classifier'
+import { combine, readSource } from '../../src/routing-preferences/guidance'
+import { createRuleMatcher } from '../../src/routing-preferences/match'
+import { compilePattern } from '../../src/routing-preferences/pattern'
+import { fakeClock } from '../support/clock'
+import { effortOf } from '../support/effort'
+
+const rule = (pattern: string, target_mode = 'code', confidence = 0.9) => ({
+  ...{ pattern, target_mode, target_engine: null, confidence, description: null },
+})
+const sourceOf = (rules: ReturnType<typeof rule>[], floors = {}, preferenceId: string | null = null) =>
+  readSource({ preferenceId: preferenceId as never, name: 'it', rules, floors, examples: [] })
+const none = await sourceOf([])
+const { signal } = new AbortController()
+
+describe('what decides', () => {
+  const { decide } = createClassifier()
+  const MODES = ['think', 'code', 'roast', 'image'] as const
+  const aRule = fc.record({
+    matches: fc.boolean(),
+    mode: fc.constantFrom(...MODES),
+    confidence: fc.integer({ min: 50, max: 99 }).map((cents) => cents / 100),
+  })
+  const floors = fc.dictionary(
+    fc.constantFrom(...MODES),
+    fc.integer({ min: 50, max: 99 }).map((cents) => cents / 100),
+    { maxKeys: 3 },
+  )
+  const aSource = fc.record({ rules: fc.array(aRule, { maxLength: 5 }), floors })
+
+  test('is the first rule of the key, then of the preference, that matches and is sure enough', async () => {
+    await fc.assert(
+      fc.asyncProperty(aSource, aSource, async (key, preference) => {
+        const made = (source: typeof key, id: string | null) =>
+          sourceOf(
+            source.rules.map(({ matches, mode, confidence }) => rule(matches ? 'zebra' : 'giraffe', mode, confidence)),
+            source.floors,
+            id,
+          )
+        const guidance = combine(await made(key, null), await made(preference, 'preferred'))
+        const floorOf = (mode: string) => ({ ...preference.floors, ...key.floors })[mode] ?? 0.85
+        const all = [
+          ...key.rules.map((one) => ({ ...one, of: null })),
+          ...preference.rules.map((one) => ({ ...one, of: 'preferred' })),
+        ]
+        const expected = all.find(({ matches, mode, confidence }) => matches && confidence >= floorOf(mode))
+        const choice = decide({ mode: 'auto', prompt: 'a zebra', hasImages: false, guidance })
+        if (expected) {
+          const { mode, confidence, of: preferenceId } = expected
+          expect(choice).toMatchObject({ mode, confidence, preferenceId, source: 'rule' })
+        } else expect(choice.source).not.toBe('rule')
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('a fingerprint', () => {
+  test('is empty when nothing is configured, and another for whatever changes', async () => {
+    const some = [
+      await sourceOf([rule('a')]),
+      await sourceOf([rule('b')]),
+      await sourceOf([rule('a', 'think')]),
+      await sourceOf([rule('a', 'code', 0.8)]),
+      await sourceOf([rule('a')], { code: 0.6 }),
+      await sourceOf([rule('a')], {}, 'other'),
+    ]
+    const prints = [...some.map((own) => combine(own, none)), ...some.map((active) => combine(none, active))]
+    expect(combine(none, none).fingerprint).toBe('')
+    expect(new Set(prints.map(({ fingerprint }) => fingerprint)).size).toBe(prints.length)
+  })
+})
+
+describe('rules that could hold up the event loop', () => {
+  const long = 'ab'.repeat(4_000)
+
+  test('have the same answers beside it', async () => {
+    const ready = createRuleMatcher({ clock: fakeClock() })
+    const rules = ['(?:ab){30}c', 'b(?:ab){20}a', '(?:abab){10}', 'zebra'].map((pattern) => rule(pattern))
+    const effective = combine(await sourceOf(rules), none)
+    const inside = await ready(effective, long, signal)
+    expect(inside).not.toBe(effective)
+    expect(inside.rules.map(({ matches }) => matches(long))).toEqual([false, true, true, false])
+  })
+
+  test('stay where they are for prompts that are short', async () => {
+    const ready = createRuleMatcher({ clock: fakeClock() })
+    const effective = combine(await sourceOf([rule('[ab]{200}c')]), none)
+    expect(ready(effective, 'a short prompt', signal)).toBe(effective)
+  })
+
+  test('are given up with the request', async () => {
+    const ready = createRuleMatcher({ clock: fakeClock() })
+    const effective = combine(await sourceOf([rule('(?:ab){150}c')]), none)
+    const reason = new Error('left')
+    await expect(Promise.resolve(ready(effective, long, AbortSignal.abort(reason)))).rejects.toBe(reason)
+  })
+})
+
+test('a stored pattern that this version refuses is skipped, and said (K16)', async () => {
+  const { rules, warnings } = await sourceOf([rule('(?<=a)b'), rule('zebra')])
+  expect(rules.map(({ pattern }) => pattern)).toEqual(['zebra'])
+  expect(warnings).toEqual(['Rule 1 of it was skipped: its pattern no longer works here. Save it again.'])
+})
+
+test('50 rules and the local model take a millisecond at most (design 11)', async () => {
+  const { decide } = createClassifier()
+  const rules = Array.from({ length: 50 }, (_, at) => rule(`\\b(?:invoice|contract|clause ${at})\\b.*\\bdraft\\b`))
+  const guidance = combine(await sourceOf(rules), none)
+  const prompts = Array.from({ length: 100 }, (_, at) => `Please look over what I wrote about harbours, part ${at}.`)
+  const all = () => prompts.map((prompt) => decide({ mode: 'auto', prompt, hasImages: false, guidance }))
+  all()
+  expect((await effortOf(all, 20)) / prompts.length).toBeLessThanOrEqual(1)
+})
+
+describe('the syntax of patterns', () => {
+  test.each<[string, string, boolean]>([
+    ['zebra', 'A ZEBRA', true],
+    ['^draft', 'Draft a contract', true],
+    ['draft$', 'a draft', true],
+    ['\\p{Lu}{3}', 'über', true],
+    ['(?<word>a)b', 'ab', true],
+    ['\\u{1F600}', '😀', true],
+    ['\\x41', 'a', true],
+    ['\\A', 'A', true],
+    ['\\Astro', 'stro', false],
+    ['[[:alpha:]]', 'b]', false],
+    ['a{,2}', 'a{,2}', true],
+    ['\\d+\\s*%', 'at 15 %', true],
+  ])('%s on %s', (pattern, text, matches) => {
+    expect(compilePattern(pattern).test(text)).toBe(matches)
+  })
+})
