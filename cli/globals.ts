@@ -25,6 +25,7 @@ export const GLOBAL_FLAGS = {
   noInput: { ...flag('never ask anything'), env: 'SVC_NO_INPUT' },
   color: choice(['auto', 'always', 'never'], 'colour in the output'),
   ascii: flag('only ASCII characters in tables and hints'),
+  profile: { ...text('NAME', 'a server kept under a name: profiles list'), env: 'SVC_PROFILE' },
   url: { ...text('URL', 'a server somewhere else; the key says what may be done there'), env: 'SVC_URL' },
   keyFile: { ...text('FILE', 'where the key for --url is kept'), env: 'SVC_OPERATOR_KEY_FILE' },
   local: flag('open the data folder without a server'),
@@ -35,7 +36,11 @@ export const GLOBAL_FLAGS = {
   debug: { ...flag('HTTP lines on stderr, secrets shortened'), env: 'SVC_DEBUG' },
 } satisfies Flags
 
-export type Globals = Partial<Input<Record<never, never>, typeof GLOBAL_FLAGS>> & { watchEvery?: number }
+export type Globals = Partial<Input<Record<never, never>, typeof GLOBAL_FLAGS>> & {
+  watchEvery?: number
+  /** The profile that completed these, where one did. */
+  inProfile?: { name: string; production: boolean }
+}
 
 export type Environment = Record<string, string | undefined>
 

@@ -21,8 +21,16 @@ export async function openConnection(shell: Shell, command: Command): Promise<Co
   const socketPath = join(config.dataDir, 'ops.sock')
   const transport = await chooseTransport({ globals, env, socketPath, answers: isListening })
   assertOffered(transport, planeOf(credentialFor(shell, config.dataDir, transport, command)), command)
-  if (transport.kind === 'remote') shell.note(`server: ${transport.url}`)
+  if (transport.kind === 'remote') sayWhere(shell, transport.url)
   return connectionOver(shell, { transport, config, command, reached: await reach(transport, shell) })
+}
+
+/** Which server is spoken to, before anything else (dx 2.2). */
+function sayWhere({ globals, io, paint }: Shell, url: string): void {
+  if (globals.quiet) return
+  const { inProfile } = globals
+  const line = clean(inProfile ? `profile ${inProfile.name}: ${url}` : `server: ${url}`)
+  io.err(inProfile?.production ? paint('bad', line) : line)
 }
 
 type Parts = { transport: Transport; config: Connection['config']; command: Command; reached: Reached }

@@ -8,6 +8,7 @@ import { creditCommands } from './commands/credits'
 import { bookCommands } from './commands/credits-books'
 import { doctor } from './commands/doctor'
 import { engineCommands } from './commands/engines'
+import { guardrailCommands } from './commands/guardrails'
 import { help } from './commands/help'
 import { keyCommands } from './commands/keys'
 import { bindKey } from './commands/keys-bind'
@@ -17,6 +18,8 @@ import { memberCommands } from './commands/members'
 import { migrateCommands } from './commands/migrate'
 import { operatorCommands } from './commands/operators'
 import { orgCommands } from './commands/orgs-delete'
+import { policyCommands } from './commands/policies'
+import { profileCommands } from './commands/profiles'
 import { routingCommands } from './commands/routing'
 import { serve } from './commands/serve'
 import { skillReadCommands } from './commands/skills'
@@ -53,6 +56,8 @@ export const commands: readonly Command[] = [
   ...bookCommands,
   ...auditCommands,
   ...routingCommands,
+  ...guardrailCommands,
+  ...policyCommands,
   exportAudit,
   ...skillReadCommands,
   ...skillFileCommands,
@@ -65,6 +70,7 @@ export const commands: readonly Command[] = [
   ...migrateCommands,
   createBackup,
   ...configCommands,
+  ...profileCommands,
   listCommands,
   help,
   version,

@@ -6,6 +6,7 @@ import { helpFor } from './help'
 import { ReaderGone } from './io'
 import { paintFor } from './output/paint'
 import { type Order, parse } from './parse'
+import { withProfile } from './profiles'
 import { commands } from './registry'
 import { reportFailure } from './report'
 import { createShell, type Shell, type World } from './shell'
@@ -34,7 +35,7 @@ async function carryOut(order: Order, world: World): Promise<number> {
     for (const { field } of command.columns ?? []) world.io.out(field)
     return EXIT.done
   }
-  const shell = createShell(world, globals, command, commands)
+  const shell = createShell(world, withProfile(globals, world.env, command), command, commands)
   try {
     const once = () => command.run(shell, input)
     await (globals.watch && command.watchable ? repeat(shell, once) : once())

@@ -18,8 +18,10 @@ type Surroundings = {
   answers(path: string): boolean | Promise<boolean>
 }
 
-/** The first that applies: a flag, `SVC_URL`, the socket beside the data, the data itself. */
+/** The first that applies: a flag, `SVC_URL`, the profile in use, the socket beside the data, the data itself. */
 export async function chooseTransport({ globals, env, socketPath, answers }: Surroundings): Promise<Transport> {
+  if (globals.inProfile && globals.url)
+    return { kind: 'remote', url: readUrl(globals.url), why: `profile ${globals.inProfile.name}` }
   const flags = [
     globals.url && !isFromEnv(globals.url, env) && '--url',
     globals.local && '--local',

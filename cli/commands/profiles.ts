@@ -1,0 +1,123 @@
+import { defineCommand } from '../command'
+import { column } from '../output/columns'
+import { createProfiles, type Profile } from '../profiles'
+import { readSecretInput } from '../secret-input'
+import type { Shell } from '../shell'
+import { readUrl } from '../transport'
+import { argument, flag, optional, text } from '../words'
+
+const columns = [
+  column('active', 'IN-USE', { kind: 'flag' }),
+  column('name', 'NAME'),
+  column('url', 'URL'),
+  column('production', 'PRODUCTION', { kind: 'flag' }),
+  column('org', 'ORG'),
+]
+
+const common = { planes: ['host'], offline: true, danger: 'none', columns } as const
+
+const shown = (profile: Profile, active: string | null) => ({ ...profile, active: profile.name === active })
+const kept = ({ env }: Shell) => createProfiles(env)
+
+export const listProfiles = defineCommand({
+  ...common,
+  path: 'profiles list',
+  summary: 'List the servers that are known by a name',
+  about:
+    'A profile holds the address of a server and the key to it, so that neither has to be given again. They are kept in $XDG_CONFIG_HOME/svc-admin, or ~/.config/svc-admin, for you only.',
+  examples: ['profiles list', 'profiles list --json'],
+  impact: 'read',
+  exits: [],
+  async run(shell) {
+    const profiles = kept(shell)
+    const rows = profiles.list().map((profile) => shown(profile, profiles.active()))
+    shell.print.list(rows, columns, 'No profiles. Add one: svc-admin profiles add NAME URL')
+  },
+})
+
+export const showProfile = defineCommand({
+  ...common,
+  path: 'profiles show',
+  summary: 'Show one profile, the one in use unless it is named; never its key',
+  about: 'The key is in a file of its own and is not shown.',
+  examples: ['profiles show', 'profiles show prod --json'],
+  impact: 'read',
+  exits: [3],
+  args: { name: optional('the name of a profile') },
+  async run(shell, { name }) {
+    const profiles = kept(shell)
+    const wanted = name ?? profiles.active()
+    if (wanted === null) return shell.note('No profile is in use: commands go to this machine.')
+    shell.print.item(shown(profiles.find(wanted), profiles.active()), columns)
+  },
+})
+
+export const addProfile = defineCommand({
+  ...common,
+  path: 'profiles add',
+  summary: 'Keep the address of a server and the key to it under a name',
+  about:
+    'The key, an operator key (svc_op_…) or an API key, is read from --key-from-file, stdin or a hidden prompt. The first profile is in use at once; --org says in which org its commands act. With --production the line that names the server is red.',
+  examples: [
+    'profiles add prod https://ops.example --key-from-file op.key --production',
+    'profiles add mine https://svc.example --key-from-file -',
+  ],
+  impact: 'write',
+  exits: [10],
+  args: { name: argument('what to call it'), address: argument('its URL') },
+  flags: {
+    keyFromFile: text('FILE', 'a file that holds the key; - is stdin'),
+    production: flag('a server that matters'),
+  },
+  async run(shell, { name, address, keyFromFile, production }) {
+    const url = readUrl(address)
+    if (shell.planned(`keep ${url} as profile ${name}`)) return
+    const input = { label: 'key', fromFile: keyFromFile, instead: 'add --key-from-file FILE' }
+    const key = (await readSecretInput(shell, input)).trim()
+    const profiles = kept(shell)
+    profiles.save({ name, url, production: production === true, org: shell.globals.org ?? null }, key)
+    shell.print.item(shown(profiles.find(name), profiles.active()), columns)
+  },
+})
+
+export const useProfile = defineCommand({
+  ...common,
+  path: 'profiles use',
+  summary: 'Send commands to another server from now on',
+  about: 'Whatever does not say otherwise goes there. "none" goes back to this machine.',
+  examples: ['profiles use prod', 'profiles use none'],
+  impact: 'write',
+  exits: [3, 10],
+  args: { name: argument('the name of a profile, or none') },
+  async run(shell, { name }) {
+    if (shell.planned(`use ${name}`)) return
+    const profiles = kept(shell)
+    const before = profiles.active()
+    profiles.use(name === 'none' ? null : name)
+    shell.note(
+      `${name === 'none' ? 'no profile is in use' : `profile ${name} is in use`} (undo: svc-admin profiles use ${before ?? 'none'})`,
+    )
+  },
+})
+
+export const removeProfile = defineCommand({
+  ...common,
+  path: 'profiles remove',
+  summary: 'Forget a server and the key to it',
+  about: 'The key is removed from this machine; on the server it goes on working until it is revoked there.',
+  examples: ['profiles remove prod --yes', 'profiles remove old --dry-run'],
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 10],
+  args: { name: argument('the name of a profile') },
+  async run(shell, { name }) {
+    const profiles = kept(shell)
+    const { url } = profiles.find(name)
+    if (shell.planned(`forget profile ${name} (${url})`)) return
+    shell.confirm(`Forget profile ${name} (${url}) and its key?`)
+    profiles.remove(name)
+    shell.note(`forgot profile ${name}`)
+  },
+})
+
+export const profileCommands = [listProfiles, showProfile, addProfile, useProfile, removeProfile]

@@ -1,0 +1,103 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Command } from './command'
+import { notFoundFailure, usageFailure } from './failure'
+import type { Environment, Globals } from './globals'
+
+/** A server somewhere else under a name. Its key is in a file beside, and never in this one (dx 2.2). */
+export type Profile = { name: string; url: string; production: boolean; org: string | null }
+type Kept = { active: string | null; profiles: Profile[] }
+
+const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/
+
+/** Profiles of the person at the keyboard: one file, for them only. */
+export function createProfiles(env: Environment) {
+  const folder = folderOf(env)
+  const file = folder && join(folder, 'config.json')
+  const keyFileOf = (name: string): string => join(folder!, 'keys', name)
+
+  function read(): Kept {
+    if (!file || !existsSync(file)) return { active: null, profiles: [] }
+    try {
+      return JSON.parse(readFileSync(file, 'utf8')) as Kept
+    } catch {
+      throw usageFailure(`${file} is not JSON any more.`, 'mend it, or remove it and add the profiles again')
+    }
+  }
+
+  function write(kept: Kept): void {
+    if (!file) throw usageFailure('There is no home folder to keep profiles in.', 'set XDG_CONFIG_HOME or HOME')
+    writePrivately(file, `${JSON.stringify(kept, null, 2)}\n`)
+  }
+
+  function find(name: string): Profile {
+    const found = read().profiles.find((profile) => profile.name === name)
+    if (!found) throw notFoundFailure(`There is no profile ${name}.`, 'svc-admin profiles list')
+    return found
+  }
+
+  return {
+    find,
+    keyFileOf,
+    list: () => read().profiles,
+    active: () => read().active,
+
+    /** Adds one, or replaces the one of that name; the first is in use at once. @throws CommandFailed 2 */
+    save(profile: Profile, key: string): void {
+      if (!NAME.test(profile.name))
+        throw usageFailure(`NAME is "${profile.name}"; it must be small letters, digits and hyphens.`)
+      const { active, profiles } = read()
+      const others = profiles.filter(({ name }) => name !== profile.name)
+      write({ active: active ?? profile.name, profiles: [...others, profile] })
+      writePrivately(keyFileOf(profile.name), `${key}\n`)
+    },
+
+    /** The one in use from now on; null for none. */
+    use(name: string | null): void {
+      if (name !== null) find(name)
+      write({ ...read(), active: name })
+    },
+
+    remove(name: string): void {
+      find(name)
+      const { active, profiles } = read()
+      write({ active: active === name ? null : active, profiles: profiles.filter((one) => one.name !== name) })
+      rmSync(keyFileOf(name), { force: true })
+    },
+  }
+}
+
+const folderOf = ({ XDG_CONFIG_HOME, HOME }: Environment): string | null =>
+  XDG_CONFIG_HOME ? join(XDG_CONFIG_HOME, 'svc-admin') : HOME ? join(HOME, '.config', 'svc-admin') : null
+
+/** Whole or not at all, and for its owner only. */
+function writePrivately(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const draft = `${path}.new`
+  writeFileSync(draft, text, { mode: 0o600 })
+  chmodSync(draft, 0o600)
+  renameSync(draft, path)
+}
+
+/**
+ * The flags as a profile completes them: the one that was named, or the one in use where nothing else says
+ * which server. What is on the command line wins. @throws CommandFailed 2 for two servers, 3 for no such profile
+ */
+export function withProfile(globals: Globals, env: Environment, { planes }: Pick<Command, 'planes'>): Globals {
+  const { profile: named, url, local, socket, keyFile } = globals
+  const chosen = [url && '--url', local && '--local', socket && '--socket'].filter(Boolean)
+  if (named && chosen.length) throw usageFailure(`--profile and ${chosen[0]} choose two servers. Leave one out.`)
+  if (chosen.length || planes.every((plane) => plane === 'host')) return globals
+  const profiles = createProfiles(env)
+  const name = named ?? profiles.active()
+  if (!name) return globals
+  const { org, ...profile } = profiles.find(name)
+  return {
+    ...globals,
+    url: profile.url,
+    // What stands in the environment is for servers without a name.
+    keyFile: keyFile && keyFile !== env.SVC_OPERATOR_KEY_FILE ? keyFile : profiles.keyFileOf(name),
+    ...(org && !globals.org ? { org } : {}),
+    inProfile: { name, production: profile.production },
+  }
+}
