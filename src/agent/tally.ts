@@ -1,6 +1,8 @@
 import type { Spent, Step, Thought } from './schema'
 import type { Turn } from './turn'
 
+const SILENT = 'The engine ended without a word; "tools_used" holds what its tools found.'
+
 /** Stands between what two turns said. */
 const GAP = '\n\n'
 
@@ -55,12 +57,15 @@ export function createTally(spent: Spent) {
       spent.turns.reduce((all, turn) => all + count(turn), 0)
     return {
       ...{ content, finish, engineId, fallbackUsed, ttftMs, toolCalls: [] },
-      ...{ turns: spent.turns, toolUses: spent.uses, warnings: why ? [why] : [] },
+      ...{ turns: spent.turns, toolUses: spent.uses, warnings: [...(why ? [why] : []), ...silence()] },
       free: spent.turns.every(({ free }) => free),
       promptTokens: sum(({ promptTokens }) => promptTokens),
       completionTokens: sum(({ completionTokens }) => completionTokens),
     }
   }
+
+  /** An engine may end on a call that is not run, and leave its caller with nothing but what was found. */
+  const silence = () => (content.trim() || !spent.uses.length ? [] : [SILENT])
 
   return { add, aloud, end, cutShort }
 }

@@ -32,6 +32,7 @@ function problemOf(content: string, check: (value: unknown) => string | null): s
   } catch {
     return 'The engine did not answer with JSON.'
   }
-  const problem = check(value)
-  return problem && `The answer does not fit the response format: ${problem}`
+  // The check speaks of arguments, as of those of a tool.
+  const problem = check(value)?.replace(/^The arguments(?: together)?/, 'it')
+  return problem ? `The answer does not fit the response format: ${problem}` : null
 }

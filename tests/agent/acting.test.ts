@@ -192,6 +192,13 @@ describe('limits', () => {
     expect(thought).toMatchObject({ finish: 'stop', content: 'Looking.\n\nLooking.\n\nLooking.' })
   })
 
+  test('an engine that never says a word is told of in a warning', async () => {
+    const { agent } = stage([{ calls: [['find']] }])
+    const { content, warnings } = await agent.answer(task({ maxIterations: 1 }))
+    expect(content).toBe('')
+    expect(warnings.join()).toContain('without a word')
+  })
+
   test('a storm of calls is cut at sixteen a turn, and ends once there were a hundred', async () => {
     const storm: Line = { calls: Array.from({ length: 500 }, () => ['find'] as [string]) }
     const { agent, ran, asked } = stage([storm])

@@ -157,7 +157,9 @@ describe('the openai package, with a response format', () => {
     const prompt = '[[say:{"name":"Ada"}]]'
     const { choices } = await scripted.chat.completions.parse({ ...order(prompt), response_format })
     expect(choices[0]!.message).toMatchObject({ content: null, parsed: null })
-    expect(choices[0]!.message.refusal).toContain('does not fit the response format')
+    expect(choices[0]!.message.refusal).toBe(
+      'The answer does not fit the response format: it must have "age" (required).',
+    )
     const stream = await scripted.chat.completions.create({ ...order(prompt), response_format, stream: true })
     const refusals = (await Array.fromAsync(stream)).map(({ choices }) => choices[0]?.delta.refusal).filter(Boolean)
     expect(refusals.join('')).toContain('does not fit the response format')

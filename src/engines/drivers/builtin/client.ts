@@ -13,7 +13,8 @@ export function createBuiltinDriver({ clock }: { clock: Pick<Clock, 'now'> }): D
     request.signal.throwIfAborted()
     const question = readQuestion(request, clock.now())
     const goesOn = question.findings.length > 0 && !stillCalls(question.choice)
-    const toolCalls = goesOn ? nextStep(question) : callsFor(question)
+    const wanted = goesOn ? nextStep(question) : callsFor(question)
+    const toolCalls = question.oneCallATurn ? wanted.slice(0, 1) : wanted
     if (toolCalls.length) return { text: '', toolCalls, finish: 'tool-calls', usage: null }
     return { text: answerQuestion(question), toolCalls, finish: 'stop', usage: null }
   }

@@ -18,6 +18,8 @@ export type Question = {
   json: JsonSchema | true | null
   tools: readonly EngineTool[]
   choice: ToolChoice
+  /** Calls that could be made side by side are to come one after another. */
+  oneCallATurn: boolean
   /** What tools have found since the question was asked. */
   findings: readonly Finding[]
   /** Epoch milliseconds. */
@@ -55,6 +57,7 @@ export function readQuestion(request: EngineRequest, now: number): Question {
     json: request.json ?? null,
     tools: request.tools ?? [],
     choice: request.toolChoice ?? 'auto',
+    oneCallATurn: request.oneCallATurn ?? false,
     findings: findingsIn(request.messages),
     now,
   }

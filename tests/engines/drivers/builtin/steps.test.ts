@@ -19,11 +19,15 @@ const tools = [
 type Called = [string, Record<string, unknown>]
 
 /** The calls of each turn until the engine answers, and what it answers; every tool says the same. */
-async function play(prompt: string, finding: string): Promise<{ turns: Called[][]; answer: string }> {
+async function play(
+  prompt: string,
+  finding: string,
+  more: object = {},
+): Promise<{ turns: Called[][]; answer: string }> {
   const messages: Message[] = [{ role: 'user', content: prompt }]
   const turns: Called[][] = []
   for (;;) {
-    const { toolCalls, text: answer } = await builtin.complete!(request(prompt, { messages, tools }))
+    const { toolCalls, text: answer } = await builtin.complete!(request(prompt, { messages, tools, ...more }))
     if (!toolCalls.length || turns.length > 5) return { turns, answer }
     turns.push(toolCalls.map(({ name, arguments: args }): Called => [name, JSON.parse(args)]))
     messages.push({ role: 'assistant', content: '', toolCalls })
@@ -74,6 +78,11 @@ describe('a request of steps, the later done with what the earlier found', () =>
   test('begins with nothing where its first step is for no tool', async () => {
     const { turns } = await play('Tell me a joke and save it', FOUND)
     expect(turns).toEqual([])
+  })
+
+  test('has its independent calls one after another where one call a turn is wanted', async () => {
+    const { turns } = await play('Look up tides and look up winds.', FOUND, { oneCallATurn: true })
+    expect(turns).toEqual([[search], [['web_search', { query: 'winds' }]]])
   })
 
   test('is chosen from by the request alone, whatever was found', async () => {

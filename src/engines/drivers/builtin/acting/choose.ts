@@ -53,10 +53,12 @@ const isShort = ({ task, prompt }: Question): boolean =>
  * request itself asks for. None when there are no more steps, or when the last one led to nothing.
  */
 export function nextStep(question: Question): ToolCall[] {
-  const { choice, prompt, findings } = question
+  const { choice, prompt, findings, oneCallATurn } = question
   const last = findings.at(-1)
-  if (choice === 'none' || !last || !isResult(last) || !isShort(question)) return []
-  return callsOfStep(question, stepsOf(prompt)?.[findings.length])
+  if (choice === 'none' || !last || !isShort(question)) return []
+  const steps = stepsOf(prompt)
+  if (steps) return isResult(last) ? callsOfStep(question, steps[findings.length]) : []
+  return oneCallATurn ? callsFor(question).slice(findings.length, findings.length + 1) : []
 }
 
 function callsOfStep({ tools, findings, now }: Question, step: RequestStep | undefined): ToolCall[] {
