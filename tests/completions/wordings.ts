@@ -99,4 +99,7 @@ export const DIFFERENT: readonly (readonly [string, string])[] = [
   ['The dog bites the man', 'The man bites the dog'],
   ['What does love mean to me?', 'What does love mean?'],
   ['A few friends came', 'Few friends came'],
+  ['How do I make a few friends?', 'How do I make few friends?'],
+  ['How do I look?', 'How to look?'],
+  ['How do I know?', 'How would I know?'],
 ]

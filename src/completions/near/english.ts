@@ -30,7 +30,10 @@ const REPHRASED: readonly [RegExp, string][] = [
     '',
   ],
   [/^(what|who|where) (?!is\b|are\b)([^,;]{1,80}) (is|are)$/i, '$1 $3 $2'],
-  [/(?<=^|, ?)how (?:can|do|would) (?:i|one)\b/i, 'how to'],
+  [
+    /(?<=^|, ?)how (?:can|do) (?:i|one)\b(?! (?:look|feel|seem|sound|appear|smell|come|differ|compare|rank|do)\b)/i,
+    'how to',
+  ],
   [/(?<=^|, ?)how does one\b/i, 'how to'],
   [/^what is the way to\b/i, 'how to'],
   [/^(explain\b.*) to me$/i, '$1'],
@@ -77,10 +80,12 @@ export const isAboutWords = (words: readonly string[]): boolean => words.some((w
 export function alike(words: readonly string[]): string[] {
   const said: string[] = []
   for (const word of words) said.push(SPELLED[word] ?? quantityAlike(word, said.at(-1)))
-  return said[0] === 'how' && said[1] === 'to'
-    ? said.filter((word) => word !== 'a' && word !== 'an').map(singular)
-    : said
+  return said[0] === 'how' && said[1] === 'to' ? said.filter(isNoArticle).map(singular) : said
 }
+
+/** `a few` is not `few`. */
+const isNoArticle = (word: string, place: number, all: readonly string[]): boolean =>
+  word !== 'an' && (word !== 'a' || /^(?:few|little)$/.test(all[place + 1] ?? ''))
 
 function singular(word: string): string {
   if (!/^[a-z]{3,}s$/.test(word) || /(?:ss|us|is|ics)$/.test(word) || NO_PLURAL.has(word)) return word
