@@ -5,6 +5,8 @@ const OTHERS: readonly (readonly [string, string])[] = [
   ['tiers requests get', 'limits get'],
   ['tiers requests approve', 'limits approve'],
   ['tiers requests deny', 'limits reject'],
+  ['policies guardrails', 'guardrails'],
+  ['policies routing', 'routing'],
 ]
 
 /** The same command line under the names that are registered. */

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'bun:test'
+import { cliOver } from '../support/cli'
+import { fakeIo } from '../support/io'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const run = cliOver(world)
+const ada = await world.person()
+const as = { key: ada.key }
+const told = (stdin: string) => ({ ...as, io: fakeIo({ stdin }) })
+const json = async (line: string[], options: object = as) =>
+  JSON.parse((await run([...line, '--json'], options)).stdout)
+
+const rules = [
+  { guardrail_id: 'blocked_terms', phase: 'input', verdict: 'block', config: { terms: ['kraken'] } },
+  { guardrail_id: 'blocked_terms', phase: 'output', verdict: 'redact', config: { terms: ['kraken'] } },
+]
+const yaml = `name: Sea, safe
+rules:
+  - guardrail_id: blocked_terms
+    phase: input
+    verdict: block
+    config: { terms: [kraken] }
+`
+const policy = await json(['guardrails', 'create', '-f', '-'], told(JSON.stringify({ name: 'Sea', rules })))
+
+describe('guardrails', () => {
+  test('create says how to bind, and keys bind does', async () => {
+    const { stderr, exitCode } = await run(['guardrails', 'create', '-f', '-'], told('{"name":"Empty"}'))
+    expect(exitCode).toBe(0)
+    expect(stderr).toContain('svc-admin keys bind KEY --guardrails')
+    const bound = await json(['keys', 'bind', ada.keyId, '--guardrails', policy.id])
+    expect(bound.guardrail_policy_id).toBe(policy.id)
+    expect((await json(['keys', 'bind', ada.keyId, '--guardrails', 'none'])).guardrail_policy_id).toBeNull()
+  })
+
+  test('list, get and update, also as policies guardrails', async () => {
+    expect((await run(['policies', 'guardrails', 'list'], as)).stdout).toContain('Sea')
+    const patch = '{"description":"of monsters"}'
+    expect((await json(['guardrails', 'update', policy.id, '-f', '-'], told(patch))).description).toBe('of monsters')
+    expect((await json(['guardrails', 'get', policy.id])).rules).toEqual(rules)
+  })
+
+  test('what the API refuses is told, and exits 2 or 3', async () => {
+    const wrong = await run(['guardrails', 'create', '-f', '-'], told('{"name":"OpenAI guard"}'))
+    expect(wrong.stderr).toContain('names openai')
+    expect(wrong.exitCode).not.toBe(0)
+    expect((await run(['guardrails', 'get', 'nonsense'], as)).exitCode).toBe(3)
+  })
+
+  test('builtins have phases and verdicts', async () => {
+    const { stdout } = await run(['guardrails', 'builtins'], as)
+    expect(stdout).toContain('blocked_terms')
+    expect(stdout).toContain('redact')
+  })
+
+  test('evaluate shows every phase there are rules for', async () => {
+    const rows = await json(['guardrails', 'evaluate', policy.id, 'The kraken'])
+    expect(rows).toMatchObject([
+      { phase: 'input', verdict: 'block', triggered: true },
+      { phase: 'output', verdict: 'redact', triggered: true, text: 'The [REDACTED:blocked_term]' },
+    ])
+    const one = await json(['guardrails', 'evaluate', policy.id, '-f', '-', '--phase', 'input'], told('A whale'))
+    expect(one).toMatchObject([{ triggered: false }])
+    expect((await run(['guardrails', 'evaluate', policy.id], as)).exitCode).toBe(2)
+  })
+
+  test('test exits 9 where a text does not get what it should', async () => {
+    const corpus = [
+      '# of the sea',
+      '{"text":"the kraken","expected":"block"}',
+      '{"text":"a whale","expected":"pass"}',
+      '{"text":"the kraken","phase":"output","expected":"redact"}',
+    ]
+    const line = ['guardrails', 'test', policy.id, '-f', '-']
+    const right = await run(line, told(corpus.join('\n')))
+    expect(right.exitCode).toBe(0)
+    expect(right.stderr).toContain('3 of 3 texts as expected')
+    const wrong = await run(line, told([...corpus, '{"text":"a whale","expected":"block"}'].join('\n')))
+    expect(wrong.exitCode).toBe(9)
+    expect(wrong.stdout).toContain('a whale')
+    expect((await run(line, told('{"text":"a"}'))).exitCode).toBe(2)
+    expect((await run(line, told('\n'))).exitCode).toBe(2)
+  })
+
+  test('diff shows what a file would change', async () => {
+    const line = ['guardrails', 'diff', policy.id, '-f', '-']
+    expect(await json(line, told(JSON.stringify({ rules })))).toEqual([])
+    expect(await json(line, told(JSON.stringify({ rules: [rules[1], rules[1], rules[0]] })))).toMatchObject([
+      { rule: 1, change: 'changed' },
+      { rule: 3, change: 'added', before: null },
+    ])
+  })
+
+  test('a file may be YAML', async () => {
+    const file = `${world.folder}/policy.yaml`
+    await Bun.write(file, yaml)
+    expect((await json(['guardrails', 'create', '-f', file])).rules).toEqual([rules[0]])
+  })
+
+  test('delete says on how many keys it is', async () => {
+    const made = await json(['guardrails', 'create', '-f', '-'], told('{"name":"Gone soon"}'))
+    await run(['keys', 'bind', ada.keyId, '--guardrails', made.id], as)
+    const asked = await run(['guardrails', 'delete', made.id, '--dry-run'], as)
+    expect(asked.stdout + asked.stderr).toContain('bound to 1 keys')
+    expect((await json(['guardrails', 'delete', made.id, '--yes'])).deleted).toBe(true)
+  })
+})
+
+describe('policies', () => {
+  test('set-default takes it from the one before, and unset-default away', async () => {
+    const [first, second] = [
+      await json(['guardrails', 'create', '-f', '-'], told('{"name":"First","is_default":true}')),
+      await json(['guardrails', 'create', '-f', '-'], told('{"name":"Second"}')),
+    ]
+    expect(await json(['policies', 'set-default', second.id])).toMatchObject({ is_default: true, before: first.id })
+    expect((await json(['guardrails', 'get', first.id])).is_default).toBe(false)
+    expect((await json(['policies', 'unset-default', second.id])).is_default).toBe(false)
+  })
+
+  test('preferences as well', async () => {
+    const made = await json(['routing', 'create', '-f', '-'], told('{"name":"Zoo"}'))
+    expect(await json(['policies', 'set-default', made.id])).toMatchObject({
+      object: 'routing_preference',
+      is_default: true,
+    })
+    expect((await run(['policies', 'set-default', 'nonsense'], as)).exitCode).toBe(3)
+  })
+})
