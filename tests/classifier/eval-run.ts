@@ -1,6 +1,6 @@
 /** Prints how good the classifier is on the held-out prompts: accuracy, confusion, calibration, speed. */
 import { TEXT_MODES } from '../../src/classifier/modes'
-import { readCorpus } from '../../src/classifier/training/corpus'
+import { readCorpus } from '../../src/kernel/text-model/corpus'
 import {
   calibrationError,
   heldOut,
@@ -12,7 +12,7 @@ import {
   slowestPercentile,
 } from './evaluate'
 
-const corpus = readCorpus('src/classifier/training/corpus')
+const corpus = readCorpus('src/classifier/training/corpus', TEXT_MODES)
 const prompts = heldOut()
 const outcomes = outcomesOf(prompts)
 const hard = outcomes.filter(({ hard }) => hard)
@@ -20,10 +20,10 @@ const promoted = outcomes.filter(({ promoted }) => promoted)
 const percent = (part: number) => `${(part * 100).toFixed(1)} %`
 
 say(`training: ${corpus.length} prompts in ${new Set(corpus.map(({ line }) => line)).size} written lines`)
-table(corpus.map(({ language, mode }) => [language, mode]))
+table(corpus.map(({ language, label }) => [language, label]))
 say(`\nheld out: ${outcomes.length} prompts, ${hard.length} hard`)
 say(`accuracy            ${percent(share(outcomes, right))}, hard ${percent(share(hard, right))}`)
-say(`after the floor     ${percent(share(outcomes, ({ decided, mode }) => decided === mode))}`)
+say(`after the floor     ${percent(share(outcomes, ({ decided, label }) => decided === label))}`)
 say(`promoted            ${percent(promoted.length / outcomes.length)}, right ${percent(share(promoted, right))}`)
 say(`calibration error   ${calibrationError(outcomes).toFixed(3)}`)
 say(`time, p99           ${slowestPercentile(prompts).toFixed(3)} ms`)
@@ -32,7 +32,7 @@ for (const { from, count, confidence, right: hits } of reliability(outcomes)) {
   say(`from ${from.toFixed(1)}    ${String(count).padStart(5)}    ${confidence.toFixed(3)}  ${hits.toFixed(3)}`)
 }
 say('\nrows: wanted; columns: taken for')
-table(outcomes.map(({ mode, got }) => [mode, got]))
+table(outcomes.map(({ label, got }) => [label, got]))
 say('\nby language')
 for (const [language, found] of Map.groupBy(outcomes, (one: Outcome) => one.language)) {
   say(`${language}  ${String(found.length).padStart(4)}  ${percent(share(found, right))}`)

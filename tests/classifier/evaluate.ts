@@ -1,5 +1,8 @@
 import { createClassifier } from '../../src/classifier'
-import { type Labelled, readCorpus } from '../../src/classifier/training/corpus'
+import { TEXT_MODES, type TextMode } from '../../src/classifier/modes'
+import { type Labelled as LabelledText, readCorpus } from '../../src/kernel/text-model/corpus'
+
+type Labelled = LabelledText<TextMode>
 
 /** One prompt as the classifier took it. `confidence` is of `mode`, also where the floor then said `fast`. */
 export type Outcome = Labelled & { got: string; confidence: number; decided: string; promoted: boolean }
@@ -9,7 +12,7 @@ export type Bar = { from: number; count: number; confidence: number; right: numb
 
 const BARS = 10
 
-export const heldOut = (): Labelled[] => readCorpus('tests/classifier/held-out')
+export const heldOut = (): Labelled[] => readCorpus('tests/classifier/held-out', TEXT_MODES)
 
 /** Every prompt through the stages that need no engine. */
 export function outcomesOf(prompts: readonly Labelled[]): Outcome[] {
@@ -24,7 +27,7 @@ export function outcomesOf(prompts: readonly Labelled[]): Outcome[] {
 
 export const share = <T>(all: readonly T[], is: (one: T) => boolean): number => all.filter(is).length / all.length
 
-export const right = ({ got, mode }: Outcome): boolean => got === mode
+export const right = ({ got, label }: Outcome): boolean => got === label
 
 export function reliability(outcomes: readonly Outcome[]): Bar[] {
   return Array.from({ length: BARS }, (_, place) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { loadModel, MODEL_FILE } from '../../src/classifier/model'
 import { TEXT_MODES } from '../../src/classifier/modes'
-import { readCorpus } from '../../src/classifier/training/corpus'
+import { readCorpus } from '../../src/kernel/text-model/corpus'
 import { effortOf, slowness } from '../support/effort'
 import { calibrationError, heldOut, outcomesOf, right, share, slowestPercentile } from './evaluate'
 
@@ -19,14 +19,14 @@ describe('prompts the model has never seen', () => {
   test('are at least 400, half of them hard, in every mode and language', () => {
     expect(prompts.length).toBeGreaterThanOrEqual(400)
     expect(share(prompts, ({ hard }) => hard)).toBeGreaterThan(0.45)
-    for (const mode of TEXT_MODES) expect(prompts.filter((one) => one.mode === mode).length).toBeGreaterThan(20)
+    for (const mode of TEXT_MODES) expect(prompts.filter((one) => one.label === mode).length).toBeGreaterThan(20)
     expect([...new Set(prompts.map(({ language }) => language))].sort()).toEqual([...LANGUAGES].sort())
   })
 
   test('are in neither what it was trained on nor what it was calibrated on', () => {
     const known = [
-      ...readCorpus('src/classifier/training/corpus'),
-      ...readCorpus('src/classifier/training/calibration'),
+      ...readCorpus('src/classifier/training/corpus', TEXT_MODES),
+      ...readCorpus('src/classifier/training/calibration', TEXT_MODES),
     ]
     const seen = new Set(known.map(({ text }) => plain(text)))
     expect(known.length).toBeGreaterThanOrEqual(1_500)
@@ -35,7 +35,7 @@ describe('prompts the model has never seen', () => {
 
   test('are taken for what they are, 93 of a hundred at least', () => {
     expect(share(outcomes, right)).toBeGreaterThanOrEqual(0.93)
-    expect(share(outcomes, ({ decided, mode }) => decided === mode)).toBeGreaterThanOrEqual(0.93)
+    expect(share(outcomes, ({ decided, label }) => decided === label)).toBeGreaterThanOrEqual(0.93)
     expect(
       share(
         outcomes.filter(({ hard }) => hard),

@@ -5,15 +5,15 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sharpnessFor } from '../../kernel/text-model/calibrate'
+import { type Labelled, readCorpus } from '../../kernel/text-model/corpus'
 import { type Example, learn, rounded } from '../../kernel/text-model/learn'
 import { type Model, packModel, scoresOf } from '../../kernel/text-model/model'
 import { featuresOf } from '../features'
 import { MODEL_FILE, SHAPE } from '../model'
-import { TEXT_MODES } from '../modes'
-import { type Labelled, readCorpus } from './corpus'
+import { TEXT_MODES, type TextMode } from '../modes'
 
-const corpus = readCorpus(join(import.meta.dir, 'corpus'))
-const calibration = readCorpus(join(import.meta.dir, 'calibration'))
+const corpus = readCorpus(join(import.meta.dir, 'corpus'), TEXT_MODES)
+const calibration = readCorpus(join(import.meta.dir, 'calibration'), TEXT_MODES)
 const made = packModel(calibrated(rounded(learn(corpus.map(exampleOf), SHAPE))))
 
 if (!process.argv.includes('--check')) {
@@ -25,8 +25,8 @@ if (!process.argv.includes('--check')) {
   process.exit(1)
 }
 
-function exampleOf({ text, mode }: Labelled): Example {
-  return { features: featuresOf(text), target: TEXT_MODES.indexOf(mode) }
+function exampleOf({ text, label }: Labelled<TextMode>): Example {
+  return { features: featuresOf(text), target: TEXT_MODES.indexOf(label) }
 }
 
 function calibrated(model: Model): Model {

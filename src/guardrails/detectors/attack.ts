@@ -1,0 +1,86 @@
+import { type InjectionFinding, scanForInjection } from '../../kernel/injection'
+import { t } from '../../kernel/schema'
+import { defineGuardrail, type Finding } from '../guardrail'
+import { modelOf } from '../models'
+import { sentencesIn } from '../text/features'
+import { likeliest } from '../text/judgement'
+import { remember } from '../text/remember'
+import { reading } from '../text/words'
+
+const USUAL_THRESHOLD = 0.8
+/** The rules name what they find; the model only says how likely something of the kind is. */
+const BY_RULE = 0.97
+const BY_HIDDEN = 0.6
+
+/** Rules of the scan that speak of limits to be dropped rather than of orders to be changed. */
+const OF_JAILBREAKS: ReadonlySet<string> = new Set(['unrestricted', 'disable-safety', 'mode'])
+
+const config = t.Object(
+  { threshold: t.Optional(t.Number({ minimum: 0, maximum: 1, default: USUAL_THRESHOLD })) },
+  { additionalProperties: false },
+)
+
+export const promptInjection = defineGuardrail({
+  id: 'prompt_injection',
+  description:
+    'Text that gives the engine orders of its own, asks for its hidden instructions or hides what it says; rules in fifteen languages and a local model, which also take what is new for what it resembles',
+  phases: ['input', 'tool_result'],
+  verdicts: ['block', 'flag'],
+  config,
+  prepare({ threshold = USUAL_THRESHOLD }) {
+    modelOf('attacks')
+    return (text) => {
+      const { rule, injection, jailbreak, either } = attackIn(text)
+      const byRule = rule ? (rule.severity === 'block' ? BY_RULE : BY_HIDDEN) : 0
+      return said(byRule, chanceOf(injection, jailbreak, either), threshold, rule?.about)
+    }
+  },
+})
+
+export const jailbreak = defineGuardrail({
+  id: 'jailbreak',
+  description:
+    'Prompts that try to talk the engine out of its limits: roles without rules, modes without filters, games in which it may not refuse; rules and a local model',
+  phases: ['input'],
+  verdicts: ['block', 'flag'],
+  config,
+  prepare({ threshold = USUAL_THRESHOLD }) {
+    modelOf('attacks')
+    return (text) => {
+      const { jailbreakRule: rule, injection, jailbreak, either } = attackIn(text)
+      return said(rule ? BY_RULE : 0, chanceOf(jailbreak, injection, either), threshold, rule?.about)
+    }
+  },
+})
+
+type Attack = {
+  rule: InjectionFinding | undefined
+  jailbreakRule: InjectionFinding | undefined
+  /** How likely the model finds each, and that it is either. */
+  injection: number
+  jailbreak: number
+  either: number
+}
+
+/** Both checks ask for the same text, one after the other. */
+const attackIn = remember((text: string): Attack => {
+  const found = scanForInjection(text)
+  const [either, injection, jailbreak] = likeliest(modelOf('attacks'), sentencesIn(reading(text).text))
+  return {
+    rule: found.find(({ rule }) => !OF_JAILBREAKS.has(rule)) ?? found[0],
+    jailbreakRule: found.find(({ rule, severity }) => severity === 'block' && OF_JAILBREAKS.has(rule)),
+    injection: injection!.chance,
+    jailbreak: jailbreak!.chance,
+    either: either!.chance,
+  }
+})
+
+/** What is one of the two is taken for the likelier one, and as surely as that it is either. */
+const chanceOf = (own: number, other: number, either: number): number => (own >= other ? either : own)
+
+function said(byRule: number, byModel: number, threshold: number, about: string | undefined): Finding | null {
+  const score = Math.max(byRule, byModel)
+  if (score < threshold || score === 0) return null
+  const what = byRule >= threshold && about ? about : 'reads like an attempt to command the engine'
+  return { detail: `${what} (${score.toFixed(2)})`, matches: [] }
+}

@@ -1,0 +1,44 @@
+import { oneOf, t } from '../../kernel/schema'
+import { defineGuardrail } from '../guardrail'
+import { LABELS, modelOf } from '../models'
+import { sentencesIn } from '../text/features'
+import { likeliest } from '../text/judgement'
+import { reading } from '../text/words'
+
+const [, ...CATEGORIES] = LABELS.safety
+type Category = (typeof CATEGORIES)[number]
+const USUAL_THRESHOLD = 0.8
+
+const NAMES: Record<Category, string> = {
+  ...{ hate: 'hatred of groups', harassment: 'harassment', violence: 'violence', sexual: 'sexual content' },
+  ...{ self_harm: 'self-harm', illicit: 'help with crimes' },
+}
+
+export const contentSafety = defineGuardrail({
+  id: 'content_safety',
+  description:
+    'Hatred, harassment, violence, sexual content, self-harm and help with crimes, by a local model of what such sentences look like in twelve languages; it knows no irony and no context beyond two sentences',
+  phases: ['input', 'output'],
+  verdicts: ['block', 'flag'],
+  config: t.Object(
+    {
+      categories: t.Optional(t.Array(oneOf(CATEGORIES), { minItems: 1, uniqueItems: true })),
+      threshold: t.Optional(t.Number({ minimum: 0, maximum: 1, default: USUAL_THRESHOLD })),
+    },
+    { additionalProperties: false },
+  ),
+  prepare({ categories = [...CATEGORIES], threshold = USUAL_THRESHOLD }) {
+    modelOf('safety')
+    return (text) => {
+      const [any, ...each] = likeliest(modelOf('safety'), sentencesIn(reading(text).text))
+      if (any!.chance < threshold) return null
+      // That it is none of the ordinary is known much better than which of the others it is.
+      const found = CATEGORIES.map((category, place) => ({ category, chance: each[place]!.chance }))
+      const top = Math.max(...found.map(({ chance }) => chance))
+      const meant = found.filter(({ category, chance }) => chance >= top / 2 && categories.includes(category))
+      if (!meant.length) return null
+      const what = meant.map(({ category }) => NAMES[category]).join(', ')
+      return { detail: `reads like ${what} (${any!.chance.toFixed(2)})`, matches: [] }
+    }
+  },
+})

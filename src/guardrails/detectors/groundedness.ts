@@ -1,0 +1,69 @@
+import { t } from '../../kernel/schema'
+import { contentWords } from '../../kernel/words'
+import { defineGuardrail, type Match } from '../guardrail'
+import { remember } from '../text/remember'
+
+const USUAL_THRESHOLD = 0.8
+/** Of the words of a claim, at least so many must stand in one source. */
+const LEAST_SHARE = 0.6
+/** Fewer words claim nothing. */
+const LEAST_WORDS = 4
+const SENTENCE = /[^.!?。！？\n]+(?:[.!?](?=\S)[^.!?。！？\n]*)*[.!?。！？]*/g
+const NUMBER = /\d[\d.,]*\d|\d/g
+const QUESTION = /[?？]\s*$/
+const SEPARATOR = '\u0000'
+
+export const groundedness = defineGuardrail({
+  id: 'groundedness',
+  description:
+    'Answers that were given sources and say too much that none of them says, by the words and numbers they share; answers without sources are not looked at',
+  phases: ['output'],
+  verdicts: ['flag'],
+  config: t.Object(
+    { threshold: t.Optional(t.Number({ minimum: 0, maximum: 1, default: USUAL_THRESHOLD })) },
+    { additionalProperties: false },
+  ),
+  prepare({ threshold = USUAL_THRESHOLD }) {
+    return (text, { sources }) => {
+      if (!sources?.length) return null
+      const known = sourcesOf(sources.join(SEPARATOR))
+      const claims = claimsOf(text)
+      const baseless = claims.filter((claim) => !known.some((source) => isSupported(claim, source)))
+      const share = 1 - baseless.length / claims.length
+      if (!claims.length || share >= threshold) return null
+      const matches: Match[] = baseless.map(({ start, end }) => ({ start, end, kind: 'unsupported' }))
+      return { detail: `${baseless.length} of ${claims.length} statements are in none of the sources`, matches }
+    }
+  },
+})
+
+type Source = { words: ReadonlySet<string>; numbers: ReadonlySet<string> }
+type Claim = { start: number; end: number; words: readonly string[]; numbers: readonly string[] }
+
+const sourcesOf = remember((joined: string): Source[] =>
+  joined.split(SEPARATOR).map((source) => ({
+    words: new Set(contentWords(source)),
+    numbers: new Set(numbersIn(source)),
+  })),
+)
+
+function claimsOf(text: string): Claim[] {
+  const claims: Claim[] = []
+  for (const { 0: sentence, index } of text.matchAll(SENTENCE)) {
+    const words = [...new Set(contentWords(sentence))]
+    if (words.length < LEAST_WORDS || QUESTION.test(sentence)) continue
+    const start = index + sentence.length - sentence.trimStart().length
+    claims.push({ start, end: index + sentence.trimEnd().length, words, numbers: numbersIn(sentence) })
+  }
+  return claims
+}
+
+/** `1,200.50` and `1200.50` are one number. */
+const numbersIn = (text: string): string[] =>
+  (text.match(NUMBER) ?? []).map((number) => number.replace(/[.,](?=\d{3}(?:\D|$))/g, ''))
+
+/** A number that no source has is made up, however well the words fit. */
+function isSupported({ words, numbers }: Claim, source: Source): boolean {
+  if (numbers.some((number) => !source.numbers.has(number))) return false
+  return words.filter((word) => source.words.has(word)).length >= words.length * LEAST_SHARE
+}

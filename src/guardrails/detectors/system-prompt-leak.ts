@@ -1,0 +1,152 @@
+import { decodedPieces } from '../../kernel/injection/encoded'
+import { t } from '../../kernel/schema'
+import { defineGuardrail, type Match } from '../guardrail'
+import { remember } from '../text/remember'
+import { reading } from '../text/words'
+
+const USUAL_THRESHOLD = 0.8
+/** So many letters in a row are the same by chance only in a set phrase. */
+const RUN = 14
+/** A passage shorter than this says nothing that is worth keeping: `You are a helpful assistant.` */
+const LEAST_PASSAGE = 36
+
+type Letters = { text: string; at: Int32Array }
+type Passage = { start: number; end: number }
+type Prompt = { letters: string; runs: Map<string, number[]>; passages: readonly Passage[] }
+
+export const systemPromptLeak = defineGuardrail({
+  id: 'system_prompt_leak',
+  description:
+    'Answers that repeat a passage of the system prompt, also with other spaces and signs between its letters, backwards, in rot13 or in base64; a translation is not found',
+  phases: ['output'],
+  verdicts: ['block', 'redact', 'flag'],
+  config: t.Object(
+    { threshold: t.Optional(t.Number({ minimum: 0, maximum: 1, default: USUAL_THRESHOLD })) },
+    { additionalProperties: false },
+  ),
+  prepare({ threshold = USUAL_THRESHOLD }) {
+    return (text, { systemPrompt }) => {
+      if (!systemPrompt) return null
+      const prompt = promptOf(systemPrompt)
+      const leaks = [...inLetters(text, prompt, threshold), ...inCode(text, prompt, threshold)]
+      if (!leaks.length) return null
+      return { detail: 'repeats a passage of the system prompt', matches: leaks.sort((a, b) => a.start - b.start) }
+    }
+  },
+})
+
+/** The prompt is the same for many answers: its passages and their runs of letters are kept. */
+const promptOf = remember((source: string): Prompt => {
+  const { text: letters, at } = lettersOf(source)
+  const runs = new Map<string, number[]>()
+  for (let place = 0; place + RUN <= letters.length; place++) {
+    const run = letters.slice(place, place + RUN)
+    const known = runs.get(run)
+    // What a prompt repeats over and over needs no more than a few of its places.
+    if (!known) runs.set(run, [place])
+    else if (known.length < 4) known.push(place)
+  }
+  return { letters, runs, passages: passagesOf(source, at) }
+})
+
+/** Sentences and lines, short ones together with what follows, in offsets of the letters. */
+function passagesOf(source: string, at: Int32Array): Passage[] {
+  const passages: Passage[] = []
+  let start = 0
+  for (let place = 1; place <= at.length; place++) {
+    const isLast = place === at.length
+    const between = isLast ? '\n' : source.slice(at[place - 1]! + 1, at[place])
+    if (!isLast && !/[.!?。！？]\s|[\n。！？]/.test(between)) continue
+    if (place - start < LEAST_PASSAGE && !isLast) continue
+    if (place - start >= LEAST_PASSAGE) passages.push({ start, end: place })
+    else if (passages.length) passages.at(-1)!.end = place
+    start = place
+  }
+  return passages
+}
+
+const WORD = /[\p{L}\p{N}]/u
+
+/** Letters and digits only, as they stand one after the other. */
+function lettersOf(source: string): Letters {
+  const { text, at } = reading(source)
+  const places = new Int32Array(text.length)
+  let letters = ''
+  for (let place = 0; place < text.length; place++) {
+    const code = text.charCodeAt(place)
+    const isWord = code < 0x80 ? (code >= 97 && code <= 122) || (code >= 48 && code <= 57) : WORD.test(text[place]!)
+    if (!isWord) continue
+    places[letters.length] = at[place]!
+    letters += text[place]
+  }
+  return { text: letters, at: places.slice(0, letters.length) }
+}
+
+const turned = (letters: string): string =>
+  letters.replace(/[a-z]/g, (letter) => String.fromCharCode(((letter.charCodeAt(0) - 84) % 26) + 97))
+const backwards = (letters: string): string => [...letters].reverse().join('')
+
+function inLetters(source: string, prompt: Prompt, threshold: number): Match[] {
+  const { text, at } = lettersOf(source)
+  const matchOf = ({ start, end }: Passage): Match => ({
+    start: at[start]!,
+    end: at[end - 1]! + 1,
+    kind: 'system_prompt',
+  })
+  const behind = ({ start, end }: Passage): Passage => ({ start: text.length - end, end: text.length - start })
+  return [
+    ...leaksIn(text, prompt, threshold),
+    ...leaksIn(turned(text), prompt, threshold),
+    ...leaksIn(backwards(text), prompt, threshold).map(behind),
+  ].map(matchOf)
+}
+
+function inCode(source: string, prompt: Prompt, threshold: number): Match[] {
+  return decodedPieces(source)
+    .filter(({ text }) => leaksIn(lettersOf(text).text, prompt, threshold).length > 0)
+    .map(({ at }) => ({ start: at, end: endOfStretch(source, at), kind: 'system_prompt' }))
+}
+
+const endOfStretch = (source: string, at: number): number => {
+  const blank = source.slice(at).search(/[^\w+/=%\\&#;{},\s-]|\s(?![\w+/=%\\&#]{8})/)
+  return blank < 0 ? source.length : at + blank
+}
+
+/**
+ * Where letters repeat a passage of the prompt: when of its runs at least the share `threshold` occur. Every
+ * run is looked up once, so it is linear.
+ */
+function leaksIn(letters: string, { runs, passages, letters: whole }: Prompt, threshold: number): Passage[] {
+  const covered = new Uint8Array(whole.length)
+  const spots: { spot: number; place: number }[] = []
+  for (let spot = 0; spot + RUN <= letters.length; spot++) {
+    for (const place of runs.get(letters.slice(spot, spot + RUN)) ?? []) {
+      covered.fill(1, place, place + RUN)
+      spots.push({ spot, place })
+    }
+  }
+  if (!spots.length) return []
+  const leaked = passages.filter(({ start, end }) => shareOf(covered, start, end) >= threshold)
+  if (!leaked.length) return []
+  const isLeaked = new Uint8Array(whole.length)
+  for (const { start, end } of leaked) isLeaked.fill(1, start, end)
+  const inLeaked = spots.filter(({ place }) => isLeaked[place])
+  return joined(inLeaked.map(({ spot }) => ({ start: spot, end: spot + RUN })))
+}
+
+function shareOf(covered: Uint8Array, start: number, end: number): number {
+  let sum = 0
+  for (let place = start; place < end; place++) sum += covered[place]!
+  return sum / (end - start)
+}
+
+/** Stretches that touch, or nearly, as one. */
+function joined(places: readonly Passage[]): Passage[] {
+  const out: Passage[] = []
+  for (const { start, end } of places) {
+    const last = out.at(-1)
+    if (last && start <= last.end + RUN) last.end = Math.max(last.end, end)
+    else out.push({ start, end })
+  }
+  return out
+}

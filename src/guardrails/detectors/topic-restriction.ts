@@ -1,0 +1,79 @@
+import { t } from '../../kernel/schema'
+import { defineGuardrail, InvalidConfig } from '../guardrail'
+import { reading } from '../text/words'
+import { ALSO, TOPICS } from './topic/lexicon'
+
+/** A topic as it is looked for: its own words, and beginnings of words by which it is known. */
+type Topic = { own: readonly string[]; known: readonly string[] }
+
+const WORD = /[\p{L}\p{M}\p{N}]+/gu
+const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
+/** Words that say how something is spoken of, and not of what. */
+const GENERAL = new Set(
+  `a about advice all and any anything are as at be by can content conversation discussion discussions do for from general
+   help how i in information is it matters me my news not of on opinions or our question questions related stuff talk the
+   their things tips to topic topics us we what with you your`.split(/\s+/),
+)
+/** In so few words one of them is the subject. */
+const SHORT = 14
+/** Less than this is a greeting or an answer, and off no topic. */
+const LEAST_WORDS = 4
+
+const Topics = t.Array(t.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 50 })
+
+export const topicRestriction = defineGuardrail({
+  id: 'topic_restriction',
+  description:
+    'Texts on denied topics, or on none of those allowed: by the words of the topic and, for eighteen common ones, by the words people use for them; a topic that is only alluded to is not seen',
+  phases: ['input', 'output'],
+  verdicts: ['block', 'flag'],
+  config: t.Object({ allow: t.Optional(Topics), deny: t.Optional(Topics) }, { additionalProperties: false }),
+  prepare({ allow = [], deny = [] }) {
+    if (!allow.length && !deny.length) throw new InvalidConfig('one of allow and deny is required')
+    const allowed = allow.map((topic, place) => topicOf(topic, `allow.${place}`))
+    const denied = deny.map((topic, place) => topicOf(topic, `deny.${place}`))
+    return (text) => {
+      const { text: plain } = reading(text)
+      const words = new Set((plain.match(WORD) ?? []).filter((word) => !GENERAL.has(word)))
+      const hit = denied.findIndex((topic) => isAbout(topic, words, plain))
+      if (hit >= 0) return { detail: `is about a denied topic (deny.${hit})`, matches: [] }
+      const isLong = words.size >= LEAST_WORDS || (SPACELESS.test(plain) && plain.length >= 3 * LEAST_WORDS)
+      if (!allowed.length || !isLong || allowed.some((topic) => touches(topic, words, plain))) return null
+      return { detail: 'is about none of the allowed topics', matches: [] }
+    }
+  },
+})
+
+function topicOf(topic: string, where: string): Topic {
+  const said = reading(topic).text.match(WORD) ?? []
+  if (!said.length) throw new InvalidConfig(`${where} has no word to look for`)
+  const meant = said.filter((word) => !GENERAL.has(word))
+  const own = (meant.length ? meant : said).map(stemOf)
+  const names = new Set(
+    meant.flatMap((word) => [word, ALSO[word] ?? word]).filter((name) => Object.hasOwn(TOPICS, name)),
+  )
+  return { own, known: [...names].flatMap((name) => TOPICS[name]!.split(' ')) }
+}
+
+/** Without the endings of plural and of adjectives, so that `elections` is found by `election`. */
+const stemOf = (word: string): string => (word.length > 4 ? word.replace(/(?:ies|es|s|y|e)$/, '') : word)
+
+/** The topic is named in full, or spoken of in two of its words, or in one of few. */
+function isAbout(topic: Topic, words: ReadonlySet<string>, text: string): boolean {
+  if (topic.own.every((stem) => hasStem(stem, words, text))) return true
+  const hits = topic.known.filter((stem) => hasStem(stem, words, text)).length
+  return hits >= 2 || (hits === 1 && words.size <= SHORT)
+}
+
+const touches = ({ own, known }: Topic, words: ReadonlySet<string>, text: string): boolean =>
+  [...own, ...known].some((stem) => hasStem(stem, words, text))
+
+/** Four letters are enough of a word to know it by; a shorter one has to stand as it is. */
+function hasStem(stem: string, words: ReadonlySet<string>, text: string): boolean {
+  if (words.has(stem)) return true
+  if (SPACELESS.test(stem)) return text.includes(stem)
+  if (stem.includes('-')) return text.includes(stem.replace('-', ' '))
+  if (stem.length < 4) return words.has(`${stem}s`)
+  for (const word of words) if (word.startsWith(stem)) return true
+  return false
+}

@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** One labelled text. `line` tells which written line it came from: variants of one line belong together. */
+export type Labelled<Label extends string> = {
+  text: string
+  label: Label
+  language: string
+  hard: boolean
+  line: number
+}
+
+type Heading<Label extends string> = Pick<Labelled<Label>, 'label' | 'language' | 'hard'>
+
+const HEADING = /^\[(\w+) (\w+)( hard)?\]$/
+const CHOICE = /\{([^{}]*\|[^{}]*)\}/g
+
+/**
+ * The labelled texts of a folder: under a heading `[language label]` or `[language label hard]` one a line.
+ * `{a|b}` in a line stands for either; each choice is used at least `mixes` times.
+ * @throws Error when a heading names none of the labels; without labels any word is one.
+ */
+export function readCorpus<Label extends string>(
+  folder: string,
+  labels: readonly Label[] | null,
+  mixes = 1,
+): Labelled<Label>[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.txt'))
+  const all: Labelled<Label>[] = []
+  let line = 0
+  let heading: Heading<Label> | null = null
+  for (const row of files.sort().flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))) {
+    if (!row.trim()) continue
+    const named = HEADING.exec(row)
+    if (named) {
+      heading = headingOf(named, labels)
+    } else if (heading) {
+      line++
+      for (const text of variantsOf(row, mixes)) all.push({ ...heading, text, line })
+    }
+  }
+  return all
+}
+
+function headingOf<Label extends string>(
+  [row, language = '', word, hard]: RegExpExecArray,
+  labels: readonly Label[] | null,
+): Heading<Label> {
+  const label = labels ? labels.find((one) => one === word) : (word as Label)
+  if (!label) throw new Error(`${row}: no such label`)
+  return { language, label, hard: hard !== undefined }
+}
+
+/** As many variants as the longest choice has, times `mixes`, so that every choice occurs; different strides mix them. */
+function variantsOf(row: string, mixes: number): string[] {
+  const longest = Math.max(1, ...[...row.matchAll(CHOICE)].map(([, inner]) => inner!.split('|').length))
+  const variants = Array.from({ length: longest * mixes }, (_, place) => {
+    let group = 0
+    const filled = row.replace(CHOICE, (_, inner: string) => {
+      const choices = inner.split('|')
+      return choices[(place + Math.floor(place / choices.length) + group++) % choices.length]!
+    })
+    return filled
+      .replace(/\s+/g, ' ')
+      .replace(/ ([,:])/g, '$1')
+      .trim()
+  })
+  return [...new Set(variants)]
+}
