@@ -6,7 +6,10 @@ import { expectData } from './failure'
 import { keysOver } from './keys-plane'
 
 /** The filters of contract 18.1, as words. */
-export type UsageWords = Partial<Record<'from' | 'to' | 'key_id' | 'mode' | 'skill', string>>
+export type UsageWords = Partial<Record<'from' | 'to' | 'key_id' | 'mode' | 'skill', string>> & {
+  /** Over --url alone: whose, where the key could mean two. */
+  scope?: 'user' | 'org'
+}
 export type Report = UsageReport & { id?: string; owner?: string }
 export type ReportedKey = { id: string; name: string; report: Report }
 

@@ -24,6 +24,15 @@ export const columns = [
   column('expires_at', 'EXPIRES', { kind: 'time', wide: true }),
 ]
 
+/** One key in full: with what is bound to it, and how much of its minute is used (dx 2.9). */
+export const detailColumns = [
+  ...columns,
+  column('routing_preference_id', 'ROUTING', { wide: true }),
+  column('guardrail_policy_id', 'GUARDRAILS', { wide: true }),
+  column('now.rpm', 'NOW-RPM'),
+  column('now.tpm', 'NOW-TPM'),
+]
+
 /** Operators see everyone's keys, a key with --url those it may manage. */
 export const planes = ['operator', 'tenant'] as const
 export const keyArgument = { key: argument('id, 6 or more characters of it, prefix or name of a key') }

@@ -1,15 +1,19 @@
 import { SCOPES, TIERS } from '../../src/kernel/caller'
+import { iso } from '../../src/kernel/clock'
 import { randomBase62 } from '../../src/kernel/crypto'
 import type { ApiKey } from '../../src/keys/schema'
 import { defineCommand } from '../command'
+import type { Connection } from '../connection'
+import { expectData } from '../failure'
 import { keysOver } from '../keys-plane'
 import { printPages } from '../pages'
 import { requireReason } from '../reason'
 import { resolveKey } from '../resolve'
 import { prepareSecret, SECRET_FLAGS } from '../secret'
+import { usageOver } from '../usage-plane'
 import { choice, choices, duration, flag, repeated, text, whole, wholeCents } from '../words'
 import { checkKey, rotateKey, updateKey } from './keys-change'
-import { columns, keyArgument, planes } from './keys-columns'
+import { columns, detailColumns, keyArgument, planes } from './keys-columns'
 import { orderOf } from './keys-order'
 
 export const listKeys = defineCommand({
@@ -67,14 +71,28 @@ export const getKey = defineCommand({
   impact: 'read',
   danger: 'none',
   exits: [3, 4, 7],
-  columns,
+  columns: detailColumns,
   watchable: true,
   args: keyArgument,
   async run(shell, { key }) {
-    const keys = await keysOver(await shell.connect())
-    shell.print.item(await keys.get(await resolveKey(keys, key)), columns)
+    const connection = await shell.connect()
+    const keys = await keysOver(connection)
+    const found = await keys.get(await resolveKey(keys, key))
+    shell.print.item({ ...found, ...(await useOf(connection, found.id)) }, detailColumns)
   },
 })
+
+/** How much of its minute is used; nobody but the operators of a running server can see that of any key. */
+async function useOf(
+  { plane, transport, ops }: Connection,
+  id: string,
+): Promise<{ now?: { rpm: string; tpm: string } }> {
+  if (plane === 'tenant' || transport.kind === 'local') return {}
+  const { usage } = expectData(await ops().keys({ ref: id }).limits.get())
+  const share = ({ limit, remaining }: { limit: number; remaining: number }) =>
+    `${Math.round(((limit - remaining) / limit) * 100)}%`
+  return { now: { rpm: share(usage.requests), tpm: share(usage.tokens) } }
+}
 
 export const createKey = defineCommand({
   path: 'keys create',
@@ -137,7 +155,8 @@ export const revokeKey = defineCommand({
   args: keyArgument,
   async run(shell, { key }) {
     const reason = requireReason(shell, 'keys revoke')
-    const keys = await keysOver(await shell.connect())
+    const connection = await shell.connect()
+    const keys = await keysOver(connection)
     const found = await keys.get(await resolveKey(keys, key))
     const title = `key "${found.name}" (${found.prefix}…)`
     if (shell.planned(`revoke ${title}`)) return
@@ -147,10 +166,18 @@ export const revokeKey = defineCommand({
       return
     }
     shell.confirm(`Revoke ${title}? This cannot be undone.`)
+    const calls = await callsOfLastHour(connection, found.id, shell.clock.now())
     await keys.revoke(found.id)
     shell.print.item(await keys.get(found.id), columns)
-    shell.note(`Revoked ${title}: ${reason}`)
+    shell.note(`Revoked ${title}${calls}: ${reason}`)
   },
 })
+
+/** Half a sentence about what stops; over --url a key may not see all of it. */
+async function callsOfLastHour(connection: Connection, id: string, now: number): Promise<string> {
+  if (connection.plane === 'tenant') return ''
+  const { totals } = await (await usageOver(connection, undefined)).show({ key_id: id, from: iso(now - 3_600_000) })
+  return `, which had ${totals.requests} ${totals.requests === 1 ? 'call' : 'calls'} in the last hour`
+}
 
 export const keyCommands = [listKeys, getKey, createKey, updateKey, rotateKey, checkKey, revokeKey]

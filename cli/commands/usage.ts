@@ -12,8 +12,11 @@ const filters = {
   key: text('ID', 'calls with this key'),
   mode: text('MODE', 'calls that asked for this mode, or that became it'),
   skill: text('ID', 'calls in which this skill took part'),
+  scope: choice(['user', 'org'], 'over --url: your own calls, or those of your active organization'),
 }
-type Filters = { [K in keyof typeof filters]: string | undefined }
+type Filters = { [K in Exclude<keyof typeof filters, 'scope'>]: string | undefined } & {
+  scope?: 'user' | 'org' | undefined
+}
 
 const common = {
   planes: ['operator', 'tenant'],
@@ -65,7 +68,13 @@ export const showUsage = defineCommand({
   async run(shell, { owner = shell.globals.org, by, ...given }) {
     const plane = await usageOver(await shell.connect(), owner)
     const words = wordsOf(given)
-    if (!by) return shell.print.item(await plane.show(words), totals)
+    if (!by) {
+      const report = await plane.show(words)
+      shell.print.item(report, totals)
+      if (report.scope === 'org' && report.totals.requests === 0 && report.id === undefined && !words.scope)
+        shell.note('This is your active organization. Calls of your personal keys stand under --scope user.')
+      return
+    }
     const rows = await partsOf(plane, by, words)
     const all = rows.reduce((sum, { requests }) => sum + requests, 0)
     const shown = rows.map((row) => ({ ...row, share: all ? Number((row.requests / all).toFixed(4)) : 0 }))

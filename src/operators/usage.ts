@@ -1,25 +1,35 @@
-import type { Call, OperatorCaller } from '../kernel/caller'
+import { type Call, type OperatorCaller, ownerOf } from '../kernel/caller'
 import type { Store } from '../kernel/store'
+import type { KeyService } from '../keys'
 import type { OrgService } from '../orgs'
 import type { UsageReading } from '../usage'
 import { findOwner } from './owner'
 import type { OperatorUsage, OperatorUsageExportQuery, OperatorUsageQuery } from './schema-usage'
 
-type Deps = { store: Store; orgs: OrgService; usageReading: UsageReading }
+type Deps = { store: Store; orgs: OrgService; keys: Pick<KeyService, 'operator'>; usageReading: UsageReading }
 
 /** What anyone used, for operators (dx 2.16). */
-export function createUsageVerbs({ store, orgs, usageReading }: Deps) {
+export function createUsageVerbs({ store, orgs, keys, usageReading }: Deps) {
   return { show, exportCalls }
 
   /** The report its owner would get. Throws 404, 400. */
-  async function show(_call: Call<OperatorCaller>, { owner, ...query }: OperatorUsageQuery): Promise<OperatorUsage> {
+  async function show(call: Call<OperatorCaller>, asked: OperatorUsageQuery): Promise<OperatorUsage> {
+    const { owner, ...query } = await ofKey(call, asked)
     const { scope, name } = await findOwner(orgs, store.read, owner)
     return { id: scope, object: 'usage', owner: name, ...(await usageReading.reportOf(scope, query)) }
   }
 
   /** The same file its owner would get, and on their record. */
-  async function* exportCalls(call: Call<OperatorCaller>, { owner, ...query }: OperatorUsageExportQuery) {
+  async function* exportCalls(call: Call<OperatorCaller>, asked: OperatorUsageExportQuery) {
+    const { owner, ...query } = await ofKey(call, asked)
     const { scope } = await findOwner(orgs, store.read, owner)
     yield* usageReading.exportOf(call, scope, query)
+  }
+
+  /** A key, also by its name, says whose calls are meant where nobody does. */
+  async function ofKey<Q extends OperatorUsageQuery>(call: Call<OperatorCaller>, query: Q): Promise<Q> {
+    if (query.owner !== undefined || query.key_id === undefined) return query
+    const caller = await keys.operator.callerOf(call, query.key_id)
+    return { ...query, owner: ownerOf(caller), key_id: caller.keyId }
   }
 }

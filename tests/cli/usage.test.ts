@@ -88,3 +88,42 @@ describe('usage export', () => {
     expect(stderr).toContain('at most 92')
   })
 })
+
+describe('usage of a key', () => {
+  test('is that of its owner, whoever that is, by its id or its name', async () => {
+    const [ada, org] = [await world.person(), await world.person({ ofOrg: true })]
+    for (const person of [ada, org]) {
+      const { body } = await person.send('POST', 'keys', { name: `only-${person.userId}` })
+      await world.send('POST', 'completions', { prompt: 'hi' }, { authorization: `Bearer ${body.key}` })
+      for (const key of [body.id, `only-${person.userId}`]) {
+        const { stdout } = await run(['usage', 'show', '--key', key, '--json'])
+        expect(JSON.parse(stdout)).toMatchObject({
+          id: person.orgId ? `org:${person.orgId}` : `user:${person.userId}`,
+          totals: { requests: 1 },
+        })
+      }
+    }
+    expect((await run(['usage', 'show', '--key', 'nobody'])).exitCode).toBe(3)
+  })
+
+  test('over --url says where else calls may stand, and --scope goes there', async () => {
+    const ada = await world.person()
+    await ada.send('POST', 'completions', { prompt: 'hi' })
+    const { body } = await ada.send('POST', 'orgs', { name: 'Mine' })
+    await ada.send('POST', `orgs/${body.id}/activate`)
+    const shown = await run(['usage', 'show', '--json'], { key: ada.key })
+    expect(JSON.parse(shown.stdout)).toMatchObject({ scope: 'org', totals: { requests: 0 } })
+    expect(shown.stderr).toContain('Calls of your personal keys stand under --scope user.')
+    const own = await run(['usage', 'show', '--scope', 'user', '--json'], { key: ada.key })
+    expect(JSON.parse(own.stdout)).toMatchObject({ scope: 'user', totals: { requests: 1 } })
+  })
+
+  test('is told when it is revoked, and how full its minute is while it works', async () => {
+    const ada = await world.person({ tier: 'free' })
+    for (const prompt of ['one', 'two', 'three']) await ada.send('POST', 'completions', { prompt })
+    const { stdout } = await run(['keys', 'get', ada.keyId, '--json'])
+    expect(JSON.parse(stdout).now.rpm).toBe('5%')
+    const { stderr } = await run(['keys', 'revoke', ada.keyId, '-y', '--reason', 'done'])
+    expect(stderr).toContain(', which had 3 calls in the last hour: done')
+  })
+})
