@@ -1,3 +1,4 @@
+import { sha256Hex } from '../kernel/crypto'
 import type { Progress } from './aloud'
 import type { AnswerCache, StoredAnswer } from './cache'
 import type { Near } from './near'
@@ -60,7 +61,7 @@ export function createRecall(stages: Deps, cache: AnswerCache, near: Near | null
     const { answer, ...about } = found.entry
     const said = { ...answer, warnings: [...answer.warnings, otherWords(found.similarity)] }
     const result = await replay(run, said)
-    cache.keep(run.cacheKey, { ...about, answer: said })
+    cache.keep(run.cacheKey, { ...about, answer: said, promptHash: sha256Hex(run.ask.prompt) })
     return result
   }
 

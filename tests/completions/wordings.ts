@@ -55,6 +55,8 @@ export const DIFFERENT: readonly (readonly [string, string])[] = [
   ['What does the US want?', 'What does the us want?'],
   ['How do I sort a list in Java?', 'How do I sort a list in JavaScript?'],
   ['How do I read a file in C?', 'How do I read a file in C++?'],
+  ['Turkey prices in May', 'turkey prices in May'],
+  ['Polish sausage recipes?', 'polish sausage recipes?'],
   // negations and opposites
   ['Which fruits are sweet?', 'Which fruits are not sweet?'],
   ['Why should I invest now?', "Why shouldn't I invest now?"],

@@ -1,5 +1,5 @@
 import { alike, isAboutWords, rephrased } from './english'
-import { languageOf, withoutPoliteness } from './language'
+import { languageOf, opensSentence, withoutPoliteness } from './language'
 
 /** Longer prompts carry data, and one differing character of it may be what matters. */
 const MOST_CHARS = 2_000
@@ -56,9 +56,12 @@ function shouts(text: string): boolean {
 
 const withoutEnd = (text: string): string => text.replace(END, '').replace(/\s+/g, ' ').trim()
 
-/** `What` and `I`, but neither `NASA` nor `McKay`. */
+/** `What` and `I`, but neither `NASA` nor `Turkey`, which is not `turkey`. */
 const lowerFirst = (text: string): string =>
-  text.replace(/^([¿¡]?)(\p{Lu})(?=\p{Ll}|[\s']|$)/u, (_, mark: string, letter: string) => mark + letter.toLowerCase())
+  text.replace(/^[¿¡]?\p{Lu}\p{Ll}*(?![\p{L}\p{N}])/u, (word) => {
+    const small = word.toLowerCase()
+    return opensSentence(small.replace(/^[¿¡]/, '')) ? small : word
+  })
 
 const tokensOf = (text: string): string[] =>
   [...text.matchAll(TOKEN)]

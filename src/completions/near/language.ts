@@ -16,6 +16,15 @@ const languages = Object.entries(COMMON).map(([language, words]) => ({
   words: new Set(words.split(' ')),
 }))
 
+/** Words that open a sentence and are nobody's name: the capital of any other may be one. */
+const OPENERS = new Set([
+  ...Object.values(COMMON).flatMap((words) => words.split(' ')),
+  ...`calculate compute convert define draft generate help kindly list name please recommend rewrite suggest summarise
+     translate in on if is don isn aren doesn didn won couldn shouldn there`.split(/\s+/),
+])
+
+export const opensSentence = (word: string): boolean => OPENERS.has(word)
+
 /** The one language that clearly has most of these words (lower case); null when none or two have. */
 export function languageOf(words: readonly string[]): Language | null {
   const scores = languages
