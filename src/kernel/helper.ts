@@ -1,3 +1,5 @@
+import { createPlaces } from './places'
+
 /** What a helper's script posts back for each order. */
 export type HelperAnswer<Answer> = { ok: true; answer: Answer } | { ok: false; problem: string }
 
@@ -44,30 +46,14 @@ export type Helper<Order, Answer> = {
  */
 export function createHelper<Order, Answer>({ open, most, idleMs, growthBytes }: Options): Helper<Order, Answer> {
   const free: Worker[] = []
-  const waiting: { who: string; go: () => void }[] = []
-  const working: string[] = []
+  const places = createPlaces(most)
 
   return {
-    async do(order, { timeoutMs, signal, who = '' }) {
-      if (working.length < most) working.push(who)
-      else await new Promise<void>((go) => waiting.push({ who, go }))
-      try {
+    do: (order, { timeoutMs, signal, who = '' }) =>
+      places.run(who, async () => {
         signal.throwIfAborted()
         return await ask(free.pop() ?? open(), order, timeoutMs, signal)
-      } finally {
-        working.splice(working.indexOf(who), 1)
-        letNextIn()
-      }
-    },
-  }
-
-  /** In turn, but whoever has an order at work lets others go first: nobody fills the threads for all. */
-  function letNextIn(): void {
-    const idle = waiting.findIndex(({ who }) => !working.includes(who))
-    const [next] = waiting.splice(Math.max(idle, 0), 1)
-    if (!next) return
-    working.push(next.who)
-    next.go()
+      }),
   }
 
   async function ask(worker: Worker, order: Order, timeoutMs: number, signal: AbortSignal): Promise<Answer> {

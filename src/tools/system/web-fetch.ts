@@ -1,11 +1,15 @@
 import { ownerOf } from '../../kernel/caller'
 import { type Outbound, OutboundFailure, type PublicResponse } from '../../kernel/outbound'
+import { createPlaces } from '../../kernel/places'
 import { storable } from '../../kernel/text'
 import { type Tool, ToolFailure } from '../tool'
 import { createReading, type Given, MAX_BYTES } from './reading'
 
 const MAX_HOPS = 5
 const HOP_MS = 10_000
+/** What is fetched is held in memory, so this many times 8 MiB is the most it takes. */
+const MOST_AT_ONCE = 16
+const MOST_OF_ONE = 8
 
 type Deps = { outbound: Outbound }
 type Fetched = PublicResponse & { url: string }
@@ -16,6 +20,7 @@ type Fetched = PublicResponse & { url: string }
  */
 export function createWebFetch({ outbound }: Deps): Tool {
   const read = createReading()
+  const places = createPlaces(MOST_AT_ONCE, MOST_OF_ONE)
 
   return {
     name: 'web_fetch',
@@ -36,10 +41,14 @@ export function createWebFetch({ outbound }: Deps): Tool {
     requiresApproval: false,
     skillId: null,
     timeoutMs: 20_000,
-    run: async ({ url }, { signal, call }) => {
-      const fetched = await follow(withoutFragment(url as string), signal)
-      const { title, text } = await read(given(fetched), { signal, who: ownerOf(call.caller) })
-      return { url: fetched.url, title: title === null ? null : storable(title), text: storable(text) }
+    run: ({ url }, { signal, call }) => {
+      const who = ownerOf(call.caller)
+      return places.run(who, async () => {
+        signal.throwIfAborted()
+        const fetched = await follow(withoutFragment(url as string), signal)
+        const { title, text } = await read(given(fetched), { signal, who })
+        return { url: fetched.url, title: title === null ? null : storable(title), text: storable(text) }
+      })
     },
   }
 

@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'bun:test'
+import { createPlaces } from '../../src/kernel/places'
+
+/** Work that begins when it is let in and ends when it is told to. */
+function stage(most: number, each?: number) {
+  const places = createPlaces(most, each)
+  const begun: string[] = []
+  const gates = new Map<string, PromiseWithResolvers<void>>()
+  const start = (name: string) => {
+    const gate = Promise.withResolvers<void>()
+    gates.set(name, gate)
+    return places.run(name.split(' ')[0]!, () => {
+      begun.push(name)
+      return gate.promise
+    })
+  }
+  const end = async (name: string, error?: Error) => {
+    const gate = gates.get(name)!
+    if (error) gate.reject(error)
+    else gate.resolve()
+    await Bun.sleep(0)
+  }
+  return { start, end, begun }
+}
+
+describe('places', () => {
+  test('are as many as there may be, and then one for each that ends', async () => {
+    const { start, end, begun } = stage(2)
+    for (const name of ['eve 1', 'eve 2', 'eve 3']) void start(name)
+    await Bun.sleep(0)
+    expect(begun).toEqual(['eve 1', 'eve 2'])
+    await end('eve 2')
+    expect(begun).toEqual(['eve 1', 'eve 2', 'eve 3'])
+  })
+
+  test('go first to whoever has none', async () => {
+    const { start, end, begun } = stage(2)
+    for (const name of ['eve 1', 'eve 2', 'eve 3', 'bob 1']) void start(name)
+    await end('eve 1')
+    expect(begun.at(-1)).toBe('bob 1')
+    await end('bob 1')
+    expect(begun.at(-1)).toBe('eve 3')
+  })
+
+  test('are never all of one owner', async () => {
+    const { start, end, begun } = stage(3, 2)
+    for (const name of ['eve 1', 'eve 2', 'eve 3', 'bob 1']) void start(name)
+    await Bun.sleep(0)
+    expect(begun).toEqual(['eve 1', 'eve 2', 'bob 1'])
+    await end('bob 1')
+    expect(begun).toHaveLength(3)
+    await end('eve 2')
+    expect(begun.at(-1)).toBe('eve 3')
+  })
+
+  test('pass on after a failure', async () => {
+    const { start, end, begun } = stage(1)
+    const failing = start('eve 1')
+    failing.catch(() => null)
+    void start('bob 1')
+    await end('eve 1', new Error('broken'))
+    await expect(failing).rejects.toThrow('broken')
+    expect(begun).toEqual(['eve 1', 'bob 1'])
+  })
+})
