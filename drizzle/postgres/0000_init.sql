@@ -577,12 +577,12 @@ CREATE INDEX "skill_submissions_by_skill" ON "skill_submissions" USING btree ("s
 CREATE INDEX "skill_versions_by_skill" ON "skill_versions" USING btree ("skill_id","created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "skills_by_id" ON "skills" USING btree ("id");--> statement-breakpoint
 CREATE UNIQUE INDEX "skills_by_slug" ON "skills" USING btree ("slug");--> statement-breakpoint
-CREATE INDEX "skills_by_owner" ON "skills" USING btree ("owner","created_at","id");--> statement-breakpoint
-CREATE INDEX "skills_by_org" ON "skills" USING btree ("org_scope_id","created_at","id");--> statement-breakpoint
-CREATE INDEX "skills_by_installs" ON "skills" USING btree ("listed","install_count","id");--> statement-breakpoint
-CREATE INDEX "skills_by_rating" ON "skills" USING btree ("listed","rating","id");--> statement-breakpoint
-CREATE INDEX "skills_by_age" ON "skills" USING btree ("listed","created_at","id");--> statement-breakpoint
-CREATE INDEX "skills_by_category" ON "skills" USING btree ("listed","category","install_count","id");--> statement-breakpoint
+CREATE INDEX "skills_by_owner" ON "skills" USING btree ("owner","seq");--> statement-breakpoint
+CREATE INDEX "skills_by_org" ON "skills" USING btree ("org_scope_id","seq");--> statement-breakpoint
+CREATE INDEX "skills_by_installs" ON "skills" USING btree ("listed","install_count","seq");--> statement-breakpoint
+CREATE INDEX "skills_by_rating" ON "skills" USING btree ("listed","rating","seq");--> statement-breakpoint
+CREATE INDEX "skills_by_age" ON "skills" USING btree ("listed","seq");--> statement-breakpoint
+CREATE INDEX "skills_by_category" ON "skills" USING btree ("listed","category","install_count","seq");--> statement-breakpoint
 CREATE INDEX "usage_records_by_owner" ON "usage_records" USING btree ("owner","at");--> statement-breakpoint
 CREATE UNIQUE INDEX "users_by_email" ON "users" USING btree ("email");--> statement-breakpoint
 CREATE INDEX "users_by_active_org" ON "users" USING btree ("active_org_id");--> statement-breakpoint
@@ -592,4 +592,6 @@ CREATE TRIGGER audit_events_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON aud
 --> statement-breakpoint
 CREATE TRIGGER ledger_entries_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 --> statement-breakpoint
-CREATE INDEX skills_search ON skills USING gin (to_tsvector('simple', search_text));
+ALTER TABLE skills ADD COLUMN search_words tsvector GENERATED ALWAYS AS (array_to_tsvector(string_to_array(search_text, ' '))) STORED;
+--> statement-breakpoint
+CREATE INDEX skills_search ON skills USING gin (search_words) WHERE listed;

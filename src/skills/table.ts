@@ -54,12 +54,12 @@ export const skills = defineTable((k) =>
     (t) => [
       k.uniqueIndex('skills_by_id').on(t.id),
       k.uniqueIndex('skills_by_slug').on(t.slug),
-      k.index('skills_by_owner').on(t.owner, t.created_at, t.id),
-      k.index('skills_by_org').on(t.org_scope_id, t.created_at, t.id),
-      k.index('skills_by_installs').on(t.listed, t.install_count, t.id),
-      k.index('skills_by_rating').on(t.listed, t.rating, t.id),
-      k.index('skills_by_age').on(t.listed, t.created_at, t.id),
-      k.index('skills_by_category').on(t.listed, t.category, t.install_count, t.id),
+      k.index('skills_by_owner').on(t.owner, t.seq),
+      k.index('skills_by_org').on(t.org_scope_id, t.seq),
+      k.index('skills_by_installs').on(t.listed, t.install_count, t.seq),
+      k.index('skills_by_rating').on(t.listed, t.rating, t.seq),
+      k.index('skills_by_age').on(t.listed, t.seq),
+      k.index('skills_by_category').on(t.listed, t.category, t.install_count, t.seq),
     ],
   ),
 )

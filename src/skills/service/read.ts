@@ -35,7 +35,7 @@ export function createReading(deps: SkillDeps) {
     if (isMine) return present(toPage(await search({ owner: ownerOf(caller) }), limit, mark))
     const { orgIds } = await viewerOf(deps, store.read, caller)
     const [listed, ofOrgs] = [await search({ listed: true }), orgIds.length ? await search({ orgIds }) : []]
-    const merged = [...listed, ...ofOrgs].sort((a, b) => mark(b).at - mark(a).at || (b.id > a.id ? 1 : -1))
+    const merged = [...listed, ...ofOrgs].sort((a, b) => mark(b).at - mark(a).at || b.seq - a.seq)
     return present(toPage(merged, limit, mark))
   }
 

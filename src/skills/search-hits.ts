@@ -1,0 +1,98 @@
+import { and, desc, eq, lt, or, sql } from 'drizzle-orm'
+import type { Mark } from '../kernel/page'
+import type { Reader } from '../kernel/store'
+import type { SkillCategory } from './manifest'
+import type { SkillSort } from './schema'
+import { mayGoOn, seqOf } from './search-words'
+import { skills } from './table'
+
+type Wanted = {
+  words: readonly string[]
+  category: SkillCategory | undefined
+  sort: SkillSort
+  rank: typeof skills.sqlite.install_count | typeof skills.sqlite.rating | null
+  before: Mark | null
+  limit: number
+}
+
+/** The orders as they stand in the index of SQLite, which knows a skill once in each. */
+const ORDERS: Record<SkillSort, number> = { installs: 0, rating: 1, newest: 2 }
+const HIGHEST = 0x0fff_ffff
+
+/**
+ * Numbers of the skills of the store that all words occur in. The rows of the index are numbered by order, rank
+ * and skill, so the words' lists come in the order asked for, and reading ends with the page.
+ */
+export async function hitsOnSqlite(db: Reader, wanted: Wanted): Promise<number[]> {
+  const { words, category, sort, before, limit } = wanted
+  const query = [
+    ...(category ? [`"\u{e000}${category}"`] : []),
+    ...words.slice(0, -1).map((word) => `"${word}"`),
+    await begun(db, words.at(-1)!),
+  ].join(' AND ')
+  const [rank, seq] = before ? [sort === 'newest' ? 0 : before.at, seqOf(before)] : [HIGHEST, 0xffff_ffff]
+  const order = ORDERS[sort]
+  const rows = await db
+    .select({ seq: sql<number>`rowid & 4294967295` })
+    .from(sql`skills_search`)
+    .where(
+      sql`skills_search match ${query} and rowid >= (${order} << 60) and rowid < ((${order} << 60) | (${rank} << 32) | ${seq})`,
+    )
+    .orderBy(sql`rowid desc`)
+    .limit(limit)
+  return rows.map((row) => row.seq)
+}
+
+/** The index knows what begins with three and with four letters; what begins with more is few words as a rule. */
+const INDEXED = [3, 4]
+const MOST_WORDS = 200
+
+/** A word and those it begins, each by itself: their lists are read side by side and no further than the page. */
+async function begun(db: Reader, word: string): Promise<string> {
+  if (!mayGoOn(word)) return `"${word}"`
+  if (INDEXED.includes([...word].length)) return `"${word}"*`
+  const found = await db
+    .select({ word: sql<string>`word` })
+    .from(sql`skill_words`)
+    .where(sql`word >= ${word} and word < ${`${word}\u{10ffff}`}`)
+    .limit(MOST_WORDS + 1)
+  if (found.length > MOST_WORDS) return `"${word}"*`
+  return found.length ? `(${found.map((one) => `"${one.word}"`).join(' OR ')})` : `"${word}"`
+}
+
+/** So far the sorted list is walked: one row in forty is a hit of a common word, and a page is full by then. */
+const WALKED = 2_000
+
+/**
+ * The same on Postgres, whose index of words knows no order: common words are met on a walk of the sorted list,
+ * and what is rarer is gathered by the index and sorted.
+ */
+export async function hitsOnPostgres(db: Reader, wanted: Wanted): Promise<number[]> {
+  const { words, category, rank, before, limit } = wanted
+  const table = db.of(skills)
+  const terms = words.map((word, place) => `'${word}'${place === words.length - 1 && mayGoOn(word) ? ':*' : ''}`)
+  const isHit = sql`search_words @@ ${terms.join(' & ')}::tsquery`
+  const older = before ? lt(table.seq, seqOf(before)) : undefined
+  const rest = and(
+    eq(table.listed, true),
+    category ? eq(table.category, category) : undefined,
+    before && rank ? or(lt(rank, before.at), and(eq(rank, before.at), older)) : older,
+  )
+  const walk = db
+    .select({ seq: table.seq, isHit: sql<boolean>`${isHit}`.as('is_hit') })
+    .from(table)
+    .where(rest)
+    .orderBy(...(rank ? [desc(rank)] : []), desc(table.seq))
+    .limit(WALKED)
+    .as('walk')
+  const met = await db.select({ seq: walk.seq }).from(walk).where(sql`is_hit`).limit(limit)
+  if (met.length === limit) return met.map(({ seq }) => seq)
+  // What is added to the columns keeps the planner off the sorted list, which it has just walked in vain.
+  const gathered = await db
+    .select({ seq: table.seq })
+    .from(table)
+    .where(and(rest, isHit))
+    .orderBy(...(rank ? [sql`${rank} + 0 desc`] : []), sql`${table.seq} + 0 desc`)
+    .limit(limit)
+  return gathered.map(({ seq }) => seq)
+}
