@@ -5,6 +5,7 @@ const override = (pattern: RegExp): Rule => ({
   about: 'asks to set earlier instructions aside',
   pattern,
 })
+const covert = (pattern: RegExp): Rule => ({ id: 'covert', about: 'asks to act behind the user’s back', pattern })
 const reveal = (pattern: RegExp): Rule => ({ id: 'reveal', about: 'asks for hidden instructions', pattern })
 
 /** The two oldest tricks in other languages, on text without accents. Negations stand in the patterns. */
@@ -71,6 +72,31 @@ export const FOREIGN_RULES: readonly Rule[] = [
   override(
     /\b(?:abaikan|lupakan)\b[^.!?]{0,25}(?:instruksi|perintah|aturan|petunjuk)\b[^.!?]{0,20}(?:sebelumnya|di atas|sistem|awal)/g,
   ),
+  override(
+    /\b(?:deine|ihre|eure|alle) (?:bisherigen|vorherigen|fruheren|alten|ursprunglichen) (?:vorgaben|anweisungen|regeln|instruktionen|befehle|richtlinien)\b[^.!?]{0,25}(?:nicht mehr|ungultig|aufgehoben|hinfallig|ausser kraft)/g,
+  ),
+  override(
+    /\b(?:vergiss|vergesst|vergessen sie)\b[^.!?]{0,6}(?:alles|was)\b[^.!?]{0,20}(?:vorher|bisher|zuvor|fruher|oben)[^.!?]{0,25}(?:gesagt|aufgetragen|befohlen|mitgeteilt|vorgegeben|steht|stand)/g,
+  ),
+  covert(
+    /\b(?:leite|sende|schicke|ubermittle|kopiere|speichere)\b[^.!?]{0,60}(?:heimlich|unbemerkt|ohne (?:dass|wissen|es dem))/g,
+  ),
+  // Czech, Slovak, Romanian, Danish, Norwegian, Finnish, Hungarian
+  override(
+    /(?<!ne)\b(?:ignoruj(?:te)?|zapomen(?:te)? na|zabudni(?:te)? na|nedbej(?:te)? na|prehlizej(?:te)?)\b[^.!?]{0,25}(?:predchoz|predch?adzaj|drivejs|puvodn|systemov)\w*[^.!?]{0,15}(?:pokyn|instrukc|pravid|prikaz)\w*/g,
+  ),
+  override(
+    /\b(?:ignora(?:ti)?|uita(?:ti)?|nesocoti(?:ti)?)\b[^.!?]{0,20}(?:instructiunile|regulile|indicatiile|ordinele)\b[^.!?]{0,15}(?:anterioare|precedente|de mai sus|initiale|sistem)/g,
+  ),
+  override(
+    /\b(?:ignorer|glem|se bort fra|overse)\b[^.!?]{0,20}(?:tidligere|foregaende|ovenstaende|forrige|opprinnelige)\w*[^.!?]{0,12}(?:instruks|regl|anvisning|instruktion|ordre)\w*/g,
+  ),
+  override(
+    /\b(?:unohda|ohita|sivuuta|jata huomiotta)\b[^.!?]{0,20}(?:aiem|edelli|aikaisem|ylla ole)\w*[^.!?]{0,12}(?:ohje|saan|maaray|kasky)\w*/g,
+  ),
+  override(
+    /\b(?:hagyd figyelmen kivul|felejtsd el|ne vedd figyelembe)\b[^.!?]{0,20}(?:korabbi|elozo|fenti|eddigi)[^.!?]{0,15}(?:utasitas|szabaly|parancs)\w*/g,
+  ),
   override(/(?:bo qua|quen)[^.!?]{0,25}(?:huong dan|chi dan|quy tac|lenh)[^.!?]{0,20}(?:truoc|o tren|he thong)/g),
 ]
 
@@ -86,9 +112,21 @@ export const OTHER_SCRIPT_RULES: readonly Rule[] = [
   reveal(
     /(?:покажи|раскрои|выведи|повтори|напиши|сообщи)(?:те)?[^.!?]{0,30}(?:системн\S+ (?:промпт|сообщени|инструкци)|скрыт\S+ инструкци|секретн\S+ инструкци)/g,
   ),
+  // Ukrainian and Bulgarian, Greek, Hebrew, Thai, Bengali
+  override(
+    /(?<!не )(?:відкинь(?:те)?|забудь(?:те)?|проігноруи(?:те)?|знехтуи(?:те)?|игнорираи(?:те)?|забрави(?:те)?)[^.!?]{0,20}(?:попередн|раніш|системн|предишн|предходн)\S*[^.!?]{0,15}(?:правил|інструкц|вказів|наказ|инструкц)/g,
+  ),
+  override(
+    /(?<!μην )(?:αγνοησε|αγνοηστε|ξεχασε|ξεχαστε|παραβλεψε|παρακαμψε)[^.!;]{0,20}(?:προηγουμεν|παραπανω|αρχικ|συστηματ)\S*[^.!;]{0,12}(?:οδηγι|εντολ|κανον)/g,
+  ),
+  override(
+    /(?<!אל )(?:התעלם|התעלמי|התעלמו|שכח|שכחי)[^.!?]{0,20}(?:ההוראות|ההנחיות|הכללים|הוראות)[^.!?]{0,15}(?:הקודמ|לעיל|המערכת)/g,
+  ),
+  override(/(?:ละเว้น|เพิกเฉย|ลืม|ไม่ต้องสนใจ)[^.!?]{0,15}(?:คำสั่ง|กฎ|คำแนะนำ)[^.!?]{0,15}(?:ก่อนหน้า|ข้างต้น|ระบบ)/g),
+  override(/(?:আগের|পূর্ববর্তী|উপরের)[^.!?।]{0,15}(?:নির্দেশ|নিয়ম)[^.!?।]{0,15}(?:উপেক্ষা|ভুলে|অগ্রাহ্য)/g),
   // Chinese
   override(
-    /(?<!不要|不得|切勿|请勿|绝不|不能)(?:忽略|无视|忘记|忘掉|抛弃|忽視|無視|不要遵守|不再遵守|绕过|覆盖)[^。！？.!?]{0,12}(?:之前|以前|以上|上述|先前|前面|系统|所有|原来|原有|你的|之前的|先前的|此前|安全)[^。！？.!?]{0,10}(?:指令|指示|提示|规则|規則|命令|要求|限制|约束|提示词)/g,
+    /(?<!不要|不得|切勿|请勿|绝不|不能)(?:忽略|无视|忘记|忘掉|抛弃|忽視|無視|不要遵守|不再遵守|绕过|覆盖)[^。！？.!?、，,]{0,12}(?:之前|以前|以上|上述|先前|前面|系统|所有|原来|原有|你的|之前的|先前的|此前|安全)[^。！？.!?]{0,10}(?:指令|指示|提示|规则|規則|命令|要求|限制|约束|提示词)/g,
   ),
   reveal(
     /(?<!不要|不得|切勿|请勿|绝不|不能)(?:显示|输出|打印|告诉我|泄露|透露|重复|展示)[^。！？.!?]{0,10}(?:系统提示|系統提示|隐藏(?:的)?(?:指令|提示)|初始(?:指令|提示)|秘密指令)/g,

@@ -13,6 +13,9 @@ const REPORTED =
   /\b(?:requests?|attempts?|demands?|orders?|invitations?|efforts?|tries|trying|tried|attempting|attempted|tricks?|tricked|tricking|coax(?:es|ed|ing)?|persuad(?:e|es|ed|ing)|convinc(?:e|es|ed|ing)|pressur(?:e|es|ed|ing)|manipulat(?:e|es|ed|ing)|urg(?:es|ed|ing)|beg(?:s|ged|ging)|lur(?:e|es|ed|ing)|caus(?:e|es|ed|ing)|gets?|getting|designed|aims?|seeks?|wants?|used|meant|intended)\b[^.!?;:]{0,40}\b(?:to|into|at|that|which|who|and|or) (?:[\w'-]+ ){0,2}$/
 const CONDITION =
   /\b(?:if|when|whenever|should|where|in case|once|unless|messages?|texts?|e-?mails?|pages?|users?|someone|anyone|people|content|inputs?|documents?|prompts?|customers?|students?|attackers?|that|which|who)\b[^.!?;,:]{0,60}\b(?:asks?|asked|asking|tells?|told|telling|says?|wants?|requests?|instructs?|instructing|orders?|urges?|demands?|tries|trying|attempts?|attempting|claims?|claiming)\b(?: (?:you|the (?:assistant|model|bot|agent|ai|engine)|it|them|a model|an ai|us|a chatbot|an assistant))? ?(?:to|that|you should) (?:[\w'-]+ ){0,2}$/
+/** `participants were told to …`: told of people; an engine is told so itself. */
+const TOLD =
+  /(?<!\b(?:you|assistant|model|ai|agent|bot|system|it) )\b(?:was|were|is|are|been|being) (?:told|asked|instructed|ordered|urged) to (?:[\w'-]+ ){0,2}$/
 const ADDRESSED = /\b(?:i|we|please|kindly)\b[^.!?;:]{0,30}$/
 /** Named in the third person after it: `… attacks`, `… is a classic jailbreak`. */
 const NAMED_AFTER =
@@ -29,7 +32,7 @@ export function isOnlyMentioned(text: string, start: number, end: number, negate
   }
   if (!negated && NEGATION.test(before)) return true
   if (NAMED_AFTER.test(text.slice(end, end + 80))) return true
-  if (CONDITION.test(before)) return true
+  if (CONDITION.test(before) || TOLD.test(before)) return true
   return REPORTED.test(before) && !ADDRESSED.test(before.slice(0, 40))
 }
 
