@@ -1,4 +1,4 @@
-import type { AppError, ErrorKind } from '../kernel/errors'
+import type { AppError, ErrorDetail, ErrorKind } from '../kernel/errors'
 import { described, nullable, RequestId, type Standard, type Static, type TSchema, t } from '../kernel/schema'
 
 export const ErrorBody = t.Object(
@@ -46,10 +46,14 @@ export function toEnvelope(error: AppError, requestId: string): ErrorBody {
       type,
       code: error.code,
       request_id: requestId,
-      ...(error.kind === 'invalid' ? { param: error.param ?? null, details: error.details ?? [] } : {}),
+      ...(error.kind === 'invalid' ? { param: error.param ?? null, details: detailsOf(error) } : {}),
     },
   }
 }
+
+/** One field at fault is a list of one. */
+const detailsOf = ({ param, details, message }: AppError): ErrorDetail[] =>
+  details ?? (param === undefined ? [] : [{ path: param, message }])
 
 /** Headers an error brings along: `Retry-After` on every 429 and 503, `WWW-Authenticate` on 401. */
 export function errorHeaders(error: AppError): Record<string, string> {

@@ -52,7 +52,8 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
     return store.write(async (tx) => {
       const [lowest] = await keys.tiers.inForce(tx, subject.keys)
       if (!lowest) throw nothingToRaise()
-      if (!isAbove(input.requested_tier, lowest.tier)) throw tierNotHigher(input.requested_tier, lowest.tier)
+      if (!isAbove(input.requested_tier, lowest.tier))
+        throw tierNotHigher.with({ param: 'requested_tier' }, input.requested_tier, lowest.tier)
       const row = newRow(caller, subject, lowest.tier, input)
       if (!(await rows.insert(tx, row))) throw increasePending()
       const { requested_tier } = input

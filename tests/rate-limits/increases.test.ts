@@ -58,7 +58,10 @@ describe('POST /rate-limits/request-increase', () => {
   test.each(refusals)('refuses %s', async (_why, order, status, code) => {
     const ada = await world.person({ tier: 'starter' })
     const reply = await ask(ada, order)
-    expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status, code })
+    const { error } = reply.body
+    expect({ status: reply.status, code: error.code }).toEqual({ status, code })
+    const [field] = Object.keys(order)
+    expect([error.param, error.details[0].path]).toEqual([field, field])
     expect((await ada.send('GET', 'rate-limits')).body.pending_request).toBeNull()
   })
 
