@@ -13,12 +13,14 @@ const tierColumns = [
   ...(['rpm', 'tpm', 'text', 'stealth', 'image', 'research', 'video'] as const).map((limit) =>
     column(limit, limit.toUpperCase(), { kind: 'number' }),
   ),
+  column('changed', 'NOT-THE-DEFAULT', { kind: 'list' }),
 ]
 
 export const listTiers = defineCommand({
   path: 'tiers list',
   summary: 'Show what each tier allows a minute',
-  about: 'Requests, tokens, and requests of each group of modes, as configured with SVC_TIERS.',
+  about:
+    'Requests, tokens, and requests of each group of modes. NOT-THE-DEFAULT names those that SVC_TIERS sets otherwise.',
   examples: ['tiers list', 'tiers list --json'],
   planes: ['operator'],
   offline: true,

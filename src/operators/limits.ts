@@ -24,7 +24,7 @@ export function createLimitVerbs({ store, keys, increases, limiter, tiers }: Dep
   function tierTable(_call: Call<OperatorCaller>): TierRow[] {
     return TIERS.map((tier) => {
       const { rpm, tpm, modes } = tiers.limitsOf(tier)
-      return { id: tier, object: 'tier', rpm, tpm, ...modes }
+      return { id: tier, object: 'tier', rpm, tpm, ...modes, changed: tiers.changedOf(tier) }
     })
   }
 

@@ -216,6 +216,7 @@ export const TierRow = t.Object({
   image: t.Integer(),
   research: t.Integer(),
   video: t.Integer(),
+  changed: t.Array(t.String(), { description: 'Limits that the configuration sets otherwise' }),
 })
 export type TierRow = Static<typeof TierRow>
 export const TierList = t.Object({ tiers: t.Array(TierRow) })

@@ -33,8 +33,17 @@ export type Tiers = ReturnType<typeof createTiers>
 /** The tier table with the operator's own numbers laid over it; a new RPM moves the mode limits that were not set. */
 export function createTiers(overrides: TierTable = {}) {
   const table = new Map(TIERS.map((tier) => [tier, limitsFrom({ ...BUILT_IN[tier], ...overrides[tier] })]))
-  return { limitsOf: (tier: Tier): TierLimits => table.get(tier)! }
+  return {
+    limitsOf: (tier: Tier): TierLimits => table.get(tier)!,
+    /** Names of the limits that are not the contract's, also those that only follow a set RPM. */
+    changedOf: (tier: Tier): string[] => {
+      const builtIn = new Map(namesOf(limitsFrom(BUILT_IN[tier])))
+      return namesOf(table.get(tier)!).flatMap(([name, limit]) => (builtIn.get(name) === limit ? [] : [name]))
+    },
+  }
 }
+
+const namesOf = ({ modes, ...rest }: TierLimits): [string, number][] => Object.entries({ ...rest, ...modes })
 
 function limitsFrom({ rpm, tpm, ...set }: Plan & { rpm: number; tpm: number }): TierLimits {
   const limit = (group: ModeGroup) => set[group] ?? Math.max(1, Math.floor(rpm / SHARES[group]))

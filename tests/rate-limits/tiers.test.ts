@@ -19,6 +19,9 @@ describe('the tier table', () => {
     const tiers = createTiers(values.tiers)
     expect(tiers.limitsOf('enterprise')).toMatchObject({ rpm: 1e8, tpm: 1e11, modes: { text: 1e8, image: 7 } })
     expect(tiers.limitsOf('free').rpm).toBe(60)
+    expect(tiers.changedOf('enterprise')).toEqual(['rpm', 'tpm', 'text', 'stealth', 'image', 'research', 'video'])
+    expect(tiers.changedOf('free')).toEqual([])
+    expect(createTiers({ pro: { image: 7, rpm: 1_000 } }).changedOf('pro')).toEqual(['image'])
   })
 
   test.each(['{"gold":{"rpm":1}}', '{"free":{"rpm":0}}', '{"free":{"rps":9}}', 'free=9'])(
