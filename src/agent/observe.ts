@@ -1,6 +1,7 @@
 import type { ToolCall } from '../engines'
 import type { Clock } from '../kernel/clock'
 import { failpoint } from '../kernel/failpoint'
+import { parseUntrustedJson } from '../kernel/json'
 import type { Tools } from '../tools'
 import type { ToolOutcome } from '../tools/schema'
 import type { Acting, Step, ToolUse } from './schema'
@@ -74,9 +75,10 @@ function readArguments(text: string): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 }
 
+/** As strictly as a stranger's body: what is nested without end can be read, and then not be written again. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseUntrustedJson(Buffer.from(text))
   } catch {
     return undefined
   }

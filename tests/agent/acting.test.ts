@@ -53,7 +53,8 @@ function stage(lines: Line[], tool: (asked: AskedCall) => Promise<Partial<ToolOu
   const tools = {
     run: async (_: unknown, call: AskedCall) => {
       ran.push(call)
-      const outcome = { status: 'success', description: 'done', arguments: JSON.parse(call.arguments), result: 1 }
+      const args: unknown = call.arguments === '{"q":"a"}' ? { q: 'a' } : {}
+      const outcome = { status: 'success', description: 'done', arguments: args, result: 1 }
       return { ...outcome, text: `result of ${call.name}`, ...(await tool(call)) }
     },
   } as unknown as Tools
@@ -152,6 +153,16 @@ describe('think, act, observe', () => {
     const { toolUses } = await agent.answer(task())
     expect(toolUses.map(({ name }) => name)).toEqual(['slow', 'fast'])
     expect(asked[1]!.messages.slice(-2)).toMatchObject([{ toolName: 'slow' }, { toolName: 'fast' }])
+  })
+
+  test('arguments nested without end, or no object, are shown to a watcher as none', async () => {
+    const deep = `{"a":${'['.repeat(60_000)}${']'.repeat(60_000)}}`
+    const calls: [string, string][] = [deep, '[1]', '{"a":', '{"__proto__":{"b":1}}'].map((args) => ['find', args])
+    const { agent } = stage([{ calls }, ANSWER], async () => ({ arguments: null }))
+    const { seen } = await watch(agent.stream(task()))
+    const began = seen.flatMap((step) => (step.type === 'tool-began' ? [step.arguments] : []))
+    expect(began).toEqual([{}, {}, {}, {}])
+    expect(began.every((args) => JSON.stringify(args) === '{}')).toBe(true)
   })
 
   test('a tool that fails is read like any other', async () => {
