@@ -2,10 +2,9 @@ import { type InjectionFinding, scanForInjection } from '../../kernel/injection'
 import { t } from '../../kernel/schema'
 import { defineGuardrail, type Finding } from '../guardrail'
 import { modelOf } from '../models'
-import { sentencesIn } from '../text/features'
-import { likeliest } from '../text/judgement'
+import { sentencesOf } from '../text/features'
+import { type Likely, likeliest } from '../text/judgement'
 import { remember } from '../text/remember'
-import { reading } from '../text/words'
 
 const USUAL_THRESHOLD = 0.8
 /** The rules name what they find; the model only says how likely something of the kind is. */
@@ -64,8 +63,10 @@ type Attack = {
 
 /** Both checks ask for the same text, one after the other. */
 const attackIn = remember((text: string): Attack => {
-  const found = scanForInjection(text)
-  const [either, injection, jailbreak] = likeliest(modelOf('attacks'), sentencesIn(reading(text).text))
+  const suspects: Likely[] = []
+  const [either, injection, jailbreak] = likeliest(modelOf('attacks'), sentencesOf(text), suspects)
+  // Where the model sees nothing at all the rules have nothing to find, and they are the slower ones.
+  const found = scanForInjection(text, joined(suspects))
   return {
     rule: found.find(({ rule }) => !OF_JAILBREAKS.has(rule)) ?? found[0],
     jailbreakRule: found.find(({ rule, severity }) => severity === 'block' && OF_JAILBREAKS.has(rule)),
@@ -74,6 +75,17 @@ const attackIn = remember((text: string): Attack => {
     either: either!.chance,
   }
 })
+
+/** Stretches that touch as one. */
+function joined(stretches: readonly Likely[]): Likely[] {
+  const out: Likely[] = []
+  for (const next of stretches) {
+    const last = out.at(-1)
+    if (last && next.start <= last.end) out[out.length - 1] = { ...last, end: Math.max(last.end, next.end) }
+    else out.push(next)
+  }
+  return out
+}
 
 /** What is one of the two is taken for the likelier one, and as surely as that it is either. */
 const chanceOf = (own: number, other: number, either: number): number => (own >= other ? either : own)

@@ -1,9 +1,8 @@
 import { oneOf, t } from '../../kernel/schema'
 import { defineGuardrail } from '../guardrail'
 import { LABELS, modelOf } from '../models'
-import { sentencesIn } from '../text/features'
+import { sentencesOf } from '../text/features'
 import { likeliest } from '../text/judgement'
-import { reading } from '../text/words'
 
 const [, ...CATEGORIES] = LABELS.safety
 type Category = (typeof CATEGORIES)[number]
@@ -30,7 +29,7 @@ export const contentSafety = defineGuardrail({
   prepare({ categories = [...CATEGORIES], threshold = USUAL_THRESHOLD }) {
     modelOf('safety')
     return (text) => {
-      const [any, ...each] = likeliest(modelOf('safety'), sentencesIn(reading(text).text))
+      const [any, ...each] = likeliest(modelOf('safety'), sentencesOf(text))
       if (any!.chance < threshold) return null
       // That it is none of the ordinary is known much better than which of the others it is.
       const found = CATEGORIES.map((category, place) => ({ category, chance: each[place]!.chance }))

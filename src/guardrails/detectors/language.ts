@@ -5,7 +5,7 @@ import { type Count, mainScript, scriptsOf } from './language/scripts'
 
 /** A language shows in its first sentences. */
 const MOST_CHARS = 240
-const MOST_READ = 4_000
+const MOST_READ = 1_200
 /** Code, addresses and names of things are of no language. */
 const NO_LANGUAGE =
   /```[\s\S]*?(?:```|$)|`[^`\n]{1,200}`|https?:\S{1,500}|[\w.+-]{1,64}@[\w.-]{1,253}|[^\s]*[\d_/\\{}<>=[\]()$#@][^\s]*/g

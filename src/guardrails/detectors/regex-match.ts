@@ -1,13 +1,16 @@
 import { sharedSyntax } from '../../kernel/ecma-pattern'
 import { compileLinear, type LinearPattern } from '../../kernel/linear-pattern'
 import { t } from '../../kernel/schema'
-import { defineGuardrail, InvalidConfig, type Match } from '../guardrail'
+import { defineGuardrail, InvalidConfig, type Match, TooSlow } from '../guardrail'
 
 const MOST_CHARS = 512
 /** With counts written out; one look at four thousand characters then takes milliseconds at the very most. */
 const MOST_SIZE = 1_000
 /** Finding every place can look at the rest of a text once for each; a text that asks for more is one match. */
-const MOST_MS = 200
+const MOST_MS = 1_000
+/** On the event loop: all looks together, and the steps of one. */
+const MOST_MS_INLINE = 5
+const MOST_STEPS_INLINE = 200_000
 
 export const regexMatch = defineGuardrail({
   id: 'regex_match',
@@ -23,8 +26,10 @@ export const regexMatch = defineGuardrail({
   ),
   prepare({ pattern, flags = '' }) {
     const compiled = compile(pattern, flags)
-    return (text) => {
-      const { matches, isCut } = find(compiled, text)
+    return (text, { patient = false }) => {
+      if (!patient && compiled.steps * text.length > MOST_STEPS_INLINE) throw new TooSlow()
+      const { matches, isCut } = find(compiled, text, patient ? MOST_MS : MOST_MS_INLINE)
+      if (isCut && !patient) throw new TooSlow()
       if (isCut) return { detail: 'matches the pattern more often than can be counted', matches: [] }
       return matches.length ? { detail: `matches the pattern (${matches.length})`, matches } : null
     }
@@ -47,9 +52,9 @@ function compile(pattern: string, flags: string): LinearPattern {
   }
 }
 
-function find(pattern: LinearPattern, text: string): { matches: Match[]; isCut: boolean } {
+function find(pattern: LinearPattern, text: string, mostMs: number): { matches: Match[]; isCut: boolean } {
   const matches: Match[] = []
-  const until = performance.now() + MOST_MS
+  const until = performance.now() + mostMs
   for (const place of pattern.find(text)) {
     matches.push({ ...place, kind: 'regex_match' })
     if (performance.now() > until) return { matches, isCut: true }

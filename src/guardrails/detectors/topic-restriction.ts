@@ -1,10 +1,14 @@
 import { t } from '../../kernel/schema'
 import { defineGuardrail, InvalidConfig } from '../guardrail'
+import { remember } from '../text/remember'
 import { reading } from '../text/words'
 import { ALSO, TOPICS } from './topic/lexicon'
 
 /** A topic as it is looked for: its own words, and beginnings of words by which it is known. */
 type Topic = { own: readonly string[]; known: readonly string[] }
+
+/** The words of a text, and what they begin with. */
+type Words = { plain: string; words: ReadonlySet<string>; beginnings: ReadonlySet<string> }
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu
 const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
@@ -16,6 +20,8 @@ const GENERAL = new Set(
 )
 /** In so few words one of them is the subject. */
 const SHORT = 14
+const SHORTEST_STEM = 4
+const LONGEST_STEM = 16
 /** Less than this is a greeting or an answer, and off no topic. */
 const LEAST_WORDS = 4
 
@@ -33,15 +39,25 @@ export const topicRestriction = defineGuardrail({
     const allowed = allow.map((topic, place) => topicOf(topic, `allow.${place}`))
     const denied = deny.map((topic, place) => topicOf(topic, `deny.${place}`))
     return (text) => {
-      const { text: plain } = reading(text)
-      const words = new Set((plain.match(WORD) ?? []).filter((word) => !GENERAL.has(word)))
-      const hit = denied.findIndex((topic) => isAbout(topic, words, plain))
+      const read = wordsOf(text)
+      const { plain, words } = read
+      const hit = denied.findIndex((topic) => isAbout(topic, read))
       if (hit >= 0) return { detail: `is about a denied topic (deny.${hit})`, matches: [] }
       const isLong = words.size >= LEAST_WORDS || (SPACELESS.test(plain) && plain.length >= 3 * LEAST_WORDS)
-      if (!allowed.length || !isLong || allowed.some((topic) => touches(topic, words, plain))) return null
+      if (!allowed.length || !isLong || allowed.some((topic) => touches(topic, read))) return null
       return { detail: 'is about none of the allowed topics', matches: [] }
     }
   },
+})
+
+const wordsOf = remember((source: string): Words => {
+  const { text: plain } = reading(source)
+  const words = new Set((plain.match(WORD) ?? []).filter((word) => !GENERAL.has(word)))
+  const beginnings = new Set<string>()
+  for (const word of words) {
+    for (let end = SHORTEST_STEM; end <= word.length && end <= LONGEST_STEM; end++) beginnings.add(word.slice(0, end))
+  }
+  return { plain, words, beginnings }
 })
 
 function topicOf(topic: string, where: string): Topic {
@@ -59,21 +75,17 @@ function topicOf(topic: string, where: string): Topic {
 const stemOf = (word: string): string => (word.length > 4 ? word.replace(/(?:ies|es|s|y|e)$/, '') : word)
 
 /** The topic is named in full, or spoken of in two of its words, or in one of few. */
-function isAbout(topic: Topic, words: ReadonlySet<string>, text: string): boolean {
-  if (topic.own.every((stem) => hasStem(stem, words, text))) return true
-  const hits = topic.known.filter((stem) => hasStem(stem, words, text)).length
-  return hits >= 2 || (hits === 1 && words.size <= SHORT)
+function isAbout({ own, known }: Topic, text: Words): boolean {
+  if (own.every((stem) => hasStem(stem, text))) return true
+  const hits = known.filter((stem) => hasStem(stem, text)).length
+  return hits >= 2 || (hits === 1 && text.words.size <= SHORT)
 }
 
-const touches = ({ own, known }: Topic, words: ReadonlySet<string>, text: string): boolean =>
-  [...own, ...known].some((stem) => hasStem(stem, words, text))
+const touches = ({ own, known }: Topic, text: Words): boolean => [...own, ...known].some((stem) => hasStem(stem, text))
 
 /** Four letters are enough of a word to know it by; a shorter one has to stand as it is. */
-function hasStem(stem: string, words: ReadonlySet<string>, text: string): boolean {
-  if (words.has(stem)) return true
-  if (SPACELESS.test(stem)) return text.includes(stem)
-  if (stem.includes('-')) return text.includes(stem.replace('-', ' '))
-  if (stem.length < 4) return words.has(`${stem}s`)
-  for (const word of words) if (word.startsWith(stem)) return true
-  return false
+function hasStem(stem: string, { plain, words, beginnings }: Words): boolean {
+  if (SPACELESS.test(stem)) return plain.includes(stem)
+  if (stem.includes('-')) return plain.includes(stem.replace('-', ' '))
+  return stem.length < SHORTEST_STEM ? words.has(stem) || words.has(`${stem}s`) : beginnings.has(stem)
 }

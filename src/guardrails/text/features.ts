@@ -1,4 +1,6 @@
 import type { Features } from '../../kernel/text-model/model'
+import { remember } from './remember'
+import { reading } from './words'
 
 /**
  * A text as hashed features, a sentence at a time: words, their beginnings, and words beside each other. The
@@ -76,6 +78,9 @@ export function sentencesIn(text: string): Sentence[] {
   close(text.length)
   return sentences
 }
+
+/** The sentences of a text as people wrote it; models that look at the same text share them. */
+export const sentencesOf = remember((source: string): Sentence[] => sentencesIn(reading(source).text))
 
 /** One sentence for a model that learns: all features alike, together of length one. */
 export function featuresOf(text: string): Features {

@@ -7,22 +7,29 @@ export type Likely = { chance: number; start: number; end: number }
 
 /** A word or two by themselves say too little. */
 const LEAST_TOKENS = 3
+/** Below this nobody has to look again. */
+const LEAST_SUSPECT = 0.1
 
 /**
  * The likeliest stretch for each class; in the place of the first, which is that of ordinary texts, for all others
  * together. Looks at every sentence,
- * alone and with the one after it: what is meant to go unseen stands between ordinary ones.
+ * alone and with the one after it: what is meant to go unseen stands between ordinary ones. Stretches that are
+ * anything but plainly ordinary are added to `suspects`, in the order of the text.
  */
-export function likeliest(model: Model, sentences: readonly Sentence[]): Likely[] {
+export function likeliest(model: Model, sentences: readonly Sentence[], suspects: Likely[] = []): Likely[] {
   const classes = model.bias.length
   const best = Array.from({ length: classes }, (): Likely => ({ chance: 0, start: 0, end: 0 }))
   let before: { sums: Float64Array; count: number; start: number } | null = null
   for (const { slots, tokens, start, end } of sentences) {
     const sums = sumsOf(model, slots)
-    if (tokens >= LEAST_TOKENS) raise(best, chancesOf(model, sums, slots.length), start, end)
+    const alone = chancesOf(model, sums, slots.length)
+    if (tokens >= LEAST_TOKENS) raise(best, alone, start, end)
+    if (1 - alone[0]! >= LEAST_SUSPECT) suspects.push({ chance: 1 - alone[0]!, start, end })
     if (before) {
       const both = sums.map((sum, place) => sum + before!.sums[place]!)
-      raise(best, chancesOf(model, both, slots.length + before.count), before.start, end)
+      const chances = chancesOf(model, both, slots.length + before.count)
+      raise(best, chances, before.start, end)
+      if (1 - chances[0]! >= LEAST_SUSPECT) suspects.push({ chance: 1 - chances[0]!, start: before.start, end })
     }
     before = { sums, count: slots.length, start }
   }

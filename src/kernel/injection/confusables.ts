@@ -13,7 +13,8 @@ export const toLatin = (letter: string): string | undefined => LOOKS[letter]
 
 /** Of these alone it is known that nobody mixes them into a Latin word by need, as physics does with Greek. */
 const STRANGE = 'аеорсухіјѕԁһԛԝӏкмнтвοαɡաօոս'
+const OTHER = /[\u0080-\uffff]/
 const MIXED = new RegExp(`[a-z]{2}[${STRANGE}]|[${STRANGE}][a-z]{2}|[a-z][${STRANGE}]{1,3}[a-z]`, 'u')
 
 /** Where a Latin word holds letters of another script that only look like its own; -1 when none does. */
-export const mixedWordAt = (text: string): number => text.search(MIXED)
+export const mixedWordAt = (text: string): number => (OTHER.test(text) ? text.search(MIXED) : -1)

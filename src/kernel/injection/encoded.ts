@@ -4,7 +4,13 @@ export type Decoded = { how: string; text: string; at: number }
 const MOST_PIECES = 200
 const LEAST_CHARS = 10
 
-type Coding = { how: string; pattern: RegExp; decode(piece: string): string | null }
+type Coding = {
+  how: string
+  /** What such a stretch cannot do without; looked for first, since most texts have none. */
+  needs?: string
+  pattern: RegExp
+  decode(piece: string): string | null
+}
 
 const fromBytes = (bytes: Uint8Array): string | null => {
   const text = new TextDecoder().decode(bytes)
@@ -27,11 +33,13 @@ const CODINGS: readonly Coding[] = [
   },
   {
     how: 'percent encoding',
+    needs: '%',
     pattern: /(?:[\w+.~-]{0,24}%[0-9a-fA-F]{2}){2,}[\w+.~-]{0,24}/g,
     decode: (piece) => fromBytes(percentBytes(piece)),
   },
   {
     how: 'character references',
+    needs: '&#',
     pattern: /(?:&#x?[0-9a-fA-F]{1,6};[\s]?){4,}/g,
     decode: (piece) =>
       fromCodes(
@@ -40,6 +48,7 @@ const CODINGS: readonly Coding[] = [
   },
   {
     how: 'unicode escapes',
+    needs: '\\u',
     pattern: /(?:\\u\{?[0-9a-fA-F]{2,6}\}?\s?){4,}/g,
     decode: (piece) =>
       fromCodes([...piece.matchAll(/\\u\{?([0-9a-fA-F]+)\}?/g)].map(([, digits]) => Number.parseInt(digits!, 16))),
@@ -83,7 +92,8 @@ function isText(text: string | null): text is string {
 /** Every stretch that hides text in a common encoding. Looks at each stretch once, so it is linear. */
 export function decodedPieces(source: string): Decoded[] {
   const found: Decoded[] = []
-  for (const { how, pattern, decode } of CODINGS) {
+  for (const { how, needs, pattern, decode } of CODINGS) {
+    if (needs && !source.includes(needs)) continue
     for (const match of source.matchAll(pattern)) {
       if (found.length >= MOST_PIECES) return found
       const text = decode(match[0])

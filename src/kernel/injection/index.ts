@@ -3,9 +3,11 @@ import { mixedWordAt } from './confusables'
 import { decodedPieces, tagText } from './encoded'
 import { FOREIGN_RULES, OTHER_SCRIPT_RULES } from './languages'
 import { isOnlyMentioned } from './mention'
-import { RULES, type Rule } from './rules'
+import { RULES as PHRASES, type Rule } from './rules'
+import { INTENT_RULES } from './rules-intent'
 import { splitPhrases } from './split'
-import { changedParts, latinized, readable, rotated, unleeted, type View } from './view'
+import { TELLING } from './vocabulary'
+import { around, changedParts, latinized, readable, rotated, unleeted, type View } from './view'
 
 export type InjectionFinding = {
   /** `block` is an attempt; `doubt` is something a person should look at. */
@@ -23,6 +25,7 @@ export type InjectionFinding = {
 
 type Found = Omit<InjectionFinding, 'line' | 'excerpt'> & { end: number }
 
+const RULES = [...PHRASES, ...INTENT_RULES]
 const LATIN_RULES = [...RULES, ...FOREIGN_RULES]
 const OTHER_SCRIPT = /[\u0370-\u1fff\u3040-\ud7ff]/
 const MOST_FINDINGS = 20
@@ -33,10 +36,11 @@ const MAX_DEPTH = 2
 /**
  * Everything in a text that tries to command an engine, and what is hidden from readers. Honest talk about
  * prompts, attacks and rules is not found: what is quoted, forbidden or told of others. Time is linear in
- * the length of the text.
+ * the length of the text. Who knows already where plain words may be an attempt says so by `within`, in
+ * offsets of the readable text; what is hidden is looked for everywhere all the same.
  */
-export function scanForInjection(source: string): InjectionFinding[] {
-  const found = scan(source, 0)
+export function scanForInjection(source: string, within?: readonly Stretch[]): InjectionFinding[] {
+  const found = scan(source, 0, within)
   return distinct(found)
     .slice(0, MOST_FINDINGS)
     .map(({ end, ...finding }) => ({
@@ -46,25 +50,34 @@ export function scanForInjection(source: string): InjectionFinding[] {
     }))
 }
 
-function scan(source: string, depth: number): Found[] {
+/** Part of a readable text. */
+export type Stretch = { start: number; end: number }
+
+/** A text as it is read, as its look-alikes are meant, and as its figures are. */
+type Views = { plain: View; latin: View | null; letters: View | null }
+
+function scan(source: string, depth: number, within?: readonly Stretch[]): Found[] {
   const plain = readable(source)
-  const found = [...inWords(plain, source.length), ...inSplit(plain, source), ...inHidden(source, plain, depth)]
+  const latin = latinized(plain)
+  const views: Views = { plain, latin, letters: unleeted(latin ?? plain) }
+  const found = [...inWords(views, source.length, within), ...inSplit(views, source), ...inHidden(source, plain, depth)]
   if (depth < MAX_DEPTH) found.push(...inEncoded(source, depth))
   return found
 }
 
 /** By the rules, on the text as it is read and as its look-alikes are meant. */
-function inWords(plain: View, length: number): Found[] {
-  const found = byRules(plain, LATIN_RULES, 'plain', length, true)
-  if (OTHER_SCRIPT.test(plain.text)) found.push(...byRules(plain, OTHER_SCRIPT_RULES, 'plain', length, true))
-  const latin = latinized(plain)
-  const letters = unleeted(latin ?? plain)
+function inWords({ plain, latin, letters }: Views, length: number, within?: readonly Stretch[]): Found[] {
+  const found: Found[] = []
+  for (const part of within ? within.map((stretch) => around(plain, stretch)) : [plain]) {
+    found.push(...byRules(part, LATIN_RULES, 'plain', length, true))
+    if (OTHER_SCRIPT.test(part.text)) found.push(...byRules(part, OTHER_SCRIPT_RULES, 'plain', length, true))
+  }
   for (const [via, view] of [
     ['look-alike letters', latin],
     ['digits for letters', letters],
   ] as const) {
     if (!view) continue
-    for (const part of changedParts(view, plain)) found.push(...byRules(part, RULES, via, length, true))
+    for (const part of changedParts(view, plain, TELLING)) found.push(...byRules(part, RULES, via, length, true))
   }
   const turned = rotated(plain)
   if (turned) found.push(...byRules(turned, RULES, 'rot13', length, false))
@@ -74,7 +87,9 @@ function inWords(plain: View, length: number): Found[] {
 function byRules(view: View, rules: readonly Rule[], via: string, length: number, mayMention: boolean): Found[] {
   const found: Found[] = []
   for (const { id, about, pattern, negated } of rules) {
-    for (const match of view.text.matchAll(pattern)) {
+    // Not `matchAll`: it copies the expression, which costs more than most looks do.
+    pattern.lastIndex = 0
+    for (let match = pattern.exec(view.text); match; match = pattern.exec(view.text)) {
       const end = match.index + match[0].length
       if (mayMention && isOnlyMentioned(view.text, match.index, end, negated === true)) continue
       found.push({
@@ -87,8 +102,8 @@ function byRules(view: View, rules: readonly Rule[], via: string, length: number
   return found
 }
 
-const inSplit = (plain: View, source: string): Found[] =>
-  [plain, latinized(plain), unleeted(plain)].flatMap((view) =>
+const inSplit = ({ plain, latin, letters }: Views, source: string): Found[] =>
+  [plain, latin, letters].flatMap((view) =>
     view
       ? splitPhrases(view, source).map(({ how, at, end }) => ({
           ...{ severity: 'block' as const, rule: 'override', about: 'breaks up words so that they are not found' },

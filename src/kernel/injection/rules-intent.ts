@@ -137,7 +137,7 @@ export const INTENT_RULES: readonly Rule[] = [
     `\\b(?:approval|confirmation|consent|warning|permission)(?: prompt| dialog| step)? (?:is|are) (?:just |only |merely |nothing but )?(?:a )?(?:formality|routine|technicality|meaningless)\\b`,
   ),
   trick(
-    `\\b(?:confirm|approve|click|accept|pay|sign in|log in)\\b${NEAR}(?:immediately|at once|right away|now|within)\\b${NEAR}or (?:they|you|the user|else|their|your)\\b${NEAR}(?:lose|loses|lost|deleted|locked|closed|gone)`,
+    `\\b(?:confirm|approve|click|accept|pay|sign in|log in)\\b${NEAR}(?:immediately|at once|right away|now|within)\\b${NEAR}or (?:they|the user|else|their)\\b${NEAR}(?:lose|loses|lost|deleted|locked|closed|gone)`,
   ),
   trick(
     `\\b(?:tell|write|say|inform|claim|announce|warn)\\w*\\b[^.!?]{0,30}(?:account|licen[cs]e|subscription|session|access|card)\\b[^.!?]{0,30}\\b(?:locked|suspended|ran out|expired|blocked|closed|revoked)\\b[^!?]{0,60}(?:https?:|card number|password|sign in|log in|passphrase|pin\\b)`,

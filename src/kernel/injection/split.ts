@@ -3,7 +3,8 @@ import { squeezed, type View } from './view'
 const VERBS = 'ignore|disregard|forget|bypass|override|reveal|show|print|repeat|leak'
 const LINKS = 'all|any|of|the|your|my|these|those|other|every|me|us|its|hidden|full|entire'
 const PRIORS = 'previous|prior|above|earlier|preceding|system|original|initial|developer|safety|hidden|secret|your'
-const THINGS = 'instructions|instruction|rules|prompts|prompt|guidelines|directives|commands|guardrails|message'
+const THINGS =
+  'instructions|instruction|rules|rule|orders|prompts|prompt|guidelines|directives|commands|guardrails|message'
 const PHRASE = new RegExp(`(?:${VERBS})(?:${LINKS})*(?:${PRIORS})+(?:${THINGS})`, 'g')
 const backwards = (words: string): string =>
   words

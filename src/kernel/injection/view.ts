@@ -103,57 +103,107 @@ const utf16 = new TextDecoder('utf-16le')
 /** Longer runs are no words. */
 const MOST_LETTERS = 40
 const LATIN = /[a-z]/
-const OTHER = /[\u00a0-\uffff]/
 const OTHERS = /[\u00a0-\uffff]/g
+const LETTER = /\p{L}/u
 
 /** The same text with letters of other scripts, in words that mix them, read as the Latin ones they look like. */
 export function latinized({ text, at }: View): View | null {
-  if (!OTHER.test(text)) return null
-  const out = text.replace(/\p{L}+/gu, (word) => {
-    const isMixed = word.length <= MOST_LETTERS && LATIN.test(word) && OTHER.test(word)
-    return isMixed ? word.replace(OTHERS, (letter) => toLatin(letter) ?? letter) : word
-  })
+  const out = rewritten(text, OTHERS, isLetterAt, (word) => word.replace(OTHERS, (letter) => toLatin(letter) ?? letter))
   return out === text || out.length !== text.length ? null : { text: out, at }
+}
+
+function isLetterAt(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return code < 0x80 ? code >= 97 && code <= 122 : LETTER.test(text[at]!)
+}
+
+/**
+ * A text in which words that hold one of `signs` beside Latin letters are written anew. Only around such signs is
+ * it looked at, for most texts hardly have any.
+ */
+function rewritten(
+  text: string,
+  signs: RegExp,
+  isPart: (text: string, at: number) => boolean,
+  write: (word: string) => string,
+): string {
+  let out = ''
+  let done = 0
+  signs.lastIndex = 0
+  for (let hit = signs.exec(text); hit; hit = signs.exec(text)) {
+    let start = hit.index
+    let end = start
+    while (start > done && isPart(text, start - 1)) start--
+    while (end < text.length && isPart(text, end)) end++
+    const word = text.slice(start, end)
+    if (end - start <= MOST_LETTERS && LATIN.test(word)) {
+      out += text.slice(done, start) + write(word)
+      done = end
+    }
+    signs.lastIndex = Math.max(end, hit.index + 1)
+  }
+  return done === 0 ? text : out + text.slice(done)
 }
 
 /** How far around a changed letter a rule may reach. */
 const AROUND = 240
 
-/** The stretches of a view in which it differs from what it was made of; the rest has been read already. */
-export function changedParts(view: View, before: View): View[] {
+/** A part of a view, with as much on either side as a rule may look at. */
+export function around({ text, at }: View, { start, end }: { start: number; end: number }): View {
+  const from = Math.max(0, start - AROUND)
+  const to = Math.min(text.length, end + AROUND)
+  return { text: text.slice(from, to), at: at.subarray(from, to) }
+}
+
+/** The stretches of a view in which a word of interest was written otherwise before; the rest has been read already. */
+export function changedParts(view: View, before: View, interest: RegExp): View[] {
   const parts: View[] = []
   let start = -1
   let end = -1
-  const close = () => {
-    if (start >= 0) parts.push({ text: view.text.slice(start, end), at: view.at.subarray(start, end) })
-  }
   for (let place = 0; place < view.text.length; place++) {
     if (view.text.charCodeAt(place) === before.text.charCodeAt(place)) continue
-    if (start < 0 || place - AROUND > end) {
-      close()
-      start = Math.max(0, place - AROUND)
+    const word = wordAround(view.text, place)
+    if (interest.test(word.text)) {
+      if (start >= 0 && word.start - AROUND > end) {
+        parts.push(around(view, { start, end }))
+        start = -1
+      }
+      if (start < 0) start = word.start
+      end = word.end
     }
-    end = Math.min(view.text.length, place + AROUND)
+    place = word.end
   }
-  close()
+  if (start >= 0) parts.push(around(view, { start, end }))
   return parts
+}
+
+function wordAround(text: string, place: number): { text: string; start: number; end: number } {
+  let start = place
+  let end = place + 1
+  while (start > 0 && place - start < MOST_LETTERS && isLetterAt(text, start - 1)) start--
+  while (end < text.length && end - place < MOST_LETTERS && isLetterAt(text, end)) end++
+  return { text: text.slice(start, end), start, end }
 }
 
 const LEET: Readonly<Record<string, string>> = {
   ...{ '0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't', '8': 'b', '9': 'g' },
   ...{ '@': 'a', $: 's', '!': 'i', '|': 'i', '+': 't', '€': 'e', '£': 'l' },
 }
-const SIGN = /[0-9@$!|+€£]/
 const SIGNS = /[0-9@$!|+€£]/g
+/** Without one of these nothing is written in figures. */
+const FIGURE = /[0134579@$!|]/
 
 /** The same with digits and signs inside words read as letters: `1gn0r3` is `ignore`; null when nothing is. */
 export function unleeted({ text, at }: View): View | null {
-  if (!/[0134579@$!|]/.test(text)) return null
-  const out = text.replace(/[a-z0-9@$!|+€£]+/g, (word) => {
-    const isMixed = word.length <= MOST_LETTERS && LATIN.test(word) && SIGN.test(word)
-    return isMixed ? word.replace(SIGNS, (sign) => LEET[sign] ?? sign) : word
-  })
+  if (!FIGURE.test(text)) return null
+  const out = rewritten(text, SIGNS, isLeetAt, (word) => word.replace(SIGNS, (sign) => LEET[sign] ?? sign))
   return out === text ? null : { text: out, at }
+}
+
+function isLeetAt(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  if ((code >= 97 && code <= 122) || (code >= 48 && code <= 57)) return true
+  return code === 64 || code === 36 || code === 33 || code === 124 || code === 43 || code === 0x20ac || code === 0xa3
 }
 
 /** What a text in rot13 has somewhere when there is anything to find: its word for rules, prompts or secrets. */

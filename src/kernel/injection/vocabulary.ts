@@ -44,3 +44,7 @@ export const SINK =
   'https?:\\/\\/|[\\w.+-]+@[\\w-]+\\.|attacker|evil|hxxp|my (?:server|endpoint|webhook|address|inbox)|(?:external|remote|outside|third[- ]party|our collection) (?:server|address|endpoint|url|host|site|domain|party)|' +
   'this (?:url|address|endpoint|webhook|server)|an? image (?:url|link|tag)|query (?:string|parameter)'
 export const TO_SINK = `${GAP}(?:to|at|via|through|into|in|with|on)${NEAR} ?(?:${SINK})`
+
+/** How words begin by which the rules find what they look for: one of them was disguised, or nothing was. */
+export const TELLING =
+  /^(?:ignor|disreg|forget|bypass|overr|circumv|neglect|disobey|violat|nullif|unlearn|discard|dismiss|abandon|cancel|previous|prior|above|earlier|preced|initial|origin|system|develop|safe|hidden|secret|instruct|direct|rule|guid|prompt|command|order|constrain|restrict|guard|program|messag|polic|limit|reveal|show|print|output|repeat|display|disclos|leak|expos|dump|tell|send|forward|exfil|password|credential|key|mode|filter|unrestrict|unfilter|jailbreak|dan|pretend|disabl|turn|everything|all|answer|refus|new|follow|obey)/
