@@ -12,11 +12,18 @@ export type LinearPattern = {
   readonly size: number
 }
 
+const NOT_RUN = 'is not a pattern this server runs (RE2 syntax, without look-around and back-references)'
+
+/** RE2 cannot run it, however small: look-around, back-references and the like. */
+export class NotLinear extends Error {
+  override name = 'NotLinear'
+}
+
 type Options = { mostChars: number; mostSize: number; ignoreCase?: boolean; multiline?: boolean; dotAll?: boolean }
 
 /**
  * Compiles what is known to be small enough, which costs a few milliseconds at most.
- * @throws Error with half a sentence (`repeats more than …`) on what is too large and on what RE2 cannot do
+ * @throws NotLinear, and Error for what is too large, both with half a sentence (`repeats more than …`)
  */
 export function compileLinear(source: string, { mostChars, mostSize, ...how }: Options): LinearPattern {
   if (source.length > mostChars) throw new Error(`is longer than ${mostChars} characters`)
@@ -41,13 +48,15 @@ function* matches(expression: RE2JS, text: string): Generator<{ start: number; e
   while (matcher.find()) if (matcher.end() > matcher.start()) yield { start: matcher.start(), end: matcher.end() }
 }
 
+/** What refers back to a group; the translation into RE2's syntax would take it for letters. */
+const REFERS_BACK = /(?<!\\)(?:\\\\)*\\(?:k<|[1-9])/
+
 function compiled(source: string, flags: number): RE2JS {
+  if (REFERS_BACK.test(source)) throw new NotLinear(`${NOT_RUN}: it refers back to a group`)
   try {
     return RE2JS.compile(RE2JS.translateRegExp(source), flags)
   } catch (error) {
-    throw new Error(
-      `is not a pattern this server runs (RE2 syntax, without look-around and back-references): ${reason(error)}`,
-    )
+    throw new NotLinear(`${NOT_RUN}: ${reason(error)}`)
   }
 }
 

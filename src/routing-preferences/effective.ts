@@ -4,6 +4,7 @@ import type { KeyId } from '../kernel/ids'
 import { createReadCache, freshFor } from '../kernel/read-cache'
 import type { Store } from '../kernel/store'
 import type { KeyBindings } from '../keys'
+import { createBeside } from './beside'
 import { combine, type Effective, NOTHING, readSource, type Source } from './guidance'
 import { createRuleMatcher } from './match'
 import { preferenceRepository as rows } from './repository'
@@ -29,6 +30,7 @@ export function createEffective({ store, clock, bindings }: Deps) {
   const options = { max: MOST_REMEMBERED, maxAgeMs: freshFor(store.dialect), clock }
   const keys = createReadCache<KeyId, OfKey>(options)
   const sources = createReadCache<PreferenceId | OwnerScope, Source>(options)
+  const beside = createBeside({ clock })
   const combined = new WeakMap<Source, WeakMap<Source, Effective>>()
 
   return {
@@ -46,7 +48,8 @@ export function createEffective({ store, clock, bindings }: Deps) {
     },
     /** A preference as it would route, whoever has it. */
     readPreference,
-    ready: createRuleMatcher({ clock }),
+    ready: createRuleMatcher({ beside, clock }),
+    attackOn: beside.attackOn,
   }
 
   function withActive({ own, bound }: OfKey, caller: TenantCaller): Effective | Promise<Effective> {

@@ -1,7 +1,6 @@
 import { sha256Hex } from '../kernel/crypto'
-import type { LinearPattern } from '../kernel/linear-pattern'
 import { nextTurn } from '../kernel/turns'
-import { compilePattern, HEAD_CHARS, PatternRefused } from './pattern'
+import { compilePattern, HEAD_CHARS, PatternRefused, type RulePattern } from './pattern'
 import type { Floors, PreferenceId, RoutingExample, RoutingRule } from './schema'
 
 /** A stored rule, ready to be asked. */
@@ -13,7 +12,7 @@ export type ReadyRule = {
   /** Null for a rule of the key itself. */
   preferenceId: PreferenceId | null
   pattern: string
-  /** Steps its pattern can cost for each character of a prompt. */
+  /** Steps its pattern can cost for each character of a prompt; infinite where it must not be asked here. */
   steps: number
   matches(prompt: string): boolean
 }
@@ -75,7 +74,7 @@ export async function readSource({ preferenceId, name, rules, floors, examples }
   return { preferenceId, rules: ready, floors, examples, warnings, fingerprint }
 }
 
-function readStored(source: string): LinearPattern | null {
+function readStored(source: string): RulePattern | null {
   try {
     return compilePattern(source)
   } catch (error) {
@@ -86,7 +85,7 @@ function readStored(source: string): LinearPattern | null {
 
 const toReady = (
   { pattern, target_mode, target_engine, confidence, description }: RoutingRule,
-  { steps, test }: LinearPattern,
+  { steps, test }: RulePattern,
   preferenceId: PreferenceId | null,
   name: string,
 ): ReadyRule => ({

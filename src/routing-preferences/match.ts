@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock'
-import { createBeside } from './beside'
+import { type Beside, BUDGET_MS } from './beside'
 import type { Effective, ReadyRule } from './guidance'
 import { HEAD_CHARS } from './pattern'
 
@@ -14,31 +14,31 @@ export type RuleMatcher = ReturnType<typeof createRuleMatcher>
  * Sees to it that rules can be asked without holding anybody up: small patterns as they are, the others tried
  * beforehand beside the event loop. Those that have no answer in 50 ms are skipped, and the caller is told.
  */
-export function createRuleMatcher({ clock }: { clock: Clock }) {
-  const beside = createBeside({ clock })
-  const resting = new WeakMap<Effective, number>()
+export function createRuleMatcher({ beside, clock }: { beside: Pick<Beside, 'match'>; clock: Clock }) {
+  const resting = new WeakMap<ReadyRule, number>()
 
   /** Guidance whose rules answer at once. Itself, in the same turn, when all its rules are small for this prompt. */
   return function ready(effective: Effective, prompt: string, signal: AbortSignal): Effective | Promise<Effective> {
-    const length = Math.min(prompt.length, HEAD_CHARS)
+    const length = Math.max(1, Math.min(prompt.length, HEAD_CHARS))
     return effective.steps * length <= MOST_STEPS ? effective : tried(effective, prompt.slice(0, length), signal)
   }
 
   async function tried(effective: Effective, text: string, signal: AbortSignal): Promise<Effective> {
-    const large = largeOf(effective.rules, text.length)
-    const rests = (resting.get(effective) ?? 0) > clock.monotonic()
-    const patterns = large.map(({ pattern }) => pattern)
-    const found = rests ? null : await beside.match(patterns, text, signal)
-    if (!found) {
-      if (!rests) resting.set(effective, clock.monotonic() + REST_MS)
-      return without(effective, new Set(large))
+    const known = new Map<ReadyRule, boolean>()
+    const skipped = new Set<ReadyRule>()
+    let budgetMs = BUDGET_MS
+    for (const group of groupsOf(largeOf(effective.rules, text.length))) {
+      const rests = group.some((rule) => (resting.get(rule) ?? 0) > clock.monotonic())
+      const patterns = group.map(({ pattern }) => pattern)
+      const found = rests || budgetMs <= 0 ? null : await beside.match(patterns, text, { signal, budgetMs })
+      if (found) budgetMs -= found.ms
+      if (found && !found.answers) for (const rule of group) resting.set(rule, clock.monotonic() + REST_MS)
+      for (const [place, rule] of group.entries()) {
+        if (found?.answers) known.set(rule, found.answers[place]!)
+        else skipped.add(rule)
+      }
     }
-    const answers = new Map(large.map((rule, place) => [rule, found[place]!]))
-    const rules = effective.rules.map((rule) => {
-      const answer = answers.get(rule)
-      return answer === undefined ? rule : { ...rule, matches: () => answer }
-    })
-    return { ...effective, rules }
+    return withAnswers(effective, known, skipped)
   }
 }
 
@@ -53,11 +53,26 @@ function largeOf(rules: readonly ReadyRule[], length: number): ReadyRule[] {
   })
 }
 
-function without(effective: Effective, skipped: ReadonlySet<ReadyRule>): Effective {
-  const warning = `${skipped.size} routing rules were skipped: their patterns took more than 50 ms on a prompt like this. Make them simpler.`
-  return {
-    ...effective,
-    rules: effective.rules.filter((rule) => !skipped.has(rule)),
-    warnings: [...effective.warnings, warning],
-  }
+/** Patterns in linear time share one try; each that backtracks has its own, so that it spoils no other. */
+function groupsOf(rules: readonly ReadyRule[]): ReadyRule[][] {
+  const linear = rules.filter(({ steps }) => Number.isFinite(steps))
+  const others = rules.filter(({ steps }) => !Number.isFinite(steps))
+  return [...(linear.length ? [linear] : []), ...others.map((rule) => [rule])]
+}
+
+function withAnswers(
+  effective: Effective,
+  known: ReadonlyMap<ReadyRule, boolean>,
+  skipped: ReadonlySet<ReadyRule>,
+): Effective {
+  const rules = effective.rules
+    .filter((rule) => !skipped.has(rule))
+    .map((rule) => {
+      const answer = known.get(rule)
+      return answer === undefined ? rule : { ...rule, matches: () => answer }
+    })
+  if (!skipped.size) return { ...effective, rules }
+  const which = skipped.size === 1 ? '1 routing rule was' : `${skipped.size} routing rules were`
+  const warning = `${which} skipped: more than ${BUDGET_MS} ms on a prompt like this. Make the patterns simpler.`
+  return { ...effective, rules, warnings: [...effective.warnings, warning] }
 }

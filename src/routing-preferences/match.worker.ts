@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { HelperAnswer } from '../kernel/helper'
-import { compilePattern } from './pattern'
+import { compilePattern, type RulePattern } from './pattern'
 
 /** Patterns that compile, and a text to try them on; null only has them compiled. */
 export type MatchOrder = { patterns: readonly string[]; text: string | null }
@@ -8,8 +8,7 @@ export type MatchAnswer = readonly boolean[]
 
 declare const self: Worker
 
-type Tested = { test(text: string): boolean }
-const kept = new LRUCache<string, Tested>({ max: 2_000 })
+const kept = new LRUCache<string, RulePattern>({ max: 2_000 })
 
 self.onmessage = ({ data }: MessageEvent<MatchOrder>) => {
   self.postMessage(answered(data))
@@ -24,7 +23,7 @@ function answered({ patterns, text }: MatchOrder): HelperAnswer<MatchAnswer> {
   }
 }
 
-function compiled(source: string): Tested {
+function compiled(source: string): RulePattern {
   const pattern = kept.get(source) ?? compilePattern(source)
   kept.set(source, pattern)
   return pattern

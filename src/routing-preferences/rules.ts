@@ -3,7 +3,7 @@ import { quoted } from '../kernel/errors'
 import { nextTurn } from '../kernel/turns'
 import { vendorNamedIn } from '../kernel/vendor-names'
 import { preferenceInvalid } from './errors'
-import { compilePattern, PatternRefused } from './pattern'
+import { compilePattern, PatternRefused, type RulePattern } from './pattern'
 import { vendorMeantBy } from './pattern-vendors'
 import {
   DEFAULT_CONFIDENCE,
@@ -33,35 +33,51 @@ export function assertLabel(label: string, path: string): void {
   }
 }
 
+/** Finds a text on which a pattern runs out of time; null when it finds none. */
+export type Vet = (pattern: string) => Promise<string | null>
+
 /**
- * Rules ready to be stored: compiled once to see that they can be, confidences clamped. Gives way to other
- * requests between them. Throws 400 `routing_preference_invalid`, naming the member and what is wrong with it.
+ * Rules ready to be stored: compiled once to see that they can be, confidences clamped. Patterns that have to
+ * backtrack are vetted. Gives way to other requests between them. Throws 400 `routing_preference_invalid`, naming the
+ * member and what is wrong with it.
  */
-export async function readRules(rules: readonly NewRule[], path = 'rules'): Promise<RoutingRule[]> {
+export async function readRules(rules: readonly NewRule[], vet: Vet): Promise<RoutingRule[]> {
   if (rules.length > LIMITS.rules) {
-    throw preferenceInvalid(path, `"${path}" has ${rules.length} entries; at most ${LIMITS.rules} are allowed.`)
+    throw preferenceInvalid('rules', `"rules" has ${rules.length} entries; at most ${LIMITS.rules} are allowed.`)
   }
   const read: RoutingRule[] = []
   let size = 0
   for (const [place, rule] of rules.entries()) {
-    size += readPattern(rule.pattern, `${path}[${place}].pattern`)
+    const path = `rules[${place}]`
+    const pattern = readPattern(rule.pattern, `${path}.pattern`)
+    size += pattern.size
     if (size > MAX_TOTAL_SIZE) {
-      throw preferenceInvalid(path, `"${path}" are too large together when their repetitions are written out.`)
+      throw preferenceInvalid('rules', '"rules" are too large together when their repetitions are written out.')
     }
-    read.push(readRule(rule, `${path}[${place}]`))
+    if (!Number.isFinite(pattern.steps)) await assertQuick(rule.pattern, `${path}.pattern`, vet)
+    read.push(readRule(rule, path))
     await nextTurn()
   }
   return read
 }
 
-function readPattern(pattern: string, path: string): number {
+async function assertQuick(pattern: string, path: string, vet: Vet): Promise<void> {
+  const attack = await vet(pattern)
+  if (attack === null) return
+  throw preferenceInvalid(
+    path,
+    `"${path}" has to backtrack, and takes more than 50 ms on ${attack.length} characters such as "${quoted(attack)}".`,
+  )
+}
+
+function readPattern(pattern: string, path: string): RulePattern {
   if (pattern === '') throw preferenceInvalid(path, `"${path}" is empty, which would match every prompt.`)
   try {
-    const { size, test } = compilePattern(pattern)
-    if (vendorMeantBy(pattern, test)) {
+    const compiled = compilePattern(pattern)
+    if (vendorMeantBy(pattern, compiled.test)) {
       throw preferenceInvalid(path, `"${path}" names an upstream provider. Match what the prompt is about instead.`)
     }
-    return size
+    return compiled
   } catch (error) {
     if (!(error instanceof PatternRefused)) throw error
     throw preferenceInvalid(path, `"${path}" is "${quoted(pattern)}" and ${error.message}.`)

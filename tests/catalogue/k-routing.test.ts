@@ -50,6 +50,13 @@ describe('K2 what explodes elsewhere is linear here', () => {
   })
 })
 
+test.each(['(?=a)', '(?<=a)b', '(a)\\1', '(?<n>a)\\k<n>'])(
+  'K4 %s, which RE2 does not have: taken, since it is ECMAScript (spec 2), and run where it can be ended',
+  async (pattern) => {
+    expect((await save([rule(pattern)])).status).toBe(201)
+  },
+)
+
 test.each<[string, string]>([
   ['a{1,1000}', 'a{1,1000}'],
   ['(a{1,100}){1,100}', '(a{1,100}){1,100}'],

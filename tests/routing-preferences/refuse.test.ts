@@ -78,6 +78,19 @@ describe('what is no shape of a preference is validation_error', () => {
   })
 })
 
+test('a pattern that backtracks without end is refused with a text that shows it (design 9)', async () => {
+  for (const pattern of ['(?=(a+)+b)', '^(?!(x+x+)+y)z']) {
+    const { status, body } = await ask(withRule({ pattern }))
+    expect([status, body.error.code]).toEqual([400, 'routing_preference_invalid'])
+    expect(body.error.message).toMatch(/more than 50 ms on \d+ characters such as "(a|x)+/)
+  }
+})
+
+test('one that looks around and ends is taken', async () => {
+  const { status } = await ask(withRule({ pattern: '^(?!.*\\btest\\b).*\\bcode\\b' }))
+  expect(status).toBe(201)
+})
+
 describe('what may look like something refused and is not', () => {
   test.each([
     'open air',

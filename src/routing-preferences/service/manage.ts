@@ -28,7 +28,7 @@ export function createManage(deps: PreferenceDeps) {
   async function create(call: Call, input: NewPreference): Promise<Preference> {
     const place = await placeOf(deps, store.read, call.caller, input.scope)
     const { name, description = null, is_default = false } = input
-    const content = await readContent({ rules: [], examples: [], confidence_floor_overrides: {}, ...input })
+    const content = await readContent(deps, call, { rules: [], examples: [], confidence_floor_overrides: {}, ...input })
     const now = clock.now()
     const row = {
       ...{ id: PreferenceId.create(), user_id: call.caller.userId, ...place, name, description, is_default },
@@ -63,7 +63,7 @@ export function createManage(deps: PreferenceDeps) {
     // Before its contents are looked at: a stranger learns nothing, and nothing is compiled for one.
     const { scope } = await seen(deps, store.read, call.caller, id)
     const { name, description, is_default } = patch
-    const content = await readContent(patch)
+    const content = await readContent(deps, call, patch)
     const change = named({ name, description, is_default, ...content })
     const fields = Object.keys(change)
     return orTaken(scope, () =>
@@ -97,16 +97,15 @@ export function createManage(deps: PreferenceDeps) {
   }
 }
 
-type Content = PreferencePatch
-
 /** Checks all that a body says of a preference. Throws 400 `routing_preference_invalid`. */
-async function readContent({ name, description, rules, examples, confidence_floor_overrides: floors }: Content) {
+async function readContent({ effective }: PreferenceDeps, { signal }: Call, content: PreferencePatch) {
+  const { name, description, rules, examples, confidence_floor_overrides: floors } = content
   if (name !== undefined) assertLabel(name, 'name')
   if (description) assertLabel(description, 'description')
   return named({
     floors: floors && readFloors(floors),
     examples: examples && readExamples(examples),
-    rules: rules && (await readRules(rules)),
+    rules: rules && (await readRules(rules, (pattern) => effective.attackOn(pattern, signal))),
   })
 }
 

@@ -1,7 +1,7 @@
 import type { EngineService } from '../../engines'
 import type { Call } from '../../kernel/caller'
 import { combine, type Effective, NOTHING, readSource, type Source } from '../guidance'
-import { readRules } from '../rules'
+import { readRules, type Vet } from '../rules'
 import type { NewRule } from '../schema'
 import type { Preview, PreviewOrder } from '../schema-preview'
 import { type PreferenceDeps, seen } from './deps'
@@ -47,19 +47,23 @@ export function createRoutingPreview({ store, orgs, effective, explain, engines 
     }
   }
 
-  async function guidanceOf({ caller }: Call, { routing_preference_id: id, rules }: PreviewOrder): Promise<Effective> {
+  async function guidanceOf(
+    { caller, signal }: Call,
+    { routing_preference_id: id, rules }: PreviewOrder,
+  ): Promise<Effective> {
     if (!id && !rules) return effective.of(caller)
     const row = id ? await seen({ orgs }, store.read, caller, id) : null
-    return combine(await sourceOf(rules ?? []), row ? await effective.readPreference(row) : NOTHING)
+    const vet = (pattern: string) => effective.attackOn(pattern, signal)
+    return combine(await sourceOf(rules ?? [], vet), row ? await effective.readPreference(row) : NOTHING)
   }
 }
 
-const sourceOf = async (rules: readonly NewRule[]): Promise<Source> =>
+const sourceOf = async (rules: readonly NewRule[], vet: Vet): Promise<Source> =>
   rules.length
     ? readSource({
         preferenceId: null,
         name: 'the rules sent',
-        rules: await readRules(rules),
+        rules: await readRules(rules, vet),
         floors: {},
         examples: [],
       })

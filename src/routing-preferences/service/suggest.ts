@@ -49,10 +49,13 @@ export function createSuggest({ store, clock, propose }: Deps) {
   }
 }
 
+/** Nothing that has to backtrack is suggested. */
+const refuseAll = async () => 'any'
+
 /** Whether it could be saved as it is: it compiles, is small, and names no vendor. */
 async function isRule(pattern: string, target_mode: string): Promise<boolean> {
   try {
-    await readRules([{ pattern, target_mode }])
+    await readRules([{ pattern, target_mode }], refuseAll)
     return true
   } catch (error) {
     if (error instanceof AppError && error.kind === 'invalid') return false
