@@ -22,6 +22,7 @@ const answers: Record<string, () => Response> = {
   '/zip': () => new Response('PK', { headers: { 'content-type': 'application/zip' } }),
   '/missing': () => new Response('no', { status: 404 }),
   '/big': () => new Response('x'.repeat(2 * 1024 * 1024 + 1), { headers: { 'content-type': 'text/plain' } }),
+  '/titled': () => page(`<title>${'long '.repeat(10_000)}</title><p>short`),
   '/nul': () => new Response('a\0b', { headers: { 'content-type': 'text/plain' } }),
   '/once': () => to('/article'),
   '/round': () => to('/round'),
@@ -71,6 +72,12 @@ describe('web_fetch', () => {
     ['/nul', 'ab'],
   ])('reads %s', async (path, text) => {
     expect((await read(here + path)).result).toMatchObject({ text })
+  })
+
+  test('gives as much of a title as one has', async () => {
+    const { title } = (await read(`${here}/titled`)).result as { title: string }
+    expect(title).toStartWith('long long')
+    expect(title.length).toBeLessThanOrEqual(500)
   })
 
   test.each([

@@ -8,6 +8,8 @@ export type PageAnswer = { title: string | null; text: string }
 
 declare const self: Worker
 
+const MAX_TITLE_CHARS = 500
+
 self.onmessage = ({ data }: MessageEvent<PageOrder>) => {
   self.postMessage(read(data))
 }
@@ -15,7 +17,7 @@ self.onmessage = ({ data }: MessageEvent<PageOrder>) => {
 function read({ html, maxChars }: PageOrder): HelperAnswer<PageAnswer> {
   try {
     const { title, text } = readable(html)
-    return { ok: true, answer: { title, text: text.slice(0, maxChars) } }
+    return { ok: true, answer: { title: title?.slice(0, MAX_TITLE_CHARS) ?? null, text: text.slice(0, maxChars) } }
   } catch (error) {
     return { ok: false, problem: String(error) }
   }
