@@ -22,6 +22,14 @@ describe('labels that name an upstream vendor', () => {
     ['LLaMA-3 route', 'llama'],
     ['deep seek', 'deepseek'],
     ['сlаudе', 'claude'],
+    ['c1aude', 'claude'],
+    ['m1stral large', 'mistral'],
+    ['1lama 3', 'llama'],
+    ['a n t h r o p i c', 'anthropic'],
+    ['Google Gemini first', 'google'],
+    ['Grok for jokes', 'grok'],
+    ['Claude Monet, answered by Claude', 'claude'],
+    ['grok the docs with GPT-4', 'gpt'],
   ])('%s', (label, vendor) => {
     expect(vendorNamedIn(label)).toBe(vendor)
   })
@@ -42,6 +50,22 @@ describe('labels that name an upstream vendor', () => {
     'Reopen a ticket',
     'deep seeking',
     'Kimiko writes',
+    'lama',
+    'mystral wind',
+    'mistral wind warnings',
+    'grok the concept',
+    'helps to grok',
+    'Claude Monet paintings',
+    'Jean-Claude Van Damme films',
+    'gemini horoscope',
+    'llama farm bookings',
+    'Google Sheets formulas',
+    'GPT partition tables',
+    'the anthropic principle',
+    'ideas that cohere with ours',
+    'OpenAir 2026',
+    'Copilot seats',
+    '1 lamp, 1 chair',
     '',
   ])('%s names none', (label) => {
     expect(vendorNamedIn(label)).toBeNull()
