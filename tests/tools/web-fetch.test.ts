@@ -22,7 +22,7 @@ const answers: Record<string, () => Response> = {
   '/zip': () => new Response('PK', { headers: { 'content-type': 'application/zip' } }),
   '/missing': () => new Response('no', { status: 404 }),
   '/big': () => new Response('x'.repeat(2 * 1024 * 1024 + 1), { headers: { 'content-type': 'text/plain' } }),
-  '/titled': () => page(`<title>${'long '.repeat(10_000)}</title><p>short`),
+  '/titled': () => page(`<html><head><title>${'long '.repeat(10_000)}</title></head><body><p>short</p></body></html>`),
   '/nul': () => new Response('a\0b', { headers: { 'content-type': 'text/plain' } }),
   '/once': () => to('/article'),
   '/round': () => to('/round'),
