@@ -1,3 +1,4 @@
+import type { OwnerScope } from '../kernel/caller'
 import type { Inspected, Phase } from './guardrail'
 import { createHoldBack, type HoldBack } from './hold-back'
 import type { Blocked } from './judge'
@@ -33,7 +34,7 @@ export type Guard = {
 const MOST_FIRINGS = 100
 
 /** The policy of one run, and what fired in it. */
-export function createGuard(policy: Policy, judge: Judge): Guard {
+export function createGuard(policy: Policy, judge: Judge, who: OwnerScope): Guard {
   const firings: Firing[] = []
   const note = (found: readonly Firing[], where = '') => {
     const room = MOST_FIRINGS - firings.length
@@ -44,7 +45,7 @@ export function createGuard(policy: Policy, judge: Judge): Guard {
     has: (phase) => policy.of(phase).rules.length > 0,
 
     async input(texts, signal) {
-      const judged = await judge.texts({ set: policy.of('input'), about: { phase: 'input' }, signal }, texts)
+      const judged = await judge.texts({ set: policy.of('input'), about: { phase: 'input' }, who, signal }, texts)
       const place = judged.findIndex(({ blocked }) => blocked)
       for (const { firings: found } of place < 0 ? judged : judged.slice(0, place + 1)) note(found)
       const left = judged.map(({ text }) => text)
@@ -52,7 +53,7 @@ export function createGuard(policy: Policy, judge: Judge): Guard {
     },
 
     async output(text, about, signal) {
-      const [judged] = await judge.texts({ set: policy.of('output'), about: aboutOutput(about), signal }, [text])
+      const [judged] = await judge.texts({ set: policy.of('output'), about: aboutOutput(about), who, signal }, [text])
       note(judged!.firings)
       return passage(judged!.text, judged!.blocked)
     },
@@ -61,7 +62,7 @@ export function createGuard(policy: Policy, judge: Judge): Guard {
       const { stretch, whole } = policy.streamed
       if (!stretch.rules.length && !whole.rules.length) return null
       const by = (set: typeof stretch) => async (text: string) =>
-        (await judge.texts({ set, about: aboutOutput(about), signal }, [text]))[0]!
+        (await judge.texts({ set, about: aboutOutput(about), who, signal }, [text]))[0]!
       return createHoldBack({ stretch: by(stretch), whole: whole.rules.length ? by(whole) : null })
     },
 
@@ -70,7 +71,7 @@ export function createGuard(policy: Policy, judge: Judge): Guard {
 
     async tool(phase, name, value, signal) {
       const about = { phase, tool: { name } }
-      const judged = await judge.value({ set: policy.of(phase), about, signal }, value)
+      const judged = await judge.value({ set: policy.of(phase), about, who, signal }, value)
       note(judged.firings, name)
       return passage(judged.value, judged.blocked)
     },

@@ -25,6 +25,8 @@ export type Inspected = {
   tool?: { name: string }
   systemPrompt?: string
   sources?: readonly string[]
+  /** Nobody waits behind this look: it may take its time. Otherwise one that would throws {@link TooSlow}. */
+  patient?: boolean
 }
 
 /** Looks at one text in time linear in its length. Null: nothing to say. */
@@ -43,6 +45,11 @@ export type Guardrail = {
    * @throws InvalidConfig for what the schema cannot say, such as a pattern that does not compile.
    */
   prepare(config: Record<string, unknown>): Inspect
+}
+
+/** A look that would hold up the event loop; whoever asked asks again where it holds up nobody. */
+export class TooSlow extends Error {
+  override name = 'TooSlow'
 }
 
 /** A config that fits its schema and still cannot be used. The message is a sentence for the caller. */

@@ -1,4 +1,4 @@
-import type { Finding, GuardrailId, Inspected, Verdict } from './guardrail'
+import { type Finding, type GuardrailId, type Inspected, TooSlow, type Verdict } from './guardrail'
 import type { Rule } from './policy'
 import { addMatches, markOf, type Span, withSpans } from './redaction'
 import { messageOf } from './rules'
@@ -21,7 +21,10 @@ export type Blocked = { guardrailId: GuardrailId; detail: string; message: strin
 export type Judged = { judgement: Judgement; results: readonly (Finding | null)[] }
 
 const MOST_MS = 5_000
-const UNCHECKED: Finding = { detail: 'could not be checked', matches: [] }
+/** What rules may take together on the event loop. */
+const MOST_MS_INLINE = 10
+/** What a rule comes to that could not be asked: the text as a whole. */
+export const UNCHECKED: Finding = { detail: 'could not be checked', matches: [] }
 
 export const unjudged = (text: string): Judgement => ({ text, spans: [], firings: [], blocked: null })
 
@@ -29,13 +32,15 @@ export const unjudged = (text: string): Judgement => ({ text, spans: [], firings
  * Runs rules over a text in their order; each sees what those before it left, and the first that blocks ends it
  * (contract 12). A rule that throws or takes too long counts as having fired on the whole text: what it guards
  * stays closed, and its detail says so.
+ * @throws TooSlow unless the look is a patient one
  */
 export async function judge(rules: readonly Rule[], text: string, about: Inspected): Promise<Judgement> {
   let spans: readonly Span[] = []
   let current = text
   const firings: Firing[] = []
+  const look = lookWith(about)
   for (const rule of rules) {
-    const finding = await inspected(rule, current, about)
+    const finding = await look(rule, current)
     if (!finding) continue
     firings.push(firingOf(rule, finding.detail))
     if (rule.verdict === 'block') return { text: current, spans, firings, blocked: blockedBy(rule, finding) }
@@ -62,8 +67,9 @@ export function unanswered(rules: readonly Rule[], text: string): Judgement {
 export async function judgeEach(rules: readonly Rule[], text: string, about: Inspected): Promise<Judged> {
   let judgement = unjudged(text)
   const results: (Finding | null)[] = []
+  const look = lookWith(about)
   for (const rule of rules) {
-    const finding = await inspected(rule, judgement.text, about)
+    const finding = await look(rule, judgement.text)
     results.push(finding)
     if (finding && rule.verdict === 'redact') {
       const spans = redacted(text, judgement.spans, finding, rule.guardrail_id)
@@ -80,13 +86,19 @@ const blockedBy = (rule: Rule, { detail }: Finding): Blocked => ({
 const redacted = (text: string, spans: readonly Span[], { matches }: Finding, id: GuardrailId): Span[] =>
   matches.length ? addMatches(text, spans, matches) : [{ start: 0, end: text.length, text: markOf(id) }]
 
-async function inspected({ inspect }: Rule, text: string, about: Inspected): Promise<Finding | null> {
-  try {
-    const found = inspect(text, about)
-    return found instanceof Promise ? await inTime(found) : found
-  } catch {
-    // The cause may quote the text, so it goes nowhere; that it failed is on the record.
-    return UNCHECKED
+/** Asks one rule after the other. Throws {@link TooSlow} where that would hold up the event loop. */
+function lookWith(about: Inspected) {
+  const until = about.patient ? Infinity : performance.now() + MOST_MS_INLINE
+  return async ({ inspect }: Rule, text: string): Promise<Finding | null> => {
+    if (performance.now() > until) throw new TooSlow()
+    try {
+      const found = inspect(text, about)
+      return found instanceof Promise ? await inTime(found) : found
+    } catch (error) {
+      if (error instanceof TooSlow) throw error
+      // The cause may quote the text, so it goes nowhere; that it failed is on the record.
+      return UNCHECKED
+    }
   }
 }
 

@@ -30,7 +30,7 @@ async function answered(order: JudgeOrder): Promise<HelperAnswer<JudgeAnswer>> {
 }
 
 async function answerTo(order: JudgeOrder, rules: readonly Rule[]): Promise<JudgeAnswer> {
-  const { about } = order
+  const about = { ...order.about, patient: true }
   if ('value' in order) return judgeValue(rules, order.value, about)
   if ('each' in order) return judgeEach(rules, order.each, about)
   const judgements: Judgement[] = []

@@ -1,16 +1,17 @@
+import type { OwnerScope } from '../kernel/caller'
 import { createHelper, HelperFailure } from '../kernel/helper'
-import type { Inspected } from './guardrail'
-import { type Judged, type Judgement, judge, judgeEach, unanswered } from './judge'
+import { type Inspected, TooSlow } from './guardrail'
+import { type Judged, type Judgement, judge, judgeEach, UNCHECKED, unanswered } from './judge'
 import type { JudgeAnswer, JudgeOrder } from './judge.worker'
 import type { RuleSet } from './policy'
 import { judgeValue, type ValueJudgement } from './values'
 
-/** In characters: what a request may have read on the event loop, some eight milliseconds of every rule there is. */
-const MOST_INLINE = 16_384
+/** In characters: what a request may have read on the event loop, some four milliseconds of every rule there is. */
+const MOST_INLINE = 8_192
 const MOST_MS = 10_000
 
-/** Which rules, about what, and for how long anybody waits. */
-export type Asked = { set: RuleSet; about: Inspected; signal: AbortSignal }
+/** Which rules, about what, for whom, and for how long anybody waits. Threads go round by `who`. */
+export type Asked = { set: RuleSet; about: Inspected; who: OwnerScope; signal: AbortSignal }
 export type Judge = ReturnType<typeof createJudge>
 
 /**
@@ -26,53 +27,65 @@ export function createJudge() {
 
   return {
     /** What the rules make of each text. */
-    async texts(asked: Asked, texts: readonly string[]): Promise<readonly Judgement[]> {
-      const { set, about } = asked
-      const { rules } = set
-      if (texts.reduce((sum, { length }) => sum + length, 0) <= MOST_INLINE) {
-        return Promise.all(texts.map((text) => judge(rules, text, about)))
-      }
-      const whenNot = () => texts.map((text) => unanswered(rules, text))
-      return beside<readonly Judgement[]>(asked, { texts }, whenNot)
+    texts(asked: Asked, texts: readonly string[]): Promise<readonly Judgement[]> {
+      const { rules } = asked.set
+      return hereOrBeside<readonly Judgement[]>(asked, {
+        length: texts.reduce((sum, { length }) => sum + length, 0),
+        here: () => Promise.all(texts.map((text) => judge(rules, text, asked.about))),
+        order: { texts },
+        whenNot: () => texts.map((text) => unanswered(rules, text)),
+      })
     },
 
     /** The same of a value of JSON. */
-    async value(asked: Asked, value: unknown): Promise<ValueJudgement> {
-      const { set, about } = asked
-      const { rules } = set
+    value(asked: Asked, value: unknown): Promise<ValueJudgement> {
+      const { rules } = asked.set
       const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
-      if (text.length <= MOST_INLINE) return judgeValue(rules, value, about)
       const whenNot = () => {
         const { firings, blocked, text: left } = unanswered(rules, text)
         return { value: left === text ? value : left, firings, blocked }
       }
-      return beside<ValueJudgement>(asked, { value }, whenNot)
+      const here = () => judgeValue(rules, value, asked.about)
+      return hereOrBeside<ValueJudgement>(asked, { length: text.length, here, order: { value }, whenNot })
     },
 
     /** What each rule says of a text, for whoever tries them out. */
-    async each(asked: Asked, text: string): Promise<Judged> {
-      const { set, about } = asked
-      const { rules } = set
-      if (text.length <= MOST_INLINE) return judgeEach(rules, text, about)
-      return beside<Judged>(asked, { each: text }, () => {
-        const judgement = unanswered(rules, text)
-        return { judgement, results: rules.map(() => ({ detail: 'could not be checked', matches: [] })) }
-      })
+    each(asked: Asked, text: string): Promise<Judged> {
+      const { rules } = asked.set
+      const whenNot = () => ({ judgement: unanswered(rules, text), results: rules.map(() => UNCHECKED) })
+      const here = () => judgeEach(rules, text, asked.about)
+      return hereOrBeside<Judged>(asked, { length: text.length, here, order: { each: text }, whenNot })
     },
   }
 
-  async function beside<Answer extends JudgeAnswer>(
-    { set, about, signal }: Asked,
-    order: { texts: readonly string[] } | { each: string } | { value: unknown },
-    whenNot: () => Answer,
-  ): Promise<Answer> {
-    const rules = set.rules.map(({ inspect: _, ...rule }) => rule)
+  async function hereOrBeside<Answer extends JudgeAnswer>(asked: Asked, look: Look<Answer>): Promise<Answer> {
+    if (look.length > MOST_INLINE) return beside(asked, look)
     try {
-      const whole = { ...order, key: set.key, rules, about }
-      return (await helper.do(whole, { timeoutMs: MOST_MS, signal })) as Answer
+      return await look.here()
+    } catch (error) {
+      if (error instanceof TooSlow) return beside(asked, look)
+      throw error
+    }
+  }
+
+  async function beside<Answer extends JudgeAnswer>(
+    { set: { key, rules }, about, who, signal }: Asked,
+    { order, whenNot }: Look<Answer>,
+  ): Promise<Answer> {
+    const whole = { ...order, key, rules: rules.map(({ inspect: _, ...rule }) => rule), about }
+    try {
+      return (await helper.do(whole, { timeoutMs: MOST_MS, signal, who })) as Answer
     } catch (error) {
       if (error instanceof HelperFailure) return whenNot()
       throw error
     }
   }
+}
+
+/** One look: how much there is to read, the look itself, the same as an order, and what stands in for it. */
+type Look<Answer> = {
+  length: number
+  here(): Promise<Answer>
+  order: { texts: readonly string[] } | { each: string } | { value: unknown }
+  whenNot(): Answer
 }

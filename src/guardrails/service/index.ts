@@ -1,4 +1,4 @@
-import type { TenantCaller } from '../../kernel/caller'
+import { ownerOf, type TenantCaller } from '../../kernel/caller'
 import { orgDeleted } from '../../orgs'
 import { createGuard, type Guard } from '../guard'
 import { createJudge } from '../judges'
@@ -24,8 +24,8 @@ export function createGuardrails(rooms: Omit<PolicyDeps, 'resolve'>) {
     /** The guard of one run; null for a caller without a policy. At once when the policy is remembered. */
     guardOf(caller: TenantCaller): Guard | null | Promise<Guard | null> {
       const found = deps.resolve.policyOf(caller)
-      if (found instanceof Promise) return found.then((policy) => policy && createGuard(policy, judge))
-      return found && createGuard(found, judge)
+      if (found instanceof Promise) return found.then((policy) => policy && createGuard(policy, judge, ownerOf(caller)))
+      return found && createGuard(found, judge, ownerOf(caller))
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { Call } from '../../kernel/caller'
+import { type Call, ownerOf } from '../../kernel/caller'
 import { GUARDRAILS } from '../catalogue'
 import type { Judge } from '../judges'
 import { compilePolicy } from '../policy'
@@ -21,7 +21,7 @@ export function createTryOut({ store, judge }: Pick<PolicyDeps, 'store'> & { jud
     async evaluate(call: Call, id: string, { text, phase, tool_name }: Evaluation): Promise<Evaluated> {
       const policy = compilePolicy(await findSeen(store.read, call.caller, id))
       const about = { phase, ...(tool_name === undefined ? {} : { tool: { name: tool_name } }) }
-      const asked = { set: policy.of(phase), about, signal: call.signal }
+      const asked = { set: policy.of(phase), about, who: ownerOf(call.caller), signal: call.signal }
       const { judgement, results } = await judge.each(asked, text)
       return {
         results: asked.set.rules.map(({ guardrail_id, verdict }, place) => {

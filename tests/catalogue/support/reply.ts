@@ -65,6 +65,8 @@ export const CODES: Record<string, number> = {
   url_blocked: 400,
   org_required: 400,
   routing_preference_invalid: 400,
+  guardrail_policy_invalid: 400,
+  guardrail_blocked: 400,
   routing_suggest_below_threshold: 400,
   invalid_api_key: 401,
   invalid_session: 401,
