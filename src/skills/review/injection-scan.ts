@@ -1,21 +1,33 @@
 import { quoted } from '../../kernel/errors'
-import { scanForInjection } from '../../kernel/injection'
+import { type InjectionFinding, scanForInjection } from '../../kernel/injection'
+import { meetingsIn } from '../../kernel/injection/concepts'
+import { readable } from '../../kernel/injection/view'
 import type { SkillManifest } from '../manifest'
 import type { Finding, ManifestCheck } from './check'
 
 /** Nothing in a manifest may command the engine beyond its skill, nor hide what it says. */
 export const scanManifest: ManifestCheck = (manifest) =>
-  textsOf(manifest).flatMap(([path, text]) =>
-    scanForInjection(text).map(
-      ({ severity, about, via, line, excerpt }): Finding => ({
-        severity: severity === 'block' ? 'fail' : 'warn',
-        path,
-        line,
-        message: `"${path}" ${about}${via === 'plain' ? '' : ` (${via})`}: "${quoted(excerpt)}".`,
-        excerpt,
-      }),
-    ),
-  )
+  textsOf(manifest).flatMap(([path, text]) => {
+    const found = scanForInjection(text)
+    return [...found.map(told), ...(found.length ? [] : doubtsAbout(path, text))]
+
+    function told({ severity, about, via, line, excerpt }: InjectionFinding): Finding {
+      const how = via === 'plain' ? '' : ` (${via})`
+      const message = `"${path}" ${about}${how}: "${quoted(excerpt)}".`
+      return { severity: severity === 'block' ? 'fail' : 'warn', path, line, message, excerpt }
+    }
+  })
+
+/** Nothing that is surely an attempt; what a person should read all the same. */
+function doubtsAbout(path: string, text: string): Finding[] {
+  const { text: plain, at: places } = readable(text)
+  return meetingsIn(plain).map(({ about, at }) => {
+    const start = places[at] ?? 0
+    const line = text.slice(0, start).split('\n').length
+    const excerpt = text.slice(start, start + 100)
+    return { severity: 'warn', path, line, message: `"${path}" ${about}: "${quoted(excerpt)}".`, excerpt }
+  })
+}
 
 /** Every text of a manifest that an engine or a reviewer may come to read. */
 function textsOf(manifest: SkillManifest): [path: string, text: string][] {
