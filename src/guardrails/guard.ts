@@ -4,6 +4,7 @@ import { createHoldBack, type HoldBack } from './hold-back'
 import type { Blocked } from './judge'
 import type { Judge } from './judges'
 import type { Policy } from './policy'
+import { markOf } from './redaction'
 import type { Firing, GuardrailPolicyId } from './schema'
 
 /** A text that was let through, perhaps with parts taken out, or the rule that does not let it. */
@@ -21,6 +22,8 @@ export type Guard = {
   has(phase: Phase): boolean
   /** What the caller sends: all texts, or the first that is held back and its place. */
   input(texts: readonly string[], signal: AbortSignal): Promise<Passage<string[]> & { place: number }>
+  /** Turns that were let in before, perhaps under another policy: what is held back now has a mark in its place. */
+  earlier(texts: readonly string[], signal: AbortSignal): Promise<string[]>
   /** The answer as a whole. */
   output(text: string, about: AboutAnswer, signal: AbortSignal): Promise<Passage<string>>
   /** An answer on its way out; null where no rule can hold it back. */
@@ -50,6 +53,17 @@ export function createGuard(policy: Policy, judge: Judge, who: OwnerScope): Guar
       for (const { firings: found } of place < 0 ? judged : judged.slice(0, place + 1)) note(found)
       const left = judged.map(({ text }) => text)
       return { place, ...passage(left, judged[place]?.blocked ?? null) }
+    },
+
+    async earlier(texts, signal) {
+      const judged = await judge.again({ set: policy.of('input'), about: { phase: 'input' }, who, signal }, texts)
+      return judged.map(({ text, firings: found, blocked }) => {
+        note(
+          found.filter(({ verdict }) => verdict !== 'flag'),
+          'an earlier turn',
+        )
+        return blocked ? markOf(blocked.guardrailId) : text
+      })
     },
 
     async output(text, about, signal) {

@@ -1,7 +1,9 @@
+import { LRUCache } from 'lru-cache'
 import type { OwnerScope } from '../kernel/caller'
+import { sha256Hex } from '../kernel/crypto'
 import { createHelper, HelperFailure } from '../kernel/helper'
 import { type Inspected, TooSlow } from './guardrail'
-import { type Judged, type Judgement, judge, judgeEach, UNCHECKED, unanswered } from './judge'
+import { type Judged, type Judgement, judge, judgeEach, UNCHECKED, unanswered, unjudged } from './judge'
 import type { JudgeAnswer, JudgeOrder } from './judge.worker'
 import type { RuleSet } from './policy'
 import { judgeValue, type ValueJudgement } from './values'
@@ -9,6 +11,7 @@ import { judgeValue, type ValueJudgement } from './values'
 /** In characters: what a request may have read on the event loop, some four milliseconds of every rule there is. */
 const MOST_INLINE = 8_192
 const MOST_MS = 10_000
+const MOST_CLEAN = 20_000
 
 /** Which rules, about what, for whom, and for how long anybody waits. Threads go round by `who`. */
 export type Asked = { set: RuleSet; about: Inspected; who: OwnerScope; signal: AbortSignal }
@@ -25,15 +28,25 @@ export function createJudge() {
     idleMs: 60_000,
   })
 
+  const clean = new LRUCache<string, true>({ max: MOST_CLEAN })
+
   return {
-    /** What the rules make of each text. */
-    texts(asked: Asked, texts: readonly string[]): Promise<readonly Judgement[]> {
-      const { rules } = asked.set
-      return hereOrBeside<readonly Judgement[]>(asked, {
-        length: texts.reduce((sum, { length }) => sum + length, 0),
-        here: () => Promise.all(texts.map((text) => judge(rules, text, asked.about))),
-        order: { texts },
-        whenNot: () => texts.map((text) => unanswered(rules, text)),
+    texts,
+
+    /** The same of texts that come again and again, such as the turns of a conversation: clean ones are known. */
+    async again(asked: Asked, all: readonly string[]): Promise<readonly Judgement[]> {
+      const keys = all.map((text) => sha256Hex(`${asked.set.key}\n${text}`))
+      const isKnown = keys.map((key) => clean.has(key))
+      const left = [
+        ...(await texts(
+          asked,
+          all.filter((_, place) => !isKnown[place]),
+        )),
+      ]
+      return all.map((text, place) => {
+        const found = isKnown[place] ? unjudged(text) : left.shift()!
+        if (!found.firings.length) clean.set(keys[place]!, true)
+        return found
       })
     },
 
@@ -56,6 +69,17 @@ export function createJudge() {
       const here = () => judgeEach(rules, text, asked.about)
       return hereOrBeside<Judged>(asked, { length: text.length, here, order: { each: text }, whenNot })
     },
+  }
+
+  /** What the rules make of each text. */
+  function texts(asked: Asked, all: readonly string[]): Promise<readonly Judgement[]> {
+    const { rules } = asked.set
+    return hereOrBeside<readonly Judgement[]>(asked, {
+      length: all.reduce((sum, { length }) => sum + length, 0),
+      here: () => Promise.all(all.map((text) => judge(rules, text, asked.about))),
+      order: { texts: all },
+      whenNot: () => all.map((text) => unanswered(rules, text)),
+    })
   }
 
   async function hereOrBeside<Answer extends JudgeAnswer>(asked: Asked, look: Look<Answer>): Promise<Answer> {

@@ -8,7 +8,7 @@ import { addMatches, withSpans } from '../../src/guardrails/redaction'
 import { GuardrailPolicyId, type GuardrailRule } from '../../src/guardrails/schema'
 import { judgeValue } from '../../src/guardrails/values'
 
-const about = { phase: 'output' as const }
+const about = { phase: 'output' as const, patient: true }
 
 const finding =
   (pattern: RegExp, kind: string): Inspect =>
@@ -134,13 +134,13 @@ describe('a rule that fails (fails closed)', () => {
       ...{ guardrail_id: 'regex_match', phase: 'input', verdict: 'block', config: { pattern: '(?=old)' } },
     }
     const policy = compilePolicy({ id: GuardrailPolicyId.create(), rules: [stored] })
-    const judged = await judge(policy.of('input').rules, 'hello', { phase: 'input' })
+    const judged = await judge(policy.of('input').rules, 'hello', { phase: 'input', patient: true })
     expect(judged.blocked).toMatchObject({ detail: 'could not be checked' })
   })
 })
 
 describe('values of JSON', () => {
-  const call = { phase: 'tool_call' as const, tool: { name: 'send_mail' } }
+  const call = { phase: 'tool_call' as const, tool: { name: 'send_mail' }, patient: true }
 
   test('stay values: what is found goes out of texts, numbers and names', async () => {
     const value = { to: ['ada@example.com', 'x'], card: 4111111111111111, note: 'a "quoted" bob@example.com', ok: true }

@@ -39,7 +39,26 @@ export function createGuarding({ store, record }: Deps) {
     const context = answered.ask.context.map((turn) => (isUsers(turn) ? { ...turn, content: rest.shift()! } : turn))
     const kept = ask.attachments.filter((_, place) => rest[place] === links[place])
     const warnings = kept.length < ask.attachments.length ? [...ask.warnings, UNLINKED] : ask.warnings
-    return withContext(answered, { ...answered.ask, prompt: prompt!, context, attachments: kept, warnings })
+    return withContext(await guardStored(answered, guard), {
+      ...answered.ask,
+      prompt: prompt!,
+      context,
+      attachments: kept,
+      warnings,
+    })
+  }
+
+  /** What was said in a conversation before this policy was in force goes to no engine either. */
+  async function guardStored(run: Opened, guard: Guard): Promise<Opened> {
+    const stored = run.history.slice(0, run.history.length - run.ask.context.length)
+    const said = stored.filter(isUsers)
+    if (!said.length) return run
+    const left = await guard.earlier(
+      said.map(({ content }) => content),
+      run.deadline.signal,
+    )
+    const turns = stored.map((turn) => (isUsers(turn) ? { ...turn, content: left.shift()! } : turn))
+    return { ...run, history: [...turns, ...run.ask.context] }
   }
 
   /** Results that a client which keeps the loop itself sends are results all the same. */

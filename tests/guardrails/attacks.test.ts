@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'bun:test'
+import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
+import { readFrames } from '../support/frames'
+import { onKind, onTerms, under } from './support'
+
+const { world, upstream } = await createUpstreamWorld()
+const toldLast = (): string => JSON.stringify(upstream.calls.at(-1)!.body.messages)
+
+describe('ways round a policy', () => {
+  test('what was said before it was in force goes to no engine', async () => {
+    const ada = await world.person()
+    const first = await ada.send('POST', 'completions', { prompt: 'I saw a zeppelin', mode: 'fast' })
+    const secret = await ada.send('POST', 'completions', {
+      ...{ prompt: 'My address is ada@example.com', mode: 'fast', conversation_id: first.body.conversation_id },
+    })
+    expect(secret.status).toBe(200)
+    await under(ada, [onTerms('input', 'block', ['zeppelin']), onKind('pii', 'input', 'redact')])
+    for (const prompt of ['Go on', 'And on']) {
+      const order = { prompt, mode: 'fast', conversation_id: first.body.conversation_id }
+      const { status, body } = await ada.send('POST', 'completions', order)
+      expect(status).toBe(200)
+      expect(toldLast()).not.toContain('zeppelin')
+      expect(toldLast()).not.toContain('ada@example.com')
+      expect(toldLast()).toContain('[REDACTED:email]')
+      expect(body.guardrails).toContainEqual(expect.objectContaining({ detail: expect.stringMatching(/earlier turn/) }))
+    }
+  })
+
+  test('stealth is under it, and its record quotes nothing', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('input', 'block', ['zeppelin']), onTerms('output', 'redact', ['kraken'])])
+    const blocked = await ada.send('POST', 'completions', { prompt: 'zeppelin', mode: 'stealth_text' })
+    expect(blocked.body.error.code).toBe('guardrail_blocked')
+    const order = { prompt: freshPrompt('Speak [[say:the kraken]]'), mode: 'stealth_text' }
+    expect((await ada.send('POST', 'completions', order)).body.content).toBe('the [REDACTED:blocked_term]')
+    expect((await ada.send('GET', 'audit')).text.toLowerCase()).not.toContain('zeppelin')
+  })
+
+  test('letters that look alike, unseen ones and spacing of letters hide no term', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('input', 'block', ['zeppelin'])])
+    for (const prompt of ['ZEPPELIN', 'zeppеlin', 'zep\u200bpelin', 'ｚｅｐｐｅｌｉｎ', 'zéppelin']) {
+      const { body } = await ada.send('POST', 'completions', { prompt })
+      expect([prompt, body.error?.code]).toEqual([prompt, 'guardrail_blocked'])
+    }
+  })
+
+  test('another mode, format, surface or way of sending is the same request', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('input', 'block', ['zeppelin'])])
+    const messages = [{ role: 'user', content: [{ type: 'text', text: 'a zeppelin' }] }]
+    const replies = await Promise.all([
+      ...['auto', 'fast', 'think', 'code', 'image', 'data_extraction'].map((mode) =>
+        ada.send('POST', 'completions', { prompt: 'a zeppelin', mode }),
+      ),
+      ada.send('POST', 'completions', { prompt: 'a zeppelin', format: 'compat' }),
+      ada.send('POST', 'completions', { prompt: 'a zeppelin', persona: 'none', stream: true }),
+      ada.send('POST', 'chat/completions', { messages }),
+      ada.send('POST', 'chat/completions', { messages, stream: true }),
+    ])
+    expect(replies.map(({ body }) => body?.error?.code)).toEqual(replies.map(() => 'guardrail_blocked'))
+  })
+
+  test('identical requests at the same moment get what one would get', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('output', 'block', ['kraken'], { message: 'No sea monsters.' })])
+    const order = { prompt: freshPrompt('Speak [[say:the kraken]] [[delay:50]]'), mode: 'fast' }
+    const replies = await Promise.all([1, 2, 3].map(() => ada.send('POST', 'completions', order)))
+    for (const { body } of replies) {
+      expect(body).toMatchObject({ content: 'No sea monsters.', guardrails: [{ verdict: 'block' }] })
+    }
+  })
+
+  test('a stream served from the cache is as guarded as the answer was', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('output', 'redact', ['kraken'])])
+    const order = { prompt: freshPrompt('Speak [[say:the kraken]]'), mode: 'fast' }
+    await ada.send('POST', 'completions', order)
+    const { text } = await ada.send('POST', 'completions', { ...order, stream: true })
+    const done = readFrames(text).at(-1)!.data
+    expect(done).toMatchObject({ content: 'the [REDACTED:blocked_term]', _cached: true, guardrails: [{}] })
+  })
+
+  test("a person's other key is not under a bound policy, and finds no answer made under it", async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('output', 'redact', ['kraken'])])
+    const other = { authorization: `Bearer ${(await ada.send('POST', 'keys', {})).body.key}` }
+    const order = { prompt: freshPrompt('Speak [[say:the kraken]]'), mode: 'fast' }
+    await ada.send('POST', 'completions', order)
+    expect((await world.send('POST', 'completions', order, other)).body.content).toBe('the kraken')
+    expect((await ada.send('POST', 'completions', order)).body.content).toBe('the [REDACTED:blocked_term]')
+  })
+})
