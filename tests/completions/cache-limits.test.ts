@@ -10,7 +10,7 @@ function setUp(maxBytes: number) {
   const clock = fakeClock()
   const cache = createAnswerCache({ clock, maxBytes })
   const put = (key: string, { scope = 'user:a', chars = 0, ttlS = 60, prompt = key } = {}) =>
-    cache.put(key, { answer: answerOf(chars), scope, owner: 'user:a', costMicro: 1, prompt, ttlS })
+    cache.put(key, { answer: answerOf(chars), scope, owner: 'user:a', keyId: null, costMicro: 1, prompt, ttlS })
   return { clock, cache, put }
 }
 
