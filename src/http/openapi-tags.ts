@@ -9,6 +9,7 @@ const TAGS: Record<string, string> = {
   Conversations: 'Turns kept for you, and continued by id.',
   Memory: 'What you want remembered in later answers.',
   'API keys': 'Keys, their scopes, limits and caps.',
+  Guardrails: 'What must not come in, go out or be called, and what happens then.',
   'Routing preferences': 'Which mode and engine a prompt gets when the choice is left to the service.',
   Organizations: 'Teams: who belongs to them, and as what.',
   Settings: 'Your preferences.',
