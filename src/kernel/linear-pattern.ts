@@ -1,4 +1,4 @@
-import { RE2JS } from 're2js'
+import { RE2JS, RE2Set } from 're2js'
 import { patternSize } from './pattern-size'
 
 /** A stranger's pattern on RE2, whose time is linear in the text: the runtime's own engine backtracks (design 9). */
@@ -29,21 +29,30 @@ export function compileLinear(source: string, { mostChars, mostSize, ...how }: O
   if (source.length > mostChars) throw new Error(`is longer than ${mostChars} characters`)
   const size = patternSize(source)
   if (size > mostSize) throw new Error('repeats more than this server runs')
-  const expression = compiled(source, flagsOf(how))
+  const flags = flagsOf(how)
+  const tester = compiled(source, flags)
+  let finder: RE2JS | undefined
+  const test = (text: string): boolean => tester.match(text).length > 0
   return {
     size,
-    steps: expression.programSize(),
-    test: (text) => expression.test(text),
-    find: (text) => matches(expression, text),
+    steps: tester.prog.numInst(),
+    test,
+    *find(text) {
+      // Whether there is one is known much sooner than where.
+      if (!test(text)) return
+      finder ??= RE2JS.compile(RE2JS.translateRegExp(source), flags)
+      yield* matches(finder, text)
+    },
   }
 }
+
+/** What a pattern may keep of the texts it was tried on, in bytes: noise would make it grow to megabytes. */
+const MOST_MEMORY = 256 * 1024
 
 const flagsOf = ({ ignoreCase, multiline, dotAll }: Partial<Options>): number =>
   (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0) | (multiline ? RE2JS.MULTILINE : 0) | (dotAll ? RE2JS.DOTALL : 0)
 
 function* matches(expression: RE2JS, text: string): Generator<{ start: number; end: number }> {
-  // Whether there is one is known much sooner than where.
-  if (!expression.test(text)) return
   const matcher = expression.matcher(text)
   while (matcher.find()) if (matcher.end() > matcher.start()) yield { start: matcher.start(), end: matcher.end() }
 }
@@ -51,10 +60,14 @@ function* matches(expression: RE2JS, text: string): Generator<{ start: number; e
 /** What refers back to a group; the translation into RE2's syntax would take it for letters. */
 const REFERS_BACK = /(?<!\\)(?:\\\\)*\\(?:k<|[1-9])/
 
-function compiled(source: string, flags: number): RE2JS {
+/** As a set of one, for only a set's memory can be bounded. */
+function compiled(source: string, flags: number): RE2Set {
   if (REFERS_BACK.test(source)) throw new NotLinear(`${NOT_RUN}: it refers back to a group`)
   try {
-    return RE2JS.compile(RE2JS.translateRegExp(source), flags)
+    const set = new RE2Set(RE2Set.UNANCHORED, flags, MOST_MEMORY)
+    set.add(RE2JS.translateRegExp(source))
+    set.compile()
+    return set
   } catch (error) {
     throw new NotLinear(`${NOT_RUN}: ${reason(error)}`)
   }

@@ -15,11 +15,15 @@ export type EffectiveRouting = ReturnType<typeof createEffective>
 
 type Deps = { store: Store; clock: Clock; bindings: Pick<KeyBindings, 'of'> }
 
-/** What a key says of itself, and which preference it is bound to. */
-type OfKey = { own: Source; bound: PreferenceId | null }
+/** Whether a key has rules or floors of its own, and the preference it is bound to. */
+type KeyHead = { hasOwn: boolean; preference: PreferenceId | null }
+/** The default preference of an owner. */
+type OwnerHead = { preference: PreferenceId | null }
 
-const MOST_REMEMBERED = 5_000
-const UNBOUND: OfKey = { own: NOTHING, bound: null }
+const MOST_HEADS = 20_000
+/** Compiled rules take memory, some of it by what was asked of them: a few hundred kilobytes each at the very worst. */
+const MOST_SOURCES = 1_000
+const NO_KEY: KeyHead = { hasOwn: false, preference: null }
 
 /**
  * What routes a caller's prompts (contract 13): rules of the key, then the preference it is bound to, else the
@@ -27,34 +31,46 @@ const UNBOUND: OfKey = { own: NOTHING, bound: null }
  * while nothing changed; another node sees a change within a second (I26).
  */
 export function createEffective({ store, clock, bindings }: Deps) {
-  const options = { max: MOST_REMEMBERED, maxAgeMs: freshFor(store.dialect), clock }
-  const keys = createReadCache<KeyId, OfKey>(options)
-  const sources = createReadCache<PreferenceId | OwnerScope, Source>(options)
+  const options = { maxAgeMs: freshFor(store.dialect), clock }
+  const keys = createReadCache<KeyId, KeyHead>({ ...options, max: MOST_HEADS })
+  const owners = createReadCache<OwnerScope, OwnerHead>({ ...options, max: MOST_HEADS })
+  const ofKeys = createReadCache<KeyId, Source>({ ...options, max: MOST_SOURCES })
+  const preferences = createReadCache<PreferenceId, Source>({ ...options, max: MOST_SOURCES })
   const beside = createBeside({ clock })
   const combined = new WeakMap<Source, WeakMap<Source, Effective>>()
 
   return {
     /** At once when remembered. */
     of(caller: TenantCaller): Effective | Promise<Effective> {
-      const ofKey = caller.type === 'key' ? keys.get(caller.keyId, readKey) : UNBOUND
-      return ofKey instanceof Promise ? ofKey.then((key) => withActive(key!, caller)) : withActive(ofKey, caller)
+      const found = caller.type === 'key' ? keys.get(caller.keyId, readKeyHead) : NO_KEY
+      return found instanceof Promise ? found.then((head) => underHead(head!, caller)) : underHead(found, caller)
     },
     /** Say so after the commit that changed what is bound to a key. */
-    forgetKey: (id: KeyId): void => keys.forget(id),
+    forgetKey(id: KeyId): void {
+      keys.forget(id)
+      ofKeys.forget(id)
+    },
     /** The same for a preference, which may be the default of its owner, or have been. */
     forgetPreference(id: PreferenceId, owner: OwnerScope): void {
-      sources.forget(id)
-      sources.forget(owner)
+      preferences.forget(id)
+      owners.forget(owner)
     },
-    /** A preference as it would route, whoever has it. */
     readPreference,
     ready: createRuleMatcher({ beside, clock }),
     attackOn: beside.attackOn,
   }
 
-  function withActive({ own, bound }: OfKey, caller: TenantCaller): Effective | Promise<Effective> {
-    const active = bound ? sources.get(bound, readBound) : sources.get(ownerOf(caller), readDefault)
-    return active instanceof Promise ? active.then((source) => merged(own, source!)) : merged(own, active)
+  function underHead(head: KeyHead, caller: TenantCaller): Effective | Promise<Effective> {
+    const own = head.hasOwn && caller.type === 'key' ? ofKeys.get(caller.keyId, readOwn) : NOTHING
+    const active = head.preference ? preferences.get(head.preference, readBound) : ofOwner(ownerOf(caller))
+    if (!(own instanceof Promise) && !(active instanceof Promise)) return merged(own, active)
+    return Promise.all([own, active]).then(([mine, theirs]) => merged(mine!, theirs!))
+  }
+
+  function ofOwner(owner: OwnerScope): Source | Promise<Source | null> {
+    const found = owners.get(owner, readOwnerHead)
+    const follow = ({ preference }: OwnerHead) => (preference ? preferences.get(preference, readBound) : NOTHING)
+    return found instanceof Promise ? found.then((head) => follow(head!)) : follow(found)
   }
 
   function merged(own: Source, active: Source): Effective {
@@ -65,22 +81,25 @@ export function createEffective({ store, clock, bindings }: Deps) {
     return effective
   }
 
-  async function readKey(id: KeyId): Promise<OfKey> {
+  async function readKeyHead(id: KeyId): Promise<KeyHead> {
     const found = await bindings.of(store.read, id)
-    if (!found) return UNBOUND
+    if (!found) return NO_KEY
     const { routing_preference_id: bound, routing_rules: rules, routing_floors: floors } = found
-    const isBare = !rules && !floors
-    const own = isBare ? NOTHING : await readSource({ ...OF_KEY, rules: rules ?? [], floors: floors ?? {} })
-    return { own, bound: bound !== null && PreferenceId.is(bound) ? bound : null }
+    const preference = bound !== null && PreferenceId.is(bound) ? bound : null
+    return { hasOwn: rules !== null || floors !== null, preference }
   }
 
-  async function readBound(id: PreferenceId | OwnerScope): Promise<Source> {
-    const row = await rows.bound(store.read, id as PreferenceId)
-    return row ? readPreference(row) : NOTHING
+  async function readOwn(id: KeyId): Promise<Source> {
+    const found = await bindings.of(store.read, id)
+    return readSource({ ...OF_KEY, rules: found?.routing_rules ?? [], floors: found?.routing_floors ?? {} })
   }
 
-  async function readDefault(owner: PreferenceId | OwnerScope): Promise<Source> {
-    const row = await rows.defaultOf(store.read, owner as OwnerScope)
+  async function readOwnerHead(owner: OwnerScope): Promise<OwnerHead> {
+    return { preference: (await rows.defaultOf(store.read, owner))?.id ?? null }
+  }
+
+  async function readBound(id: PreferenceId): Promise<Source> {
+    const row = await rows.bound(store.read, id)
     return row ? readPreference(row) : NOTHING
   }
 }
