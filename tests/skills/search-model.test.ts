@@ -1,0 +1,89 @@
+import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { markOf, searchSkills } from '../../src/skills/search'
+import { mayGoOn, wordsOf } from '../../src/skills/search-words'
+import { type SkillRow, skills } from '../../src/skills/table'
+import { openTestStore } from '../support/store'
+
+const store = await openTestStore()
+const CATEGORIES = ['domain', 'creative', 'automation'] as const
+const SORTS = ['installs', 'rating', 'newest'] as const
+const VOCABULARY = 'mail mails mailing plan planner plans draft note notes 2024 12 b élan 文書 文 meeting'.split(' ')
+
+let state = 5
+const below = (most: number): number => {
+  state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+  return Math.floor((state / 2 ** 32) * most)
+}
+const words = () => Array.from({ length: 1 + below(4) }, () => VOCABULARY[below(VOCABULARY.length)]!)
+const textOf = () => wordsOf(words().join(' ')).join(' ')
+
+async function seed(count: number): Promise<void> {
+  const rows = Array.from({ length: count }, (_, at) => ({
+    ...{ id: crypto.randomUUID(), slug: `s-${at}`, owner: 'server', author_user_id: null, org_scope_id: null },
+    ...{ visibility: 'public', status: 'approved', name: `S ${at}`, description: '', search_text: textOf() },
+    ...{ category: CATEGORIES[below(3)], keywords: [], version: '1.0.0', live_version_id: null },
+    ...{ draft_version_id: null, listed: below(4) > 0, install_count: below(5), rating: below(4) },
+    ...{ rating_sum: 0, rating_count: 0, created_at: at, updated_at: at },
+  }))
+  await store.write(async (tx) => void (await tx.insert(tx.of(skills)).values(rows as never)))
+}
+
+/** One change of the kinds that a life of a skill has. */
+function changed(): Partial<SkillRow> {
+  const changes: Partial<SkillRow>[] = [
+    { install_count: below(9) },
+    { rating: below(5) },
+    { listed: below(2) === 0 },
+    { search_text: textOf(), category: CATEGORIES[below(3)]! },
+    { listed: true, search_text: textOf(), install_count: below(9), rating: below(5) },
+  ]
+  return changes[below(changes.length)]!
+}
+
+type Query = { words: string[]; category: (typeof CATEGORIES)[number] | undefined; sort: (typeof SORTS)[number] }
+
+/** What a search is, said as plainly as possible. */
+function expected(all: readonly SkillRow[], { words: asked, category, sort }: Query): number[] {
+  const rank = markOf(sort)
+  const hit = (row: SkillRow) => {
+    const own = row.search_text.split(' ')
+    const isLast = (at: number) => at === asked.length - 1 && mayGoOn(asked[at]!)
+    return asked.every((word, at) => own.some((one) => (isLast(at) ? one.startsWith(word) : one === word)))
+  }
+  return all
+    .filter((row) => row.listed && (!category || row.category === category) && hit(row))
+    .sort((a, b) => rank(b).at - rank(a).at || b.seq - a.seq)
+    .map(({ seq }) => seq)
+}
+
+async function found(query: Query): Promise<number[]> {
+  const seqs: number[] = []
+  for (let before: ReturnType<ReturnType<typeof markOf>> | null = null; ; ) {
+    const page = await searchSkills(store.read, { listed: true }, query, before, 7)
+    seqs.push(...page.map(({ seq }) => seq))
+    if (page.length < 7) return seqs
+    before = markOf(query.sort)(page.at(-1)!)
+  }
+}
+
+test('a search finds what it says, in order and page by page, whatever became of the skills since', async () => {
+  await seed(120)
+  for (let round = 0; round < 60; round++) {
+    const all = (await store.read.select().from(store.read.of(skills))) as SkillRow[]
+    const asked = wordsOf(words().join(' ')).slice(0, 1 + below(2))
+    const last = asked.pop()!
+    const query: Query = {
+      words: [...asked, below(2) ? last : last.slice(0, 1 + below(4))],
+      category: below(3) ? undefined : CATEGORIES[below(3)]!,
+      sort: SORTS[below(3)]!,
+    }
+    expect([query, await found(query)]).toEqual([query, expected(all, query)])
+    const some = all[below(all.length)]!
+    await store.write(async (tx) => {
+      const table = tx.of(skills)
+      if (below(10) === 0) await tx.delete(table).where(eq(table.seq, some.seq))
+      else await tx.update(table).set(changed()).where(eq(table.seq, some.seq))
+    })
+  }
+})
