@@ -1,5 +1,6 @@
 import type { AuditLog } from '../audit'
 import type { EngineService } from '../engines'
+import { type Guard, type GuardrailService, guardrailBlocked, standIn } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import { sha256Hex } from '../kernel/crypto'
 import type { Store } from '../kernel/store'
@@ -17,6 +18,7 @@ type Deps = {
   engines: EngineService
   tools: Tools
   skills: Pick<SkillService, 'trial'>
+  guardrails: Pick<GuardrailService, 'guardOf'>
 }
 
 export type Sandbox = ReturnType<typeof createSandbox>
@@ -32,30 +34,56 @@ const MODE = 'fast'
 
 /**
  * A skill on trial (contract 8.3): one short run in which its tools only say that they were called. Nothing is
- * billed and nothing is kept but the record that it happened. Throws what `skills.trial` and engines throw.
+ * billed and nothing is kept but the record that it happened. The policy of the caller holds here, too. Throws
+ * 400 `guardrail_blocked`, and what `skills.trial` and engines throw.
  */
 export const createSandbox =
-  ({ store, audit, agent, engines, tools, skills }: Deps) =>
+  ({ store, audit, agent, engines, tools, skills, guardrails }: Deps) =>
   async (call: Call, order: SandboxOrder): Promise<Tried> => {
     const { prompt: skillPrompt, tools: brought, modelPreference } = await skills.trial(call, order)
+    const guard = await guardrails.guardOf(call.caller)
+    const asked = guard?.has('input') ? await guardedOrder(guard, call, order) : order
     const approved = brought.map(({ name }) => name)
     const toolset = tools.assemble({ inline: [], skills: brought, system: false, approved, call })
     const engineId = engines.canonical(modelPreference ?? engines.forMode(MODE))
+    const system = systemOf(skillPrompt)
     const { content, toolUses } = await agent.answer({
-      ...{ engineId, mode: MODE, system: systemOf(skillPrompt), history: order.history ?? [], prompt: order.prompt },
+      ...{ engineId, mode: MODE, system, history: asked.history ?? [], prompt: asked.prompt },
       ...{ after: [], images: [], temperature: undefined, json: false, signal: call.signal, offered: null },
       maxOutputTokens: Math.min(MOST_TOKENS, engines.maxOutputTokens(engineId)),
-      acting: toolset.definitions.length ? actingOf(call, toolset) : null,
+      acting: toolset.definitions.length ? { ...actingOf(call, toolset), guard } : null,
     })
+    const response = guard?.has('output') ? await guardedAnswer(guard, call, { content, system }) : content
+    const fired = guard?.firings.length ? { output: { guardrails: [...guard.firings] } } : {}
     await store.write((tx) =>
-      audit.record(tx, call, { action: 'skill.tested', entityType: 'skill', ...aboutOf(order) }),
+      audit.record(tx, call, { action: 'skill.tested', entityType: 'skill', ...aboutOf(asked), ...fired }),
     )
     return {
-      response: content,
+      response,
       tools_called: toolUses.map(({ name, arguments: given, result }) => ({ name, arguments: given, result })),
       cost_cents: 0,
     }
   }
+
+async function guardedOrder(guard: Guard, { signal }: Call, order: SandboxOrder): Promise<SandboxOrder> {
+  const { prompt, history = [] } = order
+  const said = history.filter(({ role }) => role === 'user')
+  const passed = await guard.input([prompt, ...said.map(({ content }) => content)], signal)
+  if (passed.blocked) {
+    const { guardrailId, message, detail } = passed.blocked
+    throw guardrailBlocked(guardrailId, message, passed.place === 0 ? 'prompt' : 'history', detail)
+  }
+  const [first, ...rest] = passed.value
+  const turns = history.map((turn) => (turn.role === 'user' ? { ...turn, content: rest.shift()! } : turn))
+  return { ...order, prompt: first!, ...(order.history ? { history: turns } : {}) }
+}
+
+type Said = { content: string; system: string | null }
+
+async function guardedAnswer(guard: Guard, { signal }: Call, { content, system }: Said): Promise<string> {
+  const { value, blocked } = await guard.output(content, { systemPrompt: system, sources: [] }, signal)
+  return blocked ? standIn(blocked) : value
+}
 
 const systemOf = (skills: string | null): string | null => {
   const plain = { persona: 'svc' as const, personality: null, style: null, branding: false, componentLibrary: 'svc' }

@@ -18,6 +18,9 @@ export type Judgement = {
 /** Which rule ended the phase; `message` is what its author has to say, null without any. */
 export type Blocked = { guardrailId: GuardrailId; detail: string; message: string | null }
 
+/** What stands for an answer that is blocked: the author's words, or neutral ones. */
+export const standIn = ({ message }: Blocked): string => message ?? 'This answer was withheld by a guardrail.'
+
 export type Judged = { judgement: Judgement; results: readonly (Finding | null)[] }
 
 const MOST_MS = 5_000

@@ -90,4 +90,14 @@ describe('ways round a policy', () => {
     expect((await world.send('POST', 'completions', order, other)).body.content).toBe('the kraken')
     expect((await ada.send('POST', 'completions', order)).body.content).toBe('the [REDACTED:blocked_term]')
   })
+
+  test('a skill on trial is under it', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('input', 'block', ['zeppelin']), onTerms('output', 'redact', ['kraken'])])
+    const trial = (prompt: string) => ada.send('POST', 'skills/sandbox', { skill_id: 'email-drafter', prompt })
+    expect((await trial('a zeppelin')).body.error.code).toBe('guardrail_blocked')
+    expect((await trial('Speak [[say:the kraken]]')).body.response).toBe('the [REDACTED:blocked_term]')
+    const [row] = (await ada.send('GET', 'audit?action=skill.tested')).body
+    expect(row.outputSummary.guardrails).toHaveLength(1)
+  })
 })

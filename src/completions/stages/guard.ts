@@ -1,13 +1,10 @@
 import type { Thought } from '../../agent/schema'
-import { type Blocked, type Guard, guardrailBlocked, type HoldBack } from '../../guardrails'
+import { type Blocked, type Guard, guardrailBlocked, type HoldBack, standIn } from '../../guardrails'
 import type { Store } from '../../kernel/store'
 import type { Admitted, Opened } from '../run'
 import type { createRecord } from './record'
 
 type Deps = { store: Store; record: ReturnType<typeof createRecord> }
-
-/** What stands for an answer whose rule has no words of its own. */
-const WITHHELD = 'This answer was withheld by a guardrail.'
 
 /** The policy a run is under, before anything is billed and after the engine has spoken (contract 12). */
 export function createGuarding({ store, record }: Deps) {
@@ -119,9 +116,9 @@ async function guardOutput(run: Admitted, thought: Thought, held: HoldBack | nul
   return blocked ? withheld(thought, blocked) : guardCalls(run, { ...thought, content: value }, guard)
 }
 
-const withheld = (thought: Thought, { message }: Blocked): Thought => ({
+const withheld = (thought: Thought, by: Blocked): Thought => ({
   ...thought,
-  ...{ content: message ?? WITHHELD, finish: 'content-filter', toolCalls: [] },
+  ...{ content: standIn(by), finish: 'content-filter', toolCalls: [] },
 })
 
 /** Calls of the client's own functions are calls; one that is blocked is not handed out. */
