@@ -1,7 +1,8 @@
 import { AppError } from '../kernel/errors'
 import { parseUntrustedJson } from '../kernel/json'
+import { nextTurn } from '../kernel/turns'
 import type { Tool } from './tool'
-import { validatorOf } from './validation'
+import { compileInTurn, isSlow, validatorOf } from './validation'
 
 /** Longer arguments are no arguments but a document. */
 const MAX_ARGUMENT_BYTES = 256 * 1024
@@ -9,8 +10,17 @@ const MAX_ARGUMENT_BYTES = 256 * 1024
 type Arguments = Record<string, unknown>
 type Read = { fits: true; args: Arguments } | { fits: false; args: Arguments | null; problem: string }
 
-/** Reads what the engine wrote and holds it against the tool's schema; the problem is a sentence for the engine. */
-export function readArguments(tool: Tool, text: string): Read {
+/**
+ * Reads what the engine wrote and holds it against the tool's schema; the problem is a sentence for the engine.
+ * Calls come sixteen at a time, so each that is heavy work waits for a turn of its own (I28).
+ */
+export async function readArguments(tool: Tool, text: string): Promise<Read> {
+  await compileInTurn(tool.inputSchema)
+  if (isSlow(tool.inputSchema)) await nextTurn()
+  return readNow(tool, text)
+}
+
+function readNow(tool: Tool, text: string): Read {
   const bytes = Buffer.byteLength(text)
   if (bytes > MAX_ARGUMENT_BYTES) {
     return unfit(null, `The arguments have ${bytes} bytes; at most ${MAX_ARGUMENT_BYTES} are allowed.`)

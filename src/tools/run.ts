@@ -28,7 +28,7 @@ export function createRun({ roleOf, onFault }: Deps) {
     const tool = toolset.tools.get(asked.name)
     if (!tool) return failed(null, 'unknown tool', unknownTool(asked.name, toolset))
     if (!tally.take()) return failed(null, 'too many calls', tally.refusal)
-    const read = readArguments(tool, asked.arguments)
+    const read = await readArguments(tool, asked.arguments)
     if (!read.fits) return failed(read.args, 'bad arguments', read.problem)
     const closed = await whyClosed(toolset, tool, context)
     if (closed) return failed(read.args, closed.description, closed.sentence)

@@ -13,6 +13,39 @@ const withTool = (order: Parameters<typeof toolOf>[0], approved: string[] = [], 
   return (args: unknown = {}, context = contextOf()) => tools.run(toolset, asked('echo', args), context)
 }
 
+describe('sixteen heavy calls at once', () => {
+  const wide = (number: number) => {
+    const fields = Array.from({ length: 150 }, (_, at) => [`p${number}_${at}`, { type: 'string', minLength: 1 }])
+    return { type: 'object', properties: Object.fromEntries(fields) }
+  }
+  const branches = Array.from({ length: 8 }, () => ({ $ref: '#/$defs/d1' }))
+  const level = (at: number) => ({ allOf: Array.from({ length: 8 }, () => ({ $ref: `#/$defs/d${at + 1}` })) })
+  const costly = {
+    ...{ type: 'object', allOf: branches },
+    $defs: { ...Object.fromEntries([1, 2, 3, 4, 5].map((at) => [`d${at}`, level(at)])), d6: { type: 'object' } },
+  }
+
+  test.each([
+    ['of schemas nobody has used', (at: number) => wide(at)],
+    ['of one schema that takes long to check', () => costly],
+  ])('%s let others have their turns between them', async (_, schemaOf) => {
+    const names = Array.from({ length: 16 }, (_, at) => `t${at}`)
+    const system = names.map((name, at) => toolOf({ name, inputSchema: schemaOf(at) }))
+    const tools = openTools({ system })
+    const toolset = tools.assemble(wanted())
+    let turns = 0
+    let over = false
+    const count = () => {
+      turns++
+      if (!over) setImmediate(count)
+    }
+    setImmediate(count)
+    await Promise.all(names.map((name) => tools.run(toolset, asked(name), contextOf())))
+    over = true
+    expect(turns).toBeGreaterThan(12)
+  })
+})
+
 describe('a call', () => {
   test('that succeeds shows the caller its result and the engine a fenced text', async () => {
     const outcome = await withTool({})({ city: 'Rome' })

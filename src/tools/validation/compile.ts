@@ -3,8 +3,9 @@ import canonicalize from 'canonicalize'
 import { LRUCache } from 'lru-cache'
 import type { JsonSchema } from '../../engines'
 import { sha256Hex } from '../../kernel/crypto'
+import { nextTurn } from '../../kernel/turns'
 import { explain } from './explain'
-import { OutOfFuel, refuel, spend } from './fuel'
+import { OutOfFuel, refuel, spend, spent } from './fuel'
 import { readPattern } from './pattern'
 import { mapSchemas } from './walk'
 
@@ -14,17 +15,35 @@ export type Check = (value: unknown) => string | null
 const MAX_CACHED = 1_000
 const byContent = new LRUCache<string, Check>({ max: MAX_CACHED })
 const bySchema = new WeakMap<JsonSchema, Check>()
+/** A check that took more than about five milliseconds once. */
+const slow = new WeakSet<Check>()
+const SLOW_STEPS = 100_000
 
 /** The check of a schema that was found sound; compiled on first use, and once for all that read the same. */
 export function validatorOf(schema: JsonSchema): Check {
   const known = bySchema.get(schema)
   if (known) return known
-  const content = sha256Hex(JSON.stringify(schema))
+  const content = contentOf(schema)
   const check = byContent.get(content) ?? compile(schema)
   byContent.set(content, check)
   bySchema.set(schema, check)
   return check
 }
+
+/**
+ * Compiles a schema that is not compiled yet, in a turn of its own: the largest takes tens of milliseconds, and
+ * a turn of calls may bring sixteen (I28).
+ */
+export async function compileInTurn(schema: JsonSchema): Promise<void> {
+  if (bySchema.has(schema)) return
+  if (!byContent.has(contentOf(schema))) await nextTurn()
+  validatorOf(schema)
+}
+
+/** Whether checking against it took long before: then the next check needs a turn of its own, too. */
+export const isSlow = (schema: JsonSchema): boolean => slow.has(bySchema.get(schema)!)
+
+const contentOf = (schema: JsonSchema): string => sha256Hex(JSON.stringify(schema))
 
 const TOO_COSTLY = 'The arguments take too long to check against the input_schema; make them smaller.'
 const UNUSABLE = "The tool's input_schema cannot be used, so it was not run."
@@ -32,15 +51,18 @@ const UNUSABLE = "The tool's input_schema cannot be used, so it was not run."
 function compile(schema: JsonSchema): Check {
   const validate = compiled(schema)
   if (!validate) return () => UNUSABLE
-  return (value) => {
+  const check: Check = (value) => {
     refuel()
     try {
       return validate(value) ? null : explain(validate.errors as ErrorObject[])
     } catch (error) {
       if (error instanceof OutOfFuel || error instanceof RangeError) return TOO_COSTLY
       throw error
+    } finally {
+      if (spent() > SLOW_STEPS) slow.add(check)
     }
   }
+  return check
 }
 
 /** Null for what the look at the definition could not see, such as two anchors of one name. */

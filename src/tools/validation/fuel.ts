@@ -13,6 +13,9 @@ export const refuel = (): void => {
   left = STEPS
 }
 
+/** Steps since the tank was filled. */
+export const spent = (): number => STEPS - left
+
 /** @throws OutOfFuel */
 export function spend(steps: number): void {
   left -= steps

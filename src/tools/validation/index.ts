@@ -1,5 +1,5 @@
 /** Checking what engines write against the schemas that strangers wrote. */
-export { type Check, validatorOf } from './compile'
+export { type Check, compileInTurn, isSlow, validatorOf } from './compile'
 export { newAllowance, problemsOf } from './definition'
 export { sizeIfRunOrWritten, withoutForeignPatterns } from './foreign'
 export { sizeIfWritten } from './pattern'
