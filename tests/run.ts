@@ -12,7 +12,8 @@ const tallies: Tally[] = []
 await step('types', () => runCheck([BUN, 'run', 'check:types']))
 await step('lint', () => runCheck([BUN, 'run', 'check:lint']))
 await step('generated files', () => runCheck([BUN, 'drizzle/generate.ts', '--check']))
-await step('trained model', () => runCheck([BUN, 'src/classifier/training/train.ts', '--check']))
+await step('trained model of the classifier', () => runCheck([BUN, 'src/classifier/training/train.ts', '--check']))
+await step('trained models of guardrails', () => runCheck([BUN, 'src/guardrails/training/train.ts', '--check']))
 await runFiles('SQLite', plan.all)
 await onPostgres()
 

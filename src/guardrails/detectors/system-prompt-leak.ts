@@ -49,22 +49,23 @@ const promptOf = remember((source: string): Prompt => {
   return { letters, runs, passages: passagesOf(source, at) }
 })
 
-/** Sentences and lines, short ones together with what follows, in offsets of the letters. */
+/** Sentences and lines, short ones with as many of the next as it takes, in offsets of the letters. */
 function passagesOf(source: string, at: Int32Array): Passage[] {
+  const edges = [0]
+  for (let place = 1; place < at.length; place++) {
+    if (SENTENCE_END.test(source.slice(at[place - 1]! + 1, at[place]))) edges.push(place)
+  }
+  edges.push(at.length)
   const passages: Passage[] = []
-  let start = 0
-  for (let place = 1; place <= at.length; place++) {
-    const isLast = place === at.length
-    const between = isLast ? '\n' : source.slice(at[place - 1]! + 1, at[place])
-    if (!isLast && !/[.!?。！？]\s|[\n。！？]/.test(between)) continue
-    if (place - start < LEAST_PASSAGE && !isLast) continue
-    if (place - start >= LEAST_PASSAGE) passages.push({ start, end: place })
-    else if (passages.length) passages.at(-1)!.end = place
-    start = place
+  let next = 0
+  for (const start of edges.slice(0, -1)) {
+    while (next < edges.length && edges[next]! - start < LEAST_PASSAGE) next++
+    if (next < edges.length) passages.push({ start, end: edges[next]! })
   }
   return passages
 }
 
+const SENTENCE_END = /[.!?。！？]\s|[\n。！？]/
 const WORD = /[\p{L}\p{N}]/u
 
 /** Letters and digits only, as they stand one after the other. */

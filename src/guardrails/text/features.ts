@@ -41,7 +41,7 @@ export function sentencesIn(text: string): Sentence[] {
   }
   for (let at = 0; at < text.length; ) {
     const code = text.charCodeAt(at)
-    const kind = kindOf(code)
+    const kind = KINDS[code]!
     if (kind === OTHER) {
       at++
       if (isEnd(code, text.charCodeAt(at))) close(at)
@@ -55,7 +55,7 @@ export function sentencesIn(text: string): Sentence[] {
       end++
     } else if (kind === DIGIT) {
       word = mix(BASIS, 48)
-      while (end < text.length && kindOf(text.charCodeAt(end)) === DIGIT) end++
+      while (end < text.length && KINDS[text.charCodeAt(end)] === DIGIT) end++
     } else {
       for (; end < text.length && isWordPart(text.charCodeAt(end)); end++) {
         word = mix(word, text.charCodeAt(end))
@@ -97,7 +97,7 @@ const DIGIT = 2
 /** A character that is a word by itself, as in Chinese. */
 const SIGN = 3
 
-function kindOf(code: number): number {
+function kindIn(code: number): number {
   if (code >= 97 && code <= 122) return LETTER
   if (code >= 48 && code <= 57) return DIGIT
   if (code < 0xc0) return OTHER
@@ -106,7 +106,10 @@ function kindOf(code: number): number {
   return code >= 0xff00 || (code >= 0xd800 && code < 0xf900) ? OTHER : LETTER
 }
 
-const isWordPart = (code: number): boolean => kindOf(code) === LETTER || code === 39
+/** By UTF-16 unit: looked up once a character of everything that is read. */
+const KINDS = Uint8Array.from({ length: 1 << 16 }, (_, code) => kindIn(code))
+
+const isWordPart = (code: number): boolean => KINDS[code] === LETTER || code === 39
 
 /** `.`, `!`, `?` before a blank, their like in other scripts, and what closes a piece of mark-up. */
 const isEnd = (code: number, next: number): boolean =>

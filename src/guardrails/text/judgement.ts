@@ -7,8 +7,8 @@ export type Likely = { chance: number; start: number; end: number }
 
 /** A word or two by themselves say too little. */
 const LEAST_TOKENS = 3
-/** Below this nobody has to look again. */
-const LEAST_SUSPECT = 0.1
+/** Below this, with 0.8 for a finding, nobody has to look again. */
+const LEAST_SUSPECT = 0.5
 
 /**
  * The likeliest stretch for each class; in the place of the first, which is that of ordinary texts, for all others

@@ -18,7 +18,7 @@ const FOLDS = 3
 const MIXES = 4
 
 /** Of ordinary texts, of which one in ten was written to look like what is looked for, none of them learned from. */
-const MOST_ALARMS: Record<ModelName, number> = { attacks: 0.007, safety: 0.025 }
+const MOST_ALARMS: Record<ModelName, number> = { attacks: 0.01, safety: 0.025 }
 
 /** What people ask of engines all day, and what they paste. */
 const ordinary = ['../../classifier/training/corpus', 'ordinary'].flatMap((folder) =>

@@ -6,8 +6,8 @@ import { isOnlyMentioned } from './mention'
 import { RULES as PHRASES, type Rule } from './rules'
 import { INTENT_RULES } from './rules-intent'
 import { splitPhrases } from './split'
-import { TELLING } from './vocabulary'
 import { around, changedParts, latinized, readable, rotated, unleeted, type View } from './view'
+import { TELLING } from './vocabulary'
 
 export type InjectionFinding = {
   /** `block` is an attempt; `doubt` is something a person should look at. */

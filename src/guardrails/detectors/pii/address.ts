@@ -2,7 +2,8 @@ import type { Find, Place } from './kind'
 
 const WORD = "[\\p{Lu}\\d][\\p{L}\\p{M}\\d.'’-]{0,24}"
 const NUMBER = '\\d{1,5}(?:[ ]?[a-zA-Z])?(?:[-/]\\d{1,4}[a-z]?)?'
-const CITY = `\\p{Lu}[\\p{L}\\p{M}.'’-]{1,24}(?:[ -]\\p{Lu}[\\p{L}\\p{M}.'’-]{1,24}){0,2}`
+const TOWN = "\\p{Lu}(?:[\\p{L}\\p{M}]|[.'’-](?=\\p{L})){1,24}"
+const CITY = `${TOWN}(?:[ -]${TOWN}){0,2}`
 const US_STREET =
   'Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Place|Pl|Square|Sq|Terrace|Way|Highway|Hwy|Parkway|Pkwy|Crescent|Close|Mews|Row'
 

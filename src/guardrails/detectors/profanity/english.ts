@@ -49,34 +49,59 @@ const wordStart = (text: string, from: number): number => {
 }
 
 /** Where something like a word of the list begins, on letters said once each: quick, and wrong rather too often. */
-function* suspicions(suspicion: RegExp, view: View): Generator<number> {
+function* suspicions({ starts, byLetter }: Suspicion, view: View): Generator<number> {
   const { text } = unleeted(view) ?? view
   const units = new Uint16Array(text.length)
   const places = new Int32Array(text.length)
+  const likely: number[] = []
   let length = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (length > 0 && units[length - 1] === code) continue
+    const how = length > 0 && code < 128 ? starts[units[length - 1]! * 128 + code]! : 0
+    if (how && (how & ANYWHERE || length < 2 || !isAlphanumeric(units[length - 2]!))) likely.push(length - 1)
     units[length] = code
     places[length++] = at
   }
+  if (!likely.length) return
   const single = new TextDecoder('utf-16le').decode(units.subarray(0, length))
-  for (const { index } of single.matchAll(suspicion)) yield places[index]!
+  for (const at of likely) {
+    const pattern = byLetter.get(single[at]!)!
+    pattern.lastIndex = at
+    if (pattern.test(single)) yield places[at]!
+  }
 }
 
-/** One expression for the whole list, by first letter, for which one look is enough at most places. */
-function suspicionOf(patterns: readonly Pattern[]): RegExp {
-  const sources = patterns.map((pattern) => ({ first: charOf(pattern.nodes[0]), source: sourceOf(pattern) }))
-  const groups = [...Map.groupBy(sources, ({ first }) => first)].map(
-    ([first, some]) => `(?=${first})(?:${some.map(({ source }) => source).join('|')})`,
-  )
-  return new RegExp(groups.join('|'), 'g')
+/** Where the two letters say something: in the middle of words too, or only where one begins. */
+const ANYWHERE = 1
+const AT_WORDS = 2
+const isAlphanumeric = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 48 && code <= 57)
+
+/** By the first letter what may follow; and which two letters anything begins with, as first * 128 + second. */
+type Suspicion = { starts: Uint8Array; byLetter: ReadonlyMap<string, RegExp> }
+
+function suspicionOf(patterns: readonly Pattern[]): Suspicion {
+  const starts = new Uint8Array(1 << 16)
+  for (const { nodes, requireWordBoundaryAtStart } of patterns) {
+    const [first, second] = firstTwo(nodes)
+    const seconds = second === null ? Array.from({ length: 128 }, (_, code) => code) : [second]
+    const how = requireWordBoundaryAtStart ? AT_WORDS : ANYWHERE
+    for (const code of seconds) starts[first * 128 + code]! |= how
+  }
+  const groups = Map.groupBy(patterns, ({ nodes }) => charOf(nodes[0]))
+  const byLetter = new Map([...groups].map(([letter, some]) => [letter, new RegExp(some.map(sourceOf).join('|'), 'y')]))
+  return { starts, byLetter }
 }
 
-const charOf = (node: Node | undefined): string => {
-  const chars = node?.chars ?? node?.childNode?.chars
-  return chars && node?.kind !== OPTIONAL ? String.fromCodePoint(chars[0]!) : '.'
+/** The codes a pattern begins with; null where anything may stand second. */
+function firstTwo(nodes: readonly Node[]): [number, number | null] {
+  const [head, next] = nodes
+  const letters = [...new Set(head?.chars ?? [])]
+  if (letters.length > 1) return [letters[0]!, letters[1]!]
+  return [letters[0]!, next?.chars && next.chars[0] !== letters[0] ? next.chars[0]! : null]
 }
+
+const charOf = (node: Node | undefined): string => String.fromCodePoint(node?.chars?.[0] ?? 0)
 
 function sourceOf({ nodes, requireWordBoundaryAtStart: start, requireWordBoundaryAtEnd: end }: Pattern): string {
   let source = start ? '(?<![a-z0-9])' : ''

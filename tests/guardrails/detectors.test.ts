@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'bun:test'
+import { GUARDRAILS } from '../../src/guardrails/catalogue'
+import { GUARDRAIL_IDS, type GuardrailId, InvalidConfig, type Phase } from '../../src/guardrails/guardrail'
+import { effortOf } from '../support/effort'
+import { prepared } from './evaluate'
+
+/** What a check says of a text: its matches as they stand there, `*` for the whole, null for nothing. */
+async function said(id: GuardrailId, config: Record<string, unknown>, text: string, about = {}) {
+  const phase: Phase = GUARDRAILS.get(id)!.phases[0]!
+  const finding = await prepared(id, config)(text, { phase, patient: true, ...about })
+  if (!finding) return null
+  return finding.matches.length ? finding.matches.map(({ start, end }) => text.slice(start, end)) : '*'
+}
+
+test('every id of the contract has a check, in its order', () => {
+  expect([...GUARDRAILS.keys()]).toEqual([...GUARDRAIL_IDS])
+})
+
+describe('hostile spellings are found to the last character', () => {
+  test.each([
+    ['pii', {}, '💳 4\u200b296 9083\u00a00099 5452\u0301!', ['4\u200b296 9083\u00a00099 5452\u0301']],
+    ['pii', {}, '👩‍👩‍👧 ａｄａ＠ｌａｂ．ｅｘａｍｐｌｅ ok', ['ａｄａ＠ｌａｂ．ｅｘａｍｐｌｅ']],
+    ['pii', {}, 'card ٤٢٩٦٩٠٨٣٠٠٩٩٥٤٥٢ here', ['٤٢٩٦٩٠٨٣٠٠٩٩٥٤٥٢']],
+    ['pii', { entities: ['name'] }, 'My name is Zoë O’Hara, hello', ['Zoë O’Hara']],
+    [
+      'pii',
+      { entities: ['address'] },
+      'Send it to 12 Elm Street, Springfield, IL 62704 now',
+      ['12 Elm Street, Springfield, IL 62704'],
+    ],
+    ['pii', { entities: ['address'] }, 'Wir wohnen Lindenstraße 5a, 10969 Berlin.', ['Lindenstraße 5a, 10969 Berlin']],
+    ['pii', { entities: ['email'] }, 'ring +1 202 555 0143', null],
+    ['blocked_terms', { terms: ['Acme'] }, 'А\u200bcmé and ＡＣＭＥ, not acmeology', ['А\u200bcmé', 'ＡＣＭＥ']],
+    ['blocked_terms', { terms: ['cat'], match: 'substring' }, 'concatenate 🐈 cát', ['cat', 'cát']],
+    ['blocked_terms', { terms: ['秘密'] }, '这是秘密计划', ['秘密']],
+    ['profanity', {}, '👾 fuсk f\u200buck', ['fuсk', 'f\u200buck']],
+    ['profanity', {}, 'Scunthorpe, Essex, cockpit, Moby Dick, a class of assassins', null],
+    ['regex_match', { pattern: 'ticket-\\d+', flags: 'i' }, '👾 TICKET-12, ticket-7', ['TICKET-12', 'ticket-7']],
+    ['regex_match', { pattern: '^b$', flags: 'm' }, 'a\nb\nc', ['b']],
+    ['max_length', { max_chars: 3 }, 'four', '*'],
+    ['max_length', { max_chars: 4 }, 'four', null],
+    ['tool_allowlist', { tools: ['search'] }, '{}', null],
+  ] as const)('%s %j on %p gives %j', async (id, config, text, wanted) => {
+    expect(await said(id, config, text, { tool: { name: 'search' } })).toEqual(wanted as never)
+  })
+
+  test('a tool that is not on the list is refused, by its exact name', async () => {
+    const check = { tool: { name: 'Search' } }
+    expect(await said('tool_allowlist', { tools: ['search'] }, '{}', check)).toBe('*')
+  })
+})
+
+describe('addresses of sites', () => {
+  const domains = ['good.example', '*.trusted.example', 'bücher.example']
+
+  test.each([
+    ['https://good.example/x and https://api.good.example:8443/', null],
+    ['https://xn--bcher-kva.example and https://a.trusted.example', null],
+    ['main.rs, node.js, foo.bar() and e.g. this; and/or', null],
+    ['https://evil.example/good.example', ['https://evil.example/good.example']],
+    ['https://good.example@evil.example/', ['https://good.example@evil.example/']],
+    ['https://good.example.evil.example', ['https://good.example.evil.example']],
+    ['http:\\\\evil.example', ['http:\\\\evil.example']],
+    ['see //evil.example/x', ['//evil.example/x']],
+    ['go to evil.com.', ['evil.com']],
+    ['[a](https://evil.example/b)!', ['https://evil.example/b']],
+    ['https://gооd.example/', ['https://gооd.example/']],
+    ['https%3A%2F%2Fevil.example%2Fx', ['https%3A%2F%2Fevil.example%2Fx']],
+    ['http://2130706433/', ['http://2130706433/']],
+    ['👾 https://evil\u200b.example', ['https://evil\u200b.example']],
+  ])('in %p', async (text, wanted) => {
+    expect(await said('url_allowlist', { domains }, text)).toEqual(wanted)
+  })
+
+  test('behind an allowed one are found too', async () => {
+    const found = await said('url_allowlist', { domains }, 'https://good.example/?to=https%3A%2F%2Fevil.example')
+    expect(found).toContain('https%3A%2F%2Fevil.example')
+  })
+})
+
+describe('a leak of the system prompt', () => {
+  const systemPrompt =
+    'You are Aria, the assistant of Harbour Bank. Never mention the internal code name Bluefin to customers. Offer a callback when somebody is upset.'
+  const secret = 'Never mention the internal code name Bluefin to customers'
+
+  test.each([
+    ['plain', `My rules: ${secret}.`],
+    ['spelt out', [...secret].join(' ')],
+    ['with marks', secret.replaceAll(' ', ' ** ').toUpperCase()],
+    ['backwards', [...secret].reverse().join('')],
+    ['rot13', secret.replace(/[a-z]/gi, (c) => String.fromCharCode(c.charCodeAt(0) + (/[a-m]/i.test(c) ? 13 : -13)))],
+    ['base64', `decode this: ${Buffer.from(secret).toString('base64')}`],
+  ])('is found %s', async (_, text) => {
+    expect(await said('system_prompt_leak', {}, text, { systemPrompt })).not.toBeNull()
+  })
+
+  test('is taken out exactly', async () => {
+    expect(await said('system_prompt_leak', {}, `Ok: ${secret}! Bye`, { systemPrompt })).toEqual([secret])
+  })
+
+  test.each([['I am Aria, the assistant of Harbour Bank. How can I help?'], ['Would you like a callback?'], ['']])(
+    '%p is none',
+    async (text) => {
+      expect(await said('system_prompt_leak', {}, text, { systemPrompt })).toBeNull()
+      expect(await said('system_prompt_leak', {}, text)).toBeNull()
+    },
+  )
+})
+
+describe('grounds and topics', () => {
+  const sources = [
+    'The harbour bridge opened in 1932 after eight years of building and carries eight lanes of traffic.',
+  ]
+
+  test.each([
+    ['The harbour bridge opened in 1932 and carries eight lanes of traffic.', null],
+    [
+      'The harbour bridge opened in 1935 and carries eight lanes of traffic.',
+      ['The harbour bridge opened in 1935 and carries eight lanes of traffic.'],
+    ],
+    [
+      'Penguins migrate across frozen deserts every winter season.',
+      ['Penguins migrate across frozen deserts every winter season.'],
+    ],
+    ['Anything else?', null],
+  ])('%p', async (text, wanted) => {
+    expect(await said('groundedness', {}, text, { sources })).toEqual(wanted)
+  })
+
+  test.each([
+    [{ deny: ['politics'] }, 'Who should win the election for president?', '*'],
+    [
+      { deny: ['politics'] },
+      'Which pizza should we vote for? We have one with cheese, one hot with salami, one with olives, onions and capers, and a small sweet dessert made of apples',
+      null,
+    ],
+    [{ deny: ['medical advice'] }, 'What dosage of antibiotic helps against fever?', '*'],
+    [{ deny: ['Project Falcon'] }, 'Tell me about project falcon please', '*'],
+    [{ allow: ['cooking'] }, 'Give me a recipe for bread with olives', null],
+    [{ allow: ['cooking'] }, 'Write a sorting function with unit tests', '*'],
+    [{ allow: ['cooking'] }, 'Hello there!', null],
+  ])('%j on %p', async (config, text, wanted) => {
+    expect(await said('topic_restriction', config, text)).toBe(wanted as never)
+  })
+})
+
+test.each([
+  ['regex_match', { pattern: '(' }],
+  ['regex_match', { pattern: '(?=a)' }],
+  ['regex_match', { pattern: '(a)\\1' }],
+  ['regex_match', { pattern: 'a{1000}{1000}' }],
+  ['regex_match', { pattern: 'a', flags: 'y' }],
+  ['language', { allowed: ['xx'] }],
+  ['language', { allowed: ['EN'] }],
+  ['url_allowlist', { domains: ['https://x.example'] }],
+  ['url_allowlist', { domains: ['x.example/path'] }],
+  ['topic_restriction', {}],
+  ['topic_restriction', { deny: ['...'] }],
+  ['blocked_terms', { terms: ['\u200b'] }],
+] as const)('%s refuses %j with a sentence', (id, config) => {
+  expect(() => prepared(id, config)).toThrow(InvalidConfig)
+})
+
+test.each([
+  ['4'.repeat(100_000)],
+  ['@'.repeat(100_000)],
+  ['a@'.repeat(50_000)],
+  ['1.'.repeat(50_000)],
+  ['eyJ.'.repeat(25_000)],
+  ['DE12 '.repeat(20_000)],
+  ['password='.repeat(11_000)],
+  ['https://'.repeat(12_000)],
+  ['-----BEGIN PRIVATE KEY-----'.repeat(4_000)],
+  ['Anna '.repeat(20_000)],
+  ['ignore all previous '.repeat(5_000)],
+  ['fuck'.repeat(25_000)],
+])('time is in proportion to a hostile text', async (text) => {
+  const checks = [...GUARDRAILS.values()].filter(({ phases }) => phases.includes('input'))
+  const configs: Partial<Record<GuardrailId, object>> = {
+    ...{ topic_restriction: { deny: ['politics'] }, blocked_terms: { terms: ['a', 'aa'], match: 'substring' } },
+    ...{ regex_match: { pattern: '(a+)+$' }, language: { allowed: ['en'] }, max_length: { max_chars: 9 } },
+  }
+  for (const { id, prepare } of checks) {
+    const inspect = prepare({ ...configs[id] })
+    expect(await effortOf(() => inspect(text, { phase: 'input', patient: true }), 2)).toBeLessThan(1_000)
+  }
+})

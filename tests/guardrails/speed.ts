@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs'
+import { GUARDRAILS } from '../../src/guardrails/catalogue'
+import type { GuardrailId, Inspect } from '../../src/guardrails/guardrail'
+import { readCorpus } from '../../src/kernel/text-model/corpus'
+import { readMarked } from './marked'
+
+const CHARS = 4_096
+
+/** What rules of a busy policy say; the others need nothing. */
+const CONFIGS: Partial<Record<GuardrailId, Record<string, unknown>>> = {
+  topic_restriction: { deny: ['politics', 'medical advice'], allow: ['shopping', 'programming', 'travel', 'food'] },
+  blocked_terms: { terms: ['acme', 'rival products', 'zyx'] },
+  regex_match: { pattern: '\\bproject-\\d{4}\\b', flags: 'i' },
+  language: { allowed: ['en', 'de', 'fr'] },
+  max_length: { max_chars: 100_000 },
+}
+
+/** Every check of prompts, ready. */
+export const inputChecks = (): { id: GuardrailId; inspect: Inspect }[] =>
+  [...GUARDRAILS.values()]
+    .filter(({ phases }) => phases.includes('input'))
+    .map(({ id, prepare }) => ({ id, inspect: prepare(CONFIGS[id] ?? {}) }))
+
+/** Ordinary texts of four thousand characters: prose of many languages, code, logs, tables. */
+export function longTexts(): string[] {
+  const filled = (text: string) => text.repeat(Math.ceil(CHARS / text.length)).slice(0, CHARS)
+  const lines = (texts: readonly { text: string }[]) => texts.map(({ text }) => text).join('\n')
+  const code = readFileSync('src/kernel/validation.ts', 'utf8')
+  const readme = readFileSync('README.md', 'utf8')
+  const held = 'tests/guardrails/held-out'
+  const prompts = readCorpus('src/classifier/training/calibration', null)
+  return [
+    ...[0, 1, 2, 3].map((part) => filled(readme.slice(part * CHARS, (part + 1) * CHARS))),
+    filled(code),
+    filled(code.slice(CHARS)),
+    filled(lines(readMarked(`${held}/clean.txt`))),
+    ...['de', 'fr', 'es', 'ru', 'zh'].map((language) =>
+      filled(lines(prompts.filter((one) => one.language === language))),
+    ),
+  ]
+}
+
+/** Milliseconds by check for each text: the best of many runs, none of which has seen the text before. */
+export function timesOf(texts: readonly string[], runs = 30): Map<GuardrailId, number[]> {
+  const checks = inputChecks()
+  const best = new Map(checks.map(({ id }) => [id, texts.map(() => Number.POSITIVE_INFINITY)]))
+  for (let run = 0; run < runs; run++) {
+    for (const [place, text] of texts.entries()) {
+      const fresh = `${text.slice(1)}${String.fromCharCode(97 + (run % 26))}`
+      for (const { id, inspect } of checks) {
+        const began = performance.now()
+        void inspect(fresh, { phase: 'input' })
+        const all = best.get(id)!
+        all[place] = Math.min(all[place]!, performance.now() - began)
+      }
+    }
+  }
+  return best
+}
+
+/** What all checks together take on the slowest of the texts. */
+export const slowest = (times: Map<GuardrailId, number[]>): number => {
+  const totals = [...times.values()].reduce((sum, one) => sum.map((ms, place) => ms + one[place]!))
+  return Math.max(...totals)
+}
