@@ -27,6 +27,18 @@ export const ERROR_PAGES: Readonly<Record<string, Page>> = {
     fix: 'Use a public address. Operators may exempt networks with SVC_EGRESS_ALLOW.',
     retry: 'no',
   },
+  routing_preference_invalid: {
+    status: 400,
+    meaning: 'A routing preference or rule names a provider, an unknown mode or engine, or holds a pattern that cannot be run.',
+    fix: 'Change what error.param names; try rules out with svc-admin routing preview --rules FILE.',
+    retry: 'no',
+  },
+  routing_suggest_below_threshold: {
+    status: 400,
+    meaning: 'Fewer than three corrections for the mode in the last 30 days.',
+    fix: 'Record more with POST /routing-corrections; svc-admin routing corrections lists them.',
+    retry: 'no',
+  },
   guardrail_blocked: {
     status: 400,
     meaning: 'A guardrail of this key refused the input.',

@@ -156,7 +156,9 @@ export function buildContainer({
   const prices = createPrices(config.prices)
   const engines = createEngines({ settings: config, clock, log, observe: observeEngine })
   const effective = createEffective({ store, clock, bindings: keys.bindings })
-  const preferences = createPreferences({ store, audit, clock, orgs, bindings: keys.bindings, effective, engines })
+  const preferences = createPreferences({
+    ...{ store, audit, events, clock, orgs, bindings: keys.bindings, effective, engines },
+  })
   const benchmarks = createBenchmarks({ store, clock, correctedIn })
   const guardrails = createGuardrails({ store, audit, events, clock, orgs, keys })
   const sorter = createAskEngine({ engines, clock })

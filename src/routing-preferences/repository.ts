@@ -3,7 +3,7 @@ import type { OwnerScope } from '../kernel/caller'
 import type { Mark } from '../kernel/page'
 import { query, type Reader, type Tx } from '../kernel/store'
 import type { PreferenceId, PreferenceScope } from './schema'
-import { type PreferenceRow, routingPreferences } from './table'
+import { type PreferenceRow, routingCorrections, routingPreferences } from './table'
 
 const byId = query<{ id: PreferenceId }>()((db, p) => {
   const table = db.of(routingPreferences)
@@ -69,5 +69,11 @@ export const preferenceRepository = {
 
   remove: async (tx: Tx, id: PreferenceId): Promise<void> => {
     await tx.delete(tx.of(routingPreferences)).where(eq(tx.of(routingPreferences).id, id))
+  },
+
+  /** With all that its keys and people said about it. */
+  async removeAll(tx: Tx, owner: OwnerScope): Promise<void> {
+    await tx.delete(tx.of(routingPreferences)).where(eq(tx.of(routingPreferences).owner, owner))
+    await tx.delete(tx.of(routingCorrections)).where(eq(tx.of(routingCorrections).owner, owner))
   },
 }

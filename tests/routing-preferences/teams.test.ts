@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { preferenceRepository as rows } from '../../src/routing-preferences/repository'
 import { createWorld, operatorCall } from '../support/world'
 
 const world = await createWorld()
@@ -69,5 +70,16 @@ describe('preferences of a team and of a person', () => {
       routing_preference_id: team,
     })
     expect([status, body.error.code]).toEqual([400, 'validation_error'])
+  })
+
+  test('and go with the team', async () => {
+    const { store } = world.app.container
+    const owner = await world.person()
+    const org = (await owner.send('POST', 'orgs', { name: 'Short-lived' })).body.id
+    await owner.send('POST', `orgs/${org}/activate`)
+    await owner.send('POST', 'routing-preferences', { name: 'Team', scope: 'team' })
+    expect(await rows.list(store.read, { owners: [`org:${org}`], scope: undefined }, null, 9)).toHaveLength(1)
+    expect((await owner.send('DELETE', `orgs/${org}`)).status).toBe(200)
+    expect(await rows.list(store.read, { owners: [`org:${org}`], scope: undefined }, null, 9)).toEqual([])
   })
 })
