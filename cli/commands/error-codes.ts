@@ -29,7 +29,8 @@ export const ERROR_PAGES: Readonly<Record<string, Page>> = {
   },
   routing_preference_invalid: {
     status: 400,
-    meaning: 'A routing preference or rule names a provider, an unknown mode or engine, or holds a pattern that cannot be run.',
+    meaning:
+      'A routing preference or rule names a provider, an unknown mode or engine, or holds a pattern that cannot be run.',
     fix: 'Change what error.param names; try rules out with svc-admin routing preview --rules FILE.',
     retry: 'no',
   },
