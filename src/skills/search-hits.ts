@@ -60,13 +60,10 @@ async function begun(db: Reader, word: string): Promise<string> {
   return found.length ? `(${found.map((one) => `"${one.word}"`).join(' OR ')})` : `"${word}"`
 }
 
-/** So far the sorted list is walked: one row in forty is a hit of a common word, and a page is full by then. */
-const WALKED = 2_000
+/** So many hits are gathered and sorted; of more, one row in fifty is a hit, and a walk soon fills a page. */
+const FEW_HITS = 2_000
 
-/**
- * The same on Postgres, whose index of words knows no order: common words are met on a walk of the sorted list,
- * and what is rarer is gathered by the index and sorted.
- */
+/** The same on Postgres, whose index of words knows no order. */
 export async function hitsOnPostgres(db: Reader, wanted: Wanted): Promise<number[]> {
   const { words, category, rank, before, limit } = wanted
   const table = db.of(skills)
@@ -78,21 +75,24 @@ export async function hitsOnPostgres(db: Reader, wanted: Wanted): Promise<number
     category ? eq(table.category, category) : undefined,
     before && rank ? or(lt(rank, before.at), and(eq(rank, before.at), older)) : older,
   )
-  const walk = db
-    .select({ seq: table.seq, isHit: sql<boolean>`${isHit}`.as('is_hit') })
-    .from(table)
-    .where(rest)
-    .orderBy(...(rank ? [desc(rank)] : []), desc(table.seq))
-    .limit(WALKED)
-    .as('walk')
-  const met = await db.select({ seq: walk.seq }).from(walk).where(sql`is_hit`).limit(limit)
-  if (met.length === limit) return met.map(({ seq }) => seq)
-  // What is added to the columns keeps the planner off the sorted list, which it has just walked in vain.
-  const gathered = await db
-    .select({ seq: table.seq })
+  const some = db
+    .select({ seq: table.seq, place: sql<number>`${rank ?? table.seq}`.as('place') })
     .from(table)
     .where(and(rest, isHit))
-    .orderBy(...(rank ? [sql`${rank} + 0 desc`] : []), sql`${table.seq} + 0 desc`)
+    .limit(FEW_HITS + 1)
+    .as('some')
+  const gathered = await db
+    .select({ seq: some.seq, hits: sql<number>`count(*) over ()`.mapWith(Number) })
+    .from(some)
+    .orderBy(sql`place desc`, desc(some.seq))
     .limit(limit)
-  return gathered.map(({ seq }) => seq)
+  if ((gathered[0]?.hits ?? 0) <= FEW_HITS) return gathered.map(({ seq }) => seq)
+  // What the planner does not take for a condition of the index of words keeps it on the sorted list.
+  const met = await db
+    .select({ seq: table.seq })
+    .from(table)
+    .where(and(rest, sql`(case when ${isHit} then 1 end) = 1`))
+    .orderBy(...(rank ? [desc(rank)] : []), desc(table.seq))
+    .limit(limit)
+  return met.map(({ seq }) => seq)
 }
