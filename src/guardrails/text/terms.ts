@@ -25,7 +25,7 @@ export function compileTerms(terms: readonly string[], asWords: boolean): Terms 
         if (asWords && !isEdge(text, at, at)) continue
         const here = byBeginning.get(text.charCodeAt(at))
         if (!here) continue
-        const term = here.find((one) => text.startsWith(one, at) && (!asWords || isEdge(text, at + one.length, at)))
+        const term = termAt(text, at, here, asWords)
         if (!term) continue
         found.push({ start: at, end: at + term.length, term })
         at += term.length - 1
@@ -33,6 +33,14 @@ export function compileTerms(terms: readonly string[], asWords: boolean): Terms 
       return found
     },
   }
+}
+
+function termAt(text: string, at: number, terms: readonly string[], asWords: boolean): string | undefined {
+  for (let place = 0; place < terms.length; place++) {
+    const term = terms[place]!
+    if (text.startsWith(term, at) && (!asWords || isEdge(text, at + term.length, at))) return term
+  }
+  return undefined
 }
 
 function isLetter(text: string, at: number): boolean {

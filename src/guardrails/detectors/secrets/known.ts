@@ -9,6 +9,7 @@ const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/-]/g, 
 const BY_BEGINNING = FAMILIES.flatMap(({ begins, rest }) =>
   begins.map((begin) => ({ begin, pattern: new RegExp(`${NOT_INSIDE}${escaped(begin)}(?:${rest})`, 'g') })),
 )
+const ANY_BEGINNING = new RegExp(FAMILIES.flatMap(({ begins }) => begins.map(escaped)).join('|'))
 const BY_SHAPE = SHAPES.map((shape) => new RegExp(`${NOT_INSIDE}${shape}`, 'g'))
 const SHAPED = /:AA|\.\w{6}\.|atlasv1|Q~|:APA91/
 
@@ -16,8 +17,10 @@ const SHAPED = /:AA|\.\w{6}\.|atlasv1|Q~|:APA91/
 export function findKnown(text: string): Match[] {
   const found: Match[] = []
   for (const { 0: stretch, index } of text.matchAll(STRETCH)) {
-    for (const { begin, pattern } of BY_BEGINNING) {
-      if (stretch.includes(begin)) add(found, pattern, stretch, index)
+    if (ANY_BEGINNING.test(stretch)) {
+      for (const { begin, pattern } of BY_BEGINNING) {
+        if (stretch.includes(begin)) add(found, pattern, stretch, index)
+      }
     }
     if (SHAPED.test(stretch)) for (const pattern of BY_SHAPE) add(found, pattern, stretch, index)
   }
