@@ -43,11 +43,17 @@ function termAt(text: string, at: number, terms: readonly string[], asWords: boo
   return undefined
 }
 
+/** What was found out about a UTF-16 unit beyond ASCII; 0 where nothing was asked yet. */
+const known = new Uint8Array(1 << 16)
+const IS_LETTER = 1
+const IS_NONE = 2
+
 function isLetter(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
   // Small letters first: that is what most of a text is.
   if (code < 0x80) return (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || code === 95
-  return LETTER.test(text[at]!)
+  known[code] ||= LETTER.test(text[at]!) ? IS_LETTER : IS_NONE
+  return known[code] === IS_LETTER
 }
 
 /** Whether no word goes on across `at`; `inside` is a place within the term. */
