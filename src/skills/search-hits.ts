@@ -71,7 +71,8 @@ export async function hitsOnPostgres(db: Reader, wanted: Wanted): Promise<number
   const isHit = sql`search_words @@ ${terms.join(' & ')}::tsquery`
   const older = before ? lt(table.seq, seqOf(before)) : undefined
   const rest = and(
-    eq(table.listed, true),
+    // Bare, since a plan that serves any value cannot use an index of listed skills only.
+    sql`${table.listed}`,
     category ? eq(table.category, category) : undefined,
     before && rank ? or(lt(rank, before.at), and(eq(rank, before.at), older)) : older,
   )
