@@ -60,8 +60,8 @@ async function begun(db: Reader, word: string): Promise<string> {
   return found.length ? `(${found.map((one) => `"${one.word}"`).join(' OR ')})` : `"${word}"`
 }
 
-/** So many hits are gathered and sorted; of more, one row in fifty is a hit, and a walk soon fills a page. */
-const FEW_HITS = 2_000
+/** So many hits are gathered and sorted; of more, one row in a hundred is a hit, and a walk soon fills a page. */
+const FEW_HITS = 1_000
 
 /** The same on Postgres, whose index of words knows no order. */
 export async function hitsOnPostgres(db: Reader, wanted: Wanted): Promise<number[]> {
