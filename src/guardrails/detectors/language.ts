@@ -31,7 +31,12 @@ const TELLING: Readonly<Record<string, RegExp>> = {
 const LETTERS_A_WORD = 28
 const LEAST_TELLING = 4
 
-const names = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' })
+/** The tables of names are read with the first policy that asks. */
+let names: Intl.DisplayNames | undefined
+const nameOf = (code: string): string | undefined => {
+  names ??= new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' })
+  return names.of(code)
+}
 
 export const language = defineGuardrail({
   id: 'language',
@@ -49,7 +54,7 @@ export const language = defineGuardrail({
     { additionalProperties: false },
   ),
   prepare({ allowed }) {
-    const unknown = allowed.find((code) => !/^[a-z]{2}$/.test(code) || !names.of(code))
+    const unknown = allowed.find((code) => !/^[a-z]{2}$/.test(code) || !nameOf(code))
     if (unknown) throw new InvalidConfig(`allowed holds "${unknown}", which is no ISO 639-1 code such as "en"`)
     const scripts = new Map(allowed.map((code) => [code, scriptsOf(code)]))
     return (text) => {

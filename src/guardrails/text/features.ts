@@ -25,6 +25,7 @@ let sentence = 1
 
 /** Reads small letters without accents, as the reading of a text has them. Linear, and without a string a word. */
 export function sentencesIn(text: string): Sentence[] {
+  fillKinds()
   const sentences: Sentence[] = []
   const slots = new Uint32Array(MOST_TOKENS * FEATURES_A_TOKEN)
   let [count, tokens, start, before, beforeThat] = [0, 0, 0, BASIS, BASIS]
@@ -106,8 +107,12 @@ function kindIn(code: number): number {
   return code >= 0xff00 || (code >= 0xd800 && code < 0xf900) ? OTHER : LETTER
 }
 
-/** By UTF-16 unit: looked up once a character of everything that is read. */
-const KINDS = Uint8Array.from({ length: 1 << 16 }, (_, code) => kindIn(code))
+/** By UTF-16 unit, for it is looked up once a character of everything that is read; filled with the first text. */
+const KINDS = new Uint8Array(1 << 16)
+function fillKinds(): void {
+  if (KINDS[97] === LETTER) return
+  for (let code = 0; code < KINDS.length; code++) KINDS[code] = kindIn(code)
+}
 
 const isWordPart = (code: number): boolean => KINDS[code] === LETTER || code === 39
 
