@@ -8,6 +8,7 @@ import { sha256Hex } from '../kernel/crypto'
 import type { KeyId } from '../kernel/ids'
 import { createShares } from './cache-shares'
 import type { CompletionId, FollowUp, ModelRef, Routing, SkillActive, StructuredOutput, ToolUse } from './schema'
+import type { Artifact } from './schema-artifact'
 
 /** An answer as it is remembered: everything but whose request it was. */
 export type StoredAnswer = {
@@ -22,7 +23,7 @@ export type StoredAnswer = {
   toolCalls: readonly ToolCall[]
   /** Why the content is not what `response_format` asked for; null when it is (contract 4). */
   refusal: string | null
-  artifacts: Record<string, unknown>[]
+  artifacts: Artifact[]
   followUps: FollowUp[]
   skillsActive: SkillActive[]
   structuredOutput: StructuredOutput | undefined

@@ -3,6 +3,7 @@ import { Firing } from '../guardrails/schema'
 import { defineId, type Id } from '../kernel/ids'
 import { JsonObject, nullable, oneOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
 import { InlineTool } from '../tools/schema'
+import { Artifact } from './schema-artifact'
 
 export const CompletionId = defineId('completion', 'cmpl')
 export type CompletionId = Id<'completion'>
@@ -182,7 +183,7 @@ export const Completion = t.Object(
     resolved_mode: t.String(),
     model: ModelRef,
     tools_used: t.Array(ToolUse),
-    artifacts: t.Array(JsonObject),
+    artifacts: t.Array(Artifact),
     follow_ups: t.Array(FollowUp),
     usage: Usage,
     metadata: nullable(JsonObject),
@@ -233,7 +234,7 @@ export const ChatCompletion = t.Object(
       mode: t.String(),
       resolved_mode: t.String(),
       tools_used: t.Array(ToolUse),
-      artifacts: t.Array(JsonObject),
+      artifacts: t.Array(Artifact),
       engine: t.String(),
       cost_cents: t.Optional(t.Number()),
       conversation_id: t.Optional(nullable(ConversationId.schema)),

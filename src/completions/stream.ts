@@ -38,7 +38,7 @@ const nativeFrame: Framer = (progress) => {
     case 'tool-ended':
       return sseFrame({ event: 'tool', data: withoutType(progress) })
     case 'ended':
-      return sseFrame({ event: 'done', data: doneOf(progress.run, progress.result) })
+      return artifactFrames(progress.result) + sseFrame({ event: 'done', data: doneOf(progress.run, progress.result) })
   }
 }
 
@@ -65,6 +65,10 @@ const activeOf = ({ active }: Begun) => active.skills.map(({ id, slug, name }) =
 
 const skillsFrame = (run: Begun): string =>
   run.active.skills.length ? sseFrame({ event: 'skills', data: { active: activeOf(run) } }) : ''
+
+/** What an answer is made of is known when it is whole. */
+const artifactFrames = ({ answer }: Result): string =>
+  answer.artifacts.map((artifact) => sseFrame({ event: 'artifact', data: artifact })).join('')
 
 const genuiMeta = ({ resolvedMode, ask }: Begun): string =>
   resolvedMode === 'genui'

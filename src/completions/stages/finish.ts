@@ -7,6 +7,7 @@ import { AppError } from '../../kernel/errors'
 import { failpoint } from '../../kernel/failpoint'
 import { microToCents } from '../../kernel/money'
 import type { Store, Tx } from '../../kernel/store'
+import { codeArtifacts } from '../artifacts'
 import type { StoredAnswer } from '../cache'
 import { suggestFollowUps } from '../follow-ups'
 import type { createRemember } from '../remember'
@@ -125,18 +126,19 @@ function resultOf(tx: Tx, run: Opened, result: Result): Result | Promise<Result>
 
 function toAnswer(run: Admitted, thought: Thought, createdAt: number): StoredAnswer {
   const work = workOf(run.resolvedMode)
+  const model = run.modelOf(thought.engineId)
   const asked = !thought.toolCalls.length && thought.finish !== 'content-filter'
   return {
     id: run.id,
     createdAt,
     content: thought.content,
     resolvedMode: run.resolvedMode,
-    model: run.modelOf(thought.engineId),
+    model,
     finish: thought.finish,
     toolsUsed: thought.toolUses.map(({ id: _, ...use }) => use),
     toolCalls: thought.toolCalls,
     refusal: asked ? (run.ask.checkJson?.(thought.content) ?? null) : null,
-    artifacts: [],
+    artifacts: work === 'code' ? codeArtifacts(thought.content, { model, createdAt }) : [],
     followUps: run.ask.wantsFollowUps ? suggestFollowUps(work, thought.content) : [],
     skillsActive: run.active.skills.map(({ id, slug, name }) => ({ id, slug, name })),
     structuredOutput: structuredOutput(work, thought.content),

@@ -1,0 +1,33 @@
+import { defineId, type Id } from '../kernel/ids'
+import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
+
+export const ArtifactId = defineId('artifact', 'art')
+export type ArtifactId = Id<'artifact'>
+
+export const ARTIFACT_TYPES = ['image', 'video', 'audio', 'code', 'document', 'file'] as const
+
+/** Something made that stands by itself (contract 2.3). Code carries its text in `content`; the rest has a `url`. */
+export const Artifact = t.Object(
+  {
+    id: ArtifactId.schema,
+    type: oneOf(ARTIFACT_TYPES),
+    title: nullable(t.String()),
+    filename: t.String(),
+    mime_type: t.String(),
+    url: nullable(t.String()),
+    url_expires_at: nullable(Timestamp),
+    size_bytes: nullable(t.Integer()),
+    content: nullable(t.String()),
+    language: nullable(t.String()),
+    format: nullable(t.String()),
+    width: nullable(t.Integer()),
+    height: nullable(t.Integer()),
+    duration_seconds: nullable(t.Number()),
+    engine: t.String(),
+    model: t.String(),
+    prompt: nullable(t.String()),
+    created: Timestamp,
+  },
+  { $id: 'Artifact' },
+)
+export type Artifact = Static<typeof Artifact>

@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'bun:test'
+import { codeArtifacts } from '../../src/completions/artifacts'
+import { eventNames, readFrames } from '../support/frames'
+import { createUpstreamWorld, freshPrompt } from './upstream-world'
+
+const { world } = await createUpstreamWorld()
+const ada = await world.person()
+
+const made = (text: string) =>
+  codeArtifacts(text, { model: { id: 'svc-1-code', label: 'Svc Code', engine: 'svc-core' }, createdAt: 0 })
+const inBrief = (text: string) => made(text).map(({ filename, language, content }) => ({ filename, language, content }))
+
+describe('the code of an answer (contract 2.3)', () => {
+  test('is an artifact with every member there is', () => {
+    expect(made('Here:\n```python\nprint("é")\n```\nDone.')).toEqual([
+      {
+        id: expect.stringMatching(/^art_/) as never,
+        type: 'code',
+        title: null,
+        filename: 'code-1.py',
+        mime_type: 'text/x-python',
+        url: null,
+        url_expires_at: null,
+        size_bytes: 11,
+        content: 'print("é")',
+        language: 'python',
+        format: null,
+        width: null,
+        height: null,
+        duration_seconds: null,
+        engine: 'svc-core',
+        model: 'svc-1-code',
+        prompt: null,
+        created: '1970-01-01T00:00:00.000Z',
+      },
+    ])
+  })
+
+  test.each([
+    ['no fence', 'const a = 1', []],
+    ['a short name', '```ts\nlet a\n```', [{ filename: 'code-1.ts', language: 'typescript', content: 'let a' }]],
+    ['no name', '```\nls\n```', [{ filename: 'code-1.txt', language: null, content: 'ls' }]],
+    ['a name nobody knows', '~~~Brainf\n+\n~~~', [{ filename: 'code-1.txt', language: 'brainf', content: '+' }]],
+    ['a hostile name', '```../../etc\n+\n```', [{ filename: 'code-1.txt', language: '..', content: '+' }]],
+    [
+      'the name of a member of every object',
+      '```constructor\n+\n```',
+      [{ filename: 'code-1.txt', language: 'constructor', content: '+' }],
+    ],
+    [
+      'a longer fence around one',
+      '````md\n```js\n1\n```\n````',
+      [{ filename: 'code-1.md', language: 'markdown', content: '```js\n1\n```' }],
+    ],
+    ['nothing inside', '```js\n\n```', []],
+    ['a fence that stays open', '```js\n1\n', []],
+    [
+      'two',
+      '```js\n1\n```\nand\n```sql\n2\n```',
+      [
+        { filename: 'code-1.js', language: 'javascript', content: '1' },
+        { filename: 'code-2.sql', language: 'sql', content: '2' },
+      ],
+    ],
+  ])('from a text with %s', (_what, text, expected) => {
+    expect(inBrief(text)).toEqual(expected)
+  })
+
+  test('is looked for in one pass, and not without end', () => {
+    expect(made('```js\n1\n```\n'.repeat(500))).toHaveLength(20)
+    expect(made('`'.repeat(1_000_000))).toEqual([])
+    expect(made('```js\n'.repeat(200_000))).toEqual([])
+  })
+})
+
+const SAID = '[[say:Look:\n```js\nlet a = 1\n```\n]]'
+
+test('comes as an event of its own before the end of a stream, and stands in its end', async () => {
+  const reply = await ada.send('POST', 'completions', { prompt: freshPrompt(SAID), mode: 'code', stream: true })
+  const frames = readFrames(reply.text)
+  expect(eventNames(frames).slice(-2)).toEqual(['artifact', 'done'])
+  const artifact = frames.at(-2)!.data
+  expect(artifact).toMatchObject({ type: 'code', content: 'let a = 1', language: 'javascript', filename: 'code-1.js' })
+  expect(frames.at(-1)!.data.artifacts).toEqual([artifact])
+})
+
+test('stands in a whole answer, in its conversation, and in the answer of a chat client', async () => {
+  const { body } = await ada.send('POST', 'completions', { prompt: freshPrompt(SAID), mode: 'code' })
+  expect(body.artifacts).toHaveLength(1)
+  const kept = await ada.send('GET', `conversations/${body.conversation_id}`)
+  expect(kept.body.conversation.messages.at(-1).artifacts).toEqual(body.artifacts)
+  const compat = { prompt: freshPrompt(SAID), mode: 'code', format: 'compat' }
+  const { body: chat } = await ada.send('POST', 'completions', compat)
+  expect(chat.svc_metadata.artifacts).toMatchObject([{ type: 'code', content: 'let a = 1' }])
+})
+
+test('is none outside of mode code', async () => {
+  const { body } = await ada.send('POST', 'completions', { prompt: freshPrompt(SAID), mode: 'fast' })
+  expect(body.artifacts).toEqual([])
+})
