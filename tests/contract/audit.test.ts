@@ -95,7 +95,8 @@ const ELSEWHERE = [
 const WITHOUT_EFFECT = [
   'POST /routing-preferences/preview',
   'POST /routing-preferences/suggest-rule',
-  'POST /guardrail-policies/{id}/evaluate']
+  'POST /guardrail-policies/{id}/evaluate',
+]
 /** More than one answer of these is recorded, so the status is not known from the route. */
 const SEVERAL_ANSWERS = ['POST /skills', 'POST /skills/sandbox', 'POST /evi/canvases/{id}/compile']
 /** These stand on the record of the org: tests/orgs/record.test.ts. */
