@@ -1,7 +1,7 @@
 import { OrgId, UserId } from '../kernel/ids'
 import { JsonObject, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 import { SkillId, VISIBILITIES } from './ids'
-import { ManifestTool, SKILL_CATEGORIES, SKILL_PERMISSIONS } from './manifest'
+import { ManifestTool, SKILL_CATEGORIES } from './manifest'
 
 export const REVIEW_STATUSES = ['draft', 'pending_review', 'approved', 'rejected', 'suspended'] as const
 export type ReviewStatus = (typeof REVIEW_STATUSES)[number]

@@ -22,4 +22,3 @@ export const mayGoOn = (word: string): boolean => !isLatin(word) || word.length 
 
 /** Marks of other lists hold no number: nothing is after them. */
 export const seqOf = ({ id }: Mark): number => (/^\d{1,15}$/.test(id) ? Number(id) : 0)
-

@@ -34,7 +34,9 @@ try {
   const lottery = createLottery(7)
   await seed(app, lottery)
   await database?.analyze()
-  print(`${SKILLS} skills on ${database ? 'Postgres' : 'SQLite'}, ${RUNS} pages of 50 a kind; limit ${LIMIT_MS} ms at p99`)
+  print(
+    `${SKILLS} skills on ${database ? 'Postgres' : 'SQLite'}, ${RUNS} pages of 50 a kind; limit ${LIMIT_MS} ms at p99`,
+  )
   for (const [kind, query] of kindsOf(lottery)) slow = (await measure(app, key, kind, query)) || slow
   await app.close()
 } finally {
@@ -84,7 +86,9 @@ async function measure(app: OpenApp, key: string, kind: string, query: (n: numbe
   const isSlow = at(times, 0.99) > LIMIT_MS
   const figures = (list: number[]) => [0.5, 0.99, 1].map((share) => at(list, share).toFixed(1).padStart(6)).join(' ')
   const shown = (found / (RUNS + 20)).toFixed(0).padStart(3)
-  print(`${isSlow ? 'SLOW' : 'ok  '} ${kind.padEnd(30)} p50 p99 max ms ${figures(times)}   processor ${figures(ran)}   ${shown} a page`)
+  print(
+    `${isSlow ? 'SLOW' : 'ok  '} ${kind.padEnd(30)} p50 p99 max ms ${figures(times)}   processor ${figures(ran)}   ${shown} a page`,
+  )
   return isSlow
 }
 

@@ -160,11 +160,17 @@ describe('values of JSON', () => {
     )
   })
 
+  /** What is made up at random may be an address too, such as `0@0.A`. */
+  const withoutAddress = fc
+    .json()
+    .filter((text) => !text.includes('@'))
+    .map((text) => JSON.parse(text) as unknown)
+
   test('are copied whole where something is', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.jsonValue(), async (value) => {
+      fc.asyncProperty(withoutAddress, async (value) => {
         const { value: left } = await judgeValue([mails], { value, seen: 'ada@example.com' }, call)
-        expect(left).toEqual({ value: JSON.parse(JSON.stringify(value)), seen: '[REDACTED:email]' })
+        expect(left).toEqual({ value, seen: '[REDACTED:email]' })
       }),
     )
   })
