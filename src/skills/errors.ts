@@ -53,6 +53,19 @@ export const suspendedSkill = defineError(
   () => 'This skill is suspended. It takes no new versions until a reviewer reinstates it.',
 )
 
+export const takenDown = defineError(
+  'conflict',
+  'conflict',
+  () => 'This skill was taken down by a reviewer. It can be deleted once it is reinstated.',
+)
+
+export const underReview = defineError(
+  'conflict',
+  'conflict',
+  () =>
+    'A version of this skill is under review, and stays as it was submitted. Withdraw that submission first, or submit a higher version.',
+)
+
 export const publishedSkill = defineError(
   'conflict',
   'conflict',

@@ -1,11 +1,11 @@
-import { and, asc, desc, eq, gt, lt, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, exists, gt, lt, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { UserId } from '../kernel/ids'
 import type { Mark } from '../kernel/page'
 import type { Reader, Tx } from '../kernel/store'
 import type { SkillId, SubmissionId, VersionId } from './schema'
 import type { SubmissionStatus, Tier } from './schema-review'
-import { type SubmissionRow, skillSubmissions } from './table'
+import { type SubmissionRow, skillSubmissions, skills } from './table'
 
 export type SubmissionFilter = {
   owner?: OwnerScope
@@ -25,6 +25,17 @@ export type Counted = {
   oldest: number
 }
 
+/** What is left of a deleted skill's submissions only counts towards its author's pace: nobody sees it any more. */
+function hasSkill(db: Reader): SQL {
+  const skill = db.of(skills)
+  return exists(
+    db
+      .select({ id: skill.id })
+      .from(skill)
+      .where(eq(skill.id, db.of(skillSubmissions).skill_id)),
+  )
+}
+
 /** Rows of submissions. Tenants reach theirs by owner; reviewers and operators any. */
 export const submissionRepository = {
   async insert(tx: Tx, row: SubmissionRow): Promise<void> {
@@ -33,12 +44,13 @@ export const submissionRepository = {
 
   async find(db: Reader, id: SubmissionId): Promise<SubmissionRow | undefined> {
     const table = db.of(skillSubmissions)
-    return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0]
+    const there = and(eq(table.id, id), hasSkill(db))
+    return (await db.select().from(table).where(there).limit(1))[0]
   },
 
   async findOwn(db: Reader, owner: OwnerScope, id: SubmissionId): Promise<SubmissionRow | undefined> {
     const table = db.of(skillSubmissions)
-    const own = and(eq(table.id, id), eq(table.owner, owner))
+    const own = and(eq(table.id, id), eq(table.owner, owner), hasSkill(db))
     return (await db.select().from(table).where(own).limit(1))[0]
   },
 
@@ -66,6 +78,13 @@ export const submissionRepository = {
     return (await db.select().from(table).where(same).limit(1))[0]
   },
 
+  /** The skill goes: of its submissions stays when they were made, so that deleting buys no new ones (contract 8.2). */
+  async leaveBehind(tx: Tx, skillId: SkillId): Promise<void> {
+    const table = tx.of(skillSubmissions)
+    const left = { status: 'withdrawn' as const, reason: null, checks: {}, evidence: [], claimed_by: null }
+    await tx.update(table).set(left).where(eq(table.skill_id, skillId))
+  },
+
   /** When an author submitted since a moment, the oldest first; at most `most`. */
   async momentsSince(db: Reader, userId: UserId, since: number, most: number): Promise<number[]> {
     const table = db.of(skillSubmissions)
@@ -89,7 +108,7 @@ export const submissionRepository = {
         oldest: sql<number>`min(${table.created_at})`.mapWith(Number),
       })
       .from(table)
-      .where(ne(table.owner, 'server'))
+      .where(and(ne(table.owner, 'server'), hasSkill(db)))
       .groupBy(table.tier, table.status, table.auto_approved)
     return rows
   },
@@ -99,6 +118,7 @@ export const submissionRepository = {
     const table = db.of(skillSubmissions)
     const sameMoment = before && and(eq(table.created_at, before.at), lt(table.id, before.id as SubmissionId))
     const conditions: (SQL | undefined)[] = [
+      hasSkill(db),
       filter.owner ? eq(table.owner, filter.owner) : undefined,
       filter.status ? eq(table.status, filter.status) : undefined,
       filter.tier ? eq(table.tier, filter.tier) : undefined,

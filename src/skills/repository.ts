@@ -2,16 +2,9 @@ import { and, desc, eq, inArray, isNull, lt, ne, or } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { Mark } from '../kernel/page'
 import { counted, query, type Reader, type Tx } from '../kernel/store'
+import { submissionRepository as submissions } from './repository-submissions'
 import type { ReviewStatus, SkillId, VersionId } from './schema'
-import {
-  type SkillRow,
-  skillInstallations,
-  skillReviews,
-  skillSubmissions,
-  skills,
-  skillVersions,
-  type VersionRow,
-} from './table'
+import { type SkillRow, skillInstallations, skillReviews, skills, skillVersions, type VersionRow } from './table'
 
 const byId = query<{ id: SkillId }>()((db, p) => {
   const table = db.of(skills)
@@ -123,10 +116,11 @@ export const skillRepository = {
   async remove(tx: Tx, id: SkillId): Promise<OwnerScope[]> {
     const installs = tx.of(skillInstallations)
     const gone = await tx.delete(installs).where(eq(installs.skill_id, id)).returning({ owner: installs.owner })
-    for (const table of [skillReviews, skillSubmissions, skillVersions] as const) {
+    for (const table of [skillReviews, skillVersions] as const) {
       const one = tx.of(table as typeof skillReviews)
       await tx.delete(one).where(eq(one.skill_id, id))
     }
+    await submissions.leaveBehind(tx, id)
     await tx.delete(tx.of(skills)).where(eq(tx.of(skills).id, id))
     return gone.map(({ owner }) => owner)
   },

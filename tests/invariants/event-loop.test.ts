@@ -20,8 +20,9 @@ const MODES = [
 const LEADS = ['', 'Summarise this: ', 'Extract the names and dates from: ', 'Translate to upper case: ', 'What is ']
 
 const LONG = 200_000
-/** As large a window as any engine has. */
+/** As large a window as any engine has; and room to remember every answer, so that its stream is recited. */
 const ROOMY_ENGINE = (baseUrl: string) => ({
+  SVC_CACHE_MAX_MB: '1024',
   SVC_ENGINES: JSON.stringify({
     upstreams: { up: { kind: 'compat', baseUrl, maxOutputTokens: 200_000, contextWindow: 2_000_000 } },
     models: { '*': ['up:scripted'] },

@@ -133,4 +133,48 @@ describe('a new version', () => {
     expect([reply.status, reply.body.error.code]).toEqual([429, 'rate_limit_exceeded'])
     expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(86_000)
   })
+
+  test('and deleting what was submitted buys no more of them, nor is any of it seen again', async () => {
+    const ada = await world.person()
+    for (let at = 0; at < 10; at++) {
+      const { id, skillId } = await submit(ada, staffManifest(), { visibility: 'private' })
+      expect((await ada.send('DELETE', `skills/${skillId}`)).status).toBe(200)
+      expect((await ada.send('GET', `skills/submissions/${id}`)).status).toBe(404)
+      expect((await admin.decide(id, 'approve')).status).toBe(404)
+    }
+    expect((await ada.send('GET', 'skills/submissions')).body.submissions).toEqual([])
+    expect((await submit(ada, manifest())).reply.status).toBe(429)
+  })
+})
+
+describe('what a reviewer reads is what is approved', () => {
+  test('a private skill is not rewritten while a version of it waits', async () => {
+    const ada = await world.person()
+    const { skillId, slug } = await submit(ada, manifest(), { visibility: 'private' })
+    const change = { system_prompt_ext: 'Nobody read this.' }
+    const next = await submit(ada, staffManifest({ slug, version: '2.0.0' }), { skill_id: skillId })
+    const refused = await ada.send('PATCH', `skills/${skillId}`, change)
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict'])
+    await admin.decide(next.id, 'approve')
+    const { systemPromptExt } = (await ada.send('GET', `skills/${skillId}`)).body
+    expect(systemPromptExt).toBe(staffManifest().systemPromptExtension)
+    expect((await ada.send('PATCH', `skills/${skillId}`, change)).status).toBe(409)
+  })
+
+  test('and may be once that was withdrawn', async () => {
+    const ada = await world.person()
+    const { skillId, slug } = await submit(ada, manifest(), { visibility: 'private' })
+    const { id } = await submit(ada, staffManifest({ slug, version: '2.0.0' }), { skill_id: skillId })
+    await ada.send('DELETE', `skills/submissions/${id}`)
+    expect((await ada.send('PATCH', `skills/${skillId}`, { system_prompt_ext: 'Mine.' })).status).toBe(200)
+  })
+
+  test('a takedown is not undone by deleting the skill and making it anew', async () => {
+    const ada = await world.person()
+    const { id, skillId } = await submit(ada, manifest(), { visibility: 'private' })
+    await admin.decide(id, 'suspend')
+    expect((await ada.send('DELETE', `skills/${skillId}`)).status).toBe(409)
+    await admin.decide(id, 'reinstate')
+    expect((await ada.send('DELETE', `skills/${skillId}`)).status).toBe(200)
+  })
 })

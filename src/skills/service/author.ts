@@ -2,10 +2,20 @@ import { kept } from '../../idempotency'
 import { type Call, ownerOf } from '../../kernel/caller'
 import { invalidInput } from '../../kernel/errors'
 import { isUniqueViolation, type Tx } from '../../kernel/store'
-import { notTheAuthor, publishedSkill, reviewFailed, slugTaken, suspendedSkill } from '../errors'
+import {
+  notTheAuthor,
+  publishedSkill,
+  reviewFailed,
+  skillNotFound,
+  slugTaken,
+  suspendedSkill,
+  takenDown,
+  underReview,
+} from '../errors'
 import { type SkillManifest, withDefaults } from '../manifest'
 import { presentSkill } from '../present'
 import { skillRepository as rows } from '../repository'
+import { submissionRepository as submissions } from '../repository-submissions'
 import { checkToolNames, isReserved, readManifest } from '../review'
 import { facesOf, isOwn, type Viewer } from '../rules'
 import { type NewSkill, type Skill, SkillId, type SkillPatch, VersionId } from '../schema'
@@ -72,12 +82,14 @@ export function createAuthoring(deps: SkillDeps) {
 
   /**
    * `PATCH /skills/{id}`: prompt, tools, name and description of a draft, or of a private skill, which becomes
-   * a draft again. Throws 404, 403 for others than its author, 409 once others may rely on it.
+   * a draft again. Throws 404, 403 for others than its author, 409 once others may rely on it and while a
+   * reviewer reads a version of it: what is approved is what was read.
    */
   function patch(call: Call, ref: string, change: SkillPatch): Promise<Skill> {
     return store.write(async (tx) => {
       const row = await ownIn(tx, call, ref, 'change')
       assertUnpublished(row, 'changed')
+      if (await submissions.pendingOf(tx, row.id)) throw underReview()
       const versionId = row.draft_version_id ?? row.live_version_id ?? (await rows.versions(tx, row.id))[0]!.id
       const before = (await rows.version(tx, versionId))!
       const { name, description, system_prompt_ext, tool_definitions } = change
@@ -99,11 +111,12 @@ export function createAuthoring(deps: SkillDeps) {
     })
   }
 
-  /** `DELETE /skills/{id}`: it is gone, installations too. Throws 404, 403, 409 for an approved public one. */
+  /** `DELETE /skills/{id}`: it is gone, installations too. Throws 404, 403, 409 for an approved public one and for one that was taken down. */
   function remove(call: Call, ref: string): Promise<{ deleted: true }> {
     return store.write(async (tx) => {
       const row = await ownIn(tx, call, ref, 'delete')
       if (row.live_version_id && row.visibility === 'public') throw publishedSkill('deleted')
+      if (row.status === 'suspended') throw takenDown()
       await rows.remove(tx, row.id)
       await recordSkill(deps, tx, call, row, { action: 'skill.deleted' })
       tx.afterCommit(() => deps.changed(null))
@@ -116,7 +129,10 @@ export function createAuthoring(deps: SkillDeps) {
     if (!isOwn(row, viewer)) throw notTheAuthor(what)
     await assertMayManage(deps, tx, call.caller)
     await rows.lock(tx, row.id)
-    return row
+    // As it is now that nobody else can change it: it may have been approved while the lock was waited for.
+    const locked = await rows.find(tx, row.id)
+    if (!locked) throw skillNotFound()
+    return locked
   }
 
   /** A draft need not pass the review, but it must be a manifest that this server would run. Throws 400. */

@@ -51,6 +51,8 @@ export function createDecisions(deps: SkillDeps) {
       const own = SubmissionId.is(id) ? await submissions.findOwn(tx, ownerOf(call.caller), id) : undefined
       if (!own) throw submissionNotFound()
       await assertMayManage(deps, tx, call.caller)
+      // In the order of everyone else who moves a submission, so that none waits for another in a circle.
+      await rows.lock(tx, own.skill_id)
       const row = await moved(tx, own, 'pending_review', { status: 'withdrawn' }, 'withdrawn')
       await endVersion(tx, row, 'draft')
       await audit.record(tx, call, {
