@@ -55,8 +55,8 @@ export function createSignInLinks({ store, audit, orgs, sessions, passwords, clo
     const hash = await passwords.hash(password)
     const session = await store.write(async (tx) => {
       // Asked again where it counts: two who follow one link at once do not both get in.
-      if (!(await userOf(tx, token))) return null
-      await orgs.setPassword(tx, user.id, hash)
+      const still = await userOf(tx, token)
+      if (!still || !(await orgs.setPassword(tx, still, hash))) return null
       const opened = await sessions.open(tx, user.id)
       const caller = { type: 'session', userId: user.id, sessionId: opened.id, orgId: null, activeOrgId: null } as const
       await audit.record(tx, { ...visit, caller }, { action: 'auth.login', entityType: 'user', entityId: user.id })

@@ -1,7 +1,7 @@
 import { and, asc, type Column, count, desc, eq, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { OrgId, UserId } from '../kernel/ids'
 import type { Mark } from '../kernel/page'
-import { command, query, type Reader, type Tx } from '../kernel/store'
+import { command, counted, query, type Reader, type Tx } from '../kernel/store'
 import type { Role } from './schema'
 import { members, type OrgRow, orgs, type UserRow, users } from './table'
 
@@ -63,19 +63,21 @@ const setActiveOrg = command<{ id: UserId; org_id: OrgId | null }>()((tx, p) => 
     .where(eq(table.id, p.id))
 })
 
-const setPassword = command<{ id: UserId; hash: string }>()((tx, p) => {
+/** Only where the password is still the one that was seen: of two at once, one comes too late. */
+const setPassword = counted<{ id: UserId; hash: string; seen: string }>()((tx, p) => {
   const table = tx.of(users)
   return tx
     .update(table)
     .set({ password_hash: sql`${p.hash}` })
-    .where(eq(table.id, p.id))
+    .where(and(eq(table.id, p.id), sql`coalesce(${table.password_hash}, '') = ${p.seen}`))
 })
 
 type OrgSlice = { only?: OrgId | null; before?: Mark | null; limit?: number }
 
 /** Rows of users, orgs and who belongs where. */
 export const orgRepository = {
-  setPassword: async (tx: Tx, id: UserId, hash: string): Promise<void> => void (await setPassword(tx, { id, hash })),
+  setPassword: async (tx: Tx, { id, password_hash }: UserRow, hash: string): Promise<boolean> =>
+    (await setPassword(tx, { id, hash, seen: password_hash ?? '' })) > 0,
 
   user: async (db: Reader, id: UserId): Promise<UserRow | undefined> => (await userById(db, { id }))[0],
 

@@ -15,7 +15,7 @@ export function createPeople({ store, audit, events, clock }: OrgDeps) {
   return {
     createUser,
     setUserDisabled,
-    /** Replaces the hash of a password. */
+    /** Replaces the hash of a password, or answers false: it is no longer the one of this row. */
     setPassword: rows.setPassword,
     user: rows.user,
     userByEmail: (reader: Reader, email: string) => rows.userByEmail(reader, normalizeEmail(email)),
