@@ -24,8 +24,12 @@ const HTTP_URL = '^https?://[^\\s<>"]+$'
 const EMAIL = '^[^\\s@<>"]+@[^\\s@<>"]+$'
 const SPDX = '^[A-Za-z0-9][A-Za-z0-9.+-]*( (AND|OR|WITH) [A-Za-z0-9][A-Za-z0-9.+-]*)*$'
 
-/** Where text of a bundled file may not lead: out of its folder, to the root, or to a drive. */
-const FILE_PATH = '^(?!/)(?![A-Za-z]:)(?!.*(^|/)\\.{1,2}(/|$))[^\\\\\\x00-\\x1f]{1,256}$'
+/**
+ * Where text of a bundled file may not lead: out of its folder, to the root, or to a drive. Nor may its path hold
+ * what acts on a terminal, what turns lines round, or the brackets that a quoted file is named between.
+ */
+const FILE_PATH =
+  '^(?!/)(?![A-Za-z]:)(?!.*(^|/)\\.{1,2}(/|$))[^\\\\\\[\\]\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]{1,256}$'
 
 export const MANIFEST_LIMITS = {
   promptChars: 20_000,

@@ -31,7 +31,7 @@ function doubtsAbout(path: string, text: string): Finding[] {
 
 /** Every text of a manifest that an engine or a reviewer may come to read. */
 function textsOf(manifest: SkillManifest): [path: string, text: string][] {
-  const { tools, knowledgeFiles, keywords, hooks, trigger } = manifest
+  const { tools, knowledge, knowledgeFiles, keywords, hooks, trigger } = manifest
   const texts: [string, string | null | undefined][] = [
     ['systemPromptExtension', manifest.systemPromptExtension],
     ['name', manifest.name],
@@ -42,6 +42,8 @@ function textsOf(manifest: SkillManifest): [path: string, text: string][] {
       [`tools[${at}].inputSchema`, wordsOf(tool.inputSchema)],
       [`tools[${at}].outputSchema`, wordsOf(tool.outputSchema)],
     ]),
+    // What is quoted of a file is quoted by its path, so a path is read too.
+    ...knowledge.map((path, at): [string, string] => [`knowledge[${at}]`, path.replace(/[/_.-]+/g, ' ')]),
     ...Object.entries(knowledgeFiles).map(([path, text]): [string, string] => [
       `knowledgeFiles["${path.slice(0, 80)}"]`,
       text,

@@ -30,6 +30,9 @@ const RESERVED = new Set([
   ],
 ])
 
+/** An id is no name: whoever names a skill by its id would get the one that took the id for its slug. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
 type Known = {
   slug: string
   /** Of the skill this is a new version of; null for a new skill. */
@@ -45,7 +48,7 @@ export function checkSlug({ slug, updating, taken }: Known): Finding[] {
       ? []
       : [fail('slug', `The slug of a skill stays: this one is "${updating}", and the manifest says "${slug}".`)]
   }
-  if (RESERVED.has(slug)) return [fail('slug', `The slug "${slug}" is reserved. Choose another.`)]
+  if (isReserved(slug)) return [fail('slug', `The slug "${slug}" is reserved. Choose another.`)]
   if (taken === 'own') {
     return [
       fail('slug', `You have a skill "${slug}" already. Send its id as "skill_id" to submit a new version of it.`),
@@ -54,4 +57,4 @@ export function checkSlug({ slug, updating, taken }: Known): Finding[] {
   return taken === 'other' ? [fail('slug', `The slug "${slug}" is taken. Choose another.`)] : []
 }
 
-export const isReserved = (slug: string): boolean => RESERVED.has(slug)
+export const isReserved = (slug: string): boolean => RESERVED.has(slug) || UUID.test(slug)

@@ -3,8 +3,17 @@ import { type Finding, fail, type ManifestCheck } from './check'
 /** Words that promise to run code or a shell (contract 8.2). */
 const FORBIDDEN = new Set([
   ...['exec', 'execute', 'shell', 'bash', 'eval', 'sudo', 'spawn', 'subprocess', 'system'],
-  ...['powershell', 'zsh', 'popen', 'cmd'],
+  ...['powershell', 'zsh', 'sh', 'popen', 'cmd'],
 ])
+
+/** Two words that mean it together, in this order or joined: `run_code`, `runcode`, `python_runner`. */
+const DOING = ['run', 'runs', 'runner', 'execution', 'executor', 'interpret', 'interpreter']
+const CODE = ['code', 'command', 'commands', 'script', 'scripts', 'python', 'javascript', 'shell', 'bash']
+const TOGETHER = new Set(
+  DOING.flatMap((doing) =>
+    CODE.flatMap((code) => [doing + code, code + doing, `${doing}_${code}`, `${code}_${doing}`]),
+  ),
+)
 
 /** Names of this server's own tools, and of what every object has. */
 const TAKEN = new Set([
@@ -21,7 +30,7 @@ export const checkToolNames: ManifestCheck = ({ tools }) => {
     const path = `tools[${at}].name`
     const earlier = first.get(name)
     first.set(name, earlier ?? at)
-    const word = name.split('_').find((part) => FORBIDDEN.has(part))
+    const word = forbiddenIn(name)
     const isOurs = TAKEN.has(name) || TAKEN_PREFIXES.some((prefix) => name.startsWith(prefix))
     return [
       ...(word
@@ -31,4 +40,16 @@ export const checkToolNames: ManifestCheck = ({ tools }) => {
       ...(earlier === undefined ? [] : [fail(path, `"${path}" is "${name}", the name of tools[${earlier}] too.`)]),
     ]
   })
+}
+
+/** Figures that stand for letters, as in `ex3c`; those at the end, as in `bash2`, stand for nothing. */
+const LETTER_OF: Readonly<Record<string, string>> = { 0: 'o', 1: 'l', 3: 'e', 4: 'a', 5: 's', 7: 't' }
+const spelled = (word: string): string => word.replace(/\d+$/, '').replace(/[013457]/g, (figure) => LETTER_OF[figure]!)
+
+/** What in a name stands for running code, as it is written there. */
+function forbiddenIn(name: string): string | undefined {
+  const words = name.split('_').filter(Boolean)
+  const pairs = words.slice(1).map((word, at) => `${words[at]}_${word}`)
+  const isTelling = (word: string) => FORBIDDEN.has(word) || TOGETHER.has(word)
+  return [...words, ...pairs].find((part) => isTelling(part) || isTelling(part.split('_').map(spelled).join('_')))
 }
