@@ -4,12 +4,13 @@ import { type Guard, type GuardrailService, guardrailBlocked, standIn } from '..
 import type { Call } from '../kernel/caller'
 import { sha256Hex } from '../kernel/crypto'
 import type { Store } from '../kernel/store'
+import type { RateLimiter } from '../rate-limits'
 import type { SkillService } from '../skills'
 import type { SandboxOrder } from '../skills/schema'
 import type { Tools } from '../tools'
 import { assembleSystem } from './context'
 import type { Agent } from './loop'
-import type { Task } from './schema'
+import type { Task, Thought } from './schema'
 
 type Deps = {
   store: Store
@@ -19,6 +20,7 @@ type Deps = {
   tools: Tools
   skills: Pick<SkillService, 'trial'>
   guardrails: Pick<GuardrailService, 'guardOf'>
+  limiter: Pick<RateLimiter, 'admitMode' | 'reserveTokens'>
 }
 
 export type Sandbox = ReturnType<typeof createSandbox>
@@ -34,20 +36,22 @@ const MODE = 'fast'
 
 /**
  * A skill on trial (contract 8.3): one short run in which its tools only say that they were called. Nothing is
- * billed and nothing is kept but the record that it happened. The policy of the caller holds here, too. Throws
- * 400 `guardrail_blocked`, and what `skills.trial` and engines throw.
+ * billed and nothing is kept but the record that it happened, so that only the limits of the caller's tier bound
+ * what it uses of engines. The policy of the caller holds here, too. Throws 429 `mode_rate_limit_exceeded` and
+ * `token_limit_exceeded`, 400 `guardrail_blocked`, and what `skills.trial` and engines throw.
  */
 export const createSandbox =
-  ({ store, audit, agent, engines, tools, skills, guardrails }: Deps) =>
+  ({ store, audit, agent, engines, tools, skills, guardrails, limiter }: Deps) =>
   async (call: Call, order: SandboxOrder): Promise<Tried> => {
     const { prompt: skillPrompt, tools: brought, modelPreference } = await skills.trial(call, order)
+    limiter.admitMode(call.caller, MODE)
     const guard = await guardrails.guardOf(call.caller)
     const asked = guard?.has('input') ? await guardedOrder(guard, call, order) : order
     const approved = brought.map(({ name }) => name)
     const toolset = tools.assemble({ inline: [], skills: brought, system: false, approved, call })
     const engineId = engines.canonical(modelPreference ?? engines.forMode(MODE))
     const system = systemOf(skillPrompt)
-    const { content, toolUses } = await agent.answer({
+    const { content, toolUses } = await answerWithin(call, {
       ...{ engineId, mode: MODE, system, history: asked.history ?? [], prompt: asked.prompt },
       ...{ after: [], images: [], temperature: undefined, json: false, signal: call.signal, offered: null },
       maxOutputTokens: Math.min(MOST_TOKENS, engines.maxOutputTokens(engineId)),
@@ -62,6 +66,21 @@ export const createSandbox =
       response,
       tools_called: toolUses.map(({ name, arguments: given, result }) => ({ name, arguments: given, result })),
       cost_cents: 0,
+    }
+
+    /** As many tokens as the minute of the caller still has: claimed before, and corrected to what it took. */
+    async function answerWithin({ caller }: Call, task: Task): Promise<Thought> {
+      const turns = [...task.history, { role: 'user' as const, content: task.prompt }]
+      const claimed = engines.countTokens(task.system ?? '') + engines.countPrompt(turns) + task.maxOutputTokens
+      const ticket = limiter.reserveTokens(caller, claimed)
+      let took = 0
+      try {
+        const thought = await agent.answer(task)
+        took = thought.promptTokens + thought.completionTokens
+        return thought
+      } finally {
+        ticket.correct(took)
+      }
     }
   }
 

@@ -181,7 +181,7 @@ export function buildContainer({
   const memory = createMemory({ store, audit, clock })
   tools.register(saveMemory(memory))
   const agent = createAgent({ engines, tools, clock })
-  const sandbox = createSandbox({ store, audit, agent, engines, tools, skills, guardrails })
+  const sandbox = createSandbox({ store, audit, agent, engines, tools, skills, guardrails, limiter })
   const completions = createCompletions({
     ...{ store, clock, audit, usage, events, settings, limiter, billing, prices, engines, classifier, conversations },
     ...{ brandSoulOf: keys.brandSoulOf, routing: effective, agent, tools, memory, skills, guardrails, outbound },
