@@ -30,6 +30,8 @@ type Extras = {
   /** Whole seconds for `Retry-After`. */
   retryAfterS?: number
   headers?: Record<string, string>
+  /** Members of the body beside `error`, where the contract names some. */
+  beside?: Record<string, unknown>
   cause?: unknown
 }
 
@@ -39,6 +41,7 @@ export class AppError extends Error {
   readonly details: ErrorDetail[] | undefined
   readonly retryAfterS: number | undefined
   readonly headers: Record<string, string> | undefined
+  readonly beside: Record<string, unknown> | undefined
 
   constructor(
     readonly kind: ErrorKind,
@@ -51,6 +54,7 @@ export class AppError extends Error {
     this.details = extras.details
     this.retryAfterS = extras.retryAfterS
     this.headers = extras.headers
+    this.beside = extras.beside
   }
 }
 

@@ -5,11 +5,14 @@ export const skillNotFound = defineError('missing', 'not_found', () => 'No skill
 export const submissionNotFound = defineError('missing', 'not_found', () => 'No submission with this id.')
 export const notInstalled = defineError('missing', 'not_found', () => 'No installed skill with this id.')
 
-export const reviewFailed = defineError('rejected', 'review_failed', ({ checks }: Review) => {
+const unreviewed = defineError('rejected', 'review_failed', ({ checks }: Review) => {
   const failed = Object.entries(checks).filter(([, result]) => result.startsWith('fail: '))
   const told = failed.map(([name, result]) => `${name}: ${result.slice('fail: '.length)}`)
   return `The manifest did not pass its review. ${told.join(' ')}`
 })
+/** The body has the review beside the error (contract 1.5). */
+export const reviewFailed = ({ passed, tier, checks }: Review) =>
+  unreviewed.with({ beside: { review: { passed, tier, checks } } }, { passed, tier, checks })
 
 export const tooManySubmissions = defineError(
   'throttled',

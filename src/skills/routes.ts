@@ -1,9 +1,9 @@
 import { Elysia } from 'elysia'
 import type { Sandbox } from '../agent'
-import { answer, ErrorBody, errors, toEnvelope } from '../http/envelope'
+import { answer, ErrorBody, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import { pageFields } from '../kernel/page'
-import { checked, checkedQuery, t } from '../kernel/schema'
+import { checked, checkedQuery, described, t } from '../kernel/schema'
 import { reviewFailed } from './errors'
 import { skillMoreRoutes } from './routes-one'
 import * as words from './schema'
@@ -63,7 +63,7 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
         scope: 'skills',
         idempotent: true,
         body: checked(words.NewSkill),
-        response: { 201: answer(words.SkillReply), ...errors(400, 401, 403, 409, 422, 429) },
+        response: { 201: answer(words.SkillReply), ...errors(400, 401, 403, 409, 429), 422: described(ReviewRefusal) },
         detail: { summary: 'Write a skill of your own; it is private unless it goes to review' },
       },
     )
@@ -71,11 +71,8 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
       '/submit',
       async (context) => {
         const outcome = await skills.submit(toCall(context), context.body)
-        if (outcome.accepted) {
-          return context.status(201, { submission: outcome.submission, review: outcome.review })
-        }
-        const refused = toEnvelope(reviewFailed(outcome.review), context.exchange.requestId)
-        return context.status(422 as 201, { ...refused, review: outcome.review } as never)
+        if (!outcome.accepted) throw reviewFailed(outcome.review)
+        return context.status(201, { submission: outcome.submission, review: outcome.review })
       },
       {
         scope: 'skills',
@@ -84,7 +81,7 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
         response: {
           201: answer(review.Submitted),
           ...errors(400, 401, 403, 404, 409, 429),
-          422: answer(ReviewRefusal),
+          422: described(ReviewRefusal),
         },
         detail: { summary: 'Submit a skill, or a new version of one, to review' },
       },
@@ -139,7 +136,11 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
     .post('/sandbox', (context) => sandbox(toCall(context), context.body), {
       scope: 'skills',
       body: checked(words.SandboxOrder),
-      response: { 200: answer(words.SandboxReply), ...errors(400, 401, 403, 404, 422, 429, 503) },
+      response: {
+        200: answer(words.SandboxReply),
+        ...errors(400, 401, 403, 404, 429, 503),
+        422: described(ReviewRefusal),
+      },
       detail: { summary: 'Try a skill or a manifest on a prompt; nothing is billed or kept' },
     })
     .get('/earnings', (context) => skills.earnings(toCall(context), context.query), {
