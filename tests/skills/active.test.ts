@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { withDefaults } from '../../src/skills/manifest'
+import { loadVersion } from '../../src/skills/runtime/load'
 import { createWorld, type Person } from '../support/world'
 import { manifest, reviewer, staffManifest, submit } from './support'
 
@@ -64,6 +67,21 @@ describe('skills of a run', () => {
     ]
     expect((await active(ada, 'hi', [none.slug, code.slug, flash.slug])).modelPreference).toBe('svc-1-code')
     expect((await active(ada, 'hi', [flash.slug])).modelPreference).toBe('svc-1-flash')
+  })
+
+  test.each(['svc-1-create', 'svc-1-motion'])('an engine that writes no text, %s, is no preference', async (id) => {
+    const [ada, { slug }] = [await world.person(), await published({ modelPreference: id })]
+    expect((await active(ada, 'hi', [slug])).modelPreference).toBeNull()
+    const order = { prompt: 'What is 2 + 2?', skills: [slug] }
+    const { status, body } = await ada.send('POST', 'completions', order)
+    expect([status, body.skills_active.length]).toEqual([200, 1])
+  })
+
+  test('nor is one that was retired since the skill was published', () => {
+    const toolsOf = () => []
+    const about = { id: randomUUID() as never, slug: 'old' }
+    const stored = { manifest: withDefaults(manifest({ modelPreference: 'svc-0-retired' }) as never), version: '1.0.0' }
+    expect(loadVersion({ toolsOf }, about, stored).modelPreference).toBeNull()
   })
 
   test('speak between lines that they cannot write, with template marks broken up (L13)', async () => {

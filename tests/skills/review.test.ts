@@ -65,6 +65,8 @@ const REFUSALS: [string, Record<string, unknown>, string, string][] = [
       'stands for running code',
     ],
   ),
+  ['an engine that is none', { modelPreference: 'engine-9' }, 'schema', 'not an engine'],
+  ['an engine by its alias', { enginePreference: '__proto__' }, 'schema', 'not an engine'],
   ['a slug like an id', { slug: '6f9619ff-8b86-4d01-b42d-00c04fc964ff' }, 'slug_unique', 'reserved'],
   [
     'a file whose path commands',

@@ -1,3 +1,4 @@
+import { findEngine } from '../../engines'
 import { quoted } from '../../kernel/errors'
 import { isLicense } from '../../kernel/license'
 import { checker } from '../../kernel/schema'
@@ -31,6 +32,7 @@ export function readManifest(written: Readonly<Record<string, unknown>>): Read {
     ...problemsOfConfig(manifest),
     ...problemsOfKnowledge(manifest),
     ...problemsOfLicense(manifest),
+    ...problemsOfModel(manifest),
   ]
   return { manifest: findings.some(({ severity }) => severity === 'fail') ? null : manifest, findings }
 }
@@ -61,6 +63,16 @@ const problemsOfLicense = ({ license }: SkillManifest): Finding[] =>
   isLicense(license)
     ? []
     : [fail('license', `"license" is ${quoted(license)}; it must be an SPDX identifier such as MIT or Apache-2.0.`)]
+
+const problemsOfModel = ({ modelPreference }: SkillManifest): Finding[] =>
+  modelPreference == null || findEngine(modelPreference)
+    ? []
+    : [
+        fail(
+          'modelPreference',
+          `"modelPreference" is ${quoted(modelPreference)}, which is not an engine. GET /models lists them.`,
+        ),
+      ]
 
 const problemsOfConfig = ({ configSchema }: SkillManifest): Finding[] =>
   configSchema

@@ -1,3 +1,4 @@
+import { findEngine } from '../../engines'
 import { randomHex, sha256Hex } from '../../kernel/crypto'
 import { AppError } from '../../kernel/errors'
 import { inert } from '../../kernel/fence'
@@ -34,9 +35,9 @@ export function loadVersion(
   { id, slug }: Pick<SkillRow, 'id' | 'slug'>,
   { manifest, version }: Pick<VersionRow, 'manifest' | 'version'>,
 ): Loaded {
-  const { name, trigger, modelPreference = null } = manifest
+  const { name, trigger } = manifest
   return {
-    ...{ id, slug, name, version, modelPreference },
+    ...{ id, slug, name, version, modelPreference: writerOf(manifest) },
     fingerprint: sha256Hex(JSON.stringify(manifest)),
     prompt: fenced(slug, manifest.systemPromptExtension),
     tools: allowedTools(manifest).flatMap((tool) => readTool(() => toolsOf(id, [tool]))),
@@ -44,6 +45,12 @@ export function loadVersion(
     waits: trigger.type === 'event' || trigger.type === 'schedule',
     knowledge: createKnowledge(manifest),
   }
+}
+
+/** An engine that is gone or writes no text is no preference: a skill must not break what it takes part in. */
+function writerOf({ modelPreference }: SkillManifest): string | null {
+  const engine = modelPreference ? findEngine(modelPreference) : null
+  return engine?.kind === 'text' ? engine.id : null
 }
 
 /** Without execute:tools none, unless nothing is declared at all (contract 8.1); without external:http none that calls out. */
