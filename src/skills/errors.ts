@@ -56,6 +56,12 @@ export const suspendedSkill = defineError(
   () => 'This skill is suspended. It takes no new versions until a reviewer reinstates it.',
 )
 
+export const tooManyDrafts = defineError(
+  'conflict',
+  'conflict',
+  (most: number) => `You have ${most} drafts, which is the most there may be. Delete or submit one of them first.`,
+)
+
 export const takenDown = defineError(
   'conflict',
   'conflict',

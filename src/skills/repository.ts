@@ -84,6 +84,14 @@ export const skillRepository = {
     return rows.map(({ version }) => version)
   },
 
+  /** How many drafts an owner keeps that never were in force, up to `most`. */
+  async draftsOf(db: Reader, owner: OwnerScope, most: number): Promise<number> {
+    const table = db.of(skills)
+    const drafts = and(eq(table.owner, owner), eq(table.status, 'draft'))
+    const rows = await db.select({ id: table.id }).from(table).where(drafts).limit(most)
+    return rows.length
+  },
+
   /** An owner's skills that nobody outside can have: private ones, an org's, and those never approved. */
   async unpublishedOf(tx: Tx, owner: OwnerScope): Promise<SkillId[]> {
     const table = tx.of(skills)

@@ -178,3 +178,23 @@ describe('what a reviewer reads is what is approved', () => {
     expect((await ada.send('DELETE', `skills/${skillId}`)).status).toBe(200)
   })
 })
+
+describe('drafts', () => {
+  test('are no way to take every slug there is', async () => {
+    const ada = await world.person()
+    const draft = (at: number) => {
+      const members = { name: 'A', category: 'domain', system_prompt_ext: 'Help.' }
+      return ada.send('POST', 'skills/create', { ...members, slug: `good-name-${at}` })
+    }
+    for (let at = 0; at < 200; at++) expect((await draft(at)).status).toBe(201)
+    const refused = await draft(200)
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict'])
+    await ada.send('DELETE', 'skills/good-name-0')
+    expect((await draft(200)).status).toBe(201)
+  })
+
+  test('a skill for an org says whose it is', async () => {
+    const { reply } = await submit(await world.person(), manifest(), { visibility: 'org' })
+    expect([reply.status, reply.body.error.param]).toEqual([400, 'target_org_id'])
+  })
+})

@@ -10,6 +10,7 @@ import {
   slugTaken,
   suspendedSkill,
   takenDown,
+  tooManyDrafts,
   underReview,
 } from '../errors'
 import { type SkillManifest, withDefaults } from '../manifest'
@@ -23,6 +24,9 @@ import type { SkillRow } from '../table'
 import { assertMayManage, recordSkill, type SkillDeps, seen } from './deps'
 import { examineAll, submitInUnit } from './submit'
 
+/** A slug is everybody's: as many as anyone works on at a time, and not every good name there is. */
+const MOST_DRAFTS = 200
+
 /** Skills that their authors write by hand here: private drafts, theirs to change and run at once. */
 export function createAuthoring(deps: SkillDeps) {
   const { store, orgs, clock } = deps
@@ -31,7 +35,7 @@ export function createAuthoring(deps: SkillDeps) {
 
   /**
    * `POST /skills/create`. With `is_public` the draft goes to review as its first version. Throws 400, 409 for
-   * a slug that is taken or reserved, 422 `review_failed`.
+   * a slug that is taken or reserved and for the 201st draft, 422 `review_failed`.
    */
   async function create(call: Call, order: NewSkill): Promise<Skill> {
     const manifest = await draftOf(call, order)
@@ -61,6 +65,7 @@ export function createAuthoring(deps: SkillDeps) {
   }
 
   async function drafted(tx: Tx, { caller }: Call, manifest: SkillManifest): Promise<SkillRow> {
+    if ((await rows.draftsOf(tx, ownerOf(caller), MOST_DRAFTS)) >= MOST_DRAFTS) throw tooManyDrafts(MOST_DRAFTS)
     const now = clock.now()
     const [id, versionId] = [SkillId.create(), VersionId.create()]
     await rows.insert(tx, {

@@ -91,7 +91,7 @@ async function targetOf({ orgs }: SkillDeps, tx: Tx, caller: TenantCaller, order
   const visibility = order.visibility ?? 'public'
   if (visibility !== 'org') return { visibility, orgId: null }
   const wanted = order.target_org_id
-  if (!wanted) throw orgMissing()
+  if (!wanted) throw orgMissing.with({ param: 'target_org_id' })
   const reachable = OrgId.is(wanted) && (caller.orgId === null || caller.orgId === wanted)
   const role = reachable ? await orgs.roleOf(tx, wanted, caller.userId) : null
   if (!reachable || role === null) throw notAMember()
