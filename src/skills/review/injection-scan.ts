@@ -3,7 +3,7 @@ import { type InjectionFinding, scanForInjection } from '../../kernel/injection'
 import { meetingsIn } from '../../kernel/injection/concepts'
 import { readable } from '../../kernel/injection/view'
 import type { SkillManifest } from '../manifest'
-import type { Finding, ManifestCheck } from './check'
+import { type Finding, type ManifestCheck, warn } from './check'
 
 /** Nothing in a manifest may command the engine beyond its skill, nor hide what it says. */
 export const scanManifest: ManifestCheck = (manifest) =>
@@ -18,8 +18,25 @@ export const scanManifest: ManifestCheck = (manifest) =>
     }
   })
 
+/** Members that only people read, where badges and data of pictures are nothing to wonder about. */
+const FOR_PEOPLE = new Set(['readme', 'changelog', 'setupGuide'])
+
+/** What an engine has no need to read or to write, whatever stands around it. */
+const SUSPECT: readonly [pattern: RegExp, about: string][] = [
+  [
+    /!\[[^\]\n]{0,200}\]\(https?:[^)\s]{1,200}[?&][\w.-]{1,64}=[{<[$)]/,
+    'has a picture fetched with something filled in',
+  ],
+  [/(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{160,}/, 'holds a long run that nobody can read'],
+]
+
 /** Nothing that is surely an attempt; what a person should read all the same. */
 function doubtsAbout(path: string, text: string): Finding[] {
+  const suspect = FOR_PEOPLE.has(path) ? [] : SUSPECT.filter(([pattern]) => pattern.test(text))
+  return [...suspect.map(([, about]) => warn(path, `"${path}" ${about}.`)), ...meetingsOf(path, text)]
+}
+
+function meetingsOf(path: string, text: string): Finding[] {
   const { text: plain, at: places } = readable(text)
   return meetingsIn(plain).map(({ about, at }) => {
     const start = places[at] ?? 0
