@@ -4,6 +4,7 @@ import { isOwn, type Viewer } from './rules'
 import type { Installation, Skill, SkillEntry, SkillReview, SkillVersion } from './schema'
 import type { OperatorRecord } from './schema-operator'
 import type { Submission, SubmissionRecord } from './schema-review'
+import { HOOKS } from './schema-skill'
 import type { InstallationRow, SkillReviewRow, SkillRow, SubmissionRow, VersionRow } from './table'
 
 /** A skill as lists show it. */
@@ -31,6 +32,7 @@ export function presentSkill(row: SkillRow, manifest: SkillManifest, viewer: Vie
     toolDefinitions: own ? tools : tools.map(({ endpoint: _, ...tool }) => tool),
     ...{ declaredPermissions: permissions, requiredPermissions: permissions },
     ...{ readme: readme ?? null, license, configSchema: configSchema ?? null, setupGuide: setupGuide ?? null },
+    hooks: HOOKS.filter((hook) => manifest.hooks?.[hook]),
   }
 }
 

@@ -3,6 +3,8 @@ import { JsonObject, nullable, oneOf, type Static, Timestamp, t } from '../kerne
 import { SkillId, VISIBILITIES } from './ids'
 import { ManifestTool, SKILL_CATEGORIES } from './manifest'
 
+export const HOOKS = ['onInstall', 'onUninstall'] as const
+
 export const REVIEW_STATUSES = ['draft', 'pending_review', 'approved', 'rejected', 'suspended'] as const
 export type ReviewStatus = (typeof REVIEW_STATUSES)[number]
 
@@ -45,6 +47,9 @@ export const Skill = t.Object(
     license: t.String(),
     configSchema: nullable(JsonObject),
     setupGuide: nullable(t.String()),
+    hooks: t.Array(oneOf(HOOKS), {
+      description: 'Moments at which it runs a prompt by itself, paid by whoever installs it',
+    }),
   },
   { $id: 'Skill' },
 )

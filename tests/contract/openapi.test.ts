@@ -94,6 +94,7 @@ describe('every operation', () => {
     'CanvasTestRefusalReply',
     'CanvasPublishRefusalReply',
     'SkillReviewRefusalReply',
+    'SkillReviewRefusal',
   ])
 
   test.each(operations)('$name answers every error with the envelope', ({ operation }) => {
