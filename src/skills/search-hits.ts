@@ -60,6 +60,9 @@ async function begun(db: Reader, word: string): Promise<string> {
   return found.length ? `(${found.map((one) => `"${one.word}"`).join(' OR ')})` : `"${word}"`
 }
 
+/** Of the sorted list so much is looked through first: a word of every twentieth skill fills its page there. */
+const FIRST_LOOK = 1_000
+
 /** So many hits are gathered and sorted; of more, one row in a hundred is a hit, and a walk soon fills a page. */
 const FEW_HITS = 1_000
 
@@ -76,6 +79,20 @@ export async function hitsOnPostgres(db: Reader, wanted: Wanted): Promise<number
     category ? eq(table.category, category) : undefined,
     before && rank ? or(lt(rank, before.at), and(eq(rank, before.at), older)) : older,
   )
+  const first = db
+    .select({ seq: table.seq, place: sql<number>`${rank ?? table.seq}`.as('place'), hit: isHit.as('hit') })
+    .from(table)
+    .where(rest)
+    .orderBy(...(rank ? [desc(rank)] : []), desc(table.seq))
+    .limit(FIRST_LOOK)
+    .as('first')
+  const near = await db
+    .select({ seq: first.seq })
+    .from(first)
+    .where(sql`hit`)
+    .orderBy(sql`place desc`, desc(first.seq))
+    .limit(limit)
+  if (near.length === limit) return near.map(({ seq }) => seq)
   const some = db
     .select({ seq: table.seq, place: sql<number>`${rank ?? table.seq}`.as('place') })
     .from(table)
