@@ -5,14 +5,12 @@ import { expectData } from '../failure'
 import { column } from '../output/columns'
 import { printPages } from '../pages'
 import { readValueFile } from '../preference-file'
-import { choice, flag, text, whole } from '../words'
-import { ABOUT_FILES, POLICY_ID, policyArgument, policyColumns, policyFile } from './guardrails-columns'
+import { POLICY_ID, policyArgument, policyColumns, policyFile } from './guardrails-columns'
 import { diffPolicy, evaluateText, listBuiltins, testPolicy } from './guardrails-test'
-
-const shared = { planes: ['tenant'], offline: true, danger: 'none' } as const
+import { ABOUT_FILES, pageQuery, ruleSetCommand, ruleSetListFlags } from './rule-sets'
 
 export const listPolicies = defineCommand({
-  ...shared,
+  ...ruleSetCommand,
   path: 'guardrails list',
   summary: 'List guardrail policies, newest first',
   about: 'Your own and those of your active organization; with an organization’s key those of the organization.',
@@ -21,16 +19,11 @@ export const listPolicies = defineCommand({
   exits: [4, 7],
   columns: policyColumns,
   watchable: true,
-  flags: {
-    only: choice(['personal', 'team'], 'only those of this scope'),
-    limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
-    cursor: text('CURSOR', 'go on where an earlier list ended'),
-    all: flag('every page'),
-  },
-  async run(shell, { only: scope, limit, cursor, all }) {
+  flags: ruleSetListFlags,
+  async run(shell, { only, limit, cursor, all }) {
     const { client } = await (await shell.connect()).tenant()
     const page = async (from?: string) => {
-      const query = { limit: limit ?? 50, ...(scope ? { scope } : {}), ...(from ? { cursor: from } : {}) }
+      const query = pageQuery({ only, limit }, from)
       const found = expectData(await client['guardrail-policies'].get({ query }))
       return { items: found.guardrail_policies, next: found.next_cursor }
     }
@@ -40,7 +33,7 @@ export const listPolicies = defineCommand({
 })
 
 export const getPolicy = defineCommand({
-  ...shared,
+  ...ruleSetCommand,
   path: 'guardrails get',
   summary: 'Show one guardrail policy with its rules',
   about: 'With --json it is what create and update take back.',
@@ -59,7 +52,7 @@ export const getPolicy = defineCommand({
 })
 
 export const createPolicy = defineCommand({
-  ...shared,
+  ...ruleSetCommand,
   path: 'guardrails create',
   summary: 'Create a guardrail policy from a file',
   about: `It is bound to no key yet, and says how to bind it. ${ABOUT_FILES}`,
@@ -80,7 +73,7 @@ export const createPolicy = defineCommand({
 })
 
 export const updatePolicy = defineCommand({
-  ...shared,
+  ...ruleSetCommand,
   path: 'guardrails update',
   summary: 'Change a guardrail policy to what a file says',
   about: `In force for the next request. What the file leaves out stays; rules replace them all. ${ABOUT_FILES}`,
@@ -104,7 +97,7 @@ export const updatePolicy = defineCommand({
 const deleted = [column('id', 'ID'), column('deleted', 'DELETED', { kind: 'flag' })]
 
 export const deletePolicy = defineCommand({
-  ...shared,
+  ...ruleSetCommand,
   danger: 'moderate',
   path: 'guardrails delete',
   summary: 'Delete a guardrail policy and unbind its keys',

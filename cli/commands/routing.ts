@@ -6,19 +6,15 @@ import { column } from '../output/columns'
 import { printPages } from '../pages'
 import { readValueFile } from '../preference-file'
 import type { Shell } from '../shell'
-import { choice, flag, text, whole } from '../words'
-import { PREFERENCE_ID, preferenceArgument, preferenceColumns } from './routing-columns'
+import { PREFERENCE_ID, preferenceArgument, preferenceColumns, preferenceFile } from './routing-columns'
 import { listCorrections, suggestRule } from './routing-suggest'
 import { previewRouting, testRouting } from './routing-test'
-
-const shared = { planes: ['tenant'], offline: true, danger: 'none' } as const
-const ABOUT_FILES = 'The file is the body of the API as JSON, JSONC, YAML or TOML; - is stdin.'
-const file = { file: { ...text('FILE', 'the preference as JSON, JSONC, YAML or TOML; - is stdin'), short: 'f' } }
+import { ABOUT_FILES, pageQuery, ruleSetCommand, ruleSetListFlags } from './rule-sets'
 
 const planeOf = async (shell: Shell) => (await shell.connect()).tenant()
 
 export const listPreferences = defineCommand({
-  ...shared,
+  ...ruleSetCommand,
   path: 'routing list',
   summary: 'List routing preferences, newest first',
   about: 'Your own and those of your organizations; with an organization’s key those of the organization.',
@@ -27,16 +23,11 @@ export const listPreferences = defineCommand({
   exits: [4, 7],
   columns: preferenceColumns,
   watchable: true,
-  flags: {
-    only: choice(['personal', 'team'], 'only those of this scope'),
-    limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
-    cursor: text('CURSOR', 'go on where an earlier list ended'),
-    all: flag('every page'),
-  },
-  async run(shell, { only: scope, limit, cursor, all }) {
+  flags: ruleSetListFlags,
+  async run(shell, { only, limit, cursor, all }) {
     const { client } = await planeOf(shell)
     const page = async (from?: string) => {
-      const query = { limit: limit ?? 50, ...(scope ? { scope } : {}), ...(from ? { cursor: from } : {}) }
+      const query = pageQuery({ only, limit }, from)
       const found = expectData(await client['routing-preferences'].get({ query }))
       return { items: found.routing_preferences, next: found.next_cursor }
     }
@@ -46,7 +37,7 @@ export const listPreferences = defineCommand({
 })
 
 export const getPreference = defineCommand({
-  ...shared,
+  ...ruleSetCommand,
   path: 'routing get',
   summary: 'Show one routing preference with its rules and examples',
   about: 'With --json it is what create and update take back.',
@@ -62,7 +53,7 @@ export const getPreference = defineCommand({
 })
 
 export const createPreference = defineCommand({
-  ...shared,
+  ...ruleSetCommand,
   path: 'routing create',
   summary: 'Create a routing preference from a file',
   about: `It is bound to no key yet, and says how to bind it. ${ABOUT_FILES}`,
@@ -70,7 +61,7 @@ export const createPreference = defineCommand({
   impact: 'write',
   exits: [4, 5, 7, 10],
   columns: preferenceColumns,
-  flags: file,
+  flags: preferenceFile,
   async run(shell, { file: from = '-' }) {
     const order = (await readValueFile(shell, from)) as NewPreference
     if (shell.planned(`create a routing preference from ${from}`)) return
@@ -83,7 +74,7 @@ export const createPreference = defineCommand({
 })
 
 export const updatePreference = defineCommand({
-  ...shared,
+  ...ruleSetCommand,
   path: 'routing update',
   summary: 'Change a routing preference to what a file says',
   about: `What the file leaves out stays; lists replace. ${ABOUT_FILES}`,
@@ -92,7 +83,7 @@ export const updatePreference = defineCommand({
   exits: [3, 4, 5, 7, 10],
   columns: preferenceColumns,
   args: preferenceArgument,
-  flags: file,
+  flags: preferenceFile,
   async run(shell, { preference, file: from = '-' }) {
     const patch = (await readValueFile(shell, from)) as PreferencePatch
     if (shell.planned(`change routing preference ${preference} to ${from}`)) return
@@ -107,7 +98,7 @@ export const updatePreference = defineCommand({
 const deleted = [column('id', 'ID'), column('deleted', 'DELETED', { kind: 'flag' })]
 
 export const deletePreference = defineCommand({
-  ...shared,
+  ...ruleSetCommand,
   danger: 'moderate',
   path: 'routing delete',
   summary: 'Delete a routing preference and unbind its keys',

@@ -20,7 +20,10 @@ const MODES = [
 const LEADS = ['', 'Summarise this: ', 'Extract the names and dates from: ', 'Translate to upper case: ', 'What is ']
 
 const LONG = 200_000
-/** As large a window as any engine has; and room to remember every answer, so that its stream is recited. */
+/**
+ * As large a window as any engine has. An answer of this length may be more than one event of an engine's stream
+ * is allowed to hold, so each is asked for whole, and its stream is recited from the cache: which needs the room.
+ */
 const ROOMY_ENGINE = (baseUrl: string) => ({
   SVC_CACHE_MAX_MB: '1024',
   SVC_ENGINES: JSON.stringify({

@@ -26,8 +26,12 @@ async function ran(person: Person, runs = skillRuns): Promise<{ hook: string; re
   const events = await recorded(person, 'skill.hook_ran')
   return events.map(({ inputSummary, outputSummary: { status } }) => ({ ...inputSummary.metadata, status })).reverse()
 }
-// biome-ignore lint/suspicious/noExplicitAny: an event of any shape
-const recorded = async (person: Person, action: string): Promise<any[]> =>
+type Recorded = {
+  requestId: string
+  inputSummary: { metadata: { hook: string; result: string } }
+  outputSummary: { status: number }
+}
+const recorded = async (person: Person, action: string): Promise<Recorded[]> =>
   (await person.send('GET', `audit?limit=100&action=${action}`)).body
 const conversations = async (person: Person) => (await person.send('GET', 'conversations')).body.conversations
 
@@ -96,7 +100,7 @@ describe('the prompts of a skill’s hooks', () => {
     await skillRuns.settled()
     const [completion] = await recorded(ada, 'completion.created')
     expect(completion).toMatchObject({ apiKeyId: ada.keyId, inputSummary: { endpoint: '/skills' } })
-    expect(completion.requestId).not.toBe(body.request_id)
+    expect(completion?.requestId).not.toBe(body.request_id)
   })
 
   test('stop at fifty a day, and go on the day after', async () => {

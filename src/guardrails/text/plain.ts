@@ -9,8 +9,8 @@ export type Plain = {
   span(start: number, end: number): Pick<Match, 'start' | 'end'>
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: exactly the characters that stand for themselves.
-const ASCII = /^[\x00-\x7f]*$/
+/** Characters that stand for themselves. */
+const ASCII = /^\p{ASCII}*$/u
 const DIGIT = /\p{Nd}/u
 const DASH = /[\u2010-\u2015\u2212\ufe58\ufe63]/
 const BLANK = /[\u00a0\u2000-\u200a\u202f\u205f\u3000]/

@@ -9,7 +9,7 @@ const LINK =
 const VALUE = /[^\s"'“”‘’`,;，。；()<>{}]{8,512}/y
 const IS_STRONG_LINK = /[:：=]|=>/
 
-/** What is written where a value is not told. */
+/** What is written where a value is not told: words that stand in for one, and names of the place it is kept in. */
 const STAND_IN =
   /^(?:\*+|x{3,}|\.{3,}|your|my[-_]|example|changeme|placeholder|insert|replace|todo|null|none|undefined|true|false|string|redacted|\$|%|@|process\.|os\.|env\.|config\.|settings\.|import\.|this\.|self\.|req\.|secrets\.|vault:|ref:|http)/i
 

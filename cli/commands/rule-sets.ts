@@ -1,0 +1,49 @@
+import { column, idColumn } from '../output/columns'
+import { choice, flag, text, whole } from '../words'
+
+/** What the commands of guardrail policies and of routing preferences have in common: both are named sets of rules. */
+export const ruleSetCommand = { planes: ['tenant'], offline: true, danger: 'none' } as const
+
+/** The columns of both, with those of one kind beside its rules. */
+export const ruleSetColumns = (...own: ReturnType<typeof column>[]) => [
+  idColumn,
+  column('name', 'NAME'),
+  column('scope', 'SCOPE'),
+  column('is_default', 'DEFAULT', { kind: 'flag' }),
+  countedColumn('rules', 'RULES'),
+  ...own,
+  column('bound_key_count', 'KEYS', { kind: 'number' }),
+  column('description', 'DESCRIPTION', { wide: true }),
+  column('org_id', 'ORG', { wide: true }),
+  column('created', 'CREATED', { kind: 'time', wide: true }),
+  column('updated', 'CHANGED', { kind: 'time' }),
+]
+
+/** How many there are of a list; the list itself where everything is shown. */
+export const countedColumn = (name: string, title: string) =>
+  column(name, title, {
+    show: ({ [name]: value }, entire) =>
+      Array.isArray(value) ? (entire ? JSON.stringify(value) : String(value.length)) : '',
+  })
+
+export const ruleSetListFlags = {
+  only: choice(['personal', 'team'], 'only those of this scope'),
+  limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
+  cursor: text('CURSOR', 'go on where an earlier list ended'),
+  all: flag('every page'),
+}
+
+type Wanted = { only?: 'personal' | 'team' | undefined; limit?: number | undefined }
+
+/** The query of one page of a list. */
+export const pageQuery = ({ only, limit }: Wanted, from: string | undefined) => ({
+  limit: limit ?? 50,
+  ...(only ? { scope: only } : {}),
+  ...(from ? { cursor: from } : {}),
+})
+
+export const ABOUT_FILES = 'The file is the body of the API as JSON, JSONC, YAML or TOML; - is stdin.'
+
+export const ruleSetFile = (what: string) => ({
+  file: { ...text('FILE', `the ${what} as JSON, JSONC, YAML or TOML; - is stdin`), short: 'f' },
+})
