@@ -23,11 +23,20 @@ export type SecretOutlet = {
   abandon(): void
 }
 
+/** What becomes of a secret, said after it was shown or put into a file. */
+type Fate = { shown: string; put: string }
+const HASHED: Fate = { shown: 'Stored as a hash.', put: 'It is stored as a hash and cannot be shown again.' }
+/** A link is signed, and kept nowhere. */
+export const LINK_FATE: Fate = {
+  shown: 'It works once, within a day.',
+  put: 'It works once, within a day, and cannot be shown again.',
+}
+
 /**
  * Makes ready for a secret before it exists, so that one that cannot be delivered is never made.
  * @throws CommandFailed when the file is there already or the terminal cannot copy
  */
-export function prepareSecret(shell: Shell, field: string, { secretTo, copy }: Ways): SecretOutlet {
+export function prepareSecret(shell: Shell, field: string, { secretTo, copy }: Ways, fate = HASHED): SecretOutlet {
   if (copy && !shell.io.errIsTty) throw usageFailure('--copy needs a terminal.', 'use --secret-to FILE')
   const path = secretTo && secretTo !== '-' ? fromHere(shell.cwd, secretTo) : null
   const file = path === null ? null : claim(path)
@@ -38,7 +47,7 @@ export function prepareSecret(shell: Shell, field: string, { secretTo, copy }: W
       writeSync(file, `${secret}\n`)
       closeSync(file)
       shell.print.item(rest, columns)
-      shell.note(`The secret is in ${path}. It is stored as a hash and cannot be shown again.`)
+      shell.note(`The secret is in ${path}. ${fate.put}`)
       return
     }
     if (copy) {
@@ -49,7 +58,7 @@ export function prepareSecret(shell: Shell, field: string, { secretTo, copy }: W
       shell.print.item(rest, columns)
       return
     }
-    print(shell, { object, rest, secret: String(secret) }, columns)
+    print(shell, { object, rest, secret: String(secret), fate: fate.shown }, columns)
   }
 
   return {
@@ -62,9 +71,13 @@ export function prepareSecret(shell: Shell, field: string, { secretTo, copy }: W
   }
 }
 
-type Made = { object: object; rest: JsonObject; secret: string }
+type Made = { object: object; rest: JsonObject; secret: string; fate: string }
 
-function print({ io, print, globals, note }: Shell, { object, rest, secret }: Made, columns: readonly Column[]): void {
+function print(
+  { io, print, globals, note }: Shell,
+  { object, rest, secret, fate }: Made,
+  columns: readonly Column[],
+): void {
   const format = formatOf(globals)
   if (format !== 'table' && format !== 'wide') {
     print.item(object, format === 'csv' ? [...columns, SECRET_COLUMN] : columns)
@@ -72,7 +85,7 @@ function print({ io, print, globals, note }: Shell, { object, rest, secret }: Ma
   }
   if (!globals.quiet) print.item(rest, columns)
   io.out(globals.quiet ? secret : `\n${secret}`)
-  note('Shown once. Stored as a hash.')
+  note(`Shown once. ${fate}`)
 }
 
 const SECRET_COLUMN: Column = { field: 'key', header: 'KEY' }

@@ -3,7 +3,7 @@ import { expectData, usageFailure } from '../failure'
 import { PLATFORM_ROLES } from '../org-words'
 import { column, idColumn } from '../output/columns'
 import { printPages } from '../pages'
-import { prepareSecret, SECRET_FLAGS } from '../secret'
+import { LINK_FATE, prepareSecret, SECRET_FLAGS } from '../secret'
 import { readSecretInput } from '../secret-input'
 import type { Shell } from '../shell'
 import { argument, choice, flag, text, whole } from '../words'
@@ -122,7 +122,7 @@ export const createUser = defineCommand({
       return
     }
     const field = link ? 'sign_in_link' : 'password'
-    const outlet = prepareSecret(shell, field, ways)
+    const outlet = prepareSecret(shell, field, ways, link ? LINK_FATE : undefined)
     try {
       const { password, sign_in_link, ...made } = expectData(
         await (await shell.connect()).ops().users.post({ ...order, ...(link ? { link } : {}) }),

@@ -83,6 +83,11 @@ describe('a sign-in link', () => {
     expect(JSON.parse(stdout).map(({ action }: { action: string }) => action)).toContain('auth.login')
   })
 
+  test('is shown with what it is good for', async () => {
+    const { stderr } = await run(['users', 'create', 'shown@example.com', '--link'])
+    expect(stderr).toBe('Shown once. It works once, within a day.\n')
+  })
+
   test('is no other way in beside a password from a file', async () => {
     expect((await run(['users', 'create', 'x@example.com', '--link', '--from-file', 'x'])).exitCode).toBe(2)
   })
