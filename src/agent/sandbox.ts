@@ -100,7 +100,7 @@ async function guardedOrder(guard: Guard, { signal }: Call, order: SandboxOrder)
 type Said = { content: string; system: string | null }
 
 async function guardedAnswer(guard: Guard, { signal }: Call, { content, system }: Said): Promise<string> {
-  const { value, blocked } = await guard.output(content, { systemPrompt: system, sources: [] }, signal)
+  const { value, blocked } = await guard.output(content, { systemPrompt: system, sources: [], readJson: null }, signal)
   return blocked ? standIn(blocked) : value
 }
 

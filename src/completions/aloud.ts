@@ -21,6 +21,9 @@ async function heldBack(held: HoldBack, piece: string): Promise<Step | null> {
   return text ? { type: 'text', text } : null
 }
 
+const isWithheld = (said: Thought, shown: Thought): boolean =>
+  shown.finish === 'content-filter' && shown.content !== said.content
+
 /** An answer while it is being made: however it ends, what was said is paid for, kept and recorded. */
 export function createAloud(stages: Deps) {
   async function* thoughtAloud(run: Admitted): AsyncGenerator<Progress> {
@@ -44,7 +47,7 @@ export function createAloud(stages: Deps) {
       }
       const thought = step.done ? step.value : await stopped(run, steps, text)
       const guarded = run.guard ? await stages.guardOutput(run, thought, held) : thought
-      const rest = held && (await held.rest(guarded.content))
+      const rest = held && (await held.rest(guarded.content, isWithheld(thought, guarded)))
       if (rest) yield { type: 'text', text: rest }
       broken = null
       yield { type: 'ended', run, result: await stages.finish(run, guarded) }

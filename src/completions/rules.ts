@@ -89,6 +89,16 @@ export function structuredOutput(mode: string, content: string): StructuredOutpu
   }
 }
 
+/** The object or list that an answer is, also one in a fence; null for any other. */
+export function readJsonAnswer(content: string): object | null {
+  try {
+    const value: unknown = JSON.parse(unfenced(content))
+    return typeof value === 'object' ? value : null
+  } catch {
+    return null
+  }
+}
+
 /**
  * What stands inside a fence of code, if the whole text is one. By searching and not by a pattern, which
  * an answer of many line breaks would keep busy for minutes (I28).

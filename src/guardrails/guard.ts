@@ -1,6 +1,6 @@
 import type { OwnerScope } from '../kernel/caller'
 import type { Inspected, Phase } from './guardrail'
-import { createHoldBack, type HoldBack } from './hold-back'
+import { createHoldAll, createHoldBack, type HoldBack } from './hold-back'
 import type { Blocked } from './judge'
 import type { Judge } from './judges'
 import type { Policy } from './policy'
@@ -11,7 +11,15 @@ import type { Firing, GuardrailPolicyId } from './schema'
 export type Passage<T> = { value: T; blocked: null } | { value: null; blocked: Blocked }
 
 /** What is known of an answer besides its words. */
-export type AboutAnswer = { systemPrompt: string | null; sources: readonly string[] }
+export type AboutAnswer = {
+  systemPrompt: string | null
+  sources: readonly string[]
+  /**
+   * For an answer that is meant to be JSON: reads it, null when it is none. What stands in it is looked at as well,
+   * for its escapes may hide anything, and it stays JSON when something is taken out.
+   */
+  readJson: ((text: string) => object | null) | null
+}
 
 /** What a run may ask of the policy it is under, and what came of it. */
 export type Guard = {
@@ -67,14 +75,21 @@ export function createGuard(policy: Policy, judge: Judge, who: OwnerScope): Guar
     },
 
     async output(text, about, signal) {
-      const [judged] = await judge.texts({ set: policy.of('output'), about: aboutOutput(about), who, signal }, [text])
-      note(judged!.firings)
+      const asked = { about: aboutOutput(about), who, signal }
+      const value = about.readJson?.(text) ?? null
+      const inside = value && (await judge.value({ ...asked, set: policy.inJson }, value))
+      if (inside) note(inside.firings)
+      if (inside?.blocked) return passage(text, inside.blocked)
+      const left = !inside || inside.value === value ? text : JSON.stringify(inside.value)
+      const [judged] = await judge.texts({ ...asked, set: policy.of('output') }, [left])
+      note(judged!.firings.filter((one) => !inside?.firings.some((known) => isSameRule(one, known))))
       return passage(judged!.text, judged!.blocked)
     },
 
     holdBack(about, signal) {
       const { stretch, whole } = policy.streamed
       if (!stretch.rules.length && !whole.rules.length) return null
+      if (about.readJson) return createHoldAll()
       const by = (set: typeof stretch) => async (text: string) =>
         (await judge.texts({ set, about: aboutOutput(about), who, signal }, [text]))[0]!
       return createHoldBack({ stretch: by(stretch), whole: whole.rules.length ? by(whole) : null })
@@ -94,6 +109,9 @@ export function createGuard(policy: Policy, judge: Judge, who: OwnerScope): Guar
 
 const passage = <T>(value: T, blocked: Blocked | null): Passage<T> =>
   blocked ? { value: null, blocked } : { value, blocked: null }
+
+const isSameRule = (one: Firing, other: Firing): boolean =>
+  one.guardrail_id === other.guardrail_id && one.verdict === other.verdict
 
 const aboutOutput = ({ systemPrompt, sources }: AboutAnswer): Inspected => ({
   ...{ phase: 'output', sources },

@@ -19,6 +19,20 @@ type Judges = {
 
 export type HoldBack = ReturnType<typeof createHoldBack>
 
+/** Shows nothing of an answer before it is whole: of JSON, whose escapes hide what it says, a part cannot be judged. */
+export function createHoldAll(): HoldBack {
+  let shown = ''
+  return {
+    add: async () => '',
+    blocked: () => null,
+    shown: () => shown,
+    async rest(whole) {
+      shown = whole
+      return whole
+    },
+  }
+}
+
 /**
  * An answer on its way out, with its last 256 characters held back: what is found that begins among those let
  * out next is known whole by then, so it is replaced or stops the answer before anyone saw its beginning.
@@ -47,14 +61,17 @@ export function createHoldBack({ stretch, whole }: Judges) {
     /** All that was let out. */
     shown: () => shown,
 
-    /** What is still to be shown of an answer that, judged as a whole, reads like this. */
-    async rest(whole: string): Promise<string> {
+    /**
+     * What is still to be shown of an answer that, judged as a whole, reads like this; `isStandIn` when these are
+     * not its own words: then nothing follows what was let out of it.
+     */
+    async rest(whole: string, isStandIn = false): Promise<string> {
       if (whole.startsWith(shown)) {
         const rest = whole.slice(shown.length)
         shown = whole
         return rest
       }
-      return blocked ? '' : letOut(raw.length)
+      return blocked || isStandIn ? '' : letOut(raw.length)
     },
   }
 

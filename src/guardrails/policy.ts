@@ -20,6 +20,8 @@ export type Policy = {
   of(phase: Phase): RuleSet
   /** Of the rules that can hold an answer back, those that judge it stretch by stretch, and those that judge it whole. */
   streamed: { stretch: RuleSet; whole: RuleSet }
+  /** Rules on answers that can be asked about the values in one, when it is JSON. */
+  inJson: RuleSet
 }
 
 /** What these say of a part is not what they say of the whole. */
@@ -52,6 +54,7 @@ function compiled(id: GuardrailPolicyId, fingerprint: string, all: readonly Rule
       stretch: set('stretch', (rule) => holds(rule) && !OF_THE_WHOLE.has(rule.guardrail_id)),
       whole: set('whole', (rule) => holds(rule) && OF_THE_WHOLE.has(rule.guardrail_id)),
     },
+    inJson: set('json', ({ phase, guardrail_id }) => phase === 'output' && !OF_THE_WHOLE.has(guardrail_id)),
   }
 }
 

@@ -67,6 +67,17 @@ describe('redaction', () => {
     )
   })
 
+  test('of an answer that is blocked when it is whole, nothing more is shown', async () => {
+    const clean = async (stretch: string) => judge([], stretch, about)
+    const held = createHoldBack({ stretch: clean, whole: clean })
+    const answer = 'word '.repeat(203)
+    let shown = ''
+    for (const letter of answer) shown += await held.add(letter)
+    expect(shown.length).toBeLessThanOrEqual(answer.length - 256)
+    expect(await held.rest('This answer was withheld.', true)).toBe('')
+    expect(held.shown()).toBe(shown)
+  })
+
   test('nothing of what blocks is ever shown, and nothing after it', async () => {
     const stops = rule(finding(/forbidden( \w+){3}/g, 'words'), 'block')
     await fc.assert(

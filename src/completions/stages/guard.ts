@@ -1,6 +1,7 @@
 import type { Thought } from '../../agent/schema'
 import { type Blocked, type Guard, guardrailBlocked, type HoldBack, standIn } from '../../guardrails'
 import type { Store } from '../../kernel/store'
+import { readJsonAnswer, wantsJson, workOf } from '../rules'
 import type { Admitted, Opened } from '../run'
 import type { createRecord } from './record'
 
@@ -13,8 +14,8 @@ export function createGuarding({ store, record }: Deps) {
     guardOutput,
 
     /** An answer on its way out, with its end held back; null where nothing can hold it. */
-    holdBack: ({ guard, system, deadline }: Admitted): HoldBack | null =>
-      guard?.holdBack({ systemPrompt: system, sources: [] }, deadline.signal) ?? null,
+    holdBack: (run: Admitted): HoldBack | null =>
+      run.guard?.holdBack({ ...aboutAnswer(run), sources: [] }, run.deadline.signal) ?? null,
   }
 
   /**
@@ -111,10 +112,15 @@ async function guardOutput(run: Admitted, thought: Thought, held: HoldBack | nul
     return withheld(thought, stopped)
   }
   if (!guard.has('output') || !thought.content) return guardCalls(run, thought, guard)
-  const about = { systemPrompt: run.system, sources: sourcesOf(run, thought) }
+  const about = { ...aboutAnswer(run), sources: sourcesOf(run, thought) }
   const { value, blocked } = await guard.output(thought.content, about, deadline.signal)
   return blocked ? withheld(thought, blocked) : guardCalls(run, { ...thought, content: value }, guard)
 }
+
+const aboutAnswer = ({ system, ask, resolvedMode }: Admitted) => ({
+  systemPrompt: system,
+  readJson: ask.json || wantsJson(workOf(resolvedMode)) ? readJsonAnswer : null,
+})
 
 const withheld = (thought: Thought, by: Blocked): Thought => ({
   ...thought,
