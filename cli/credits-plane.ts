@@ -9,6 +9,8 @@ export const BALANCE_COLUMNS = [
   column('balance_cents', 'BALANCE¢', { kind: 'money' }),
   column('held_cents', 'HELD¢', { kind: 'money' }),
   column('available_cents', 'AVAILABLE¢', { kind: 'money' }),
+  column('expiring.0.amount_cents', 'EXPIRING¢', { kind: 'money' }),
+  column('expiring.0.expires_at', 'EXPIRES', { kind: 'time' }),
   column('daily_cap_cents', 'CAP/DAY¢', { kind: 'money' }),
   column('monthly_cap_cents', 'CAP/MONTH¢', { kind: 'money' }),
   column('days_left', 'DAYS-LEFT', { kind: 'number' }),
@@ -26,9 +28,9 @@ export async function balanceOver(connection: Connection, owner: string | undefi
   }
   const { client } = await connection.tenant()
   const report = expectData(await client.usage.get({ query: paceQuery() })) as Report
-  const { balance_cents, reserved_cents } = report.balance
+  const { balance_cents, reserved_cents, expiring } = report.balance
   const amounts = { balance_cents, held_cents: reserved_cents, available_cents: balance_cents - reserved_cents }
-  return { object: 'balance', id: report.scope, owner: report.scope, ...amounts, ...paceOf(report) }
+  return { object: 'balance', id: report.scope, owner: report.scope, ...amounts, expiring, ...paceOf(report) }
 }
 
 const paceQuery = () => ({ from: new Date(Date.now() - PACE_DAYS * 86_400_000).toISOString() })

@@ -11,7 +11,7 @@ export const balance = defineCommand({
   path: 'credits balance',
   summary: 'Show what an owner has, what is held, what is left and for how long',
   about:
-    'Held is what calls that are running have reserved; DAYS-LEFT is how long the rest lasts at the pace of the last seven days. Without a name it is the account that the first run made, or the org that is active there; over --url it is what the key in use pays from.',
+    'Held is what calls that are running have reserved; EXPIRING is what ends next, and --json tells all that ends; DAYS-LEFT is how long the rest lasts at the pace of the last seven days. Without a name it is the account that the first run made, or the org that is active there; over --url it is what the key in use pays from.',
   examples: ['credits balance', 'credits balance acme --json', 'credits balance ada@example.com'],
   planes: ['operator', 'tenant'],
   offline: true,

@@ -7,6 +7,7 @@ import { requireReason } from '../reason'
 import { prepareSecret, SECRET_FLAGS } from '../secret'
 import type { Shell } from '../shell'
 import { argument, duration, money, optional, orNone, signedMoney, text, wholeCents } from '../words'
+import { moment } from './keys-order'
 
 export const columns = [
   column('owner', 'OWNER'),
@@ -32,7 +33,12 @@ const capColumns = [
   column('usage.monthly_used_cents', 'MONTH¢', { kind: 'money' }),
 ]
 
-const grantColumns = [...columns, column('amount_cents', 'GRANTED¢', { kind: 'money' }), column('ref', 'REFERENCE')]
+const grantColumns = [
+  ...columns,
+  column('amount_cents', 'GRANTED¢', { kind: 'money' }),
+  column('expires_at', 'EXPIRES', { kind: 'time' }),
+  column('ref', 'REFERENCE'),
+]
 
 /** Above this a slip of the finger is worth a question. */
 const ASKS_ABOVE_CENTS = 100_000
@@ -43,10 +49,11 @@ export const grant = defineCommand({
   path: 'credits grant',
   summary: 'Add credit to an org or a user, or complete a checkout',
   about:
-    'The amount is currency with two places, 50.00, or cents, 5000c. It is booked once for each --idempotency-key, and stands in the ledger and the audit record with the reason. With --checkout it completes a checkout that no payment processor does, for the amount and the owner of that checkout.',
+    'The amount is currency with two places, 50.00, or cents, 5000c. It is booked once for each --idempotency-key, and stands in the ledger and the audit record with the reason. With --expires what is left of it then is taken back; until then it is spent before all other credit. With --checkout it completes a checkout that no payment processor does, for the amount and the owner of that checkout.',
   examples: [
     'credits grant acme 50.00 --reason "pilot"',
     'credits grant ada@example.com 5000c --reason refund --idempotency-key order-1182 --json',
+    'credits grant acme 20.00 --expires 30d --reason trial',
     'credits grant --checkout 8f14e45f-ceea-467f-9575-1f0d9c2b7a10 --reason "transfer 1182 arrived"',
   ],
   planes: ['operator'],
@@ -58,9 +65,10 @@ export const grant = defineCommand({
   args: { owner: optional(WHO), amount: { ...money('how much: 50.00 or 5000c'), required: false } },
   flags: {
     note: text('TEXT', 'what the ledger says; the reason unless given'),
+    expires: text('WHEN', 'a time such as 90d from now, or an ISO date; never unless said'),
     checkout: text('ID', 'complete this checkout, instead of naming owner and amount'),
   },
-  async run(shell, { owner, amount, note, checkout }) {
+  async run(shell, { owner, amount, note, expires, checkout }) {
     const reason = requireReason(shell, 'credits grant')
     const order = checkout ? { checkout } : orderOf(shell, owner, amount)
     const what =
@@ -69,7 +77,8 @@ export const grant = defineCommand({
     const isLarge = 'amount_cents' in order && order.amount_cents > ASKS_ABOVE_CENTS
     if (isLarge) shell.confirm(`${what[0]!.toUpperCase()}${what.slice(1)}?`)
     const connection = await shell.connect()
-    const body = { ...order, note: note ?? reason }
+    const end = expires === undefined ? {} : { expires_at: moment(expires, shell.clock.now()) }
+    const body = { ...order, ...end, note: note ?? reason }
     const made = expectData(await connection.ops().credits.post(body))
     shell.print.item(made, grantColumns)
     if (made.already) shell.note(`${made.ref} was granted before; nothing was added.`)

@@ -102,6 +102,18 @@ CREATE TABLE "conversations" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "credit_lots" (
+	"ref" text PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"remaining" bigint NOT NULL,
+	"seen_balance" bigint NOT NULL,
+	"granted_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"due_at" bigint NOT NULL,
+	"takings" bigint NOT NULL,
+	CONSTRAINT "credit_lots_remaining" CHECK ("credit_lots"."remaining" >= 0)
+);
+--> statement-breakpoint
 CREATE TABLE "grant_codes" (
 	"hash" text PRIMARY KEY NOT NULL,
 	"amount_cents" bigint NOT NULL,
@@ -537,6 +549,8 @@ CREATE INDEX "audit_events_by_entity" ON "audit_events" USING btree ("scope","en
 CREATE INDEX "canvas_versions_by_canvas" ON "canvas_versions" USING btree ("canvas_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "canvases_by_owner" ON "canvases" USING btree ("owner","updated_at","id");--> statement-breakpoint
 CREATE INDEX "conversations_by_owner" ON "conversations" USING btree ("owner","updated_at","id");--> statement-breakpoint
+CREATE INDEX "credit_lots_by_owner" ON "credit_lots" USING btree ("owner","expires_at") WHERE "credit_lots"."remaining" > 0;--> statement-breakpoint
+CREATE INDEX "credit_lots_due" ON "credit_lots" USING btree ("due_at") WHERE "credit_lots"."remaining" > 0;--> statement-breakpoint
 CREATE INDEX "guardrail_policies_by_owner" ON "guardrail_policies" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "guardrail_policies_one_default" ON "guardrail_policies" USING btree ("default_of");--> statement-breakpoint
 CREATE INDEX "holds_open" ON "holds" USING btree ("expires_at") WHERE "holds"."state" = 'open';--> statement-breakpoint

@@ -29,6 +29,7 @@ export const usageCursors = usage.usageCursors.postgres
 export const wallets = billing.wallets.postgres
 export const holds = billing.holds.postgres
 export const ledgerEntries = billing.ledgerEntries.postgres
+export const creditLots = billing.creditLots.postgres
 export const billingLimits = billing.billingLimits.postgres
 export const purchases = payments.purchases.postgres
 export const paymentCustomers = payments.paymentCustomers.postgres

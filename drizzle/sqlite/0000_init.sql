@@ -110,6 +110,20 @@ CREATE TABLE `conversations` (
 );
 --> statement-breakpoint
 CREATE INDEX `conversations_by_owner` ON `conversations` (`owner`,`updated_at`,`id`);--> statement-breakpoint
+CREATE TABLE `credit_lots` (
+	`ref` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`remaining` integer NOT NULL,
+	`seen_balance` integer NOT NULL,
+	`granted_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`due_at` integer NOT NULL,
+	`takings` integer NOT NULL,
+	CONSTRAINT "credit_lots_remaining" CHECK("credit_lots"."remaining" >= 0)
+);
+--> statement-breakpoint
+CREATE INDEX `credit_lots_by_owner` ON `credit_lots` (`owner`,`expires_at`) WHERE "credit_lots"."remaining" > 0;--> statement-breakpoint
+CREATE INDEX `credit_lots_due` ON `credit_lots` (`due_at`) WHERE "credit_lots"."remaining" > 0;--> statement-breakpoint
 CREATE TABLE `grant_codes` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`amount_cents` integer NOT NULL,

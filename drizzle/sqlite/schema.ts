@@ -29,6 +29,7 @@ export const usageCursors = usage.usageCursors.sqlite
 export const wallets = billing.wallets.sqlite
 export const holds = billing.holds.sqlite
 export const ledgerEntries = billing.ledgerEntries.sqlite
+export const creditLots = billing.creditLots.sqlite
 export const billingLimits = billing.billingLimits.sqlite
 export const purchases = payments.purchases.sqlite
 export const paymentCustomers = payments.paymentCustomers.sqlite

@@ -24,7 +24,7 @@ import {
   createBilling,
   createBillingDesk,
   createPrices,
-  startHoldRecovery,
+  startBillingLoops,
 } from '../billing'
 import { createCanvases } from '../canvases'
 import { createChat } from '../chat'
@@ -142,7 +142,7 @@ export function buildContainer({
     settings: config,
   })
   const usageReading = createUsageReading({
-    ...{ store, clock, audit, refusals: usage.refusals, balanceOf: billing.balance },
+    ...{ store, clock, audit, refusals: usage.refusals, balanceOf: billing.balance, expiringOf: billing.lots.of },
     capsOf: async (reader, owner) => (await accountLimits.of(reader, owner)).caps,
     assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewUsage', orgId),
   })
@@ -207,7 +207,7 @@ export function buildContainer({
   const startLoops = () => [
     startRollupLoop({ store, clock, onError }),
     startRefusalLoop({ refusals: usage.refusals, store, clock, onError }),
-    startHoldRecovery({ store, clock, audit, node, release: billing.release, onError }),
+    ...startBillingLoops({ store, clock, audit, node, billing, onError }),
     moneyDesk.topUps.start(onError),
     startLastUsedLoop({ store, sightings: keyUses, clock, onError }),
     startSessionLoop({ store, sightings: sessionUses, clock, onError }),

@@ -88,6 +88,7 @@ async function openLocked({ config, clock, log }: Omit<Required<OpenOptions>, 's
     observeEngine: (engine, outcome) => metrics.engineCalls.inc({ engine, outcome }),
   })
   const released = await container.billing.releaseAbandoned()
+  while (await container.billing.lots.expireDue());
   const databaseMs = clock.monotonic() - startedAt
   const api = createServer({ config, container, metrics })
   let url: string | null = null

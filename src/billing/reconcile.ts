@@ -1,5 +1,6 @@
 import type { OwnerScope } from '../kernel/caller'
 import type { Reader, Store, Tx } from '../kernel/store'
+import type { CreditLots } from './lots'
 import type { BalanceWatch } from './low-balance'
 import { pages } from './pages'
 import { ISSUED, REVENUE } from './schema'
@@ -15,10 +16,10 @@ export type Difference = {
   open: number
 }
 
-type Deps = { store: Store; watch: Pick<BalanceWatch, 'credited'> }
+type Deps = { store: Store; watch: Pick<BalanceWatch, 'credited'>; lots: Pick<CreditLots, 'moving'> }
 
 /** Wallets held against the ledger, which is right by definition: nobody can change what stands there (I6). */
-export function createReconciliation({ store, watch }: Deps) {
+export function createReconciliation({ store, watch, lots }: Deps) {
   return { differences, apply }
 
   /** Every wallet that differs, by owner. Reads in pages; each is asked again in one statement. */
@@ -43,6 +44,7 @@ export function createReconciliation({ store, watch }: Deps) {
     return store.write(async (tx) => {
       const difference = await differenceOf(tx, owner)
       if (!difference || !isPossible(difference)) return null
+      await lots.moving(tx, owner, difference.entries - (difference.balance ?? 0))
       await setWallet(tx, { id: owner, balance: difference.entries, held: difference.open })
       watch.credited(tx, owner)
       await record(tx, difference)

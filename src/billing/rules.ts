@@ -25,6 +25,18 @@ export function assertWithinCaps(whose: CapHolder, caps: Caps, spend: Spend, wan
   }
 }
 
+/** What is left of lots after so much was spent: what ends first is spent first. */
+export function spendLots<L extends { remaining: number; expires_at: number }>(lots: readonly L[], spent: number): L[] {
+  let left = Math.max(spent, 0)
+  return [...lots]
+    .sort((one, other) => one.expires_at - other.expires_at)
+    .map((lot) => {
+      const taken = Math.min(lot.remaining, left)
+      left -= taken
+      return { ...lot, remaining: lot.remaining - taken }
+    })
+}
+
 /** Whether a balance went below a threshold on this step; it must have been at it or above. */
 export const crossed = (before: number, after: number, threshold: number): boolean =>
   before >= threshold && after < threshold

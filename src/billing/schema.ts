@@ -25,8 +25,14 @@ export type Hold = {
   createdAt: number
 }
 
+/** What is left of a grant that ends. Micro-cents and epoch ms. */
+export type Lot = { ref: string; remaining: number; expiresAt: number }
+
 /** Money from outside the service into a wallet. `ref` makes it happen once, however often it is told. */
-export type Grant = { owner: OwnerScope; amount: number; ref: string; kind: GrantKind; note: string | null }
+export type Grant = { owner: OwnerScope; amount: number; ref: string; kind: GrantKind; note: string | null } & {
+  /** Epoch ms at which what is left of it is taken back; without one it stays. */
+  expiresAt?: number | null
+}
 export const GRANT_KINDS = ['initial', 'grant', 'purchase', 'restore'] as const
 export type GrantKind = (typeof GRANT_KINDS)[number]
 

@@ -7,6 +7,7 @@ import { releaseAbandonedBatch } from './abandoned-loop'
 import type { AccountLimitsOf } from './account-limits'
 import { balanceTooLow, insufficientCredits, noCredits } from './errors'
 import { unclaimTelling } from './limits-repository'
+import { createLots } from './lots'
 import type { BalanceWatch } from './low-balance'
 import { createOwnerCaps } from './owner-caps'
 import { createReconciliation } from './reconcile'
@@ -48,6 +49,7 @@ type Deps = {
 /** Money: a wallet an owner, holds on it before work, and a double-entry ledger of what moved. All micro-cents. */
 export function createBilling({ store, clock, audit, limits, watch, node, initialCredit = 0 }: Deps) {
   const ownerCaps = createOwnerCaps({ limits, clock })
+  const lots = createLots({ store, clock, audit, watch })
   return {
     balance,
     assertFunds,
@@ -61,7 +63,8 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     openAccount,
     releaseAbandoned,
     verify,
-    reconciliation: createReconciliation({ store, watch }),
+    lots,
+    reconciliation: createReconciliation({ store, watch, lots }),
   }
 
   async function balance(reader: Reader, owner: OwnerScope): Promise<Balance> {
@@ -157,12 +160,14 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
   }
 
   /** Adds credit. Answers false, and changes nothing, when this `ref` was granted before (G10). */
-  async function grant(tx: Tx, { owner, amount, ref, kind, note }: Grant): Promise<boolean> {
+  async function grant(tx: Tx, { owner, amount, ref, kind, note, expiresAt = null }: Grant): Promise<boolean> {
     const entry = { ref, kind, at: clock.now(), note }
     const [first] = await insertEntry(tx, { ...entry, account: owner, amount })
     if (!first) return false
     await insertEntry(tx, { ...entry, account: ISSUED, amount: -amount })
+    await lots.moving(tx, owner, amount)
     await credit(tx, { id: owner, amount })
+    if (expiresAt !== null) await lots.open(tx, owner, { ref, amount, expiresAt })
     watch.credited(tx, owner)
     return true
   }
@@ -176,6 +181,7 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     const [first] = await insertEntry(tx, { ...entry, account: owner, amount })
     if (!first) return false
     await insertEntry(tx, { ...entry, account: ISSUED, amount: -amount })
+    await lots.moving(tx, owner, amount)
     if (amount >= 0) {
       await credit(tx, { id: owner, amount })
       watch.credited(tx, owner)

@@ -67,6 +67,34 @@ export const ledgerEntries = defineTable((k) =>
   ),
 )
 
+/**
+ * Credit that ends. Calls know nothing of it: what is left of a lot is what the balance has not gone down by
+ * since `seen_balance`, and is worked out when credit moves otherwise or the lot ends. Micro-cents.
+ */
+export const creditLots = defineTable((k) =>
+  k.table(
+    'credit_lots',
+    {
+      /** The ledger's name of the grant. */
+      ref: k.text('ref').primaryKey(),
+      owner: k.text('owner').$type<OwnerScope>().notNull(),
+      remaining: k.int('remaining').notNull(),
+      seen_balance: k.int('seen_balance').notNull(),
+      granted_at: k.ms('granted_at').notNull(),
+      expires_at: k.ms('expires_at').notNull(),
+      /** When there may be something to take: its end, and while calls hold some of it, later. */
+      due_at: k.ms('due_at').notNull(),
+      /** How often some of it was taken. */
+      takings: k.int('takings').notNull(),
+    },
+    (t) => [
+      k.index('credit_lots_by_owner').on(t.owner, t.expires_at).where(sql`${t.remaining} > 0`),
+      k.index('credit_lots_due').on(t.due_at).where(sql`${t.remaining} > 0`),
+      k.check('credit_lots_remaining', sql`${t.remaining} >= 0`),
+    ],
+  ),
+)
+
 /** What an owner has set about money; no row is the defaults of contract 1.9. Whole cents. */
 export const billingLimits = defineTable((k) =>
   k.table('billing_limits', {
@@ -84,4 +112,5 @@ export const billingLimits = defineTable((k) =>
 export type LimitsRow = Row<typeof billingLimits>
 export type WalletRow = Row<typeof wallets>
 export type HoldRow = Row<typeof holds>
+export type LotRow = Row<typeof creditLots>
 export type LedgerRow = Row<typeof ledgerEntries>

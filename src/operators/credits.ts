@@ -1,24 +1,27 @@
 import type { AuditLog } from '../audit'
 import type { Billing, BillingDesk } from '../billing'
 import type { Call, OperatorCaller } from '../kernel/caller'
+import { type Clock, iso, isoOrNull } from '../kernel/clock'
 import { randomBase62 } from '../kernel/crypto'
 import { invalidInput } from '../kernel/errors'
 import { centsToMicro, microToCents } from '../kernel/money'
 import type { Reader, Store } from '../kernel/store'
 import type { OrgService } from '../orgs'
+import { endInThePast } from './errors'
 import { findOwner, type Owner, personOf } from './owner'
 import type { Balance, Grant, NewGrant } from './schema'
 
 type Deps = {
   store: Store
   orgs: OrgService
-  billing: Pick<Billing, 'balance' | 'grant'>
+  billing: Pick<Billing, 'balance' | 'grant' | 'lots'>
+  clock: Clock
   moneyDesk: Pick<BillingDesk, 'byHand'>
   audit: AuditLog
 }
 
 /** What operators do with anyone's credit (dx 2.16). */
-export function createCreditVerbs({ store, orgs, billing, moneyDesk, audit }: Deps) {
+export function createCreditVerbs({ store, orgs, billing, moneyDesk, audit, clock }: Deps) {
   return { balance, grant, balanceOf }
 
   /** What an owner has, what running calls hold of it, and what is left. Throws 404. */
@@ -34,41 +37,60 @@ export function createCreditVerbs({ store, orgs, billing, moneyDesk, audit }: De
 
   /** Adds credit, once for each reference; or completes a checkout that waits for it. Throws 400, 404, 409. */
   async function grant(call: Call<OperatorCaller>, { amount_cents, checkout, ...order }: NewGrant): Promise<Grant> {
-    if (checkout !== undefined) return completed(call, checkout)
+    if (checkout !== undefined) return completed(call, checkout, order.expires_at)
     if (amount_cents === undefined) throw invalidInput('amount_cents', '"amount_cents" is missing. Say how much.')
-    const input = { ...order, amount_cents }
+    const input = { ...order, amount_cents, expiresAt: endOf(order.expires_at) }
     const owner = await findOwner(orgs, store.read, input.owner)
     personOf(owner)
     const ref = `grant_${input.idempotency_key ?? randomBase62(24)}`
     const added = await addOnce(call, owner, ref, input)
     const after = await read(store.read, owner)
-    return { ...after, object: 'credit_grant', amount_cents: input.amount_cents, ref, already: !added }
+    return {
+      ...after,
+      object: 'credit_grant',
+      amount_cents,
+      expires_at: isoOrNull(input.expiresAt),
+      ref,
+      already: !added,
+    }
   }
 
-  async function completed(call: Call<OperatorCaller>, checkout: string): Promise<Grant> {
+  /** Epoch ms. Throws 400 for a moment that is over. */
+  function endOf(at: string | null | undefined): number | null {
+    if (!at) return null
+    if (Date.parse(at) <= clock.now()) throw endInThePast(at)
+    return Date.parse(at)
+  }
+
+  async function completed(
+    call: Call<OperatorCaller>,
+    checkout: string,
+    end: string | null | undefined,
+  ): Promise<Grant> {
+    if (end) throw invalidInput('expires_at', 'What is paid for does not end. Leave out "expires_at" or "checkout".')
     const { purchase, already } = await moneyDesk.byHand.complete(call, checkout)
     const after = await balanceOf(purchase.owner)
     const { amount_cents, id } = purchase
-    return { ...after, object: 'credit_grant', amount_cents, ref: `purchase_${id}`, already }
+    return { ...after, object: 'credit_grant', amount_cents, expires_at: null, ref: `purchase_${id}`, already }
   }
 
   function addOnce(
     call: Call<OperatorCaller>,
     owner: Owner,
     ref: string,
-    input: NewGrant & { amount_cents: number },
+    input: NewGrant & { amount_cents: number; expiresAt: number | null },
   ): Promise<boolean> {
-    const { amount_cents, note = call.caller.reason } = input
+    const { amount_cents, expiresAt, note = call.caller.reason } = input
     return store.write(async (tx) => {
       const amount = centsToMicro(amount_cents)
-      const added = await billing.grant(tx, { owner: owner.scope, amount, ref, kind: 'grant', note })
+      const added = await billing.grant(tx, { owner: owner.scope, amount, ref, kind: 'grant', note, expiresAt })
       if (!added) return false
       await audit.record(tx, call, {
         action: 'credits.granted',
         entityType: 'billing',
         entityId: null,
         scope: owner.scope,
-        input: { metadata: { amount_cents, ref } },
+        input: { metadata: { amount_cents, ref, ...(expiresAt === null ? {} : { expires_at: iso(expiresAt) }) } },
       })
       return true
     })
@@ -82,6 +104,10 @@ export function createCreditVerbs({ store, orgs, billing, moneyDesk, audit }: De
       balance_cents: microToCents(wallet.balance),
       held_cents: microToCents(wallet.held),
       available_cents: microToCents(wallet.available),
+      expiring: (await billing.lots.of(reader, scope)).map(({ remaining, expiresAt }) => ({
+        amount_cents: microToCents(remaining),
+        expires_at: iso(expiresAt),
+      })),
     }
   }
 }

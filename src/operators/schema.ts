@@ -6,6 +6,7 @@ import { PageQuery } from '../kernel/page'
 import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 import { ApiKey, KeyPatch, NewKey } from '../keys/schema'
 import { Decision } from '../rate-limits/schema'
+import { Expiring } from '../usage/schema'
 
 /** An org by id, slug or name; a user by id or e-mail address. */
 const Ref = t.String({ minLength: 1, maxLength: 320 })
@@ -61,6 +62,7 @@ export const Balance = t.Object({
   balance_cents: t.Number(),
   held_cents: t.Number({ description: 'Reserved by calls that are running' }),
   available_cents: t.Number(),
+  expiring: Expiring,
 })
 export type Balance = Static<typeof Balance>
 
@@ -69,6 +71,9 @@ export const NewGrant = t.Object({
   owner: t.Optional(Ref),
   amount_cents: t.Optional(t.Number({ exclusiveMinimum: 0, maximum: 1e12 })),
   checkout: t.Optional(t.String({ maxLength: 64 })),
+  expires_at: t.Optional(
+    nullable({ ...Timestamp, description: 'When what is left of it is taken back; never unless said' }),
+  ),
   note: t.Optional(t.String({ maxLength: 500 })),
   idempotency_key: t.Optional(t.String({ pattern: '^[A-Za-z0-9\\-_.:]{1,200}$' })),
 })
@@ -78,6 +83,7 @@ export const Grant = t.Object({
   ...Balance.properties,
   object: t.Literal('credit_grant'),
   amount_cents: t.Number(),
+  expires_at: nullable(Timestamp),
   ref: t.String({ description: 'The same reference never adds credit twice' }),
   already: t.Boolean({ description: 'This reference had been granted before; nothing was added' }),
 })

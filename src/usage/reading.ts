@@ -23,6 +23,8 @@ type Deps = {
   assertMayView(reader: Reader, caller: TenantCaller, orgId: NonNullable<KeyCaller['orgId']>): Promise<void>
   /** Micro-cents. */
   balanceOf(reader: Reader, owner: OwnerScope): Promise<{ balance: number; held: number }>
+  /** What of it ends, what ends first before the rest: micro-cents and epoch ms. */
+  expiringOf(reader: Reader, owner: OwnerScope): Promise<{ remaining: number; expiresAt: number }[]>
   /** The caps of an owner in micro-cents; null is none. */
   capsOf(reader: Reader, owner: OwnerScope): Promise<{ daily: number | null; monthly: number | null }>
 }
@@ -30,7 +32,8 @@ type Deps = {
 export type UsageReading = ReturnType<typeof createUsageReading>
 
 /** What an owner may know of their calls: a report that adds up, and the calls themselves (contract 18.1). */
-export function createUsageReading({ store, clock, audit, refusals, assertMayView, balanceOf, capsOf }: Deps) {
+export function createUsageReading(deps: Deps) {
+  const { store, clock, audit, refusals, assertMayView, balanceOf, expiringOf, capsOf } = deps
   return { report, reportOf, exportCalls, exportOf }
 
   /** Throws 400 `validation_error`, `org_required`, 403 `forbidden`. */
@@ -46,12 +49,11 @@ export function createUsageReading({ store, clock, audit, refusals, assertMayVie
     const choice = choiceOf(owner, query)
     const tally = await tallyOf(read, choice, span, now)
     tally.addRefused(refusals.waiting(choice, span))
-    const { balance, held } = await balanceOf(read, owner)
     return {
       period: { from: iso(span.from), to: iso(span.to) },
       scope: scopeOf(owner),
       ...tally.result(),
-      balance: { balance_cents: microToCents(balance), reserved_cents: microToCents(held), currency: 'usd' },
+      balance: await creditOf(owner),
       spending: await spendingOf(owner, now),
     }
   }
@@ -81,6 +83,15 @@ export function createUsageReading({ store, clock, audit, refusals, assertMayVie
     )
     const { signal, requestId } = call
     yield* piecesOf(store.read, { choice, span, signal, format, requestId })
+  }
+
+  async function creditOf(owner: OwnerScope): Promise<UsageReport['balance']> {
+    const { balance, held } = await balanceOf(store.read, owner)
+    const expiring = (await expiringOf(store.read, owner)).map(({ remaining, expiresAt }) => ({
+      amount_cents: microToCents(remaining),
+      expires_at: iso(expiresAt),
+    }))
+    return { balance_cents: microToCents(balance), reserved_cents: microToCents(held), currency: 'usd', expiring }
   }
 
   async function spendingOf(owner: OwnerScope, now: number): Promise<UsageReport['spending']> {

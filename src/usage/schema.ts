@@ -68,6 +68,11 @@ const breakdown = {
 export const Breakdown = t.Object(breakdown)
 export type Breakdown = Static<typeof Breakdown>
 
+/** What of a balance ends, and when. */
+export const Expiring = t.Array(t.Object({ amount_cents: t.Number(), expires_at: Timestamp }), {
+  description: 'Credit that ends, what ends first before the rest; it is spent in this order, before all other credit',
+})
+
 const Cap = nullable(t.Number({ description: 'null is no cap' }))
 
 /** `GET /usage` (contract 18.1). */
@@ -76,7 +81,12 @@ export const UsageReport = t.Object(
     period: t.Object({ from: Timestamp, to: Timestamp }),
     scope: oneOf(USAGE_SCOPES),
     ...breakdown,
-    balance: t.Object({ balance_cents: t.Number(), reserved_cents: t.Number(), currency: t.Literal('usd') }),
+    balance: t.Object({
+      balance_cents: t.Number(),
+      reserved_cents: t.Number(),
+      currency: t.Literal('usd'),
+      expiring: Expiring,
+    }),
     spending: t.Object(
       {
         daily_cap_cents: Cap,

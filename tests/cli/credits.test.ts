@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { cliOver } from '../support/cli'
+import { fakeClock } from '../support/clock'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()
@@ -59,6 +60,31 @@ describe('credits grant', () => {
   test('of a large sum goes through with --yes', async () => {
     const { exitCode } = await run(['credits', 'grant', org.slug, '1000.01', '--reason', 'x', '-y'])
     expect(exitCode).toBe(0)
+  })
+})
+
+describe('credits grant --expires', () => {
+  test('adds credit that ends, which the balance and the usage of its owner tell of', async () => {
+    const line = ['credits', 'grant', org.slug, '20.00', '--expires', '30d', '--reason', 'trial']
+    const clock = fakeClock(new Date().toISOString())
+    const { expires_at } = JSON.parse((await run([...line, '--json'], { clock })).stdout)
+    expect(Date.parse(expires_at)).toBe(clock.now() + 30 * 86_400_000)
+    const expiring = [{ amount_cents: 2_000, expires_at }]
+    expect(await json(['credits', 'balance', org.slug])).toMatchObject({ expiring })
+    const { body } = await ada.send('GET', 'usage')
+    expect(body.balance).toMatchObject({ expiring })
+    expect((await run(['credits', 'balance', org.slug])).stdout).toMatch(/^expiring¢ +2000\.00$/m)
+  })
+
+  test.each([
+    ['an end that is over', ['--expires', '2020-01-01'], /not in the future/],
+    ['an end that is no time', ['--expires', 'soon'], /--expires is "soon"/],
+    ['an end of what was paid for', ['--expires', '30d', '--checkout', crypto.randomUUID()], /does not end/],
+  ])('is refused with %s', async (_what, flags, sentence) => {
+    const owner = flags.includes('--checkout') ? [] : [org.slug, '1.00']
+    const { exitCode, stdout, stderr } = await run(['credits', 'grant', ...owner, ...flags, '--reason', 'x'])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+    expect(stderr).toMatch(sentence)
   })
 })
 

@@ -52,7 +52,7 @@ describe('GET /usage (contract 18.1)', () => {
       latency_ms: { p50: 40, p95: 40, p99: 40 },
       cache: { hits: 1, misses: 2, hit_rate: 1 / 3 },
       errors: { '4xx': 1, '5xx': 1 },
-      balance: { balance_cents: 70, reserved_cents: 0, currency: 'usd' },
+      balance: { balance_cents: 70, reserved_cents: 0, currency: 'usd', expiring: [] },
       spending: { daily_cap_cents: null, daily_used_cents: 1, monthly_cap_cents: null, monthly_used_cents: 1 },
     })
   })

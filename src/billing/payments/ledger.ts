@@ -9,7 +9,7 @@ import { lockPurchase, savePurchase, shortPurchases } from './repository'
 import type { PurchaseId } from './schema'
 import type { PurchaseRow } from './table'
 
-type Deps = { clock: Clock; audit: AuditLog; billing: Pick<Billing, 'grant'>; watch: BalanceWatch }
+type Deps = { clock: Clock; audit: AuditLog; billing: Pick<Billing, 'grant' | 'lots'>; watch: BalanceWatch }
 
 /** What brought news of a purchase: its name in the ledger, and the request behind it. */
 export type Cause = { id: string; requestId: string }
@@ -61,7 +61,7 @@ export function createPurchaseLedger({ clock, audit, billing, watch }: Deps) {
 
   async function take(tx: Tx, row: PurchaseRow, due: number, cause: Cause): Promise<number> {
     const order = { owner: row.owner, amount: due, ref: `${refOf(row.id)}_${cause.id}`, note: row.provider }
-    const taken = await takeBack(tx, { clock, watch }, order)
+    const taken = await takeBack(tx, { clock, watch, lots: billing.lots }, order)
     await tell(tx, row, cause, 'credits.refunded', {
       taken_cents: microToCents(taken),
       owed_cents: microToCents(due - taken),
