@@ -1,9 +1,10 @@
 /**
  * What the product is measured against, each in a process of its own: `upstream` answers chat
  * completions at once, `tools` calls a tool five times first, `forward` passes bytes on and checks nothing,
- * `records` forwards and keeps the records of a call, `json` parses a POST, `get` answers one.
+ * `json` parses a POST, `get` answers one. `records`, `retell`, `remember` and `list` are the least that
+ * the same takes under the contract.
  */
-import { keepRecords } from './records'
+import { answerFromMemory, keepRecords, listModels, retell } from './floors'
 
 const [role, target = ''] = process.argv.slice(2)
 
@@ -65,7 +66,9 @@ const forward = async (request: Request): Promise<Response> => {
   return new Response(reply.body, { headers: { 'content-type': reply.headers.get('content-type') ?? '' } })
 }
 
-const ROLES: Record<string, (request: Request) => Response | Promise<Response>> = {
+type Answer = (request: Request) => Response | Promise<Response>
+
+const ROLES: Record<string, Answer> = {
   upstream,
   tools,
   forward,
@@ -73,6 +76,13 @@ const ROLES: Record<string, (request: Request) => Response | Promise<Response>> 
   get: () => Response.json({ object: 'list', data: ['a', 'b'] }),
 }
 
-const answer = role === 'records' ? await keepRecords(target) : ROLES[role ?? '']!
+const FLOORS: Record<string, () => Answer | Promise<Answer>> = {
+  records: () => keepRecords(target),
+  retell: () => retell(target),
+  remember: () => answerFromMemory(),
+  list: listModels,
+}
+
+const answer = FLOORS[role ?? ''] ? await FLOORS[role ?? '']!() : ROLES[role ?? '']!
 const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 255, fetch: answer })
 process.stdout.write(`${server.port}\n`)

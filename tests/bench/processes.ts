@@ -21,25 +21,30 @@ export async function startPeer(role: string, target = ''): Promise<Peer> {
 
 export type Product = Peer & { key: string; startedMs: number }
 
-/** The real server on an empty folder, with the dev key of its first run. */
-export async function startProduct(engineUrl: string, env: Record<string, string> = {}): Promise<Product> {
+/** The real server on an empty folder, with the dev key of its first run; on the core of servers, or wherever it likes. */
+export async function startProduct(
+  engineUrl: string,
+  { anyCore = false }: { anyCore?: boolean } = {},
+): Promise<Product> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
   const port = freePort()
   const startedAt = performance.now()
-  const child = Bun.spawn([...pin(SERVER_CORE), process.execPath, join(import.meta.dir, '../../src/main.ts')], {
-    env: {
-      ...process.env,
-      SVC_DATA_DIR: folder,
-      SVC_PORT: String(port),
-      SVC_ENGINE_BASE_URL: engineUrl,
-      SVC_ENGINE_MODEL: 'bench',
-      SVC_TIERS: JSON.stringify({ enterprise: { rpm: 100_000_000, tpm: 100_000_000_000, text: 100_000_000 } }),
-      SVC_CREDITS_INITIAL_CENTS: '1000000000',
-      ...env,
+  const child = Bun.spawn(
+    [...(anyCore ? [] : pin(SERVER_CORE)), process.execPath, join(import.meta.dir, '../../src/main.ts')],
+    {
+      env: {
+        ...process.env,
+        SVC_DATA_DIR: folder,
+        SVC_PORT: String(port),
+        SVC_ENGINE_BASE_URL: engineUrl,
+        SVC_ENGINE_MODEL: 'bench',
+        SVC_TIERS: JSON.stringify({ enterprise: { rpm: 100_000_000, tpm: 100_000_000_000, text: 100_000_000 } }),
+        SVC_CREDITS_INITIAL_CENTS: '1000000000',
+      },
+      stdout: 'ignore',
+      stderr: 'inherit',
     },
-    stdout: 'ignore',
-    stderr: 'inherit',
-  })
+  )
   while (!(await isHealthy(port))) await Bun.sleep(5)
   const startedMs = performance.now() - startedAt
   const { stop, cpuMs } = watched(child)

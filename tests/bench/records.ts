@@ -1,7 +1,6 @@
 /**
- * The least that a durable answer costs: the forwarder, plus the rows that the product keeps of every call,
- * in its own schema, written with bare statements and committed together. It checks nothing, knows nobody
- * and decides nothing; what the product takes beyond it is what the product does.
+ * The rows that the product keeps of every call, in its own schema, written with bare statements and
+ * committed together.
  */
 import { Database } from 'bun:sqlite'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -9,8 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrate } from '../../src/kernel/store'
 
-type Chat = { messages: { content: string }[] }
-type Reply = { choices: unknown[]; usage: { prompt_tokens: number; completion_tokens: number } }
+type Tokens = { prompt_tokens: number; completion_tokens: number }
 
 const OWNER = 'user:bench'
 const HELD = 1_000
@@ -18,8 +16,10 @@ const PAID = 500
 /** As in the product: whoever comes within a turn or two joins the transaction. */
 const MOST_TURNS = 4
 
-/** Answers chat completions from `target` and keeps the records of each. */
-export async function keepRecords(target: string): Promise<(request: Request) => Promise<Response>> {
+export type Records = ReturnType<typeof recordsIn>
+
+/** An empty database of the product's own schema, and the rows of a call in it; gone with the process. */
+export async function openRecords(): Promise<Records> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-records-'))
   process.on('SIGTERM', () => {
     rmSync(folder, { recursive: true, force: true })
@@ -31,22 +31,7 @@ export async function keepRecords(target: string): Promise<(request: Request) =>
   for (const pragma of ['synchronous = FULL', 'temp_store = MEMORY', 'cache_size = -65536']) {
     database.run(`PRAGMA ${pragma}`)
   }
-  const { hold, settle, durable } = recordsIn(database)
-  let calls = 0
-  return async (request) => {
-    const body = (await request.json()) as Chat
-    const ref = `req_${String(++calls).padStart(24, '0')}`
-    hold(ref)
-    const reply = await fetch(`${target}/chat/completions`, {
-      method: 'POST',
-      body: JSON.stringify({ ...body, model: 'bench' }),
-      headers: { 'content-type': 'application/json' },
-    })
-    const { choices, usage } = (await reply.json()) as Reply
-    settle(ref, body.messages[0]!.content, usage)
-    await durable()
-    return Response.json({ id: ref, object: 'chat.completion', created: 0, model: 'bench', choices, usage })
-  }
+  return recordsIn(database)
 }
 
 function recordsIn(database: Database) {
@@ -82,13 +67,18 @@ function recordsIn(database: Database) {
     insertHold.run(ref, OWNER, HELD)
   }
 
-  function settle(ref: string, prompt: string, usage: Reply['usage']): void {
+  function settle(ref: string): void {
     if (!database.inTransaction) begin.run()
     endHold.run(PAID, ref)
     unclaim.run(PAID, HELD, OWNER)
     charge.run(ref, OWNER, PAID)
     spend.run(PAID)
-    usageRow.run(OWNER, ref, usage.prompt_tokens, usage.completion_tokens, PAID)
+  }
+
+  /** Usage and the record. */
+  function tell(ref: string, prompt: string, usage: Tokens, cost: number): void {
+    if (!database.inTransaction) begin.run()
+    usageRow.run(OWNER, ref, usage.prompt_tokens, usage.completion_tokens, cost)
     const last = head.get(OWNER) as { seq: number; hash: string }
     const input = JSON.stringify({ method: 'POST', mode: 'fast', prompt_sha256: sha256(prompt) })
     const output = JSON.stringify({ status: 200, engine: 'bench', request_id: ref })
@@ -117,7 +107,7 @@ function recordsIn(database: Database) {
     for (const done of ended) done()
   }
 
-  return { hold, settle, durable }
+  return { hold, settle, tell, durable }
 }
 
 const sha256 = (text: string): string => new Bun.CryptoHasher('sha256').update(text).digest('hex')
