@@ -10,9 +10,8 @@ import type { ChatService } from './service'
 export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
   new Elysia({ tags: ['Chat'] }).use(guard).post(
     '/chat/completions',
-    (context) => {
-      const { body, request, exchange, server, route } = context
-      const call = toCall(context)
+    ({ body, request, exchange, server, route }) => {
+      const call = toCall({ exchange, request, route })
       if (body.stream) return streams.open({ ...chat.stream(call, body), exchange, request, server, route }) as never
       server?.timeout(request, 0)
       return chat.complete(call, body)

@@ -12,9 +12,8 @@ const wantsFresh = (request: Request) => /\bno-cache\b|\bno-store\b/i.test(reque
 export const completionRoutes = (completions: CompletionService, streams: Streams, guard: Guard) =>
   new Elysia({ tags: ['Completions'] }).use(guard).post(
     '/completions',
-    async (context) => {
-      const { body, request, set, exchange, server, route } = context
-      const call = toCall(context)
+    async ({ body, request, set, exchange, server, route }) => {
+      const call = toCall({ exchange, request, route })
       const fresh = wantsFresh(request)
       if (body.stream) {
         const stream = await completions.stream(call, body, fresh)

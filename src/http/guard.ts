@@ -35,14 +35,17 @@ function callerOf({ exchange, route }: Context): TenantCaller {
   return exchange.caller
 }
 
-/** Runs before the body is read where there is one, and before validation where there is none. */
+/**
+ * Runs before the body is read where there is one, and before validation where there is none. What a hook
+ * names of its context the framework makes for every request: cookies, query and headers, if it takes all.
+ */
 const admitting = (read: OnceReader, check: (context: Context) => unknown) => ({
-  parse: (context: unknown) => {
-    check(context as Context)
-    return read(context as Context)
+  parse: ({ exchange, request, route }: Context) => {
+    check({ exchange, request, route })
+    return read({ exchange, request, route })
   },
-  transform: (context: unknown) => {
-    check(context as Context)
+  transform: ({ exchange, request, route }: Context) => {
+    check({ exchange, request, route })
   },
 })
 
@@ -51,10 +54,10 @@ const admitting = (read: OnceReader, check: (context: Context) => unknown) => ({
  * whether to wait for it: a condition is not a call, so a request without a key waits for nothing.
  */
 export const ONCE = {
-  beforeHandle: (context: unknown): undefined =>
-    (context as Answering).exchange.replay ? (replayed(context as Answering) as undefined) : undefined,
-  afterHandle: (context: unknown): undefined =>
-    (context as Answering).exchange.ticket ? (answeredOnce(context as Answering) as undefined) : undefined,
+  beforeHandle: ({ exchange, set }: Answering): undefined =>
+    exchange.replay ? (replayed({ exchange, set }) as undefined) : undefined,
+  afterHandle: ({ exchange, set, responseValue }: Answering): undefined =>
+    exchange.ticket ? (answeredOnce({ exchange, set, responseValue }) as undefined) : undefined,
 }
 
 /** The call for a verb, out of a handler's context. */

@@ -1,3 +1,4 @@
+import { peek } from 'bun'
 import type { Clock } from '../kernel/clock'
 import { type AppError, defineError } from '../kernel/errors'
 import { errorFields, type Log } from '../kernel/log'
@@ -38,8 +39,10 @@ export function createTimeLimit({ clock, log, answer }: Deps) {
     (handle: Handler): Handler =>
     (request, ...rest) => {
       const working = handle(request, ...rest)
+      // Most reads of what is remembered have waited for nothing.
+      if (!(working instanceof Promise) || peek.status(working) !== 'pending') return working
       const exchange = waiting.get(request)
-      if (!(working instanceof Promise) || !exchange) return working
+      if (!exchange) return working
       const late = Promise.withResolvers<Response>()
       let over = false
       const cancel = clock.after(LIMIT_MS, () => {
