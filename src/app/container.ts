@@ -28,7 +28,7 @@ import {
 } from '../billing'
 import { createCanvases } from '../canvases'
 import { createChat } from '../chat'
-import { createAskEngine, createClassifier, createExplain } from '../classifier'
+import { createAdmission, createAskEngine, createClassifier, createExplain } from '../classifier'
 import { cacheRulesOf, createCompletions } from '../completions'
 import { createConversations, createMemory, saveMemory } from '../conversations'
 import { createEmbedder, createEngines } from '../engines'
@@ -164,7 +164,10 @@ export function buildContainer({
   const sorter = createAskEngine({ engines, clock })
   const classifier = createClassifier({ engine: sorter })
   const explain = createExplain({ classifier, engine: sorter, clock })
-  const routingPreview = createRoutingPreview({ store, orgs, effective, explain, engines })
+  const routingPreview = createRoutingPreview({
+    ...{ store, orgs, bindings: keys.bindings, effective, explain, engines },
+    admit: createAdmission({ store, limiter, billing, guardrails, engines }),
+  })
   const tools = createTools({
     ...{
       outbound,

@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock'
 import type { AskEngine } from './ask-engine'
 import type { Choice } from './choice'
 import type { Classifier } from './decide'
-import type { Guidance } from './guidance'
+import { floorOf, type Guidance } from './guidance'
 import { clearSignal } from './signals'
 import { ruleFor } from './stages'
 
@@ -11,6 +11,8 @@ export type StageReport = {
   stage: Exclude<Choice['source'], 'explicit'>
   mode: string | null
   confidence: number | null
+  /** What the confidence has to reach for this mode. */
+  floor: number | null
   /** The pattern of a rule, the reason of a signal. */
   matched: string | null
   ms: number
@@ -20,51 +22,61 @@ export type Explain = ReturnType<typeof createExplain>
 
 type Deps = { classifier: Classifier; engine: AskEngine; clock: Clock }
 type Said = Pick<StageReport, 'mode' | 'confidence' | 'matched'>
+/** Lets the prompt go to an engine, perhaps with parts taken out. */
+type Admit = () => Promise<string>
 type Asked = { prompt: string; hasImages: boolean; guidance: Guidance; signal: AbortSignal }
 
 const NOTHING: Said = { mode: null, confidence: null, matched: null }
 
 /**
  * Every stage by itself, and what is chosen: the stages that cost nothing always, so that floors can be tuned; the
- * engine classifier only where it is wanted and would be asked.
+ * engine classifier only where `admit` is there to let it, and it would be asked.
  */
 export function createExplain({ classifier, engine, clock }: Deps) {
   return async function explain(
     { prompt, hasImages, guidance, signal }: Asked,
-    wantsEngine: boolean,
+    admit: Admit | null,
   ): Promise<Explained> {
+    const { floors } = guidance
     const ask = { mode: 'auto', prompt, hasImages, guidance }
     const stages = [
-      timed('rule', () => {
+      timed('rule', floors, () => {
         const rule = ruleFor(prompt, guidance)
         return rule ? { mode: rule.mode, confidence: rule.confidence, matched: rule.pattern } : NOTHING
       }),
-      timed('heuristic', () => {
+      timed('heuristic', floors, () => {
         const found = clearSignal(prompt, hasImages)
         return found ? { mode: found.mode, confidence: found.confidence, matched: found.reasoning } : NOTHING
       }),
-      timed('local', () => ({ ...classifier.local(prompt), matched: null })),
+      timed('local', floors, () => ({ ...classifier.local(prompt), matched: null })),
     ]
     let choice: Choice = classifier.decide(ask)
-    if (choice.source === 'default' && wantsEngine && engine.available()) {
+    if (choice.source === 'default' && admit && engine.available()) {
+      const admitted = await admit()
       const from = clock.monotonic()
-      choice = await classifier.decide({ ...ask, signal })
+      choice = await classifier.decide({ ...ask, prompt: admitted, signal })
       const { mode, confidence } = choice.source === 'classifier' ? choice : NOTHING
-      stages.push({ stage: 'classifier', mode, confidence, matched: null, ms: since(from) })
+      stages.push(report('classifier', { mode, confidence, matched: null }, floors, since(from)))
     }
     if (choice.source === 'default') {
-      stages.push({ stage: 'default', mode: choice.mode, confidence: null, matched: null, ms: 0 })
+      stages.push({ stage: 'default', mode: choice.mode, confidence: null, floor: null, matched: null, ms: 0 })
     }
     return { choice, stages }
   }
 
-  function timed(stage: StageReport['stage'], look: () => Said): StageReport {
+  function timed(stage: StageReport['stage'], floors: Guidance['floors'], look: () => Said): StageReport {
     const from = clock.monotonic()
-    const { mode, confidence, matched } = look()
-    return { stage, mode, confidence, matched, ms: since(from) }
+    return report(stage, look(), floors, since(from))
   }
 
   function since(from: number): number {
     return Math.round((clock.monotonic() - from) * 1_000) / 1_000
   }
 }
+
+const report = (stage: StageReport['stage'], said: Said, floors: Guidance['floors'], ms: number): StageReport => ({
+  stage,
+  ...said,
+  floor: said.mode === null ? null : floorOf(said.mode, floors),
+  ms,
+})

@@ -1,4 +1,5 @@
 /** The classifier: which mode a prompt wants when the caller leaves the choice to the service. */
+export { createAdmission } from './admission'
 export { type AskEngine, createAskEngine } from './ask-engine'
 export type { Ask, Choice } from './choice'
 export { type Classifier, createClassifier } from './decide'

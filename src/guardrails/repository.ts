@@ -1,9 +1,9 @@
-import { and, desc, eq, inArray, lt, or, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { OrgId } from '../kernel/ids'
 import type { Mark } from '../kernel/page'
 import { query, type Reader, type Tx } from '../kernel/store'
-import type { GuardrailPolicyId } from './schema'
+import type { GuardrailPolicyId, PolicyScope } from './schema'
 import { guardrailPolicies, type PolicyRow } from './table'
 
 const byId = query<{ id: string }>()((db, p) => {
@@ -20,38 +20,47 @@ const defaultOf = query<{ owner: OwnerScope }>()((db, p) => {
   return db.select().from(table).where(eq(table.default_of, p.owner)).limit(1)
 })
 
-/** Rows of policies. What tenants read names its owners; the first two are for runs and operators. */
+/** Whose rows are meant: those of these owners or, for operators, anyone's. */
+export type Reach = readonly OwnerScope[] | 'everyone'
+type Listed = { owners: Reach; scope?: PolicyScope | undefined }
+
+type Table = { owner: typeof guardrailPolicies.sqlite.owner }
+const within = ({ owner }: Table, reach: Reach): SQL | undefined =>
+  reach === 'everyone' ? undefined : inArray(owner, [...reach])
+
+/** Rows of policies. What tenants read names its owners; the first two are for runs. */
 export const policyRepository = {
   byId: async (db: Reader, id: string): Promise<PolicyRow | undefined> => (await byId(db, { id }))[0] as PolicyRow,
   defaultOf: async (db: Reader, owner: OwnerScope): Promise<PolicyRow | undefined> =>
     (await defaultOf(db, { owner }))[0] as PolicyRow,
 
-  async find(db: Reader, owners: readonly OwnerScope[], id: GuardrailPolicyId): Promise<PolicyRow | undefined> {
+  async find(db: Reader, owners: Reach, id: GuardrailPolicyId): Promise<PolicyRow | undefined> {
     const table = db.of(guardrailPolicies)
     const found = db.select().from(table)
-    const mine = and(eq(table.id, id), inArray(table.owner, [...owners]))
+    const mine = and(eq(table.id, id), within(table, owners))
     return ((await found.where(mine).limit(1)) as PolicyRow[])[0]
   },
 
   /** Finds it and keeps others from changing or ending it until the unit commits. */
-  async findLocked(tx: Tx, owners: readonly OwnerScope[], id: GuardrailPolicyId): Promise<PolicyRow | undefined> {
+  async findLocked(tx: Tx, owners: Reach, id: GuardrailPolicyId): Promise<PolicyRow | undefined> {
     const table = tx.of(guardrailPolicies)
     const locked = tx
       .update(table)
       .set({ name: sql`${table.name}` })
-      .where(and(eq(table.id, id), inArray(table.owner, [...owners])))
+      .where(and(eq(table.id, id), within(table, owners)))
     return ((await locked.returning()) as PolicyRow[])[0]
   },
 
   /** Newest first. */
-  async list(db: Reader, owners: readonly OwnerScope[], before: Mark | null, limit: number): Promise<PolicyRow[]> {
+  async list(db: Reader, { owners, scope }: Listed, before: Mark | null, limit: number): Promise<PolicyRow[]> {
     const table = db.of(guardrailPolicies)
     const sameMoment = before && and(eq(table.created_at, before.at), lt(table.id, before.id as GuardrailPolicyId))
     const older = before ? or(lt(table.created_at, before.at), sameMoment ?? undefined) : undefined
+    const ofScope = scope && (scope === 'team' ? isNotNull(table.org_id) : isNull(table.org_id))
     const found = db
       .select()
       .from(table)
-      .where(and(inArray(table.owner, [...owners]), older))
+      .where(and(within(table, owners), ofScope, older))
     return (await found.orderBy(desc(table.created_at), desc(table.id)).limit(limit)) as PolicyRow[]
   },
 

@@ -57,7 +57,7 @@ export type Caller = TenantCaller | OperatorCaller
 /** Whose money, usage and record something is: an org's, or one user's own. */
 export type OwnerScope = `org:${string}` | `user:${string}`
 
-export const ownerOf = (caller: TenantCaller): OwnerScope =>
+export const ownerOf = (caller: Pick<TenantCaller, 'orgId' | 'userId'>): OwnerScope =>
   caller.orgId ? `org:${caller.orgId}` : `user:${caller.userId}`
 
 export const keyIdOf = (caller: TenantCaller): KeyId | null => (caller.type === 'key' ? caller.keyId : null)

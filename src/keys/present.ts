@@ -32,6 +32,7 @@ export function present(row: KeyRow, spent: Spent, now: number): ApiKey {
     brand_soul: row.brand_soul,
     routing_preference_id: row.routing_preference_id,
     routing_rules: row.routing_rules ?? [],
+    confidence_floor_overrides: row.routing_floors ?? {},
     guardrail_policy_id: row.guardrail_policy_id,
     created: iso(row.created_at),
     last_used_at: isoOrNull(row.last_used_at),

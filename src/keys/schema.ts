@@ -118,6 +118,7 @@ const fields = {
   brand_soul: nullable(BrandSoul),
   routing_preference_id: nullable(t.String({ format: 'uuid' })),
   routing_rules: t.Array(RoutingRule),
+  confidence_floor_overrides: t.Record(t.String(), t.Number(), { description: 'Floors that came with its rules' }),
   guardrail_policy_id: nullable(t.String({ format: 'uuid' })),
   created: Timestamp,
   last_used_at: nullable(Timestamp),

@@ -1,9 +1,10 @@
 import type { AuditLog } from '../audit'
+import { isBeginning } from '../kernel/beginning'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { type Clock, iso, isoOrNull } from '../kernel/clock'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { mintSecret, recogniseSecret } from '../keys'
-import { endInThePast, nameTaken, notAnOperator, operatorNotFound, operatorRevoked } from './errors'
+import { ambiguousOperator, endInThePast, nameTaken, notAnOperator, operatorNotFound, operatorRevoked } from './errors'
 import { operatorKeyRepository as rows } from './repository'
 import { type NewOperator, type Operator, OperatorKeyId, type OperatorWithSecret } from './schema'
 import type { OperatorKeyRow } from './table'
@@ -84,9 +85,12 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
   }
 
   async function find(reader: Reader, ref: string): Promise<OperatorKeyRow> {
-    const row = await rows.find(reader, ref)
-    if (!row) throw operatorNotFound(ref)
-    return row
+    const exact = await rows.find(reader, ref)
+    const found = exact ? [exact] : isBeginning(ref) ? await rows.thatBegin(reader, ref) : []
+    const names = found.map(({ name }) => name)
+    if (found.length > 1) throw ambiguousOperator(ref, names)
+    if (!found[0]) throw operatorNotFound(ref)
+    return found[0]
   }
 
   async function record(tx: Tx, call: Call<OperatorCaller>, action: string, { id, name, role }: OperatorKeyRow) {

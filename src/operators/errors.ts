@@ -22,6 +22,12 @@ export const operatorNotFound = defineError(
   (ref: string) => `No operator key "${quoted(ref)}". svc-admin operators list shows them.`,
 )
 
+export const ambiguousOperator = defineError(
+  'invalid',
+  'validation_error',
+  (word: string, names: string[]) => `"${word}" could be ${names.length} operator keys: ${names.join(', ')}.`,
+)
+
 export const operatorRevoked = defineError(
   'conflict',
   'conflict',

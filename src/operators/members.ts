@@ -65,9 +65,10 @@ export function createMemberVerbs({ store, orgs }: Deps) {
   }
 }
 
-/** An account by id or e-mail address. Throws 404. */
+/** An account by id, the beginning of it, or e-mail address. Throws 404, or 400 when several begin so. */
 export async function findUser(orgs: OrgService, reader: Reader, ref: string): Promise<UserRow> {
-  const user = UserId.is(ref) ? await orgs.user(reader, ref) : await orgs.userByEmail(reader, ref)
+  const exact = UserId.is(ref) ? await orgs.user(reader, ref) : await orgs.userByEmail(reader, ref)
+  const user = exact ?? (await orgs.userThatBegins(reader, ref))
   if (!user) throw userNotFound(ref)
   return user
 }

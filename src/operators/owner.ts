@@ -32,7 +32,7 @@ export function personOf({ userId, name }: Owner): UserId {
   return userId
 }
 
-/** Finds whom an operator means: an org by id, slug or name, a user by id or e-mail address (dx 2.1). Throws 404. */
+/** Finds whom an operator means: an org by id, slug or name, a user by id or e-mail address, either by the beginning of the id (dx 2.1). Throws 404. */
 export async function findOwner(orgs: OrgService, reader: Reader, ref: string | undefined): Promise<Owner> {
   if (ref === undefined) return firstOwner(orgs, reader)
   const [, kind, rest] = /^(org|user):(.+)$/.exec(ref) ?? []
@@ -40,7 +40,12 @@ export async function findOwner(orgs: OrgService, reader: Reader, ref: string | 
   if (kind === 'org') return ofOrg(orgs, reader, await orgs.find(reader, rest!))
   if (ref.includes('@')) return ofUser(orgs, reader, ref)
   const user = UserId.is(ref) ? await orgs.user(reader, ref) : undefined
-  return user ? asUser(user) : ofOrg(orgs, reader, await findOrg(orgs, reader, ref))
+  if (user) return asUser(user)
+  const org = await findOrg(orgs, reader, ref)
+  if (org) return ofOrg(orgs, reader, org)
+  const begun = await orgs.userThatBegins(reader, ref)
+  if (begun) return asUser(begun)
+  throw ownerNotFound(ref)
 }
 
 /** Without a name: the account that the first run made, or the org that is active there. */
@@ -69,12 +74,12 @@ const asUser = (user: UserRow): Owner => ({
   orgId: null,
 })
 
-/** `find` says "no organization"; an operator may have meant a user. Several of one name stays a conflict. */
-async function findOrg(orgs: OrgService, reader: Reader, ref: string): Promise<OrgRow> {
+/** Null where there is none: an operator may have meant a user. Several of one name stay a refusal. */
+async function findOrg(orgs: OrgService, reader: Reader, ref: string): Promise<OrgRow | null> {
   try {
     return await orgs.find(reader, ref)
   } catch (error) {
-    if ((error as { kind?: unknown }).kind === 'missing') throw ownerNotFound(ref)
+    if ((error as { kind?: unknown }).kind === 'missing') return null
     throw error
   }
 }

@@ -1,4 +1,5 @@
 import { and, desc, eq, isNull, or } from 'drizzle-orm'
+import { beginsWith } from '../kernel/beginning'
 import type { Reader, Tx } from '../kernel/store'
 import type { OperatorKeyId } from './schema'
 import { type OperatorKeyRow, operatorKeys } from './table'
@@ -19,6 +20,12 @@ export const operatorKeyRepository = {
     const named = or(eq(table.id, ref as OperatorKeyId), eq(table.prefix, ref), eq(table.name, ref))
     const found = await db.select().from(table).where(named).orderBy(desc(table.created_at)).limit(MOST)
     return found.find(({ revoked_at }) => revoked_at === null) ?? found[0]
+  },
+
+  /** Those whose id begins so. */
+  async thatBegin(db: Reader, word: string): Promise<OperatorKeyRow[]> {
+    const table = db.of(operatorKeys)
+    return db.select().from(table).where(beginsWith(table.id, word)).limit(MOST)
   },
 
   /** False when one that is not revoked has the name. */

@@ -11,6 +11,7 @@ import { Increase, IncreasePage, IncreaseQuery, RateLimits } from '../rate-limit
 import { cacheRoutes } from './routes-cache'
 import { creditRoutes } from './routes-credits'
 import { peopleRoutes } from './routes-people'
+import { policyRoutes, preferenceRoutes } from './routes-policies'
 import { installRoutes, skillRoutes } from './routes-skills'
 import { submissionRoutes } from './routes-submissions'
 import { usageRoutes } from './routes-usage'
@@ -46,6 +47,8 @@ export const operatorRoutes = (operators: OperatorService, edge: Edge, expositio
     .use(skillRoutes(operators.skills, edge))
     .use(installRoutes(operators.skills, edge))
     .use(submissionRoutes(operators.submissions, edge))
+    .use(policyRoutes(operators.policies, edge))
+    .use(preferenceRoutes(operators.preferences, edge))
     .use(engineRoutes(operators.engines, edge))
     .use(serverRoutes(operators, edge))
 

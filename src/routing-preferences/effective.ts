@@ -1,6 +1,6 @@
-import { type OwnerScope, ownerOf, type TenantCaller } from '../kernel/caller'
+import { type KeyCaller, type OwnerScope, ownerOf, type SessionCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
-import type { KeyId } from '../kernel/ids'
+import type { KeyId, OrgId } from '../kernel/ids'
 import { createReadCache, freshFor } from '../kernel/read-cache'
 import type { Store } from '../kernel/store'
 import type { KeyBindings } from '../keys'
@@ -14,6 +14,11 @@ import type { PreferenceRow } from './table'
 export type EffectiveRouting = ReturnType<typeof createEffective>
 
 type Deps = { store: Store; clock: Clock; bindings: Pick<KeyBindings, 'of'> }
+
+/** Whose prompt it is, as far as routing looks. */
+export type Asker =
+  | Pick<KeyCaller, 'type' | 'keyId' | 'orgId' | 'userId'>
+  | (Pick<SessionCaller, 'type' | 'userId'> & { orgId: OrgId | null })
 
 /** Whether a key has rules or floors of its own, and the preference it is bound to. */
 type KeyHead = { hasOwn: boolean; preference: PreferenceId | null }
@@ -41,7 +46,7 @@ export function createEffective({ store, clock, bindings }: Deps) {
 
   return {
     /** At once when remembered. */
-    of(caller: TenantCaller): Effective | Promise<Effective> {
+    of(caller: Asker): Effective | Promise<Effective> {
       const found = caller.type === 'key' ? keys.get(caller.keyId, readKeyHead) : NO_KEY
       return found instanceof Promise ? found.then((head) => underHead(head!, caller)) : underHead(found, caller)
     },
@@ -60,7 +65,7 @@ export function createEffective({ store, clock, bindings }: Deps) {
     attackOn: beside.attackOn,
   }
 
-  function underHead(head: KeyHead, caller: TenantCaller): Effective | Promise<Effective> {
+  function underHead(head: KeyHead, caller: Asker): Effective | Promise<Effective> {
     const own = head.hasOwn && caller.type === 'key' ? ofKeys.get(caller.keyId, readOwn) : NOTHING
     const active = head.preference ? preferences.get(head.preference, readBound) : ofOwner(ownerOf(caller))
     if (!(own instanceof Promise) && !(active instanceof Promise)) return merged(own, active)

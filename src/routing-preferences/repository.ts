@@ -19,6 +19,12 @@ const defaultOf = query<{ owner: OwnerScope }>()((db, p) => {
     .limit(1)
 })
 
+/** Whose rows are meant: those of these owners or, for operators, anyone's. */
+export type Reach = readonly OwnerScope[] | 'everyone'
+
+const within = ({ owner }: { owner: typeof routingPreferences.sqlite.owner }, reach: Reach): SQL | undefined =>
+  reach === 'everyone' ? undefined : inArray(owner, [...reach])
+
 /** Rows of preferences. What tenants read goes through the owners they reach; the rest is for answering under a key. */
 export const preferenceRepository = {
   /** By id alone: for a key that is bound to it. */
@@ -27,24 +33,24 @@ export const preferenceRepository = {
   defaultOf: async (db: Reader, owner: OwnerScope): Promise<PreferenceRow | undefined> =>
     (await defaultOf(db, { owner }))[0],
 
-  async find(db: Reader, owners: readonly OwnerScope[], id: PreferenceId): Promise<PreferenceRow | undefined> {
+  async find(db: Reader, owners: Reach, id: PreferenceId): Promise<PreferenceRow | undefined> {
     const table = db.of(routingPreferences)
     const found = await db
       .select()
       .from(table)
-      .where(and(eq(table.id, id), inArray(table.owner, [...owners])))
+      .where(and(eq(table.id, id), within(table, owners)))
       .limit(1)
     return found[0]
   },
 
   async list(
     db: Reader,
-    { owners, scope }: { owners: readonly OwnerScope[]; scope: PreferenceScope | undefined },
+    { owners, scope }: { owners: Reach; scope: PreferenceScope | undefined },
     before: Mark | null,
     limit: number,
   ): Promise<PreferenceRow[]> {
     const table = db.of(routingPreferences)
-    const filters: (SQL | undefined)[] = [inArray(table.owner, [...owners]), scope && eq(table.scope, scope)]
+    const filters: (SQL | undefined)[] = [within(table, owners), scope && eq(table.scope, scope)]
     if (before) {
       const sameMoment = and(eq(table.created_at, before.at), lt(table.id, before.id as PreferenceId))
       filters.push(or(lt(table.created_at, before.at), sameMoment))

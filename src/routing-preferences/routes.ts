@@ -59,10 +59,10 @@ export const preferenceRoutes = ({ preferences, routingPreview }: Rooms, guard: 
       response: { 200: answer(Suggestion), ...errors(400, 401, 403, 404, 413, 415, 429) },
       detail: { summary: 'Get a rule out of your recent corrections for a mode' },
     })
-    .post('/preview', (context) => routingPreview(toCall(context), context.body), {
+    .post('/preview', (context) => routingPreview.preview(toCall(context), context.body), {
       scope: 'billing',
       body: checked(PreviewOrder),
-      response: { 200: answer(Preview), ...errors(400, 401, 403, 404, 413, 415, 429) },
+      response: { 200: answer(Preview), ...errors(400, 401, 402, 403, 404, 413, 415, 429) },
       detail: { summary: 'See what would become of a prompt, stage by stage; nothing is billed or stored' },
     })
     .get('/:id', (context) => preferences.get(toCall(context), context.params.id), {

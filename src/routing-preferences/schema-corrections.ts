@@ -1,7 +1,7 @@
 import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { nullable, pageOf, type Static, Timestamp, t } from '../kernel/schema'
-import { LIMITS } from './schema'
+import { LIMITS } from './schema-rule'
 
 export const CorrectionId = defineId('routing correction')
 export type CorrectionId = Id<'routing correction'>
@@ -42,6 +42,10 @@ export const CorrectionQuery = t.Object({
   ...PageQuery.properties,
 })
 export type CorrectionQuery = Static<typeof CorrectionQuery>
+
+/** A suggestion takes so many corrections of a mode, made within so many days (contract 13). */
+export const THRESHOLD = 3
+export const WINDOW_DAYS = 30
 
 /** Body of `POST /routing-preferences/suggest-rule`. */
 export const SuggestOrder = t.Object(

@@ -1,5 +1,5 @@
 import { nullable, oneOf, type Static, t } from '../kernel/schema'
-import { NewRule } from './schema'
+import { NewRule } from './schema-rule'
 
 /** Body of `POST /routing-preferences/preview`. */
 export const PreviewOrder = t.Object(
@@ -7,6 +7,9 @@ export const PreviewOrder = t.Object(
     prompt: t.String({ minLength: 1, maxLength: 1_000_000 }),
     routing_preference_id: t.Optional(
       nullable(t.String({ maxLength: 64, description: 'Instead of what is in force for you' })),
+    ),
+    key_id: t.Optional(
+      t.String({ maxLength: 64, description: 'A key you own or manage: as it would be for its requests' }),
     ),
     rules: t.Optional(t.Array(NewRule, { description: 'Rules to try, asked before those of the preference' })),
     attachments: t.Optional(t.Array(t.Unknown(), { maxItems: 10, description: 'Only whether there are any counts' })),
@@ -32,6 +35,7 @@ export const Preview = t.Object(
         stage: oneOf(SOURCES),
         mode: nullable(t.String({ description: 'What the stage takes the prompt for, sure enough or not' })),
         confidence: nullable(t.Number()),
+        floor: nullable(t.Number({ description: 'What the confidence has to reach for this mode' })),
         matched: nullable(t.String({ description: 'The pattern or the signal that did' })),
         ms: t.Number(),
       }),

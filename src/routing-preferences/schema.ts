@@ -2,47 +2,18 @@ import { defineId, type Id, OrgId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { RoutingRule } from '../keys/schema'
+import { LIMITS, NewExample, NewRule } from './schema-rule'
 
+export * from './schema-corrections'
+export * from './schema-preview'
+export * from './schema-rule'
 export { RoutingRule }
 
 export const PreferenceId = defineId('routing preference')
 export type PreferenceId = Id<'routing preference'>
 
-/** Sizes of contract 13. Past one of them the answer is `routing_preference_invalid`. */
-export const LIMITS = {
-  rules: 50,
-  examples: 30,
-  patternChars: 512,
-  promptChars: 1_024,
-  ruleDescriptionChars: 512,
-} as const
-export const DEFAULT_CONFIDENCE = 0.9
-
 export const SCOPES = ['personal', 'team'] as const
 export type PreferenceScope = (typeof SCOPES)[number]
-
-/** A rule as it is sent. What a schema cannot name by `routing_preference_invalid` is checked in rules.ts. */
-export const NewRule = t.Object(
-  {
-    pattern: t.String({ description: `ECMAScript source of at most ${LIMITS.patternChars} characters` }),
-    target_mode: t.String(),
-    target_engine: t.Optional(nullable(t.String({ description: 'An engine of GET /models' }))),
-    confidence: t.Optional(t.Number({ description: 'Clamped to 0.5–0.99; 0.9 unless sent' })),
-    description: t.Optional(nullable(t.String())),
-  },
-  { $id: 'NewRoutingRule' },
-)
-export type NewRule = Static<typeof NewRule>
-
-export const NewExample = t.Object(
-  {
-    prompt: t.String({ description: `At most ${LIMITS.promptChars} characters` }),
-    expected_mode: t.String(),
-    expected_engine: t.Optional(nullable(t.String())),
-  },
-  { $id: 'NewRoutingExample' },
-)
-export type NewExample = Static<typeof NewExample>
 
 const Floors = t.Record(t.String(), t.Number(), {
   description: 'Mode to number: replaces the floor of 0.85 for that mode; clamped to 0.5–0.99',

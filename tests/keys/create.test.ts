@@ -31,6 +31,7 @@ describe('POST /keys', () => {
       brand_soul: null,
       routing_preference_id: null,
       routing_rules: [],
+      confidence_floor_overrides: {},
       guardrail_policy_id: null,
       created: '2026-01-01T00:00:00.000Z',
       last_used_at: null,

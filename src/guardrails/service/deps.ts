@@ -1,13 +1,13 @@
 import type { AuditLog } from '../../audit'
 import type { EventBus } from '../../events'
-import type { Call, Caller, OwnerScope, TenantCaller } from '../../kernel/caller'
+import type { Call, Caller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import type { KeyService } from '../../keys'
 import { mayDo, type OrgService } from '../../orgs'
 import { policyNotFound, teamNeedsPermission } from '../errors'
 import { present } from '../present'
-import { policyRepository as rows } from '../repository'
+import { type Reach, policyRepository as rows } from '../repository'
 import type { Resolve } from '../resolve'
 import { type GuardrailPolicy, GuardrailPolicyId, type PolicyScope } from '../schema'
 import type { PolicyRow } from '../table'
@@ -23,8 +23,9 @@ export type PolicyDeps = {
   resolve: Resolve
 }
 
-/** Whose policies a caller sees: their own and their active org's; an org's key those of its org. */
-export function ownersOf(caller: TenantCaller, scope?: PolicyScope): OwnerScope[] {
+/** Whose policies a caller sees: their own and their active org's; an org's key those of its org, an operator all. */
+export function ownersOf(caller: Caller, scope?: PolicyScope): Reach {
+  if (caller.type === 'operator') return 'everyone'
   const personal = caller.orgId ? [] : [`user:${caller.userId}` as const]
   const team = caller.activeOrgId ? [`org:${caller.activeOrgId}` as const] : []
   return scope === 'personal' ? personal : scope === 'team' ? team : [...personal, ...team]
@@ -34,23 +35,23 @@ export function ownersOf(caller: TenantCaller, scope?: PolicyScope): OwnerScope[
 export async function assertMayChange(
   { orgs }: Pick<PolicyDeps, 'orgs'>,
   reader: Reader,
-  caller: TenantCaller,
+  caller: Caller,
   { org_id }: Pick<PolicyRow, 'org_id'>,
 ): Promise<void> {
-  if (!org_id) return
+  if (!org_id || caller.type === 'operator') return
   const role = await orgs.roleOf(reader, org_id, caller.userId)
   if (!mayDo(role, 'manageWebhooks')) throw teamNeedsPermission(role)
 }
 
 /** A policy the caller sees. A foreign, an unknown and a malformed id are the same 404 (I22). */
-export async function findSeen(reader: Reader, caller: TenantCaller, id: string): Promise<PolicyRow> {
+export async function findSeen(reader: Reader, caller: Caller, id: string): Promise<PolicyRow> {
   const row = GuardrailPolicyId.is(id) ? await rows.find(reader, ownersOf(caller), id) : undefined
   if (!row) throw policyNotFound()
   return row
 }
 
 /** The same in a unit that changes it: whoever else would, waits. */
-export async function findLocked(tx: Tx, caller: TenantCaller, id: string): Promise<PolicyRow> {
+export async function findLocked(tx: Tx, caller: Caller, id: string): Promise<PolicyRow> {
   const row = GuardrailPolicyId.is(id) ? await rows.findLocked(tx, ownersOf(caller), id) : undefined
   if (!row) throw policyNotFound()
   return row

@@ -16,9 +16,14 @@ export function createGuardrails(rooms: Omit<PolicyDeps, 'resolve'>) {
   const judge = createJudge()
   const deps: PolicyDeps = { ...rooms, resolve: createResolve(rooms) }
   endWithOrg(deps)
+  const { createFor, listOf, ...manage } = createManage(deps)
+  const { catalogue, evaluate } = createTryOut({ ...deps, judge })
+  const { get, update, remove } = manage
   return {
-    ...createManage(deps),
-    ...createTryOut({ ...deps, judge }),
+    ...manage,
+    ...{ catalogue, evaluate },
+    /** For operators: anyone's policies (dx 2.10). */
+    operator: { createFor, listOf, get, update, remove, catalogue, evaluate },
     bind: bindPolicy(deps),
 
     /** The guard of one run; null for a caller without a policy. At once when the policy is remembered. */

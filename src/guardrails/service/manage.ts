@@ -1,9 +1,9 @@
 import { kept } from '../../idempotency'
-import type { Call, TenantCaller } from '../../kernel/caller'
+import type { Call, Caller, TenantCaller } from '../../kernel/caller'
 import { decodeCursor, type Page, toPage } from '../../kernel/page'
 import { isUniqueViolation, type Reader, type Tx } from '../../kernel/store'
 import { defaultTaken, personalFromOrgKey, teamNeedsOrg } from '../errors'
-import { policyRepository as rows } from '../repository'
+import { type Reach, policyRepository as rows } from '../repository'
 import { assertName, readRules } from '../rules'
 import { type GuardrailPolicy, GuardrailPolicyId, type NewPolicy, type PolicyPatch, type PolicyQuery } from '../schema'
 import type { PolicyRow } from '../table'
@@ -12,18 +12,22 @@ import { assertMayChange, findLocked, findSeen, ownersOf, type PolicyDeps, prese
 /** Policies made, read, changed and deleted by who they belong to (contract 12). */
 export function createManage(deps: PolicyDeps) {
   const { store, clock, keys } = deps
-  return { create, list, get, update, remove }
+  return { create, list, get, update, remove, createFor, listOf }
 
   /**
    * `POST /guardrail-policies`: bound to no key. Throws 400 `guardrail_policy_invalid` and `org_required`, 403
    * `missing_scope`, 409 `conflict` where the scope has a default.
    */
   async function create(call: Call, order: NewPolicy): Promise<GuardrailPolicy> {
-    const owned = ownerOfNew(call.caller, order)
+    return createFor(call, { ...ownerOfNew(call.caller, order), user_id: call.caller.userId }, order)
+  }
+
+  /** The same for whoever an operator names. */
+  async function createFor(call: Call<Caller>, owned: Owned, order: NewPolicy): Promise<GuardrailPolicy> {
     assertName(order.name)
     const now = clock.now()
     const row: PolicyRow = {
-      ...{ id: GuardrailPolicyId.create(), ...owned, user_id: call.caller.userId },
+      ...{ id: GuardrailPolicyId.create(), ...owned },
       ...{ name: order.name, description: order.description ?? null, rules: readRules(order.rules ?? []) },
       ...{ default_of: order.is_default ? owned.owner : null, created_at: now, updated_at: now },
     }
@@ -36,19 +40,24 @@ export function createManage(deps: PolicyDeps) {
   }
 
   /** `GET /guardrail-policies`, newest first. */
-  async function list({ caller }: Call, { limit, cursor, scope }: PolicyQuery): Promise<Page<GuardrailPolicy>> {
-    const found = await rows.list(store.read, ownersOf(caller, scope), decodeCursor(cursor), limit + 1)
+  async function list({ caller }: Call, query: PolicyQuery): Promise<Page<GuardrailPolicy>> {
+    return listOf(ownersOf(caller, query.scope), query)
+  }
+
+  /** The same of any owners. */
+  async function listOf(owners: Reach, { limit, cursor, scope }: PolicyQuery): Promise<Page<GuardrailPolicy>> {
+    const found = await rows.list(store.read, { owners, scope }, decodeCursor(cursor), limit + 1)
     const page = toPage(found, limit, (row) => ({ at: row.created_at, id: row.id }))
     return { ...page, items: await presentAll(deps, store.read, page.items) }
   }
 
   /** `GET /guardrail-policies/{id}`. Throws 404. */
-  async function get({ caller }: Call, id: string): Promise<GuardrailPolicy> {
+  async function get({ caller }: Call<Caller>, id: string): Promise<GuardrailPolicy> {
     return presentOne(store.read, await findSeen(store.read, caller, id))
   }
 
   /** `PATCH /guardrail-policies/{id}`: in force for the next request. Throws 404, and what `create` throws. */
-  async function update(call: Call, id: string, patch: PolicyPatch): Promise<GuardrailPolicy> {
+  async function update(call: Call<Caller>, id: string, patch: PolicyPatch): Promise<GuardrailPolicy> {
     const before = await findSeen(store.read, call.caller, id)
     return unlessTaken(before.owner, async (tx) => {
       const row = await findLocked(tx, call.caller, id)
@@ -64,7 +73,7 @@ export function createManage(deps: PolicyDeps) {
   }
 
   /** `DELETE /guardrail-policies/{id}`: the keys it was bound to have none from now on. Throws 404, 403. */
-  function remove(call: Call, id: string): Promise<{ deleted: true }> {
+  function remove(call: Call<Caller>, id: string): Promise<{ deleted: true }> {
     return store.write(async (tx) => {
       const row = await findLocked(tx, call.caller, id)
       await assertMayChange(deps, tx, call.caller, row)
@@ -89,6 +98,9 @@ export function createManage(deps: PolicyDeps) {
     }
   }
 }
+
+/** Whose a new policy is, and in whose name it is made. */
+export type Owned = Pick<PolicyRow, 'owner' | 'org_id' | 'user_id'>
 
 /** An org's key speaks for its org, so what it makes is the team's. */
 function ownerOfNew(caller: TenantCaller, { scope }: NewPolicy): Pick<PolicyRow, 'owner' | 'org_id'> {

@@ -1,4 +1,4 @@
-import { type Call, ownerOf } from '../../kernel/caller'
+import type { Call, Caller } from '../../kernel/caller'
 import { GUARDRAILS } from '../catalogue'
 import type { Judge } from '../judges'
 import { compilePolicy } from '../policy'
@@ -10,7 +10,7 @@ import { findSeen, type PolicyDeps } from './deps'
 export function createTryOut({ store, judge }: Pick<PolicyDeps, 'store'> & { judge: Judge }) {
   return {
     /** `GET /guardrails`. */
-    catalogue: (_call: Call): GuardrailCatalogue => ({
+    catalogue: (_call: Call<Caller>): GuardrailCatalogue => ({
       guardrails: [...GUARDRAILS.values()].map(({ id, description, phases, verdicts }) => ({
         ...{ guardrail_id: id, description, config_schema: configSchemaOf(id) },
         ...{ phases: [...phases], verdicts: [...verdicts] },
@@ -18,10 +18,11 @@ export function createTryOut({ store, judge }: Pick<PolicyDeps, 'store'> & { jud
     }),
 
     /** `POST /guardrail-policies/{id}/evaluate`: what every rule of the phase says. Throws 404. */
-    async evaluate(call: Call, id: string, { text, phase, tool_name }: Evaluation): Promise<Evaluated> {
-      const policy = compilePolicy(await findSeen(store.read, call.caller, id))
+    async evaluate(call: Call<Caller>, id: string, { text, phase, tool_name }: Evaluation): Promise<Evaluated> {
+      const row = await findSeen(store.read, call.caller, id)
+      const policy = compilePolicy(row)
       const about = { phase, ...(tool_name === undefined ? {} : { tool: { name: tool_name } }) }
-      const asked = { set: policy.of(phase), about, who: ownerOf(call.caller), signal: call.signal }
+      const asked = { set: policy.of(phase), about, who: row.owner, signal: call.signal }
       const { judgement, results } = await judge.each(asked, text)
       return {
         results: asked.set.rules.map(({ guardrail_id, verdict }, place) => {

@@ -39,9 +39,10 @@ export function createBindings(deps: KeyDeps) {
       return presentSpent(deps, tx, row)
     },
 
-    /** Throws as `set` does, before a body is looked at. */
-    assertReach: async (reader: Reader, call: Call, id: string): Promise<void> => {
-      await findOwn(deps, reader, call.caller, id)
+    /** A key the caller owns or manages. Throws as `set` does, before a body is looked at. */
+    async reach(reader: Reader, call: Call, id: string): Promise<BindableKey> {
+      const row = await findOwn(deps, reader, call.caller, id)
+      return { id: row.id, userId: row.user_id, orgId: row.org_id }
     },
 
     /** What is bound to a key; null when there is no such key. */

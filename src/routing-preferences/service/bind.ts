@@ -27,7 +27,7 @@ export function createBind({ store, bindings, effective, ...deps }: PreferenceDe
 
     /** `PUT /keys/{id}/routing-rules`; an empty list unbinds. Throws 404, 400 `routing_preference_invalid`. */
     async rules(call: Call, id: string, { rules, confidence_floor_overrides: floors }: RulesBinding): Promise<ApiKey> {
-      await bindings.assertReach(store.read, call, id)
+      await bindings.reach(store.read, call, id)
       const vet = (pattern: string) => effective.attackOn(pattern, call.signal)
       const read = { rules: await readRules(rules, vet), floors: readFloors(floors ?? {}) }
       return store.write(async (tx) => {

@@ -1,6 +1,6 @@
 import type { AuditLog } from '../../audit'
 import { kept } from '../../idempotency'
-import { type Call, ownerOf } from '../../kernel/caller'
+import { type Call, type OwnerScope, ownerOf } from '../../kernel/caller'
 import { invalidInput, notFound } from '../../kernel/errors'
 import { decodeCursor, type Page, toPage } from '../../kernel/page'
 import { resolvedModeOf } from '../../usage'
@@ -18,7 +18,7 @@ type Deps = Pick<PreferenceDeps, 'store' | 'clock'> & { audit: Pick<AuditLog, 'l
 
 /** What callers say should have been the mode of a prompt; what they are said under (a person, an org) owns them. */
 export function createCorrections({ store, clock, audit }: Deps) {
-  return { add, list }
+  return { add, list, listOf }
 
   /** `POST /routing-corrections`. Throws 400 without prompt and completion, 404 for a completion that is not theirs. */
   async function add(call: Call, input: NewCorrection): Promise<Correction> {
@@ -48,9 +48,14 @@ export function createCorrections({ store, clock, audit }: Deps) {
   }
 
   /** `GET /routing-corrections`: newest first. */
-  async function list({ caller }: Call, query: CorrectionQuery): Promise<Page<Correction>> {
+  function list({ caller }: Call, query: CorrectionQuery): Promise<Page<Correction>> {
+    return listOf(ownerOf(caller), query)
+  }
+
+  /** The same of any owner. */
+  async function listOf(owner: OwnerScope, query: CorrectionQuery): Promise<Page<Correction>> {
     const { expected_mode: mode, limit, cursor } = query
-    const found = await rows.list(store.read, ownerOf(caller), { mode, before: decodeCursor(cursor) }, limit + 1)
+    const found = await rows.list(store.read, owner, { mode, before: decodeCursor(cursor) }, limit + 1)
     const page = toPage(found, limit, ({ created_at, id }) => ({ at: created_at, id }))
     return { ...page, items: page.items.map(presentCorrection) }
   }

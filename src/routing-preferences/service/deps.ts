@@ -1,5 +1,5 @@
 import type { AuditLog } from '../../audit'
-import type { Call, OwnerScope, TenantCaller } from '../../kernel/caller'
+import type { Call, Caller, OwnerScope, TenantCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { AppError } from '../../kernel/errors'
 import type { OrgId } from '../../kernel/ids'
@@ -8,7 +8,7 @@ import type { KeyBindings } from '../../keys'
 import type { OrgService } from '../../orgs'
 import type { EffectiveRouting } from '../effective'
 import { personalByOrgKey, preferenceNotFound, teamForbidden, teamWithoutOrg } from '../errors'
-import { preferenceRepository as rows } from '../repository'
+import { type Reach, preferenceRepository as rows } from '../repository'
 import { PreferenceId, type PreferenceScope } from '../schema'
 import type { PreferenceRow } from '../table'
 
@@ -23,15 +23,16 @@ export type PreferenceDeps = {
 
 type Sight = { orgs: Pick<OrgService, 'orgIdsWith'> }
 
-/** Whose preferences a caller sees: an org's key its org's; a person their own and those of all their orgs. */
-export async function ownersSeen({ orgs }: Sight, db: Reader, caller: TenantCaller): Promise<OwnerScope[]> {
+/** Whose preferences a caller sees: an org's key its org's; a person their own and all their orgs'; an operator all. */
+export async function ownersSeen({ orgs }: Sight, db: Reader, caller: Caller): Promise<Reach> {
+  if (caller.type === 'operator') return 'everyone'
   if (caller.orgId) return [`org:${caller.orgId}`]
   const orgIds = await orgs.orgIdsWith(db, caller.userId, 'viewUsage')
   return [`user:${caller.userId}`, ...orgIds.map((id): OwnerScope => `org:${id}`)]
 }
 
 /** A preference the caller sees. A foreign, an unknown and a malformed id are the same 404 (I22). */
-export async function seen(deps: Sight, db: Reader, caller: TenantCaller, id: string): Promise<PreferenceRow> {
+export async function seen(deps: Sight, db: Reader, caller: Caller, id: string): Promise<PreferenceRow> {
   const owners = await ownersSeen(deps, db, caller)
   const row = PreferenceId.is(id) ? await rows.find(db, owners, id) : undefined
   if (!row) throw preferenceNotFound()
@@ -39,9 +40,9 @@ export async function seen(deps: Sight, db: Reader, caller: TenantCaller, id: st
 }
 
 /** The same for one that shall be changed. Throws 404, and 403 `missing_scope` for a team's without `manageWebhooks`. */
-export async function changeable(deps: PreferenceDeps, tx: Tx, caller: TenantCaller, id: string) {
+export async function changeable(deps: PreferenceDeps, tx: Tx, caller: Caller, id: string) {
   const row = await seen(deps, tx, caller, id)
-  if (row.org_id) await assertMayManage(deps, tx, caller, row.org_id)
+  if (row.org_id && caller.type !== 'operator') await assertMayManage(deps, tx, caller, row.org_id)
   return row
 }
 
@@ -85,7 +86,7 @@ type Note = {
 export async function recordOn(
   { audit, effective }: PreferenceDeps,
   tx: Tx,
-  call: Call,
+  call: Call<Caller>,
   { id, owner }: Pick<PreferenceRow, 'id' | 'owner'>,
   { action, ...input }: Note,
 ): Promise<void> {

@@ -1,7 +1,9 @@
 import type { EventBus } from '../../events'
+import { type Call, ownerOf } from '../../kernel/caller'
 import { orgDeleted } from '../../orgs'
 import { createPropose } from '../propose'
 import { preferenceRepository as rows } from '../repository'
+import type { SuggestOrder } from '../schema-corrections'
 import { createBind } from './bind'
 import { createCorrections } from './corrections'
 import type { PreferenceDeps } from './deps'
@@ -17,10 +19,17 @@ type Deps = PreferenceDeps & Parameters<typeof createPropose>[0] & { events: Eve
 /** Routing preferences: made and managed by their owners, bound to keys, and learnt from corrections. */
 export function createPreferences(deps: Deps) {
   deps.events.inTransaction(orgDeleted, async (tx, { data: { orgId } }) => rows.removeAll(tx, `org:${orgId}`))
+  const { createFor, listOf, ...manage } = createManage(deps)
+  const { listOf: correctionsOf, ...corrections } = createCorrections(deps)
+  const suggestFor = createSuggest({ ...deps, propose: createPropose(deps) })
+  const { get, update, remove } = manage
   return {
-    ...createManage(deps),
+    ...manage,
     bind: createBind(deps),
-    corrections: createCorrections(deps),
-    suggest: createSuggest({ ...deps, propose: createPropose(deps) }),
+    corrections,
+    /** `POST /routing-preferences/suggest-rule`, out of the caller's corrections. Throws as {@link createSuggest} says. */
+    suggest: ({ caller, signal }: Call, order: SuggestOrder) => suggestFor(ownerOf(caller), order, signal),
+    /** For operators: anyone's preferences and corrections (dx 2.10). */
+    operator: { createFor, listOf, get, update, remove, suggestFor, correctionsOf },
   }
 }

@@ -1,10 +1,10 @@
 import { kept } from '../../idempotency'
-import type { Call } from '../../kernel/caller'
+import type { Call, Caller } from '../../kernel/caller'
 import { decodeCursor, type Page, toPage } from '../../kernel/page'
 import { isUniqueViolation, type Reader } from '../../kernel/store'
 import { defaultTaken } from '../errors'
 import { present } from '../present'
-import { preferenceRepository as rows } from '../repository'
+import { type Reach, preferenceRepository as rows } from '../repository'
 import { assertLabel, readExamples, readFloors, readRules } from '../rules'
 import {
   type NewPreference,
@@ -19,7 +19,7 @@ import { changeable, ownersSeen, type PreferenceDeps, placeOf, recordOn, seen } 
 /** Preferences made, read, changed and deleted (contract 13). */
 export function createManage(deps: PreferenceDeps) {
   const { store, clock, bindings } = deps
-  return { create, list, get, update, remove }
+  return { create, list, get, update, remove, createFor, listOf }
 
   /**
    * `POST /routing-preferences`; binds it to no key. Throws 400 `routing_preference_invalid` and `org_required`,
@@ -27,11 +27,16 @@ export function createManage(deps: PreferenceDeps) {
    */
   async function create(call: Call, input: NewPreference): Promise<Preference> {
     const place = await placeOf(deps, store.read, call.caller, input.scope)
+    return createFor(call, { ...place, user_id: call.caller.userId }, input)
+  }
+
+  /** The same for whoever an operator names. */
+  async function createFor(call: Call<Caller>, place: Place, input: NewPreference): Promise<Preference> {
     const { name, description = null, is_default = false } = input
     const content = await readContent(deps, call, { rules: [], examples: [], confidence_floor_overrides: {}, ...input })
     const now = clock.now()
     const row = {
-      ...{ id: PreferenceId.create(), user_id: call.caller.userId, ...place, name, description, is_default },
+      ...{ id: PreferenceId.create(), ...place, name, description, is_default },
       ...{ rules: [], examples: [], floors: {}, ...content, created_at: now, updated_at: now },
     } satisfies PreferenceRow
     return orTaken(row.scope, () =>
@@ -44,8 +49,12 @@ export function createManage(deps: PreferenceDeps) {
   }
 
   /** `GET /routing-preferences`: newest first. */
-  async function list({ caller }: Call, { scope, limit, cursor }: PreferenceQuery): Promise<Page<Preference>> {
-    const owners = await ownersSeen(deps, store.read, caller)
+  async function list({ caller }: Call, query: PreferenceQuery): Promise<Page<Preference>> {
+    return listOf(await ownersSeen(deps, store.read, caller), query)
+  }
+
+  /** The same of any owners. */
+  async function listOf(owners: Reach, { scope, limit, cursor }: PreferenceQuery): Promise<Page<Preference>> {
     const found = await rows.list(store.read, { owners, scope }, decodeCursor(cursor), limit + 1)
     const page = toPage(found, limit, ({ created_at, id }) => ({ at: created_at, id }))
     const ids = page.items.map(({ id }) => id)
@@ -54,12 +63,12 @@ export function createManage(deps: PreferenceDeps) {
   }
 
   /** `GET /routing-preferences/{id}`. Throws 404. */
-  async function get({ caller }: Call, id: string): Promise<Preference> {
+  async function get({ caller }: Call<Caller>, id: string): Promise<Preference> {
     return presentCounted(store.read, await seen(deps, store.read, caller, id))
   }
 
   /** `PATCH /routing-preferences/{id}`: what is left out stays, arrays replace. Throws as `create`, and 404. */
-  async function update(call: Call, id: string, patch: PreferencePatch): Promise<Preference> {
+  async function update(call: Call<Caller>, id: string, patch: PreferencePatch): Promise<Preference> {
     // Before its contents are looked at: a stranger learns nothing, and nothing is compiled for one.
     const { scope } = await seen(deps, store.read, call.caller, id)
     const { name, description, is_default } = patch
@@ -79,7 +88,7 @@ export function createManage(deps: PreferenceDeps) {
   }
 
   /** `DELETE /routing-preferences/{id}`: keys it is bound to are unbound with it. Throws 404, 403. */
-  async function remove(call: Call, id: string): Promise<{ deleted: true }> {
+  async function remove(call: Call<Caller>, id: string): Promise<{ deleted: true }> {
     return store.write(async (tx) => {
       const row = await changeable(deps, tx, call.caller, id)
       await rows.remove(tx, row.id)
@@ -97,8 +106,11 @@ export function createManage(deps: PreferenceDeps) {
   }
 }
 
+/** Whose a new preference is, and in whose name it is made. */
+export type Place = Pick<PreferenceRow, 'owner' | 'org_id' | 'scope' | 'user_id'>
+
 /** Checks all that a body says of a preference. Throws 400 `routing_preference_invalid`. */
-async function readContent({ effective }: PreferenceDeps, { signal }: Call, content: PreferencePatch) {
+async function readContent({ effective }: PreferenceDeps, { signal }: Call<Caller>, content: PreferencePatch) {
   const { name, description, rules, examples, confidence_floor_overrides: floors } = content
   if (name !== undefined) assertLabel(name, 'name')
   if (description) assertLabel(description, 'description')

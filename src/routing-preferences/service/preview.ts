@@ -1,5 +1,6 @@
 import type { EngineService } from '../../engines'
-import type { Call } from '../../kernel/caller'
+import type { Call, Caller } from '../../kernel/caller'
+import type { Asker } from '../effective'
 import { combine, type Effective, NOTHING, readSource, type Source } from '../guidance'
 import { readRules, type Vet } from '../rules'
 import type { NewRule } from '../schema'
@@ -9,7 +10,8 @@ import { type PreferenceDeps, seen } from './deps'
 /** How the classifier, which stands in a later room, says what it makes of a prompt. */
 type Explain = (
   asked: { prompt: string; hasImages: boolean; guidance: Effective; signal: AbortSignal },
-  wantsEngine: boolean,
+  /** Lets the prompt go to an engine, perhaps with parts taken out; null where none is to be asked. */
+  admit: (() => Promise<string>) | null,
 ) => Promise<{
   choice: Pick<Preview, 'confidence' | 'reasoning'> & {
     mode: string
@@ -19,23 +21,36 @@ type Explain = (
   stages: Preview['stages']
 }>
 
-type Deps = Omit<PreferenceDeps, 'audit' | 'clock' | 'bindings'> & {
+type Deps = Omit<PreferenceDeps, 'audit' | 'clock'> & {
   explain: Explain
   engines: Pick<EngineService, 'canonical' | 'forMode'>
+  /** As the limits, the credit and the guardrails of the caller have it. Throws 429, 402, 400 `guardrail_blocked`. */
+  admit(call: Call, prompt: string): Promise<string>
 }
 export type RoutingPreview = ReturnType<typeof createRoutingPreview>
 
 /** Tries a prompt on preferences and rules; nothing is billed or stored (contract 13). */
-export function createRoutingPreview({ store, orgs, effective, explain, engines }: Deps) {
+export function createRoutingPreview({ store, orgs, bindings, effective, explain, engines, admit }: Deps) {
+  return { preview, previewFor }
+
   /**
    * `POST /routing-preferences/preview`: under a preference or rules that are named, else under what is in force for
-   * the caller. Throws 400 `routing_preference_invalid` for the rules, 404 for a preference that is not theirs.
+   * a key or the caller. Throws 400 `routing_preference_invalid` for the rules, 404 for a preference or a key that is
+   * not theirs, and with `engine` what any call to an engine throws.
    */
-  return async function preview(call: Call, order: PreviewOrder): Promise<Preview> {
+  async function preview(call: Call, order: PreviewOrder): Promise<Preview> {
+    if (order.key_id === undefined) return previewFor(call, call.caller, order)
+    const { id: keyId, ...owner } = await bindings.reach(store.read, call, order.key_id)
+    return previewFor(call, { type: 'key', keyId, ...owner }, order)
+  }
+
+  /** The same for operators: under what is in force for `as`, or for nobody. They ask no engine. */
+  async function previewFor(call: Call<Caller>, as: Asker | null, order: PreviewOrder): Promise<Preview> {
     const { prompt, attachments = [], engine = false } = order
-    const guidance = await effective.ready(await guidanceOf(call, order), prompt, call.signal)
+    const guidance = await effective.ready(await guidanceOf(call, as, order), prompt, call.signal)
     const asked = { prompt, hasImages: attachments.length > 0, guidance, signal: call.signal }
-    const { choice, stages } = await explain(asked, engine)
+    const asker = engine && isTenants(call) ? () => admit(call, prompt) : null
+    const { choice, stages } = await explain(asked, asker)
     return {
       resolved_mode: choice.mode,
       confidence: choice.confidence,
@@ -48,15 +63,18 @@ export function createRoutingPreview({ store, orgs, effective, explain, engines 
   }
 
   async function guidanceOf(
-    { caller, signal }: Call,
+    { caller, signal }: Call<Caller>,
+    as: Asker | null,
     { routing_preference_id: id, rules }: PreviewOrder,
   ): Promise<Effective> {
-    if (!id && !rules) return effective.of(caller)
+    if (!id && !rules) return as ? effective.of(as) : combine(NOTHING, NOTHING)
     const row = id ? await seen({ orgs }, store.read, caller, id) : null
     const vet = (pattern: string) => effective.attackOn(pattern, signal)
     return combine(await sourceOf(rules ?? [], vet), row ? await effective.readPreference(row) : NOTHING)
   }
 }
+
+const isTenants = (call: Call<Caller>): call is Call => call.caller.type !== 'operator'
 
 const sourceOf = async (rules: readonly NewRule[], vet: Vet): Promise<Source> =>
   rules.length

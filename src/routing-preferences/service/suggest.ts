@@ -1,4 +1,4 @@
-import { type Call, ownerOf } from '../../kernel/caller'
+import type { OwnerScope } from '../../kernel/caller'
 import { AppError, invalidInput } from '../../kernel/errors'
 import { patternOf } from '../cluster'
 import { belowThreshold, nothingToSuggest } from '../errors'
@@ -6,13 +6,10 @@ import { compilePattern } from '../pattern'
 import type { Propose } from '../propose'
 import { correctionRepository as rows } from '../repository-corrections'
 import { readMode, readRules } from '../rules'
-import type { Suggestion, SuggestOrder } from '../schema-corrections'
+import { type Suggestion, type SuggestOrder, THRESHOLD, WINDOW_DAYS } from '../schema-corrections'
 import type { CorrectionRow } from '../table'
 import type { PreferenceDeps } from './deps'
 
-/** Contract 13. */
-export const THRESHOLD = 3
-export const WINDOW_DAYS = 30
 const MOST_READ = 1_000
 const BY_WORDS = 0.88
 const BY_ENGINE = 0.78
@@ -24,14 +21,14 @@ type Deps = Pick<PreferenceDeps, 'store' | 'clock'> & { propose: Propose }
 type Sourced = CorrectionRow & { prompt: string }
 
 /**
- * `POST /routing-preferences/suggest-rule`: a rule from the caller's corrections of the last 30 days. Throws 404
+ * A rule from an owner's corrections of the last 30 days. Throws 404
  * `not_found` without corrections and without a safe rule, 400 `routing_suggest_below_threshold` with one or two.
  */
 export function createSuggest({ store, clock, propose }: Deps) {
-  return async function suggest(call: Call, order: SuggestOrder): Promise<Suggestion> {
+  return async function suggestFor(owner: OwnerScope, order: SuggestOrder, signal: AbortSignal): Promise<Suggestion> {
     const mode = readMode(order.expected_mode, 'expected_mode', invalidInput)
     const since = clock.now() - WINDOW_DAYS * 86_400_000
-    const cluster = await rows.list(store.read, ownerOf(call.caller), { mode, since }, MOST_READ)
+    const cluster = await rows.list(store.read, owner, { mode, since }, MOST_READ)
     if (!cluster.length) throw nothingToSuggest('no corrections', mode)
     if (cluster.length < THRESHOLD) throw belowThreshold(mode, cluster.length, THRESHOLD, WINDOW_DAYS)
 
@@ -41,7 +38,7 @@ export function createSuggest({ store, clock, propose }: Deps) {
     if (words && (await isRule(words.pattern, mode))) {
       return suggestion(words.pattern, mode, sources, BY_WORDS, `Says ${words.tokens.join(', ')}`)
     }
-    const proposed = prompts.length ? await propose(prompts, call.signal) : null
+    const proposed = prompts.length ? await propose(prompts, signal) : null
     if (proposed === null || !(await isRule(proposed, mode)) || !isApt(proposed, prompts)) {
       throw nothingToSuggest('no rule', mode)
     }

@@ -1,0 +1,86 @@
+import type { GuardrailService } from '../guardrails'
+import type { NewPolicy, PolicyQuery } from '../guardrails/schema'
+import type { Call, OperatorCaller } from '../kernel/caller'
+import { invalidInput } from '../kernel/errors'
+import type { Store } from '../kernel/store'
+import type { KeyService } from '../keys'
+import type { OrgService } from '../orgs'
+import type { PreferenceService, RoutingPreview } from '../routing-preferences'
+import type {
+  CorrectionQuery,
+  NewPreference,
+  PreferenceQuery,
+  PreviewOrder,
+  SuggestOrder,
+} from '../routing-preferences/schema'
+import { findOwner, type Owner, personOf } from './owner'
+
+type Deps = {
+  store: Store
+  orgs: OrgService
+  keys: Pick<KeyService, 'operator'>
+  guardrails: Pick<GuardrailService, 'operator'>
+  preferences: Pick<PreferenceService, 'operator'>
+  routingPreview: RoutingPreview
+}
+type By = Call<OperatorCaller>
+/** Whose, as a word: org or user. */
+type Whose = { owner?: string | undefined }
+
+/** What operators do with anyone's guardrail policies (dx 2.10). Throws 404 for an unknown owner or policy. */
+export function createPolicyVerbs({ store, orgs, guardrails: { operator } }: Deps) {
+  const { get, update, remove, catalogue, evaluate } = operator
+  return { list, create, get, update, remove, catalogue, evaluate }
+
+  async function list(_call: By, { owner, ...query }: PolicyQuery & Whose) {
+    return operator.listOf(owner === undefined ? 'everyone' : [(await findOwner(orgs, store.read, owner)).scope], query)
+  }
+
+  /** Without a name it belongs to the account that the first run made. Throws 400 for a team that is none. */
+  async function create(call: By, { owner }: Whose, order: NewPolicy) {
+    const { scope: _, ...place } = placeOf(await findOwner(orgs, store.read, owner), order.scope)
+    return operator.createFor(call, place, order)
+  }
+}
+
+/** The same for routing preferences, with trying prompts on them and learning from corrections. */
+export function createPreferenceVerbs({ store, orgs, keys, preferences: { operator }, routingPreview }: Deps) {
+  const { get, update, remove } = operator
+  return { list, create, get, update, remove, preview, suggest, corrections }
+
+  async function list(_call: By, { owner, ...query }: PreferenceQuery & Whose) {
+    return operator.listOf(owner === undefined ? 'everyone' : [(await findOwner(orgs, store.read, owner)).scope], query)
+  }
+
+  async function create(call: By, { owner }: Whose, order: NewPreference) {
+    return operator.createFor(call, placeOf(await findOwner(orgs, store.read, owner), order.scope), order)
+  }
+
+  /** As it would be for a key, named in any way, or for an owner; for neither, where nobody has said anything. */
+  async function preview(call: By, { owner }: Whose, { key_id, ...order }: PreviewOrder) {
+    if (key_id !== undefined) return routingPreview.previewFor(call, await keys.operator.callerOf(call, key_id), order)
+    if (owner === undefined) return routingPreview.previewFor(call, null, order)
+    const found = await findOwner(orgs, store.read, owner)
+    const as = { type: 'session' as const, userId: personOf(found), orgId: found.orgId }
+    return routingPreview.previewFor(call, as, order)
+  }
+
+  async function suggest({ signal }: By, { owner }: Whose, order: SuggestOrder) {
+    return operator.suggestFor((await findOwner(orgs, store.read, owner)).scope, order, signal)
+  }
+
+  async function corrections(_call: By, { owner, ...query }: CorrectionQuery & Whose) {
+    return operator.correctionsOf((await findOwner(orgs, store.read, owner)).scope, query)
+  }
+}
+
+/** Whose something new is: what an org is named for is its team's, unless it shall be its first owner's own. */
+function placeOf(owner: Owner, wanted: 'personal' | 'team' | undefined) {
+  const scope = wanted ?? (owner.orgId ? 'team' : 'personal')
+  const user_id = personOf(owner)
+  if (scope === 'personal') return { scope, user_id, org_id: null, owner: `user:${user_id}` as const }
+  if (!owner.orgId) {
+    throw invalidInput('scope', `"scope" is "team", and ${owner.name} is a person. Name an organization: --org ORG.`)
+  }
+  return { scope, user_id, org_id: owner.orgId, owner: owner.scope }
+}
