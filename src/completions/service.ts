@@ -31,7 +31,8 @@ import type { ChatCompletion, Completion, CompletionOrder } from './schema'
 import { createAdmit } from './stages/admit'
 import { createDecide } from './stages/decide'
 import { createFinish } from './stages/finish'
-import { createGuarding } from './stages/guard'
+import { createAnswerGuard } from './stages/guard'
+import { createInputGuard } from './stages/guard-input'
 import { createOpen } from './stages/open'
 import { createRecord } from './stages/record'
 import { createThink } from './stages/think'
@@ -87,7 +88,8 @@ export function createCompletions(deps: Deps) {
   const pipeline = createPipeline(
     {
       open: createOpen({ ...deps, cacheEnabled: caching.enabled }),
-      ...createGuarding({ ...deps, record }),
+      ...createInputGuard({ ...deps, record }),
+      ...createAnswerGuard(),
       decide: createDecide(deps),
       ...createAdmit(deps),
       ...createThink(deps),

@@ -21,6 +21,9 @@ export type AboutAnswer = {
   readJson: ((text: string) => object | null) | null
 }
 
+/** Whether a text is what somebody asks, or goes along with that: a persona, an answer of before, a memory. */
+export type SentAs = 'request' | 'brought'
+
 /** What a run may ask of the policy it is under, and what came of it. */
 export type Guard = {
   readonly policyId: GuardrailPolicyId
@@ -29,9 +32,9 @@ export type Guard = {
   readonly firings: readonly Firing[]
   has(phase: Phase): boolean
   /** What the caller sends: all texts, or the first that is held back and its place. */
-  input(texts: readonly string[], signal: AbortSignal): Promise<Passage<string[]> & { place: number }>
-  /** Turns that were let in before, perhaps under another policy: what is held back now has a mark in its place. */
-  earlier(texts: readonly string[], signal: AbortSignal): Promise<string[]>
+  input(texts: readonly string[], signal: AbortSignal, as?: SentAs): Promise<Passage<string[]> & { place: number }>
+  /** What was let in before, perhaps under another policy, or was an answer: what is held back now is marked. */
+  earlier(texts: readonly string[], signal: AbortSignal, as?: SentAs): Promise<string[]>
   /** The answer as a whole. */
   output(text: string, about: AboutAnswer, signal: AbortSignal): Promise<Passage<string>>
   /** An answer on its way out; null where no rule can hold it back. */
@@ -51,24 +54,27 @@ export function createGuard(policy: Policy, judge: Judge, who: OwnerScope): Guar
     const room = MOST_FIRINGS - firings.length
     firings.push(...found.slice(0, room).map((one) => (where ? { ...one, detail: `${where}: ${one.detail}` } : one)))
   }
+  const inputAsked = (as: SentAs, signal: AbortSignal) => ({
+    ...{ set: as === 'brought' ? policy.brought : policy.of('input'), about: { phase: 'input' as const }, who, signal },
+  })
   return {
     ...{ policyId: policy.id, fingerprint: policy.fingerprint, firings },
     has: (phase) => policy.of(phase).rules.length > 0,
 
-    async input(texts, signal) {
-      const judged = await judge.texts({ set: policy.of('input'), about: { phase: 'input' }, who, signal }, texts)
+    async input(texts, signal, as = 'request') {
+      const judged = await judge.texts(inputAsked(as, signal), texts)
       const place = judged.findIndex(({ blocked }) => blocked)
       for (const { firings: found } of place < 0 ? judged : judged.slice(0, place + 1)) note(found)
       const left = judged.map(({ text }) => text)
       return { place, ...passage(left, judged[place]?.blocked ?? null) }
     },
 
-    async earlier(texts, signal) {
-      const judged = await judge.again({ set: policy.of('input'), about: { phase: 'input' }, who, signal }, texts)
+    async earlier(texts, signal, as = 'request') {
+      const judged = await judge.again(inputAsked(as, signal), texts)
       return judged.map(({ text, firings: found, blocked }) => {
         note(
           found.filter(({ verdict }) => verdict !== 'flag'),
-          'an earlier turn',
+          as === 'request' ? 'an earlier turn' : 'from before',
         )
         return blocked ? markOf(blocked.guardrailId) : text
       })

@@ -18,6 +18,8 @@ export type Policy = {
   /** Equal for policies that judge alike: part of what an answer is remembered by (contract 22.1). */
   fingerprint: string
   of(phase: Phase): RuleSet
+  /** Rules on input that ask what a text holds and not what somebody wants: for what goes along with a prompt. */
+  brought: RuleSet
   /** Of the rules that can hold an answer back, those that judge it stretch by stretch, and those that judge it whole. */
   streamed: { stretch: RuleSet; whole: RuleSet }
   /** Rules on answers that can be asked about the values in one, when it is JSON. */
@@ -26,6 +28,11 @@ export type Policy = {
 
 /** What these say of a part is not what they say of the whole. */
 const OF_THE_WHOLE: ReadonlySet<GuardrailId> = new Set(['max_length', 'language', 'topic_restriction', 'groundedness'])
+
+/** What these say is about a request: a persona gives orders, an answer may be long and about anything. */
+const OF_REQUESTS: ReadonlySet<GuardrailId> = new Set([
+  ...(['prompt_injection', 'jailbreak', 'topic_restriction', 'language', 'max_length'] as const),
+])
 
 const MOST_KEPT = 2_000
 const kept = new LRUCache<string, Policy>({ max: MOST_KEPT })
@@ -50,6 +57,7 @@ function compiled(id: GuardrailPolicyId, fingerprint: string, all: readonly Rule
   return {
     ...{ id, fingerprint },
     of: (phase) => byPhase.get(phase)!,
+    brought: set('brought', ({ phase, guardrail_id }) => phase === 'input' && !OF_REQUESTS.has(guardrail_id)),
     streamed: {
       stretch: set('stretch', (rule) => holds(rule) && !OF_THE_WHOLE.has(rule.guardrail_id)),
       whole: set('whole', (rule) => holds(rule) && OF_THE_WHOLE.has(rule.guardrail_id)),
