@@ -1,13 +1,12 @@
 import { checker, JsonObject, oneOf, type Static, t } from '../kernel/schema'
 import { validationError } from '../kernel/validation'
-import { MANIFEST_LIMITS, Manifest } from '../skills/schema'
+import { MANIFEST_LIMITS, Manifest, Words } from '../skills/schema'
 import type { CanvasNode } from './schema'
 
 /** What starts a canvas; the last three are other words for a hand or an event (contract 9.1). */
 export const TRIGGERS = ['manual', 'keyword', 'event', 'schedule', 'api', 'webhook_event', 'hook_event'] as const
 export type CanvasTrigger = (typeof TRIGGERS)[number]
 
-const Word = t.String({ minLength: 1, maxLength: 128 })
 const Cron = t.String({ pattern: '^[0-9A-Za-z*,/?#-]+( [0-9A-Za-z*,/?#-]+){4}$', maxLength: 128 })
 const Instruction = t.String({ minLength: 1, maxLength: MANIFEST_LIMITS.promptChars, pattern: '\\S' })
 const FileKeys = t.Array(Manifest.properties.knowledge.items, {
@@ -19,19 +18,19 @@ const FileKeys = t.Array(Manifest.properties.knowledge.items, {
 const CONFIGS = {
   input: t.Object({
     triggerType: t.Optional(oneOf(TRIGGERS)),
-    keywords: t.Optional(t.Array(Word, { maxItems: 50 })),
-    eventPattern: t.Optional(Word),
+    keywords: t.Optional(t.Array(Words, { maxItems: 50 })),
+    eventPattern: t.Optional(Words),
     cron: t.Optional(Cron),
     timezone: t.Optional(t.String({ maxLength: 64 })),
   }),
   prompt: t.Object({ content: Instruction }),
-  model: t.Object({ modelId: Word, temperature: t.Optional(t.Number({ minimum: 0, maximum: 2 })) }),
+  model: t.Object({ modelId: Words, temperature: t.Optional(t.Number({ minimum: 0, maximum: 2 })) }),
   tool: t.Object({ ...Manifest.properties.tools.items.properties, arguments: t.Optional(JsonObject) }),
   knowledge: t.Object({ fileKeys: FileKeys, files: Manifest.properties.knowledgeFiles }),
   vision: t.Object({
     source: oneOf(['upload', 'url', 'step'] as const),
     url: t.Optional(t.String({ pattern: '^https?://[^\\s<>"]+$', maxLength: 2_048 })),
-    step: t.Optional(Word),
+    step: t.Optional(t.String({ minLength: 1, maxLength: 128 })),
     instructions: Instruction,
   }),
   condition: t.Object({ expression: t.String({ minLength: 1, maxLength: 2_000 }) }),

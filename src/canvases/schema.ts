@@ -119,12 +119,12 @@ export const CanvasQuery = t.Object({
 })
 export type CanvasQuery = Static<typeof CanvasQuery>
 
-const Name = t.String({ minLength: 1, maxLength: 128, pattern: '\\S' })
+const written = Manifest.properties
 const Description = nullable(t.String({ maxLength: 500 }))
 
 /** Body of `POST /evi/canvases`. */
 export const NewCanvas = t.Object(
-  { name: Name, description: t.Optional(Description), graph_json: t.Optional(CanvasGraph) },
+  { name: written.name, description: t.Optional(Description), graph_json: t.Optional(CanvasGraph) },
   { $id: 'NewCanvas' },
 )
 export type NewCanvas = Static<typeof NewCanvas>
@@ -132,7 +132,7 @@ export type NewCanvas = Static<typeof NewCanvas>
 /** Body of `PATCH /evi/canvases/{id}`; what is left out stays. */
 export const CanvasPatch = t.Object(
   {
-    name: t.Optional(Name),
+    name: t.Optional(written.name),
     description: t.Optional(Description),
     graph_json: t.Optional(CanvasGraph),
     is_public: t.Optional(t.Boolean()),
@@ -174,8 +174,6 @@ export const TestRefusal = t.Object(
   { response: t.Null(), cost_cents: t.Literal(0), errors: t.Array(CanvasProblem) },
   { $id: 'CanvasTestRefusal' },
 )
-
-const written = Manifest.properties
 
 /** Body of `POST /evi/canvases/{id}/publish` (contract 9.3). */
 export const PublishOrder = t.Object(

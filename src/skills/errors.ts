@@ -1,4 +1,4 @@
-import { defineError } from '../kernel/errors'
+import { defineError, invalidInput } from '../kernel/errors'
 import type { Review, SubmissionStatus } from './schema-review'
 
 export const skillNotFound = defineError('missing', 'not_found', () => 'No skill with this id.')
@@ -139,5 +139,11 @@ export const notAMember = defineError(
   'forbidden',
   () => 'You are no member of "target_org_id" who may manage its skills.',
 )
+
+export const nothingToChange = () =>
+  invalidInput(
+    '',
+    'The body changes nothing. Send at least one of name, description, system_prompt_ext and tool_definitions.',
+  )
 
 export const nameOne = defineError('invalid', 'validation_error', () => 'Name the skill: send "skillId" or "slug".')

@@ -17,9 +17,13 @@ export type SkillPermission = (typeof SKILL_PERMISSIONS)[number]
 export const TRIGGER_TYPES = ['manual', 'keyword', 'event', 'schedule'] as const
 
 export const SLUG_PATTERN = '^[a-z0-9][a-z0-9-]*[a-z0-9]$'
+const NUMBER = '(0|[1-9]\\d{0,8})'
+/** What orders pre-releases: a number without zeros before it, or a word. */
+const PRE = '(0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)'
 /** Semver 2.0 with pre-release and build parts. */
-export const VERSION_PATTERN =
-  '^(0|[1-9]\\d{0,8})\\.(0|[1-9]\\d{0,8})\\.(0|[1-9]\\d{0,8})(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$'
+export const VERSION_PATTERN = `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(-${PRE}(\\.${PRE})*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$`
+/** One line that shows something: neither blank nor with what acts on a terminal or turns letters round. */
+const SHOWN = '^(?=.*\\S)[^\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]*$'
 const HTTP_URL = '^https?://[^\\s<>"]+$'
 const EMAIL = '^[^\\s@<>"]+@[^\\s@<>"]+$'
 const SPDX = '^[A-Za-z0-9][A-Za-z0-9.+-]*( (AND|OR|WITH) [A-Za-z0-9][A-Za-z0-9.+-]*)*$'
@@ -42,14 +46,14 @@ export const MANIFEST_LIMITS = {
 } as const
 
 export const Author = t.Object({
-  name: t.String({ minLength: 1, maxLength: 128 }),
+  name: t.String({ minLength: 1, maxLength: 128, pattern: SHOWN }),
   email: t.Optional(t.String({ pattern: EMAIL, maxLength: 254 })),
   url: t.Optional(t.String({ pattern: HTTP_URL, maxLength: 2_048 })),
 })
 
 /** Members every skill has, whichever way it is made. */
 export const SKILL_FIELDS = {
-  name: t.String({ minLength: 1, maxLength: 128 }),
+  name: t.String({ minLength: 1, maxLength: 128, pattern: SHOWN }),
   slug: t.String({ pattern: SLUG_PATTERN, minLength: 2, maxLength: 64 }),
   description: t.String({ maxLength: 500 }),
   category: oneOf(SKILL_CATEGORIES),
@@ -72,7 +76,7 @@ export const ManifestTool = t.Object({
 })
 export type ManifestTool = Static<typeof ManifestTool>
 
-const Words = t.String({ minLength: 1, maxLength: 128 })
+export const Words = t.String({ minLength: 1, maxLength: 128, pattern: SHOWN })
 
 /** Which of these start something by themselves is told here, so that nobody waits for what does not come. */
 const TRIGGER_MEANING =
@@ -126,6 +130,7 @@ export const Manifest = t.Object(
   { $id: 'SkillManifest' },
 )
 export type WrittenManifest = Static<typeof Manifest>
+const REQUIRED: ReadonlySet<string> = new Set(Manifest.required)
 
 type Defaulted = 'tools' | 'permissions' | 'knowledge' | 'knowledgeFiles' | 'keywords' | 'license' | 'trigger'
 /** The same with its defaults filled in: what is stored and what runs. */
@@ -135,13 +140,14 @@ export type SkillManifest = WrittenManifest & Required<Pick<WrittenManifest, Def
 const ALIASES: Readonly<Record<string, string>> = { enginePreference: 'modelPreference' }
 const KNOWN = Object.keys(Manifest.properties)
 
-/** The members of a manifest and nothing else, by their own names. */
+/** The members of a manifest and nothing else, by their own names. Null says that an optional one is not there. */
 export function knownMembers(written: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const named = new Map(Object.entries(written))
   for (const [alias, name] of Object.entries(ALIASES)) {
     if (named.has(alias) && !named.has(name)) named.set(name, named.get(alias))
   }
-  return Object.fromEntries(KNOWN.filter((name) => named.has(name)).map((name) => [name, named.get(name)]))
+  const isThere = (name: string) => named.has(name) && (named.get(name) !== null || REQUIRED.has(name))
+  return Object.fromEntries(KNOWN.filter(isThere).map((name) => [name, named.get(name)]))
 }
 
 /** Fills in the defaults of contract 8.1. */

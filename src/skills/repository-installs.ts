@@ -83,12 +83,11 @@ export const installRepository = {
     return gone.map(({ skillId }) => skillId)
   },
 
-  async countInstalls(tx: Tx, id: SkillId, by: 1 | -1): Promise<void> {
+  /** False when there is no such skill any more. */
+  async countInstalls(tx: Tx, id: SkillId, by: 1 | -1): Promise<boolean> {
     const table = tx.of(skills)
-    await tx
-      .update(table)
-      .set({ install_count: sql`${table.install_count} + ${by}` })
-      .where(eq(table.id, id))
+    const counted = tx.update(table).set({ install_count: sql`${table.install_count} + ${by}` })
+    return (await counted.where(eq(table.id, id)).returning({ id: table.id })).length === 1
   },
 
   async ratingOf(db: Reader, skillId: SkillId, userId: UserId): Promise<SkillReviewRow | undefined> {

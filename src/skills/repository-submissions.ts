@@ -78,6 +78,19 @@ export const submissionRepository = {
     return (await db.select().from(table).where(same).limit(1))[0]
   },
 
+  /** Whether a version of the skill was ever submitted, whatever became of it. */
+  async any(db: Reader, skillId: SkillId): Promise<boolean> {
+    const table = db.of(skillSubmissions)
+    return (await db.select({ id: table.id }).from(table).where(eq(table.skill_id, skillId)).limit(1)).length > 0
+  },
+
+  /** Every version number that was submitted, for the one that must be higher; a draft of one's own has none yet. */
+  async versionNumbers(db: Reader, skillId: SkillId): Promise<string[]> {
+    const table = db.of(skillSubmissions)
+    const found = db.select({ version: table.manifest_version }).from(table)
+    return (await found.where(eq(table.skill_id, skillId))).map(({ version }) => version)
+  },
+
   /** The skill goes: of its submissions stays when they were made, so that deleting buys no new ones (contract 8.2). */
   async leaveBehind(tx: Tx, skillId: SkillId): Promise<void> {
     const table = tx.of(skillSubmissions)

@@ -77,13 +77,6 @@ export const skillRepository = {
     return rows.orderBy(desc(table.created_at), desc(table.id)).limit(100)
   },
 
-  /** Every version number there was, for the one that must be higher. */
-  async versionNumbers(db: Reader, skillId: SkillId): Promise<string[]> {
-    const table = db.of(skillVersions)
-    const rows = await db.select({ version: table.version }).from(table).where(eq(table.skill_id, skillId))
-    return rows.map(({ version }) => version)
-  },
-
   /** How many drafts an owner keeps that never were in force, up to `most`. */
   async draftsOf(db: Reader, owner: OwnerScope, most: number): Promise<number> {
     const table = db.of(skills)

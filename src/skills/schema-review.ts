@@ -53,7 +53,9 @@ export const SubmitOrder = t.Object(
   {
     manifest: JsonObject,
     skill_id: t.Optional(nullable(t.String({ description: 'The skill this is a new version of' }))),
-    visibility: t.Optional(oneOf(VISIBILITIES)),
+    visibility: t.Optional(
+      oneOf(VISIBILITIES, { description: 'public unless said; of a new version, what the skill is already' }),
+    ),
     target_org_id: t.Optional(nullable(t.String())),
   },
   { $id: 'SkillSubmitOrder' },

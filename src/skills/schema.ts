@@ -13,6 +13,7 @@ export {
   type SkillManifest,
   SLUG_PATTERN,
   VERSION_PATTERN,
+  Words,
   type WrittenManifest,
   withDefaults,
 } from './manifest'

@@ -24,7 +24,8 @@ function comparePre(a: readonly string[], b: readonly string[]): number {
     if (mine === undefined || theirs === undefined) return mine === undefined ? -1 : 1
     if (mine === theirs) continue
     const [isNumber, isTheirs] = [NUMERIC.test(mine), NUMERIC.test(theirs)]
-    if (isNumber && isTheirs) return Number(mine) - Number(theirs)
+    // By their digits: figures of any length, which `Number` would round.
+    if (isNumber && isTheirs) return mine.length - theirs.length || (mine < theirs ? -1 : 1)
     if (isNumber !== isTheirs) return isNumber ? -1 : 1
     return mine < theirs ? -1 : 1
   }

@@ -152,7 +152,8 @@ describe('what a reviewer reads is what is approved', () => {
     const ada = await world.person()
     const { skillId, slug } = await submit(ada, manifest(), { visibility: 'private' })
     const change = { system_prompt_ext: 'Nobody read this.' }
-    const next = await submit(ada, staffManifest({ slug, version: '2.0.0' }), { skill_id: skillId })
+    const wider = { skill_id: skillId, visibility: 'public' }
+    const next = await submit(ada, staffManifest({ slug, version: '2.0.0' }), wider)
     const refused = await ada.send('PATCH', `skills/${skillId}`, change)
     expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict'])
     await admin.decide(next.id, 'approve')

@@ -22,6 +22,19 @@ const REFUSALS: [string, Record<string, unknown>, string, string][] = [
   ['a reserved slug', { slug: 'admin' }, 'slug_unique', 'reserved'],
   ['a path as a slug', { slug: 'submissions' }, 'slug_unique', 'reserved'],
   ['a taken slug', { slug: 'email-drafter' }, 'slug_unique', 'taken'],
+  ['a name that is blank', { name: ' \u3000 ' }, 'schema', 'one line that shows something'],
+  ['a name of two lines', { name: 'a\nb' }, 'schema', 'one line that shows something'],
+  ['a name with escapes', { name: '\u001b[31mred' }, 'schema', 'one line that shows something'],
+  ['a name turned round', { name: 'a\u202eb' }, 'schema', 'one line that shows something'],
+  ['an author that is blank', { author: { name: ' ' } }, 'schema', 'one line that shows something'],
+  [
+    'a keyword that is blank',
+    { trigger: { type: 'keyword', config: { keywords: [' '] } } },
+    'schema',
+    'one line that shows something',
+  ],
+  ['a pre-release with a zero before it', { version: '1.0.0-01' }, 'schema', 'such as 1.0.0'],
+  ['a required member that is null', { description: null }, 'schema', '"description" is null'],
   ['version x', { version: 'x' }, 'schema', 'such as 1.0.0'],
   ['version 1.0', { version: '1.0' }, 'schema', 'such as 1.0.0'],
   ['a description of 501', { description: 'd'.repeat(501) }, 'schema', 'at most 500'],
@@ -128,6 +141,12 @@ describe('the review refuses', () => {
     expect(reply.body.review.checks[check]).toStartWith('fail: ')
     expect(reply.body.review.checks[check]).toContain(words)
     expect(reply.body.error.message).toContain(words)
+  })
+
+  test('no optional member that is null: it is not there', async () => {
+    const absent = { tools: null, trigger: null, readme: null, modelPreference: null, hooks: null, license: null }
+    const { reply } = await submit(await world.person(), manifest(absent))
+    expect([reply.status, reply.body.review?.tier]).toEqual([201, 'auto'])
   })
 
   test.each([

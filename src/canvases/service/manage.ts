@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { kept } from '../../idempotency'
 import { type Call, ownerOf } from '../../kernel/caller'
+import { notFound } from '../../kernel/errors'
 import { decodeCursor, type Page } from '../../kernel/page'
 import { nothingToChange } from '../errors'
 import { readPage } from '../pages'
@@ -73,7 +74,7 @@ export function createManage(deps: CanvasDeps) {
   async function remove(call: Call, id: string): Promise<{ deleted: true }> {
     await store.write(async (tx) => {
       const row = await owned(tx, call.caller, id)
-      await rows.remove(tx, row.owner, row.id)
+      if (!(await rows.remove(tx, row.owner, row.id))) throw notFound('canvas')
       await recordOn(deps, tx, call, row, { action: 'canvas.deleted' })
     })
     return { deleted: true }

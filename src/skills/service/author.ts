@@ -3,6 +3,7 @@ import { type Call, ownerOf } from '../../kernel/caller'
 import { invalidInput } from '../../kernel/errors'
 import { isUniqueViolation, type Tx } from '../../kernel/store'
 import {
+  nothingToChange,
   notTheAuthor,
   publishedSkill,
   reviewFailed,
@@ -87,17 +88,19 @@ export function createAuthoring(deps: SkillDeps) {
 
   /**
    * `PATCH /skills/{id}`: prompt, tools, name and description of a draft, or of a private skill, which becomes
-   * a draft again. Throws 404, 403 for others than its author, 409 once others may rely on it and while a
-   * reviewer reads a version of it: what is approved is what was read.
+   * a draft again. Throws 404, 403 for others than its author, 400 for a body that changes nothing, 409 once
+   * others may rely on it and while a reviewer reads a version of it: what is approved is what was read.
    */
   function patch(call: Call, ref: string, change: SkillPatch): Promise<Skill> {
     return store.write(async (tx) => {
       const row = await ownIn(tx, call, ref, 'change')
+      const { name, description, system_prompt_ext, tool_definitions } = change
+      const fields = fieldsOf({ name, description, system_prompt_ext, tool_definitions })
+      if (!fields.length) throw nothingToChange()
       assertUnpublished(row, 'changed')
       if (await submissions.pendingOf(tx, row.id)) throw underReview()
       const versionId = row.draft_version_id ?? row.live_version_id ?? (await rows.versions(tx, row.id))[0]!.id
       const before = (await rows.version(tx, versionId))!
-      const { name, description, system_prompt_ext, tool_definitions } = change
       const manifest = sound({
         ...before.manifest,
         ...(name === undefined ? {} : { name }),
@@ -110,7 +113,7 @@ export function createAuthoring(deps: SkillDeps) {
         ...facesOf(manifest),
         ...{ status: 'draft', live_version_id: null, draft_version_id: versionId, updated_at: clock.now() },
       })
-      await recordSkill(deps, tx, call, after, { action: 'skill.updated', fields: Object.keys(change).sort() })
+      await recordSkill(deps, tx, call, after, { action: 'skill.updated', fields })
       tx.afterCommit(() => deps.changed(null))
       return presentSkill(after, manifest, ownView(call))
     })
@@ -151,6 +154,12 @@ export function createAuthoring(deps: SkillDeps) {
     return withDefaults(manifest)
   }
 }
+
+/** Which members were sent. */
+const fieldsOf = (members: Record<string, unknown>): string[] =>
+  Object.keys(members)
+    .filter((name) => members[name] !== undefined)
+    .sort()
 
 const ownView = ({ caller }: Call): Viewer => ({ owner: ownerOf(caller), orgIds: [] })
 

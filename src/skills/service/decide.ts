@@ -89,7 +89,9 @@ export function createDecisions(deps: SkillDeps) {
       const row = await find(tx, id)
       await assertMay(row)
       await rows.lock(tx, row.skill_id)
-      const skill = (await rows.find(tx, row.skill_id))!
+      const skill = await rows.find(tx, row.skill_id)
+      // Its author deleted it while the lock was waited for.
+      if (!skill) throw submissionNotFound()
       assertMeaning(decision, row, skill)
       const { from, to } = MOVES[decision]
       const told = reason ?? (decision === 'reinstate' ? null : row.reason)

@@ -36,7 +36,8 @@ export function createInstalling(deps: SkillDeps) {
         ...{ intensity: 1, priority: 0, installed_at: clock.now() },
       })
       if (isNew) {
-        await installs.countInstalls(tx, row.id, 1)
+        // Its author deleted it meanwhile: nothing may hang on what is gone.
+        if (!(await installs.countInstalls(tx, row.id, 1))) throw skillNotFound()
         const [metadata, output] = [{ version: row.version }, { status: 201 }]
         await recordSkill(deps, tx, by, row, { action: 'skill.installed', metadata, output }, owner)
         await events.emit(tx, skillInstalled, owner, factsOf(row, call))

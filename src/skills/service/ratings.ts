@@ -2,7 +2,7 @@ import { kept } from '../../idempotency'
 import type { Call } from '../../kernel/caller'
 import { decodeCursor, type Page, type PageQuery, toPage } from '../../kernel/page'
 import { storable } from '../../kernel/text'
-import { ownSkill } from '../errors'
+import { ownSkill, skillNotFound } from '../errors'
 import { averageOf, presentRating } from '../present'
 import { skillRepository as rows } from '../repository'
 import { installRepository as ratings } from '../repository-installs'
@@ -30,7 +30,7 @@ export function createRatings(deps: SkillDeps) {
     return store.write(async (tx) => {
       const { row: skill, viewer } = await seen(deps, tx, call.caller, ref)
       if (isOwn(skill, viewer) || skill.author_user_id === user_id) throw ownSkill()
-      await rows.lock(tx, skill.id)
+      if (!(await rows.lock(tx, skill.id))) throw skillNotFound()
       const before = await ratings.ratingOf(tx, skill.id, user_id)
       const row = {
         ...{ id: before?.id ?? SkillReviewId.create(), skill_id: skill.id, user_id, rating },

@@ -69,8 +69,8 @@ export const submitInUnit =
   async (tx: Tx, call: Call, order: SubmitOrder, examined: Examined): Promise<Outcome> => {
     const { caller } = call
     await assertMayManage(deps, tx, caller)
-    const target = await targetOf(deps, tx, caller, order)
     const updating = order.skill_id == null ? null : await ownSkill(tx, caller, order.skill_id)
+    const target = await targetOf(deps, tx, caller, updating ? await asBefore(tx, updating, order) : order)
     await assertPace(deps, tx, caller)
     const { manifest } = examined
     if (!manifest) return refusedUnread(examined)
@@ -86,6 +86,12 @@ const refusedUnread = ({ tier, checks, evidence }: Examined): Outcome => ({
   review: { passed: hasPassed(checks), tier, checks },
   evidence,
 })
+
+/** A new version is for whom the one before it was, unless said: what was private is not published by leaving something out. */
+async function asBefore(tx: Tx, { id, visibility, org_scope_id }: SkillRow, order: SubmitOrder): Promise<SubmitOrder> {
+  if (order.visibility !== undefined || !(await submissions.any(tx, id))) return order
+  return { ...order, visibility, target_org_id: order.target_org_id ?? org_scope_id }
+}
 
 async function targetOf({ orgs }: SkillDeps, tx: Tx, caller: TenantCaller, order: SubmitOrder): Promise<Target> {
   const visibility = order.visibility ?? 'public'
@@ -118,7 +124,7 @@ async function assertPace({ clock }: SkillDeps, tx: Tx, { userId }: TenantCaller
 
 async function surroundings(tx: Tx, caller: TenantCaller, { slug, version }: SkillManifest, updating: SkillRow | null) {
   if (updating) {
-    const earlier = await rows.versionNumbers(tx, updating.id)
+    const earlier = await submissions.versionNumbers(tx, updating.id)
     return { slug, version, earlier, updating: updating.slug, taken: 'own' as const }
   }
   const other = await rows.bySlug(tx, slug)
