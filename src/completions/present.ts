@@ -2,7 +2,7 @@ import { iso } from '../kernel/clock'
 import type { StoredAnswer } from './cache'
 import { firedIn } from './rules'
 import type { Opened, Result } from './run'
-import { type ChatCompletion, ChatCompletionId, type Completion, type FinishReason } from './schema'
+import { type ChatCompletion, type Completion, chatIdOf, type FinishReason } from './schema'
 
 /** The native answer (contract 2.2). */
 export function toCompletion(run: Opened, { answer, usage, conversationId }: Result): Completion {
@@ -61,16 +61,17 @@ export const finishReason = (answer: StoredAnswer): FinishReason => FINISH[answe
 /** The chat-completions answer (contract 4). */
 export function toChatCompletion(run: Opened, result: Result): ChatCompletion {
   const { answer, usage } = result
-  const { prompt_tokens, completion_tokens, total_tokens } = usage
+  const { cost_cents: _, ...counted } = usage
   return {
-    id: ChatCompletionId.create(),
+    id: chatIdOf(answer.id),
     object: 'chat.completion',
     created: Math.floor(answer.createdAt / 1000),
     model: answer.model.id,
     choices: [{ index: 0, message: messageOf(answer), finish_reason: finishReason(answer) }],
-    usage: { prompt_tokens, completion_tokens, total_tokens },
+    usage: counted,
     svc_metadata: chatMetadata(run, result),
     request_id: run.call.requestId,
+    ...(usage.cached ? { _cached: true as const } : {}),
   }
 }
 

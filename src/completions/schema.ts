@@ -10,6 +10,9 @@ export type CompletionId = Id<'completion'>
 export const ChatCompletionId = defineId('chat completion', 'chatcmpl')
 export type ChatCompletionId = Id<'chat completion'>
 
+/** The same answer under the name that chat clients know; both name what is on the record. */
+export const chatIdOf = (id: CompletionId): ChatCompletionId => id.replace(/^cmpl_/, 'chatcmpl_') as ChatCompletionId
+
 /** Modes of the spec and the further ones of contract 2.1. */
 export const MODES = [
   'auto',
@@ -229,7 +232,12 @@ export const ChatCompletion = t.Object(
         finish_reason: oneOf(FINISH_REASONS),
       }),
     ),
-    usage: t.Object({ prompt_tokens: t.Integer(), completion_tokens: t.Integer(), total_tokens: t.Integer() }),
+    usage: t.Object({
+      prompt_tokens: t.Integer(),
+      completion_tokens: t.Integer(),
+      total_tokens: t.Integer(),
+      cached: t.Optional(t.Literal(true)),
+    }),
     svc_metadata: t.Object({
       mode: t.String(),
       resolved_mode: t.String(),
@@ -242,6 +250,7 @@ export const ChatCompletion = t.Object(
       guardrails: t.Optional(t.Array(Firing)),
     }),
     request_id: RequestId,
+    _cached: t.Optional(t.Literal(true)),
   },
   { $id: 'ChatCompletion' },
 )

@@ -3,7 +3,7 @@ import { SSE_DONE, SSE_HEARTBEAT, sseFrame } from '../kernel/stream'
 import type { Progress } from './aloud'
 import { chatMetadata, extrasOf, finishReason, toFunctionCall } from './present'
 import type { Opened, Result } from './run'
-import { ChatCompletionId } from './schema'
+import { chatIdOf } from './schema'
 
 /** Turns progress into the text of frames; the edge writes each as one chunk. */
 export type Framer = (progress: Progress) => string
@@ -91,8 +91,8 @@ const doneOf = (run: Opened, { answer, usage, conversationId }: Result) => ({
 
 /** The chat-completions stream (contract 4): one id and one `created` throughout, `[DONE]` last. */
 export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
-  const id = ChatCompletionId.create()
   const created = Math.floor(clock.now() / 1000)
+  let id = ''
   let model = ''
   const chunk = (choices: object[], rest: object = {}) =>
     sseFrame({ data: { id, object: 'chat.completion.chunk', created, model, choices, ...rest } })
@@ -101,6 +101,7 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
   return (progress) => {
     switch (progress.type) {
       case 'began':
+        id = chatIdOf(progress.run.id)
         model = progress.run.model.id
         return chunk(delta({ role: 'assistant', content: '' }))
       case 'text':

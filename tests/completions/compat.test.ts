@@ -31,6 +31,15 @@ describe('format compat (contract 2.4)', () => {
     expect(frames.at(-1)?.data).toBe('[DONE]')
   })
 
+  test('a remembered answer says so, under the id it had', async () => {
+    const order = { prompt: freshPrompt(), format: 'compat', mode: 'fast' }
+    const [first, second] = [await ada.send('POST', 'completions', order), await ada.send('POST', 'completions', order)]
+    expect([first, second].map(({ headers }) => headers.get('x-cache'))).toEqual(['MISS', 'HIT'])
+    expect(first.body._cached).toBeUndefined()
+    expect(second.body).toMatchObject({ id: first.body.id, _cached: true, usage: { cached: true } })
+    expect(second.body.svc_metadata.cost_cents).toBe(0)
+  })
+
   test('keeps the follow-ups', async () => {
     const { body } = await ada.send('POST', 'completions', { prompt: freshPrompt(), format: 'compat', mode: 'code' })
     expect(body.svc_metadata.follow_ups.length).toBeGreaterThan(0)

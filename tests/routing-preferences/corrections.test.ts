@@ -28,6 +28,17 @@ describe('a routing correction', () => {
     expect(body.expected_engine).toBe('svc-1-roast')
   })
 
+  test('of a completion may name it as chat clients know it', async () => {
+    const ada = await world.person()
+    const chat = await ada.send('POST', 'chat/completions', { messages: [{ role: 'user', content: 'hello' }] })
+    const stream = { messages: [{ role: 'user', content: 'hello' }], stream: true }
+    const streamed = /"id":"(chatcmpl_\w+)"/.exec((await ada.send('POST', 'chat/completions', stream)).text)![1]
+    for (const completion_id of [chat.body.id, streamed]) {
+      const { status, body } = await correct(ada, { completion_id, expected_mode: 'code' })
+      expect([status, body.completion_id, body.resolved_mode]).toEqual([201, completion_id, 'fast'])
+    }
+  })
+
   test('of nobody’s completion, a stranger’s and nonsense is one 404', async () => {
     const [ada, eve] = [await world.person(), await world.person()]
     const { id } = (await ada.send('POST', 'completions', { prompt: 'hello' })).body

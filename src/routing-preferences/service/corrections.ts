@@ -63,7 +63,9 @@ export function createCorrections({ store, clock, audit }: Deps) {
   /** The record knows whose completion it was. Throws 404 for a foreign, an unknown and a malformed id alike. */
   async function modeOfCompletion({ caller }: Call, id: string): Promise<string | null> {
     const owner = ownerOf(caller)
-    const wanted = { entity_type: 'completion', entity_id: id, limit: 1 }
+    // Chat clients know it under a name of their own.
+    const entity_id = id.replace(/^chatcmpl_/, 'cmpl_')
+    const wanted = { entity_type: 'completion', entity_id, limit: 1 }
     let cursor: string | undefined
     for (let page = 0; page < MOST_PAGES; page++) {
       const { items, next } = await audit.list(store.read, owner, { ...wanted, ...(cursor ? { cursor } : {}) })
