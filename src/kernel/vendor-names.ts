@@ -1,5 +1,6 @@
 import { toLatin } from './injection/confusables'
-import { readable, unleeted } from './injection/view'
+import { readable } from './injection/readable'
+import { unleeted } from './injection/view'
 
 /** Makers of engines and their models, in small letters; a blank stands for any join or none. */
 const NAMES = [

@@ -4,7 +4,7 @@ import { defineGuardrail, type Finding } from '../guardrail'
 import { modelOf } from '../models'
 import { sentencesOf } from '../text/features'
 import { type Likely, likeliest } from '../text/judgement'
-import { remember } from '../text/remember'
+import { remember } from '../../kernel/remember'
 
 const USUAL_THRESHOLD = 0.8
 /** The rules name what they find; the model only says how likely something of the kind is. */

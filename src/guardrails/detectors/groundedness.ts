@@ -1,7 +1,7 @@
+import { remember } from '../../kernel/remember'
 import { t } from '../../kernel/schema'
 import { contentWords } from '../../kernel/words'
 import { defineGuardrail, type Match } from '../guardrail'
-import { remember } from '../text/remember'
 
 const USUAL_THRESHOLD = 0.8
 /** Of the words of a claim, at least so many must stand in one source. */

@@ -74,7 +74,7 @@ function isForeign(sample: string, { script, letters, all }: Count, written: rea
   const isSharedScript = script === 'Latn' || script === 'Cyrl' || script === 'Arab' || script === 'Deva'
   if (!isSharedScript || letters < LEAST_LETTERS || !written.every(isKnown)) return false
   if (written.some((code) => isPlainly(code, sample, letters))) return false
-  return fitOf(sample, written) < LEAST_FIT.find((one) => letters >= one.letters)!.fit
+  return fitOf(sample, script, written) < LEAST_FIT.find((one) => letters >= one.letters)!.fit
 }
 
 function isPlainly(code: string, sample: string, letters: number): boolean {

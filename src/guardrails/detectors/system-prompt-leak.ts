@@ -1,7 +1,7 @@
 import { decodedPieces } from '../../kernel/injection/encoded'
+import { remember } from '../../kernel/remember'
 import { t } from '../../kernel/schema'
 import { defineGuardrail, type Match } from '../guardrail'
-import { remember } from '../text/remember'
 import { reading } from '../text/words'
 
 const USUAL_THRESHOLD = 0.8

@@ -1,6 +1,6 @@
 import { t } from '../../kernel/schema'
 import { defineGuardrail, InvalidConfig } from '../guardrail'
-import { remember } from '../text/remember'
+import { remember } from '../../kernel/remember'
 import { reading } from '../text/words'
 import { ALSO, TOPICS } from './topic/lexicon'
 

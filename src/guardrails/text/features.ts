@@ -1,5 +1,5 @@
+import { remember } from '../../kernel/remember'
 import type { Features } from '../../kernel/text-model/model'
-import { remember } from './remember'
 import { reading } from './words'
 
 /**
@@ -28,7 +28,11 @@ export function sentencesIn(text: string): Sentence[] {
   fillKinds()
   const sentences: Sentence[] = []
   const slots = new Uint32Array(MOST_TOKENS * FEATURES_A_TOKEN)
-  let [count, tokens, start, before, beforeThat] = [0, 0, 0, BASIS, BASIS]
+  let count = 0
+  let tokens = 0
+  let start = 0
+  let before = BASIS
+  let beforeThat = BASIS
   const add = (slot: number) => {
     // Once a sentence: a table of numbers says the same thing a hundred times.
     if (seenIn[slot] === sentence) return
@@ -37,7 +41,9 @@ export function sentencesIn(text: string): Sentence[] {
   }
   const close = (end: number) => {
     if (tokens > 0) sentences.push({ start, end, slots: slots.slice(0, count), tokens })
-    ;[count, tokens, start, before, beforeThat] = [0, 0, end, BASIS, BASIS]
+    count = tokens = 0
+    start = end
+    before = beforeThat = BASIS
     sentence++
   }
   for (let at = 0; at < text.length; ) {

@@ -1,5 +1,4 @@
 import type { Model } from '../../kernel/text-model/model'
-import { softmax } from '../../kernel/text-model/softmax'
 import { type Sentence, weightOf } from './features'
 
 /** How likely some stretch of a text is what is looked for, and which stretch it is. */
@@ -19,39 +18,72 @@ const LEAST_SUSPECT = 0.5
 export function likeliest(model: Model, sentences: readonly Sentence[], suspects: Likely[] = []): Likely[] {
   const classes = model.bias.length
   const best = Array.from({ length: classes }, (): Likely => ({ chance: 0, start: 0, end: 0 }))
-  let before: { sums: Float64Array; count: number; start: number } | null = null
+  const chances = new Float64Array(classes)
+  const both = new Float64Array(classes)
+  let sums = new Float64Array(classes)
+  let sumsBefore = new Float64Array(classes)
+  let [countBefore, startBefore] = [-1, 0]
   for (const { slots, tokens, start, end } of sentences) {
-    const sums = sumsOf(model, slots)
-    const alone = chancesOf(model, sums, slots.length)
-    if (tokens >= LEAST_TOKENS) raise(best, alone, start, end)
-    if (1 - alone[0]! >= LEAST_SUSPECT) suspects.push({ chance: 1 - alone[0]!, start, end })
-    if (before) {
-      const both = sums.map((sum, place) => sum + before!.sums[place]!)
-      const chances = chancesOf(model, both, slots.length + before.count)
-      raise(best, chances, before.start, end)
-      if (1 - chances[0]! >= LEAST_SUSPECT) suspects.push({ chance: 1 - chances[0]!, start: before.start, end })
+    sumUp(model, slots, sums)
+    const alone = setChances(model, sums, slots.length, chances)
+    if (tokens >= LEAST_TOKENS) raise(best, chances, start, end)
+    if (alone >= LEAST_SUSPECT) suspects.push({ chance: alone, start, end })
+    if (countBefore >= 0) {
+      for (let place = 0; place < classes; place++) both[place] = sums[place]! + sumsBefore[place]!
+      const together = setChances(model, both, slots.length + countBefore, chances)
+      raise(best, chances, startBefore, end)
+      if (together >= LEAST_SUSPECT) suspects.push({ chance: together, start: startBefore, end })
     }
-    before = { sums, count: slots.length, start }
+    const spare = sumsBefore
+    sumsBefore = sums
+    sums = spare
+    countBefore = slots.length
+    startBefore = start
   }
   return best
 }
 
-function sumsOf({ rows, bias }: Model, slots: Uint32Array): Float64Array {
+/** The rows of all features, added up into `sums`. */
+function sumUp({ rows, bias }: Model, slots: Uint32Array, sums: Float64Array): void {
   const classes = bias.length
-  const sums = new Float64Array(classes)
+  sums.fill(0)
   for (let at = 0; at < slots.length; at++) {
     const row = slots[at]! * classes
     for (let place = 0; place < classes; place++) sums[place] = sums[place]! + rows[row + place]!
   }
-  return sums
 }
 
-const chancesOf = ({ bias, scale, sharpness }: Model, sums: Float64Array, count: number): Float64Array =>
-  softmax(sums.map((sum, place) => (sum * weightOf(count) * scale + bias[place]!) * sharpness))
+/**
+ * How likely each class is, into `chances`; returns how likely it is that none of the ordinary is meant, which is
+ * also put in the place of that class. Nothing is learned from these, so the machine's own exponential will do.
+ */
+function setChances(
+  { bias, scale, sharpness }: Model,
+  sums: Float64Array,
+  count: number,
+  chances: Float64Array,
+): number {
+  const weight = weightOf(count) * scale
+  let most = -Infinity
+  for (let place = 0; place < sums.length; place++) {
+    const score = (sums[place]! * weight + bias[place]!) * sharpness
+    chances[place] = score
+    if (score > most) most = score
+  }
+  let all = 0
+  for (let place = 0; place < sums.length; place++) {
+    const part = Math.exp(chances[place]! - most)
+    chances[place] = part
+    all += part
+  }
+  for (let place = 0; place < sums.length; place++) chances[place] = chances[place]! / all
+  chances[0] = 1 - chances[0]!
+  return chances[0]!
+}
 
 function raise(best: Likely[], chances: Float64Array, start: number, end: number): void {
   for (let place = 0; place < chances.length; place++) {
-    const chance = place === 0 ? 1 - chances[0]! : chances[place]!
+    const chance = chances[place]!
     if (chance > best[place]!.chance) best[place] = { chance, start, end }
   }
 }

@@ -1,6 +1,7 @@
-import { isUnseen } from '../../kernel/injection/view'
+import { isUnseen } from '../../kernel/injection/readable'
+import { madeOf } from '../../kernel/injection/units'
+import { remember } from '../../kernel/remember'
 import type { Match } from '../guardrail'
-import { remember } from './remember'
 
 /** A text as a machine would have typed it, and the way back to where its characters stood. */
 export type Plain = {
@@ -28,19 +29,30 @@ const MOST_KNOWN = 20_000
  */
 export const plainly = remember((source: string): Plain => {
   if (ASCII.test(source)) return { text: source, span: (start, end) => ({ start, end }) }
-  const at: number[] = []
-  let text = ''
-  for (let place = 0; place < source.length; ) {
-    const code = source.codePointAt(place)!
-    const width = code > 0xffff ? 2 : 1
-    if (!isUnseen(code)) {
-      const plain = code < 0x80 ? source[place]! : plainOf(code)
-      text += plain
-      for (let unit = 0; unit < plain.length; unit++) at.push(place)
+  const at = new Int32Array(source.length)
+  const units = new Uint16Array(source.length)
+  let length = 0
+  for (let place = 0; place < source.length; place++) {
+    const code = source.charCodeAt(place)
+    if (code < 0x80) {
+      units[length] = code
+      at[length++] = place
+      continue
     }
-    place += width
+    const whole = source.codePointAt(place)!
+    if (!isUnseen(whole)) {
+      const plain = plainOf(whole)
+      for (let unit = 0; unit < plain.length; unit++) {
+        units[length] = plain.charCodeAt(unit)
+        at[length++] = place
+      }
+    }
+    if (whole > 0xffff) place++
   }
-  return { text, span: (start, end) => ({ start: at[start]!, end: endOf(source, at[end - 1]!) }) }
+  return {
+    text: madeOf(units, length),
+    span: (start, end) => ({ start: at[start]!, end: endOf(source, at[end - 1]!) }),
+  }
 })
 
 /** Where the character at `last` ends, with what only changes how it is drawn. */

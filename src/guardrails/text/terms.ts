@@ -1,4 +1,4 @@
-import { readable } from '../../kernel/injection/view'
+import { readable } from '../../kernel/injection/readable'
 
 /** What to look for, compiled; offsets are those of the text it is looked for in. */
 export type Terms = { find(text: string): { start: number; end: number; term: string }[] }
@@ -18,13 +18,15 @@ export function compileTerms(terms: readonly string[], asWords: boolean): Terms 
     known.sort((a, b) => b.length - a.length),
     (term) => term.charCodeAt(0),
   )
+  const starts = startsOf(known)
   return {
     find(text) {
       const found = []
       for (let at = 0; at < text.length; at++) {
-        if (asWords && !isEdge(text, at, at)) continue
-        const here = byBeginning.get(text.charCodeAt(at))
-        if (!here) continue
+        const code = text.charCodeAt(at)
+        if (!starts[code & MOST_CELL]) continue
+        const here = byBeginning.get(code)
+        if (!here || (asWords && !isEdge(text, at, at))) continue
         const term = termAt(text, at, here, asWords)
         if (!term) continue
         found.push({ start: at, end: at + term.length, term })
@@ -35,9 +37,19 @@ export function compileTerms(terms: readonly string[], asWords: boolean): Terms 
   }
 }
 
+const MOST_CELL = 0xff
+/** Which units a term begins with, by their last eight bits: most of a text is passed over by it. */
+function startsOf(terms: readonly string[]): Uint8Array {
+  const starts = new Uint8Array(MOST_CELL + 1)
+  for (const term of terms) starts[term.charCodeAt(0) & MOST_CELL] = 1
+  return starts
+}
+
 function termAt(text: string, at: number, terms: readonly string[], asWords: boolean): string | undefined {
   for (let place = 0; place < terms.length; place++) {
     const term = terms[place]!
+    // The second letter first: most terms fail by it.
+    if (term.length > 1 && term.charCodeAt(1) !== text.charCodeAt(at + 1)) continue
     if (text.startsWith(term, at) && (!asWords || isEdge(text, at + term.length, at))) return term
   }
   return undefined

@@ -1,7 +1,8 @@
-import { latinized, readable, type View } from '../../kernel/injection/view'
+import type { View } from '../../kernel/injection/view'
+import { viewsOf } from '../../kernel/injection/views'
+import { remember } from '../../kernel/remember'
 import type { Match } from '../guardrail'
 import { endOf } from './plain'
-import { remember } from './remember'
 
 /** A text in small plain letters, look-alikes of other scripts read as meant; see the view of the kernel. */
 export type Reading = View & {
@@ -10,8 +11,8 @@ export type Reading = View & {
 }
 
 export const reading = remember((source: string): Reading => {
-  const plain = readable(source)
-  return withSpan(latinized(plain) ?? plain, source)
+  const { plain, latin } = viewsOf(source)
+  return withSpan(latin ?? plain, source)
 })
 
 export const withSpan = (view: View, source: string): Reading => ({

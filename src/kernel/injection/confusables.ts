@@ -15,6 +15,9 @@ export const toLatin = (letter: string): string | undefined => LOOKS[letter]
 const STRANGE = 'аеорсухіјѕԁһԛԝӏкмнтвοαɡաօոս'
 const OTHER = /[\u0080-\uffff]/
 const MIXED = new RegExp(`[a-z]{2}[${STRANGE}]|[${STRANGE}][a-z]{2}|[a-z][${STRANGE}]{1,3}[a-z]`, 'u')
+/** A pair of letters of which only one is Latin: quicker to look for, and there where the whole is. */
+const PAIR = new RegExp(`[${STRANGE}][a-z]`)
 
 /** Where a Latin word holds letters of another script that only look like its own; -1 when none does. */
-export const mixedWordAt = (text: string): number => (OTHER.test(text) ? text.search(MIXED) : -1)
+export const mixedWordAt = (text: string): number =>
+  OTHER.test(text) && (PAIR.test(text) || new RegExp(`[a-z][${STRANGE}]`).test(text)) ? text.search(MIXED) : -1

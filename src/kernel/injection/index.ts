@@ -1,4 +1,6 @@
 /** Prompt injection: text that tries to command the engine that reads it, however it is written. */
+import { hasNeeds, type Needs, needsOf } from '../expression-needs'
+import { gramsOf } from '../grams'
 import { mixedWordAt } from './confusables'
 import { decodedPieces, tagText } from './encoded'
 import { FOREIGN_RULES, OTHER_SCRIPT_RULES } from './languages'
@@ -6,7 +8,8 @@ import { isOnlyMentioned } from './mention'
 import { RULES as PHRASES, type Rule } from './rules'
 import { INTENT_RULES } from './rules-intent'
 import { splitPhrases } from './split'
-import { around, changedParts, latinized, readable, rotated, unleeted, type View } from './view'
+import { around, changedParts, rotated, type Stretch, type View } from './view'
+import { type Views, viewsIn, viewsOf } from './views'
 import { TELLING } from './vocabulary'
 
 export type InjectionFinding = {
@@ -50,17 +53,14 @@ export function scanForInjection(source: string, within?: readonly Stretch[]): I
     }))
 }
 
-/** Part of a readable text. */
-export type Stretch = { start: number; end: number }
-
-/** A text as it is read, as its look-alikes are meant, and as its figures are. */
-type Views = { plain: View; latin: View | null; letters: View | null }
-
 function scan(source: string, depth: number, within?: readonly Stretch[]): Found[] {
-  const plain = readable(source)
-  const latin = latinized(plain)
-  const views: Views = { plain, latin, letters: unleeted(latin ?? plain) }
-  const found = [...inWords(views, source.length, within), ...inSplit(views, source), ...inHidden(source, plain, depth)]
+  // What was decoded takes no place from the text it stood in.
+  const views = depth === 0 ? viewsOf(source) : viewsIn(source)
+  const found = [
+    ...inWords(views, source.length, within),
+    ...inSplit(views, source),
+    ...inHidden(source, views.plain, depth),
+  ]
   if (depth < MAX_DEPTH) found.push(...inEncoded(source, depth))
   return found
 }
@@ -86,7 +86,11 @@ function inWords({ plain, latin, letters }: Views, length: number, within?: read
 
 function byRules(view: View, rules: readonly Rule[], via: string, length: number, mayMention: boolean): Found[] {
   const found: Found[] = []
-  for (const { id, about, pattern, negated } of rules) {
+  const grams = gramsOf(view.text)
+  for (const { needs, rule } of withNeeds(rules)) {
+    // A handful of the rules is left, most times.
+    if (!hasNeeds(needs, grams)) continue
+    const { id, about, pattern, negated } = rule
     // Not `matchAll`: it copies the expression, which costs more than most looks do.
     pattern.lastIndex = 0
     for (let match = pattern.exec(view.text); match; match = pattern.exec(view.text)) {
@@ -100,6 +104,19 @@ function byRules(view: View, rules: readonly Rule[], via: string, length: number
     }
   }
   return found
+}
+
+type Needing = { rule: Rule; needs: Needs }
+const needing = new Map<Rule, Needing>()
+const ready = new Map<readonly Rule[], readonly Needing[]>()
+
+/** Rules with what a text must have for each: read from their patterns with the first text. */
+function withNeeds(rules: readonly Rule[]): readonly Needing[] {
+  const known = ready.get(rules)
+  if (known) return known
+  const made = rules.map((rule) => needing.getOrInsertComputed(rule, () => ({ rule, needs: needsOf(rule.pattern) })))
+  ready.set(rules, made)
+  return made
 }
 
 const inSplit = ({ plain, latin, letters }: Views, source: string): Found[] =>

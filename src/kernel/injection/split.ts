@@ -17,24 +17,67 @@ const PHRASE_BACKWARDS = new RegExp(
 )
 const WORD = new RegExp(`${VERBS}|${LINKS}|${PRIORS}|${THINGS}`, 'g')
 
+/** By three letters, five bits each: what a phrase is joined from, forwards or backwards, before the joint and behind. */
+const BEFORE = new Uint8Array(1 << 15)
+const BEHIND = new Uint8Array(1 << 15)
+const packed = (letters: string): number => [...letters].reduce((sum, one) => (sum << 5) | (one.charCodeAt(0) - 96), 0)
+const mark = (firsts: string, seconds: string, way: number) => {
+  for (const first of firsts.split('|')) BEFORE[packed(first.slice(-3))]! |= way
+  for (const second of seconds.split('|')) BEHIND[packed(second.slice(0, 3))]! |= way
+}
+mark(PRIORS, THINGS, 1)
+mark(backwards(THINGS), backwards(PRIORS), 2)
+
+const JOINT = new RegExp(`(?:${PRIORS})(?:${THINGS})|(?:${backwards(THINGS)})(?:${backwards(PRIORS)})`)
+/** How far a joint reaches, and a phrase of common length around it. */
+const NEAR = 12
+const REACH = 160
+
+/** Where, counted in letters alone, three end and three begin as in the middle of a phrase. */
+function jointsIn(text: string): number[] {
+  const joints: number[] = []
+  let last = 0
+  let letters = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code < 97 || code > 122) continue
+    last = (last << 5) | (code - 96)
+    letters++
+    if (BEHIND[last & 0x7fff]! & BEFORE[(last >>> 15) & 0x7fff]!) joints.push(letters - 3)
+  }
+  return joints
+}
+
 /**
  * The same words broken up (`i g n o r e`, `igno-re prev ious`), run together, or written backwards. Words
  * that stand as words are for the rules, which also look at who says them.
  */
 export function splitPhrases(view: View, source: string): { how: string; at: number; end: number }[] {
+  const joints = jointsIn(view.text)
+  if (!joints.length) return []
   const letters = squeezed(view)
-  const forth = [...letters.text.matchAll(PHRASE)].map(({ 0: hit, index }) => ({
-    how: 'split words',
-    at: letters.at[index]!,
-    end: letters.at[index + hit.length - 1]! + 1,
-    words: hit.match(WORD)!.length,
-  }))
-  const behind = [...letters.text.matchAll(PHRASE_BACKWARDS)].map(({ 0: hit, index }) => ({
-    how: 'reversed text',
-    at: letters.at[index]!,
-    end: letters.at[index + hit.length - 1]! + 1,
-  }))
-  return [...forth.filter(({ at, end, words }) => runsIn(source.slice(at, end)) !== words), ...behind]
+  const parts: { start: number; end: number }[] = []
+  for (const joint of joints) {
+    if (!JOINT.test(letters.text.slice(Math.max(0, joint - NEAR), joint + NEAR))) continue
+    const last = parts.at(-1)
+    const [start, end] = [Math.max(0, joint - REACH), joint + REACH]
+    if (last && last.end >= start) last.end = end
+    else parts.push({ start, end })
+  }
+  return parts.flatMap(({ start, end }) =>
+    phrasesIn(letters.text.slice(start, end), letters.at.subarray(start), source),
+  )
+}
+
+function phrasesIn(text: string, at: Int32Array, source: string): { how: string; at: number; end: number }[] {
+  const placed = (how: string, { 0: hit, index }: RegExpExecArray) => ({
+    ...{ how, at: at[index]!, end: at[index + hit.length - 1]! + 1 },
+  })
+  const forth = [...text.matchAll(PHRASE)]
+    .map((hit) => ({ words: hit[0].match(WORD)!.length, found: placed('split words', hit) }))
+    .filter(({ words, found }) => runsIn(source.slice(found.at, found.end)) !== words)
+  const behind = [...text.matchAll(PHRASE_BACKWARDS)].map((hit) => placed('reversed text', hit))
+  return [...forth.map(({ found }) => found), ...behind]
 }
 
 const runsIn = (text: string): number => text.split(/[^\p{L}\p{M}\p{Cf}0-9@$!|]+/u).filter(Boolean).length

@@ -1,7 +1,7 @@
 import { quoted } from '../../kernel/errors'
 import { type InjectionFinding, scanForInjection } from '../../kernel/injection'
 import { meetingsIn } from '../../kernel/injection/concepts'
-import { readable } from '../../kernel/injection/view'
+import { readable } from '../../kernel/injection/readable'
 import type { SkillManifest } from '../manifest'
 import { type Finding, type ManifestCheck, warn } from './check'
 

@@ -1,4 +1,5 @@
-import type { francAll } from 'franc'
+import type * as Tables from 'franc/data.js'
+import type { Script } from './scripts'
 
 /** ISO 639-1 and what the detector calls it; what is not here is known by its script only. */
 const CODES = new Map(
@@ -23,17 +24,65 @@ const ALIKE: readonly (readonly string[])[] = [
 const KNOWN = [...new Set(CODES.values())]
 export const isKnown = (language: string): boolean => CODES.has(language)
 
+/** What the tables call the scripts that several languages share. */
+const TABLES: Partial<Record<Script, string>> = { Latn: 'Latin', Cyrl: 'Cyrillic', Arab: 'Arabic', Deva: 'Devanagari' }
+/** A language's commonest groups of three letters, the commonest first; what is not among them is as far as this. */
+const MOST_RANK = 300
+const ABSENT = MOST_RANK + 1
+
+/** The ranks of every group of letters, one a language: a text is held against all languages with one look a group. */
+type Ranks = { languages: readonly string[]; ranks: ReadonlyMap<string, Uint16Array> }
+const read = new Map<Script, Ranks>()
+
 /** The tables are read with the first text that needs them. */
-let detector: typeof francAll | undefined
+function ranksOf(script: Script): Ranks {
+  const known = read.get(script)
+  if (known) return known
+  const { data } = require('franc/data.js') as typeof Tables
+  const all = Object.entries(data[TABLES[script] ?? ''] ?? {}).filter(([language]) => KNOWN.includes(language))
+  const ranks = new Map<string, Uint16Array>()
+  for (const [place, [, groups]] of all.entries()) {
+    for (const [rank, group] of groups.split('|').entries()) {
+      ranks.getOrInsertComputed(group, () => new Uint16Array(all.length).fill(ABSENT))[place] = rank + 1
+    }
+  }
+  const made = { languages: all.map(([language]) => language), ranks }
+  read.set(script, made)
+  return made
+}
 
 /**
- * How well a text fits the best of some languages (ISO 639-1), by trigrams: 1 when it fits none of all known
- * ones better, less the worse.
+ * How well a text fits the best of some languages (ISO 639-1), by groups of three letters: 1 when it fits none of
+ * all known ones better, less the worse. The measure is franc's, and so are its tables.
  */
-export function fitOf(text: string, languages: readonly string[]): number {
-  detector ??= (require('franc') as typeof import('franc')).francAll
-  const wanted = new Set(languages.map((language) => CODES.get(language)!))
-  for (const alike of ALIKE) if (alike.some((code) => wanted.has(code))) for (const code of alike) wanted.add(code)
-  const fits = detector(text, { only: KNOWN, minLength: 1 }).filter(([code]) => wanted.has(code))
-  return Math.max(0, ...fits.map(([, fit]) => fit))
+export function fitOf(text: string, script: Script, wanted: readonly string[]): number {
+  const { languages, ranks } = ranksOf(script)
+  const codes = new Set(wanted.map((language) => CODES.get(language)!))
+  for (const alike of ALIKE) if (alike.some((code) => codes.has(code))) for (const code of alike) codes.add(code)
+  const distances = new Float64Array(languages.length)
+  for (const [group, count] of groupsOf(text)) {
+    const each = ranks.get(group)
+    for (let place = 0; place < distances.length; place++) {
+      const rank = each ? each[place]! : ABSENT
+      distances[place]! += rank === ABSENT ? MOST_RANK : Math.abs(count - rank)
+    }
+  }
+  const least = Math.min(...distances)
+  const own = Math.min(...distances.filter((_, place) => codes.has(languages[place]!)))
+  return Math.max(0, 1 - (own - least) / (text.length * MOST_RANK - least) || 0)
+}
+
+/** Every three letters that stand together, blanks around words with them, and how often. */
+function groupsOf(text: string): Map<string, number> {
+  const plain = ` ${text
+    .replace(/[!-@]+/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .toLowerCase()} `
+  const counts = new Map<string, number>()
+  for (let at = 0; at + 3 <= plain.length; at++) {
+    const group = plain.slice(at, at + 3)
+    counts.set(group, (counts.get(group) ?? 0) + 1)
+  }
+  return counts
 }

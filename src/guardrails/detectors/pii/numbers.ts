@@ -1,4 +1,4 @@
-import { remember } from '../../text/remember'
+import { remember } from '../../../kernel/remember'
 
 /** One group of digits and where it stands. */
 export type Group = { start: number; end: number }

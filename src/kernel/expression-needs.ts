@@ -1,0 +1,174 @@
+import { type Grams, gramsOfWord, holds } from './grams'
+
+/**
+ * What a text cannot do without when an expression matches somewhere in it. Read from the expression's source
+ * as RE2 does for its filters: words that stand in it as they are, all of a sequence and one of an alternation.
+ */
+export type Needs =
+  | { kind: 'nothing' }
+  | { kind: 'word'; grams: readonly number[] }
+  | { kind: 'all' | 'one'; of: readonly Needs[]; words: number }
+
+/** What part of an expression matches: these strings and no others, or, without them, whatever has the needs. */
+type Part = { strings: readonly string[] | null; needs: Needs }
+
+const NOTHING: Needs = { kind: 'nothing' }
+const EMPTY: Part = { strings: [''], needs: NOTHING }
+const ANYTHING: Part = { strings: null, needs: NOTHING }
+/** More strings than this are no longer multiplied with what follows them: more words say little more. */
+const MOST_STRINGS = 24
+const MOST_OF_A_CLASS = 4
+
+/** Of expressions without `i`, in the syntax of this project's own: an escape or group it does not know asks nothing. */
+export function needsOf({ source, flags }: RegExp): Needs {
+  if (flags.includes('i')) return NOTHING
+  const reader: Reader = { source, at: 0 }
+  const part = alternation(reader)
+  return reader.at < source.length ? NOTHING : needsOfPart(part)
+}
+
+/** Whether a text of which these are the grams has what is needed. Says yes too often, and never no wrongly. */
+export function hasNeeds(needs: Needs, grams: Grams): boolean {
+  if (needs.kind === 'nothing') return true
+  if (needs.kind === 'word') return holds(grams, needs.grams)
+  const isAll = needs.kind === 'all'
+  for (let place = 0; place < needs.of.length; place++) {
+    if (hasNeeds(needs.of[place]!, grams) !== isAll) return !isAll
+  }
+  return isAll
+}
+
+type Reader = { source: string; at: number }
+
+function alternation(reader: Reader): Part {
+  const options = [sequence(reader)]
+  while (reader.source[reader.at] === '|') {
+    reader.at++
+    options.push(sequence(reader))
+  }
+  if (options.length === 1) return options[0]!
+  if (options.every((one) => one.strings)) return { strings: options.flatMap((one) => one.strings!), needs: NOTHING }
+  return { strings: null, needs: oneOf(options.map(needsOfPart)) }
+}
+
+function sequence(reader: Reader): Part {
+  const needs: Needs[] = []
+  let strings: readonly string[] | null = ['']
+  let isWhole = true
+  const close = () => {
+    if (strings) needs.push(needsOfPart({ strings, needs: NOTHING }))
+    strings = null
+  }
+  while (reader.at < reader.source.length && !'|)'.includes(reader.source[reader.at]!)) {
+    const part = repeated(reader, atom(reader))
+    if (!part.strings) {
+      close()
+      needs.push(part.needs)
+      isWhole = false
+    } else if (strings && (part.strings.length === 1 || strings.length * part.strings.length <= MOST_STRINGS)) {
+      const [only] = part.strings
+      strings =
+        part.strings.length === 1
+          ? strings.map((one) => one + only)
+          : strings.flatMap((one) => part.strings!.map((next) => one + next))
+    } else {
+      if (strings) isWhole = false
+      close()
+      strings = part.strings
+    }
+  }
+  if (isWhole) return { strings, needs: NOTHING }
+  close()
+  return { strings: null, needs: allOf(needs) }
+}
+
+/** What may be absent needs nothing; what comes again and again is needed once. */
+function repeated(reader: Reader, part: Part): Part {
+  if (!'*+?{'.includes(reader.source[reader.at] ?? ' ')) return part
+  const [quantifier, least, most] =
+    /^(?:[*+?]|\{(\d+)(?:,(\d*))?\})\??/.exec(reader.source.slice(reader.at, reader.at + 16)) ?? []
+  if (!quantifier) return part
+  reader.at += quantifier.length
+  if (quantifier[0] === '?') return part.strings ? { ...part, strings: [...new Set(['', ...part.strings])] } : ANYTHING
+  if (quantifier[0] === '*' || least === '0') return ANYTHING
+  if (least === '1' && most === undefined) return part
+  return { strings: null, needs: needsOfPart(part) }
+}
+
+/** Letters that stand for themselves, up to one that comes more or less than once. */
+const RUN = /(?:[a-z '](?![*+?{]))+/y
+
+function atom(reader: Reader): Part {
+  RUN.lastIndex = reader.at
+  const [run] = RUN.exec(reader.source) ?? []
+  if (run) {
+    reader.at += run.length
+    return { strings: [run], needs: NOTHING }
+  }
+  const sign = reader.source[reader.at++]!
+  if (sign === '(') return group(reader)
+  if (sign === '[') return characters(reader)
+  if (sign === '.') return ANYTHING
+  if (sign === '^' || sign === '$') return EMPTY
+  return sign === '\\' ? escaped(reader) : { strings: [sign], needs: NOTHING }
+}
+
+/** What only looks around takes nothing from the text; what it asks is not asked here. */
+function group(reader: Reader): Part {
+  const [opening = ''] = /^\?(?:[:=!]|<[=!]|<\w+>)/.exec(reader.source.slice(reader.at, reader.at + 24)) ?? []
+  reader.at += opening.length
+  const inner = alternation(reader)
+  reader.at++
+  return /[=!]$/.test(opening) ? EMPTY : inner
+}
+
+function characters(reader: Reader): Part {
+  const start = reader.at
+  while (reader.source[reader.at] !== ']') reader.at += reader.source[reader.at] === '\\' ? 2 : 1
+  const inside = reader.source.slice(start, reader.at++)
+  const isPlain = !/[\\^]|.-./u.test(inside) && inside.length <= MOST_OF_A_CLASS
+  return isPlain ? { strings: [...inside], needs: NOTHING } : ANYTHING
+}
+
+function escaped(reader: Reader): Part {
+  const sign = reader.source[reader.at++]!
+  if (sign === 'b' || sign === 'B') return EMPTY
+  if (sign === 'u' && /^[0-9a-fA-F]{4}/.test(reader.source.slice(reader.at, reader.at + 4))) {
+    reader.at += 4
+    const code = Number.parseInt(reader.source.slice(reader.at - 4, reader.at), 16)
+    return { strings: [String.fromCharCode(code)], needs: NOTHING }
+  }
+  if ('pPuxk'.includes(sign)) {
+    const [rest = ''] = /^(?:\{[^}]*\}|[0-9a-fA-F]{2}|<\w+>)/.exec(reader.source.slice(reader.at, reader.at + 40)) ?? []
+    reader.at += rest.length
+    return ANYTHING
+  }
+  return /[a-zA-Z0-9]/.test(sign) ? ANYTHING : { strings: [sign], needs: NOTHING }
+}
+
+function needsOfPart({ strings, needs }: Part): Needs {
+  if (!strings) return needs
+  return oneOf(shortest(strings).map((text) => (text ? { kind: 'word', grams: gramsOfWord(text) } : NOTHING)))
+}
+
+/** Where a text has a word it has the beginnings of it. */
+function shortest(words: readonly string[]): string[] {
+  const kept: string[] = []
+  for (const word of [...words].sort()) if (!kept.length || !word.startsWith(kept.at(-1)!)) kept.push(word)
+  return kept
+}
+
+function oneOf(of: readonly Needs[]): Needs {
+  if (of.some(({ kind }) => kind === 'nothing')) return NOTHING
+  return of.length === 1 ? of[0]! : { kind: 'one', of, words: wordsIn(of) }
+}
+
+/** What asks for one of the fewest words first: it fails most often. */
+function allOf(needs: readonly Needs[]): Needs {
+  const of = needs.filter(({ kind }) => kind !== 'nothing').sort((a, b) => wordsIn([a]) - wordsIn([b]))
+  if (!of.length) return NOTHING
+  return of.length === 1 ? of[0]! : { kind: 'all', of, words: wordsIn(of) }
+}
+
+const wordsIn = (of: readonly Needs[]): number =>
+  of.reduce((sum, one) => sum + (one.kind === 'nothing' ? 0 : one.kind === 'word' ? 1 : one.words), 0)

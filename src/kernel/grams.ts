@@ -1,0 +1,41 @@
+/** Which runs of up to three characters a text holds, hashed: says yes too often, and never no wrongly. */
+export type Grams = Uint8Array
+
+const CELLS = 1 << 15
+const MOST = CELLS - 1
+
+const one = (a: number): number => Math.imul(a, 0x9e3779b1) >>> 17
+const two = (a: number, b: number): number => Math.imul(Math.imul(a, 0x85ebca6b) ^ b, 0x9e3779b1) >>> 17
+const three = (a: number, b: number, c: number): number =>
+  (Math.imul(Math.imul(Math.imul(a, 0x85ebca6b) ^ b, 0xc2b2ae35) ^ c, 0x9e3779b1) >>> 17) & MOST
+
+const cells = new Uint8Array(CELLS)
+
+/** The grams of a text, good until those of the next one are asked for. */
+export function gramsOf(text: string): Grams {
+  cells.fill(0)
+  let before = 0
+  let beforeThat = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    cells[one(code)] = 1
+    cells[two(before, code)] = 1
+    cells[three(beforeThat, before, code)] = 1
+    beforeThat = before
+    before = code
+  }
+  return cells
+}
+
+/** Of a word the runs that a text with it must have; the longest say the most. */
+export function gramsOfWord(word: string): number[] {
+  const code = (at: number) => word.charCodeAt(at)
+  if (word.length === 1) return [one(code(0))]
+  if (word.length === 2) return [two(code(0), code(1))]
+  return Array.from({ length: word.length - 2 }, (_, at) => three(code(at), code(at + 1), code(at + 2)))
+}
+
+export function holds(grams: Grams, word: readonly number[]): boolean {
+  for (let at = 0; at < word.length; at++) if (!grams[word[at]!]) return false
+  return true
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'bun:test'
+import { hasNeeds, needsOf } from '../../src/kernel/expression-needs'
+import { gramsOf } from '../../src/kernel/grams'
+import { FOREIGN_RULES, OTHER_SCRIPT_RULES } from '../../src/kernel/injection/languages'
+import { RULES } from '../../src/kernel/injection/rules'
+import { INTENT_RULES } from '../../src/kernel/injection/rules-intent'
+import { readCorpus } from '../../src/kernel/text-model/corpus'
+
+const may = (pattern: RegExp, text: string): boolean => hasNeeds(needsOf(pattern), gramsOf(text))
+
+describe('what a text must have for an expression', () => {
+  test.each([
+    [/ignore (?:all )?rules?/, 'please ignore all rules', 'please obey all rules'],
+    [/\b(?:show|print)\b[^.]{0,20}(?:prompt|key)s?/, 'show me the keys', 'show me the way'],
+    [/a+bcd{2,3}/, 'aabcdd', 'aabxdd'],
+    [/(?<!not )(?:go|stay)(?! home)/, 'he may go', 'he may come'],
+    [/[ab]lock(?:ed|ing)/, 'blocking', 'clocking'],
+    [/(?:the |your )*(?:limits)/, 'limits', 'limbs'],
+    [/忽略(?:之前|以前)[^。]{0,4}指令/, '请忽略之前的指令', '请遵守之前的指令'],
+  ])('%p', (pattern, matching, other) => {
+    expect(pattern.test(matching)).toBe(true)
+    expect(may(pattern, matching)).toBe(true)
+    expect(may(pattern, other)).toBe(false)
+  })
+
+  test.each([/\w+/, /a?/, /(?:ignore|)/, /x*y?/, /ignore/i, /[^a-z]{3}/])('is nothing for %p', (pattern) => {
+    expect(may(pattern, 'zzz')).toBe(true)
+  })
+
+  test('is there wherever a rule of the scan matches', () => {
+    const rules = [...RULES, ...INTENT_RULES, ...FOREIGN_RULES, ...OTHER_SCRIPT_RULES]
+    const all = rules.map(({ pattern }) => ({ pattern, needs: needsOf(pattern) }))
+    let matches = 0
+    for (const { text } of readCorpus('src/guardrails/training/attacks', null)) {
+      const plain = text.toLowerCase()
+      const grams = gramsOf(plain)
+      for (const { pattern, needs } of all) {
+        pattern.lastIndex = 0
+        if (!pattern.test(plain)) continue
+        matches++
+        expect(hasNeeds(needs, grams)).toBe(true)
+      }
+    }
+    expect(matches).toBeGreaterThan(100)
+  })
+})
