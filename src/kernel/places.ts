@@ -2,33 +2,49 @@ export type Places = { run<T>(who: string, work: () => Promise<T>): Promise<T> }
 
 /**
  * At most so many at work at the same time, and at most `each` of them for one owner; the rest wait. Whoever has
- * nothing at work goes before who has, so that nobody keeps all others out.
+ * nothing at work goes before who has, then whose turn is longest ago, so that nobody keeps all others out.
  */
 export function createPlaces(most: number, each = most): Places {
   const waiting: { who: string; go: () => void }[] = []
   const working: string[] = []
+  /** When each owner that is here had its last turn. */
+  const turns = new Map<string, number>()
+  let turn = 0
   const countOf = (who: string): number => working.filter((one) => one === who).length
 
   return {
     async run(who, work) {
-      if (working.length < most && countOf(who) < each) working.push(who)
+      if (working.length < most && countOf(who) < each) begin(who)
       else await new Promise<void>((go) => waiting.push({ who, go }))
       try {
         return await work()
       } finally {
         working.splice(working.indexOf(who), 1)
         letNextIn()
+        if (!working.includes(who) && !waiting.some((one) => one.who === who)) turns.delete(who)
       }
     },
   }
 
+  function begin(who: string): void {
+    working.push(who)
+    turns.set(who, ++turn)
+  }
+
   function letNextIn(): void {
-    const free = waiting.filter(({ who }) => countOf(who) < each)
-    const next = free.find(({ who }) => countOf(who) === 0) ?? free[0]
+    let next: (typeof waiting)[number] | undefined
+    for (const one of waiting) {
+      if (countOf(one.who) < each && (!next || goesBefore(one.who, next.who))) next = one
+    }
     if (!next) return
     waiting.splice(waiting.indexOf(next), 1)
-    working.push(next.who)
+    begin(next.who)
     next.go()
+  }
+
+  function goesBefore(one: string, other: string): boolean {
+    const more = countOf(one) - countOf(other)
+    return more === 0 ? (turns.get(one) ?? 0) < (turns.get(other) ?? 0) : more < 0
   }
 }
 

@@ -1,3 +1,4 @@
+import { type Call, type Caller, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { createHelper, HelperFailure } from '../kernel/helper'
 import type { MatchAnswer, MatchOrder } from './match.worker'
@@ -13,12 +14,20 @@ const MOST_PREPARED = 1_000
 
 export type Beside = ReturnType<typeof createBeside>
 
+/** For whom patterns are tried, and for how long anybody waits. */
+export type Trial = { who: string; signal: AbortSignal }
+
+export const trialOf = ({ caller, signal }: Pick<Call<Caller>, 'caller' | 'signal'>): Trial => ({
+  ...{ who: caller.type === 'operator' ? 'operator' : ownerOf(caller), signal },
+})
+
 /** Which of the patterns match, in their order, and what trying took; null when there was no answer in time. */
 export type Tried = { answers: readonly boolean[] | null; ms: number }
 
 /**
  * Patterns on a thread beside the event loop: those that could hold it up (I28), and those that may never end, with
- * which the thread is ended. One thread, so that what was compiled for it is there when the time is taken.
+ * which the thread is ended. One thread, so that what was compiled for it is there when the time is taken; owners
+ * have it in turns.
  */
 export function createBeside({ clock }: { clock: Clock }) {
   const helper = createHelper<MatchOrder, MatchAnswer>({
@@ -34,12 +43,12 @@ export function createBeside({ clock }: { clock: Clock }) {
   async function match(
     patterns: readonly string[],
     text: string,
-    { signal, budgetMs = BUDGET_MS }: { signal: AbortSignal; budgetMs?: number },
+    { budgetMs = BUDGET_MS, ...trial }: Trial & { budgetMs?: number },
   ): Promise<Tried> {
     try {
-      await prepare(patterns, signal)
+      await prepare(patterns, trial)
       const from = clock.monotonic()
-      const answers = await helper.do({ patterns, text }, { timeoutMs: budgetMs, signal })
+      const answers = await helper.do({ patterns, text }, { timeoutMs: budgetMs, ...trial })
       return { answers, ms: clock.monotonic() - from }
     } catch (error) {
       if (!(error instanceof HelperFailure)) throw error
@@ -50,26 +59,26 @@ export function createBeside({ clock }: { clock: Clock }) {
   }
 
   /** A text on which a pattern has no answer, not even in more time than it has; null when none is found. */
-  async function attackOn(pattern: string, signal: AbortSignal): Promise<string | null> {
+  async function attackOn(pattern: string, trial: Trial): Promise<string | null> {
     for (const text of probesFor(pattern)) {
-      if (await isStuck(pattern, text, signal)) return text
+      if (await isStuck(pattern, text, trial)) return text
     }
     return null
   }
 
   /** Twice, for a machine that is busy is no fault of the pattern. */
-  async function isStuck(pattern: string, text: string, signal: AbortSignal): Promise<boolean> {
+  async function isStuck(pattern: string, text: string, trial: Trial): Promise<boolean> {
     for (let attempt = 0; attempt < 2; attempt++) {
-      const { answers } = await match([pattern], text, { signal, budgetMs: VETTING_MS })
+      const { answers } = await match([pattern], text, { ...trial, budgetMs: VETTING_MS })
       if (answers) return false
     }
     return true
   }
 
-  async function prepare(patterns: readonly string[], signal: AbortSignal): Promise<void> {
+  async function prepare(patterns: readonly string[], trial: Trial): Promise<void> {
     const key = JSON.stringify(patterns)
     if ((prepared.get(key) ?? -1) >= clock.monotonic()) return
-    await helper.do({ patterns, text: null }, { timeoutMs: MOST_START_MS, signal })
+    await helper.do({ patterns, text: null }, { timeoutMs: MOST_START_MS, ...trial })
     if (prepared.size >= MOST_PREPARED) prepared.clear()
     prepared.set(key, clock.monotonic() + IDLE_MS / 2)
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock'
-import { type Beside, BUDGET_MS } from './beside'
+import { type Beside, BUDGET_MS, type Trial } from './beside'
 import type { Effective, ReadyRule } from './guidance'
 import { HEAD_CHARS } from './pattern'
 
@@ -18,19 +18,19 @@ export function createRuleMatcher({ beside, clock }: { beside: Pick<Beside, 'mat
   const resting = new WeakMap<ReadyRule, number>()
 
   /** Guidance whose rules answer at once. Itself, in the same turn, when all its rules are small for this prompt. */
-  return function ready(effective: Effective, prompt: string, signal: AbortSignal): Effective | Promise<Effective> {
+  return function ready(effective: Effective, prompt: string, trial: Trial): Effective | Promise<Effective> {
     const length = Math.max(1, Math.min(prompt.length, HEAD_CHARS))
-    return effective.steps * length <= MOST_STEPS ? effective : tried(effective, prompt.slice(0, length), signal)
+    return effective.steps * length <= MOST_STEPS ? effective : tried(effective, prompt.slice(0, length), trial)
   }
 
-  async function tried(effective: Effective, text: string, signal: AbortSignal): Promise<Effective> {
+  async function tried(effective: Effective, text: string, trial: Trial): Promise<Effective> {
     const known = new Map<ReadyRule, boolean>()
     const skipped = new Set<ReadyRule>()
     let budgetMs = BUDGET_MS
     for (const group of groupsOf(largeOf(effective.rules, text.length))) {
       const rests = group.some((rule) => (resting.get(rule) ?? 0) > clock.monotonic())
       const patterns = group.map(({ pattern }) => pattern)
-      const found = rests || budgetMs <= 0 ? null : await beside.match(patterns, text, { signal, budgetMs })
+      const found = rests || budgetMs <= 0 ? null : await beside.match(patterns, text, { ...trial, budgetMs })
       if (found) budgetMs -= found.ms
       if (found && !found.answers) for (const rule of group) resting.set(rule, clock.monotonic() + REST_MS)
       for (const [place, rule] of group.entries()) {

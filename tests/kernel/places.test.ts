@@ -42,6 +42,13 @@ describe('places', () => {
     expect(begun.at(-1)).toBe('eve 3')
   })
 
+  test('go first to whose turn is longest ago, also where there is only one', async () => {
+    const { start, end, begun } = stage(1)
+    for (const name of ['eve 1', 'eve 2', 'eve 3', 'bob 1', 'bob 2']) void start(name)
+    for (const name of ['eve 1', 'bob 1', 'eve 2', 'bob 2']) await end(name)
+    expect(begun).toEqual(['eve 1', 'bob 1', 'eve 2', 'bob 2', 'eve 3'])
+  })
+
   test('are never all of one owner', async () => {
     const { start, end, begun } = stage(3, 2)
     for (const name of ['eve 1', 'eve 2', 'eve 3', 'bob 1']) void start(name)

@@ -14,12 +14,12 @@ const rule = (pattern: string, target_mode = 'code', confidence = 0.9) => ({
 const sourceOf = (rules: ReturnType<typeof rule>[], floors = {}, preferenceId: string | null = null) =>
   readSource({ preferenceId: preferenceId as never, name: 'it', rules, floors, examples: [] })
 const none = await sourceOf([])
-const { signal } = new AbortController()
+const trial = { who: 'ada', signal: new AbortController().signal }
 const clock = fakeClock()
 const beside = createBeside({ clock })
 /** A machine that is busy with other tests takes longer than the product may: here answers count, not time. */
 const patient: Pick<typeof beside, 'match'> = {
-  match: (patterns, text, { signal }) => beside.match(patterns, text, { signal, budgetMs: 20_000 }),
+  match: (patterns, text, trial) => beside.match(patterns, text, { ...trial, budgetMs: 20_000 }),
 }
 const matcher = () => createRuleMatcher({ beside: patient, clock })
 
@@ -88,7 +88,7 @@ describe('rules that could hold up the event loop', () => {
     const ready = matcher()
     const rules = ['(?:ab){30}c', 'b(?:ab){20}a', '(?:abab){10}', 'zebra'].map((pattern) => rule(pattern))
     const effective = combine(await sourceOf(rules), none)
-    const inside = await ready(effective, long, signal)
+    const inside = await ready(effective, long, trial)
     expect(inside).not.toBe(effective)
     expect(inside.rules.map(({ matches }) => matches(long))).toEqual([false, true, true, false])
   })
@@ -96,14 +96,14 @@ describe('rules that could hold up the event loop', () => {
   test('stay where they are for prompts that are short', async () => {
     const ready = matcher()
     const effective = combine(await sourceOf([rule('[ab]{200}c')]), none)
-    expect(ready(effective, 'a short prompt', signal)).toBe(effective)
+    expect(ready(effective, 'a short prompt', trial)).toBe(effective)
   })
 
   test('may look around and back, which RE2 does not', async () => {
     const rules = ['^(?!.*giraffe).*zebra', '(?<=the )zebra', '(ab)\\1', '(?<x>z)ebra.*\\k<x>'].map((one) => rule(one))
     const effective = combine(await sourceOf(rules), none)
     const answersTo = async (prompt: string) => {
-      const inside = await matcher()(effective, prompt, signal)
+      const inside = await matcher()(effective, prompt, trial)
       return inside.rules.map(({ matches }) => matches(prompt))
     }
     expect(await answersTo('the ZEBRA')).toEqual([true, true, false, false])
@@ -114,10 +114,10 @@ describe('rules that could hold up the event loop', () => {
     const ready = createRuleMatcher({ beside, clock })
     const endless = combine(await sourceOf([rule('(?=(a+)+b)a'), rule('zebra')]), none)
     const prompt = `the zebra ${'a'.repeat(200)}!`
-    const first = await ready(endless, prompt, signal)
+    const first = await ready(endless, prompt, trial)
     expect(first.rules.map(({ pattern }) => pattern)).toEqual(['zebra'])
     expect(first.warnings.join()).toContain('1 routing rule was skipped: more than 50 ms')
-    const again = await ready(endless, prompt, signal)
+    const again = await ready(endless, prompt, trial)
     expect(again.rules.map(({ matches }) => matches(prompt))).toEqual([true])
   })
 
@@ -125,7 +125,9 @@ describe('rules that could hold up the event loop', () => {
     const ready = matcher()
     const effective = combine(await sourceOf([rule('(?:ab){150}c')]), none)
     const reason = new Error('left')
-    await expect(Promise.resolve(ready(effective, long, AbortSignal.abort(reason)))).rejects.toBe(reason)
+    await expect(Promise.resolve(ready(effective, long, { ...trial, signal: AbortSignal.abort(reason) }))).rejects.toBe(
+      reason,
+    )
   })
 })
 

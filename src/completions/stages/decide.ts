@@ -3,7 +3,7 @@ import type { Choice, Classifier } from '../../classifier'
 import type { EngineService } from '../../engines'
 import type { Clock } from '../../kernel/clock'
 import type { Outbound } from '../../kernel/outbound'
-import type { EffectiveRouting } from '../../routing-preferences'
+import { type EffectiveRouting, trialOf } from '../../routing-preferences'
 import type { Tools } from '../../tools'
 import type { Toolset } from '../../tools/schema'
 import { promptTooLong } from '../errors'
@@ -31,7 +31,8 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
   return async function decide(run: Opened): Promise<Decided> {
     const { ask } = run
     const startedAt = clock.monotonic()
-    const ready = run.guidance && routing.ready(run.guidance, ask.prompt, run.deadline.signal)
+    const ready =
+      run.guidance && routing.ready(run.guidance, ask.prompt, trialOf({ ...run.call, signal: run.deadline.signal }))
     const guidance = ready instanceof Promise ? await ready : ready
     const chosen = classifier.decide({
       mode: workOf(ask.mode),

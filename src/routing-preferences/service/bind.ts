@@ -3,6 +3,7 @@ import { invalidInput } from '../../kernel/errors'
 import { KeyId } from '../../kernel/ids'
 import type { BindableKey } from '../../keys'
 import type { ApiKey } from '../../keys/schema'
+import { trialOf } from '../beside'
 import { readFloors, readRules } from '../rules'
 import type { PreferenceBinding, RulesBinding } from '../schema'
 import type { PreferenceRow } from '../table'
@@ -28,7 +29,7 @@ export function createBind({ store, bindings, effective, ...deps }: PreferenceDe
     /** `PUT /keys/{id}/routing-rules`; an empty list unbinds. Throws 404, 400 `routing_preference_invalid`. */
     async rules(call: Call, id: string, { rules, confidence_floor_overrides: floors }: RulesBinding): Promise<ApiKey> {
       await bindings.reach(store.read, call, id)
-      const vet = (pattern: string) => effective.attackOn(pattern, call.signal)
+      const vet = (pattern: string) => effective.attackOn(pattern, trialOf(call))
       const read = { rules: await readRules(rules, vet), floors: readFloors(floors ?? {}) }
       return store.write(async (tx) => {
         tx.afterCommit(() => forget(id))

@@ -2,6 +2,7 @@ import { kept } from '../../idempotency'
 import type { Call, Caller } from '../../kernel/caller'
 import { decodeCursor, type Page, toPage } from '../../kernel/page'
 import { isUniqueViolation, type Reader } from '../../kernel/store'
+import { trialOf } from '../beside'
 import { defaultTaken } from '../errors'
 import { present } from '../present'
 import { type Reach, preferenceRepository as rows } from '../repository'
@@ -110,14 +111,14 @@ export function createManage(deps: PreferenceDeps) {
 export type Place = Pick<PreferenceRow, 'owner' | 'org_id' | 'scope' | 'user_id'>
 
 /** Checks all that a body says of a preference. Throws 400 `routing_preference_invalid`. */
-async function readContent({ effective }: PreferenceDeps, { signal }: Call<Caller>, content: PreferencePatch) {
+async function readContent({ effective }: PreferenceDeps, call: Call<Caller>, content: PreferencePatch) {
   const { name, description, rules, examples, confidence_floor_overrides: floors } = content
   if (name !== undefined) assertLabel(name, 'name')
   if (description) assertLabel(description, 'description')
   return named({
     floors: floors && readFloors(floors),
     examples: examples && readExamples(examples),
-    rules: rules && (await readRules(rules, (pattern) => effective.attackOn(pattern, signal))),
+    rules: rules && (await readRules(rules, (pattern) => effective.attackOn(pattern, trialOf(call)))),
   })
 }
 

@@ -1,5 +1,6 @@
 import type { EngineService } from '../../engines'
 import type { Call, Caller } from '../../kernel/caller'
+import { trialOf } from '../beside'
 import type { Asker } from '../effective'
 import { combine, type Effective, NOTHING, readSource, type Source } from '../guidance'
 import { readRules, type Vet } from '../rules'
@@ -47,7 +48,7 @@ export function createRoutingPreview({ store, orgs, bindings, effective, explain
   /** The same for operators: under what is in force for `as`, or for nobody. They ask no engine. */
   async function previewFor(call: Call<Caller>, as: Asker | null, order: PreviewOrder): Promise<Preview> {
     const { prompt, attachments = [], engine = false } = order
-    const guidance = await effective.ready(await guidanceOf(call, as, order), prompt, call.signal)
+    const guidance = await effective.ready(await guidanceOf(call, as, order), prompt, trialOf(call))
     const asked = { prompt, hasImages: attachments.length > 0, guidance, signal: call.signal }
     const asker = engine && isTenants(call) ? () => admit(call, prompt) : null
     const { choice, stages } = await explain(asked, asker)
@@ -63,13 +64,13 @@ export function createRoutingPreview({ store, orgs, bindings, effective, explain
   }
 
   async function guidanceOf(
-    { caller, signal }: Call<Caller>,
+    call: Call<Caller>,
     as: Asker | null,
     { routing_preference_id: id, rules }: PreviewOrder,
   ): Promise<Effective> {
     if (!id && !rules) return as ? effective.of(as) : combine(NOTHING, NOTHING)
-    const row = id ? await seen({ orgs }, store.read, caller, id) : null
-    const vet = (pattern: string) => effective.attackOn(pattern, signal)
+    const row = id ? await seen({ orgs }, store.read, call.caller, id) : null
+    const vet = (pattern: string) => effective.attackOn(pattern, trialOf(call))
     return combine(await sourceOf(rules ?? [], vet), row ? await effective.readPreference(row) : NOTHING)
   }
 }
