@@ -4,6 +4,7 @@ import { authSettings } from '../auth'
 import { billingSettings } from '../billing'
 import { completionSettings } from '../completions'
 import { embeddingSettings, engineSettings } from '../engines'
+import { guardrailSettings } from '../guardrails'
 import { ConfigError, type Origin, resolveSettings, setting, type Values } from '../kernel/config'
 import { FAILPOINT_PATTERN } from '../kernel/failpoint'
 import { LOG_LEVELS } from '../kernel/log'
@@ -91,6 +92,7 @@ export const SETTINGS = {
   ...rateLimitSettings,
   ...billingSettings,
   ...engineSettings,
+  ...guardrailSettings,
   ...embeddingSettings,
   ...toolSettings,
   ...completionSettings,

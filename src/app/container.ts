@@ -33,7 +33,7 @@ import { cacheRulesOf, createCompletions } from '../completions'
 import { createConversations, createMemory, saveMemory } from '../conversations'
 import { createEmbedder, createEngines } from '../engines'
 import { createEventBus } from '../events'
-import { createGuardrails } from '../guardrails'
+import { createGuardrails, createOpinion } from '../guardrails'
 import { createHealth } from '../health'
 import { createIdempotency, startIdempotencyLoop } from '../idempotency'
 import type { Clock } from '../kernel/clock'
@@ -160,7 +160,8 @@ export function buildContainer({
     ...{ store, audit, events, clock, orgs, bindings: keys.bindings, effective, engines },
   })
   const benchmarks = createBenchmarks({ store, clock, correctedIn })
-  const guardrails = createGuardrails({ store, audit, events, clock, orgs, keys })
+  const opinion = createOpinion({ engines, clock, chosen: config.guardrailEngine })
+  const guardrails = createGuardrails({ store, audit, events, clock, orgs, keys, opinion })
   const sorter = createAskEngine({ engines, clock })
   const classifier = createClassifier({ engine: sorter })
   const explain = createExplain({ classifier, engine: sorter, clock })

@@ -5,6 +5,7 @@ import type { Blocked } from './judge'
 import type { Judge } from './judges'
 import type { Policy } from './policy'
 import { markOf } from './redaction'
+import { MOST_LOOKS } from './review'
 import type { Firing, GuardrailPolicyId } from './schema'
 
 /** A text that was let through, perhaps with parts taken out, or the rule that does not let it. */
@@ -50,6 +51,7 @@ const MOST_FIRINGS = 100
 /** The policy of one run, and what fired in it. */
 export function createGuard(policy: Policy, judge: Judge, who: OwnerScope): Guard {
   const firings: Firing[] = []
+  const looks = { left: MOST_LOOKS }
   const note = (found: readonly Firing[], where = '') => {
     const room = MOST_FIRINGS - firings.length
     firings.push(...found.slice(0, room).map((one) => (where ? { ...one, detail: `${where}: ${one.detail}` } : one)))
@@ -62,7 +64,7 @@ export function createGuard(policy: Policy, judge: Judge, who: OwnerScope): Guar
     has: (phase) => policy.of(phase).rules.length > 0,
 
     async input(texts, signal, as = 'request') {
-      const judged = await judge.texts(inputAsked(as, signal), texts)
+      const judged = await judge.texts({ ...inputAsked(as, signal), looks }, texts)
       const place = judged.findIndex(({ blocked }) => blocked)
       for (const { firings: found } of place < 0 ? judged : judged.slice(0, place + 1)) note(found)
       const left = judged.map(({ text }) => text)
@@ -87,7 +89,7 @@ export function createGuard(policy: Policy, judge: Judge, who: OwnerScope): Guar
       if (inside) note(inside.firings)
       if (inside?.blocked) return passage(text, inside.blocked)
       const left = !inside || inside.value === value ? text : JSON.stringify(inside.value)
-      const [judged] = await judge.texts({ ...asked, set: policy.of('output') }, [left])
+      const [judged] = await judge.texts({ ...asked, set: policy.of('output'), looks }, [left])
       note(judged!.firings.filter((one) => !inside?.firings.some((known) => isSameRule(one, known))))
       return passage(judged!.text, judged!.blocked)
     },
@@ -106,7 +108,7 @@ export function createGuard(policy: Policy, judge: Judge, who: OwnerScope): Guar
 
     async tool(phase, name, value, signal) {
       const about = { phase, tool: { name } }
-      const judged = await judge.value({ set: policy.of(phase), about, who, signal }, value)
+      const judged = await judge.value({ set: policy.of(phase), about, who, signal, looks }, value)
       note(judged.firings, name)
       return passage(judged.value, judged.blocked)
     },

@@ -25,6 +25,8 @@ export type Inspected = {
   tool?: { name: string }
   systemPrompt?: string
   sources?: readonly string[]
+  /** To be told of the stretch of the text, if any, that lets it pass without being sure of it. */
+  unsure?(part: Pick<Match, 'start' | 'end'>): void
   /** Nobody waits behind this look: it may take its time. Otherwise one that would throws {@link TooSlow}. */
   patient?: boolean
 }
@@ -45,6 +47,8 @@ export type Guardrail = {
    * @throws InvalidConfig for what the schema cannot say, such as a pattern that does not compile.
    */
   prepare(config: Record<string, unknown>): Inspect
+  /** What an engine is asked of a text that this let pass unsurely; goes on after "The text". */
+  question?(config: Record<string, unknown>): string
 }
 
 /** A look that would hold up the event loop; whoever asked asks again where it holds up nobody. */
@@ -59,7 +63,16 @@ export class InvalidConfig extends Error {
 
 /** A guardrail whose `prepare` reads a config that has been checked against its own schema. */
 export function defineGuardrail<Config extends TSchema>(
-  guardrail: Omit<Guardrail, 'config' | 'prepare'> & { config: Config; prepare(config: Static<Config>): Inspect },
+  guardrail: Omit<Guardrail, 'config' | 'prepare' | 'question'> & {
+    config: Config
+    prepare(config: Static<Config>): Inspect
+    question?(config: Static<Config>): string
+  },
 ): Guardrail {
-  return { ...guardrail, prepare: (config) => guardrail.prepare(config as Static<Config>) }
+  const { question, prepare } = guardrail
+  return {
+    ...guardrail,
+    prepare: (config) => prepare(config as Static<Config>),
+    ...(question ? { question: (config) => question(config as Static<Config>) } : {}),
+  } as Guardrail
 }

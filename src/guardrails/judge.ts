@@ -13,7 +13,12 @@ export type Judgement = {
   /** In the order of the rules; the last of them is the one that blocked, if one did. */
   firings: readonly Firing[]
   blocked: Blocked | null
+  /** Which rules let it pass without being sure. */
+  doubts: readonly Doubt[]
 }
+
+/** The place of a rule in its set, and which stretch of the text as it reads now it is unsure of. */
+export type Doubt = { place: number; start: number; end: number }
 
 /** Which rule ended the phase; `message` is what its author has to say, null without any. */
 export type Blocked = { guardrailId: GuardrailId; detail: string; message: string | null }
@@ -29,7 +34,7 @@ const MOST_MS_INLINE = 10
 /** What a rule comes to that could not be asked: the text as a whole. */
 export const UNCHECKED: Finding = { detail: 'could not be checked', matches: [] }
 
-export const unjudged = (text: string): Judgement => ({ text, spans: [], firings: [], blocked: null })
+export const unjudged = (text: string): Judgement => ({ text, spans: [], firings: [], blocked: null, doubts: [] })
 
 /**
  * Runs rules over a text in their order; each sees what those before it left, and the first that blocks ends it
@@ -41,18 +46,20 @@ export async function judge(rules: readonly Rule[], text: string, about: Inspect
   let spans: readonly Span[] = []
   let current = text
   const firings: Firing[] = []
+  const doubts: Doubt[] = []
   const look = lookWith(about)
-  for (const rule of rules) {
-    const finding = await look(rule, current)
+  for (const [place, rule] of rules.entries()) {
+    const unsure = (part: Omit<Doubt, 'place'>) => doubts.push({ place, ...part })
+    const finding = await look(rule, current, rule.question === undefined ? undefined : unsure)
     if (!finding) continue
     firings.push(firingOf(rule, finding.detail))
-    if (rule.verdict === 'block') return { text: current, spans, firings, blocked: blockedBy(rule, finding) }
+    if (rule.verdict === 'block') return { text: current, spans, firings, blocked: blockedBy(rule, finding), doubts }
     if (rule.verdict === 'redact') {
       spans = redacted(text, spans, finding, rule.guardrail_id)
       current = withSpans(text, spans)
     }
   }
-  return { text: current, spans, firings, blocked: null }
+  return { text: current, spans, firings, blocked: null, doubts }
 }
 
 /** What a phase comes to whose rules could not be asked: the first that guards decides. */
@@ -63,7 +70,7 @@ export function unanswered(rules: readonly Rule[], text: string): Judgement {
   const firings = rules.slice(0, guards + 1).map((one) => firingOf(one, UNCHECKED.detail))
   if (rule.verdict === 'block') return { ...unjudged(text), firings, blocked: blockedBy(rule, UNCHECKED) }
   const spans = redacted(text, [], UNCHECKED, rule.guardrail_id)
-  return { text: withSpans(text, spans), spans, firings, blocked: null }
+  return { text: withSpans(text, spans), spans, firings, blocked: null, doubts: [] }
 }
 
 /** What every rule says, whatever those before it said: for whoever tries a policy out. */
@@ -82,7 +89,7 @@ export async function judgeEach(rules: readonly Rule[], text: string, about: Ins
   return { judgement, results }
 }
 
-const blockedBy = (rule: Rule, { detail }: Finding): Blocked => ({
+export const blockedBy = (rule: Rule, { detail }: Finding): Blocked => ({
   ...{ guardrailId: rule.guardrail_id, detail, message: messageOf(rule) },
 })
 
@@ -92,10 +99,10 @@ const redacted = (text: string, spans: readonly Span[], { matches }: Finding, id
 /** Asks one rule after the other. Throws {@link TooSlow} where that would hold up the event loop. */
 function lookWith(about: Inspected) {
   const until = about.patient ? Infinity : performance.now() + MOST_MS_INLINE
-  return async ({ inspect }: Rule, text: string): Promise<Finding | null> => {
+  return async ({ inspect }: Rule, text: string, unsure?: Inspected['unsure']): Promise<Finding | null> => {
     if (performance.now() > until) throw new TooSlow()
     try {
-      const found = inspect(text, about)
+      const found = inspect(text, unsure ? { ...about, unsure } : about)
       return found instanceof Promise ? await inTime(found) : found
     } catch (error) {
       if (error instanceof TooSlow) throw error

@@ -5,7 +5,9 @@ import { createHelper, HelperFailure } from '../kernel/helper'
 import { type Inspected, TooSlow } from './guardrail'
 import { type Judged, type Judgement, judge, judgeEach, UNCHECKED, unanswered, unjudged } from './judge'
 import type { JudgeAnswer, JudgeOrder } from './judge.worker'
+import type { Opinion } from './opinion'
 import type { RuleSet } from './policy'
+import { createReview, type Looks, type Reviewed } from './review'
 import { judgeValue, type ValueJudgement } from './values'
 
 /** In characters: what a request may have read on the event loop, some four milliseconds of every rule there is. */
@@ -13,15 +15,19 @@ const MOST_INLINE = 8_192
 const MOST_MS = 10_000
 const MOST_CLEAN = 20_000
 
-/** Which rules, about what, for whom, and for how long anybody waits. Threads go round by `who`. */
-export type Asked = { set: RuleSet; about: Inspected; who: OwnerScope; signal: AbortSignal }
+/**
+ * Which rules, about what, for whom, and for how long anybody waits. Threads go round by `who`. An engine is asked
+ * where the rules are unsure only with `looks`.
+ */
+export type Asked = { set: RuleSet; about: Inspected; who: OwnerScope; signal: AbortSignal; looks?: Looks }
 export type Judge = ReturnType<typeof createJudge>
 
 /**
  * Asks rules: short texts here, long ones on a thread beside the event loop, which nobody else
  * has to wait for (I28). Where the thread fails or takes too long, what the rules guard stays closed.
  */
-export function createJudge() {
+export function createJudge(opinion: Opinion | null = null) {
+  const review = createReview(opinion)
   const helper = createHelper<JudgeOrder, JudgeAnswer>({
     open: () => new Worker(new URL('./judge.worker.ts', import.meta.url).href),
     most: 2,
@@ -51,15 +57,16 @@ export function createJudge() {
     },
 
     /** The same of a value of JSON. */
-    value(asked: Asked, value: unknown): Promise<ValueJudgement> {
+    async value(asked: Asked, value: unknown): Promise<ValueJudgement> {
       const { rules } = asked.set
       const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
       const whenNot = () => {
-        const { firings, blocked, text: left } = unanswered(rules, text)
-        return { value: left === text ? value : left, firings, blocked }
+        const { spans: _, ...judged } = unanswered(rules, text)
+        return { ...judged, value: judged.text === text ? value : judged.text }
       }
       const here = () => judgeValue(rules, value, asked.about)
-      return hereOrBeside<ValueJudgement>(asked, { length: text.length, here, order: { value }, whenNot })
+      const judged = await hereOrBeside<ValueJudgement>(asked, { length: text.length, here, order: { value }, whenNot })
+      return again(asked, judged)
     },
 
     /** What each rule says of a text, for whoever tries them out. */
@@ -72,14 +79,21 @@ export function createJudge() {
   }
 
   /** What the rules make of each text. */
-  function texts(asked: Asked, all: readonly string[]): Promise<readonly Judgement[]> {
+  async function texts(asked: Asked, all: readonly string[]): Promise<readonly Judgement[]> {
     const { rules } = asked.set
-    return hereOrBeside<readonly Judgement[]>(asked, {
+    const judged = await hereOrBeside<readonly Judgement[]>(asked, {
       length: all.reduce((sum, { length }) => sum + length, 0),
       here: () => Promise.all(all.map((text) => judge(rules, text, asked.about))),
       order: { texts: all },
       whenNot: () => all.map((text) => unanswered(rules, text)),
     })
+    // What one text is blocked for, nobody needs to ask of the others.
+    return judged.some(({ blocked }) => blocked) ? judged : Promise.all(judged.map((one) => again(asked, one)))
+  }
+
+  /** With what an engine says where the rules were unsure. */
+  function again<J extends Reviewed>({ set: { rules }, looks, signal }: Asked, judged: J): J | Promise<J> {
+    return looks && judged.doubts.length && !judged.blocked ? review(rules, judged, looks, signal) : judged
   }
 
   async function hereOrBeside<Answer extends JudgeAnswer>(asked: Asked, look: Look<Answer>): Promise<Answer> {

@@ -7,7 +7,11 @@ import { type GuardrailPolicyId, type GuardrailRule, PHASES } from './schema'
 import type { PolicyRow } from './table'
 
 /** A rule ready to look at texts. */
-export type Rule = GuardrailRule & { inspect: Inspect }
+export type Rule = GuardrailRule & {
+  inspect: Inspect
+  /** What an engine may be asked where the rule is unsure. */
+  question?: string
+}
 
 /** Rules that are asked together, in their order. Equal keys, equal rules. */
 export type RuleSet = { key: string; rules: readonly Rule[] }
@@ -70,7 +74,9 @@ function compiled(id: GuardrailPolicyId, fingerprint: string, all: readonly Rule
 export function compileRule(rule: GuardrailRule): Rule {
   try {
     const guardrail = GUARDRAILS.get(rule.guardrail_id)!
-    return { ...rule, inspect: guardrail.prepare(ownConfig(guardrail, rule.config)) }
+    const config = ownConfig(guardrail, rule.config)
+    const question = guardrail.question?.(config)
+    return { ...rule, inspect: guardrail.prepare(config), ...(question === undefined ? {} : { question }) }
   } catch (error) {
     const inspect = () => {
       throw error

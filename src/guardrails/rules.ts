@@ -107,6 +107,10 @@ export function ownConfig({ config: schema }: Guardrail, config: Record<string, 
   return Object.hasOwn(own, 'threshold') ? { threshold: DEFAULT_THRESHOLD, ...given } : given
 }
 
+/** How sure a rule must be. */
+export const ownThreshold = ({ config }: Pick<GuardrailRule, 'config'>): number =>
+  typeof config.threshold === 'number' ? config.threshold : DEFAULT_THRESHOLD
+
 /** The author's own words for what is blocked; null without any. */
 export const messageOf = ({ config }: Pick<GuardrailRule, 'config'>): string | null =>
   typeof config.message === 'string' && config.message.trim() ? config.message : null

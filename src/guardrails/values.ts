@@ -1,10 +1,10 @@
 import type { Finding, Inspected } from './guardrail'
-import { type Blocked, judge } from './judge'
+import { type Judgement, judge } from './judge'
 import type { Rule } from './policy'
 import type { Span } from './redaction'
-import type { Firing } from './schema'
 
-export type ValueJudgement = { value: unknown; firings: readonly Firing[]; blocked: Blocked | null }
+/** `text` is how rules read the value, `doubts` are places in it. */
+export type ValueJudgement = Pick<Judgement, 'text' | 'firings' | 'blocked' | 'doubts'> & { value: unknown }
 
 /**
  * The same for a value of JSON, such as the arguments of a call: rules read it line by line, `name: value`, and
@@ -12,14 +12,14 @@ export type ValueJudgement = { value: unknown; firings: readonly Firing[]; block
  */
 export async function judgeValue(rules: readonly Rule[], value: unknown, about: Inspected): Promise<ValueJudgement> {
   if (typeof value === 'string') {
-    const { text, firings, blocked } = await judge(rules, value, about)
-    return { value: text, firings, blocked }
+    const { spans: _, ...judged } = await judge(rules, value, about)
+    return { ...judged, value: judged.text }
   }
   const { text, ranges } = toLines(value)
   const json = `${about.tool?.name ?? ''} ${JSON.stringify(value) ?? 'null'}`
   const wide = rules.map((rule) => ({ ...rule, inspect: inBoth(rule, json) }))
-  const { spans, firings, blocked } = await judge(wide, text, about)
-  return { value: spans.length ? rebuilt(value, text, ranges, spans) : value, firings, blocked }
+  const { spans, ...judged } = await judge(wide, text, about)
+  return { ...judged, value: spans.length ? rebuilt(value, text, ranges, spans) : value }
 }
 
 /** What is only to be seen in the JSON has no place in the lines: there the whole is meant. */
@@ -28,7 +28,8 @@ const inBoth =
   async (lines: string, about: Inspected): Promise<Finding | null> => {
     const found = await inspect(lines, about)
     if (found) return found
-    const inJson = await inspect(json, about)
+    const { unsure: _, ...plainly } = about
+    const inJson = await inspect(json, plainly)
     return inJson && { detail: inJson.detail, matches: [] }
   }
 

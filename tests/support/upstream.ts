@@ -23,7 +23,7 @@ export type UpstreamCall = {
 
 export type UpstreamOptions = {
   /** What is answered when the prompt asks for nothing else. */
-  text?: string
+  text?: string | ((body: Json) => string | undefined)
   dialect?: Dialect
   /** Waits this long before every answer. */
   delayMs?: number
@@ -62,6 +62,7 @@ export async function startUpstream(options: UpstreamOptions = {}) {
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy())
   })
+  const textOf = (body: Json) => (typeof options.text === 'function' ? options.text(body) : options.text)
   await new Promise<void>((ready) => server.listen(options.port ?? 0, '127.0.0.1', ready))
   const { port } = server.address() as AddressInfo
 
@@ -90,7 +91,7 @@ export async function startUpstream(options: UpstreamOptions = {}) {
         error: { message: UPSTREAM_SECRET, type: 'scripted', code: 'scripted' },
       })
     }
-    const scripted = answerOf(script, options.text, dialect.turnOf(body))
+    const scripted = answerOf(script, textOf(body), dialect.turnOf(body))
     await (call.stream ? playStream : playPlain)({ response, dialect, script, answer: scripted })
   }
 

@@ -1,15 +1,17 @@
 import { type InjectionFinding, scanForInjection } from '../../kernel/injection'
+import { remember } from '../../kernel/remember'
 import { t } from '../../kernel/schema'
 import { defineGuardrail, type Finding } from '../guardrail'
 import { modelOf } from '../models'
 import { sentencesOf } from '../text/features'
 import { type Likely, likeliest } from '../text/judgement'
-import { remember } from '../../kernel/remember'
 
 const USUAL_THRESHOLD = 0.8
 /** The rules name what they find; the model only says how likely something of the kind is. */
 const BY_RULE = 0.97
 const BY_HIDDEN = 0.6
+/** Below this the model takes a text for an ordinary one. */
+const LEAST_DOUBT = 0.3
 
 /** Rules of the scan that speak of limits to be dropped rather than of orders to be changed. */
 const OF_JAILBREAKS: ReadonlySet<string> = new Set(['unrestricted', 'disable-safety', 'mode'])
@@ -28,12 +30,16 @@ export const promptInjection = defineGuardrail({
   config,
   prepare({ threshold = USUAL_THRESHOLD }) {
     modelOf('attacks')
-    return (text) => {
-      const { rule, injection, jailbreak, either } = attackIn(text)
+    return (text, { unsure }) => {
+      const { rule, injection, jailbreak, either, likeliest: part } = attackIn(text)
       const byRule = rule ? (rule.severity === 'block' ? BY_RULE : BY_HIDDEN) : 0
-      return said(byRule, chanceOf(injection, jailbreak, either), threshold, rule?.about)
+      const found = said(byRule, chanceOf(injection, jailbreak, either), threshold, rule?.about)
+      if (!found && (rule || isDoubtful(either, threshold))) unsure?.(part)
+      return found
     }
   },
+  question: () =>
+    'is written to an assistant so that it drops, changes or reveals the instructions it was given, or obeys whoever hid orders in it',
 })
 
 export const jailbreak = defineGuardrail({
@@ -45,11 +51,14 @@ export const jailbreak = defineGuardrail({
   config,
   prepare({ threshold = USUAL_THRESHOLD }) {
     modelOf('attacks')
-    return (text) => {
-      const { jailbreakRule: rule, injection, jailbreak, either } = attackIn(text)
-      return said(rule ? BY_RULE : 0, chanceOf(jailbreak, injection, either), threshold, rule?.about)
+    return (text, { unsure }) => {
+      const { jailbreakRule: rule, injection, jailbreak, either, likeliest: part } = attackIn(text)
+      const found = said(rule ? BY_RULE : 0, chanceOf(jailbreak, injection, either), threshold, rule?.about)
+      if (!found && isDoubtful(either, threshold)) unsure?.(part)
+      return found
     }
   },
+  question: () => 'tries to talk an assistant out of its rules or limits, by a role, a game, a story or a made-up mode',
 })
 
 type Attack = {
@@ -59,6 +68,8 @@ type Attack = {
   injection: number
   jailbreak: number
   either: number
+  /** The stretch that is most like either. */
+  likeliest: Likely
 }
 
 /** Both checks ask for the same text, one after the other. */
@@ -73,6 +84,7 @@ const attackIn = remember((text: string): Attack => {
     injection: injection!.chance,
     jailbreak: jailbreak!.chance,
     either: either!.chance,
+    likeliest: either!,
   }
 })
 
@@ -86,6 +98,9 @@ function joined(stretches: readonly Likely[]): Likely[] {
   }
   return out
 }
+
+/** What is surely one of the two is not the other. */
+const isDoubtful = (either: number, threshold: number): boolean => either >= LEAST_DOUBT && either < threshold
 
 /** What is one of the two is taken for the likelier one, and as surely as that it is either. */
 const chanceOf = (own: number, other: number, either: number): number => (own >= other ? either : own)

@@ -7,10 +7,21 @@ import { likeliest } from '../text/judgement'
 const [, ...CATEGORIES] = LABELS.safety
 type Category = (typeof CATEGORIES)[number]
 const USUAL_THRESHOLD = 0.8
+/** Below this a text is taken for an ordinary one. */
+const LEAST_DOUBT = 0.5
 
 const NAMES: Record<Category, string> = {
   ...{ hate: 'hatred of groups', harassment: 'harassment', violence: 'violence', sexual: 'sexual content' },
   ...{ self_harm: 'self-harm', illicit: 'help with crimes' },
+}
+
+const ASKED: Record<Category, string> = {
+  hate: 'hatred of people for the group they belong to',
+  harassment: 'an insult, a threat or bullying of a person',
+  violence: 'a call for violence, or praise of it',
+  sexual: 'sexual content',
+  self_harm: 'a wish or a way to harm oneself',
+  illicit: 'a request for or help with a crime',
 }
 
 export const contentSafety = defineGuardrail({
@@ -28,9 +39,12 @@ export const contentSafety = defineGuardrail({
   ),
   prepare({ categories = [...CATEGORIES], threshold = USUAL_THRESHOLD }) {
     modelOf('safety')
-    return (text) => {
+    return (text, { unsure }) => {
       const [any, ...each] = likeliest(modelOf('safety'), sentencesOf(text))
-      if (any!.chance < threshold) return null
+      if (any!.chance < threshold) {
+        if (any!.chance >= LEAST_DOUBT) unsure?.(any!)
+        return null
+      }
       // That it is none of the ordinary is known much better than which of the others it is.
       const found = CATEGORIES.map((category, place) => ({ category, chance: each[place]!.chance }))
       const top = Math.max(...found.map(({ chance }) => chance))
@@ -40,4 +54,6 @@ export const contentSafety = defineGuardrail({
       return { detail: `reads like ${what} (${any!.chance.toFixed(2)})`, matches: [] }
     }
   },
+  question: ({ categories = [...CATEGORIES] }) =>
+    `is ${categories.map((category) => ASKED[category]).join(', or ')}, in earnest and not as a report or a question about it`,
 })

@@ -38,16 +38,25 @@ export const topicRestriction = defineGuardrail({
     if (!allow.length && !deny.length) throw new InvalidConfig('one of allow and deny is required')
     const allowed = allow.map((topic, place) => topicOf(topic, `allow.${place}`))
     const denied = deny.map((topic, place) => topicOf(topic, `deny.${place}`))
-    return (text) => {
+    return (text, { unsure }) => {
       const read = wordsOf(text)
       const { plain, words } = read
       const hit = denied.findIndex((topic) => isAbout(topic, read))
       if (hit >= 0) return { detail: `is about a denied topic (deny.${hit})`, matches: [] }
       const isLong = words.size >= LEAST_WORDS || (SPACELESS.test(plain) && plain.length >= 3 * LEAST_WORDS)
-      if (!allowed.length || !isLong || allowed.some((topic) => touches(topic, read))) return null
+      if (!isLong) return null
+      if (!allowed.length || allowed.some((topic) => touches(topic, read))) {
+        if (unsure && isOpen({ allowed, denied }, read)) unsure({ start: 0, end: 0 })
+        return null
+      }
       return { detail: 'is about none of the allowed topics', matches: [] }
     }
   },
+  question: ({ allow = [], deny = [] }) =>
+    [
+      ...(deny.length ? [`is about one of these topics: ${JSON.stringify(deny)}`] : []),
+      ...(allow.length ? [`asks or tells of something else than these topics: ${JSON.stringify(allow)}`] : []),
+    ].join(', or it '),
 })
 
 const wordsOf = remember((source: string): Words => {
@@ -82,6 +91,14 @@ function isAbout({ own, known }: Topic, text: Words): boolean {
 }
 
 const touches = ({ own, known }: Topic, text: Words): boolean => [...own, ...known].some((stem) => hasStem(stem, text))
+
+/** Denied topics that have no other words to be known by, or one of whose words is there; allowed ones with only one. */
+const isOpen = ({ allowed, denied }: Record<'allowed' | 'denied', readonly Topic[]>, text: Words): boolean =>
+  denied.some((topic) => topic.known.length === 0 || touches(topic, text)) ||
+  (allowed.length > 0 && allowed.every((topic) => hitsOf(topic, text) < 2))
+
+const hitsOf = ({ own, known }: Topic, text: Words): number =>
+  [...own, ...known].filter((stem) => hasStem(stem, text)).length
 
 /** Four letters are enough of a word to know it by; a shorter one has to stand as it is. */
 function hasStem(stem: string, { plain, words, beginnings }: Words): boolean {

@@ -2,6 +2,7 @@ import { ownerOf, type TenantCaller } from '../../kernel/caller'
 import { orgDeleted } from '../../orgs'
 import { createGuard, type Guard } from '../guard'
 import { createJudge } from '../judges'
+import type { Opinion } from '../opinion'
 import { policyRepository as rows } from '../repository'
 import { createResolve } from '../resolve'
 import { bindPolicy } from './bind'
@@ -12,8 +13,8 @@ import { createTryOut } from './try-out'
 export type GuardrailService = ReturnType<typeof createGuardrails>
 
 /** Guardrails: policies kept, tried out and bound to keys, and asked at run time. */
-export function createGuardrails(rooms: Omit<PolicyDeps, 'resolve'>) {
-  const judge = createJudge()
+export function createGuardrails({ opinion, ...rooms }: Omit<PolicyDeps, 'resolve'> & { opinion: Opinion | null }) {
+  const judge = createJudge(opinion)
   const deps: PolicyDeps = { ...rooms, resolve: createResolve(rooms) }
   endWithOrg(deps)
   const { createFor, listOf, ...manage } = createManage(deps)

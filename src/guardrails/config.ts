@@ -1,0 +1,13 @@
+import { setting } from '../kernel/config'
+import { t } from '../kernel/schema'
+
+/** Settings of the guardrails room (contract 12). */
+export const guardrailSettings = {
+  guardrailEngine: setting({
+    env: 'SVC_GUARDRAIL_ENGINE',
+    schema: t.String({ pattern: '^[a-z0-9][a-z0-9-]{0,63}$' }),
+    default: 'auto',
+    about:
+      'Engine that is asked of texts the local checks of injections, jailbreaks, safety and topics are unsure of: an id such as svc-1-flash, auto for the one that answers short questions, off for none. Costs its callers nothing.',
+  }),
+}
