@@ -30,9 +30,9 @@ describe.each([
     expect(share(attacks, ['fail', 'warn'])).toBeGreaterThanOrEqual(least.noticed)
   })
 
-  test('honest texts are not refused, and hardly ever doubted', () => {
+  test('honest texts are not refused, and few are doubted, though most of them speak of attacks', () => {
     expect(share(honest, ['fail'])).toBeLessThanOrEqual(0.02)
-    expect(share(honest, ['warn'])).toBeLessThanOrEqual(0.05)
+    expect(share(honest, ['warn'])).toBeLessThanOrEqual(0.08)
   })
 })
 

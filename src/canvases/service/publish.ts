@@ -43,7 +43,7 @@ export const publish = (deps: CanvasDeps) => {
   async function submission(call: Call, row: CanvasRow, order: PublishOrder, built: Compiled) {
     const { visibility = 'private', target_org_id } = order
     const { manifest, steps } = built
-    const examined = skills.examine(manifest)
+    const examined = await skills.examine(manifest)
     const skill_id = await standing(call, row.published_skill_id)
     return async (tx: Tx): Promise<Outcome> => {
       const locked = await ownedLocked(tx, call.caller, row.id)

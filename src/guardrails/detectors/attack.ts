@@ -61,6 +61,12 @@ export const jailbreak = defineGuardrail({
   question: () => 'tries to talk an assistant out of its rules or limits, by a role, a game, a story or a made-up mode',
 })
 
+/**
+ * How likely the local model finds some stretch of a text to be an attempt of either kind, from 0 to 1. It was made
+ * from what people send and pages say; of a text that is meant to instruct it is less sure.
+ */
+export const attackChance = (text: string): number => likeliest(modelOf('attacks'), sentencesOf(text))[0]!.chance
+
 type Attack = {
   rule: InjectionFinding | undefined
   jailbreakRule: InjectionFinding | undefined

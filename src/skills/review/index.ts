@@ -1,7 +1,8 @@
+import { nextTurn } from '../../kernel/turns'
 import type { SkillManifest } from '../manifest'
 import type { Checks, Review, Tier } from '../schema-review'
 import { type CheckName, type Evidence, type Finding, hasPassed, type ManifestCheck, resultOf } from './check'
-import { scanManifest } from './injection-scan'
+import { partsOf, scanPart, together } from './injection-scan'
 import { checkPermissions } from './permissions'
 import { readManifest } from './schema'
 import { checkSlug } from './slug-unique'
@@ -14,9 +15,8 @@ export { readManifest } from './schema'
 export { isReserved } from './slug-unique'
 export { checkToolNames } from './tool-names'
 
-/** Checks of a manifest by itself, in the order they are told. */
+/** Checks of a manifest by itself, in the order they are told, after what its texts were scanned for. */
 const MANIFEST_CHECKS: readonly [CheckName, ManifestCheck][] = [
-  ['injection_scan', scanManifest],
   ['tool_names', checkToolNames],
   ['permissions', checkPermissions],
 ]
@@ -33,15 +33,35 @@ export type Examined = {
 
 /** Everything that can be said of a manifest without the database. Pure; 20 KB take a few milliseconds. */
 export function examine(written: Readonly<Record<string, unknown>>): Examined {
-  const { manifest, findings } = readManifest(written)
+  const read = readManifest(written)
+  return concluded(read, read.manifest ? partsOf(read.manifest).flatMap(scanPart) : [])
+}
+
+/** The same where requests wait: a long text is read a piece a turn of the event loop (I28). */
+export async function examineInTurns(written: Readonly<Record<string, unknown>>): Promise<Examined> {
+  const read = readManifest(written)
+  const found: Finding[] = []
+  for (const [place, part] of (read.manifest ? partsOf(read.manifest) : []).entries()) {
+    if (place > 0 && part.piece.text.length > LONG) await nextTurn()
+    found.push(...scanPart(part))
+  }
+  return concluded(read, found)
+}
+
+/** Shorter ones are read in less time than a turn takes. */
+const LONG = 1_000
+
+function concluded({ manifest, findings }: ReturnType<typeof readManifest>, scanned: readonly Finding[]): Examined {
+  const injection = together(scanned)
   const all: [CheckName, Finding[]][] = [['schema', findings]]
-  if (manifest) for (const [name, check] of MANIFEST_CHECKS) all.push([name, check(manifest)])
-  const doubtful = all.some(
-    ([name, found]) => name === 'injection_scan' && found.some(({ severity }) => severity === 'warn'),
-  )
+  if (manifest) {
+    all.push(['injection_scan', injection])
+    for (const [name, check] of MANIFEST_CHECKS) all.push([name, check(manifest)])
+  }
+  const isDoubtful = injection.some(({ severity }) => severity === 'warn')
   return {
     manifest,
-    ...(manifest ? weigh(manifest, doubtful) : { tier: 'staff' as const, reasons: [] }),
+    ...(manifest ? weigh(manifest, isDoubtful) : { tier: 'staff' as const, reasons: [] }),
     checks: Object.fromEntries(all.map(([name, found]) => [name, resultOf(found)])),
     evidence: all.flatMap(([check, found]) => found.map((one) => ({ check, ...one }))),
   }

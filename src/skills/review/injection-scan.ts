@@ -1,48 +1,39 @@
 import { quoted } from '../../kernel/errors'
 import { type InjectionFinding, scanForInjection } from '../../kernel/injection'
-import { meetingsIn } from '../../kernel/injection/concepts'
-import { readable } from '../../kernel/injection/readable'
 import type { SkillManifest } from '../manifest'
-import { type Finding, type ManifestCheck, warn } from './check'
+import type { Finding } from './check'
+import { doubtsAbout } from './doubts'
+import { type Piece, piecesOf } from './pieces'
+
+/** A piece of a text of a manifest, and the member it stands in. */
+export type Part = { path: string; piece: Piece }
 
 /** Nothing in a manifest may command the engine beyond its skill, nor hide what it says. */
-export const scanManifest: ManifestCheck = (manifest) =>
-  textsOf(manifest).flatMap(([path, text]) => {
-    const found = scanForInjection(text)
-    return [...found.map(told), ...(found.length ? [] : doubtsAbout(path, text))]
+export const partsOf = (manifest: SkillManifest): Part[] =>
+  textsOf(manifest).flatMap(([path, text]) => piecesOf(text).map((piece) => ({ path, piece })))
 
-    function told({ severity, about, via, line, excerpt }: InjectionFinding): Finding {
-      const how = via === 'plain' ? '' : ` (${via})`
-      const message = `"${path}" ${about}${how}: "${quoted(excerpt)}".`
-      return { severity: severity === 'block' ? 'fail' : 'warn', path, line, message, excerpt }
-    }
-  })
+/** What one piece is refused or doubted for. */
+export function scanPart({ path, piece }: Part): Finding[] {
+  const found = scanForInjection(piece.text)
+  return found.length ? found.map(told) : doubtsAbout(path, piece)
 
-/** Members that only people read, where badges and data of pictures are nothing to wonder about. */
-const FOR_PEOPLE = new Set(['readme', 'changelog', 'setupGuide'])
-
-/** What an engine has no need to read or to write, whatever stands around it. */
-const SUSPECT: readonly [pattern: RegExp, about: string][] = [
-  [
-    /!\[[^\]\n]{0,200}\]\(https?:[^)\s]{1,200}[?&][\w.-]{1,64}=[{<[$)]/,
-    'has a picture fetched with something filled in',
-  ],
-  [/(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{160,}/, 'holds a long run that nobody can read'],
-]
-
-/** Nothing that is surely an attempt; what a person should read all the same. */
-function doubtsAbout(path: string, text: string): Finding[] {
-  const suspect = FOR_PEOPLE.has(path) ? [] : SUSPECT.filter(([pattern]) => pattern.test(text))
-  return [...suspect.map(([, about]) => warn(path, `"${path}" ${about}.`)), ...meetingsOf(path, text)]
+  function told({ severity, about, via, line: within, excerpt }: InjectionFinding): Finding {
+    const how = via === 'plain' ? '' : ` (${via})`
+    const line = piece.linesBefore + within
+    const message = `"${path}" ${about}${how}: "${quoted(excerpt)}".`
+    return { severity: severity === 'block' ? 'fail' : 'warn', path, line, message, excerpt }
+  }
 }
 
-function meetingsOf(path: string, text: string): Finding[] {
-  const { text: plain, at: places } = readable(text)
-  return meetingsIn(plain).map(({ about, at }) => {
-    const start = places[at] ?? 0
-    const line = text.slice(0, start).split('\n').length
-    const excerpt = text.slice(start, start + 100)
-    return { severity: 'warn', path, line, message: `"${path}" ${about}: "${quoted(excerpt)}".`, excerpt }
+/** Enough of one member for whoever reads it. */
+const MOST_FINDINGS = 20
+
+/** Each finding once, where pieces overlap too, and of each member the first of them. */
+export function together(findings: readonly Finding[]): Finding[] {
+  const byPath = Map.groupBy(findings, ({ path }) => path)
+  return [...byPath.values()].flatMap((some) => {
+    const distinct = new Map(some.map((one) => [`${one.line} ${one.message}`, one]))
+    return [...distinct.values()].slice(0, MOST_FINDINGS)
   })
 }
 

@@ -18,7 +18,7 @@ import { type SkillManifest, withDefaults } from '../manifest'
 import { presentSkill } from '../present'
 import { skillRepository as rows } from '../repository'
 import { submissionRepository as submissions } from '../repository-submissions'
-import { checkToolNames, isReserved, readManifest } from '../review'
+import { checkToolNames, type Examined, isReserved, readManifest } from '../review'
 import { facesOf, isOwn, type Viewer } from '../rules'
 import { type NewSkill, type Skill, SkillId, type SkillPatch, VersionId } from '../schema'
 import type { SkillRow } from '../table'
@@ -40,11 +40,12 @@ export function createAuthoring(deps: SkillDeps) {
    */
   async function create(call: Call, order: NewSkill): Promise<Skill> {
     const manifest = await draftOf(call, order)
+    const examined = order.is_public ? await examineAll(deps, manifest) : null
     try {
       return await store.write(async (tx) => {
         await assertMayManage(deps, tx, call.caller)
         if (isReserved(order.slug) || (await rows.bySlug(tx, order.slug))) throw slugTaken(order.slug)
-        const row = order.is_public ? await submitted(tx, call, manifest) : await drafted(tx, call, manifest)
+        const row = examined ? await submitted(tx, call, manifest, examined) : await drafted(tx, call, manifest)
         await recordSkill(deps, tx, call, row, { action: 'skill.created' })
         tx.afterCommit(() => deps.changed(null))
         const skill = presentSkill(row, manifest, ownView(call))
@@ -80,8 +81,8 @@ export function createAuthoring(deps: SkillDeps) {
     return (await rows.find(tx, id))!
   }
 
-  async function submitted(tx: Tx, call: Call, manifest: SkillManifest): Promise<SkillRow> {
-    const outcome = await submitIn(tx, call, { manifest, visibility: 'public' }, examineAll(deps, manifest))
+  async function submitted(tx: Tx, call: Call, manifest: SkillManifest, examined: Examined): Promise<SkillRow> {
+    const outcome = await submitIn(tx, call, { manifest, visibility: 'public' }, examined)
     if (!outcome.accepted) throw reviewFailed(outcome.review)
     return (await rows.find(tx, outcome.submission.skillId))!
   }

@@ -7,7 +7,7 @@ import { claimedByOther, notClaimed, unreadDiff } from '../errors'
 import { presentOperated } from '../present'
 import { skillRepository as rows } from '../repository'
 import { submissionRepository as submissions } from '../repository-submissions'
-import { examine } from '../review'
+import { examineInTurns } from '../review'
 import type {
   OperatorChecks,
   OperatorDecision,
@@ -49,7 +49,11 @@ export function operateSkills(
     const live = skill.live_version_id ? await rows.version(store.read, skill.live_version_id) : undefined
     return {
       ...shown(row),
-      ...{ name: manifest.name, live_version: live?.version ?? null, tier_reasons: examine(manifest).reasons },
+      ...{
+        name: manifest.name,
+        live_version: live?.version ?? null,
+        tier_reasons: (await examineInTurns(manifest)).reasons,
+      },
       ...{ findings: row.evidence, manifest },
     }
   }
@@ -58,7 +62,8 @@ export function operateSkills(
   async function checks(_call: By, id: string, rerun: boolean): Promise<OperatorChecks> {
     const row = await find(store.read, id)
     if (!rerun) return { tier: row.tier, checks: row.checks, findings: row.evidence, rerun }
-    const { tier, checks: now, evidence } = examine((await rows.version(store.read, row.version_id))!.manifest)
+    const { manifest } = (await rows.version(store.read, row.version_id))!
+    const { tier, checks: now, evidence } = await examineInTurns(manifest)
     return { tier, checks: now, findings: evidence, rerun }
   }
 

@@ -2,12 +2,12 @@ import { kept } from '../../idempotency'
 import { type Call, ownerOf, type TenantCaller } from '../../kernel/caller'
 import { AppError } from '../../kernel/errors'
 import { OrgId } from '../../kernel/ids'
-import { isUniqueViolation, type Tx } from '../../kernel/store'
+import { isUniqueViolation, type Reader, type Tx } from '../../kernel/store'
 import { notAMember, orgMissing, skillNotFound, suspendedSkill, tooManySubmissions } from '../errors'
 import type { SkillManifest } from '../manifest'
 import { skillRepository as rows } from '../repository'
 import { submissionRepository as submissions } from '../repository-submissions'
-import { complete, type Evidence, type Examined, examine, hasPassed, resultOf } from '../review'
+import { complete, type Evidence, type Examined, examineInTurns, hasPassed, resultOf } from '../review'
 import { SkillId, type Visibility } from '../schema'
 import type { Review, Submission, SubmitOrder } from '../schema-review'
 import type { SkillRow } from '../table'
@@ -32,7 +32,9 @@ export type Outcome =
 export const submit = (deps: SkillDeps) => {
   const submitIn = submitInUnit(deps)
   return async (call: Call, order: SubmitOrder): Promise<Outcome> => {
-    const examined = examineAll(deps, order.manifest)
+    // Before the work: whoever may submit no more today has nothing examined.
+    await assertPace(deps, deps.store.read, call.caller)
+    const examined = await examineAll(deps, order.manifest)
     const unit = async (tx: Tx): Promise<Outcome> => {
       const outcome = await submitIn(tx, call, order, examined)
       if (outcome.accepted) await kept(tx, call, { submission: outcome.submission, review: outcome.review })
@@ -49,8 +51,11 @@ export const submit = (deps: SkillDeps) => {
 }
 
 /** Everything but the database, and whether this server would call the tools' endpoints at all. */
-export function examineAll({ tools }: Pick<SkillDeps, 'tools'>, written: Record<string, unknown>): Examined {
-  const examined = examine(written)
+export async function examineAll(
+  { tools }: Pick<SkillDeps, 'tools'>,
+  written: Record<string, unknown>,
+): Promise<Examined> {
+  const examined = await examineInTurns(written)
   if (!examined.manifest) return examined
   try {
     tools.ofSkill('review', examined.manifest.tools)
@@ -114,9 +119,9 @@ async function ownSkill(tx: Tx, caller: TenantCaller, id: string): Promise<Skill
   return row
 }
 
-async function assertPace({ clock }: SkillDeps, tx: Tx, { userId }: TenantCaller): Promise<void> {
+async function assertPace({ clock }: SkillDeps, db: Reader, { userId }: TenantCaller): Promise<void> {
   const now = clock.now()
-  const moments = await submissions.momentsSince(tx, userId, now - WINDOW_MS, MOST_SUBMISSIONS)
+  const moments = await submissions.momentsSince(db, userId, now - WINDOW_MS, MOST_SUBMISSIONS)
   if (moments.length < MOST_SUBMISSIONS) return
   const retryAfterS = Math.max(1, Math.ceil((moments[0]! + WINDOW_MS - now) / 1000))
   throw tooManySubmissions.with({ retryAfterS }, MOST_SUBMISSIONS, retryAfterS)

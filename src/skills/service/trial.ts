@@ -3,7 +3,7 @@ import { invalidInput } from '../../kernel/errors'
 import { reviewFailed, skillNotFound } from '../errors'
 import type { SkillManifest } from '../manifest'
 import { skillRepository as rows } from '../repository'
-import { examine, hasPassed } from '../review'
+import { examineInTurns, hasPassed } from '../review'
 import { runnableVersion } from '../rules'
 import { type Activation, composeTrial } from '../runtime/active'
 import type { SandboxOrder } from '../schema'
@@ -30,7 +30,7 @@ async function manifestOf(
     throw invalidInput('skill_id', 'Send either "skill_id" or "manifest".')
   }
   if (manifest) {
-    const examined = examine(manifest)
+    const examined = await examineInTurns(manifest)
     const passed = hasPassed(examined.checks)
     if (!examined.manifest || !passed) throw reviewFailed({ ...examined, passed })
     return examined.manifest
