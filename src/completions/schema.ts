@@ -4,6 +4,9 @@ import { defineId, type Id } from '../kernel/ids'
 import { JsonObject, nullable, oneOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
 import { InlineTool } from '../tools/schema'
 import { Artifact } from './schema-artifact'
+import { FollowUp, ModelRef, Routing, SkillActive, StructuredOutput, ToolUse, Usage } from './schema-parts'
+
+export { FollowUp, ModelRef, Routing, SkillActive, StructuredOutput, ToolUse, Usage }
 
 export const CompletionId = defineId('completion', 'cmpl')
 export type CompletionId = Id<'completion'>
@@ -120,60 +123,6 @@ export const CompletionOrder = t.Object(
   { $id: 'CompletionOrder' },
 )
 export type CompletionOrder = Static<typeof CompletionOrder>
-
-export const ModelRef = t.Object({ id: t.String(), label: t.String(), engine: t.String() }, { $id: 'ModelRef' })
-export type ModelRef = Static<typeof ModelRef>
-
-export const FollowUp = t.Object({ label: t.String(), prompt: t.String() }, { $id: 'FollowUp' })
-export type FollowUp = Static<typeof FollowUp>
-
-export const ToolUse = t.Object(
-  {
-    name: t.String(),
-    status: oneOf(['success', 'error'] as const),
-    description: t.String(),
-    arguments: t.Optional(JsonObject),
-    result: t.Optional(t.Unknown()),
-  },
-  { $id: 'ToolUse' },
-)
-export type ToolUse = Static<typeof ToolUse>
-
-export const Usage = t.Object(
-  {
-    cost_cents: t.Number(),
-    prompt_tokens: t.Integer(),
-    completion_tokens: t.Integer(),
-    total_tokens: t.Integer(),
-    cached: t.Optional(t.Literal(true)),
-  },
-  { $id: 'Usage' },
-)
-export type Usage = Static<typeof Usage>
-
-export const Routing = t.Object(
-  {
-    source: oneOf(['explicit', 'rule', 'heuristic', 'local', 'classifier', 'default'] as const),
-    confidence: nullable(t.Number()),
-    reasoning: nullable(t.String()),
-    preference_id: nullable(t.String()),
-    fallback_used: t.Boolean(),
-  },
-  { $id: 'Routing' },
-)
-export type Routing = Static<typeof Routing>
-
-export const SkillActive = t.Object(
-  { id: t.String(), slug: t.String(), name: t.String(), intensity: t.Optional(t.Number({ minimum: 0, maximum: 1 })) },
-  { $id: 'SkillActive' },
-)
-export type SkillActive = Static<typeof SkillActive>
-
-export const StructuredOutput = t.Object(
-  { type: t.String(), data: t.Unknown(), parse_error: t.Optional(t.String()) },
-  { $id: 'StructuredOutput' },
-)
-export type StructuredOutput = Static<typeof StructuredOutput>
 
 /** Native answer of `POST /completions` (contract 2.2). */
 export const Completion = t.Object(
