@@ -1,6 +1,7 @@
 import { type Arg, type Command, type Flag, type Flags, nounOf, verbOf } from './command'
 import { EXIT_MEANINGS } from './exit'
 import { GLOBAL_FLAGS } from './globals'
+import { otherVerbsOf } from './other-words'
 import { kebab } from './program'
 
 /** Help for everything, for a noun, or for one command: written from the registry, wrapped at 80 columns. */
@@ -41,11 +42,19 @@ function nounHelp(noun: string, commands: readonly Command[]): string {
   return [
     `Usage:  svc-admin ${noun} VERB [flags]`,
     '',
-    ...rows(own.map((command) => [verbOf(command), command.summary])),
+    ...rows([...own.map((command): Row => [verbOf(command), command.summary]), ...others(noun, commands)]),
     '',
     `More:   svc-admin ${noun} VERB --help`,
   ].join('\n')
 }
+
+type Row = [string, string]
+
+const others = (noun: string, commands: readonly Command[]): Row[] =>
+  otherVerbsOf(noun).flatMap(([words, path]) => {
+    const meant = commands.find((command) => command.path === path)
+    return meant ? [[words, `${meant.summary} (${path})`] as Row] : []
+  })
 
 function commandHelp(command: Command): string {
   const args = Object.entries(command.args)

@@ -5,9 +5,16 @@ const OTHERS: readonly (readonly [string, string])[] = [
   ['tiers requests get', 'limits get'],
   ['tiers requests approve', 'limits approve'],
   ['tiers requests deny', 'limits reject'],
+  ['tiers requests', 'tiers'],
   ['policies guardrails', 'guardrails'],
   ['policies routing', 'routing'],
 ]
+
+/** What else may follow a noun: the words, and the command that they mean. */
+export const otherVerbsOf = (noun: string): (readonly [string, string])[] =>
+  OTHERS.filter(([long, short]) => long.startsWith(`${noun} `) && short.includes(' ')).map(
+    ([long, short]) => [long.slice(noun.length + 1), short] as const,
+  )
 
 /** The same command line under the names that are registered. */
 export function underTheirNames(argv: readonly string[]): string[] {

@@ -1,9 +1,13 @@
 import { randomBase62 } from '../../src/kernel/crypto'
+import { KeyId } from '../../src/kernel/ids'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
 import { defineCommand } from '../command'
+import type { Connection } from '../connection'
 import { expectData, usageFailure } from '../failure'
+import { type KeyChange, keysOver } from '../keys-plane'
 import { column } from '../output/columns'
 import { requireReason } from '../reason'
+import { resolveKey } from '../resolve'
 import { prepareSecret, SECRET_FLAGS } from '../secret'
 import type { Shell } from '../shell'
 import { argument, duration, money, optional, orNone, signedMoney, text, wholeCents } from '../words'
@@ -43,7 +47,7 @@ const grantColumns = [
 /** Above this a slip of the finger is worth a question. */
 const ASKS_ABOVE_CENTS = 100_000
 
-export const WHO = 'org by id, slug or name; user by id or e-mail address'
+export const WHO = 'org by id, slug or name; user by id or e-mail address; 6 characters of an id do'
 
 export const grant = defineCommand({
   path: 'credits grant',
@@ -159,17 +163,17 @@ export const code = defineCommand({
 
 export const caps = defineCommand({
   path: 'credits caps',
-  summary: 'Set what an owner may spend a day and a month',
+  summary: 'Set what an owner or a key may spend a day and a month',
   about:
-    'Caps count everything the owner spends, whatever key it goes through; caps of one key are set with keys update. Calls beyond a cap are refused with 402 until 00:00 UTC, or until the cap is raised. none removes one; what is left out stays.',
-  examples: ['credits caps acme --daily 50.00', 'credits caps set acme --daily none --monthly 1000.00'],
+    'Caps of an owner count everything it spends, whatever key it goes through; those of a key what goes through it. Calls beyond a cap are refused with 402 until 00:00 UTC, or until the cap is raised. none removes one; what is left out stays.',
+  examples: ['credits caps acme --daily 50.00', 'credits caps set ci --daily none --monthly 1000.00'],
   planes: ['operator'],
   offline: true,
   impact: 'write',
   danger: 'none',
   exits: [3, 5, 7],
   columns: capColumns,
-  args: { owner: argument(WHO) },
+  args: { owner: argument(`${WHO}; or a key by id, prefix or name`) },
   flags: {
     daily: orNone(wholeCents('AMOUNT', 'the most in one UTC day')),
     monthly: orNone(wholeCents('AMOUNT', 'the most in one UTC month')),
@@ -181,10 +185,23 @@ export const caps = defineCommand({
     }
     if (!Object.keys(wanted).length) throw usageFailure('credits caps changes nothing.', 'add --daily or --monthly')
     if (shell.planned(`set the caps of ${owner}`)) return
-    const set = expectData(await (await shell.connect()).ops().credits.caps.put({ owner, ...wanted }))
-    shell.print.item(set, capColumns)
+    const connection = await shell.connect()
+    const reply = await connection.ops().credits.caps.put({ owner, ...wanted })
+    const ofKey = reply.status === 404 ? await capKey(connection, owner, wanted) : null
+    shell.print.item(ofKey ?? expectData(reply), capColumns)
   },
 })
+
+/** The same for a key; null when no key is meant either. */
+async function capKey(connection: Connection, word: string, caps: KeyChange) {
+  const keys = await keysOver(connection)
+  const id = await resolveKey(keys, word)
+  if (!KeyId.is(id)) return null
+  const key = await keys.update(id, caps)
+  const { daily_cap_cents, monthly_cap_cents, spent_today_cents, spent_month_cents } = key
+  const usage = { daily_used_cents: spent_today_cents, monthly_used_cents: spent_month_cents }
+  return { object: 'key_caps', id, scope: 'key', daily_cap_cents, monthly_cap_cents, usage }
+}
 
 const spelled = (cents: number): string => `${spellCents(centsToMicro(cents))} cents`
 

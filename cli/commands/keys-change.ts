@@ -1,14 +1,14 @@
 import { SCOPES, TIERS } from '../../src/kernel/caller'
 import { randomBase62 } from '../../src/kernel/crypto'
 import type { ApiKey } from '../../src/keys/schema'
-import { defineCommand } from '../command'
+import { defineCommand, type Flag } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { type KeyChange, keysOver } from '../keys-plane'
 import { column } from '../output/columns'
 import { resolveKey } from '../resolve'
 import { prepareSecret, SECRET_FLAGS } from '../secret'
 import { readSecretInput } from '../secret-input'
-import { choice, choices, duration, orNone, repeated, text, whole, wholeCents } from '../words'
+import { choice, choices, duration, orNone, readDuration, repeated, text, whole, wholeCents } from '../words'
 import { columns, keyArgument, planes } from './keys-columns'
 import { moment } from './keys-order'
 
@@ -86,12 +86,18 @@ function changeOf(wishes: Wishes, now: number): KeyChange {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 }
 
+/** The one length of time that may be none, and then needs no unit. */
+const grace: Flag<number | undefined> = {
+  ...duration('24h', 'how long the old secret works on; 0 is not at all'),
+  read: (word) => (word === '0' ? 0 : readDuration(word)),
+}
+
 export const rotateKey = defineCommand({
   path: 'keys rotate',
   summary: 'Give a key a new secret and show it once',
   about:
-    'The old secret works on for --grace, 24h unless said and 7d at most, so that whoever uses it can change over; with --grace 0s it stops at once. Everything else of the key stays as it is.',
-  examples: ['keys rotate ci --yes --secret-to new.key', 'keys rotate 3f9a01 --grace 0s --yes --json'],
+    'The old secret works on for --grace, 24h unless said and 7d at most, so that whoever uses it can change over; with --grace 0 it stops at once. Everything else of the key stays as it is.',
+  examples: ['keys rotate ci --yes --secret-to new.key', 'keys rotate 3f9a01 --grace 0 --yes --json'],
   planes,
   offline: true,
   impact: 'write',
@@ -99,7 +105,7 @@ export const rotateKey = defineCommand({
   exits: [3, 4, 5, 7, 10],
   columns,
   args: keyArgument,
-  flags: { grace: duration('24h', 'how long the old secret works on'), ...SECRET_FLAGS },
+  flags: { grace, ...SECRET_FLAGS },
   async run(shell, { key, grace = DAY_MS, ...ways }) {
     if (grace > MOST_GRACE_MS) throw usageFailure('--grace is more than 7d, the longest there is.')
     const keys = await keysOver(await shell.connect())

@@ -1,5 +1,17 @@
+import { centsToMicro, spellCents } from '../../src/kernel/money'
 import { column, idColumn } from '../output/columns'
+import type { JsonObject } from '../output/json'
 import { argument } from '../words'
+
+/** What was spent of the nearer cap there is, `1.20/5.00 day`; without any it is what was spent today. */
+function spendOfCap(key: JsonObject): string {
+  const of = (spent: unknown, cap: unknown, period: string) => `${cents(spent)}/${cents(cap)} ${period}`
+  if (key.daily_cap_cents !== null) return of(key.spent_today_cents, key.daily_cap_cents, 'day')
+  if (key.monthly_cap_cents !== null) return of(key.spent_month_cents, key.monthly_cap_cents, 'month')
+  return `${cents(key.spent_today_cents)}/-`
+}
+
+const cents = (value: unknown): string => spellCents(centsToMicro(Number(value)))
 
 /** What is shown of a key. */
 export const columns = [
@@ -12,7 +24,7 @@ export const columns = [
   column('tier', 'TIER'),
   column('status', 'STATUS'),
   column('scopes', 'SCOPES', { kind: 'list' }),
-  column('spent_today_cents', 'TODAY¢', { kind: 'money' }),
+  column('spent_today_cents', 'SPEND/CAP¢', { kind: 'number', show: spendOfCap }),
   column('daily_cap_cents', 'CAP/DAY¢', { kind: 'money', wide: true }),
   column('spent_month_cents', 'MONTH¢', { kind: 'money', wide: true }),
   column('monthly_cap_cents', 'CAP/MONTH¢', { kind: 'money', wide: true }),
@@ -28,6 +40,7 @@ export const columns = [
 export const detailColumns = [
   ...columns,
   column('routing_preference_id', 'ROUTING', { wide: true }),
+  column('routing_rules', 'RULES', { show: ({ routing_rules }) => String((routing_rules as unknown[]).length) }),
   column('guardrail_policy_id', 'GUARDRAILS', { wide: true }),
   column('now.rpm', 'NOW-RPM'),
   column('now.tpm', 'NOW-TPM'),

@@ -1,19 +1,26 @@
 import { TIERS } from '../../src/kernel/caller'
+import type { RateLimits } from '../../src/rate-limits/schema'
 import { defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { keysOver } from '../keys-plane'
-import { column } from '../output/columns'
+import { column, valueAt } from '../output/columns'
 import { printPages } from '../pages'
 import { requireReason } from '../reason'
 import { resolveKey } from '../resolve'
 import { argument, choice, flag, optional, text, whole } from '../words'
 
+/** PEAK is the busiest minute of the last seven days, beside what is allowed and what is asked for. */
 const requestColumns = [
   column('id', 'ID'),
   column('status', 'STATUS'),
   column('current_tier', 'FROM'),
   column('requested_tier', 'ASKS'),
   column('granted_tier', 'GOT'),
+  column('peak.requests', 'PEAK/MIN', { kind: 'number' }),
+  column('current_limits.requests', 'NOW/MIN', { kind: 'number' }),
+  column('requested_limits.requests', 'ASKS/MIN', { kind: 'number' }),
+  column('peak.tokens', 'PEAK-TOKENS', { kind: 'number' }),
+  column('requested_limits.tokens', 'ASKS-TOKENS', { kind: 'number', wide: true }),
   column('user_id', 'WHO', { show: ({ user_id }, whole) => String(user_id).slice(0, whole ? 36 : 8) }),
   column('key_id', 'KEY', { wide: true }),
   column('expected_volume', 'VOLUME'),
@@ -23,16 +30,21 @@ const requestColumns = [
   column('decided_at', 'DECIDED', { kind: 'time', wide: true }),
 ]
 
+/** One window: `12 used of 60, 48 left, empty in 23s`. */
+const windowColumn = (field: string, header: string) =>
+  column(field, header, {
+    show: (row) => {
+      const { limit, remaining, reset } = valueAt(row, field) as RateLimits['usage']['requests']
+      return `${limit - remaining} used of ${limit}, ${remaining} left, empty in ${reset}`
+    },
+  })
+
 const windowColumns = [
   column('tier', 'TIER'),
-  column('usage.requests.limit', 'RPM', { kind: 'number' }),
-  column('usage.requests.remaining', 'RPM LEFT', { kind: 'number' }),
-  column('usage.requests.reset', 'RPM RESET'),
-  column('usage.tokens.limit', 'TPM', { kind: 'number' }),
-  column('usage.tokens.remaining', 'TPM LEFT', { kind: 'number' }),
-  column('usage.tokens.reset', 'TPM RESET'),
+  windowColumn('usage.requests', 'REQUESTS'),
+  windowColumn('usage.tokens', 'TOKENS'),
   ...(['text', 'stealth', 'image', 'research', 'video'] as const).map((group) =>
-    column(`mode_limits.${group}`, group.toUpperCase(), { kind: 'number', wide: true }),
+    windowColumn(`usage.modes.${group}`, group.toUpperCase()),
   ),
 ]
 
@@ -67,7 +79,8 @@ export const showLimits = defineCommand({
 export const listRequests = defineCommand({
   path: 'limits list',
   summary: 'List requests for higher limits, newest first',
-  about: 'Those that wait for a decision, unless --all-states is given.',
+  about:
+    'Those that wait for a decision, unless --all-states is given. PEAK is the busiest minute of the key in the last seven days, beside what its tier allows and what is asked for.',
   examples: ['limits list', 'limits list --all-states --json'],
   planes: ['operator'],
   offline: true,
@@ -115,6 +128,8 @@ export const getRequest = defineCommand({
   },
 })
 
+const note = { note: text('TEXT', 'what whoever asked is told; the reason unless given') }
+
 /** Approving and rejecting differ in a word and in what may be chosen. */
 const deciding = (decision: 'approve' | 'reject') => ({
   planes: ['operator'] as const,
@@ -136,14 +151,14 @@ export const approveRequest = defineCommand({
     'limits approve rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --yes --reason "contract signed"',
     'limits approve rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --tier starter --yes --reason "for a start" --json',
   ],
-  flags: { tier: choice(TIERS, 'another tier than the one asked for') },
-  async run(shell, { request, tier }) {
+  flags: { tier: choice(TIERS, 'another tier than the one asked for'), ...note },
+  async run(shell, { request, tier, note }) {
     const reason = requireReason(shell, 'limits approve')
     if (shell.planned(`approve ${request}`)) return
     shell.confirm(`Approve ${request}?`)
     const connection = await shell.connect()
     const one = connection.ops().limits({ ref: encodeURIComponent(request) })
-    const body = { decision: 'approve' as const, reason, ...(tier ? { tier } : {}) }
+    const body = { decision: 'approve' as const, reason: note ?? reason, ...(tier ? { tier } : {}) }
     shell.print.item(expectData(await one.post(body)), requestColumns)
   },
 })
@@ -157,13 +172,14 @@ export const rejectRequest = defineCommand({
     'limits reject rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --yes --reason "no billing history yet"',
     'limits reject rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --yes --reason "use the batch endpoint" --json',
   ],
-  async run(shell, { request }) {
+  flags: note,
+  async run(shell, { request, note }) {
     const reason = requireReason(shell, 'limits reject')
     if (shell.planned(`reject ${request}`)) return
     shell.confirm(`Reject ${request}?`)
     const connection = await shell.connect()
     const one = connection.ops().limits({ ref: encodeURIComponent(request) })
-    shell.print.item(expectData(await one.post({ decision: 'reject', reason })), requestColumns)
+    shell.print.item(expectData(await one.post({ decision: 'reject', reason: note ?? reason })), requestColumns)
   },
 })
 

@@ -33,7 +33,7 @@ const matrixColumns = [
   ),
 ]
 
-const USER = 'account by id or e-mail address'
+const USER = 'account by id, 6 or more characters of it, or e-mail address'
 
 /** The org of `--org`, which every one of these commands needs. */
 function orgOf({ globals }: Shell, command: string): string {

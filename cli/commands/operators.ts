@@ -19,7 +19,7 @@ const columns = [
   column('revoked_at', 'REVOKED', { kind: 'time', wide: true }),
 ]
 
-const WHO = { operator: argument('id, prefix or name of an operator key') }
+const WHO = { operator: argument('id, 6 or more characters of it, prefix or name of an operator key') }
 
 export const listOperators = defineCommand({
   path: 'operators list',

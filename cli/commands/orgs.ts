@@ -25,7 +25,7 @@ export const orgDetailColumns = [
   column('deleted_at', 'DELETED', { kind: 'time' }),
 ]
 
-export const ORG = 'org by id, slug or exact name'
+export const ORG = 'org by id, 6 or more characters of it, slug or exact name'
 
 /** A name or slug as one step of an address. */
 export const step = (ref: string): string => encodeURIComponent(ref)

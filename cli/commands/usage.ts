@@ -4,7 +4,7 @@ import { column } from '../output/columns'
 import { type Report, type UsagePlane, type UsageWords, usageOver } from '../usage-plane'
 import { choice, optional, text } from '../words'
 
-const WHOSE = 'org by id, slug or name; user by id or e-mail address'
+const WHOSE = 'org by id, slug or name; user by id or e-mail address; 6 characters of an id do'
 
 const filters = {
   from: text('DATE', 'from this date or time on; 30 days ago unless said'),

@@ -29,7 +29,7 @@ const detailColumns = [
   column('session_count', 'SESSIONS', { kind: 'number' }),
 ]
 
-const USER = 'account by id or e-mail address'
+const USER = 'account by id, 6 or more characters of it, or e-mail address'
 
 export const listUsers = defineCommand({
   path: 'users list',

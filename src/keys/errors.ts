@@ -39,8 +39,8 @@ export const widensItself = defineError(
 )
 
 export const ambiguousKey = defineError(
-  'conflict',
-  'conflict',
+  'invalid',
+  'validation_error',
   (ref: string, ids: string[]) => `${ids.length} keys match "${ref}": ${ids.join(', ')}. Name one by its id.`,
 )
 

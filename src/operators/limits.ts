@@ -1,15 +1,18 @@
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { TIERS, type Tier } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
 import type { Page } from '../kernel/page'
 import type { Store } from '../kernel/store'
 import type { KeyService } from '../keys'
 import type { ApiKey } from '../keys/schema'
 import type { LimitIncreases, RateLimiter, Tiers } from '../rate-limits'
 import type { Increase, IncreaseQuery, RateLimits } from '../rate-limits/schema'
-import type { LimitDecision, TierRow } from './schema'
+import { peakOf } from '../usage'
+import type { LimitDecision, TierRow, WeighedIncrease } from './schema'
 
 type Deps = {
   store: Store
+  clock: Clock
   keys: KeyService
   increases: LimitIncreases
   limiter: RateLimiter
@@ -17,8 +20,8 @@ type Deps = {
 }
 
 /** What operators do with tiers, and with requests for higher ones (dx 2.9, 2.16). */
-export function createLimitVerbs({ store, keys, increases, limiter, tiers }: Deps) {
-  return { tierTable, setTier, windowsOf, list, get: increases.operator.get, decide }
+export function createLimitVerbs({ store, clock, keys, increases, limiter, tiers }: Deps) {
+  return { tierTable, setTier, windowsOf, list, get, decide }
 
   /** The limits of every tier as they are in force. */
   function tierTable(_call: Call<OperatorCaller>): TierRow[] {
@@ -42,16 +45,41 @@ export function createLimitVerbs({ store, keys, increases, limiter, tiers }: Dep
     return { ...limiter.status(caller), pending_request }
   }
 
-  function list(call: Call<OperatorCaller>, query: IncreaseQuery): Promise<Page<Increase>> {
-    return increases.operator.list(call, query)
+  /** Newest first, each beside what is in use. */
+  async function list(call: Call<OperatorCaller>, query: IncreaseQuery): Promise<Page<WeighedIncrease>> {
+    const page = await increases.operator.list(call, query)
+    const items: WeighedIncrease[] = []
+    for (const increase of page.items) items.push(await weighed(increase))
+    return { ...page, items }
+  }
+
+  /** Throws 404. */
+  async function get(call: Call<OperatorCaller>, id: string): Promise<WeighedIncrease> {
+    return weighed(await increases.operator.get(call, id))
   }
 
   /** Approves, with another tier where one is named, or rejects. Throws 404, 409 when it is decided already. */
-  function decide(
+  async function decide(
     call: Call<OperatorCaller>,
     id: string,
     { decision, reason, tier }: LimitDecision,
-  ): Promise<Increase> {
-    return increases.operator.decide(call, id, { decision, reason: reason ?? null, tier })
+  ): Promise<WeighedIncrease> {
+    return weighed(await increases.operator.decide(call, id, { decision, reason: reason ?? null, tier }))
+  }
+
+  async function weighed(increase: Increase): Promise<WeighedIncrease> {
+    const { key_id: keyId, current_tier, requested_tier } = increase
+    const owner = await increases.operator.ownerOf(increase.id)
+    return {
+      ...increase,
+      peak: await peakOf(store.read, { owner, keyId }, clock.now()),
+      current_limits: limitsOf(current_tier),
+      requested_limits: limitsOf(requested_tier),
+    }
+  }
+
+  function limitsOf(tier: Tier): { requests: number; tokens: number } {
+    const { rpm, tpm } = tiers.limitsOf(tier)
+    return { requests: rpm, tokens: tpm }
   }
 }

@@ -7,7 +7,7 @@ import { admitOperator, type operatorEdge, toOperatorCall } from '../http/operat
 import { pageFields } from '../kernel/page'
 import { checked, checkedQuery, t } from '../kernel/schema'
 import { ApiKey, ApiKeyWithSecret, KeyPage, KeyRotation, RotatedKey } from '../keys/schema'
-import { Increase, IncreasePage, IncreaseQuery, RateLimits } from '../rate-limits/schema'
+import { IncreaseQuery, RateLimits } from '../rate-limits/schema'
 import { cacheRoutes } from './routes-cache'
 import { creditRoutes } from './routes-credits'
 import { peopleRoutes } from './routes-people'
@@ -111,16 +111,16 @@ const limitRoutes = (limits: OperatorService['limits'], edge: Edge) =>
         const page = await limits.list(toOperatorCall(context), context.query)
         return { requests: page.items, ...pageFields(page) }
       },
-      { query: checkedQuery(IncreaseQuery), response: { 200: answer(IncreasePage), ...errors(400) } },
+      { query: checkedQuery(IncreaseQuery), response: { 200: answer(words.WeighedIncreases), ...errors(400) } },
     )
     .get('/limits/:ref', (context) => limits.get(toOperatorCall(context), context.params.ref), {
       params: ByRef,
-      response: { 200: answer(Increase), ...errors(404) },
+      response: { 200: answer(words.WeighedIncrease), ...errors(404) },
     })
     .post('/limits/:ref', (context) => limits.decide(toOperatorCall(context), context.params.ref, context.body), {
       params: ByRef,
       body: checked(words.LimitDecision),
-      response: { 200: answer(Increase), ...errors(400, 404, 409) },
+      response: { 200: answer(words.WeighedIncrease), ...errors(400, 404, 409) },
     })
 
 const accessRoutes = (access: OperatorService['access'], edge: Edge) =>

@@ -3,9 +3,9 @@ import { UPSTREAM_KINDS } from '../engines'
 import { OPERATOR_ROLES, SCOPES, TIERS } from '../kernel/caller'
 import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
-import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
+import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { ApiKey, KeyPatch, NewKey } from '../keys/schema'
-import { Decision } from '../rate-limits/schema'
+import { Decision, Increase } from '../rate-limits/schema'
 import { Expiring } from '../usage/schema'
 
 /** An org by id, slug or name; a user by id or e-mail address. */
@@ -229,6 +229,17 @@ export const TierList = t.Object({ tiers: t.Array(TierRow) })
 export const NewTier = t.Object({ tier: oneOf(TIERS) })
 
 /** Body of `POST /ops/v1/limits/{id}`: an operator may give another tier than was asked for. */
+/** A request for a higher tier beside what is in use, so that whoever decides sees both (dx 2.16). */
+const Rate = t.Object({ requests: t.Integer(), tokens: t.Integer() })
+export const WeighedIncrease = t.Object({
+  ...Increase.properties,
+  peak: { ...Rate, description: 'The busiest minute of one of its keys in the last seven days' },
+  current_limits: { ...Rate, description: 'A minute, of the present tier' },
+  requested_limits: { ...Rate, description: 'A minute, of the tier asked for' },
+})
+export type WeighedIncrease = Static<typeof WeighedIncrease>
+export const WeighedIncreases = pageOf('requests', WeighedIncrease)
+
 export const LimitDecision = t.Object({ ...Decision.properties, tier: t.Optional(oneOf(TIERS)) })
 export type LimitDecision = Static<typeof LimitDecision>
 

@@ -68,7 +68,15 @@ export const alreadyMember = defineError(
 )
 
 export const ambiguousOrg = defineError(
-  'conflict',
-  'conflict',
-  (name: string, slugs: string[]) => `${slugs.length} organizations are called "${name}": ${slugs.join(', ')}.`,
+  'invalid',
+  'validation_error',
+  (word: string, slugs: string[]) =>
+    `"${word}" could be ${slugs.length} organizations: ${slugs.join(', ')}. Name one by its slug.`,
+)
+
+export const ambiguousUser = defineError(
+  'invalid',
+  'validation_error',
+  (word: string, ids: string[]) =>
+    `"${word}" could be ${ids.length} accounts: ${ids.join(', ')}. Write more of the id.`,
 )

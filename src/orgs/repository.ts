@@ -1,4 +1,5 @@
 import { and, asc, type Column, count, desc, eq, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { beginsWith } from '../kernel/beginning'
 import type { OrgId, UserId } from '../kernel/ids'
 import type { Mark } from '../kernel/page'
 import { command, counted, query, type Reader, type Tx } from '../kernel/store'
@@ -71,6 +72,9 @@ const setPassword = counted<{ id: UserId; hash: string; seen: string }>()((tx, p
     .set({ password_hash: sql`${p.hash}` })
     .where(and(eq(table.id, p.id), sql`coalesce(${table.password_hash}, '') = ${p.seen}`))
 })
+
+/** As many as an error names. */
+const CANDIDATES = 10
 
 type OrgSlice = { only?: OrgId | null; before?: Mark | null; limit?: number }
 
@@ -175,6 +179,17 @@ export const orgRepository = {
     const table = db.of(users)
     const older = olderThan(table, before)
     return db.select().from(table).where(older).orderBy(desc(table.created_at), desc(table.id)).limit(limit)
+  },
+
+  /** For operators: those whose id begins so, deleted ones too. */
+  async orgsThatBegin(db: Reader, word: string): Promise<OrgRow[]> {
+    const table = db.of(orgs)
+    return db.select().from(table).where(beginsWith(table.id, word)).limit(CANDIDATES)
+  },
+
+  async usersThatBegin(db: Reader, word: string): Promise<UserRow[]> {
+    const table = db.of(users)
+    return db.select().from(table).where(beginsWith(table.id, word)).limit(CANDIDATES)
   },
 
   async memberCounts(db: Reader, ids: OrgId[]): Promise<Map<OrgId, number>> {

@@ -1,7 +1,7 @@
 import type { AuditLog } from '../audit'
 import type { EventBus } from '../events'
 import { kept } from '../idempotency'
-import type { Call, Caller, OperatorCaller, TenantCaller, Tier } from '../kernel/caller'
+import type { Call, Caller, OperatorCaller, OwnerScope, TenantCaller, Tier } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
 import { decodeCursor, type Page, toPage } from '../kernel/page'
@@ -43,7 +43,7 @@ export type LimitIncreases = ReturnType<typeof createIncreases>
  * request.
  */
 export function createIncreases({ store, audit, events, clock, tiers, keys, orgs }: Deps) {
-  return { request, decide, pendingOf, setTierIn, operator: { list, get, decide: settle } }
+  return { request, decide, pendingOf, setTierIn, operator: { list, get, ownerOf, decide: settle } }
 
   /** Throws 400 for a tier that is not above the present one, 409 `conflict` while one is pending or without keys. */
   function request(call: Call, input: NewIncrease): Promise<Increase> {
@@ -178,6 +178,11 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
 
   async function get(_call: Call<OperatorCaller>, id: string): Promise<Increase> {
     return present(await find(store.read, id))
+  }
+
+  /** For operators: whose calls it is about. */
+  async function ownerOf(id: IncreaseId): Promise<OwnerScope> {
+    return (await find(store.read, id)).scope
   }
 
   async function find(reader: Reader, id: string): Promise<IncreaseRow> {

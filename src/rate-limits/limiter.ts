@@ -4,7 +4,7 @@ import { modeRateLimitExceeded, rateLimitExceeded, tokenLimitExceeded, tokensNev
 import { createMemoryWindows } from './memory-windows'
 import { anonymousLimits, limitsOf, subjectOf } from './rules'
 import type { LimitStatus, RateLimits } from './schema'
-import { groupOf, type Tiers } from './tiers'
+import { groupOf, type ModeGroup, type Tiers } from './tiers'
 import { add, correct, createWindow, resetMs, used, WINDOW_MS, type Window, waitFor } from './window'
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>
@@ -97,16 +97,27 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
 
   /** The body of `GET /rate-limits` (contract 21), but for the request that may be pending. */
   function status(caller: TenantCaller): Omit<RateLimits, 'request_id' | 'pending_request'> {
-    const { requests, tokens } = subjects.of(subjectOf(caller))
+    const { requests, tokens, modes: counted } = subjects.of(subjectOf(caller))
     const { tier, rpm, tpm, modes } = limitsOf(caller, tiers)
     const now = clock.monotonic()
+    const ofMode = (group: ModeGroup) => statusOf(counted[group] ?? createWindow(), modes[group], now)
     const overrides = caller.type === 'key' ? caller : { rpmLimit: null, tpmLimit: null }
     return {
       tier,
       window_seconds: 60,
       limits: { rpm, tpm },
       mode_limits: { ...modes },
-      usage: { requests: statusOf(requests, rpm, now), tokens: statusOf(tokens, tpm, now) },
+      usage: {
+        requests: statusOf(requests, rpm, now),
+        tokens: statusOf(tokens, tpm, now),
+        modes: {
+          text: ofMode('text'),
+          stealth: ofMode('stealth'),
+          image: ofMode('image'),
+          research: ofMode('research'),
+          video: ofMode('video'),
+        },
+      },
       key_overrides: { rpm_limit: overrides.rpmLimit, tpm_limit: overrides.tpmLimit },
     }
   }

@@ -69,7 +69,14 @@ export const RateLimits = t.Object({
     research: t.Integer(),
     video: t.Integer(),
   }),
-  usage: t.Object({ requests: LimitStatus, tokens: LimitStatus }),
+  usage: t.Object({
+    requests: LimitStatus,
+    tokens: LimitStatus,
+    modes: t.Object(
+      { text: LimitStatus, stealth: LimitStatus, image: LimitStatus, research: LimitStatus, video: LimitStatus },
+      { description: 'Requests of each group of modes' },
+    ),
+  }),
   key_overrides: t.Object({ rpm_limit: nullable(t.Integer()), tpm_limit: nullable(t.Integer()) }),
   pending_request: nullable(Increase),
   request_id: RequestId,

@@ -34,7 +34,7 @@ describe('an org', () => {
       expect(await orgs.find(store.read, ref)).toMatchObject({ id: acme.id })
     }
     await addOrg(ada.id, 'Findable')
-    expect(orgs.find(store.read, 'Findable')).rejects.toMatchObject({ code: 'conflict' })
+    expect(orgs.find(store.read, 'Findable')).rejects.toMatchObject({ code: 'validation_error' })
     expect(orgs.find(store.read, 'nobody')).rejects.toMatchObject({ code: 'not_found' })
   })
 

@@ -91,6 +91,7 @@ describe('GET /rate-limits', () => {
       usage: {
         requests: { limit: 300, remaining: 299, reset: '60s' },
         tokens: { limit: 500_000, remaining: 500_000, reset: '0s' },
+        modes: expect.objectContaining({ text: { limit: 300, remaining: 300, reset: '0s' } }),
       },
       key_overrides: { rpm_limit: null, tpm_limit: null },
       pending_request: null,

@@ -116,6 +116,7 @@ describe('GET /rate-limits', () => {
     const { limiter } = setUp()
     const caller = keyCaller({ tier: 'pro', rpmLimit: 500 })
     limiter.admitRequest(caller)
+    limiter.admitMode(caller, 'research')
     limiter.reserveTokens(caller, 10)
     expect(limiter.status(caller)).toEqual({
       tier: 'pro',
@@ -125,6 +126,13 @@ describe('GET /rate-limits', () => {
       usage: {
         requests: { limit: 500, remaining: 499, reset: '60s' },
         tokens: { limit: 2_000_000, remaining: 1_999_990, reset: '60s' },
+        modes: {
+          text: { limit: 1_000, remaining: 1_000, reset: '0s' },
+          stealth: { limit: 500, remaining: 500, reset: '0s' },
+          image: { limit: 333, remaining: 333, reset: '0s' },
+          research: { limit: 250, remaining: 249, reset: '60s' },
+          video: { limit: 166, remaining: 166, reset: '0s' },
+        },
       },
       key_overrides: { rpm_limit: 500, tpm_limit: null },
     })

@@ -1,3 +1,4 @@
+import { isBeginning } from '../../kernel/beginning'
 import type { Call, OperatorCaller } from '../../kernel/caller'
 import { notFound } from '../../kernel/errors'
 import { OrgId } from '../../kernel/ids'
@@ -13,18 +14,19 @@ export function operateOrgs(deps: OrgDeps) {
   const { store, events, clock } = deps
   return { find, setOrgSuspended, all: rows.all, memberCounts: rows.memberCounts }
 
-  /** An org by id, slug or exact name; by its id even after it was deleted. Throws 404, or 409 when several match. */
+  /**
+   * An org by id, slug, exact name or the beginning of its id; by its id even after it was deleted. Throws 404, or
+   * 400 when several match.
+   */
   async function find(reader: Reader, ref: string): Promise<OrgRow> {
     const exact = OrgId.is(ref) ? await rows.org(reader, ref) : await rows.orgBySlug(reader, ref)
     if (exact) return exact
     const named = await rows.orgsByName(reader, ref)
-    if (named.length > 1)
-      throw ambiguousOrg(
-        ref,
-        named.map(({ slug }) => slug),
-      )
-    if (!named[0]) throw notFound('organization')
-    return named[0]
+    const found = named.length || !isBeginning(ref) ? named : await rows.orgsThatBegin(reader, ref)
+    const slugs = found.map(({ slug }) => slug)
+    if (found.length > 1) throw ambiguousOrg(ref, slugs)
+    if (!found[0]) throw notFound('organization')
+    return found[0]
   }
 
   /** Stops every key of an org, or lets them work again. */

@@ -1,8 +1,9 @@
+import { isBeginning } from '../../kernel/beginning'
 import type { Call, OperatorCaller } from '../../kernel/caller'
 import { notFound } from '../../kernel/errors'
 import { UserId } from '../../kernel/ids'
 import type { Reader, Tx } from '../../kernel/store'
-import { emailTaken } from '../errors'
+import { ambiguousUser, emailTaken } from '../errors'
 import { accessChanged, accountSwitched } from '../events'
 import { orgRepository as rows } from '../repository'
 import { normalizeEmail } from '../rules'
@@ -18,10 +19,19 @@ export function createPeople({ store, audit, events, clock }: OrgDeps) {
     /** Replaces the hash of a password, or answers false: it is no longer the one of this row. */
     setPassword: rows.setPassword,
     user: rows.user,
+    userThatBegins,
     userByEmail: (reader: Reader, email: string) => rows.userByEmail(reader, normalizeEmail(email)),
     oldestUser: rows.oldestUser,
     /** For operators: newest first. */
     users: rows.allUsers,
+  }
+
+  /** For operators: the one whose id begins so. Throws 400 when several do. */
+  async function userThatBegins(reader: Reader, word: string): Promise<UserRow | undefined> {
+    const found = isBeginning(word) ? await rows.usersThatBegin(reader, word) : []
+    const ids = found.map(({ id }) => id)
+    if (found.length > 1) throw ambiguousUser(word, ids)
+    return found[0]
   }
 
   /** Adds an account in the caller's unit of work. Throws 409 `conflict` when the address has one. */

@@ -1,0 +1,77 @@
+import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import type { KeyId } from '../kernel/ids'
+import type { Reader } from '../kernel/store'
+import { nextTurn } from '../kernel/turns'
+import { usageRecords, usageRollups } from './table'
+
+/** The most one key called in one minute of the clock, in requests and in tokens. */
+export type Peak = { requests: number; tokens: number }
+/** An owner's calls, of one key or the busiest one. */
+type Whose = { owner: OwnerScope; keyId: KeyId | null }
+
+const HOUR_MS = 3_600_000
+const DAYS = 7
+/** Hours looked into at most: with so many alike, the next one is hardly busier. */
+const MOST_HOURS = 48
+
+/**
+ * The busiest minute of the last seven days. An hour with fewer calls and tokens than the peak so far cannot hold a
+ * busier minute, so few hours of calls are read. The newest two are always: the rollups may not know them yet.
+ */
+export async function peakOf(reader: Reader, whose: Whose, now: number): Promise<Peak> {
+  const newest = Math.floor(now / HOUR_MS) * HOUR_MS
+  const rolled = await hoursOf(reader, whose, { from: newest - DAYS * 24 * HOUR_MS, to: newest - HOUR_MS })
+  const fresh = [newest, newest - HOUR_MS].map((at) => ({ at, requests: Infinity, tokens: Infinity }))
+  let peak: Peak = { requests: 0, tokens: 0 }
+  let looked = 0
+  for (const hour of [...fresh, ...rolled.sort((one, other) => other.requests - one.requests)]) {
+    if (hour.requests <= peak.requests && hour.tokens <= peak.tokens) continue
+    if (looked++ === MOST_HOURS) break
+    await nextTurn()
+    for (const minute of await minutesOf(reader, whose, hour.at)) {
+      peak = {
+        requests: Math.max(peak.requests, minute.requests),
+        tokens: Math.max(peak.tokens, minute.tokens),
+      }
+    }
+  }
+  return peak
+}
+
+async function hoursOf(db: Reader, { owner, keyId }: Whose, { from, to }: { from: number; to: number }) {
+  const r = db.of(usageRollups)
+  return db
+    .select({
+      at: r.at,
+      requests: whole(sql`sum(${r.requests})`),
+      tokens: whole(sql`sum(${r.prompt_tokens} + ${r.completion_tokens})`),
+    })
+    .from(r)
+    .where(
+      and(
+        ...[eq(r.owner, owner), eq(r.grain, 'hour'), eq(r.api_key, keyId ?? ''), eq(r.skill, '')],
+        ...[gte(r.at, from), lt(r.at, to)],
+      ),
+    )
+    .groupBy(r.at)
+}
+
+async function minutesOf(db: Reader, { owner, keyId }: Whose, hour: number) {
+  const t = db.of(usageRecords)
+  return db
+    .select({
+      requests: whole(sql`count(*)`),
+      tokens: whole(sql`sum(${t.prompt_tokens} + ${t.completion_tokens})`),
+    })
+    .from(t)
+    .where(
+      and(
+        ...[eq(t.owner, owner), gte(t.at, hour), lt(t.at, hour + HOUR_MS)],
+        keyId === null ? undefined : eq(t.api_key_id, keyId),
+      ),
+    )
+    .groupBy(t.api_key_id, sql`${t.at} / 60000`)
+}
+
+const whole = (value: SQL) => sql<number>`${value}`.mapWith(Number)
