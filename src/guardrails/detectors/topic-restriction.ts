@@ -1,6 +1,7 @@
+import { remember } from '../../kernel/remember'
 import { t } from '../../kernel/schema'
 import { defineGuardrail, InvalidConfig } from '../guardrail'
-import { remember } from '../../kernel/remember'
+import { hashesOf, SHORTEST, type WordIndex, wordIndexOf } from '../text/word-index'
 import { reading } from '../text/words'
 import { ALSO, TOPICS } from './topic/lexicon'
 
@@ -8,7 +9,7 @@ import { ALSO, TOPICS } from './topic/lexicon'
 type Topic = { own: readonly string[]; known: readonly string[] }
 
 /** The words of a text, and what they begin with. */
-type Words = { plain: string; words: ReadonlySet<string>; beginnings: ReadonlySet<string> }
+type Words = WordIndex & { plain: string }
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu
 const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
@@ -18,10 +19,9 @@ const GENERAL = new Set(
    help how i in information is it matters me my news not of on opinions or our question questions related stuff talk the
    their things tips to topic topics us we what with you your`.split(/\s+/),
 )
+const GENERAL_HASHES = hashesOf(GENERAL)
 /** In so few words one of them is the subject. */
 const SHORT = 14
-const SHORTEST_STEM = 4
-const LONGEST_STEM = 16
 /** Less than this is a greeting or an answer, and off no topic. */
 const LEAST_WORDS = 4
 
@@ -61,12 +61,7 @@ export const topicRestriction = defineGuardrail({
 
 const wordsOf = remember((source: string): Words => {
   const { text: plain } = reading(source)
-  const words = new Set((plain.match(WORD) ?? []).filter((word) => !GENERAL.has(word)))
-  const beginnings = new Set<string>()
-  for (const word of words) {
-    for (let end = SHORTEST_STEM; end <= word.length && end <= LONGEST_STEM; end++) beginnings.add(word.slice(0, end))
-  }
-  return { plain, words, beginnings }
+  return { plain, ...wordIndexOf(plain, GENERAL_HASHES) }
 })
 
 function topicOf(topic: string, where: string): Topic {
@@ -104,5 +99,5 @@ const hitsOf = ({ own, known }: Topic, text: Words): number =>
 function hasStem(stem: string, { plain, words, beginnings }: Words): boolean {
   if (SPACELESS.test(stem)) return plain.includes(stem)
   if (stem.includes('-')) return plain.includes(stem.replace('-', ' '))
-  return stem.length < SHORTEST_STEM ? words.has(stem) || words.has(`${stem}s`) : beginnings.has(stem)
+  return stem.length < SHORTEST ? words.has(stem) || words.has(`${stem}s`) : beginnings.has(stem)
 }

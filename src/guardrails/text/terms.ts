@@ -22,26 +22,37 @@ export function compileTerms(terms: readonly string[], asWords: boolean): Terms 
   return {
     find(text) {
       const found = []
+      let code = 0
       for (let at = 0; at < text.length; at++) {
-        const code = text.charCodeAt(at)
-        if (!starts[code & MOST_CELL]) continue
+        const before = code
+        code = text.charCodeAt(at)
+        // In the middle of a word, as most of a text is.
+        if (asWords && before >= 97 && before <= 122 && code >= 97 && code <= 122) continue
+        if (!starts[cellOf(code, text.charCodeAt(at + 1))]) continue
         const here = byBeginning.get(code)
         if (!here || (asWords && !isEdge(text, at, at))) continue
         const term = termAt(text, at, here, asWords)
         if (!term) continue
         found.push({ start: at, end: at + term.length, term })
         at += term.length - 1
+        code = text.charCodeAt(at)
       }
       return found
     },
   }
 }
 
-const MOST_CELL = 0xff
-/** Which units a term begins with, by their last eight bits: most of a text is passed over by it. */
+const CELLS = 1 << 12
+const cellOf = (first: number, second: number): number => ((first << 5) ^ second) & (CELLS - 1)
+
+/** Which two units a term begins with: most of a text is passed over by it. */
 function startsOf(terms: readonly string[]): Uint8Array {
-  const starts = new Uint8Array(MOST_CELL + 1)
-  for (const term of terms) starts[term.charCodeAt(0) & MOST_CELL] = 1
+  const starts = new Uint8Array(CELLS)
+  for (const term of terms) {
+    const first = term.charCodeAt(0)
+    if (term.length > 1) starts[cellOf(first, term.charCodeAt(1))] = 1
+    else for (let second = 0; second < CELLS; second++) starts[cellOf(first, second)] = 1
+  }
   return starts
 }
 

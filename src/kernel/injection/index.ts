@@ -8,7 +8,7 @@ import { isOnlyMentioned } from './mention'
 import { RULES as PHRASES, type Rule } from './rules'
 import { INTENT_RULES } from './rules-intent'
 import { splitPhrases } from './split'
-import { around, changedParts, rotated, type Stretch, type View } from './view'
+import { allAround, changedParts, rotated, type Stretch, type View } from './view'
 import { type Views, viewsIn, viewsOf } from './views'
 import { TELLING } from './vocabulary'
 
@@ -68,7 +68,7 @@ function scan(source: string, depth: number, within?: readonly Stretch[]): Found
 /** By the rules, on the text as it is read and as its look-alikes are meant. */
 function inWords({ plain, latin, letters }: Views, length: number, within?: readonly Stretch[]): Found[] {
   const found: Found[] = []
-  for (const part of within ? within.map((stretch) => around(plain, stretch)) : [plain]) {
+  for (const part of within ? allAround(plain, within) : [plain]) {
     found.push(...byRules(part, LATIN_RULES, 'plain', length, true))
     if (OTHER_SCRIPT.test(part.text)) found.push(...byRules(part, OTHER_SCRIPT_RULES, 'plain', length, true))
   }

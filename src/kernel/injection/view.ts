@@ -72,8 +72,19 @@ function rewritten(
 /** How far around a changed letter a rule may reach. */
 const AROUND = 240
 
+/** The parts of a view around stretches in their order; those that would look at the same words are one. */
+export function allAround(view: View, stretches: readonly Stretch[]): View[] {
+  const wide: Stretch[] = []
+  for (const { start, end } of stretches) {
+    const last = wide.at(-1)
+    if (last && start - last.end <= 2 * AROUND) last.end = Math.max(last.end, end)
+    else wide.push({ start, end })
+  }
+  return wide.map((stretch) => around(view, stretch))
+}
+
 /** A part of a view, with as much on either side as a rule may look at. */
-export function around({ text, at }: View, { start, end }: Stretch): View {
+function around({ text, at }: View, { start, end }: Stretch): View {
   const from = Math.max(0, start - AROUND)
   const to = Math.min(text.length, end + AROUND)
   return { text: text.slice(from, to), at: at.subarray(from, to) }

@@ -1,5 +1,6 @@
 import type * as Obscenity from 'obscenity'
-import { unleeted, type View } from '../../../kernel/injection/view'
+import { madeOf } from '../../../kernel/injection/units'
+import type { Reading } from '../../text/words'
 import type { Place } from '../pii/kind'
 
 /** Words of medicine and of the law, birds, first names and names of groups: not rude by themselves. */
@@ -18,7 +19,7 @@ type Node = { kind: number; chars?: number[]; childNode?: Node }
 type Pattern = { requireWordBoundaryAtStart: boolean; requireWordBoundaryAtEnd: boolean; nodes: Node[] }
 
 /** English profanity as a maintained list has it, with its exceptions (Scunthorpe passes). */
-export function compileEnglish(): (view: View) => Place[] {
+export function compileEnglish(): (view: Reading) => Place[] {
   const obscenity = require('obscenity') as typeof Obscenity
   const data = new obscenity.DataSet<{ originalWord: string }>().addAll(obscenity.englishDataset)
   const terms = data.removePhrasesIf(({ metadata }) => PLAIN_WORDS.has(metadata?.originalWord ?? '')).build()
@@ -48,23 +49,28 @@ const wordStart = (text: string, from: number): number => {
   return from > 0 && blank >= 0 && blank - from < AROUND ? blank : from
 }
 
-/** Where something like a word of the list begins, on letters said once each: quick, and wrong rather too often. */
-function* suspicions({ starts, byLetter }: Suspicion, view: View): Generator<number> {
-  const { text } = unleeted(view) ?? view
+/** What the package takes for letters that may stand twice; of the others a run is one. */
+const TWICE = new Set([...'beolsg'].map((letter) => letter.charCodeAt(0)))
+
+/** Where something like a word of the list begins, on runs of letters made short: quick, and wrong rather too often. */
+function* suspicions({ starts, byLetter }: Suspicion, view: Reading): Generator<number> {
+  const { text } = view.letters ?? view
   const units = new Uint16Array(text.length)
   const places = new Int32Array(text.length)
   const likely: number[] = []
   let length = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    if (length > 0 && units[length - 1] === code) continue
+    if (length > 0 && units[length - 1] === code) {
+      if (!TWICE.has(code) || units[length - 2] === code) continue
+    }
     const how = length > 0 && code < 128 ? starts[units[length - 1]! * 128 + code]! : 0
     if (how && (how & ANYWHERE || length < 2 || !isAlphanumeric(units[length - 2]!))) likely.push(length - 1)
     units[length] = code
     places[length++] = at
   }
   if (!likely.length) return
-  const single = new TextDecoder('utf-16le').decode(units.subarray(0, length))
+  const single = madeOf(units, length)
   for (const at of likely) {
     const pattern = byLetter.get(single[at]!)!
     pattern.lastIndex = at
@@ -96,12 +102,14 @@ function suspicionOf(patterns: readonly Pattern[]): Suspicion {
 /** The codes a pattern begins with; null where anything may stand second. */
 function firstTwo(nodes: readonly Node[]): [number, number | null] {
   const [head, next] = nodes
-  const letters = [...new Set(head?.chars ?? [])]
-  if (letters.length > 1) return [letters[0]!, letters[1]!]
-  return [letters[0]!, next?.chars && next.chars[0] !== letters[0] ? next.chars[0]! : null]
+  const [first, second = next?.chars?.[0]] = head?.chars ?? []
+  return [first!, second === undefined || second === first ? null : second]
 }
 
 const charOf = (node: Node | undefined): string => String.fromCodePoint(node?.chars?.[0] ?? 0)
+
+/** The same letter again, which is already there. */
+const isRun = (letter: string, before: string): boolean => letter === before && !TWICE.has(letter.charCodeAt(0))
 
 function sourceOf({ nodes, requireWordBoundaryAtStart: start, requireWordBoundaryAtEnd: end }: Pattern): string {
   let source = start ? '(?<![a-z0-9])' : ''
@@ -110,11 +118,10 @@ function sourceOf({ nodes, requireWordBoundaryAtStart: start, requireWordBoundar
     if (node.kind === WILDCARD) source += '.'
     else if (node.kind === OPTIONAL) {
       const letter = node.childNode?.chars ? String.fromCodePoint(...node.childNode.chars) : '.'
-      // The same letter again is already there: letters are said once.
-      if (letter !== before) source += `${letter}?`
+      if (!isRun(letter, before)) source += `${letter}?`
     } else {
       for (const letter of String.fromCodePoint(...(node.chars ?? []))) {
-        if (letter !== before) source += letter
+        if (!isRun(letter, before)) source += letter
         before = letter
       }
     }

@@ -18,9 +18,31 @@ const STAND_IN =
  * irregular for words. Names, calls and stand-ins are none.
  */
 export function findAssigned(text: string): Match[] {
+  return partsOf(text).flatMap((part) => inPart(text, part))
+}
+
+/** Whatever is found has a digit in it, so a stretch without one has nothing to be looked for before it. */
+const STRETCH = /[^\s"'“”‘’`,;，。；()<>{}]{8,}/g
+const NUMBERED = /\d/
+/** How far before a value its name can begin. */
+const REACH = 120
+
+function partsOf(text: string): { start: number; end: number }[] {
+  const parts: { start: number; end: number }[] = []
+  for (const { 0: stretch, index } of text.matchAll(STRETCH)) {
+    if (!NUMBERED.test(stretch)) continue
+    const last = parts.at(-1)
+    const end = index + stretch.length
+    if (last && last.end >= index - REACH) last.end = end
+    else parts.push({ start: Math.max(0, index - REACH), end })
+  }
+  return parts
+}
+
+function inPart(text: string, part: { start: number; end: number }): Match[] {
   const found: Match[] = []
-  for (const { 0: name, 1: password, index } of text.matchAll(NAME)) {
-    LINK.lastIndex = index + name.length
+  for (const { 0: name, 1: password, index } of text.slice(part.start, part.end).matchAll(NAME)) {
+    LINK.lastIndex = part.start + index + name.length
     const link = LINK.exec(text)
     if (!link) continue
     VALUE.lastIndex = LINK.lastIndex

@@ -1,0 +1,72 @@
+/** The words of a text and what they begin with, to be asked for without a string for each of them. */
+export type WordIndex = {
+  /** Different words; counted up to a few dozen. */
+  words: { readonly size: number; has(word: string): boolean }
+  /** Of so many letters as `SHORTEST` to `LONGEST` say. */
+  beginnings: { has(stem: string): boolean }
+}
+
+export const SHORTEST = 4
+export const LONGEST = 16
+const MOST_COUNTED = 32
+
+const BASIS = 0x811c9dc5
+const PRIME = 0x01000193
+const CELLS = 1 << 16
+
+const PART = /[\p{L}\p{M}\p{N}]/u
+const kinds = new Uint8Array(1 << 16)
+const IS_PART = 1
+const IS_NONE = 2
+
+function isPart(code: number): boolean {
+  if (code < 0x80) return (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || (code >= 65 && code <= 90)
+  kinds[code] ||= PART.test(String.fromCharCode(code)) ? IS_PART : IS_NONE
+  return kinds[code] === IS_PART
+}
+
+const mix = (sum: number, code: number): number => Math.imul(sum ^ code, PRIME)
+const hashOf = (word: string): number => {
+  let sum = BASIS
+  for (let at = 0; at < word.length; at++) sum = mix(sum, word.charCodeAt(at))
+  return sum
+}
+const cellOf = (sum: number): number => (sum ^ (sum >>> 16)) & (CELLS - 1)
+
+/** Words besides those of `general`, in a text of small letters. Linear. */
+export function wordIndexOf(text: string, general: ReadonlySet<number>): WordIndex {
+  const cells = new Uint8Array(CELLS)
+  const counted = new Set<number>()
+  for (let at = 0; at < text.length; ) {
+    if (!isPart(text.charCodeAt(at))) {
+      at++
+      continue
+    }
+    let sum = BASIS
+    const start = at
+    for (; at < text.length && isPart(text.charCodeAt(at)); at++) {
+      sum = mix(sum, text.charCodeAt(at))
+      const length = at + 1 - start
+      if (length >= SHORTEST && length <= LONGEST) cells[cellOf(sum)] = 1
+    }
+    cells[cellOf(sum)] = 1
+    if (counted.size < MOST_COUNTED && !general.has(sum)) counted.add(sum)
+  }
+  // A cell can be of another word: where one is set, the text itself is asked.
+  const stands = (stem: string, isWhole: boolean): boolean => {
+    if (!cells[cellOf(hashOf(stem))]) return false
+    for (let at = text.indexOf(stem); at >= 0; at = text.indexOf(stem, at + 1)) {
+      if (at > 0 && isPart(text.charCodeAt(at - 1))) continue
+      let end = at + stem.length
+      while (end < text.length && isPart(text.charCodeAt(end))) end++
+      if (isWhole ? end === at + stem.length : !general.has(hashOf(text.slice(at, end)))) return true
+    }
+    return false
+  }
+  return {
+    words: { size: counted.size, has: (word) => !general.has(hashOf(word)) && stands(word, true) },
+    beginnings: { has: (stem) => stem.length >= SHORTEST && stem.length <= LONGEST && stands(stem, false) },
+  }
+}
+
+export const hashesOf = (words: Iterable<string>): ReadonlySet<number> => new Set([...words].map(hashOf))
