@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { type Call, type OwnerScope, ownerOf } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { createReadCache, freshFor } from '../../kernel/read-cache'
@@ -9,9 +10,10 @@ import type { SkillManifest } from '../manifest'
 import { skillRepository as rows } from '../repository'
 import { installRepository as installs } from '../repository-installs'
 import { maySee, runnableVersion, type Viewer } from '../rules'
-import type { SkillId } from '../schema'
+import type { SkillId, VersionId } from '../schema'
 import { viewerOf } from '../service/deps'
-import type { SkillRow, VersionRow } from '../table'
+import type { SkillRow } from '../table'
+import { type Prompt, readPrompt } from './keywords'
 import { askedWords, type Passage, quote } from './knowledge'
 import { type Loaded, loadVersion, settingsOf } from './load'
 
@@ -41,10 +43,13 @@ export type Activation = {
 
 type Installed = { loaded: Loaded; enabled: boolean; settings: string }
 type Shelf = { viewer: Viewer; bySlug: ReadonlyMap<string, Installed>; order: readonly Installed[] }
+type Running = { skill: SkillRow; versionId: VersionId }
 type Asked = { slugs: readonly string[]; prompt: string }
 
 const MOST_INSTALLED = 200
 const MOST_ACTIVE = 40
+/** Manifests kept ready, as JSON; an index of their files takes a few times as much. */
+const MOST_KEPT_CHARS = 16_000_000
 const MOST_PASSAGES = 4
 export const NO_SKILLS: Activation = {
   skills: [],
@@ -64,8 +69,8 @@ export type Activating = ReturnType<typeof createActivating>
 export function createActivating({ store, clock, orgs, tools }: Deps) {
   const options = { maxAgeMs: freshFor(store.dialect), clock }
   const shelves = createReadCache<OwnerScope, Shelf>({ ...options, max: 5_000 })
-  const bySlug = createReadCache<string, { row: SkillRow; loaded: Loaded }>({ ...options, max: 2_000 })
-  const load = (row: SkillRow, version: VersionRow) => loadVersion({ toolsOf: tools.ofSkill }, row, version)
+  /** What is in force never changes under its id, so it is read and indexed once, whoever runs it. */
+  const inForce = new LRUCache<VersionId, Loaded>({ maxSize: MOST_KEPT_CHARS, sizeCalculation: ({ chars }) => chars })
 
   return {
     /**
@@ -77,15 +82,17 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
       const shelf = held instanceof Promise ? await held : held
       if (!shelf.order.length && !slugs.length) return NO_SKILLS
       const wanted = new Set(slugs)
-      const chosen: Installed[] = shelf.order.filter((one) => takesPart(one, wanted, prompt))
+      const asked = readPrompt(prompt)
       const warnings: string[] = []
+      const own = shelf.order.filter((one) => takesPart(one, wanted, asked))
+      const chosen = withinMost(own, wanted, warnings)
       for (const slug of wanted) {
         if (chosen.some(({ loaded }) => loaded.slug === slug)) continue
         const found = shelf.bySlug.get(slug) ?? (await named(slug, shelf.viewer))
         if (found) chosen.push(found)
         else warnings.push(`Skill "${shorten(slug, 64)}" is not known here and was skipped.`)
       }
-      return compose(chosen.slice(0, MOST_ACTIVE), prompt, warnings)
+      return compose(chosen, prompt, warnings)
     },
 
     /** The tools of what is installed and on, whether or not its keywords or its time have come; each name once. */
@@ -99,20 +106,17 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
       const viewer = await viewerOf({ orgs }, store.read, call.caller)
       const row = await rows.find(store.read, id)
       const versionId = row ? runnableVersion(row, viewer) : null
-      const version = versionId ? await rows.version(store.read, versionId) : undefined
-      if (!row || !version) return null
+      const loaded = row && versionId ? (await loadedOf([{ skill: row, versionId }])).get(versionId) : undefined
+      if (!loaded) return null
       const installation = await installs.find(store.read, viewer.owner, id)
       const settings = installation ? settingsOf(installation) : ''
-      return compose([{ loaded: load(row, version), enabled: true, settings }], prompt, [])
+      return compose([{ loaded, enabled: true, settings }], prompt, [])
     },
 
     /** Read again what this owner, or with null everyone, has. */
     forget(owner: OwnerScope | null): void {
       if (owner) shelves.forget(owner)
-      else {
-        shelves.clear()
-        bySlug.clear()
-      }
+      else shelves.clear()
     },
   }
 
@@ -128,15 +132,10 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
       const versionId = runnableVersion(skill, viewer)
       return versionId ? [{ skill, installation, versionId }] : []
     })
-    const versions = await rows.withVersions(
-      store.read,
-      running.map(({ versionId }) => versionId),
-    )
-    const byId = new Map(versions.map((version) => [version.id, version]))
-    const order = running.flatMap(({ skill, installation, versionId }) => {
-      const version = byId.get(versionId)
-      if (!version) return []
-      return [{ loaded: load(skill, version), enabled: installation.enabled, settings: settingsOf(installation) }]
+    const loaded = await loadedOf(running)
+    const order = running.flatMap(({ installation, versionId }) => {
+      const one = loaded.get(versionId)
+      return one ? [{ loaded: one, enabled: installation.enabled, settings: settingsOf(installation) }] : []
     })
     return { viewer, order, bySlug: new Map(order.map((one) => [one.loaded.slug, one])) }
   }
@@ -147,21 +146,46 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
     if (!row || !maySee(row, viewer)) return null
     const versionId = runnableVersion(row, viewer)
     if (!versionId) return null
-    const known = await bySlug.get(`${versionId}`, async () => {
-      const version = await rows.version(store.read, versionId)
-      return version ? { row, loaded: load(row, version) } : null
-    })
-    return known && { loaded: known.loaded, enabled: true, settings: '' }
+    const loaded = (await loadedOf([{ skill: row, versionId }])).get(versionId)
+    return loaded ? { loaded, enabled: true, settings: '' } : null
+  }
+
+  /** Ready to run, by version. A draft may have been changed by its author, so that is read again. */
+  async function loadedOf(wanted: readonly Running[]): Promise<Map<VersionId, Loaded>> {
+    const found = new Map<VersionId, Loaded>()
+    for (const { versionId } of wanted) {
+      const known = inForce.get(versionId)
+      if (known) found.set(versionId, known)
+    }
+    const missing = new Map(wanted.filter(({ versionId }) => !found.has(versionId)).map((one) => [one.versionId, one]))
+    for (const version of await rows.withVersions(store.read, [...missing.keys()])) {
+      const { skill, versionId } = missing.get(version.id)!
+      const loaded = loadVersion({ toolsOf: tools.ofSkill }, skill, version)
+      if (skill.live_version_id === versionId) inForce.set(versionId, loaded)
+      found.set(versionId, loaded)
+    }
+    return found
   }
 }
 
 /** Org memberships are a person's, so a person and an org's key do not share a shelf, nor do two people. */
 const shelfKey = ({ caller }: Call): OwnerScope => ownerOf(caller)
 
-function takesPart({ loaded, enabled }: Installed, wanted: ReadonlySet<string>, prompt: string): boolean {
+function takesPart({ loaded, enabled }: Installed, wanted: ReadonlySet<string>, prompt: Prompt): boolean {
   if (wanted.has(loaded.slug)) return true
   if (!enabled || loaded.waits) return false
-  return loaded.keywords === null || loaded.keywords.test(prompt)
+  return loaded.keywords === null || loaded.keywords.occurIn(prompt)
+}
+
+/** As many as take part at most, and whoever is named first of all; what is left out is said. */
+function withinMost(own: readonly Installed[], wanted: ReadonlySet<string>, warnings: string[]): Installed[] {
+  const isNamed = ({ loaded }: Installed) => wanted.has(loaded.slug)
+  let room = MOST_ACTIVE - wanted.size
+  const chosen = own.filter((one) => isNamed(one) || room-- > 0)
+  const left = own.length - chosen.length
+  if (left > 0)
+    warnings.push(`At most ${MOST_ACTIVE} skills take part in a run: ${left} of those installed were left out.`)
+  return chosen
 }
 
 function compose(chosen: readonly Installed[], prompt: string, warnings: string[]): Activation {

@@ -1,7 +1,7 @@
-import MiniSearch from 'minisearch'
 import { fence } from '../../kernel/fence'
 import { contentWords } from '../../kernel/words'
 import type { SkillManifest } from '../manifest'
+import { createRanking, type Ranking } from './ranking'
 
 /** One stretch of a file that bears on a question. */
 export type Passage = { path: string; text: string; score: number }
@@ -19,13 +19,11 @@ export function createKnowledge({ knowledgeFiles }: Pick<SkillManifest, 'knowled
     split(text).map((part) => ({ path, text: part })),
   )
   if (!passages.length) return null
-  let index: MiniSearch | null = null
+  let ranking: Ranking | null = null
 
   return function find(words: readonly string[], most: number): Passage[] {
-    index ??= build(passages)
-    if (!words.length) return []
-    const hits = index.search(words.slice(0, MOST_WORDS).join(' '), { combineWith: 'OR' })
-    return hits.slice(0, most).map(({ id, score }) => ({ ...passages[id as number]!, score }))
+    ranking ??= createRanking(passages.map(({ text }) => text))
+    return ranking(words.slice(0, MOST_WORDS), most).map(({ place, score }) => ({ ...passages[place]!, score }))
   }
 }
 
@@ -33,12 +31,6 @@ export type Knowledge = NonNullable<ReturnType<typeof createKnowledge>>
 
 /** What a question asks for, as the index holds it. */
 export const askedWords = (prompt: string): string[] => [...new Set(contentWords(prompt.slice(0, 4_000)))]
-
-function build(passages: readonly { path: string; text: string }[]): MiniSearch {
-  const index = new MiniSearch({ fields: ['text'], tokenize: contentWords, processTerm: (term) => term })
-  index.addAll(passages.map(({ text }, id) => ({ id, text })))
-  return index
-}
 
 /** Paragraphs, short ones together and long ones apart, so that a passage can be quoted whole. */
 function split(text: string): string[] {
@@ -55,11 +47,15 @@ function split(text: string): string[] {
 }
 
 function cut(paragraph: string): string[] {
-  const text = paragraph.trim()
-  if (text.length <= PASSAGE_CHARS) return text ? [text] : []
-  const space = text.lastIndexOf(' ', PASSAGE_CHARS)
-  const at = space > PASSAGE_CHARS / 2 ? space : PASSAGE_CHARS
-  return [text.slice(0, at), ...cut(text.slice(at))]
+  const parts: string[] = []
+  let rest = paragraph.trim()
+  while (rest.length > PASSAGE_CHARS) {
+    const space = rest.lastIndexOf(' ', PASSAGE_CHARS)
+    const at = space > PASSAGE_CHARS / 2 ? space : PASSAGE_CHARS
+    parts.push(rest.slice(0, at))
+    rest = rest.slice(at).trim()
+  }
+  return rest ? [...parts, rest] : parts
 }
 
 /** A passage as the engine reads it: data of that file, not instructions. */

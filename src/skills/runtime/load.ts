@@ -6,6 +6,7 @@ import type { Tool } from '../../tools'
 import type { SkillManifest } from '../manifest'
 import type { SkillId } from '../schema'
 import type { InstallationRow, SkillRow, VersionRow } from '../table'
+import { type Keywords, readKeywords } from './keywords'
 import { createKnowledge, type Knowledge } from './knowledge'
 
 /** A version of a skill, read once and ready to take part in runs. */
@@ -16,12 +17,14 @@ export type Loaded = {
   version: string
   /** Of the manifest as a whole: a draft changes and keeps its version. */
   fingerprint: string
+  /** Length of the manifest as JSON, which is about what it takes to keep. */
+  chars: number
   /** Its prompt between two lines that it cannot write itself. */
   prompt: string
   tools: readonly Tool[]
   modelPreference: string | null
   /** Of a keyword trigger: what must occur in the prompt. Null: no keyword is needed. */
-  keywords: RegExp | null
+  keywords: Keywords | null
   /** Waits for an event or a time, so that it takes part only when it is named. */
   waits: boolean
   knowledge: Knowledge | null
@@ -36,12 +39,14 @@ export function loadVersion(
   { manifest, version }: Pick<VersionRow, 'manifest' | 'version'>,
 ): Loaded {
   const { name, trigger } = manifest
+  const written = JSON.stringify(manifest)
   return {
     ...{ id, slug, name, version, modelPreference: writerOf(manifest) },
-    fingerprint: sha256Hex(JSON.stringify(manifest)),
+    fingerprint: sha256Hex(written),
+    chars: written.length,
     prompt: fenced(slug, manifest.systemPromptExtension),
     tools: allowedTools(manifest).flatMap((tool) => readTool(() => toolsOf(id, [tool]))),
-    keywords: trigger.type === 'keyword' ? keywordPattern(trigger.config?.keywords ?? []) : null,
+    keywords: trigger.type === 'keyword' ? readKeywords(trigger.config?.keywords ?? []) : null,
     waits: trigger.type === 'event' || trigger.type === 'schedule',
     knowledge: createKnowledge(manifest),
   }
@@ -88,12 +93,3 @@ export function settingsOf({ config, intensity }: InstallationRow): string {
 
 const SECRET = /secret|token|passw|key|credential/i
 const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value)
-
-const escaped = (word: string): string => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-
-/** Whole words, in any case: `mail` does not match `email`. A pattern that nothing matches when there are none. */
-const keywordPattern = (keywords: readonly string[]): RegExp =>
-  new RegExp(
-    `(?<![\\p{L}\\p{N}])(?:${keywords.map((word) => escaped(word.trim())).join('|') || '(?!)'})(?![\\p{L}\\p{N}])`,
-    'iu',
-  )
