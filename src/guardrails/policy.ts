@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { sha256Hex } from '../kernel/crypto'
+import { nextTurn } from '../kernel/turns'
 import { GUARDRAILS } from './catalogue'
 import type { GuardrailId, Inspect, Phase } from './guardrail'
 import { ownConfig } from './rules'
@@ -41,12 +42,17 @@ const OF_REQUESTS: ReadonlySet<GuardrailId> = new Set([
 const MOST_KEPT = 2_000
 const kept = new LRUCache<string, Policy>({ max: MOST_KEPT })
 
-/** A stored policy compiled; once, however often it is read from the store. */
-export function compilePolicy({ id, rules }: Pick<PolicyRow, 'id' | 'rules'>): Policy {
+/** A stored policy compiled, a rule in each turn of the event loop; once, however often it is read from the store. */
+export async function compilePolicy({ id, rules }: Pick<PolicyRow, 'id' | 'rules'>): Promise<Policy> {
   const fingerprint = sha256Hex(JSON.stringify([id, rules]))
   const known = kept.get(fingerprint)
   if (known) return known
-  const policy = compiled(id, fingerprint, rules.map(compileRule))
+  const ready: Rule[] = []
+  for (const rule of rules) {
+    ready.push(compileRule(rule))
+    await nextTurn()
+  }
+  const policy = compiled(id, fingerprint, ready)
   kept.set(fingerprint, policy)
   return policy
 }

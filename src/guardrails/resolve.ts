@@ -49,4 +49,6 @@ export function createResolve({ store, clock }: Deps) {
   }
 }
 
-const toKnown = (row: PolicyRow | undefined): Known => ({ policy: row ? compilePolicy(row) : null })
+const toKnown = async (row: PolicyRow | undefined): Promise<Known> => ({
+  policy: row ? await compilePolicy(row) : null,
+})

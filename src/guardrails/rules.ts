@@ -1,5 +1,6 @@
 import { AppError, quoted } from '../kernel/errors'
 import { checker, type TSchema, t } from '../kernel/schema'
+import { nextTurn } from '../kernel/turns'
 import { validationError } from '../kernel/validation'
 import { vendorNamedIn } from '../kernel/vendor-names'
 import { GUARDRAILS } from './catalogue'
@@ -40,14 +41,19 @@ export function assertName(name: string): void {
 }
 
 /**
- * Rules as they are stored: each known, in a phase and with a verdict that its guardrail has, and with a config
+ * Rules as they are stored, compiled once to see that they can be, one in each turn of the event loop: each known, in a phase and with a verdict that its guardrail has, and with a config
  * that can be compiled. Throws 400 `guardrail_policy_invalid`, naming the member that is wrong.
  */
-export function readRules(written: readonly WrittenRule[]): GuardrailRule[] {
+export async function readRules(written: readonly WrittenRule[]): Promise<GuardrailRule[]> {
   if (written.length > MOST_RULES) {
     throw policyInvalid('rules', `"rules" has ${written.length} entries; a policy has ${MOST_RULES} at most.`)
   }
-  return written.map((rule, place) => readRule(rule, `rules[${place}]`))
+  const read: GuardrailRule[] = []
+  for (const [place, rule] of written.entries()) {
+    read.push(readRule(rule, `rules[${place}]`))
+    await nextTurn()
+  }
+  return read
 }
 
 function readRule({ guardrail_id, phase, verdict, config = {} }: WrittenRule, path: string): GuardrailRule {

@@ -19,7 +19,13 @@ export class NotLinear extends Error {
   override name = 'NotLinear'
 }
 
-type Options = { mostChars: number; mostSize: number; ignoreCase?: boolean; multiline?: boolean; dotAll?: boolean }
+type Options = {
+  mostChars: number
+  mostSize: number
+  /** Whether classes of letters by property weigh what they cost: for patterns that are compiled on the event loop. */
+  weighsProperties?: boolean
+} & Flags
+type Flags = { ignoreCase?: boolean; multiline?: boolean; dotAll?: boolean }
 
 /**
  * Compiles what is known to be small enough, which costs a few milliseconds at most.
@@ -27,8 +33,9 @@ type Options = { mostChars: number; mostSize: number; ignoreCase?: boolean; mult
  */
 export function compileLinear(source: string, { mostChars, mostSize, ...how }: Options): LinearPattern {
   if (source.length > mostChars) throw new Error(`is longer than ${mostChars} characters`)
-  const size = patternSize(source)
-  if (size > mostSize) throw new Error('repeats more than this server runs')
+  const size = patternSize(source, how.weighsProperties ? PROPERTY_SIZE : 1)
+  if (size > mostSize - (how.weighsProperties ? PROPERTY_START * propertiesIn(source) : 0))
+    throw new Error('repeats more than this server runs')
   const flags = flagsOf(how)
   const tester = compiled(source, flags)
   let finder: RE2JS | undefined
@@ -49,7 +56,12 @@ export function compileLinear(source: string, { mostChars, mostSize, ...how }: O
 /** What a pattern may keep of the texts it was tried on, in bytes: noise would make it grow to megabytes. */
 const MOST_MEMORY = 256 * 1024
 
-const flagsOf = ({ ignoreCase, multiline, dotAll }: Partial<Options>): number =>
+/** What a class by property counts for each time it stands there, and once for each time it is written. */
+const PROPERTY_SIZE = 10
+const PROPERTY_START = 20
+const propertiesIn = (source: string): number => source.match(/\\p/gi)?.length ?? 0
+
+const flagsOf = ({ ignoreCase, multiline, dotAll }: Flags): number =>
   (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0) | (multiline ? RE2JS.MULTILINE : 0) | (dotAll ? RE2JS.DOTALL : 0)
 
 function* matches(expression: RE2JS, text: string): Generator<{ start: number; end: number }> {

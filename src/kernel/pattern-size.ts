@@ -1,13 +1,15 @@
 /** A piece of a pattern that a count may follow. */
 type Group = { total: number; last: number }
 
+const PROPERTY = /\\p/i
 const COUNT = /^\{(\d{1,6})(?:,(\d{0,6}))?\}/
 
 /**
  * How large a pattern becomes when its counts are written out, `(a{3}b){2}` being 8: what compiling and
- * running it costs, known before either.
+ * running it costs, known before either. A class of letters by property, `\p{L}`, is hundreds of ranges: it may be
+ * told to count for more.
  */
-export function patternSize(source: string): number {
+export function patternSize(source: string, property = 1): number {
   const open: Group[] = [{ total: 0, last: 0 }]
   for (let at = 0; at < source.length; ) {
     const here = open.at(-1)!
@@ -26,8 +28,9 @@ export function patternSize(source: string): number {
       add(open.at(-1)!, total + 1)
       at++
     } else {
-      add(here, 1)
-      at = endOfAtom(source, at)
+      const end = endOfAtom(source, at)
+      add(here, PROPERTY.test(source.slice(at, end)) ? property : 1)
+      at = end
     }
   }
   return open.reduce((sum, { total }) => sum + total, 0)

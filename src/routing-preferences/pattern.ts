@@ -5,8 +5,6 @@ import { LIMITS } from './schema'
 
 /** Larger when written out is refused: with it, one test of {@link HEAD_CHARS} stays within what a thread may be held. */
 const MAX_SIZE = 1_000
-/** A class of letters by property is hundreds of ranges. */
-const PROPERTY_SIZE = 20
 
 /** Only so much of a prompt is matched (catalogue K7). */
 export const HEAD_CHARS = 8_192
@@ -35,9 +33,8 @@ export function compilePattern(source: string): RulePattern {
   }
   try {
     const bare = sharedSyntax(source, 'i')
-    const properties = bare.match(/\\[pP]/g)?.length ?? 0
-    const mostSize = MAX_SIZE - properties * PROPERTY_SIZE
-    return compileLinear(bare, { mostChars: 2 * LIMITS.patternChars, mostSize, ignoreCase: true })
+    const bounds = { mostChars: 2 * LIMITS.patternChars, mostSize: MAX_SIZE, weighsProperties: true }
+    return compileLinear(bare, { ...bounds, ignoreCase: true })
   } catch (error) {
     if (error instanceof NotLinear) return backtracking(source)
     throw new PatternRefused((error as Error).message)

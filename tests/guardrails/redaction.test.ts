@@ -144,7 +144,7 @@ describe('a rule that fails (fails closed)', () => {
     const stored: GuardrailRule = {
       ...{ guardrail_id: 'regex_match', phase: 'input', verdict: 'block', config: { pattern: '(?=old)' } },
     }
-    const policy = compilePolicy({ id: GuardrailPolicyId.create(), rules: [stored] })
+    const policy = await compilePolicy({ id: GuardrailPolicyId.create(), rules: [stored] })
     const judged = await judge(policy.of('input').rules, 'hello', { phase: 'input', patient: true })
     expect(judged.blocked).toMatchObject({ detail: 'could not be checked' })
   })

@@ -42,6 +42,10 @@ describe('team policies (contract 12)', () => {
     const { body: theirs } = await make(owner, { scope: 'team' })
     const made = await make(colleague, { scope: 'team' })
     expect(made.status).toBe(making)
+    if (making === 403) {
+      const bad = [{ guardrail_id: 'pii', phase: 'never', verdict: 'flag' }]
+      expect((await make(colleague, { scope: 'team', rules: bad })).status).toBe(403)
+    }
     const path = `guardrail-policies/${theirs.id}`
     expect((await colleague.send('GET', path)).status).toBe(200)
     const changed = [

@@ -22,6 +22,10 @@ describe('the size of a pattern', () => {
     expect(patternSize(source)).toBe(size)
   })
 
+  test('counts classes by property for as much as it is told', () => {
+    expect(patternSize('[^\\p{L}]{1,30}\\PN?a', 10)).toBe(313)
+  })
+
   /** Counts nest and stand side by side; the program RE2 makes of them is never much larger than said. */
   const piece = fc.letrec<{ pattern: string }>((tie) => ({
     pattern: fc.oneof(

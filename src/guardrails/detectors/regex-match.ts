@@ -46,6 +46,7 @@ function compile(pattern: string, flags: string): LinearPattern {
       ...how,
       mostChars: 2 * MOST_CHARS,
       mostSize: MOST_SIZE,
+      weighsProperties: true,
     })
   } catch (error) {
     throw new InvalidConfig(`pattern ${(error as Error).message}`)

@@ -24,11 +24,13 @@ export function createManage(deps: PolicyDeps) {
 
   /** The same for whoever an operator names. */
   async function createFor(call: Call<Caller>, owned: Owned, order: NewPolicy): Promise<GuardrailPolicy> {
+    await assertMayChange(deps, store.read, call.caller, owned)
     assertName(order.name)
+    const rules = await readRules(order.rules ?? [])
     const now = clock.now()
     const row: PolicyRow = {
       ...{ id: GuardrailPolicyId.create(), ...owned },
-      ...{ name: order.name, description: order.description ?? null, rules: readRules(order.rules ?? []) },
+      ...{ name: order.name, description: order.description ?? null, rules },
       ...{ default_of: order.is_default ? owned.owner : null, created_at: now, updated_at: now },
     }
     return unlessTaken(row.owner, async (tx) => {
@@ -59,15 +61,23 @@ export function createManage(deps: PolicyDeps) {
   /** `PATCH /guardrail-policies/{id}`: in force for the next request. Throws 404, and what `create` throws. */
   async function update(call: Call<Caller>, id: string, patch: PolicyPatch): Promise<GuardrailPolicy> {
     const before = await findSeen(store.read, call.caller, id)
+    await assertMayChange(deps, store.read, call.caller, before)
+    const content = await readPatch(patch)
     return unlessTaken(before.owner, async (tx) => {
       const row = await findLocked(tx, call.caller, id)
       await assertMayChange(deps, tx, call.caller, row)
-      const change = readPatch(patch, row)
-      const fields = Object.keys(change)
-      if (!fields.length) return presentOne(tx, row)
+      const { is_default } = patch
+      const change = {
+        ...content,
+        ...(is_default === undefined ? {} : { default_of: is_default ? row.owner : null }),
+      }
+      if (!Object.keys(change).length) return presentOne(tx, row)
       const updated_at = Math.max(clock.now(), row.updated_at + 1)
       const changed = await rows.update(tx, row.id, { ...change, updated_at })
-      await recordChange(deps, tx, call, row, { action: 'guardrail_policy.updated', fields: Object.keys(patch) })
+      await recordChange(deps, tx, call, row, {
+        action: 'guardrail_policy.updated',
+        fields: SETTABLE.filter((name) => patch[name] !== undefined),
+      })
       return presentOne(tx, changed)
     })
   }
@@ -113,13 +123,14 @@ function ownerOfNew(caller: TenantCaller, { scope }: NewPolicy): Pick<PolicyRow,
   return { owner: `org:${caller.activeOrgId}`, org_id: caller.activeOrgId }
 }
 
-/** Only what a tenant may change, and only what was named. */
-function readPatch({ name, description, rules, is_default }: PolicyPatch, row: PolicyRow): Partial<PolicyRow> {
+const SETTABLE = ['name', 'description', 'rules', 'is_default'] as const
+
+/** Only what a tenant may change, and only what was named; before the unit, since compiling takes its time. */
+async function readPatch({ name, description, rules }: PolicyPatch): Promise<Partial<PolicyRow>> {
   if (name !== undefined) assertName(name)
   return {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
-    ...(rules === undefined ? {} : { rules: readRules(rules) }),
-    ...(is_default === undefined ? {} : { default_of: is_default ? row.owner : null }),
+    ...(rules === undefined ? {} : { rules: await readRules(rules) }),
   }
 }

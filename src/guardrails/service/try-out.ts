@@ -20,7 +20,7 @@ export function createTryOut({ store, judge }: Pick<PolicyDeps, 'store'> & { jud
     /** `POST /guardrail-policies/{id}/evaluate`: what every rule of the phase says. Throws 404. */
     async evaluate(call: Call<Caller>, id: string, { text, phase, tool_name }: Evaluation): Promise<Evaluated> {
       const row = await findSeen(store.read, call.caller, id)
-      const policy = compilePolicy(row)
+      const policy = await compilePolicy(row)
       const about = { phase, ...(tool_name === undefined ? {} : { tool: { name: tool_name } }) }
       const asked = { set: policy.of(phase), about, who: row.owner, signal: call.signal }
       const { judgement, results } = await judge.each(asked, text)

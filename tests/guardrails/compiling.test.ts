@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'bun:test'
+import { compilePolicy } from '../../src/guardrails/policy'
+import { readRules } from '../../src/guardrails/rules'
+import { GuardrailPolicyId, type GuardrailRule } from '../../src/guardrails/schema'
+import { createWorld } from '../support/world'
+import { onPattern } from './support'
+
+const RULES = Array.from({ length: 32 }, (_, place) => onPattern('input', 'flag', `[^\\p{L}]{1,90}${place}`))
+
+/** How often others had their turn while this went on. */
+async function turnsDuring(work: Promise<unknown>): Promise<number> {
+  let turns = 0
+  let isOver = false
+  const next = () => {
+    turns++
+    if (!isOver) setImmediate(next)
+  }
+  setImmediate(next)
+  await work
+  isOver = true
+  return turns
+}
+
+describe('compiling the rules of a policy (I28)', () => {
+  test('leaves others their turn after each rule, when it is saved and when it is read', async () => {
+    expect(await turnsDuring(readRules(RULES))).toBeGreaterThanOrEqual(RULES.length)
+    const stored = { id: GuardrailPolicyId.create(), rules: RULES as GuardrailRule[] }
+    expect(await turnsDuring(compilePolicy(stored))).toBeGreaterThanOrEqual(RULES.length)
+  })
+
+  test.each(['\\p{L}'.repeat(100), '[\\p{L}\\p{N}]'.repeat(36), '[^\\p{L}]{1,300}'])(
+    'is refused where a single pattern would take long: %.20s',
+    async (pattern) => {
+      await expect(readRules([onPattern('input', 'flag', pattern)])).rejects.toThrow('repeats more than')
+    },
+  )
+
+  test('is over before the unit that saves it begins, so that other writers need not wait', async () => {
+    const world = await createWorld()
+    const ada = await world.person({ ofOrg: true })
+    const body = { name: 'All of it', rules: RULES }
+    const [saved, ...reads] = await Promise.all([
+      ada.send('POST', 'guardrail-policies', body),
+      ...Array.from({ length: 5 }, (_, place) => ada.send('POST', 'guardrail-policies', { name: `Small ${place}` })),
+    ])
+    expect([saved, ...reads].map(({ status }) => status)).toEqual(Array(6).fill(201))
+    const all = (await ada.send('GET', 'guardrail-policies')).body.guardrail_policies
+    // The one that was asked for first was ready last.
+    expect(all[0].name).toBe('All of it')
+    const patched = await ada.send('PATCH', `guardrail-policies/${saved.body.id}`, { name: 'Some', scope: 'personal' })
+    const [row] = (await ada.send('GET', `audit?request_id=${patched.headers.get('x-request-id')}`)).body
+    expect(row.inputSummary.fields).toEqual(['name'])
+  })
+})
