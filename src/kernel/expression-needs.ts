@@ -19,13 +19,20 @@ const ANYTHING: Part = { strings: null, needs: NOTHING }
 const MOST_STRINGS = 24
 const MOST_OF_A_CLASS = 4
 
-/** Of expressions without `i`, in the syntax of this project's own: an escape or group it does not know asks nothing. */
-export function needsOf({ source, flags }: RegExp): Needs {
-  if (flags.includes('i')) return NOTHING
-  const reader: Reader = { source, at: 0 }
+/**
+ * Of an expression in the syntax ECMAScript and RE2 share. Where case does not matter it is asked of grams of the
+ * {@link folded} text; what is not read for sure asks nothing.
+ */
+export function needsOf({ source, ignoreCase }: { source: string; ignoreCase: boolean }): Needs {
+  // An empty class is nothing to the one and the beginning of a longer one to the other.
+  if (/\[\^?\]/.test(source)) return NOTHING
+  const reader: Reader = { source, ignoreCase, at: 0 }
   const part = alternation(reader)
   return reader.at < source.length ? NOTHING : needsOfPart(part)
 }
+
+/** A text in which letters of ASCII are small, as are the two that are only other forms of one. */
+export const folded = (text: string): string => text.toLowerCase().replaceAll('ſ', 's')
 
 /** Whether a text of which these are the grams has what is needed. Says yes too often, and never no wrongly. */
 export function hasNeeds(needs: Needs, grams: Grams): boolean {
@@ -38,7 +45,7 @@ export function hasNeeds(needs: Needs, grams: Grams): boolean {
   return isAll
 }
 
-type Reader = { source: string; at: number }
+type Reader = { source: string; ignoreCase: boolean; at: number }
 
 function alternation(reader: Reader): Part {
   const options = [sequence(reader)]
@@ -110,40 +117,51 @@ function atom(reader: Reader): Part {
   if (sign === '[') return characters(reader)
   if (sign === '.') return ANYTHING
   if (sign === '^' || sign === '$') return EMPTY
-  return sign === '\\' ? escaped(reader) : { strings: [sign], needs: NOTHING }
+  return sign === '\\' ? escaped(reader) : literal(reader, sign)
+}
+
+/** Halves of pairs go together, and beyond ASCII case is a matter of tables. */
+function literal({ ignoreCase }: Reader, sign: string): Part {
+  const isOpen = /[\ud800-\udfff]/.test(sign) || (ignoreCase && sign > '\u007f')
+  return isOpen ? ANYTHING : { strings: [ignoreCase ? sign.toLowerCase() : sign], needs: NOTHING }
 }
 
 /** What only looks around takes nothing from the text; what it asks is not asked here. */
 function group(reader: Reader): Part {
-  const [opening = ''] = /^\?(?:[:=!]|<[=!]|<\w+>)/.exec(reader.source.slice(reader.at, reader.at + 24)) ?? []
+  const [opening = '', flags] = /^\?(?:[=!]|<[=!]|<[^>]+>|([a-zA-Z-]*):)/.exec(reader.source.slice(reader.at)) ?? []
   reader.at += opening.length
   const inner = alternation(reader)
   reader.at++
-  return /[=!]$/.test(opening) ? EMPTY : inner
+  if (/[=!]$/.test(opening)) return EMPTY
+  // Flags of its own say how it is read.
+  return flags ? ANYTHING : inner
 }
 
 function characters(reader: Reader): Part {
   const start = reader.at
   while (reader.source[reader.at] !== ']') reader.at += reader.source[reader.at] === '\\' ? 2 : 1
   const inside = reader.source.slice(start, reader.at++)
-  const isPlain = !/[\\^]|.-./u.test(inside) && inside.length <= MOST_OF_A_CLASS
-  return isPlain ? { strings: [...inside], needs: NOTHING } : ANYTHING
+  if (/[\\^]|.-./.test(inside) || inside.length > MOST_OF_A_CLASS) return ANYTHING
+  const each = [...inside].map((sign) => literal(reader, sign))
+  return each.every(({ strings }) => strings)
+    ? { strings: each.flatMap(({ strings }) => strings!), needs: NOTHING }
+    : ANYTHING
 }
 
 function escaped(reader: Reader): Part {
   const sign = reader.source[reader.at++]!
   if (sign === 'b' || sign === 'B') return EMPTY
-  if (sign === 'u' && /^[0-9a-fA-F]{4}/.test(reader.source.slice(reader.at, reader.at + 4))) {
+  if (!/[a-zA-Z0-9]/.test(sign)) return literal(reader, sign)
+  // What belongs to it: a code, a name, the digits of a number.
+  const rest = /^(?:\{[^}]*\}|<[^>]*>)/.exec(reader.source.slice(reader.at))?.[0] ?? ''
+  if (sign === 'u' && !rest) {
     reader.at += 4
-    const code = Number.parseInt(reader.source.slice(reader.at - 4, reader.at), 16)
-    return { strings: [String.fromCharCode(code)], needs: NOTHING }
+    return literal(reader, String.fromCharCode(Number.parseInt(reader.source.slice(reader.at - 4, reader.at), 16)))
   }
-  if ('pPuxk'.includes(sign)) {
-    const [rest = ''] = /^(?:\{[^}]*\}|[0-9a-fA-F]{2}|<\w+>)/.exec(reader.source.slice(reader.at, reader.at + 40)) ?? []
-    reader.at += rest.length
-    return ANYTHING
-  }
-  return /[a-zA-Z0-9]/.test(sign) ? ANYTHING : { strings: [sign], needs: NOTHING }
+  if ('pPxkc'.includes(sign)) reader.at += rest.length || (sign === 'x' ? 2 : 1)
+  else if (sign === 'u') reader.at += rest.length
+  else if (sign >= '0' && sign <= '9') reader.at += /^[0-9]*/.exec(reader.source.slice(reader.at))![0].length
+  return ANYTHING
 }
 
 function needsOfPart({ strings, needs }: Part): Needs {

@@ -9,10 +9,12 @@ const two = (a: number, b: number): number => Math.imul(Math.imul(a, 0x85ebca6b)
 const three = (a: number, b: number, c: number): number =>
   (Math.imul(Math.imul(Math.imul(a, 0x85ebca6b) ^ b, 0xc2b2ae35) ^ c, 0x9e3779b1) >>> 17) & MOST
 
-const cells = new Uint8Array(CELLS)
+const shared = new Uint8Array(CELLS)
+/** Where grams are put that have to last. */
+export const ownGrams = (): Grams => new Uint8Array(CELLS)
 
-/** The grams of a text, good until those of the next one are asked for. */
-export function gramsOf(text: string): Grams {
+/** The grams of a text; without cells of one's own good until those of the next one are asked for. */
+export function gramsOf(text: string, cells: Grams = shared): Grams {
   cells.fill(0)
   let before = 0
   let beforeThat = 0

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { hasNeeds, needsOf } from '../../src/kernel/expression-needs'
+import fc from 'fast-check'
+import { folded, hasNeeds, needsOf } from '../../src/kernel/expression-needs'
 import { gramsOf } from '../../src/kernel/grams'
 import { FOREIGN_RULES, OTHER_SCRIPT_RULES } from '../../src/kernel/injection/languages'
 import { RULES } from '../../src/kernel/injection/rules'
@@ -23,8 +24,33 @@ describe('what a text must have for an expression', () => {
     expect(may(pattern, other)).toBe(false)
   })
 
-  test.each([/\w+/, /a?/, /(?:ignore|)/, /x*y?/, /ignore/i, /[^a-z]{3}/])('is nothing for %p', (pattern) => {
-    expect(may(pattern, 'zzz')).toBe(true)
+  test.each([/\w+/, /a?/, /(?:ignore|)/, /x*y?/, /[^a-z]{3}/, /é/i, /(?:😀)?/, /\p{L}\x41/u])(
+    'is nothing for %p',
+    (pattern) => {
+      expect(may(pattern, 'zzz')).toBe(true)
+    },
+  )
+
+  test('is there wherever an expression matches, whatever the case', () => {
+    const piece = fc.constantFrom('ab', 'K', 'sun', 'é', '😀', ' ', '1', 'b')
+    const atom = fc.oneof(
+      piece,
+      fc.constantFrom('[ab]', '[^a]', '\\w', '\\b', '.', '\\u0041', '\\x62', '\\p{L}', '\\.'),
+    )
+    const part = fc.tuple(atom, fc.constantFrom('', '', '', '?', '*', '+', '{2}', '{0,2}', '+?'))
+    const sequence = fc.array(part, { maxLength: 4 }).map((parts) => {
+      return parts.map(([inner, times]) => (inner === '\\b' ? inner : `(?:${inner})${times}`)).join('')
+    })
+    const pattern = fc.array(sequence, { minLength: 1, maxLength: 3 }).map((options) => options.join('|'))
+    const text = fc.array(fc.oneof(piece, fc.constantFrom('AB', 'ſun', 'K', 'É', '.')), { maxLength: 6 })
+    fc.assert(
+      fc.property(fc.array(pattern, { minLength: 1, maxLength: 2 }), text, (patterns, words) => {
+        const expression = new RegExp(patterns.map((one) => `(${one})`).join(''), 'iu')
+        const said = words.join('')
+        if (expression.test(said)) expect(hasNeeds(needsOf(expression), gramsOf(folded(said)))).toBe(true)
+      }),
+      { numRuns: 3_000 },
+    )
   })
 
   test('is there wherever a rule of the scan matches', () => {
