@@ -35,7 +35,16 @@ export const widensItself = defineError(
   'forbidden',
   'forbidden',
   (field: string) =>
-    `A key can only narrow itself, and this would widen its "${field}". Use another key of this account, or a session.`,
+    `A key can only narrow itself, and one with bounds only narrow others; this would widen "${field}". ` +
+    'Use a key without bounds, or a session.',
+)
+
+export const boundedKey = defineError(
+  'forbidden',
+  'forbidden',
+  (what: 'make keys' | 'give other keys a secret', field: string) =>
+    `This key has a bound of its own, "${field}", and could pass it with another key, so it cannot ${what}. ` +
+    'Use a key without bounds, or a session.',
 )
 
 export const ambiguousKey = defineError(

@@ -1,4 +1,4 @@
-import type { OwnerScope, Scope, TenantCaller, Tier } from '../kernel/caller'
+import type { KeyCaller, OwnerScope, Scope, TenantCaller, Tier } from '../kernel/caller'
 import { invalidInput, quoted } from '../kernel/errors'
 import type { KeyId } from '../kernel/ids'
 import { limitAboveTier, rotatedByMakerOnly, scopeNotHeld, scopesNotRotatable, widensItself } from './errors'
@@ -61,12 +61,22 @@ type Bounds = Pick<
 >
 const CEILINGS = ['rpm_limit', 'tpm_limit', 'daily_cap_cents', 'monthly_cap_cents', 'expires_at'] as const
 
+/** The first thing that was set to contain a key; null when nothing was. */
+export const boundOf = (key: Bounds): keyof Bounds | null =>
+  CEILINGS.find((field) => key[field] !== null) ?? (key.allowed_origins.length ? 'allowed_origins' : null)
+
 /**
- * A key that leaked must not free itself of what was set to contain it. Throws 403 `forbidden` when a key
- * raises or removes a limit, a cap, its end or its origins by itself; scopes it cannot give anyway.
+ * A key that leaked must not free itself of what was set to contain it, neither by itself nor through a key
+ * beside it. Throws 403 `forbidden` when a key raises or removes a limit, a cap, the end or the origins of
+ * itself, or, while it has any of these, of another; scopes it cannot give anyway.
  */
-export function assertNotWidened(caller: TenantCaller, before: Bounds & { id: KeyId }, change: Partial<Bounds>): void {
-  if (caller.type !== 'key' || caller.keyId !== before.id) return
+export function assertNotWidened(
+  caller: Pick<KeyCaller, 'keyId'>,
+  before: Bounds & { id: KeyId },
+  change: Partial<Bounds>,
+  own: Bounds | null,
+): void {
+  if (caller.keyId !== before.id && !(own && boundOf(own))) return
   const raised = CEILINGS.find((field) =>
     change[field] === undefined ? false : isHigher(change[field], before[field]),
   )

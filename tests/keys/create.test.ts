@@ -214,7 +214,7 @@ describe('an operator', () => {
     const name = `twin-${crypto.randomUUID()}`
     const [first] = [await withKey(ada.id, { name }), await withKey(ada.id, { name })]
     const operatorCall = callOf(operatorCaller())
-    expect(keys.operator.get(operatorCall, name)).rejects.toMatchObject({ code: 'conflict' })
+    expect(keys.operator.get(operatorCall, name)).rejects.toMatchObject({ code: 'validation_error' })
     await keys.operator.revoke(operatorCall, first.key.id)
     expect(await keys.operator.get(operatorCall, name)).toMatchObject({ status: 'active' })
   })

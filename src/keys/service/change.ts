@@ -13,12 +13,13 @@ import {
 } from '../rules'
 import type { ApiKey, KeyPatch } from '../schema'
 import type { KeyRow } from '../table'
+import { keyInUse } from './bounds'
 import { type KeyDeps, recordChange } from './deps'
 import { findOwn, presentSpent } from './read'
 
 /**
  * `PUT /keys/{id}`: changes what the body names, null clears. Throws 404, 403 `missing_scope` for scopes
- * the caller cannot give, 403 `forbidden` for a key that widens itself, 400 for limits above the tier and for origins and times that do not hold.
+ * the caller cannot give, 403 `forbidden` for a key that widens itself, or another while it has bounds, 400 for limits above the tier and for origins and times that do not hold.
  */
 export const updateKey =
   (deps: KeyDeps) =>
@@ -38,7 +39,8 @@ export async function changeIn(
   patch: KeyPatch,
 ): Promise<KeyRow> {
   const change = readPatch(patch, deps.clock.now())
-  if (call.caller.type !== 'operator') assertNotWidened(call.caller, before, change)
+  const { caller } = call
+  if (caller.type === 'key') assertNotWidened(caller, before, change, await keyInUse(tx, caller))
   assertWithinTier(change, before.tier, deps.limitsOf(before.tier))
   const fields = Object.keys(change)
   if (!fields.length) return before

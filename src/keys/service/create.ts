@@ -10,6 +10,7 @@ import { assertGrantable, assertWithinTier, readBrandSoul, readExpiry, readOrigi
 import type { ApiKeyWithSecret, NewKey } from '../schema'
 import type { KeyRow } from '../table'
 import { KEY_LABELS, mintSecret } from '../token'
+import { assertUnbound } from './bounds'
 import { type KeyDeps, recordChange } from './deps'
 
 const DEFAULT_NAME = 'API Key'
@@ -19,7 +20,7 @@ const FIRST_TIER: Tier = 'free'
 
 /**
  * `POST /keys`: the only answer that ever holds the secret. Throws 403 `missing_scope` for scopes the
- * caller lacks, 403 `forbidden` without `manageApiKeys`, 400 `org_required`, 404 for a foreign org.
+ * caller lacks, 403 `forbidden` without `manageApiKeys` and with a key that has bounds, 400 `org_required`, 404 for a foreign org.
  */
 export const createKey =
   (deps: KeyDeps) =>
@@ -28,6 +29,7 @@ export const createKey =
     assertGrantable(call.caller, scopes)
     const secret = mintSecret(input.test ? KEY_LABELS.test : KEY_LABELS.live)
     return deps.store.write(async (tx) => {
+      await assertUnbound(tx, call.caller, 'make keys')
       const orgId = await orgOfNewKey(deps, tx, call.caller, input)
       const row = newRow(deps, secret.prefix, { ...input, scopes, userId: call.caller.userId, orgId, tier: FIRST_TIER })
       await rows.insert(tx, row, secret.hash)

@@ -1,5 +1,5 @@
 import { kept } from '../../idempotency'
-import type { Call, Caller } from '../../kernel/caller'
+import { type Call, type Caller, keyIdOf } from '../../kernel/caller'
 import { iso } from '../../kernel/clock'
 import type { Tx } from '../../kernel/store'
 import { keyOver } from '../errors'
@@ -8,6 +8,7 @@ import { assertRotatable, isLive } from '../rules'
 import type { KeyRotation, RotatedKey } from '../schema'
 import type { KeyRow } from '../table'
 import { KEY_LABELS, mintSecret } from '../token'
+import { assertUnbound } from './bounds'
 import { type KeyDeps, recordChange } from './deps'
 import { findOwn, presentSpent } from './read'
 
@@ -16,7 +17,8 @@ const DEFAULT_GRACE_S = 86_400
 /**
  * `POST /keys/{id}/rotate`: a new secret in this answer only; the old one works for the grace period, with
  * 0 not a moment longer. Throws 404, 403 `missing_scope` when the new secret could do what the caller's
- * key cannot, 403 `forbidden` for a colleague's key, 409 `conflict` for one that is revoked or past its end.
+ * key cannot, 403 `forbidden` for a colleague's key and for another one by a key
+ * that has bounds, 409 `conflict` for one that is revoked or past its end.
  */
 export const rotateKey =
   (deps: KeyDeps) =>
@@ -24,6 +26,7 @@ export const rotateKey =
     deps.store.write(async (tx) => {
       const before = await findOwn(deps, tx, call.caller, id)
       assertRotatable(call.caller, before)
+      if (keyIdOf(call.caller) !== before.id) await assertUnbound(tx, call.caller, 'give other keys a secret')
       return kept(tx, call, await rotateIn(deps, tx, call, before, order))
     })
 
