@@ -5,15 +5,21 @@
 import { BUN, runCheck, runTests, type Tally } from './run/children'
 import { type Files, planTests } from './run/plan'
 import { findPostgres } from './run/postgres'
+import { makeScratch } from './run/scratch'
+
+const CHECKS: Record<string, string[]> = {
+  types: ['run', 'check:types'],
+  lint: ['run', 'check:lint'],
+  'generated files': ['drizzle/generate.ts', '--check'],
+  'trained model of the classifier': ['src/classifier/training/train.ts', '--check'],
+  'trained models of guardrails': ['src/guardrails/training/train.ts', '--check'],
+}
 
 const plan = await planTests('tests')
 const tallies: Tally[] = []
 
-await step('types', () => runCheck([BUN, 'run', 'check:types']))
-await step('lint', () => runCheck([BUN, 'run', 'check:lint']))
-await step('generated files', () => runCheck([BUN, 'drizzle/generate.ts', '--check']))
-await step('trained model of the classifier', () => runCheck([BUN, 'src/classifier/training/train.ts', '--check']))
-await step('trained models of guardrails', () => runCheck([BUN, 'src/guardrails/training/train.ts', '--check']))
+await Promise.all(Object.entries(CHECKS).map(([name, args]) => step(name, () => runCheck([BUN, ...args]))))
+const scratch = makeScratch()
 await runFiles('SQLite', plan.all)
 await onPostgres()
 
@@ -31,14 +37,14 @@ async function step(name: string, run: () => Promise<Tally>): Promise<void> {
   print(`── ${name}: ${tally.failed ? 'FAILED' : 'ok'}, ${tally.passed} passed, ${tally.failed} failed, ${took}`)
 }
 
-async function runFiles(database: string, { sharing, alone }: Files, env = {}): Promise<void> {
-  await step(`tests on ${database} (${sharing.length} files)`, () => runTests(sharing, { workers: 2, env }))
-  const name = `tests on ${database} that time processes (${alone.length} files)`
-  await step(name, () => runTests(alone, { workers: 1, env }))
+async function runFiles(database: string, { sharing, timing }: Files, env = {}): Promise<void> {
+  const run = (files: readonly string[]) => runTests(files, { workers: 2, env: { TMPDIR: scratch, ...env } })
+  await step(`tests on ${database} (${sharing.length} files)`, () => run(sharing))
+  await step(`tests on ${database} that time processes (${timing.length} files)`, () => run(timing))
 }
 
 async function onPostgres(): Promise<void> {
-  const found = await findPostgres()
+  const found = await findPostgres(scratch)
   if ('missing' in found) {
     print(`\n── tests on Postgres: NOT RUN, ${found.missing}`)
     return

@@ -7,7 +7,7 @@ export type Tally = { passed: number; failed: number }
 /** A test that takes longer hangs, even on a machine much slower than usual. */
 const MOST_TEST_MS = 120_000
 
-type TestOptions = { workers: number; env?: Record<string, string> }
+type TestOptions = { workers: number; env: Record<string, string> }
 
 /** A check passes or fails as a whole; what it says is shown only when it fails. */
 export async function runCheck(command: string[]): Promise<Tally> {
@@ -22,13 +22,13 @@ export async function runCheck(command: string[]): Promise<Tally> {
  * and a clock of its own, so there is nothing in the modules that one could leave behind for the next. A runner that ends badly
  * without a failed test (a crash, a file that does not load) counts as one failure.
  */
-export async function runTests(files: readonly string[], { workers, env = {} }: TestOptions): Promise<Tally> {
+export async function runTests(files: readonly string[], { workers, env }: TestOptions): Promise<Tally> {
   if (!files.length) return { passed: 0, failed: 0 }
-  const how = workers > 1 ? [`--parallel=${workers}`, '--no-isolate'] : ['--isolate']
   const command = [
     BUN,
     'test',
-    ...how,
+    `--parallel=${workers}`,
+    '--no-isolate',
     '--only-failures',
     `--timeout=${MOST_TEST_MS}`,
     ...files.map((file) => `./${file}`),

@@ -1,7 +1,10 @@
 import { dirname, join, normalize } from 'node:path'
 
-/** Test files by what they need: those that start processes and time them have the machine to themselves. */
-export type Files = { sharing: string[]; alone: string[] }
+/**
+ * Test files by what they need. Those that start processes and time them mostly wait, so they go well with one
+ * another, and none of them meets a worker that computes all the time.
+ */
+export type Files = { sharing: string[]; timing: string[] }
 
 export type Plan = {
   all: Files
@@ -17,12 +20,12 @@ const TIMES = /\bperformance\.now\(\)|support\/effort'/
 /** Sorts the test files of a folder by what they and the helpers they import do; read, never listed by hand. */
 export async function planTests(folder: string): Promise<Plan> {
   const files = (await Array.fromAsync(new Bun.Glob(`${folder}/**/*.test.{ts,tsx}`).scan('.'))).sort()
-  const none = (): Files => ({ sharing: [], alone: [] })
+  const none = (): Files => ({ sharing: [], timing: [] })
   const plan: Plan = { all: none(), databaseBound: none() }
   for (const file of files) {
     const sources = await closureOf(file)
     const spawns = [...sources.values()].some((text) => SPAWNS.test(text))
-    const kind = spawns && TIMES.test(sources.get(file)!) ? 'alone' : 'sharing'
+    const kind = spawns && TIMES.test(sources.get(file)!) ? 'timing' : 'sharing'
     plan.all[kind].push(file)
     if ([...sources.keys()].some((source) => DATABASE.test(source))) plan.databaseBound[kind].push(file)
   }

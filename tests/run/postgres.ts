@@ -12,15 +12,15 @@ const READY_WITHIN_MS = 20_000
 
 /**
  * A Postgres for the tests: the one `SVC_TEST_POSTGRES_URL` names, else a private cluster in a temporary
- * folder, started from a server binary on this machine and stopped by its process id.
+ * folder in `scratch`, started from a server binary on this machine and stopped by its process id.
  */
-export async function findPostgres(): Promise<FoundPostgres> {
+export async function findPostgres(scratch = tmpdir()): Promise<FoundPostgres> {
   const given = process.env.SVC_TEST_POSTGRES_URL
   if (given) return { url: given, where: 'SVC_TEST_POSTGRES_URL', stop: async () => undefined }
   const bin = await serverBinaries()
   if (!bin) return { missing: 'SVC_TEST_POSTGRES_URL is not set and no Postgres server is installed here.' }
   try {
-    return await startCluster(bin)
+    return await startCluster(bin, scratch)
   } catch (error) {
     return { missing: `a private Postgres did not start: ${(error as Error).message}` }
   }
@@ -38,8 +38,8 @@ async function serverBinaries(): Promise<string | null> {
   return onPath ? dirname(onPath) : null
 }
 
-async function startCluster(bin: string): Promise<FoundPostgres> {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-postgres-'))
+async function startCluster(bin: string, scratch: string): Promise<FoundPostgres> {
+  const folder = mkdtempSync(join(scratch, 'svc-postgres-'))
   const data = join(folder, 'data')
   const port = await freePort()
   if (isRoot()) await lendTo(folder, 'postgres')

@@ -1,5 +1,5 @@
 import { afterAll } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -19,7 +19,7 @@ export async function openTestStore(): Promise<Store> {
 async function openOnSqlite(): Promise<Store> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-store-'))
   const path = join(folder, 'svc.db')
-  await migrate({ dialect: 'sqlite', path })
+  await copyMigratedFile(path)
   const store = openSqlite({
     path,
     strict: true,
@@ -32,6 +32,23 @@ async function openOnSqlite(): Promise<Store> {
     rmSync(folder, { recursive: true, force: true })
   })
   return store
+}
+
+/** Puts an empty SQLite database with this build's schema there. */
+export async function copyMigratedFile(path: string): Promise<void> {
+  migrated ??= migrateFile()
+  copyFileSync(await migrated, path)
+}
+
+/** Made once for all files of a worker, and never opened again. */
+let migrated: Promise<string> | null = null
+
+async function migrateFile(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-migrated-'))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'svc.db')
+  await migrate({ dialect: 'sqlite', path })
+  return path
 }
 
 export type OwnDatabase = { url: string; drop(): Promise<void> }

@@ -11,7 +11,7 @@ import { createLog } from '../../src/kernel/log'
 import { centsToMicro } from '../../src/kernel/money'
 import { callOf, keyCaller } from './callers'
 import { type Conformance, createConformance, type Document } from './conformance'
-import { createMigratedDatabase, postgresUrl } from './store'
+import { copyMigratedFile, createMigratedDatabase, postgresUrl } from './store'
 
 export type Person = {
   userId: UserId
@@ -40,6 +40,7 @@ type Options = { config?: ConfigOverrides; clock?: Clock; env?: Record<string, s
 export async function createWorld({ config: overrides = {}, clock = systemClock }: Options = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-world-'))
   const database = postgresUrl ? await createMigratedDatabase(postgresUrl) : null
+  if (!database) await copyMigratedFile(join(folder, 'svc.db'))
   const config: Config = loadConfig({
     dataDir: folder,
     ...(database ? { databaseUrl: database.url } : {}),
