@@ -140,6 +140,9 @@ export const notAMember = defineError(
   () => 'You are no member of "target_org_id" who may manage its skills.',
 )
 
+export const configTooLarge = (bytes: number, most: number) =>
+  invalidInput('config', `"config" has ${bytes} bytes as JSON; at most ${most} are allowed.`)
+
 export const nothingToChange = () =>
   invalidInput(
     '',

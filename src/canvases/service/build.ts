@@ -19,7 +19,7 @@ export function createBuild(deps: CanvasDeps) {
   /** `POST …/compile`: what compiles is kept, and the canvas is `testing`. Throws 404. */
   function compile(call: Call, id: string): Promise<Built | Unbuilt> {
     return store.write(async (tx) => {
-      const row = await ownedLocked(tx, call.caller, id)
+      const row = await ownedLocked(deps, tx, call.caller, id)
       const built = compileRow(row)
       if (!built.compiled) return { problems: built.problems }
       const { manifest, steps } = built

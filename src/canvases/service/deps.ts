@@ -18,7 +18,7 @@ export type CanvasDeps = {
   audit: AuditLog
   events: EventBus
   clock: Clock
-  skills: Pick<SkillService, 'examine' | 'submitIn' | 'reading'>
+  skills: Pick<SkillService, 'examine' | 'submitIn' | 'reading' | 'assertMayManage'>
   completions: CompletionService
 }
 
@@ -29,10 +29,16 @@ export async function owned(reader: Reader, caller: TenantCaller, id: string): P
   return row
 }
 
-/** The same in a unit that changes it: whoever else would, waits. */
-export async function ownedLocked(tx: Tx, caller: TenantCaller, id: string): Promise<CanvasRow> {
+/** The same in a unit that changes it: whoever else would, waits. Throws 403 for an org's key whose maker may not. */
+export async function ownedLocked(
+  { skills }: Pick<CanvasDeps, 'skills'>,
+  tx: Tx,
+  caller: TenantCaller,
+  id: string,
+): Promise<CanvasRow> {
   const row = CanvasId.is(id) ? await rows.findLocked(tx, ownerOf(caller), id) : undefined
   if (!row) throw notFound('canvas')
+  await skills.assertMayManage(tx, caller)
   return row
 }
 

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { kept } from '../../idempotency'
 import { type Call, ownerOf } from '../../kernel/caller'
-import { notFound } from '../../kernel/errors'
 import { decodeCursor, type Page } from '../../kernel/page'
 import { nothingToChange } from '../errors'
 import { readPage } from '../pages'
@@ -29,6 +28,7 @@ export function createManage(deps: CanvasDeps) {
       ...{ manifest: null, steps: null, published_skill_id: null, created_at: now, updated_at: now },
     }
     return store.write(async (tx) => {
+      await deps.skills.assertMayManage(tx, call.caller)
       await rows.insert(tx, row)
       await recordOn(deps, tx, call, row, { action: 'canvas.created' })
       return kept(tx, call, { canvas: presentCanvas(row) })
@@ -56,7 +56,7 @@ export function createManage(deps: CanvasDeps) {
     )
     const drawn = graph_json && storable(graph_json)
     return store.write(async (tx) => {
-      const row = await ownedLocked(tx, call.caller, id)
+      const row = await ownedLocked(deps, tx, call.caller, id)
       if (!fields.length) throw nothingToChange()
       const canvas = await rows.update(tx, row, {
         ...(name === undefined ? {} : { name }),
@@ -73,8 +73,8 @@ export function createManage(deps: CanvasDeps) {
   /** `DELETE /evi/canvases/{id}`: with its versions; what was published stays. Throws 404. */
   async function remove(call: Call, id: string): Promise<{ deleted: true }> {
     await store.write(async (tx) => {
-      const row = await owned(tx, call.caller, id)
-      if (!(await rows.remove(tx, row.owner, row.id))) throw notFound('canvas')
+      const row = await ownedLocked(deps, tx, call.caller, id)
+      await rows.remove(tx, row.owner, row.id)
       await recordOn(deps, tx, call, row, { action: 'canvas.deleted' })
     })
     return { deleted: true }

@@ -46,7 +46,7 @@ export const publish = (deps: CanvasDeps) => {
     const examined = await skills.examine(manifest)
     const skill_id = await standing(call, row.published_skill_id)
     return async (tx: Tx): Promise<Outcome> => {
-      const locked = await ownedLocked(tx, call.caller, row.id)
+      const locked = await ownedLocked(deps, tx, call.caller, row.id)
       if (locked.updated_at !== row.updated_at) throw changedMeanwhile()
       const outcome = await skills.submitIn(tx, call, { manifest, skill_id, visibility, target_org_id }, examined)
       if (!outcome.accepted) return refused(order, { review: outcome.review })

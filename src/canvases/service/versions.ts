@@ -25,7 +25,7 @@ export function createVersions(deps: CanvasDeps) {
   /** `POST …/versions/{versionId}/restore`: draws what was published then, as a draft. Throws 404. */
   function restore(call: Call, id: string, versionId: string): Promise<{ canvas: Canvas }> {
     return store.write(async (tx) => {
-      const row = await ownedLocked(tx, call.caller, id)
+      const row = await ownedLocked(deps, tx, call.caller, id)
       const version = CanvasVersionId.is(versionId) ? await rows.findVersion(tx, row.id, versionId) : undefined
       if (!version) throw versionNotFound()
       const { graph, graph_bytes } = version

@@ -1,9 +1,10 @@
-import type { OwnerScope } from '../../kernel/caller'
-import { accessChanged, orgDeleted } from '../../orgs'
+import type { OwnerScope, TenantCaller } from '../../kernel/caller'
+import type { Reader } from '../../kernel/store'
+import { accessChanged, memberJoined, orgDeleted } from '../../orgs'
 import { createActivating } from '../runtime/active'
 import { createAuthoring } from './author'
 import { createDecisions } from './decide'
-import type { SkillDeps } from './deps'
+import { assertMayManage, type SkillDeps } from './deps'
 import { createEarnings } from './earnings'
 import { endOwner } from './end'
 import { createInstalling } from './install'
@@ -24,6 +25,8 @@ export function createSkills(given: Deps) {
   const activating = createActivating(given)
   const deps: SkillDeps = { ...given, changed: (owner) => activating.forget(owner as OwnerScope | null) }
   given.events.afterCommit(accessChanged, () => activating.forget(null))
+  // Who came into an org has its skills from their next request on.
+  given.events.afterCommit(memberJoined, () => activating.forget(null))
   given.events.inTransaction(orgDeleted, async (tx, { scope }) => {
     await endOwner(tx, scope)
     tx.afterCommit(() => activating.forget(null))
@@ -37,6 +40,8 @@ export function createSkills(given: Deps) {
     /** For a room that publishes in a unit of its own: examine first, outside of it. */
     examine: (manifest: Record<string, unknown>) => examineAll(deps, manifest),
     submitIn: submitInUnit(deps),
+    /** For rooms whose things become skills. Throws 403 for an org's key whose maker may no longer manage those. */
+    assertMayManage: (db: Reader, caller: TenantCaller) => assertMayManage(deps, db, caller),
     submissions: decisions,
     reading: createReading(deps),
     installing: createInstalling(deps),

@@ -3,7 +3,7 @@ import { type Call, type Caller, ownerOf } from '../../kernel/caller'
 import { invalidInput } from '../../kernel/errors'
 import type { Tx } from '../../kernel/store'
 import { validatorOf } from '../../tools'
-import { nameOne, notInstalled, skillNotFound } from '../errors'
+import { configTooLarge, nameOne, notInstalled, skillNotFound } from '../errors'
 import { type HookDue, type InstallFacts, skillHookDue, skillInstalled, skillUninstalled } from '../events'
 import { presentInstallation } from '../present'
 import { skillRepository as rows } from '../repository'
@@ -12,6 +12,9 @@ import { isDelisted, isOwn, runnableVersion, type Viewer } from '../rules'
 import { type Installation, InstallationId, type InstallationPatch, SkillId, type SkillRef } from '../schema'
 import type { SkillRow } from '../table'
 import { assertMayManage, recordSkill, type SkillDeps, seen, viewerOf } from './deps'
+
+/** It is read with every run; more than settings need is no settings. */
+const MOST_CONFIG_BYTES = 16 * 1024
 
 type Hooked = { row: SkillRow; viewer: Viewer; cause: HookDue['cause'] }
 
@@ -78,7 +81,7 @@ export function createInstalling(deps: SkillDeps) {
     await events.emit(tx, skillHookDue, ownerOf(call.caller), { call, skill: row, cause, prompt })
   }
 
-  /** `PATCH /skills/{id}/installation`. Throws 404, 400 for a config that does not fit the skill's schema. */
+  /** `PATCH /skills/{id}/installation`. Throws 404, 400 for a config that is too large or does not fit the skill's schema. */
   function configure(call: Call, id: string, patch: InstallationPatch): Promise<Installation> {
     const owner = ownerOf(call.caller)
     return store.write(async (tx) => {
@@ -94,6 +97,8 @@ export function createInstalling(deps: SkillDeps) {
       return presentInstallation(after, row)
 
       async function assertConfig({ live_version_id, draft_version_id }: SkillRow, value: Record<string, unknown>) {
+        const bytes = Buffer.byteLength(JSON.stringify(value))
+        if (bytes > MOST_CONFIG_BYTES) throw configTooLarge(bytes, MOST_CONFIG_BYTES)
         const versionId = live_version_id ?? draft_version_id
         const schema = versionId ? (await rows.version(tx, versionId))?.manifest.configSchema : null
         const problem = schema ? validatorOf(schema)(value) : null

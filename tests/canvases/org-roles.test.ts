@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'bun:test'
+import { createTeam } from '../orgs/team'
+import { createWorld } from '../support/world'
+import { simple } from './drawing'
+import { AUTHOR } from './world'
+
+const world = await createWorld()
+
+describe("an org's canvases", () => {
+  test('are changed by keys of those who manage its skills, and by nobody who only looks on', async () => {
+    const team = await createTeam(world)
+    const [made, looking] = [await team.orgKey(team.member), await team.orgKey(team.viewer)]
+    const order = { name: 'Shared', graph_json: simple() }
+    const { id } = (await made.send('POST', 'evi/canvases', order)).body.canvas
+    const path = `evi/canvases/${id}`
+    const published = { slug: 'shared-canvas', version: '1.0.0', author: AUTHOR }
+    expect((await made.send('POST', `${path}/publish`, published)).status).toBe(200)
+    const [version] = (await looking.send('GET', `${path}/versions`)).body.versions
+    const changes = [
+      ['POST', 'evi/canvases', order],
+      ['PATCH', path, { name: 'Taken' }],
+      ['POST', `${path}/compile`, undefined],
+      ['POST', `${path}/publish`, { ...published, version: '1.0.1' }],
+      ['POST', `${path}/versions/${version.id}/restore`, undefined],
+      ['DELETE', path, undefined],
+    ] as const
+    for (const [method, where, body] of changes) {
+      const reply = await looking.send(method, where, body)
+      expect([method, where, reply.status, reply.body.error.code]).toEqual([method, where, 403, 'forbidden'])
+    }
+    expect((await looking.send('GET', path)).body.canvas).toMatchObject({ name: 'Shared', status: 'published' })
+    expect((await made.send('DELETE', path)).status).toBe(200)
+  })
+
+  test('of two who delete one at the same moment one is too late, and it is on the record once', async () => {
+    const ada = await world.person()
+    const { id } = (await ada.send('POST', 'evi/canvases', { name: 'Gone' })).body.canvas
+    const replies = await Promise.all([1, 2, 3].map(() => ada.send('DELETE', `evi/canvases/${id}`)))
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 404, 404])
+    const { body } = await ada.send('GET', 'audit?action=canvas.deleted')
+    expect(body).toHaveLength(1)
+  })
+})
