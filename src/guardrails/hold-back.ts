@@ -6,6 +6,8 @@ const HELD = 256
 const CONTEXT = 512
 /** The least that is worth a look. */
 const STEP = 128
+/** What has no blank in it, such as a key or an address, is let out whole, up to this length. */
+const LONGEST_RUN = 16_384
 /** Shorter than this, an answer says too little of the whole. */
 const FIRST_WHOLE = 512
 
@@ -88,7 +90,8 @@ export function createHoldBack({ stretch, whole }: Judges) {
       blocked = judgement.blocked
       return ''
     }
-    const { text, end } = cutOut(raw.slice(start), judgement, from - start, wholeLetters(raw, most) - start)
+    const until = most < raw.length ? beforeRun(raw, wholeLetters(raw, most)) : most
+    const { text, end } = cutOut(raw.slice(start), judgement, from - start, until - start)
     from = start + end
     // What waits for the end of something long is looked at again when it has grown by half.
     nextLook = raw.length + Math.max(STEP, (raw.length - HELD - from) / 2)
@@ -121,6 +124,16 @@ const WORD_CHARS = 64
 function startOfWord(text: string, place: number): number {
   for (let at = place; at > 0 && at > place - WORD_CHARS; at--) if (/\s/.test(text[at - 1]!)) return at
   return place
+}
+
+const IN_RUN = /[\w.~%+/=@:-]/
+
+/** Back to the beginning of a run that goes on over a place and has not ended yet; else the place itself. */
+function beforeRun(text: string, place: number): number {
+  for (let at = place; at < text.length; at++) if (!IN_RUN.test(text[at]!)) return place
+  let start = place
+  while (start > 0 && text.length - start < LONGEST_RUN && IN_RUN.test(text[start - 1]!)) start--
+  return text.length - start < LONGEST_RUN ? start : place
 }
 
 const wholeLetters = (text: string, end: number): number =>

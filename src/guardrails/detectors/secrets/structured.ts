@@ -3,8 +3,9 @@ import type { Match } from '../../guardrail'
 const JWT = /(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{6,}\.[\w-]{16,}/g
 const PEM_HEAD = /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----/g
 const PEM_END = /-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:\\n)?/g
-/** Without an end, as far as lines of such a key go. */
-const PEM_BODY = /(?:(?:\\r|\\n|\s){1,4}(?:[A-Za-z0-9+/=]{16,}|[A-Za-z-]{4,20}: [^\n]{1,80}|=[A-Za-z0-9+/]{4}))*/y
+/** Without an end, as far as lines of such a key go: indented, quoted, or all in one. */
+const PEM_BODY =
+  /(?:(?:\\r|\\n|[\s>|#*"',]){0,24}(?:[A-Za-z0-9+/=]{16,}|[A-Za-z-]{4,20}: [^\n]{1,80}|=[A-Za-z0-9+/]{4}))*/y
 const USERINFO = /\b([a-z][a-z0-9+.-]{1,30}):\/\/([^\s:/@"'<>`]{0,128}):([^\s/@"'<>`]{3,256})@[^\s"'<>`)\]},]{1,512}/gi
 const ACCOUNT_KEY = /\b(?:AccountKey|SharedAccessKey|SharedSecretValue)=([A-Za-z0-9+/]{40,100}={0,2})/g
 
