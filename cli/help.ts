@@ -53,7 +53,9 @@ type Row = [string, string]
 const others = (noun: string, commands: readonly Command[]): Row[] =>
   otherVerbsOf(noun).flatMap(([words, path]) => {
     const meant = commands.find((command) => command.path === path)
-    return meant ? [[words, `${meant.summary} (${path})`] as Row] : []
+    if (meant) return [[words, `${meant.summary} (${path})`] as Row]
+    const isNoun = !path.includes(' ') && !words.includes(' ')
+    return isNoun ? [[words, `${verbsOf(path, commands)} (svc-admin ${path})`] as Row] : []
   })
 
 function commandHelp(command: Command): string {

@@ -6,13 +6,15 @@ const OTHERS: readonly (readonly [string, string])[] = [
   ['tiers requests approve', 'limits approve'],
   ['tiers requests deny', 'limits reject'],
   ['tiers requests', 'tiers'],
+  ['policies routing corrections list', 'routing corrections'],
+  ['routing corrections list', 'routing corrections'],
   ['policies guardrails', 'guardrails'],
   ['policies routing', 'routing'],
 ]
 
-/** What else may follow a noun: the words, and the command that they mean. */
+/** What else may follow a noun: the words, and the command or the noun that they mean. */
 export const otherVerbsOf = (noun: string): (readonly [string, string])[] =>
-  OTHERS.filter(([long, short]) => long.startsWith(`${noun} `) && short.includes(' ')).map(
+  OTHERS.filter(([long]) => long.startsWith(`${noun} `)).map(
     ([long, short]) => [long.slice(noun.length + 1), short] as const,
   )
 

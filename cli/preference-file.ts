@@ -14,18 +14,21 @@ export async function readTextFile(shell: Shell, file: string): Promise<string> 
   }
 }
 
-/** What a file of JSON, JSONC, YAML or TOML holds. @throws CommandFailed 2 */
+/** What a file of JSON, JSONC, YAML or TOML holds; of stdin, JSON or YAML. @throws CommandFailed 2 */
 export async function readValueFile(shell: Shell, file: string): Promise<unknown> {
   const text = await readTextFile(shell, file)
   const ending = extname(file)
   try {
     if (ending === '.yaml' || ending === '.yml') return Bun.YAML.parse(text)
     if (ending === '.toml') return Bun.TOML.parse(text)
-    return Bun.JSONC.parse(text)
+    return file === '-' ? parsedStdin(text) : Bun.JSONC.parse(text)
   } catch (error) {
     throw usageFailure(`${file} cannot be read as ${ending.slice(1) || 'json'}: ${(error as Error).message}`)
   }
 }
+
+/** What begins like JSON is meant as JSON, so that its own mistakes are told. */
+const parsedStdin = (text: string): unknown => (/^\s*[[{/]/.test(text) ? Bun.JSONC.parse(text) : Bun.YAML.parse(text))
 
 /** One prompt of a regression file, and what must become of it. */
 export type RoutingCase = { line: number; prompt: string; expected_mode: string; expected_engine: string | null }

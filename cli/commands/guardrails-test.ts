@@ -1,38 +1,16 @@
-import { type GuardrailRule, PHASES, type Phase } from '../../src/guardrails/schema'
+import { PHASES, type Phase } from '../../src/guardrails/schema'
 import { defineCommand } from '../command'
-import { CheckFailed, expectData, usageFailure } from '../failure'
+import { CheckFailed, usageFailure } from '../failure'
 import { readCorpus } from '../guardrail-corpus'
 import { column } from '../output/columns'
-import { readTextFile, readValueFile } from '../preference-file'
+import { readTextFile } from '../preference-file'
+import { resolveRuleSet } from '../rule-set'
+import { guardrailsOver } from '../rule-sets-plane'
 import type { Shell } from '../shell'
-import { choice, flag, optional, text } from '../words'
-import { POLICY_ID, policyArgument, policyFile } from './guardrails-columns'
+import { choice, flag, text } from '../words'
+import { POLICY_ID, policyArgument } from './guardrails-columns'
 
-const shared = { planes: ['tenant'], offline: true, impact: 'read', danger: 'none' } as const
-
-const builtinColumns = [
-  column('guardrail_id', 'GUARDRAIL'),
-  column('phases', 'PHASES', { kind: 'list' }),
-  column('verdicts', 'VERDICTS', { kind: 'list' }),
-  column('description', 'LOOKS FOR'),
-  column('config_schema', 'CONFIG', { wide: true }),
-]
-
-export const listBuiltins = defineCommand({
-  ...shared,
-  path: 'guardrails builtins',
-  summary: 'List every check that rules may name',
-  about: 'With its phases and verdicts; with --json also the JSON Schema of its config.',
-  examples: ['guardrails builtins', 'guardrails builtins --json'],
-  exits: [4, 7],
-  columns: builtinColumns,
-  async run(shell) {
-    const { client } = await (await shell.connect()).tenant()
-    shell.print.list(expectData(await client.guardrails.get()).guardrails, builtinColumns, 'There are none.')
-  },
-})
-
-const resultColumns = [
+export const resultColumns = [
   column('phase', 'PHASE'),
   column('guardrail_id', 'GUARDRAIL'),
   column('verdict', 'VERDICT'),
@@ -40,35 +18,6 @@ const resultColumns = [
   column('detail', 'WHAT IT FOUND'),
   column('text', 'LEFT OF THE TEXT', { wide: true }),
 ]
-
-export const evaluateText = defineCommand({
-  ...shared,
-  path: 'guardrails evaluate',
-  summary: 'Show what a policy says of a text, rule by rule',
-  about: 'In every phase it has rules for, unless --phase names one. Nothing is billed, kept or sent to an engine.',
-  examples: [
-    `guardrails evaluate ${POLICY_ID} "Write to ada@example.com"`,
-    `guardrails evaluate ${POLICY_ID} -f prompt.txt --phase input --json`,
-  ],
-  exits: [3, 4, 7],
-  columns: resultColumns,
-  args: { ...policyArgument, text: optional('the text') },
-  flags: {
-    file: { ...text('FILE', 'a file that holds the text; - is stdin'), short: 'f' },
-    phase: choice(PHASES, 'only the rules of this phase'),
-    tool: text('NAME', 'in the tool phases: the tool that is called'),
-  },
-  async run(shell, { policy, text: given, file, phase, tool }) {
-    const asked = given ?? (file === undefined ? undefined : await readTextFile(shell, file))
-    if (asked === undefined) {
-      throw usageFailure('guardrails evaluate needs a TEXT.', `svc-admin guardrails evaluate ${policy} "Hello"`)
-    }
-    const { evaluate, phases } = await evaluatorOf(shell, policy)
-    const rows = []
-    for (const one of phase ? [phase] : phases) rows.push(...(await evaluate(asked, one, tool)))
-    shell.print.list(rows, resultColumns, 'The policy has no rules for this phase.')
-  },
-})
 
 const caseColumns = [
   column('line', 'LINE', { kind: 'number' }),
@@ -80,88 +29,80 @@ const caseColumns = [
   column('text', 'TEXT'),
 ]
 
+export const textFlags = {
+  file: { ...text('FILE', 'a file that holds the text; - is stdin'), short: 'f' },
+  phase: choice(PHASES, 'only the rules of this phase'),
+  tool: text('NAME', 'in the tool phases: the tool that is called'),
+}
+
 export const testPolicy = defineCommand({
-  ...shared,
+  ...{ planes: ['tenant', 'operator'], offline: true, impact: 'read', danger: 'none' },
   path: 'guardrails test',
-  summary: 'Check a file of texts against what a policy should make of them',
+  summary: 'Try a policy on a text, or on a file of texts and what should come of them',
   about:
-    'One JSON object a line: {"text":"…","expected":"block"}, where expected is block, redact, flag or pass, and "phase" is input unless said. Prints every miss, and exits 9 when there is one. Nothing is billed, kept or sent to an engine.',
-  examples: [`guardrails test ${POLICY_ID} -f corpus.jsonl`, `guardrails test ${POLICY_ID} -f - --every --json`],
+    'A text comes with --text, with -f, or on stdin: every rule is shown with its phase and verdict. A corpus has one JSON object a line: {"text":"…","expected":"block"}, where expected is block, redact, flag or pass, and "phase" is input unless said; every miss is printed, and one is enough to exit 9. Nothing is billed, kept or sent to an engine.',
+  examples: [
+    `guardrails test ${POLICY_ID} --text "Write to ada@example.com"`,
+    `guardrails test ${POLICY_ID} --corpus corpus.jsonl`,
+    `guardrails test ${POLICY_ID} --corpus - --every --json`,
+  ],
   exits: [3, 4, 7, 9],
-  columns: caseColumns,
+  columns: [...resultColumns, ...caseColumns.filter(({ field }) => !['phase', 'text'].includes(field))],
   args: policyArgument,
   flags: {
-    file: { ...text('FILE', 'the texts, one JSON object a line; - is stdin'), short: 'f' },
-    every: flag('print the cases that pass, too'),
+    text: text('TEXT', 'the text itself; @FILE reads it'),
+    ...textFlags,
+    corpus: text('FILE', 'texts and what should come of them, one JSON object a line; - is stdin'),
+    every: flag('with --corpus: print the texts that get what they should, too'),
   },
-  async run(shell, { policy, file, every }) {
-    if (file === undefined) {
-      throw usageFailure('guardrails test needs -f FILE.', `svc-admin guardrails test ${policy} -f corpus.jsonl`)
-    }
-    const cases = readCorpus(await readTextFile(shell, file), file)
-    const { evaluate } = await evaluatorOf(shell, policy)
-    const rows = []
-    for (const one of cases) {
-      const fired = (await evaluate(one.text, one.phase, one.tool)).filter(({ triggered }) => triggered)
-      const got = gravest(fired.map(({ verdict }) => verdict))
-      rows.push({ ...one, got, ok: got === one.expected, guardrails: fired.map((rule) => rule.guardrail_id) })
-    }
-    const missed = rows.filter(({ ok }) => !ok)
-    shell.print.list(every ? rows : missed, caseColumns, 'Every text got what it should.')
-    shell.note(`${rows.length - missed.length} of ${rows.length} texts as expected.`)
-    if (missed.length) throw new CheckFailed()
+  async run(shell, { policy, text: given, file, phase, tool, corpus, every }) {
+    const texts = [given, file, corpus].filter((one) => one !== undefined)
+    if (texts.length > 1) throw usageFailure('--text, -f and --corpus are three ways to say it. Take one.')
+    const evaluator = await evaluatorOf(shell, policy)
+    if (corpus !== undefined) return testCorpus(shell, evaluator, { corpus, every })
+    const asked = given?.startsWith('@') ? await readTextFile(shell, given.slice(1)) : given
+    const rows = await evaluator.everyPhase(asked ?? (await readTextFile(shell, file ?? '-')), { phase, tool })
+    shell.print.list(rows, resultColumns, 'The policy has no rules for this phase.')
   },
 })
+
+type Evaluator = Awaited<ReturnType<typeof evaluatorOf>>
+
+async function testCorpus(
+  shell: Shell,
+  { evaluate }: Evaluator,
+  { corpus, every }: { corpus: string; every: boolean | undefined },
+): Promise<void> {
+  const rows = []
+  for (const one of readCorpus(await readTextFile(shell, corpus), corpus)) {
+    const fired = (await evaluate(one.text, one.phase, one.tool)).filter(({ triggered }) => triggered)
+    const got = gravest(fired.map(({ verdict }) => verdict))
+    rows.push({ ...one, got, ok: got === one.expected, guardrails: fired.map((rule) => rule.guardrail_id) })
+  }
+  const missed = rows.filter(({ ok }) => !ok)
+  shell.print.list(every ? rows : missed, caseColumns, 'Every text got what it should.')
+  shell.note(`${rows.length - missed.length} of ${rows.length} texts as expected.`)
+  if (missed.length) throw new CheckFailed()
+}
 
 const gravest = (verdicts: readonly string[]): string =>
   ['block', 'redact', 'flag'].find((verdict) => verdicts.includes(verdict)) ?? 'pass'
 
-async function evaluatorOf(shell: Shell, policy: string) {
-  const { client } = await (await shell.connect()).tenant()
-  const one = client['guardrail-policies']({ id: encodeURIComponent(policy) })
-  const { rules } = expectData(await one.get())
+/** A policy, ready to say what its rules make of texts. */
+export async function evaluatorOf(shell: Shell, policy: string) {
+  const plane = await guardrailsOver(shell)
+  const { id, rules } = await plane.get(await resolveRuleSet(plane, policy))
   const phases = PHASES.filter((phase) => rules.some((rule) => rule.phase === phase))
-  const evaluate = async (text: string, phase: Phase, tool?: string) => {
-    const order = { text, phase, ...(tool ? { tool_name: tool } : {}) }
-    const found = expectData(await one.evaluate.post(order))
+  const evaluate = async (asked: string, phase: Phase, tool?: string) => {
+    const order = { text: asked, phase, ...(tool ? { tool_name: tool } : {}) }
+    const found = await plane.evaluate(id, order)
     return found.results.map((result) => ({ phase, ...result, text: found.text }))
   }
-  return { evaluate, phases }
-}
-
-const diffColumns = [
-  column('rule', 'RULE', { kind: 'number' }),
-  column('change', 'CHANGE'),
-  column('before', 'BEFORE'),
-  column('after', 'AFTER'),
-]
-
-export const diffPolicy = defineCommand({
-  ...shared,
-  path: 'guardrails diff',
-  summary: 'Show rule by rule what a file would change',
-  about: 'Only the rules that differ, by their place in the list.',
-  examples: [`guardrails diff ${POLICY_ID} -f policy.yaml`, `guardrails diff ${POLICY_ID} -f - --json`],
-  exits: [3, 4, 7],
-  columns: diffColumns,
-  args: policyArgument,
-  flags: policyFile,
-  async run(shell, { policy, file: from = '-' }) {
-    const { rules: after = [] } = (await readValueFile(shell, from)) as { rules?: GuardrailRule[] }
-    const { client } = await (await shell.connect()).tenant()
-    const { rules: before } = expectData(await client['guardrail-policies']({ id: encodeURIComponent(policy) }).get())
-    const rows = Array.from({ length: Math.max(before.length, after.length) }, (_, place) => {
-      const [old, made] = [said(before[place]), said(after[place])]
-      const change = old === null ? 'added' : made === null ? 'removed' : 'changed'
-      return { rule: place + 1, change, before: old, after: made }
-    })
-    const different = rows.filter((row) => row.before !== row.after)
-    shell.print.list(different, diffColumns, 'The rules are the same.')
-  },
-})
-
-function said(rule: GuardrailRule | undefined): string | null {
-  if (!rule) return null
-  const { guardrail_id, phase, verdict, config = {} } = rule
-  return `${guardrail_id} ${phase} ${verdict} ${JSON.stringify(config, Object.keys(config).sort())}`
+  type Only = { phase: Phase | undefined; tool: string | undefined }
+  const everyPhase = async (asked: string, { phase, tool }: Only) => {
+    const rows = []
+    for (const one of phase ? [phase] : phases) rows.push(...(await evaluate(asked, one, tool)))
+    return rows
+  }
+  return { evaluate, everyPhase }
 }

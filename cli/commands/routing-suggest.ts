@@ -1,25 +1,33 @@
+import type * as words from '../../src/routing-preferences/schema'
+import type { Correction } from '../../src/routing-preferences/schema'
 import { defineCommand } from '../command'
-import { expectData } from '../failure'
 import { column, idColumn } from '../output/columns'
 import { printPages } from '../pages'
+import { everyOf, resolveRuleSet } from '../rule-set'
+import { type RoutingPlane, routingOver } from '../rule-sets-plane'
+import type { Shell } from '../shell'
 import { argument, flag, text, whole } from '../words'
 import { PREFERENCE_ID, preferenceColumns } from './routing-columns'
+
+/** Spelled here because the room's own words would load the schema compiler before `--help` can answer. */
+const THRESHOLD = 3 satisfies typeof words.THRESHOLD
+const WINDOW_DAYS = 30 satisfies typeof words.WINDOW_DAYS
 
 const suggested = [
   column('suggested_rule.pattern', 'PATTERN'),
   column('suggested_rule.target_mode', 'MODE'),
   column('confidence', 'CONFIDENCE', { kind: 'number' }),
   column('suggested_rule.description', 'WHY'),
-  column('source_correction_ids', 'FROM', { kind: 'list', wide: true }),
+  column('source_correction_ids', 'FROM', { kind: 'list' }),
 ]
-const shared = { planes: ['tenant'], offline: true, danger: 'none' } as const
+const shared = { planes: ['tenant', 'operator'], offline: true, danger: 'none' } as const
 
 export const suggestRule = defineCommand({
   ...shared,
   path: 'routing suggest',
   summary: 'Get a rule for a mode out of recent corrections',
   about:
-    'From three corrections of the last 30 days on. With --apply the rule is added to a preference, after its others.',
+    'From three corrections of the last 30 days on. With --apply the rule is added to a preference, after its others. On the machine of the server --org says whose corrections.',
   examples: ['routing suggest data_extraction', `routing suggest code --apply ${PREFERENCE_ID} --json`],
   impact: 'write',
   exits: [3, 4, 7, 10],
@@ -27,16 +35,23 @@ export const suggestRule = defineCommand({
   args: { mode: argument('the mode to get a rule for') },
   flags: { apply: text('PREF', 'add it to this preference') },
   async run(shell, { mode, apply }) {
-    const { client } = await (await shell.connect()).tenant()
-    const found = expectData(await client['routing-preferences']['suggest-rule'].post({ expected_mode: mode }))
+    const plane = await routingOver(shell)
+    const found = await plane.suggest(mode)
     if (!apply) return shell.print.item(found, suggested)
-    if (shell.planned(`add ${found.suggested_rule.pattern} to routing preference ${apply}`)) return
-    const one = client['routing-preferences']({ id: apply })
-    const { rules } = expectData(await one.get())
-    shell.print.item(expectData(await one.patch({ rules: [...rules, found.suggested_rule] })), preferenceColumns)
+    const { id, name, rules } = await plane.get(await resolveRuleSet(plane, apply))
+    if (shell.planned(`add ${found.suggested_rule.pattern} to routing preference ${name}`)) return
+    shell.print.item(await plane.update(id, { rules: [...rules, found.suggested_rule] }), preferenceColumns)
   },
 })
 
+const clusterColumns = [
+  column('mode', 'MODE'),
+  column('corrections', 'CORRECTIONS', { kind: 'number' }),
+  column('threshold', 'THRESHOLD', { kind: 'number' }),
+  column('ready', 'READY', { kind: 'flag' }),
+  column('newest', 'NEWEST', { kind: 'time' }),
+  column('correction_ids', 'IDS', { kind: 'list', wide: true }),
+]
 const correctionColumns = [
   idColumn,
   column('expected_mode', 'EXPECTED'),
@@ -51,25 +66,48 @@ export const listCorrections = defineCommand({
   ...shared,
   path: 'routing corrections',
   summary: 'List what callers said should have been the mode',
-  about: 'Newest first: what suggestions are made from. A suggestion needs three of a mode in 30 days.',
+  about:
+    'By mode, as routing suggest looks at them: how many were made in the last 30 days, and how many a suggestion needs. With --mode the corrections of that mode themselves, of any age, newest first.',
   examples: ['routing corrections', 'routing corrections --mode code --all --json'],
   impact: 'read',
-  exits: [4, 7],
-  columns: correctionColumns,
+  exits: [3, 4, 7],
+  columns: [...clusterColumns, ...correctionColumns],
   watchable: true,
   flags: {
-    mode: text('MODE', 'only those that expected this mode'),
-    limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
-    cursor: text('CURSOR', 'go on where an earlier list ended'),
-    all: flag('every page'),
+    mode: text('MODE', 'the corrections that expected this mode'),
+    limit: whole('N', 'with --mode: how many at most, 50 unless said', { min: 1, max: 100 }),
+    cursor: text('CURSOR', 'with --mode: go on where an earlier list ended'),
+    all: flag('with --mode: every page'),
   },
   async run(shell, { mode, limit, cursor, all }) {
-    const { client } = await (await shell.connect()).tenant()
-    const page = async (from?: string) => {
-      const query = { limit: limit ?? 50, ...(mode ? { expected_mode: mode } : {}), ...(from ? { cursor: from } : {}) }
-      const found = expectData(await client['routing-corrections'].get({ query }))
-      return { items: found.routing_corrections, next: found.next_cursor }
-    }
+    const plane = await routingOver(shell)
+    if (mode === undefined) return listClusters(shell, plane)
+    const page = (from?: string) =>
+      plane.corrections({ limit: limit ?? 50, expected_mode: mode, ...(from ? { cursor: from } : {}) })
     await printPages(shell, { page, cursor, all, columns: correctionColumns, empty: 'No corrections.' })
   },
 })
+
+/** What `suggest` would use (dx 2.10). */
+async function listClusters(shell: Shell, plane: RoutingPlane): Promise<void> {
+  const since = shell.clock.now() - WINDOW_DAYS * 86_400_000
+  const recent = (await everyOf({ list: ({ limit, cursor }) => recentPage(plane, since, limit, cursor) })).filter(
+    ({ created }) => Date.parse(created) >= since,
+  )
+  const modes = [...new Set(recent.map(({ expected_mode }) => expected_mode))].sort()
+  const clusters = modes.map((mode) => {
+    const own = recent.filter(({ expected_mode }) => expected_mode === mode)
+    const ready = own.length >= THRESHOLD
+    const ids = own.map(({ id }) => id)
+    const newest = own[0]!.created
+    return { mode, corrections: own.length, threshold: THRESHOLD, ready, newest, correction_ids: ids }
+  })
+  shell.print.list(clusters, clusterColumns, `No corrections in the last ${WINDOW_DAYS} days.`)
+}
+
+/** They come newest first: what follows an old one is older. */
+async function recentPage(plane: RoutingPlane, since: number, limit: number, cursor: string | undefined) {
+  const { items, next } = await plane.corrections({ limit, ...(cursor ? { cursor } : {}) })
+  const isOver = items.some(({ created }: Correction) => Date.parse(created) < since)
+  return { items, next: isOver ? null : next }
+}

@@ -1,9 +1,12 @@
-import type { NewRule } from '../../src/routing-preferences/schema'
+import type { NewRule, Preview } from '../../src/routing-preferences/schema'
 import { defineCommand } from '../command'
-import type { TenantPlane } from '../connection'
-import { CheckFailed, expectData, usageFailure } from '../failure'
+import { CheckFailed, usageFailure } from '../failure'
+import { keysOver } from '../keys-plane'
 import { column } from '../output/columns'
 import { type RoutingCase, readCases, readTextFile, readValueFile } from '../preference-file'
+import { resolveKey } from '../resolve'
+import { resolveRuleSet } from '../rule-set'
+import { routingOver } from '../rule-sets-plane'
 import type { Shell } from '../shell'
 import { flag, optional, text } from '../words'
 import { PREFERENCE_ID } from './routing-columns'
@@ -12,7 +15,9 @@ const chosen = [
   column('resolved_mode', 'MODE'),
   column('engine', 'ENGINE'),
   column('source', 'DECIDED BY'),
+  column('matched', 'MATCHED'),
   column('confidence', 'CONFIDENCE', { kind: 'number' }),
+  column('floor', 'FLOOR', { kind: 'number' }),
   column('reasoning', 'WHY'),
   column('stages', 'STAGES', { wide: true }),
 ]
@@ -20,6 +25,7 @@ const stageColumns = [
   column('stage', 'STAGE'),
   column('mode', 'MODE'),
   column('confidence', 'CONFIDENCE', { kind: 'number' }),
+  column('floor', 'FLOOR', { kind: 'number' }),
   column('matched', 'MATCHED'),
   column('ms', 'MS', { kind: 'number' }),
 ]
@@ -28,6 +34,7 @@ const caseColumns = [
   column('ok', 'OK', { kind: 'flag' }),
   column('expected_mode', 'EXPECTED'),
   column('resolved_mode', 'GOT'),
+  column('expected_engine', 'ON'),
   column('engine', 'ENGINE'),
   column('source', 'DECIDED BY'),
   column('confidence', 'CONFIDENCE', { kind: 'number' }),
@@ -35,77 +42,101 @@ const caseColumns = [
 ]
 
 const under = {
-  pref: text('ID', 'under this preference, whatever the key is bound to'),
+  pref: text('ID', 'under this preference, by id or name, whatever the key is bound to'),
+  key: text('KEY', 'as it would be for this key'),
   rules: text('FILE', 'under these rules: a list as JSON, JSONC or YAML'),
-  engine: flag('ask the engine classifier too, where it would be asked'),
+  engine: flag('ask the engine classifier too, where it would be asked; over --url only'),
 }
-type Under = { pref: string | undefined; rules: string | undefined; engine: boolean | undefined }
-const shared = { planes: ['tenant'], offline: true, impact: 'read', danger: 'none' } as const
+type Under = { [Name in 'pref' | 'key' | 'rules']: string | undefined } & { engine: boolean | undefined }
+const shared = { planes: ['tenant', 'operator'], offline: true, impact: 'read', danger: 'none' } as const
+const WHOSE =
+  'As it would be for the key in use; on the machine of the server for nobody in particular, unless --org, --key or --pref say otherwise. Nothing is billed or stored, or sent to an engine without --engine.'
 
 export const previewRouting = defineCommand({
   ...shared,
   path: 'routing preview',
   summary: 'Show which mode and engine a prompt would get, and why',
-  about: 'Stage by stage, as it would be for the key in use. Nothing is billed, stored or sent to an engine.',
+  about: `Stage by stage, with the floor each has to reach. ${WHOSE}`,
   examples: ['routing preview "Draft a contract"', `routing preview "Draft a contract" --pref ${PREFERENCE_ID} --json`],
-  exits: [3, 4, 7],
+  exits: [3, 4, 6, 7],
   columns: chosen,
   args: { prompt: optional('the prompt') },
   flags: { file: { ...text('FILE', 'a file that holds the prompt; - is stdin'), short: 'f' }, ...under },
   async run(shell, { prompt, file, ...rest }) {
     const asked = prompt ?? (file === undefined ? undefined : await readTextFile(shell, file))
     if (asked === undefined) throw usageFailure('routing preview needs a PROMPT.', 'svc-admin routing preview "Hello"')
-    const found = await (await previewer(shell, rest))(asked)
-    shell.print.item(found, chosen)
-    if (shell.io.outIsTty && !shell.globals.json) shell.print.list(found.stages, stageColumns, 'No stages.')
+    printFound(shell, await (await previewer(shell, rest))(asked))
   },
 })
 
 export const testRouting = defineCommand({
   ...shared,
   path: 'routing test',
-  summary: 'Check a file of prompts against the modes they should get',
-  about:
-    'One JSON object a line: {"prompt":"…","expected_mode":"…"}, and "expected_engine" where it matters. Prints every miss, and exits 9 when there is one. Nothing is billed, stored or sent to an engine.',
-  examples: ['routing test -f cases.jsonl', `routing test -f cases.jsonl --pref ${PREFERENCE_ID} --every --json`],
-  exits: [3, 4, 7, 9],
-  columns: caseColumns,
+  summary: 'Try a prompt, or check a file of prompts against the modes they should get',
+  about: `With --prompt the mode, the engine, what decided and under which floor. With -f one JSON object a line: {"prompt":"…","expected_mode":"…"}, and "expected_engine" where it matters; every miss is printed, and one is enough to exit 9. ${WHOSE}`,
+  examples: [
+    'routing test --prompt "Draft a contract" --key ci',
+    'routing test -f cases.jsonl',
+    `routing test -f cases.jsonl --pref ${PREFERENCE_ID} --every --json`,
+  ],
+  exits: [3, 4, 6, 7, 9],
+  columns: [...chosen, ...caseColumns.filter(({ field }) => !chosen.some((one) => one.field === field))],
   flags: {
+    prompt: text('TEXT', 'one prompt; @FILE reads it'),
     file: { ...text('FILE', 'the cases, one JSON object a line; - is stdin'), short: 'f' },
-    every: flag('print the cases that pass, too'),
+    every: flag('with -f: print the cases that pass, too'),
     ...under,
   },
-  async run(shell, { file, every, ...rest }) {
-    if (file === undefined) throw usageFailure('routing test needs -f FILE.', 'svc-admin routing test -f cases.jsonl')
-    const cases = await readCases(shell, file)
-    const preview = await previewer(shell, rest)
-    const rows = []
-    for (const one of cases) rows.push(judged(one, await preview(one.prompt)))
-    const missed = rows.filter(({ ok }) => !ok)
-    shell.print.list(every ? rows : missed, caseColumns, 'Every case got what it should.')
-    shell.note(`${rows.length - missed.length} of ${rows.length} cases as expected.`)
-    if (missed.length) throw new CheckFailed()
+  async run(shell, { prompt, file, every, ...rest }) {
+    if ((prompt === undefined) === (file === undefined)) {
+      throw usageFailure('routing test needs --prompt TEXT or -f FILE.', 'svc-admin routing test -f cases.jsonl')
+    }
+    if (file !== undefined) return testCases(shell, { file, every, ...rest })
+    const asked = prompt!.startsWith('@') ? await readTextFile(shell, prompt!.slice(1)) : prompt!
+    printFound(shell, await (await previewer(shell, rest))(asked))
   },
 })
 
-type Found = { resolved_mode: string; engine: string; source: string; confidence: number | null }
+function printFound(shell: Shell, found: Preview): void {
+  shell.print.item({ ...found, ...decidedBy(found) }, chosen)
+  if (shell.io.outIsTty && !shell.globals.json) shell.print.list(found.stages, stageColumns, 'No stages.')
+}
 
-function judged({ line, prompt, expected_mode, expected_engine }: RoutingCase, found: Found) {
+/** What decided, and under which floor; where nothing did, the floor that the best guess did not reach. */
+function decidedBy({ source, stages }: Preview): { floor: number | null; matched: string | null } {
+  const asked = stages.filter(({ stage }) => stage !== 'default')
+  const decided = stages.find(({ stage }) => stage === source && source !== 'default') ?? asked.at(-1)
+  return { floor: decided?.floor ?? null, matched: source === 'default' ? null : (decided?.matched ?? null) }
+}
+
+async function testCases(
+  shell: Shell,
+  { file, every, ...rest }: Under & { file: string; every: boolean | undefined },
+): Promise<void> {
+  const cases = await readCases(shell, file)
+  const preview = await previewer(shell, rest)
+  const rows = []
+  for (const one of cases) rows.push(judged(one, await preview(one.prompt)))
+  const missed = rows.filter(({ ok }) => !ok)
+  shell.print.list(every ? rows : missed, caseColumns, 'Every case got what it should.')
+  shell.note(`${rows.length - missed.length} of ${rows.length} cases as expected.`)
+  if (missed.length) throw new CheckFailed()
+}
+
+function judged({ line, prompt, expected_mode, expected_engine }: RoutingCase, found: Preview) {
   const { resolved_mode, engine, source, confidence } = found
   const ok = resolved_mode === expected_mode && (expected_engine === null || engine === expected_engine)
   return { line, ok, expected_mode, expected_engine, resolved_mode, engine, source, confidence, prompt }
 }
 
-async function previewer(shell: Shell, { pref, rules, engine }: Under) {
+async function previewer(shell: Shell, { pref, key, rules, engine }: Under) {
   const tried = rules === undefined ? undefined : ((await readValueFile(shell, rules)) as NewRule[])
-  const { client }: TenantPlane = await (await shell.connect()).tenant()
-  return async (prompt: string) =>
-    expectData(
-      await client['routing-preferences'].preview.post({
-        prompt,
-        ...(pref ? { routing_preference_id: pref } : {}),
-        ...(tried ? { rules: tried } : {}),
-        ...(engine ? { engine } : {}),
-      }),
-    )
+  const plane = await routingOver(shell)
+  const shared = {
+    ...(pref ? { routing_preference_id: await resolveRuleSet(plane, pref) } : {}),
+    ...(key ? { key_id: await resolveKey(await keysOver(await shell.connect()), key) } : {}),
+    ...(tried ? { rules: tried } : {}),
+    ...(engine ? { engine } : {}),
+  }
+  return (prompt: string) => plane.preview({ prompt, ...shared })
 }

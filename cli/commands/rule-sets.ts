@@ -2,7 +2,7 @@ import { column, idColumn } from '../output/columns'
 import { choice, flag, text, whole } from '../words'
 
 /** What the commands of guardrail policies and of routing preferences have in common: both are named sets of rules. */
-export const ruleSetCommand = { planes: ['tenant'], offline: true, danger: 'none' } as const
+export const ruleSetCommand = { planes: ['tenant', 'operator'], offline: true, danger: 'none' } as const
 
 /** The columns of both, with those of one kind beside its rules. */
 export const ruleSetColumns = (...own: ReturnType<typeof column>[]) => [

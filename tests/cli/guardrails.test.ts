@@ -72,7 +72,7 @@ describe('guardrails', () => {
       '{"text":"a whale","expected":"pass"}',
       '{"text":"the kraken","phase":"output","expected":"redact"}',
     ]
-    const line = ['guardrails', 'test', policy.id, '-f', '-']
+    const line = ['guardrails', 'test', policy.id, '--corpus', '-']
     const right = await run(line, told(corpus.join('\n')))
     expect(right.exitCode).toBe(0)
     expect(right.stderr).toContain('3 of 3 texts as expected')
@@ -81,6 +81,31 @@ describe('guardrails', () => {
     expect(wrong.stdout).toContain('a whale')
     expect((await run(line, told('{"text":"a"}'))).exitCode).toBe(2)
     expect((await run(line, told('\n'))).exitCode).toBe(2)
+  })
+
+  test('test shows what every rule says of a text, however it comes', async () => {
+    const line = ['guardrails', 'test', policy.id]
+    const said = [
+      { phase: 'input', guardrail_id: 'blocked_terms', verdict: 'block', triggered: true },
+      { phase: 'output', verdict: 'redact', triggered: true },
+    ]
+    expect(await json([...line, '--text', 'The kraken'])).toMatchObject(said)
+    expect(await json(line, told('The kraken'))).toMatchObject(said)
+    const file = `${world.folder}/text.txt`
+    await Bun.write(file, 'The kraken')
+    expect(await json([...line, '-f', file])).toMatchObject(said)
+    expect(await json([...line, '--text', `@${file}`, '--phase', 'output'])).toHaveLength(1)
+    expect((await run([...line, '--text', 'x', '-f', file], as)).exitCode).toBe(2)
+  })
+
+  test('a name, or a beginning of an id, means a policy', async () => {
+    expect((await json(['guardrails', 'get', 'Sea'])).id).toBe(policy.id)
+    expect((await json(['guardrails', 'get', policy.id.slice(0, 13)])).id).toBe(policy.id)
+    await run(['guardrails', 'create', '-f', '-'], told('{"name":"Twin"}'))
+    await run(['guardrails', 'create', '-f', '-'], told('{"name":"Twin"}'))
+    const { exitCode, stderr } = await run(['guardrails', 'get', 'Twin'], as)
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('could be 2 of them')
   })
 
   test('diff shows what a file would change', async () => {
@@ -101,29 +126,9 @@ describe('guardrails', () => {
   test('delete says on how many keys it is', async () => {
     const made = await json(['guardrails', 'create', '-f', '-'], told('{"name":"Gone soon"}'))
     await run(['keys', 'bind', ada.keyId, '--guardrails', made.id], as)
+    const { name } = await json(['keys', 'get', ada.keyId])
     const asked = await run(['guardrails', 'delete', made.id, '--dry-run'], as)
-    expect(asked.stdout + asked.stderr).toContain('bound to 1 keys')
+    expect(asked.stdout + asked.stderr).toContain(`bound to 1 key: ${name}`)
     expect((await json(['guardrails', 'delete', made.id, '--yes'])).deleted).toBe(true)
-  })
-})
-
-describe('policies', () => {
-  test('set-default takes it from the one before, and unset-default away', async () => {
-    const [first, second] = [
-      await json(['guardrails', 'create', '-f', '-'], told('{"name":"First","is_default":true}')),
-      await json(['guardrails', 'create', '-f', '-'], told('{"name":"Second"}')),
-    ]
-    expect(await json(['policies', 'set-default', second.id])).toMatchObject({ is_default: true, before: first.id })
-    expect((await json(['guardrails', 'get', first.id])).is_default).toBe(false)
-    expect((await json(['policies', 'unset-default', second.id])).is_default).toBe(false)
-  })
-
-  test('preferences as well', async () => {
-    const made = await json(['routing', 'create', '-f', '-'], told('{"name":"Zoo"}'))
-    expect(await json(['policies', 'set-default', made.id])).toMatchObject({
-      object: 'routing_preference',
-      is_default: true,
-    })
-    expect((await run(['policies', 'set-default', 'nonsense'], as)).exitCode).toBe(3)
   })
 })

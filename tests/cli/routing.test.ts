@@ -72,6 +72,27 @@ describe('routing test', () => {
     expect(row).toMatchObject({ line: 2, ok: false, expected_mode: 'roast', resolved_mode: 'fast' })
   })
 
+  test('looks at the engine that is expected', async () => {
+    const elsewhere = hit.replace('svc-1-code', 'svc-1-flash')
+    const { exitCode, stdout } = await run([...line, '--json'], told(elsewhere))
+    expect(exitCode).toBe(9)
+    expect(JSON.parse(stdout)[0]).toMatchObject({ expected_engine: 'svc-1-flash', engine: 'svc-1-code', ok: false })
+  })
+
+  test('of one prompt prints what decided, and under which floor (dx 2.10)', async () => {
+    const asked = ['routing', 'test', '--prompt', 'a zebra']
+    expect(await json([...asked, '--pref', 'Zoo'])).toMatchObject({
+      ...{ resolved_mode: 'roast', engine: 'svc-1-code', source: 'rule' },
+      ...{ matched: 'zebra', confidence: 0.9, floor: 0.85 },
+    })
+    await json(['keys', 'bind', ada.keyId, '--routing', preference.id])
+    expect((await json([...asked, '--key', ada.keyId])).source).toBe('rule')
+    await json(['keys', 'bind', ada.keyId, '--routing', 'none'])
+    expect((await json([...asked, '--key', ada.keyId])).source).not.toBe('rule')
+    expect((await run(['routing', 'test'], as)).exitCode).toBe(2)
+    expect((await run([...asked, '-f', 'cases.jsonl'], as)).exitCode).toBe(2)
+  })
+
   test.each([
     ['a line that is no case', '{"prompt":"x"}', 'Line 1'],
     ['a line that is no JSON', `${hit}\nzebra`, 'Line 2'],
@@ -88,6 +109,11 @@ test('routing suggest adds its rule to a preference, and corrections are listed'
     await ada.send('POST', 'routing-corrections', { prompt, expected_mode: 'data_extraction' })
   }
   expect((await json(['routing', 'corrections', '--mode', 'data_extraction'])).length).toBe(3)
+  await ada.send('POST', 'routing-corrections', { prompt: 'a haiku', expected_mode: 'think' })
+  expect(await json(['policies', 'routing', 'corrections', 'list'])).toMatchObject([
+    { mode: 'data_extraction', corrections: 3, threshold: 3, ready: true },
+    { mode: 'think', corrections: 1, threshold: 3, ready: false },
+  ])
   expect((await json(['routing', 'suggest', 'data_extraction'])).confidence).toBe(0.88)
   const { rules } = await json(['routing', 'suggest', 'data_extraction', '--apply', preference.id])
   expect(rules).toHaveLength(2)

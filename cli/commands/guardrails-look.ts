@@ -1,0 +1,93 @@
+import type { GuardrailRule } from '../../src/guardrails/schema'
+import { defineCommand } from '../command'
+import { usageFailure } from '../failure'
+import { column } from '../output/columns'
+import { readTextFile, readValueFile } from '../preference-file'
+import { resolveRuleSet } from '../rule-set'
+import { guardrailsOver } from '../rule-sets-plane'
+import { optional } from '../words'
+import { POLICY_ID, policyArgument, policyFile } from './guardrails-columns'
+import { evaluatorOf, resultColumns, textFlags } from './guardrails-test'
+
+const shared = { planes: ['tenant', 'operator'], offline: true, impact: 'read', danger: 'none' } as const
+
+const builtinColumns = [
+  column('guardrail_id', 'GUARDRAIL'),
+  column('phases', 'PHASES', { kind: 'list' }),
+  column('verdicts', 'VERDICTS', { kind: 'list' }),
+  column('description', 'LOOKS FOR'),
+  column('config_schema', 'CONFIG', { wide: true }),
+]
+
+export const listBuiltins = defineCommand({
+  ...shared,
+  path: 'guardrails builtins',
+  summary: 'List every check that rules may name',
+  about: 'With its phases and verdicts; with -o wide and --json also the JSON Schema of its config.',
+  examples: ['guardrails builtins', 'guardrails builtins --json'],
+  exits: [4, 7],
+  columns: builtinColumns,
+  async run(shell) {
+    shell.print.list(await (await guardrailsOver(shell)).builtins(), builtinColumns, 'There are none.')
+  },
+})
+
+export const evaluateText = defineCommand({
+  ...shared,
+  path: 'guardrails evaluate',
+  summary: 'Show what a policy says of a text, rule by rule',
+  about: 'In every phase it has rules for, unless --phase names one. Nothing is billed, kept or sent to an engine.',
+  examples: [
+    `guardrails evaluate ${POLICY_ID} "Write to ada@example.com"`,
+    `guardrails evaluate ${POLICY_ID} -f prompt.txt --phase input --json`,
+  ],
+  exits: [3, 4, 7],
+  columns: resultColumns,
+  args: { ...policyArgument, text: optional('the text') },
+  flags: textFlags,
+  async run(shell, { policy, text: given, file, phase, tool }) {
+    const asked = given ?? (file === undefined ? undefined : await readTextFile(shell, file))
+    if (asked === undefined) {
+      throw usageFailure('guardrails evaluate needs a TEXT.', `svc-admin guardrails evaluate ${policy} "Hello"`)
+    }
+    const { everyPhase } = await evaluatorOf(shell, policy)
+    shell.print.list(await everyPhase(asked, { phase, tool }), resultColumns, 'The policy has no rules for this phase.')
+  },
+})
+
+const diffColumns = [
+  column('rule', 'RULE', { kind: 'number' }),
+  column('change', 'CHANGE'),
+  column('before', 'BEFORE'),
+  column('after', 'AFTER'),
+]
+
+export const diffPolicy = defineCommand({
+  ...shared,
+  path: 'guardrails diff',
+  summary: 'Show rule by rule what a file would change',
+  about: 'Only the rules that differ, by their place in the list.',
+  examples: [`guardrails diff ${POLICY_ID} -f policy.yaml`, `guardrails diff ${POLICY_ID} -f - --json`],
+  exits: [3, 4, 7],
+  columns: diffColumns,
+  args: policyArgument,
+  flags: policyFile,
+  async run(shell, { policy, file: from = '-' }) {
+    const { rules: after = [] } = (await readValueFile(shell, from)) as { rules?: GuardrailRule[] }
+    const plane = await guardrailsOver(shell)
+    const { rules: before } = await plane.get(await resolveRuleSet(plane, policy))
+    const rows = Array.from({ length: Math.max(before.length, after.length) }, (_, place) => {
+      const [old, made] = [said(before[place]), said(after[place])]
+      const change = old === null ? 'added' : made === null ? 'removed' : 'changed'
+      return { rule: place + 1, change, before: old, after: made }
+    })
+    const different = rows.filter((row) => row.before !== row.after)
+    shell.print.list(different, diffColumns, 'The rules are the same.')
+  },
+})
+
+function said(rule: GuardrailRule | undefined): string | null {
+  if (!rule) return null
+  const { guardrail_id, phase, verdict, config = {} } = rule
+  return `${guardrail_id} ${phase} ${verdict} ${JSON.stringify(config, Object.keys(config).sort())}`
+}

@@ -1,0 +1,128 @@
+import { defineCommand } from '../command'
+import { notFoundFailure, usageFailure } from '../failure'
+import { column } from '../output/columns'
+import { everyOf, namedAmong } from '../rule-set'
+import { guardrailsOver, type RuleSets, routingOver } from '../rule-sets-plane'
+import type { Shell } from '../shell'
+import { argument, choice, optional } from '../words'
+
+/** `policies` is both kinds. */
+type Noun = 'policies' | 'guardrails' | 'routing'
+
+const KINDS: Record<Noun, string> = {
+  policies: 'guardrail policy or routing preference',
+  guardrails: 'guardrail policy',
+  routing: 'routing preference',
+}
+
+const columns = [
+  column('id', 'ID'),
+  column('object', 'KIND'),
+  column('name', 'NAME'),
+  column('scope', 'SCOPE'),
+  column('is_default', 'DEFAULT', { kind: 'flag' }),
+  column('before', 'BEFORE'),
+]
+const shared = { planes: ['tenant', 'operator'], offline: true, impact: 'write', danger: 'none', columns } as const
+
+/** What may be the default of its scope, and the plane it is on. */
+export type Standing = {
+  id: string
+  object: 'guardrail_policy' | 'routing_preference'
+  name: string
+  scope: 'personal' | 'team'
+  org_id: string | null
+  is_default: boolean
+}
+type Plane = Pick<RuleSets<Standing, never, { is_default: boolean }>, 'list' | 'update'>
+
+/** set-default and unset-default under a noun (dx 2.10): one default per scope, and the old one is said. */
+export function defaultVerbs(noun: Noun, id: string) {
+  const what = KINDS[noun]
+
+  const set = defineCommand({
+    ...shared,
+    path: `${noun} set-default`,
+    summary: `Make a ${what} the default of its scope`,
+    about: 'For every key of the scope that has none bound, from the next request on. Says which one was it before.',
+    examples: [`${noun} set-default ${id}`, `${noun} set-default ${id} --json`],
+    exits: [3, 4, 5, 7, 10],
+    args: { ruleset: argument(`id or name of a ${what}`) },
+    async run(shell, { ruleset }) {
+      const all = await standingsOf(shell, noun)
+      const found = pick(all, ruleset, what)
+      const before = (await seesOwner(shell, found)) ? all.find((other) => isRival(other, found)) : undefined
+      if (shell.planned(`make ${found.name} the default${before ? ` in place of ${before.name}` : ''}`)) return
+      const made = await makeDefault(await planeOf(shell, found), found, before)
+      shell.print.item({ ...made, before: before?.id ?? null }, columns)
+      if (before) shell.note(`Before: ${before.name}. Back to it: svc-admin ${noun} set-default ${before.id}`)
+    },
+  })
+
+  const unset = defineCommand({
+    ...shared,
+    path: `${noun} unset-default`,
+    summary: `Let a ${what} be no default any more`,
+    about: 'Keys that have none bound are under none from the next request on. Without an id it is the one there is.',
+    examples: [`${noun} unset-default`, `${noun} unset-default ${id} --json`],
+    exits: [3, 4, 7, 10],
+    args: { ruleset: optional(`id or name of a ${what}; unless there is one default only`) },
+    flags: { only: choice(['personal', 'team'], 'only the default of this scope') },
+    async run(shell, { ruleset, only }) {
+      const all = (await standingsOf(shell, noun)).filter(({ scope }) => only === undefined || scope === only)
+      const found = ruleset === undefined ? theDefault(all) : pick(all, ruleset, what)
+      if (found === null) return shell.note('There is no default; nothing was changed.')
+      if (shell.planned(`let ${found.name} be no default any more`)) return
+      const made = await (await planeOf(shell, found)).update(found.id, { is_default: false })
+      shell.print.item({ ...made, before: found.is_default ? found.id : null }, columns)
+      shell.note(`Back to it: svc-admin ${noun} set-default ${found.id}`)
+    },
+  })
+
+  return [set, unset]
+}
+
+/** Takes it from the one before, and gives it back where it cannot be passed on. */
+export async function makeDefault(plane: Plane, found: Standing, before: Standing | undefined): Promise<Standing> {
+  if (before) await plane.update(before.id, { is_default: false })
+  try {
+    return await plane.update(found.id, { is_default: true })
+  } catch (error) {
+    if (before) await plane.update(before.id, { is_default: true })
+    throw error
+  }
+}
+
+/** Operators see everyone's, and not whose a personal one is unless they name the person: then the server says 409. */
+const seesOwner = async ({ globals, connect }: Shell, { scope }: Standing): Promise<boolean> =>
+  scope === 'team' || globals.org !== undefined || (await connect()).plane === 'tenant'
+
+/** The other default of the same kind and owner. */
+export const isRival = (other: Standing, one: Standing): boolean =>
+  other.is_default &&
+  other.id !== one.id &&
+  other.object === one.object &&
+  other.scope === one.scope &&
+  other.org_id === one.org_id
+
+const planeOf = async (shell: Shell, { object }: Standing): Promise<Plane> =>
+  (object === 'guardrail_policy' ? await guardrailsOver(shell) : await routingOver(shell)) as Plane
+
+async function standingsOf(shell: Shell, noun: Noun): Promise<Standing[]> {
+  const policies = noun === 'routing' ? [] : await everyOf(await guardrailsOver(shell))
+  const preferences = noun === 'guardrails' ? [] : await everyOf(await routingOver(shell))
+  return [...policies, ...preferences]
+}
+
+function pick(all: readonly Standing[], word: string, what: string): Standing {
+  const found = namedAmong(all, word)
+  if (found) return found
+  throw notFoundFailure(`No ${what} is "${word}".`)
+}
+
+function theDefault(all: readonly Standing[]): Standing | null {
+  const defaults = all.filter((one) => one.is_default)
+  if (defaults.length <= 1) return defaults[0] ?? null
+  const shown = defaults.map(({ id, object, scope, name }) => `${id}  ${object} ${scope} ${name}`)
+  throw usageFailure(`There are ${defaults.length} defaults:\n${shown.join('\n')}`, 'add the id of one')
+}

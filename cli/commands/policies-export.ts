@@ -1,0 +1,41 @@
+import { defineCommand } from '../command'
+import { formatOf } from '../globals'
+import { column } from '../output/columns'
+import { isStructured } from '../output/print'
+import { documentFrom, spelled, writePolicyFiles } from '../policy-files'
+import { ownedPlanes } from '../policy-owner'
+import { everyOf } from '../rule-set'
+import { text } from '../words'
+
+const columns = [
+  column('file', 'FILE'),
+  column('object', 'KIND'),
+  column('scope', 'SCOPE'),
+  column('name', 'NAME'),
+  column('is_default', 'DEFAULT', { kind: 'flag' }),
+]
+
+export const exportPolicies = defineCommand({
+  path: 'policies export',
+  summary: 'Write all guardrail policies and routing preferences as files',
+  about:
+    'One YAML file each in the folder of --out, as policies apply takes them; without it one after the other on stdout. Those of the key in use, or, on the machine of the server, of --org.',
+  examples: ['policies export --out policies/', 'policies export --org acme > policies.yaml'],
+  ...{ planes: ['tenant', 'operator'], offline: true, impact: 'read', danger: 'none' },
+  exits: [3, 4, 7],
+  columns,
+  flags: { out: text('DIR', 'a folder for the files; made where it is not there') },
+  async run(shell, { out }) {
+    const { guardrails, routing } = await ownedPlanes(shell)
+    const stored = [...(await everyOf(guardrails)), ...(await everyOf(routing))]
+    const documents = stored.map(documentFrom)
+    if (out !== undefined) {
+      const files = writePolicyFiles(shell, out, documents)
+      const rows = documents.map((document, place) => ({ file: files[place], ...document }))
+      return shell.print.list(rows, columns, 'No policies; nothing was written.')
+    }
+    if (isStructured(formatOf(shell.globals))) return shell.print.list(documents, columns, 'No policies.')
+    if (!documents.length) return shell.note('No policies.')
+    for (const line of documents.map(spelled).join('---\n').trimEnd().split('\n')) shell.io.out(line)
+  },
+})

@@ -1,0 +1,142 @@
+import { randomBase62 } from '../../src/kernel/crypto'
+import type { ApiKey } from '../../src/keys/schema'
+import { defineCommand } from '../command'
+import type { Column } from '../output/columns'
+import { column } from '../output/columns'
+import { printPages } from '../pages'
+import { readValueFile } from '../preference-file'
+import { boundTo, keysHolding, resolveRuleSet } from '../rule-set'
+import type { RuleSets } from '../rule-sets-plane'
+import type { Shell } from '../shell'
+import { argument } from '../words'
+import { ABOUT_FILES, pageQuery, ruleSetCommand, ruleSetFile, ruleSetListFlags } from './rule-sets'
+
+type Item = { id: string; name: string; is_default: boolean; bound_key_count: number }
+
+/** One kind of named rule sets, as its commands call it. */
+export type Kind<One extends Item, New, Patch> = {
+  /** `guardrails` */
+  noun: string
+  /** `guardrail policy`, and several of them. */
+  what: string
+  many: string
+  columns: readonly Column[]
+  /** For the examples. */
+  id: string
+  file: string
+  /** The flag of `keys bind`. */
+  flag: string
+  plane(shell: Shell): Promise<RuleSets<One, New, Patch>>
+  holds(key: ApiKey, id: string): boolean
+}
+
+const deleted = [column('id', 'ID'), column('deleted', 'DELETED', { kind: 'flag' })]
+
+/** list, get, create, update and delete of one kind (dx 2.10). */
+export function ruleSetVerbs<One extends Item, New, Patch>(kind: Kind<One, New, Patch>) {
+  const { noun, what, many, columns, id, file, flag, plane, holds } = kind
+  const args = { ruleset: argument(`id or name of the ${what}`) }
+  const flags = ruleSetFile(what)
+  const shared = { ...ruleSetCommand, columns }
+
+  const list = defineCommand({
+    ...shared,
+    path: `${noun} list`,
+    summary: `List ${many}, newest first`,
+    about:
+      'On the machine of the server those of everyone, or with --org of one organization or user; over --url your own and those of your organization, with an organization’s key those of the organization.',
+    examples: [`${noun} list`, `${noun} list --org acme`, `${noun} list --only team --json`],
+    impact: 'read',
+    exits: [3, 4, 7],
+    watchable: true,
+    flags: ruleSetListFlags,
+    async run(shell, { only, limit, cursor, all }) {
+      const sets = await plane(shell)
+      const page = (from?: string) => sets.list(pageQuery({ only, limit }, from))
+      const empty = `No ${many}. Create one: svc-admin ${noun} create -f ${file}`
+      await printPages(shell, { page, cursor, all, columns, empty })
+    },
+  })
+
+  const get = defineCommand({
+    ...shared,
+    path: `${noun} get`,
+    summary: `Show one ${what} with all that is in it`,
+    about: 'With --json it is what create and update take back.',
+    examples: [`${noun} get ${id}`, `${noun} get ${id} --json`],
+    impact: 'read',
+    exits: [3, 4, 7],
+    args,
+    async run(shell, { ruleset }) {
+      const sets = await plane(shell)
+      shell.print.item(await sets.get(await resolveRuleSet(sets, ruleset)), columns)
+    },
+  })
+
+  const create = defineCommand({
+    ...shared,
+    path: `${noun} create`,
+    summary: `Create a ${what} from a file`,
+    about: `It is bound to no key yet, and says how to bind it. On the machine of the server --org says whose it is, otherwise that of the account the first run made. ${ABOUT_FILES}`,
+    examples: [`${noun} create -f ${file}`, `${noun} create -f - --org acme --json`],
+    impact: 'write',
+    exits: [3, 4, 5, 7, 10],
+    flags,
+    async run(shell, { file: from = '-' }) {
+      const order = (await readValueFile(shell, from)) as New
+      if (shell.planned(`create a ${what} from ${from}`)) return
+      const key = shell.globals.idempotencyKey ?? randomBase62(24)
+      const made = await (await plane(shell)).create(order, key)
+      shell.print.item(made, columns)
+      shell.note(`Bound to no key. Bind it: svc-admin keys bind KEY ${flag} ${made.id}`)
+    },
+  })
+
+  const update = defineCommand({
+    ...shared,
+    path: `${noun} update`,
+    summary: `Change a ${what} to what a file says`,
+    about: `In force for the next request. What the file leaves out stays; lists replace. ${ABOUT_FILES}`,
+    examples: [`${noun} update ${id} -f ${file}`, `${noun} update ${id} -f - --json`],
+    impact: 'write',
+    exits: [3, 4, 5, 7, 10],
+    args,
+    flags,
+    async run(shell, { ruleset, file: from = '-' }) {
+      const patch = (await readValueFile(shell, from)) as Patch
+      if (shell.planned(`change ${what} ${ruleset} to ${from}`)) return
+      const sets = await plane(shell)
+      shell.print.item(await sets.update(await resolveRuleSet(sets, ruleset), patch), columns)
+    },
+  })
+
+  const remove = defineCommand({
+    ...ruleSetCommand,
+    danger: 'moderate',
+    path: `${noun} delete`,
+    summary: `Delete a ${what} and unbind its keys`,
+    about: 'Cannot be undone. Names the keys it is bound to first: they have none from then on.',
+    examples: [`${noun} delete ${id} --yes`, `${noun} delete ${id} --yes --json`],
+    impact: 'write',
+    exits: [3, 4, 7, 10],
+    columns: deleted,
+    args,
+    async run(shell, { ruleset }) {
+      const sets = await plane(shell)
+      const {
+        id: found,
+        name,
+        bound_key_count: count,
+        is_default,
+      } = await sets.get(await resolveRuleSet(sets, ruleset))
+      const names = count ? await keysHolding(await shell.connect(), (key) => holds(key, found)) : []
+      const sentence = `delete ${what} ${name}${is_default ? ', the default of its scope' : ''}, ${boundTo(count, names)}`
+      if (shell.planned(sentence)) return
+      shell.confirm(`${sentence[0]!.toUpperCase()}${sentence.slice(1)}?`)
+      await sets.remove(found)
+      shell.print.item({ id: found, deleted: true }, deleted)
+    },
+  })
+
+  return [list, get, create, update, remove]
+}

@@ -1,0 +1,118 @@
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { GuardrailPolicy } from '../src/guardrails/schema'
+import type { Preference } from '../src/routing-preferences/schema'
+import { usageFailure } from './failure'
+import { readValueFile } from './preference-file'
+import type { Shell } from './shell'
+import { fromHere } from './transport'
+
+export const POLICY_KINDS = ['guardrail_policy', 'routing_preference'] as const
+export type PolicyKind = (typeof POLICY_KINDS)[number]
+
+/** One policy or preference as a file has it: what a server gives it, such as its id, is not in it. */
+export type PolicyDocument = { object: PolicyKind; name: string; scope: 'personal' | 'team' } & Record<string, unknown>
+export type FiledPolicy = { file: string; document: PolicyDocument }
+
+const ENDINGS = /\.(ya?ml|jsonc?|toml)$/
+
+/**
+ * Every document of a folder, of a file, or of stdin for `-`; a YAML file may hold several, and a list is several.
+ * @throws CommandFailed 2, naming the file
+ */
+export async function readPolicyFiles(shell: Shell, from: string): Promise<FiledPolicy[]> {
+  const filed: FiledPolicy[] = []
+  for (const file of filesIn(shell, from)) {
+    const held = await readValueFile(shell, file)
+    for (const one of Array.isArray(held) ? held : [held]) filed.push({ file, document: documentOf(one, file) })
+  }
+  assertApart(filed)
+  return filed
+}
+
+function filesIn({ cwd }: Shell, from: string): string[] {
+  if (from === '-') return ['-']
+  const path = fromHere(cwd, from)
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found) throw usageFailure(`${from} is not there.`)
+  if (!found.isDirectory()) return [from]
+  const names = readdirSync(path).filter((name) => ENDINGS.test(name))
+  return names.sort().map((name) => join(from, name))
+}
+
+function documentOf(value: unknown, file: string): PolicyDocument {
+  const { object, name, scope = 'personal', ...rest } = isObject(value) ? value : {}
+  const isKnown = POLICY_KINDS.includes(object as PolicyKind) && (scope === 'personal' || scope === 'team')
+  if (!isKnown || typeof name !== 'string' || !name) {
+    throw usageFailure(
+      `${file} holds something that is no policy: each has an "object" (${POLICY_KINDS.join(' or ')}), a "name", and a "scope" of personal or team.`,
+      'svc-admin policies export shows how they look',
+    )
+  }
+  return { object: object as PolicyKind, name, scope, ...rest }
+}
+
+/** By kind, scope and name: what makes a document the same one as what is stored. */
+export const keyOf = ({ object, scope, name }: Pick<PolicyDocument, 'object' | 'scope' | 'name'>): string =>
+  JSON.stringify([object, scope, name])
+
+function assertApart(filed: readonly FiledPolicy[]): void {
+  const seen = new Map<string, string>()
+  for (const { file, document } of filed) {
+    const key = keyOf(document)
+    const other = seen.get(key)
+    if (other) throw usageFailure(`${document.object} "${document.name}" is in ${other} and in ${file}. Leave one out.`)
+    seen.set(key, file)
+  }
+}
+
+/** What is stored, as a file has it. */
+export function documentFrom(stored: GuardrailPolicy | Preference): PolicyDocument {
+  const { object, name, scope, description, is_default, rules } = stored
+  const own =
+    stored.object === 'routing_preference'
+      ? { examples: stored.examples, confidence_floor_overrides: stored.confidence_floor_overrides }
+      : {}
+  return { object, name, scope, description, is_default, rules, ...own }
+}
+
+/** As YAML; as JSON, which is YAML too, where that would not be read back as the same. */
+export function spelled(document: PolicyDocument): string {
+  const yaml = Bun.YAML.stringify(document, null, 2) ?? ''
+  const same = yaml.includes('\n---') ? false : Bun.deepEquals(parsed(yaml), document)
+  return `${(same ? yaml : JSON.stringify(document, null, 2)).trimEnd()}\n`
+}
+
+function parsed(yaml: string): unknown {
+  try {
+    return Bun.YAML.parse(yaml)
+  } catch {
+    return null
+  }
+}
+
+/** Writes each to a file of its own in a folder, made where it is not there, and says which. */
+export function writePolicyFiles({ cwd }: Shell, folder: string, documents: readonly PolicyDocument[]): string[] {
+  const path = fromHere(cwd, folder)
+  mkdirSync(path, { recursive: true })
+  const taken = new Set<string>()
+  return documents.map((document) => {
+    const stem = `${document.object === 'guardrail_policy' ? 'guardrails' : 'routing'}-${slugOf(document.name)}`
+    let name = `${stem}.yaml`
+    for (let turn = 2; taken.has(name); turn++) name = `${stem}-${turn}.yaml`
+    taken.add(name)
+    writeFileSync(join(path, name), spelled(document))
+    return join(folder, name)
+  })
+}
+
+const slugOf = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 60) || 'unnamed'
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,19 @@
+import {
+  type GuardrailPlane,
+  guardrailsOver,
+  ownPolicies,
+  ownPreferences,
+  type RoutingPlane,
+  routingOver,
+} from './rule-sets-plane'
+import type { Shell } from './shell'
+
+/**
+ * The policies of one owner, for what looks at all of them together: of `--org` on the machine of the server, else of
+ * the key in use.
+ */
+export async function ownedPlanes(shell: Shell): Promise<{ guardrails: GuardrailPlane; routing: RoutingPlane }> {
+  return shell.globals.org === undefined
+    ? { guardrails: await ownPolicies(shell), routing: await ownPreferences(shell) }
+    : { guardrails: await guardrailsOver(shell), routing: await routingOver(shell) }
+}

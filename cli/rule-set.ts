@@ -1,0 +1,60 @@
+import type { ApiKey } from '../src/keys/schema'
+import type { Connection } from './connection'
+import { usageFailure } from './failure'
+import { keysOver } from './keys-plane'
+import type { Listing, Page } from './rule-sets-plane'
+
+type Named = { id: string; name: string }
+type Lists<Item> = { list(query: Listing): Promise<Page<Item>> }
+
+const SHORTEST = 6
+const PAGE = 100
+const WHOLE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Every one there is, page by page. */
+export async function everyOf<Item>({ list }: Lists<Item>, scope?: 'personal' | 'team'): Promise<Item[]> {
+  const all: Item[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await list({ limit: PAGE, ...(scope ? { scope } : {}), ...(cursor ? { cursor } : {}) })
+    all.push(...page.items)
+    cursor = page.next
+  }
+  return all
+}
+
+/** The one a word means. A word that is none's is handed on, so that the server's own 404 is what is said. */
+export async function resolveRuleSet<Item extends Named>(plane: Lists<Item>, word: string): Promise<string> {
+  if (WHOLE_ID.test(word)) return word
+  return namedAmong(await everyOf(plane), word)?.id ?? word
+}
+
+/** A whole id, a beginning of at least six characters, or a name (dx 2.1). @throws CommandFailed 2 for several */
+export function namedAmong<Item extends Named>(all: readonly Item[], word: string): Item | undefined {
+  const found = all.filter(
+    ({ id, name }) => name === word || (word.length >= SHORTEST && id.startsWith(word.toLowerCase())),
+  )
+  if (found.length <= 1) return found[0]
+  const shown = found.slice(0, 10).map(({ id, name }) => `${id}  ${name}`)
+  throw usageFailure(`"${word}" could be ${found.length} of them:\n${shown.join('\n')}`, 'write more of the id')
+}
+
+/** Names of the keys in force that hold something, as far as whoever asks sees them. */
+export async function keysHolding(connection: Connection, holds: (key: ApiKey) => boolean): Promise<string[]> {
+  const keys = await keysOver(connection)
+  const all = await everyOf({
+    list: async ({ limit, cursor }) => {
+      const page = await keys.list({ limit, ...(cursor ? { cursor } : {}), live: true })
+      return { items: page.keys, next: page.has_more ? page.next_cursor : null }
+    },
+  })
+  return all.filter((key) => key.status !== 'revoked' && holds(key)).map(({ name, prefix }) => `${name} (${prefix})`)
+}
+
+const MOST_NAMED = 10
+
+/** `bound to 2 keys: ci (svc_sk_live_a), web (svc_sk_live_b)` */
+export function boundTo(count: number, names: readonly string[]): string {
+  const said = `bound to ${count} ${count === 1 ? 'key' : 'keys'}`
+  const shown = names.slice(0, MOST_NAMED).join(', ')
+  return names.length ? `${said}: ${shown}${names.length > MOST_NAMED ? ', …' : ''}` : said
+}

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { cliOver } from '../support/cli'
+import { fakeIo } from '../support/io'
+import { createWorld, type Person } from '../support/world'
+
+const world = await createWorld()
+const run = cliOver(world)
+const told = (who: Person, stdin: string) => ({ key: who.key, io: fakeIo({ stdin }) })
+const json = async (line: string[], options: object) => JSON.parse((await run([...line, '--json'], options)).stdout)
+const ada = await world.person()
+const as = { key: ada.key }
+const create = (noun: string, body: object, who = ada) =>
+  json([noun, 'create', '-f', '-'], told(who, JSON.stringify(body)))
+
+describe('policies set-default', () => {
+  test('takes it from the one before, and unset-default away', async () => {
+    const first = await create('guardrails', { name: 'First', is_default: true })
+    const second = await create('guardrails', { name: 'Second' })
+    expect(await json(['policies', 'set-default', second.id], as)).toMatchObject({ is_default: true, before: first.id })
+    expect((await json(['guardrails', 'get', first.id], as)).is_default).toBe(false)
+    expect((await json(['policies', 'unset-default'], as)).id).toBe(second.id)
+    const again = await run(['policies', 'unset-default'], as)
+    expect([again.exitCode, again.stdout]).toEqual([0, ''])
+  })
+
+  test('of routing is its own, by name as well', async () => {
+    await create('routing', { name: 'Zoo' })
+    expect(await json(['routing', 'set-default', 'Zoo'], as)).toMatchObject({
+      object: 'routing_preference',
+      is_default: true,
+    })
+    expect((await run(['guardrails', 'set-default', 'Zoo'], as)).exitCode).toBe(3)
+    expect((await run(['policies', 'set-default', 'nonsense'], as)).exitCode).toBe(3)
+    await json(['policies', 'set-default', 'Second'], as)
+    expect((await run(['policies', 'unset-default'], as)).exitCode).toBe(2)
+    expect((await json(['policies', 'routing', 'unset-default'], as)).name).toBe('Zoo')
+  })
+})
+
+/** What YAML may stumble over. */
+const nasty = [
+  'a: b # c',
+  '\\b(?:no|yes)\\b',
+  '---',
+  '- x',
+  ' lead',
+  'trail ',
+  '"q"',
+  "it's",
+  'y',
+  '0x1',
+  '{a}',
+  '\u{1f980}',
+]
+
+describe('policies export and apply', () => {
+  const grace = { ...as }
+  const rules = [
+    { guardrail_id: 'blocked_terms', phase: 'input', verdict: 'block', config: { terms: nasty } },
+    { guardrail_id: 'pii', phase: 'output', verdict: 'redact' },
+  ]
+  const routed = {
+    ...{
+      name: 'Desk',
+      description: 'of: the # desk',
+      is_default: true,
+      rules: [{ pattern: 'x', target_mode: 'code' }],
+    },
+    ...{ examples: [{ prompt: 'a: b', expected_mode: 'think' }], confidence_floor_overrides: { code: 0.2 } },
+  }
+  const apply = (folder: string, ...more: string[]) =>
+    run(['policies', 'apply', '-f', folder, ...more, '--json'], grace)
+
+  test('what was exported changes nothing, and makes the same elsewhere', async () => {
+    const [eve, folder] = [await world.person(), `${world.folder}/eve`]
+    grace.key = eve.key
+    await create('guardrails', { name: 'Sea', rules }, eve)
+    await create('routing', routed, eve)
+    const written = await json(['policies', 'export', '--out', folder], grace)
+    expect(written).toMatchObject([{ name: 'Sea' }, { name: 'Desk', is_default: true }])
+    expect(readdirSync(folder).sort()).toEqual(['guardrails-sea.yaml', 'routing-desk.yaml'])
+    const same = await apply(folder, '--dry-run', '--exit-code')
+    expect(same.exitCode).toBe(0)
+    expect(JSON.parse(same.stdout).map(({ action }: { action: string }) => action)).toEqual(['keep', 'keep'])
+    grace.key = (await world.person()).key
+    expect((await apply(folder, '--dry-run', '--exit-code')).exitCode).toBe(10)
+    expect((await run(['guardrails', 'list'], grace)).stdout).toBe('')
+    expect((await apply(folder)).exitCode).toBe(0)
+    const { stdout } = await run(['policies', 'export'], grace)
+    expect(stdout).toBe((await run(['policies', 'export'], { key: eve.key })).stdout)
+    expect((await apply(folder, '--dry-run', '--exit-code')).exitCode).toBe(0)
+  })
+
+  test('a change is one, and what no file has stays unless it is pruned', async () => {
+    const who = await world.person()
+    grace.key = who.key
+    const [sea, other] = [await create('guardrails', { name: 'Sea', rules }, who), { name: 'Other', is_default: true }]
+    await create('guardrails', other, who)
+    const doc = { object: 'guardrail_policy', name: 'Sea', rules: rules.slice(0, 1), is_default: true }
+    const fed = (...more: string[]) =>
+      run(['policies', 'apply', '-f', '-', ...more, '--json'], told(who, JSON.stringify(doc)))
+    const first = JSON.parse((await fed()).stdout)
+    expect(first).toMatchObject([{ action: 'update', id: sea.id, fields: ['is_default', 'rules'] }])
+    expect(await json(['guardrails', 'get', 'Other'], grace)).toMatchObject({ is_default: false })
+    expect((await fed('--prune', '--no-input')).exitCode).toBe(2)
+    const pruned = JSON.parse((await fed('--prune', '--yes')).stdout)
+    expect(pruned).toMatchObject([{ action: 'delete', name: 'Other' }, { action: 'keep' }])
+    expect((await run(['guardrails', 'get', 'Other'], grace)).exitCode).toBe(3)
+  })
+
+  test('several documents come out of one file, and back in from stdin', async () => {
+    const [eve, who] = [await world.person(), await world.person()]
+    for (const name of ['One', 'Two']) await create('guardrails', { name, rules }, eve)
+    const { stdout } = await run(['policies', 'export'], { key: eve.key })
+    const file = `${world.folder}/all.yaml`
+    await Bun.write(file, stdout)
+    grace.key = who.key
+    expect(JSON.parse((await apply(file)).stdout)).toMatchObject([{ action: 'create' }, { action: 'create' }])
+  })
+
+  test.each([
+    ['no folder', '/nowhere/at/all', ''],
+    ['what is no policy', '-', '{"name":"x"}'],
+    ['the same one twice', '-', '[{"object":"guardrail_policy","name":"x"},{"object":"guardrail_policy","name":"x"}]'],
+    ['no YAML and no JSON', '-', '{'],
+  ])('%s is wrong usage', async (_, from, stdin) => {
+    expect((await run(['policies', 'apply', '-f', from], told(ada, stdin))).exitCode).toBe(2)
+  })
+
+  test('what the server refuses exits as it does', async () => {
+    const doc = {
+      object: 'guardrail_policy',
+      name: 'x',
+      rules: [{ guardrail_id: 'none', phase: 'input', verdict: 'block' }],
+    }
+    const { exitCode, stderr } = await run(['policies', 'apply', '-f', '-'], told(ada, JSON.stringify(doc)))
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('no guardrail')
+  })
+})
+
+describe('on the machine of the server', () => {
+  test('policies of anyone are listed, made and deleted, with the keys they are on named', async () => {
+    const who = await world.person()
+    const line = ['guardrails', 'create', '-f', '-', '--org', who.userId]
+    const made = await json(line, { io: fakeIo({ stdin: '{"name":"Theirs"}' }) })
+    await who.send('PUT', `keys/${who.keyId}/guardrails`, { guardrail_policy_id: made.id })
+    expect(await json(['policies', 'guardrails', 'list', '--org', who.userId], {})).toMatchObject([{ name: 'Theirs' }])
+    expect((await run(['guardrails', 'list', '--all'], {})).stdout).toContain('Theirs')
+    const { stderr } = await run(['guardrails', 'delete', 'Theirs', '--dry-run'], {})
+    expect(stderr).toContain('bound to 1 key: ')
+    expect((await run(['guardrails', 'delete', 'Theirs', '--yes'], {})).exitCode).toBe(0)
+  })
+
+  test('routing is tried for a key, and policies are exported and applied for an owner', async () => {
+    const who = await world.person()
+    const zebra = { pattern: 'zebra', target_mode: 'roast' }
+    const { id } = (await who.send('POST', 'routing-preferences', { name: 'Zoo', rules: [zebra] })).body
+    await who.send('PUT', `keys/${who.keyId}/routing-preference`, { routing_preference_id: id })
+    const asked = ['routing', 'test', '--prompt', 'a zebra', '--key', who.keyId]
+    expect((await json(asked, {})).source).toBe('rule')
+    expect((await run([...asked, '--engine'], {})).exitCode).toBe(2)
+    const { stdout } = await run(['policies', 'export', '--org', who.userId], {})
+    const io = fakeIo({ stdin: stdout })
+    const again = await json(['policies', 'apply', '-f', '-', '--org', who.userId], { io })
+    expect(again).toMatchObject([{ action: 'keep', name: 'Zoo' }])
+  })
+})
