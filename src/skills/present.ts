@@ -5,10 +5,10 @@ import type { Installation, Skill, SkillEntry, SkillReview, SkillVersion } from 
 import type { OperatorRecord } from './schema-operator'
 import type { Submission, SubmissionRecord } from './schema-review'
 import { HOOKS } from './schema-skill'
-import type { InstallationRow, SkillReviewRow, SkillRow, SubmissionRow, VersionRow } from './table'
+import type { InstallationRow, ListedRow, SkillReviewRow, SkillRow, SubmissionRow, VersionRow } from './table'
 
 /** A skill as lists show it. */
-export const presentEntry = (row: SkillRow): SkillEntry => ({
+export const presentEntry = (row: ListedRow): SkillEntry => ({
   ...{ id: row.id, name: row.name, slug: row.slug, description: row.description },
   category: row.category as SkillEntry['category'],
   ...{ version: row.version, installCount: row.install_count },
@@ -19,7 +19,10 @@ export const presentEntry = (row: SkillRow): SkillEntry => ({
   ...{ createdAt: iso(row.created_at), updatedAt: iso(row.updated_at) },
 })
 
-export const averageOf = ({ rating_sum, rating_count }: SkillRow): number | null =>
+export const averageOf = ({
+  rating_sum,
+  rating_count,
+}: Pick<SkillRow, 'rating_sum' | 'rating_count'>): number | null =>
   rating_count === 0 ? null : Math.round((rating_sum / rating_count) * 100) / 100
 
 /** The skill whole; what it says to engines and where its tools are called is its author's to see. */

@@ -5,9 +5,10 @@ import type { Mark } from '../kernel/page'
 import type { Reader } from '../kernel/store'
 import type { SkillCategory } from './manifest'
 import type { SkillSort } from './schema'
-import { hitsOnPostgres, hitsOnSqlite } from './search-hits'
+import { hitsOnSqlite } from './search-hits'
+import { pageOnPostgres } from './search-postgres'
 import { mayGoOn, seqOf } from './search-words'
-import { type SkillRow, skills } from './table'
+import { type ListedRow, listedColumns, skills } from './table'
 
 export { searchable, wordsOf } from './search-words'
 
@@ -27,16 +28,16 @@ export async function searchSkills(
   filter: SkillFilter,
   before: Mark | null,
   limit: number,
-): Promise<SkillRow[]> {
+): Promise<ListedRow[]> {
   const { category, words, sort } = filter
   if (words?.length === 0) return []
   const table = db.of(skills)
   const rank = sort === 'installs' ? table.install_count : sort === 'rating' ? table.rating : null
   const order = rank ? [desc(rank), desc(table.seq)] : [desc(table.seq)]
-  const found = db.select().from(table)
+  const found = db.select(listedColumns(table)).from(table)
   if (words && 'listed' in among) {
-    const hits = db.dialect === 'sqlite' ? hitsOnSqlite : hitsOnPostgres
-    const seqs = await hits(db, { words, category, sort, rank, before, limit })
+    if (db.dialect === 'postgres') return pageOnPostgres(db, { words, category, sort, before, limit })
+    const seqs = await hitsOnSqlite(db, { words, category, sort, before, limit })
     if (!seqs.length) return []
     return found.where(inArray(table.seq, seqs)).orderBy(...order)
   }
@@ -75,7 +76,7 @@ function after(table: typeof skills.sqlite, rank: Rank | null, before: Mark | nu
 }
 
 /** Where a skill stands in an order. */
-export const markOf = (sort: SkillSort) => (row: SkillRow) => ({
+export const markOf = (sort: SkillSort) => (row: ListedRow) => ({
   at: sort === 'installs' ? row.install_count : sort === 'rating' ? row.rating : row.seq,
   id: String(row.seq),
 })

@@ -65,6 +65,17 @@ export const skills = defineTable((k) =>
 )
 export type SkillRow = Row<typeof skills>
 
+/** What a list shows of a skill and is sorted by: without the text it is searched by, the longest of a row. */
+export const listedColumns = (table: typeof skills.sqlite) => ({
+  ...{ seq: table.seq, id: table.id, slug: table.slug, name: table.name, description: table.description },
+  ...{ author_user_id: table.author_user_id, org_scope_id: table.org_scope_id, visibility: table.visibility },
+  ...{ status: table.status, category: table.category, keywords: table.keywords, version: table.version },
+  ...{ install_count: table.install_count, rating: table.rating },
+  ...{ rating_sum: table.rating_sum, rating_count: table.rating_count },
+  ...{ created_at: table.created_at, updated_at: table.updated_at },
+})
+export type ListedRow = Pick<SkillRow, keyof ReturnType<typeof listedColumns>>
+
 export const skillVersions = defineTable((k) =>
   k.table(
     'skill_versions',

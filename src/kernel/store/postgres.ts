@@ -1,7 +1,7 @@
 import { SQL } from 'bun'
 import { drizzle } from 'drizzle-orm/bun-sql'
 import { isSerializationFailure, toAppError } from './errors'
-import type { Store, Tx } from './store'
+import type { Reader, Store, Tx } from './store'
 
 type Options = { url: string; maxConnections?: number }
 
@@ -32,7 +32,7 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
 
   return {
     dialect: 'postgres',
-    read: facade(db, () => undefined),
+    read: facade(db, () => undefined, new Map()),
     write,
     writeSoon: write,
     ping: async () => {
@@ -47,10 +47,10 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: drizzle's Postgres types, worn as the SQLite ones the kit promises
-function facade(db: any, afterCommit: (effect: () => void) => void): Tx {
+function facade(db: any, afterCommit: (effect: () => void) => void, prepared: Reader['prepared'] = null): Tx {
   return {
     dialect: 'postgres',
-    prepared: null,
+    prepared,
     of: (table: { postgres: unknown }) => table.postgres,
     select: db.select.bind(db),
     selectDistinct: db.selectDistinct.bind(db),

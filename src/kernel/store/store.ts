@@ -12,7 +12,7 @@ export type Reader = Pick<Db, 'select' | 'selectDistinct' | '$count' | 'with'> &
   readonly dialect: Dialect
   /** This database's side of a table. */
   of<T>(table: Table<T>): T
-  /** Statements prepared on this connection; null where they are rebuilt (Postgres). */
+  /** Statements prepared on this connection, or for any of a pool; null where they are rebuilt (a unit on Postgres). */
   readonly prepared: Map<object, Prepared> | null
 }
 
@@ -56,7 +56,7 @@ let statements = 0
 
 /**
  * Declares a query once. On SQLite it is prepared once a connection (building it is the cost, not
- * running it); on Postgres it is built each time. `build` must name every placeholder it uses.
+ * running it); on Postgres once for all reads, and each time in a unit. `build` must name every placeholder it uses.
  *
  *     const byId = query<{ id: KeyId }>()((db, p) => db.select().from(db.of(apiKeys)).where(eq(db.of(apiKeys).id, p.id)))
  *     const [row] = await byId(store.read, { id })
@@ -70,8 +70,9 @@ export const query =
       let prepared = db.prepared?.get(key)
       if (!prepared) {
         const built = build(db, placeholders as { [K in keyof P]: Placeholder })
-        const statement = built.prepare(db.prepared ? undefined : name)
-        prepared = db.prepared ? planned(statement) : (statement as Prepared)
+        const isSqlite = db.dialect === 'sqlite'
+        const statement = built.prepare(isSqlite ? undefined : name)
+        prepared = isSqlite ? planned(statement) : (statement as Prepared)
         db.prepared?.set(key, prepared)
       }
       return (await prepared.execute(params)) as Rows<Q>

@@ -9,7 +9,7 @@ import { installRepository as installs } from '../repository-installs'
 import { isOwn, maySee, type Viewer } from '../rules'
 import type { Skill, SkillEntry, SkillQuery, SkillVersion } from '../schema'
 import { markOf, searchSkills, wordsOf } from '../search'
-import type { SkillRow } from '../table'
+import type { ListedRow, SkillRow } from '../table'
 import { type SkillDeps, seen, viewerOf } from './deps'
 
 /** Looking at skills: the store, what is installed, what is one's own, and one of them. */
@@ -80,4 +80,4 @@ export function createReading(deps: SkillDeps) {
   }
 }
 
-const present = (page: Page<SkillRow>): Page<SkillEntry> => ({ ...page, items: page.items.map(presentEntry) })
+const present = (page: Page<ListedRow>): Page<SkillEntry> => ({ ...page, items: page.items.map(presentEntry) })

@@ -1,0 +1,78 @@
+import { and, desc, eq, inArray, lt, or, type Placeholder, type SQL, sql } from 'drizzle-orm'
+import { query, type Reader } from '../kernel/store'
+import type { SkillSort } from './schema'
+import type { Wanted } from './search-hits'
+import { mayGoOn, seqOf } from './search-words'
+import { type ListedRow, listedColumns, skills } from './table'
+
+/** Of the sorted list so much is looked through first: a word of every twentieth skill fills its page there. */
+const FIRST_LOOK = 1_000
+
+/** So many hits are gathered and sorted; of more, one row in a hundred is a hit, and a walk soon fills a page. */
+const FEW_HITS = 1_000
+
+/**
+ * A page of the skills of the store that all words occur in, in one statement: the index of words knows no order,
+ * so the sorted list is looked through first, then few hits are gathered, and of many the sorted list is walked.
+ * Each way is only gone when those before it did not fill the page.
+ */
+export function pageOnPostgres(db: Reader, { words, category, sort, before, limit }: Wanted): Promise<ListedRow[]> {
+  const terms = words.map((word, place) => `'${word}'${place === words.length - 1 && mayGoOn(word) ? ':*' : ''}`)
+  const mark = before ? { at: before.at, seq: seqOf(before) } : { at: 0, seq: 0 }
+  const page = pages[sort][before ? 'later' : 'first'][category ? 'one' : 'all']
+  return page(db, { terms: terms.join(' & '), category: category ?? '', ...mark, limit })
+}
+
+type Params = { terms: string; category: string; at: number; seq: number; limit: number }
+type Places = { [K in keyof Params]: Placeholder }
+type Shape = { sort: SkillSort; isLater: boolean; hasCategory: boolean }
+
+/** Declared once a shape, since building so long a statement takes longer than running it. */
+const declared = (shape: Shape) => query<Params>()((db, p) => built(db, p, shape))
+const ofSort = (sort: SkillSort) => {
+  const each = (isLater: boolean) => ({
+    one: declared({ sort, isLater, hasCategory: true }),
+    all: declared({ sort, isLater, hasCategory: false }),
+  })
+  return { first: each(false), later: each(true) }
+}
+const pages = { installs: ofSort('installs'), rating: ofSort('rating'), newest: ofSort('newest') }
+
+function built(db: Reader, p: Places, { sort, isLater, hasCategory }: Shape) {
+  const table = db.of(skills)
+  const rank = sort === 'installs' ? table.install_count : sort === 'rating' ? table.rating : null
+  const place = rank ?? table.seq
+  const order = rank ? sql`${rank} desc, ${table.seq} desc` : sql`${table.seq} desc`
+  const older = isLater ? lt(table.seq, p.seq) : undefined
+  const rest = and(
+    // Bare, since a plan that serves any value cannot use an index of listed skills only.
+    sql`${table.listed}`,
+    hasCategory ? eq(table.category, p.category) : undefined,
+    isLater && rank ? or(lt(rank, p.at), and(eq(rank, p.at), older)) : older,
+  )!
+  const hit = sql`search_words @@ ${p.terms}::tsquery`
+  return db
+    .select(listedColumns(table))
+    .from(table)
+    .where(inArray(table.seq, sql`(${numbers({ place, order, rest, hit, limit: p.limit })})`))
+    .orderBy(...(rank ? [desc(rank)] : []), desc(table.seq))
+}
+
+type Ways = { place: unknown; order: SQL; rest: SQL; hit: SQL; limit: Placeholder }
+
+function numbers({ place, order, rest, hit, limit }: Ways): SQL {
+  const first = sql`select seq, ${place} as place, ${hit} as hit from skills where ${rest} order by ${order} limit ${sql.raw(String(FIRST_LOOK))}`
+  const isShort = sql`(select count(*) from near) < ${limit}`
+  const some = sql`select seq, ${place} as place from skills where ${rest} and ${hit} and ${isShort} limit ${sql.raw(String(FEW_HITS + 1))}`
+  const isLong = sql`(select max(hits) from few) > ${sql.raw(String(FEW_HITS))}`
+  // What the planner does not take for a condition of the index of words keeps it on the sorted list.
+  const walked = sql`select seq from skills where ${rest} and (case when ${hit} then 1 end) = 1 and ${isLong} order by ${order} limit ${limit}`
+  return sql`
+    with near as materialized (select seq from (${first}) as looked where hit order by place desc, seq desc limit ${limit}),
+    few as materialized (
+      select seq, count(*) over () as hits from (${some}) as gathered order by place desc, seq desc limit ${limit}
+    )
+    select seq from near where not ${isShort}
+    union all select seq from few where hits <= ${sql.raw(String(FEW_HITS))}
+    union all (${walked})`
+}
