@@ -10,6 +10,7 @@ export type SkillWords = {
   category?: string | undefined
   status?: string | undefined
   owner?: string | undefined
+  key?: string | undefined
 }
 
 /** Skills over whichever plane the connection offers: everyone's on the machine, one's own view from elsewhere (dx 2.11). */
@@ -34,14 +35,20 @@ function anySkills(ops: OpsClient): SkillPlane {
   const one = (ref: string) => ops.skills({ ref: pathOf(ref) })
   const forKey = (slug: string, key: string | undefined) => {
     if (key === undefined) {
-      throw usageFailure('On the machine of the server nothing is installed for nobody.', 'add --key KEY')
+      throw usageFailure(
+        'It is the owner of a key who has a skill, and no key is named.',
+        'add --key KEY; svc-admin keys list shows them',
+      )
     }
     return ops.keys({ ref: pathOf(key) }).skills({ slug: pathOf(slug) })
   }
   return {
     list: async (words) => {
-      if (words.installed && words.owner === undefined) {
-        throw usageFailure('--installed asks what somebody has installed.', 'add --org NAME')
+      if (words.installed && words.owner === undefined && words.key === undefined) {
+        throw usageFailure('--installed asks what somebody has installed.', 'add --key KEY, or --org NAME')
+      }
+      if (words.key !== undefined && !words.installed) {
+        throw usageFailure('--key says whose installed skills to list.', 'add --installed')
       }
       const found = expectData(await ops.skills.get({ query: given(words) as never }))
       return { items: found.skills, next: found.next_cursor }
@@ -63,7 +70,8 @@ function ownSkills({ client }: TenantPlane): SkillPlane {
     if (key !== undefined) throw usageFailure('--key belongs to the operator plane; here it is the key in use.')
   }
   return {
-    list: async ({ installed, status, owner, ...words }) => {
+    list: async ({ installed, status, owner, key, ...words }) => {
+      ownOnly(key)
       if (status || owner) throw usageFailure('--status and --org belong to the operator plane.')
       const filter = installed ? ('installed' as const) : ('marketplace' as const)
       const found = expectData(await client.skills.get({ query: { filter, ...given(words) } as never }))

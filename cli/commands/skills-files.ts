@@ -47,7 +47,7 @@ const submitted = [
 export const submitSkill = defineCommand({
   path: 'skills submit',
   summary: 'Submit a manifest to the review',
-  about: `As the owner of the key in use. Prints what became of it and its tier; exits 5 when the review refuses it, with the reason. ${ABOUT_FILES}`,
+  about: `As the owner of the key in use: data/dev-key on the machine of the server, that of --key-file elsewhere. Prints what became of it and its tier; exits 5 when the review refuses it, with the reason. ${ABOUT_FILES}`,
   examples: ['skills submit skill.yaml', 'skills submit skill.json --skill-id 2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'],
   planes: ['tenant'],
   offline: true,
@@ -58,7 +58,10 @@ export const submitSkill = defineCommand({
   args: { file: FILE },
   flags: {
     skillId: text('ID', 'the skill this is a new version of'),
-    visibility: choice(['public', 'org', 'private'], 'who may have it; everyone unless said'),
+    visibility: choice(
+      ['public', 'org', 'private'],
+      'who may have it; everyone unless said, and of a new version whoever may already',
+    ),
   },
   async run(shell, { file, skillId, visibility }) {
     const manifest = await readManifestFile(shell, file)
@@ -73,6 +76,11 @@ export const submitSkill = defineCommand({
     }
     const { submission } = expectData(await client.skills.submit.post(order, { headers }))
     shell.print.item(submission, submitted)
+    shell.note(
+      submission.status === 'approved'
+        ? `It is in force: svc-admin skills install ${manifest.slug} --key KEY`
+        : `A reviewer decides: svc-admin submissions get ${submission.id}`,
+    )
   },
 })
 

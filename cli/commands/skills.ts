@@ -26,19 +26,25 @@ export const listSkills = defineCommand({
   summary: 'List skills',
   about:
     'On the machine of the server every skill there is, newest first, or with --org those of one owner; over --url the store as the key in use sees it.',
-  examples: ['skills list', 'skills list --status suspended --json', 'skills list --org acme --installed'],
+  examples: [
+    'skills list',
+    'skills list --status suspended --json',
+    'skills list --installed --key ci',
+    'skills list --org acme --installed',
+  ],
   exits: [3, 4, 7],
   columns: skillColumns,
   watchable: true,
   flags: {
-    installed: flag('what the owner has installed'),
+    installed: flag('what an owner has installed: with --key or --org; over --url what the key in use has'),
+    key: text('KEY', 'with --installed, for the owner of this key: id, prefix or name; on the operator plane'),
     category: choice(CATEGORIES, 'only those of this category'),
     status: choice(REVIEW_STATUSES, 'only those in this state; on the operator plane'),
     ...paging,
   },
-  async run(shell, { installed, category, status, limit, cursor, all }) {
+  async run(shell, { installed, key, category, status, limit, cursor, all }) {
     const skills = await skillsOver(await shell.connect())
-    const wanted = { installed: installed || undefined, category, status, owner: shell.globals.org }
+    const wanted = { installed: installed || undefined, key, category, status, owner: shell.globals.org }
     await printPages(shell, {
       page: (from) => skills.list({ ...wanted, limit: limit ?? 50, cursor: from }),
       ...{ cursor, all, columns: skillColumns, empty: 'No skills.' },

@@ -23,3 +23,15 @@ const FENCED = /^\[data ([0-9a-f]{12}) from [^\n]*\]\n([\s\S]*)\n\[end of data \
 
 /** What stands inside a fence, for who reads it as data anyway, without what was added after it; any other text as it is. */
 export const unfenced = (text: string): string => FENCED.exec(text)?.[2] ?? text
+
+const FENCES = /\[data ([0-9a-f]{12}) from ([^\n;]{1,400}); [^\n]*\]\n([\s\S]*?)\n\[end of data \1\]/g
+
+/** What stands between fences in a longer text, with where it is from, and what is left of the text without them. */
+export function fencedParts(text: string): { parts: { source: string; text: string }[]; rest: string } {
+  const parts: { source: string; text: string }[] = []
+  const rest = text.replace(FENCES, (_, _mark: string, source: string, inside: string) => {
+    parts.push({ source, text: inside })
+    return ''
+  })
+  return { parts, rest }
+}

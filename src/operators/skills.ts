@@ -1,4 +1,4 @@
-import type { Call, OperatorCaller } from '../kernel/caller'
+import { type Call, type OperatorCaller, ownerOf } from '../kernel/caller'
 import type { Store } from '../kernel/store'
 import type { KeyService } from '../keys'
 import type { OrgService } from '../orgs'
@@ -19,8 +19,11 @@ export function createSkillVerbs({ store, orgs, keys, skills }: Deps) {
   const { get, versions, reviews, disable, enable, put } = skills.store
   return { list, get, versions, reviews, disable, enable, put, install, uninstall }
 
-  /** Of everyone, or of one owner. Throws 404 for an unknown owner. */
-  async function list(call: By, { owner, ...query }: OperatorSkillWords) {
+  /** Of everyone, of one owner, or of the owner of a key. Throws 404 for an unknown owner or key. */
+  async function list(call: By, { owner, key, ...query }: OperatorSkillWords) {
+    if (key !== undefined) {
+      return skills.store.list(call, { ...query, owner: ownerOf(await keys.operator.callerOf(call, key)) })
+    }
     if (owner === undefined) return skills.store.list(call, query)
     const scope = owner === 'server' ? ('server' as const) : (await findOwner(orgs, store.read, owner)).scope
     return skills.store.list(call, { ...query, owner: scope })

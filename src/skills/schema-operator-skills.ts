@@ -11,6 +11,9 @@ export const OperatorSkillQuery = t.Object({
   owner: t.Optional(
     t.String({ maxLength: 256, description: 'Whose: org or user; server for those that ship with it' }),
   ),
+  key: t.Optional(
+    t.String({ maxLength: 256, description: 'In place of the owner, a key of theirs: id, prefix or name' }),
+  ),
   installed: t.Optional(t.Boolean({ description: 'Those that the owner has installed, not those it made' })),
 })
 export type OperatorSkillQuery = Static<typeof OperatorSkillQuery>

@@ -45,6 +45,11 @@ describe('skills', () => {
     expect(await json(['skills', 'install', slug, '--key', bob.keyId])).toEqual({ slug, installed: true })
     expect(await installed()).toEqual([slug])
     expect((await json(['skills', 'list', '--installed', '--org', bob.userId])).length).toBe(1)
+    const ofKey = await json(['skills', 'list', '--installed', '--key', bob.keyId])
+    expect(ofKey.map((one: { slug: string }) => one.slug)).toEqual([slug])
+    for (const words of [['--installed'], ['--key', bob.keyId]]) {
+      expect((await run(['skills', 'list', ...words])).exitCode).toBe(2)
+    }
     const { body } = await bob.send('GET', 'audit?action=skill.installed')
     expect(body).toMatchObject([{ inputSummary: { operator: { transport: expect.any(String) } } }])
     expect((await run(['skills', 'uninstall', slug, '--key', bob.keyId])).exitCode).toBe(2)

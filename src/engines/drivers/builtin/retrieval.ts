@@ -1,3 +1,4 @@
+import { fencedParts } from '../../../kernel/fence'
 import { contentWords, sentencesOf } from '../../../kernel/words'
 import type { Question, Skill } from './question'
 
@@ -44,14 +45,17 @@ const fromConversation = ({ history }: Question): Passage[] =>
     .flatMap(({ role, text }) => (role === 'user' ? passages(text, 'Earlier you wrote') : []))
     .filter(({ text }) => !text.endsWith('?'))
 
+/** What files and notes say in the instructions goes by their name; the rest is the service's own. */
+function fromInstructions({ system }: Question): Passage[] {
+  const { parts, rest } = fencedParts(system)
+  return [
+    ...parts.flatMap(({ source, text }) => passages(text, `From ${source}`)),
+    ...passages(rest, 'From the instructions of this service').filter(({ text }) => !INSTRUCTS.test(text)),
+  ]
+}
+
 /** Sentences that instruct ("You are…", "Answer…") are not knowledge. */
-const fromInstructions = ({ system }: Question): Passage[] =>
-  passages(system, 'From the instructions of this service').filter(
-    ({ text }) =>
-      !/^(?:you\b|your\b|be\b|answer\b|say\b|never\b|always\b|do\b|reason\b|form of|extract\b|give\b|use\b)/i.test(
-        text,
-      ),
-  )
+const INSTRUCTS = /^(?:you\b|your\b|be\b|answer\b|say\b|never\b|always\b|do\b|reason\b|form of|extract\b|give\b|use\b)/i
 
 function bestQuotes(asked: readonly string[], from: readonly Passage[]): Passage[] {
   const scored = from.slice(0, MAX_PASSAGES).map((passage) => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { fence } from '../../../../src/kernel/fence'
 import { collect, engineSuite, request } from '../../../suites/engine.suite'
 import { effortOf } from '../../../support/effort'
 import { ask, builtin } from './ask'
@@ -95,6 +96,17 @@ test('knowledge in the system prompt is quoted, instructions in it are not', asy
   expect(await ask('', { messages })).toBe(
     'From the instructions of this service: "Refunds are possible within 30 days."',
   )
+})
+
+test('what a file says in the system prompt goes by the name of the file', async () => {
+  const file = fence('tides.md of skill tides', 'High tide is at 07:42.\nYou come by boat at high tide.')
+  const messages = [
+    { role: 'system' as const, content: `You help with tides.\n${file}\nThe harbour has two piers.` },
+    { role: 'user' as const, content: 'When is high tide?' },
+  ]
+  expect(await ask('', { messages })).toContain('From tides.md of skill tides: "High tide is at 07:42."')
+  const piers = [messages[0]!, { role: 'user' as const, content: 'How many piers has the harbour?' }]
+  expect(await ask('', { messages: piers })).toBe('From the instructions of this service: "The harbour has two piers."')
 })
 
 test('a summary quotes sentences of the text and nothing else', async () => {
