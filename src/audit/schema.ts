@@ -69,6 +69,8 @@ export type OutputSummary = {
   error_code?: string
   /** Rules of a guardrail policy that fired; what was found is said, never quoted. */
   guardrails?: readonly object[]
+  /** Routing rules that were left out, and why (catalogue K16). */
+  routing_warnings?: readonly string[]
 }
 
 export type AuditEntry = {

@@ -51,6 +51,8 @@ export type Decided = Opened & {
   /** How another engine is shown, should it answer instead. */
   modelOf(engineId: string): ModelRef
   readonly routing: Routing
+  /** Routing rules that were left out, and why. */
+  readonly routingWarnings: readonly string[]
   /** What choosing the mode took; null where the caller chose it. */
   readonly classifiedMs: number | null
   readonly images: readonly Image[]

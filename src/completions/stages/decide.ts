@@ -60,6 +60,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
       skills: run.active.prompt,
       mode: work,
     })
+    const routingWarnings = guidance?.warnings ?? []
     const toolset = toolsFor(run, work, tools)
     const window = engines.window(engineId)
     const fixed = countFixed(run, voice, toolset, engines)
@@ -78,11 +79,12 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
       modelOf: engines.describe,
       classifiedMs,
       routing: routingOf(choice),
+      routingWarnings,
       images: sees ? await loadImages(ask, outbound, run.deadline.signal) : [],
       system,
       toolset,
       warnings: [
-        ...[...ask.warnings, ...run.active.warnings, ...(guidance?.warnings ?? [])],
+        ...[...ask.warnings, ...run.active.warnings, ...routingWarnings],
         ...(sees || !ask.attachments.length ? [] : [unseen(work)]),
       ],
       promptTokens,

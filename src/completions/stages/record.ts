@@ -18,7 +18,7 @@ type Deps = { clock: Clock; usage: UsageLog; audit: AuditLog; events: EventBus }
 /** A run as far as the record needs it; a remembered answer never got further. */
 export type Known = Opened &
   Pick<Decided, 'resolvedMode' | 'engineId' | 'model'> &
-  Partial<Pick<Decided, 'classifiedMs'>>
+  Partial<Pick<Decided, 'classifiedMs' | 'routingWarnings'>>
 
 export type Ending = {
   status: number
@@ -118,6 +118,7 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
         tools_used: thought && !isStealth(ask.mode) ? [...new Set(thought.toolUses.map(({ name }) => name))] : [],
         fallback_used: thought?.fallbackUsed ?? false,
         ...(guardrails.length ? { guardrails: [...guardrails] } : {}),
+        ...(run.routingWarnings?.length ? { routing_warnings: [...run.routingWarnings] } : {}),
         ...(errorCode ? { error_code: errorCode } : {}),
       },
     })
