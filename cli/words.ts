@@ -1,3 +1,4 @@
+import { MOST_CENTS } from '../src/kernel/money'
 import type { Arg, Flag } from './command'
 import { BadWord } from './failure'
 
@@ -123,8 +124,8 @@ export const signedMoney = (about: string): Arg<number> => ({
 })
 
 function positive(word: string, cents: number): number {
-  if (cents > 0 && cents <= 1e12) return cents
-  throw new BadWord(`is "${word}"; it must be above zero and at most 10000000000.00`)
+  if (cents > 0 && cents <= MOST_CENTS) return cents
+  throw new BadWord(`is "${word}"; it must be above zero and at most ${MOST_CENTS / 100}.00`)
 }
 
 const split = (word: string): string[] => {

@@ -1,5 +1,5 @@
 import { defineError } from '../kernel/errors'
-import { spellCents } from '../kernel/money'
+import { MOST_CENTS, spellCents } from '../kernel/money'
 
 /** Amounts in micro-cents; all three are contract 1.5's 402, worded as dx 6.3 #8. */
 export const insufficientCredits = defineError(
@@ -34,6 +34,19 @@ export const capReached = defineError(
     `The ${period} cap of this ${whose} is ${spellCents(cap)} cents, ${spellCents(used)} of it is spent or reserved` +
     `${reserved > 0 ? ` and this call reserves up to ${spellCents(reserved)}` : ''}. ` +
     `Raise the cap or wait for the next ${period === 'daily' ? 'day' : 'month'} (UTC). Nothing was charged.`,
+)
+
+export const walletFull = defineError(
+  'conflict',
+  'conflict',
+  () =>
+    `A balance cannot be above ${MOST_CENTS} cents: it would not be exact any more. Nothing was added; ask for less.`,
+)
+
+export const nothingMoves = defineError(
+  'invalid',
+  'validation_error',
+  () => 'The amount is less than a micro-cent, the smallest there is. Nothing was changed.',
 )
 
 export const balanceTooLow = defineError(

@@ -28,13 +28,14 @@ export const unclaim = command<{ id: OwnerScope; held: number; charged: number }
     .where(eq(t.id, p.id))
 })
 
-/** Adds to a wallet, making it on the first credit. */
+/** Adds to a wallet, making it on the first credit. Answers what it holds then. */
 export const credit = command<{ id: OwnerScope; amount: number }>()((tx, p) => {
   const t = tx.of(wallets)
   return tx
     .insert(t)
     .values({ id: p.id, balance: p.amount, held: 0, capped: false })
     .onConflictDoUpdate({ target: t.id, set: { balance: sql`${t.balance} + excluded.balance` } })
+    .returning({ balance: t.balance })
 })
 
 /** Takes from a wallet what no hold claims; answers nothing when there is less. */

@@ -1,11 +1,12 @@
 import type { AuditLog } from '../audit'
 import type { Call, OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
+import { centsToMicro, MOST_CENTS } from '../kernel/money'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { holdSpend, settleSpend, spendOf } from '../usage'
 import { releaseAbandonedBatch } from './abandoned-loop'
 import type { AccountLimitsOf } from './account-limits'
-import { balanceTooLow, insufficientCredits, noCredits } from './errors'
+import { balanceTooLow, insufficientCredits, noCredits, nothingMoves, walletFull } from './errors'
 import { unclaimTelling } from './limits-repository'
 import { createLots } from './lots'
 import type { BalanceWatch } from './low-balance'
@@ -159,31 +160,41 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     return true
   }
 
-  /** Adds credit. Answers false, and changes nothing, when this `ref` was granted before (G10). */
+  /**
+   * Adds credit. Answers false, and changes nothing, when this `ref` was granted before (G10). Throws 400 for less
+   * than a micro-cent, 409 `conflict` when the wallet would hold more than can be counted exactly.
+   */
   async function grant(tx: Tx, { owner, amount, ref, kind, note, expiresAt = null }: Grant): Promise<boolean> {
+    if (amount < 1) throw nothingMoves()
     const entry = { ref, kind, at: clock.now(), note }
     const [first] = await insertEntry(tx, { ...entry, account: owner, amount })
     if (!first) return false
     await insertEntry(tx, { ...entry, account: ISSUED, amount: -amount })
     await lots.moving(tx, owner, amount)
-    await credit(tx, { id: owner, amount })
+    await fill(tx, owner, amount)
     if (expiresAt !== null) await lots.open(tx, owner, { ref, amount, expiresAt })
     watch.credited(tx, owner)
     return true
   }
 
+  async function fill(tx: Tx, owner: OwnerScope, amount: number): Promise<void> {
+    const [wallet] = await credit(tx, { id: owner, amount })
+    if (wallet!.balance > centsToMicro(MOST_CENTS)) throw walletFull()
+  }
+
   /**
    * Corrects a balance up or down by an operator's hand; once a `ref`. Throws 409 `conflict` when the
-   * wallet has less than that available.
+   * wallet has less than that available, or would hold too much.
    */
   async function adjust(tx: Tx, { owner, amount, ref, note }: Omit<Grant, 'kind'>): Promise<boolean> {
+    if (Math.abs(amount) < 1) throw nothingMoves()
     const entry = { ref, kind: 'adjust', at: clock.now(), note }
     const [first] = await insertEntry(tx, { ...entry, account: owner, amount })
     if (!first) return false
     await insertEntry(tx, { ...entry, account: ISSUED, amount: -amount })
     await lots.moving(tx, owner, amount)
     if (amount >= 0) {
-      await credit(tx, { id: owner, amount })
+      await fill(tx, owner, amount)
       watch.credited(tx, owner)
       return true
     }

@@ -1,6 +1,9 @@
 /** Money is an integer number of micro-cents everywhere inside: 1 cent = 1,000,000 (design 1.5). */
 export const MICRO_PER_CENT = 1_000_000
 
+/** The most that is moved at once and that a wallet holds: 90 million in currency, exact to the micro-cent. */
+export const MOST_CENTS = 9_000_000_000
+
 export const centsToMicro = (cents: number): number => Math.round(cents * MICRO_PER_CENT)
 
 /** Cents for the wire, possibly fractional, exact to the micro-cent. */

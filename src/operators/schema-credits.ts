@@ -1,4 +1,5 @@
 import { LimitsPatch } from '../billing/schema'
+import { MOST_CENTS } from '../kernel/money'
 import { PageQuery } from '../kernel/page'
 import { nullable, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { Balance } from './schema'
@@ -8,7 +9,7 @@ const Ref = t.String({ minLength: 1, maxLength: 320 })
 /** Body of `POST /ops/v1/credits/adjustments`: up or down, never below what running calls hold. */
 export const NewAdjustment = t.Object({
   owner: Ref,
-  amount_cents: t.Number({ minimum: -1e12, maximum: 1e12 }),
+  amount_cents: t.Number({ minimum: -MOST_CENTS, maximum: MOST_CENTS }),
   note: t.Optional(t.String({ maxLength: 500 })),
   idempotency_key: t.Optional(t.String({ pattern: '^[A-Za-z0-9\\-_.:]{1,200}$' })),
 })

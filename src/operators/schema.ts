@@ -2,6 +2,7 @@ import { AuditEvent, AuditExport, AuditQuery } from '../audit/schema'
 import { UPSTREAM_KINDS } from '../engines'
 import { OPERATOR_ROLES, SCOPES, TIERS } from '../kernel/caller'
 import { defineId, type Id } from '../kernel/ids'
+import { MOST_CENTS } from '../kernel/money'
 import { PageQuery } from '../kernel/page'
 import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { ApiKey, KeyPatch, NewKey } from '../keys/schema'
@@ -69,7 +70,7 @@ export type Balance = Static<typeof Balance>
 /** Either to an owner, or what a checkout that waits for it is about. */
 export const NewGrant = t.Object({
   owner: t.Optional(Ref),
-  amount_cents: t.Optional(t.Number({ exclusiveMinimum: 0, maximum: 1e12 })),
+  amount_cents: t.Optional(t.Number({ exclusiveMinimum: 0, maximum: MOST_CENTS })),
   checkout: t.Optional(t.String({ maxLength: 64 })),
   expires_at: t.Optional(
     nullable({ ...Timestamp, description: 'When what is left of it is taken back; never unless said' }),

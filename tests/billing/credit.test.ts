@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import { centsToMicro, MOST_CENTS } from '../../src/kernel/money'
 import { openTestStore } from '../support/store'
 import { createWorld } from './world'
 
 const store = await openTestStore()
-const { account, billing, start, verify } = createWorld(store)
+const { account, billing, settle, start, verify } = createWorld(store)
 
 describe('credit', () => {
   test('is given once a ref, however often and however parallel it is told (G10)', async () => {
@@ -15,6 +16,25 @@ describe('credit', () => {
     const told = await Promise.all(Array.from({ length: 100 }, grant))
     expect(told.filter(Boolean)).toHaveLength(1)
     expect(await ada.balance()).toMatchObject({ balance: 500 })
+  })
+
+  test('is exact to the micro-cent up to the most there can be, and no wallet holds more', async () => {
+    const most = centsToMicro(MOST_CENTS)
+    const ada = await account(most - 1)
+    const grant = (amount: number, ref: string) =>
+      store.write((tx) =>
+        billing.grant(tx, { owner: ada.owner, amount, ref: `${ref}-${ada.owner}`, kind: 'grant', note: null }),
+      )
+    await expect(grant(2, 'over')).rejects.toMatchObject({ code: 'conflict' })
+    const adjusted = store.write((tx) =>
+      billing.adjust(tx, { owner: ada.owner, amount: most, ref: `more-${ada.owner}`, note: null }),
+    )
+    await expect(adjusted).rejects.toMatchObject({ code: 'conflict' })
+    expect(await grant(1, 'full')).toBe(true)
+    expect(await ada.balance()).toMatchObject({ balance: most })
+    await settle(await ada.reserve(1), 1)
+    expect(await ada.balance()).toMatchObject({ balance: most - 1 })
+    await expect(grant(0, 'none')).rejects.toMatchObject({ code: 'validation_error' })
   })
 
   test('can be corrected down to what no hold claims, and not further', async () => {

@@ -90,7 +90,11 @@ describe('a refused command line', () => {
     [['keys', 'create', '--name'], '--name needs a value after it.'],
     [['keys', 'create', '--rpm', '1.5'], '--rpm is "1.5"; it must be a whole number from 1 to 1000000000.'],
     [['credits', 'grant', 'acme', '50'], 'AMOUNT is "50", without a unit; write 50.00 for currency or 50c for cents.'],
-    [['credits', 'grant', 'acme', '0.00'], 'AMOUNT is "0.00"; it must be above zero and at most 10000000000.00.'],
+    [['credits', 'grant', 'acme', '0.00'], 'AMOUNT is "0.00"; it must be above zero and at most 90000000.00.'],
+    [
+      ['credits', 'grant', 'acme', '90000000.01'],
+      'AMOUNT is "90000000.01"; it must be above zero and at most 90000000.00.',
+    ],
     [['credits', 'grant', 'acme', '-5.00'], 'AMOUNT is "-5.00"; write 50.00 for currency or 5000c for cents.'],
     [['status', '-o', 'xml'], '--output is "xml"; it must be one of table, wide, json, jsonl, yaml, csv, id, none.'],
     [['status', '--timeout', 'soon'], '--timeout is "soon"; write a number and a unit: 30s, 5m, 24h, 90d.'],
