@@ -1,5 +1,6 @@
+import { Database } from 'bun:sqlite'
 import { afterAll } from 'bun:test'
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -37,18 +38,22 @@ async function openOnSqlite(): Promise<Store> {
 /** Puts an empty SQLite database with this build's schema there. */
 export async function copyMigratedFile(path: string): Promise<void> {
   migrated ??= migrateFile()
-  copyFileSync(await migrated, path)
+  writeFileSync(path, await migrated)
 }
 
-/** Made once for all files of a worker, and never opened again. */
-let migrated: Promise<string> | null = null
+/** What such a file holds; made once for all files of a worker. */
+let migrated: Promise<Uint8Array> | null = null
 
-async function migrateFile(): Promise<string> {
+async function migrateFile(): Promise<Uint8Array> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-migrated-'))
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'svc.db')
   await migrate({ dialect: 'sqlite', path })
-  return path
+  // Not the file itself: some of it may still be in the log beside it.
+  const database = new Database(path)
+  const bytes = database.serialize()
+  database.close()
+  rmSync(folder, { recursive: true, force: true })
+  return bytes
 }
 
 export type OwnDatabase = { url: string; drop(): Promise<void> }
