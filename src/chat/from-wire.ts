@@ -1,6 +1,7 @@
 import type { Ask } from '../completions'
-import { assertAttachment, assertMetadata, DEFAULT_ITERATIONS, isBlank, toChatCompletion } from '../completions'
+import { assertAttachment, assertMetadata, DEFAULT_ITERATIONS, toChatCompletion } from '../completions'
 import { findEngine, type Message } from '../engines'
+import { isBlank } from '../kernel/text'
 import { emptyPrompt } from './errors'
 import { formatOf } from './format'
 import { functionsOf, turnsWithCalls } from './functions'

@@ -1,5 +1,6 @@
 import type { Firing } from '../guardrails/schema'
 import { invalidInput } from '../kernel/errors'
+import { isBlank } from '../kernel/text'
 import type { StoredAnswer } from './cache'
 import { emptyPromptText } from './errors'
 import type { Opened } from './run'
@@ -9,11 +10,6 @@ const MAX_METADATA_KEYS = 50
 const MAX_METADATA_BYTES = 16 * 1024
 export const MAX_IMAGE_BYTES = 15 * 1024 * 1024
 const MAX_ADDRESS_CHARS = 2_048
-
-/** White space and characters that show nothing. */
-const BLANK = /^[\s\p{Cf}\p{Cc}]*$/u
-
-export const isBlank = (text: string): boolean => BLANK.test(text)
 
 /**
  * What a schema cannot say of an order (contract 2.1): a prompt that says something, metadata within

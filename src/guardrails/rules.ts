@@ -1,5 +1,6 @@
-import { AppError, quoted } from '../kernel/errors'
+import { AppError, invalidInput, quoted } from '../kernel/errors'
 import { checker, type TSchema, t } from '../kernel/schema'
+import { isBlank } from '../kernel/text'
 import { nextTurn } from '../kernel/turns'
 import { validationError } from '../kernel/validation'
 import { vendorNamedIn } from '../kernel/vendor-names'
@@ -34,8 +35,9 @@ const CHECKS = new Map([...CONFIGS].map(([id, schema]) => [id, checker(schema)])
 /** JSON Schema of what `config` of a rule may hold. */
 export const configSchemaOf = (id: GuardrailId): Record<string, unknown> => ({ ...CONFIGS.get(id)! })
 
-/** Throws 400 `guardrail_policy_invalid` for a name that is a vendor's. */
+/** Throws 400: `validation_error` for a name that shows nothing, `guardrail_policy_invalid` for a vendor's. */
 export function assertName(name: string): void {
+  if (isBlank(name)) throw invalidInput('name', '"name" is blank.')
   const vendor = vendorNamedIn(name)
   if (vendor) throw policyInvalid('name', `"name" is "${quoted(name)}", which names ${vendor}. Say what it is for.`)
 }

@@ -13,7 +13,7 @@ export const VERDICTS = ['block', 'redact', 'flag'] as const
 export const POLICY_SCOPES = ['personal', 'team'] as const
 export type PolicyScope = (typeof POLICY_SCOPES)[number]
 
-const Name = t.String({ minLength: 1, maxLength: 128, pattern: '\\S', description: 'No name of an upstream vendor' })
+const Name = t.String({ minLength: 1, maxLength: 128, description: 'No name of an upstream vendor' })
 const Description = nullable(t.String({ maxLength: 512 }))
 const Scope = oneOf(POLICY_SCOPES, {
   description:
@@ -22,9 +22,9 @@ const Scope = oneOf(POLICY_SCOPES, {
 
 /** What a rule must be beyond its shape is said by the catalogue, and refused in its words (contract 12). */
 const WrittenRule = t.Object({
-  guardrail_id: t.String({ maxLength: 64 }),
-  phase: t.String({ maxLength: 64 }),
-  verdict: t.String({ maxLength: 64 }),
+  guardrail_id: t.String(),
+  phase: t.String(),
+  verdict: t.String(),
   config: t.Optional(JsonObject),
 })
 export type WrittenRule = Static<typeof WrittenRule>

@@ -37,3 +37,8 @@ const USERINFO = /(\/\/)[^\s/@"\\]+@/g
 /** Removes keys, bearer tokens and passwords in URLs from any text on its way out (I25). */
 export const scrub = (text: string): string =>
   text.replace(SECRETS, '$1…').replace(BEARER, '$1…').replace(USERINFO, '$1…@')
+
+/** White space and characters that show nothing. */
+const BLANK = /^[\s\p{Cf}\p{Cc}]*$/u
+
+export const isBlank = (text: string): boolean => BLANK.test(text)

@@ -32,15 +32,18 @@ export function patternOf(prompts: readonly string[]): { pattern: string; tokens
 }
 
 const tokensOf = (prompt: string): string[] =>
-  (
-    prompt
-      .normalize('NFC')
-      .toLowerCase()
-      .match(/[\p{L}\p{M}]+/gu) ?? []
-  ).filter(
-    (word) =>
-      word.length >= LEAST_LETTERS && word.length <= MOST_LETTERS && !isStopWord(word) && !FOREIGN_STOPS.has(word),
-  )
+  (prompt.normalize('NFC').match(/[\p{L}\p{M}]+/gu) ?? [])
+    .map(small)
+    .filter(
+      (word) =>
+        word.length >= LEAST_LETTERS && word.length <= MOST_LETTERS && !isStopWord(word) && !FOREIGN_STOPS.has(word),
+    )
+
+/** A letter that becomes two when it is made small, such as `İ`, would not be found again: it stays as it is. */
+const small = (word: string): string => {
+  const lower = word.toLowerCase()
+  return lower.length === word.length ? lower : word
+}
 
 /** `\b` knows Latin letters only; next to others the boundary is spelt out. Tokens are letters, so nothing needs escaping. */
 function alternationOf(tokens: readonly string[]): string {

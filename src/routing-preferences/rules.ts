@@ -1,5 +1,6 @@
 import { ENGINES, findEngine } from '../engines'
-import { quoted } from '../kernel/errors'
+import { invalidInput, quoted } from '../kernel/errors'
+import { isBlank } from '../kernel/text'
 import { nextTurn } from '../kernel/turns'
 import { vendorNamedIn } from '../kernel/vendor-names'
 import { preferenceInvalid } from './errors'
@@ -25,6 +26,12 @@ export const MODES: readonly string[] = ENGINES.map(({ mode }) => mode).filter((
 
 /** Into [0.5, 0.99] (contract 13). */
 export const clamp = (confidence: number): number => Math.min(HIGHEST, Math.max(LOWEST, confidence))
+
+/** Throws 400: `validation_error` for a name that shows nothing, `routing_preference_invalid` for a vendor's. */
+export function assertName(name: string): void {
+  if (isBlank(name)) throw invalidInput('name', '"name" is blank.')
+  assertLabel(name, 'name')
+}
 
 /** Throws 400 `routing_preference_invalid` when a label names an upstream vendor, however it is spelt. */
 export function assertLabel(label: string, path: string): void {

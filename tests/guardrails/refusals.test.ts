@@ -38,6 +38,14 @@ describe('what is no policy (contract 12, K17)', () => {
     expect(error.details).toEqual([{ path: param, message: expect.stringContaining(param) }])
   })
 
+  test('a word too long to be any of them is unknown like any other', async () => {
+    const long = 'x'.repeat(500)
+    for (const member of ['guardrail_id', 'phase', 'verdict']) {
+      const error = await refused({ name: 'Refused', rules: [{ ...fine, [member]: long }] })
+      expect(error).toMatchObject({ code: 'guardrail_policy_invalid', param: `rules[0].${member}` })
+    }
+  })
+
   test('the place of a wrong rule is told, and more than 32 are refused', async () => {
     expect((await refused({ name: 'Third', rules: [fine, fine, { ...fine, phase: 'x' }] })).param).toBe(
       'rules[2].phase',
@@ -61,6 +69,7 @@ describe('what is no policy (contract 12, K17)', () => {
     ['no name', {}, 'name'],
     ['an empty name', { name: '' }, 'name'],
     ['blanks', { name: '   ' }, 'name'],
+    ['letters that show nothing', { name: '\u200b\u2060' }, 'name'],
     ['129 characters', { name: 'x'.repeat(129) }, 'name'],
     ['a long description', { name: 'a', description: 'x'.repeat(513) }, 'description'],
     ['rules that are no list', { name: 'a', rules: {} }, 'rules'],

@@ -8,6 +8,11 @@ const ask = (body: object) => ada.send('POST', 'routing-preferences', { name: 'M
 const withRule = (rule: object) => ({ rules: [{ ...good, ...rule }] })
 const example = { prompt: 'hello', expected_mode: 'fast' }
 
+test.each(['  ', '\u200b\u2060'])('a name that shows nothing is none: %j', async (name) => {
+  const { status, body } = await ask({ name })
+  expect([status, body.error.code, body.error.param]).toEqual([400, 'validation_error', 'name'])
+})
+
 describe('routing_preference_invalid', () => {
   test.each<[string, object, string]>([
     ['a label that names a vendor', { name: 'OpenAI first' }, 'name'],

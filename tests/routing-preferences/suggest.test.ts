@@ -46,6 +46,21 @@ describe('a suggested rule', () => {
     expect(body).toMatchObject({ resolved_mode: 'data_extraction', routing: { source: 'rule' } })
   })
 
+  test('finds what it was made from, whatever becomes of its letters when they are small', async () => {
+    const ada = await world.person()
+    const ids = await correct(ada, ['İstanbul by night', 'Show İstanbul', 'İstanbul from above'])
+    const { status, body } = await suggest(ada)
+    expect(status).toBe(200)
+    expect(body.source_correction_ids.toSorted()).toEqual(ids.toSorted())
+  })
+
+  test('can be saved although two of its words beside each other would name a vendor', async () => {
+    const ada = await world.person()
+    await correct(ada, ['deep mind work', 'deep mind work', 'deep mind'])
+    const rules = [(await suggest(ada)).body.suggested_rule]
+    expect((await ada.send('POST', 'routing-preferences', { name: 'Learnt', rules })).status).toBe(201)
+  })
+
   test('has six words at most, none of them a name of a vendor, a stop word, or short', async () => {
     const ada = await world.person()
     const words = 'openai alpha bravo charlie delta echoes foxtrot golf the and with und an ok'

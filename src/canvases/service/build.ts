@@ -1,6 +1,6 @@
-import { isBlank } from '../../completions'
 import { kept } from '../../idempotency'
 import type { Call } from '../../kernel/caller'
+import { isBlank } from '../../kernel/text'
 import { blankMessage } from '../errors'
 import { canvasRepository as rows } from '../repository'
 import type { CanvasProblem, CanvasStep, TestOrder } from '../schema'

@@ -6,7 +6,7 @@ import { trialOf } from '../beside'
 import { defaultTaken } from '../errors'
 import { present } from '../present'
 import { type Reach, preferenceRepository as rows } from '../repository'
-import { assertLabel, readExamples, readFloors, readRules } from '../rules'
+import { assertLabel, assertName, readExamples, readFloors, readRules } from '../rules'
 import {
   type NewPreference,
   type Preference,
@@ -113,7 +113,7 @@ export type Place = Pick<PreferenceRow, 'owner' | 'org_id' | 'scope' | 'user_id'
 /** Checks all that a body says of a preference. Throws 400 `routing_preference_invalid`. */
 async function readContent({ effective }: PreferenceDeps, call: Call<Caller>, content: PreferencePatch) {
   const { name, description, rules, examples, confidence_floor_overrides: floors } = content
-  if (name !== undefined) assertLabel(name, 'name')
+  if (name !== undefined) assertName(name)
   if (description) assertLabel(description, 'description')
   return named({
     floors: floors && readFloors(floors),

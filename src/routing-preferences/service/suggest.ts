@@ -1,5 +1,6 @@
 import type { OwnerScope } from '../../kernel/caller'
 import { AppError, invalidInput } from '../../kernel/errors'
+import { vendorNamedIn } from '../../kernel/vendor-names'
 import { patternOf } from '../cluster'
 import { belowThreshold, nothingToSuggest } from '../errors'
 import { compilePattern } from '../pattern'
@@ -36,8 +37,8 @@ export function createSuggest({ store, clock, propose }: Deps) {
     const sources = cluster.filter((row): row is Sourced => row.prompt !== null)
     const prompts = sources.map(({ prompt }) => prompt)
     const words = patternOf(prompts)
-    if (words && (await isRule(words.pattern, mode))) {
-      return suggestion(words.pattern, mode, sources, BY_WORDS, `Says ${words.tokens.join(', ')}`)
+    if (words && (await isRule(words.pattern, mode)) && findsTwo(words.pattern, prompts)) {
+      return suggestion(words.pattern, mode, sources, BY_WORDS, saying(words.tokens))
     }
     const proposed = prompts.length ? await propose(prompts, signal) : null
     if (proposed === null || !(await isRule(proposed, mode)) || !isApt(proposed, prompts)) {
@@ -62,9 +63,18 @@ async function isRule(pattern: string, target_mode: string): Promise<boolean> {
 }
 
 /** Whether it finds at least two of what it was made from, and not simply everything. */
-function isApt(pattern: string, prompts: readonly string[]): boolean {
+const isApt = (pattern: string, prompts: readonly string[]): boolean =>
+  findsTwo(pattern, prompts) && !EVERYDAY.some(compilePattern(pattern).test)
+
+function findsTwo(pattern: string, prompts: readonly string[]): boolean {
   const { test } = compilePattern(pattern)
-  return prompts.filter(test).length >= 2 && !EVERYDAY.some(test)
+  return prompts.filter(test).length >= 2
+}
+
+/** Two words beside each other may name a vendor that neither of them names, and then could not be saved. */
+function saying(tokens: readonly string[]): string {
+  const said = `Says ${tokens.join(', ')}`
+  return vendorNamedIn(said) ? 'Says what the corrections say' : said
 }
 
 function suggestion(
