@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { eventually, startTarget } from './support'
+import { eventually } from '../support/eventually'
 import { keepsItsPromises } from './support/oracle'
 import { head, open, type RawAnswer, sendRaw, whole } from './support/raw'
+import { startEdge } from './support/target'
 
-const target = await startTarget()
+const target = await startEdge()
 const { k1, k2 } = target.people.secrets
 const AUTH = `Authorization: Bearer ${k1}`
 const POST = 'POST /api/v1/completions HTTP/1.1'

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { eventually, startTarget } from '../catalogue/support'
 import { keepsItsPromises } from '../catalogue/support/oracle'
 import { head, open } from '../catalogue/support/raw'
+import { startEdge } from '../catalogue/support/target'
+import { eventually } from '../support/eventually'
 
-const target = await startTarget()
+const target = await startEdge()
 const { send } = target
 const AUTH = `Authorization: Bearer ${target.people.secrets.k1}`
 const MOST_MB = 600

@@ -15,6 +15,8 @@ export type Plan = {
 /** These open the database that `SVC_TEST_POSTGRES_URL` chooses. */
 const DATABASE = /^tests\/support\/(store|world)\.ts$/
 const SPAWNS = /\bBun\.spawn(Sync)?\(|from 'node:child_process'/
+/** What is imported for its types alone is not there when the file runs. */
+const TYPES = /^(?:import|export) type [^']+'[^']+'/gm
 const TIMES = /\bperformance\.now\(\)|support\/effort'/
 
 /** Sorts the test files of a folder by what they and the helpers they import do; read, never listed by hand. */
@@ -43,7 +45,7 @@ async function closureOf(file: string): Promise<Map<string, string>> {
     const text = await textOf(next)
     if (text === null) continue
     found.set(next, text)
-    for (const [, path] of text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)) {
+    for (const [, path] of text.replace(TYPES, '').matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)) {
       const target = normalize(join(dirname(next), path!))
       if (target.startsWith('tests/')) waiting.push(...candidates(target))
     }

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { slowness } from '../../support/effort'
-import { eventually, type Target } from '../support'
+import { eventually } from '../../support/eventually'
 import type { Block } from './server'
+import type { Target } from './target'
 
 const MOST_BLOCK_MS = 200
 /** A disk that others keep busy can hold up a commit for longer than that; no test can tell it not to. */

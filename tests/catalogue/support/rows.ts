@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import type { Target } from '../support'
 import type { Who } from './people'
 import type { Reply, Sending } from './reply'
+import type { Target } from './target'
 
 /** One row of the catalogue: what is sent, and which statuses and code answer it. */
 export type Row = Sending & {
