@@ -9,13 +9,14 @@ import type { Shell } from '../shell'
 import { didYouMean } from '../suggest'
 import { optional } from '../words'
 import { ERROR_PAGES } from './error-codes'
+import { MANIFEST_PAGE } from './manifest-page'
 
-const TOPICS = ['environment', 'exit-codes', 'error'] as const
+const TOPICS = ['environment', 'exit-codes', 'error', 'manifest'] as const
 
 export const help = defineCommand({
   path: 'help',
   summary: 'Explain a command, a topic or an error code',
-  about: `Topics: ${TOPICS.join(', ')}. The error topic takes a code.`,
+  about: `Topics: ${TOPICS.join(', ')}. The error topic takes a code; manifest is a skill to begin from.`,
   examples: ['help exit-codes', 'help error insufficient_credits', 'help keys create'],
   planes: ['host'],
   offline: true,
@@ -27,6 +28,7 @@ export const help = defineCommand({
     if (topic === 'exit-codes') return exitCodes(shell)
     if (topic === 'environment') return environment(shell)
     if (topic === 'error') return errorPage(shell, word)
+    if (topic === 'manifest') return shell.io.out(MANIFEST_PAGE)
     const known = shell.commands.some(({ path }) => path.split(' ')[0] === topic)
     if (topic && !known)
       throw usageFailure(`There is no topic "${topic}".${didYouMean(topic, TOPICS)}`, 'svc-admin help')

@@ -13,7 +13,8 @@ import { argument, choice, optional, text } from '../words'
 import { checkColumns, checkRows } from './skills-columns'
 
 const FILE = argument('manifest as JSON, JSONC, YAML or TOML; - is stdin')
-const ABOUT_FILES = 'Files that "knowledge" names are read from beside the manifest.'
+const ABOUT_FILES =
+  'Files that "knowledge" names are read from beside the manifest. svc-admin help manifest prints one to begin from.'
 
 export const validateSkill = defineCommand({
   path: 'skills validate',

@@ -21,6 +21,21 @@ function fileOf(name: string, written: object): string {
   return path
 }
 
+test('the manifest that help prints is one: checked, submitted, and good for an answer', async () => {
+  const file = join(folder, 'tides.yaml')
+  writeFileSync(file, (await run(['help', 'manifest'])).stdout)
+  const checks: { result: string }[] = await json(['skills', 'validate', file])
+  expect([...new Set(checks.map(({ result }) => result))]).toEqual(['pass'])
+  const ida = await world.person()
+  const { id, status } = await json(['skills', 'submit', file], { key: ida.key })
+  expect(status).toBe('pending_review')
+  await json(['submissions', 'approve', id, ...sure])
+  await json(['skills', 'install', 'tide-tables', '--key', ida.keyId])
+  const order = { prompt: 'When is high tide in Hollowport on Sunday?', mode: 'fast' }
+  const { body } = await ida.send('POST', 'completions', order)
+  expect(body.content).toContain('From tides.md of skill tide-tables: "High tide in Hollowport on Sunday is at 07:42')
+})
+
 describe('skills', () => {
   test('list, get, versions and reviews answer on both planes', async () => {
     const { slug, skillId } = await submit(ada, manifest())
