@@ -95,7 +95,7 @@ describe('no overdraft', () => {
       expect(await Promise.all(refs.map((ref) => settle(ref, 7_500)))).toEqual(Array(10).fill(7_500))
       expect(await ada.balance()).toEqual({ balance: 0, held: 0, available: 0 })
     }
-  }, 60_000)
+  })
 
   test('two thousand charges of 0.01 cent sum exactly (G16)', async () => {
     const ada = await account(2_000 * 10_000)
@@ -110,7 +110,7 @@ describe('no overdraft', () => {
       })
     }
     expect(await ada.balance()).toEqual({ balance: 0, held: 0, available: 0 })
-  }, 60_000)
+  })
 })
 
 test('random histories match a model of three numbers (I45)', async () => {
@@ -148,7 +148,7 @@ test('random histories match a model of three numbers (I45)', async () => {
     }),
     { numRuns: 40 },
   )
-}, 60_000)
+})
 
 test('after all of that the books hold (I6, I8)', async () => {
   expect(await verify()).toEqual([])

@@ -41,7 +41,8 @@ async function leaveUpon(words: string, request: string): Promise<void> {
 
 describe('I31 a client that leaves', () => {
   const leaving = (n: number) => {
-    const words = '[[tokens:900]] [[slow:5]]'
+    // Half of the engine's answers end by being left, however late the server hears of it.
+    const words = `[[tokens:900]] ${n % 4 < 2 ? '[[stall]]' : '[[slow:5]]'}`
     const chat = { model: 'svc-1-flash', messages: [{ role: 'user', content: `chat ${n} ${words}` }], stream: true }
     const native = {
       prompt: `native ${n} ${words}`,
@@ -86,7 +87,9 @@ describe('I31 a client that leaves', () => {
       () => target.moneyOf(person.email),
       ({ held }) => held === 0,
     )
-    expect(calls.filter(({ aborted }) => aborted).length).toBeGreaterThan(calls.length / 2)
+    const stalled = calls.filter(({ prompt }) => prompt.includes('[[stall]]'))
+    expect(stalled.length).toBeGreaterThan(0)
+    expect(stalled.filter(({ aborted }) => !aborted)).toEqual([])
     // Kept connections to the engine may be a few more or fewer than before.
     await eventually(descriptors, (now) => now <= fds + AT_ONCE)
   }, 180_000)
