@@ -41,12 +41,24 @@ const OF_REQUESTS: ReadonlySet<GuardrailId> = new Set([
 
 const MOST_KEPT = 2_000
 const kept = new LRUCache<string, Policy>({ max: MOST_KEPT })
+const underWay = new Map<string, Promise<Policy>>()
 
-/** A stored policy compiled, a rule in each turn of the event loop; once, however often it is read from the store. */
+/** A stored policy compiled; once, however often it is read from the store and however many ask at once. */
 export async function compilePolicy({ id, rules }: Pick<PolicyRow, 'id' | 'rules'>): Promise<Policy> {
   const fingerprint = sha256Hex(JSON.stringify([id, rules]))
   const known = kept.get(fingerprint)
   if (known) return known
+  const begun = underWay.get(fingerprint) ?? compile(id, fingerprint, rules)
+  underWay.set(fingerprint, begun)
+  try {
+    return await begun
+  } finally {
+    underWay.delete(fingerprint)
+  }
+}
+
+/** A rule in each turn of the event loop (I28). */
+async function compile(id: GuardrailPolicyId, fingerprint: string, rules: readonly GuardrailRule[]): Promise<Policy> {
   const ready: Rule[] = []
   for (const rule of rules) {
     ready.push(compileRule(rule))

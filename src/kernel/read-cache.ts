@@ -17,7 +17,8 @@ export type ReadCache<K extends string, V extends object> = {
 
 /**
  * Remembers rows that are read far more often than they change. Whoever changes one says `forget` after
- * the commit; a read that was under way meanwhile is answered but not remembered, so nothing stale stays.
+ * the commit; a read that was under way meanwhile is answered but not remembered, so nothing stale stays. Who asks
+ * for what is being read waits for that read: what is made of a row may be dear, and all at once ask for it.
  */
 export function createReadCache<K extends string, V extends object>({
   max,
@@ -25,27 +26,35 @@ export function createReadCache<K extends string, V extends object>({
   clock,
 }: Options): ReadCache<K, V> {
   const kept = new LRUCache<K, { value: V; readAt: number }>({ max })
-  let generation = 0
+  const reads = new Map<K, { readAt: number; found: Promise<V | null> }>()
+  const isFresh = ({ readAt }: { readAt: number }): boolean => clock.monotonic() - readAt < maxAgeMs
 
-  const fill = async (key: K, load: (key: K) => Promise<V | null>): Promise<V | null> => {
-    const before = generation
+  function read(key: K, load: (key: K) => Promise<V | null>): Promise<V | null> {
     const readAt = clock.monotonic()
-    const value = await load(key)
-    if (value && before === generation) kept.set(key, { value, readAt })
-    return value
+    const under = { readAt, found: load(key) }
+    reads.set(key, under)
+    const isCurrent = () => reads.get(key) === under && reads.delete(key)
+    under.found.then(
+      (value) => isCurrent() && value && kept.set(key, { value, readAt }),
+      // Whoever asked hears of it.
+      isCurrent,
+    )
+    return under.found
   }
 
   return {
     get(key, load) {
       const hit = kept.get(key)
-      return hit && clock.monotonic() - hit.readAt < maxAgeMs ? hit.value : fill(key, load)
+      if (hit && isFresh(hit)) return hit.value
+      const under = reads.get(key)
+      return under && isFresh(under) ? under.found : read(key, load)
     },
     forget(key) {
-      generation++
+      reads.delete(key)
       kept.delete(key)
     },
     clear() {
-      generation++
+      reads.clear()
       kept.clear()
     },
   }

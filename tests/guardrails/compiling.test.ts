@@ -28,6 +28,12 @@ describe('compiling the rules of a policy (I28)', () => {
     expect(await turnsDuring(compilePolicy(stored))).toBeGreaterThanOrEqual(RULES.length)
   })
 
+  test('is done once for all who ask at the same time', async () => {
+    const stored = { id: GuardrailPolicyId.create(), rules: RULES as GuardrailRule[] }
+    const [first, ...others] = await Promise.all(Array.from({ length: 20 }, () => compilePolicy(stored)))
+    expect(others.every((policy) => policy === first)).toBe(true)
+  })
+
   test.each(['\\p{L}'.repeat(100), '[\\p{L}\\p{N}]'.repeat(36), '[^\\p{L}]{1,300}'])(
     'is refused where a single pattern would take long: %.20s',
     async (pattern) => {

@@ -46,6 +46,41 @@ describe('what was read', () => {
     expect(await cache.get('a', load)).toEqual({ n: 1 })
   })
 
+  test('is remembered although something else was forgotten meanwhile', async () => {
+    const { cache, load } = createWorld()
+    const pending = cache.get('a', load)
+    cache.forget('b')
+    await pending
+    expect(cache.get('a', load)).toEqual({ n: 1 })
+  })
+
+  test('is read once for all who ask meanwhile, and anew for who asks after a change', async () => {
+    const { cache, load, clock } = createWorld(1_000)
+    const reading = Promise.withResolvers<{ n: number }>()
+    const all = [cache.get('a', () => reading.promise), cache.get('a', load), cache.get('a', load)]
+    cache.forget('a')
+    expect(await cache.get('a', load)).toEqual({ n: 1 })
+    reading.resolve({ n: 0 })
+    expect(await Promise.all(all)).toEqual([{ n: 0 }, { n: 0 }, { n: 0 }])
+    expect(cache.get('a', load)).toEqual({ n: 1 })
+    const old = Promise.withResolvers<{ n: number }>()
+    const first = cache.get('b', () => old.promise)
+    clock.advance(1_000)
+    expect(await cache.get('b', load)).toEqual({ n: 2 })
+    old.resolve({ n: 0 })
+    await first
+    expect(cache.get('b', load)).toEqual({ n: 2 })
+  })
+
+  test('a read that fails is told to all who waited, and tried again by the next', async () => {
+    const { cache, load } = createWorld()
+    const fails = cache.get('a', async () => {
+      throw new Error('no database')
+    })
+    await expect(Promise.all([fails, cache.get('a', load)])).rejects.toThrow('no database')
+    expect(await cache.get('a', load)).toEqual({ n: 1 })
+  })
+
   test('is not remembered when it was nothing', async () => {
     const { cache, load } = createWorld()
     expect(await cache.get('a', async () => null)).toBeNull()
