@@ -43,6 +43,12 @@ export const walletFull = defineError(
     `A balance cannot be above ${MOST_CENTS} cents: it would not be exact any more. Nothing was added; ask for less.`,
 )
 
+export const otherMovement = defineError(
+  'conflict',
+  'idempotency_conflict',
+  (ref: string) => `${ref} stands in the ledger for another owner or amount. Nothing was changed; take another key.`,
+)
+
 export const nothingMoves = defineError(
   'invalid',
   'validation_error',

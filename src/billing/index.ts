@@ -2,7 +2,7 @@
 export { releaseAbandonedBatch } from './abandoned-loop'
 export { type AccountLimitsOf, createAccountLimits } from './account-limits'
 export { billingSettings } from './config'
-export { toolsUnpaid } from './errors'
+export { otherMovement, toolsUnpaid } from './errors'
 export { type LedgerEntry, type LedgerPage, listLedger } from './ledger-list'
 export { startBillingLoops } from './loops'
 export { type BalanceWatch, createBalanceWatch } from './low-balance'

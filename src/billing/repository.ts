@@ -130,6 +130,16 @@ export const insertEntry = command<Omit<LedgerRow, 'id'>>()((tx, p) => {
     .returning({ id: t.id })
 })
 
+/** What a movement gave or took an account. */
+export const entryOf = query<{ ref: string; kind: string; account: string }>()((db, p) => {
+  const t = db.of(ledgerEntries)
+  return db
+    .select({ amount: t.amount })
+    .from(t)
+    .where(and(eq(t.ref, p.ref), eq(t.kind, p.kind), eq(t.account, p.account)))
+    .limit(1)
+})
+
 /** Both legs of a charge in one statement: the wallet pays, revenue receives. */
 export const insertCharge = command<{ ref: string; wallet: string; paid: number; received: number; at: number }>()(
   (tx, p) =>

@@ -6,7 +6,7 @@ import type { Reader, Store, Tx } from '../kernel/store'
 import { holdSpend, settleSpend, spendOf } from '../usage'
 import { releaseAbandonedBatch } from './abandoned-loop'
 import type { AccountLimitsOf } from './account-limits'
-import { balanceTooLow, insufficientCredits, noCredits, nothingMoves, walletFull } from './errors'
+import { balanceTooLow, insufficientCredits, noCredits, nothingMoves, otherMovement, walletFull } from './errors'
 import { unclaimTelling } from './limits-repository'
 import { createLots } from './lots'
 import type { BalanceWatch } from './low-balance'
@@ -17,6 +17,7 @@ import {
   credit,
   debit,
   endHold,
+  entryOf,
   growHold,
   insertCharge,
   insertEntry,
@@ -61,6 +62,7 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     release,
     grant,
     adjust,
+    amountOf,
     openAccount,
     releaseAbandoned,
     verify,
@@ -162,19 +164,34 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
 
   /**
    * Adds credit. Answers false, and changes nothing, when this `ref` was granted before (G10). Throws 400 for less
-   * than a micro-cent, 409 `conflict` when the wallet would hold more than can be counted exactly.
+   * than a micro-cent, 409 `idempotency_conflict` when that was for another owner, `conflict` when the wallet would hold
+   * more than can be counted exactly.
    */
   async function grant(tx: Tx, { owner, amount, ref, kind, note, expiresAt = null }: Grant): Promise<boolean> {
     if (amount < 1) throw nothingMoves()
-    const entry = { ref, kind, at: clock.now(), note }
-    const [first] = await insertEntry(tx, { ...entry, account: owner, amount })
-    if (!first) return false
-    await insertEntry(tx, { ...entry, account: ISSUED, amount: -amount })
+    if (!(await issue(tx, { owner, amount, ref, kind, note }))) return false
     await lots.moving(tx, owner, amount)
     await fill(tx, owner, amount)
     if (expiresAt !== null) await lots.open(tx, owner, { ref, amount, expiresAt })
     watch.credited(tx, owner)
     return true
+  }
+
+  /** Both legs, or false when they stand there: one `ref` is one movement, of one owner. */
+  async function issue(tx: Tx, { owner, amount, ref, kind, note }: Omit<Grant, 'kind'> & { kind: string }) {
+    const entry = { ref, kind, at: clock.now(), note }
+    const [first] = await insertEntry(tx, { ...entry, account: ISSUED, amount: -amount })
+    if (first) {
+      await insertEntry(tx, { ...entry, account: owner, amount })
+      return true
+    }
+    if ((await amountOf(tx, { owner, ref, kind })) === null) throw otherMovement(ref)
+    return false
+  }
+
+  /** What a movement gave an owner or, below zero, took; null when there was none. */
+  async function amountOf(reader: Reader, { owner, ref, kind }: Pick<Grant, 'owner' | 'ref'> & { kind: string }) {
+    return (await entryOf(reader, { ref, kind, account: owner }))[0]?.amount ?? null
   }
 
   async function fill(tx: Tx, owner: OwnerScope, amount: number): Promise<void> {
@@ -188,10 +205,7 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
    */
   async function adjust(tx: Tx, { owner, amount, ref, note }: Omit<Grant, 'kind'>): Promise<boolean> {
     if (Math.abs(amount) < 1) throw nothingMoves()
-    const entry = { ref, kind: 'adjust', at: clock.now(), note }
-    const [first] = await insertEntry(tx, { ...entry, account: owner, amount })
-    if (!first) return false
-    await insertEntry(tx, { ...entry, account: ISSUED, amount: -amount })
+    if (!(await issue(tx, { owner, amount, ref, kind: 'adjust', note }))) return false
     await lots.moving(tx, owner, amount)
     if (amount >= 0) {
       await fill(tx, owner, amount)

@@ -1,5 +1,5 @@
 import type { AuditLog } from '../audit'
-import { type Billing, type BillingDesk, type LedgerEntry, listLedger } from '../billing'
+import { type Billing, type BillingDesk, type LedgerEntry, listLedger, otherMovement } from '../billing'
 import type { BillingLimits } from '../billing/schema'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { iso } from '../kernel/clock'
@@ -14,7 +14,7 @@ import type { GrantCode, LedgerQuery, LedgerRow, NewAdjustment, NewCaps, NewCode
 type Deps = {
   store: Store
   orgs: OrgService
-  billing: Pick<Billing, 'adjust'>
+  billing: Pick<Billing, 'adjust' | 'amountOf'>
   moneyDesk: Pick<BillingDesk, 'byHand' | 'limits'>
   audit: AuditLog
 }
@@ -33,7 +33,10 @@ export function createBookVerbs({ store, orgs, billing, moneyDesk, audit }: Deps
     const { amount_cents, note = call.caller.reason } = input
     const booked = await store.write(async (tx) => {
       const order = { owner: owner.scope, amount: centsToMicro(amount_cents), ref, note }
-      if (!(await billing.adjust(tx, order))) return false
+      const added = await billing.adjust(tx, order)
+      const isAnother = !added && (await billing.amountOf(tx, { ...order, kind: 'adjust' })) !== order.amount
+      if (isAnother) throw otherMovement(ref)
+      if (!added) return false
       await audit.record(tx, call, {
         action: 'credits.adjusted',
         entityType: 'billing',

@@ -1,5 +1,5 @@
 import type { AuditLog } from '../audit'
-import type { Billing, BillingDesk } from '../billing'
+import { type Billing, type BillingDesk, otherMovement } from '../billing'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { type Clock, iso, isoOrNull } from '../kernel/clock'
 import { randomBase62 } from '../kernel/crypto'
@@ -14,7 +14,7 @@ import type { Balance, Grant, NewGrant } from './schema'
 type Deps = {
   store: Store
   orgs: OrgService
-  billing: Pick<Billing, 'balance' | 'grant' | 'lots'>
+  billing: Pick<Billing, 'balance' | 'grant' | 'amountOf' | 'lots'>
   clock: Clock
   moneyDesk: Pick<BillingDesk, 'byHand'>
   audit: AuditLog
@@ -84,6 +84,9 @@ export function createCreditVerbs({ store, orgs, billing, moneyDesk, audit, cloc
     return store.write(async (tx) => {
       const amount = centsToMicro(amount_cents)
       const added = await billing.grant(tx, { owner: owner.scope, amount, ref, kind: 'grant', note, expiresAt })
+      if (!added && (await billing.amountOf(tx, { owner: owner.scope, ref, kind: 'grant' })) !== amount) {
+        throw otherMovement(ref)
+      }
       if (!added) return false
       await audit.record(tx, call, {
         action: 'credits.granted',

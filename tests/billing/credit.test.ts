@@ -18,6 +18,23 @@ describe('credit', () => {
     expect(await ada.balance()).toMatchObject({ balance: 500 })
   })
 
+  test('of one ref is of one owner, and both sides of it stand in the ledger', async () => {
+    const [ada, eve] = [await account(0), await account(0)]
+    const ref = `order-${ada.owner}`
+    const order = (owner: typeof ada.owner, amount: number) => ({ owner, amount, ref, note: null })
+    const grant = (owner: typeof ada.owner, amount: number) =>
+      store.write((tx) => billing.grant(tx, { ...order(owner, amount), kind: 'grant' }))
+    const adjust = (owner: typeof ada.owner, amount: number) =>
+      store.write((tx) => billing.adjust(tx, order(owner, amount)))
+    for (const move of [grant, adjust]) {
+      expect(await move(ada.owner, 500)).toBe(true)
+      expect(await move(ada.owner, 500)).toBe(false)
+      await expect(move(eve.owner, 500)).rejects.toMatchObject({ code: 'idempotency_conflict' })
+    }
+    expect([(await ada.balance()).balance, (await eve.balance()).balance]).toEqual([1_000, 0])
+    expect(await verify()).toEqual([])
+  })
+
   test('is exact to the micro-cent up to the most there can be, and no wallet holds more', async () => {
     const most = centsToMicro(MOST_CENTS)
     const ada = await account(most - 1)

@@ -80,6 +80,21 @@ describe('checkouts that no processor completes', () => {
   })
 })
 
+test('an idempotency key is of one owner and one amount, for grants and for corrections', async () => {
+  const eve = await world.person()
+  for (const [verb, sign] of [
+    ['grant', ''],
+    ['adjust', '+'],
+  ] as const) {
+    const send = (owner: string, amount: string) =>
+      run(['credits', verb, owner, `${sign}${amount}`, '--idempotency-key', 'order-7', '-y', ...why])
+    expect((await send(ada.userId, '5.00')).exitCode).toBe(0)
+    expect((await send(ada.userId, '5.00')).exitCode).toBe(0)
+    expect(await send(ada.userId, '6.00')).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('order-7') })
+    expect((await send(eve.userId, '5.00')).exitCode).toBe(5)
+  }
+})
+
 test('credits caps are set and removed by an operator, on the record', async () => {
   expect(await json(['credits', 'caps', ada.userId, '--daily', '1.00', ...why])).toMatchObject({ daily_cap_cents: 100 })
   expect(await json(['credits', 'caps', ada.userId, '--daily', 'none', ...why])).toMatchObject({
