@@ -30,3 +30,9 @@ export const versionNotFound = defineError(
   'not_found',
   () => 'No version with this id of this canvas. GET /evi/canvases/{id}/versions lists them.',
 )
+
+export const tooManyCanvases = defineError(
+  'conflict',
+  'conflict',
+  (most: number) => `You have ${most} canvases, which is the most there may be. Delete one of them first.`,
+)

@@ -58,6 +58,12 @@ export const canvasRepository = {
     return true
   },
 
+  /** How many canvases an owner has, up to `most`. */
+  async countOf(db: Reader, owner: OwnerScope, most: number): Promise<number> {
+    const table = db.of(canvases)
+    return (await db.select({ id: table.id }).from(table).where(eq(table.owner, owner)).limit(most)).length
+  },
+
   /** Everything an owner has drawn, and its versions. Answers how many canvases. */
   async removeAll(tx: Tx, owner: OwnerScope): Promise<number> {
     const [table, versions] = [tx.of(canvases), tx.of(canvasVersions)]

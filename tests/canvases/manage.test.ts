@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { canvasRepository } from '../../src/canvases/repository'
+import { CanvasId } from '../../src/canvases/schema'
+import { canvases } from '../../src/canvases/table'
 import { fakeClock } from '../support/clock'
 import { createWorld } from '../support/world'
 import { simple, withTool } from './drawing'
@@ -19,6 +22,25 @@ describe('a canvas', () => {
       ...{ createdAt: expect.any(String), updatedAt: body.canvas.createdAt },
     })
     expect((await ada.send('GET', `evi/canvases/${body.canvas.id}`)).body.canvas).toEqual(body.canvas)
+  })
+
+  test('is one of two hundred at most; the owner throws one away first', async () => {
+    const ada = await world.person()
+    const row = await canvasRepository.find(
+      world.app.store.read,
+      `user:${ada.userId}`,
+      (await canvasOf(ada)) as CanvasId,
+    )
+    const more = Array.from({ length: 199 }, () => ({ ...row!, id: CanvasId.create() }))
+    await world.app.store.write((tx) => tx.insert(tx.of(canvases)).values(more))
+    const refused = await ada.send('POST', 'evi/canvases', { name: 'One more' })
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict'])
+    expect(refused.body.error.message).toBe(
+      'You have 200 canvases, which is the most there may be. Delete one of them first.',
+    )
+    expect((await (await world.person()).send('POST', 'evi/canvases', { name: 'Of another' })).status).toBe(201)
+    await ada.send('DELETE', `evi/canvases/${row!.id}`)
+    expect((await ada.send('POST', 'evi/canvases', { name: 'One more' })).status).toBe(201)
   })
 
   test('keeps what an editor adds to nodes and edges', async () => {

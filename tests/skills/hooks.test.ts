@@ -109,6 +109,7 @@ describe('the prompts of a skill’s hooks', () => {
     const person = await other.person()
     const author = await other.person()
     const made = await submit(author, manifest({ hooks: { onInstall: 'What is 1 plus 1?' } }))
+    await (await reviewer(other)).decide(made.id, 'approve')
     const runs = other.app.container.skillRuns
     const results = async () => (await ran(person, runs)).map(({ result }) => result)
     await wrote(other, person, { count: 49, status: 'completed' })

@@ -215,6 +215,9 @@ const TIERS: [Record<string, unknown>, string][] = [
   [{ permissions: ['write:artifacts'] }, 'staff'],
   [{ permissions: ['external:http'] }, 'staff'],
   [{ permissions: ['autonomous:run'] }, 'staff'],
+  [{ hooks: { onInstall: 'Say hello.' } }, 'staff'],
+  [{ hooks: { onUninstall: 'Say goodbye.' } }, 'staff'],
+  [{ hooks: {} }, 'auto'],
   [{ configSchema: { type: 'object', properties: { apiToken: { type: 'string' } } } }, 'staff'],
   [
     {
@@ -227,6 +230,7 @@ const TIERS: [Record<string, unknown>, string][] = [
   [{ permissions: ['external:http', 'write:notes'] }, 'security'],
   [{ permissions: ['external:http', 'execute:tools'], tools: [tool()] }, 'security'],
   [{ permissions: ['external:http', 'autonomous:run'] }, 'security'],
+  [{ permissions: ['external:http'], hooks: { onInstall: 'Fetch the news.' } }, 'security'],
   [{ tools: [tool({ permissionLevel: 'system' })] }, 'security'],
   [{ tools: [tool({ endpoint: { url: 'https://tools.example/x' } })] }, 'security'],
 ]

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { kept } from '../../idempotency'
 import { type Call, ownerOf } from '../../kernel/caller'
 import { decodeCursor, type Page } from '../../kernel/page'
-import { nothingToChange } from '../errors'
+import { nothingToChange, tooManyCanvases } from '../errors'
 import { readPage } from '../pages'
 import { presentCanvas } from '../present'
 import { canvasRepository as rows } from '../repository'
@@ -13,12 +13,15 @@ import { type CanvasDeps, owned, ownedLocked, recordOn, touched } from './deps'
 
 type Reply = { canvas: Canvas }
 
+/** Each may hold two MiB, and nobody pays for keeping them; as many as drafts of skills. */
+const MOST_CANVASES = 200
+
 /** Drawing: canvases made, read, changed and thrown away. They belong to the user, or the org of an org's key. */
 export function createManage(deps: CanvasDeps) {
   const { store, clock } = deps
   return { create, list, get, update, remove }
 
-  /** `POST /evi/canvases`. Throws 400 for a graph of more than 2 MiB. */
+  /** `POST /evi/canvases`. Throws 400 for a graph of more than 2 MiB, 409 for an owner who has many already. */
   async function create(call: Call, { name, description, graph_json }: NewCanvas): Promise<Reply> {
     const now = clock.now()
     const row: CanvasRow = {
@@ -29,6 +32,7 @@ export function createManage(deps: CanvasDeps) {
     }
     return store.write(async (tx) => {
       await deps.skills.assertMayManage(tx, call.caller)
+      if ((await rows.countOf(tx, row.owner, MOST_CANVASES)) >= MOST_CANVASES) throw tooManyCanvases(MOST_CANVASES)
       await rows.insert(tx, row)
       await recordOn(deps, tx, call, row, { action: 'canvas.created' })
       return kept(tx, call, { canvas: presentCanvas(row) })

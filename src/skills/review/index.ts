@@ -69,7 +69,7 @@ function concluded({ manifest, findings }: ReturnType<typeof readManifest>, scan
 
 type Surroundings = Parameters<typeof checkSlug>[0] & { version: string; earlier: readonly string[] }
 
-/** The same with what only the database knows. */
+/** The same with what only the database knows. A name that could be taken for another is a doubt, and goes one tier up. */
 export function complete(
   { tier, checks, evidence }: Examined,
   known: Surroundings,
@@ -78,7 +78,7 @@ export function complete(
   const version = checkVersion(known.version, known.earlier)
   const all: Checks = { ...checks, slug_unique: resultOf(slug), version: resultOf(version) }
   return {
-    review: { passed: hasPassed(all), tier, checks: all },
+    review: { passed: hasPassed(all), tier: tier === 'auto' && slug.length ? 'staff' : tier, checks: all },
     evidence: [
       ...evidence,
       ...slug.map((one) => ({ check: 'slug_unique', ...one })),

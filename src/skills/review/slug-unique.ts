@@ -1,4 +1,5 @@
-import { type Finding, fail } from './check'
+import { type Finding, fail, warn } from './check'
+import { lookAlike } from './look-alike'
 
 /** Words that are paths of this API, or that would speak for whoever runs it. */
 const RESERVED = new Set([
@@ -54,7 +55,9 @@ export function checkSlug({ slug, updating, taken }: Known): Finding[] {
       fail('slug', `You have a skill "${slug}" already. Send its id as "skill_id" to submit a new version of it.`),
     ]
   }
-  return taken === 'other' ? [fail('slug', `The slug "${slug}" is taken. Choose another.`)] : []
+  if (taken === 'other') return [fail('slug', `The slug "${slug}" is taken. Choose another.`)]
+  const like = lookAlike(slug)
+  return like ? [warn('slug', `The slug "${slug}" looks like "${like}", a skill that ships with this server.`)] : []
 }
 
 export const isReserved = (slug: string): boolean => RESERVED.has(slug) || UUID.test(slug)

@@ -5,13 +5,14 @@ const SECRET_NAME = /secret|token|passw|api[_-]?key|credential|private[_-]?key|c
 
 /**
  * Who has to look (contract 8.2), and why. An endpoint of a tool is access to the outside, whether or not the
- * manifest asks for it; what a check doubts goes one tier up.
+ * manifest asks for it, and a prompt that is run when it is installed or removed is a run of its own, as contract 8.1
+ * counts it; what a check doubts goes one tier up.
  */
 export function weigh(manifest: SkillManifest, isDoubtful: boolean): { tier: Tier; reasons: string[] } {
-  const { permissions, tools, knowledge, configSchema } = manifest
+  const { permissions, tools, knowledge, configSchema, hooks } = manifest
   const writes = permissions.some((permission) => permission.startsWith('write:'))
   const reachesOut = permissions.includes('external:http') || tools.some(({ endpoint }) => endpoint)
-  const runsAlone = permissions.includes('autonomous:run')
+  const runsAlone = permissions.includes('autonomous:run') || Boolean(hooks?.onInstall || hooks?.onUninstall)
   const grave = said([
     [reachesOut && writes, 'It reaches other hosts and may write.'],
     [reachesOut && tools.length > 0, 'It reaches other hosts and brings tools.'],
