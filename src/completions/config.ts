@@ -45,7 +45,7 @@ export type CacheRules = {
   maxBytes: number
   /** Cosine from which other words are the same request; 0 for never. */
   similarity: number
-  /** By the mode that answered. */
+  /** By the mode that answered; of what `auto` chose, that of `auto`. */
   ttlS(mode: string): number
 }
 

@@ -13,7 +13,9 @@ export function createRemember({ cache, near, ttlS }: Deps) {
     const { cacheKey: key, call, ask } = run
     if (key === null || !isWorthKeeping(thought)) return
     const [scope, owner] = [cacheScopeOf(call), ownerOf(call.caller)]
-    const about = { scope, owner, keyId: keyIdOf(call.caller), prompt: ask.prompt, ttlS: ttlS(answer.resolvedMode) }
+    // What `auto` chose may be chosen otherwise in a while, so its time is its own (contract 22.1).
+    const ttl = ttlS(ask.mode === 'auto' ? 'auto' : answer.resolvedMode)
+    const about = { scope, owner, keyId: keyIdOf(call.caller), prompt: ask.prompt, ttlS: ttl }
     cache.put(key, { ...about, answer, costMicro })
     near?.note(run)
   }

@@ -1,7 +1,8 @@
+import { LRUCache } from 'lru-cache'
 import { type EngineService, engineOfMode, type Message } from '../engines'
 import type { Clock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
-import { randomBase62 } from '../kernel/crypto'
+import { randomBase62, sha256Hex } from '../kernel/crypto'
 
 /** Somebody waits for the answer behind this. */
 const TIMEOUT_MS = 2_000
@@ -10,6 +11,7 @@ const MOST_ANSWER_CHARS = 1_000
 /** Enough to see what a stretch is about; an engine is paid by length. */
 const MOST_TEXT_CHARS = 4_000
 const NONCE_CHARS = 8
+const MOST_KNOWN = 5_000
 
 /** Engines that may be asked, the one meant for short questions first. */
 const MODES = ['auto', 'fast']
@@ -43,7 +45,17 @@ export function createOpinion({ engines, clock, chosen }: Deps): Opinion | null 
       (id) => id && !engines.isFree(id),
     )
 
+  const known = new LRUCache<string, readonly number[]>({ max: MOST_KNOWN })
+
+  /** The same text comes again with every repeated request, and is asked about once. */
   return async function opinion(question, signal) {
+    const key = sha256Hex(JSON.stringify(question))
+    const sure = known.get(key) ?? (await ask(question, signal))
+    if (sure) known.set(key, sure)
+    return sure
+  }
+
+  async function ask(question: Question, signal: AbortSignal): Promise<readonly number[] | null> {
     const id = engines.hasModel() ? asked() : undefined
     if (!id) return null
     const late = new AbortController()

@@ -85,6 +85,17 @@ describe('what an engine is shown', () => {
   })
 })
 
+test('the same question is asked once, and again where there was no answer', async () => {
+  const answers = ['', '[0.1, 0.2]']
+  let calls = 0
+  const engines = enginesOf(async (request) => ({ text: answer(nonceIn(request), answers[calls++] ?? '') }))
+  const opinion = createOpinion({ engines, clock: fakeClock(), chosen: 'auto' })!
+  expect(await opinion(question, never)).toBeNull()
+  for (let turn = 0; turn < 3; turn++) expect(await opinion(question, never)).toEqual([0.1, 0.2])
+  expect(await opinion({ ...question, text: 'another' }, never)).toBeNull()
+  expect(calls).toBe(3)
+})
+
 describe('an engine that does not help', () => {
   test('that fails, or says something else, gives none', async () => {
     expect(await ask(enginesOf(() => Promise.reject(new Error('down'))))).toBeNull()
