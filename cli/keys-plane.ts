@@ -43,7 +43,8 @@ function anyKeys(ops: OpsClient): KeyPlane {
   }
 }
 
-function ownKeys({ client }: TenantPlane): KeyPlane {
+/** Those that the key in use may manage. */
+export function ownKeys({ client }: TenantPlane): KeyPlane {
   const one = (id: string) => client.keys({ id: encodeURIComponent(id) })
   return {
     list: async ({ limit, cursor }) =>

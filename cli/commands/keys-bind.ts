@@ -1,9 +1,12 @@
 import type { NewRule } from '../../src/routing-preferences/schema'
 import { defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
+import { ownKeys } from '../keys-plane'
 import { column } from '../output/columns'
 import { readValueFile } from '../preference-file'
-import { argument, orNone, text } from '../words'
+import { resolveKey } from '../resolve'
+import { orNone, text } from '../words'
+import { keyArgument } from './keys-columns'
 
 const ID = '2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'
 const bound = [
@@ -18,14 +21,14 @@ export const bindKey = defineCommand({
   path: 'keys bind',
   summary: 'Bind a routing preference, rules or guardrails to a key',
   about: 'As whoever owns the key in use. What is not named stays as it is; none takes it off. In force at once.',
-  examples: [`keys bind ${ID} --routing none`, `keys bind ${ID} --rules rules.json --guardrails none --json`],
+  examples: [`keys bind ${ID} --routing none`, 'keys bind ci --rules rules.json --guardrails none --json'],
   planes: ['tenant'],
   offline: true,
   impact: 'write',
   danger: 'none',
   exits: [3, 4, 7, 10],
   columns: bound,
-  args: { key: argument('id of the key') },
+  args: keyArgument,
   flags: {
     routing: orNone(text('PREF', 'id of a routing preference')),
     rules: orNone(text('FILE', 'a list of routing rules as JSON, JSONC or YAML')),
@@ -39,8 +42,10 @@ export const bindKey = defineCommand({
       )
     }
     const read = typeof rules === 'string' ? ((await readValueFile(shell, rules)) as NewRule[]) : []
+    const plane = await (await shell.connect()).tenant()
+    const id = await resolveKey(ownKeys(plane), key)
     if (shell.planned(`change what is bound to key ${key}`)) return
-    const one = (await (await shell.connect()).tenant()).client.keys({ id: encodeURIComponent(key) })
+    const one = plane.client.keys({ id: encodeURIComponent(id) })
     let latest: object = {}
     if (routing !== undefined) {
       latest = expectData(await one['routing-preference'].put({ routing_preference_id: routing }))

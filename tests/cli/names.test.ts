@@ -57,6 +57,15 @@ describe('commands under the names of the documentation', () => {
     expect((await ada.send('GET', 'models', undefined, { authorization: `Bearer ${key}` })).status).toBe(200)
   })
 
+  test('keys bind knows a key by the beginning of its id, its prefix or its name', async () => {
+    const cy = await world.person()
+    const { id, name, prefix } = (await cy.send('POST', 'keys', { name: 'to be bound' })).body
+    for (const word of [id.slice(0, 8), name, prefix]) {
+      const { stdout } = await run(['keys', 'bind', word, '--routing', 'none', '--json'], { key: cy.key })
+      expect(JSON.parse(stdout)).toMatchObject({ id, routing_preference_id: null })
+    }
+  })
+
   test('limits show tells what is used and left of every window', async () => {
     const bo = await world.person({ cents: 1_000, tier: 'free' })
     await bo.send('POST', 'completions', { prompt: 'hi', mode: 'fast' })
