@@ -27,7 +27,11 @@ export const keyRoutes = (keys: KeyService, guard: Guard) =>
       idempotent: true,
       body: checked(NewKey),
       response: { 201: answer(ApiKeyWithSecret), ...errors(400, 401, 403, 404, 429) },
-      detail: { summary: 'Create a key; the whole key is in this answer only' },
+      detail: {
+        summary: 'Create a key; the whole key is in this answer only',
+        description:
+          'A key with bounds of its own (a limit, a cap, an end, origins) answers 403: with another key it could pass them.',
+      },
     })
     .get(
       '',
