@@ -404,6 +404,12 @@ CREATE TABLE "skill_submissions" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "skill_trials" (
+	"owner" text PRIMARY KEY NOT NULL,
+	"day" bigint NOT NULL,
+	"runs" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "skill_versions" (
 	"id" text PRIMARY KEY NOT NULL,
 	"skill_id" text NOT NULL,

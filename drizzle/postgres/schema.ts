@@ -57,6 +57,7 @@ export const skillVersions = skillRoom.skillVersions.postgres
 export const skillSubmissions = skillRoom.skillSubmissions.postgres
 export const skillInstallations = skillRoom.skillInstallations.postgres
 export const skillReviews = skillRoom.skillReviews.postgres
+export const skillTrials = skillRoom.skillTrials.postgres
 export const routingPreferences = routing.routingPreferences.postgres
 export const routingCorrections = routing.routingCorrections.postgres
 export const skillRuns = skillWork.skillRuns.postgres

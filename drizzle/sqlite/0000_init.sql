@@ -451,6 +451,12 @@ CREATE INDEX `skill_submissions_by_owner` ON `skill_submissions` (`owner`,`creat
 CREATE INDEX `skill_submissions_by_author` ON `skill_submissions` (`author_user_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `skill_submissions_by_status` ON `skill_submissions` (`status`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `skill_submissions_by_skill` ON `skill_submissions` (`skill_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `skill_trials` (
+	`owner` text PRIMARY KEY NOT NULL,
+	`day` integer NOT NULL,
+	`runs` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `skill_versions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`skill_id` text NOT NULL,

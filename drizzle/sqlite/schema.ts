@@ -57,6 +57,7 @@ export const skillVersions = skillRoom.skillVersions.sqlite
 export const skillSubmissions = skillRoom.skillSubmissions.sqlite
 export const skillInstallations = skillRoom.skillInstallations.sqlite
 export const skillReviews = skillRoom.skillReviews.sqlite
+export const skillTrials = skillRoom.skillTrials.sqlite
 export const routingPreferences = routing.routingPreferences.sqlite
 export const routingCorrections = routing.routingCorrections.sqlite
 export const skillRuns = skillWork.skillRuns.sqlite

@@ -18,7 +18,7 @@ type Deps = {
   agent: Agent
   engines: EngineService
   tools: Tools
-  skills: Pick<SkillService, 'trial'>
+  skills: Pick<SkillService, 'trial' | 'claimTrial'>
   guardrails: Pick<GuardrailService, 'guardOf'>
   limiter: Pick<RateLimiter, 'admitMode' | 'reserveTokens'>
 }
@@ -36,15 +36,16 @@ const MODE = 'fast'
 
 /**
  * A skill on trial (contract 8.3): one short run in which its tools only say that they were called. Nothing is
- * billed and nothing is kept but the record that it happened, so that only the limits of the caller's tier bound
- * what it uses of engines. The policy of the caller holds here, too. Throws 429 `mode_rate_limit_exceeded` and
- * `token_limit_exceeded`, 400 `guardrail_blocked`, and what `skills.trial` and engines throw.
+ * billed and nothing is kept but the record that it happened, so the limits of the caller's tier and a number a
+ * day bound what it uses of engines. The policy of the caller holds here, too. Throws 429 `mode_rate_limit_exceeded`,
+ * `rate_limit_exceeded` and `token_limit_exceeded`, 400 `guardrail_blocked`, and what `skills.trial` and engines throw.
  */
 export const createSandbox =
   ({ store, audit, agent, engines, tools, skills, guardrails, limiter }: Deps) =>
   async (call: Call, order: SandboxOrder): Promise<Tried> => {
     const { prompt: skillPrompt, tools: brought, modelPreference } = await skills.trial(call, order)
     limiter.admitMode(call.caller, MODE)
+    await skills.claimTrial(call)
     const guard = await guardrails.guardOf(call.caller)
     const asked = guard?.has('input') ? await guardedOrder(guard, call, order) : order
     const approved = brought.map(({ name }) => name)

@@ -11,6 +11,7 @@ import { LOG_LEVELS } from '../kernel/log'
 import { oneOf, t } from '../kernel/schema'
 import { operatorSettings } from '../operators'
 import { rateLimitSettings } from '../rate-limits'
+import { skillSettings } from '../skills'
 import { toolSettings } from '../tools'
 
 const serverSettings = {
@@ -95,6 +96,7 @@ export const SETTINGS = {
   ...guardrailSettings,
   ...embeddingSettings,
   ...toolSettings,
+  ...skillSettings,
   ...completionSettings,
   ...operatorSettings,
 }

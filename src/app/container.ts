@@ -179,7 +179,7 @@ export function buildContainer({
     roleOf: async ({ caller }) => caller.activeOrgId && orgs.roleOf(store.read, caller.activeOrgId, caller.userId),
     onFault: (tool, error) => log.error({ tool, ...errorFields(error) }, 'tool failed'),
   })
-  const skills = createSkills({ store, audit, events, clock, orgs, tools })
+  const skills = createSkills({ store, audit, events, clock, orgs, tools, settings: config })
   tools.bringSkills(skills.toolsOf)
   const conversations = createConversations({ store, audit, clock })
   const memory = createMemory({ store, audit, clock })

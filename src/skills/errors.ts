@@ -21,6 +21,13 @@ export const tooManySubmissions = defineError(
     `An author may submit ${most} skills and versions in 24 hours, and this is one more. Try again in ${waitS} s.`,
 )
 
+export const tooManyTrials = defineError(
+  'throttled',
+  'rate_limit_exceeded',
+  (most: number, waitS: number) =>
+    `The sandbox costs nothing and is there ${most} times a day, and this is one more. Try again in ${waitS} s, or install the skill and ask for a completion.`,
+)
+
 export const slugTaken = defineError(
   'conflict',
   'conflict',

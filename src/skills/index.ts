@@ -1,4 +1,5 @@
 /** Skills: manifests, their review and publication, installing them, and what is active in a run. */
+export { skillSettings } from './config'
 export { reviewFailed } from './errors'
 export {
   type HookDue,

@@ -61,10 +61,10 @@ function built(db: Reader, p: Places, { sort, isLater, hasCategory }: Shape) {
 type Ways = { place: unknown; order: SQL; rest: SQL; hit: SQL; limit: Placeholder }
 
 function numbers({ place, order, rest, hit, limit }: Ways): SQL {
-  const first = sql`select seq, ${place} as place, ${hit} as hit from skills where ${rest} order by ${order} limit ${sql.raw(String(FIRST_LOOK))}`
+  const first = sql`select seq, ${place} as place, ${hit} as hit from skills where ${rest} order by ${order} limit ${FIRST_LOOK}`
   const isShort = sql`(select count(*) from near) < ${limit}`
-  const some = sql`select seq, ${place} as place from skills where ${rest} and ${hit} and ${isShort} limit ${sql.raw(String(FEW_HITS + 1))}`
-  const isLong = sql`(select max(hits) from few) > ${sql.raw(String(FEW_HITS))}`
+  const some = sql`select seq, ${place} as place from skills where ${rest} and ${hit} and ${isShort} limit ${FEW_HITS + 1}`
+  const isLong = sql`(select max(hits) from few) > ${FEW_HITS}`
   // What the planner does not take for a condition of the index of words keeps it on the sorted list.
   const walked = sql`select seq from skills where ${rest} and (case when ${hit} then 1 end) = 1 and ${isLong} order by ${order} limit ${limit}`
   return sql`
@@ -73,6 +73,6 @@ function numbers({ place, order, rest, hit, limit }: Ways): SQL {
       select seq, count(*) over () as hits from (${some}) as gathered order by place desc, seq desc limit ${limit}
     )
     select seq from near where not ${isShort}
-    union all select seq from few where hits <= ${sql.raw(String(FEW_HITS))}
+    union all select seq from few where hits <= ${FEW_HITS}
     union all (${walked})`
 }

@@ -173,3 +173,13 @@ export const skillReviews = defineTable((k) =>
   ),
 )
 export type SkillReviewRow = Row<typeof skillReviews>
+
+/** How often an owner tried skills out for free, and on which day of UTC: only the last one counts. */
+export const skillTrials = defineTable((k) =>
+  k.table('skill_trials', {
+    owner: k.text('owner').$type<OwnerScope>().primaryKey(),
+    /** Days since 1970. */
+    day: k.int('day').notNull(),
+    runs: k.int('runs').notNull(),
+  }),
+)

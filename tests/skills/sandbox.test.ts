@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { fakeClock } from '../support/clock'
 import { createWorld } from '../support/world'
 import { manifest, submit } from './support'
 
@@ -24,5 +25,32 @@ describe('the sandbox', () => {
     for (let at = 0; at < 4; at++) replies.push(await ada.send('POST', 'skills/sandbox', order))
     const refused = replies.find(({ status }) => status !== 200)
     expect([refused?.status, refused?.body.error.code]).toEqual([429, 'token_limit_exceeded'])
+  })
+
+  test('is there a number of times a day for an owner, and again the day after', async () => {
+    const clock = fakeClock('2030-01-01T18:00:00.000Z')
+    const other = await createWorld({ clock, config: { sandboxRunsPerDay: 2 } })
+    const ada = await other.person()
+    const order = { manifest: manifest(), prompt: 'A poem about the sea' }
+    const tried = () => ada.send('POST', 'skills/sandbox', order)
+    // What is refused before it runs is not counted.
+    expect((await ada.send('POST', 'skills/sandbox', { prompt: 'Which skill?' })).status).toBe(400)
+    const replies = [await tried(), await tried(), await tried()]
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 429])
+    expect(replies[2]!.body.error).toMatchObject({ code: 'rate_limit_exceeded', type: 'rate_limit_error' })
+    expect(replies[2]!.headers.get('retry-after')).toBe(String(6 * 60 * 60))
+    expect(replies[2]!.body.error.message).toContain('2 times a day')
+    expect((await (await other.person()).send('POST', 'skills/sandbox', order)).status).toBe(200)
+    clock.advance(6 * 60 * 60_000)
+    expect((await tried()).status).toBe(200)
+  })
+
+  test('counts tries at the same time one by one', async () => {
+    const other = await createWorld({ config: { sandboxRunsPerDay: 3 } })
+    const ada = await other.person()
+    const order = { manifest: manifest(), prompt: 'A poem about the sea' }
+    const replies = await Promise.all(Array.from({ length: 8 }, () => ada.send('POST', 'skills/sandbox', order)))
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(3)
+    expect(replies.filter(({ status }) => status === 429)).toHaveLength(5)
   })
 })

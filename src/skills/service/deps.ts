@@ -2,9 +2,11 @@ import type { AuditLog } from '../../audit'
 import type { EventBus } from '../../events'
 import { type Call, type Caller, type OwnerScope, ownerOf, type TenantCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
+import type { Values } from '../../kernel/config'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import type { OrgService } from '../../orgs'
 import type { Tools } from '../../tools'
+import type { skillSettings } from '../config'
 import { skillNotFound } from '../errors'
 import { skillRepository as rows } from '../repository'
 import { maySee, type Viewer } from '../rules'
@@ -18,6 +20,7 @@ export type SkillDeps = {
   clock: Clock
   orgs: Pick<OrgService, 'user' | 'orgIdsWith' | 'assertPermission' | 'roleOf'>
   tools: Pick<Tools, 'ofSkill'>
+  settings: Values<typeof skillSettings>
   /** Says that what an owner, or with null any owner, has active must be read again. Call it after the commit. */
   changed(owner: string | null): void
 }

@@ -14,7 +14,7 @@ import { createRatings } from './ratings'
 import { createReading } from './read'
 import { createStarters } from './starters'
 import { examineAll, submit, submitInUnit } from './submit'
-import { createTrial } from './trial'
+import { claimTrial, createTrial } from './trial'
 
 export type SkillService = ReturnType<typeof createSkills>
 
@@ -49,6 +49,7 @@ export function createSkills(given: Deps) {
     ratings: createRatings(deps),
     earnings: createEarnings(deps),
     trial: createTrial(deps),
+    claimTrial: claimTrial(deps),
     operator: operateSkills(deps, decisions),
     store: operateStore(deps, decisions),
     /** The skills that ship with the server, put into its store once. */

@@ -1,8 +1,9 @@
-import type { Call } from '../../kernel/caller'
+import { type Call, ownerOf } from '../../kernel/caller'
 import { invalidInput } from '../../kernel/errors'
-import { reviewFailed, skillNotFound } from '../errors'
+import { reviewFailed, skillNotFound, tooManyTrials } from '../errors'
 import type { SkillManifest } from '../manifest'
 import { skillRepository as rows } from '../repository'
+import { trialRepository as trials } from '../repository-trials'
 import { examineInTurns, hasPassed } from '../review'
 import { runnableVersion } from '../rules'
 import { type Activation, composeTrial } from '../runtime/active'
@@ -19,6 +20,20 @@ export const createTrial =
     const manifest = await manifestOf(deps, call, order)
     const tools = manifest.tools.map(({ endpoint: _, ...tool }) => tool)
     return composeTrial({ ...manifest, tools }, deps.tools.ofSkill, order.prompt)
+  }
+
+const DAY_MS = 24 * 60 * 60_000
+
+/** Counts one run of the sandbox for its owner, before it costs anything. Throws 429 `rate_limit_exceeded`. */
+export const claimTrial =
+  ({ store, clock, settings }: Pick<SkillDeps, 'store' | 'clock' | 'settings'>) =>
+  async ({ caller }: Call): Promise<void> => {
+    const most = settings.sandboxRunsPerDay
+    const now = clock.now()
+    const day = Math.floor(now / DAY_MS)
+    if (await store.write((tx) => trials.claim(tx, ownerOf(caller), day, most))) return
+    const retryAfterS = Math.max(1, Math.ceil(((day + 1) * DAY_MS - now) / 1000))
+    throw tooManyTrials.with({ retryAfterS }, most, retryAfterS)
   }
 
 async function manifestOf(

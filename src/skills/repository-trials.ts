@@ -1,0 +1,26 @@
+import { eq, sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import type { Tx } from '../kernel/store'
+import { skillTrials } from './table'
+
+/** Rows that count what is tried out for free. Every query names the owner. */
+export const trialRepository = {
+  /** Counts one more on that day; false, and nothing counted, where there are `most` already. */
+  async claim(tx: Tx, owner: OwnerScope, day: number, most: number): Promise<boolean> {
+    const table = tx.of(skillTrials)
+    const claimed = await tx
+      .insert(table)
+      .values({ owner, day, runs: 1 })
+      .onConflictDoUpdate({
+        target: table.owner,
+        set: { day, runs: sql`case when ${table.day} = excluded.day then ${table.runs} + 1 else 1 end` },
+        setWhere: sql`${table.day} <> excluded.day or ${table.runs} < ${most}`,
+      })
+      .returning({ runs: table.runs })
+    return claimed.length > 0
+  },
+
+  async forget(tx: Tx, owner: OwnerScope): Promise<void> {
+    await tx.delete(tx.of(skillTrials)).where(eq(tx.of(skillTrials).owner, owner))
+  },
+}
