@@ -101,5 +101,6 @@ export const chatMetadata = (
   cost_cents: usage.cost_cents,
   conversation_id: conversationId,
   ...(answer.followUps.length ? { follow_ups: answer.followUps } : {}),
+  routing: answer.routing,
   ...guardrailsOf(run, answer),
 })

@@ -196,6 +196,7 @@ export const ChatCompletion = t.Object(
       cost_cents: t.Optional(t.Number()),
       conversation_id: t.Optional(nullable(ConversationId.schema)),
       follow_ups: t.Optional(t.Array(FollowUp)),
+      routing: t.Optional(Routing),
       guardrails: t.Optional(t.Array(Firing)),
     }),
     request_id: RequestId,

@@ -40,6 +40,7 @@ describe('a chat stream (contract 4)', () => {
           engine: 'svc-core',
           cost_cents: expect.any(Number),
           conversation_id: null,
+          routing: expect.objectContaining({ source: 'local', fallback_used: false }),
         },
       },
     ])

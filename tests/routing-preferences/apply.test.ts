@@ -131,7 +131,7 @@ describe('what routing says', () => {
     const ada = await world.person()
     await prefer(ada, { rules: [to('think', { target_engine: 'svc-1-code' })], is_default: true })
     const { body } = await ada.send('POST', 'chat/completions', { messages: [{ role: 'user', content: PROMPT }] })
-    expect(body.svc_metadata).toMatchObject({ resolved_mode: 'think' })
+    expect(body.svc_metadata).toMatchObject({ resolved_mode: 'think', routing: { source: 'rule', confidence: 0.95 } })
     expect(body.model).toBe('svc-1-code')
   })
 

@@ -22,6 +22,10 @@ export const expectedChat = (requestId: string | null, conversationId: unknown) 
     engine: 'svc-core',
     cost_cents: expect.any(Number),
     conversation_id: conversationId,
+    routing: {
+      source: expect.any(String),
+      ...{ confidence: expect.any(Number), reasoning: expect.any(String), preference_id: null, fallback_used: false },
+    },
   },
   request_id: requestId,
 })
