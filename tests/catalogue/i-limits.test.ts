@@ -146,7 +146,8 @@ describe('I. modes and tokens', () => {
     const replies = await times(50, (n) =>
       send('POST', 'completions', {
         key,
-        body: { prompt: `${n} ${prompt} [[delay:200]]`, mode: 'fast', conversation_id: null },
+        // Long enough for all fifty to have come before the first gives back what it did not use.
+        body: { prompt: `${n} ${prompt} [[delay:3000]]`, mode: 'fast', conversation_id: null },
       }),
     )
     const refused = replies.filter(({ status }) => status === 429)
