@@ -1,3 +1,4 @@
+import { clean } from '../kernel/text'
 import { graphTooLarge } from './errors'
 import { type CanvasGraph, GRAPH_LIMITS } from './schema'
 
@@ -13,6 +14,9 @@ export function storable({ nodes, edges }: CanvasGraph): { graph: CanvasGraph; g
   if (graph_bytes > GRAPH_LIMITS.bytes) throw graphTooLarge(graph_bytes)
   return { graph, graph_bytes }
 }
+
+/** What a skill is called that a canvas of this name becomes: one line, without what acts on a terminal. */
+export const titleOf = (name: string): string => clean(name).replace(/\s+/g, ' ').trim() || 'Canvas'
 
 const MOST_SLUG_CHARS = 64
 

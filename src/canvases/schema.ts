@@ -120,11 +120,12 @@ export const CanvasQuery = t.Object({
 export type CanvasQuery = Static<typeof CanvasQuery>
 
 const written = Manifest.properties
+const Name = t.String({ minLength: 1, maxLength: 128, pattern: '\\S' })
 const Description = nullable(t.String({ maxLength: 500 }))
 
 /** Body of `POST /evi/canvases`. */
 export const NewCanvas = t.Object(
-  { name: written.name, description: t.Optional(Description), graph_json: t.Optional(CanvasGraph) },
+  { name: Name, description: t.Optional(Description), graph_json: t.Optional(CanvasGraph) },
   { $id: 'NewCanvas' },
 )
 export type NewCanvas = Static<typeof NewCanvas>
@@ -132,7 +133,7 @@ export type NewCanvas = Static<typeof NewCanvas>
 /** Body of `PATCH /evi/canvases/{id}`; what is left out stays. */
 export const CanvasPatch = t.Object(
   {
-    name: t.Optional(written.name),
+    name: t.Optional(Name),
     description: t.Optional(Description),
     graph_json: t.Optional(CanvasGraph),
     is_public: t.Optional(t.Boolean()),

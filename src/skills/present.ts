@@ -1,16 +1,16 @@
 import { iso, isoOrNull } from '../kernel/clock'
 import type { SkillManifest } from './manifest'
 import { isOwn, type Viewer } from './rules'
-import type { Installation, Skill, SkillEntry, SkillReview, SkillVersion } from './schema'
+import type { Installation, Skill, SkillDetails, SkillEntry, SkillReview, SkillVersion } from './schema'
 import type { OperatorRecord } from './schema-operator'
 import type { Submission, SubmissionRecord } from './schema-review'
-import { HOOKS } from './schema-skill'
+import { HOOKS, type SkillOutline } from './schema-skill'
 import type { InstallationRow, ListedRow, SkillReviewRow, SkillRow, SubmissionRow, VersionRow } from './table'
 
-/** A skill as lists show it. */
-export const presentEntry = (row: ListedRow): SkillEntry => ({
+/** A skill in a line. */
+export const presentOutline = (row: ListedRow): SkillOutline => ({
   ...{ id: row.id, name: row.name, slug: row.slug, description: row.description },
-  category: row.category as SkillEntry['category'],
+  category: row.category as SkillOutline['category'],
   ...{ version: row.version, installCount: row.install_count },
   ...{ isPublic: row.visibility === 'public', visibility: row.visibility, reviewStatus: row.status },
   ...{ authorUserId: row.author_user_id, orgScopeId: row.org_scope_id, keywords: row.keywords },
@@ -27,16 +27,34 @@ export const averageOf = ({
 
 /** The skill whole; what it says to engines and where its tools are called is its author's to see. */
 export function presentSkill(row: SkillRow, manifest: SkillManifest, viewer: Viewer): Skill {
-  const { systemPromptExtension, tools, permissions, readme, license, configSchema, setupGuide } = manifest
   const own = isOwn(row, viewer)
   return {
-    ...presentEntry(row),
-    ...(own ? { systemPromptExt: systemPromptExtension } : {}),
+    ...presentOutline(row),
+    ...(own ? { systemPromptExt: manifest.systemPromptExtension } : {}),
+    ...detailsOf(manifest, own),
+    hooks: HOOKS.filter((hook) => manifest.hooks?.[hook]),
+  }
+}
+
+/** What a manifest brings and asks for; where its tools are called is its author's to see. */
+export function detailsOf(manifest: SkillManifest, own: boolean): SkillDetails {
+  const { tools, permissions, readme, license, configSchema, setupGuide } = manifest
+  return {
     toolDefinitions: own ? tools : tools.map(({ endpoint: _, ...tool }) => tool),
     ...{ declaredPermissions: permissions, requiredPermissions: permissions },
     ...{ readme: readme ?? null, license, configSchema: configSchema ?? null, setupGuide: setupGuide ?? null },
-    hooks: HOOKS.filter((hook) => manifest.hooks?.[hook]),
   }
+}
+
+/** A skill in a list. One whose version went away meanwhile brings nothing. */
+export const presentEntry = (row: ListedRow, details: SkillDetails = NO_DETAILS): SkillEntry => ({
+  ...presentOutline(row),
+  ...details,
+})
+
+const NO_DETAILS: SkillDetails = {
+  ...{ toolDefinitions: [], declaredPermissions: [], requiredPermissions: [] },
+  ...{ readme: null, license: 'MIT', configSchema: null, setupGuide: null },
 }
 
 export const presentInstallation = (row: InstallationRow, skill: SkillRow): Installation => ({

@@ -77,6 +77,12 @@ export const skillRepository = {
     return rows.orderBy(desc(table.created_at), desc(table.id)).limit(100)
   },
 
+  async newestVersion(db: Reader, skillId: SkillId): Promise<VersionRow | undefined> {
+    const table = db.of(skillVersions)
+    const rows = db.select().from(table).where(eq(table.skill_id, skillId))
+    return (await rows.orderBy(desc(table.created_at), desc(table.id)).limit(1))[0]
+  },
+
   /** How many drafts an owner keeps that never were in force, up to `most`. */
   async draftsOf(db: Reader, owner: OwnerScope, most: number): Promise<number> {
     const table = db.of(skills)

@@ -2,7 +2,7 @@ import { PageQuery } from '../kernel/page'
 import { JsonObject, oneOf, pageOf, type Static, t } from '../kernel/schema'
 import { SkillId } from './ids'
 import { SKILL_CATEGORIES } from './manifest'
-import { REVIEW_STATUSES, Skill, SkillEntry } from './schema-skill'
+import { REVIEW_STATUSES, Skill, SkillOutline } from './schema-skill'
 
 export const OperatorSkillQuery = t.Object({
   ...PageQuery.properties,
@@ -20,7 +20,7 @@ export type OperatorSkillQuery = Static<typeof OperatorSkillQuery>
 
 /** A skill as operators see it: whose it is, and whether the store shows it. */
 const operated = { owner: t.String(), listed: t.Boolean() }
-export const OperatorSkillEntry = t.Object({ ...SkillEntry.properties, ...operated })
+export const OperatorSkillEntry = t.Object({ ...SkillOutline.properties, ...operated })
 export type OperatorSkillEntry = Static<typeof OperatorSkillEntry>
 export const OperatorSkillPage = pageOf('skills', OperatorSkillEntry)
 export const OperatorSkill = t.Object({ ...Skill.properties, ...operated, manifest: JsonObject })

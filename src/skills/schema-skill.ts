@@ -28,9 +28,25 @@ const entry = {
   updatedAt: Timestamp,
 }
 
-/** A skill in a list: what an eye needs to choose by. */
+/** A skill in a line. */
+export const SkillOutline = t.Object(entry)
+export type SkillOutline = Static<typeof SkillOutline>
+
+/** What a skill brings and asks for, as whoever might install it reads it. */
+export const SkillDetails = t.Object({
+  toolDefinitions: t.Array(ManifestTool),
+  declaredPermissions: t.Array(t.String()),
+  requiredPermissions: t.Array(t.String()),
+  readme: nullable(t.String()),
+  license: t.String(),
+  configSchema: nullable(JsonObject),
+  setupGuide: nullable(t.String()),
+})
+export type SkillDetails = Static<typeof SkillDetails>
+
+/** A skill in a list: all but its prompt (contract 8.3). */
 export const SkillEntry = t.Object(
-  { ...entry, enabled: t.Optional(t.Boolean()), installedAt: t.Optional(Timestamp) },
+  { ...entry, ...SkillDetails.properties, enabled: t.Optional(t.Boolean()), installedAt: t.Optional(Timestamp) },
   { $id: 'SkillEntry' },
 )
 export type SkillEntry = Static<typeof SkillEntry>
@@ -40,13 +56,7 @@ export const Skill = t.Object(
   {
     ...entry,
     systemPromptExt: t.Optional(t.String()),
-    toolDefinitions: t.Array(ManifestTool),
-    declaredPermissions: t.Array(t.String()),
-    requiredPermissions: t.Array(t.String()),
-    readme: nullable(t.String()),
-    license: t.String(),
-    configSchema: nullable(JsonObject),
-    setupGuide: nullable(t.String()),
+    ...SkillDetails.properties,
     hooks: t.Array(oneOf(HOOKS), {
       description: 'Moments at which it runs a prompt by itself, paid by whoever installs it',
     }),

@@ -3,7 +3,7 @@ import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { InstallationId, SkillId, SkillReviewId, VersionId } from './ids'
 import { ManifestTool, SKILL_CATEGORIES, SKILL_FIELDS, SKILL_PERMISSIONS } from './manifest'
-import { Skill, SkillEntry } from './schema-skill'
+import { Skill, SkillDetails, SkillEntry } from './schema-skill'
 
 export { InstallationId, SkillId, SkillReviewId, SubmissionId, VersionId, VISIBILITIES, type Visibility } from './ids'
 export {
@@ -49,7 +49,7 @@ export {
   type Tier,
 } from './schema-review'
 export { REVIEW_STATUSES, type ReviewStatus } from './schema-skill'
-export { Skill, SkillEntry }
+export { Skill, SkillDetails, SkillEntry }
 
 export const SKILL_FILTERS = ['marketplace', 'installed', 'mine'] as const
 export const SKILL_SORTS = ['installs', 'rating', 'newest'] as const

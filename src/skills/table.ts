@@ -70,7 +70,8 @@ export const listedColumns = (table: typeof skills.sqlite) => ({
   ...{ seq: table.seq, id: table.id, slug: table.slug, name: table.name, description: table.description },
   ...{ author_user_id: table.author_user_id, org_scope_id: table.org_scope_id, visibility: table.visibility },
   ...{ status: table.status, category: table.category, keywords: table.keywords, version: table.version },
-  ...{ install_count: table.install_count, rating: table.rating },
+  ...{ install_count: table.install_count, rating: table.rating, owner: table.owner },
+  ...{ live_version_id: table.live_version_id, draft_version_id: table.draft_version_id },
   ...{ rating_sum: table.rating_sum, rating_count: table.rating_count },
   ...{ created_at: table.created_at, updated_at: table.updated_at },
 })

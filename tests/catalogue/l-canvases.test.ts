@@ -186,7 +186,7 @@ describe('L14, F11: texts are data', () => {
     expect(headers.get('content-type')).toStartWith('application/json')
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     const compiled = await ada.send('POST', `evi/canvases/${body.canvas.id}/compile`)
-    expect(compiled.body.manifest).toMatchObject({ name: text, systemPromptExtension: text })
+    expect(compiled.body.manifest).toMatchObject({ name: clean(text), systemPromptExtension: text })
     expect(compiled.body.manifest.slug).toMatch(/^[a-z0-9-]{2,64}$/)
   })
 

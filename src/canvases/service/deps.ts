@@ -9,7 +9,7 @@ import type { SkillService } from '../../skills'
 import { type Compilation, compileCanvas } from '../compile'
 import type { About } from '../manifest'
 import { canvasRepository as rows } from '../repository'
-import { slugOf } from '../rules'
+import { slugOf, titleOf } from '../rules'
 import { CanvasId } from '../schema'
 import type { CanvasRow } from '../table'
 
@@ -64,5 +64,11 @@ const UNPUBLISHED = { version: '1.0.0', author: { name: 'Canvas author' } }
 
 /** The canvas as it stands, compiled under its own name, or under what publishing says of it. */
 export function compileRow({ graph, name, description }: CanvasRow, about: Partial<About> = {}): Compilation {
-  return compileCanvas(graph, { name, description: description ?? '', slug: slugOf(name), ...UNPUBLISHED, ...about })
+  return compileCanvas(graph, {
+    name: titleOf(name),
+    description: description ?? '',
+    slug: slugOf(name),
+    ...UNPUBLISHED,
+    ...about,
+  })
 }

@@ -1,7 +1,7 @@
 import type { Call, OperatorCaller, OwnerScope } from '../../kernel/caller'
 import { decodeCursor, type Page, toPage } from '../../kernel/page'
 import { notHigher, notPublished, skillNotFound, slugOfOthers } from '../errors'
-import { presentEntry, presentRating, presentSkill, presentVersion } from '../present'
+import { presentOutline, presentRating, presentSkill, presentVersion } from '../present'
 import { skillRepository as rows } from '../repository'
 import { installRepository as installs } from '../repository-installs'
 import { submissionRepository as submissions } from '../repository-submissions'
@@ -120,4 +120,4 @@ export function operateStore(deps: SkillDeps, { settle }: ReturnType<typeof crea
   }
 }
 
-const shown = (row: SkillRow): OperatorSkillEntry => ({ ...presentEntry(row), owner: row.owner, listed: row.listed })
+const shown = (row: SkillRow): OperatorSkillEntry => ({ ...presentOutline(row), owner: row.owner, listed: row.listed })

@@ -11,10 +11,12 @@ import type { Skill, SkillEntry, SkillQuery, SkillVersion } from '../schema'
 import { markOf, searchSkills, wordsOf } from '../search'
 import type { ListedRow, SkillRow } from '../table'
 import { type SkillDeps, seen, viewerOf } from './deps'
+import { createDetails } from './details'
 
 /** Looking at skills: the store, what is installed, what is one's own, and one of them. */
 export function createReading(deps: SkillDeps) {
   const { store } = deps
+  const detailsFor = createDetails()
   return { list, get, versions, whole }
 
   /** `GET /skills`: the store unless `filter` says otherwise. Throws 400 for a cursor of another list. */
@@ -32,11 +34,17 @@ export function createReading(deps: SkillDeps) {
     const search = (among: Parameters<typeof searchSkills>[1]) =>
       searchSkills(store.read, among, wanted, before, limit + 1)
     const mark = markOf(sort)
-    if (isMine) return present(toPage(await search({ owner: ownerOf(caller) }), limit, mark))
-    const { orgIds } = await viewerOf(deps, store.read, caller)
+    const viewer = await viewerOf(deps, store.read, caller)
+    if (isMine) return present(toPage(await search({ owner: ownerOf(caller) }), limit, mark), viewer)
+    const { orgIds } = viewer
     const [listed, ofOrgs] = [await search({ listed: true }), orgIds.length ? await search({ orgIds }) : []]
     const merged = [...listed, ...ofOrgs].sort((a, b) => mark(b).at - mark(a).at || b.seq - a.seq)
-    return present(toPage(merged, limit, mark))
+    return present(toPage(merged, limit, mark), viewer)
+  }
+
+  async function present(page: Page<ListedRow>, viewer: Viewer): Promise<Page<SkillEntry>> {
+    const details = await detailsFor(store.read, page.items, viewer)
+    return { ...page, items: page.items.map((row) => presentEntry(row, details.get(row.id))) }
   }
 
   /** Also what is out of service for now; what the owner no longer sees is left out. */
@@ -45,14 +53,16 @@ export function createReading(deps: SkillDeps) {
     const words = q === undefined || q.trim() === '' ? [] : wordsOf(q)
     const all = await installs.list(store.read, viewer.owner, decodeCursor(cursor), limit + 1)
     const page = toPage(all, limit, ({ installation }) => ({ at: installation.installed_at, id: installation.id }))
-    const items = page.items
+    const kept = page.items
       .filter(({ skill }) => maySee(skill, viewer) || skill.status === 'suspended')
       .filter(({ skill }) => category === undefined || skill.category === category)
       .filter(({ skill }) => words.every((word) => skill.search_text.includes(word)))
-      .map(({ skill, installation }) => ({
-        ...presentEntry(skill),
-        ...{ enabled: installation.enabled, installedAt: iso(installation.installed_at) },
-      }))
+    const skills = kept.map(({ skill }) => skill)
+    const details = await detailsFor(store.read, skills, viewer)
+    const items = kept.map(({ skill, installation }) => ({
+      ...presentEntry(skill, details.get(skill.id)),
+      ...{ enabled: installation.enabled, installedAt: iso(installation.installed_at) },
+    }))
     return { ...page, items }
   }
 
@@ -79,5 +89,3 @@ export function createReading(deps: SkillDeps) {
       .filter(({ status }) => own || status !== 'withdrawn')
   }
 }
-
-const present = (page: Page<ListedRow>): Page<SkillEntry> => ({ ...page, items: page.items.map(presentEntry) })

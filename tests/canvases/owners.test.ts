@@ -41,3 +41,17 @@ describe("an org's canvases", () => {
     expect(body).toHaveLength(1)
   })
 })
+
+test.each([
+  ['two\nlines', 'two lines'],
+  ['\u001b[31m', 'Canvas'],
+  ['a\u202eb', 'a·b'],
+])('a canvas named %j becomes a skill named %p, which passes its review', async (name, title) => {
+  const ada = await world.person()
+  const { id } = (await ada.send('POST', 'evi/canvases', { name, graph_json: simple() })).body.canvas
+  const order = { slug: `named-${crypto.randomUUID().slice(0, 8)}`, version: '1.0.0', author: AUTHOR }
+  const { status, body } = await ada.send('POST', `evi/canvases/${id}/publish`, order)
+  expect([status, body.published]).toEqual([200, true])
+  expect((await ada.send('GET', `skills/${body.skillId}`)).body.name).toBe(title)
+  expect((await ada.send('GET', `evi/canvases/${id}`)).body.canvas.name).toBe(name)
+})
