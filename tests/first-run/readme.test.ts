@@ -32,7 +32,7 @@ describe('the README', () => {
     const paths = commands.map(({ path }) => path)
     const rows = [...README.matchAll(/^\| `svc-admin (\w+)` \| (.+?) \|$/gm)]
     const listed = rows.flatMap(([, noun, about]) => {
-      const verbs = [...about!.matchAll(/`([\w-]+)`/g)].map(([, verb]) => `${noun} ${verb}`)
+      const verbs = [...about!.matchAll(/`([a-z][\w-]*)`/g)].map(([, verb]) => `${noun} ${verb}`)
       return paths.includes(noun!) ? [noun!] : verbs
     })
     const helpers = ['commands', 'help', 'version']
