@@ -115,19 +115,23 @@ describe('the tool_result phase (contract 12)', () => {
     expect(read()[0]).not.toContain('ada@')
   })
 
-  test('results that a chat client sends are results', async () => {
+  test.each<[string, string, string]>([
+    ['plain', 'ada@example.com', '[REDACTED:email]'],
+    ['as JSON', '{"mail":"ada\\u0040example.com"}', '{"mail":"[REDACTED:email]"}'],
+    ['without any', '{ "mail": "none" }', '{ "mail": "none" }'],
+  ])('results that a chat client sends are results: %s', async (_, content, left) => {
     const ada = await person(onKind('pii', 'tool_result', 'redact'))
     const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }
     await ada.send('POST', 'chat/completions', {
       messages: [
         { role: 'user', content: 'Look it up' },
         { role: 'assistant', content: null, tool_calls: [call] },
-        { role: 'tool', tool_call_id: 'call_1', content: 'ada@example.com' },
+        { role: 'tool', tool_call_id: 'call_1', content },
       ],
       tools: [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }],
     })
-    expect(read()).toEqual([expect.stringContaining('[REDACTED:email]')])
-    expect(read()[0]).not.toContain('ada@')
+    expect(read()).toEqual([expect.stringContaining(left)])
+    expect(read()[0]).not.toMatch(/ada(@|.u0040)/)
   })
 })
 

@@ -1,5 +1,6 @@
 import { type Blocked, type Guard, guardrailBlocked } from '../../guardrails'
 import type { Store } from '../../kernel/store'
+import { readJsonAnswer } from '../rules'
 import type { Opened } from '../run'
 import type { createRecord } from './record'
 import { withVoice, wordsOfVoice } from './voice-words'
@@ -94,8 +95,12 @@ const isUsers = (turn: Turn): turn is Turn & { role: 'user'; content: string } =
   turn.role === 'user' && typeof turn.content === 'string'
 
 async function guardResult(turn: ToolTurn, { deadline }: Opened, guard: Guard): Promise<ToolTurn> {
-  const { value, blocked } = await guard.tool('tool_result', turn.toolName, turn.content, deadline.signal)
-  return { ...turn, content: blocked ? (blocked.message ?? 'The result was withheld by a guardrail.') : String(value) }
+  // Clients send results as JSON, in whose escapes anything hides.
+  const given = readJsonAnswer(turn.content) ?? turn.content
+  const { value, blocked } = await guard.tool('tool_result', turn.toolName, given, deadline.signal)
+  if (blocked) return { ...turn, content: blocked.message ?? 'The result was withheld by a guardrail.' }
+  if (value === given) return turn
+  return { ...turn, content: typeof value === 'string' ? value : JSON.stringify(value) }
 }
 
 /** The turns that came with the request stand behind those that are stored. */
