@@ -1,7 +1,7 @@
 import type { Ask } from '../completions'
 import { findEngine } from '../engines'
 import { microToCents } from '../kernel/money'
-import type { SkillManifest } from '../skills'
+import { quotesOf, type SkillManifest } from '../skills'
 import type { CanvasStep, TestOrder } from './schema'
 
 export type Tried = { response: string | null; cost_cents: number }
@@ -19,7 +19,7 @@ export function askOfTry({ manifest, steps, order }: Try, alongside: Ask['alongs
   const engine = manifest.modelPreference ? findEngine(manifest.modelPreference) : null
   const writes = engine?.kind === 'text' && engine.mode !== 'auto' ? engine : null
   const temperature = steps.find(({ type }) => type === 'ai_transform')?.config.temperature
-  const system = systemOf(manifest)
+  const system = systemOf(manifest, order.message)
   return {
     prompt: order.message,
     mode: (writes?.mode as Ask['mode'] | undefined) ?? 'auto',
@@ -47,8 +47,6 @@ export function askOfTry({ manifest, steps, order }: Try, alongside: Ask['alongs
   }
 }
 
-/** Its prompts, and the text of the files it knows. */
-function systemOf({ systemPromptExtension, knowledgeFiles }: SkillManifest): string {
-  const files = Object.entries(knowledgeFiles).map(([path, text]) => `From ${path}:\n${text}`)
-  return [systemPromptExtension, ...files].filter(Boolean).join('\n\n')
-}
+/** Its prompts, and what its files say on the message: as much as is quoted once it is published, and paid for. */
+const systemOf = (manifest: SkillManifest, message: string): string =>
+  [manifest.systemPromptExtension, ...quotesOf(manifest, message)].filter(Boolean).join('\n\n')

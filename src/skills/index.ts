@@ -15,5 +15,6 @@ export {
 } from './events'
 export { Manifest, type SkillManifest, withDefaults } from './manifest'
 export { type Activation, NO_SKILLS } from './runtime/active'
+export { quotesOf } from './runtime/knowledge'
 export { createSkills, type SkillService } from './service'
 export type { Outcome } from './service/submit'

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { quotesOf } from '../../src/skills'
 import { createUpstreamWorld } from '../completions/upstream-world'
 import { createWorld } from '../support/world'
 import { graph, INPUT, MODEL, node, OUTPUT, simple, withTool } from './drawing'
@@ -115,6 +116,17 @@ describe('trying a canvas out (contract 9.2)', () => {
       message: 'When does the shop open?',
     })
     expect(body.response).toContain('nine')
+  })
+
+  test('and of long ones no more than is quoted once it is published', () => {
+    const knowledgeFiles = {
+      'hours.md': 'The shop opens at nine in the morning.',
+      'long.md': 'Ships and tides and ropes. '.repeat(3_000),
+    }
+    const quoted = quotesOf({ slug: 'shop', knowledgeFiles } as never, 'When does the shop open, and what of tides?')
+    expect(quoted).toHaveLength(4)
+    expect(quoted.join('')).toContain('nine in the morning')
+    expect(quoted.join('').length).toBeLessThan(4_000)
   })
 
   test('is the canvas alone: what is installed or remembered has no part in it', async () => {

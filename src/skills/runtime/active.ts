@@ -14,7 +14,7 @@ import type { SkillId, VersionId } from '../schema'
 import { viewerOf } from '../service/deps'
 import type { SkillRow } from '../table'
 import { type Prompt, readPrompt } from './keywords'
-import { askedWords, type Passage, quote } from './knowledge'
+import { askedWords, MOST_PASSAGES, type Passage, quote } from './knowledge'
 import { type Loaded, loadVersion, settingsOf } from './load'
 
 type Deps = {
@@ -50,7 +50,6 @@ const MOST_INSTALLED = 200
 const MOST_ACTIVE = 40
 /** Manifests kept ready, as JSON; an index of their files takes a few times as much. */
 const MOST_KEPT_CHARS = 16_000_000
-const MOST_PASSAGES = 4
 export const NO_SKILLS: Activation = {
   skills: [],
   prompt: null,

@@ -7,6 +7,8 @@ import { createRanking, type Ranking } from './ranking'
 export type Passage = { path: string; text: string; score: number }
 
 const PASSAGE_CHARS = 700
+/** So many are quoted in a run. */
+export const MOST_PASSAGES = 4
 /** A question is found by its words; more of them only cost time. */
 const MOST_WORDS = 24
 
@@ -60,3 +62,7 @@ function cut(paragraph: string): string[] {
 
 /** A passage as the engine reads it: data of that file, not instructions. */
 export const quote = (slug: string, { path, text }: Passage): string => fence(`${path} of skill ${slug}`, text)
+
+/** What the files of a manifest by itself say on a question, as a run of it would quote them. */
+export const quotesOf = (manifest: SkillManifest, prompt: string): string[] =>
+  (createKnowledge(manifest)?.(askedWords(prompt), MOST_PASSAGES) ?? []).map((found) => quote(manifest.slug, found))
