@@ -6,6 +6,11 @@ type Options = {
   /** How old a remembered value may be. `Infinity` where this process is the only writer. */
   maxAgeMs: number
   clock: Clock
+  /**
+   * False where a unit of work may ask. It reads for itself: a read that it would wait for may wait for a lock or a
+   * connection that this very unit has, and what a unit reads others must not see yet.
+   */
+  joins?: boolean
 }
 
 export type ReadCache<K extends string, V extends object> = {
@@ -24,6 +29,7 @@ export function createReadCache<K extends string, V extends object>({
   max,
   maxAgeMs,
   clock,
+  joins = true,
 }: Options): ReadCache<K, V> {
   const kept = new LRUCache<K, { value: V; readAt: number }>({ max })
   const reads = new Map<K, { readAt: number; found: Promise<V | null> }>()
@@ -46,7 +52,7 @@ export function createReadCache<K extends string, V extends object>({
     get(key, load) {
       const hit = kept.get(key)
       if (hit && isFresh(hit)) return hit.value
-      const under = reads.get(key)
+      const under = joins ? reads.get(key) : undefined
       return under && isFresh(under) ? under.found : read(key, load)
     },
     forget(key) {

@@ -22,6 +22,7 @@ export function createSettings({ store, audit, clock }: Deps) {
     max: REMEMBERED_USERS,
     maxAgeMs: freshFor(store.dialect),
     clock,
+    joins: false,
   })
 
   return { read, update }

@@ -72,6 +72,17 @@ describe('what was read', () => {
     expect(cache.get('b', load)).toEqual({ n: 2 })
   })
 
+  test('is read by each for itself where one that waits may hold what the other needs', async () => {
+    const { load, clock } = createWorld()
+    const cache = createReadCache<string, { n: number }>({ max: 10, maxAgeMs: 1_000, clock, joins: false })
+    const stuck = Promise.withResolvers<{ n: number }>()
+    const first = cache.get('a', () => stuck.promise)
+    expect(await cache.get('a', load)).toEqual({ n: 1 })
+    stuck.resolve({ n: 0 })
+    expect(await first).toEqual({ n: 0 })
+    expect(cache.get('a', load)).toEqual({ n: 1 })
+  })
+
   test('a read that fails is told to all who waited, and tried again by the next', async () => {
     const { cache, load } = createWorld()
     const fails = cache.get('a', async () => {
