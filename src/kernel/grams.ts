@@ -20,13 +20,37 @@ export function gramsOf(text: string, cells: Grams = shared): Grams {
   let beforeThat = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    cells[one(code)] = 1
-    cells[two(before, code)] = 1
-    cells[three(beforeThat, before, code)] = 1
+    add(cells, beforeThat, before, code)
     beforeThat = before
     before = code
   }
   return cells
+}
+
+/** The same with letters of ASCII small, and the two that are only other forms of one. */
+export function foldedGramsOf(text: string, cells: Grams = shared): Grams {
+  cells.fill(0)
+  let before = 0
+  let beforeThat = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = folded(text.charCodeAt(at))
+    add(cells, beforeThat, before, code)
+    beforeThat = before
+    before = code
+  }
+  return cells
+}
+
+const folded = (code: number): number => {
+  if (code < 0x80) return code >= 65 && code <= 90 ? code + 32 : code
+  // The long s and the sign of Kelvin.
+  return code === 0x17f ? 115 : code === 0x212a ? 107 : code
+}
+
+function add(cells: Grams, beforeThat: number, before: number, code: number): void {
+  cells[one(code)] = 1
+  cells[two(before, code)] = 1
+  cells[three(beforeThat, before, code)] = 1
 }
 
 /** Of a word the runs that a text with it must have; the longest say the most. */
@@ -35,9 +59,4 @@ export function gramsOfWord(word: string): number[] {
   if (word.length === 1) return [one(code(0))]
   if (word.length === 2) return [two(code(0), code(1))]
   return Array.from({ length: word.length - 2 }, (_, at) => three(code(at), code(at + 1), code(at + 2)))
-}
-
-export function holds(grams: Grams, word: readonly number[]): boolean {
-  for (let at = 0; at < word.length; at++) if (!grams[word[at]!]) return false
-  return true
 }

@@ -1,6 +1,6 @@
 import { RE2JS, RE2Set } from 're2js'
-import { folded, hasNeeds, needsOf } from './expression-needs'
-import { gramsOf, ownGrams } from './grams'
+import { hasNeeds, needsOf } from './expression-needs'
+import { foldedGramsOf, ownGrams } from './grams'
 import { patternSize } from './pattern-size'
 import { remember } from './remember'
 
@@ -59,7 +59,7 @@ export function compileLinear(source: string, { mostChars, mostSize, ...how }: O
 
 const cells = ownGrams()
 /** Many patterns are tried on a text one after another; most of them ask for a word that it does not have. */
-const gramsIn = remember((text: string) => gramsOf(folded(text), cells))
+const gramsIn = remember((text: string) => foldedGramsOf(text, cells))
 
 /** What a pattern may keep of the texts it was tried on, in bytes: noise would make it grow to megabytes. */
 const MOST_MEMORY = 256 * 1024

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { folded, hasNeeds, needsOf } from '../../src/kernel/expression-needs'
-import { gramsOf } from '../../src/kernel/grams'
+import { hasNeeds, needsOf } from '../../src/kernel/expression-needs'
+import { foldedGramsOf, gramsOf } from '../../src/kernel/grams'
 import { FOREIGN_RULES, OTHER_SCRIPT_RULES } from '../../src/kernel/injection/languages'
 import { RULES } from '../../src/kernel/injection/rules'
 import { INTENT_RULES } from '../../src/kernel/injection/rules-intent'
@@ -47,7 +47,7 @@ describe('what a text must have for an expression', () => {
       fc.property(fc.array(pattern, { minLength: 1, maxLength: 2 }), text, (patterns, words) => {
         const expression = new RegExp(patterns.map((one) => `(${one})`).join(''), 'iu')
         const said = words.join('')
-        if (expression.test(said)) expect(hasNeeds(needsOf(expression), gramsOf(folded(said)))).toBe(true)
+        if (expression.test(said)) expect(hasNeeds(needsOf(expression), foldedGramsOf(said))).toBe(true)
       }),
       { numRuns: 3_000 },
     )

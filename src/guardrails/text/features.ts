@@ -16,82 +16,125 @@ const FEATURES_A_TOKEN = 6
 const BASIS = 0x811c9dc5
 const PRIME = 0x01000193
 
-/** Where a sentence begins and ends in the text, and its features, each counting alike. */
-export type Sentence = { start: number; end: number; slots: Uint32Array; tokens: number }
+/**
+ * The sentences of a text: where each begins and ends in it, how many words it has, and where its features, each
+ * counting alike, end among all. Lists of numbers, for a text has hundreds of sentences.
+ */
+export type Sentences = {
+  count: number
+  starts: Int32Array
+  ends: Int32Array
+  tokens: Int32Array
+  slotsEnd: Int32Array
+  slots: Int32Array
+}
 
-/** In which sentence, counted through all texts, a slot was last seen. */
-const seenIn = new Float64Array(SLOTS)
-let sentence = 1
+/** In which sentence, counted through the texts, a slot was last seen. */
+const seenIn = new Uint16Array(SLOTS)
+let sentence = 0
+
+/** A number no slot was marked with; where there is none left all marks are taken off. */
+function nextSentence(): number {
+  if (sentence === 0xffff) {
+    seenIn.fill(0)
+    sentence = 0
+  }
+  return ++sentence
+}
+
+/** Room for what is read, kept from text to text; a text has fewer words, and so fewer sentences, than units. */
+let room = roomFor(1 << 12)
+function roomFor(units: number): Omit<Sentences, 'count'> {
+  const numbers = () => new Int32Array(units + 1)
+  const slots = new Int32Array((units + 1) * FEATURES_A_TOKEN)
+  return { starts: numbers(), ends: numbers(), tokens: numbers(), slotsEnd: numbers(), slots }
+}
 
 /** Reads small letters without accents, as the reading of a text has them. Linear, and without a string a word. */
-export function sentencesIn(text: string): Sentence[] {
+export function sentencesIn(text: string): Sentences {
   fillKinds()
-  const sentences: Sentence[] = []
-  const slots = new Uint32Array(MOST_TOKENS * FEATURES_A_TOKEN)
-  let count = 0
-  let tokens = 0
-  let start = 0
+  if (text.length >= room.starts.length) room = roomFor(text.length)
+  const { starts, ends, tokens, slotsEnd, slots } = room
+  let mark = nextSentence()
+  let [count, filled, words, start] = [0, 0, 0, 0]
   let before = BASIS
   let beforeThat = BASIS
-  const add = (slot: number) => {
-    // Once a sentence: a table of numbers says the same thing a hundred times.
-    if (seenIn[slot] === sentence) return
-    seenIn[slot] = sentence
-    slots[count++] = slot
-  }
-  const close = (end: number) => {
-    if (tokens > 0) sentences.push({ start, end, slots: slots.slice(0, count), tokens })
-    count = tokens = 0
-    start = end
-    before = beforeThat = BASIS
-    sentence++
-  }
   for (let at = 0; at < text.length; ) {
     const code = text.charCodeAt(at)
     const kind = KINDS[code]!
     if (kind === OTHER) {
       at++
-      if (isEnd(code, text.charCodeAt(at))) close(at)
-      continue
-    }
-    let word = BASIS
-    let prefix = 0
-    let end = at
-    if (kind === SIGN) {
-      word = mix(BASIS, code)
-      end++
-    } else if (kind === DIGIT) {
-      word = mix(BASIS, 48)
-      while (end < text.length && KINDS[text.charCodeAt(end)] === DIGIT) end++
+      if (at < text.length && !isEnd(code, text.charCodeAt(at))) continue
     } else {
-      for (; end < text.length && isWordPart(text.charCodeAt(end)); end++) {
-        word = mix(word, text.charCodeAt(end))
-        if (end - at === 3) prefix = word
-      }
+      at = readWord(text, at, kind)
+      filled = addFeatures(slots, filled, before, beforeThat, mark)
+      beforeThat = before
+      before = prefix || word
+      words++
+      if (at < text.length && words < MOST_TOKENS) continue
     }
-    add(slot(word, 1))
-    add(slot(mix(before, word), 2))
-    add(slot(mix(beforeThat, word), 3))
-    if (prefix) {
-      add(slot(prefix, 4))
-      add(slot(mix(before, prefix), 5))
+    if (words > 0) {
+      starts[count] = start
+      ends[count] = at
+      tokens[count] = words
+      slotsEnd[count++] = filled
     }
-    beforeThat = before
-    before = prefix || word
-    at = end
-    tokens++
-    if (tokens >= MOST_TOKENS) close(at)
+    words = 0
+    start = at
+    before = beforeThat = BASIS
+    mark = nextSentence()
   }
-  close(text.length)
-  return sentences
+  return { count, starts, ends, tokens, slotsEnd, slots }
 }
 
-/** The sentences of a text as people wrote it; models that look at the same text share them. */
-export const sentencesOf = remember((source: string): Sentence[] => sentencesIn(reading(source).text))
+/** The word that was read last, hashed, and what it begins with; 0 where it is too short for that. */
+let word = 0
+let prefix = 0
+
+/** Where the word at `at` ends. */
+function readWord(text: string, at: number, kind: number): number {
+  let end = at + 1
+  prefix = 0
+  if (kind === SIGN) word = mix(BASIS, text.charCodeAt(at))
+  else if (kind === DIGIT) {
+    word = mix(BASIS, 48)
+    while (end < text.length && KINDS[text.charCodeAt(end)] === DIGIT) end++
+  } else {
+    let sum = mix(BASIS, text.charCodeAt(at))
+    for (; end < text.length && isWordPart(text.charCodeAt(end)); end++) {
+      sum = mix(sum, text.charCodeAt(end))
+      if (end - at === 3) prefix = sum
+    }
+    word = sum
+  }
+  return end
+}
+
+/** Adds those of the word that was read last; says how many there are now. */
+function addFeatures(slots: Int32Array, from: number, before: number, beforeThat: number, mark: number): number {
+  let filled = add(slots, from, slot(word, 1), mark)
+  filled = add(slots, filled, slot(mix(before, word), 2), mark)
+  filled = add(slots, filled, slot(mix(beforeThat, word), 3), mark)
+  if (!prefix) return filled
+  filled = add(slots, filled, slot(prefix, 4), mark)
+  return add(slots, filled, slot(mix(before, prefix), 5), mark)
+}
+
+/** Once a sentence: a table of numbers says the same thing a hundred times. */
+function add(slots: Int32Array, filled: number, slot: number, mark: number): number {
+  if (seenIn[slot] === mark) return filled
+  seenIn[slot] = mark
+  slots[filled] = slot
+  return filled + 1
+}
+
+/** The sentences of a text as people wrote it; models that look at the same text share them, until the next is read. */
+export const sentencesOf = remember((source: string): Sentences => sentencesIn(reading(source).text))
 
 /** One sentence for a model that learns: all features alike, together of length one. */
 export function featuresOf(text: string): Features {
-  const slots = Uint32Array.from(sentencesIn(text).flatMap((one) => [...one.slots]))
+  const { slots: all, slotsEnd, count } = sentencesIn(text)
+  const slots = Uint32Array.from(all.subarray(0, count ? slotsEnd[count - 1]! : 0))
   return { slots, weights: new Float64Array(slots.length).fill(weightOf(slots.length)) }
 }
 

@@ -1,5 +1,5 @@
 import type { Model } from '../../kernel/text-model/model'
-import { type Sentence, weightOf } from './features'
+import { type Sentences, weightOf } from './features'
 
 /** How likely some stretch of a text is what is looked for, and which stretch it is. */
 export type Likely = { chance: number; start: number; end: number }
@@ -15,41 +15,57 @@ const LEAST_SUSPECT = 0.5
  * alone and with the one after it: what is meant to go unseen stands between ordinary ones. Stretches that are
  * anything but plainly ordinary are added to `suspects`, in the order of the text.
  */
-export function likeliest(model: Model, sentences: readonly Sentence[], suspects: Likely[] = []): Likely[] {
+export function likeliest(model: Model, sentences: Sentences, suspects: Likely[] = []): Likely[] {
   const classes = model.bias.length
   const best = Array.from({ length: classes }, (): Likely => ({ chance: 0, start: 0, end: 0 }))
   const chances = new Float64Array(classes)
   const both = new Float64Array(classes)
   let sums = new Float64Array(classes)
   let sumsBefore = new Float64Array(classes)
-  let [countBefore, startBefore] = [-1, 0]
-  for (const { slots, tokens, start, end } of sentences) {
-    sumUp(model, slots, sums)
-    const alone = setChances(model, sums, slots.length, chances)
-    if (tokens >= LEAST_TOKENS) raise(best, chances, start, end)
+  let [from, countBefore, startBefore] = [0, -1, 0]
+  for (let at = 0; at < sentences.count; at++) {
+    const start = sentences.starts[at]!
+    const end = sentences.ends[at]!
+    const to = sentences.slotsEnd[at]!
+    sumUp(model, sentences.slots, from, to, sums)
+    const alone = setChances(model, sums, to - from, chances)
+    if (sentences.tokens[at]! >= LEAST_TOKENS) raise(best, chances, start, end)
     if (alone >= LEAST_SUSPECT) suspects.push({ chance: alone, start, end })
     if (countBefore >= 0) {
       for (let place = 0; place < classes; place++) both[place] = sums[place]! + sumsBefore[place]!
-      const together = setChances(model, both, slots.length + countBefore, chances)
+      const together = setChances(model, both, to - from + countBefore, chances)
       raise(best, chances, startBefore, end)
       if (together >= LEAST_SUSPECT) suspects.push({ chance: together, start: startBefore, end })
     }
     const spare = sumsBefore
     sumsBefore = sums
     sums = spare
-    countBefore = slots.length
+    countBefore = to - from
     startBefore = start
+    from = to
   }
   return best
 }
 
-/** The rows of all features, added up into `sums`. */
-function sumUp({ rows, bias }: Model, slots: Uint32Array, sums: Float64Array): void {
+/**
+ * The rows of some features, added up into `sums`: four classes at a time, whose whole numbers stay in registers. What
+ * is read beyond a row is thrown away.
+ */
+function sumUp({ rows, bias }: Model, slots: Int32Array, from: number, to: number, sums: Float64Array): void {
   const classes = bias.length
-  sums.fill(0)
-  for (let at = 0; at < slots.length; at++) {
-    const row = slots[at]! * classes
-    for (let place = 0; place < classes; place++) sums[place] = sums[place]! + rows[row + place]!
+  for (let place = 0; place < classes; place += 4) {
+    let [a, b, c, d] = [0, 0, 0, 0]
+    for (let at = from; at < to; at++) {
+      const cell = slots[at]! * classes + place
+      a = (a + rows[cell]!) | 0
+      b = (b + rows[cell + 1]!) | 0
+      c = (c + rows[cell + 2]!) | 0
+      d = (d + rows[cell + 3]!) | 0
+    }
+    sums[place] = a
+    sums[place + 1] = b
+    sums[place + 2] = c
+    sums[place + 3] = d
   }
 }
 

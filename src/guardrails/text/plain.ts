@@ -34,26 +34,45 @@ export const plainly = remember((source: string): Plain => {
   let length = 0
   for (let place = 0; place < source.length; place++) {
     const code = source.charCodeAt(place)
-    if (code < 0x80) {
-      units[length] = code
+    const unit = code < 0x80 ? code : UNITS[code] || learn(code)
+    if (unit < OTHER) {
+      units[length] = unit
       at[length++] = place
-      continue
-    }
-    const whole = source.codePointAt(place)!
-    if (!isUnseen(whole)) {
-      const plain = plainOf(whole)
-      for (let unit = 0; unit < plain.length; unit++) {
-        units[length] = plain.charCodeAt(unit)
-        at[length++] = place
+    } else if (unit === OTHER) {
+      const whole = source.codePointAt(place)!
+      if (!isUnseen(whole)) {
+        const plain = plainOf(whole)
+        for (let next = 0; next < plain.length; next++) {
+          units[length] = plain.charCodeAt(next)
+          at[length++] = place
+        }
       }
+      if (whole > 0xffff) place++
     }
-    if (whole > 0xffff) place++
   }
   return {
     text: madeOf(units, length),
     span: (start, end) => ({ start: at[start]!, end: endOf(source, at[end - 1]!) }),
   }
 })
+
+/** By UTF-16 unit the one that stands for it, or one of the marks below; 0 before it was met. */
+const UNITS = new Uint16Array(1 << 16)
+const UNSEEN = 0xffff
+/** Half of a pair, or what stands for more than one unit: looked up as a whole. */
+const OTHER = 0xfffe
+
+function learn(code: number): number {
+  UNITS[code] = unitOf(code)
+  return UNITS[code]!
+}
+
+function unitOf(code: number): number {
+  if (isUnseen(code)) return UNSEEN
+  if (code >= 0xd800 && code < 0xe000) return OTHER
+  const plain = plainOf(code)
+  return plain.length === 1 && plain.charCodeAt(0) < OTHER ? plain.charCodeAt(0) : OTHER
+}
 
 /** Where the character at `last` ends, with what only changes how it is drawn. */
 export function endOf(source: string, last: number): number {

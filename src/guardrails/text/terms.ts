@@ -18,7 +18,7 @@ export function compileTerms(terms: readonly string[], asWords: boolean): Terms 
     known.sort((a, b) => b.length - a.length),
     (term) => term.charCodeAt(0),
   )
-  const starts = startsOf(known)
+  const { firsts, starts } = startsOf(known)
   return {
     find(text) {
       const found = []
@@ -26,12 +26,13 @@ export function compileTerms(terms: readonly string[], asWords: boolean): Terms 
       for (let at = 0; at < text.length; at++) {
         const before = code
         code = text.charCodeAt(at)
+        const first = firsts[code]!
+        if (first === 0) continue
         // In the middle of a word, as most of a text is.
         if (asWords && before >= 97 && before <= 122 && code >= 97 && code <= 122) continue
-        if (!starts[cellOf(code, text.charCodeAt(at + 1))]) continue
-        const here = byBeginning.get(code)
-        if (!here || (asWords && !isEdge(text, at, at))) continue
-        const term = termAt(text, at, here, asWords)
+        if (!(first & ALONE) && !starts[cellOf(code, text.charCodeAt(at + 1))]) continue
+        if (asWords && !isEdge(text, at, at)) continue
+        const term = termAt(text, at, byBeginning.get(code)!, asWords)
         if (!term) continue
         found.push({ start: at, end: at + term.length, term })
         at += term.length - 1
@@ -45,22 +46,28 @@ export function compileTerms(terms: readonly string[], asWords: boolean): Terms 
 const CELLS = 1 << 12
 const cellOf = (first: number, second: number): number => ((first << 5) ^ second) & (CELLS - 1)
 
-/** Which two units a term begins with: most of a text is passed over by it. */
-function startsOf(terms: readonly string[]): Uint8Array {
+/** What a unit is to terms: the first of a longer one, or all of one. */
+const BEGINS = 1
+const ALONE = 2
+
+/** Which units and which two units terms begin with: most of a text is passed over by it. */
+function startsOf(terms: readonly string[]): { firsts: Uint8Array; starts: Uint8Array } {
+  const firsts = new Uint8Array(1 << 16)
   const starts = new Uint8Array(CELLS)
   for (const term of terms) {
     const first = term.charCodeAt(0)
+    firsts[first]! |= term.length > 1 ? BEGINS : ALONE
     if (term.length > 1) starts[cellOf(first, term.charCodeAt(1))] = 1
-    else for (let second = 0; second < CELLS; second++) starts[cellOf(first, second)] = 1
   }
-  return starts
+  return { firsts, starts }
 }
 
 function termAt(text: string, at: number, terms: readonly string[], asWords: boolean): string | undefined {
+  const second = text.charCodeAt(at + 1)
   for (let place = 0; place < terms.length; place++) {
     const term = terms[place]!
     // The second letter first: most terms fail by it.
-    if (term.length > 1 && term.charCodeAt(1) !== text.charCodeAt(at + 1)) continue
+    if (term.length > 1 && term.charCodeAt(1) !== second) continue
     if (text.startsWith(term, at) && (!asWords || isEdge(text, at + term.length, at))) return term
   }
   return undefined

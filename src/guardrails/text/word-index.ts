@@ -33,9 +33,12 @@ const hashOf = (word: string): number => {
 }
 const cellOf = (sum: number): number => (sum ^ (sum >>> 16)) & (CELLS - 1)
 
+/** Shared, for a policy asks of one text at a time: an index is good until the next text is read. */
+const cells = new Uint8Array(CELLS)
+
 /** Words besides those of `general`, in a text of small letters. Linear. */
 export function wordIndexOf(text: string, general: ReadonlySet<number>): WordIndex {
-  const cells = new Uint8Array(CELLS)
+  cells.fill(0)
   const counted = new Set<number>()
   for (let at = 0; at < text.length; ) {
     if (!isPart(text.charCodeAt(at))) {

@@ -16,7 +16,9 @@ export const reading = remember((source: string): Reading => {
   const views = viewsOf(source)
   const { text, at } = views.latin ?? views.plain
   return {
-    ...{ text, at, span: (start, end) => ({ start: at[start]!, end: endOf(source, at[end - 1]!) }) },
+    text,
+    at,
+    span: (start, end) => ({ start: at[start]!, end: endOf(source, at[end - 1]!) }),
     get letters() {
       return views.letters
     },

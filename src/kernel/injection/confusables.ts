@@ -13,11 +13,21 @@ export const toLatin = (letter: string): string | undefined => LOOKS[letter]
 
 /** Of these alone it is known that nobody mixes them into a Latin word by need, as physics does with Greek. */
 const STRANGE = 'аеорсухіјѕԁһԛԝӏкмнтвοαɡաօոս'
-const OTHER = /[\u0080-\uffff]/
 const MIXED = new RegExp(`[a-z]{2}[${STRANGE}]|[${STRANGE}][a-z]{2}|[a-z][${STRANGE}]{1,3}[a-z]`, 'u')
-/** A pair of letters of which only one is Latin: quicker to look for, and there where the whole is. */
-const PAIR = new RegExp(`[${STRANGE}][a-z]`)
+/** By unit: Latin letters, and those that only look like them; a pair of both is where the whole is. */
+const LATIN = 1
+const LOOKING_SO = 2
+const KINDS = new Uint8Array(1 << 16)
+KINDS.fill(LATIN, 97, 123)
+for (const letter of STRANGE) KINDS[letter.charCodeAt(0)] = LOOKING_SO
 
 /** Where a Latin word holds letters of another script that only look like its own; -1 when none does. */
-export const mixedWordAt = (text: string): number =>
-  OTHER.test(text) && (PAIR.test(text) || new RegExp(`[a-z][${STRANGE}]`).test(text)) ? text.search(MIXED) : -1
+export function mixedWordAt(text: string): number {
+  let before = 0
+  for (let at = 0; at < text.length; at++) {
+    const kind = KINDS[text.charCodeAt(at)]!
+    if ((kind | before) === (LATIN | LOOKING_SO)) return text.search(MIXED)
+    before = kind
+  }
+  return -1
+}

@@ -131,8 +131,15 @@ const inSplit = ({ plain, latin, letters }: Views, source: string): Found[] =>
 
 function inHidden(source: string, plain: View, depth: number): Found[] {
   const found: Found[] = []
-  const doubt = (about: string, at: number, length: number) =>
-    found.push({ severity: 'doubt', rule: 'hidden', about, via: 'hidden characters', at, end: at + length })
+  if (plain.hides) found.push(...inUnseen(source, depth))
+  const mixed = mixedWordAt(plain.text)
+  if (mixed >= 0) found.push(doubtful('mixes alphabets inside a word', plain.at[mixed] ?? 0, 12))
+  return found
+}
+
+/** In a text with characters that show nothing. */
+function inUnseen(source: string, depth: number): Found[] {
+  const found: Found[] = []
   const tags = tagText(source)
   if (tags) {
     const about = 'holds text that no screen shows'
@@ -141,13 +148,15 @@ function inHidden(source: string, plain: View, depth: number): Found[] {
       found.push(...scan(tags.text, depth + 1).map((inner) => ({ ...inner, at: tags.at, end: tags.at + 2 })))
   }
   const inWord = source.search(/[A-Za-z][\u200b-\u200d\u2060\u180e\ufeff]+[A-Za-z]/)
-  if (inWord >= 0) doubt('holds unseen characters inside words', inWord, 3)
+  if (inWord >= 0) found.push(doubtful('holds unseen characters inside words', inWord, 3))
   const bidi = source.search(/[\u202a-\u202e\u2066-\u2069]/)
-  if (bidi >= 0) doubt('holds characters that turn the order of letters round', bidi, 1)
-  const mixed = mixedWordAt(plain.text)
-  if (mixed >= 0) doubt('mixes alphabets inside a word', plain.at[mixed] ?? 0, 12)
+  if (bidi >= 0) found.push(doubtful('holds characters that turn the order of letters round', bidi, 1))
   return found
 }
+
+const doubtful = (about: string, at: number, length: number): Found => ({
+  ...{ severity: 'doubt', rule: 'hidden', about, via: 'hidden characters', at, end: at + length },
+})
 
 /** What reads as an attempt once decoded; the finding stands where the code stands. */
 function inEncoded(source: string, depth: number): Found[] {

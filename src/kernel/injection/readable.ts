@@ -70,6 +70,7 @@ export function readable(source: string): View {
   let at = new Int32Array(source.length + MOST_EXPANDED)
   let length = 0
   let blank = true
+  let hides = false
   for (let place = 0; place < source.length; place++) {
     const code = source.charCodeAt(place)
     const unit = UNITS[code] || learn(code)
@@ -83,9 +84,11 @@ export function readable(source: string): View {
       units[length] = unit
       at[length++] = place
       blank = false
-    } else if (unit === OTHER) {
+    } else if (unit === UNSEEN) hides = true
+    else {
       const whole = source.codePointAt(place)!
-      if (!isUnseen(whole)) {
+      if (isUnseen(whole)) hides = true
+      else {
         const least = length + MOST_EXPANDED + source.length - place
         if (least > units.length) [units, at] = [enlarged(units, least), enlarged(at, least)]
         const plain = plainOf(whole)
@@ -98,7 +101,7 @@ export function readable(source: string): View {
       if (whole > 0xffff) place++
     }
   }
-  return { text: madeOf(units, length), at: at.subarray(0, length) }
+  return { text: madeOf(units, length), at: at.subarray(0, length), hides }
 }
 
 function enlarged<Cells extends Uint16Array | Int32Array>(cells: Cells, least: number): Cells {

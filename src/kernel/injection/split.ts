@@ -43,7 +43,8 @@ function jointsIn(text: string): number[] {
     if (code < 97 || code > 122) continue
     last = (last << 5) | (code - 96)
     letters++
-    if (BEHIND[last & 0x7fff]! & BEFORE[(last >>> 15) & 0x7fff]!) joints.push(letters - 3)
+    const behind = BEHIND[last & 0x7fff]!
+    if (behind !== 0 && behind & BEFORE[(last >>> 15) & 0x7fff]!) joints.push(letters - 3)
   }
   return joints
 }

@@ -2,7 +2,12 @@ import { toLatin } from './confusables'
 import { isLetter, madeOf } from './units'
 
 /** A text made readable, and for each of its UTF-16 units where in the original it stood. */
-export type View = { text: string; at: Int32Array }
+export type View = {
+  text: string
+  at: Int32Array
+  /** Whether characters that show nothing were left out; where it is not said nobody may ask. */
+  hides?: boolean
+}
 
 /** A view in which some words were written anew, and where these stand. */
 export type Rewritten = View & { changed: readonly Stretch[] }

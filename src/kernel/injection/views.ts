@@ -10,7 +10,8 @@ export function viewsIn(source: string): Views {
   const latin = latinized(plain)
   let letters: Rewritten | null | undefined
   return {
-    ...{ plain, latin },
+    plain,
+    latin,
     get letters() {
       if (letters === undefined) letters = unleeted(latin ?? plain)
       return letters

@@ -50,32 +50,44 @@ const wordStart = (text: string, from: number): number => {
 }
 
 /** What the package takes for letters that may stand twice; of the others a run is one. */
-const TWICE = new Set([...'beolsg'].map((letter) => letter.charCodeAt(0)))
+const TWICE = 'beolsg'
+const TWICE_CODES = new Uint8Array(1 << 16)
+for (const letter of TWICE) TWICE_CODES[letter.charCodeAt(0)] = 1
+const isTwice = (code: number): boolean => TWICE_CODES[code] === 1
+
+/** Room for a text in which runs are made short, kept from text to text. */
+let units = new Uint16Array(1 << 12)
+let places = new Int32Array(1 << 12)
 
 /** Where something like a word of the list begins, on runs of letters made short: quick, and wrong rather too often. */
-function* suspicions({ starts, byLetter }: Suspicion, view: Reading): Generator<number> {
+function suspicions({ starts, byLetter }: Suspicion, view: Reading): number[] {
   const { text } = view.letters ?? view
-  const units = new Uint16Array(text.length)
-  const places = new Int32Array(text.length)
+  if (text.length > units.length) {
+    units = new Uint16Array(text.length)
+    places = new Int32Array(text.length)
+  }
   const likely: number[] = []
   let length = 0
+  let before = -1
+  let beforeThat = -1
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    if (length > 0 && units[length - 1] === code) {
-      if (!TWICE.has(code) || units[length - 2] === code) continue
-    }
-    const how = length > 0 && code < 128 ? starts[units[length - 1]! * 128 + code]! : 0
-    if (how && (how & ANYWHERE || length < 2 || !isAlphanumeric(units[length - 2]!))) likely.push(length - 1)
+    if (before === code && (beforeThat === code || !isTwice(code))) continue
+    const how = before >= 0 && code < 128 ? starts[before * 128 + code]! : 0
+    if (how && (how & ANYWHERE || beforeThat < 0 || !isAlphanumeric(beforeThat))) likely.push(length - 1)
     units[length] = code
     places[length++] = at
+    beforeThat = before
+    before = code
   }
-  if (!likely.length) return
+  if (!likely.length) return likely
   const single = madeOf(units, length)
-  for (const at of likely) {
-    const pattern = byLetter.get(single[at]!)!
-    pattern.lastIndex = at
-    if (pattern.test(single)) yield places[at]!
-  }
+  return likely.filter((at) => matchesAt(byLetter.get(single[at]!)!, single, at)).map((at) => places[at]!)
+}
+
+function matchesAt(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at
+  return pattern.test(text)
 }
 
 /** Where the two letters say something: in the middle of words too, or only where one begins. */
@@ -109,7 +121,7 @@ function firstTwo(nodes: readonly Node[]): [number, number | null] {
 const charOf = (node: Node | undefined): string => String.fromCodePoint(node?.chars?.[0] ?? 0)
 
 /** The same letter again, which is already there. */
-const isRun = (letter: string, before: string): boolean => letter === before && !TWICE.has(letter.charCodeAt(0))
+const isRun = (letter: string, before: string): boolean => letter === before && !TWICE.includes(letter)
 
 function sourceOf({ nodes, requireWordBoundaryAtStart: start, requireWordBoundaryAtEnd: end }: Pattern): string {
   let source = start ? '(?<![a-z0-9])' : ''

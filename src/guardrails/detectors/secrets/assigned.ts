@@ -1,4 +1,5 @@
 import type { Match } from '../../guardrail'
+import { runsOf } from '../../text/runs'
 
 /** Names of things that are kept secret, at the end of whatever they are part of. */
 const NAME =
@@ -22,21 +23,27 @@ export function findAssigned(text: string): Match[] {
 }
 
 /** Whatever is found has a digit in it, so a stretch without one has nothing to be looked for before it. */
-const STRETCH = /[^\s"'“”‘’`,;，。；()<>{}]{8,}/g
-const NUMBERED = /\d/
+const stretches = runsOf(/[^\s"'“”‘’`,;，。；()<>{}]/, 8)
 /** How far before a value its name can begin. */
 const REACH = 120
 
 function partsOf(text: string): { start: number; end: number }[] {
   const parts: { start: number; end: number }[] = []
-  for (const { 0: stretch, index } of text.matchAll(STRETCH)) {
-    if (!NUMBERED.test(stretch)) continue
+  const runs = stretches(text)
+  for (let place = 0; place < runs.length; place += 2) {
+    const index = runs[place]!
+    const end = runs[place + 1]!
+    if (!isNumbered(text, index, end)) continue
     const last = parts.at(-1)
-    const end = index + stretch.length
     if (last && last.end >= index - REACH) last.end = end
     else parts.push({ start: Math.max(0, index - REACH), end })
   }
   return parts
+}
+
+function isNumbered(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (text.charCodeAt(at) >= 48 && text.charCodeAt(at) <= 57) return true
+  return false
 }
 
 function inPart(text: string, part: { start: number; end: number }): Match[] {

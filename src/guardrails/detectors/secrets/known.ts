@@ -1,8 +1,10 @@
 import type { Match } from '../../guardrail'
+import { runsOf } from '../../text/runs'
 import { FAMILIES, SHAPES } from './families'
 
 /** Long enough for a key, of the characters that keys are made of: what all families are looked for in. */
-const STRETCH = /[\w.+/=:~-]{20,}/g
+const LONG = 20
+const stretches = runsOf(/[\w.+/=:~-]/, LONG)
 const NOT_INSIDE = '(?<![A-Za-z0-9_])'
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')
@@ -16,7 +18,10 @@ const SHAPED = /:AA|\.\w{6}\.|atlasv1|Q~|:APA91/
 /** Keys of known makers. Most texts have few stretches of such length, and only these are looked at. */
 export function findKnown(text: string): Match[] {
   const found: Match[] = []
-  for (const { 0: stretch, index } of text.matchAll(STRETCH)) {
+  const runs = stretches(text)
+  for (let place = 0; place < runs.length; place += 2) {
+    const index = runs[place]!
+    const stretch = text.slice(index, runs[place + 1]!)
     if (ANY_BEGINNING.test(stretch)) {
       for (const { begin, pattern } of BY_BEGINNING) {
         if (stretch.includes(begin)) add(found, pattern, stretch, index)
