@@ -5,11 +5,14 @@ import type { Wanted } from './search-hits'
 import { mayGoOn, seqOf } from './search-words'
 import { type ListedRow, listedColumns, skills } from './table'
 
-/** Of the sorted list so much is looked through first: a word of every twentieth skill fills its page there. */
-const FIRST_LOOK = 1_000
+/** Of the sorted list so much is looked through first: a word of every sixtieth skill fills its page there. */
+const FIRST_LOOK = 3_000
 
-/** So many hits are gathered and sorted; of more, one row in a hundred is a hit, and a walk soon fills a page. */
-const FEW_HITS = 1_000
+/** So many hits among those tell that they are frequent: a walk on fills a page before all are gathered. */
+const FREQUENT = 35
+
+/** So many hits are gathered and sorted; of more, a walk soon fills a page. */
+const FEW_HITS = 1_500
 
 /**
  * A page of the skills of the store that all words occur in, in one statement: the index of words knows no order,
@@ -63,8 +66,9 @@ type Ways = { place: unknown; order: SQL; rest: SQL; hit: SQL; limit: Placeholde
 function numbers({ place, order, rest, hit, limit }: Ways): SQL {
   const first = sql`select seq, ${place} as place, ${hit} as hit from skills where ${rest} order by ${order} limit ${FIRST_LOOK}`
   const isShort = sql`(select count(*) from near) < ${limit}`
-  const some = sql`select seq, ${place} as place from skills where ${rest} and ${hit} and ${isShort} limit ${FEW_HITS + 1}`
-  const isLong = sql`(select max(hits) from few) > ${FEW_HITS}`
+  const isRare = sql`(select count(*) from near) < least(${limit}, ${FREQUENT})`
+  const some = sql`select seq, ${place} as place from skills where ${rest} and ${hit} and ${isRare} limit ${FEW_HITS + 1}`
+  const isLong = sql`${isShort} and (not ${isRare} or (select max(hits) from few) > ${FEW_HITS})`
   // What the planner does not take for a condition of the index of words keeps it on the sorted list.
   const walked = sql`select seq from skills where ${rest} and (case when ${hit} then 1 end) = 1 and ${isLong} order by ${order} limit ${limit}`
   return sql`
