@@ -64,9 +64,13 @@ function unitOf(code: number): number {
 /** One character can stand for eighteen (U+FDFA). */
 const MOST_EXPANDED = 64
 
+/** Where units are put until they are a text, kept from text to text. */
+let room = new Uint16Array(1 << 13)
+
 /** Reads a text once: unseen characters gone, runs of white space one blank, letters plain and small. Linear. */
 export function readable(source: string): View {
-  let units = new Uint16Array(source.length + MOST_EXPANDED)
+  if (room.length < source.length + MOST_EXPANDED) room = new Uint16Array(source.length + MOST_EXPANDED)
+  let units = room
   let at = new Int32Array(source.length + MOST_EXPANDED)
   let length = 0
   let blank = true
@@ -90,7 +94,8 @@ export function readable(source: string): View {
       if (isUnseen(whole)) hides = true
       else {
         const least = length + MOST_EXPANDED + source.length - place
-        if (least > units.length) [units, at] = [enlarged(units, least), enlarged(at, least)]
+        if (least > units.length) units = enlarged(units, least)
+        if (least > at.length) at = enlarged(at, least)
         const plain = plainOf(whole)
         for (let next = 0; next < plain.length; next++) {
           units[length] = plain.charCodeAt(next)
