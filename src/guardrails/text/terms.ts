@@ -14,10 +14,9 @@ const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Scrip
 export function compileTerms(terms: readonly string[], asWords: boolean): Terms {
   const known = [...new Set(terms.map((term) => readable(term).text.trim()).filter(Boolean))]
   // The longest first: what is found is as much as there is.
-  const byBeginning = Map.groupBy(
-    known.sort((a, b) => b.length - a.length),
-    (term) => term.charCodeAt(0),
-  )
+  known.sort((a, b) => b.length - a.length)
+  const byFirst = Map.groupBy(known, (term) => term.charCodeAt(0))
+  const byCell = Map.groupBy(known, (term) => cellOf(term.charCodeAt(0), term.charCodeAt(1)))
   const { firsts, starts } = startsOf(known)
   return {
     find(text) {
@@ -30,9 +29,10 @@ export function compileTerms(terms: readonly string[], asWords: boolean): Terms 
         if (first === 0) continue
         // In the middle of a word, as most of a text is.
         if (asWords && before >= 97 && before <= 122 && code >= 97 && code <= 122) continue
-        if (!(first & ALONE) && !starts[cellOf(code, text.charCodeAt(at + 1))]) continue
+        const cell = cellOf(code, text.charCodeAt(at + 1))
+        if (!(first & ALONE) && !starts[cell]) continue
         if (asWords && !isEdge(text, at, at)) continue
-        const term = termAt(text, at, byBeginning.get(code)!, asWords)
+        const term = termAt(text, at, (first & ALONE ? byFirst.get(code) : byCell.get(cell))!, asWords)
         if (!term) continue
         found.push({ start: at, end: at + term.length, term })
         at += term.length - 1

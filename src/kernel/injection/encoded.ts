@@ -1,3 +1,5 @@
+import { runsOf } from '../runs'
+
 /** A piece of text that was written in another alphabet, and where it stood. */
 export type Decoded = { how: string; text: string; at: number }
 
@@ -6,6 +8,8 @@ const LEAST_CHARS = 10
 
 type Coding = {
   how: string
+  /** Runs of all units it is made of, as long as it is at least: most texts have few, and it is looked for in these. */
+  runs?: (source: string) => number[]
   /** What such a stretch cannot do without; looked for first, since most texts have none. */
   needs?: string
   pattern: RegExp
@@ -30,6 +34,7 @@ const CODINGS: readonly Coding[] = [
   },
   {
     how: 'hex',
+    runs: runsOf(/[0-9a-fA-F\s:,\\x%]/, 20),
     pattern: /(?:\\x|0x|%)?[0-9a-fA-F]{2}(?:[\s:,]{0,2}(?:\\x|0x|%)?[0-9a-fA-F]{2}){9,}/g,
     decode: (piece) => fromBytes(Buffer.from(piece.replace(/\\x|0x|[^0-9a-fA-F]/g, ''), 'hex')),
   },
@@ -57,6 +62,7 @@ const CODINGS: readonly Coding[] = [
   },
   {
     how: 'binary',
+    runs: runsOf(/[01\s]/, 64),
     pattern: /[01]{8}(?:\s?[01]{8}){7,}/g,
     decode: (piece) =>
       fromCodes(
@@ -94,12 +100,16 @@ function isText(text: string | null): text is string {
 /** Every stretch that hides text in a common encoding. Looks at each stretch once, so it is linear. */
 export function decodedPieces(source: string): Decoded[] {
   const found: Decoded[] = []
-  for (const { how, needs, pattern, decode } of CODINGS) {
+  for (const { how, needs, runs, pattern, decode } of CODINGS) {
     if (needs && !source.includes(needs)) continue
-    for (const match of source.matchAll(pattern)) {
-      if (found.length >= MOST_PIECES) return found
-      const text = decode(match[0])
-      if (isText(text) && text !== match[0]) found.push({ how, text, at: match.index })
+    const parts = runs ? runs(source) : [0, source.length]
+    for (let place = 0; place < parts.length; place += 2) {
+      const from = parts[place]!
+      for (const { 0: piece, index } of source.slice(from, parts[place + 1]).matchAll(pattern)) {
+        if (found.length >= MOST_PIECES) return found
+        const text = decode(piece)
+        if (isText(text) && text !== piece) found.push({ how, text, at: from + index })
+      }
     }
   }
   return found

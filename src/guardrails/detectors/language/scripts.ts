@@ -15,15 +15,36 @@ const SCRIPTS: readonly (readonly [Script, RegExp])[] = [
 ]
 const LETTER = /\p{L}/u
 
+/** By unit, the place among the scripts of a letter plus one; the marks below for the rest, 0 before it was met. */
+const KINDS = new Uint8Array(1 << 16)
+const NO_LETTER = 0xff
+const OTHER = 0xfe
+
+function kindOf(code: number): number {
+  const char = String.fromCodePoint(code)
+  if (!(char >= 'A' && (char <= 'z' || char > '\u007f')) || !LETTER.test(char)) return NO_LETTER
+  const place = SCRIPTS.findIndex(([, letters]) => letters.test(char))
+  return place < 0 ? OTHER : place + 1
+}
+
+function learnt(code: number): number {
+  if (code > 0xffff) return kindOf(code)
+  KINDS[code] ||= kindOf(code)
+  return KINDS[code]!
+}
+
 export type Count = { script: Script; letters: number; all: number }
 
 /** The script most letters are of; kana among Han letters make Japanese of them. */
 export function mainScript(text: string): Count {
   const counts = new Map<Script, number>()
   let all = 0
-  for (const char of text) {
-    if (!(char >= 'A' && (char <= 'z' || char > '\u007f')) || !LETTER.test(char)) continue
-    const script = char <= 'z' ? 'Latn' : (SCRIPTS.find(([, letters]) => letters.test(char))?.[0] ?? 'other')
+  for (let at = 0; at < text.length; at++) {
+    const code = text.codePointAt(at)!
+    if (code > 0xffff) at++
+    const kind = learnt(code)
+    if (kind === NO_LETTER) continue
+    const script = kind === OTHER ? 'other' : SCRIPTS[kind - 1]![0]
     counts.set(script, (counts.get(script) ?? 0) + 1)
     all++
   }

@@ -1,5 +1,5 @@
+import { runsOf } from '../../../kernel/runs'
 import type { Match } from '../../guardrail'
-import { runsOf } from '../../text/runs'
 
 /** Names of things that are kept secret, at the end of whatever they are part of. */
 const NAME =

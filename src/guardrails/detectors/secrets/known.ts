@@ -1,5 +1,5 @@
+import { runsOf } from '../../../kernel/runs'
 import type { Match } from '../../guardrail'
-import { runsOf } from '../../text/runs'
 import { FAMILIES, SHAPES } from './families'
 
 /** Long enough for a key, of the characters that keys are made of: what all families are looked for in. */
