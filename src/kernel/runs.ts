@@ -13,16 +13,23 @@ export function runsOf(unit: RegExp, least: number): (text: string) => number[] 
     kinds[code] = unit.test(String.fromCharCode(code)) ? IN : OUT
     return kinds[code]!
   }
+  const isOf = (code: number): boolean => (kinds[code] || learn(code)) === IN
   return (text) => {
     const runs: number[] = []
     let start = 0
-    for (let at = 0; at < text.length; at++) {
-      const code = text.charCodeAt(at)
-      if ((kinds[code] || learn(code)) === IN) continue
-      if (at - start >= least) runs.push(start, at)
-      start = at + 1
+    while (start + least <= text.length) {
+      // From where it would have to reach, backwards: what ends it there ends all that is shorter as well.
+      let at = start + least - 1
+      while (at >= start && isOf(text.charCodeAt(at))) at--
+      if (at >= start) {
+        start = at + 1
+        continue
+      }
+      let end = start + least
+      while (end < text.length && isOf(text.charCodeAt(end))) end++
+      runs.push(start, end)
+      start = end + 1
     }
-    if (text.length - start >= least) runs.push(start, text.length)
     return runs
   }
 }
