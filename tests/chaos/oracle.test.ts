@@ -30,7 +30,8 @@ await rig.load(
   first,
   seededRandom(1),
   eventually(
-    () => Math.min(answers.length - 20, keys.length, orgs.length, purchases.filter(({ told }) => told).length),
+    // Two keys, since one cannot be made to look like another.
+    () => Math.min(answers.length - 20, keys.length - 1, orgs.length, purchases.filter(({ told }) => told).length),
     (enough) => enough > 0,
     60_000,
   ),
@@ -67,7 +68,7 @@ test('what a kill leaves is found sound before anything is done to it', async ()
   await rig.checkCopy()
   expect(rig.violations).toEqual([])
   expect(answers.length).toBeGreaterThan(20)
-  expect(keys.length).toBeGreaterThan(0)
+  expect(keys.length).toBeGreaterThan(1)
 })
 
 test.each([
