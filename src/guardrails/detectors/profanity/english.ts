@@ -121,7 +121,8 @@ function innocentOf(patterns: readonly Pattern[], exceptions: readonly string[])
   const alone = exceptions.filter(
     (word) => /^([a-z])(?!.*\1)[a-z]*$/.test(word) && shortened([...word]) === word && settles(word),
   )
-  return new RegExp(alone.join('|') || '(?!)', 'y')
+  // A sign before it can be read as its first letter and stands outside of the exception then.
+  return new RegExp(`(?<![^a-z ])(?:${alone.join('|') || '(?!)'})`, 'y')
 }
 
 /** By the first letter what may follow; and which three letters anything begins with, five bits each. */
