@@ -31,7 +31,7 @@ const MOST_RANK = 300
 const ABSENT = MOST_RANK + 1
 
 /** The ranks of every group of letters, one a language: a text is held against all languages with one look a group. */
-type Ranks = { languages: readonly string[]; ranks: ReadonlyMap<string, Uint16Array> }
+type Ranks = { languages: readonly string[]; ranks: ReadonlyMap<number, Uint16Array> }
 const read = new Map<Script, Ranks>()
 
 /** The tables are read with the first text that needs them. */
@@ -40,10 +40,10 @@ function ranksOf(script: Script): Ranks {
   if (known) return known
   const { data } = require('franc/data.js') as typeof Tables
   const all = Object.entries(data[TABLES[script] ?? ''] ?? {}).filter(([language]) => KNOWN.includes(language))
-  const ranks = new Map<string, Uint16Array>()
+  const ranks = new Map<number, Uint16Array>()
   for (const [place, [, groups]] of all.entries()) {
     for (const [rank, group] of groups.split('|').entries()) {
-      ranks.getOrInsertComputed(group, () => new Uint16Array(all.length).fill(ABSENT))[place] = rank + 1
+      ranks.getOrInsertComputed(keyOf(group, 0), () => new Uint16Array(all.length).fill(ABSENT))[place] = rank + 1
     }
   }
   const made = { languages: all.map(([language]) => language), ranks }
@@ -60,29 +60,40 @@ export function fitOf(text: string, script: Script, wanted: readonly string[]): 
   const codes = new Set(wanted.map((language) => CODES.get(language)!))
   for (const alike of ALIKE) if (alike.some((code) => codes.has(code))) for (const code of alike) codes.add(code)
   const distances = new Float64Array(languages.length)
+  let absent = 0
   for (const [group, count] of groupsOf(text)) {
     const each = ranks.get(group)
-    for (let place = 0; place < distances.length; place++) {
-      const rank = each ? each[place]! : ABSENT
-      distances[place]! += rank === ABSENT ? MOST_RANK : Math.abs(count - rank)
-    }
+    if (each) addTo(distances, each, count)
+    else absent += MOST_RANK
   }
+  for (let place = 0; place < distances.length; place++) distances[place]! += absent
   const least = Math.min(...distances)
   const own = Math.min(...distances.filter((_, place) => codes.has(languages[place]!)))
   return Math.max(0, 1 - (own - least) / (text.length * MOST_RANK - least) || 0)
 }
 
+function addTo(distances: Float64Array, ranks: Uint16Array, count: number): void {
+  for (let place = 0; place < distances.length; place++) {
+    const rank = ranks[place]!
+    distances[place]! += rank === ABSENT ? MOST_RANK : Math.abs(count - rank)
+  }
+}
+
 /** Every three letters that stand together, blanks around words with them, and how often. */
-function groupsOf(text: string): Map<string, number> {
+function groupsOf(text: string): Map<number, number> {
   const plain = ` ${text
     .replace(/[!-@]+/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
     .toLowerCase()} `
-  const counts = new Map<string, number>()
+  const counts = new Map<number, number>()
   for (let at = 0; at + 3 <= plain.length; at++) {
-    const group = plain.slice(at, at + 3)
+    const group = keyOf(plain, at)
     counts.set(group, (counts.get(group) ?? 0) + 1)
   }
   return counts
 }
+
+/** Three units as one number. */
+const keyOf = (text: string, at: number): number =>
+  (text.charCodeAt(at) * 0x10000 + text.charCodeAt(at + 1)) * 0x10000 + text.charCodeAt(at + 2)
