@@ -68,7 +68,8 @@ export const boundOf = (key: Bounds): keyof Bounds | null =>
 /**
  * A key that leaked must not free itself of what was set to contain it, neither by itself nor through a key
  * beside it. Throws 403 `forbidden` when a key raises or removes a limit, a cap, the end or the origins of
- * itself, or, while it has any of these, of another; scopes it cannot give anyway.
+ * itself, or, while it has any of these, of another. Scopes are not looked at here: `assertGrantable` keeps any
+ * key from giving what it does not hold.
  */
 export function assertNotWidened(
   caller: Pick<KeyCaller, 'keyId'>,

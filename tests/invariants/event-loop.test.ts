@@ -21,8 +21,8 @@ const LEADS = ['', 'Summarise this: ', 'Extract the names and dates from: ', 'Tr
 
 const LONG = 200_000
 /**
- * As large a window as any engine has. An answer of this length may be more than one event of an engine's stream
- * is allowed to hold, so each is asked for whole, and its stream is recited from the cache: which needs the room.
+ * As large a window as any engine has, and a cache with room for every answer: the scripted engine sends each in one
+ * event, which may be longer than the server reads. So an answer is asked for whole, and streamed from the cache.
  */
 const ROOMY_ENGINE = (baseUrl: string) => ({
   SVC_CACHE_MAX_MB: '1024',

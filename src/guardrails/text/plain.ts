@@ -1,4 +1,4 @@
-import { isUnseen } from '../../kernel/injection/readable'
+import { createAlphabet, isUnseen, OTHER } from '../../kernel/injection/alphabet'
 import { madeOf } from '../../kernel/injection/units'
 import { remember } from '../../kernel/remember'
 import type { Match } from '../guardrail'
@@ -20,8 +20,7 @@ const PRINTED = /^[\x20-\x7e]+$/
 const isAttached = (code: number): boolean =>
   (code >= 0x300 && code <= 0x36f) || (code >= 0xfe00 && code <= 0xfe0f) || code === 0x20e3
 
-const known = new Map<number, string>()
-const MOST_KNOWN = 20_000
+const { units: UNITS, learn, plainOf } = createAlphabet(made)
 
 /**
  * Digits of any script and width as ASCII ones, wide and styled letters as plain ones, every dash and blank as
@@ -56,37 +55,11 @@ export const plainly = remember((source: string): Plain => {
   }
 })
 
-/** By UTF-16 unit the one that stands for it, or one of the marks below; 0 before it was met. */
-const UNITS = new Uint16Array(1 << 16)
-const UNSEEN = 0xffff
-/** Half of a pair, or what stands for more than one unit: looked up as a whole. */
-const OTHER = 0xfffe
-
-function learn(code: number): number {
-  UNITS[code] = unitOf(code)
-  return UNITS[code]!
-}
-
-function unitOf(code: number): number {
-  if (isUnseen(code)) return UNSEEN
-  if (code >= 0xd800 && code < 0xe000) return OTHER
-  const plain = plainOf(code)
-  return plain.length === 1 && plain.charCodeAt(0) < OTHER ? plain.charCodeAt(0) : OTHER
-}
-
 /** Where the character at `last` ends, with what only changes how it is drawn. */
 export function endOf(source: string, last: number): number {
   let end = last + (source.codePointAt(last)! > 0xffff ? 2 : 1)
   while (end < source.length && isAttached(source.charCodeAt(end))) end++
   return end
-}
-
-function plainOf(code: number): string {
-  const hit = known.get(code)
-  if (hit !== undefined) return hit
-  const plain = made(String.fromCodePoint(code))
-  if (known.size < MOST_KNOWN) known.set(code, plain)
-  return plain
 }
 
 function made(char: string): string {

@@ -1,65 +1,26 @@
+import { createAlphabet, isUnseen, OTHER, UNSEEN } from './alphabet'
 import { madeOf } from './units'
 import type { View } from './view'
-
-/** What shows nothing, or only changes how the letter before it is drawn. */
-export const isUnseen = (code: number): boolean =>
-  code === 0xad ||
-  code === 0x34f ||
-  code === 0x61c ||
-  code === 0x180e ||
-  (code >= 0x200b && code <= 0x200f) ||
-  (code >= 0x202a && code <= 0x202e) ||
-  (code >= 0x2060 && code <= 0x206f) ||
-  (code >= 0xfe00 && code <= 0xfe0f) ||
-  code === 0xfeff ||
-  (code >= 0x300 && code <= 0x36f) ||
-  (code >= 0xe0000 && code <= 0xe01ef)
 
 const QUOTES: Readonly<Record<string, string>> = {
   ...{ '“': '"', '”': '"', '„': '"', '«': '"', '»': '"', '「': '"', '」': '"', '‹': '"', '›': '"' },
   ...{ '‘': "'", '’': "'", '‚': "'", '´': "'" },
 }
 
-const known = new Map<number, string>()
-const MOST_KNOWN = 20_000
+const isBlank = (char: string): boolean => /^[\t-\r \u00a0\u2028\u2029]$/.test(char)
 
-/** One character as a reader takes it: compatibility forms resolved, accents off, small. */
-function plainOf(code: number): string {
-  const hit = known.get(code)
-  if (hit !== undefined) return hit
-  const char = String.fromCodePoint(code)
-  const plain =
-    QUOTES[char] ??
-    char
-      .normalize('NFKD')
-      .replace(/[\u0300-\u036f]/g, '')
-      .normalize('NFC')
-      .toLowerCase()
-  if (known.size < MOST_KNOWN) known.set(code, plain)
-  return plain
-}
+/** One character as a reader takes it: compatibility forms resolved, accents off, small; white space is a blank. */
+const read = (char: string): string =>
+  isBlank(char)
+    ? ' '
+    : (QUOTES[char] ??
+      char
+        .normalize('NFKD')
+        .replace(/[\u0300-\u036f]/g, '')
+        .normalize('NFC')
+        .toLowerCase())
 
-const isBlank = (code: number): boolean =>
-  code === 32 || (code >= 9 && code <= 13) || code === 0xa0 || code === 0x2028 || code === 0x2029
-
-/** By UTF-16 unit the one that stands for it, 32 for white space, or one of the marks below; 0 before it was met. */
-const UNITS = new Uint16Array(1 << 16)
-const UNSEEN = 0xffff
-/** Half of a pair, or what is read as more than one unit: looked up as a whole. */
-const OTHER = 0xfffe
-
-function learn(code: number): number {
-  UNITS[code] = unitOf(code)
-  return UNITS[code]!
-}
-
-function unitOf(code: number): number {
-  if (isBlank(code)) return 32
-  if (isUnseen(code)) return UNSEEN
-  if (code >= 0xd800 && code < 0xe000) return OTHER
-  const plain = plainOf(code)
-  return plain.length === 1 && plain.charCodeAt(0) < OTHER ? plain.charCodeAt(0) : OTHER
-}
+const { units: UNITS, learn, plainOf } = createAlphabet(read)
 
 /** One character can stand for eighteen (U+FDFA). */
 const MOST_EXPANDED = 64

@@ -56,7 +56,8 @@ let statements = 0
 
 /**
  * Declares a query once. On SQLite it is prepared once a connection (building it is the cost, not
- * running it); on Postgres once for all reads, and each time in a unit. `build` must name every placeholder it uses.
+ * running it); on Postgres once for all reads, but anew in each unit, since a statement belongs to the connection
+ * that the unit was given. `build` must name every placeholder it uses.
  *
  *     const byId = query<{ id: KeyId }>()((db, p) => db.select().from(db.of(apiKeys)).where(eq(db.of(apiKeys).id, p.id)))
  *     const [row] = await byId(store.read, { id })
