@@ -1,9 +1,12 @@
-import { and, asc, desc, eq, gt, type like, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, type like, or, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import type { Mark } from '../kernel/page'
+import { pagesBy } from '../kernel/keyset'
+import type { Page } from '../kernel/page'
 import { command, query, type Reader, type Tx } from '../kernel/store'
-import type { ConversationId, MessageId, Role } from './schema'
+import type { ConversationId, ConversationQuery, MessageId, Role } from './schema'
 import { type ConversationRow, conversations, type MessageAbout, type MessageRow, messages } from './table'
+
+const lastUpdatedFirst = pagesBy(conversations, 'updated_at')
 
 type NewConversation = {
   id: ConversationId
@@ -96,19 +99,10 @@ export const conversationRepository = {
   messagesAfter: (db: Reader, conversation_id: ConversationId, after: number): Promise<MessageRow[]> =>
     allMessages(db, { conversation_id, after }),
 
-  async list(db: Reader, owner: OwnerScope, search: string | undefined, before: Mark | null, limit: number) {
+  list(db: Reader, owner: OwnerScope, { q, ...wanted }: ConversationQuery): Promise<Page<ConversationRow>> {
     const table = db.of(conversations)
-    const filters: (SQL | undefined)[] = [eq(table.owner, owner)]
-    if (search) filters.push(or(contains(table.title, search), contains(table.last_message, search)))
-    if (before) {
-      const sameMoment = and(eq(table.updated_at, before.at), lt(table.id, before.id as ConversationId))
-      filters.push(or(lt(table.updated_at, before.at), sameMoment))
-    }
-    const rows = db
-      .select()
-      .from(table)
-      .where(and(...filters))
-    return rows.orderBy(desc(table.updated_at), desc(table.id)).limit(limit) as Promise<ConversationRow[]>
+    const found = q ? or(contains(table.title, q), contains(table.last_message, q)) : undefined
+    return lastUpdatedFirst(db, wanted, eq(table.owner, owner), found)
   },
 
   /** Conversations whose count is not what their messages say. */

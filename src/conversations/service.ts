@@ -3,7 +3,7 @@ import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { notFound } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
-import { decodeCursor, type Page, toPage } from '../kernel/page'
+import { mapPage, type Page } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { shorten } from '../kernel/text'
 import { conversationRepository as rows } from './repository'
@@ -72,10 +72,7 @@ export function createConversations({ store, audit, clock }: Deps) {
   }
 
   async function list({ caller }: Call, query: ConversationQuery): Promise<Page<ConversationSummary>> {
-    const before = decodeCursor(query.cursor)
-    const found = await rows.list(store.read, ownerOf(caller), query.q, before, query.limit + 1)
-    const page = toPage(found, query.limit, (row) => ({ at: row.updated_at, id: row.id }))
-    return { ...page, items: page.items.map(presentSummary) }
+    return mapPage(await rows.list(store.read, ownerOf(caller), query), presentSummary)
   }
 
   async function get({ caller }: Call, id: string): Promise<Conversation> {

@@ -52,5 +52,11 @@ export function toPage<T>(rows: T[], limit: number, markOf: (row: T) => Mark): P
   return { items, next: rows.length > limit && last ? encodeCursor(markOf(last)) : null }
 }
 
+/** The same page of what is made of each item. */
+export const mapPage = <From, To>({ items, next }: Page<From>, make: (item: From) => To): Page<To> => ({
+  items: items.map((item) => make(item)),
+  next,
+})
+
 /** The paging members of a list answer. */
 export const pageFields = (page: Page<unknown>) => ({ has_more: page.next !== null, next_cursor: page.next })

@@ -1,6 +1,7 @@
-import { and, count, desc, eq, lt, or } from 'drizzle-orm'
+import { and, count, eq } from 'drizzle-orm'
 import type { OwnerScope } from '../../kernel/caller'
-import type { Mark } from '../../kernel/page'
+import { pagesBy } from '../../kernel/keyset'
+import type { Page, PageQuery } from '../../kernel/page'
 import { command, query, type Reader, type Tx } from '../../kernel/store'
 import type { MemoryId } from '../schema'
 import { type MemoryRow, memories } from '../table'
@@ -22,18 +23,10 @@ export const allMemories = query<{ owner: OwnerScope }>()((db, p) => {
   return db.select({ id: t.id, content: t.content }).from(t).where(eq(t.owner, p.owner))
 })
 
-/** Newest first. */
-export function listMemories(db: Reader, owner: OwnerScope, before: Mark | null, limit: number): Promise<MemoryRow[]> {
-  const t = db.of(memories)
-  const older = before
-    ? or(lt(t.created_at, before.at), and(eq(t.created_at, before.at), lt(t.id, before.id as MemoryId)))
-    : undefined
-  const rows = db
-    .select()
-    .from(t)
-    .where(and(eq(t.owner, owner), older))
-  return rows.orderBy(desc(t.created_at), desc(t.id)).limit(limit) as Promise<MemoryRow[]>
-}
+const newestFirst = pagesBy(memories, 'created_at')
+
+export const listMemories = (db: Reader, owner: OwnerScope, wanted: PageQuery): Promise<Page<MemoryRow>> =>
+  newestFirst(db, wanted, eq(db.of(memories).owner, owner))
 
 /** Whether there was one to remove. */
 export async function removeMemory(tx: Tx, owner: OwnerScope, id: MemoryId): Promise<boolean> {

@@ -3,7 +3,7 @@ import { kept } from '../../idempotency'
 import { type Call, ownerOf, type TenantCaller } from '../../kernel/caller'
 import { type Clock, iso } from '../../kernel/clock'
 import { invalidInput, notFound } from '../../kernel/errors'
-import { decodeCursor, type Page, type PageQuery, toPage } from '../../kernel/page'
+import { mapPage, type Page, type PageQuery } from '../../kernel/page'
 import type { Store } from '../../kernel/store'
 import { storable } from '../../kernel/text'
 import { tooManyMemories } from '../errors'
@@ -27,10 +27,8 @@ export function createMemory({ store, audit, clock }: Deps) {
   const { recall, forget } = createRecall({ store, clock })
   return { list, add, remove, recall: (caller: TenantCaller, prompt: string) => recall(ownerOf(caller), prompt) }
 
-  async function list({ caller }: Call, { limit, cursor }: PageQuery): Promise<Page<Memory>> {
-    const found = await listMemories(store.read, ownerOf(caller), decodeCursor(cursor), limit + 1)
-    const page = toPage(found, limit, (row) => ({ at: row.created_at, id: row.id }))
-    return { ...page, items: page.items.map(present) }
+  async function list({ caller }: Call, query: PageQuery): Promise<Page<Memory>> {
+    return mapPage(await listMemories(store.read, ownerOf(caller), query), present)
   }
 
   /** Throws 400 on content that says nothing, 409 `conflict` when there is no room for one more. */

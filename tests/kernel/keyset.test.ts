@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'bun:test'
+import { gt, lt } from 'drizzle-orm'
+import { pagesBy, sliceBy } from '../../src/kernel/keyset'
+import { encodeCursor, type Page, toPage } from '../../src/kernel/page'
+import { insert, openScratch, things } from './scratch'
+
+const store = await openScratch()
+const table = store.read.of(things)
+const largestFirst = pagesBy(things, 'amount')
+
+/** Seven rows of three amounts, so that pages end between equals, in the order a list shows them. */
+const AMOUNTS = { g: 30, c: 30, f: 20, d: 20, b: 20, e: 10, a: 10 }
+const ORDERED = Object.keys(AMOUNTS)
+await store.write(async (tx) => {
+  for (const id of ORDERED.toSorted()) await insert(tx, { id, amount: AMOUNTS[id as keyof typeof AMOUNTS] })
+})
+
+type Read = (cursor: string | undefined) => Promise<Page<{ id: string }>>
+async function walk(read: Read): Promise<string[][]> {
+  const pages: string[][] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await read(cursor)
+    pages.push(page.items.map(({ id }) => id))
+    cursor = page.next
+  }
+  return pages
+}
+
+describe('a list in pages', () => {
+  test.each([1, 2, 3, 6, 7, 8])('of %i rows shows every row once, the latest first', async (limit) => {
+    const pages = await walk((cursor) => largestFirst(store.read, { limit, cursor }))
+    expect(pages.flat()).toEqual(ORDERED)
+    expect(pages.map((page) => page.length).slice(0, -1)).toEqual(Array(Math.ceil(7 / limit) - 1).fill(limit))
+  })
+
+  test('keeps to its conditions, each of which may be left out', async () => {
+    const between = (cursor: string | undefined) =>
+      largestFirst(store.read, { limit: 2, cursor }, gt(table.amount, 10), undefined, lt(table.amount, 30))
+    expect(await walk(between)).toEqual([['f', 'd'], ['b']])
+  })
+
+  test('goes on where it was though its last row is gone', async () => {
+    const cursor = encodeCursor({ at: 20, id: 'ee' })
+    expect((await largestFirst(store.read, { limit: 2, cursor })).items).toMatchObject([{ id: 'd' }, { id: 'b' }])
+  })
+
+  test('can be of a query of its own', async () => {
+    const pages = await walk(async (cursor) => {
+      const { after, order, limit } = sliceBy(table.amount, table.id, { limit: 3, cursor })
+      const found = store.read.select({ id: table.id, at: table.amount }).from(table).where(after)
+      return toPage(await found.orderBy(...order).limit(limit), 3, ({ at, id }) => ({ at, id }))
+    })
+    expect(pages).toEqual([['g', 'c', 'f'], ['d', 'b', 'e'], ['a']])
+  })
+
+  test('refuses a cursor of nobody’s before it reads', async () => {
+    const read = largestFirst(store.read, { limit: 1, cursor: 'nobody’s' })
+    expect(await read.catch((error) => error.message)).toStartWith('"cursor" is not one this list gave out')
+  })
+})
