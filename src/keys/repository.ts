@@ -1,6 +1,7 @@
-import { and, desc, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { KeyId, OrgId, UserId } from '../kernel/ids'
-import type { Mark } from '../kernel/page'
+import { pagesBy, type Wanted } from '../kernel/keyset'
+import type { Page } from '../kernel/page'
 import { command, query, type Reader, type Tx } from '../kernel/store'
 import type { BrandSoul } from './schema'
 import { apiKeys, type KeyRow, keySecrets } from './table'
@@ -42,6 +43,8 @@ const noteUse = command<{ id: KeyId; at: number }>()((tx, p) => {
     .set({ last_used_at: sql`${p.at}` })
     .where(eq(table.id, p.id))
 })
+
+const newestFirst = pagesBy(apiKeys, 'created_at')
 
 /** Rows of keys. What tenants read goes through a {@link Reach}; the rest is for the door and for operators. */
 export const keyRepository = {
@@ -88,9 +91,7 @@ export const keyRepository = {
     return found[0]
   },
 
-  async list(db: Reader, reach: Reach, before: Mark | null, limit: number): Promise<KeyRow[]> {
-    return newestFirst(db, [within(db, reach)], before, limit)
-  },
+  list: (db: Reader, reach: Reach, wanted: Wanted): Promise<Page<KeyRow>> => newestFirst(db, wanted, within(db, reach)),
 
   async update(tx: Tx, id: KeyId, change: Partial<KeyRow>): Promise<KeyRow> {
     const table = tx.of(apiKeys)
@@ -124,17 +125,18 @@ export const keyRepository = {
   },
 
   /** For operators: any key, newest first. */
-  async search(db: Reader, filter: KeyFilter, before: Mark | null, limit: number): Promise<KeyRow[]> {
+  search(db: Reader, filter: KeyFilter, wanted: Wanted): Promise<Page<KeyRow>> {
     const table = db.of(apiKeys)
-    const filters: (SQL | undefined)[] = [
-      filter.orgId && eq(table.org_id, filter.orgId),
-      filter.userId && eq(table.user_id, filter.userId),
-      filter.name !== undefined ? eq(table.name, filter.name) : undefined,
-      filter.prefix !== undefined ? eq(table.prefix, filter.prefix) : undefined,
+    return newestFirst(
+      db,
+      wanted,
+      filter.orgId ? eq(table.org_id, filter.orgId) : undefined,
+      filter.userId ? eq(table.user_id, filter.userId) : undefined,
+      filter.name === undefined ? undefined : eq(table.name, filter.name),
+      filter.prefix === undefined ? undefined : eq(table.prefix, filter.prefix),
       filter.unrevoked ? isNull(table.revoked_at) : undefined,
       filter.liveAt === undefined ? undefined : inForce(table, filter.liveAt),
-    ].map((part) => part || undefined)
-    return newestFirst(db, filters, before, limit)
+    )
   },
 
   /** For operators: by id, whoever it belongs to. */
@@ -151,21 +153,4 @@ function within(db: Reader, { userId, orgIds }: Reach): SQL | undefined {
   const table = db.of(apiKeys)
   const personal = userId ? and(eq(table.user_id, userId), isNull(table.org_id)) : undefined
   return or(personal, inArray(table.org_id, [...orgIds]))
-}
-
-async function newestFirst(
-  db: Reader,
-  filters: (SQL | undefined)[],
-  before: Mark | null,
-  limit: number,
-): Promise<KeyRow[]> {
-  const table = db.of(apiKeys)
-  const sameMoment = before && and(eq(table.created_at, before.at), lt(table.id, before.id as KeyId))
-  const older = before ? or(lt(table.created_at, before.at), sameMoment ?? undefined) : undefined
-  return db
-    .select()
-    .from(table)
-    .where(and(...filters, older))
-    .orderBy(desc(table.created_at), desc(table.id))
-    .limit(limit)
 }

@@ -1,6 +1,6 @@
 import { type Call, type KeyCaller, type OperatorCaller, SCOPES, type Scope, type Tier } from '../../kernel/caller'
 import { KeyId, type OrgId, type UserId } from '../../kernel/ids'
-import { decodeCursor, type Page, type PageQuery } from '../../kernel/page'
+import type { Page, PageQuery } from '../../kernel/page'
 import type { Reader, Tx } from '../../kernel/store'
 import { ambiguousKey, keyNotFound } from '../errors'
 import { toCaller } from '../lookup'
@@ -37,9 +37,8 @@ export function operateKeys(deps: KeyDeps) {
       _call: Call<OperatorCaller>,
       query: PageQuery & Omit<KeyFilter, 'liveAt'> & { live?: boolean },
     ): Promise<Page<ApiKey>> {
-      const { limit, cursor, live, ...narrowed } = query
-      const filter = { ...narrowed, ...(live ? { liveAt: clock.now() } : {}) }
-      return presentPage(deps, await rows.search(store.read, filter, decodeCursor(cursor), limit + 1), limit)
+      const filter = { ...query, ...(query.live ? { liveAt: clock.now() } : {}) }
+      return presentPage(deps, await rows.search(store.read, filter, query))
     },
 
     /** By id, prefix or exact name. Throws 404, or 409 `conflict` when several match. */
@@ -99,11 +98,11 @@ export function operateKeys(deps: KeyDeps) {
       throw keyNotFound()
     }
     const filter: KeyFilter = ref.startsWith('svc_sk_') ? { prefix: ref } : { name: ref }
-    const live = await rows.search(reader, { ...filter, liveAt: clock.now() }, null, 10)
-    const found = live.length ? live : await rows.search(reader, filter, null, 10)
-    const ids = found.map(({ id }) => id)
+    const live = await rows.search(reader, { ...filter, liveAt: clock.now() }, { limit: 10 })
+    const found = live.items.length ? live : await rows.search(reader, filter, { limit: 10 })
+    const ids = found.items.map(({ id }) => id)
     if (ids.length > 1) throw ambiguousKey(ref, ids)
-    if (!found[0]) throw keyNotFound()
-    return found[0]
+    if (!found.items[0]) throw keyNotFound()
+    return found.items[0]
   }
 }

@@ -27,8 +27,8 @@ export function endOrphans(deps: KeyDeps): void {
       }
     }
 
-    function live() {
-      return rows.search(tx, filter, null, AT_ONCE)
+    async function live() {
+      return (await rows.search(tx, filter, { limit: AT_ONCE })).items
     }
   }
 }

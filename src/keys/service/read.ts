@@ -1,6 +1,6 @@
 import type { Call, TenantCaller } from '../../kernel/caller'
 import { KeyId } from '../../kernel/ids'
-import { decodeCursor, type Page, type PageQuery, toPage } from '../../kernel/page'
+import type { Page, PageQuery } from '../../kernel/page'
 import type { Reader } from '../../kernel/store'
 import { keyNotFound } from '../errors'
 import { present } from '../present'
@@ -41,13 +41,11 @@ export const getKey =
 /** `GET /keys`: newest first, revoked ones too. */
 export const listKeys =
   (deps: KeyDeps) =>
-  async ({ caller }: Call, { limit, cursor }: PageQuery): Promise<Page<ApiKey>> => {
+  async ({ caller }: Call, query: PageQuery): Promise<Page<ApiKey>> => {
     const { read } = deps.store
-    const reach = await reachOf(deps, read, caller)
-    return presentPage(deps, await rows.list(read, reach, decodeCursor(cursor), limit + 1), limit)
+    return presentPage(deps, await rows.list(read, await reachOf(deps, read, caller), query))
   }
 
-export async function presentPage(deps: KeyDeps, found: KeyRow[], limit: number): Promise<Page<ApiKey>> {
-  const page = toPage(found, limit, (row) => ({ at: row.created_at, id: row.id }))
+export async function presentPage(deps: KeyDeps, page: Page<KeyRow>): Promise<Page<ApiKey>> {
   return { ...page, items: await Promise.all(page.items.map((row) => presentSpent(deps, deps.store.read, row))) }
 }
