@@ -4,7 +4,7 @@ import { kept } from '../idempotency'
 import type { Call, Caller, OperatorCaller, OwnerScope, TenantCaller, Tier } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
-import { decodeCursor, type Page, toPage } from '../kernel/page'
+import { mapPage, type Page } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
 import type { KeyService, TieredKey } from '../keys'
 import type { OrgService } from '../orgs'
@@ -170,10 +170,8 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
   }
 
   /** For operators: newest first. */
-  async function list(_call: Call<OperatorCaller>, { status, limit, cursor }: IncreaseQuery): Promise<Page<Increase>> {
-    const found = await rows.list(store.read, status, decodeCursor(cursor), limit + 1)
-    const page = toPage(found, limit, (row) => ({ at: row.created_at, id: row.id }))
-    return { ...page, items: page.items.map(present) }
+  async function list(_call: Call<OperatorCaller>, query: IncreaseQuery): Promise<Page<Increase>> {
+    return mapPage(await rows.list(store.read, query.status, query), present)
   }
 
   async function get(_call: Call<OperatorCaller>, id: string): Promise<Increase> {

@@ -1,8 +1,11 @@
-import { and, desc, eq, lt, or } from 'drizzle-orm'
-import type { Mark } from '../kernel/page'
+import { and, eq } from 'drizzle-orm'
+import { pagesBy, type Wanted } from '../kernel/keyset'
+import type { Page } from '../kernel/page'
 import type { Reader, Tx } from '../kernel/store'
 import type { IncreaseId, IncreaseStatus } from './schema'
 import { type IncreaseRow, limitIncreases } from './table'
+
+const newestFirst = pagesBy(limitIncreases, 'created_at')
 
 /** Rows of limit increases. Tenants reach them by their own subject only; by id they are for reviewers and operators. */
 export const increaseRepository = {
@@ -30,21 +33,6 @@ export const increaseRepository = {
     return (await tx.update(table).set(decision).where(open).returning())[0]
   },
 
-  /** Newest first. */
-  async list(
-    db: Reader,
-    status: IncreaseStatus | undefined,
-    before: Mark | null,
-    limit: number,
-  ): Promise<IncreaseRow[]> {
-    const table = db.of(limitIncreases)
-    const sameMoment = before && and(eq(table.created_at, before.at), lt(table.id, before.id as IncreaseId))
-    const older = before ? or(lt(table.created_at, before.at), sameMoment ?? undefined) : undefined
-    return db
-      .select()
-      .from(table)
-      .where(and(status && eq(table.status, status), older))
-      .orderBy(desc(table.created_at), desc(table.id))
-      .limit(limit)
-  },
+  list: (db: Reader, status: IncreaseStatus | undefined, wanted: Wanted): Promise<Page<IncreaseRow>> =>
+    newestFirst(db, wanted, status && eq(db.of(limitIncreases).status, status)),
 }
