@@ -4,7 +4,7 @@ import { iso } from '../kernel/clock'
 import { notFound } from '../kernel/errors'
 import type { OrgId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
-import { decodeCursor, type Page, type PageQuery, toPage } from '../kernel/page'
+import type { Page, PageQuery } from '../kernel/page'
 import type { Reader, Store } from '../kernel/store'
 import type { KeyService } from '../keys'
 import type { OrgRow, OrgService } from '../orgs'
@@ -19,9 +19,8 @@ export function createOrgVerbs({ store, orgs, keys, billing }: Deps) {
   return { list, get, create, update, remove }
 
   /** Newest first, without those that were deleted. */
-  async function list(_call: OperatorCall, { limit, cursor }: PageQuery): Promise<Page<OperatorOrg>> {
-    const found = await orgs.all(store.read, { before: decodeCursor(cursor), limit: limit + 1 })
-    const page = toPage(found, limit, (row) => ({ at: row.created_at, id: row.id }))
+  async function list(_call: OperatorCall, query: PageQuery): Promise<Page<OperatorOrg>> {
+    const page = await orgs.all(store.read, query)
     return { ...page, items: await present(store.read, page.items) }
   }
 

@@ -3,7 +3,7 @@ import type { AuthService, Sessions, SignInLinks } from '../auth'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import { randomBase62 } from '../kernel/crypto'
-import { decodeCursor, type Page, type PageQuery, toPage } from '../kernel/page'
+import { mapPage, type Page, type PageQuery } from '../kernel/page'
 import type { Store } from '../kernel/store'
 import type { OrgService, UserRow } from '../orgs'
 import { sessionNotFound } from './errors-people'
@@ -28,10 +28,8 @@ export function createUserVerbs({ store, audit, orgs, auth, sessions, signInLink
   return { list, get, create, setDisabled, sessionsOf, endSession }
 
   /** Newest first. */
-  async function list(_call: OperatorCall, { limit, cursor }: PageQuery): Promise<Page<OperatorUser>> {
-    const found = await orgs.users(store.read, { before: decodeCursor(cursor), limit: limit + 1 })
-    const page = toPage(found, limit, (row) => ({ at: row.created_at, id: row.id }))
-    return { ...page, items: page.items.map(present) }
+  async function list(_call: OperatorCall, query: PageQuery): Promise<Page<OperatorUser>> {
+    return mapPage(await orgs.users(store.read, query), present)
   }
 
   /** By id or e-mail address, with orgs and sessions. Throws 404. */

@@ -1,7 +1,8 @@
-import { and, asc, type Column, count, desc, eq, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
 import { beginsWith } from '../kernel/beginning'
 import type { OrgId, UserId } from '../kernel/ids'
-import type { Mark } from '../kernel/page'
+import { pagesBy, sliceBy, type Wanted } from '../kernel/keyset'
+import { type Page, toPage } from '../kernel/page'
 import { command, counted, query, type Reader, type Tx } from '../kernel/store'
 import type { Role } from './schema'
 import { members, type OrgRow, orgs, type UserRow, users } from './table'
@@ -76,7 +77,21 @@ const setPassword = counted<{ id: UserId; hash: string; seen: string }>()((tx, p
 /** As many as an error names. */
 const CANDIDATES = 10
 
-type OrgSlice = { only?: OrgId | null; before?: Mark | null; limit?: number }
+type Membership = { org: OrgRow; role: Role }
+
+const newestOrgs = pagesBy(orgs, 'created_at')
+const newestUsers = pagesBy(users, 'created_at')
+
+/** A user's orgs with the user's role in each, newest first; `only` narrows to one of them. */
+function belonging(db: Reader, userId: UserId, only: OrgId | null, after?: SQL) {
+  const [org, member] = [db.of(orgs), db.of(members)]
+  return db
+    .select({ org, role: member.role })
+    .from(member)
+    .innerJoin(org, eq(org.id, member.org_id))
+    .where(and(eq(member.user_id, userId), only ? eq(org.id, only) : undefined, after))
+    .orderBy(desc(org.created_at), desc(org.id))
+}
 
 /** Rows of users, orgs and who belongs where. */
 export const orgRepository = {
@@ -154,32 +169,21 @@ export const orgRepository = {
     return (await changed.returning({ id: table.id })).length === 1
   },
 
-  /** The user's orgs with the user's role in each, newest first; `only` narrows to one of them. */
-  async orgsOf(db: Reader, userId: UserId, page: OrgSlice = {}): Promise<{ org: OrgRow; role: Role }[]> {
-    const [org, member] = [db.of(orgs), db.of(members)]
-    const only = page.only ? eq(org.id, page.only) : undefined
-    const found = db
-      .select({ org, role: member.role })
-      .from(member)
-      .innerJoin(org, eq(org.id, member.org_id))
-      .where(and(eq(member.user_id, userId), only, olderThan(org, page.before)))
-      .orderBy(desc(org.created_at), desc(org.id))
-    return page.limit === undefined ? found : found.limit(page.limit)
+  orgsOf: async (db: Reader, userId: UserId, only: OrgId | null = null): Promise<Membership[]> =>
+    belonging(db, userId, only),
+
+  async pageOfOrgs(db: Reader, userId: UserId, only: OrgId | null, wanted: Wanted): Promise<Page<Membership>> {
+    const { created_at, id } = db.of(orgs)
+    const { after, limit } = sliceBy(created_at, id, wanted)
+    const found = await belonging(db, userId, only, after).limit(limit)
+    return toPage(found, wanted.limit, ({ org }) => ({ at: org.created_at, id: org.id }))
   },
 
   /** For operators: every org that was not deleted, newest first. */
-  async all(db: Reader, { before, limit }: { before: Mark | null; limit: number }): Promise<OrgRow[]> {
-    const table = db.of(orgs)
-    const open = and(isNull(table.deleted_at), olderThan(table, before))
-    return db.select().from(table).where(open).orderBy(desc(table.created_at), desc(table.id)).limit(limit)
-  },
+  all: (db: Reader, wanted: Wanted): Promise<Page<OrgRow>> => newestOrgs(db, wanted, isNull(db.of(orgs).deleted_at)),
 
   /** For operators: every account, newest first. */
-  async allUsers(db: Reader, { before, limit }: { before: Mark | null; limit: number }): Promise<UserRow[]> {
-    const table = db.of(users)
-    const older = olderThan(table, before)
-    return db.select().from(table).where(older).orderBy(desc(table.created_at), desc(table.id)).limit(limit)
-  },
+  allUsers: (db: Reader, wanted: Wanted): Promise<Page<UserRow>> => newestUsers(db, wanted),
 
   /** For operators: those whose id begins so, deleted ones too. */
   async orgsThatBegin(db: Reader, word: string): Promise<OrgRow[]> {
@@ -205,12 +209,4 @@ export const orgRepository = {
     const found = db.select({ id: table.org_id }).from(table)
     return (await found.where(and(eq(table.user_id, userId), inArray(table.role, roles)))).map(({ id }) => id)
   },
-}
-
-type Aged = { created_at: Column; id: Column }
-
-function olderThan({ created_at, id }: Aged, mark: Mark | null | undefined): SQL | undefined {
-  if (!mark) return undefined
-  const sameMoment = and(eq(created_at, mark.at), lt(id, mark.id))
-  return or(lt(created_at, mark.at), sameMoment)
 }

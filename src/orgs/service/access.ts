@@ -18,7 +18,7 @@ export type Reached = { org: OrgRow; role: Role }
  */
 export async function reach(reader: Reader, caller: TenantCaller, id: string): Promise<Reached> {
   if (!OrgId.is(id) || (caller.orgId !== null && caller.orgId !== id)) throw orgNotFound()
-  const [found] = await rows.orgsOf(reader, caller.userId, { only: id })
+  const [found] = await rows.orgsOf(reader, caller.userId, id)
   if (!found) throw orgNotFound()
   return found
 }

@@ -1,7 +1,7 @@
 import { kept } from '../../idempotency'
 import type { Call, TenantCaller } from '../../kernel/caller'
 import type { UserId } from '../../kernel/ids'
-import { decodeCursor, type Page, type PageQuery, toPage } from '../../kernel/page'
+import type { Page, PageQuery } from '../../kernel/page'
 import type { Reader } from '../../kernel/store'
 import { accessChanged } from '../events'
 import { presentOrg } from '../present'
@@ -15,10 +15,8 @@ export function createVisits({ store, audit, events }: OrgDeps) {
   return { list, listFor, get, activate, deactivate }
 
   /** `GET /orgs`: those the caller reaches, newest first. An org's key reaches its own. */
-  async function list({ caller }: Call, { limit, cursor }: PageQuery): Promise<Page<Org>> {
-    const slice = { only: caller.orgId, before: decodeCursor(cursor), limit: limit + 1 }
-    const found = await rows.orgsOf(store.read, caller.userId, slice)
-    const page = toPage(found, limit, ({ org }) => ({ at: org.created_at, id: org.id }))
+  async function list({ caller }: Call, query: PageQuery): Promise<Page<Org>> {
+    const page = await rows.pageOfOrgs(store.read, caller.userId, caller.orgId, query)
     return { ...page, items: await presentAll(store.read, page.items) }
   }
 
