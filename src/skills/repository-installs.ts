@@ -1,9 +1,10 @@
-import { and, desc, eq, lt, or, sql } from 'drizzle-orm'
+import { and, desc, eq, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { UserId } from '../kernel/ids'
-import type { Mark } from '../kernel/page'
+import { pagesBy, sliceBy, type Wanted } from '../kernel/keyset'
+import { type Page, toPage } from '../kernel/page'
 import { query, type Reader, type Tx } from '../kernel/store'
-import type { InstallationId, SkillId } from './schema'
+import type { SkillId } from './schema'
 import {
   type InstallationRow,
   type SkillReviewRow,
@@ -26,24 +27,25 @@ const installedOf = query<{ owner: OwnerScope; limit: number }>()((db, p) => {
     .limit(p.limit)
 })
 
+const newestRatings = pagesBy(skillReviews, 'created_at')
+
 /** Rows of installations and of people's ratings. Every query names the owner, or the user, or the skill. */
 export const installRepository = {
   /** What an owner has installed in the order it is loaded: priority, intensity, age (contract 22.4). */
   all: (db: Reader, owner: OwnerScope, limit: number): Promise<InstalledSkill[]> => installedOf(db, { owner, limit }),
 
   /** The same for people: newest first. */
-  async list(db: Reader, owner: OwnerScope, before: Mark | null, limit: number): Promise<InstalledSkill[]> {
+  async list(db: Reader, owner: OwnerScope, wanted: Wanted): Promise<Page<InstalledSkill>> {
     const [installation, skill] = [db.of(skillInstallations), db.of(skills)]
-    const sameMoment =
-      before && and(eq(installation.installed_at, before.at), lt(installation.id, before.id as InstallationId))
-    const older = before ? or(lt(installation.installed_at, before.at), sameMoment ?? undefined) : undefined
-    return db
+    const { after, order, limit } = sliceBy(installation.installed_at, installation.id, wanted)
+    const found = await db
       .select({ installation, skill })
       .from(installation)
       .innerJoin(skill, eq(skill.id, installation.skill_id))
-      .where(and(eq(installation.owner, owner), older))
-      .orderBy(desc(installation.installed_at), desc(installation.id))
+      .where(and(eq(installation.owner, owner), after))
+      .orderBy(...order)
       .limit(limit)
+    return toPage(found, wanted.limit, ({ installation: { installed_at, id } }) => ({ at: installed_at, id }))
   },
 
   async find(db: Reader, owner: OwnerScope, skillId: SkillId): Promise<InstallationRow | undefined> {
@@ -119,15 +121,6 @@ export const installRepository = {
       .where(eq(table.id, id))
   },
 
-  async ratings(db: Reader, skillId: SkillId, before: Mark | null, limit: number): Promise<SkillReviewRow[]> {
-    const table = db.of(skillReviews)
-    const sameMoment = before && and(eq(table.created_at, before.at), lt(table.id, before.id as SkillReviewRow['id']))
-    const older = before ? or(lt(table.created_at, before.at), sameMoment ?? undefined) : undefined
-    return db
-      .select()
-      .from(table)
-      .where(and(eq(table.skill_id, skillId), older))
-      .orderBy(desc(table.created_at), desc(table.id))
-      .limit(limit)
-  },
+  ratings: (db: Reader, skillId: SkillId, wanted: Wanted): Promise<Page<SkillReviewRow>> =>
+    newestRatings(db, wanted, eq(db.of(skillReviews).skill_id, skillId)),
 }

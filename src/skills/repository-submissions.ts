@@ -1,7 +1,8 @@
-import { and, asc, desc, eq, exists, gt, lt, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, exists, gt, ne, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { UserId } from '../kernel/ids'
-import type { Mark } from '../kernel/page'
+import { pagesBy, type Wanted } from '../kernel/keyset'
+import type { Page } from '../kernel/page'
 import type { Reader, Tx } from '../kernel/store'
 import type { SkillId, SubmissionId, VersionId } from './schema'
 import type { SubmissionStatus, Tier } from './schema-review'
@@ -35,6 +36,8 @@ function hasSkill(db: Reader): SQL {
       .where(eq(skill.id, db.of(skillSubmissions).skill_id)),
   )
 }
+
+const newestFirst = pagesBy(skillSubmissions, 'created_at')
 
 /** Rows of submissions. Tenants reach theirs by owner; reviewers and operators any. */
 export const submissionRepository = {
@@ -126,11 +129,11 @@ export const submissionRepository = {
     return rows
   },
 
-  /** Newest first. */
-  async list(db: Reader, filter: SubmissionFilter, before: Mark | null, limit: number): Promise<SubmissionRow[]> {
+  list(db: Reader, filter: SubmissionFilter, wanted: Wanted): Promise<Page<SubmissionRow>> {
     const table = db.of(skillSubmissions)
-    const sameMoment = before && and(eq(table.created_at, before.at), lt(table.id, before.id as SubmissionId))
-    const conditions: (SQL | undefined)[] = [
+    return newestFirst(
+      db,
+      wanted,
       hasSkill(db),
       filter.owner ? eq(table.owner, filter.owner) : undefined,
       filter.status ? eq(table.status, filter.status) : undefined,
@@ -138,13 +141,6 @@ export const submissionRepository = {
       filter.claimedBy
         ? and(eq(table.claimed_by, filter.claimedBy.name), gt(table.claimed_until, filter.claimedBy.now))
         : undefined,
-      before ? or(lt(table.created_at, before.at), sameMoment ?? undefined) : undefined,
-    ]
-    return db
-      .select()
-      .from(table)
-      .where(and(...conditions))
-      .orderBy(desc(table.created_at), desc(table.id))
-      .limit(limit)
+    )
   },
 }

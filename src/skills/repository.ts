@@ -1,6 +1,7 @@
-import { and, desc, eq, inArray, isNull, lt, ne, or } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNull, ne, or } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import type { Mark } from '../kernel/page'
+import { pagesBy, type Wanted } from '../kernel/keyset'
+import type { Page } from '../kernel/page'
 import { counted, query, type Reader, type Tx } from '../kernel/store'
 import { submissionRepository as submissions } from './repository-submissions'
 import type { ReviewStatus, SkillId, VersionId } from './schema'
@@ -34,6 +35,8 @@ export type SkillNarrowing = {
   category?: string | undefined
   owner?: OwnerScope | 'server' | undefined
 }
+
+const newestFirst = pagesBy(skills, 'created_at')
 
 /** Rows of skills and their versions. Who may see a row is decided by `rules.maySee`, which every verb asks. */
 export const skillRepository = {
@@ -103,20 +106,15 @@ export const skillRepository = {
   },
 
   /** For operators: any skill, newest first, narrowed by state, category and owner. */
-  async all(db: Reader, { status, category, owner }: SkillNarrowing, before: Mark | null, limit: number) {
+  all(db: Reader, { status, category, owner, ...wanted }: SkillNarrowing & Wanted): Promise<Page<SkillRow>> {
     const table = db.of(skills)
-    const sameMoment = before && and(eq(table.created_at, before.at), lt(table.id, before.id as SkillId))
-    const conditions = [
+    return newestFirst(
+      db,
+      wanted,
       status ? eq(table.status, status) : undefined,
       category ? eq(table.category, category) : undefined,
       owner ? eq(table.owner, owner) : undefined,
-      before ? or(lt(table.created_at, before.at), sameMoment ?? undefined) : undefined,
-    ]
-    const found = db.select().from(table)
-    return found
-      .where(and(...conditions))
-      .orderBy(desc(table.created_at), desc(table.id))
-      .limit(limit) as unknown as Promise<SkillRow[]>
+    )
   },
 
   /** The skill and everything that hangs on it. */

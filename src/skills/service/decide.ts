@@ -1,6 +1,6 @@
 import { kept } from '../../idempotency'
 import { type Call, type Caller, ownerOf } from '../../kernel/caller'
-import { decodeCursor, type Page, toPage } from '../../kernel/page'
+import { mapPage, type Page } from '../../kernel/page'
 import type { Tx } from '../../kernel/store'
 import {
   notInForce,
@@ -32,11 +32,9 @@ export function createDecisions(deps: SkillDeps) {
   const { store, audit, orgs, clock } = deps
   return { list, get, withdraw, decide, settle, find }
 
-  async function list({ caller }: Call, { status, limit, cursor }: SubmissionQuery): Promise<Page<SubmissionRecord>> {
-    const filter = { owner: ownerOf(caller), status }
-    const found = await submissions.list(store.read, filter, decodeCursor(cursor), limit + 1)
-    const page = toPage(found, limit, (row) => ({ at: row.created_at, id: row.id }))
-    return { ...page, items: page.items.map(presentRecord) }
+  async function list({ caller }: Call, query: SubmissionQuery): Promise<Page<SubmissionRecord>> {
+    const own = { owner: ownerOf(caller), status: query.status }
+    return mapPage(await submissions.list(store.read, own, query), presentRecord)
   }
 
   async function get({ caller }: Call, id: string): Promise<SubmissionRecord> {

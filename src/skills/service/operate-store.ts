@@ -1,5 +1,5 @@
 import type { Call, OperatorCaller, OwnerScope } from '../../kernel/caller'
-import { decodeCursor, type Page, toPage } from '../../kernel/page'
+import { mapPage, type Page } from '../../kernel/page'
 import { notHigher, notPublished, skillNotFound, slugOfOthers } from '../errors'
 import { presentOutline, presentRating, presentSkill, presentVersion } from '../present'
 import { skillRepository as rows } from '../repository'
@@ -30,16 +30,11 @@ export function operateStore(deps: SkillDeps, { settle }: ReturnType<typeof crea
 
   /** Newest first; with `installed`, what an owner has installed, the newest installation first. */
   async function list(_call: By, query: Query): Promise<Page<OperatorSkillEntry>> {
-    const { limit, cursor, installed, owner, ...narrowed } = query
-    const before = decodeCursor(cursor)
+    const { installed, owner } = query
     if (installed && owner && owner !== 'server') {
-      const found = await installs.list(store.read, owner, before, limit + 1)
-      const page = toPage(found, limit, ({ installation: { installed_at, id } }) => ({ at: installed_at, id }))
-      return { ...page, items: page.items.map(({ skill }) => shown(skill)) }
+      return mapPage(await installs.list(store.read, owner, query), ({ skill }) => shown(skill))
     }
-    const found = await rows.all(store.read, { ...narrowed, owner }, before, limit + 1)
-    const page = toPage(found, limit, (row) => ({ at: row.created_at, id: row.id }))
-    return { ...page, items: page.items.map(shown) }
+    return mapPage(await rows.all(store.read, query), shown)
   }
 
   /** By id or slug, with the manifest that counts. Throws 404. */
@@ -58,9 +53,7 @@ export function operateStore(deps: SkillDeps, { settle }: ReturnType<typeof crea
   }
 
   async function reviews(_call: By, ref: string, limit: number, cursor: string | undefined) {
-    const found = await installs.ratings(store.read, (await find(ref)).id, decodeCursor(cursor), limit + 1)
-    const page = toPage(found, limit, (row) => ({ at: row.created_at, id: row.id }))
-    return { ...page, items: page.items.map(presentRating) }
+    return mapPage(await installs.ratings(store.read, (await find(ref)).id, { limit, cursor }), presentRating)
   }
 
   /** Takes it off the store, or with `alsoInstalled` down for everyone. Throws 404, 409 for what is not public. */

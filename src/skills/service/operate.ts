@@ -1,6 +1,6 @@
 import type { Call, OperatorCaller } from '../../kernel/caller'
 import { iso } from '../../kernel/clock'
-import { decodeCursor, type Page, toPage } from '../../kernel/page'
+import { mapPage, type Page } from '../../kernel/page'
 import type { Reader } from '../../kernel/store'
 import { diffManifests, type ManifestDiff } from '../diff'
 import { claimedByOther, notClaimed, unreadDiff } from '../errors'
@@ -34,11 +34,9 @@ export function operateSkills(
   return { list, get, checks, diff, claim, unclaim, decide, stats }
 
   async function list({ caller }: By, query: OperatorSubmissionQuery): Promise<Page<OperatorRecord>> {
-    const { status, tier, mine, limit, cursor } = query
+    const { status, tier, mine } = query
     const claimedBy = mine ? { name: caller.name, now: clock.now() } : undefined
-    const found = await submissions.list(store.read, { status, tier, claimedBy }, decodeCursor(cursor), limit + 1)
-    const page = toPage(found, limit, (row) => ({ at: row.created_at, id: row.id }))
-    return { ...page, items: page.items.map(shown) }
+    return mapPage(await submissions.list(store.read, { status, tier, claimedBy }, query), shown)
   }
 
   /** With the manifest, what is in force now, why it has its tier, and each finding with its line. Throws 404. */

@@ -1,6 +1,6 @@
 import { kept } from '../../idempotency'
 import type { Call } from '../../kernel/caller'
-import { decodeCursor, type Page, type PageQuery, toPage } from '../../kernel/page'
+import { mapPage, type Page, type PageQuery } from '../../kernel/page'
 import { storable } from '../../kernel/text'
 import { ownSkill, skillNotFound } from '../errors'
 import { averageOf, presentRating } from '../present'
@@ -17,11 +17,10 @@ export function createRatings(deps: SkillDeps) {
   const { store, clock } = deps
   return { list, rate }
 
-  async function list({ caller }: Call, ref: string, { limit, cursor }: PageQuery): Promise<RatingPage> {
+  async function list({ caller }: Call, ref: string, query: PageQuery): Promise<RatingPage> {
     const { row } = await seen(deps, store.read, caller, ref)
-    const found = await ratings.ratings(store.read, row.id, decodeCursor(cursor), limit + 1)
-    const page = toPage(found, limit, (one) => ({ at: one.created_at, id: one.id }))
-    return { ...page, items: page.items.map(presentRating), average: averageOf(row), total: row.rating_count }
+    const page = mapPage(await ratings.ratings(store.read, row.id, query), presentRating)
+    return { ...page, average: averageOf(row), total: row.rating_count }
   }
 
   /** Throws 404, 403 `forbidden` for one's own skill. */

@@ -48,11 +48,11 @@ export function createReading(deps: SkillDeps) {
   }
 
   /** Also what is out of service for now; what the owner no longer sees is left out. */
-  async function installed({ caller }: Call, { category, q, cursor, limit }: SkillQuery): Promise<Page<SkillEntry>> {
+  async function installed({ caller }: Call, query: SkillQuery): Promise<Page<SkillEntry>> {
+    const { category, q } = query
     const viewer = await viewerOf(deps, store.read, caller)
     const words = q === undefined || q.trim() === '' ? [] : wordsOf(q)
-    const all = await installs.list(store.read, viewer.owner, decodeCursor(cursor), limit + 1)
-    const page = toPage(all, limit, ({ installation }) => ({ at: installation.installed_at, id: installation.id }))
+    const page = await installs.list(store.read, viewer.owner, query)
     const kept = page.items
       .filter(({ skill }) => maySee(skill, viewer) || skill.status === 'suspended')
       .filter(({ skill }) => category === undefined || skill.category === category)
