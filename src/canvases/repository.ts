@@ -1,6 +1,6 @@
-import { and, type Column, desc, eq, inArray, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import type { Mark } from '../kernel/page'
+import { sliceBy, type Wanted } from '../kernel/keyset'
 import { query, type Reader, type Tx } from '../kernel/store'
 import type { CanvasId, CanvasVersionId } from './schema'
 import { type CanvasRow, type CanvasVersionRow, canvases, canvasVersions } from './table'
@@ -72,14 +72,16 @@ export const canvasRepository = {
     return (await tx.delete(table).where(eq(table.owner, owner)).returning({ id: table.id })).length
   },
 
-  /** Last updated first. */
-  outlines(db: Reader, owner: OwnerScope, before: Mark | null, limit: number): Promise<Outline<CanvasId>[]> {
+  /** Last updated first, and one more than is wanted. */
+  async outlines(db: Reader, owner: OwnerScope, wanted: Wanted): Promise<Outline<CanvasId>[]> {
     const table = db.of(canvases)
-    const found = db
+    const { after, order, limit } = sliceBy(table.updated_at, table.id, wanted)
+    return db
       .select({ id: table.id, at: table.updated_at, bytes: table.graph_bytes })
       .from(table)
-      .where(and(eq(table.owner, owner), olderThan(table.updated_at, table.id, before)))
-    return found.orderBy(desc(table.updated_at), desc(table.id)).limit(limit) as unknown as Promise<Outline<CanvasId>[]>
+      .where(and(eq(table.owner, owner), after))
+      .orderBy(...order)
+      .limit(limit)
   },
 
   async all(db: Reader, owner: OwnerScope, ids: readonly CanvasId[]): Promise<CanvasRow[]> {
@@ -100,15 +102,16 @@ export const canvasRepository = {
     return ((await mine) as CanvasVersionRow[])[0]
   },
 
-  /** Newest first. */
-  versionOutlines(db: Reader, canvasId: CanvasId, before: Mark | null, limit: number) {
+  /** Newest first, and one more than is wanted. */
+  async versionOutlines(db: Reader, canvasId: CanvasId, wanted: Wanted): Promise<Outline<CanvasVersionId>[]> {
     const table = db.of(canvasVersions)
-    const found = db
+    const { after, order, limit } = sliceBy(table.created_at, table.id, wanted)
+    return db
       .select({ id: table.id, at: table.created_at, bytes: table.graph_bytes })
       .from(table)
-      .where(and(eq(table.canvas_id, canvasId), olderThan(table.created_at, table.id, before)))
-    const ordered = found.orderBy(desc(table.created_at), desc(table.id)).limit(limit)
-    return ordered as unknown as Promise<Outline<CanvasVersionId>[]>
+      .where(and(eq(table.canvas_id, canvasId), after))
+      .orderBy(...order)
+      .limit(limit)
   },
 
   async versions(db: Reader, canvasId: CanvasId, ids: readonly CanvasVersionId[]): Promise<CanvasVersionRow[]> {
@@ -117,8 +120,4 @@ export const canvasRepository = {
     const found = db.select().from(table)
     return (await found.where(and(eq(table.canvas_id, canvasId), inArray(table.id, [...ids])))) as CanvasVersionRow[]
   },
-}
-
-function olderThan(at: Column, id: Column, mark: Mark | null): SQL | undefined {
-  return mark ? or(lt(at, mark.at), and(eq(at, mark.at), lt(id, mark.id))) : undefined
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { kept } from '../../idempotency'
 import { type Call, ownerOf } from '../../kernel/caller'
-import { decodeCursor, type Page } from '../../kernel/page'
+import { mapPage, type Page } from '../../kernel/page'
 import { nothingToChange, tooManyCanvases } from '../errors'
 import { readPage } from '../pages'
 import { presentCanvas } from '../present'
@@ -40,11 +40,10 @@ export function createManage(deps: CanvasDeps) {
   }
 
   /** `GET /evi/canvases`: last updated first, at most 50, and fewer where graphs are large. */
-  async function list({ caller }: Call, { limit, cursor }: CanvasQuery): Promise<Page<Canvas>> {
+  async function list({ caller }: Call, query: CanvasQuery): Promise<Page<Canvas>> {
     const owner = ownerOf(caller)
-    const outlines = await rows.outlines(store.read, owner, decodeCursor(cursor), limit + 1)
-    const page = await readPage(outlines, limit, (ids) => rows.all(store.read, owner, ids))
-    return { ...page, items: page.items.map(presentCanvas) }
+    const outlines = await rows.outlines(store.read, owner, query)
+    return mapPage(await readPage(outlines, query.limit, (ids) => rows.all(store.read, owner, ids)), presentCanvas)
   }
 
   /** Throws 404. */

@@ -1,6 +1,6 @@
 import { kept } from '../../idempotency'
 import type { Call } from '../../kernel/caller'
-import { decodeCursor, type Page, type PageQuery } from '../../kernel/page'
+import { mapPage, type Page, type PageQuery } from '../../kernel/page'
 import { versionNotFound } from '../errors'
 import { readPage } from '../pages'
 import { presentCanvas, presentVersion } from '../present'
@@ -15,11 +15,11 @@ export function createVersions(deps: CanvasDeps) {
   return { list, restore }
 
   /** `GET /evi/canvases/{id}/versions`: newest first. Throws 404. */
-  async function list({ caller }: Call, id: string, { limit, cursor }: PageQuery): Promise<Page<CanvasVersion>> {
+  async function list({ caller }: Call, id: string, query: PageQuery): Promise<Page<CanvasVersion>> {
     const canvas = await owned(store.read, caller, id)
-    const outlines = await rows.versionOutlines(store.read, canvas.id, decodeCursor(cursor), limit + 1)
-    const page = await readPage(outlines, limit, (ids) => rows.versions(store.read, canvas.id, ids))
-    return { ...page, items: page.items.map(presentVersion) }
+    const outlines = await rows.versionOutlines(store.read, canvas.id, query)
+    const page = await readPage(outlines, query.limit, (ids) => rows.versions(store.read, canvas.id, ids))
+    return mapPage(page, presentVersion)
   }
 
   /** `POST …/versions/{versionId}/restore`: draws what was published then, as a draft. Throws 404. */
