@@ -3,6 +3,7 @@ import {
   attackOutcomes,
   cleanTexts,
   f1Of,
+  ordinaryTexts,
   piiOutcomes,
   prepared,
   recallOf,
@@ -30,6 +31,10 @@ say(`clean texts touched ${percent(await touchedShare(prepared('pii'), cleanText
 const secrets = await secretOutcomes()
 say(`\nsecrets             ${secrets.hits} found, ${secrets.misses} missed, recall ${percent(recallOf(secrets))}`)
 say(`clean texts touched ${percent(await touchedShare(prepared('secrets'), secretlessTexts()))}`)
+
+const ordinary = ordinaryTexts()
+const touched = percent(await touchedShare(prepared('profanity'), ordinary))
+say(`\nprofanity           clean texts touched ${touched} of ${ordinary.length} in many languages`)
 
 tell('injection and jailbreak', await attackOutcomes())
 tell('the same, in words chosen to be unlike any that were learned', await attackOutcomes('attacks-fresh'))

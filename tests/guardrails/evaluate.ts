@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { GUARDRAILS } from '../../src/guardrails/catalogue'
 import type { Finding, GuardrailId, Inspect, Match, Phase } from '../../src/guardrails/guardrail'
+import { readCorpus } from '../../src/kernel/text-model/corpus'
 import { type Marked, readMarked } from './marked'
 
 const HELD = 'tests/guardrails/held-out'
@@ -61,6 +62,15 @@ export async function secretOutcomes(): Promise<Tally> {
 
 export const cleanTexts = (): Marked[] => readMarked(`${HELD}/clean.txt`)
 export const secretlessTexts = (): Marked[] => [...readMarked(`${HELD}/secrets-clean.txt`), ...cleanTexts()]
+
+const PROMPTS = ['src/classifier/training/corpus', 'src/classifier/training/calibration', 'tests/classifier/held-out']
+const TRAINING = ['attacks', 'safety', 'ordinary'].map((name) => `src/guardrails/training/${name}`)
+
+/** What people ask for every day, in many languages, and harmless talk about what is not. */
+export const ordinaryTexts = (): { text: string; language: string }[] => [
+  ...PROMPTS.flatMap((folder) => readCorpus(folder, null, 4)),
+  ...TRAINING.flatMap((folder) => readCorpus(folder, null, 4)).filter(({ label }) => label === 'clean'),
+]
 
 /** The share of texts in which something is found. */
 export async function touchedShare(inspect: Inspect, texts: readonly { text: string }[]): Promise<number> {

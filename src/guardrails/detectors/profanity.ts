@@ -2,22 +2,24 @@ import { t } from '../../kernel/schema'
 import { defineGuardrail } from '../guardrail'
 import { compileTerms } from '../text/terms'
 import { reading } from '../text/words'
-import { compileEnglish } from './profanity/english'
-import { RUDE } from './profanity/others'
+import { isForeignAround } from './profanity/around'
+import { compileEnglish } from './profanity/find'
+import { PLAIN_ELSEWHERE, RUDE } from './profanity/others'
 
 export const profanity = defineGuardrail({
   id: 'profanity',
   description:
-    'Rude words: English ones in all their forms and spellings, the commonest of sixteen other languages; words of medicine and places that hold one pass',
+    'Rude words: English ones in all their forms and spellings, the commonest of sixteen other languages; words of medicine, and what is a plain word in the language around it, pass',
   phases: ['input', 'output'],
   verdicts: ['block', 'redact', 'flag'],
   config: t.Object({}, { additionalProperties: false }),
   prepare() {
     const english = compileEnglish()
-    const others = compileTerms(RUDE, true)
+    const others = compileTerms(Object.values(RUDE).flat(), true)
     return (text) => {
       const view = reading(text)
-      const found = [...english(view), ...others.find(view.text)].sort((a, b) => a.start - b.start)
+      const rude = others.find(view.text).filter((one) => isRudeHere(view.text, one))
+      const found = [...english(view), ...rude].sort((a, b) => a.start - b.start)
       if (!found.length) return null
       const apart = found.filter(({ start }, place) => place === 0 || start >= found[place - 1]!.end)
       const matches = apart.map(({ start, end }) => ({ ...view.span(start, end), kind: 'profanity' }))
@@ -25,3 +27,9 @@ export const profanity = defineGuardrail({
     }
   },
 })
+
+/** One language's rude word is another's plain one: `foder` is fodder in Danish. */
+function isRudeHere(text: string, { start, end, term }: { start: number; end: number; term: string }): boolean {
+  const languages = PLAIN_ELSEWHERE[term]
+  return !languages || !isForeignAround(text, { start, end }, languages)
+}

@@ -1,198 +1,127 @@
-import type * as Obscenity from 'obscenity'
-import { madeOf } from '../../../kernel/injection/units'
-import type { Reading } from '../../text/words'
-import type { Place } from '../pii/kind'
-
-/** Words of medicine and of the law, birds, first names and names of groups: not rude by themselves. */
-const PLAIN_WORDS = new Set(
-  `anus buttplug dyke ejaculate fellatio hentai hooker incest masturbate negro orgasm orgy penis porn prn rape rapist semen
-   sex sexy spastic vagina dick cock tit`.split(/\s+/),
-)
-/** How much around a suspicion is looked at in full: the longest phrase, and what makes it innocent. */
-const AROUND = 24
-
-/** Nodes of a pattern, as the package numbers them. */
-const OPTIONAL = 0
-const WILDCARD = 1
-
-type Node = { kind: number; chars?: number[]; childNode?: Node }
-type Pattern = { requireWordBoundaryAtStart: boolean; requireWordBoundaryAtEnd: boolean; nodes: Node[] }
-
-/** English profanity as a maintained list has it, with its exceptions (Scunthorpe passes). */
-export function compileEnglish(): (view: Reading) => Place[] {
-  const obscenity = require('obscenity') as typeof Obscenity
-  const data = new obscenity.DataSet<{ originalWord: string }>().addAll(obscenity.englishDataset)
-  const terms = data.removePhrasesIf(({ metadata }) => PLAIN_WORDS.has(metadata?.originalWord ?? '')).build()
-  const matcher = new obscenity.RegExpMatcher({ ...terms, ...obscenity.englishRecommendedTransformers })
-  const patterns = (terms.blacklistedTerms ?? []).map(({ pattern }) => pattern as unknown as Pattern)
-  const suspicion = suspicionOf(patterns)
-  const innocent = innocentOf(patterns, terms.whitelistedTerms ?? [])
-
-  return (view) => {
-    const found: Place[] = []
-    let seen = 0
-    for (const at of suspicions(suspicion, view)) {
-      if (at < seen || matchesAt(innocent, view.text, at)) continue
-      const from = wordStart(view.text, Math.max(seen, at - AROUND))
-      const to = at + 2 * AROUND
-      for (const { startIndex, endIndex } of matcher.getAllMatches(view.text.slice(from, to), true)) {
-        const start = from + startIndex
-        // Words that reach over the edge are seen with the next suspicion.
-        if (start >= seen) found.push({ start, end: from + endIndex + 1 })
-      }
-      seen = Math.max(seen, found.at(-1)?.end ?? 0, at + 1)
-    }
-    return found
-  }
-}
-
-const wordStart = (text: string, from: number): number => {
-  const blank = text.indexOf(' ', from)
-  return from > 0 && blank >= 0 && blank - from < AROUND ? blank : from
-}
-
-/** What the package takes for letters that may stand twice; of the others a run is one. */
-const TWICE = 'beolsg'
-const TWICE_CODES = new Uint8Array(1 << 16)
-for (const letter of TWICE) TWICE_CODES[letter.charCodeAt(0)] = 1
-const isTwice = (code: number): boolean => TWICE_CODES[code] === 1
-
-/** Room for a text in which runs are made short, kept from text to text. */
-let units = new Uint16Array(1 << 12)
-let places = new Int32Array(1 << 12)
-
-/** Where something like a word of the list begins, on runs of letters made short: quick, and wrong rather too often. */
-function suspicions({ starts, byLetter }: Suspicion, view: Reading): number[] {
-  const { text } = view.letters ?? view
-  if (text.length >= units.length) {
-    units = new Uint16Array(text.length + 1)
-    places = new Int32Array(text.length + 1)
-  }
-  const likely: number[] = []
-  let length = 0
-  let before = -1
-  let beforeThat = -1
-  let three = 0
-  // One beyond the end, where it reads 0: a word of two letters may be the last.
-  for (let at = 0; at <= text.length; at++) {
-    const code = text.charCodeAt(at) | 0
-    if (before === code && (beforeThat === code || !isTwice(code))) continue
-    three = ((three << 5) | (code >= 97 && code <= 122 ? code - 96 : 0)) & MOST_THREE
-    const how = starts[three]!
-    if (how && length >= 2 && (how & ANYWHERE || length === 2 || !isAlphanumeric(units[length - 3]!))) {
-      likely.push(length - 2)
-    }
-    units[length] = code
-    places[length++] = at
-    beforeThat = before
-    before = code
-  }
-  if (!likely.length) return likely
-  const single = madeOf(units, length)
-  return likely.filter((at) => matchesAt(byLetter.get(single[at]!)!, single, at)).map((at) => places[at]!)
-}
-
-function matchesAt(pattern: RegExp, text: string, at: number): boolean {
-  pattern.lastIndex = at
-  return pattern.test(text)
-}
-
-/** Where the three letters say something: in the middle of words too, or only where one begins. */
-const ANYWHERE = 1
-const AT_WORDS = 2
-const MOST_THREE = (1 << 15) - 1
-const ANYTHING = -1
-const EVERY_CLASS = Array.from({ length: 27 }, (_, one) => one)
-const isAlphanumeric = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 48 && code <= 57)
-
 /**
- * Of the package's exceptions those that settle a suspicion alone: whatever begins where they begin ends within
- * them, so `analysis` has not to be looked at in full.
+ * English profanity as it is written: `{a,b}` stands for either, `~` before a stem finds it in any word, `*` is a star
+ * put in place of letters and `?` any sign. All else are whole words with the endings they are met with: stems such
+ * as `ass`, `cum` or `anal` begin plain words of English (`assonance`) and thousands of other languages (`assessorar`,
+ * `cumprir`, `análise`). Words of medicine and the law, birds, first names and names of groups are not rude by
+ * themselves and are not here.
  */
-function innocentOf(patterns: readonly Pattern[], exceptions: readonly string[]): RegExp {
-  const heads = patterns.map(({ nodes }) => ({
-    head: headOf(nodes),
-    isAll: nodes.every(({ kind }) => kind !== OPTIONAL && kind !== WILDCARD),
-  }))
-  const settles = (word: string): boolean =>
-    heads.every(
-      ({ head, isAll }) => (isAll && word.startsWith(head)) || !(word.startsWith(head) || head.startsWith(word)),
-    )
-  const alone = exceptions.filter(
-    (word) => /^([a-z])(?!.*\1)[a-z]*$/.test(word) && shortened([...word]) === word && settles(word),
-  )
-  // A sign before it can be read as its first letter and stands outside of the exception then.
-  return new RegExp(`(?<![^a-z ])(?:${alone.join('|') || '(?!)'})`, 'y')
+const WORDS: readonly string[] = [
+  // What no plain word holds.
+  '~fuck',
+  '~bitch',
+  '~nigger',
+  '~faggot',
+  '~bullshit',
+  '~cocksuck',
+  '~{blow,hand}job',
+  '~gangbang',
+  '~dickhead',
+  // As it is written to be overlooked.
+  '{,mother}f{?ck,vck,*k,uk,ck}{in,ing,ed,er,ers}',
+  'f{?ck,vck,*k}{,s}',
+  'fk{in,ing,er,ers}',
+  'fkn',
+  'f{uk,ck,k} {you,u,off,me,him,her,this,that,it,them,ya}',
+  'ph{u,uc}k{,ed,er,ers,in,ing}',
+  '{sh*t,s*t,bullsh*t,b*tch,b*ch,c*nt,n*gger,n*gga,wh*re,sl*t,p*ssy,tw*t}{,s}',
+  'a{*,*s,s*}hole{,s}',
+  // Ass, arse
+  'ass{,es,hat,hats,wipe,wipes,face,clown,clowns,bag,lick,licker,lickers,licking,munch}',
+  '{,dumb}asshole{,s,ry}',
+  '{dumb,smart,fat,candy,jack}ass{,es}',
+  'lardass',
+  '{,smart}arse{,s,d,wipe,hole,holes}',
+  // Shit
+  'shit{,s,y,ty,tier,tiest,ting,ted,ter,ters,e,head,heads,hole,holes,face,faced,load,loads,show,shows,bag,bags}',
+  'shit{storm,storms,post,posts,posting,poster,list,less,bird,can,fest,stain,stains,lord,lords,coin,coins}',
+  '{horse,dip,bat,ape,dog,chicken,rat,jack,holy}shit{,s}',
+  // Of people
+  'bastard{,s}',
+  'biatch{,es}',
+  '{,dumb}cunt{,s,y,ing,ed,face,faces}',
+  'bich',
+  'fag{,s,gy}',
+  'prick{,s}',
+  'retard{,s,ed}',
+  'libtard{,s}',
+  '{,cum}slut{,s,ty,tier,tiest,tish,shaming}',
+  'turd{,s}',
+  'twat{,s,waffle}',
+  'wank{,s,ed,er,ers,ing,y,stain}',
+  '{,man}whore{,s,d}',
+  '{knob,shit}head{,s}',
+  'cuck{,s,ed}',
+  'douchebag{,s}',
+  // Of what people do
+  'piss{,es,ed,er,ers,ing,y,head,heads}',
+  'cum{,s,ming,shot,shots,dump,dumps,bucket,rag}',
+  'jizz{,ed,ing}',
+  'blow job{,s}',
+  '{rim,lube}job{,s}',
+  '{jerk,jack}{,ing}{, }off',
+  'suck my {dick,cock,balls}',
+  '{deepthroat,fingerbang,felch}{,s,ed,ing,es}',
+  'finger bang{,ed,ing}',
+  'fisting',
+  'dildo{,s,es}',
+  'dog{gy,gie}{, }style',
+  'double penetration',
+  // Of bodies
+  'bollock{,s,ed,ing,ings}',
+  'boob{,s,ies}',
+  'puss{y,ies}',
+  'tit{ties,fuck}',
+  'tiddies',
+  // Of groups
+  'nigg{a,as,az,ah}',
+  'nig{,s}',
+  'kike{,s}',
+  'chink{,s}',
+  'ching{, ,-}chong{,s}',
+  'trann{y,ies}',
+  '{africoon,boonga}{,s}',
+  'arabush',
+  'abbo{,s}',
+]
+/** What is spelled letter by letter, with anything between. */
+const SPELLED = ['fuck', 'shit', 'bitch', 'cunt', 'nigger', 'nigga', 'asshole', 'whore', 'slut', 'faggot', 'wanker']
+
+/** `f@ck` reads as `fack`, which says something else where it was written so. */
+const FIGURES: readonly string[] = ['f{a,e,i,o}ck{,s,ed,er,ers,in,ing}']
+
+/** Plain words that only look like one with a letter written twice, and those that hold a stem. */
+const PLAIN_WORDS: readonly string[] = [
+  ...['snigger{,s,ed,er,ers,ing,ingly}', 'bitche', 'kikke{,s}', 'slutt', 'shiit{,s,e}', 'aass', 'assess'],
+]
+
+/** Words with a plain meaning in English, shown by what stands around: `before [word] after`. */
+const PLAIN_USES: Readonly<Record<string, RegExp>> = {
+  ass: /\.\[|(?:wild|pack|somali|nubian|asiatic) \[|\][ -](?:dur|moll)\b/,
+  asses: /(?:wild|pack|of) \[/,
+  boobies: /(?:footed|brown|masked|peruvian|nazca) \[/,
+  chink: /\] (?:in|of|through|between)\b/,
+  chinks: /\] (?:in|of|through|between)\b/,
+  cum: /-\[cum\]-|\[cum\] (?:laude|suis|dividend|div|rights|grano|testamento)\b/,
+  cumming: /\balan \[|\], (?:georgia|ga)\b/,
+  prick: /\] (?:the|it|them|each|all|your|his|her|my|with|up|holes|tests?|testing)\b|(?:pin|skin) \[/,
+  pricks: /\] (?:the|it|them|each|all|your|his|her|my|with|up)\b|(?:pin|skin) \[/,
+  pussy: /\][ -](?:cats?|willows?|riot|foot)\b/,
+  retard: /\] (?:the|its|their|growth|progress|development|ignition)\b|\bto \[/,
+  retarded: /\] (?:potentials?|time|growth|ignition|greens?)\b/,
 }
 
-/** By the first letter what may follow; and which three letters anything begins with, five bits each. */
-type Suspicion = { starts: Uint8Array; byLetter: ReadonlyMap<string, RegExp> }
+/** Rude in English, plain in a language that takes the letters for another word. */
+const PLAIN_ELSEWHERE: readonly string[] = [
+  ...['ass', 'asses', 'arse', 'arses', 'cum', 'fag', 'fags', 'kike', 'kikes', 'nig', 'nigs', 'prick', 'pricks'],
+  ...['retard', 'retards', 'shite', 'slut', 'sluts', 'wank', 'abbo', 'abbos', 'bich', 'turd', 'fuker', 'fukers'],
+]
 
-function suspicionOf(patterns: readonly Pattern[]): Suspicion {
-  const starts = new Uint8Array(MOST_THREE + 1)
-  for (const { nodes, requireWordBoundaryAtStart } of patterns) {
-    const how = requireWordBoundaryAtStart ? AT_WORDS : ANYWHERE
-    for (const three of firstThree(nodes)) starts[three]! |= how
-  }
-  const groups = Map.groupBy(patterns, ({ nodes }) => charOf(nodes[0]))
-  const byLetter = new Map([...groups].map(([letter, some]) => [letter, new RegExp(some.map(sourceOf).join('|'), 'y')]))
-  return { starts, byLetter }
-}
+export const ENGLISH = { WORDS, SPELLED, FIGURES, PLAIN_WORDS, PLAIN_USES, PLAIN_ELSEWHERE }
 
-/** All that a pattern can begin with; 0 is what is no letter. */
-const firstThree = (nodes: readonly Node[]): number[] =>
-  begun(nodes, []).flatMap((codes) =>
-    [0, 1, 2]
-      .map((place) => codes[place] ?? ANYTHING)
-      .reduce<number[]>((sums, code) => sums.flatMap((sum) => classesOf(code).map((one) => (sum << 5) | one)), [0]),
-  )
-
-const classesOf = (code: number): readonly number[] =>
-  code === ANYTHING ? EVERY_CLASS : [code >= 97 && code <= 122 ? code - 96 : 0]
-
-/** Ways to go on from some codes to three of them, with and without what may be left out. */
-function begun([node, ...rest]: readonly Node[], codes: readonly number[]): (readonly number[])[] {
-  if (!node || codes.length >= 3) return [codes]
-  if (node.kind === WILDCARD) return begun(rest, [...codes, ANYTHING])
-  if (node.kind === OPTIONAL) return [...begun(rest, codes), ...begun([node.childNode!, ...rest], codes)]
-  return begun(rest, joined(codes, node.chars ?? []))
-}
-
-function joined(codes: readonly number[], more: readonly number[]): readonly number[] {
-  const all = [...codes]
-  for (const code of more) if (all.at(-1) !== code || isTwice(code)) all.push(code)
-  return all
-}
-
-/** The letters a pattern begins with for sure, with runs made short. */
-function headOf(nodes: readonly Node[]): string {
-  const open = nodes.findIndex(({ kind }) => kind === OPTIONAL || kind === WILDCARD)
-  const sure = open < 0 ? nodes : nodes.slice(0, open)
-  return shortened(sure.flatMap(({ chars = [] }) => chars.map((code) => String.fromCodePoint(code))))
-}
-
-const shortened = (letters: readonly string[]): string =>
-  letters.filter((letter, place) => !isRun(letter, letters[place - 1] ?? '')).join('')
-
-const charOf = (node: Node | undefined): string => String.fromCodePoint(node?.chars?.[0] ?? 0)
-
-/** The same letter again, which is already there. */
-const isRun = (letter: string, before: string): boolean => letter === before && !TWICE.includes(letter)
-
-function sourceOf({ nodes, requireWordBoundaryAtStart: start, requireWordBoundaryAtEnd: end }: Pattern): string {
-  let source = start ? '(?<![a-z0-9])' : ''
-  let before = ''
-  for (const node of nodes) {
-    if (node.kind === WILDCARD) source += '.'
-    else if (node.kind === OPTIONAL) {
-      const letter = node.childNode?.chars ? String.fromCodePoint(...node.childNode.chars) : '.'
-      if (!isRun(letter, before)) source += `${letter}?`
-    } else {
-      for (const letter of String.fromCodePoint(...(node.chars ?? []))) {
-        if (!isRun(letter, before)) source += letter
-        before = letter
-      }
-    }
-  }
-  return source + (end ? '(?![a-z0-9])' : '')
+/** What a notation stands for; the innermost choice first. */
+export function written(notation: string): string[] {
+  const choice = /\{([^{}]*)\}/.exec(notation)
+  if (!choice) return [notation]
+  const [all, inner] = choice
+  return inner!.split(',').flatMap((one) => written(notation.replace(all, one)))
 }

@@ -1,0 +1,147 @@
+import type { Reading } from '../../text/words'
+import type { Place } from '../pii/kind'
+import { isForeignAround } from './around'
+import { ENGLISH, written } from './english'
+import { isOfWord, isWanted, nextThree, type Spelling, spelledOut, spellingOf, THREES, threeOf } from './spelling'
+
+/** What goes on for longer around a stem is no word but a chain of them, or data where figures stand in it. */
+const MOST_LETTERS = 40
+/** In as few letters figures are names of things: `A55`, `F4G`. */
+const FEW_LETTERS = 3
+/** How much on either side shows what a word means. */
+const CHARS_AROUND = 24
+
+const PLAIN_WORDS = new Set(ENGLISH.PLAIN_WORDS.flatMap(written))
+const PLAIN_ELSEWHERE = new Set(ENGLISH.PLAIN_ELSEWHERE)
+
+/** The same for all policies, made with the first. */
+let known: Starts | undefined
+
+/** English profanity in all its spellings: figures for letters, letters repeated, replaced by signs or set apart. */
+export function compileEnglish(): (view: Reading) => Place[] {
+  known ??= startsOf([
+    ...ENGLISH.WORDS.flatMap(written).map((one) => spellingOf(one)),
+    ...ENGLISH.FIGURES.flatMap(written).map((one) => spellingOf(one, true)),
+    ...ENGLISH.SPELLED.map(spelledOut),
+  ])
+  const { starts, byThree } = known
+  return (view) => {
+    const { text } = view.letters ?? view
+    const found: Place[] = []
+    let seen = 0
+    for (const at of likelyIn(text, starts)) {
+      if (at < seen) continue
+      const place = firstOf(byThree.get(threeAt(text, at))!, text, at, view)
+      if (!place) continue
+      found.push(place)
+      seen = place.end
+    }
+    return found
+  }
+}
+
+function firstOf(spellings: readonly Spelling[], text: string, at: number, view: Reading): Place | null {
+  for (const spelling of spellings) {
+    const end = endOf(spelling, text, at, view)
+    const place = end < 0 ? null : placeOf(spelling, { start: at, end }, view)
+    if (place && isMeant(spelling, place, view)) return place
+  }
+  return null
+}
+
+/** Where the three units say something: in the middle of words too, or only where one begins. */
+const ANYWHERE = 1
+const AT_WORDS = 2
+
+/** By the three units they begin with, the longest first. */
+type Starts = { starts: Uint8Array; byThree: ReadonlyMap<number, readonly Spelling[]> }
+
+function startsOf(spellings: readonly Spelling[]): Starts {
+  const starts = new Uint8Array(THREES)
+  for (const spelling of spellings) starts[threeOf(spelling)]! |= spelling.isWhole ? AT_WORDS : ANYWHERE
+  const longestFirst = spellings.toSorted((a, b) => b.units.length - a.units.length)
+  return { starts, byThree: Map.groupBy(longestFirst, threeOf) }
+}
+
+/** Where something may begin, each run of a unit read as one. */
+function likelyIn(text: string, starts: Uint8Array): number[] {
+  const likely: number[] = []
+  let three = 0
+  let code = -1
+  let place = -1
+  let before = -1
+  // One beyond the end, where it reads 0: what has two letters may be the last.
+  for (let at = 0; at <= text.length; at++) {
+    const next = text.charCodeAt(at) | 0
+    if (next === code) continue
+    code = next
+    three = nextThree(three, code)
+    const how = starts[three]!
+    if (how !== 0 && before >= 0 && (how & ANYWHERE || !isOfWord(text.charCodeAt(before - 1)))) likely.push(before)
+    before = place
+    place = at
+  }
+  return likely
+}
+
+function threeAt(text: string, at: number): number {
+  let three = 0
+  for (let place = at, left = 3; left > 0; left--) {
+    three = nextThree(three, text.charCodeAt(place) | 0)
+    place = runEnd(text, place)
+  }
+  return three
+}
+
+/** Where a run of one unit ends. */
+function runEnd(text: string, at: number): number {
+  const code = text.charCodeAt(at)
+  let end = at + 1
+  while (text.charCodeAt(end) === code) end++
+  return end
+}
+
+/** Where the spelling ends that is there, its doubled letters doubled and, where it has to stand alone, alone; else -1. */
+function endOf({ units, least, isWhole }: Spelling, text: string, at: number, view: Reading): number {
+  let end = at
+  for (let place = 0; place < units.length; place++) {
+    if (!isWanted(text.charCodeAt(end) | 0, units[place]!)) return -1
+    const next = runEnd(text, end)
+    if (next - end < least[place]!) return -1
+    end = next
+  }
+  return isWhole && (isOfWord(text.charCodeAt(at - 1)) || !endsWord(view.text, end)) ? -1 : end
+}
+
+const NO_MORE_LETTERS = /[0-9]*(?![a-z0-9\u00c0-\u024f])/y
+
+/** Figures after a word are not read as its letters. */
+function endsWord(text: string, at: number): boolean {
+  NO_MORE_LETTERS.lastIndex = at
+  return NO_MORE_LETTERS.test(text)
+}
+
+/** What is found; of a stem the whole word around it, or nothing in the midst of data. */
+function placeOf({ isWhole }: Spelling, stem: Place, { text }: Reading): Place | null {
+  if (isWhole) return stem
+  const first = Math.max(0, stem.start - MOST_LETTERS)
+  const last = Math.min(text.length, stem.end + MOST_LETTERS)
+  let { start, end } = stem
+  while (start > first && isOfWord(text.charCodeAt(start - 1))) start--
+  while (end < last && isOfWord(text.charCodeAt(end))) end++
+  const isWord = (start > first || first === 0) && (end < last || last === text.length)
+  if (isWord) return { start, end }
+  return /[0-9]/.test(text.slice(start, stem.start) + text.slice(stem.end, end)) ? null : stem
+}
+
+/** Whether it is no plain word that is spelled alike, in English or in the language around it. */
+function isMeant({ term, isFigured }: Spelling, place: Place, view: Reading): boolean {
+  const { start, end } = place
+  const word = view.text.slice(start, end)
+  if (PLAIN_WORDS.has(word)) return false
+  if (isFigured && !/[^a-z]/.test(word)) return false
+  if (term.length <= FEW_LETTERS && /[0-9]/.test(word)) return false
+  const before = view.text.slice(Math.max(0, start - CHARS_AROUND), start)
+  if (ENGLISH.PLAIN_USES[term]?.test(`${before}[${word}]${view.text.slice(end, end + CHARS_AROUND)}`)) return false
+  return !(PLAIN_ELSEWHERE.has(term) && isForeignAround(view.text, place, ['en']))
+}
