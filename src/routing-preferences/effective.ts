@@ -10,6 +10,7 @@ import { createRuleMatcher } from './match'
 import { preferenceRepository as rows } from './repository'
 import { PreferenceId } from './schema'
 import type { PreferenceRow } from './table'
+import { createVetting } from './vetting'
 
 export type EffectiveRouting = ReturnType<typeof createEffective>
 
@@ -62,7 +63,8 @@ export function createEffective({ store, clock, bindings }: Deps) {
     },
     readPreference,
     ready: createRuleMatcher({ beside, clock }),
-    attackOn: beside.attackOn,
+    /** For the patterns of one body that is to be saved or tried. */
+    vetting: createVetting({ clock }),
   }
 
   function underHead(head: KeyHead, caller: Asker): Effective | Promise<Effective> {

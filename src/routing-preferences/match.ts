@@ -30,7 +30,8 @@ export function createRuleMatcher({ beside, clock }: { beside: Pick<Beside, 'mat
     for (const group of groupsOf(largeOf(effective.rules, text.length))) {
       const rests = group.some((rule) => (resting.get(rule) ?? 0) > clock.monotonic())
       const patterns = group.map(({ pattern }) => pattern)
-      const found = rests || budgetMs <= 0 ? null : await beside.match(patterns, text, { ...trial, budgetMs })
+      const stops = !group.some(({ steps }) => Number.isFinite(steps))
+      const found = rests || budgetMs <= 0 ? null : await beside.match(patterns, text, { ...trial, budgetMs, stops })
       if (found) budgetMs -= found.ms
       if (found && !found.answers) for (const rule of group) resting.set(rule, clock.monotonic() + REST_MS)
       for (const [place, rule] of group.entries()) {

@@ -1,3 +1,4 @@
+import type { Expression } from '../kernel/backtracking'
 import { sharedSyntax } from '../kernel/ecma-pattern'
 import { compileLinear, NotLinear } from '../kernel/linear-pattern'
 import { patternSize } from '../kernel/pattern-size'
@@ -15,6 +16,7 @@ export class PatternRefused extends Error {
 }
 
 export type RulePattern = {
+  /** Throws for one that has to backtrack: {@link backtrackingExpression} on a thread is for those. */
   test(text: string): boolean
   /** What one test can cost for each character of a text; infinite where the runtime's own engine has to backtrack. */
   steps: number
@@ -24,7 +26,7 @@ export type RulePattern = {
 
 /**
  * Compiles the pattern of a rule: ECMAScript source, matched in any case (contract 13). On RE2 wherever RE2 takes it;
- * a pattern of infinite steps is for a thread that can be ended (design 9).
+ * a pattern of infinite steps is for a thread beside the event loop (design 9).
  * @throws PatternRefused
  */
 export function compilePattern(source: string): RulePattern {
@@ -41,11 +43,18 @@ export function compilePattern(source: string): RulePattern {
   }
 }
 
-/** As the runtime reads it: with `u`, where properties mean what they say, unless it is too sloppy for that. */
 function backtracking(source: string): RulePattern {
-  const expression = isStrict(source) ? new RegExp(source, 'iu') : new RegExp(source, 'i')
-  return { size: patternSize(source), steps: Number.POSITIVE_INFINITY, test: (text) => expression.test(text) }
+  const test = () => {
+    throw new Error('A pattern that has to backtrack was asked on the event loop.')
+  }
+  return { size: patternSize(source), steps: Number.POSITIVE_INFINITY, test }
 }
+
+/** As browsers read it: with `u`, where properties mean what they say, unless it is too sloppy for that. */
+export const backtrackingExpression = (source: string): Expression => ({
+  source,
+  flags: isStrict(source) ? 'iu' : 'i',
+})
 
 function isStrict(source: string): boolean {
   try {

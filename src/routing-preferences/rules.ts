@@ -15,6 +15,7 @@ import {
   type RoutingExample,
   type RoutingRule,
 } from './schema'
+import { VETTING_BUDGET_MS, type Vet } from './vetting'
 
 const LOWEST = 0.5
 const HIGHEST = 0.99
@@ -40,9 +41,6 @@ export function assertLabel(label: string, path: string): void {
   }
 }
 
-/** Finds a text on which a pattern runs out of time; null when it finds none. */
-export type Vet = (pattern: string) => Promise<string | null>
-
 /**
  * Rules ready to be stored: compiled once to see that they can be, confidences clamped. Patterns that have to
  * backtrack are vetted. Gives way to other requests between them. Throws 400 `routing_preference_invalid`, naming the
@@ -61,30 +59,46 @@ export async function readRules(rules: readonly NewRule[], vet: Vet): Promise<Ro
     if (size > MAX_TOTAL_SIZE) {
       throw preferenceInvalid('rules', '"rules" are too large together when their repetitions are written out.')
     }
-    if (!Number.isFinite(pattern.steps)) await assertQuick(rule.pattern, `${path}.pattern`, vet)
+    if (Number.isFinite(pattern.steps))
+      assertNoVendors(vendorMeantBy(rule.pattern, pattern.test) !== null, `${path}.pattern`)
+    else await assertQuick(rule.pattern, `${path}.pattern`, vet)
     read.push(readRule(rule, path))
     await nextTurn()
   }
   return read
 }
 
+/** What has to backtrack is tried on the thread that it will run on: on the event loop it could hold up everyone (I28). */
 async function assertQuick(pattern: string, path: string, vet: Vet): Promise<void> {
-  const attack = await vet(pattern)
-  if (attack === null) return
-  throw preferenceInvalid(
-    path,
-    `"${path}" has to backtrack, and takes more than 50 ms on ${attack.length} characters such as "${quoted(attack)}".`,
-  )
+  const vetted = await vet(pattern)
+  assertNoVendors(vetted.is === 'vendors', path)
+  if (vetted.is === 'unknown') {
+    throw preferenceInvalid(path, `"${path}" is "${quoted(pattern)}" and cannot run here: ${vetted.problem}.`)
+  }
+  if (vetted.is === 'late') {
+    const message = `"${path}" has to backtrack, and trying it and the rules before it took more than ${VETTING_BUDGET_MS / 1_000} s. ${MEND}`
+    throw preferenceInvalid(path, message)
+  }
+  if (vetted.is === 'endless') {
+    const { length } = vetted.text
+    const message = `"${path}" has to backtrack, and takes more than 50 ms on ${length} characters such as "${quoted(vetted.text)}". ${MEND}`
+    throw preferenceInvalid(path, message)
+  }
+}
+
+/** How a pattern becomes one that ends soon. */
+const MEND =
+  'Write it without look-around and back-references, or begin it with ^ or \\b and repeat nothing inside a repetition.'
+
+function assertNoVendors(meansVendor: boolean, path: string): void {
+  if (!meansVendor) return
+  throw preferenceInvalid(path, `"${path}" names an upstream provider. Match what the prompt is about instead.`)
 }
 
 function readPattern(pattern: string, path: string): RulePattern {
   if (pattern === '') throw preferenceInvalid(path, `"${path}" is empty, which would match every prompt.`)
   try {
-    const compiled = compilePattern(pattern)
-    if (vendorMeantBy(pattern, compiled.test)) {
-      throw preferenceInvalid(path, `"${path}" names an upstream provider. Match what the prompt is about instead.`)
-    }
-    return compiled
+    return compilePattern(pattern)
   } catch (error) {
     if (!(error instanceof PatternRefused)) throw error
     throw preferenceInvalid(path, `"${path}" is "${quoted(pattern)}" and ${error.message}.`)

@@ -118,7 +118,7 @@ async function readContent({ effective }: PreferenceDeps, call: Call<Caller>, co
   return named({
     floors: floors && readFloors(floors),
     examples: examples && readExamples(examples),
-    rules: rules && (await readRules(rules, (pattern) => effective.attackOn(pattern, trialOf(call)))),
+    rules: rules && (await readRules(rules, effective.vetting(trialOf(call)))),
   })
 }
 

@@ -3,9 +3,10 @@ import type { Call, Caller } from '../../kernel/caller'
 import { trialOf } from '../beside'
 import type { Asker } from '../effective'
 import { combine, type Effective, NOTHING, readSource, type Source } from '../guidance'
-import { readRules, type Vet } from '../rules'
+import { readRules } from '../rules'
 import type { NewRule } from '../schema'
 import type { Preview, PreviewOrder } from '../schema-preview'
+import type { Vet } from '../vetting'
 import { type PreferenceDeps, seen } from './deps'
 
 /** How the classifier, which stands in a later room, says what it makes of a prompt. */
@@ -70,7 +71,7 @@ export function createRoutingPreview({ store, orgs, bindings, effective, explain
   ): Promise<Effective> {
     if (!id && !rules) return as ? effective.of(as) : combine(NOTHING, NOTHING)
     const row = id ? await seen({ orgs }, store.read, call.caller, id) : null
-    const vet = (pattern: string) => effective.attackOn(pattern, trialOf(call))
+    const vet = effective.vetting(trialOf(call))
     return combine(await sourceOf(rules ?? [], vet), row ? await effective.readPreference(row) : NOTHING)
   }
 }

@@ -9,6 +9,7 @@ import { correctionRepository as rows } from '../repository-corrections'
 import { readMode, readRules } from '../rules'
 import { type Suggestion, type SuggestOrder, THRESHOLD, WINDOW_DAYS } from '../schema-corrections'
 import type { CorrectionRow } from '../table'
+import type { Vet } from '../vetting'
 import type { PreferenceDeps } from './deps'
 
 /** The newest; reading more of them would hold up others and say nothing new. */
@@ -49,7 +50,7 @@ export function createSuggest({ store, clock, propose }: Deps) {
 }
 
 /** Nothing that has to backtrack is suggested. */
-const refuseAll = async () => 'any'
+const refuseAll: Vet = async () => ({ is: 'late' })
 
 /** Whether it could be saved as it is: it compiles, is small, and names no vendor. */
 async function isRule(pattern: string, target_mode: string): Promise<boolean> {
