@@ -1,7 +1,8 @@
-import { and, desc, eq, inArray, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { OrgId } from '../kernel/ids'
-import type { Mark } from '../kernel/page'
+import { pagesBy, type Wanted } from '../kernel/keyset'
+import type { Page } from '../kernel/page'
 import { query, type Reader, type Tx } from '../kernel/store'
 import type { GuardrailPolicyId, PolicyScope } from './schema'
 import { guardrailPolicies, type PolicyRow } from './table'
@@ -22,11 +23,13 @@ const defaultOf = query<{ owner: OwnerScope }>()((db, p) => {
 
 /** Whose rows are meant: those of these owners or, for operators, anyone's. */
 export type Reach = readonly OwnerScope[] | 'everyone'
-type Listed = { owners: Reach; scope?: PolicyScope | undefined }
+type Listed = Wanted & { owners: Reach; scope?: PolicyScope | undefined }
 
 type Table = { owner: typeof guardrailPolicies.sqlite.owner }
 const within = ({ owner }: Table, reach: Reach): SQL | undefined =>
   reach === 'everyone' ? undefined : inArray(owner, [...reach])
+
+const newestFirst = pagesBy(guardrailPolicies, 'created_at')
 
 /** Rows of policies. What tenants read names its owners; the first two are for runs. */
 export const policyRepository = {
@@ -51,17 +54,10 @@ export const policyRepository = {
     return ((await locked.returning()) as PolicyRow[])[0]
   },
 
-  /** Newest first. */
-  async list(db: Reader, { owners, scope }: Listed, before: Mark | null, limit: number): Promise<PolicyRow[]> {
+  list(db: Reader, { owners, scope, ...wanted }: Listed): Promise<Page<PolicyRow>> {
     const table = db.of(guardrailPolicies)
-    const sameMoment = before && and(eq(table.created_at, before.at), lt(table.id, before.id as GuardrailPolicyId))
-    const older = before ? or(lt(table.created_at, before.at), sameMoment ?? undefined) : undefined
     const ofScope = scope && (scope === 'team' ? isNotNull(table.org_id) : isNull(table.org_id))
-    const found = db
-      .select()
-      .from(table)
-      .where(and(within(table, owners), ofScope, older))
-    return (await found.orderBy(desc(table.created_at), desc(table.id)).limit(limit)) as PolicyRow[]
+    return newestFirst(db, wanted, within(table, owners), ofScope)
   },
 
   /** Breaks the unique index when the owner has another default. */

@@ -1,6 +1,6 @@
 import { kept } from '../../idempotency'
 import type { Call, Caller, TenantCaller } from '../../kernel/caller'
-import { decodeCursor, type Page, toPage } from '../../kernel/page'
+import type { Page } from '../../kernel/page'
 import { isUniqueViolation, type Reader, type Tx } from '../../kernel/store'
 import { defaultTaken, personalFromOrgKey, teamNeedsOrg } from '../errors'
 import { type Reach, policyRepository as rows } from '../repository'
@@ -47,9 +47,8 @@ export function createManage(deps: PolicyDeps) {
   }
 
   /** The same of any owners. */
-  async function listOf(owners: Reach, { limit, cursor, scope }: PolicyQuery): Promise<Page<GuardrailPolicy>> {
-    const found = await rows.list(store.read, { owners, scope }, decodeCursor(cursor), limit + 1)
-    const page = toPage(found, limit, (row) => ({ at: row.created_at, id: row.id }))
+  async function listOf(owners: Reach, query: PolicyQuery): Promise<Page<GuardrailPolicy>> {
+    const page = await rows.list(store.read, { owners, ...query })
     return { ...page, items: await presentAll(deps, store.read, page.items) }
   }
 
