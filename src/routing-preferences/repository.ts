@@ -1,6 +1,7 @@
-import { and, desc, eq, inArray, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import type { Mark } from '../kernel/page'
+import { pagesBy, type Wanted } from '../kernel/keyset'
+import type { Page } from '../kernel/page'
 import { query, type Reader, type Tx } from '../kernel/store'
 import type { PreferenceId, PreferenceScope } from './schema'
 import { type PreferenceRow, routingCorrections, routingPreferences } from './table'
@@ -21,9 +22,12 @@ const defaultOf = query<{ owner: OwnerScope }>()((db, p) => {
 
 /** Whose rows are meant: those of these owners or, for operators, anyone's. */
 export type Reach = readonly OwnerScope[] | 'everyone'
+type Listed = Wanted & { owners: Reach; scope?: PreferenceScope | undefined }
 
 const within = ({ owner }: { owner: typeof routingPreferences.sqlite.owner }, reach: Reach): SQL | undefined =>
   reach === 'everyone' ? undefined : inArray(owner, [...reach])
+
+const newestFirst = pagesBy(routingPreferences, 'created_at')
 
 /** Rows of preferences. What tenants read goes through the owners they reach; the rest is for answering under a key. */
 export const preferenceRepository = {
@@ -43,24 +47,9 @@ export const preferenceRepository = {
     return found[0]
   },
 
-  async list(
-    db: Reader,
-    { owners, scope }: { owners: Reach; scope: PreferenceScope | undefined },
-    before: Mark | null,
-    limit: number,
-  ): Promise<PreferenceRow[]> {
+  list(db: Reader, { owners, scope, ...wanted }: Listed): Promise<Page<PreferenceRow>> {
     const table = db.of(routingPreferences)
-    const filters: (SQL | undefined)[] = [within(table, owners), scope && eq(table.scope, scope)]
-    if (before) {
-      const sameMoment = and(eq(table.created_at, before.at), lt(table.id, before.id as PreferenceId))
-      filters.push(or(lt(table.created_at, before.at), sameMoment))
-    }
-    return db
-      .select()
-      .from(table)
-      .where(and(...filters))
-      .orderBy(desc(table.created_at), desc(table.id))
-      .limit(limit)
+    return newestFirst(db, wanted, within(table, owners), scope && eq(table.scope, scope))
   },
 
   insert: async (tx: Tx, row: PreferenceRow): Promise<void> => {

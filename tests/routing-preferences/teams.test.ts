@@ -78,8 +78,8 @@ describe('preferences of a team and of a person', () => {
     const org = (await owner.send('POST', 'orgs', { name: 'Short-lived' })).body.id
     await owner.send('POST', `orgs/${org}/activate`)
     await owner.send('POST', 'routing-preferences', { name: 'Team', scope: 'team' })
-    expect(await rows.list(store.read, { owners: [`org:${org}`], scope: undefined }, null, 9)).toHaveLength(1)
+    expect((await rows.list(store.read, { owners: [`org:${org}`], limit: 9 })).items).toHaveLength(1)
     expect((await owner.send('DELETE', `orgs/${org}`)).status).toBe(200)
-    expect(await rows.list(store.read, { owners: [`org:${org}`], scope: undefined }, null, 9)).toEqual([])
+    expect((await rows.list(store.read, { owners: [`org:${org}`], limit: 9 })).items).toEqual([])
   })
 })

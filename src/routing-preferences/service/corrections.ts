@@ -2,7 +2,7 @@ import type { AuditLog } from '../../audit'
 import { kept } from '../../idempotency'
 import { type Call, type OwnerScope, ownerOf } from '../../kernel/caller'
 import { invalidInput, notFound } from '../../kernel/errors'
-import { decodeCursor, type Page, toPage } from '../../kernel/page'
+import { mapPage, type Page } from '../../kernel/page'
 import { resolvedModeOf } from '../../usage'
 import { presentCorrection } from '../present'
 import { correctionRepository as rows } from '../repository-corrections'
@@ -54,10 +54,8 @@ export function createCorrections({ store, clock, audit }: Deps) {
 
   /** The same of any owner. */
   async function listOf(owner: OwnerScope, query: CorrectionQuery): Promise<Page<Correction>> {
-    const { expected_mode: mode, limit, cursor } = query
-    const found = await rows.list(store.read, owner, { mode, before: decodeCursor(cursor) }, limit + 1)
-    const page = toPage(found, limit, ({ created_at, id }) => ({ at: created_at, id }))
-    return { ...page, items: page.items.map(presentCorrection) }
+    const { expected_mode: mode, ...wanted } = query
+    return mapPage(await rows.list(store.read, owner, { mode, ...wanted }), presentCorrection)
   }
 
   /** The record knows whose completion it was. Throws 404 for a foreign, an unknown and a malformed id alike. */

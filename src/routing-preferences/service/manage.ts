@@ -1,6 +1,6 @@
 import { kept } from '../../idempotency'
 import type { Call, Caller } from '../../kernel/caller'
-import { decodeCursor, type Page, toPage } from '../../kernel/page'
+import type { Page } from '../../kernel/page'
 import { isUniqueViolation, type Reader } from '../../kernel/store'
 import { trialOf } from '../beside'
 import { defaultTaken } from '../errors'
@@ -55,9 +55,8 @@ export function createManage(deps: PreferenceDeps) {
   }
 
   /** The same of any owners. */
-  async function listOf(owners: Reach, { scope, limit, cursor }: PreferenceQuery): Promise<Page<Preference>> {
-    const found = await rows.list(store.read, { owners, scope }, decodeCursor(cursor), limit + 1)
-    const page = toPage(found, limit, ({ created_at, id }) => ({ at: created_at, id }))
+  async function listOf(owners: Reach, query: PreferenceQuery): Promise<Page<Preference>> {
+    const page = await rows.list(store.read, { owners, ...query })
     const ids = page.items.map(({ id }) => id)
     const counts = await bindings.counts(store.read, 'routing_preference_id', ids)
     return { ...page, items: page.items.map((row) => present(row, counts.get(row.id) ?? 0)) }

@@ -31,7 +31,7 @@ export function createSuggest({ store, clock, propose }: Deps) {
   return async function suggestFor(owner: OwnerScope, order: SuggestOrder, signal: AbortSignal): Promise<Suggestion> {
     const mode = readMode(order.expected_mode, 'expected_mode', invalidInput)
     const since = clock.now() - WINDOW_DAYS * 86_400_000
-    const cluster = await rows.list(store.read, owner, { mode, since }, MOST_READ)
+    const { items: cluster } = await rows.list(store.read, owner, { mode, since, limit: MOST_READ })
     if (!cluster.length) throw nothingToSuggest('no corrections', mode)
     if (cluster.length < THRESHOLD) throw belowThreshold(mode, cluster.length, THRESHOLD, WINDOW_DAYS)
 
