@@ -31,10 +31,16 @@ const MOST_OF_A_CLASS = 4
  * Of an expression in the syntax ECMAScript and RE2 share. Where case does not matter it is asked of the
  * folded grams of a text; what is not read for sure asks nothing.
  */
-export function needsOf({ source, ignoreCase }: { source: string; ignoreCase: boolean }): Needs {
-  const steps: number[] = []
-  const start = addSteps(needOf(source, ignoreCase), HAS, LACKS, steps)
-  return { steps: Int32Array.from(steps), start }
+export const needsOf = (expression: Expression): Needs => needsOfEach([expression])[0]!
+
+type Expression = { source: string; ignoreCase: boolean }
+
+/** The same of many that are asked one after another: their steps lie side by side. */
+export function needsOfEach(expressions: readonly Expression[]): Needs[] {
+  const all: number[] = []
+  const starts = expressions.map(({ source, ignoreCase }) => addSteps(needOf(source, ignoreCase), HAS, LACKS, all))
+  const steps = Int32Array.from(all)
+  return starts.map((start) => ({ steps, start }))
 }
 
 function needOf(source: string, ignoreCase: boolean): Need {

@@ -1,3 +1,5 @@
+import { remember } from './remember'
+
 /** Which runs of up to three characters a text holds, hashed: says yes too often, and never no wrongly. */
 export type Grams = Uint8Array
 
@@ -10,12 +12,11 @@ const three = (a: number, b: number, c: number): number =>
   (Math.imul(Math.imul(Math.imul(a, 0x85ebca6b) ^ b, 0xc2b2ae35) ^ c, 0x9e3779b1) >>> 17) & MOST
 
 const shared = new Uint8Array(CELLS)
-/** Where grams are put that have to last. */
-export const ownGrams = (): Grams => new Uint8Array(CELLS)
+const sharedFolded = new Uint8Array(CELLS)
 
-/** The grams of a text; without cells of one's own good until those of the next one are asked for. */
-export function gramsOf(text: string, cells: Grams = shared): Grams {
-  cells.fill(0)
+/** The grams of a text, until those of the next one are asked for. */
+export function gramsOf(text: string): Grams {
+  const cells = shared.fill(0)
   let before = 0
   let beforeThat = 0
   for (let at = 0; at < text.length; at++) {
@@ -27,9 +28,12 @@ export function gramsOf(text: string, cells: Grams = shared): Grams {
   return cells
 }
 
-/** The same with letters of ASCII small, and the two that are only other forms of one. */
-export function foldedGramsOf(text: string, cells: Grams = shared): Grams {
-  cells.fill(0)
+/**
+ * The same with letters of ASCII small, and the two that are only other forms of one. Whoever asks for one text after
+ * another shares them.
+ */
+export const foldedGramsOf = remember((text: string): Grams => {
+  const cells = sharedFolded.fill(0)
   let before = 0
   let beforeThat = 0
   for (let at = 0; at < text.length; at++) {
@@ -39,7 +43,7 @@ export function foldedGramsOf(text: string, cells: Grams = shared): Grams {
     before = code
   }
   return cells
-}
+})
 
 const folded = (code: number): number => {
   if (code < 0x80) return code >= 65 && code <= 90 ? code + 32 : code

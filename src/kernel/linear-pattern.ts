@@ -1,8 +1,7 @@
 import { RE2JS, RE2Set } from 're2js'
 import { hasNeeds, needsOf } from './expression-needs'
-import { foldedGramsOf, ownGrams } from './grams'
+import { foldedGramsOf } from './grams'
 import { patternSize } from './pattern-size'
-import { remember } from './remember'
 
 /** A stranger's pattern on RE2, whose time is linear in the text: the runtime's own engine backtracks (design 9). */
 export type LinearPattern = {
@@ -43,7 +42,8 @@ export function compileLinear(source: string, { mostChars, mostSize, ...how }: O
   const tester = compiled(source, flags)
   let finder: RE2JS | undefined
   const needs = needsOf({ source, ignoreCase: true })
-  const test = (text: string): boolean => hasNeeds(needs, gramsIn(text)) && tester.match(text).length > 0
+  // Many patterns are tried on a text one after another; most of them ask for a word that it does not have.
+  const test = (text: string): boolean => hasNeeds(needs, foldedGramsOf(text)) && tester.match(text).length > 0
   return {
     size,
     steps: tester.prog.numInst(),
@@ -56,10 +56,6 @@ export function compileLinear(source: string, { mostChars, mostSize, ...how }: O
     },
   }
 }
-
-const cells = ownGrams()
-/** Many patterns are tried on a text one after another; most of them ask for a word that it does not have. */
-const gramsIn = remember((text: string) => foldedGramsOf(text, cells))
 
 /** What a pattern may keep of the texts it was tried on, in bytes: noise would make it grow to megabytes. */
 const MOST_MEMORY = 256 * 1024

@@ -1,14 +1,14 @@
 import { t } from '../../kernel/schema'
 import { defineGuardrail, InvalidConfig } from '../guardrail'
-import { fitOf, isKnown } from './language/detect'
-import { type Count, mainScript, scriptsOf } from './language/scripts'
+import { fitOf, isKnown, type Wanted, wantedOf } from './language/detect'
+import { type Count, mainScript, type Script, scriptsOf } from './language/scripts'
 
 /** A language shows in its first sentences. */
 const MOST_CHARS = 180
 const MOST_READ = 1_200
 /** Code, addresses and names of things are of no language. */
 const NO_LANGUAGE =
-  /```[\s\S]*?(?:```|$)|`[^`\n]{1,200}`|https?:\S{1,500}|[\w.+-]{1,64}@[\w.-]{1,253}|[^\s]*[\d_/\\{}<>=[\]()$#@][^\s]*/g
+  /```[\s\S]*?(?:```|$)|`[^`\n]{1,200}`|https?:\S{1,500}|[\w.+-]{1,64}@[\w.-]{1,253}|[^\s\d_/\\{}<>=[\]()$#@]*[\d_/\\{}<>=[\]()$#@][^\s]*/g
 
 /** Fewer letters of a script nobody allowed could as well be a quotation, a name or a sign. */
 const LEAST_OF_SCRIPT = 6
@@ -56,11 +56,15 @@ export const language = defineGuardrail({
   prepare({ allowed }) {
     const unknown = allowed.find((code) => !/^[a-z]{2}$/.test(code) || !nameOf(code))
     if (unknown) throw new InvalidConfig(`allowed holds "${unknown}", which is no ISO 639-1 code such as "en"`)
-    const scripts = new Map(allowed.map((code) => [code, scriptsOf(code)]))
+    const byScript = new Map<Script, Written>()
+    const writtenIn = (script: Script) => {
+      const codes = allowed.filter((code) => scriptsOf(code).includes(script))
+      return { codes, wanted: codes.every(isKnown) ? wantedOf(codes) : null }
+    }
     return (text) => {
       const sample = sampleOf(text)
       const count = mainScript(sample)
-      const written = allowed.filter((code) => scripts.get(code)!.includes(count.script))
+      const written = byScript.getOrInsertComputed(count.script, writtenIn)
       return isForeign(sample, count, written)
         ? { detail: 'is in a language that is not on the list', matches: [] }
         : null
@@ -68,13 +72,16 @@ export const language = defineGuardrail({
   },
 })
 
-function isForeign(sample: string, { script, letters, all }: Count, written: readonly string[]): boolean {
+/** The allowed languages that are written in a script, and as the tables call them where they know all. */
+type Written = { codes: readonly string[]; wanted: Wanted | null }
+
+function isForeign(sample: string, { script, letters, all }: Count, { codes, wanted }: Written): boolean {
   if (letters < all * 0.6) return false
-  if (!written.length) return letters >= (script === 'Latn' ? LEAST_LATIN : LEAST_OF_SCRIPT)
+  if (!codes.length) return letters >= (script === 'Latn' ? LEAST_LATIN : LEAST_OF_SCRIPT)
   const isSharedScript = script === 'Latn' || script === 'Cyrl' || script === 'Arab' || script === 'Deva'
-  if (!isSharedScript || letters < LEAST_LETTERS || !written.every(isKnown)) return false
-  if (written.some((code) => isPlainly(code, sample, letters))) return false
-  return fitOf(sample, script, written) < LEAST_FIT.find((one) => letters >= one.letters)!.fit
+  if (!isSharedScript || letters < LEAST_LETTERS || !wanted) return false
+  if (codes.some((code) => isPlainly(code, sample, letters))) return false
+  return fitOf(sample, script, wanted) < LEAST_FIT.find((one) => letters >= one.letters)!.fit
 }
 
 function isPlainly(code: string, sample: string, letters: number): boolean {
@@ -82,5 +89,18 @@ function isPlainly(code: string, sample: string, letters: number): boolean {
   return count >= LEAST_TELLING && count * LETTERS_A_WORD >= letters
 }
 
-const sampleOf = (text: string): string =>
-  text.slice(0, MOST_READ).replace(NO_LANGUAGE, ' ').replace(/\s+/g, ' ').trim().slice(0, MOST_CHARS)
+/** The beginning of a text without what is of no language; no more of it is read than it takes. */
+function sampleOf(text: string): string {
+  const read = text.slice(0, MOST_READ)
+  let sample = ''
+  let done = 0
+  NO_LANGUAGE.lastIndex = 0
+  for (;;) {
+    const match = NO_LANGUAGE.exec(read)
+    sample = `${sample} ${read.slice(done, match?.index)}`
+    if (sample.length > 2 * MOST_CHARS) sample = sample.replace(/\s+/g, ' ')
+    if (!match || sample.length > 2 * MOST_CHARS) break
+    done = NO_LANGUAGE.lastIndex
+  }
+  return sample.replace(/\s+/g, ' ').trim().slice(0, MOST_CHARS)
+}

@@ -1,12 +1,14 @@
 import { remember } from '../../kernel/remember'
 import { t } from '../../kernel/schema'
 import { defineGuardrail, InvalidConfig } from '../guardrail'
-import { hashesOf, SHORTEST, type WordIndex, wordIndexOf } from '../text/word-index'
+import { type Hashed, hashed, hashesOf, SHORTEST, type WordIndex, wordIndexOf } from '../text/word-index'
 import { reading } from '../text/words'
 import { ALSO, TOPICS } from './topic/lexicon'
 
 /** A topic as it is looked for: its own words, and beginnings of words by which it is known. */
-type Topic = { own: readonly string[]; known: readonly string[] }
+type Topic = { own: readonly Stem[]; known: readonly Stem[] }
+/** One of its words, and how it is looked for: anywhere, as a whole word or its plural, or as what a word begins with. */
+type Stem = { anywhere: string } | { words: readonly Hashed[] } | { beginning: Hashed }
 
 /** The words of a text, and what they begin with. */
 type Words = WordIndex & { plain: string }
@@ -68,11 +70,11 @@ function topicOf(topic: string, where: string): Topic {
   const said = reading(topic).text.match(WORD) ?? []
   if (!said.length) throw new InvalidConfig(`${where} has no word to look for`)
   const meant = said.filter((word) => !GENERAL.has(word))
-  const own = (meant.length ? meant : said).map(stemOf)
+  const own = (meant.length ? meant : said).map(stemOf).map(lookedFor)
   const names = new Set(
     meant.flatMap((word) => [word, ALSO[word] ?? word]).filter((name) => Object.hasOwn(TOPICS, name)),
   )
-  return { own, known: [...names].flatMap((name) => TOPICS[name]!.split(' ')) }
+  return { own, known: [...names].flatMap((name) => TOPICS[name]!.split(' ').map(lookedFor)) }
 }
 
 /** Without the endings of plural and of adjectives, so that `elections` is found by `election`. */
@@ -96,8 +98,13 @@ const hitsOf = ({ own, known }: Topic, text: Words): number =>
   [...own, ...known].filter((stem) => hasStem(stem, text)).length
 
 /** Four letters are enough of a word to know it by; a shorter one has to stand as it is. */
-function hasStem(stem: string, { plain, words, beginnings }: Words): boolean {
-  if (SPACELESS.test(stem)) return plain.includes(stem)
-  if (stem.includes('-')) return plain.includes(stem.replace('-', ' '))
-  return stem.length < SHORTEST ? words.has(stem) || words.has(`${stem}s`) : beginnings.has(stem)
+function lookedFor(stem: string): Stem {
+  if (SPACELESS.test(stem)) return { anywhere: stem }
+  if (stem.includes('-')) return { anywhere: stem.replace('-', ' ') }
+  return stem.length < SHORTEST ? { words: [hashed(stem), hashed(`${stem}s`)] } : { beginning: hashed(stem) }
+}
+
+function hasStem(stem: Stem, { plain, words, beginnings }: Words): boolean {
+  if ('beginning' in stem) return beginnings.has(stem.beginning)
+  return 'words' in stem ? stem.words.some((word) => words.has(word)) : plain.includes(stem.anywhere)
 }

@@ -29,14 +29,14 @@ export type Sentences = {
   slots: Int32Array
 }
 
-/** In which sentence, counted through the texts, a slot was last seen. */
-const seenIn = new Uint16Array(SLOTS)
+/** What was seen last, each with the sentence it was in, counted through the texts; small, to stay near the processor. */
+const seen = new Int32Array(1 << 11)
 let sentence = 0
 
-/** A number no slot was marked with; where there is none left all marks are taken off. */
+/** A number nothing was marked with; where there is none left all marks are taken off. */
 function nextSentence(): number {
   if (sentence === 0xffff) {
-    seenIn.fill(0)
+    seen.fill(0)
     sentence = 0
   }
   return ++sentence
@@ -122,8 +122,14 @@ function addFeatures(slots: Int32Array, from: number, before: number, beforeThat
 
 /** Once a sentence: a table of numbers says the same thing a hundred times. */
 function add(slots: Int32Array, filled: number, slot: number, mark: number): number {
-  if (seenIn[slot] === mark) return filled
-  seenIn[slot] = mark
+  const one = mark * SLOTS + slot
+  let cell = slot & (seen.length - 1)
+  // A cell of this sentence may be another's: the next one then. There are many more cells than words of a sentence.
+  while (seen[cell]! >>> 15 === mark) {
+    if (seen[cell] === one) return filled
+    cell = (cell + 1) & (seen.length - 1)
+  }
+  seen[cell] = one | 0
   slots[filled] = slot
   return filled + 1
 }

@@ -27,34 +27,48 @@ const { units: UNITS, learn, plainOf } = createAlphabet(made)
  * the common one, what shows nothing left out. Case and the letters of other scripts stay. Linear.
  */
 export const plainly = remember((source: string): Plain => {
-  if (ASCII.test(source)) return { text: source, span: (start, end) => ({ start, end }) }
-  const at = new Int32Array(source.length)
-  const units = new Uint16Array(source.length)
+  if (ASCII.test(source)) return { text: source, span: spanIn(source, null) }
+  if (room.length < source.length) room = new Uint16Array(source.length)
+  const units = room
+  /** Where each unit stood; none while all stand where they stood. */
+  let at: Int32Array | null = null
+  let isChanged = false
   let length = 0
   for (let place = 0; place < source.length; place++) {
     const code = source.charCodeAt(place)
     const unit = code < 0x80 ? code : UNITS[code] || learn(code)
+    if (unit !== code) isChanged = true
     if (unit < OTHER) {
-      units[length] = unit
-      at[length++] = place
-    } else if (unit === OTHER) {
-      const whole = source.codePointAt(place)!
-      if (!isUnseen(whole)) {
-        const plain = plainOf(whole)
-        for (let next = 0; next < plain.length; next++) {
-          units[length] = plain.charCodeAt(next)
-          at[length++] = place
-        }
-      }
-      if (whole > 0xffff) place++
+      if (at) at[length] = place
+      units[length++] = unit
+      continue
     }
+    const whole = source.codePointAt(place)!
+    const plain = unit === OTHER && !isUnseen(whole) ? plainOf(whole) : ''
+    const width = whole > 0xffff ? 2 : 1
+    if (plain.length !== width) at ??= identity(source.length, length)
+    for (let next = 0; next < plain.length; next++) {
+      if (at) at[length] = place
+      units[length++] = plain.charCodeAt(next)
+    }
+    place += width - 1
   }
-  return {
-    text: madeOf(units, length),
-    span: (start, end) => ({ start: at[start]!, end: endOf(source, at[end - 1]!) }),
-  }
+  return { text: isChanged ? madeOf(units, length) : source, span: spanIn(source, at) }
 })
 
+/** Room for a text on its way, kept from text to text. */
+let room = new Uint16Array(1 << 13)
+
+/** Where all units stand where they stood, up to `upTo`. */
+function identity(length: number, upTo: number): Int32Array {
+  const at = new Int32Array(length)
+  for (let place = 0; place < upTo; place++) at[place] = place
+  return at
+}
+
+const spanIn =
+  (source: string, at: Int32Array | null): Plain['span'] =>
+  (start, end) => ({ start: at ? at[start]! : start, end: endOf(source, at ? at[end - 1]! : end - 1) })
 /** Where the character at `last` ends, with what only changes how it is drawn. */
 export function endOf(source: string, last: number): number {
   let end = last + (source.codePointAt(last)! > 0xffff ? 2 : 1)

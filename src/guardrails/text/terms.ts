@@ -16,7 +16,7 @@ export function compileTerms(terms: readonly string[], asWords: boolean): Terms 
   // The longest first: what is found is as much as there is.
   known.sort((a, b) => b.length - a.length)
   const byFirst = Map.groupBy(known, (term) => term.charCodeAt(0))
-  const byCell = Map.groupBy(known, (term) => cellOf(term.charCodeAt(0), term.charCodeAt(1)))
+  const byCell = Map.groupBy(known, (term) => cellOf(term, 0))
   const { firsts, starts } = startsOf(known)
   return {
     find(text) {
@@ -25,14 +25,14 @@ export function compileTerms(terms: readonly string[], asWords: boolean): Terms 
       for (let at = 0; at < text.length; at++) {
         const before = code
         code = text.charCodeAt(at)
-        const first = firsts[code]!
-        if (first === 0) continue
         // In the middle of a word, as most of a text is.
         if (asWords && before >= 97 && before <= 122 && code >= 97 && code <= 122) continue
-        const cell = cellOf(code, text.charCodeAt(at + 1))
-        if (!(first & ALONE) && !starts[cell]) continue
+        const first = firsts[code]!
+        if (first === 0) continue
+        const cell = cellOf(text, at)
+        if (!(first & SHORT) && !starts[cell]) continue
         if (asWords && !isEdge(text, at, at)) continue
-        const term = termAt(text, at, (first & ALONE ? byFirst.get(code) : byCell.get(cell))!, asWords)
+        const term = termAt(text, at, (first & SHORT ? byFirst.get(code) : byCell.get(cell))!, asWords)
         if (!term) continue
         found.push({ start: at, end: at + term.length, term })
         at += term.length - 1
@@ -44,34 +44,31 @@ export function compileTerms(terms: readonly string[], asWords: boolean): Terms 
 }
 
 const CELLS = 1 << 12
-const cellOf = (first: number, second: number): number => ((first << 5) ^ second) & (CELLS - 1)
+const STARTS_WITH = 3
 
-/** What a unit is to terms: the first of a longer one, or all of one. */
+/** Of the three units at a place; of fewer where the text ends. */
+function cellOf(text: string, at: number): number {
+  if (at + STARTS_WITH > text.length) return 0
+  return ((text.charCodeAt(at) << 10) ^ (text.charCodeAt(at + 1) << 5) ^ text.charCodeAt(at + 2)) & (CELLS - 1)
+}
+
+/** What a unit is to terms: the first of a longer one, or of one that is too short for a cell. */
 const BEGINS = 1
-const ALONE = 2
+const SHORT = 2
 
-/** Which units and which two units terms begin with: most of a text is passed over by it. */
+/** Which units and which three units terms begin with: most of a text is passed over by it. */
 function startsOf(terms: readonly string[]): { firsts: Uint8Array; starts: Uint8Array } {
   const firsts = new Uint8Array(1 << 16)
   const starts = new Uint8Array(CELLS)
   for (const term of terms) {
-    const first = term.charCodeAt(0)
-    firsts[first]! |= term.length > 1 ? BEGINS : ALONE
-    if (term.length > 1) starts[cellOf(first, term.charCodeAt(1))] = 1
+    firsts[term.charCodeAt(0)]! |= term.length < STARTS_WITH ? SHORT : BEGINS
+    if (term.length >= STARTS_WITH) starts[cellOf(term, 0)] = 1
   }
   return { firsts, starts }
 }
 
-function termAt(text: string, at: number, terms: readonly string[], asWords: boolean): string | undefined {
-  const second = text.charCodeAt(at + 1)
-  for (let place = 0; place < terms.length; place++) {
-    const term = terms[place]!
-    // The second letter first: most terms fail by it.
-    if (term.length > 1 && term.charCodeAt(1) !== second) continue
-    if (text.startsWith(term, at) && (!asWords || isEdge(text, at + term.length, at))) return term
-  }
-  return undefined
-}
+const termAt = (text: string, at: number, terms: readonly string[], asWords: boolean): string | undefined =>
+  terms.find((term) => text.startsWith(term, at) && (!asWords || isEdge(text, at + term.length, at)))
 
 /** What was found out about a UTF-16 unit beyond ASCII; 0 where nothing was asked yet. */
 const known = new Uint8Array(1 << 16)

@@ -1,10 +1,13 @@
 /** The words of a text and what they begin with, to be asked for without a string for each of them. */
 export type WordIndex = {
   /** Different words; counted up to a few dozen. */
-  words: { readonly size: number; has(word: string): boolean }
+  words: { readonly size: number; has(word: Hashed): boolean }
   /** Of so many letters as `SHORTEST` to `LONGEST` say. */
-  beginnings: { has(stem: string): boolean }
+  beginnings: { has(stem: Hashed): boolean }
 }
+
+/** A word to be asked for, and its hash: made once, asked of every text. */
+export type Hashed = { text: string; hash: number }
 
 export const SHORTEST = 4
 export const LONGEST = 16
@@ -33,8 +36,18 @@ const hashOf = (word: string): number => {
 }
 const cellOf = (sum: number): number => (sum ^ (sum >>> 16)) & (CELLS - 1)
 
-/** Shared, for a policy asks of one text at a time: an index is good until the next text is read. */
-const cells = new Uint8Array(CELLS)
+/** A bit a cell. Shared, for a policy asks of one text at a time: an index is good until the next text is read. */
+const cells = new Int32Array(CELLS / 32)
+
+function mark(sum: number): void {
+  const cell = cellOf(sum)
+  cells[cell >>> 5]! |= 1 << (cell & 31)
+}
+
+function isMarked(sum: number): boolean {
+  const cell = cellOf(sum)
+  return ((cells[cell >>> 5]! >>> (cell & 31)) & 1) === 1
+}
 
 /** Words besides those of `general`, in a text of small letters. Linear. */
 export function wordIndexOf(text: string, general: ReadonlySet<number>): WordIndex {
@@ -50,14 +63,14 @@ export function wordIndexOf(text: string, general: ReadonlySet<number>): WordInd
     for (; at < text.length && isPart(text.charCodeAt(at)); at++) {
       sum = mix(sum, text.charCodeAt(at))
       const length = at + 1 - start
-      if (length >= SHORTEST && length <= LONGEST) cells[cellOf(sum)] = 1
+      if (length >= SHORTEST && length <= LONGEST) mark(sum)
     }
-    cells[cellOf(sum)] = 1
+    mark(sum)
     if (counted.size < MOST_COUNTED && !general.has(sum)) counted.add(sum)
   }
   // A cell can be of another word: where one is set, the text itself is asked.
-  const stands = (stem: string, isWhole: boolean): boolean => {
-    if (!cells[cellOf(hashOf(stem))]) return false
+  const stands = ({ text: stem, hash }: Hashed, isWhole: boolean): boolean => {
+    if (!isMarked(hash)) return false
     for (let at = text.indexOf(stem); at >= 0; at = text.indexOf(stem, at + 1)) {
       if (at > 0 && isPart(text.charCodeAt(at - 1))) continue
       let end = at + stem.length
@@ -67,9 +80,10 @@ export function wordIndexOf(text: string, general: ReadonlySet<number>): WordInd
     return false
   }
   return {
-    words: { size: counted.size, has: (word) => !general.has(hashOf(word)) && stands(word, true) },
-    beginnings: { has: (stem) => stem.length >= SHORTEST && stem.length <= LONGEST && stands(stem, false) },
+    words: { size: counted.size, has: (word) => !general.has(word.hash) && stands(word, true) },
+    beginnings: { has: (stem) => stem.text.length >= SHORTEST && stem.text.length <= LONGEST && stands(stem, false) },
   }
 }
 
+export const hashed = (text: string): Hashed => ({ text, hash: hashOf(text) })
 export const hashesOf = (words: Iterable<string>): ReadonlySet<number> => new Set([...words].map(hashOf))

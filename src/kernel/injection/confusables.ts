@@ -9,6 +9,8 @@ const LOOKS: Readonly<Record<string, string>> = {
   ...{ ꜱ: 's', ᴛ: 't', ᴜ: 'u', ᴠ: 'v', ᴡ: 'w', ᴢ: 'z', ᴦ: 'r', ᴨ: 'n' },
 }
 
+/** Any of them. */
+export const LOOKING_LATIN = new RegExp(`[${Object.keys(LOOKS).join('')}]`)
 export const toLatin = (letter: string): string | undefined => LOOKS[letter]
 
 /** Of these alone it is known that nobody mixes them into a Latin word by need, as physics does with Greek. */

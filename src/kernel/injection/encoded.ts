@@ -1,4 +1,5 @@
 import { runsOf } from '../runs'
+import { base64Runs } from './base64'
 
 /** A piece of text that was written in another alphabet, and where it stood. */
 export type Decoded = { how: string; text: string; at: number }
@@ -11,7 +12,7 @@ type Coding = {
   /** Runs of all units it is made of, as long as it is at least: most texts have few, and it is looked for in these. */
   runs?: (source: string) => number[]
   /** What such a stretch cannot do without; looked for first, since most texts have none. */
-  needs?: string
+  needs?: RegExp
   pattern: RegExp
   decode(piece: string): string | null
 }
@@ -26,9 +27,16 @@ const fromBytes = (bytes: Buffer): string | null => {
 const fromCodes = (codes: readonly number[]): string | null =>
   codes.every((code) => code > 8 && code < 0x110000) ? String.fromCodePoint(...codes.slice(0, 20_000)) : null
 
+const longRows = runsOf(/[\d ,]/, 35)
+
+/** Twelve numbers of two digits with what parts them, and on either side the unit that says whether a word goes on. */
+const numberRows = (source: string): number[] =>
+  longRows(source).map((at, place) => (place % 2 === 0 ? Math.max(0, at - 1) : Math.min(source.length, at + 1)))
+
 const CODINGS: readonly Coding[] = [
   {
     how: 'base64',
+    runs: base64Runs,
     pattern: /[A-Za-z0-9+/_-]{12,}(?:\r?\n[ \t]*[A-Za-z0-9+/_-]{8,})*={0,2}/g,
     decode: (piece) => fromBytes(Buffer.from(piece.replace(/\s/g, ''), 'base64')),
   },
@@ -40,13 +48,13 @@ const CODINGS: readonly Coding[] = [
   },
   {
     how: 'percent encoding',
-    needs: '%',
+    needs: /%[0-9a-fA-F]{2}/,
     pattern: /(?:[\w+.~-]{0,24}%[0-9a-fA-F]{2}){2,}[\w+.~-]{0,24}/g,
     decode: (piece) => fromBytes(percentBytes(piece)),
   },
   {
     how: 'character references',
-    needs: '&#',
+    needs: /&#/,
     pattern: /(?:&#x?[0-9a-fA-F]{1,6};[\s]?){4,}/g,
     decode: (piece) =>
       fromCodes(
@@ -55,7 +63,7 @@ const CODINGS: readonly Coding[] = [
   },
   {
     how: 'unicode escapes',
-    needs: '\\u',
+    needs: /\\u/,
     pattern: /(?:\\u\{?[0-9a-fA-F]{2,6}\}?\s?){4,}/g,
     decode: (piece) =>
       fromCodes([...piece.matchAll(/\\u\{?([0-9a-fA-F]+)\}?/g)].map(([, digits]) => Number.parseInt(digits!, 16))),
@@ -74,6 +82,7 @@ const CODINGS: readonly Coding[] = [
   },
   {
     how: 'character codes',
+    runs: numberRows,
     pattern: /\b\d{2,3}(?:[ ,]{1,2}\d{2,3}){11,}\b/g,
     decode: (piece) => fromCodes(piece.match(/\d+/g)!.map(Number)),
   },
@@ -101,7 +110,7 @@ function isText(text: string | null): text is string {
 export function decodedPieces(source: string): Decoded[] {
   const found: Decoded[] = []
   for (const { how, needs, runs, pattern, decode } of CODINGS) {
-    if (needs && !source.includes(needs)) continue
+    if (needs && !needs.test(source)) continue
     const parts = runs ? runs(source) : [0, source.length]
     for (let place = 0; place < parts.length; place += 2) {
       const from = parts[place]!

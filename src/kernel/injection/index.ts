@@ -1,5 +1,5 @@
 /** Prompt injection: text that tries to command the engine that reads it, however it is written. */
-import { hasNeeds, type Needs, needsOf } from '../expression-needs'
+import { hasNeeds, type Needs, needsOfEach } from '../expression-needs'
 import { gramsOf } from '../grams'
 import { mixedWordAt } from './confusables'
 import { decodedPieces, tagText } from './encoded'
@@ -107,14 +107,14 @@ function byRules(view: View, rules: readonly Rule[], via: string, length: number
 }
 
 type Needing = { rule: Rule; needs: Needs }
-const needing = new Map<Rule, Needing>()
 const ready = new Map<readonly Rule[], readonly Needing[]>()
 
 /** Rules with what a text must have for each: read from their patterns with the first text. */
 function withNeeds(rules: readonly Rule[]): readonly Needing[] {
   const known = ready.get(rules)
   if (known) return known
-  const made = rules.map((rule) => needing.getOrInsertComputed(rule, () => ({ rule, needs: needsOf(rule.pattern) })))
+  const needs = needsOfEach(rules.map(({ pattern }) => pattern))
+  const made = rules.map((rule, place) => ({ rule, needs: needs[place]! }))
   ready.set(rules, made)
   return made
 }

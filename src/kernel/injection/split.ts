@@ -33,38 +33,53 @@ const JOINT = new RegExp(`(?:${PRIORS})(?:${THINGS})|(?:${backwards(THINGS)})(?:
 const NEAR = 12
 const REACH = 160
 
-/** Where, counted in letters alone, three end and three begin as in the middle of a phrase. */
-function jointsIn(text: string): number[] {
-  const joints: number[] = []
+/** Where three letters end and three begin as in the middle of a phrase: the place of the last, how many stand before it. */
+function jointsIn(text: string): { at: number; before: number }[] {
+  const joints: { at: number; before: number }[] = []
   let last = 0
   let letters = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    if (code < 97 || code > 122) continue
+    if (!isLetter(code)) continue
     last = (last << 5) | (code - 96)
-    letters++
     const behind = BEHIND[last & 0x7fff]!
-    if (behind !== 0 && behind & BEFORE[(last >>> 15) & 0x7fff]!) joints.push(letters - 3)
+    if (behind !== 0 && behind & BEFORE[(last >>> 15) & 0x7fff]!) joints.push({ at, before: letters })
+    letters++
   }
   return joints
 }
+
+/** So many letters up to a place and so many behind it, whatever stands between them. */
+function lettersAround(text: string, at: number, upTo: number, behind: number): string {
+  let letters = ''
+  for (let place = at; place >= 0 && letters.length < upTo; place--) {
+    if (isLetter(text.charCodeAt(place))) letters = text[place] + letters
+  }
+  const length = letters.length + behind
+  for (let place = at + 1; place < text.length && letters.length < length; place++) {
+    if (isLetter(text.charCodeAt(place))) letters += text[place]
+  }
+  return letters
+}
+
+const isLetter = (code: number): boolean => code >= 97 && code <= 122
 
 /**
  * The same words broken up (`i g n o r e`, `igno-re prev ious`), run together, or written backwards. Words
  * that stand as words are for the rules, which also look at who says them.
  */
 export function splitPhrases(view: View, source: string): { how: string; at: number; end: number }[] {
-  const joints = jointsIn(view.text)
+  const joints = jointsIn(view.text).filter(({ at }) => JOINT.test(lettersAround(view.text, at, NEAR + 3, NEAR - 3)))
   if (!joints.length) return []
-  const letters = squeezed(view)
   const parts: { start: number; end: number }[] = []
-  for (const joint of joints) {
-    if (!JOINT.test(letters.text.slice(Math.max(0, joint - NEAR), joint + NEAR))) continue
+  for (const { before } of joints) {
+    const joint = before - 2
     const last = parts.at(-1)
     const [start, end] = [Math.max(0, joint - REACH), joint + REACH]
     if (last && last.end >= start) last.end = end
     else parts.push({ start, end })
   }
+  const letters = squeezed(view)
   return parts.flatMap(({ start, end }) =>
     phrasesIn(letters.text.slice(start, end), letters.at.subarray(start), source),
   )

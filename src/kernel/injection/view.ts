@@ -1,4 +1,4 @@
-import { toLatin } from './confusables'
+import { LOOKING_LATIN, toLatin } from './confusables'
 import { isLetter, madeOf } from './units'
 
 /** A text made readable, and for each of its UTF-16 units where in the original it stood. */
@@ -17,60 +17,67 @@ export type Stretch = { start: number; end: number }
 /** Longer runs are no words. */
 const MOST_LETTERS = 40
 const OTHERS = /[\u00a0-\uffff]/g
-const HAS_OTHERS = /[\u00a0-\uffff]/
 
 /** What a unit is to a word that may have to be written anew. */
 const LATIN = 1
-const SIGN = 2
-const NO_PART = 4
-/** By unit: Latin letters, and those of other scripts; 0 before it was met. */
+const LOOKS_LATIN = 2
+const BOTH = LATIN | LOOKS_LATIN
+const OTHER_PART = 4
+const NO_PART = 8
+/** By unit: Latin letters, those of other scripts that look like one, and the rest of these; 0 before it was met. */
 const SCRIPTS = new Uint8Array(1 << 16)
 function scriptOf(code: number): number {
   if (code >= 97 && code <= 122) SCRIPTS[code] = LATIN
-  else SCRIPTS[code] = code >= 0xa0 && isLetter(code) ? SIGN : NO_PART
+  else if (code < 0xa0 || !isLetter(code)) SCRIPTS[code] = NO_PART
+  else SCRIPTS[code] = toLatin(String.fromCharCode(code)) ? LOOKS_LATIN : OTHER_PART
   return SCRIPTS[code]!
 }
 
 /** The same text with letters of other scripts, in words that mix them, read as the Latin ones they look like. */
 export function latinized({ text, at }: View): Rewritten | null {
-  if (!HAS_OTHERS.test(text)) return null
-  const { out, changed } = rewritten(text, SCRIPTS, (word) =>
+  if (!LOOKING_LATIN.test(text)) return null
+  const { out, changed } = rewritten(text, mixedWords(text), (word) =>
     word.replace(OTHERS, (letter) => toLatin(letter) ?? letter),
   )
   return changed.length === 0 || out.length !== text.length ? null : { text: out, at, changed }
 }
 
-/** A text in which words that hold both Latin letters and signs, as `kinds` has them, are written anew. */
+/** Words that hold Latin letters and such as look like them. */
+function mixedWords(text: string): Stretch[] {
+  const words: Stretch[] = []
+  let start = 0
+  let held = 0
+  // One beyond the end, where the last word is over.
+  for (let at = 0; at <= text.length; at++) {
+    const code = at < text.length ? text.charCodeAt(at) : 0
+    const kind = SCRIPTS[code] || scriptOf(code)
+    if (kind === NO_PART) {
+      if ((held & BOTH) === BOTH) words.push({ start, end: at })
+      start = at + 1
+      held = 0
+    } else held |= kind
+  }
+  return words
+}
+
+/** A text in which some of its words are written anew. */
 function rewritten(
   text: string,
-  kinds: Uint8Array,
+  words: readonly Stretch[],
   write: (word: string) => string,
 ): { out: string; changed: readonly Stretch[] } {
   const changed: Stretch[] = []
   let out = ''
   let done = 0
-  let start = 0
-  let held = 0
-  const close = (end: number) => {
-    if (end - start > MOST_LETTERS) return
+  for (const { start, end } of words) {
+    if (end - start > MOST_LETTERS) continue
     const word = text.slice(start, end)
     const anew = write(word)
-    if (anew === word) return
+    if (anew === word) continue
     out += text.slice(done, start) + anew
     changed.push({ start, end })
     done = end
   }
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    const kind = kinds[code] || scriptOf(code)
-    if (kind !== NO_PART) held |= kind
-    else {
-      if (held === (LATIN | SIGN)) close(at)
-      start = at + 1
-      held = 0
-    }
-  }
-  if (held === (LATIN | SIGN)) close(text.length)
   return { out: done === 0 ? text : out + text.slice(done), changed }
 }
 
@@ -128,23 +135,50 @@ function wordAround(text: string, place: number): { text: string; start: number;
   return { text: text.slice(start, end), start, end }
 }
 
-const LEET: Readonly<Record<string, string>> = {
+/** By unit the letter a figure stands for; 0 for all others. */
+const MEANT = new Uint8Array(1 << 16)
+for (const [sign, letter] of Object.entries({
   ...{ '0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't', '8': 'b', '9': 'g' },
   ...{ '@': 'a', $: 's', '!': 'i', '|': 'i', '+': 't', '€': 'e', '£': 'l' },
+})) {
+  MEANT[sign.charCodeAt(0)] = letter.charCodeAt(0)
 }
-const SIGNS = /[0-9@$!|+€£]/g
 /** Without one of these nothing is written in figures. */
 const FIGURE = /[0134579@$!|]/
-
-const FIGURES = new Uint8Array(1 << 16).fill(NO_PART)
-FIGURES.fill(LATIN, 97, 123)
-for (const sign of '0123456789@$!|+€£') FIGURES[sign.charCodeAt(0)] = SIGN
+/** A letter beside a sign: a word that holds both has one somewhere. */
+const BESIDE = /[a-z][0-9@$!|+€£]|[0-9@$!|+€£][a-z]/g
+const IN_WORD = new Uint8Array(1 << 16)
+IN_WORD.fill(1, 97, 123)
+for (const sign of '0123456789@$!|+€£') IN_WORD[sign.charCodeAt(0)] = 1
 
 /** The same with digits and signs inside words read as letters: `1gn0r3` is `ignore`; null when nothing is. */
 export function unleeted({ text, at }: View): Rewritten | null {
   if (!FIGURE.test(text)) return null
-  const { out, changed } = rewritten(text, FIGURES, (word) => word.replace(SIGNS, (sign) => LEET[sign] ?? sign))
+  const { out, changed } = rewritten(text, wordsInFigures(text), inLetters)
   return changed.length ? { text: out, at, changed } : null
+}
+
+function inLetters(word: string): string {
+  let letters = ''
+  for (let at = 0; at < word.length; at++) {
+    const code = word.charCodeAt(at)
+    letters += String.fromCharCode(MEANT[code] || code)
+  }
+  return letters
+}
+
+function wordsInFigures(text: string): Stretch[] {
+  const words: Stretch[] = []
+  BESIDE.lastIndex = 0
+  while (BESIDE.test(text)) {
+    let start = BESIDE.lastIndex - 2
+    let end = BESIDE.lastIndex
+    while (start > 0 && IN_WORD[text.charCodeAt(start - 1)]) start--
+    while (end < text.length && IN_WORD[text.charCodeAt(end)]) end++
+    words.push({ start, end })
+    BESIDE.lastIndex = end
+  }
+  return words
 }
 
 /** What a text in rot13 has somewhere when there is anything to find: its word for rules, prompts or secrets. */

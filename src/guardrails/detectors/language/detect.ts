@@ -30,8 +30,11 @@ const TABLES: Partial<Record<Script, string>> = { Latn: 'Latin', Cyrl: 'Cyrillic
 const MOST_RANK = 300
 const ABSENT = MOST_RANK + 1
 
-/** The ranks of every group of letters, one a language: a text is held against all languages with one look a group. */
-type Ranks = { languages: readonly string[]; ranks: ReadonlyMap<number, Uint16Array> }
+/**
+ * The groups of letters any language has, in the order of their numbers, and for each a row of ranks, one a language:
+ * a text is held against all languages at once. In one piece, for what lies about in memory is slow to come by.
+ */
+type Ranks = { languages: readonly string[]; groups: Float64Array; rows: Uint16Array }
 const read = new Map<Script, Ranks>()
 
 /** The tables are read with the first text that needs them. */
@@ -40,60 +43,80 @@ function ranksOf(script: Script): Ranks {
   if (known) return known
   const { data } = require('franc/data.js') as typeof Tables
   const all = Object.entries(data[TABLES[script] ?? ''] ?? {}).filter(([language]) => KNOWN.includes(language))
-  const ranks = new Map<number, Uint16Array>()
-  for (const [place, [, groups]] of all.entries()) {
-    for (const [rank, group] of groups.split('|').entries()) {
-      ranks.getOrInsertComputed(keyOf(group, 0), () => new Uint16Array(all.length).fill(ABSENT))[place] = rank + 1
-    }
+  const orders = all.map(([, groups]) => groups.split('|'))
+  const groups = Float64Array.from(new Set(orders.flat().map((group) => keyOf(group)))).sort()
+  const places = new Map([...groups].map((group, place) => [group, place]))
+  const rows = new Uint16Array(groups.length * all.length).fill(ABSENT)
+  for (const [place, order] of orders.entries()) {
+    for (const [rank, group] of order.entries()) rows[places.get(keyOf(group))! * all.length + place] = rank + 1
   }
-  const made = { languages: all.map(([language]) => language), ranks }
+  const made = { languages: all.map(([language]) => language), groups, rows }
   read.set(script, made)
   return made
 }
 
+/** Languages as the tables call them. */
+export type Wanted = ReadonlySet<string>
+
+/** Some languages (ISO 639-1, all known), and those nobody tells from one of them. */
+export function wantedOf(languages: readonly string[]): Wanted {
+  const codes = new Set(languages.map((language) => CODES.get(language)!))
+  for (const alike of ALIKE) if (alike.some((code) => codes.has(code))) for (const code of alike) codes.add(code)
+  return codes
+}
+
 /**
- * How well a text fits the best of some languages (ISO 639-1), by groups of three letters: 1 when it fits none of
+ * How well a text fits the best of some languages, by groups of three letters: 1 when it fits none of
  * all known ones better, less the worse. The measure is franc's, and so are its tables.
  */
-export function fitOf(text: string, script: Script, wanted: readonly string[]): number {
-  const { languages, ranks } = ranksOf(script)
-  const codes = new Set(wanted.map((language) => CODES.get(language)!))
-  for (const alike of ALIKE) if (alike.some((code) => codes.has(code))) for (const code of alike) codes.add(code)
+export function fitOf(text: string, script: Script, wanted: Wanted): number {
+  const { languages, groups, rows } = ranksOf(script)
   const distances = new Float64Array(languages.length)
   let absent = 0
-  for (const [group, count] of groupsOf(text)) {
-    const each = ranks.get(group)
-    if (each) addTo(distances, each, count)
+  let known = 0
+  const own = groupsOf(text)
+  for (let at = 0; at < own.length; ) {
+    const group = own[at]!
+    const first = at
+    while (at < own.length && own[at] === group) at++
+    while (known < groups.length && groups[known]! < group) known++
+    if (groups[known] === group) addTo(distances, rows, known * languages.length, at - first)
     else absent += MOST_RANK
   }
   for (let place = 0; place < distances.length; place++) distances[place]! += absent
   const least = Math.min(...distances)
-  const own = Math.min(...distances.filter((_, place) => codes.has(languages[place]!)))
-  return Math.max(0, 1 - (own - least) / (text.length * MOST_RANK - least) || 0)
+  const best = Math.min(...distances.filter((_, place) => wanted.has(languages[place]!)))
+  return Math.max(0, 1 - (best - least) / (text.length * MOST_RANK - least) || 0)
 }
 
-function addTo(distances: Float64Array, ranks: Uint16Array, count: number): void {
+function addTo(distances: Float64Array, rows: Uint16Array, row: number, count: number): void {
   for (let place = 0; place < distances.length; place++) {
-    const rank = ranks[place]!
+    const rank = rows[row + place]!
     distances[place]! += rank === ABSENT ? MOST_RANK : Math.abs(count - rank)
   }
 }
 
-/** Every three letters that stand together, blanks around words with them, and how often. */
-function groupsOf(text: string): Map<number, number> {
-  const plain = ` ${text
-    .replace(/[!-@]+/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
-    .toLowerCase()} `
-  const counts = new Map<number, number>()
-  for (let at = 0; at + 3 <= plain.length; at++) {
-    const group = keyOf(plain, at)
-    counts.set(group, (counts.get(group) ?? 0) + 1)
+/** Every three letters that stand together, blanks around words with them; those that are alike one after another. */
+function groupsOf(text: string): Float64Array {
+  const small = text.toLowerCase()
+  const groups = new Float64Array(small.length + 2)
+  let count = 0
+  let beforeThat = BLANK
+  let before = BLANK
+  for (let at = 0; at <= small.length; at++) {
+    const code = at < small.length ? small.charCodeAt(at) : BLANK
+    // Digits and the signs around them part words as blanks do.
+    const unit = code >= 32 && code <= 64 ? BLANK : code
+    if (unit === BLANK && before === BLANK) continue
+    if (before !== BLANK || beforeThat !== BLANK) groups[count++] = numberOf(beforeThat, before, unit)
+    beforeThat = before
+    before = unit
   }
-  return counts
+  return groups.subarray(0, count).sort()
 }
 
+const BLANK = 32
+
 /** Three units as one number. */
-const keyOf = (text: string, at: number): number =>
-  (text.charCodeAt(at) * 0x10000 + text.charCodeAt(at + 1)) * 0x10000 + text.charCodeAt(at + 2)
+const numberOf = (first: number, second: number, third: number): number => (first * 0x10000 + second) * 0x10000 + third
+const keyOf = (group: string): number => numberOf(group.charCodeAt(0), group.charCodeAt(1), group.charCodeAt(2))

@@ -1,5 +1,5 @@
 import isCreditCard from 'validator/lib/isCreditCard'
-import { type Find, follows } from './kind'
+import { type Find, followsWord } from './kind'
 import { digitsOf, numberRuns, type Run } from './numbers'
 
 const CONTEXT = /(?:card|credit|debit|visa|amex|carte|karte|tarjeta|cart[aã]o|карт|卡|カード|pan)[^\d\n]{0,24}$/i
@@ -17,7 +17,7 @@ function inRun(text: string, run: Run): { start: number; end: number }[] {
   const whole = { start: groups[0]!.start, end: groups.at(-1)!.end }
   // Digit by digit, or cut where cards are not: only when nothing else stands there.
   if (run.digits.length <= 19 && !SHAPES.has(sizes.join('-')) && sizes.length > 1) {
-    const isSpelt = sizes.every((size) => size === 1) || follows(text, whole.start, CONTEXT)
+    const isSpelt = sizes.every((size) => size === 1) || followsWord(text, whole.start, CONTEXT)
     if (isSpelt && isCard(text, whole)) return [whole]
   }
   const found = []
@@ -43,5 +43,5 @@ function isCard(text: string, place: { start: number; end: number }): boolean {
   if (digits.length < 13 || digits.length > 19) return false
   // These lengths are rare on cards and common on articles and in ids.
   const isUnusual = digits.length === 13 || digits.length > 16
-  return isCreditCard(digits) && (!isUnusual || follows(text, place.start, CONTEXT))
+  return isCreditCard(digits) && (!isUnusual || followsWord(text, place.start, CONTEXT))
 }

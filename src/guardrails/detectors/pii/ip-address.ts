@@ -1,12 +1,13 @@
 import ipaddr from 'ipaddr.js'
+import { runsOf } from '../../../kernel/runs'
 import { type Find, follows } from './kind'
 
-const V4 = /(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\w)/g
-const V6 = /(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?:(?:\.\d{1,3}){3})?(?![\w:])/g
+const V4 = /(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\w)/y
+const V6 = /(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?:(?:\.\d{1,3}){3})?(?![\w:])/y
 
-/** Quicker to look for, and there wherever an address is. */
-const MAYBE_4 = /\d\.\d{1,3}\.\d/
-const MAYBE_6 = /:[0-9a-fA-F]{0,4}:/
+/** What they are made of: an address begins where such a run does. */
+const runs4 = runsOf(/[\d.]/, 7)
+const runs6 = runsOf(/[0-9a-fA-F:.]/, 8)
 
 /** Four numbers also count chapters and versions. */
 const COUNTED =
@@ -18,11 +19,22 @@ const SMALL = 20
 /** Addresses of machines. Those that every machine has (loopback, any, broadcast, masks) say nothing of anyone. */
 export const findAddresses: Find = (text) => {
   const found = []
-  for (const { 0: hit, index: start } of MAYBE_6.test(text) ? text.matchAll(V6) : []) {
+  for (const [start, hit] of beginnings(text, runs6(text), V6)) {
     if (isTelling6(hit)) found.push({ start, end: start + hit.length })
   }
-  for (const { 0: hit, index: start } of MAYBE_4.test(text) ? text.matchAll(V4) : []) {
+  for (const [start, hit] of beginnings(text, runs4(text), V4)) {
     if (isTelling4(hit) && !isCounting(text, start, hit)) found.push({ start, end: start + hit.length })
+  }
+  return found
+}
+
+/** Which of the runs begin so, and where. */
+function beginnings(text: string, runs: readonly number[], pattern: RegExp): (readonly [number, string])[] {
+  const found: [number, string][] = []
+  for (let place = 0; place < runs.length; place += 2) {
+    pattern.lastIndex = runs[place]!
+    const hit = pattern.exec(text)
+    if (hit) found.push([hit.index, hit[0]])
   }
   return found
 }

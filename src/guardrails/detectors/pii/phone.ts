@@ -1,10 +1,10 @@
 import type { parsePhoneNumberFromString } from 'libphonenumber-js/min'
-import { type Find, follows } from './kind'
+import { type Find, followsWord } from './kind'
 import { numberRuns, type Run } from './numbers'
 
 /** Words beside which people write a number; nothing but a few words may stand between. */
 const CONTEXT =
-  /(?:(?:\b(?:tele?(?:phone|fon|foon|fono|fone|fax)?s?|t[ée]l(?:[ée]phone|[ée]fono)?|phones?|call(?:back)?|ring|dial|fax|mobile?|m[óo]vil|cell(?:phone|ular)?|handy(?:nummer)?|whatsapp|signal|sms|text|contact|reach(?: us| me)?|number|rufnummer|anrufen?|appele[zr]?|ll[áa]ma(?:me|r)?|ligue|bel|gsm|komórk\w+|zadzwoń|dzwoń|telefonu?)\b)|тел|звони|номер|моб|電話|携帯|电话|手机|電话|전화|번호|هاتف|جوال|फ़ोन|मोबाइल|☎️?|📞|📱)[^\d\n]{0,24}$/iu
+  /(?:(?:\b(?:tele?(?:phone|fon|foon|fono|fone|fax)?s?|t[ée]l(?:[ée]phone|[ée]fono)?|phones?|call(?:back)?|ring|dial|fax|mobile?|m[óo]vil|cell(?:phone|ular)?|handy(?:nummer)?|whatsapp|signal|sms|text|contact|reach(?: us| me)?|number|rufnummer|anrufen?|appele[zr]?|ll[áa]ma(?:me|r)?|ligue|bel|gsm|komórk[a-ząę]+|zadzwoń|dzwoń|telefonu?)\b)|тел|звони|номер|моб|電話|携帯|电话|手机|電话|전화|번호|هاتف|جوال|फ़ोन|मोबाइल|☎️?|📞|📱)[^\d\n]{0,24}$/iu
 /** An amount or a card is no number to call, whatever stands before it. */
 const OTHER =
   /(?:\bcard|\border|invoice|serial|isbn|imei|account|konto|ticket|ssn|\bvat\b|eur|usd|[$€£])[^\d\n]{0,16}$/i
@@ -32,10 +32,10 @@ function inRun(text: string, run: Run): { start: number; end: number }[] {
   if (/^\(?\+/.test(shown)) return isPossible(`+${digits}`) ? [bare(text, run)] : []
   if (/^00[1-9]/.test(digits) && digits.length >= 11 && isPossible(`+${digits.slice(2)}`)) return [run]
   if (digits.length >= 10 && digits.length <= 11 && NANP.test(shown) && isPossible(`+1${digits.slice(-10)}`)) {
-    return follows(text, run.start, OTHER, 24) ? [] : [run]
+    return followsWord(text, run.start, OTHER, 24) ? [] : [run]
   }
   const isPlausible = digits.length >= 7 && digits.length <= 13 && !/^(\d)\1+$/.test(digits)
-  return isPlausible && follows(text, run.start, CONTEXT) && !follows(text, run.start, OTHER, 24) ? [run] : []
+  return isPlausible && followsWord(text, run.start, CONTEXT) && !followsWord(text, run.start, OTHER, 24) ? [run] : []
 }
 
 /** A bracket that closes nothing belongs to the sentence. */

@@ -1,6 +1,8 @@
 import isIdentityCard from 'validator/lib/isIdentityCard'
 import isTaxID from 'validator/lib/isTaxID'
-import { type Find, follows, type Place } from './kind'
+import { hasNeeds, type Needs, needsOfEach } from '../../../kernel/expression-needs'
+import { foldedGramsOf } from '../../../kernel/grams'
+import { type Find, followsWord, type Place } from './kind'
 
 type Id = {
   pattern: RegExp
@@ -76,13 +78,20 @@ function isNumbered(text: string): boolean {
   return false
 }
 
+/** What a text must have where the words of one stand in it: most have none of them. */
+let contexts: readonly Needs[] | undefined
+const contextNeeds = (): readonly Needs[] => (contexts ??= needsOfEach(IDS.map(({ context }) => context ?? /(?:)/)))
+
 /** Numbers a state gives a person: the American one, and others by form, check digit or the word before them. */
 export const findNationalIds: Find = (text) => {
   if (!isNumbered(text)) return []
   const found: Place[] = []
-  for (const { pattern, isValid, context } of IDS) {
+  const grams = foldedGramsOf(text)
+  const needs = contextNeeds()
+  for (const [place, { pattern, isValid, context }] of IDS.entries()) {
+    if (!hasNeeds(needs[place]!, grams)) continue
     for (const { 0: hit, index: start } of text.matchAll(pattern)) {
-      if (context && !follows(text, start, context)) continue
+      if (context && !followsWord(text, start, context)) continue
       if (!isValid(hit.replace(/[ .-]/g, ''))) continue
       found.push({ start, end: start + hit.length })
     }

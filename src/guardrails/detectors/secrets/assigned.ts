@@ -1,9 +1,9 @@
 import { runsOf } from '../../../kernel/runs'
 import type { Match } from '../../guardrail'
 
-/** Names of things that are kept secret, at the end of whatever they are part of. */
+/** Names of things that are kept secret, at the end of whatever they are part of. Read a third slower with the flag `u`. */
 const NAME =
-  /(?:(pass(?:word|wd|phrase|wort|code)?s?|pwd|contrase(?:ñ|n)a|senha|wachtwoord|mot de passe|has(?:ł|l)o|parola|пароль|密码|密碼|パスワード|비밀번호)|(?:api|access|secret|private|encryption|signing|client|auth|account|service|master|shared)[_ .-]?(?:key|secret|token)|secret|token|credentials?|apikey|x-api-key|_?auth|bearer|basic)(?:[_-]?(?:id|key|value|token))?["'\]]{0,2}(?=[\s:：=(])/giu
+  /(?:(pass(?:word|wd|phrase|wort|code)?s?|pwd|contrase(?:ñ|n)a|senha|wachtwoord|mot de passe|has(?:ł|l)o|parola|пароль|密码|密碼|パスワード|비밀번호)|(?:api|access|secret|private|encryption|signing|client|auth|account|service|master|shared)[_ .-]?(?:key|secret|token)|secret|token|credentials?|apikey|x-api-key|_?auth|bearer|basic)(?:[_-]?(?:id|key|value|token))?["'\]]{0,2}(?=[\s:：=(])/gi
 /** What stands between a name and its value, in code, settings, shells and speech. */
 const LINK =
   /(?: \([^)\n]{1,30}\))?(?:\s{0,4}(?::=|=>|[:：=]|\bis\b|\bes\b|\bist\b|\best\b|は|是)\s{0,4}(?:Bearer |Basic )?|[ \t]{1,4})["'“‘`]{0,1}/iuy

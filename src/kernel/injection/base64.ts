@@ -1,0 +1,69 @@
+import { runsOf } from '../runs'
+
+const LEAST = 12
+const LEAST_OF_NEXT_LINE = 8
+const SIGNS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+const NONE = 0xff
+
+/** What a unit stands for, of both alphabets. */
+const VALUES = new Uint8Array(1 << 16).fill(NONE)
+for (const [value, sign] of [...SIGNS].entries()) VALUES[sign.charCodeAt(0)] = value
+for (const [sign, value] of Object.entries({ '+': 62, '-': 62, '/': 63, _: 63 })) VALUES[sign.charCodeAt(0)] = value
+
+const longWords = runsOf(/[A-Za-z0-9+/_-]/, LEAST)
+
+/**
+ * Where base64 that holds text may begin and end, one number after the other. Most of what is long enough is a word
+ * or a name, and its first letters decode to bytes that no text begins with: it is passed over without a string.
+ */
+export function base64Runs(source: string): number[] {
+  const found: number[] = []
+  const words = longWords(source)
+  let done = 0
+  for (let place = 0; place < words.length; place += 2) {
+    const start = words[place]!
+    if (start < done) continue
+    done = endOfLines(source, words[place + 1]!)
+    if (beginsText(source, start)) found.push(start, done)
+  }
+  return found
+}
+
+/** Where the code that reaches to `at` ends, with the lines it goes on in and the signs that fill it up. */
+function endOfLines(source: string, at: number): number {
+  let end = at
+  for (;;) {
+    let next = end
+    if (source.charCodeAt(next) === 13) next++
+    if (source.charCodeAt(next) !== 10) break
+    next++
+    while (source.charCodeAt(next) === 32 || source.charCodeAt(next) === 9) next++
+    const line = next
+    while (VALUES[source.charCodeAt(next)]! < NONE) next++
+    if (next - line < LEAST_OF_NEXT_LINE) break
+    end = next
+  }
+  for (let filled = 0; filled < 2 && source.charCodeAt(end) === 61; filled++) end++
+  return end
+}
+
+/** Whether the first nine bytes could be UTF-8 of what people type. Says yes too often, and never no wrongly. */
+function beginsText(source: string, start: number): boolean {
+  /** Bytes that must still come for a character of several. */
+  let missing = 0
+  let bits = 0
+  for (let at = 0; at < LEAST; at++) {
+    bits = (bits << 6) | VALUES[source.charCodeAt(start + at)]!
+    if (at % 4 === 0) continue
+    const byte = (bits >>> (6 - 2 * (at % 4))) & 0xff
+    if (missing > 0) {
+      if (byte >>> 6 !== 2) return false
+      missing--
+    } else if (byte < 32 && byte !== 9 && byte !== 10 && byte !== 13) return false
+    else if (byte >= 0x80) {
+      if (byte < 0xc2 || byte > 0xf4) return false
+      missing = byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3
+    }
+  }
+  return true
+}
