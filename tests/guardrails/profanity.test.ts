@@ -16,6 +16,8 @@ const PLAIN: Readonly<Record<string, readonly string[]>> = {
     'The booby trap in the pussy willow, a chink in the armour, a shiitake soup',
     'A bed-cum-sitting room with a bastardized wankel engine',
     'Galaxy A55, convert movie.srt to movie.ass, self.ckpt, buf_ck, S.T. and A/S',
+    'Dikshit, Takeshita, Cummings, Wankhede, Niger, Nigeria, Bitche, Twatt, Alan Cumming and Enrique "Kike" Hernandez',
+    'Ass. Prof. and ass. manager; colours #b00b5a and #a55e55, a55e5b00-b00b-4a55',
     'Uranus, anal fissure, penis, vagina and rape are words of medicine and the law',
   ],
   es: [
@@ -69,7 +71,8 @@ const PLAIN: Readonly<Record<string, readonly string[]>> = {
   hr: ['Bio je tamo dva puta i pod kut od devedeset stupnjeva je'],
   hu: ['Az a kút mély, de a kút vize nem az'],
   la: ['Dicunt et faciunt, cum grano salis'],
-  ja: ['Kore wo shite kudasai'],
+  ja: ['Kore wo shite kudasai', 'がまんこそ大事だ'],
+  vi: ['Bích Ngọc và Phúc là bạn của tôi', 'Cụm máy chủ này là của tôi và không có trong báo cáo'],
 }
 
 describe('plain words', () => {
@@ -159,6 +162,7 @@ describe('rude words', () => {
     ['tr', 'Siktir git, orospu', ['Siktir git', 'orospu']],
     ['hi', 'तू चूतिया है', ['चूतिया']],
     ['zh', '操你妈，傻逼', ['操你妈', '傻逼']],
+    ['ja', 'このクソ野郎、おまんこ', ['クソ野郎', 'まんこ']],
     ['ko', '씨발 뭐야', ['씨발']],
   ])('of %s are found', async (_, text, rude) => {
     expect(await rudeIn(text)).toEqual(rude)

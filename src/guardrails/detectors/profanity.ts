@@ -2,9 +2,9 @@ import { t } from '../../kernel/schema'
 import { defineGuardrail } from '../guardrail'
 import { compileTerms } from '../text/terms'
 import { reading } from '../text/words'
-import { isForeignAround } from './profanity/around'
+import { isForeignAround, isPlainUse } from './profanity/around'
 import { compileEnglish } from './profanity/find'
-import { PLAIN_ELSEWHERE, RUDE } from './profanity/others'
+import { PLAIN_ELSEWHERE, PLAIN_USES, RUDE } from './profanity/others'
 
 export const profanity = defineGuardrail({
   id: 'profanity',
@@ -30,6 +30,7 @@ export const profanity = defineGuardrail({
 
 /** One language's rude word is another's plain one: `foder` is fodder in Danish. */
 function isRudeHere(text: string, { start, end, term }: { start: number; end: number; term: string }): boolean {
+  if (isPlainUse(PLAIN_USES, term, text, { start, end })) return false
   const languages = PLAIN_ELSEWHERE[term]
   return !languages || !isForeignAround(text, { start, end }, languages)
 }

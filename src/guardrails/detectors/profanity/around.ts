@@ -20,6 +20,7 @@ const SMALL_WORDS: Readonly<Record<string, string>> = {
   ro: 'si de la in nu ca este un o pe cu care ce sa din mai eu se pot fac imi il am',
   hu: 'a az es egy nem hogy is van ez meg mint de volt',
   la: 'et in est ad non ut sed qui quae quod ab per ex',
+  vi: 'la va cua cho khong duoc mot nhung trong voi cac co tren nay den toi la gi hay bang ban de tu thanh',
   tl: 'ang ng mga sa na ako ay ko mo ka si at ito',
   ja: 'wo wa ga ni no de desu masu kudasai te mo ka to kore sore nani imasu',
 }
@@ -29,7 +30,19 @@ for (const [language, words] of Object.entries(SMALL_WORDS)) {
   for (const word of new Set(words.split(' '))) LANGUAGES_OF.set(word, [...(LANGUAGES_OF.get(word) ?? []), language])
 }
 
+/** How far a few words around go, and what shows a use of one. */
 const CHARS_AROUND = 80
+const CHARS_BESIDE = 24
+
+/** Plain uses of rude words by what stands beside them: `before [word] after`. */
+export type PlainUses = Readonly<Record<string, RegExp>>
+
+export function isPlainUse(uses: PlainUses, term: string, text: string, { start, end }: Place): boolean {
+  const use = uses[term]
+  if (!use) return false
+  const before = text.slice(Math.max(0, start - CHARS_BESIDE), start)
+  return use.test(`${before}[${text.slice(start, end)}]${text.slice(end, end + CHARS_BESIDE)}`)
+}
 
 /** Whether the words around a place of a plain text are of another language than all of `languages`; where none tells, not. */
 export function isForeignAround(text: string, { start, end }: Place, languages: readonly string[]): boolean {

@@ -1,3 +1,5 @@
+import type { PlainUses } from './around'
+
 /**
  * English profanity as it is written: `{a,b}` stands for either, `~` before a stem finds it in any word, `*` is a star
  * put in place of letters and `?` any sign. All else are whole words with the endings they are met with: stems such
@@ -39,7 +41,6 @@ const WORDS: readonly string[] = [
   'bastard{,s}',
   'biatch{,es}',
   '{,dumb}cunt{,s,y,ing,ed,face,faces}',
-  'bich',
   'fag{,s,gy}',
   'prick{,s}',
   'retard{,s,ed}',
@@ -91,18 +92,19 @@ const FIGURES: readonly string[] = ['f{a,e,i,o}ck{,s,ed,er,ers,in,ing}']
 
 /** Plain words that only look like one with a letter written twice, and those that hold a stem. */
 const PLAIN_WORDS: readonly string[] = [
-  ...['snigger{,s,ed,er,ers,ing,ingly}', 'bitche', 'kikke{,s}', 'slutt', 'shiit{,s,e}', 'aass', 'assess'],
+  ...['snigger{,s,ed,er,ers,ing,ingly}', 'bitche', 'kikke{,s}', 'slutt', 'shiit{,s,e}', 'aass', 'assess', 'twatt'],
 ]
 
-/** Words with a plain meaning in English, shown by what stands around: `before [word] after`. */
-const PLAIN_USES: Readonly<Record<string, RegExp>> = {
-  ass: /\.\[|(?:wild|pack|somali|nubian|asiatic) \[|\][ -](?:dur|moll)\b/,
+/** Words with a plain meaning in English. */
+const PLAIN_USES: PlainUses = {
+  ass: /\.\[|(?:wild|pack|somali|nubian|asiatic) \[|\][ -](?:dur|moll)\b|\]\.(?::|[ -]?(?:prof|jur|dir|manager|coach|editor))/,
   asses: /(?:wild|pack|of) \[/,
   boobies: /(?:footed|brown|masked|peruvian|nazca) \[/,
   chink: /\] (?:in|of|through|between)\b/,
   chinks: /\] (?:in|of|through|between)\b/,
   cum: /-\[cum\]-|\[cum\] (?:laude|suis|dividend|div|rights|grano|testamento)\b/,
   cumming: /\balan \[|\], (?:georgia|ga)\b/,
+  kike: /\]"? hernandez\b/,
   prick: /\] (?:the|it|them|each|all|your|his|her|my|with|up|holes|tests?|testing)\b|(?:pin|skin) \[/,
   pricks: /\] (?:the|it|them|each|all|your|his|her|my|with|up)\b|(?:pin|skin) \[/,
   pussy: /\][ -](?:cats?|willows?|riot|foot)\b/,
@@ -113,7 +115,7 @@ const PLAIN_USES: Readonly<Record<string, RegExp>> = {
 /** Rude in English, plain in a language that takes the letters for another word. */
 const PLAIN_ELSEWHERE: readonly string[] = [
   ...['ass', 'asses', 'arse', 'arses', 'cum', 'fag', 'fags', 'kike', 'kikes', 'nig', 'nigs', 'prick', 'pricks'],
-  ...['retard', 'retards', 'shite', 'slut', 'sluts', 'wank', 'abbo', 'abbos', 'bich', 'turd', 'fuker', 'fukers'],
+  ...['retard', 'retards', 'shite', 'slut', 'sluts', 'wank', 'abbo', 'abbos', 'turd', 'fuker', 'fukers'],
 ]
 
 export const ENGLISH = { WORDS, SPELLED, FIGURES, PLAIN_WORDS, PLAIN_USES, PLAIN_ELSEWHERE }

@@ -1,6 +1,6 @@
 import type { Reading } from '../../text/words'
 import type { Place } from '../pii/kind'
-import { isForeignAround } from './around'
+import { isForeignAround, isPlainUse } from './around'
 import { ENGLISH, written } from './english'
 import { isOfWord, isWanted, nextThree, type Spelling, spelledOut, spellingOf, THREES, threeOf } from './spelling'
 
@@ -8,8 +8,8 @@ import { isOfWord, isWanted, nextThree, type Spelling, spelledOut, spellingOf, T
 const MOST_LETTERS = 40
 /** In as few letters figures are names of things: `A55`, `F4G`. */
 const FEW_LETTERS = 3
-/** How much on either side shows what a word means. */
-const CHARS_AROUND = 24
+/** Colours, digests and ids can be read as words. */
+const HEXADECIMAL = /^[a-f]*[0-9][0-9a-f]*$/
 
 const PLAIN_WORDS = new Set(ENGLISH.PLAIN_WORDS.flatMap(written))
 const PLAIN_ELSEWHERE = new Set(ENGLISH.PLAIN_ELSEWHERE)
@@ -136,12 +136,10 @@ function placeOf({ isWhole }: Spelling, stem: Place, { text }: Reading): Place |
 
 /** Whether it is no plain word that is spelled alike, in English or in the language around it. */
 function isMeant({ term, isFigured }: Spelling, place: Place, view: Reading): boolean {
-  const { start, end } = place
-  const word = view.text.slice(start, end)
+  const word = view.text.slice(place.start, place.end)
   if (PLAIN_WORDS.has(word)) return false
   if (isFigured && !/[^a-z]/.test(word)) return false
-  if (term.length <= FEW_LETTERS && /[0-9]/.test(word)) return false
-  const before = view.text.slice(Math.max(0, start - CHARS_AROUND), start)
-  if (ENGLISH.PLAIN_USES[term]?.test(`${before}[${word}]${view.text.slice(end, end + CHARS_AROUND)}`)) return false
+  if (HEXADECIMAL.test(word) || (term.length <= FEW_LETTERS && /[0-9]/.test(word))) return false
+  if (isPlainUse(ENGLISH.PLAIN_USES, term, view.text, place)) return false
   return !(PLAIN_ELSEWHERE.has(term) && isForeignAround(view.text, place, ['en']))
 }

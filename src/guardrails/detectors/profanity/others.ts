@@ -1,3 +1,5 @@
+import type { PlainUses } from './around'
+
 /** Rude words of other languages by ISO 639-1, as they are written without accents; whole words. */
 export const RUDE: Readonly<Record<string, readonly string[]>> = {
   de: [
@@ -55,3 +57,6 @@ export const PLAIN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   siktir: ['tr'],
   verga: ['es'],
 }
+
+/** Without blanks between words one can begin in another: `がまんこそ`. */
+export const PLAIN_USES: PlainUses = { まんこ: /[ぁ-えか-ん]\[/ }
