@@ -4,8 +4,10 @@ import { isForeignAround, isPlainUse } from './around'
 import { ENGLISH, written } from './english'
 import { isOfWord, isWanted, nextThree, type Spelling, spelledOut, spellingOf, THREES, threeOf } from './spelling'
 
-/** What goes on for longer around a stem is no word but a chain of them, or data where figures stand in it. */
+/** How far a word goes on around a stem; what is longer is a chain of them. */
 const MOST_LETTERS = 40
+/** With figures in so many letters around a stem it stands in a key or in data. */
+const LEAST_OF_DATA = 16
 /** In as few letters figures are names of things: `A55`, `F4G`. */
 const FEW_LETTERS = 3
 /** Colours, digests and ids can be read as words. */
@@ -129,9 +131,10 @@ function placeOf({ isWhole }: Spelling, stem: Place, { text }: Reading): Place |
   let { start, end } = stem
   while (start > first && isOfWord(text.charCodeAt(start - 1))) start--
   while (end < last && isOfWord(text.charCodeAt(end))) end++
+  const rest = text.slice(start, stem.start) + text.slice(stem.end, end)
+  if (rest.length >= LEAST_OF_DATA && /[0-9]/.test(rest)) return null
   const isWord = (start > first || first === 0) && (end < last || last === text.length)
-  if (isWord) return { start, end }
-  return /[0-9]/.test(text.slice(start, stem.start) + text.slice(stem.end, end)) ? null : stem
+  return isWord ? { start, end } : stem
 }
 
 /** Whether it is no plain word that is spelled alike, in English or in the language around it. */
