@@ -156,18 +156,19 @@ export function buildContainer({
   const prices = createPrices(config.prices)
   const engines = createEngines({ settings: config, clock, log, observe: observeEngine })
   const effective = createEffective({ store, clock, bindings: keys.bindings })
-  const preferences = createPreferences({
-    ...{ store, audit, events, clock, orgs, bindings: keys.bindings, effective, engines },
-  })
   const benchmarks = createBenchmarks({ store, clock, correctedIn })
   const opinion = createOpinion({ engines, clock, chosen: config.guardrailEngine })
   const guardrails = createGuardrails({ store, audit, events, clock, orgs, keys, opinion })
+  const admission = createAdmission({ store, limiter, billing, guardrails, engines })
+  const preferences = createPreferences({
+    ...{ store, audit, events, clock, orgs, bindings: keys.bindings, effective, engines, admit: admission.texts },
+  })
   const sorter = createAskEngine({ engines, clock })
   const classifier = createClassifier({ engine: sorter })
   const explain = createExplain({ classifier, engine: sorter, clock })
   const routingPreview = createRoutingPreview({
     ...{ store, orgs, bindings: keys.bindings, effective, explain, engines },
-    admit: createAdmission({ store, limiter, billing, guardrails, engines }),
+    admit: admission.prompt,
   })
   const tools = createTools({
     ...{

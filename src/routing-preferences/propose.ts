@@ -17,21 +17,32 @@ const TASK = [
   'these requests and few others. No look-around, no back-references, no names of companies or products.',
 ].join('\n')
 
+/** Lets prompts go to an engine, perhaps with parts taken out; it will be asked with these messages. */
+export type Admit = (
+  prompts: readonly string[],
+  messagesOf: (prompts: readonly string[]) => Message[],
+) => Promise<readonly string[]>
+
 export type Propose = ReturnType<typeof createPropose>
 
 /** Where words are not enough: an engine proposes one pattern (spec 4). Its answer is looked at like a stranger's. */
 export function createPropose({ engines, clock }: { engines: EngineService; clock: Clock }) {
-  /** The pattern it wrote, as it wrote it; null without an engine, or when that gave nothing of the kind in 5 s. */
-  return async function propose(prompts: readonly string[], signal: AbortSignal): Promise<string | null> {
+  /**
+   * The pattern it wrote, as it wrote it; null without an engine, or when that gave nothing of the kind in 5 s.
+   * @throws what `admit` throws
+   */
+  return async function propose(prompts: readonly string[], admit: Admit, signal: AbortSignal): Promise<string | null> {
     const id = MODES.map((mode) => engineOfMode(mode)?.id).find((one) => one && !engines.isFree(one))
     if (!id || !engines.hasModel()) return null
+    const shown = prompts.slice(0, MOST_PROMPTS).map((prompt) => prompt.slice(0, MOST_PROMPT_CHARS))
+    const messages = messagesFor(await admit(shown, messagesFor))
     const late = new AbortController()
     const disarm = clock.after(TIMEOUT_MS, () => late.abort())
     try {
       const limits = { temperature: 0, maxOutputTokens: MOST_TOKENS, json: true as const }
       const both = AbortSignal.any([signal, late.signal])
       const { text } = await engines.answer(id, {
-        messages: messagesFor(prompts),
+        messages,
         mode: 'auto',
         ...limits,
         signal: both,
@@ -51,10 +62,7 @@ const messagesFor = (prompts: readonly string[]): Message[] => [
   { role: 'system', content: TASK },
   {
     role: 'user',
-    content: prompts
-      .slice(0, MOST_PROMPTS)
-      .map((prompt) => JSON.stringify(prompt.slice(0, MOST_PROMPT_CHARS)))
-      .join('\n'),
+    content: prompts.map((prompt) => JSON.stringify(prompt)).join('\n'),
   },
 ]
 

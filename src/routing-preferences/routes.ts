@@ -37,7 +37,7 @@ export const preferenceRoutes = ({ preferences, routingPreview }: Rooms, guard: 
       scope: 'billing',
       idempotent: true,
       body: checked(NewPreference),
-      response: { 201: answer(Preference), ...errors(400, 401, 403, 409, 413, 415, 429) },
+      response: { 201: answer(Preference), ...errors(400, 401, 403, 409, 413, 415, 429, 503) },
       detail: { summary: 'Create a routing preference; it is bound to no key yet' },
     })
     .get(
@@ -56,13 +56,13 @@ export const preferenceRoutes = ({ preferences, routingPreview }: Rooms, guard: 
     .post('/suggest-rule', (context) => preferences.suggest(toCall(context), context.body), {
       scope: 'billing',
       body: checked(SuggestOrder),
-      response: { 200: answer(Suggestion), ...errors(400, 401, 403, 404, 413, 415, 429) },
+      response: { 200: answer(Suggestion), ...errors(400, 401, 402, 403, 404, 413, 415, 429) },
       detail: { summary: 'Get a rule out of your recent corrections for a mode' },
     })
     .post('/preview', (context) => routingPreview.preview(toCall(context), context.body), {
       scope: 'billing',
       body: checked(PreviewOrder),
-      response: { 200: answer(Preview), ...errors(400, 401, 402, 403, 404, 413, 415, 429) },
+      response: { 200: answer(Preview), ...errors(400, 401, 402, 403, 404, 413, 415, 429, 503) },
       detail: { summary: 'See what would become of a prompt, stage by stage; nothing is billed or stored' },
     })
     .get('/:id', (context) => preferences.get(toCall(context), context.params.id), {
@@ -75,7 +75,7 @@ export const preferenceRoutes = ({ preferences, routingPreview }: Rooms, guard: 
       scope: 'billing',
       params: ById,
       body: checked(PreferencePatch),
-      response: { 200: answer(Preference), ...errors(400, 401, 403, 404, 409, 413, 415, 429) },
+      response: { 200: answer(Preference), ...errors(400, 401, 403, 404, 409, 413, 415, 429, 503) },
       detail: { summary: 'Change a routing preference: what is left out stays, arrays replace' },
     })
     .delete('/:id', (context) => preferences.remove(toCall(context), context.params.id), {
@@ -132,5 +132,5 @@ export const routingBindingRoutes = (preferences: PreferenceService, guard: Guar
 const binding = {
   scope: 'billing',
   params: ById,
-  response: { 200: answer(ApiKey), ...errors(400, 401, 403, 404, 413, 415, 429) },
+  response: { 200: answer(ApiKey), ...errors(400, 401, 403, 404, 413, 415, 429, 503) },
 } as const

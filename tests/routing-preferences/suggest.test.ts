@@ -150,3 +150,37 @@ describe('an engine that proposes a pattern', () => {
     expect(reply.body.source_correction_ids).toHaveLength(3)
   })
 })
+
+describe('what goes to the engine that proposes', async () => {
+  const { world: connected, upstream } = await createUpstreamWorld({ upstream: { text: '{"pattern":"\\\\bplot"}' } })
+
+  async function suggestedUnder(verdict: string, more: { cents?: number } = {}) {
+    const ada = await connected.person(more)
+    const rules = [{ guardrail_id: 'blocked_terms', phase: 'input', verdict, config: { terms: ['plotz'] } }]
+    await ada.send('POST', 'guardrail-policies', { name: 'Mine', rules, is_default: true })
+    await correct(ada, APART)
+    const { billing, store } = connected.app.container
+    const creditOf = async () => (await billing.balance(store.read, `user:${ada.userId}`)).balance
+    const [before, credit] = [upstream.calls.length, await creditOf()]
+    const { status, body } = await suggest(ada)
+    return { status, body, asked: upstream.calls.slice(before), paid: credit - (await creditOf()) }
+  }
+
+  test('is nothing where a guardrail blocks one of the prompts, and nothing is charged', async () => {
+    const { status, body, asked, paid } = await suggestedUnder('block')
+    expect([status, body.error.code, body.error.param]).toEqual([400, 'guardrail_blocked', 'corrections'])
+    expect([asked.length, paid]).toEqual([0, 0])
+  })
+
+  test('has taken out what a guardrail redacts', async () => {
+    const { status, asked } = await suggestedUnder('redact')
+    expect([status, asked.length]).toEqual([200, 1])
+    const [told] = (asked[0]!.body.messages as { content: string }[]).slice(-1)
+    expect(told!.content.split('\n').sort()).toEqual(['"[REDACTED:blocked_term] 33"', '"plot 11"', '"plott 22"'])
+  })
+
+  test('is nothing for a caller without credit', async () => {
+    const { status, body, asked } = await suggestedUnder('flag', { cents: 0 })
+    expect([status, body.error.code, asked.length]).toEqual([402, 'insufficient_credits', 0])
+  })
+})

@@ -1,5 +1,6 @@
+import type { Message } from '../../engines'
 import type { EventBus } from '../../events'
-import { type Call, ownerOf } from '../../kernel/caller'
+import { type Call, type OwnerScope, ownerOf } from '../../kernel/caller'
 import { orgDeleted } from '../../orgs'
 import { createPropose } from '../propose'
 import { preferenceRepository as rows } from '../repository'
@@ -14,7 +15,16 @@ export type { PreferenceDeps } from './deps'
 export { createRoutingPreview, type RoutingPreview } from './preview'
 export type PreferenceService = ReturnType<typeof createPreferences>
 
-type Deps = PreferenceDeps & Parameters<typeof createPropose>[0] & { events: EventBus }
+type Deps = PreferenceDeps &
+  Parameters<typeof createPropose>[0] & {
+    events: EventBus
+    /** As the limits, the credit and the guardrails of the caller have it. Throws 429, 402, 400 `guardrail_blocked`. */
+    admit(
+      call: Call,
+      texts: readonly string[],
+      about: { place: string; messagesOf(texts: readonly string[]): Message[] },
+    ): Promise<readonly string[]>
+  }
 
 /** Routing preferences: made and managed by their owners, bound to keys, and learnt from corrections. */
 export function createPreferences(deps: Deps) {
@@ -28,8 +38,17 @@ export function createPreferences(deps: Deps) {
     bind: createBind(deps),
     corrections,
     /** `POST /routing-preferences/suggest-rule`, out of the caller's corrections. Throws as {@link createSuggest} says. */
-    suggest: ({ caller, signal }: Call, order: SuggestOrder) => suggestFor(ownerOf(caller), order, signal),
+    suggest: (call: Call, order: SuggestOrder) =>
+      suggestFor(ownerOf(call.caller), order, {
+        signal: call.signal,
+        admit: (prompts, messagesOf) => deps.admit(call, prompts, { place: 'corrections', messagesOf }),
+      }),
     /** For operators: anyone's preferences and corrections (dx 2.10). */
-    operator: { createFor, listOf, get, update, remove, suggestFor, correctionsOf },
+    operator: {
+      ...{ createFor, listOf, get, update, remove, correctionsOf },
+      /** Out of the words alone: what tenants wrote goes to engines under their own policies only. */
+      suggestFor: (owner: OwnerScope, order: SuggestOrder, signal: AbortSignal) =>
+        suggestFor(owner, order, { admit: null, signal }),
+    },
   }
 }

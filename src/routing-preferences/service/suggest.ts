@@ -4,7 +4,7 @@ import { vendorNamedIn } from '../../kernel/vendor-names'
 import { patternOf } from '../cluster'
 import { belowThreshold, nothingToSuggest } from '../errors'
 import { compilePattern } from '../pattern'
-import type { Propose } from '../propose'
+import type { Admit, Propose } from '../propose'
 import { correctionRepository as rows } from '../repository-corrections'
 import { readMode, readRules } from '../rules'
 import { type Suggestion, type SuggestOrder, THRESHOLD, WINDOW_DAYS } from '../schema-corrections'
@@ -25,10 +25,15 @@ type Sourced = CorrectionRow & { prompt: string }
 
 /**
  * A rule from an owner's corrections of the last 30 days. Throws 404
- * `not_found` without corrections and without a safe rule, 400 `routing_suggest_below_threshold` with one or two.
+ * `not_found` without corrections and without a safe rule, 400 `routing_suggest_below_threshold` with one or two, and
+ * what `admit` throws where words are not enough; without it no engine is asked.
  */
 export function createSuggest({ store, clock, propose }: Deps) {
-  return async function suggestFor(owner: OwnerScope, order: SuggestOrder, signal: AbortSignal): Promise<Suggestion> {
+  return async function suggestFor(
+    owner: OwnerScope,
+    order: SuggestOrder,
+    { admit, signal }: { admit: Admit | null; signal: AbortSignal },
+  ): Promise<Suggestion> {
     const mode = readMode(order.expected_mode, 'expected_mode', invalidInput)
     const since = clock.now() - WINDOW_DAYS * 86_400_000
     const { items: cluster } = await rows.list(store.read, owner, { mode, since, limit: MOST_READ })
@@ -41,7 +46,7 @@ export function createSuggest({ store, clock, propose }: Deps) {
     if (words && (await isRule(words.pattern, mode)) && findsTwo(words.pattern, prompts)) {
       return suggestion(words.pattern, mode, sources, BY_WORDS, saying(words.tokens))
     }
-    const proposed = prompts.length ? await propose(prompts, signal) : null
+    const proposed = admit && prompts.length ? await propose(prompts, admit, signal) : null
     if (proposed === null || !(await isRule(proposed, mode)) || !isApt(proposed, prompts)) {
       throw nothingToSuggest('no rule', mode)
     }
