@@ -50,6 +50,22 @@ describe('hostile spellings are found to the last character', () => {
   })
 })
 
+describe('numbers to call', () => {
+  test.each([
+    ['Call on 21.11.2024 10:20', null],
+    ['call center opened 2019-2023, closed 2024/2025', null],
+    ['call id 8005551234', null],
+    ['Call of Duty 1 2 3 4 5 6 7', null],
+    ['text of 2024-11-21 1200', null],
+    ['call 0171 3920012', ['0171 3920012']],
+    ['Tel. 030 23125 014 since 2019-2023', ['030 23125 014']],
+    ['my number: 555 12 34', ['555 12 34']],
+    ['phone (202) 555-0171', ['(202) 555-0171']],
+  ] as const)('%p gives %j', async (text, wanted) => {
+    expect(await said('pii', { entities: ['phone'] }, text)).toEqual(wanted as never)
+  })
+})
+
 describe('addresses of sites', () => {
   const domains = ['good.example', '*.trusted.example', 'bücher.example']
 
