@@ -170,13 +170,9 @@ export function buildContainer({
     ...{ store, orgs, bindings: keys.bindings, effective, explain, engines },
     admit: admission.prompt,
   })
+  const system = createSystemTools({ outbound, settings: config })
   const tools = createTools({
-    ...{
-      outbound,
-      masterKey,
-      system: createSystemTools({ outbound, settings: config }),
-      enabled: words(config.systemTools),
-    },
+    ...{ outbound, masterKey, system, enabled: words(config.systemTools) },
     roleOf: async ({ caller }) => caller.activeOrgId && orgs.roleOf(store.read, caller.activeOrgId, caller.userId),
     onFault: (tool, error) => log.error({ tool, ...errorFields(error) }, 'tool failed'),
   })
