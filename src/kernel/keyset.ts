@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, or, type SQL } from 'drizzle-orm'
+import { and, desc, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { decodeCursor, type Page, toPage } from './page'
 import type { Reader, Table } from './store'
@@ -14,7 +14,8 @@ type Slice = { after: SQL | undefined; order: [SQL, SQL]; limit: number }
  */
 export function sliceBy(at: SQLiteColumn, id: SQLiteColumn, { limit, cursor }: Wanted): Slice {
   const mark = decodeCursor(cursor)
-  const after = mark ? or(lt(at, mark.at), and(eq(at, mark.at), lt(id, mark.id))) : undefined
+  // As one comparison, because an index finds its place by that; spelled out it reads all pages before this one.
+  const after = mark ? sql`(${at}, ${id}) < (${mark.at}, ${mark.id})` : undefined
   return { after, order: [desc(at), desc(id)], limit: limit + 1 }
 }
 
