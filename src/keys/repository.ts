@@ -151,6 +151,9 @@ const inForce = (table: typeof apiKeys.sqlite, at: number): SQL | undefined =>
 
 function within(db: Reader, { userId, orgIds }: Reach): SQL | undefined {
   const table = db.of(apiKeys)
-  const personal = userId ? and(eq(table.user_id, userId), isNull(table.org_id)) : undefined
-  return or(personal, inArray(table.org_id, [...orgIds]))
+  const ofOrgs = inArray(table.org_id, [...orgIds])
+  if (!userId) return ofOrgs
+  const personal = and(eq(table.user_id, userId), isNull(table.org_id))
+  // An empty list becomes `false`, and beside that SQLite reads everyone's keys.
+  return orgIds.length ? or(personal, ofOrgs) : personal
 }
