@@ -100,7 +100,7 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES }: Options) {
 
     keep,
 
-    /** The run already making this answer, if there is one; it yields null when it failed. */
+    /** The run already making this answer under this name, if there is one; it yields null when it failed. */
     pending(key: string): Promise<StoredAnswer | null> | undefined {
       const run = inFlight.get(key)
       if (run) tally.hits++

@@ -1,3 +1,4 @@
+import { keyIdOf } from '../kernel/caller'
 import { sha256Hex } from '../kernel/crypto'
 import type { Progress } from './aloud'
 import type { AnswerCache, StoredAnswer } from './cache'
@@ -20,24 +21,28 @@ export function createRecall(stages: Deps, cache: AnswerCache, near: Near | null
     return leading(run, near ? async () => (await nearly(run)) ?? think() : think)
   }
 
-  /** The same as a stream. A stream never leads: its first reader may leave. */
+  /** The same as a stream, which begins at once: it leads nobody, for its reader may leave, and waits for nobody. */
   async function* recited(run: Opened, think: () => AsyncGenerator<Progress>): AsyncGenerator<Progress> {
-    const answer = await recall(run)
+    const answer = kept(run)
     const result = answer ? await replay(run, answer) : await nearly(run)
     if (run.cacheKey && !result) cache.missed()
     yield* result ? recite(run, result) : think()
   }
 
   /** Null comes at once and not as a promise: nobody may slip in between looking and leading. */
-  function recall({ cacheKey, ask }: Opened): StoredAnswer | null | Promise<StoredAnswer | null> {
-    if (!cacheKey || ask.cache === 'refresh') return null
-    return cache.get(cacheKey) ?? cache.pending(cacheKey) ?? null
+  function recall(run: Opened): StoredAnswer | null | Promise<StoredAnswer | null> {
+    const isOpen = run.cacheKey !== null && run.ask.cache !== 'refresh'
+    return kept(run) ?? (isOpen ? (cache.pending(flightOf(run, run.cacheKey)) ?? null) : null)
+  }
+
+  function kept({ cacheKey, ask }: Opened): StoredAnswer | null {
+    return cacheKey === null || ask.cache === 'refresh' ? null : cache.get(cacheKey)
   }
 
   async function leading(run: Opened, think: () => Promise<Result>): Promise<Result> {
     if (!run.cacheKey) return think()
     cache.missed()
-    const settle = cache.lead(run.cacheKey)
+    const settle = cache.lead(flightOf(run, run.cacheKey))
     try {
       const result = await think()
       settle(result.answer)
@@ -75,6 +80,9 @@ export function createRecall(stages: Deps, cache: AnswerCache, near: Near | null
 
   return { remembered, recited }
 }
+
+/** Those of one key join each other (contract 22.1); of what is kept, all keys of a user have a share. */
+const flightOf = ({ call }: Opened, cacheKey: string): string => `${keyIdOf(call.caller) ?? 'session'} ${cacheKey}`
 
 const otherWords = (similarity: number): string =>
   `This answer was made for the same request in other words (similarity ${similarity.toFixed(3)}). Send Cache-Control: no-cache for one of its own.`

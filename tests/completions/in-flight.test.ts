@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { readFrames } from '../support/frames'
 import { createUpstreamWorld, freshPrompt } from './upstream-world'
 
 const { world, upstream } = await createUpstreamWorld()
@@ -29,6 +30,30 @@ describe('identical requests at the same time', () => {
     const order = { prompt: freshPrompt('[[delay:40]]') }
     await Promise.all([ada, bob, ada, bob].map((person) => person.send('POST', 'completions', order)))
     expect(upstream.calls).toHaveLength(2)
+  })
+
+  test('of two keys of one user run once each, and share what is kept', async () => {
+    upstream.reset()
+    const { body: other } = await ada.send('POST', 'keys', { name: 'Other' })
+    const byOther = { authorization: `Bearer ${other.key}` }
+    const order = { prompt: freshPrompt('[[delay:40]]') }
+    const ask = (headers = {}) => ada.send('POST', 'completions', order, headers)
+    await Promise.all([ask(), ask(byOther), ask(), ask(byOther)])
+    expect(upstream.calls).toHaveLength(2)
+    expect((await ask(byOther)).body._cached).toBe(true)
+  })
+
+  test('of which some are streams: those begin at once, and are paid for', async () => {
+    upstream.reset()
+    const order = { prompt: freshPrompt('[[delay:60]]') }
+    const [plain, stream, joined] = await Promise.all(
+      [order, { ...order, stream: true }, order].map((one) => ada.send('POST', 'completions', one)),
+    )
+    expect(upstream.calls).toHaveLength(2)
+    expect([plain, joined].map((reply) => reply!.body._cached ?? false).sort()).toEqual([false, true])
+    const { usage } = readFrames(stream!.text).at(-1)!.data
+    expect(usage.cost_cents).toBeGreaterThan(0)
+    expect(usage.cached).toBeUndefined()
   })
 
   test('that asked for a fresh answer are not joined to an old one', async () => {
