@@ -1,0 +1,70 @@
+import {
+  createAttempts,
+  createAuth,
+  createAuthenticator,
+  createPasswords,
+  createSessions,
+  createSignInLinks,
+} from '../../auth'
+import { createAccountLimits, createBalanceWatch, createBilling, createBillingDesk, createPrices } from '../../billing'
+import type { KeyId, SessionId } from '../../kernel/ids'
+import { centsToMicro } from '../../kernel/money'
+import { createSightings } from '../../kernel/sightings'
+import { createKeyLookup, createKeys } from '../../keys'
+import { createIncreases, createRateLimiter, createTiers } from '../../rate-limits'
+import { createUsageReading } from '../../usage'
+import type { Deps } from './deps'
+import type { Foundation } from './foundation'
+
+/** How often a "last used" is worth a row. */
+const USES_EVERY_MS = 60_000
+
+/** In dev mode a new account has something to spend (design 10). */
+const DEV_CREDIT_CENTS = 1_000_000
+
+export type Accounts = ReturnType<typeof buildAccounts>
+
+/** Who calls, how often, and what it costs them. */
+export function buildAccounts({ config, store, clock, node, masterKey, origin }: Deps, foundation: Foundation) {
+  const { audit, events, orgs, usage } = foundation
+  const isDev = !config.production && config.origins.creditsInitialCents === 'default'
+  const initialCredit = centsToMicro(isDev ? DEV_CREDIT_CENTS : config.creditsInitialCents)
+
+  const tiers = createTiers(config.tiers)
+  const keyUses = createSightings<KeyId>({ everyMs: USES_EVERY_MS, clock })
+  const lookup = createKeyLookup({ store, orgs, clock, lastUsed: keyUses })
+  const keys = createKeys({ store, audit, events, orgs, lookup, clock, limitsOf: tiers.limitsOf, spentBy: usage.spent })
+  const sessionUses = createSightings<SessionId>({ everyMs: USES_EVERY_MS, clock })
+  const sessions = createSessions({ store, orgs, events, clock, lastSeen: sessionUses })
+  const limiter = createRateLimiter({ clock, tiers })
+  const increases = createIncreases({ store, audit, events, clock, tiers, keys, orgs })
+
+  const limits = createAccountLimits({ dialect: store.dialect, clock })
+  const watch = createBalanceWatch({ limits, events })
+  const billing = createBilling({ store, clock, audit, limits, watch, node, initialCredit })
+  const desk = { store, clock, audit, events, orgs, billing, limits, watch, masterKey, origin }
+  const moneyDesk = createBillingDesk({ ...desk, settings: config })
+  const usageReading = createUsageReading({
+    store,
+    clock,
+    audit,
+    refusals: usage.refusals,
+    balanceOf: billing.balance,
+    expiringOf: billing.lots.of,
+    capsOf: async (reader, owner) => (await limits.of(reader, owner)).caps,
+    assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewUsage', orgId),
+  })
+  const prices = createPrices(config.prices)
+
+  const passwords = createPasswords()
+  const attempts = createAttempts({ clock })
+  const { signup } = config
+  const grantInitial = billing.openAccount
+  const auth = createAuth({ store, audit, orgs, sessions, passwords, attempts, clock, signup, grantInitial })
+  const signInLinks = createSignInLinks({ store, audit, orgs, sessions, passwords, clock, masterKey, origin })
+  const authenticate = createAuthenticator({ keys: lookup, sessions })
+  return {
+    ...{ tiers, keys, keyUses, sessions, sessionUses, limiter, increases },
+    ...{ billing, moneyDesk, usageReading, prices, auth, signInLinks, authenticate },
+  }
+}

@@ -1,0 +1,29 @@
+import { createAdmission, createAskEngine, createClassifier, createExplain } from '../../classifier'
+import { createEngines } from '../../engines'
+import { createGuardrails, createOpinion } from '../../guardrails'
+import { correctedIn, createEffective, createPreferences, createRoutingPreview } from '../../routing-preferences'
+import { createBenchmarks } from '../../usage'
+import type { Accounts } from './accounts'
+import type { Deps } from './deps'
+import type { Foundation } from './foundation'
+
+export type Decisions = ReturnType<typeof buildDecisions>
+
+/** What a prompt wants, which engine answers, whether a text is allowed. */
+export function buildDecisions({ config, store, clock, log, observeEngine }: Deps, rooms: Foundation & Accounts) {
+  const { audit, events, orgs, keys, limiter, billing } = rooms
+  const engines = createEngines({ settings: config, clock, log, observe: observeEngine })
+  const { bindings } = keys
+  const effective = createEffective({ store, clock, bindings })
+  const benchmarks = createBenchmarks({ store, clock, correctedIn })
+  const opinion = createOpinion({ engines, clock, chosen: config.guardrailEngine })
+  const guardrails = createGuardrails({ store, audit, events, clock, orgs, keys, opinion })
+  const admission = createAdmission({ store, limiter, billing, guardrails, engines })
+  const admitted = { effective, engines, bindings, orgs, store }
+  const preferences = createPreferences({ ...admitted, audit, events, clock, admit: admission.texts })
+  const sorter = createAskEngine({ engines, clock })
+  const classifier = createClassifier({ engine: sorter })
+  const explain = createExplain({ classifier, engine: sorter, clock })
+  const routingPreview = createRoutingPreview({ ...admitted, explain, admit: admission.prompt })
+  return { engines, effective, benchmarks, guardrails, preferences, classifier, routingPreview }
+}

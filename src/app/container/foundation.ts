@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import {
+  createAuditLog,
+  createAuditOversight,
+  createAuditReading,
+  createCheckpointBook,
+  createCheckpoints,
+} from '../../audit'
+import { createEventBus } from '../../events'
+import { createIdempotency } from '../../idempotency'
+import { errorFields } from '../../kernel/log'
+import { createOutbound } from '../../kernel/outbound'
+import { createOrgs } from '../../orgs'
+import { createSettings } from '../../settings'
+import { createUsageLog } from '../../usage'
+import { type Deps, words } from './deps'
+
+export type Foundation = ReturnType<typeof buildFoundation>
+
+/** What every room stands on: the way out, the record, settings, events, organizations. */
+export function buildFoundation({ config, store, clock, log, auditKey, masterKey }: Deps) {
+  const onError = (name: string, error: unknown) => log.error({ loop: name, ...errorFields(error) }, 'loop failed')
+  const outbound = createOutbound({
+    allow: words(config.egressAllow),
+    ownHosts: config.publicUrl ? [new URL(config.publicUrl).host] : [],
+    httpsOnly: config.production,
+  })
+  const audit = createAuditLog({ clock })
+  const book = createCheckpointBook({ folder: join(config.dataDir, 'audit') })
+  const checkpoints = createCheckpoints({
+    store,
+    clock,
+    book,
+    key: auditKey,
+    onBroken: ({ scope, seq, signed_at }) => log.error({ scope, seq, signed_at }, 'the record is not what was signed'),
+  })
+  const settings = createSettings({ store, audit, clock })
+  const usage = createUsageLog({ clock })
+  const idempotency = createIdempotency({ store, clock, masterKey })
+  const events = createEventBus({ clock, onError })
+  const orgs = createOrgs({ store, audit, events, clock })
+  const oversight = createAuditOversight({ store, clock, audit, checkpoints, book, key: auditKey })
+  const auditReading = createAuditReading({
+    store,
+    clock,
+    oversight,
+    checkpoints,
+    book,
+    assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewAudit', orgId),
+  })
+  return { onError, outbound, audit, checkpoints, settings, usage, idempotency, events, orgs, oversight, auditReading }
+}

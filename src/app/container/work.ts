@@ -1,0 +1,62 @@
+import { createAgent, createSandbox } from '../../agent'
+import { createCanvases } from '../../canvases'
+import { createChat } from '../../chat'
+import { cacheRulesOf, createCompletions } from '../../completions'
+import { createConversations, createMemory, saveMemory } from '../../conversations'
+import { createEmbedder } from '../../engines'
+import { createHealth } from '../../health'
+import { errorFields } from '../../kernel/log'
+import { createSkillRuns } from '../../skill-runs'
+import { createSkills } from '../../skills'
+import { createSystemTools, createTools } from '../../tools'
+import { API_VERSION } from '../version'
+import type { Accounts } from './accounts'
+import type { Decisions } from './decisions'
+import { type Deps, words } from './deps'
+import type { Foundation } from './foundation'
+
+export type Work = ReturnType<typeof buildWork>
+
+/** What answers: tools, skills, the agent, completions and what is made of them. */
+export function buildWork(deps: Deps, rooms: Foundation & Accounts & Decisions) {
+  const { config, store, clock, log, node, redis, masterKey, stopping } = deps
+  const { outbound, audit, settings, usage, events, orgs, keys, limiter, billing, prices, onError } = rooms
+  const { engines, classifier, guardrails, effective } = rooms
+  const tools = createTools({
+    outbound,
+    masterKey,
+    system: createSystemTools({ outbound, settings: config }),
+    enabled: words(config.systemTools),
+    roleOf: async ({ caller }) => caller.activeOrgId && orgs.roleOf(store.read, caller.activeOrgId, caller.userId),
+    onFault: (tool, error) => log.error({ tool, ...errorFields(error) }, 'tool failed'),
+  })
+  const skills = createSkills({ store, audit, events, clock, orgs, tools, settings: config })
+  tools.bringSkills(skills.toolsOf)
+  const conversations = createConversations({ store, audit, clock })
+  const memory = createMemory({ store, audit, clock })
+  tools.register(saveMemory(memory))
+  const agent = createAgent({ engines, tools, clock })
+  const sandbox = createSandbox({ store, audit, agent, engines, tools, skills, guardrails, limiter })
+  const completions = createCompletions({
+    ...{ store, clock, audit, usage, events, settings, limiter, billing, prices, engines, classifier, conversations },
+    ...{ agent, tools, memory, skills, guardrails, outbound, stopping },
+    brandSoulOf: keys.brandSoulOf,
+    routing: effective,
+    caching: cacheRulesOf(config),
+    embed: createEmbedder({ settings: config, clock, log }),
+  })
+  const skillRuns = createSkillRuns({ store, audit, events, clock, skills, completions, node, stopping, onError })
+  const chat = createChat({ completions, clock })
+  const canvases = createCanvases({ store, audit, events, clock, skills, completions })
+  const health = createHealth({
+    clock,
+    version: API_VERSION,
+    pingDatabase: store.ping,
+    pingRedis: redis?.ping ?? null,
+    probeEngines: engines.probeAll,
+  })
+
+  const unknown = tools.unknownNames()
+  if (unknown.length) log.warn({ unknown }, 'SVC_SYSTEM_TOOLS names tools that are not there')
+  return { tools, skills, conversations, memory, agent, sandbox, completions, skillRuns, chat, canvases, health }
+}
