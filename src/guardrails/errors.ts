@@ -27,6 +27,15 @@ export const teamNeedsPermission = defineError(
     'An owner or admin of the organization can do it or change your role.',
 )
 
+/** A policy is a bound of its key as a cap is; the code is again the only one of these routes. */
+export const boundByIt = defineError(
+  'forbidden',
+  'missing_scope',
+  () =>
+    'This key is bound to this policy and could free itself of it, so it can neither change nor delete it. ' +
+    'Use a key that is not, or a session.',
+)
+
 export const personalFromOrgKey = defineError(
   'forbidden',
   'missing_scope',

@@ -30,7 +30,7 @@ export const keyRoutes = (keys: KeyService, guard: Guard) =>
       detail: {
         summary: 'Create a key; the whole key is in this answer only',
         description:
-          'A key with bounds of its own (a limit, a cap, an end, origins) answers 403: with another key it could pass them.',
+          'A key with bounds of its own (a limit, a cap, an end, origins, a guardrail policy) answers 403: with another key it could pass them.',
       },
     })
     .get(

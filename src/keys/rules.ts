@@ -57,19 +57,27 @@ export function assertWithinTier({ rpm_limit, tpm_limit }: OwnLimits, tier: Tier
 
 type Bounds = Pick<
   KeyRow,
-  'rpm_limit' | 'tpm_limit' | 'daily_cap_cents' | 'monthly_cap_cents' | 'expires_at' | 'allowed_origins'
+  | 'rpm_limit'
+  | 'tpm_limit'
+  | 'daily_cap_cents'
+  | 'monthly_cap_cents'
+  | 'expires_at'
+  | 'allowed_origins'
+  | 'guardrail_policy_id'
 >
 const CEILINGS = ['rpm_limit', 'tpm_limit', 'daily_cap_cents', 'monthly_cap_cents', 'expires_at'] as const
 
 /** The first thing that was set to contain a key; null when nothing was. */
 export const boundOf = (key: Bounds): keyof Bounds | null =>
-  CEILINGS.find((field) => key[field] !== null) ?? (key.allowed_origins.length ? 'allowed_origins' : null)
+  CEILINGS.find((field) => key[field] !== null) ??
+  (key.allowed_origins.length ? 'allowed_origins' : null) ??
+  (key.guardrail_policy_id !== null ? 'guardrail_policy_id' : null)
 
 /**
  * A key that leaked must not free itself of what was set to contain it, neither by itself nor through a key
  * beside it. Throws 403 `forbidden` when a key raises or removes a limit, a cap, the end or the origins of
- * itself, or, while it has any of these, of another. Scopes are not looked at here: `assertGrantable` keeps any
- * key from giving what it does not hold.
+ * itself, or takes its guardrail policy off or puts another in its place, or, while it has any of these, of another
+ * key. Scopes are not looked at here: `assertGrantable` keeps any key from giving what it does not hold.
  */
 export function assertNotWidened(
   caller: Pick<KeyCaller, 'keyId'>,
@@ -82,7 +90,9 @@ export function assertNotWidened(
     change[field] === undefined ? false : isHigher(change[field], before[field]),
   )
   if (raised) throw widensItself(raised)
-  const { allowed_origins: origins } = change
+  const { allowed_origins: origins, guardrail_policy_id: policy } = change
+  const held = before.guardrail_policy_id
+  if (policy !== undefined && held !== null && policy !== held) throw widensItself('guardrail_policy_id')
   if (!origins || !before.allowed_origins.length) return
   const isWider = !origins.length || origins.some((origin) => !before.allowed_origins.includes(origin))
   if (isWider) throw widensItself('allowed_origins')

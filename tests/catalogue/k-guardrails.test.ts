@@ -15,7 +15,7 @@ const rule = (pattern: string, phase = 'input', verdict = 'flag') => ({
 })
 const save = (rules: object[]) => target.send('POST', 'guardrail-policies', { body: { name: 'a', rules } })
 const bind = (guardrail_policy_id: string | null) =>
-  target.send('PUT', `keys/${target.people.keyIds.k1}/guardrails`, { body: { guardrail_policy_id } })
+  target.send('PUT', `keys/${target.people.keyIds.k1}/guardrails`, { body: { guardrail_policy_id }, as: 'session' })
 const ask = (prompt: string) =>
   target.send('POST', 'completions', { body: { prompt, mode: 'fast', conversation_id: null } })
 

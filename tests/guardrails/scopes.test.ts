@@ -90,7 +90,8 @@ describe('bindings (contract 13)', () => {
       const { status, body } = await bind(owner, to, id)
       expect([status, body.error.code, body.error.param]).toEqual([400, 'validation_error', 'guardrail_policy_id'])
     }
-    expect((await bind(owner, key.id, null)).body.guardrail_policy_id).toBeNull()
+    const inSession = await world.signedIn(owner)
+    expect((await bind(inSession, key.id, null)).body.guardrail_policy_id).toBeNull()
   })
 
   test('theirs, none and nonsense are the same 404', async () => {
@@ -109,11 +110,12 @@ describe('bindings (contract 13)', () => {
     expect(await isBlocked(ada)).toBe(false)
     await bind(ada, ada.keyId, id)
     expect(await isBlocked(ada)).toBe(true)
-    await ada.send('PATCH', `guardrail-policies/${id}`, { rules: [] })
+    const herself = await world.signedIn(ada)
+    await herself.send('PATCH', `guardrail-policies/${id}`, { rules: [] })
     expect(await isBlocked(ada)).toBe(false)
-    await ada.send('PATCH', `guardrail-policies/${id}`, { rules })
+    await herself.send('PATCH', `guardrail-policies/${id}`, { rules })
     expect(await isBlocked(ada)).toBe(true)
-    await ada.send('DELETE', `guardrail-policies/${id}`)
+    await herself.send('DELETE', `guardrail-policies/${id}`)
     expect(await isBlocked(ada)).toBe(false)
   })
 
@@ -138,7 +140,7 @@ describe('which policy is in force (contract 12)', () => {
     const open = (await make(ada, { rules: [] })).body.id
     await bind(ada, ada.keyId, open)
     expect(await isBlocked(ada)).toBe(false)
-    await bind(ada, ada.keyId, null)
+    await bind(await world.signedIn(ada), ada.keyId, null)
     await ada.send('PATCH', `guardrail-policies/${id}`, { is_default: false })
     expect(await isBlocked(ada)).toBe(false)
   })

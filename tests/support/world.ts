@@ -64,6 +64,8 @@ export async function createWorld({ config: overrides = {}, clock = systemClock 
     /** A call of this person's for a verb that has no route yet. */
     callAs: (person: Person): Call => callOf(keyCaller({ userId: person.userId, keyId: person.keyId as KeyId })),
     send: sender(app, {}),
+    /** The same person in a session, which no bound of a key holds. */
+    signedIn: (person: Person) => signedIn(app, person),
   }
 }
 
@@ -93,6 +95,12 @@ async function createPerson(app: OpenApp, order: PersonOrder = {}): Promise<Pers
     return { userId: user.id, orgId, key: key.key, keyId: key.id as string }
   })
   return { ...made, send: sender(app, { authorization: `Bearer ${made.key}` }) }
+}
+
+async function signedIn(app: OpenApp, person: Person): Promise<Person> {
+  const { store, sessions } = app.container
+  const { token } = await store.write((tx) => sessions.open(tx, person.userId))
+  return { ...person, send: sender(app, { authorization: `Bearer ${token}` }) }
 }
 
 export const operatorCall = (): Call<OperatorCaller> => ({

@@ -5,7 +5,7 @@ import type { Clock } from '../../kernel/clock'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import type { KeyService } from '../../keys'
 import { mayDo, type OrgService } from '../../orgs'
-import { policyNotFound, teamNeedsPermission } from '../errors'
+import { boundByIt, policyNotFound, teamNeedsPermission } from '../errors'
 import { present } from '../present'
 import { type Reach, policyRepository as rows } from '../repository'
 import type { Resolve } from '../resolve'
@@ -31,8 +31,8 @@ export function ownersOf(caller: Caller, scope?: PolicyScope): Reach {
   return scope === 'personal' ? personal : scope === 'team' ? team : [...personal, ...team]
 }
 
-/** Throws 403 `missing_scope` unless the caller's role may change team policies (contract 12). */
-export async function assertMayChange(
+/** Throws 403 `missing_scope` unless the caller's role may make and change team policies (contract 12). */
+export async function assertMayMake(
   { orgs }: Pick<PolicyDeps, 'orgs'>,
   reader: Reader,
   caller: Caller,
@@ -41,6 +41,22 @@ export async function assertMayChange(
   if (!org_id || caller.type === 'operator') return
   const role = await orgs.roleOf(reader, org_id, caller.userId)
   if (!mayDo(role, 'manageWebhooks')) throw teamNeedsPermission(role)
+}
+
+/**
+ * Throws as {@link assertMayMake}, and for the key that is under the policy: one that leaked could free itself of
+ * what was set to contain it.
+ */
+export async function assertMayChange(
+  deps: Pick<PolicyDeps, 'orgs' | 'keys'>,
+  reader: Reader,
+  caller: Caller,
+  row: Pick<PolicyRow, 'id' | 'org_id'>,
+): Promise<void> {
+  await assertMayMake(deps, reader, caller, row)
+  if (caller.type !== 'key') return
+  const bound = await deps.keys.bindings.of(reader, caller.keyId)
+  if (bound?.guardrail_policy_id === row.id) throw boundByIt()
 }
 
 /** A policy the caller sees. A foreign, an unknown and a malformed id are the same 404 (I22). */

@@ -7,7 +7,16 @@ import { type Reach, policyRepository as rows } from '../repository'
 import { assertName, readRules } from '../rules'
 import { type GuardrailPolicy, GuardrailPolicyId, type NewPolicy, type PolicyPatch, type PolicyQuery } from '../schema'
 import type { PolicyRow } from '../table'
-import { assertMayChange, findLocked, findSeen, ownersOf, type PolicyDeps, presentAll, recordChange } from './deps'
+import {
+  assertMayChange,
+  assertMayMake,
+  findLocked,
+  findSeen,
+  ownersOf,
+  type PolicyDeps,
+  presentAll,
+  recordChange,
+} from './deps'
 
 /** Policies made, read, changed and deleted by who they belong to (contract 12). */
 export function createManage(deps: PolicyDeps) {
@@ -24,7 +33,7 @@ export function createManage(deps: PolicyDeps) {
 
   /** The same for whoever an operator names. */
   async function createFor(call: Call<Caller>, owned: Owned, order: NewPolicy): Promise<GuardrailPolicy> {
-    await assertMayChange(deps, store.read, call.caller, owned)
+    await assertMayMake(deps, store.read, call.caller, owned)
     assertName(order.name)
     const rules = await readRules(order.rules ?? [])
     const now = clock.now()
@@ -34,7 +43,7 @@ export function createManage(deps: PolicyDeps) {
       ...{ default_of: order.is_default ? owned.owner : null, created_at: now, updated_at: now },
     }
     return unlessTaken(row.owner, async (tx) => {
-      await assertMayChange(deps, tx, call.caller, row)
+      await assertMayMake(deps, tx, call.caller, row)
       await rows.insert(tx, row)
       await recordChange(deps, tx, call, row, { action: 'guardrail_policy.created' })
       return kept(tx, call, await presentOne(tx, row))

@@ -3,8 +3,10 @@ import type { Call, Caller } from '../../kernel/caller'
 import type { KeyId, OrgId, UserId } from '../../kernel/ids'
 import type { Reader, Tx } from '../../kernel/store'
 import { keyRepository as rows } from '../repository'
+import { assertNotWidened } from '../rules'
 import type { ApiKey } from '../schema'
 import { apiKeys, type KeyRow } from '../table'
+import { keyInUse } from './bounds'
 import { type KeyDeps, recordChange } from './deps'
 import { findOwn, presentSpent } from './read'
 
@@ -24,7 +26,8 @@ export function createBindings(deps: KeyDeps) {
   return {
     /**
      * Sets what is named on a key the caller owns or manages, once `read` has looked at the key and said what.
-     * Throws 404 for any other key, 403 `forbidden` for an org's key whose maker may no longer manage keys.
+     * Throws 404 for any other key, 403 `forbidden` for an org's key whose maker may no longer manage keys, and for
+     * a key that would take a bound off itself.
      */
     async set(
       tx: Tx,
@@ -34,6 +37,8 @@ export function createBindings(deps: KeyDeps) {
     ): Promise<ApiKey> {
       const before = await findOwn(deps, tx, call.caller, id)
       const change = await read({ id: before.id, userId: before.user_id, orgId: before.org_id })
+      const { caller } = call
+      if (caller.type === 'key') assertNotWidened(caller, before, change, await keyInUse(tx, caller))
       const row = await rows.update(tx, before.id, change)
       await recordChange(deps, tx, call, row, { action: 'key.updated', fields: Object.keys(change) })
       return presentSpent(deps, tx, row)
