@@ -1,5 +1,6 @@
 /** Doctor: what must be right on this machine and in this server, one sentence and one cure each (dx 2.19). */
 import type { Check } from './check'
+import { classifierEngineCheck, embeddingsCheck, guardrailAnswersCheck, guardrailEngineCheck } from './deciders'
 import { backupsCheck, configCheck, diskCheck, filesCheck, portCheck, secretsCheck, socketCheck } from './host'
 import {
   auditCheck,
@@ -24,6 +25,10 @@ export const CHECKS: readonly Check[] = [
   publicUrlCheck,
   socketCheck,
   enginesCheck,
+  guardrailEngineCheck,
+  guardrailAnswersCheck,
+  classifierEngineCheck,
+  embeddingsCheck,
   ledgerCheck,
   auditCheck,
   diskCheck,

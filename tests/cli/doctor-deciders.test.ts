@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'bun:test'
+import { type Context, runChecks } from '../../cli/doctor/check'
+import {
+  classifierEngineCheck,
+  embeddingsCheck,
+  guardrailAnswersCheck,
+  guardrailEngineCheck,
+} from '../../cli/doctor/deciders'
+import { loadConfig } from '../../src/app/config'
+import { cliOver } from '../support/cli'
+import { fakeClock } from '../support/clock'
+import { startUpstream } from '../support/upstream'
+import { createWorld } from '../support/world'
+
+const CHECKS = [guardrailEngineCheck, guardrailAnswersCheck, classifierEngineCheck, embeddingsCheck]
+const base = loadConfig()
+type Row = { id: string; rank: number; target: string | null; kind: string | null; state: string }
+const row = (id: string, target: string | null, more: Partial<Row> = {}): Row => ({
+  ...{ id, rank: 1, target, kind: target && 'compat', state: target ? 'ready' : 'none', ...more },
+})
+const CONNECTED = [row('svc-1-auto', 'local:small'), row('svc-1-reason', 'local:large')]
+const BUILTIN = [row('svc-1-auto', 'builtin', { kind: 'builtin' })]
+
+/** What the checks say under these settings, of a server with these engines. */
+async function said(
+  settings: object,
+  engines: Row[] = CONNECTED,
+): Promise<Record<string, [string, string, ...string[]]>> {
+  const get = async () => ({ data: { engines }, error: null, status: 200 })
+  const context = {
+    shell: { clock: fakeClock() },
+    config: () => ({ ...base, ...settings }),
+    connect: async () => ({ ops: () => ({ engines: { get } }) }),
+  } as unknown as Context
+  const results = await runChecks(CHECKS, context)
+  return Object.fromEntries(
+    results.map(({ check, status, detail, fix }) => [check, [status, detail, ...(fix ? [fix] : [])]]),
+  )
+}
+
+describe('the engine of the guardrails', () => {
+  test('that is none is found without a server', async () => {
+    const found = await said({ guardrailEngine: 'svc-1-flush' })
+    expect(found['guardrail engine']).toEqual([
+      'fail',
+      'SVC_GUARDRAIL_ENGINE is "svc-1-flush", which is no engine of text',
+      'export SVC_GUARDRAIL_ENGINE=auto',
+    ])
+    expect(found['guardrail engine answers']![0]).toBe('skip')
+  })
+
+  test.each<[string, string, Row[], [string, string, ...string[]]]>([
+    ['one that is connected', 'auto', CONNECTED, ['ok', 'local:small']],
+    ['one by its id', 'svc-1-reason', CONNECTED, ['ok', 'local:large']],
+    ['none at all', 'off', CONNECTED, ['skip', 'off']],
+    ['nothing but the built-in one', 'auto', BUILTIN, ['skip', 'no model is connected; the local checks decide alone']],
+    [
+      'one that nobody answers',
+      'svc-1-code',
+      CONNECTED,
+      ['fail', 'no model answers svc-1-code; the local checks decide alone', 'export SVC_GUARDRAIL_ENGINE=auto'],
+    ],
+    [
+      'one that keeps failing',
+      'auto',
+      [row('svc-1-auto', 'local:small', { state: 'failing' })],
+      ['warn', 'local:small keeps failing; the local checks decide alone meanwhile', 'svc-admin engines test'],
+    ],
+  ])('%s', async (_, guardrailEngine, engines, finding) => {
+    expect((await said({ guardrailEngine }, engines))['guardrail engine answers']).toEqual(finding)
+  })
+})
+
+test('the engine of the classifier is a model, or none is needed', async () => {
+  expect((await said({}))['classifier engine']).toEqual(['ok', 'local:small'])
+  expect((await said({}, BUILTIN))['classifier engine']![0]).toBe('skip')
+  const [failing] = [row('svc-1-auto', 'local:small', { state: 'failing' })]
+  expect((await said({}, [failing!]))['classifier engine']![0]).toBe('warn')
+})
+
+describe('the embeddings engine', () => {
+  const similar = { cacheSimilarity: 0.95 }
+  const of = async (settings: object) => (await said(settings)).embeddings!
+
+  test('is not asked for what is off', async () => {
+    expect(await of({ cacheSimilarity: 0 })).toEqual(['skip', 'not used: SVC_CACHE_SIMILARITY is 0'])
+  })
+
+  test('that similarity needs and nobody named is a failure', async () => {
+    const [status, , fix] = await of({ ...similar, embeddingsBaseUrl: '' })
+    expect([status, fix]).toEqual(['fail', 'export SVC_EMBEDDINGS_BASE_URL=http://127.0.0.1:8080/v1'])
+  })
+
+  test('is really asked: it answers, or it says why not', async () => {
+    const upstream = await startUpstream()
+    const embeddingsBaseUrl = upstream.url
+    expect(await of({ ...similar, embeddingsBaseUrl })).toEqual(['ok', `${embeddingsBaseUrl} answers`])
+    await upstream.stop()
+    const [status, detail, fix] = await of({ ...similar, embeddingsBaseUrl })
+    expect([status, fix]).toEqual(['fail', 'export SVC_CACHE_SIMILARITY=0'])
+    expect(detail.length).toBeGreaterThan(`${embeddingsBaseUrl}: `.length)
+  })
+})
+
+test('doctor has them all', async () => {
+  const { stdout } = await cliOver(await createWorld())(['doctor', '--json', ...CHECKS.map(({ name }) => name)])
+  expect((JSON.parse(stdout) as { check: string }[]).map(({ check }) => check)).toEqual(CHECKS.map(({ name }) => name))
+})
