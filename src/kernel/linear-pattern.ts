@@ -1,4 +1,6 @@
 import { RE2JS, RE2Set } from 're2js'
+import { NotLinear, type Translated, translated } from './ecma-pattern'
+import { placesWithout, withLinesMarked } from './ecma-pattern-lines'
 import { hasNeeds, needsOf } from './expression-needs'
 import { foldedGramsOf } from './grams'
 import { patternSize } from './pattern-size'
@@ -14,47 +16,66 @@ export type LinearPattern = {
   readonly size: number
 }
 
-const NOT_RUN = 'is not a pattern this server runs (RE2 syntax, without look-around and back-references)'
-
-/** RE2 cannot run it, however small: look-around, back-references and the like. */
-export class NotLinear extends Error {
-  override name = 'NotLinear'
-}
-
 type Options = {
+  /** Of ECMAScript, without `g`, `d` and `y`, which say nothing of what matches. */
+  flags?: string
   mostChars: number
   mostSize: number
   /** Whether classes of letters by property weigh what they cost: for patterns that are compiled on the event loop. */
   weighsProperties?: boolean
-} & Flags
-type Flags = { ignoreCase?: boolean; multiline?: boolean; dotAll?: boolean }
+}
 
 /**
- * Compiles what is known to be small enough, which costs a few milliseconds at most.
- * @throws NotLinear, and Error for what is too large, both with half a sentence (`repeats more than …`)
+ * Compiles what is known to be small enough, which costs a few milliseconds at most. It means what it means in
+ * ECMAScript ({@link translated}).
+ * @throws NotLinear, and Error for what is none or too large, all with half a sentence (`repeats more than …`)
  */
-export function compileLinear(source: string, { mostChars, mostSize, ...how }: Options): LinearPattern {
+export function compileLinear(
+  source: string,
+  { flags = '', mostChars, mostSize, weighsProperties = false }: Options,
+): LinearPattern {
   if (source.length > mostChars) throw new Error(`is longer than ${mostChars} characters`)
-  const size = patternSize(source, how.weighsProperties ? PROPERTY_SIZE : 1)
-  if (size > mostSize - (how.weighsProperties ? PROPERTY_START * propertiesIn(source) : 0))
+  const size = patternSize(source, weighsProperties ? PROPERTY_SIZE : 1)
+  if (size > mostSize - (weighsProperties ? PROPERTY_START * propertiesIn(source) : 0))
     throw new Error('repeats more than this server runs')
-  const flags = flagsOf(how)
-  const tester = compiled(source, flags)
+  const expression = translated(source, flags)
+  const tester = compiled(expression.source)
+  const read = readingOf(expression)
   let finder: RE2JS | undefined
-  const needs = needsOf({ source, ignoreCase: true })
+  const needs = needsOf({ source: MISREAD.test(source) ? '' : source, ignoreCase: true })
   // Many patterns are tried on a text one after another; most of them ask for a word that it does not have.
-  const test = (text: string): boolean => hasNeeds(needs, foldedGramsOf(text)) && tester.match(text).length > 0
+  const mayBe = (text: string): boolean => hasNeeds(needs, foldedGramsOf(text))
   return {
     size,
     steps: tester.prog.numInst(),
-    test,
+    test: (text) => mayBe(text) && tester.match(read(text)).length > 0,
     *find(text) {
+      if (!mayBe(text)) return
+      const asRead = read(text)
       // Whether there is one is known much sooner than where.
-      if (!test(text)) return
-      finder ??= RE2JS.compile(RE2JS.translateRegExp(source), flags)
-      yield* matches(finder, text)
+      if (!tester.match(asRead).length) return
+      finder ??= RE2JS.compile(expression.source)
+      yield* expression.isOfLines ? unmarked(matches(finder, asRead), asRead) : matches(finder, asRead)
     },
   }
+}
+
+/** Escapes of sloppy patterns that what is needed is not read from. */
+const MISREAD = /\\(?:x(?![0-9a-f]{2})|u(?!\{|[0-9a-f]{4})|c(?![a-z]))/i
+
+/** How a text is given to it. */
+const readingOf =
+  ({ isOfLines, foldsWords }: Translated) =>
+  (text: string): string => {
+    const plain = foldsWords ? text.replaceAll('\u017f', 's').replaceAll('\u212a', 'k') : text
+    return isOfLines ? withLinesMarked(plain) : plain
+  }
+
+type Place = { start: number; end: number }
+
+function* unmarked(places: Iterable<Place>, marked: string): Generator<Place> {
+  const placeOf = placesWithout(marked)
+  for (const { start, end } of places) yield { start: placeOf(start), end: placeOf(end) }
 }
 
 /** What a pattern may keep of the texts it was tried on, in bytes: noise would make it grow to megabytes. */
@@ -65,27 +86,20 @@ const PROPERTY_SIZE = 10
 const PROPERTY_START = 20
 const propertiesIn = (source: string): number => source.match(/\\p/gi)?.length ?? 0
 
-const flagsOf = ({ ignoreCase, multiline, dotAll }: Flags): number =>
-  (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0) | (multiline ? RE2JS.MULTILINE : 0) | (dotAll ? RE2JS.DOTALL : 0)
-
-function* matches(expression: RE2JS, text: string): Generator<{ start: number; end: number }> {
+function* matches(expression: RE2JS, text: string): Generator<Place> {
   const matcher = expression.matcher(text)
   while (matcher.find()) if (matcher.end() > matcher.start()) yield { start: matcher.start(), end: matcher.end() }
 }
 
-/** What refers back to a group; the translation into RE2's syntax would take it for letters. */
-const REFERS_BACK = /(?<!\\)(?:\\\\)*\\(?:k<|[1-9])/
-
 /** As a set of one, for only a set's memory can be bounded. */
-function compiled(source: string, flags: number): RE2Set {
-  if (REFERS_BACK.test(source)) throw new NotLinear(`${NOT_RUN}: it refers back to a group`)
+function compiled(source: string): RE2Set {
   try {
-    const set = new RE2Set(RE2Set.UNANCHORED, flags, MOST_MEMORY)
-    set.add(RE2JS.translateRegExp(source))
+    const set = new RE2Set(RE2Set.UNANCHORED, 0, MOST_MEMORY)
+    set.add(source)
     set.compile()
     return set
   } catch (error) {
-    throw new NotLinear(`${NOT_RUN}: ${reason(error)}`)
+    throw new NotLinear(reason(error))
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Expression } from '../kernel/backtracking'
-import { sharedSyntax } from '../kernel/ecma-pattern'
-import { compileLinear, NotLinear } from '../kernel/linear-pattern'
+import { NotLinear } from '../kernel/ecma-pattern'
+import { compileLinear } from '../kernel/linear-pattern'
 import { patternSize } from '../kernel/pattern-size'
 import { LIMITS } from './schema'
 
@@ -34,9 +34,8 @@ export function compilePattern(source: string): RulePattern {
     throw new PatternRefused(`has ${source.length} characters; at most ${LIMITS.patternChars} are allowed`)
   }
   try {
-    const bare = sharedSyntax(source, 'i')
-    const bounds = { mostChars: 2 * LIMITS.patternChars, mostSize: MAX_SIZE, weighsProperties: true }
-    return compileLinear(bare, { ...bounds, ignoreCase: true })
+    const bounds = { mostChars: LIMITS.patternChars, mostSize: MAX_SIZE, weighsProperties: true }
+    return compileLinear(source, { ...bounds, flags: 'i' })
   } catch (error) {
     if (error instanceof NotLinear) return backtracking(source)
     throw new PatternRefused((error as Error).message)

@@ -1,4 +1,3 @@
-import { sharedSyntax } from '../../kernel/ecma-pattern'
 import { compileLinear, type LinearPattern } from '../../kernel/linear-pattern'
 import { t } from '../../kernel/schema'
 import { defineGuardrail, InvalidConfig, type Match, TooSlow } from '../guardrail'
@@ -39,15 +38,9 @@ export const regexMatch = defineGuardrail({
 function compile(pattern: string, flags: string): LinearPattern {
   const unknown = /[^gimsuv]/.exec(flags)?.[0]
   if (unknown) throw new InvalidConfig(`flags holds "${unknown}"; allowed are g, i, m, s, u and v`)
-  const has = (flag: string) => flags.includes(flag)
-  const how = { ignoreCase: has('i'), multiline: has('m'), dotAll: has('s') }
+  const how = { mostChars: MOST_CHARS, mostSize: MOST_SIZE, weighsProperties: true }
   try {
-    return compileLinear(sharedSyntax(pattern, flags), {
-      ...how,
-      mostChars: 2 * MOST_CHARS,
-      mostSize: MOST_SIZE,
-      weighsProperties: true,
-    })
+    return compileLinear(pattern, { ...how, flags: flags.replace('g', '') })
   } catch (error) {
     throw new InvalidConfig(`pattern ${(error as Error).message}`)
   }

@@ -1,0 +1,84 @@
+/** From the first code point to the last, both in it. */
+export type Range = readonly [number, number]
+
+/** Of all code points. */
+export const LAST = 0x10ffff
+
+export const DIGITS: readonly Range[] = [[48, 57]]
+export const WORD: readonly Range[] = [...DIGITS, [65, 90], [95, 95], [97, 122]]
+/** White space and line terminators; RE2 takes five of ASCII for all there is. */
+export const SPACE: readonly Range[] = [
+  [0x09, 0x0d],
+  ...[0x20, 0xa0, 0x1680].map((code): Range => [code, code]),
+  [0x2000, 0x200a],
+  [0x2028, 0x2029],
+  ...[0x202f, 0x205f, 0x3000, 0xfeff].map((code): Range => [code, code]),
+]
+
+export const only = (code: number): Range => [code, code]
+
+export const covers = (ranges: readonly Range[], code: number): boolean =>
+  ranges.some(([first, last]) => first <= code && code <= last)
+
+export function complement(ranges: readonly Range[]): Range[] {
+  const left: Range[] = []
+  let next = 0
+  for (const [first, last] of ranges.toSorted((a, b) => a[0] - b[0])) {
+    if (first > next) left.push([next, first - 1])
+    next = Math.max(next, last + 1)
+  }
+  return next <= LAST ? [...left, [next, LAST]] : left
+}
+
+export const without = (ranges: readonly Range[], taken: readonly Range[]): Range[] =>
+  complement([...complement(ranges), ...taken])
+
+/** As members of a class of RE2. */
+export const written = (ranges: readonly Range[]): string =>
+  ranges.map(([first, last]) => (first === last ? sign(first) : `${sign(first)}-${sign(last)}`)).join('')
+
+/** One code point, anywhere in RE2. */
+export const sign = (code: number): string =>
+  PLAIN.test(String.fromCharCode(code)) && code < 128 ? String.fromCharCode(code) : `\\x{${code.toString(16)}}`
+
+const PLAIN = /[a-z0-9 ]/i
+
+/** With what ECMAScript without the flag `u` takes for the same in any case, which is less than RE2 does. */
+export function inAnyCase(ranges: readonly Range[]): readonly Range[] {
+  const isAscii = ranges.every(([, last]) => last < 128)
+  const others = isAscii ? [...otherCase(ranges, 65, 32), ...otherCase(ranges, 97, -32)] : beyondAscii(ranges)
+  return others.length ? [...ranges, ...others] : ranges
+}
+
+/** Letters from `start` on, where they are in the ranges, moved to those of the other case. */
+function otherCase(ranges: readonly Range[], start: number, by: number): Range[] {
+  const met = ranges.map(([first, last]) => [Math.max(first, start), Math.min(last, start + 25)] as const)
+  return met.filter(([first, last]) => first <= last).map(([first, last]) => [first + by, last + by])
+}
+
+function beyondAscii(ranges: readonly Range[]): Range[] {
+  kin ??= kinOfCase()
+  const met = kin.filter((group) => group.some((code) => covers(ranges, code)))
+  return met.flatMap((group) => group.filter((code) => !covers(ranges, code)).map(only))
+}
+
+let kin: readonly (readonly number[])[] | null = null
+
+/** Units that are the same in any case: a table of some thousand, made when a pattern first asks for it. */
+function kinOfCase(): (readonly number[])[] {
+  const groups = new Map<number, number[]>()
+  for (let code = 0; code <= 0xffff; code++) {
+    const upper = canonical(code)
+    const known = groups.get(upper)
+    if (known) known.push(code)
+    else groups.set(upper, [code])
+  }
+  return [...groups.values()].filter(({ length }) => length > 1)
+}
+
+/** ECMA-262, Canonicalize: what becomes several letters, or one of ASCII, stays what it is. */
+function canonical(code: number): number {
+  const upper = String.fromCharCode(code).toUpperCase()
+  const to = upper.charCodeAt(0)
+  return upper.length !== 1 || (code >= 128 && to < 128) ? code : to
+}
