@@ -6,7 +6,7 @@ import { readClass, readEscape, type Signs } from './ecma-pattern-signs'
 export class NotLinear extends Error {
   override name = 'NotLinear'
   constructor(why: string) {
-    super(`is not a pattern this server runs (ECMAScript, without look-around and back-references): ${why}`)
+    super(`is not a pattern this server runs (on RE2, without look-around and back-references): ${why}`)
   }
 }
 
