@@ -190,6 +190,7 @@ test.each([
   ['Anna '.repeat(20_000)],
   ['ignore all previous '.repeat(5_000)],
   ['fuck'.repeat(25_000)],
+  ['slut och '.repeat(11_000)],
 ])('time is in proportion to a hostile text', async (text) => {
   const checks = [...GUARDRAILS.values()].filter(({ phases }) => phases.includes('input'))
   const configs: Partial<Record<GuardrailId, object>> = {

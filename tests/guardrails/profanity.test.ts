@@ -121,7 +121,17 @@ const RUDE: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['wh0re', 'b4stard', 'n1gger', 'fa99ot', 'r3tarded', 'd1ldo', 'pu$$y', 'b00bs', 'tw4t', 'm0th3rfuck3r'],
   ],
-  'with letters repeated': ['fuuuuck', 'FUUCK', 'shiiiit', 'biiitch', 'whoooore', 'asssshole', 'cuuunt', 'sluuut'],
+  'with letters repeated': [
+    'fuuuuck',
+    'FUUCK!!!',
+    'ASS!!!',
+    'shiiiit',
+    'biiitch',
+    'whoooore',
+    'asssshole',
+    'cuuunt',
+    'sluuut',
+  ],
   'with letters left out': [
     'f*ck',
     'f**k',

@@ -25,14 +25,18 @@ const SMALL_WORDS: Readonly<Record<string, string>> = {
   ja: 'wo wa ga ni no de desu masu kudasai te mo ka to kore sore nani imasu',
 }
 
-const LANGUAGES_OF = new Map<string, string[]>()
-for (const [language, words] of Object.entries(SMALL_WORDS)) {
-  for (const word of new Set(words.split(' '))) LANGUAGES_OF.set(word, [...(LANGUAGES_OF.get(word) ?? []), language])
+const LANGUAGES = Object.keys(SMALL_WORDS)
+/** By word the places of its languages. */
+const PLACES_OF = new Map<string, number[]>()
+for (const [place, words] of Object.values(SMALL_WORDS).entries()) {
+  for (const word of new Set(words.split(' '))) PLACES_OF.set(word, [...(PLACES_OF.get(word) ?? []), place])
 }
+const NOWHERE: readonly number[] = []
 
 /** How far a few words around go, and what shows a use of one. */
 const CHARS_AROUND = 80
 const CHARS_BESIDE = 24
+const NO_LETTERS = /[^a-z]+/
 
 /** Plain uses of rude words by what stands beside them: `before [word] after`. */
 export type PlainUses = Readonly<Record<string, RegExp>>
@@ -47,10 +51,7 @@ export function isPlainUse(uses: PlainUses, term: string, text: string, { start,
 /** Whether the words around a place of a plain text are of another language than all of `languages`; where none tells, not. */
 export function isForeignAround(text: string, { start, end }: Place, languages: readonly string[]): boolean {
   const around = `${text.slice(Math.max(0, start - CHARS_AROUND), start)} ${text.slice(end, end + CHARS_AROUND)}`
-  const counts = new Map<string, number>()
-  for (const [word] of around.matchAll(/[a-z]+/g)) {
-    for (const one of LANGUAGES_OF.get(word) ?? []) counts.set(one, (counts.get(one) ?? 0) + 1)
-  }
-  const own = Math.max(...languages.map((one) => counts.get(one) ?? 0))
-  return Math.max(0, ...counts.values()) > own
+  const counts = LANGUAGES.map(() => 0)
+  for (const word of around.split(NO_LETTERS)) for (const place of PLACES_OF.get(word) ?? NOWHERE) counts[place]!++
+  return Math.max(...counts) > Math.max(...languages.map((one) => counts[LANGUAGES.indexOf(one)] ?? 0))
 }

@@ -9,7 +9,7 @@ import type { PlainUses } from './around'
  */
 const WORDS: readonly string[] = [
   // What no plain word holds.
-  '~fuck',
+  '~f{u,*}ck',
   '~bitch',
   '~nigger',
   '~faggot',
@@ -19,43 +19,48 @@ const WORDS: readonly string[] = [
   '~gangbang',
   '~dickhead',
   // As it is written to be overlooked.
-  '{,mother}f{?ck,vck,*k,uk,ck}{in,ing,ed,er,ers}',
-  'f{?ck,vck,*k}{,s}',
+  '{,mother}f{?ck,vck,*k,uk,ck,u*k,ux,uxk}{in,ing,ed,er,ers}',
+  'f{?ck,vck,*k,u*k,uc*,uxk,ucc}{,s}',
+  '{mother,cluster,mind}f*k{,s,ed}',
   'fk{in,ing,er,ers}',
   'fkn',
   'f{uk,ck,k} {you,u,off,me,him,her,this,that,it,them,ya}',
+  'what the f{uk,ck,k}',
   'ph{u,uc}k{,ed,er,ers,in,ing}',
-  '{sh*t,s*t,bullsh*t,b*tch,b*ch,c*nt,n*gger,n*gga,wh*re,sl*t,p*ssy,tw*t}{,s}',
+  '{sh*t,s*t,shyt,bi*ch,b*ch,c*nt,cu*t,sl*t,tw*t,ni*er,n*er,fa*ot}{,s}',
   'a{*,*s,s*}hole{,s}',
+  // Insults of two words
+  '{shit,cunt,twat,dick,cock,piss,ass,arse,cum}{face,head,hole,bag,hat,wad,wipe}{,s}',
+  '{shitlord,shitstain,shitweasel,wankstain,cumdump,cumbucket,cumrag,twatwaffle,assclown}{,s}',
   // Ass, arse
-  'ass{,es,hat,hats,wipe,wipes,face,clown,clowns,bag,lick,licker,lickers,licking,munch}',
-  '{,dumb}asshole{,s,ry}',
+  'ass{,es,lick,licker,lickers,licking,munch,bandit,bandits}',
+  '{dumbasshole,dumbassholes,assholery}',
   '{dumb,smart,fat,candy,jack}ass{,es}',
   'lardass',
-  '{,smart}arse{,s,d,wipe,hole,holes}',
+  '{,smart}arse{,s,d}',
   // Shit
-  'shit{,s,y,ty,tier,tiest,ting,ted,ter,ters,e,head,heads,hole,holes,face,faced,load,loads,show,shows,bag,bags}',
-  'shit{storm,storms,post,posts,posting,poster,list,less,bird,can,fest,stain,stains,lord,lords,coin,coins}',
+  'shit{,s,y,ty,tier,tiest,ting,ted,ter,ters,e,faced,load,loads,show,shows,eating,eater,cunt,cunts,work}',
+  'shit{storm,storms,post,posts,posting,poster,list,less,bird,can,fest,coin,coins}',
   '{horse,dip,bat,ape,dog,chicken,rat,jack,holy}shit{,s}',
   // Of people
   'bastard{,s}',
-  'biatch{,es}',
-  '{,dumb}cunt{,s,y,ing,ed,face,faces}',
+  '{biatch,beotch,beeotch}{,es}',
+  '{,dumb}cunt{,s,y,ing,ed}',
   'fag{,s,gy}',
   'prick{,s}',
-  'retard{,s,ed}',
+  'retard{,s,ed,edness}',
   'libtard{,s}',
   '{,cum}slut{,s,ty,tier,tiest,tish,shaming}',
   'turd{,s}',
-  'twat{,s,waffle}',
-  'wank{,s,ed,er,ers,ing,y,stain}',
-  '{,man}whore{,s,d}',
-  '{knob,shit}head{,s}',
+  'twat{,s}',
+  'wank{,s,ed,er,ers,ing,y}',
+  '{,man}whor{e,es,ed,ing,ish}',
+  '{knobhead,bellend}{,s}',
   'cuck{,s,ed}',
   'douchebag{,s}',
   // Of what people do
-  'piss{,es,ed,er,ers,ing,y,head,heads}',
-  'cum{,s,ming,shot,shots,dump,dumps,bucket,rag}',
+  'piss{,es,ed,er,ers,ing,y,off,take,takes}',
+  'cum{,s,ming,shot,shots}',
   'jizz{,ed,ing}',
   'blow job{,s}',
   '{rim,lube}job{,s}',
@@ -92,7 +97,7 @@ const FIGURES: readonly string[] = ['f{a,e,i,o}ck{,s,ed,er,ers,in,ing}']
 
 /** Plain words that only look like one with a letter written twice, and those that hold a stem. */
 const PLAIN_WORDS: readonly string[] = [
-  ...['snigger{,s,ed,er,ers,ing,ingly}', 'bitche', 'kikke{,s}', 'slutt', 'shiit{,s,e}', 'aass', 'assess', 'twatt'],
+  ...['snigger{,s,ed,er,ers,ing,ingly}', 'bitche', 'kikke{,s}', 'slutt', 'shiite{,s}', 'aass', 'assess', 'twatt'],
 ]
 
 /** Words with a plain meaning in English. */
@@ -115,7 +120,21 @@ const PLAIN_USES: PlainUses = {
 /** Rude in English, plain in a language that takes the letters for another word. */
 const PLAIN_ELSEWHERE: readonly string[] = [
   ...['ass', 'asses', 'arse', 'arses', 'cum', 'fag', 'fags', 'kike', 'kikes', 'nig', 'nigs', 'prick', 'pricks'],
-  ...['retard', 'retards', 'shite', 'slut', 'sluts', 'wank', 'abbo', 'abbos', 'turd', 'fuker', 'fukers'],
+  ...[
+    'retard',
+    'retards',
+    'shite',
+    'slut',
+    'sluts',
+    'wank',
+    'abbo',
+    'abbos',
+    'turd',
+    'fuker',
+    'fukers',
+    'shiit',
+    'shiits',
+  ],
 ]
 
 export const ENGLISH = { WORDS, SPELLED, FIGURES, PLAIN_WORDS, PLAIN_USES, PLAIN_ELSEWHERE }

@@ -2,7 +2,7 @@ import type { Reading } from '../../text/words'
 import type { Place } from '../pii/kind'
 import { isForeignAround, isPlainUse } from './around'
 import { ENGLISH, written } from './english'
-import { isOfWord, isWanted, nextThree, type Spelling, spelledOut, spellingOf, THREES, threeOf } from './spelling'
+import { fits, isOfWord, nextThree, type Spelling, spelledOut, spellingOf, THREES, threesOf } from './spelling'
 
 /** How far a word goes on around a stem; what is longer is a chain of them. */
 const MOST_LETTERS = 40
@@ -21,11 +21,7 @@ let known: Starts | undefined
 
 /** English profanity in all its spellings: figures for letters, letters repeated, replaced by signs or set apart. */
 export function compileEnglish(): (view: Reading) => Place[] {
-  known ??= startsOf([
-    ...ENGLISH.WORDS.flatMap(written).map((one) => spellingOf(one)),
-    ...ENGLISH.FIGURES.flatMap(written).map((one) => spellingOf(one, true)),
-    ...ENGLISH.SPELLED.map(spelledOut),
-  ])
+  known ??= startsOf(spellings())
   const { starts, byThree } = known
   return (view) => {
     const { text } = view.letters ?? view
@@ -41,6 +37,12 @@ export function compileEnglish(): (view: Reading) => Place[] {
     return found
   }
 }
+
+const spellings = (): Spelling[] => [
+  ...ENGLISH.WORDS.flatMap(written).map((one) => spellingOf(one)),
+  ...ENGLISH.FIGURES.flatMap(written).map((one) => spellingOf(one, true)),
+  ...ENGLISH.SPELLED.map(spelledOut),
+]
 
 function firstOf(spellings: readonly Spelling[], text: string, at: number, view: Reading): Place | null {
   for (const spelling of spellings) {
@@ -60,9 +62,16 @@ type Starts = { starts: Uint8Array; byThree: ReadonlyMap<number, readonly Spelli
 
 function startsOf(spellings: readonly Spelling[]): Starts {
   const starts = new Uint8Array(THREES)
-  for (const spelling of spellings) starts[threeOf(spelling)]! |= spelling.isWhole ? AT_WORDS : ANYWHERE
-  const longestFirst = spellings.toSorted((a, b) => b.units.length - a.units.length)
-  return { starts, byThree: Map.groupBy(longestFirst, threeOf) }
+  const byThree = new Map<number, Spelling[]>()
+  for (const spelling of spellings.toSorted((a, b) => b.units.length - a.units.length)) {
+    for (const three of threesOf(spelling)) {
+      starts[three]! |= spelling.isWhole ? AT_WORDS : ANYWHERE
+      const same = byThree.get(three)
+      if (same) same.push(spelling)
+      else byThree.set(three, [spelling])
+    }
+  }
+  return { starts, byThree }
 }
 
 /** Where something may begin, each run of a unit read as one. */
@@ -104,15 +113,15 @@ function runEnd(text: string, at: number): number {
 }
 
 /** Where the spelling ends that is there, its doubled letters doubled and, where it has to stand alone, alone; else -1. */
-function endOf({ units, least, isWhole }: Spelling, text: string, at: number, view: Reading): number {
+function endOf(spelling: Spelling, text: string, at: number, view: Reading): number {
   let end = at
-  for (let place = 0; place < units.length; place++) {
-    if (!isWanted(text.charCodeAt(end) | 0, units[place]!)) return -1
+  for (let place = 0; place < spelling.units.length; place++) {
+    if (!fits(spelling, place, text.charCodeAt(end) | 0)) return -1
     const next = runEnd(text, end)
-    if (next - end < least[place]!) return -1
+    if (next - end < spelling.least[place]!) return -1
     end = next
   }
-  return isWhole && (isOfWord(text.charCodeAt(at - 1)) || !endsWord(view.text, end)) ? -1 : end
+  return spelling.isWhole && (isOfWord(text.charCodeAt(at - 1)) || !endsWord(view.text, end)) ? -1 : end
 }
 
 const NO_MORE_LETTERS = /[0-9]*(?![a-z0-9\u00c0-\u024f])/y
@@ -144,5 +153,5 @@ function isMeant({ term, isFigured }: Spelling, place: Place, view: Reading): bo
   if (isFigured && !/[^a-z]/.test(word)) return false
   if (HEXADECIMAL.test(word) || (term.length <= FEW_LETTERS && /[0-9]/.test(word))) return false
   if (isPlainUse(ENGLISH.PLAIN_USES, term, view.text, place)) return false
-  return !(PLAIN_ELSEWHERE.has(term) && isForeignAround(view.text, place, ['en']))
+  return !((PLAIN_ELSEWHERE.has(term) || PLAIN_ELSEWHERE.has(word)) && isForeignAround(view.text, place, ['en']))
 }

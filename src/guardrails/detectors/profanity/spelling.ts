@@ -43,25 +43,55 @@ function runsOf(codes: readonly number[]): Pick<Spelling, 'units' | 'least'> {
   return { units, least }
 }
 
-/** Whether a unit of a text in small letters is, at a place of a spelling, what is wanted there. */
-export function isWanted(code: number, wanted: number): boolean {
-  if (wanted >= 0) return code === wanted
-  if (wanted === STAR) return code === 42 || code === 35
-  return code === 32 ? wanted === GAP : code > 0 && !isOfWord(code)
+/** In words as long as that, not in formulas, a star may stand for any vowel within. */
+const LEAST_STARRED = 5
+const VOWELS = new Set([...'aeiou'].map((char) => char.charCodeAt(0)))
+
+const isStarrable = ({ term, units }: Spelling, place: number): boolean =>
+  place > 0 && place < units.length - 1 && term.length >= LEAST_STARRED && VOWELS.has(units[place]!)
+
+const isStar = (code: number): boolean => CLASSES[code] === STARS
+
+/** Whether a unit of a text in small letters is what a spelling has at a place. */
+export function fits(spelling: Spelling, place: number, code: number): boolean {
+  const wanted = spelling.units[place]!
+  if (code === wanted) return true
+  if (isStar(code)) return wanted < 0 || isStarrable(spelling, place)
+  return code === 32 ? wanted === GAP : wanted < STAR && code > 0 && !isOfWord(code)
 }
 
 /** Letters of Latin script and figures: a word goes on with them. In other scripts words need not be apart. */
 export const isOfWord = (code: number): boolean =>
   (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || (code >= 0xc0 && code < 0x250 && isLetter(code))
 
-/** By unit: a letter's place in the alphabet, from 1; 0 is what is no letter. */
+/** By unit: a letter's place in the alphabet, from 1; what may stand for one; 0 is what is none of these. */
 const CLASSES = new Uint8Array(1 << 16)
 for (let code = 97; code <= 122; code++) CLASSES[code] = code - 96
+const STARS = 27
+CLASSES[42] = STARS
+CLASSES[35] = STARS
 
-/** Three units as a number of fifteen bits, the next after those before. */
-export const nextThree = (three: number, code: number): number => ((three << 5) | CLASSES[code]!) & (THREES - 1)
-export const THREES = 1 << 15
+const BITS = 5
+/** How many different threes of units there are. */
+export const THREES = 1 << (3 * BITS)
 
-/** The three units it begins with; what has only two is followed by no letter. */
-export const threeOf = ({ units }: Spelling): number =>
-  [0, 1, 2].reduce((three, place) => nextThree(three, units[place] ?? 0), 0)
+/** Three units as a number, the next after those before. */
+export const nextThree = (three: number, code: number): number => nextClass(three, CLASSES[code]!)
+const nextClass = (three: number, one: number): number => ((three << BITS) | one) & (THREES - 1)
+
+/** The three units it may begin with; of two it can be followed by whatever may be no letter, as in `ass!`. */
+export const threesOf = (spelling: Spelling): number[] =>
+  [0, 1, 2].reduce<number[]>(
+    (threes, place) => threes.flatMap((three) => classesAt(spelling, place).map((one) => nextClass(three, one))),
+    [0],
+  )
+
+const EVERY_CLASS = Array.from({ length: STARS + 1 }, (_, one) => one)
+
+function classesAt(spelling: Spelling, place: number): readonly number[] {
+  const wanted = spelling.units[place]
+  if (wanted === undefined) return EVERY_CLASS
+  if (wanted === STAR) return [STARS]
+  if (wanted < STAR) return [0, STARS]
+  return isStarrable(spelling, place) ? [CLASSES[wanted]!, STARS] : [CLASSES[wanted]!]
+}
