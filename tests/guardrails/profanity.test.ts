@@ -44,6 +44,7 @@ const PLAIN: Readonly<Record<string, readonly string[]>> = {
   ],
   de: [
     'Eine Marktanalyse für den Videokanal, analysiere die Kanäle',
+    'Der Hund lief bellend auf die Straße',
     'Fackel, Zwölfeck, Schinken, Löffelchen, Pazifistin, wankelmütig, fick-Beispiel',
     'Ich habe ein Abo und das Ass ist die höchste Karte im Spiel',
     'Die dicke Beschwerde über campinggerechte Assoziationen und Analphabeten',

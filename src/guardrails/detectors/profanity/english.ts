@@ -19,7 +19,7 @@ const WORDS: readonly string[] = [
   '~gangbang',
   '~dickhead',
   // As it is written to be overlooked.
-  '{,mother}f{?ck,vck,*k,uk,ck,u*k,ux,uxk}{in,ing,ed,er,ers}',
+  '{,mother}f{?ck,vck,*k,uk,ck,u*k,uxk}{in,ing,ed,er,ers}',
   'f{?ck,vck,*k,u*k,uc*,uxk,ucc}{,s}',
   '{mother,cluster,mind}f*k{,s,ed}',
   'fk{in,ing,er,ers}',
@@ -120,21 +120,8 @@ const PLAIN_USES: PlainUses = {
 /** Rude in English, plain in a language that takes the letters for another word. */
 const PLAIN_ELSEWHERE: readonly string[] = [
   ...['ass', 'asses', 'arse', 'arses', 'cum', 'fag', 'fags', 'kike', 'kikes', 'nig', 'nigs', 'prick', 'pricks'],
-  ...[
-    'retard',
-    'retards',
-    'shite',
-    'slut',
-    'sluts',
-    'wank',
-    'abbo',
-    'abbos',
-    'turd',
-    'fuker',
-    'fukers',
-    'shiit',
-    'shiits',
-  ],
+  ...['retard', 'retards', 'shite', 'slut', 'sluts', 'wank', 'abbo', 'abbos', 'turd', 'bellend', 'fuker', 'fukers'],
+  ...['shiit', 'shiits'],
 ]
 
 export const ENGLISH = { WORDS, SPELLED, FIGURES, PLAIN_WORDS, PLAIN_USES, PLAIN_ELSEWHERE }
