@@ -1,21 +1,31 @@
 import type { Column } from './output/columns'
 import type { Shell } from './shell'
+import { flag, text, whole } from './words'
 
-type Page = { items: object[]; next: string | null }
+/** The flags of a list that comes in pages. */
+export const pageFlags = {
+  limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
+  cursor: text('CURSOR', 'go on where an earlier list ended'),
+  all: flag('every page'),
+}
+
+type Paging = { limit: number | undefined; cursor: string | undefined; all: boolean | undefined }
+
+/** What the server is asked for. */
+export type PageOrder = { limit: number; cursor?: string }
 
 type Listing = {
-  page(cursor?: string): Promise<Page>
-  cursor: string | undefined
-  all: boolean | undefined
+  page(order: PageOrder): Promise<{ items: object[]; next: string | null }>
   columns: readonly Column[]
   empty: string
 }
 
 /** Prints one page, or with `--all` every one; where it goes on is said on stderr (dx 2.3). */
-export async function printPages(shell: Shell, { page, cursor, all, columns, empty }: Listing): Promise<void> {
-  let { items, next } = await page(cursor)
+export async function printPages(shell: Shell, paging: Paging, { page, columns, empty }: Listing): Promise<void> {
+  const { limit = 50, cursor, all } = paging
+  let { items, next } = await page({ limit, ...(cursor ? { cursor } : {}) })
   while (all && next) {
-    const more = await page(next)
+    const more = await page({ limit, cursor: next })
     items = [...items, ...more.items]
     next = more.next
   }

@@ -1,11 +1,10 @@
 import type { OpsClient } from '../src/app/client'
 import type { Connection, TenantPlane } from './connection'
 import { expectData, usageFailure } from './failure'
+import type { PageOrder } from './pages'
 
 type Listed = { items: object[]; next: string | null }
-export type SkillWords = {
-  limit: number
-  cursor?: string | undefined
+export type SkillWords = PageOrder & {
   installed?: boolean | undefined
   category?: string | undefined
   status?: string | undefined
@@ -18,7 +17,7 @@ export type SkillPlane = {
   list(words: SkillWords): Promise<Listed>
   get(ref: string): Promise<object>
   versions(ref: string): Promise<object[]>
-  reviews(ref: string, page: { limit: number; cursor?: string | undefined }): Promise<Listed>
+  reviews(ref: string, page: PageOrder): Promise<Listed>
   install(slug: string, key: string | undefined): Promise<object>
   uninstall(slug: string, key: string | undefined): Promise<object>
 }

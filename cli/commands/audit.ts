@@ -9,9 +9,9 @@ import { formatOf } from '../globals'
 import { column, idColumn } from '../output/columns'
 import { safeJson } from '../output/json'
 import { isStructured } from '../output/print'
-import { printPages } from '../pages'
+import { type PageOrder, pageFlags, printPages } from '../pages'
 import type { Shell } from '../shell'
-import { argument, duration, flag, optional, text, whole } from '../words'
+import { argument, duration, optional, text, whole } from '../words'
 import { verifyAudit } from './audit-verify'
 
 const columns = [
@@ -63,17 +63,13 @@ export const listAudit = defineCommand({
   columns,
   watchable: true,
   args: whose,
-  flags: {
-    ...filters,
-    limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
-    cursor: text('CURSOR', 'go on where an earlier list ended'),
-    all: flag('every page'),
-  },
-  async run(shell, { owner = shell.globals.org, limit = 50, cursor, all, ...given }) {
+  flags: { ...filters, ...pageFlags },
+  async run(shell, { owner = shell.globals.org, limit, cursor, all, ...given }) {
     const plane = await auditOver(await shell.connect(), owner)
     const query = wordsOf(shell, given)
-    const page = (at?: string) => plane.list({ ...query, limit, ...(at ? { cursor: at } : {}) })
-    await printPages(shell, { page, cursor, all, columns, empty: 'Nothing of this kind is on the record.' })
+    const page = (order: PageOrder) => plane.list({ ...query, ...order })
+    const paging = { limit, cursor, all }
+    await printPages(shell, paging, { page, columns, empty: 'Nothing of this kind is on the record.' })
   },
 })
 

@@ -2,9 +2,9 @@ import { defineCommand } from '../command'
 import { BALANCE_COLUMNS, balanceOver } from '../credits-plane'
 import { CheckFailed, expectData } from '../failure'
 import { column } from '../output/columns'
-import { printPages } from '../pages'
+import { type PageOrder, pageFlags, printPages } from '../pages'
 import { requireReason } from '../reason'
-import { flag, optional, text, whole } from '../words'
+import { flag, optional, text } from '../words'
 import { WHO } from './credits'
 
 export const balance = defineCommand({
@@ -55,24 +55,17 @@ export const ledger = defineCommand({
   columns: ledgerColumns,
   args: { owner: optional(WHO) },
   flags: {
-    limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
     ref: text('REF', 'rows of this reference, or of this request'),
-    cursor: text('CURSOR', 'go on where an earlier page ended'),
-    all: flag('every page'),
+    ...pageFlags,
   },
-  async run(shell, { owner = shell.globals.org, limit, ref, cursor, all }) {
+  async run(shell, { owner = shell.globals.org, ref, ...paging }) {
     const ops = (await shell.connect()).ops()
-    const page = async (from?: string) => {
-      const query = {
-        ...(owner ? { owner } : {}),
-        ...(ref ? { ref } : {}),
-        ...(from ? { cursor: from } : {}),
-        limit: limit ?? 50,
-      }
+    const page = async (order: PageOrder) => {
+      const query = { ...order, ...(owner ? { owner } : {}), ...(ref ? { ref } : {}) }
       const { entries, next_cursor } = expectData(await ops.credits.ledger.get({ query }))
       return { items: entries, next: next_cursor }
     }
-    await printPages(shell, { page, cursor, all, columns: ledgerColumns, empty: 'Nothing has moved yet.' })
+    await printPages(shell, paging, { page, columns: ledgerColumns, empty: 'Nothing has moved yet.' })
   },
 })
 

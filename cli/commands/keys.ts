@@ -6,7 +6,7 @@ import { defineCommand } from '../command'
 import type { Connection } from '../connection'
 import { expectData } from '../failure'
 import { keysOver } from '../keys-plane'
-import { printPages } from '../pages'
+import { type PageOrder, pageFlags, printPages } from '../pages'
 import { requireReason } from '../reason'
 import { resolveKey } from '../resolve'
 import { prepareSecret, SECRET_FLAGS } from '../secret'
@@ -32,28 +32,20 @@ export const listKeys = defineCommand({
   flags: {
     revoked: flag('revoked and expired keys too'),
     unused: duration('90d', 'only keys that nobody used for so long'),
-    limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
-    cursor: text('CURSOR', 'go on where an earlier list ended'),
-    all: flag('every page'),
+    ...pageFlags,
   },
-  async run(shell, { revoked, unused, limit, cursor, all }) {
+  async run(shell, { revoked, unused, ...paging }) {
     const before = unused === undefined ? null : shell.clock.now() - unused
     const keys = await keysOver(await shell.connect())
     const narrowed = { ...(shell.globals.org ? { org: shell.globals.org } : {}), ...(revoked ? {} : { live: true }) }
-    const page = async (from?: string) => {
-      const found = await keys.list({ limit: limit ?? 50, ...narrowed, ...(from ? { cursor: from } : {}) })
+    const page = async (order: PageOrder) => {
+      const found = await keys.list({ ...order, ...narrowed })
       const items = found.keys.filter(
         (key) => (revoked || key.status !== 'revoked') && (before === null || lastSign(key) < before),
       )
       return { items, next: found.next_cursor }
     }
-    await printPages(shell, {
-      page,
-      cursor,
-      all,
-      columns,
-      empty: 'No keys. Create one: svc-admin keys create --name NAME',
-    })
+    await printPages(shell, paging, { page, columns, empty: 'No keys. Create one: svc-admin keys create --name NAME' })
   },
 })
 

@@ -4,10 +4,10 @@ import { defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { keysOver } from '../keys-plane'
 import { column, valueAt } from '../output/columns'
-import { printPages } from '../pages'
+import { type PageOrder, pageFlags, printPages } from '../pages'
 import { requireReason } from '../reason'
 import { resolveKey } from '../resolve'
-import { argument, choice, flag, optional, text, whole } from '../words'
+import { argument, choice, flag, optional, text } from '../words'
 
 /** PEAK is the busiest minute of the last seven days, beside what is allowed and what is asked for. */
 const requestColumns = [
@@ -91,19 +91,16 @@ export const listRequests = defineCommand({
   watchable: true,
   flags: {
     allStates: flag('decided ones too'),
-    limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
-    cursor: text('CURSOR', 'go on where an earlier list ended'),
-    all: flag('every page'),
+    ...pageFlags,
   },
-  async run(shell, { allStates, limit, cursor, all }) {
+  async run(shell, { allStates, ...paging }) {
     const connection = await shell.connect()
-    const page = async (from?: string) => {
-      const state = allStates ? {} : { status: 'pending' as const }
-      const query = { limit: limit ?? 50, ...state, ...(from ? { cursor: from } : {}) }
-      const found = expectData(await connection.ops().limits.get({ query }))
+    const state = allStates ? {} : { status: 'pending' as const }
+    const page = async (order: PageOrder) => {
+      const found = expectData(await connection.ops().limits.get({ query: { ...order, ...state } }))
       return { items: found.requests, next: found.next_cursor }
     }
-    await printPages(shell, { page, cursor, all, columns: requestColumns, empty: 'No requests for higher limits.' })
+    await printPages(shell, paging, { page, columns: requestColumns, empty: 'No requests for higher limits.' })
   },
 })
 

@@ -2,8 +2,8 @@ import { defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { ORG_TYPES } from '../org-words'
 import { column, idColumn } from '../output/columns'
-import { printPages } from '../pages'
-import { argument, choice, flag, text, whole } from '../words'
+import { type PageOrder, pageFlags, printPages } from '../pages'
+import { argument, choice, text } from '../words'
 
 export const orgColumns = [
   idColumn,
@@ -30,12 +30,6 @@ export const ORG = 'org by id, 6 or more characters of it, slug or exact name'
 /** A name or slug as one step of an address. */
 export const step = (ref: string): string => encodeURIComponent(ref)
 
-const paging = {
-  limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
-  cursor: text('CURSOR', 'go on where an earlier list ended'),
-  all: flag('every page'),
-}
-
 export const listOrgs = defineCommand({
   path: 'orgs list',
   summary: 'List organizations, newest first',
@@ -48,15 +42,15 @@ export const listOrgs = defineCommand({
   exits: [7],
   columns: orgColumns,
   watchable: true,
-  flags: paging,
-  async run(shell, { limit = 50, cursor, all }) {
+  flags: pageFlags,
+  async run(shell, paging) {
     const ops = (await shell.connect()).ops
-    const page = async (from?: string) => {
-      const found = expectData(await ops().orgs.get({ query: { limit, ...(from ? { cursor: from } : {}) } }))
+    const page = async (query: PageOrder) => {
+      const found = expectData(await ops().orgs.get({ query }))
       return { items: found.orgs, next: found.next_cursor }
     }
     const empty = 'No organizations. Create one: svc-admin orgs create NAME --owner EMAIL'
-    await printPages(shell, { page, cursor, all, columns: orgColumns, empty })
+    await printPages(shell, paging, { page, columns: orgColumns, empty })
   },
 })
 

@@ -2,7 +2,7 @@ import type * as words from '../../src/routing-preferences/schema'
 import type { Correction } from '../../src/routing-preferences/schema'
 import { defineCommand } from '../command'
 import { column, idColumn } from '../output/columns'
-import { printPages } from '../pages'
+import { type PageOrder, printPages } from '../pages'
 import { everyOf, resolveRuleSet } from '../rule-set'
 import { type RoutingPlane, routingOver } from '../rule-sets-plane'
 import type { Shell } from '../shell'
@@ -79,12 +79,11 @@ export const listCorrections = defineCommand({
     cursor: text('CURSOR', 'with --mode: go on where an earlier list ended'),
     all: flag('with --mode: every page'),
   },
-  async run(shell, { mode, limit, cursor, all }) {
+  async run(shell, { mode, ...paging }) {
     const plane = await routingOver(shell)
     if (mode === undefined) return listClusters(shell, plane)
-    const page = (from?: string) =>
-      plane.corrections({ limit: limit ?? 50, expected_mode: mode, ...(from ? { cursor: from } : {}) })
-    await printPages(shell, { page, cursor, all, columns: correctionColumns, empty: 'No corrections.' })
+    const page = (order: PageOrder) => plane.corrections({ ...order, expected_mode: mode })
+    await printPages(shell, paging, { page, columns: correctionColumns, empty: 'No corrections.' })
   },
 })
 

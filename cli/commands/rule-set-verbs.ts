@@ -3,13 +3,13 @@ import type { ApiKey } from '../../src/keys/schema'
 import { defineCommand } from '../command'
 import type { Column } from '../output/columns'
 import { column } from '../output/columns'
-import { printPages } from '../pages'
+import { type PageOrder, printPages } from '../pages'
 import { readValueFile } from '../preference-file'
 import { boundTo, keysHolding, resolveRuleSet } from '../rule-set'
 import type { RuleSets } from '../rule-sets-plane'
 import type { Shell } from '../shell'
 import { argument } from '../words'
-import { ABOUT_FILES, pageQuery, ruleSetCommand, ruleSetFile, ruleSetListFlags } from './rule-sets'
+import { ABOUT_FILES, ruleSetCommand, ruleSetFile, ruleSetListFlags } from './rule-sets'
 
 type Item = { id: string; name: string; is_default: boolean; bound_key_count: number }
 
@@ -50,11 +50,11 @@ export function ruleSetVerbs<One extends Item, New, Patch>(kind: Kind<One, New, 
     exits: [3, 4, 7],
     watchable: true,
     flags: ruleSetListFlags,
-    async run(shell, { only, limit, cursor, all }) {
+    async run(shell, { only, ...paging }) {
       const sets = await plane(shell)
-      const page = (from?: string) => sets.list(pageQuery({ only, limit }, from))
+      const page = (order: PageOrder) => sets.list({ ...order, ...(only ? { scope: only } : {}) })
       const empty = `No ${many}. Create one: svc-admin ${noun} create -f ${file}`
-      await printPages(shell, { page, cursor, all, columns, empty })
+      await printPages(shell, paging, { page, columns, empty })
     },
   })
 

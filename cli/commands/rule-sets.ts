@@ -1,5 +1,6 @@
 import { column, idColumn } from '../output/columns'
-import { choice, flag, text, whole } from '../words'
+import { pageFlags } from '../pages'
+import { choice, text } from '../words'
 
 /** What the commands of guardrail policies and of routing preferences have in common: both are named sets of rules. */
 export const ruleSetCommand = { planes: ['tenant', 'operator'], offline: true, danger: 'none' } as const
@@ -26,21 +27,7 @@ export const countedColumn = (name: string, title: string) =>
       Array.isArray(value) ? (entire ? JSON.stringify(value) : String(value.length)) : '',
   })
 
-export const ruleSetListFlags = {
-  only: choice(['personal', 'team'], 'only those of this scope'),
-  limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
-  cursor: text('CURSOR', 'go on where an earlier list ended'),
-  all: flag('every page'),
-}
-
-type Wanted = { only?: 'personal' | 'team' | undefined; limit?: number | undefined }
-
-/** The query of one page of a list. */
-export const pageQuery = ({ only, limit }: Wanted, from: string | undefined) => ({
-  limit: limit ?? 50,
-  ...(only ? { scope: only } : {}),
-  ...(from ? { cursor: from } : {}),
-})
+export const ruleSetListFlags = { only: choice(['personal', 'team'], 'only those of this scope'), ...pageFlags }
 
 export const ABOUT_FILES = 'The file is the body of the API as JSON, JSONC, YAML or TOML; - is stdin.'
 

@@ -1,9 +1,9 @@
 import { REVIEW_STATUSES } from '../../src/skills/schema'
 import { defineCommand } from '../command'
 import { column } from '../output/columns'
-import { printPages } from '../pages'
+import { type PageOrder, pageFlags, printPages } from '../pages'
 import { skillsOver } from '../skills-plane'
-import { choice, flag, text, whole } from '../words'
+import { choice, flag, text } from '../words'
 import { skillArgument, skillColumns } from './skills-columns'
 
 const reading = {
@@ -14,11 +14,6 @@ const reading = {
 } as const
 
 const CATEGORIES = ['productivity', 'domain', 'integration', 'automation', 'creative'] as const
-const paging = {
-  limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
-  cursor: text('CURSOR', 'go on where an earlier list ended'),
-  all: flag('every page'),
-}
 
 export const listSkills = defineCommand({
   ...reading,
@@ -40,15 +35,13 @@ export const listSkills = defineCommand({
     key: text('KEY', 'with --installed, for the owner of this key: id, prefix or name; on the operator plane'),
     category: choice(CATEGORIES, 'only those of this category'),
     status: choice(REVIEW_STATUSES, 'only those in this state; on the operator plane'),
-    ...paging,
+    ...pageFlags,
   },
-  async run(shell, { installed, key, category, status, limit, cursor, all }) {
+  async run(shell, { installed, key, category, status, ...paging }) {
     const skills = await skillsOver(await shell.connect())
     const wanted = { installed: installed || undefined, key, category, status, owner: shell.globals.org }
-    await printPages(shell, {
-      page: (from) => skills.list({ ...wanted, limit: limit ?? 50, cursor: from }),
-      ...{ cursor, all, columns: skillColumns, empty: 'No skills.' },
-    })
+    const page = (order: PageOrder) => skills.list({ ...wanted, ...order })
+    await printPages(shell, paging, { page, columns: skillColumns, empty: 'No skills.' })
   },
 })
 
@@ -106,13 +99,11 @@ export const listReviews = defineCommand({
   exits: [3, 4, 7],
   columns: reviewColumns,
   args: skillArgument,
-  flags: paging,
-  async run(shell, { skill, limit, cursor, all }) {
+  flags: pageFlags,
+  async run(shell, { skill, ...paging }) {
     const skills = await skillsOver(await shell.connect())
-    await printPages(shell, {
-      page: (from) => skills.reviews(skill, { limit: limit ?? 50, cursor: from }),
-      ...{ cursor, all, columns: reviewColumns, empty: 'Nobody has written about it.' },
-    })
+    const page = (order: PageOrder) => skills.reviews(skill, order)
+    await printPages(shell, paging, { page, columns: reviewColumns, empty: 'Nobody has written about it.' })
   },
 })
 

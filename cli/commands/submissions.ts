@@ -2,9 +2,9 @@ import { REASON_CODES, REVIEW_TIERS, SUBMISSION_STATUSES } from '../../src/skill
 import { defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
-import { printPages } from '../pages'
+import { type PageOrder, pageFlags, printPages } from '../pages'
 import { requireReason } from '../reason'
-import { argument, choice, flag, text, whole } from '../words'
+import { argument, choice, flag, text } from '../words'
 
 const columns = [
   column('id', 'ID'),
@@ -51,25 +51,22 @@ export const listSubmissions = defineCommand({
     tier: choice(REVIEW_TIERS, 'only those of this tier'),
     allStates: flag('decided ones too'),
     mine: flag('only those you have claimed'),
-    limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
-    cursor: text('CURSOR', 'go on where an earlier list ended'),
-    all: flag('every page'),
+    ...pageFlags,
   },
-  async run(shell, { status, tier, allStates, mine, limit, cursor, all }) {
+  async run(shell, { status, tier, allStates, mine, ...paging }) {
     const connection = await shell.connect()
     const state = status ?? (allStates ? undefined : ('pending_review' as const))
-    const page = async (from?: string) => {
+    const page = async (order: PageOrder) => {
       const query = {
-        limit: limit ?? 50,
+        ...order,
         ...(state ? { status: state } : {}),
         ...(tier ? { tier } : {}),
         ...(mine ? { mine } : {}),
-        ...(from ? { cursor: from } : {}),
       }
       const found = expectData(await connection.ops().submissions.get({ query }))
       return { items: found.submissions, next: found.next_cursor }
     }
-    await printPages(shell, { page, cursor, all, columns, empty: 'Nothing to review.' })
+    await printPages(shell, paging, { page, columns, empty: 'Nothing to review.' })
   },
 })
 

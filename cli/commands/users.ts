@@ -2,11 +2,11 @@ import { type Command, defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { PLATFORM_ROLES } from '../org-words'
 import { column, idColumn } from '../output/columns'
-import { printPages } from '../pages'
+import { type PageOrder, pageFlags, printPages } from '../pages'
 import { LINK_FATE, prepareSecret, SECRET_FLAGS } from '../secret'
 import { readSecretInput } from '../secret-input'
 import type { Shell } from '../shell'
-import { argument, choice, flag, text, whole } from '../words'
+import { argument, choice, flag, text } from '../words'
 import { step } from './orgs'
 import { userSessions } from './users-sessions'
 
@@ -43,24 +43,14 @@ export const listUsers = defineCommand({
   exits: [7],
   columns,
   watchable: true,
-  flags: {
-    limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
-    cursor: text('CURSOR', 'go on where an earlier list ended'),
-    all: flag('every page'),
-  },
-  async run(shell, { limit = 50, cursor, all }) {
+  flags: pageFlags,
+  async run(shell, paging) {
     const ops = (await shell.connect()).ops
-    const page = async (from?: string) => {
-      const found = expectData(await ops().users.get({ query: { limit, ...(from ? { cursor: from } : {}) } }))
+    const page = async (query: PageOrder) => {
+      const found = expectData(await ops().users.get({ query }))
       return { items: found.users, next: found.next_cursor }
     }
-    await printPages(shell, {
-      page,
-      cursor,
-      all,
-      columns,
-      empty: 'No accounts. Make one: svc-admin users create EMAIL',
-    })
+    await printPages(shell, paging, { page, columns, empty: 'No accounts. Make one: svc-admin users create EMAIL' })
   },
 })
 
