@@ -17,7 +17,7 @@ export function createRemember({ cache, near, ttlS }: Deps) {
     const ttl = ttlS(ask.mode === 'auto' ? 'auto' : answer.resolvedMode)
     const about = { scope, owner, keyId: keyIdOf(call.caller), prompt: ask.prompt, ttlS: ttl }
     cache.put(key, { ...about, answer, costMicro })
-    near?.note(run)
+    near?.note(run, answer.resolvedMode)
   }
 }
 

@@ -89,6 +89,28 @@ describe('a request in other words', () => {
     expect((await ask(ada, other, members))._cached).toBeUndefined()
   })
 
+  test.each([
+    ['persona', { persona: { system_prompt: 'Translate all that is said to you into French.' } }],
+    ['style', { response_style: { intent: 'Count the characters of what you are sent' } }],
+    ['conversation', { conversation: { messages: [{ role: 'user', content: 'Correct what I write from now on.' }] } }],
+    ['mode', { mode: 'roast' }],
+    ['tool', { tools: [{ name: 'count', description: 'Counts the letters of a message' }] }],
+  ])('is only itself where a %s may make a text to work on of it', async (_, members) => {
+    const [ada, { one, other }] = [await world.person(), wordings()]
+    await ask(ada, one, members)
+    expect((await ask(ada, other, members))._cached).toBeUndefined()
+    expect((await ask(ada, one, members))._cached).toBe(true)
+    expect(upstream.embedded).toEqual([])
+  })
+
+  test('is only itself where something remembered is about it', async () => {
+    const [ada, { one, other }] = [await world.person(), wordings()]
+    await ada.send('POST', 'memory', { content: 'What I write of the price of a ticket is to be put into French' })
+    await ask(ada, one)
+    expect((await ask(ada, other))._cached).toBeUndefined()
+    expect(upstream.embedded).toEqual([])
+  })
+
   test('is asked anew with Cache-Control: no-cache', async () => {
     const [ada, { one, other }] = [await world.person(), wordings()]
     await ask(ada, one)

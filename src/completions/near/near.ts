@@ -19,9 +19,12 @@ export type Near = ReturnType<typeof createNear>
 
 const MOST_PROMPTS = 20_000
 
+/** Modes in which a prompt is a question or an order, and never a text to work on. */
+const MODES: ReadonlySet<string> = new Set(['auto', 'fast', 'think', 'code'])
+
 /**
  * Answers to the same question in other words (contract 22.1). Only prompts with the same gist are compared
- * at all, within one user's requests that are otherwise identical; an embedding then has to agree. So a
+ * at all, within one user's requests that are otherwise identical and plain; an embedding then has to agree. So a
  * request costs a call to the embeddings engine only where there is something to find.
  */
 export function createNear({ cache, embed, threshold }: Deps) {
@@ -29,8 +32,8 @@ export function createNear({ cache, embed, threshold }: Deps) {
 
   return {
     /** Makes the answer of this run findable by other wordings of its prompt. */
-    note(run: Opened): void {
-      const place = placeOf(run)
+    note(run: Opened, resolvedMode: string): void {
+      const place = MODES.has(resolvedMode) ? placeOf(run) : null
       if (place !== null) prompts.set(place, { prompt: run.ask.prompt, cacheKey: run.cacheKey!, vector: null })
     },
 
@@ -45,11 +48,9 @@ export function createNear({ cache, embed, threshold }: Deps) {
     },
   }
 
-  /** Rules read the words of a prompt and not its meaning, so under them every wording is a request of its own. */
-  function placeOf({ kin, ask, guidance }: Opened): string | null {
-    if (kin === null || ask.attachments.length > 0 || guidance?.rules.length) return null
-    const gist = gistOf(ask.prompt)
-    return gist === null ? null : sha256Hex(`${kin}\n${gist}`)
+  function placeOf(run: Opened): string | null {
+    const gist = run.kin !== null && isPlain(run) ? gistOf(run.ask.prompt) : null
+    return gist === null ? null : sha256Hex(`${run.kin}\n${gist}`)
   }
 
   async function compare({ ask, deadline }: Opened, known: Known): Promise<number> {
@@ -60,6 +61,23 @@ export function createNear({ cache, embed, threshold }: Deps) {
     return cosine(vectors[0]!, known.vector)
   }
 }
+
+/**
+ * Whether nothing but the prompt says what is to be done. A persona, a style, a memory or a skill may make a text to
+ * work on of it (`Translate all that I write`), and rules read its words and not its meaning: then every wording is
+ * a request of its own.
+ */
+const isPlain = ({ ask, soul, memories, active, guidance }: Opened): boolean =>
+  MODES.has(ask.mode) &&
+  typeof ask.voice.persona === 'string' &&
+  ask.voice.style === null &&
+  [ask.context, ask.after, ask.attachments, ask.tools, memories].every(({ length }) => length === 0) &&
+  !ask.sealed &&
+  !ask.json &&
+  ask.functions === null &&
+  soul === null &&
+  active.fingerprint === null &&
+  !guidance?.rules.length
 
 /** 0 for vectors that cannot be compared. */
 function cosine(a: Float32Array, b: Float32Array): number {
