@@ -1,7 +1,9 @@
 import { t } from '../../kernel/schema'
 import { defineGuardrail, InvalidConfig } from '../guardrail'
-import { plainly } from '../text/plain'
-import { findUrls, hostOf } from './urls'
+import type { Place } from './pii/kind'
+import { findUrls } from './urls'
+import { hostOf } from './urls/host'
+import { isFilled, viewsOf } from './urls/views'
 
 export const urlAllowlist = defineGuardrail({
   id: 'url_allowlist',
@@ -16,11 +18,15 @@ export const urlAllowlist = defineGuardrail({
   prepare({ domains }) {
     const allowed = new Set(domains.map(domainOf))
     return (text) => {
-      const { text: plain, span } = plainly(text)
-      const foreign = findUrls(plain).filter(({ host }) => !isAllowed(host, allowed))
+      const foreign = viewsOf(text).flatMap((view) =>
+        findUrls(view.text).flatMap(({ start, end, host }) => {
+          const place = view.span(start, end)
+          return isAllowed(host, allowed) && !isFilled(text, place.end) ? [] : [place]
+        }),
+      )
       if (!foreign.length) return null
-      const matches = foreign.map(({ start, end }) => ({ ...span(start, end), kind: 'url' }))
-      return { detail: `holds addresses of hosts that are not on the list (${foreign.length})`, matches }
+      const matches = apart(foreign).map((place) => ({ ...place, kind: 'url' }))
+      return { detail: `holds addresses of hosts that are not on the list (${matches.length})`, matches }
     }
   },
 })
@@ -41,4 +47,15 @@ function isAllowed(host: string, allowed: ReadonlySet<string>): boolean {
     if (allowed.has(host.slice(dot + 1))) return true
   }
   return false
+}
+
+/** In the order of the text; what several readings found, and what stands in another's query, is one. */
+function apart(places: readonly Place[]): Place[] {
+  const kept: Place[] = []
+  for (const { start, end } of places.toSorted((a, b) => a.start - b.start)) {
+    const last = kept.at(-1)
+    if (!last || last.end <= start) kept.push({ start, end })
+    else last.end = Math.max(last.end, end)
+  }
+  return kept
 }

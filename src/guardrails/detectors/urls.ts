@@ -1,68 +1,72 @@
 import type { Place } from './pii/kind'
+import { bareHosts } from './urls/bare'
+import { isNamed, isNumbered } from './urls/host'
+import { type Address, createReader } from './urls/reader'
 
 /** An address as it stands in a text, and the host a browser would go to, in the form browsers compare; empty when nobody knows. */
 export type Found = Place & { host: string }
 
-const MOST_CHARS = 2_048
-/** With a scheme; browsers take any number of slashes of either kind, and none. */
-const WITH_SCHEME = /(?<![a-z0-9])(?:https?:[/\\]{0,8}|(?:wss?|ftps?|sftp|git|ssh):[/\\]{2})[^\s<>"'`|^{}[\]]+/giu
-const ENCODED = /https?(?:%3a|:)%2f%2f[^\s<>"'`]+/giu
-const OF_SCHEME_OF_PAGE = /(?<![:\w/\\])[/\\]{2}(?=[^\s/\\<>"'`]{1,253}\.)[^\s<>"'`|^{}[\]]+/gu
-const WITHOUT_SCHEME =
-  /(?<![\p{L}\p{N}@/\\.:_-])(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?[.。．]){1,6}(\p{L}{2,24}|xn--[a-z0-9-]{2,50})(?=(?::\d{2,5})?([/?#][^\s<>"'`]*)?)(?!\.?[\p{L}\p{N}_@-])/giu
-const ENDS = /[.,;:!?)\]}*_~'"’”»…。，、）」]+$/u
+/** Browsers take any number of slashes of either kind after these, and none. */
+const WEB = /(?<![a-z0-9])(?:https?|wss?|ftp|file):[/\\]*/giu
+const OTHER_SCHEME = /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,31}:\/\/+/giu
+/** After a colon only in the target of a Markdown reference. */
+const OF_SCHEME_OF_PAGE = /(?<![\w/\\]|(?<!\]):)[/\\]{2,}(?=[^\s/\\<>"'`])/gu
+const ENCODED = /(?:(?<![a-z0-9])(?:https?|wss?|ftp)(?:%(?:25){0,3}3a|:)|(?<![\w%]))(?:%(?:25){0,3}(?:2f|5c)){2,}/giu
+/** What brings a page or a program of its own, which may fetch from anywhere. */
+const OF_ITS_OWN =
+  /(?<![\w:])(?:data:(?:text\/(?:html|xml|javascript)|image\/svg\+xml|application\/(?:xhtml\+xml|xml|(?:x-)?javascript))[;,]|(?:java|vb)script:(?=\S))/giu
 
-/** Endings by which a name without scheme and path is known for a host: no word, no file and no member has them. */
-const COMMON =
-  /^(?:com|org|net|info|biz|edu|gov|io|dev|app|ai|co|xyz|online|site|shop|store|club|top|live|link|click|cloud|tv|uk|de|fr|es|nl|pl|ru|cn|jp|br|eu|ch|se|dk|fi|pt|gr|cz|ca|au|nz|kr|tr|ua|za|mx|tk|gq|ml|ga|cf|рф|中国|example)$/i
-const FILES =
-  /^(?:js|ts|jsx|tsx|mjs|cjs|py|rb|go|rs|java|kt|c|h|cpp|cs|php|sh|md|txt|json|ya?ml|toml|xml|html?|css|scss|sql|csv|log|lock|png|jpe?g|gif|svg|pdf|docx?|xlsx?|zip|gz|tar|exe|dll|so|env|ini|cfg|conf|test|spec|prototype|length|map|min)$/i
-const NAMES = /^(?:asp\.net|vb\.net|ado\.net|socket\.io|node\.js|next\.js)$/i
+/** Where a renderer goes without asking what a host looks like. */
+const BEFORE_TARGET =
+  /(?:\]\(|\]:|\burl\(|\b(?:href|src|srcset|poster|action|formaction|data|background|ping|cite|manifest)\s{0,4}=)\s{0,4}["'<]?$/iu
+const TARGET_REACH = 24
 
-/** Every address in a text, also inside another's query, encoded, or without its scheme. Linear. */
+/**
+ * Every address in a text that a browser or a renderer of Markdown would fetch or link: with any scheme, with that of
+ * the page (`//host`), inside another's query, percent-encoded, or without a scheme where `www`, a path or a common
+ * ending tells a host from a word; `data:` where it holds a page or a program. Not seen: names of one label and single
+ * numbers without a scheme, what is called like a file (`main.rs/x` might be a host), mail addresses, and hosts that
+ * code puts together. Linear.
+ */
 export function findUrls(text: string): Found[] {
   const found: Found[] = []
-  for (const { 0: hit, index } of text.matchAll(WITH_SCHEME)) {
-    add(found, index, hit, hit)
-    // `…/go?to=https://elsewhere` takes its reader elsewhere.
-    const inner = /^.{6,}?(?=https?(?:%3a|:)(?:%2f|\/){2})/is.exec(hit.slice(0, MOST_CHARS))?.[0].length
-    if (inner) add(found, index + inner, hit.slice(inner), decoded(hit.slice(inner)))
+  const read = createReader(text)
+  const isTarget = (at: number) => BEFORE_TARGET.test(text.slice(Math.max(0, at - TARGET_REACH), at))
+  const add = (start: number, { end, host }: Address) => {
+    if (host !== null) found.push({ start, end, host })
   }
-  if (text.includes('%')) {
-    for (const { 0: hit, index } of text.matchAll(ENCODED)) add(found, index, hit, decoded(hit))
+  for (const { 0: scheme, index } of text.matchAll(WEB)) {
+    const address = read(index, index + scheme.length)
+    if (/^file/i.test(scheme)) add(index, asFile(scheme, address))
+    else if (/[/\\]$/.test(scheme) || isTarget(index) || tellsHost(address)) add(index, address)
   }
-  for (const { 0: hit, index } of text.matchAll(OF_SCHEME_OF_PAGE)) add(found, index, hit, `https:${hit}`)
-  for (const { 0: host, 1: ending, 2: path = '', index } of text.matchAll(WITHOUT_SCHEME)) {
-    if (isHost(host, ending!, path)) add(found, index, host + path, `https://${host}${path}`)
+  for (const { 0: scheme, index } of text.matchAll(OTHER_SCHEME)) {
+    if (!IS_WEB.test(scheme)) add(index, read(index, index + scheme.length))
   }
+  for (const { 0: slashes, index } of text.matchAll(OF_SCHEME_OF_PAGE)) {
+    const address = read(index, index + slashes.length)
+    if (tellsHost(address) || isTarget(index)) add(index, address)
+  }
+  for (const { 0: before, index } of text.includes('%') ? text.matchAll(ENCODED) : []) {
+    const address = read.encoded(index, index + before.length)
+    if (!before.startsWith('%') || tellsHost(address)) add(index, address)
+  }
+  for (const { 0: scheme, index } of text.matchAll(OF_ITS_OWN)) {
+    if (/^data/i.test(scheme) || isTarget(index)) add(index, { end: read.shown(index), host: '', authority: '' })
+  }
+  for (const { start, at, host } of bareHosts(text)) add(start, { end: read.shown(at), host, authority: host })
   return found
 }
 
-function isHost(host: string, ending: string, path: string): boolean {
-  if (/^www[.。．]/i.test(host)) return true
-  if (NAMES.test(host)) return false
-  return path.startsWith('/') && path.length > 1
-    ? !FILES.test(ending)
-    : COMMON.test(ending) && host === host.toLowerCase()
+const IS_WEB = /^(?:https?|wss?|ftp|file):/i
+
+/** With one slash or none it is a path, with more than two nothing names a host: it is on this machine. */
+function asFile(scheme: string, address: Address): Address {
+  const slashes = scheme.length - 'file:'.length
+  if (slashes < 2) return { ...address, host: null }
+  return slashes === 2 ? address : { ...address, host: '' }
 }
 
-function add(found: Found[], start: number, shown: string, address: string): void {
-  const trimmed = shown.slice(0, MOST_CHARS).replace(ENDS, '')
-  const bare = address.slice(0, MOST_CHARS).replace(ENDS, '')
-  // Programs differ in where they go with these two, and with what the standard does not read at all.
-  const host = /\\.*@/s.test(bare) ? null : hostOf(bare)
-  if (host || /[:/\\][\p{L}\p{N}]/u.test(bare)) found.push({ start, end: start + trimmed.length, host: host ?? '' })
-}
-
-/** As the WHATWG rules read it: credentials aside, letters of other scripts in their own encoding, numbers as addresses. */
-export function hostOf(address: string): string | null {
-  return URL.parse(address)?.hostname.replace(/\.$/, '') || null
-}
-
-function decoded(address: string): string {
-  try {
-    return decodeURIComponent(address)
-  } catch {
-    return address.replace(/%3a/gi, ':').replace(/%2f/gi, '/')
-  }
-}
+/** Whether nobody would take it for anything but a host: `//1` is a note, `http:80` a port. */
+const tellsHost = ({ host, authority }: Address): boolean =>
+  !!host && (isNamed(host) || (isNumbered(host) && /^\[|(?:\.\d+){3}(?::\d+)?$/.test(authority)))
