@@ -1,52 +1,47 @@
+import { send } from '../../src/app/client'
 import type { Config } from '../../src/app/config'
-import { createEmbedder, engineOfMode, findEngine } from '../../src/engines'
-import { createLog } from '../../src/kernel/log'
 import { expectData } from '../failure'
 import { type Check, type Context, type Finding, fail, ok, skip, warn } from './check'
 
-/** Engines that are asked by the server itself, the one meant for it first. */
+/** Modes whose engines the server itself asks, the one meant for it first. */
 const ASKED_MODES = ['auto', 'fast']
 
-type Target = { target: string | null; kind: string | null; state: 'ready' | 'trying' | 'failing' | 'none' }
+type Target = { id: string; mode: string; target: string | null; kind: string | null; rank: number; state: string }
 
-/** What stands first behind one of these engines and is a model; null where there is none. */
-async function firstModel(context: Context, ids: readonly (string | undefined)[]): Promise<Target | null> {
+/** Every service engine with what stands first behind it. */
+async function enginesOf(context: Context): Promise<Target[]> {
   const { engines } = expectData(await (await context.connect()).ops().engines.get())
-  const first = ids.map((wanted) => engines.find(({ id, rank }) => id === wanted && rank === 1))
-  return first.find((one) => one?.target && one.kind !== 'builtin') ?? null
+  return engines.filter(({ rank }) => rank === 1)
 }
 
-const ofModes = () => ASKED_MODES.map((mode) => engineOfMode(mode)?.id)
+const isModel = ({ target, kind }: Target): boolean => target !== null && kind !== 'builtin'
 
-/** It does not hold anything up, but what it would be asked goes undecided. */
+const askedOf = (engines: readonly Target[]): Target | undefined =>
+  ASKED_MODES.flatMap((asked) => engines.filter(({ mode }) => mode === asked)).find(isModel)
+
+/** Without it nothing is held up, but what it would be asked goes undecided. */
 const said = ({ target, state }: Target, without: string): Finding =>
   state === 'failing'
     ? warn(`${target} keeps failing; ${without} meanwhile`, 'svc-admin engines test')
     : ok(`${target}`)
 
-/** A word that names nothing keeps a server from starting, so it is found without one. */
 export const guardrailEngineCheck: Check = {
   name: 'guardrail engine',
-  needs: ['config'],
+  needs: ['database'],
   async run(context) {
     const { guardrailEngine: chosen } = context.config()
-    if (chosen === 'off') return ok('off; the local checks decide alone')
-    if (chosen !== 'auto' && findEngine(chosen)?.kind !== 'text')
-      return fail(`SVC_GUARDRAIL_ENGINE is "${chosen}", which is no engine of text`, 'export SVC_GUARDRAIL_ENGINE=auto')
-    return ok(chosen === 'auto' ? 'the one that answers short questions' : chosen)
-  },
-}
-
-export const guardrailAnswersCheck: Check = {
-  name: 'guardrail engine answers',
-  needs: ['guardrail engine', 'database'],
-  async run(context) {
-    const { guardrailEngine: chosen } = context.config()
-    if (chosen === 'off') return skip('off')
-    const found = await firstModel(context, chosen === 'auto' ? ofModes() : [findEngine(chosen)?.id])
-    if (found) return said(found, 'the local checks decide alone')
-    if (chosen === 'auto') return skip('no model is connected; the local checks decide alone')
-    return fail(`no model answers ${chosen}; the local checks decide alone`, 'export SVC_GUARDRAIL_ENGINE=auto')
+    if (chosen === 'off') return skip('off; the local checks decide alone')
+    const engines = await enginesOf(context)
+    const asked = askedOf(engines)
+    if (chosen === 'auto') {
+      return asked
+        ? said(asked, 'the local checks decide alone')
+        : skip('no model is connected; the local checks decide alone')
+    }
+    const named = engines.find(({ id }) => id === chosen)
+    if (named && isModel(named)) return said(named, 'the local checks decide alone')
+    const problem = named ? `no model answers ${chosen}` : `SVC_GUARDRAIL_ENGINE is "${chosen}", which is no engine`
+    return fail(`${problem}; the local checks decide alone`, 'export SVC_GUARDRAIL_ENGINE=auto')
   },
 }
 
@@ -54,7 +49,7 @@ export const classifierEngineCheck: Check = {
   name: 'classifier engine',
   needs: ['database'],
   async run(context) {
-    const found = await firstModel(context, ofModes())
+    const found = askedOf(await enginesOf(context))
     return found ? said(found, 'the local model decides alone') : skip('no model is connected; the local model decides')
   },
 }
@@ -73,20 +68,26 @@ export const embeddingsCheck: Check = {
         'export SVC_EMBEDDINGS_BASE_URL=http://127.0.0.1:8080/v1',
       )
     }
-    const problem = await problemOf(settings, context)
-    return problem === null ? ok(`${url} answers`) : fail(`${url}: ${problem}`, 'export SVC_CACHE_SIMILARITY=0')
+    const problem = await problemOf(settings)
+    return problem === null ? ok(`${url} answers`) : fail(`${url} ${problem}`, 'export SVC_CACHE_SIMILARITY=0')
   },
 }
 
-/** Why it gave no embedding, in its own words; null when it gave one. */
-async function problemOf(settings: Config, { shell }: Context): Promise<string | null> {
-  let problem = 'no usable answer'
-  const write = (line: string) => {
-    problem = (JSON.parse(line) as { error?: string }).error ?? problem
+const TIMEOUT_MS = 5_000
+
+/** Why it gives no embedding; null when it gives one. */
+async function problemOf(settings: Config): Promise<string | null> {
+  const { embeddingsBaseUrl, embeddingsApiKey: key, embeddingsModel: model } = settings
+  const target = { kind: 'url' as const, url: embeddingsBaseUrl.replace(/\/+$/, '') }
+  const headers = { 'content-type': 'application/json', ...(key ? { authorization: `Bearer ${key}` } : {}) }
+  const body = JSON.stringify({ model, input: ['Is anybody there?'], encoding_format: 'float' })
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    const answer = await send(target, '/embeddings', { method: 'POST', headers, body, signal })
+    if (answer.status !== 200) return `answers with status ${answer.status}`
+    const { data } = (await answer.json()) as { data?: { embedding?: unknown }[] }
+    return Array.isArray(data?.[0]?.embedding) ? null : 'answers with something else than embeddings'
+  } catch (error) {
+    return `does not answer: ${(error as Error).message}`
   }
-  const embed = createEmbedder({
-    ...{ settings, clock: shell.clock },
-    log: createLog({ level: 'warn', pretty: false, write }),
-  })
-  return (await embed?.(['Is anybody there?'], AbortSignal.timeout(5_000))) ? null : problem
 }

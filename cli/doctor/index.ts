@@ -1,6 +1,6 @@
 /** Doctor: what must be right on this machine and in this server, one sentence and one cure each (dx 2.19). */
 import type { Check } from './check'
-import { classifierEngineCheck, embeddingsCheck, guardrailAnswersCheck, guardrailEngineCheck } from './deciders'
+import { classifierEngineCheck, embeddingsCheck, guardrailEngineCheck } from './deciders'
 import { backupsCheck, configCheck, diskCheck, filesCheck, portCheck, secretsCheck, socketCheck } from './host'
 import {
   auditCheck,
@@ -26,7 +26,6 @@ export const CHECKS: readonly Check[] = [
   socketCheck,
   enginesCheck,
   guardrailEngineCheck,
-  guardrailAnswersCheck,
   classifierEngineCheck,
   embeddingsCheck,
   ledgerCheck,

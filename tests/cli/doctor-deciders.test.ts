@@ -1,24 +1,20 @@
 import { describe, expect, test } from 'bun:test'
 import { type Context, runChecks } from '../../cli/doctor/check'
-import {
-  classifierEngineCheck,
-  embeddingsCheck,
-  guardrailAnswersCheck,
-  guardrailEngineCheck,
-} from '../../cli/doctor/deciders'
+import { classifierEngineCheck, embeddingsCheck, guardrailEngineCheck } from '../../cli/doctor/deciders'
 import { loadConfig } from '../../src/app/config'
 import { cliOver } from '../support/cli'
 import { fakeClock } from '../support/clock'
 import { startUpstream } from '../support/upstream'
 import { createWorld } from '../support/world'
 
-const CHECKS = [guardrailEngineCheck, guardrailAnswersCheck, classifierEngineCheck, embeddingsCheck]
+const CHECKS = [guardrailEngineCheck, classifierEngineCheck, embeddingsCheck]
 const base = loadConfig()
-type Row = { id: string; rank: number; target: string | null; kind: string | null; state: string }
+type Row = { id: string; mode: string; rank: number; target: string | null; kind: string | null; state: string }
+const MODES: Record<string, string> = { 'svc-1-auto': 'auto', 'svc-1-reason': 'think', 'svc-1-code': 'code' }
 const row = (id: string, target: string | null, more: Partial<Row> = {}): Row => ({
-  ...{ id, rank: 1, target, kind: target && 'compat', state: target ? 'ready' : 'none', ...more },
+  ...{ id, mode: MODES[id]!, rank: 1, target, kind: target && 'compat', state: target ? 'ready' : 'none', ...more },
 })
-const CONNECTED = [row('svc-1-auto', 'local:small'), row('svc-1-reason', 'local:large')]
+const CONNECTED = [row('svc-1-auto', 'local:small'), row('svc-1-reason', 'local:large'), row('svc-1-code', null)]
 const BUILTIN = [row('svc-1-auto', 'builtin', { kind: 'builtin' })]
 
 /** What the checks say under these settings, of a server with these engines. */
@@ -39,20 +35,10 @@ async function said(
 }
 
 describe('the engine of the guardrails', () => {
-  test('that is none is found without a server', async () => {
-    const found = await said({ guardrailEngine: 'svc-1-flush' })
-    expect(found['guardrail engine']).toEqual([
-      'fail',
-      'SVC_GUARDRAIL_ENGINE is "svc-1-flush", which is no engine of text',
-      'export SVC_GUARDRAIL_ENGINE=auto',
-    ])
-    expect(found['guardrail engine answers']![0]).toBe('skip')
-  })
-
   test.each<[string, string, Row[], [string, string, ...string[]]]>([
     ['one that is connected', 'auto', CONNECTED, ['ok', 'local:small']],
     ['one by its id', 'svc-1-reason', CONNECTED, ['ok', 'local:large']],
-    ['none at all', 'off', CONNECTED, ['skip', 'off']],
+    ['none at all', 'off', CONNECTED, ['skip', 'off; the local checks decide alone']],
     ['nothing but the built-in one', 'auto', BUILTIN, ['skip', 'no model is connected; the local checks decide alone']],
     [
       'one that nobody answers',
@@ -61,13 +47,23 @@ describe('the engine of the guardrails', () => {
       ['fail', 'no model answers svc-1-code; the local checks decide alone', 'export SVC_GUARDRAIL_ENGINE=auto'],
     ],
     [
+      'one that is none',
+      'svc-1-flush',
+      CONNECTED,
+      [
+        'fail',
+        'SVC_GUARDRAIL_ENGINE is "svc-1-flush", which is no engine; the local checks decide alone',
+        'export SVC_GUARDRAIL_ENGINE=auto',
+      ],
+    ],
+    [
       'one that keeps failing',
       'auto',
       [row('svc-1-auto', 'local:small', { state: 'failing' })],
       ['warn', 'local:small keeps failing; the local checks decide alone meanwhile', 'svc-admin engines test'],
     ],
   ])('%s', async (_, guardrailEngine, engines, finding) => {
-    expect((await said({ guardrailEngine }, engines))['guardrail engine answers']).toEqual(finding)
+    expect((await said({ guardrailEngine }, engines))['guardrail engine']).toEqual(finding)
   })
 })
 
@@ -98,7 +94,7 @@ describe('the embeddings engine', () => {
     await upstream.stop()
     const [status, detail, fix] = await of({ ...similar, embeddingsBaseUrl })
     expect([status, fix]).toEqual(['fail', 'export SVC_CACHE_SIMILARITY=0'])
-    expect(detail.length).toBeGreaterThan(`${embeddingsBaseUrl}: `.length)
+    expect(detail.length).toBeGreaterThan(`${embeddingsBaseUrl} `.length)
   })
 })
 
