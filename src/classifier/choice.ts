@@ -10,6 +10,8 @@ export type Ask = {
   hasImages: boolean
   /** The caller's rules, floors and examples, where they have any. */
   guidance?: Guidance
+  /** Whether an engine is connected that would answer this mode; left out, every mode has one. */
+  answers?(mode: string): boolean
   /** Aborts when the caller has left; only the engine classifier waits. */
   signal?: AbortSignal
 }

@@ -1,9 +1,9 @@
 import type { Model } from '../kernel/text-model/model'
 import type { AskEngine } from './ask-engine'
 import type { Ask, Choice } from './choice'
-import { floorOf, type Guidance, NO_GUIDANCE } from './guidance'
+import { floorOf, NO_GUIDANCE } from './guidance'
 import { type Guess, guess, loadModel } from './model'
-import { CERTAIN, FALLBACK_MODE } from './stages'
+import { CERTAIN, standIn } from './stages'
 
 export type Classifier = ReturnType<typeof createClassifier>
 
@@ -37,11 +37,10 @@ export function createClassifier({ engine, load = loadModel }: Deps = {}) {
     }
     const likely = local(ask.prompt)
     if (likely.confidence >= floorOf(likely.mode, guidance.floors)) {
-      const { preferenceId } = guidance
-      return { ...likely, source: 'local', reasoning: 'reads like prompts of this mode', engine: null, preferenceId }
+      return promoted(likely, { source: 'local', reasoning: 'reads like prompts of this mode' }, ask)
     }
-    if (!ask.signal || !engine?.available()) return unsure(likely, guidance)
-    return asked(engine, ask.prompt, guidance, ask.signal)
+    if (!ask.signal || !engine?.available()) return unsure(likely, ask)
+    return asked(engine, ask, ask.signal)
   }
 
   function local(prompt: string): Guess {
@@ -50,24 +49,35 @@ export function createClassifier({ engine, load = loadModel }: Deps = {}) {
   }
 }
 
-async function asked(engine: AskEngine, prompt: string, guidance: Guidance, signal: AbortSignal): Promise<Choice> {
-  const opinion = await engine.opinion(prompt, guidance.examples, signal)
-  const { preferenceId } = guidance
-  if (!opinion) return fallback('the engine that sorts prompts gave no usable answer', preferenceId)
-  if (opinion.confidence < floorOf(opinion.mode, guidance.floors)) return unsure(opinion, guidance)
-  return { ...opinion, source: 'classifier', reasoning: 'an engine read the prompt', engine: null, preferenceId }
+async function asked(engine: AskEngine, ask: Ask, signal: AbortSignal): Promise<Choice> {
+  const { floors, examples } = ask.guidance ?? NO_GUIDANCE
+  const opinion = await engine.opinion(ask.prompt, examples, signal)
+  if (!opinion) return fallback('the engine that sorts prompts gave no usable answer', ask)
+  if (opinion.confidence < floorOf(opinion.mode, floors)) return unsure(opinion, ask)
+  return promoted(opinion, { source: 'classifier', reasoning: 'an engine read the prompt' }, ask)
 }
 
-function unsure({ mode, confidence }: Guess, { floors, preferenceId }: Guidance): Choice {
-  const floor = floorOf(mode, floors)
-  return fallback(`most likely ${mode}, but ${confidence.toFixed(2)} is below the floor of ${floor}`, preferenceId)
+/** A guess that is sure enough. What was only guessed is no reason to refuse a prompt that another mode can answer. */
+function promoted(guess: Guess, found: Pick<Choice, 'source' | 'reasoning'>, ask: Ask): Choice {
+  const { mode, confidence } = guess
+  if (ask.answers && !ask.answers(mode)) {
+    return fallback(`most likely ${mode} (${confidence.toFixed(2)}), but no engine for it is connected`, ask)
+  }
+  return { mode, confidence, ...found, engine: null, preferenceId: preferenceOf(ask) }
 }
 
-const fallback = (reasoning: string, preferenceId: string | null): Choice => ({
-  mode: FALLBACK_MODE,
+function unsure({ mode, confidence }: Guess, ask: Ask): Choice {
+  const floor = floorOf(mode, (ask.guidance ?? NO_GUIDANCE).floors)
+  return fallback(`most likely ${mode}, but ${confidence.toFixed(2)} is below the floor of ${floor}`, ask)
+}
+
+const fallback = (reasoning: string, ask: Ask): Choice => ({
+  mode: standIn(ask),
   source: 'default',
   confidence: null,
   reasoning,
   engine: null,
-  preferenceId,
+  preferenceId: preferenceOf(ask),
 })
+
+const preferenceOf = ({ guidance }: Ask): string | null => (guidance ?? NO_GUIDANCE).preferenceId

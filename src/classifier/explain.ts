@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock'
 import type { AskEngine } from './ask-engine'
-import type { Choice } from './choice'
+import type { Ask, Choice } from './choice'
 import type { Classifier } from './decide'
 import { floorOf, type Guidance } from './guidance'
 import { clearSignal } from './signals'
@@ -24,7 +24,7 @@ type Deps = { classifier: Classifier; engine: AskEngine; clock: Clock }
 type Said = Pick<StageReport, 'mode' | 'confidence' | 'matched'>
 /** Lets the prompt go to an engine, perhaps with parts taken out. */
 type Admit = () => Promise<string>
-type Asked = { prompt: string; hasImages: boolean; guidance: Guidance; signal: AbortSignal }
+type Asked = Required<Pick<Ask, 'prompt' | 'hasImages' | 'guidance' | 'signal' | 'answers'>>
 
 const NOTHING: Said = { mode: null, confidence: null, matched: null }
 
@@ -34,11 +34,11 @@ const NOTHING: Said = { mode: null, confidence: null, matched: null }
  */
 export function createExplain({ classifier, engine, clock }: Deps) {
   return async function explain(
-    { prompt, hasImages, guidance, signal }: Asked,
+    { prompt, hasImages, guidance, signal, answers }: Asked,
     admit: Admit | null,
   ): Promise<Explained> {
     const { floors } = guidance
-    const ask = { mode: 'auto', prompt, hasImages, guidance }
+    const ask = { mode: 'auto', prompt, hasImages, guidance, answers }
     const stages = [
       timed('rule', floors, () => {
         const rule = ruleFor(prompt, guidance)

@@ -5,8 +5,12 @@ import { clearSignal } from './signals'
 /** One way of choosing. It decides, or says nothing and the next one is asked (contract 22.2). */
 type Stage = (ask: Ask, guidance: Guidance) => Choice | null
 
-/** What is used when nobody is sure enough. */
-export const FALLBACK_MODE = 'fast'
+/** Modes that answer anything in words, the one for when nobody is sure enough first (contract 22.2, stage 5). */
+const STAND_INS = ['fast', 'think', 'code', 'research', 'domain_analysis'] as const
+
+/** What is used when nobody is sure enough: `fast`, or the next mode with an engine where it has none. */
+export const standIn = ({ answers }: Pick<Ask, 'answers'>): string =>
+  (answers && STAND_INS.find((mode) => answers(mode))) ?? STAND_INS[0]
 
 /** The first rule, in their order, that is sure enough for its mode and matches. */
 export const ruleFor = (prompt: string, { rules, floors }: Guidance): Rule | undefined =>

@@ -42,6 +42,8 @@ export function createEngines({ settings, clock, log, observe = ignore, silenceM
     /** A stream, from its first byte on. Before that byte it throws as `answer` does. */
     run: (id: string, request: RunRequest, options?: RunOptions) => answering.run(entryOf(id).id, request, options),
     has: (id: string): boolean => findEngine(id) !== null,
+    /** Whether anything is connected that could answer for an engine. */
+    isConnected: (id: string): boolean => targetsOf(id).length > 0,
     knowsMode: (mode: string): boolean => engineOfMode(mode) !== null,
     canonical: (id: string): string => entryOf(id).id,
     /** The engine a mode goes to by default; an unknown mode goes to auto. */

@@ -139,3 +139,34 @@ describe('the engine', () => {
     expect(prompts).toEqual([])
   })
 })
+
+describe('a mode that no engine is connected for', () => {
+  const answers = (...modes: string[]) => ({ answers: (mode: string) => modes.includes(mode) })
+  const load = () => modelOf('video', 0.9)
+
+  test('is not what a prompt ends in that was only guessed to want it', () => {
+    const { decide } = createClassifier({ load })
+    expect(decide({ ...unclear, ...answers('fast', 'video') })).toMatchObject({ mode: 'video', source: 'local' })
+    expect(decide({ ...unclear, ...answers('fast', 'think') })).toEqual({
+      ...{ mode: 'fast', source: 'default', confidence: null, engine: null, preferenceId: null },
+      reasoning: 'most likely video (0.90), but no engine for it is connected',
+    })
+    expect(decide({ ...unclear, ...answers('think', 'code') })).toMatchObject({ mode: 'think', source: 'default' })
+    expect(decide({ ...unclear, ...answers() })).toMatchObject({ mode: 'fast', source: 'default' })
+  })
+
+  test('is not what the engine is followed in either', async () => {
+    const { engine } = engineSaying({ mode: 'image', confidence: 0.95 })
+    const { decide } = createClassifier({ load: () => modelOf('code', 0.7), engine })
+    const choice = await decide({ ...unclear, signal, ...answers('fast', 'code') })
+    expect(choice).toMatchObject({ mode: 'fast', source: 'default' })
+    expect(choice.reasoning).toBe('most likely image (0.95), but no engine for it is connected')
+  })
+
+  test('is what a caller asked for, by name or by a rule', () => {
+    const { decide } = createClassifier({ load })
+    const ruled = guidance({ rules: [rule('image', 0.9)] })
+    expect(decide({ ...unclear, mode: 'video', ...answers('fast') })).toMatchObject({ mode: 'video' })
+    expect(decide({ ...unclear, guidance: ruled, ...answers('fast') })).toMatchObject({ mode: 'image', source: 'rule' })
+  })
+})

@@ -128,7 +128,7 @@ describe('guardrails', () => {
   test('delete says on how many keys it is', async () => {
     const made = await json(['guardrails', 'create', '-f', '-'], told('{"name":"Gone soon"}'))
     await run(['keys', 'bind', beside, '--guardrails', made.id], as)
-    const { name } = await json(['keys', 'get', ada.keyId])
+    const { name } = await json(['keys', 'get', beside])
     const asked = await run(['guardrails', 'delete', made.id, '--dry-run'], as)
     expect(asked.stdout + asked.stderr).toContain(`bound to 1 key: ${name}`)
     expect((await json(['guardrails', 'delete', made.id, '--yes'])).deleted).toBe(true)

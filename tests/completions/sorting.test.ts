@@ -20,7 +20,7 @@ const unclear = VERBS.flatMap((verb) => THINGS.map((thing) => `${verb} ${thing}`
 /** The product with an engine that answers everything with this text. */
 async function personBefore(text: string) {
   const { world, upstream } = await createUpstreamWorld({ upstream: { text } })
-  return { ada: await world.person(), upstream }
+  return { world, ada: await world.person(), upstream }
 }
 
 const sure = await personBefore('{"mode":"code","confidence":0.91}')
@@ -56,5 +56,34 @@ describe('a prompt that no local stage is sure of', () => {
     sure.upstream.reset()
     await sure.ada.send('POST', 'completions', order)
     expect(sure.upstream.calls).toHaveLength(1)
+  })
+})
+
+describe('a prompt that is guessed to want what no engine is connected for', () => {
+  const guessed = 'bring the thing to a shape'
+  const reasoning = expect.stringMatching(/^most likely video \(0\.\d\d\), but no engine for it is connected$/)
+
+  test('is answered in words, and says why', async () => {
+    expect(decide({ mode: 'auto', prompt: guessed, hasImages: false })).toMatchObject({ mode: 'video' })
+    const { status, body } = await sure.ada.send('POST', 'completions', { prompt: guessed })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ resolved_mode: 'fast', routing: { source: 'default', reasoning } })
+    const preview = await sure.ada.send('POST', 'routing-preferences/preview', { prompt: guessed })
+    expect(preview.body).toMatchObject({ resolved_mode: 'fast', source: 'default', reasoning })
+  })
+
+  test('is refused where its caller named the mode, or wrote the rule for it', async () => {
+    const bob = await sure.world.person()
+    const named = await bob.send('POST', 'completions', { prompt: guessed, mode: 'video' })
+    await bob.send('PUT', `keys/${bob.keyId}/routing-rules`, { rules: [{ pattern: 'shape', target_mode: 'video' }] })
+    const ruled = await bob.send('POST', 'completions', { prompt: guessed })
+    for (const { status, body } of [named, ruled])
+      expect([status, body.error.code]).toEqual([503, 'engine_unavailable'])
+  })
+
+  test('goes to an engine of text that the request itself names for the mode', async () => {
+    const order = { prompt: guessed, model_overrides: { video: 'svc-1-code' } }
+    const { body } = await sure.ada.send('POST', 'completions', order)
+    expect(body).toMatchObject({ resolved_mode: 'video', routing: { source: 'local' } })
   })
 })

@@ -38,6 +38,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
       mode: workOf(ask.mode),
       prompt: ask.prompt,
       hasImages: ask.attachments.length > 0,
+      answers: (mode) => engines.isConnected(engineFor(run, mode, null, engines)),
       signal: run.deadline.signal,
       ...(guidance ? { guidance } : {}),
     })
@@ -45,14 +46,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     const classifiedMs = ask.mode === 'auto' ? clock.monotonic() - startedAt : null
     const work = choice.mode
     const resolvedMode = ask.mode.startsWith('stealth_') ? ask.mode : work
-    const engineId = engines.canonical(
-      ask.engine ??
-        ask.overrides[resolvedMode] ??
-        ask.overrides[work] ??
-        choice.engine ??
-        run.active.modelPreference ??
-        engines.forMode(work),
-    )
+    const engineId = engineFor(run, work, choice.engine, engines)
     const voice = assembleSystem({
       ...ask.voice,
       soul: run.soul,
@@ -91,6 +85,13 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
       maxOutputTokens: engines.maxOutputTokens(engineId),
     }
   }
+}
+
+/** The first that applies (contract 22.3): the one asked for, an override, a rule's, a skill's, the mode's own. */
+function engineFor({ ask, active }: Opened, work: string, ofRule: string | null, engines: EngineService): string {
+  const { engine, overrides, mode } = ask
+  const override = (mode.startsWith('stealth_') ? overrides[mode] : undefined) ?? overrides[work]
+  return engines.canonical(engine ?? override ?? ofRule ?? active.modelPreference ?? engines.forMode(work))
 }
 
 const unseen = (mode: string) => `"attachments" were ignored: mode "${mode}" does not look at images. Use "vision".`

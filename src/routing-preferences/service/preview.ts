@@ -11,7 +11,13 @@ import { type PreferenceDeps, seen } from './deps'
 
 /** How the classifier, which stands in a later room, says what it makes of a prompt. */
 type Explain = (
-  asked: { prompt: string; hasImages: boolean; guidance: Effective; signal: AbortSignal },
+  asked: {
+    prompt: string
+    hasImages: boolean
+    guidance: Effective
+    signal: AbortSignal
+    answers(mode: string): boolean
+  },
   /** Lets the prompt go to an engine, perhaps with parts taken out; null where none is to be asked. */
   admit: (() => Promise<string>) | null,
 ) => Promise<{
@@ -25,7 +31,7 @@ type Explain = (
 
 type Deps = Omit<PreferenceDeps, 'audit' | 'clock'> & {
   explain: Explain
-  engines: Pick<EngineService, 'canonical' | 'forMode'>
+  engines: Pick<EngineService, 'canonical' | 'forMode' | 'isConnected'>
   /** As the limits, the credit and the guardrails of the caller have it. Throws 429, 402, 400 `guardrail_blocked`. */
   admit(call: Call, prompt: string): Promise<string>
 }
@@ -50,7 +56,8 @@ export function createRoutingPreview({ store, orgs, bindings, effective, explain
   async function previewFor(call: Call<Caller>, as: Asker | null, order: PreviewOrder): Promise<Preview> {
     const { prompt, attachments = [], engine = false } = order
     const guidance = await effective.ready(await guidanceOf(call, as, order), prompt, trialOf(call))
-    const asked = { prompt, hasImages: attachments.length > 0, guidance, signal: call.signal }
+    const answers = (mode: string) => engines.isConnected(engines.forMode(mode))
+    const asked = { prompt, hasImages: attachments.length > 0, guidance, signal: call.signal, answers }
     const asker = engine && isTenants(call) ? () => admit(call, prompt) : null
     const { choice, stages } = await explain(asked, asker)
     return {
