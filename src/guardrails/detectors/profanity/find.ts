@@ -83,7 +83,8 @@ function likelyIn(text: string, starts: Uint8Array): number[] {
   let before = -1
   // One beyond the end, where it reads 0: what has two letters may be the last.
   for (let at = 0; at <= text.length; at++) {
-    const next = text.charCodeAt(at) | 0
+    // Asked of a place beyond the end, the look itself takes several times as long.
+    const next = at < text.length ? text.charCodeAt(at) : 0
     if (next === code) continue
     code = next
     three = nextThree(three, code)
@@ -108,7 +109,7 @@ function threeAt(text: string, at: number): number {
 function runEnd(text: string, at: number): number {
   const code = text.charCodeAt(at)
   let end = at + 1
-  while (text.charCodeAt(end) === code) end++
+  while (end < text.length && text.charCodeAt(end) === code) end++
   return end
 }
 
