@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, lte, max, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, lte, max, type Placeholder, sql } from 'drizzle-orm'
 import { command, counted, query, type Reader } from '../kernel/store'
 import type { Place } from './buckets'
 import { callFields, speedFields } from './call-fields'
@@ -78,20 +78,19 @@ export const latencyAt = query<Place>()((db, p) => {
   return db.select({ latency: t.latency }).from(t).where(at(t, p))
 })
 
+/** What tells one bucket from another, each member by its name: placeholders cannot be counted up. */
+const placed = (p: Record<keyof Place, Placeholder>) => ({
+  ...{ owner: p.owner, grain: p.grain, api_key: p.api_key, at: p.at },
+  ...{ skill: p.skill, mode: p.mode, resolved_mode: p.resolved_mode, model: p.model },
+})
+
 /** Adds to the sums of a bucket, or makes it; its histogram is replaced. */
 export const addToRollup = command<RollupRow>()((tx, p) => {
   const t = tx.of(usageRollups)
   return tx
     .insert(t)
     .values({
-      owner: p.owner,
-      grain: p.grain,
-      api_key: p.api_key,
-      at: p.at,
-      skill: p.skill,
-      mode: p.mode,
-      resolved_mode: p.resolved_mode,
-      model: p.model,
+      ...placed(p),
       requests: p.requests,
       prompt_tokens: p.prompt_tokens,
       completion_tokens: p.completion_tokens,
@@ -124,14 +123,7 @@ export const addRefused = command<Place & { refused: number }>()((tx, p) => {
   return tx
     .insert(t)
     .values({
-      owner: p.owner,
-      grain: p.grain,
-      api_key: p.api_key,
-      at: p.at,
-      skill: p.skill,
-      mode: p.mode,
-      resolved_mode: p.resolved_mode,
-      model: p.model,
+      ...placed(p),
       requests: 0,
       prompt_tokens: 0,
       completion_tokens: 0,
