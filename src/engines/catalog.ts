@@ -75,17 +75,6 @@ export const ENGINES: readonly EngineEntry[] = [
   text('svc-1-vision', 'vision', 'Svc Vision', 'svc-vision', 'svc-1-extract', 'Answers questions about pictures.'),
 ]
 
-/** Legal in `image_model` only, and not listed (contract 5.1). */
-export const IMAGE_MODELS = [
-  'auto',
-  'svc-1-create',
-  'svc-1-photo',
-  'svc-1-rapid',
-  'svc-1-design',
-  'svc-1-studio',
-  'svc-1-type',
-] as const
-
 const ALIASES = new Map([['svc-1-edge', 'svc-1-roast']])
 const BY_ID = new Map(ENGINES.map((entry) => [entry.id, entry]))
 const BY_MODE = new Map(ENGINES.map((entry) => [entry.mode, entry]))

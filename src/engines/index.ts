@@ -1,6 +1,6 @@
 /** Engines: model ids, the modes they serve, and the seam to whatever answers. */
 export type { RunningAnswer, RunOptions, RunRequest, WholeAnswer } from './answering'
-export { ENGINES, type EngineEntry, engineOfMode, findEngine, IMAGE_MODELS } from './catalog'
+export { ENGINES, type EngineEntry, engineOfMode, findEngine } from './catalog'
 export { type EngineSettings, EnginesFile, engineSettings, UPSTREAM_KINDS, type UpstreamConfig } from './config'
 export { createEmbedder, type Embedder, embeddingSettings } from './embeddings'
 export type { EngineTool, FinishReason, ImagePart, JsonSchema, Message, Part, ToolCall, ToolChoice } from './engine'
