@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { usageFailure } from './failure'
+import { casesOf } from './json-lines'
 import type { Shell } from './shell'
 import { fromHere } from './transport'
 
@@ -33,16 +34,12 @@ const parsedStdin = (text: string): unknown => (/^\s*[[{/]/.test(text) ? Bun.JSO
 /** One prompt of a regression file, and what must become of it. */
 export type RoutingCase = { line: number; prompt: string; expected_mode: string; expected_engine: string | null }
 
-/** Cases of a JSON Lines file; empty lines and lines that begin with # are passed over. @throws CommandFailed 2 */
-export async function readCases(shell: Shell, file: string): Promise<RoutingCase[]> {
-  const lines = (await readTextFile(shell, file)).split('\n')
-  const cases = lines.flatMap((text, place) => (/^\s*(#|$)/.test(text) ? [] : [readCase(text, place + 1, file)]))
-  if (!cases.length) throw usageFailure(`${file} holds no case.`)
-  return cases
-}
+/** @throws CommandFailed 2 for a file with a line that is no case, or without any */
+export const readCases = async (shell: Shell, file: string): Promise<RoutingCase[]> =>
+  casesOf(await readTextFile(shell, file), file, (fields, line) => readCase(fields, line, file))
 
-function readCase(text: string, line: number, file: string): RoutingCase {
-  const { prompt, expected_mode, expected_engine = null } = parsed(text)
+function readCase(fields: Record<string, unknown>, line: number, file: string): RoutingCase {
+  const { prompt, expected_mode, expected_engine = null } = fields
   if (typeof prompt !== 'string' || typeof expected_mode !== 'string' || !isTextOrNull(expected_engine)) {
     throw usageFailure(`Line ${line} of ${file} is no {"prompt":"…","expected_mode":"…"}.`)
   }
@@ -50,12 +47,3 @@ function readCase(text: string, line: number, file: string): RoutingCase {
 }
 
 const isTextOrNull = (value: unknown): value is string | null => value === null || typeof value === 'string'
-
-function parsed(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
-  }
-}

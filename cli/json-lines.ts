@@ -1,0 +1,26 @@
+import { usageFailure } from './failure'
+
+/**
+ * Cases of a JSON Lines file; empty lines and lines that begin with # are passed over, and a line that holds no
+ * object is read as an empty one. @throws CommandFailed 2 for a file without any
+ */
+export function casesOf<Case>(
+  content: string,
+  file: string,
+  read: (fields: Record<string, unknown>, line: number) => Case,
+): Case[] {
+  const cases = content
+    .split('\n')
+    .flatMap((text, place) => (/^\s*(#|$)/.test(text) ? [] : [read(fieldsOf(text), place + 1)]))
+  if (!cases.length) throw usageFailure(`${file} holds no case.`)
+  return cases
+}
+
+function fieldsOf(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
