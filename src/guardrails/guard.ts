@@ -34,6 +34,12 @@ export type Guard = {
   has(phase: Phase): boolean
   /** What the caller sends: all texts, or the first that is held back and its place. */
   input(texts: readonly string[], signal: AbortSignal, as?: SentAs): Promise<Passage<string[]> & { place: number }>
+  /**
+   * What explains and what names the tools that come with a request. Both come again with every turn: clean ones are
+   * known, and no engine is asked. What a rule would take out of a name or a value is held back instead: it would be
+   * another name.
+   */
+  tools(words: { prose: readonly string[]; fixed: readonly string[] }, signal: AbortSignal): Promise<Passage<string[]>>
   /** What was let in before, perhaps under another policy, or was an answer: what is held back now is marked. */
   earlier(texts: readonly string[], signal: AbortSignal, as?: SentAs): Promise<string[]>
   /** The answer as a whole. */
@@ -69,6 +75,17 @@ export function createGuard(policy: Policy, judge: Judge, who: OwnerScope): Guar
       for (const { firings: found } of place < 0 ? judged : judged.slice(0, place + 1)) note(found)
       const left = judged.map(({ text }) => text)
       return { place, ...passage(left, judged[place]?.blocked ?? null) }
+    },
+
+    async tools({ prose, fixed }, signal) {
+      const judged = await judge.again(inputAsked('brought', signal), [...prose, ...fixed])
+      for (const { firings: found } of judged) note(found, 'tools')
+      const spoilt = judged.slice(prose.length).find(({ text }, place) => text !== fixed[place])
+      const blocked = judged.find((one) => one.blocked)?.blocked ?? (spoilt && blockedByRedaction(spoilt.firings))
+      return passage(
+        judged.slice(0, prose.length).map(({ text }) => text),
+        blocked ?? null,
+      )
     },
 
     async earlier(texts, signal, as = 'request') {
@@ -117,6 +134,13 @@ export function createGuard(policy: Policy, judge: Judge, who: OwnerScope): Guar
 
 const passage = <T>(value: T, blocked: Blocked | null): Passage<T> =>
   blocked ? { value: null, blocked } : { value, blocked: null }
+
+/** A rule that takes something out of what must stay as it is. */
+function blockedByRedaction(firings: readonly Firing[]): Blocked | null {
+  const by = firings.find(({ verdict }) => verdict === 'redact')
+  const where = 'in a name or a value, out of which nothing can be taken'
+  return by ? { guardrailId: by.guardrail_id, detail: `${by.detail}, ${where}`, message: null } : null
+}
 
 const isSameRule = (one: Firing, other: Firing): boolean =>
   one.guardrail_id === other.guardrail_id && one.verdict === other.verdict

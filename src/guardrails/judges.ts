@@ -41,6 +41,8 @@ export function createJudge(opinion: Opinion | null = null) {
 
     /** The same of texts that come again and again, such as the turns of a conversation: clean ones are known. */
     async again(asked: Asked, all: readonly string[]): Promise<readonly Judgement[]> {
+      const together = sha256Hex(`${asked.set.key}\n${JSON.stringify(all)}`)
+      if (clean.has(together)) return all.map(unjudged)
       const keys = all.map((text) => sha256Hex(`${asked.set.key}\n${text}`))
       const isKnown = keys.map((key) => clean.has(key))
       const left = [
@@ -49,11 +51,13 @@ export function createJudge(opinion: Opinion | null = null) {
           all.filter((_, place) => !isKnown[place]),
         )),
       ]
-      return all.map((text, place) => {
+      const judged = all.map((text, place) => {
         const found = isKnown[place] ? unjudged(text) : left.shift()!
         if (!found.firings.length) clean.set(keys[place]!, true)
         return found
       })
+      if (judged.every(({ firings }) => !firings.length)) clean.set(together, true)
+      return judged
     },
 
     /** The same of a value of JSON. */

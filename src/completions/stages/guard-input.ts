@@ -3,6 +3,7 @@ import type { Store } from '../../kernel/store'
 import { readJsonAnswer } from '../rules'
 import type { Opened } from '../run'
 import type { createRecord } from './record'
+import { withProse, wordsOfTools } from './tool-words'
 import { withVoice, wordsOfVoice } from './voice-words'
 
 type Deps = { store: Store; record: ReturnType<typeof createRecord> }
@@ -13,7 +14,7 @@ export function createInputGuard({ store, record }: Deps) {
 
   /**
    * What the caller sends, with what redacting rules found taken out: the prompt, the user's earlier turns that
-   * came with it, the addresses of its attachments, and what goes along. Throws 400 `guardrail_blocked`, which is
+   * came with it, the addresses of its attachments, and what goes along, tools included. Throws 400 `guardrail_blocked`, which is
    * on the record.
    */
   async function guardInput(run: Opened): Promise<Opened> {
@@ -32,7 +33,7 @@ export function createInputGuard({ store, record }: Deps) {
     const kept = ask.attachments.filter((_, place) => rest[place] === links[place])
     const warnings = kept.length < ask.attachments.length ? [...ask.warnings, UNLINKED] : ask.warnings
     const asked = { ...answered.ask, prompt: prompt!, context, attachments: kept, warnings }
-    return guardBrought(withContext(await guardStored(answered, guard), asked), guard)
+    return guardTools(await guardBrought(withContext(await guardStored(answered, guard), asked), guard), guard)
   }
 
   /** What goes to the engine beside the request: how the caller wants it to speak, its turns as the caller tells them, memories. */
@@ -48,6 +49,18 @@ export function createInputGuard({ store, record }: Deps) {
     const turns = { context: context.map(judged), after: after.map(judged) }
     const voice = withVoice(run.ask.voice, passed.value)
     return { ...withContext(run, { ...run.ask, voice, ...turns }), memories: left }
+  }
+
+  /** Tools the caller brings: what explains them may lose parts; names and values that would are refused. */
+  async function guardTools(run: Opened, guard: Guard): Promise<Opened> {
+    if (!run.ask.tools.length && !run.ask.functions) return run
+    const words = wordsOfTools(run.ask)
+    const { value: left, blocked } = await guard.tools(words, run.deadline.signal)
+    if (blocked) throw await refused(run, blocked, 'tools')
+    if (left.every((text, place) => text === words.prose[place])) return run
+    const judged = new Map(words.prose.map((text, place) => [text, left[place]!]))
+    const brought = withProse(run.ask, { prose: (text) => judged.get(text) ?? text, fixed: () => undefined })
+    return { ...run, ask: { ...run.ask, ...brought } }
   }
 
   /** What was said in a conversation before this policy was in force goes to no engine either. */

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'bun:test'
+import { createJudge } from '../../src/guardrails/judges'
+import type { Rule } from '../../src/guardrails/policy'
+import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
+import type { Person } from '../support/world'
+import { onTerms, under } from './support'
+
+const { world, upstream } = await createUpstreamWorld()
+const person = async (verdict: string): Promise<Person> => {
+  const ada = await world.person()
+  await under(ada, [onTerms('input', verdict, ['zeppelin'])])
+  return ada
+}
+const schema = (members: object) => ({ type: 'object', properties: { place: { type: 'string', ...members } } })
+const native = (tool: object = {}) => ({
+  ...{ prompt: freshPrompt(), mode: 'fast' },
+  tools: [{ name: 'look_up', description: 'Looks it up', ...tool }],
+})
+const chat = (tool: object = {}) => ({
+  ...{ model: 'svc-1-flash', messages: [{ role: 'user', content: freshPrompt() }] },
+  tools: [{ type: 'function', function: { name: 'look_up', description: 'Looks it up', ...tool } }],
+})
+const SENT: [string, (words: { tool?: object; schema?: object }) => object][] = [
+  ['completions', (words) => native({ ...words.tool, ...(words.schema ? { input_schema: words.schema } : {}) })],
+  ['chat/completions', (words) => chat({ ...words.tool, ...(words.schema ? { parameters: words.schema } : {}) })],
+]
+
+/** Names and values: what is taken out of them makes them others. */
+const FIXED: [string, { tool?: object; schema?: object }][] = [
+  ['a name', { tool: { name: 'zeppelin' } }],
+  ['a value to choose from', { schema: schema({ enum: ['balloon', 'the zeppelin'] }) }],
+  ['a default', { schema: schema({ default: 'a zeppelin' }) }],
+  ['an example', { schema: schema({ examples: [{ ship: 'a zeppelin' }] }) }],
+  ['the name of a property', { schema: { type: 'object', properties: { zeppelin: { type: 'string' } } } }],
+]
+const PROSE: [string, { tool?: object; schema?: object }][] = [
+  ['a description', { tool: { description: 'Asks the zeppelin' } }],
+  ['a description inside', { schema: schema({ description: 'Where the zeppelin is' }) }],
+  ['a title', { schema: { ...schema({}), title: 'The zeppelin' } }],
+]
+
+describe.each(SENT)('tools that come with %s', (path, bodyOf) => {
+  test.each([...FIXED, ...PROSE])('are no way around a rule that blocks: %s', async (_, words) => {
+    const ada = await person('block')
+    const calls = upstream.calls.length
+    const { status, body } = await ada.send('POST', path, bodyOf(words))
+    expect(status).toBe(400)
+    expect(body.error).toMatchObject({ code: 'guardrail_blocked', param: 'tools' })
+    expect(upstream.calls).toHaveLength(calls)
+  })
+
+  test.each(PROSE)('lose what a rule takes out of %s', async (_, words) => {
+    const ada = await person('redact')
+    const { status, text } = await ada.send('POST', path, bodyOf(words))
+    const sent = JSON.stringify(upstream.calls.at(-1)!.body)
+    expect([status, sent.includes('zeppelin')]).toEqual([200, false])
+    expect(sent).toContain('[REDACTED:blocked_term]')
+    expect(text).toContain('"detail":"tools: ')
+  })
+
+  test.each(FIXED)('are refused where a rule would take a part out of %s', async (_, words) => {
+    const { status, body } = await (await person('redact')).send('POST', path, bodyOf(words))
+    expect([status, body.error.code, body.error.param]).toEqual([400, 'guardrail_blocked', 'tools'])
+    expect(body.error.details[0].message).toContain('nothing can be taken')
+  })
+
+  test('go as they came where no rule fires, and where one only flags', async () => {
+    const described = { schema: schema({ description: 'Where it is', enum: ['air', 'sea'] }) }
+    expect((await (await person('redact')).send('POST', path, bodyOf(described))).status).toBe(200)
+    const flagged = await (await person('flag')).send('POST', path, bodyOf(FIXED[1]![1]))
+    expect(flagged.status).toBe(200)
+    expect(JSON.stringify(upstream.calls.at(-1)!.body)).toContain('the zeppelin')
+    expect(flagged.text).toContain('"verdict":"flag"')
+  })
+
+  test('of a property called description are read for what they are', async () => {
+    const named = { schema: { type: 'object', properties: { description: { description: 'Of the zeppelin' } } } }
+    expect((await (await person('redact')).send('POST', path, bodyOf(named))).status).toBe(200)
+    expect(JSON.stringify(upstream.calls.at(-1)!.body)).toContain('Of the [REDACTED:blocked_term]')
+  })
+})
+
+test('clean texts that come again together are asked of no rule', async () => {
+  let asked = 0
+  const inspect = () => {
+    asked++
+    return null
+  }
+  const rule = { guardrail_id: 'blocked_terms', phase: 'input', verdict: 'block', config: {}, inspect } as Rule
+  const about = { set: { key: 'a', rules: [rule] }, about: { phase: 'input' as const }, who: 'user:ada' as never }
+  const judge = createJudge()
+  const texts = Array.from({ length: 300 }, (_, at) => `what tool ${at} is for`)
+  const all = { ...about, signal: new AbortController().signal }
+  await judge.again(all, texts)
+  expect((await judge.again(all, texts)).every(({ text, firings }, at) => text === texts[at] && !firings.length)).toBe(
+    true,
+  )
+  expect(asked).toBe(300)
+})
