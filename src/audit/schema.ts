@@ -26,6 +26,7 @@ export const ENTITY_TYPES = [
   'event',
   'guardrail_policy',
   'routing_preference',
+  'routing_correction',
   'webhook',
   'iframe',
   'widget_session',

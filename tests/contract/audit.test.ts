@@ -60,7 +60,7 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
   },
   'DELETE /routing-preferences/{id}': { action: 'routing_preference.deleted', entityType: 'routing_preference' },
   'POST /routing-corrections': {
-    ...{ action: 'routing_preference.corrected', entityType: 'routing_preference' },
+    ...{ action: 'routing_correction.created', entityType: 'routing_correction' },
     body: { prompt: CANARY, note: CANARY, expected_mode: 'think' },
   },
   'PUT /keys/{id}/routing-preference': {

@@ -38,8 +38,8 @@ export function createCorrections({ store, clock, audit }: Deps) {
     return store.write(async (tx) => {
       await rows.insert(tx, row)
       await audit.record(tx, call, {
-        action: 'routing_preference.corrected',
-        entityType: 'routing_preference',
+        action: 'routing_correction.created',
+        entityType: 'routing_correction',
         entityId: row.id,
         input: { mode: expected_mode, ...(completion_id ? { metadata: { completion_id } } : {}) },
       })
