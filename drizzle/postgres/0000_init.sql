@@ -306,6 +306,7 @@ CREATE TABLE "routing_corrections" (
 	"prompt" text,
 	"resolved_mode" text,
 	"expected_mode" text NOT NULL,
+	"wrong_at" bigint,
 	"expected_engine" text,
 	"note" text,
 	"created_at" bigint NOT NULL

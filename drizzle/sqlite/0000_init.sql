@@ -336,6 +336,7 @@ CREATE TABLE `routing_corrections` (
 	`prompt` text,
 	`resolved_mode` text,
 	`expected_mode` text NOT NULL,
+	`wrong_at` integer,
 	`expected_engine` text,
 	`note` text,
 	`created_at` integer NOT NULL

@@ -1,5 +1,5 @@
 /** Routing preferences: what a caller has said about which mode and engine a prompt wants. */
-export { correctedIn } from './accuracy'
+export { wronglyChosenIn } from './accuracy'
 export { trialOf } from './beside'
 export { createEffective, type EffectiveRouting } from './effective'
 export type { Effective, ReadyRule } from './guidance'

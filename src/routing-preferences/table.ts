@@ -47,6 +47,8 @@ export const routingCorrections = defineTable((k) =>
       prompt: k.text('prompt'),
       resolved_mode: k.text('resolved_mode'),
       expected_mode: k.text('expected_mode').notNull(),
+      /** When the completion got a mode that was chosen for it, and was not the expected one; else null. */
+      wrong_at: k.ms('wrong_at'),
       expected_engine: k.text('expected_engine'),
       note: k.text('note'),
       created_at: k.ms('created_at').notNull(),

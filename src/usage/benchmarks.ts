@@ -15,8 +15,8 @@ import { tailOf } from './tail'
 type Deps = {
   store: Store
   clock: Clock
-  /** Calls of an owner in a span whose choice of mode was corrected, each once. */
-  correctedIn(reader: Reader, owner: OwnerScope, span: Span): Promise<number>
+  /** How many of an owner's completions in a span got a wrong mode that was chosen for them, each once. */
+  wronglyChosenIn(reader: Reader, owner: OwnerScope, span: Span): Promise<number>
 }
 
 export type BenchmarkService = ReturnType<typeof createBenchmarks>
@@ -27,7 +27,7 @@ const FRESH_MS = 5_000
 const MOST_KEPT = 1_000
 
 /** How fast and how well the caller's own calls were answered (contract 21); nobody else's are in it. */
-export function createBenchmarks({ store, clock, correctedIn }: Deps) {
+export function createBenchmarks({ store, clock, wronglyChosenIn }: Deps) {
   const kept = new LRUCache<string, { readAt: number; found: Promise<Benchmarks> }>({ max: MOST_KEPT })
 
   return {
@@ -53,7 +53,7 @@ export function createBenchmarks({ store, clock, correctedIn }: Deps) {
     await addCalls(owner, span, now, measured)
     await addSpeeds(owner, span, now, measured)
     const { autos, counters, ...speeds } = measured.result()
-    const corrected = autos > 0 ? await correctedIn(store.read, owner, span) : 0
+    const corrected = autos > 0 ? await wronglyChosenIn(store.read, owner, span) : 0
     const { cost_micro, ...counts } = counters
     return {
       window,

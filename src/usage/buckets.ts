@@ -37,7 +37,7 @@ export type Place = {
   resolved_mode: string
   model: string
 }
-/** `cells` are those of the calls' latencies, in lists that buckets share. */
+/** `cells` are those of the answered calls' latencies, in lists that buckets share. */
 export type Bucket = Place & { sums: Sums; cells: number[][] }
 
 /** The part of a record that is counted. */
@@ -113,7 +113,8 @@ export function createBuckets() {
     add(call: Counted, skills: readonly string[]): void {
       const line = lineOf(call, skills)
       addCall(line.sums, call)
-      line.cells.push(cellOf(call.latency_ms))
+      // How soon a call failed says nothing of how long answers take.
+      if (call.status < 400) line.cells.push(cellOf(call.latency_ms))
     },
 
     /** Every bucket with its sums; asked for once, at the end. */

@@ -60,19 +60,19 @@ export async function momentAfter(
 
 export type CallSums = Sums & Pick<Counted, 'at' | 'mode' | 'resolved_mode' | 'model'>
 
-/** What calls add up to by day, mode and model; `latencies` of each, in ms and in no order. */
+/** What calls add up to by day, mode and model; `latencies` of the answered ones, in ms and in no order. */
 export async function sumsOf(db: Reader, calls: Calls): Promise<(CallSums & { latencies: number[] })[]> {
   const t = db.of(usageRecords)
   const words = { mode: t.mode, resolved_mode: t.resolved_mode, model: t.model }
   const rows = await db
-    .select({ day: whole(dayOf(t)), ...words, ...sums(t), latencies: listed(db, t.latency_ms) })
+    .select({ day: whole(dayOf(t)), ...words, ...sums(t), latencies: listed(db, answeredIn(t)) })
     .from(t)
     .where(calls)
     .groupBy(dayOf(t), t.mode, t.resolved_mode, t.model)
   return rows.map(({ day, latencies, ...row }) => ({
     ...row,
     at: day * DAY_MS,
-    latencies: latencies.split(',').map(Number),
+    latencies: latencies === null ? [] : latencies.split(',').map(Number),
   }))
 }
 
@@ -91,8 +91,13 @@ export async function daySumsOf(db: Reader, calls: Calls): Promise<CallSums[]> {
 const dayOf = (t: typeof usageRecords.sqlite) => sql`${t.at} / 86400000`
 
 /** One text for a group costs less than a row for each call. */
-const listed = (db: Reader, column: unknown) =>
-  db.dialect === 'sqlite' ? sql<string>`group_concat(${column})` : sql<string>`string_agg(${column}::text, ',')`
+const listed = (db: Reader, column: SQL) =>
+  db.dialect === 'sqlite'
+    ? sql<string | null>`group_concat(${column})`
+    : sql<string | null>`string_agg((${column})::text, ',')`
+
+/** How long an answer took; null of a call that failed, which says nothing about that. */
+const answeredIn = (t: typeof usageRecords.sqlite) => sql`CASE WHEN ${t.status} < 400 THEN ${t.latency_ms} END`
 
 /** What calls with skills add up to by skill. */
 export async function skillSumsOf(db: Reader, calls: Calls): Promise<(Sums & { skill: string })[]> {

@@ -55,7 +55,7 @@ export function createMeasure() {
       const [p50, p95] = percentiles(classified, [0.5, 0.95]) as [number, number]
       const count = callsOf(classified)
       return {
-        latency_by_mode: each(latency, (histogram) => {
+        latency_by_mode: each(withCalls(latency), (histogram) => {
           const [p50, p95, p99] = percentiles(histogram, [0.5, 0.95, 0.99]) as [number, number, number]
           return { p50, p95, p99, count: callsOf(histogram) }
         }),
@@ -76,6 +76,10 @@ function at(histograms: Map<string, Histogram>, mode: string): Histogram {
   histograms.set(mode, known)
   return known
 }
+
+/** Without the modes none of whose calls were answered. */
+const withCalls = (histograms: Map<string, Histogram>) =>
+  new Map([...histograms].filter(([, histogram]) => callsOf(histogram) > 0))
 
 const callsOf = (histogram: Histogram): number => histogram.reduce((sum, calls) => sum + calls, 0)
 

@@ -6,18 +6,21 @@ import { usageRecords } from './table'
 /** What a call's record may be apart from its audit row: both are of one unit of work, each with its own look at the clock. */
 const APART_MS = 60_000
 
-/** The mode that a call got, by its request id and about when it was; null when no record of it is kept. */
-export async function resolvedModeOf(
+/** Which mode a call asked for and got, and when; null when no record of it is kept. */
+export type ModeOfCall = { mode: string | null; resolved: string | null; at: number }
+
+/** Looked for by its request id and about when it was. */
+export async function modeOfCall(
   db: Reader,
   owner: OwnerScope,
   { requestId, at }: { requestId: string; at: number },
-): Promise<string | null> {
+): Promise<ModeOfCall | null> {
   const table = db.of(usageRecords)
   const near = and(gte(table.at, at - APART_MS), lte(table.at, at + APART_MS))
   const found = await db
-    .select({ mode: table.resolved_mode })
+    .select({ mode: table.mode, resolved: table.resolved_mode, at: table.at })
     .from(table)
     .where(and(eq(table.owner, owner), near, eq(table.request_id, requestId)))
     .limit(1)
-  return found[0]?.mode ?? null
+  return found[0] ?? null
 }

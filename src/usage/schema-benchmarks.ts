@@ -16,7 +16,7 @@ export const Benchmarks = t.Object(
     window: oneOf(BENCHMARK_WINDOWS),
     latency_by_mode: t.Record(t.String(), Latency, {
       description:
-        'From the request to the end of its answer, by the mode that answered; cached answers and errors too',
+        'From the request to the end of its answer, by the mode that answered; cached answers too, failed calls not',
     }),
     ttft_by_mode: t.Record(t.String(), Speed, { description: 'To the first text of a stream' }),
     /** Choosing the mode of an `auto` call; null when none was chosen. */
@@ -27,7 +27,7 @@ export const Benchmarks = t.Object(
       routing_accuracy: t.Number({
         minimum: 0,
         maximum: 1,
-        description: 'Share of answered `auto` calls whose mode nobody corrected; 1 without any',
+        description: 'Share of answered `auto` calls whose mode nobody corrected by their completion; 1 without any',
       }),
       total_tokens: Count,
       total_cost_cents: t.Number(),

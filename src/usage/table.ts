@@ -84,7 +84,7 @@ export const usageRollups = defineTable((k) =>
       server_errors: k.int('server_errors').notNull(),
       /** Of the errors those that were turned away before they began, and are in none of the other sums. */
       refused: k.int('refused').notNull(),
-      /** A histogram of latencies (`latency.ts`). */
+      /** A histogram of the latencies of answered calls (`latency.ts`). */
       latency: k.text('latency').notNull(),
     },
     (t) => [k.primaryKey({ columns: [t.owner, t.grain, t.api_key, t.at, t.skill, t.mode, t.resolved_mode, t.model] })],

@@ -57,14 +57,34 @@ describe('GET /benchmarks (contract 21)', () => {
     await correct(ada, { completion_id: one.body.id, expected_mode: 'genui' })
     await correct(ada, { completion_id: two.body.id, expected_mode: two.body.resolved_mode })
     expect((await benchmarks(ada)).body.counters.routing_accuracy).toBe(0.5)
+  })
+
+  test('counts what is said of a prompt, or of a mode that was asked for, as no choice of ours', async () => {
+    const ada = await world.person()
+    const chat = { model: 'svc-1-auto', messages: [{ role: 'user', content: freshPrompt('Write a haiku') }] }
+    const wrong = (await ada.send('POST', 'chat/completions', chat)).body.id
+    for (const _ of [1, 2, 3]) await ask(ada, { mode: 'auto' })
+    const named = await ask(ada, { mode: 'think' })
     await correct(ada, { prompt: 'something else', expected_mode: 'roast' })
-    expect((await benchmarks(ada)).body.counters.routing_accuracy).toBe(0)
+    await correct(ada, { prompt: 'and another', expected_mode: 'roast' })
+    await correct(ada, { completion_id: named.body.id, expected_mode: 'roast' })
+    await correct(ada, { completion_id: wrong, expected_mode: 'roast' })
+    await correct(ada, { completion_id: wrong.replace('chatcmpl_', 'cmpl_'), expected_mode: 'genui' })
+    expect((await benchmarks(ada)).body.counters.routing_accuracy).toBe(0.75)
+  })
+
+  test('measures answers: a call that failed is counted and has no latency', async () => {
+    const ada = await world.person()
+    expect((await ask(ada, { mode: 'image' })).status).toBe(503)
+    const { body } = await benchmarks(ada)
+    expect(body.latency_by_mode).toEqual({})
+    expect(body.counters.by_mode).toEqual({ image: 1 })
   })
 
   test("is of the caller's own calls: another user's and another org's are not in it", async () => {
     const [ada, bob, org] = [await world.person(), await world.person(), await world.person({ ofOrg: true })]
-    await ask(ada, { mode: 'auto' })
-    await correct(ada, { prompt: 'something', expected_mode: 'roast' })
+    const { id } = (await ask(ada, { mode: 'auto' })).body
+    await correct(ada, { completion_id: id, expected_mode: 'roast' })
     for (const other of [bob, org])
       expect((await benchmarks(other)).body.counters).toMatchObject({ total: 0, routing_accuracy: 1, by_mode: {} })
     await ask(org, { mode: 'fast' })

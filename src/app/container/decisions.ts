@@ -1,7 +1,7 @@
 import { createAdmission, createAskEngine, createClassifier, createExplain } from '../../classifier'
 import { createEngines } from '../../engines'
 import { createGuardrails, createOpinion } from '../../guardrails'
-import { correctedIn, createEffective, createPreferences, createRoutingPreview } from '../../routing-preferences'
+import { wronglyChosenIn, createEffective, createPreferences, createRoutingPreview } from '../../routing-preferences'
 import { createBenchmarks } from '../../usage'
 import type { Accounts } from './accounts'
 import type { Deps } from './deps'
@@ -15,7 +15,7 @@ export function buildDecisions({ config, store, clock, log, observeEngine }: Dep
   const engines = createEngines({ settings: config, clock, log, observe: observeEngine })
   const { bindings } = keys
   const effective = createEffective({ store, clock, bindings })
-  const benchmarks = createBenchmarks({ store, clock, correctedIn })
+  const benchmarks = createBenchmarks({ store, clock, wronglyChosenIn })
   const opinion = createOpinion({ engines, clock, chosen: config.guardrailEngine })
   const guardrails = createGuardrails({ store, audit, events, clock, orgs, keys, opinion })
   const admission = createAdmission({ store, limiter, billing, guardrails, engines })

@@ -3,7 +3,7 @@ import { kept } from '../../idempotency'
 import { type Call, type OwnerScope, ownerOf } from '../../kernel/caller'
 import { invalidInput, notFound } from '../../kernel/errors'
 import { mapPage, type Page } from '../../kernel/page'
-import { resolvedModeOf } from '../../usage'
+import { type ModeOfCall, modeOfCall } from '../../usage'
 import { presentCorrection } from '../present'
 import { correctionRepository as rows } from '../repository-corrections'
 import { readEngine, readMode } from '../rules'
@@ -30,9 +30,11 @@ export function createCorrections({ store, clock, audit }: Deps) {
     const expected_engine = readEngine(input.expected_engine, 'expected_engine', invalidInput)
     const said = input.resolved_mode == null ? null : readMode(input.resolved_mode, 'resolved_mode', invalidInput)
     const found = completion_id === null ? null : await modeOfCompletion(call, completion_id)
+    const isWrong = found?.mode === 'auto' && found.resolved !== expected_mode
     const row: CorrectionRow = {
       ...{ id: CorrectionId.create(), owner: ownerOf(call.caller), user_id: call.caller.userId },
-      ...{ completion_id, prompt, resolved_mode: said ?? found, expected_mode, expected_engine, note },
+      ...{ completion_id, prompt, resolved_mode: said ?? found?.resolved ?? null, expected_mode, expected_engine },
+      ...{ note, wrong_at: isWrong ? found.at : null },
       created_at: clock.now(),
     }
     return store.write(async (tx) => {
@@ -59,7 +61,7 @@ export function createCorrections({ store, clock, audit }: Deps) {
   }
 
   /** The record knows whose completion it was. Throws 404 for a foreign, an unknown and a malformed id alike. */
-  async function modeOfCompletion({ caller }: Call, id: string): Promise<string | null> {
+  async function modeOfCompletion({ caller }: Call, id: string): Promise<ModeOfCall | null> {
     const owner = ownerOf(caller)
     // Chat clients know it under a name of their own.
     const entity_id = id.replace(/^chatcmpl_/, 'cmpl_')
@@ -69,7 +71,7 @@ export function createCorrections({ store, clock, audit }: Deps) {
       const { items, next } = await audit.list(store.read, owner, { ...wanted, ...(cursor ? { cursor } : {}) })
       const [event] = items
       if (event) {
-        return resolvedModeOf(store.read, owner, { requestId: event.requestId, at: Date.parse(event.timestamp) })
+        return modeOfCall(store.read, owner, { requestId: event.requestId, at: Date.parse(event.timestamp) })
       }
       if (!next) break
       cursor = next
