@@ -26,7 +26,7 @@ export type Blocked = { guardrailId: GuardrailId; detail: string; message: strin
 /** What stands for an answer that is blocked: the author's words, or neutral ones. */
 export const standIn = ({ message }: Blocked): string => message ?? 'This answer was withheld by a guardrail.'
 
-export type Judged = { judgement: Judgement; results: readonly (Finding | null)[] }
+type Judged = { judgement: Judgement; results: readonly (Finding | null)[] }
 
 const MOST_MS = 5_000
 /** What rules may take together on the event loop. */

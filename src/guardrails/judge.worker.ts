@@ -1,9 +1,9 @@
 import type { HelperAnswer } from '../kernel/helper'
 import type { Inspected } from './guardrail'
-import { type Judged, type Judgement, judge, judgeEach } from './judge'
+import { type Judgement, judge } from './judge'
 import { compileRule, type Rule } from './policy'
 import type { GuardrailRule } from './schema'
-import { judgeValue, type ValueJudgement } from './values'
+import { type EachJudgement, judgeEachOf, judgeValue, type ValueJudgement } from './values'
 
 /** What a thread beside the event loop is asked: rules over what is too long to be read on it. */
 export type JudgeOrder = {
@@ -11,9 +11,9 @@ export type JudgeOrder = {
   key: string
   rules: readonly GuardrailRule[]
   about: Inspected
-} & ({ texts: readonly string[] } | { each: string } | { value: unknown })
+} & ({ texts: readonly string[] } | { each: unknown } | { value: unknown })
 
-export type JudgeAnswer = readonly Judgement[] | Judged | ValueJudgement
+export type JudgeAnswer = readonly Judgement[] | EachJudgement | ValueJudgement
 
 declare const self: Worker
 
@@ -32,7 +32,7 @@ async function answered(order: JudgeOrder): Promise<HelperAnswer<JudgeAnswer>> {
 async function answerTo(order: JudgeOrder, rules: readonly Rule[]): Promise<JudgeAnswer> {
   const about = { ...order.about, patient: true }
   if ('value' in order) return judgeValue(rules, order.value, about)
-  if ('each' in order) return judgeEach(rules, order.each, about)
+  if ('each' in order) return judgeEachOf(rules, order.each, about)
   const judgements: Judgement[] = []
   for (const text of order.texts) judgements.push(await judge(rules, text, about))
   return judgements

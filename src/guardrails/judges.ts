@@ -3,12 +3,12 @@ import type { OwnerScope } from '../kernel/caller'
 import { sha256Hex } from '../kernel/crypto'
 import { createHelper, HelperFailure } from '../kernel/helper'
 import { type Inspected, TooSlow } from './guardrail'
-import { type Judged, type Judgement, judge, judgeEach, UNCHECKED, unanswered, unjudged } from './judge'
+import { type Judgement, judge, UNCHECKED, unanswered, unjudged } from './judge'
 import type { JudgeAnswer, JudgeOrder } from './judge.worker'
 import type { Opinion } from './opinion'
 import type { RuleSet } from './policy'
 import { createReview, type Looks, type Reviewed } from './review'
-import { judgeValue, type ValueJudgement } from './values'
+import { type EachJudgement, judgeEachOf, judgeValue, type ValueJudgement } from './values'
 
 /** In characters: what a request may have read on the event loop, some four milliseconds of every rule there is. */
 const MOST_INLINE = 8_192
@@ -63,7 +63,7 @@ export function createJudge(opinion: Opinion | null = null) {
     /** The same of a value of JSON. */
     async value(asked: Asked, value: unknown): Promise<ValueJudgement> {
       const { rules } = asked.set
-      const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+      const text = textOf(value)
       const whenNot = () => {
         const { spans: _, ...judged } = unanswered(rules, text)
         return { ...judged, value: judged.text === text ? value : judged.text }
@@ -73,12 +73,16 @@ export function createJudge(opinion: Opinion | null = null) {
       return again(asked, judged)
     },
 
-    /** What each rule says of a text, for whoever tries them out. */
-    each(asked: Asked, text: string): Promise<Judged> {
+    /** What each rule says of a text or a value of JSON, for whoever tries them out. */
+    each(asked: Asked, value: unknown): Promise<EachJudgement> {
       const { rules } = asked.set
-      const whenNot = () => ({ judgement: unanswered(rules, text), results: rules.map(() => UNCHECKED) })
-      const here = () => judgeEach(rules, text, asked.about)
-      return hereOrBeside<Judged>(asked, { length: text.length, here, order: { each: text }, whenNot })
+      const text = textOf(value)
+      const whenNot = () => {
+        const left = unanswered(rules, text).text
+        return { value: left === text ? value : left, results: rules.map(() => UNCHECKED) }
+      }
+      const here = () => judgeEachOf(rules, value, asked.about)
+      return hereOrBeside<EachJudgement>(asked, { length: text.length, here, order: { each: value }, whenNot })
     },
   }
 
@@ -124,10 +128,12 @@ export function createJudge(opinion: Opinion | null = null) {
   }
 }
 
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+
 /** One look: how much there is to read, the look itself, the same as an order, and what stands in for it. */
 type Look<Answer> = {
   length: number
   here(): Promise<Answer>
-  order: { texts: readonly string[] } | { each: string } | { value: unknown }
+  order: { texts: readonly string[] } | { each: unknown } | { value: unknown }
   whenNot(): Answer
 }

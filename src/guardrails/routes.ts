@@ -74,5 +74,9 @@ const policyPaths = (guardrails: GuardrailService, guard: Guard) =>
       params: ById,
       body: checked(words.Evaluation),
       response: { 200: answer(words.Evaluated), ...errors(400, 401, 403, 404, 429) },
-      detail: { summary: 'Try a policy on a text: nothing is billed, kept or sent to an engine' },
+      detail: {
+        summary: 'Try a policy on a text: nothing is billed, kept or sent to an engine',
+        description:
+          'Every rule of the phase says what it finds, as in a run, where the first that blocks ends the phase. Answers are read as text; in a run, one that is to be JSON is read as JSON as well.',
+      },
     })

@@ -102,9 +102,17 @@ export type GuardrailBinding = Static<typeof GuardrailBinding>
 /** Body of `POST /guardrail-policies/{id}/evaluate`. */
 export const Evaluation = t.Object(
   {
-    text: t.String({ maxLength: 1_000_000 }),
+    text: t.String({
+      maxLength: 1_000_000,
+      description: 'In the tool phases JSON is read as the arguments or the result it is, any other text as a text',
+    }),
     phase: oneOf(PHASES),
-    tool_name: t.Optional(t.String({ maxLength: 64, description: 'In the tool phases: the tool that is called' })),
+    tool_name: t.Optional(
+      t.String({
+        maxLength: 64,
+        description: 'In the tool phases: the tool that is called; rules of `tool_call` read it too',
+      }),
+    ),
   },
   { $id: 'GuardrailEvaluation' },
 )
@@ -118,10 +126,15 @@ export const Evaluated = t.Object(
         guardrail_id: oneOf(GUARDRAIL_IDS),
         verdict: oneOf(VERDICTS),
         triggered: t.Boolean(),
-        detail: nullable(t.String()),
+        detail: nullable(
+          t.String({
+            description:
+              'What was found, without quoting it; of a rule that did not fire, what it had no sight of: the tool where `tool_name` was not sent, the system prompt and the sources of a run always',
+          }),
+        ),
       }),
     ),
-    text: t.String({ description: 'With what redacting rules found taken out; as it was sent where one blocks' }),
+    text: t.String({ description: 'With what redacting rules found taken out, whatever other rules say' }),
   },
   { $id: 'GuardrailEvaluated' },
 )

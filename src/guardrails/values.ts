@@ -1,5 +1,5 @@
 import type { Finding, Inspected } from './guardrail'
-import { type Judgement, judge } from './judge'
+import { type Judgement, judge, judgeEach } from './judge'
 import type { Rule } from './policy'
 import type { Span } from './redaction'
 
@@ -16,10 +16,28 @@ export async function judgeValue(rules: readonly Rule[], value: unknown, about: 
     return { ...judged, value: judged.text }
   }
   const { text, ranges } = toLines(value)
-  const json = `${about.tool?.name ?? ''} ${JSON.stringify(value) ?? 'null'}`
-  const wide = rules.map((rule) => ({ ...rule, inspect: inBoth(rule, json) }))
-  const { spans, ...judged } = await judge(wide, text, about)
+  const { spans, ...judged } = await judge(wide(rules, value, about), text, about)
   return { ...judged, value: spans.length ? rebuilt(value, text, ranges, spans) : value }
+}
+
+/** What every rule says of a value or a text, whatever those before it said, and what is left of it. */
+export type EachJudgement = { value: unknown; results: readonly (Finding | null)[] }
+
+/** As {@link judgeValue}, for whoever tries a policy out. */
+export async function judgeEachOf(rules: readonly Rule[], value: unknown, about: Inspected): Promise<EachJudgement> {
+  if (typeof value === 'string') {
+    const { judgement, results } = await judgeEach(rules, value, about)
+    return { value: judgement.text, results }
+  }
+  const { text, ranges } = toLines(value)
+  const { judgement, results } = await judgeEach(wide(rules, value, about), text, about)
+  const { spans } = judgement
+  return { value: spans.length ? rebuilt(value, text, ranges, spans) : value, results }
+}
+
+function wide(rules: readonly Rule[], value: unknown, { tool }: Inspected): Rule[] {
+  const json = `${tool?.name ?? ''} ${JSON.stringify(value) ?? 'null'}`
+  return rules.map((rule) => ({ ...rule, inspect: inBoth(rule, json) }))
 }
 
 /** What is only to be seen in the JSON has no place in the lines: there the whole is meant. */

@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'bun:test'
+import { createWorld } from '../support/world'
+import { onKind, onPattern } from './support'
+
+const world = await createWorld()
+const ada = await world.person()
+const MARK = '[REDACTED:email]'
+
+/** What a policy of one rule says of a text. */
+async function tried(rule: ReturnType<typeof onKind>, text: string, more: object = {}) {
+  const made = await ada.send('POST', 'guardrail-policies', { name: 'Tried', rules: [rule] })
+  const order = { text, phase: rule.phase, ...more }
+  const { body } = await ada.send('POST', `guardrail-policies/${made.body.id}/evaluate`, order)
+  return { ...body.results[0], text: body.text }
+}
+const pii = (phase: string) => onKind('pii', phase, 'redact')
+
+describe('evaluate in the tool phases says what a run would do', () => {
+  test.each(['tool_call', 'tool_result'])('%s: what escapes hide in JSON is found and JSON is left', async (phase) => {
+    const { triggered, text } = await tried(pii(phase), '{"to":"\\u0061da\\u0040example.com","n":[1,null]}')
+    expect([triggered, JSON.parse(text)]).toEqual([true, { to: MARK, n: [1, null] }])
+    const card = await tried(pii(phase), '{"card":4111111111111111}')
+    expect(JSON.parse(card.text)).toEqual({ card: '[REDACTED:credit_card]' })
+  })
+
+  test('a text that is no JSON is read as a text, and one nothing is found in stays as it was sent', async () => {
+    expect(await tried(pii('tool_call'), 'to ada@example.com')).toMatchObject({ text: `to ${MARK}` })
+    expect(await tried(pii('tool_result'), '42 for ada@example.com')).toMatchObject({ text: `42 for ${MARK}` })
+    const spaced = '{ "to" : "nobody" }'
+    expect(await tried(pii('tool_call'), spaced)).toMatchObject({ triggered: false, text: spaced })
+  })
+
+  test('the name of the tool is read with the arguments', async () => {
+    const rule = onPattern('tool_call', 'block', 'orion')
+    expect(await tried(rule, '{}', { tool_name: 'mail_ada_orion' })).toMatchObject({ triggered: true })
+    expect(await tried(rule, '{}', { tool_name: 'mail_ada' })).toMatchObject({ triggered: false, detail: null })
+    const detail = 'in the arguments alone: "tool_name" was not sent'
+    expect(await tried(rule, '{}')).toMatchObject({ triggered: false, detail })
+  })
+
+  test.each([
+    [onKind('tool_allowlist', 'tool_call', 'block', { tools: ['note'] }), '"tool_name" was not sent'],
+    [onKind('system_prompt_leak', 'output', 'block'), 'there is no system prompt outside a run'],
+    [onKind('groundedness', 'output', 'flag'), 'there are no sources outside a run'],
+  ])('%j says what it could not look at', async (rule, why) => {
+    expect(await tried(rule, 'hello')).toMatchObject({ triggered: false, detail: `not looked at: ${why}` })
+  })
+
+  test('a call of a tool that is not on the list is told', async () => {
+    const rule = onKind('tool_allowlist', 'tool_call', 'block', { tools: ['note'] })
+    expect(await tried(rule, '{}', { tool_name: 'wipe' })).toMatchObject({ triggered: true })
+    expect(await tried(rule, '{}', { tool_name: 'note' })).toMatchObject({ triggered: false, detail: null })
+  })
+
+  test('long arguments are read as JSON too', async () => {
+    const long = JSON.stringify({ text: 'word '.repeat(4_000), to: 'ada@example.com' })
+    const { triggered, text } = await tried(pii('tool_call'), long)
+    expect([triggered, JSON.parse(text).to]).toEqual([true, MARK])
+  })
+})
