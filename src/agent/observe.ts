@@ -20,8 +20,8 @@ export async function* observe(
   calls: readonly ToolCall[],
 ): AsyncGenerator<Step, string[]> {
   const guarded = await Promise.all(calls.map((asked) => guardedCall(asked, guard, signal)))
-  for (const { asked } of guarded) {
-    yield { type: 'tool-began', id: asked.id, name: asked.name, arguments: readArguments(asked.arguments) }
+  for (const { asked, name } of guarded) {
+    yield { type: 'tool-began', id: asked.id, name, arguments: readArguments(asked.arguments) }
   }
   const context = { call, signal, now: clock.now(), conversationId, guard }
   const running = new Map(
@@ -38,7 +38,7 @@ export async function* observe(
     const { place, outcome } = await Promise.race(running.values())
     running.delete(place)
     texts[place] = outcome.text
-    const use = useOf(calls[place]!, outcome)
+    const use = useOf(guarded[place]!, outcome)
     uses[place] = use
     spent.uses.push(use)
     yield { type: 'tool-ended', ...use }
@@ -48,23 +48,27 @@ export async function* observe(
   return texts
 }
 
-type GuardedCall = { asked: ToolCall; refused: ToolOutcome | null }
+/** `name` is what may be shown of the tool's. */
+type GuardedCall = { asked: ToolCall; name: string; refused: ToolOutcome | null }
 
 /** A call as the policy of the run lets it be made, or why it is not; one that is blocked shows nothing of itself. */
 async function guardedCall(asked: ToolCall, guard: Acting['guard'], signal: AbortSignal): Promise<GuardedCall> {
-  if (!guard?.has('tool_call')) return { asked, refused: null }
+  if (!guard?.has('tool_call')) return { asked, name: asked.name, refused: null }
   const given = parsed(asked.arguments)
-  const { value, blocked } = await guard.tool('tool_call', asked.name, given ?? asked.arguments, signal)
+  const { value, blocked, name } = await guard.tool('tool_call', asked.name, given ?? asked.arguments, signal)
   if (blocked) {
     const sentence = blocked.message ?? `The guardrail ${blocked.guardrailId} does not let this call run.`
     const failed = { status: 'error' as const, description: 'blocked by a guardrail', arguments: null, result: null }
-    return { asked: { ...asked, arguments: '{}' }, refused: { ...failed, text: `Error: ${sentence}` } }
+    return { asked: { ...asked, arguments: '{}' }, name, refused: { ...failed, text: `Error: ${sentence}` } }
   }
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return { asked: value === given ? asked : { ...asked, arguments: text }, refused: null }
+  return { asked: value === given ? asked : { ...asked, arguments: text }, name, refused: null }
 }
 
-const useOf = ({ id, name }: ToolCall, { status, description, result, ...outcome }: ToolOutcome): ToolUse => ({
+const useOf = (
+  { asked: { id }, name }: GuardedCall,
+  { status, description, result, ...outcome }: ToolOutcome,
+): ToolUse => ({
   ...{ id, name, status, description, result },
   arguments: outcome.arguments ?? {},
 })

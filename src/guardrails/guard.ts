@@ -48,8 +48,16 @@ export type Guard = {
   holdBack(about: AboutAnswer, signal: AbortSignal): HoldBack | null
   /** Notes the rule that stopped an answer on its way out. */
   stopped(by: Blocked): void
-  /** Arguments of a call before it runs, and what a tool gave before an engine reads it. */
-  tool(phase: 'tool_call' | 'tool_result', name: string, value: unknown, signal: AbortSignal): Promise<Passage<unknown>>
+  /**
+   * Arguments of a call before it runs, and what a tool gave before an engine reads it. `name` is what may be shown
+   * of the tool's: an engine writes what it likes there.
+   */
+  tool(
+    phase: 'tool_call' | 'tool_result',
+    name: string,
+    value: unknown,
+    signal: AbortSignal,
+  ): Promise<Passage<unknown> & { name: string }>
 }
 
 const MOST_FIRINGS = 100
@@ -124,10 +132,13 @@ export function createGuard(policy: Policy, judge: Judge, who: OwnerScope): Guar
       note([{ guardrail_id: guardrailId, phase: 'output', verdict: 'block', detail }]),
 
     async tool(phase, name, value, signal) {
-      const about = { phase, tool: { name } }
-      const judged = await judge.value({ set: policy.of(phase), about, who, signal, looks }, value)
-      note(judged.firings, name)
-      return passage(judged.value, judged.blocked)
+      const asked = { set: policy.of(phase), who, signal }
+      const judged = await judge.value({ ...asked, about: { phase, tool: { name } }, looks }, value)
+      // By itself, so that what a rule has against the call is not held against its name.
+      const named = judged.firings.length ? await judge.value({ ...asked, about: { phase } }, name) : null
+      note(judged.firings, named?.firings.length ? 'a tool that is named by what was found' : name)
+      const shown = named?.blocked ? markOf(named.blocked.guardrailId) : String(named?.value ?? name)
+      return { ...passage(judged.value, judged.blocked), name: shown }
     },
   }
 }

@@ -87,6 +87,49 @@ describe('the tool_call phase (contract 12)', () => {
   })
 })
 
+describe("a tool's name that is what a rule looks for", () => {
+  const named = 'zoe@secret-host.example'
+  const shown = async (verdict: string, more: object = {}) => {
+    const ada = await person(onKind('pii', 'tool_call', verdict))
+    const { body, text } = await ada.send('POST', 'completions', asks(`${named}{"a":1};note{}`, more))
+    const { text: audit } = await ada.send('GET', 'audit')
+    return { body, told: `${text} ${audit}` }
+  }
+
+  test.each([
+    ['redact', '[REDACTED:email]'],
+    ['block', '[REDACTED:pii]'],
+  ])('is told nowhere under %s', async (verdict, name) => {
+    const { body, told } = await shown(verdict)
+    expect(body.tools_used.map((used: { name: string }) => used.name)).toEqual([name, 'note'])
+    expect(body.guardrails).toMatchObject([{ detail: expect.stringMatching(/^a tool that is named/) }])
+    expect(told).toContain(name)
+    expect(told).not.toContain('secret-host')
+  })
+
+  test('is not in a stream', async () => {
+    const { told } = await shown('redact', { stream: true })
+    expect(told).toContain('[REDACTED:email]')
+    expect(told).not.toContain('secret-host')
+  })
+
+  test('is not quoted by a flag, which leaves it where it stands', async () => {
+    const { body } = await shown('flag')
+    expect(body.tools_used[0].name).toBe(named)
+    expect(JSON.stringify(body.guardrails)).not.toContain('secret-host')
+  })
+
+  test('is not handed out to a chat client', async () => {
+    const ada = await person(onKind('pii', 'tool_call', 'redact'))
+    const { body, text } = await ada.send('POST', 'chat/completions', {
+      messages: [{ role: 'user', content: `Do it [[plan:${named}{"a":1}]]` }],
+      tools: [{ type: 'function', function: { name: 'note', parameters: { type: 'object' } } }],
+    })
+    expect(body.choices[0].message.tool_calls[0].function.name).toBe('[REDACTED:email]')
+    expect(text).not.toContain('secret-host')
+  })
+})
+
 describe('the tool_result phase (contract 12)', () => {
   /** A system tool whose result is what it was asked for. */
   const echo = async (name: string) =>

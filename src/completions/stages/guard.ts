@@ -47,9 +47,9 @@ async function guardCalls(run: Admitted, thought: Thought, guard: Guard): Promis
   const toolCalls: Thought['toolCalls'][number][] = []
   for (const call of thought.toolCalls) {
     const given = readJson(call.arguments)
-    const { value, blocked } = await guard.tool('tool_call', call.name, given, run.deadline.signal)
+    const { value, blocked, name } = await guard.tool('tool_call', call.name, given, run.deadline.signal)
     stopped ??= blocked
-    if (!blocked) toolCalls.push(value === given ? call : { ...call, arguments: JSON.stringify(value) })
+    if (!blocked) toolCalls.push({ ...call, name, ...(value === given ? {} : { arguments: JSON.stringify(value) }) })
   }
   if (toolCalls.length || !stopped) return { ...thought, toolCalls }
   return withheld(thought, stopped)
