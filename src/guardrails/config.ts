@@ -8,6 +8,6 @@ export const guardrailSettings = {
     schema: t.String({ pattern: '^[a-z0-9][a-z0-9-]{0,63}$' }),
     default: 'auto',
     about:
-      'Engine that is asked of texts the local checks of injections, jailbreaks, safety and topics are unsure of: an id such as svc-1-flash, auto for the one that answers short questions, off for none. Costs its callers nothing.',
+      'Engine that is asked of texts the local checks of injections, jailbreaks, safety and topics are unsure of: an id such as svc-1-flash, auto for the one that answers short questions, off for none. Of a stream it is asked about four passages at most before they are shown, and about the rest at its end. Costs its callers nothing.',
   }),
 }

@@ -7,6 +7,7 @@ import type { Policy } from './policy'
 import { markOf } from './redaction'
 import { MOST_LOOKS } from './review'
 import type { Firing, GuardrailPolicyId } from './schema'
+import { createStreamJudge } from './stream-judge'
 
 /** A text that was let through, perhaps with parts taken out, or the rule that does not let it. */
 export type Passage<T> = { value: T; blocked: null } | { value: null; blocked: Blocked }
@@ -123,8 +124,7 @@ export function createGuard(policy: Policy, judge: Judge, who: OwnerScope): Guar
       const { stretch, whole } = policy.streamed
       if (!stretch.rules.length && !whole.rules.length) return null
       if (about.readJson) return createHoldAll()
-      const by = (set: typeof stretch) => async (text: string) =>
-        (await judge.texts({ set, about: aboutOutput(about), who, signal }, [text]))[0]!
+      const by = (set: typeof stretch) => createStreamJudge(judge, { set, about: aboutOutput(about), who, signal })
       return createHoldBack({ stretch: by(stretch), whole: whole.rules.length ? by(whole) : null })
     },
 

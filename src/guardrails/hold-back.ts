@@ -1,7 +1,7 @@
 import type { Blocked, Judgement } from './judge'
 
 /** Characters of an answer that are not let out before those after them are known (contract 12). */
-const HELD = 256
+export const HELD = 256
 /** What a rule may look back on, besides what is judged. */
 const CONTEXT = 512
 /** The least that is worth a look. */

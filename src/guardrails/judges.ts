@@ -60,6 +60,9 @@ export function createJudge(opinion: Opinion | null = null) {
       return judged
     },
 
+    /** What an engine says where the rules were unsure, as far as it may be asked. */
+    second: (asked: Asked, judged: Judgement): Promise<Judgement> => Promise.resolve(again(asked, judged)),
+
     /** The same of a value of JSON. */
     async value(asked: Asked, value: unknown): Promise<ValueJudgement> {
       const { rules } = asked.set

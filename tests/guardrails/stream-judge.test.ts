@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'bun:test'
+import { createGuard } from '../../src/guardrails/guard'
+import type { Inspect } from '../../src/guardrails/guardrail'
+import { createJudge } from '../../src/guardrails/judges'
+import type { Opinion, Question } from '../../src/guardrails/opinion'
+import type { Policy, Rule, RuleSet } from '../../src/guardrails/policy'
+import { GuardrailPolicyId } from '../../src/guardrails/schema'
+
+const signal = new AbortController().signal
+const about = { systemPrompt: null, sources: [], readJson: null }
+
+/** Never sure of a zeppelin, and of nothing else. */
+const inspect: Inspect = (text, { unsure }) => {
+  for (const { index } of text.matchAll(/zeppelin \d+/g)) unsure?.({ start: index, end: index + 10 })
+  return null
+}
+const rule: Rule = {
+  ...{ guardrail_id: 'content_safety', phase: 'output', verdict: 'block', config: {} },
+  ...{ inspect, question: 'speaks of airships' },
+}
+const setOf = (key: string, ...rules: Rule[]): RuleSet => ({ key, rules })
+const policy: Policy = {
+  ...{ id: GuardrailPolicyId.create(), fingerprint: 'one', of: () => setOf('all', rule) },
+  ...{ brought: setOf('brought'), inJson: setOf('json', rule) },
+  streamed: { stretch: setOf('stretch', rule), whole: setOf('whole') },
+}
+
+/** What of an answer is let out, as it comes, where an engine says so of what is asked of it. */
+async function streamed(answer: string, sureOf: (question: Question) => number | null) {
+  const asked: string[] = []
+  const opinion: Opinion = async (question) => {
+    asked.push(question.text.slice(question.start, question.end))
+    const sure = sureOf(question)
+    return sure === null ? null : [sure]
+  }
+  const held = createGuard(policy, createJudge(opinion), 'user:ada' as never).holdBack(about, signal)!
+  let shown = ''
+  for (let at = 0; at < answer.length && !held.blocked(); at += 40) shown += await held.add(answer.slice(at, at + 40))
+  return { shown, asked, blocked: held.blocked() }
+}
+
+const plain = 'The harbour lay still in the evening light, and nobody spoke. '.repeat(12)
+
+describe('an answer on its way out that the rules are unsure of', () => {
+  test('is stopped before its passage is shown where an engine is sure', async () => {
+    const { shown, asked, blocked } = await streamed(`${plain}zeppelin 1 came. ${plain}`, () => 0.95)
+    expect(asked).toEqual(['zeppelin 1'])
+    expect(blocked?.guardrailId).toBe('content_safety')
+    expect(shown).not.toContain('zeppelin')
+    expect(plain.startsWith(shown)).toBe(true)
+  })
+
+  test.each([0.2, null])('goes on where the engine says %p, and is asked about once', async (sure) => {
+    const { shown, asked, blocked } = await streamed(`${plain}zeppelin 1 came. ${plain}${plain}`, () => sure)
+    expect([asked, blocked]).toEqual([['zeppelin 1'], null])
+    expect(shown).toContain('zeppelin 1 came.')
+  })
+
+  test('waits for four opinions at most', async () => {
+    const answer = Array.from({ length: 7 }, (_, at) => `zeppelin ${at} came. ${plain}`).join('')
+    const { asked, blocked } = await streamed(answer, () => 0.2)
+    expect([asked.length, blocked]).toEqual([4, null])
+  })
+})
