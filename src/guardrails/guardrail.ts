@@ -32,7 +32,11 @@ export type Inspected = {
 }
 
 /** Looks at one text in time linear in its length. Null: nothing to say. */
-export type Inspect = (text: string, about: Inspected) => Finding | null | Promise<Finding | null>
+export type Inspect = {
+  (text: string, about: Inspected): Finding | null | Promise<Finding | null>
+  /** What was compiled for it keeps in memory, in bytes, where that is far more than its config. */
+  weight?: number
+}
 
 export type Guardrail = {
   id: GuardrailId

@@ -1,14 +1,16 @@
+import { compiledOf } from '../kernel/compiled'
 import type { HelperAnswer } from '../kernel/helper'
 import type { Inspected } from './guardrail'
 import { type Judgement, judge } from './judge'
-import { compileRule, type Rule } from './policy'
+import { compileRule, type Rule, weightOf } from './policy'
 import type { GuardrailRule } from './schema'
 import { type EachJudgement, judgeEachOf, judgeValue, type ValueJudgement } from './values'
 
 /** What a thread beside the event loop is asked: rules over what is too long to be read on it. */
 export type JudgeOrder = {
-  /** Compiled rules are kept by it. */
+  /** Compiled rules are kept by it, for this owner. */
   key: string
+  owner: string
   rules: readonly GuardrailRule[]
   about: Inspected
 } & ({ texts: readonly string[] } | { each: unknown } | { value: unknown })
@@ -38,14 +40,12 @@ async function answerTo(order: JudgeOrder, rules: readonly Rule[]): Promise<Judg
   return judgements
 }
 
-const MOST_KEPT = 20
-const kept = new Map<string, readonly Rule[]>()
+const kept = compiledOf<readonly Rule[]>('rules')
 
-function rulesOf({ key, rules }: JudgeOrder): readonly Rule[] {
+function rulesOf({ key, owner, rules }: JudgeOrder): readonly Rule[] {
   const known = kept.get(key)
   if (known) return known
   const compiled = rules.map(compileRule)
-  if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!)
-  kept.set(key, compiled)
+  kept.put(key, compiled, { owner, weight: weightOf(compiled) })
   return compiled
 }

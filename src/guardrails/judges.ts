@@ -121,7 +121,7 @@ export function createJudge(opinion: Opinion | null = null) {
     { set: { key, rules }, about, who, signal }: Asked,
     { order, whenNot }: Look<Answer>,
   ): Promise<Answer> {
-    const whole = { ...order, key, rules: rules.map(({ inspect: _, ...rule }) => rule), about }
+    const whole = { ...order, key, owner: who, rules: rules.map(({ inspect: _, ...rule }) => rule), about }
     try {
       return (await helper.do(whole, { timeoutMs: MOST_MS, signal, who })) as Answer
     } catch (error) {

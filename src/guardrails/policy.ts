@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { compiledOf } from '../kernel/compiled'
 import { sha256Hex } from '../kernel/crypto'
 import { nextTurn } from '../kernel/turns'
 import { GUARDRAILS } from './catalogue'
@@ -39,16 +39,26 @@ const OF_REQUESTS: ReadonlySet<GuardrailId> = new Set([
   ...(['prompt_injection', 'jailbreak', 'topic_restriction', 'language', 'max_length'] as const),
 ])
 
-const MOST_KEPT = 2_000
-const kept = new LRUCache<string, Policy>({ max: MOST_KEPT })
+const kept = compiledOf<Policy>('guardrail policy')
 const underWay = new Map<string, Promise<Policy>>()
 
+type Stored = Pick<PolicyRow, 'id' | 'owner' | 'rules'>
+
+/** The policy as it was compiled; undefined where it is to be compiled again. */
+export function compiledPolicy(id: GuardrailPolicyId, fingerprint: string): Policy | undefined {
+  const known = kept.get(id)
+  return known?.fingerprint === fingerprint ? known : undefined
+}
+
+/** After it was deleted or changed: nothing of it is kept. */
+export const dropPolicy = (id: GuardrailPolicyId): void => kept.drop(id)
+
 /** A stored policy compiled; once, however often it is read from the store and however many ask at once. */
-export async function compilePolicy({ id, rules }: Pick<PolicyRow, 'id' | 'rules'>): Promise<Policy> {
-  const fingerprint = sha256Hex(JSON.stringify([id, rules]))
-  const known = kept.get(fingerprint)
+export async function compilePolicy(row: Stored): Promise<Policy> {
+  const fingerprint = sha256Hex(JSON.stringify([row.id, row.rules]))
+  const known = compiledPolicy(row.id, fingerprint)
   if (known) return known
-  const begun = underWay.get(fingerprint) ?? compile(id, fingerprint, rules)
+  const begun = underWay.get(fingerprint) ?? compile(row, fingerprint)
   underWay.set(fingerprint, begun)
   try {
     return await begun
@@ -58,16 +68,28 @@ export async function compilePolicy({ id, rules }: Pick<PolicyRow, 'id' | 'rules
 }
 
 /** A rule in each turn of the event loop (I28). */
-async function compile(id: GuardrailPolicyId, fingerprint: string, rules: readonly GuardrailRule[]): Promise<Policy> {
+async function compile({ id, owner, rules }: Stored, fingerprint: string): Promise<Policy> {
   const ready: Rule[] = []
   for (const rule of rules) {
     ready.push(compileRule(rule))
     await nextTurn()
   }
   const policy = compiled(id, fingerprint, ready)
-  kept.set(fingerprint, policy)
+  kept.put(id, policy, { owner, weight: weightOf(ready) })
   return policy
 }
+
+/** What each rule comes to besides what its check says of itself: its words, written out several times over. */
+const BASE_BYTES = 2_048
+const BYTES_A_CHAR = 24
+
+/** In bytes, about. */
+export const weightOf = (rules: readonly Rule[]): number =>
+  rules.reduce(
+    (sum, { config, inspect }) =>
+      sum + BASE_BYTES + BYTES_A_CHAR * JSON.stringify(config).length + (inspect.weight ?? 0),
+    0,
+  )
 
 function compiled(id: GuardrailPolicyId, fingerprint: string, all: readonly Rule[]): Policy {
   const set = (name: string, fits: (rule: Rule) => boolean): RuleSet => ({

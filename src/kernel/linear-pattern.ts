@@ -3,6 +3,7 @@ import { NotLinear, type Translated, translated } from './ecma-pattern'
 import { placesWithout, withLinesMarked } from './ecma-pattern-lines'
 import { hasNeeds, needsOf } from './expression-needs'
 import { foldedGramsOf } from './grams'
+import { type Learnt, learning } from './learnt'
 import { patternSize } from './pattern-size'
 
 /** A stranger's pattern on RE2, whose time is linear in the text: the runtime's own engine backtracks (design 9). */
@@ -14,6 +15,8 @@ export type LinearPattern = {
   readonly steps: number
   /** Its length with counts written out. */
   readonly size: number
+  /** What it keeps in memory, in bytes, besides what it learns of texts. */
+  readonly weight: number
 }
 
 type Options = {
@@ -39,23 +42,21 @@ export function compileLinear(
   if (size > mostSize - (weighsProperties ? PROPERTY_START * propertiesIn(source) : 0))
     throw new Error('repeats more than this server runs')
   const expression = translated(source, flags)
-  const tester = compiled(expression.source)
+  const engine = createEngine(expression.source)
   const read = readingOf(expression)
-  let finder: RE2JS | undefined
   const needs = needsOf({ source: MISREAD.test(source) ? '' : source, ignoreCase: true })
   // Many patterns are tried on a text one after another; most of them ask for a word that it does not have.
   const mayBe = (text: string): boolean => hasNeeds(needs, foldedGramsOf(text))
   return {
-    size,
-    steps: tester.prog.numInst(),
-    test: (text) => mayBe(text) && tester.match(read(text)).length > 0,
+    ...{ size, weight: engine.weight, steps: engine.steps },
+    test: (text) => mayBe(text) && engine.test(read(text)),
     *find(text) {
       if (!mayBe(text)) return
       const asRead = read(text)
       // Whether there is one is known much sooner than where.
-      if (!tester.match(asRead).length) return
-      finder ??= RE2JS.compile(expression.source)
-      yield* expression.isOfLines ? unmarked(matches(finder, asRead), asRead) : matches(finder, asRead)
+      if (!engine.test(asRead)) return
+      const places = engine.find(asRead)
+      yield* expression.isOfLines ? unmarked(places, asRead) : places
     },
   }
 }
@@ -78,7 +79,7 @@ function* unmarked(places: Iterable<Place>, marked: string): Generator<Place> {
   for (const { start, end } of places) yield { start: placeOf(start), end: placeOf(end) }
 }
 
-/** What a pattern may keep of the texts it was tried on, in bytes: noise would make it grow to megabytes. */
+/** What one pattern may keep of the texts it was tried on, in bytes: noise would make it grow to megabytes. */
 const MOST_MEMORY = 256 * 1024
 
 /** What a class by property counts for each time it stands there, and once for each time it is written. */
@@ -91,16 +92,54 @@ function* matches(expression: RE2JS, text: string): Generator<Place> {
   while (matcher.find()) if (matcher.end() > matcher.start()) yield { start: matcher.start(), end: matcher.end() }
 }
 
+/** Tells whether, and, what is compiled when it is first needed, where. */
+function createEngine(source: string) {
+  const tester = compiled(source)
+  const weight = weightOf(tester)
+  const key = {}
+  let finder: RE2JS | undefined
+  const learnt: Learnt = {
+    weight: () => MOST_MEMORY - tester.dfa.memBudget + (finder ? 2 * weight : 0),
+    forget() {
+      tester.dfa.clearCache()
+      finder = undefined
+    },
+  }
+  return {
+    ...{ weight, steps: tester.prog.numInst() },
+    test(text: string): boolean {
+      const isIn = tester.match(text).length > 0
+      learning.used(key, learnt)
+      return isIn
+    },
+    find(text: string): Generator<Place> {
+      finder ??= RE2JS.compile(source)
+      learning.used(key, learnt)
+      return matches(finder, text)
+    },
+  }
+}
+
 /** As a set of one, for only a set's memory can be bounded. */
 function compiled(source: string): RE2Set {
   try {
     const set = new RE2Set(RE2Set.UNANCHORED, 0, MOST_MEMORY)
     set.add(source)
     set.compile()
+    // What it was compiled from is not asked for again.
+    set.regexps = []
     return set
   } catch (error) {
     throw new NotLinear(reason(error))
   }
 }
+
+const BASE_BYTES = 4_096
+const STEP_BYTES = 400
+const RANGE_BYTES = 8
+
+/** In bytes, about: steps of the program, and the characters each of them takes. */
+const weightOf = ({ prog }: RE2Set): number =>
+  prog.inst.reduce((sum, { runes }) => sum + STEP_BYTES + RANGE_BYTES * (runes?.length ?? 0), BASE_BYTES)
 
 const reason = (error: unknown): string => (error as Error).message.replace(/^error parsing regexp: /, '').slice(0, 120)

@@ -5,11 +5,11 @@ import { createReadCache, freshFor } from '../kernel/read-cache'
 import type { Store } from '../kernel/store'
 import type { KeyBindings } from '../keys'
 import { createBeside } from './beside'
-import { combine, type Effective, NOTHING, readSource, type Source } from './guidance'
+import { combine, type Effective, NOTHING, type Source } from './guidance'
 import { createRuleMatcher } from './match'
 import { preferenceRepository as rows } from './repository'
 import { PreferenceId } from './schema'
-import type { PreferenceRow } from './table'
+import { dropSource, OF_KEY, type Owned, ownedOf, readPreference, type SourceHead, sourceBy } from './sources'
 import { createVetting } from './vetting'
 
 export type EffectiveRouting = ReturnType<typeof createEffective>
@@ -27,8 +27,6 @@ type KeyHead = { hasOwn: boolean; preference: PreferenceId | null }
 type OwnerHead = { preference: PreferenceId | null }
 
 const MOST_HEADS = 20_000
-/** Compiled rules take memory, some of it by what was asked of them: a few hundred kilobytes each at the very worst. */
-const MOST_SOURCES = 1_000
 const NO_KEY: KeyHead = { hasOwn: false, preference: null }
 
 /**
@@ -40,8 +38,8 @@ export function createEffective({ store, clock, bindings }: Deps) {
   const options = { maxAgeMs: freshFor(store.dialect), clock }
   const keys = createReadCache<KeyId, KeyHead>({ ...options, max: MOST_HEADS })
   const owners = createReadCache<OwnerScope, OwnerHead>({ ...options, max: MOST_HEADS })
-  const ofKeys = createReadCache<KeyId, Source>({ ...options, max: MOST_SOURCES })
-  const preferences = createReadCache<PreferenceId, Source>({ ...options, max: MOST_SOURCES })
+  const ofKeys = createReadCache<KeyId, SourceHead>({ ...options, max: MOST_HEADS })
+  const preferences = createReadCache<PreferenceId, SourceHead>({ ...options, max: MOST_HEADS })
   const beside = createBeside({ clock })
   const combined = new WeakMap<Source, WeakMap<Source, Effective>>()
 
@@ -55,11 +53,13 @@ export function createEffective({ store, clock, bindings }: Deps) {
     forgetKey(id: KeyId): void {
       keys.forget(id)
       ofKeys.forget(id)
+      dropSource(id)
     },
     /** The same for a preference, which may be the default of its owner, or have been. */
     forgetPreference(id: PreferenceId, owner: OwnerScope): void {
       preferences.forget(id)
       owners.forget(owner)
+      dropSource(id)
     },
     readPreference,
     ready: createRuleMatcher({ beside, clock }),
@@ -68,15 +68,23 @@ export function createEffective({ store, clock, bindings }: Deps) {
   }
 
   function underHead(head: KeyHead, caller: Asker): Effective | Promise<Effective> {
-    const own = head.hasOwn && caller.type === 'key' ? ofKeys.get(caller.keyId, readOwn) : NOTHING
-    const active = head.preference ? preferences.get(head.preference, readBound) : ofOwner(ownerOf(caller))
+    const own = head.hasOwn && caller.type === 'key' ? ofKey(caller.keyId, ownerOf(caller)) : NOTHING
+    const active = head.preference ? ofPreference(head.preference) : ofOwner(ownerOf(caller))
     if (!(own instanceof Promise) && !(active instanceof Promise)) return merged(own, active)
-    return Promise.all([own, active]).then(([mine, theirs]) => merged(mine!, theirs!))
+    return Promise.all([own, active]).then(([mine, theirs]) => merged(mine, theirs))
   }
 
-  function ofOwner(owner: OwnerScope): Source | Promise<Source | null> {
+  function ofKey(id: KeyId, owner: OwnerScope): Source | Promise<Source> {
+    return sourceBy(ofKeys, id, () => readOwn(id, owner))
+  }
+
+  function ofPreference(id: PreferenceId): Source | Promise<Source> {
+    return sourceBy(preferences, id, () => readBound(id))
+  }
+
+  function ofOwner(owner: OwnerScope): Source | Promise<Source> {
     const found = owners.get(owner, readOwnerHead)
-    const follow = ({ preference }: OwnerHead) => (preference ? preferences.get(preference, readBound) : NOTHING)
+    const follow = ({ preference }: OwnerHead) => (preference ? ofPreference(preference) : NOTHING)
     return found instanceof Promise ? found.then((head) => follow(head!)) : follow(found)
   }
 
@@ -96,22 +104,17 @@ export function createEffective({ store, clock, bindings }: Deps) {
     return { hasOwn: rules !== null || floors !== null, preference }
   }
 
-  async function readOwn(id: KeyId): Promise<Source> {
+  async function readOwn(id: KeyId, owner: OwnerScope): Promise<Owned> {
     const found = await bindings.of(store.read, id)
-    return readSource({ ...OF_KEY, rules: found?.routing_rules ?? [], floors: found?.routing_floors ?? {} })
+    return { ...OF_KEY, owner, rules: found?.routing_rules ?? [], floors: found?.routing_floors ?? {} }
   }
 
   async function readOwnerHead(owner: OwnerScope): Promise<OwnerHead> {
     return { preference: (await rows.defaultOf(store.read, owner))?.id ?? null }
   }
 
-  async function readBound(id: PreferenceId): Promise<Source> {
+  async function readBound(id: PreferenceId): Promise<Owned | null> {
     const row = await rows.bound(store.read, id)
-    return row ? readPreference(row) : NOTHING
+    return row ? ownedOf(row) : null
   }
 }
-
-const OF_KEY = { preferenceId: null, name: "the key's routing_rules", examples: [] } as const
-
-const readPreference = ({ id, rules, floors, examples }: PreferenceRow): Promise<Source> =>
-  readSource({ preferenceId: id, name: `routing preference ${id}`, rules, floors, examples })

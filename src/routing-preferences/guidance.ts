@@ -26,13 +26,15 @@ export type Source = {
   /** Sentences about rules that could not be used. */
   warnings: readonly string[]
   fingerprint: string
+  /** What it keeps in memory, in bytes, about. */
+  weight: number
 }
 
 /**
  * What decides in `auto` under a caller: what the classifier takes as its guidance, in the order of contract 13.
  * `fingerprint` changes when any of it does, and is empty when nothing is configured.
  */
-export type Effective = Omit<Source, 'preferenceId'> & {
+export type Effective = Omit<Source, 'preferenceId' | 'weight'> & {
   /** The preference in force: the bound one, else the default of the owner's scope. */
   preferenceId: PreferenceId | null
   /** Steps that all rules together can cost for each character of a prompt. */
@@ -46,9 +48,10 @@ export const NOTHING: Source = {
   examples: [],
   warnings: [],
   fingerprint: '',
+  weight: 0,
 }
 
-type Stored = {
+export type Stored = {
   preferenceId: PreferenceId | null
   /** How warnings call it. */
   name: string
@@ -58,20 +61,29 @@ type Stored = {
 }
 
 /** Compiles what is stored. A rule that an older version took and this one does not is left out, and said (K16). */
-export async function readSource({ preferenceId, name, rules, floors, examples }: Stored): Promise<Source> {
+export async function readSource(stored: Stored): Promise<Source> {
+  const { preferenceId, name, rules, floors, examples } = stored
+  let weight = BYTES_A_CHAR * JSON.stringify([rules, examples]).length
   const ready: ReadyRule[] = []
   const warnings: string[] = []
   for (const [place, rule] of rules.entries()) {
     const pattern = readStored(rule.pattern)
+    weight += BASE_BYTES + (pattern?.weight ?? 0)
     if (pattern) ready.push(toReady(rule, pattern, preferenceId, `rule ${place + 1} of ${name}`))
     else warnings.push(`Rule ${place + 1} of ${name} was skipped: its pattern no longer works here. Save it again.`)
     await nextTurn()
   }
+  return { preferenceId, rules: ready, floors, examples, warnings, fingerprint: fingerprintOf(stored), weight }
+}
+
+/** What each rule comes to besides its pattern, and a character of what is stored. */
+const BASE_BYTES = 1_024
+const BYTES_A_CHAR = 8
+
+/** Equal for what routes alike; empty where nothing is configured. */
+export function fingerprintOf({ preferenceId, rules, floors, examples }: Stored): string {
   const isEmpty = !rules.length && !examples.length && !Object.keys(floors).length
-  const fingerprint = isEmpty
-    ? ''
-    : sha256Hex(JSON.stringify([preferenceId, rules, Object.entries(floors).sort(), examples]))
-  return { preferenceId, rules: ready, floors, examples, warnings, fingerprint }
+  return isEmpty ? '' : sha256Hex(JSON.stringify([preferenceId, rules, Object.entries(floors).sort(), examples]))
 }
 
 function readStored(source: string): RulePattern | null {

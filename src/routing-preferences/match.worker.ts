@@ -13,7 +13,12 @@ type VetOrder = { vet: string; budgetMs: number }
 
 declare const self: Worker
 
-const kept = new LRUCache<string, RulePattern>({ max: 2_000 })
+/** What an entry comes to besides what its pattern says of itself. */
+const BASE_BYTES = 2_048
+const kept = new LRUCache<string, RulePattern>({
+  maxSize: 24 * 1024 * 1024,
+  sizeCalculation: ({ weight }) => BASE_BYTES + weight,
+})
 let backtracker: Promise<Backtracker> | null = null
 
 self.onmessage = async ({ data }: MessageEvent<MatchOrder>) => {

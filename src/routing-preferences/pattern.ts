@@ -22,6 +22,8 @@ export type RulePattern = {
   steps: number
   /** Its length with counts written out. */
   size: number
+  /** What it keeps in memory, in bytes. */
+  weight: number
 }
 
 /**
@@ -46,7 +48,7 @@ function backtracking(source: string): RulePattern {
   const test = () => {
     throw new Error('A pattern that has to backtrack was asked on the event loop.')
   }
-  return { size: patternSize(source), steps: Number.POSITIVE_INFINITY, test }
+  return { size: patternSize(source), weight: 0, steps: Number.POSITIVE_INFINITY, test }
 }
 
 /** As browsers read it: with `u`, where properties mean what they say, unless it is too sloppy for that. */

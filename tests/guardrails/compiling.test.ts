@@ -2,8 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { compilePolicy } from '../../src/guardrails/policy'
 import { readRules } from '../../src/guardrails/rules'
 import { GuardrailPolicyId, type GuardrailRule } from '../../src/guardrails/schema'
+import type { OwnerScope } from '../../src/kernel/caller'
 import { createWorld } from '../support/world'
 import { onPattern } from './support'
+
+const OWNER = 'user:ada' as OwnerScope
 
 const RULES = Array.from({ length: 32 }, (_, place) => onPattern('input', 'flag', `[^\\p{L}]{1,90}${place}`))
 
@@ -24,12 +27,12 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
 describe('compiling the rules of a policy (I28)', () => {
   test('leaves others their turn after each rule, when it is saved and when it is read', async () => {
     expect(await turnsDuring(readRules(RULES))).toBeGreaterThanOrEqual(RULES.length)
-    const stored = { id: GuardrailPolicyId.create(), rules: RULES as GuardrailRule[] }
+    const stored = { id: GuardrailPolicyId.create(), owner: OWNER, rules: RULES as GuardrailRule[] }
     expect(await turnsDuring(compilePolicy(stored))).toBeGreaterThanOrEqual(RULES.length)
   })
 
   test('is done once for all who ask at the same time', async () => {
-    const stored = { id: GuardrailPolicyId.create(), rules: RULES as GuardrailRule[] }
+    const stored = { id: GuardrailPolicyId.create(), owner: OWNER, rules: RULES as GuardrailRule[] }
     const [first, ...others] = await Promise.all(Array.from({ length: 20 }, () => compilePolicy(stored)))
     expect(others.every((policy) => policy === first)).toBe(true)
   })

@@ -4,6 +4,9 @@ import { createHoldBack } from '../../src/guardrails/hold-back'
 import { judge } from '../../src/guardrails/judge'
 import { compilePolicy } from '../../src/guardrails/policy'
 import { GuardrailPolicyId, type GuardrailRule } from '../../src/guardrails/schema'
+import type { OwnerScope } from '../../src/kernel/caller'
+
+const OWNER = 'user:ada' as OwnerScope
 
 const about = { phase: 'output' as const, patient: true }
 const base64 = (bytes: number) => Buffer.from(Uint8Array.from({ length: bytes }, (_, at) => (at * 197 + 91) % 256))
@@ -18,7 +21,7 @@ const token = (chars: number) =>
     .join('.')
 
 const rules: GuardrailRule[] = [{ guardrail_id: 'secrets', phase: 'output', verdict: 'redact', config: {} }]
-const policy = await compilePolicy({ id: GuardrailPolicyId.create(), rules })
+const policy = await compilePolicy({ id: GuardrailPolicyId.create(), owner: OWNER, rules })
 
 describe('a private key', () => {
   test.each<[string, string]>([

@@ -7,6 +7,9 @@ import { compilePolicy, type Rule } from '../../src/guardrails/policy'
 import { addMatches, withSpans } from '../../src/guardrails/redaction'
 import { GuardrailPolicyId, type GuardrailRule } from '../../src/guardrails/schema'
 import { judgeValue } from '../../src/guardrails/values'
+import type { OwnerScope } from '../../src/kernel/caller'
+
+const OWNER = 'user:ada' as OwnerScope
 
 const about = { phase: 'output' as const, patient: true }
 
@@ -144,7 +147,7 @@ describe('a rule that fails (fails closed)', () => {
     const stored: GuardrailRule = {
       ...{ guardrail_id: 'regex_match', phase: 'input', verdict: 'block', config: { pattern: '(?=old)' } },
     }
-    const policy = await compilePolicy({ id: GuardrailPolicyId.create(), rules: [stored] })
+    const policy = await compilePolicy({ id: GuardrailPolicyId.create(), owner: OWNER, rules: [stored] })
     const judged = await judge(policy.of('input').rules, 'hello', { phase: 'input', patient: true })
     expect(judged.blocked).toMatchObject({ detail: 'could not be checked' })
   })

@@ -1,6 +1,6 @@
 import { compileLinear, type LinearPattern } from '../../kernel/linear-pattern'
 import { t } from '../../kernel/schema'
-import { defineGuardrail, InvalidConfig, type Match, TooSlow } from '../guardrail'
+import { defineGuardrail, type Inspect, InvalidConfig, type Match, TooSlow } from '../guardrail'
 
 const MOST_CHARS = 512
 /** With counts written out; one look at four thousand characters then takes milliseconds at the very most. */
@@ -25,13 +25,14 @@ export const regexMatch = defineGuardrail({
   ),
   prepare({ pattern, flags = '' }) {
     const compiled = compile(pattern, flags)
-    return (text, { patient = false }) => {
+    const inspect: Inspect = (text, { patient = false }) => {
       if (!patient && compiled.steps * text.length > MOST_STEPS_INLINE) throw new TooSlow()
       const { matches, isCut } = find(compiled, text, patient ? MOST_MS : MOST_MS_INLINE)
       if (isCut && !patient) throw new TooSlow()
       if (isCut) return { detail: 'matches the pattern more often than can be counted', matches: [] }
       return matches.length ? { detail: `matches the pattern (${matches.length})`, matches } : null
     }
+    return Object.assign(inspect, { weight: compiled.weight })
   },
 })
 

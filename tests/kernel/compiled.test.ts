@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'bun:test'
+import { createShelf } from '../../src/kernel/compiled'
+import { createLearning } from '../../src/kernel/learnt'
+import { compileLinear } from '../../src/kernel/linear-pattern'
+
+describe('what was compiled for tenants', () => {
+  const filled = (most: number, things: [key: string, owner: string, weight: number][]) => {
+    const shelf = createShelf(most)
+    for (const [key, owner, weight] of things) shelf.put(key, { key }, { owner, weight })
+    return { shelf, left: () => things.map(([key]) => key).filter((key) => shelf.get(key)) }
+  }
+
+  test('weighs no more than it may', () => {
+    const { shelf } = filled(
+      100,
+      Array.from({ length: 50 }, (_, place) => [`${place}`, `owner ${place % 7}`, 9]),
+    )
+    expect(shelf.weight()).toBe(99)
+  })
+
+  test('is let go when it is dropped or put anew', () => {
+    const { shelf, left } = filled(100, [
+      ['a', 'ada', 40],
+      ['b', 'bob', 30],
+    ])
+    shelf.put('a', {}, { owner: 'ada', weight: 10 })
+    expect(shelf.weight()).toBe(40)
+    shelf.drop('b')
+    shelf.drop('b')
+    expect([shelf.weight(), left()]).toEqual([10, ['a']])
+  })
+
+  test('makes room at the cost of whoever has most of it, who loses what was used longest ago', () => {
+    const { shelf, left } = filled(100, [
+      ['small', 'bob', 30],
+      ['first', 'ada', 30],
+      ['second', 'ada', 30],
+    ])
+    shelf.get('first')
+    for (let more = 0; more < 20; more++) shelf.put(`more ${more}`, {}, { owner: 'ada', weight: 30 })
+    expect(left()).toEqual(['small'])
+    shelf.put('large', {}, { owner: 'bob', weight: 65 })
+    expect(left()).toEqual([])
+  })
+})
+
+describe('what patterns learn of texts', () => {
+  const thing = (weight: number) => {
+    const learnt = { forgot: 0, weight: () => weight, forget: () => void learnt.forgot++ }
+    return learnt
+  }
+
+  test('is forgotten where all together keep too much, by those that were asked longest ago', () => {
+    const learning = createLearning(3_500)
+    const things = [thing(1_000), thing(1_000), thing(1_000)]
+    for (const one of [0, 1, 0, 2]) learning.used(things[one]!, things[one]!)
+    expect(things.map(({ forgot }) => forgot)).toEqual([0, 1, 0])
+    expect(learning.weight()).toBeLessThan(3_500)
+  })
+
+  test('takes nothing from what is found afterwards', () => {
+    const words = (count: number, salt: string) =>
+      Array.from({ length: count }, (_, place) => `${salt}${(place * 7_919) % 9_973}`).join(' ')
+    const patterns = Array.from({ length: 150 }, (_, place) =>
+      compileLinear(`[a-z]\\d{1,5} [a-z]${place}\\b`, { mostChars: 512, mostSize: 1_000, flags: 'i' }),
+    )
+    const text = words(600, 'q')
+    const found = () => patterns.map((pattern) => [...pattern.find(text)])
+    const first = found()
+    for (const pattern of patterns) pattern.test(words(2_000, 'z'))
+    expect(found()).toEqual(first)
+  })
+})
