@@ -60,6 +60,9 @@ describe('preferences of a team and of a person', () => {
     expect((await cyd.send('GET', `routing-preferences/${team.id}`)).body.name).toBe('Team')
     const change = await cyd.send('PATCH', `routing-preferences/${team.id}`, { name: 'Mine now' })
     expect([change.status, change.body.error.code]).toEqual([403, 'missing_scope'])
+    const broken = { rules: [{ pattern: '(', target_mode: 'nonsense' }] }
+    const unread = await cyd.send('PATCH', `routing-preferences/${team.id}`, broken)
+    expect([unread.status, unread.body.error.code]).toEqual([403, 'missing_scope'])
     const refused = await cyd.send('POST', 'routing-preferences', { name: 'No', scope: 'team' })
     expect([refused.status, refused.body.error.code]).toEqual([403, 'missing_scope'])
   })

@@ -40,9 +40,9 @@ export async function seen(deps: Sight, db: Reader, caller: Caller, id: string):
 }
 
 /** The same for one that shall be changed. Throws 404, and 403 `missing_scope` for a team's without `manageWebhooks`. */
-export async function changeable(deps: PreferenceDeps, tx: Tx, caller: Caller, id: string) {
-  const row = await seen(deps, tx, caller, id)
-  if (row.org_id && caller.type !== 'operator') await assertMayManage(deps, tx, caller, row.org_id)
+export async function changeable(deps: Pick<PreferenceDeps, 'orgs'>, db: Reader, caller: Caller, id: string) {
+  const row = await seen(deps, db, caller, id)
+  if (row.org_id && caller.type !== 'operator') await assertMayManage(deps, db, caller, row.org_id)
   return row
 }
 

@@ -69,8 +69,8 @@ export function createManage(deps: PreferenceDeps) {
 
   /** `PATCH /routing-preferences/{id}`: what is left out stays, arrays replace. Throws as `create`, and 404. */
   async function update(call: Call<Caller>, id: string, patch: PreferencePatch): Promise<Preference> {
-    // Before its contents are looked at: a stranger learns nothing, and nothing is compiled for one.
-    const { scope } = await seen(deps, store.read, call.caller, id)
+    // Before its contents are looked at: who may not change it learns nothing of them, and nothing is compiled for them.
+    const { scope } = await changeable(deps, store.read, call.caller, id)
     const { name, description, is_default } = patch
     const content = await readContent(deps, call, patch)
     const change = named({ name, description, is_default, ...content })
