@@ -66,9 +66,10 @@ export const preferenceRepository = {
     await tx.delete(tx.of(routingPreferences)).where(eq(tx.of(routingPreferences).id, id))
   },
 
-  /** With all that its keys and people said about it. */
-  async removeAll(tx: Tx, owner: OwnerScope): Promise<void> {
-    await tx.delete(tx.of(routingPreferences)).where(eq(tx.of(routingPreferences).owner, owner))
+  /** With all that its keys and people said about it; which preferences those were. */
+  async removeAll(tx: Tx, owner: OwnerScope): Promise<PreferenceRow[]> {
+    const table = tx.of(routingPreferences)
     await tx.delete(tx.of(routingCorrections)).where(eq(tx.of(routingCorrections).owner, owner))
+    return (await tx.delete(table).where(eq(table.owner, owner)).returning()) as PreferenceRow[]
   },
 }

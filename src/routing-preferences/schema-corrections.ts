@@ -10,7 +10,7 @@ export type CorrectionId = Id<'routing correction'>
 export const NewCorrection = t.Object(
   {
     completion_id: t.Optional(nullable(t.String({ maxLength: 64 }))),
-    prompt: t.Optional(nullable(t.String({ minLength: 1, maxLength: LIMITS.promptChars }))),
+    prompt: t.Optional(nullable(t.String({ minLength: 1, maxLength: LIMITS.promptChars, pattern: '\\S' }))),
     resolved_mode: t.Optional(nullable(t.String({ maxLength: 64, description: 'The mode it got' }))),
     expected_mode: t.String({ maxLength: 64, description: 'The mode it should have got' }),
     expected_engine: t.Optional(nullable(t.String({ maxLength: 64 }))),

@@ -39,6 +39,17 @@ describe('a routing correction', () => {
     }
   })
 
+  test('says something: a blank prompt is none, and a list of a mode nobody knows is asked for by mistake', async () => {
+    const ada = await world.person()
+    for (const prompt of ['', ' ', '\n\t']) {
+      const { status, body } = await correct(ada, { prompt, expected_mode: 'fast' })
+      expect([status, body.error.code, body.error.param]).toEqual([400, 'validation_error', 'prompt'])
+    }
+    const { status, body } = await ada.send('GET', 'routing-corrections?expected_mode=zz')
+    expect([status, body.error.code, body.error.param]).toEqual([400, 'validation_error', 'expected_mode'])
+    expect((await ada.send('GET', 'routing-corrections?expected_mode=code')).body.routing_corrections).toEqual([])
+  })
+
   test('of nobody’s completion, a stranger’s and nonsense is one 404', async () => {
     const [ada, eve] = [await world.person(), await world.person()]
     const { id } = (await ada.send('POST', 'completions', { prompt: 'hello' })).body

@@ -80,9 +80,11 @@ describe('preferences of a team and of a person', () => {
     const owner = await world.person()
     const org = (await owner.send('POST', 'orgs', { name: 'Short-lived' })).body.id
     await owner.send('POST', `orgs/${org}/activate`)
-    await owner.send('POST', 'routing-preferences', { name: 'Team', scope: 'team' })
+    const { id } = (await owner.send('POST', 'routing-preferences', { name: 'Team', scope: 'team' })).body
     expect((await rows.list(store.read, { owners: [`org:${org}`], limit: 9 })).items).toHaveLength(1)
     expect((await owner.send('DELETE', `orgs/${org}`)).status).toBe(200)
     expect((await rows.list(store.read, { owners: [`org:${org}`], limit: 9 })).items).toEqual([])
+    const told = await world.app.container.audit.list(store.read, `org:${org}`, { entity_id: id, limit: 9 })
+    expect(told.items[0]).toMatchObject({ action: 'routing_preference.deleted', entityType: 'routing_preference' })
   })
 })

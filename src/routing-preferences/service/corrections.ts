@@ -49,14 +49,15 @@ export function createCorrections({ store, clock, audit }: Deps) {
     })
   }
 
-  /** `GET /routing-corrections`: newest first. */
-  function list({ caller }: Call, query: CorrectionQuery): Promise<Page<Correction>> {
+  /** `GET /routing-corrections`: newest first. Throws 400 for a mode nobody knows. */
+  async function list({ caller }: Call, query: CorrectionQuery): Promise<Page<Correction>> {
     return listOf(ownerOf(caller), query)
   }
 
   /** The same of any owner. */
   async function listOf(owner: OwnerScope, query: CorrectionQuery): Promise<Page<Correction>> {
     const { expected_mode: mode, ...wanted } = query
+    if (mode !== undefined) readMode(mode, 'expected_mode', invalidInput)
     return mapPage(await rows.list(store.read, owner, { mode, ...wanted }), presentCorrection)
   }
 

@@ -7,7 +7,7 @@ import { preferenceRepository as rows } from '../repository'
 import type { SuggestOrder } from '../schema-corrections'
 import { createBind } from './bind'
 import { createCorrections } from './corrections'
-import type { PreferenceDeps } from './deps'
+import { type PreferenceDeps, recordOn } from './deps'
 import { createManage } from './manage'
 import { createSuggest } from './suggest'
 
@@ -28,7 +28,7 @@ type Deps = PreferenceDeps &
 
 /** Routing preferences: made and managed by their owners, bound to keys, and learnt from corrections. */
 export function createPreferences(deps: Deps) {
-  deps.events.inTransaction(orgDeleted, async (tx, { data: { orgId } }) => rows.removeAll(tx, `org:${orgId}`))
+  endWithOrg(deps)
   const { createFor, listOf, ...manage } = createManage(deps)
   const { listOf: correctionsOf, ...corrections } = createCorrections(deps)
   const suggestFor = createSuggest({ ...deps, propose: createPropose(deps) })
@@ -51,4 +51,13 @@ export function createPreferences(deps: Deps) {
         suggestFor(owner, order, { admit: null, signal }),
     },
   }
+}
+
+/** An org's preferences and corrections end with it. */
+function endWithOrg(deps: Deps): void {
+  deps.events.inTransaction(orgDeleted, async (tx, { data: { orgId, call } }) => {
+    for (const row of await rows.removeAll(tx, `org:${orgId}`)) {
+      await recordOn(deps, tx, call, row, { action: 'routing_preference.deleted' })
+    }
+  })
 }
