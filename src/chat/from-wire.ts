@@ -39,7 +39,7 @@ export function askFromChat(order: ChatOrder): Ask {
     ...(functions ? whatWasDone(order.messages, last) : whatWasSaid(order.messages, last)),
     conversation: order.conversation_id == null ? 'none' : { attach: order.conversation_id },
     attachments,
-    attachedAt: `messages[${last}].content`,
+    cameFrom: originsOf(order.messages, last),
     temperature: order.temperature ?? undefined,
     skills: order.skills ?? [],
     tools: [],
@@ -54,6 +54,16 @@ export function askFromChat(order: ChatOrder): Ask {
     shape: null,
     warnings: [],
   }
+}
+
+/** The messages that became the parts of the ask; of several system messages the first. */
+function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<Ask['cameFrom']> {
+  const path = (place: number) => `messages[${place}].content`
+  const said = messages.flatMap((message, place) =>
+    place < last && message.role === 'user' && textOf(message) ? [path(place)] : [],
+  )
+  const persona = path(messages.findIndex(({ role }) => role === 'system' || role === 'developer'))
+  return { prompt: path(last), attachments: path(last), persona, said }
 }
 
 /** A picture without a word asks, too. */

@@ -11,6 +11,9 @@ import { isStealth, modeWarnings } from './rules'
 import type { Opened, Result } from './run'
 import type { Attachment, ChatCompletion, Completion, CompletionOrder, Mode } from './schema'
 
+/** Paths of a body; `said` are those of the user's turns in `context`, in their order. */
+type Origins = { prompt: string; persona: string; attachments: string; said: readonly string[] }
+
 /** What the pipeline is asked, the same for every surface; each surface translates its own wire into one. */
 export type Ask<Answer extends object = object> = {
   prompt: string
@@ -27,8 +30,8 @@ export type Ask<Answer extends object = object> = {
   after: readonly Message[]
   conversation: { attach: string } | 'new' | 'none'
   attachments: readonly Attachment[]
-  /** Where a refusal says that they came from; absent, `attachments` itself. */
-  attachedAt?: string
+  /** Where a refusal says that something came from; absent, the members of a native order. */
+  cameFrom?: Origins
   temperature: number | undefined
   skills: readonly string[]
   /** Tools defined in the request; the server runs them (contract 22.5). */

@@ -29,7 +29,8 @@ describe('what goes along with a prompt (contract 12)', () => {
     const calls = upstream.calls.length
     const refused = await ada.send('POST', path, body)
     expect(refused.status).toBe(400)
-    expect(refused.body.error).toMatchObject({ code: 'guardrail_blocked', param: 'persona' })
+    const param = path === 'completions' ? 'persona' : 'messages[0].content'
+    expect(refused.body.error).toMatchObject({ code: 'guardrail_blocked', param })
     expect(upstream.calls).toHaveLength(calls)
   })
 

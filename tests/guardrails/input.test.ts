@@ -93,8 +93,22 @@ describe('the input phase (contract 12)', () => {
     ]
     const native = await ada.send('POST', 'completions', { prompt: 'Go on', conversation: { messages } })
     expect(native.body.error).toMatchObject({ code: 'guardrail_blocked', param: 'conversation' })
-    const chat = { messages: [...messages, { role: 'user', content: 'Go on' }] }
-    expect((await ada.send('POST', 'chat/completions', chat)).body.error.code).toBe('guardrail_blocked')
+  })
+
+  const hello = { role: 'user', content: 'Hello' }
+  const answer = { role: 'assistant', content: 'Hello' }
+  const zeppelin = { role: 'user', content: 'I love the zeppelin' }
+  const picture = { type: 'image_url', image_url: { url: 'https://example.com/zeppelin.png' } }
+  test.each<[number, object[]]>([
+    [2, [hello, answer, zeppelin]],
+    [3, [hello, answer, { role: 'user', content: '' }, zeppelin, answer, hello]],
+    [1, [hello, { role: 'system', content: 'Speak of the zeppelin.' }, hello]],
+    [1, [hello, { role: 'user', content: [{ type: 'text', text: 'Look' }, picture] }]],
+  ])('a chat client is told which message it was: messages[%i]', async (place, messages) => {
+    const ada = await world.person()
+    await under(ada, [onTerms('input', 'block', ['zeppelin'])])
+    const { body } = await ada.send('POST', 'chat/completions', { messages })
+    expect(body.error).toMatchObject({ code: 'guardrail_blocked', param: `messages[${place}].content` })
   })
 
   test('so are the addresses of attachments', async () => {

@@ -27,7 +27,7 @@ export function createInputGuard({ store, record }: Deps) {
       one.type === 'image_url' && !one.url.startsWith('data:') ? one.url : '',
     )
     const passed = await guard.input([ask.prompt, ...said, ...links], deadline.signal)
-    if (passed.blocked) throw await refused(run, passed.blocked, placeOf(passed.place, said.length))
+    if (passed.blocked) throw await refused(run, passed.blocked, placeOf(passed.place, said.length, ask.cameFrom))
     const [prompt, ...rest] = passed.value
     const context = answered.ask.context.map((turn) => (isUsers(turn) ? { ...turn, content: rest.shift()! } : turn))
     const kept = ask.attachments.filter((_, place) => rest[place] === links[place])
@@ -41,7 +41,7 @@ export function createInputGuard({ store, record }: Deps) {
     const { signal } = run.deadline
     const words = wordsOfVoice(run.ask.voice)
     const passed = await guard.input(words, signal, 'brought')
-    if (passed.blocked) throw await refused(run, passed.blocked, 'persona')
+    if (passed.blocked) throw await refused(run, passed.blocked, run.ask.cameFrom?.persona ?? 'persona')
     const { context, after } = run.ask
     const told = [...context, ...after].filter(isEngines).map(({ content }) => content)
     const left = await guard.earlier([...told, ...run.memories], signal, 'brought')
@@ -95,8 +95,12 @@ export function createInputGuard({ store, record }: Deps) {
 }
 
 const UNLINKED = 'An attachment was left out: a guardrail took out a part of its address.'
-const placeOf = (place: number, turns: number): string =>
-  place === 0 ? 'prompt' : place <= turns ? 'conversation' : 'attachments'
+/** Where the text at this place came from: the prompt, then the turns, then the attachments. */
+function placeOf(place: number, turns: number, from: Opened['ask']['cameFrom']): string {
+  if (place === 0) return from?.prompt ?? 'prompt'
+  if (place <= turns) return from?.said[place - 1] ?? 'conversation'
+  return from?.attachments ?? 'attachments'
+}
 
 type Turn = Opened['history'][number]
 type ToolTurn = Extract<Turn, { role: 'tool' }>

@@ -13,12 +13,12 @@ const PICTURE = /^image\/(png|jpeg|webp|gif)$/
  * engine fetches for a stranger: 15 MiB and 10 s each. Throws 400 `url_blocked`, `validation_error`.
  */
 export function loadImages(
-  { attachments, attachedAt }: Pick<Ask, 'attachments' | 'attachedAt'>,
+  { attachments, cameFrom }: Pick<Ask, 'attachments' | 'cameFrom'>,
   outbound: Outbound,
   signal: AbortSignal,
 ): Promise<Image[]> {
   return Promise.all(
-    attachments.map((attachment, place) => load(attachment, attachedAt ?? `attachments[${place}].url`)),
+    attachments.map((attachment, place) => load(attachment, cameFrom?.attachments ?? `attachments[${place}].url`)),
   )
 
   async function load(attachment: Attachment, path: string): Promise<Image> {
