@@ -9,36 +9,54 @@ export type Around = {
   soul: BrandSoul | null
   memories: readonly string[]
   active: Activation
-  /** Of the routing preference and the guardrail policy in force, and of the engines and tools of this server. */
-  bindings: readonly (string | null)[]
+  /** Fingerprint of the engines of this server. */
+  engines: string
+  /** Fingerprint of the guardrail policy in force; null without one. */
+  policy: string | null
+  /** Fingerprint of what the caller has said about modes; null where the mode was chosen. */
+  routing: string | null
 }
 
 /** Whose answers may be handed out again: a user's own, or those of one key of an org (contract 22.1). */
 export const cacheScopeOf = ({ caller }: Pick<Call, 'caller'>): string =>
   caller.orgId ? `key:${keyIdOf(caller)}` : `user:${caller.userId}`
 
+/** Everything but the prompt that shapes an answer, each with what contract 22.1 says of it. */
+const shapeOf = ({ caller }: Pick<Call, 'caller'>, ask: Ask, around: Around) => ({
+  scope: cacheScopeOf({ caller }), // "per user; per key for org keys"
+  bindings: caller.type === 'key' ? caller.bindings : '', // "key bindings and their revision"
+  policy: around.policy, // the policy in force, bound or by default, and its rules
+  routing: around.routing, // the same of the routing preference
+  engines: around.engines, // a hit is what this server would say now
+  mode: ask.mode, // "mode"
+  engine: ask.engine, // the engine named instead of a mode's own
+  overrides: ask.overrides, // "model_overrides"
+  voice: ask.voice, // "persona, personality_config, response_style, branding flags, component_library"
+  usesSoul: ask.usesSoul, // "branding flags": brand_soul
+  soul: around.soul, // "brand soul"
+  memories: around.memories, // what is remembered of the caller and shapes the system prompt
+  skills: ask.skills, // "skill slugs"
+  installed: around.active.fingerprint, // "installed-skill set"; their text itself is marked anew in every run
+  tools: ask.tools, // "inline tools"
+  sealed: ask.sealed ?? false, // whether this server's own tools are kept out
+  maxIterations: ask.maxIterations, // "max_iterations"
+  temperature: ask.temperature ?? null, // "temperature"
+  context: ask.context, // "inline conversation"
+  after: ask.after, // what was said after the prompt
+  attachments: ask.attachments, // "attachments"
+  functions: ask.functions, // the client's own tools
+  json: ask.json, // the form that is asked for
+  wantsFollowUps: ask.wantsFollowUps, // whether follow-ups are part of it
+  bounds: ask.bounds ?? null, // where it would be cut short
+  shape: ask.shape, // "image_*", and the tools that `metadata` approves of
+})
+
 /**
- * Everything but the prompt that shapes an answer, as one line of text; nothing that does not (metadata,
- * stream and format stay out). Skills stand here by their fingerprint: their text is marked anew in every run.
+ * What requests share that differ in nothing but the prompt, as one line of text. Metadata, stream and format stay
+ * out (contract 22.1). The names of the members do, too: their order is fixed, and a third less is hashed.
  */
-export function kinOf(call: Pick<Call, 'caller'>, ask: Ask, { soul, memories, active, bindings }: Around): string {
-  const { mode, engine, overrides, voice, usesSoul, context, after, attachments, temperature, maxIterations } = ask
-  return JSON.stringify([
-    ...[cacheScopeOf(call), mode, engine, overrides, voice, usesSoul, soul, memories],
-    ...[ask.skills, active.fingerprint, ask.tools, ask.sealed ?? false, maxIterations, temperature ?? null],
-    ...[
-      context,
-      after,
-      attachments,
-      ask.functions,
-      ask.json,
-      ask.wantsFollowUps,
-      ask.bounds ?? null,
-      ask.shape,
-      bindings,
-    ],
-  ])
-}
+export const kinOf = (call: Pick<Call, 'caller'>, ask: Ask, around: Around): string =>
+  JSON.stringify(Object.values(shapeOf(call, ask, around)))
 
 /** The key of an answer. `kin` has no line breaks of its own, so no prompt can pass for a part of it. */
 export const cacheKeyOf = (kin: string, prompt: string): string => sha256Hex(`${kin}\n${prompt}`)

@@ -31,6 +31,8 @@ export type KeyCaller = {
   hasBrandSoul: boolean
   /** The guardrail policy bound to the key. */
   guardrailPolicyId: string | null
+  /** Fingerprint of all that is bound to the key; empty where nothing is. */
+  bindings: string
 }
 
 export type SessionCaller = {

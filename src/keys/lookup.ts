@@ -1,5 +1,6 @@
 import type { KeyCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
+import { sha256Hex } from '../kernel/crypto'
 import type { KeyId } from '../kernel/ids'
 import { createReadCache, freshFor } from '../kernel/read-cache'
 import type { Sightings } from '../kernel/sightings'
@@ -75,4 +76,10 @@ export const toCaller = (row: KeyRow, activeOrgId: KeyCaller['activeOrgId']): Ke
   allowedOrigins: row.allowed_origins,
   hasBrandSoul: row.brand_soul?.enabled === true,
   guardrailPolicyId: row.guardrail_policy_id,
+  bindings: bindingsOf(row),
 })
+
+function bindingsOf({ routing_preference_id, routing_rules, routing_floors, guardrail_policy_id }: KeyRow): string {
+  const bound = [routing_preference_id, routing_rules, routing_floors, guardrail_policy_id]
+  return bound.some((one) => one !== null) ? sha256Hex(JSON.stringify(bound)) : ''
+}

@@ -32,7 +32,8 @@ export type Source = {
 
 /**
  * What decides in `auto` under a caller: what the classifier takes as its guidance, in the order of contract 13.
- * `fingerprint` changes when any of it does, and is empty when nothing is configured.
+ * `fingerprint` changes when any of it does, also when an empty preference is another, whose id stands in answers; it
+ * is empty when nothing is configured.
  */
 export type Effective = Omit<Source, 'preferenceId' | 'weight'> & {
   /** The preference in force: the bound one, else the default of the owner's scope. */
@@ -80,10 +81,10 @@ export async function readSource(stored: Stored): Promise<Source> {
 const BASE_BYTES = 1_024
 const BYTES_A_CHAR = 8
 
-/** Equal for what routes alike; empty where nothing is configured. */
+/** Equal for what routes alike under the same name; empty where nothing is configured. */
 export function fingerprintOf({ preferenceId, rules, floors, examples }: Stored): string {
-  const isEmpty = !rules.length && !examples.length && !Object.keys(floors).length
-  return isEmpty ? '' : sha256Hex(JSON.stringify([preferenceId, rules, Object.entries(floors).sort(), examples]))
+  const isNothing = preferenceId === null && !rules.length && !examples.length && !Object.keys(floors).length
+  return isNothing ? '' : sha256Hex(JSON.stringify([preferenceId, rules, Object.entries(floors).sort(), examples]))
 }
 
 function readStored(source: string): RulePattern | null {

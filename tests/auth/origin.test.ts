@@ -18,6 +18,7 @@ const key = (allowedOrigins: string[]): KeyCaller => ({
   allowedOrigins,
   hasBrandSoul: false,
   guardrailPolicyId: null,
+  bindings: '',
 })
 const session: SessionCaller = {
   type: 'session',

@@ -20,6 +20,8 @@ const id = async (made: Promise<{ id: string }>) => (await made).id
 const rules = (pattern: string) => [{ pattern, target_mode: 'think', confidence: 0.95 }]
 const preference = (person: Person, more: object = {}) =>
   id(done(person, 'POST', 'routing-preferences', { name: 'Mine', rules: rules('nothing like it'), ...more }))
+const bindPreference = (person: Person, routing_preference_id: string | null) =>
+  done(person, 'PUT', `keys/${person.keyId}/routing-preference`, { routing_preference_id })
 const blocked = (term: string) => [
   { guardrail_id: 'blocked_terms', phase: 'input', verdict: 'flag', config: { terms: [term] } },
 ]
@@ -59,10 +61,23 @@ const CHANGES: readonly [string, Change | null, Change][] = [
   [
     'a preference bound to the key',
     (who) => preference(who),
-    async (who) =>
-      done(who, 'PUT', `keys/${who.keyId}/routing-preference`, {
-        routing_preference_id: await firstOf(who, 'routing_preferences'),
-      }),
+    async (who) => bindPreference(who, await firstOf(who, 'routing_preferences')),
+  ],
+  [
+    'a preference bound to the key that says nothing',
+    (who) => preference(who, { rules: [] }),
+    async (who) => bindPreference(who, await firstOf(who, 'routing_preferences')),
+  ],
+  [
+    'a preference that says nothing to another such',
+    async (who) => bindPreference(who, await preference(who, { rules: [] })),
+    async (who) => bindPreference(who, await preference(who, { rules: [] })),
+  ],
+  ['a default preference that says nothing', null, (who) => preference(who, { rules: [], is_default: true })],
+  [
+    'a preference that says nothing and is taken off',
+    async (who) => bindPreference(who, await preference(who, { rules: [] })),
+    (who) => bindPreference(who, null),
   ],
   ['rules of the key', null, (who) => done(who, 'PUT', `keys/${who.keyId}/routing-rules`, { rules: rules('y') })],
   ['a default policy', null, (who) => policy(who, { is_default: true })],
@@ -101,6 +116,32 @@ describe('an answer that is remembered (contract 22.1)', () => {
     await change(person)
     expect(await isServed(person, prompt)).toBe(false)
     expect(await isServed(person, prompt)).toBe(true)
+  })
+
+  test.each([
+    ['a preference', async (who) => bindPreference(who, await preference(who, { rules: [] }))],
+    ['rules', (who) => done(who, 'PUT', `keys/${who.keyId}/routing-rules`, { rules: rules('y') })],
+  ] satisfies [string, Change][])(
+    'is not served after %s came to its key, though the mode is chosen',
+    async (_, bind) => {
+      const [ada, prompt] = [await world.person(), freshPrompt()]
+      await isServed(ada, prompt, { mode: 'fast' })
+      expect(await isServed(ada, prompt, { mode: 'fast' })).toBe(true)
+      await bind(ada)
+      expect(await isServed(ada, prompt, { mode: 'fast' })).toBe(false)
+    },
+  )
+
+  test('names the preference that is in force, even if it says nothing', async () => {
+    const [ada, prompt] = [await world.person(), freshPrompt('Draft an email to Ben')]
+    const asked = async () =>
+      (await ada.send('POST', 'completions', { prompt, mode: 'auto', conversation_id: null })).body.routing
+        .preference_id
+    expect(await asked()).toBeNull()
+    const bound = await preference(ada, { rules: [] })
+    await bindPreference(ada, bound)
+    expect(await asked()).toBe(bound)
+    expect(await asked()).toBe(bound)
   })
 
   test('of a draft is not served once the draft is edited, though its version stays', async () => {

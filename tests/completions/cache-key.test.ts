@@ -10,7 +10,7 @@ import { callOf, keyCaller } from '../support/callers'
 type Order = Record<string, unknown>
 
 const SETTINGS: Settings = { default_mode: 'fast', personality: 'svc', timezone: 'UTC', svc_branding: true }
-const AROUND: Around = { soul: null, memories: [], active: NO_SKILLS, bindings: ['engines', null] }
+const AROUND: Around = { soul: null, memories: [], active: NO_SKILLS, engines: 'engines', policy: null, routing: null }
 const CALL = callOf(keyCaller({}))
 const TRAITS = { romantic: 1, intelligent: 1, sarcastic: 1, rude: 1, funny: 1, comedic: 1, witty: 1 }
 
@@ -95,8 +95,9 @@ describe('the key of an answer (contract 22.1)', () => {
     ['brand soul', { soul: { enabled: true, persona: 'x', tone: null, knowledge: [], constraints: [] } as never }],
     ['memory', { memories: ['likes tea'] }],
     ['skill', { active: { ...NO_SKILLS, fingerprint: 'a' } }],
-    ['engine', { bindings: ['other engines', null] }],
-    ['policy', { bindings: ['engines', 'a policy'] }],
+    ['engine', { engines: 'other engines' }],
+    ['policy', { policy: 'a fingerprint' }],
+    ['preference', { routing: 'a fingerprint' }],
   ])('changes with the %s around the request', (_, around) => {
     expect(keyOf({}, around)).not.toBe(keyOf({}))
   })
@@ -115,6 +116,7 @@ describe('the key of an answer (contract 22.1)', () => {
     const [userId, orgId] = [id('1'), id('2')]
     expect(of({ userId, keyId: id('3') })).toBe(of({ userId, keyId: id('4') }))
     expect(of({ userId, keyId: id('3') })).not.toBe(of({ userId: id('5'), keyId: id('3') }))
+    expect(of({ userId, keyId: id('3'), bindings: 'a' })).not.toBe(of({ userId, keyId: id('3') }))
     expect(of({ userId, orgId, keyId: id('3') })).not.toBe(of({ userId, orgId, keyId: id('4') }))
     expect(of({ userId: id('3'), keyId: id('1') })).not.toBe(of({ userId, orgId, keyId: id('3') }))
   })

@@ -51,6 +51,7 @@ describe('a key as it was sent', () => {
       allowedOrigins: ['https://a.example'],
       hasBrandSoul: false,
       guardrailPolicyId: null,
+      bindings: '',
     })
   })
 

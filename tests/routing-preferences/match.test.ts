@@ -74,6 +74,8 @@ describe('a fingerprint', () => {
       await sourceOf([rule('a', 'code', 0.8)]),
       await sourceOf([rule('a')], { code: 0.6 }),
       await sourceOf([rule('a')], {}, 'other'),
+      await sourceOf([], {}, 'empty'),
+      await sourceOf([], {}, 'empty, too'),
     ]
     const prints = [...some.map((own) => combine(own, none)), ...some.map((active) => combine(none, active))]
     expect(combine(none, none).fingerprint).toBe('')

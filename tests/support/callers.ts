@@ -17,6 +17,7 @@ export const keyCaller = (overrides: Partial<KeyCaller> = {}): KeyCaller => ({
   allowedOrigins: [],
   hasBrandSoul: false,
   guardrailPolicyId: null,
+  bindings: '',
   ...overrides,
 })
 

@@ -60,7 +60,9 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
             soul,
             memories,
             active,
-            bindings: [engines.fingerprint, guard?.fingerprint ?? null, guidance?.fingerprint ?? null],
+            engines: engines.fingerprint,
+            policy: guard?.fingerprint ?? null,
+            routing: guidance?.fingerprint ?? null,
           })
         : null
     return {
