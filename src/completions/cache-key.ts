@@ -21,42 +21,47 @@ export type Around = {
 export const cacheScopeOf = ({ caller }: Pick<Call, 'caller'>): string =>
   caller.orgId ? `key:${keyIdOf(caller)}` : `user:${caller.userId}`
 
-/** Everything but the prompt that shapes an answer, each with what contract 22.1 says of it. */
+/**
+ * Everything but the prompt that shapes an answer, each with what contract 22.1 says of it. What is not given is
+ * undefined, which is not written at all: most requests bring little, and all of it is hashed.
+ */
 const shapeOf = ({ caller }: Pick<Call, 'caller'>, ask: Ask, around: Around) => ({
   scope: cacheScopeOf({ caller }), // "per user; per key for org keys"
-  bindings: caller.type === 'key' ? caller.bindings : '', // "key bindings and their revision"
-  policy: around.policy, // the policy in force, bound or by default, and its rules
-  routing: around.routing, // the same of the routing preference
+  bindings: (caller.type === 'key' && caller.bindings) || undefined, // "key bindings and their revision"
+  policy: around.policy ?? undefined, // the policy in force, bound or by default, and its rules
+  routing: around.routing || undefined, // the same of the routing preference
   engines: around.engines, // a hit is what this server would say now
   mode: ask.mode, // "mode"
-  engine: ask.engine, // the engine named instead of a mode's own
+  engine: ask.engine ?? undefined, // the engine named instead of a mode's own
   overrides: ask.overrides, // "model_overrides"
   voice: ask.voice, // "persona, personality_config, response_style, branding flags, component_library"
-  usesSoul: ask.usesSoul, // "branding flags": brand_soul
-  soul: around.soul, // "brand soul"
-  memories: around.memories, // what is remembered of the caller and shapes the system prompt
-  skills: ask.skills, // "skill slugs"
-  installed: around.active.fingerprint, // "installed-skill set"; their text itself is marked anew in every run
-  tools: ask.tools, // "inline tools"
-  sealed: ask.sealed ?? false, // whether this server's own tools are kept out
-  maxIterations: ask.maxIterations, // "max_iterations"
-  temperature: ask.temperature ?? null, // "temperature"
-  context: ask.context, // "inline conversation"
-  after: ask.after, // what was said after the prompt
-  attachments: ask.attachments, // "attachments"
-  functions: ask.functions, // the client's own tools
-  json: ask.json, // the form that is asked for
-  wantsFollowUps: ask.wantsFollowUps, // whether follow-ups are part of it
-  bounds: ask.bounds ?? null, // where it would be cut short
+  soulless: !ask.usesSoul || undefined, // "branding flags": brand_soul
+  soul: around.soul ?? undefined, // "brand soul"
+  memories: given(around.memories), // what is remembered of the caller and told to the engine
+  skills: given(ask.skills), // "skill slugs"
+  active: around.active.fingerprint ?? undefined, // "installed-skill set"; its text is marked anew in every run
+  tools: given(ask.tools), // "inline tools"
+  sealed: ask.sealed, // whether this server's own tools are kept out
+  turns: ask.maxIterations, // "max_iterations"
+  temperature: ask.temperature, // "temperature"
+  context: given(ask.context), // "inline conversation"
+  after: given(ask.after), // what was said after the prompt
+  attachments: given(ask.attachments), // "attachments"
+  functions: ask.functions ?? undefined, // the client's own tools
+  json: ask.json || undefined, // the form that is asked for
+  followUps: ask.wantsFollowUps, // whether follow-ups are part of it
+  bounds: ask.bounds, // where it would be cut short
   shape: ask.shape, // "image_*", and the tools that `metadata` approves of
 })
 
+const given = <T>(list: readonly T[]): readonly T[] | undefined => (list.length ? list : undefined)
+
 /**
  * What requests share that differ in nothing but the prompt, as one line of text. Metadata, stream and format stay
- * out (contract 22.1). The names of the members do, too: their order is fixed, and a third less is hashed.
+ * out (contract 22.1).
  */
 export const kinOf = (call: Pick<Call, 'caller'>, ask: Ask, around: Around): string =>
-  JSON.stringify(Object.values(shapeOf(call, ask, around)))
+  JSON.stringify(shapeOf(call, ask, around))
 
 /** The key of an answer. `kin` has no line breaks of its own, so no prompt can pass for a part of it. */
 export const cacheKeyOf = (kin: string, prompt: string): string => sha256Hex(`${kin}\n${prompt}`)
