@@ -26,7 +26,6 @@ export async function readPolicyFiles(shell: Shell, from: string): Promise<Filed
     const held = await readValueFile(shell, file)
     for (const one of Array.isArray(held) ? held : [held]) filed.push({ file, document: documentOf(one, file) })
   }
-  assertApart(filed)
   return filed
 }
 
@@ -55,16 +54,6 @@ function documentOf(value: unknown, file: string): PolicyDocument {
 /** By kind, scope and name: what makes a document the same one as what is stored. */
 export const keyOf = ({ object, scope, name }: Pick<PolicyDocument, 'object' | 'scope' | 'name'>): string =>
   JSON.stringify([object, scope, name])
-
-function assertApart(filed: readonly FiledPolicy[]): void {
-  const seen = new Map<string, string>()
-  for (const { file, document } of filed) {
-    const key = keyOf(document)
-    const other = seen.get(key)
-    if (other) throw usageFailure(`${document.object} "${document.name}" is in ${other} and in ${file}. Leave one out.`)
-    seen.set(key, file)
-  }
-}
 
 /** What is stored, as a file has it. */
 export function documentFrom(stored: GuardrailPolicy | Preference): PolicyDocument {

@@ -1,5 +1,6 @@
 import type { GuardrailPolicy } from '../src/guardrails/schema'
 import type { Preference } from '../src/routing-preferences/schema'
+import { usageFailure } from './failure'
 import { documentFrom, type FiledPolicy, keyOf, type PolicyDocument } from './policy-files'
 
 export type Stored = GuardrailPolicy | Preference
@@ -10,22 +11,46 @@ export type Step =
   | { action: 'keep'; document: PolicyDocument; file: string; stored: Stored }
 
 /**
- * What has to happen for what is stored to equal the files. What no file has is left, unless it is to be pruned.
- * Pure.
+ * What has to happen for what is stored to equal the files. What no file has is left, unless it is to be pruned;
+ * of several of one name, what is equal stays, and the others are told apart by their order.
  */
 export function planOf(filed: readonly FiledPolicy[], stored: readonly Stored[], prune: boolean): Step[] {
-  const known = new Map(stored.map((one) => [keyOf(one), one]))
-  const wanted = new Set(filed.map(({ document }) => keyOf(document)))
-  const steps = filed.map(({ document, file }): Step => {
-    const found = known.get(keyOf(document))
-    if (!found) return { action: 'create', document, file }
-    const fields = changedIn(document, documentFrom(found))
-    return fields.length
-      ? { action: 'update', document, file, stored: found, fields }
-      : { action: 'keep', document, file, stored: found }
+  const left = Map.groupBy(stored, keyOf)
+  assertApart(filed, left)
+  const kept = new Map(filed.map((one) => [one, take(left, one, (found) => !changes(one, found).length)]))
+  const steps = filed.map((one): Step => {
+    const same = kept.get(one)
+    if (same) return { action: 'keep', ...one, stored: same }
+    const found = take(left, one, () => true)
+    if (!found) return { action: 'create', ...one }
+    return { action: 'update', ...one, stored: found, fields: changes(one, found) }
   })
-  const gone = prune ? stored.filter((one) => !wanted.has(keyOf(one))) : []
+  const gone = prune ? [...left.values()].flat() : []
   return [...gone.map((one): Step => ({ action: 'delete', stored: one })), ...steps]
+}
+
+type Left = Map<string, Stored[]>
+
+/** Of what is stored under the name of a document and not yet taken, the first that fits. */
+function take(left: Left, { document }: FiledPolicy, fits: (found: Stored) => boolean): Stored | undefined {
+  const ones = left.get(keyOf(document)) ?? []
+  const place = ones.findIndex(fits)
+  return place < 0 ? undefined : ones.splice(place, 1)[0]
+}
+
+const changes = ({ document }: FiledPolicy, found: Stored): string[] => changedIn(document, documentFrom(found))
+
+/**
+ * Names are not unique, so as many files may have one as are stored under it; more are likely a copy that was left
+ * lying about. @throws CommandFailed 2
+ */
+function assertApart(filed: readonly FiledPolicy[], stored: ReadonlyMap<string, readonly Stored[]>): void {
+  for (const [key, ones] of Map.groupBy(filed, ({ document }) => keyOf(document))) {
+    if (ones.length < 2 || ones.length <= (stored.get(key)?.length ?? 0)) continue
+    const { object, name } = ones[0]!.document
+    const files = ones.map(({ file }) => file).join(' and in ')
+    throw usageFailure(`${object} "${name}" is in ${files}. Leave one out, or give it another name.`)
+  }
 }
 
 /** What a file leaves out is empty: the file is the whole of it. */

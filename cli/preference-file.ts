@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
+import { ENGINES, findEngine } from '../src/engines/schema'
 import { usageFailure } from './failure'
 import { casesOf } from './json-lines'
 import type { Shell } from './shell'
@@ -43,7 +44,16 @@ function readCase(fields: Record<string, unknown>, line: number, file: string): 
   if (typeof prompt !== 'string' || typeof expected_mode !== 'string' || !isTextOrNull(expected_engine)) {
     throw usageFailure(`Line ${line} of ${file} is no {"prompt":"…","expected_mode":"…"}.`)
   }
+  if (!MODES.includes(expected_mode)) {
+    throw usageFailure(`Line ${line} of ${file} expects the mode "${expected_mode}". Use ${MODES.join(', ')}.`)
+  }
+  if (expected_engine !== null && !findEngine(expected_engine)) {
+    throw usageFailure(`Line ${line} of ${file} expects the engine "${expected_engine}", which there is not.`)
+  }
   return { line, prompt, expected_mode, expected_engine }
 }
+
+/** What a prompt can get. */
+const MODES = ENGINES.map(({ mode }) => mode).filter((mode) => mode !== 'auto')
 
 const isTextOrNull = (value: unknown): value is string | null => value === null || typeof value === 'string'

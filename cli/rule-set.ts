@@ -1,3 +1,4 @@
+import { isBlank } from '../src/kernel/text'
 import type { ApiKey } from '../src/keys/schema'
 import type { Connection } from './connection'
 import { usageFailure } from './failure'
@@ -22,8 +23,12 @@ export async function everyOf<Item>({ list }: Lists<Item>, scope?: 'personal' | 
   return all
 }
 
-/** The one a word means. A word that is none's is handed on, so that the server's own 404 is what is said. */
+/**
+ * The one a word means. A word that is none's is handed on, so that the server's own 404 is what is said.
+ * @throws CommandFailed 2 for a blank word, which would ask the server for all of them
+ */
 export async function resolveRuleSet<Item extends Named>(plane: Lists<Item>, word: string): Promise<string> {
+  if (isBlank(word)) throw usageFailure('The id or name is blank.', 'the list command shows ids and names')
   if (WHOLE_ID.test(word)) return word
   return namedAmong(await everyOf(plane), word)?.id ?? word
 }

@@ -72,9 +72,10 @@ function shown(step: Step) {
 async function stepDown(planes: Planes, steps: readonly Step[], stored: readonly Stored[]): Promise<void> {
   for (const step of steps) {
     if (step.action !== 'create' && step.action !== 'update') continue
-    const { object, scope, name, is_default } = step.document
+    const { object, scope, is_default } = step.document
+    const own = step.action === 'update' ? step.stored.id : null
     const before = stored.find((one) => one.object === object && one.scope === scope && one.is_default)
-    if (is_default === true && before && before.name !== name)
+    if (is_default === true && before && before.id !== own)
       await planes[object].update(before.id, { is_default: false })
   }
 }

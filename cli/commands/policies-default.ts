@@ -47,10 +47,10 @@ export function defaultVerbs(noun: Noun, id: string) {
     about: 'For every key of the scope that has none bound, from the next request on. Says which one was it before.',
     examples: [`${noun} set-default ${id}`, `${noun} set-default ${id} --json`],
     exits: [3, 4, 5, 7, 10],
-    args: { ruleset: argument(`id or name of a ${what}`) },
-    async run(shell, { ruleset }) {
+    args: { policy: argument(`id or name of a ${what}`) },
+    async run(shell, { policy }) {
       const all = await standingsOf(shell, noun)
-      const found = pick(all, ruleset, what)
+      const found = pick(all, policy, what)
       const before = (await seesOwner(shell, found)) ? all.find((other) => isRival(other, found)) : undefined
       if (shell.planned(`make ${found.name} the default${before ? ` in place of ${before.name}` : ''}`)) return
       const made = await makeDefault(await planeOf(shell, found), found, before)
@@ -66,11 +66,11 @@ export function defaultVerbs(noun: Noun, id: string) {
     about: 'Keys that have none bound are under none from the next request on. Without an id it is the one there is.',
     examples: [`${noun} unset-default`, `${noun} unset-default ${id} --json`],
     exits: [3, 4, 7, 10],
-    args: { ruleset: optional(`id or name of a ${what}; unless there is one default only`) },
+    args: { policy: optional(`id or name of a ${what}; unless there is one default only`) },
     flags: { only: choice(['personal', 'team'], 'only the default of this scope') },
-    async run(shell, { ruleset, only }) {
+    async run(shell, { policy, only }) {
       const all = (await standingsOf(shell, noun)).filter(({ scope }) => only === undefined || scope === only)
-      const found = ruleset === undefined ? theDefault(all) : pick(all, ruleset, what)
+      const found = policy === undefined ? theDefault(all) : pick(all, policy, what)
       if (found === null) return shell.note('There is no default; nothing was changed.')
       if (shell.planned(`let ${found.name} be no default any more`)) return
       const made = await (await planeOf(shell, found)).update(found.id, { is_default: false })

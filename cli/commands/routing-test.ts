@@ -1,6 +1,7 @@
 import type { NewRule, Preview } from '../../src/routing-preferences/schema'
 import { defineCommand } from '../command'
 import { CheckFailed, usageFailure } from '../failure'
+import { formatOf } from '../globals'
 import { keysOver } from '../keys-plane'
 import { column } from '../output/columns'
 import { type RoutingCase, readCases, readTextFile, readValueFile } from '../preference-file'
@@ -19,7 +20,6 @@ const chosen = [
   column('confidence', 'CONFIDENCE', { kind: 'number' }),
   column('floor', 'FLOOR', { kind: 'number' }),
   column('reasoning', 'WHY'),
-  column('stages', 'STAGES', { wide: true }),
 ]
 const stageColumns = [
   column('stage', 'STAGE'),
@@ -99,8 +99,12 @@ export const testRouting = defineCommand({
 
 function printFound(shell: Shell, found: Preview): void {
   shell.print.item({ ...found, ...decidedBy(found) }, chosen)
-  if (shell.io.outIsTty && !shell.globals.json) shell.print.list(found.stages, stageColumns, 'No stages.')
+  if (isTabular(shell)) shell.print.list(found.stages, stageColumns, 'No stages.')
 }
+
+/** Programs read the stages as a member of the answer; `--fields` asks for that one's. */
+const isTabular = ({ globals }: Shell): boolean =>
+  ['table', 'wide'].includes(formatOf(globals)) && globals.fields === undefined
 
 /** What decided, and under which floor; where nothing did, the floor that the best guess did not reach. */
 function decidedBy({ source, stages }: Preview): { floor: number | null; matched: string | null } {

@@ -35,7 +35,7 @@ const deleted = [column('id', 'ID'), column('deleted', 'DELETED', { kind: 'flag'
 /** list, get, create, update and delete of one kind (dx 2.10). */
 export function ruleSetVerbs<One extends Item, New, Patch>(kind: Kind<One, New, Patch>) {
   const { noun, what, many, columns, id, file, flag, plane, holds } = kind
-  const args = { ruleset: argument(`id or name of the ${what}`) }
+  const args = { policy: argument(`id or name of the ${what}`) }
   const flags = ruleSetFile(what)
   const shared = { ...ruleSetCommand, columns }
 
@@ -67,9 +67,9 @@ export function ruleSetVerbs<One extends Item, New, Patch>(kind: Kind<One, New, 
     impact: 'read',
     exits: [3, 4, 7],
     args,
-    async run(shell, { ruleset }) {
+    async run(shell, { policy }) {
       const sets = await plane(shell)
-      shell.print.item(await sets.get(await resolveRuleSet(sets, ruleset)), columns)
+      shell.print.item(await sets.get(await resolveRuleSet(sets, policy)), columns)
     },
   })
 
@@ -102,11 +102,11 @@ export function ruleSetVerbs<One extends Item, New, Patch>(kind: Kind<One, New, 
     exits: [3, 4, 5, 7, 10],
     args,
     flags,
-    async run(shell, { ruleset, file: from = '-' }) {
+    async run(shell, { policy, file: from = '-' }) {
       const patch = (await readValueFile(shell, from)) as Patch
-      if (shell.planned(`change ${what} ${ruleset} to ${from}`)) return
+      if (shell.planned(`change ${what} ${policy} to ${from}`)) return
       const sets = await plane(shell)
-      shell.print.item(await sets.update(await resolveRuleSet(sets, ruleset), patch), columns)
+      shell.print.item(await sets.update(await resolveRuleSet(sets, policy), patch), columns)
     },
   })
 
@@ -121,14 +121,9 @@ export function ruleSetVerbs<One extends Item, New, Patch>(kind: Kind<One, New, 
     exits: [3, 4, 7, 10],
     columns: deleted,
     args,
-    async run(shell, { ruleset }) {
+    async run(shell, { policy }) {
       const sets = await plane(shell)
-      const {
-        id: found,
-        name,
-        bound_key_count: count,
-        is_default,
-      } = await sets.get(await resolveRuleSet(sets, ruleset))
+      const { id: found, name, bound_key_count: count, is_default } = await sets.get(await resolveRuleSet(sets, policy))
       const names = count ? await keysHolding(await shell.connect(), (key) => holds(key, found)) : []
       const sentence = `delete ${what} ${name}${is_default ? ', the default of its scope' : ''}, ${boundTo(count, names)}`
       if (shell.planned(sentence)) return

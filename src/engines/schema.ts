@@ -1,5 +1,7 @@
 import { oneOf, type Static, t } from '../kernel/schema'
 
+export { ENGINES, findEngine } from './catalog'
+
 export const ModelEntry = t.Object(
   {
     mode: t.String(),

@@ -48,6 +48,7 @@ describe('guardrails', () => {
     expect(wrong.stderr).toContain('names openai')
     expect(wrong.exitCode).not.toBe(0)
     expect((await run(['guardrails', 'get', 'nonsense'], as)).exitCode).toBe(3)
+    for (const blank of ['', ' ']) expect((await run(['guardrails', 'get', blank], as)).exitCode).toBe(2)
   })
 
   test('builtins have phases and verdicts', async () => {

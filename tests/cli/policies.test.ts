@@ -109,6 +109,25 @@ describe('policies export and apply', () => {
     expect((await run(['guardrails', 'get', 'Other'], grace)).exitCode).toBe(3)
   })
 
+  test('several of one name come back as they were, and one that is changed is told from its twin', async () => {
+    const [who, folder] = [await world.person(), `${world.folder}/twins`]
+    grace.key = who.key
+    await create('guardrails', { name: 'Twin', rules, is_default: true }, who)
+    const second = await create('guardrails', { name: 'Twin', rules: rules.slice(1) }, who)
+    await json(['policies', 'export', '--out', folder], grace)
+    const same = await apply(folder, '--dry-run', '--exit-code')
+    expect([same.exitCode, JSON.parse(same.stdout)]).toMatchObject([0, [{ action: 'keep' }, { action: 'keep' }]])
+    const changed = { object: 'guardrail_policy', name: 'Twin', rules: [], description: 'changed' }
+    await Bun.write(`${folder}/guardrails-twin.yaml`, JSON.stringify(changed))
+    expect(JSON.parse((await apply(folder)).stdout)).toMatchObject([
+      { action: 'keep' },
+      { action: 'update', id: second.id, fields: ['description', 'rules'] },
+    ])
+    const alone = told(who, JSON.stringify(changed))
+    const pruned = await run(['policies', 'apply', '-f', '-', '--prune', '--yes', '--json'], alone)
+    expect(JSON.parse(pruned.stdout)).toMatchObject([{ action: 'delete', name: 'Twin' }, { action: 'keep' }])
+  })
+
   test('several documents come out of one file, and back in from stdin', async () => {
     const [eve, who] = [await world.person(), await world.person()]
     for (const name of ['One', 'Two']) await create('guardrails', { name, rules }, eve)

@@ -44,6 +44,23 @@ describe('routing', () => {
     expect(tried.source).toBe('rule')
   })
 
+  test('preview shows stage by stage, in a pipe as well', async () => {
+    const { stdout } = await run(['routing', 'preview', 'a zebra', '--pref', preference.id], as)
+    expect(stdout).toMatch(/^STAGE +MODE +CONFIDENCE/m)
+    expect(stdout).toMatch(/^rule +roast/m)
+    expect(stdout).not.toContain('{')
+  })
+
+  test.each([
+    ['mode', { expected_mode: 'zz' }, 'zz'],
+    ['mode that no prompt gets', { expected_mode: 'auto' }, 'auto'],
+    ['engine', { expected_mode: 'fast', expected_engine: 'svc-9-none' }, 'svc-9-none'],
+  ])('a case with a %s nobody knows is wrong usage and no miss', async (_, wanted, word) => {
+    const line = JSON.stringify({ prompt: 'a zebra', ...wanted })
+    const { exitCode, stderr } = await run(['routing', 'test', '-f', '-'], told(line))
+    expect([exitCode, stderr.includes(`"${word}"`)]).toEqual([2, true])
+  })
+
   test('delete says on how many keys it is, and asks', async () => {
     const { id } = await json(['routing', 'create', '-f', '-'], told('{"name":"Gone"}'))
     const refused = await run(['routing', 'delete', id, '--no-input'], as)
