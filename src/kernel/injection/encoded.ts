@@ -1,3 +1,4 @@
+import { matchesOf } from '../matches'
 import { runsOf } from '../runs'
 import { base64Runs } from './base64'
 
@@ -114,7 +115,7 @@ export function decodedPieces(source: string): Decoded[] {
     const parts = runs ? runs(source) : [0, source.length]
     for (let place = 0; place < parts.length; place += 2) {
       const from = parts[place]!
-      for (const { 0: piece, index } of source.slice(from, parts[place + 1]).matchAll(pattern)) {
+      for (const { 0: piece, index } of matchesOf(pattern, source.slice(from, parts[place + 1]))) {
         if (found.length >= MOST_PIECES) return found
         const text = decode(piece)
         if (isText(text) && text !== piece) found.push({ how, text, at: from + index })

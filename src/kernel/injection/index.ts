@@ -1,6 +1,7 @@
 /** Prompt injection: text that tries to command the engine that reads it, however it is written. */
 import { hasNeeds, type Needs, needsOfEach } from '../expression-needs'
 import { gramsOf } from '../grams'
+import { matchesOf } from '../matches'
 import { mixedWordAt } from './confusables'
 import { decodedPieces, tagText } from './encoded'
 import { FOREIGN_RULES, OTHER_SCRIPT_RULES } from './languages'
@@ -91,9 +92,7 @@ function byRules(view: View, rules: readonly Rule[], via: string, length: number
     // A handful of the rules is left, most times.
     if (!hasNeeds(needs, grams)) continue
     const { id, about, pattern, negated } = rule
-    // Not `matchAll`: it copies the expression, which costs more than most looks do.
-    pattern.lastIndex = 0
-    for (let match = pattern.exec(view.text); match; match = pattern.exec(view.text)) {
+    for (const match of matchesOf(pattern, view.text)) {
       const end = match.index + match[0].length
       if (mayMention && isOnlyMentioned(view.text, match.index, end, negated === true)) continue
       found.push({

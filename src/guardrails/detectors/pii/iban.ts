@@ -1,4 +1,5 @@
 import isIBAN from 'validator/lib/isIBAN'
+import { matchesOf } from '../../../kernel/matches'
 import type { Find } from './kind'
 
 /** Length by country (SWIFT registry), so that one look decides where an IBAN ends. */
@@ -15,7 +16,7 @@ const BEGINNING = /(?<![A-Za-z0-9])[A-Za-z]{2}[ -]?\d[ -]?\d(?=[ -]?[A-Za-z0-9])
 /** Account numbers whose country, length and check digits (mod 97) agree, in groups of any size. */
 export const findIbans: Find = (text) => {
   const found = []
-  for (const { index: start } of text.matchAll(BEGINNING)) {
+  for (const { index: start } of matchesOf(BEGINNING, text)) {
     const length = LENGTHS.get(text.slice(start, start + 2).toUpperCase())
     const end = length ? endOf(text, start, length) : -1
     if (end > 0 && isIBAN(text.slice(start, end).replace(/[ -]/g, '').toUpperCase())) found.push({ start, end })

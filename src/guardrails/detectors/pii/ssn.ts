@@ -2,6 +2,7 @@ import isIdentityCard from 'validator/lib/isIdentityCard'
 import isTaxID from 'validator/lib/isTaxID'
 import { hasNeeds, type Needs, needsOfEach } from '../../../kernel/expression-needs'
 import { foldedGramsOf } from '../../../kernel/grams'
+import { matchesOf } from '../../../kernel/matches'
 import { type Find, followsWord, type Place } from './kind'
 
 type Id = {
@@ -90,7 +91,7 @@ export const findNationalIds: Find = (text) => {
   const needs = contextNeeds()
   for (const [place, { pattern, isValid, context }] of IDS.entries()) {
     if (!hasNeeds(needs[place]!, grams)) continue
-    for (const { 0: hit, index: start } of text.matchAll(pattern)) {
+    for (const { 0: hit, index: start } of matchesOf(pattern, text)) {
       if (context && !followsWord(text, start, context)) continue
       if (!isValid(hit.replace(/[ .-]/g, ''))) continue
       found.push({ start, end: start + hit.length })

@@ -1,3 +1,4 @@
+import { matchesOf } from '../../../kernel/matches'
 import { runsOf } from '../../../kernel/runs'
 import type { Match } from '../../guardrail'
 
@@ -48,7 +49,7 @@ function isNumbered(text: string, start: number, end: number): boolean {
 
 function inPart(text: string, part: { start: number; end: number }): Match[] {
   const found: Match[] = []
-  for (const { 0: name, 1: password, index } of text.slice(part.start, part.end).matchAll(NAME)) {
+  for (const { 0: name, 1: password, index } of matchesOf(NAME, text.slice(part.start, part.end))) {
     LINK.lastIndex = part.start + index + name.length
     const link = LINK.exec(text)
     if (!link) continue

@@ -1,3 +1,4 @@
+import { matchesOf } from '../../../kernel/matches'
 import { runsOf } from '../../../kernel/runs'
 import type { Match } from '../../guardrail'
 import { FAMILIES, SHAPES } from './families'
@@ -33,7 +34,7 @@ export function findKnown(text: string): Match[] {
 }
 
 function add(found: Match[], pattern: RegExp, stretch: string, index: number): void {
-  for (const { 0: hit, index: at } of stretch.matchAll(pattern)) {
+  for (const { 0: hit, index: at } of matchesOf(pattern, stretch)) {
     found.push({ start: index + at, end: index + at + hit.length, kind: 'api_key' })
   }
 }

@@ -1,3 +1,4 @@
+import { matchesOf } from '../../../kernel/matches'
 import type { Match } from '../../guardrail'
 
 const JWT = /(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{6,}\.[\w-]{16,}/g
@@ -16,14 +17,14 @@ const STAND_IN =
 export function findStructured(text: string): Match[] {
   const found: Match[] = []
   if (text.includes('eyJ')) {
-    for (const { 0: hit, index: start } of text.matchAll(JWT)) {
+    for (const { 0: hit, index: start } of matchesOf(JWT, text)) {
       found.push({ start, end: start + hit.length, kind: 'jwt' })
     }
   }
   if (text.includes('PRIVATE KEY')) findPems(text, found)
   if (text.includes('://')) findLogins(text, found)
   if (text.includes('Key=') || text.includes('SecretValue=')) {
-    for (const { 0: hit, 1: key, index } of text.matchAll(ACCOUNT_KEY)) {
+    for (const { 0: hit, 1: key, index } of matchesOf(ACCOUNT_KEY, text)) {
       found.push({ start: index + hit.length - key!.length, end: index + hit.length, kind: 'api_key' })
     }
   }
@@ -32,7 +33,7 @@ export function findStructured(text: string): Match[] {
 
 function findPems(text: string, found: Match[]): void {
   let from = 0
-  for (const { 0: head, index: start } of text.matchAll(PEM_HEAD)) {
+  for (const { 0: head, index: start } of matchesOf(PEM_HEAD, text)) {
     if (start < from) continue
     PEM_BODY.lastIndex = start + head.length
     const body = PEM_BODY.exec(text)?.[0] ?? ''
@@ -48,7 +49,7 @@ function findPems(text: string, found: Match[]): void {
 
 /** `scheme://user:password@host`: all of it where the address itself is internal, else only who logs in and how. */
 function findLogins(text: string, found: Match[]): void {
-  for (const { 0: hit, 1: scheme, 2: user, 3: password, index: start } of text.matchAll(USERINFO)) {
+  for (const { 0: hit, 1: scheme, 2: user, 3: password, index: start } of matchesOf(USERINFO, text)) {
     if (STAND_IN.test(password!)) continue
     const from = start + scheme!.length + 3
     const isWeb = /^(?:https?|ftp|wss?)$/i.test(scheme!)
