@@ -38,8 +38,14 @@ export const configSchemaOf = (id: GuardrailId): Record<string, unknown> => ({ .
 /** Throws 400: `validation_error` for a name that shows nothing, `guardrail_policy_invalid` for a vendor's. */
 export function assertName(name: string): void {
   if (isBlank(name)) throw invalidInput('name', '"name" is blank.')
-  const vendor = vendorNamedIn(name)
-  if (vendor) throw policyInvalid('name', `"name" is "${quoted(name)}", which names ${vendor}. Say what it is for.`)
+  assertLabel(name, 'name')
+}
+
+/** Throws 400 `guardrail_policy_invalid` when a label names an upstream vendor, however it is spelt. */
+export function assertLabel(label: string, path: string): void {
+  if (vendorNamedIn(label)) {
+    throw policyInvalid(path, `"${path}" names an upstream provider. Say what it is for instead.`)
+  }
 }
 
 /**

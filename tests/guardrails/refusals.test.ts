@@ -58,12 +58,19 @@ describe('what is no policy (contract 12, K17)', () => {
     )
   })
 
-  test.each(['OpenAI only', 'o p e n a i', 'сlaudе rules', 'gpt-4 guard'])('a vendor in its name: %s', async (name) => {
-    expect(await refused({ name })).toMatchObject({ code: 'guardrail_policy_invalid', param: 'name' })
-    const { body } = await ada.send('POST', 'guardrail-policies', { name: 'Fine' })
-    const renamed = await ada.send('PATCH', `guardrail-policies/${body.id}`, { name })
-    expect(renamed.body.error).toMatchObject({ code: 'guardrail_policy_invalid', param: 'name' })
-  })
+  test.each(['OpenAI only', 'o p e n a i', 'сlaudе rules', 'gpt-4 guard', '\u041epenAI', 'CIaude', '🇨🇱🇦🇺🇩🇪'])(
+    'a vendor in its name or its description, which nobody repeats: %s',
+    async (label) => {
+      const { body } = await ada.send('POST', 'guardrail-policies', { name: 'Fine' })
+      for (const member of ['name', 'description']) {
+        const wanted = { code: 'guardrail_policy_invalid', param: member }
+        const message = `"${member}" names an upstream provider. Say what it is for instead.`
+        expect(await refused({ name: 'Fine', [member]: label })).toMatchObject({ ...wanted, message })
+        const changed = await ada.send('PATCH', `guardrail-policies/${body.id}`, { [member]: label })
+        expect(changed.body.error).toMatchObject({ ...wanted, message })
+      }
+    },
+  )
 
   test.each([
     ['no name', {}, 'name'],

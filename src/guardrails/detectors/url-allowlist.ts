@@ -8,7 +8,7 @@ import { isFilled, viewsOf } from './urls/views'
 export const urlAllowlist = defineGuardrail({
   id: 'url_allowlist',
   description:
-    'Web addresses whose host is neither on a list nor below one of it, read as browsers read them: whatever stands before an @, in look-alike letters, encoded, or without a scheme',
+    'Addresses whose host is neither on a list nor below one of it, read as browsers and renderers of Markdown read them: with any scheme or that of the page, with numbers for hosts, whatever stands before an @, in look-alike letters, escaped or encoded; without a scheme behind `www`, before a path, or with a common ending. Not mail addresses, names of one label without a scheme, and what is called like a file',
   phases: ['output', 'tool_call'],
   verdicts: ['block', 'redact', 'flag'],
   config: t.Object(

@@ -4,7 +4,7 @@ import type { Page } from '../../kernel/page'
 import { isUniqueViolation, type Reader, type Tx } from '../../kernel/store'
 import { defaultTaken, personalFromOrgKey, teamNeedsOrg } from '../errors'
 import { type Reach, policyRepository as rows } from '../repository'
-import { assertName, readRules } from '../rules'
+import { assertLabel, assertName, readRules } from '../rules'
 import { type GuardrailPolicy, GuardrailPolicyId, type NewPolicy, type PolicyPatch, type PolicyQuery } from '../schema'
 import type { PolicyRow } from '../table'
 import {
@@ -35,6 +35,7 @@ export function createManage(deps: PolicyDeps) {
   async function createFor(call: Call<Caller>, owned: Owned, order: NewPolicy): Promise<GuardrailPolicy> {
     await assertMayMake(deps, store.read, call.caller, owned)
     assertName(order.name)
+    if (order.description) assertLabel(order.description, 'description')
     const rules = await readRules(order.rules ?? [])
     const now = clock.now()
     const row: PolicyRow = {
@@ -136,6 +137,7 @@ const SETTABLE = ['name', 'description', 'rules', 'is_default'] as const
 /** Only what a tenant may change, and only what was named; before the unit, since compiling takes its time. */
 async function readPatch({ name, description, rules }: PolicyPatch): Promise<Partial<PolicyRow>> {
   if (name !== undefined) assertName(name)
+  if (description) assertLabel(description, 'description')
   return {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
