@@ -47,10 +47,11 @@ export type Guardrail = {
   /** A closed object without the members every rule has; `threshold` is in it where the check has one. */
   config: TSchema
   /**
-   * Compiles what a rule configures, once a policy.
+   * Compiles what a rule configures, once a policy. What is not to be taken out need not be found everywhere: the
+   * verdict says, and without one it is.
    * @throws InvalidConfig for what the schema cannot say, such as a pattern that does not compile.
    */
-  prepare(config: Record<string, unknown>): Inspect
+  prepare(config: Record<string, unknown>, verdict?: Verdict): Inspect
   /** What an engine is asked of a text that this let pass unsurely; goes on after "The text". */
   question?(config: Record<string, unknown>): string
 }
@@ -69,14 +70,14 @@ export class InvalidConfig extends Error {
 export function defineGuardrail<Config extends TSchema>(
   guardrail: Omit<Guardrail, 'config' | 'prepare' | 'question'> & {
     config: Config
-    prepare(config: Static<Config>): Inspect
+    prepare(config: Static<Config>, verdict?: Verdict): Inspect
     question?(config: Static<Config>): string
   },
 ): Guardrail {
   const { question, prepare } = guardrail
   return {
     ...guardrail,
-    prepare: (config) => prepare(config as Static<Config>),
+    prepare: (config, verdict) => prepare(config as Static<Config>, verdict),
     ...(question ? { question: (config) => question(config as Static<Config>) } : {}),
   } as Guardrail
 }

@@ -12,7 +12,11 @@ import { type EachJudgement, judgeEachOf, judgeValue, type ValueJudgement } from
 
 /** In characters: what a request may have read on the event loop, some four milliseconds of every rule there is. */
 const MOST_INLINE = 8_192
-const MOST_MS = 10_000
+/**
+ * What a look beside the event loop may take: ten times what 32 ordinary patterns take for a text of that length, so
+ * that rules that are not ordinary hold their thread for seconds and no longer.
+ */
+const mostMsFor = (length: number): number => Math.min(10_000, 3_000 + length / 64)
 const MOST_CLEAN = 20_000
 
 /**
@@ -30,7 +34,9 @@ export function createJudge(opinion: Opinion | null = null) {
   const review = createReview(opinion)
   const helper = createHelper<JudgeOrder, JudgeAnswer>({
     open: () => new Worker(new URL('./judge.worker.ts', import.meta.url).href),
+    // Whoever sends long texts to slow rules waits for themselves; the other thread is for everybody else.
     most: 2,
+    each: 1,
     idleMs: 60_000,
   })
 
@@ -119,11 +125,11 @@ export function createJudge(opinion: Opinion | null = null) {
 
   async function beside<Answer extends JudgeAnswer>(
     { set: { key, rules }, about, who, signal }: Asked,
-    { order, whenNot }: Look<Answer>,
+    { length, order, whenNot }: Look<Answer>,
   ): Promise<Answer> {
     const whole = { ...order, key, owner: who, rules: rules.map(({ inspect: _, ...rule }) => rule), about }
     try {
-      return (await helper.do(whole, { timeoutMs: MOST_MS, signal, who })) as Answer
+      return (await helper.do(whole, { timeoutMs: mostMsFor(length), signal, who })) as Answer
     } catch (error) {
       if (error instanceof HelperFailure) return whenNot()
       throw error

@@ -116,7 +116,11 @@ export function compileRule(rule: GuardrailRule): Rule {
     const guardrail = GUARDRAILS.get(rule.guardrail_id)!
     const config = ownConfig(guardrail, rule.config)
     const question = guardrail.question?.(config)
-    return { ...rule, inspect: guardrail.prepare(config), ...(question === undefined ? {} : { question }) }
+    return {
+      ...rule,
+      inspect: guardrail.prepare(config, rule.verdict),
+      ...(question === undefined ? {} : { question }),
+    }
   } catch (error) {
     const inspect = () => {
       throw error

@@ -19,6 +19,8 @@ type Options = {
   open(): Worker
   /** Threads at most; further orders wait. */
   most: number
+  /** Threads that one owner may have at the same time; as many as there are, where it is not said. */
+  each?: number
   /** A free thread is kept this long. */
   idleMs: number
   /**
@@ -44,9 +46,15 @@ export type Helper<Order, Answer> = {
  * Threads beside the event loop, for work that would hold up everyone else (I28) or that may never end: what
  * takes longer than it may is ended with its thread. A thread does one order at a time.
  */
-export function createHelper<Order, Answer>({ open, most, idleMs, growthBytes }: Options): Helper<Order, Answer> {
+export function createHelper<Order, Answer>({
+  open,
+  most,
+  each = most,
+  idleMs,
+  growthBytes,
+}: Options): Helper<Order, Answer> {
   const free: Worker[] = []
-  const places = createPlaces(most)
+  const places = createPlaces(most, each)
 
   return {
     do: (order, { timeoutMs, signal, who = '' }) =>

@@ -202,3 +202,22 @@ test.each([
     expect(await effortOf(() => inspect(text, { phase: 'input', patient: true }), 2)).toBeLessThan(1_000)
   }
 })
+
+describe('a pattern that is not to be taken out', () => {
+  const evil = { pattern: '(?:[a-z]{1,20}x){1,12}' }
+  const text = 'abx bax xab '.repeat(3_000)
+
+  test('is looked for, and not everywhere, where that would take long', async () => {
+    for (const verdict of ['block', 'flag'] as const) {
+      const inspect = GUARDRAILS.get('regex_match')!.prepare(evil, verdict)
+      const found = await inspect(text, { phase: 'input', patient: true })
+      expect(found).toEqual({ detail: 'matches the pattern', matches: [] })
+    }
+  })
+
+  test('is found everywhere where it is taken out', async () => {
+    const inspect = GUARDRAILS.get('regex_match')!.prepare({ pattern: 'bax' }, 'redact')
+    const found = await inspect(text, { phase: 'input', patient: true })
+    expect(found?.matches).toHaveLength(3_000)
+  })
+})

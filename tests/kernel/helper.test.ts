@@ -2,14 +2,14 @@ import { describe, expect, test } from 'bun:test'
 import { createHelper } from '../../src/kernel/helper'
 
 const signal = new AbortController().signal
-const open = (most = 1, idleMs = 60_000) => {
+const open = (most = 1, idleMs = 60_000, each = most) => {
   let opened = 0
   const helper = createHelper<string, unknown>({
     open: () => {
       opened++
       return new Worker(new URL('./helper.worker.ts', import.meta.url).href)
     },
-    most,
+    ...{ most, each },
     idleMs,
     growthBytes: 128 * 1024 * 1024,
   })
@@ -47,6 +47,17 @@ describe('a helper', () => {
     await expect(ask(order, limits)).rejects.toMatchObject(failure)
     expect(await ask('count')).toBe(1)
     expect(opened()).toBe(2)
+  })
+
+  test('gives one owner no more threads than each may have, so that another is served meanwhile', async () => {
+    const { ask } = open(2, 60_000, 1)
+    const done: string[] = []
+    await Promise.all([
+      ask('hang', { timeoutMs: 1_500 }).catch(() => done.push('ada, slow')),
+      ask('count').then(() => done.push('ada')),
+      ask('count', { who: 'bob' }).then(() => done.push('bob')),
+    ])
+    expect(done).toEqual(['bob', 'ada, slow', 'ada'])
   })
 
   test('ends with its signal, at work and waiting', async () => {
