@@ -53,7 +53,10 @@ function isCounting(text: string, start: number, hit: string): boolean {
 
 function isTelling6(hit: string): boolean {
   // A short one is rather a name in a program: `a::b`.
-  if (hit.replace(/[^0-9a-fA-F]/g, '').length < 6 || !ipaddr.IPv6.isValid(hit)) return false
+  if (hit.replace(/[^0-9a-fA-F]/g, '').length < 6) return false
+  // Times and addresses of cards have too few groups; the package would throw to say so.
+  const isWhole = hit.includes('::') || hit.includes('.') || hit.split(':').length === 8
+  if (!isWhole || !ipaddr.IPv6.isValid(hit)) return false
   const range = ipaddr.IPv6.parse(hit).range()
   return range !== 'loopback' && range !== 'unspecified'
 }
