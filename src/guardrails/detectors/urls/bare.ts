@@ -1,8 +1,8 @@
 import { hostIn, isNamed } from './host'
 
-/** Labels and an ending, and the path behind them. */
+/** Labels and an ending, and the path or the bracket behind them. */
 const HOST =
-  /(?<![\p{L}\p{N}@/\\.:_-])(?:[\p{L}\p{N}_](?:[\p{L}\p{N}\p{M}_-]{0,61}[\p{L}\p{N}\p{M}_])?[.。．｡]){1,126}(?:\p{L}[\p{L}\p{M}]{1,23}|xn--[a-z0-9-]{2,50})(?=(?::\d{2,5})?([/?#][^\s<>"'`]*)?)(?!\.?[\p{L}\p{N}_@-])/giu
+  /(?<![\p{L}\p{N}@/\\.:_-])(?:[\p{L}\p{N}_](?:[\p{L}\p{N}\p{M}_-]{0,61}[\p{L}\p{N}\p{M}_])?[.。．｡]){1,126}(?:\p{L}[\p{L}\p{M}]{1,23}|xn--[a-z0-9-]{2,50})(?=(?::\d{2,5})?([/?#(][^\s<>"'`]*)?)(?!\.?[\p{L}\p{N}_@-])/giu
 const IPV4 = /(?<![\w.@/\\:-])(?:\d{1,3}\.){3}\d{1,3}(?=(?::\d{2,5})?(\/[^\s<>"'`]+))/g
 
 /** Behind the slash of a network: how many bits it has. */
@@ -39,6 +39,9 @@ function isHost(host: string, address: string, path: string): boolean {
   if (/^www[.。．｡]/i.test(host)) return true
   if (NAMES.test(host)) return false
   const labels = host.split(/[.。．｡]/)
-  if (!/^(?:\/.|[?#][^=]*=)/.test(path)) return COMMON.test(labels.at(-1)!) && host === host.toLowerCase()
+  if (!/^(?:\/.|[?#][^=]*=)/.test(path)) {
+    // What is called is a member of something.
+    return !path.startsWith('(') && COMMON.test(labels.at(-1)!) && host === host.toLowerCase()
+  }
   return isNamed(address) && (!FILES.test(labels.at(-1)!) || !FILE_NAMES.test(labels.at(-2)!))
 }
