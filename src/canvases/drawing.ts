@@ -1,4 +1,4 @@
-import { quoted } from '../kernel/errors'
+import { quoted, said } from '../kernel/errors'
 import { type Arrow, type Links, linksOf } from './links'
 import { type Drawn, drawn, KINDS, kindOf, type ReadNode, readNode } from './nodes'
 import { type CanvasEdge, type CanvasGraph, type CanvasProblem, GRAPH_LIMITS } from './schema'
@@ -64,7 +64,7 @@ function readEdge(edge: CanvasEdge, known: ReadonlyMap<string, Drawn>, problems:
   }
   if (from.kind !== 'condition') return [{ source, target, handle: null }]
   if (sourceHandle === 'true' || sourceHandle === 'false') return [{ source, target, handle: sourceHandle }]
-  const message = `The edge out of ${named(from)} says ${quoted(sourceHandle ?? null)}; "sourceHandle" must be "true" or "false" where the source is a condition.`
+  const message = `The edge out of ${named(from)} says ${said(sourceHandle ?? null)}; "sourceHandle" must be "true" or "false" where the source is a condition.`
   problems.push({ code: 'invalid_edge', message, nodeId: source })
   return []
 }

@@ -1,4 +1,4 @@
-import { defineError, invalidInput, quoted } from '../kernel/errors'
+import { defineError, invalidInput, said } from '../kernel/errors'
 import { GRAPH_LIMITS } from './schema'
 
 export const nothingToChange = () =>
@@ -16,7 +16,7 @@ export const blankMessage = () =>
 export const noLicense = (license: string) =>
   invalidInput(
     'license',
-    `"license" is ${quoted(license)}, which is no SPDX identifier. Use one such as MIT or Apache-2.0, or LicenseRef- and a name of your own.`,
+    `"license" is ${said(license)}, which is no SPDX identifier. Use one such as MIT or Apache-2.0, or LicenseRef- and a name of your own.`,
   )
 
 export const changedMeanwhile = defineError(

@@ -1,6 +1,6 @@
 import { findEngine } from '../engines'
 import { isEventPattern } from '../events/schema'
-import { quoted } from '../kernel/errors'
+import { said } from '../kernel/errors'
 import { ExpressionFault, type Path, parseExpression, pathsOf } from '../kernel/expression'
 import { isTimeZone, problemOfCron } from '../kernel/schedule'
 import { MANIFEST_LIMITS } from '../skills/schema'
@@ -29,7 +29,7 @@ function alone(node: ReadNode, read: Drawing['read'], links: Drawing['links']): 
     case 'model':
       return findEngine(node.config.modelId)
         ? []
-        : [wrong(node, `"modelId" is ${quoted(node.config.modelId)}, which is not an engine. GET /models lists them.`)]
+        : [wrong(node, `"modelId" is ${said(node.config.modelId)}, which is not an engine. GET /models lists them.`)]
     case 'knowledge':
       return knowledgeProblems(node)
     case 'vision':
@@ -71,17 +71,17 @@ function timingProblems({ triggerType, eventPattern, cron, timezone }: NodeOf<'i
     const problem = problemOfCron(cron!)
     const foreign = timezone !== undefined && !isTimeZone(timezone)
     return [
-      ...(problem ? [`"cron" is ${quoted(cron)}, which ${problem}.`] : []),
-      ...(foreign ? [`"timezone" is ${quoted(timezone)}, which is no time zone such as Europe/Vienna.`] : []),
+      ...(problem ? [`"cron" is ${said(cron)}, which ${problem}.`] : []),
+      ...(foreign ? [`"timezone" is ${said(timezone)}, which is no time zone such as Europe/Vienna.`] : []),
     ]
   }
   if (triggerType === 'keyword' || isEventPattern(eventPattern!)) return []
-  return [`"eventPattern" is ${quoted(eventPattern)}; it must be the name of an event such as order.created.`]
+  return [`"eventPattern" is ${said(eventPattern)}; it must be the name of an event such as order.created.`]
 }
 
 function knowledgeProblems(node: NodeOf<'knowledge'>): CanvasProblem[] {
   const stray = Object.keys(node.config.files ?? {}).find((path) => !node.config.fileKeys.includes(path))
-  return stray === undefined ? [] : [wrong(node, `"files" has ${quoted(stray)}, which "fileKeys" does not name.`)]
+  return stray === undefined ? [] : [wrong(node, `"files" has ${said(stray)}, which "fileKeys" does not name.`)]
 }
 
 function visionProblems(node: NodeOf<'vision'>, before: readonly ReadNode[]): CanvasProblem[] {
@@ -91,14 +91,14 @@ function visionProblems(node: NodeOf<'vision'>, before: readonly ReadNode[]): Ca
   if (!step) return [wrong(node, '"source" is step, which needs "step": the id of a node before this one.')]
   return before.some(({ id }) => id === step)
     ? []
-    : [wrong(node, `"step" is ${quoted(step)}, which is no step that runs before this one.`)]
+    : [wrong(node, `"step" is ${said(step)}, which is no step that runs before this one.`)]
 }
 
 function expressionProblems(node: NodeOf<'condition'>, before: readonly ReadNode[]): CanvasProblem[] {
   try {
     const strange = pathsOf(parseExpression(node.config.expression)).find((path) => !leadsBack(path, before))
     if (!strange) return []
-    const fault = `"expression" reads steps[${JSON.stringify(quoted(strange[1]))}], which is no step that runs before it.`
+    const fault = `"expression" reads steps[${said(strange[1])}], which is no step that runs before it.`
     return [wrong(node, fault, 'invalid_expression')]
   } catch (error) {
     if (!(error instanceof ExpressionFault)) throw error
@@ -120,7 +120,7 @@ function toolProblems(read: Drawing['read']): CanvasProblem[] {
     seen.add(name)
     const schemas = { inputSchema, outputSchema }
     return [
-      ...(isAgain ? [wrong(node, `"name" is ${quoted(name)}, which another tool has.`)] : []),
+      ...(isAgain ? [wrong(node, `"name" is ${said(name)}, which another tool has.`)] : []),
       ...Object.entries(schemas).flatMap(([path, schema]) =>
         schema
           ? problemsOf(schema, path, allowance).map((fault) => wrong(node, `"${fault.path}" ${fault.message}.`))

@@ -1,7 +1,7 @@
 import type { Offered } from '../agent/schema'
 import type { Ask } from '../completions'
 import type { EngineTool, Message, ToolCall } from '../engines'
-import { invalidInput, quoted } from '../kernel/errors'
+import { invalidInput, said } from '../kernel/errors'
 import { newAllowance, sizeIfWritten } from '../tools'
 import { assertSchema } from './assert-schema'
 import { textOf } from './parts'
@@ -99,20 +99,20 @@ function assertAnswered(open: ReadonlyMap<string, { path: string }>): void {
   const [first] = open
   if (!first) return
   const [id, { path }] = first
-  throw invalidInput(path, `"${path}" was not answered: add {"role":"tool","tool_call_id":${quoted(id)}} after it.`)
+  throw invalidInput(path, `"${path}" was not answered: add {"role":"tool","tool_call_id":${said(id)}} after it.`)
 }
 
 const orphan = (place: number, id: string) =>
   invalidInput(
     `messages[${place}].tool_call_id`,
-    `"messages[${place}].tool_call_id" is ${quoted(id)}, which is no call of the assistant message before it.`,
+    `"messages[${place}].tool_call_id" is ${said(id)}, which is no call of the assistant message before it.`,
   )
 
 const sameId = (path: string, id: string) =>
-  invalidInput(`${path}.id`, `"${path}.id" is ${quoted(id)}, which is the id of another call before it.`)
+  invalidInput(`${path}.id`, `"${path}.id" is ${said(id)}, which is the id of another call before it.`)
 
 const twice = (place: number, name: string) =>
-  invalidInput(`tools[${place}].function.name`, `"tools" holds two functions named ${quoted(name)}.`)
+  invalidInput(`tools[${place}].function.name`, `"tools" holds two functions named ${said(name)}.`)
 
 const notOffered = (name: string) =>
-  invalidInput('tool_choice', `"tool_choice" names ${quoted(name)}, which is not among "tools".`)
+  invalidInput('tool_choice', `"tool_choice" names ${said(name)}, which is not among "tools".`)

@@ -104,7 +104,10 @@ export const shuttingDown = defineError(
 
 const MOST_QUOTED = 80
 
-/** Quotes a caller's own value back, short, without control characters and without secrets (dx 6.1). */
+/** A caller's own value as a sentence says it: a text in quotes, so that `"0.9"` is told from 0.9 (dx 6.1). */
+export const said = (value: unknown): string => (typeof value === 'string' ? `"${quoted(value)}"` : quoted(value))
+
+/** A caller's own value without quotes around it: short, without control characters and without secrets (dx 6.1). */
 export const quoted = (value: unknown): string => {
   const clean = scrub(written(value).slice(0, 4 * MOST_QUOTED)).replace(/[\p{Cc}\p{Cf}]/gu, '·')
   return clean.length > MOST_QUOTED ? `${clean.slice(0, MOST_QUOTED - 1)}…` : clean

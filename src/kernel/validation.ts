@@ -1,4 +1,4 @@
-import { AppError, type ErrorDetail, quoted } from './errors'
+import { AppError, type ErrorDetail, said } from './errors'
 
 /** One finding of a schema check, as the framework hands it back. */
 type Finding = { message: string; path: string[]; keyword: string; params: Record<string, unknown> }
@@ -52,7 +52,7 @@ const LIMITS = new Set(['minimum', 'maximum', 'minLength', 'maxLength', 'minItem
 const SECRET_MEMBER = /password|secret|token$|api_?key|authorization/i
 
 const shownAt = (path: string, value: unknown): string =>
-  SECRET_MEMBER.test(path) ? 'not shown here' : quoted(value ?? null)
+  SECRET_MEMBER.test(path) ? 'not shown here' : said(value ?? null)
 
 const ARTICLES: Record<string, string> = {
   string: 'a string',

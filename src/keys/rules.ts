@@ -1,5 +1,5 @@
 import type { KeyCaller, OwnerScope, Scope, TenantCaller, Tier } from '../kernel/caller'
-import { invalidInput, quoted } from '../kernel/errors'
+import { invalidInput, quoted, said } from '../kernel/errors'
 import type { KeyId } from '../kernel/ids'
 import { limitAboveTier, rotatedByMakerOnly, scopeNotHeld, scopesNotRotatable, widensItself } from './errors'
 import type { BrandSoul, KeyPatch, KeyStatus } from './schema'
@@ -107,7 +107,7 @@ export function readExpiry(value: string | null | undefined, now: number): numbe
   if (value === null || value === undefined) return null
   const at = Date.parse(value)
   if (at > now) return at
-  throw invalidInput('expires_at', `"expires_at" is ${quoted(value)}, which is not in the future.`)
+  throw invalidInput('expires_at', `"expires_at" is ${said(value)}, which is not in the future.`)
 }
 
 /** Origins as browsers send them, each once. Throws 400 `validation_error`, naming the one that is none. */

@@ -1,5 +1,5 @@
 import type { OperatorRole } from '../kernel/caller'
-import { defineError, quoted } from '../kernel/errors'
+import { defineError, quoted, said } from '../kernel/errors'
 
 /** Said of every credential that opens nothing, whatever the reason. */
 export const notAnOperator = defineError(
@@ -43,5 +43,5 @@ export const nameTaken = defineError(
 export const endInThePast = defineError(
   'invalid',
   'validation_error',
-  (at: string) => `"expires_at" is ${quoted(at)}, which is not in the future.`,
+  (at: string) => `"expires_at" is ${said(at)}, which is not in the future.`,
 )

@@ -1,4 +1,4 @@
-import { invalidInput, quoted } from '../kernel/errors'
+import { invalidInput, quoted, said } from '../kernel/errors'
 import type { Endpoint } from './endpoint'
 
 const METHODS = ['POST', 'PUT', 'PATCH'] as const
@@ -17,7 +17,7 @@ const OURS =
 export function readMethod(given: string | undefined, path: string): Endpoint['method'] {
   const method = METHODS.find((known) => known === (given ?? 'POST').toUpperCase())
   if (method) return method
-  throw invalidInput(path, `"${path}" is ${quoted(given)}; a tool is called with POST, PUT or PATCH.`)
+  throw invalidInput(path, `"${path}" is ${said(given)}; a tool is called with POST, PUT or PATCH.`)
 }
 
 /** Throws 400 on a header that is malformed, that is this server's to set, or that is one too many. */
@@ -31,7 +31,7 @@ export function readHeaders(given: Record<string, string>, path: string): Record
   for (const [name, value] of entries) {
     const problem = problemWith(name, value, headers)
     if (problem)
-      throw invalidInput(`${path}.${quoted(name)}`, `"${path}" has the header ${quoted(name)}, which ${problem}.`)
+      throw invalidInput(`${path}.${quoted(name)}`, `"${path}" has the header ${said(name)}, which ${problem}.`)
     headers[name.toLowerCase()] = value
     chars += name.length + value.length
   }

@@ -128,13 +128,13 @@ const tool = { name: 'look_up', description: 'Looks up' }
 const picture = { source: 'upload', instructions: 'What is this?' }
 
 const CONFIGS: [what: string, drawn: CanvasGraph, says: string][] = [
-  ['a trigger nobody knows', input({ triggerType: 'alarm' }), '"triggerType" is alarm'],
+  ['a trigger nobody knows', input({ triggerType: 'alarm' }), '"triggerType" is "alarm"'],
   ['a keyword trigger without keywords', input({ triggerType: 'keyword' }), 'needs "keywords"'],
   ['a keyword trigger with none', input({ triggerType: 'keyword', keywords: [] }), 'needs "keywords"'],
   ['an event trigger without a pattern', input({ triggerType: 'event' }), 'needs "eventPattern"'],
   ['a webhook trigger without a pattern', input({ triggerType: 'webhook_event' }), 'needs "eventPattern"'],
   ['a schedule without a time', input({ triggerType: 'schedule' }), 'needs "cron"'],
-  ['a schedule that is none', input({ triggerType: 'schedule', cron: 'soon' }), '"cron" is soon'],
+  ['a schedule that is none', input({ triggerType: 'schedule', cron: 'soon' }), '"cron" is "soon"'],
   ['a schedule of every minute', input({ triggerType: 'schedule', cron: '* * * * *' }), 'every 5 minutes'],
   ['a zone that is none', input({ triggerType: 'schedule', cron: '0 9 * * *', timezone: 'Mars/X' }), '"timezone" is'],
   ['an event that is none', input({ triggerType: 'event', eventPattern: 'Order Paid' }), '"eventPattern" is'],
@@ -142,14 +142,14 @@ const CONFIGS: [what: string, drawn: CanvasGraph, says: string][] = [
   ['a prompt of blanks', holding('prompt', { content: ' \n ' }), '"content" is'],
   ['a prompt of numbers', holding('prompt', { content: 7 }), '"content" is 7; it must be a string'],
   ['a prompt too long', holding('prompt', { content: 'x'.repeat(20_001) }), 'has 20001 characters'],
-  ['an engine nobody knows', holding('model', { modelId: 'acme-9' }), '"modelId" is acme-9, which is not an engine'],
+  ['an engine nobody knows', holding('model', { modelId: 'acme-9' }), '"modelId" is "acme-9", which is not an engine'],
   ['an engine that every object has', holding('model', { modelId: 'constructor' }), 'not an engine'],
   [
     'a temperature out of range',
     holding('model', { modelId: 'svc-1-flash', temperature: 3 }),
     'the largest value is 2',
   ],
-  ['a tool with a name that is none', holding('tool', { ...tool, name: 'Look Up!' }), '"name" is Look Up!'],
+  ['a tool with a name that is none', holding('tool', { ...tool, name: 'Look Up!' }), '"name" is "Look Up!"'],
   ['a tool without a description', holding('tool', { name: 'look_up' }), '"description" is missing'],
   [
     'a tool whose arguments are no object',
@@ -166,23 +166,23 @@ const CONFIGS: [what: string, drawn: CanvasGraph, says: string][] = [
   [
     'text of a file it does not name',
     holding('knowledge', { fileKeys: ['a.md'], files: { 'b.md': 'x' } }),
-    '"files" has b.md, which "fileKeys" does not name',
+    '"files" has "b.md", which "fileKeys" does not name',
   ],
-  ['a picture from nowhere', holding('vision', { ...picture, source: 'eye' }), '"source" is eye'],
+  ['a picture from nowhere', holding('vision', { ...picture, source: 'eye' }), '"source" is "eye"'],
   ['a picture without instructions', holding('vision', { source: 'upload' }), '"instructions" is missing'],
   ['a picture at no address', holding('vision', { ...picture, source: 'url' }), 'needs "url"'],
   [
     'a picture at an address that runs',
     holding('vision', { ...picture, source: 'url', url: 'javascript:alert(1)' }),
-    '"url" is javascript:alert(1)',
+    '"url" is "javascript:alert(1)"',
   ],
   ['a picture of no step', holding('vision', { ...picture, source: 'step' }), 'needs "step"'],
   [
     'a picture of a step that comes later',
     holding('vision', { ...picture, source: 'step', step: 'model' }),
-    '"step" is model, which is no step that runs before this one',
+    '"step" is "model", which is no step that runs before this one',
   ],
-  ['an output in no format', graph([INPUT, node('it', 'output', { format: 'pdf' })], ['in>it']), '"format" is pdf'],
+  ['an output in no format', graph([INPUT, node('it', 'output', { format: 'pdf' })], ['in>it']), '"format" is "pdf"'],
 ]
 
 describe('what a node says (contract 9.1)', () => {

@@ -24,19 +24,19 @@ const REFUSED: [string, unknown, string, string][] = [
     'at most 10000 are allowed',
   ],
   ['a message of null', { messages: [null] }, 'validation_error', '"messages[0]" is null; it must be an object.'],
-  ['a message that is text', { messages: ['hi'] }, 'validation_error', '"messages[0]" is hi; it must be an object.'],
+  ['a message that is text', { messages: ['hi'] }, 'validation_error', '"messages[0]" is "hi"; it must be an object.'],
   [
     'a role nobody has',
     { messages: [{ role: 'root', content: 'hi' }] },
     'validation_error',
-    '"messages[0].role" is root.',
+    '"messages[0].role" is "root".',
   ],
   ['no role', { messages: [{ content: 'hi' }] }, 'validation_error', '"messages[0].role" is missing.'],
   [
     'a part of no kind',
     { messages: [{ role: 'user', content: [{ type: 'no' }] }] },
     'validation_error',
-    '"messages[0].content[0].type" is no. Use text or image_url.',
+    '"messages[0].content[0].type" is "no". Use text or image_url.',
   ],
   [
     'a part that does not say its kind',
@@ -103,7 +103,7 @@ const REFUSED: [string, unknown, string, string][] = [
     'stream as a word',
     { messages: [user], stream: 'true' },
     'validation_error',
-    '"stream" is true; it must be true or false',
+    '"stream" is "true"; it must be true or false',
   ],
   ['a temperature of 3', { messages: [user], temperature: 3 }, 'validation_error', 'the largest value is 2'],
   [

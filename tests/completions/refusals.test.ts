@@ -23,10 +23,10 @@ const REFUSED: [string, Record<string, unknown>, string, string][] = [
     'prompt',
     'has 1000001 characters; at most 1000000 are allowed',
   ],
-  ['an unknown mode', { mode: 'turbo' }, 'mode', `"mode" is turbo. Use ${MODES}.`],
-  ['a mode in capitals', { mode: 'FAST' }, 'mode', '"mode" is FAST.'],
+  ['an unknown mode', { mode: 'turbo' }, 'mode', `"mode" is "turbo". Use ${MODES}.`],
+  ['a mode in capitals', { mode: 'FAST' }, 'mode', '"mode" is "FAST".'],
   ['null as mode', { mode: null }, 'mode', '"mode" is null'],
-  ['stream as a word', { stream: 'true' }, 'stream', '"stream" is true; it must be true or false.'],
+  ['stream as a word', { stream: 'true' }, 'stream', '"stream" is "true"; it must be true or false.'],
   ['stream as a number', { stream: 1 }, 'stream', '"stream" is 1; it must be true or false.'],
   [
     'a conversation id that is a number',
@@ -89,7 +89,7 @@ const REFUSED: [string, Record<string, unknown>, string, string][] = [
     'a persona nobody knows',
     { persona: 'admin' },
     'persona',
-    '"persona" is admin; it must be "svc", "none" or an object.',
+    '"persona" is "admin"; it must be "svc", "none" or an object.',
   ],
   ['a persona that is a number', { persona: 5 }, 'persona', '"persona" is 5; it must be "svc", "none" or an object.'],
   [
@@ -126,7 +126,7 @@ const REFUSED: [string, Record<string, unknown>, string, string][] = [
   ['brand soul as a number', { brand_soul: 0 }, 'brand_soul', 'it must be true or false'],
   ['a temperature of -0.01', { temperature: -0.01 }, 'temperature', '"temperature" is -0.01; the smallest value is 0.'],
   ['a temperature of 2.01', { temperature: 2.01 }, 'temperature', '"temperature" is 2.01; the largest value is 2.'],
-  ['a temperature as a word', { temperature: '1' }, 'temperature', '"temperature" is 1; it must be a number.'],
+  ['a temperature as a word', { temperature: '1' }, 'temperature', '"temperature" is "1"; it must be a number.'],
   ['no iterations', { max_iterations: 0 }, 'max_iterations', 'the smallest value is 1'],
   ['21 iterations', { max_iterations: 21 }, 'max_iterations', 'the largest value is 20'],
   ['one and a half iterations', { max_iterations: 1.5 }, 'max_iterations', 'it must be a whole number'],
@@ -140,7 +140,7 @@ const REFUSED: [string, Record<string, unknown>, string, string][] = [
     'an override to an unknown engine',
     { model_overrides: { fast: 'gpt' } },
     'model_overrides.fast',
-    '"model_overrides.fast" is gpt, which is not an engine. GET /models lists them.',
+    '"model_overrides.fast" is "gpt", which is not an engine. GET /models lists them.',
   ],
   [
     'an override to a prototype',
@@ -148,7 +148,7 @@ const REFUSED: [string, Record<string, unknown>, string, string][] = [
     'model_overrides.fast',
     'is not an engine',
   ],
-  ['an unknown format', { format: 'openai' }, 'format', '"format" is openai. Use svc or compat.'],
+  ['an unknown format', { format: 'openai' }, 'format', '"format" is "openai". Use svc or compat.'],
   ['metadata that is a list', { metadata: [] }, 'metadata', 'it must be an object or null'],
   [
     'metadata with 51 keys',
@@ -200,7 +200,7 @@ const REFUSED: [string, Record<string, unknown>, string, string][] = [
     'an unknown engine to pin',
     { mode: 'stealth_text', stealth_model: 'nope' },
     'stealth_model',
-    '"stealth_model" is nope, which is not an engine.',
+    '"stealth_model" is "nope", which is not an engine.',
   ],
 ]
 

@@ -1,7 +1,7 @@
 import { createAdmission, createAskEngine, createClassifier, createExplain } from '../../classifier'
 import { createEngines } from '../../engines'
 import { createGuardrails, createOpinion } from '../../guardrails'
-import { wronglyChosenIn, createEffective, createPreferences, createRoutingPreview } from '../../routing-preferences'
+import { createEffective, createPreferences, createRoutingPreview, wronglyChosenIn } from '../../routing-preferences'
 import { createBenchmarks } from '../../usage'
 import type { Accounts } from './accounts'
 import type { Deps } from './deps'

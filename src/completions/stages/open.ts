@@ -3,7 +3,7 @@ import type { EngineService } from '../../engines'
 import type { GuardrailService } from '../../guardrails'
 import { type Call, ownerOf, type TenantCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
-import { invalidInput, quoted } from '../../kernel/errors'
+import { invalidInput, said } from '../../kernel/errors'
 import type { KeyId } from '../../kernel/ids'
 import type { Reader, Store } from '../../kernel/store'
 import type { BrandSoul } from '../../keys/schema'
@@ -104,7 +104,7 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
 function assertEngines({ engine, overrides }: Ask, engines: EngineService): void {
   const assertEngine = (path: string, id: string) => {
     if (!engines.has(id)) {
-      throw invalidInput(path, `"${path}" is ${quoted(id)}, which is not an engine. GET /models lists them.`)
+      throw invalidInput(path, `"${path}" is ${said(id)}, which is not an engine. GET /models lists them.`)
     }
   }
   for (const [mode, id] of Object.entries(overrides)) {

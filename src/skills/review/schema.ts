@@ -1,5 +1,5 @@
 import { findEngine } from '../../engines'
-import { quoted } from '../../kernel/errors'
+import { said } from '../../kernel/errors'
 import { isLicense } from '../../kernel/license'
 import { checker } from '../../kernel/schema'
 import { validationError } from '../../kernel/validation'
@@ -66,7 +66,7 @@ function problemsOfTools({ tools }: SkillManifest): Finding[] {
 const problemsOfLicense = ({ license }: SkillManifest): Finding[] =>
   isLicense(license)
     ? []
-    : [fail('license', `"license" is ${quoted(license)}; it must be an SPDX identifier such as MIT or Apache-2.0.`)]
+    : [fail('license', `"license" is ${said(license)}; it must be an SPDX identifier such as MIT or Apache-2.0.`)]
 
 const problemsOfModel = ({ modelPreference }: SkillManifest): Finding[] =>
   modelPreference == null || findEngine(modelPreference)
@@ -74,7 +74,7 @@ const problemsOfModel = ({ modelPreference }: SkillManifest): Finding[] =>
     : [
         fail(
           'modelPreference',
-          `"modelPreference" is ${quoted(modelPreference)}, which is not an engine. GET /models lists them.`,
+          `"modelPreference" is ${said(modelPreference)}, which is not an engine. GET /models lists them.`,
         ),
       ]
 
