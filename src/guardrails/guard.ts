@@ -1,6 +1,6 @@
 import type { OwnerScope } from '../kernel/caller'
 import type { Inspected, Phase } from './guardrail'
-import { createHoldAll, createHoldBack, type HoldBack } from './hold-back'
+import { createHoldAll, createHoldBack, createHoldIfJson, type HoldBack } from './hold-back'
 import type { Blocked } from './judge'
 import type { Judge } from './judges'
 import type { Policy } from './policy'
@@ -21,6 +21,8 @@ export type AboutAnswer = {
    * for its escapes may hide anything, and it stays JSON when something is taken out.
    */
   readJson: ((text: string) => object | null) | null
+  /** It is code, which is JSON or is not. */
+  isCode?: boolean
 }
 
 /** Whether a text is what somebody asks, or goes along with that: a persona, an answer of before, a memory. */
@@ -123,9 +125,10 @@ export function createGuard(policy: Policy, judge: Judge, who: OwnerScope): Guar
     holdBack(about, signal) {
       const { stretch, whole } = policy.streamed
       if (!stretch.rules.length && !whole.rules.length) return null
-      if (about.readJson) return createHoldAll()
+      if (about.readJson && !about.isCode) return createHoldAll()
       const by = (set: typeof stretch) => createStreamJudge(judge, { set, about: aboutOutput(about), who, signal })
-      return createHoldBack({ stretch: by(stretch), whole: whole.rules.length ? by(whole) : null })
+      const held = createHoldBack({ stretch: by(stretch), whole: whole.rules.length ? by(whole) : null })
+      return about.readJson ? createHoldIfJson(held) : held
     },
 
     stopped: ({ guardrailId, detail }) =>

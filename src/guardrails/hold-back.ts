@@ -35,6 +35,25 @@ export function createHoldAll(): HoldBack {
   }
 }
 
+/** As `other` does, but for an answer whose first sign says that it is JSON: nothing of that is shown before it is whole. */
+export function createHoldIfJson(other: HoldBack): HoldBack {
+  let begun = ''
+  let chosen: HoldBack | null = null
+  return {
+    async add(piece) {
+      if (chosen) return chosen.add(piece)
+      begun += piece
+      const sign = begun.trimStart()[0]
+      if (sign === undefined) return ''
+      chosen = '{[`'.includes(sign) ? createHoldAll() : other
+      return chosen.add(begun)
+    },
+    blocked: () => chosen?.blocked() ?? null,
+    shown: () => chosen?.shown() ?? '',
+    rest: (whole, isStandIn) => (chosen ?? other).rest(whole, isStandIn),
+  }
+}
+
 /**
  * An answer on its way out, with its last 256 characters held back: what is found that begins among those let
  * out next is known whole by then, so it is replaced or stops the answer before anyone saw its beginning.

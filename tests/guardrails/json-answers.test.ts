@@ -64,4 +64,21 @@ describe('an answer that is JSON, under a policy', () => {
     const { body } = await ada.send('POST', 'completions', extracted('Write to bob@example.com'))
     expect(body.content).toBe('Write to [REDACTED:email]')
   })
+
+  test.each([{}, { stream: true }])('stays JSON where a component is, with %j', async (more) => {
+    const ada = await person(onKind('pii', 'output', 'redact'))
+    const built = { ...extracted('{"note":"tab\\tzo\\u0065@example.com","n":1}'), mode: 'genui', ...more }
+    const { body, text } = await ada.send('POST', 'completions', built)
+    const content = body?.content ?? joinTokens(readFrames(text))
+    expect(JSON.parse(content)).toEqual({ note: 'tab\t[REDACTED:email]', n: 1 })
+  })
+
+  test('is not waited for where a component is code: it is shown as it comes', async () => {
+    const ada = await person(onKind('pii', 'output', 'redact'))
+    const code = `export const Card = () => (${'<p>The harvest was good.</p> '.repeat(60)})`
+    const built = { ...extracted(code), mode: 'genui', stream: true }
+    const frames = readFrames((await ada.send('POST', 'completions', built)).text)
+    expect(eventNames(frames).filter((name) => name === 'token').length).toBeGreaterThan(1)
+    expect(joinTokens(frames)).toBe(code)
+  })
 })

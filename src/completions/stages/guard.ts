@@ -30,10 +30,11 @@ async function guardOutput(run: Admitted, thought: Thought, held: HoldBack | nul
   return blocked ? withheld(thought, blocked) : guardCalls(run, { ...thought, content: value }, guard)
 }
 
-const aboutAnswer = ({ system, ask, resolvedMode }: Admitted) => ({
-  systemPrompt: system,
-  readJson: ask.json || wantsJson(workOf(resolvedMode)) ? readJsonAnswer : null,
-})
+function aboutAnswer({ system, ask, resolvedMode }: Admitted) {
+  const isCode = workOf(resolvedMode) === 'genui' && !ask.json
+  const isJson = ask.json || isCode || wantsJson(workOf(resolvedMode))
+  return { systemPrompt: system, readJson: isJson ? readJsonAnswer : null, isCode }
+}
 
 const withheld = (thought: Thought, by: Blocked): Thought => ({
   ...thought,
