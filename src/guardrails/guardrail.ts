@@ -61,9 +61,16 @@ export class TooSlow extends Error {
   override name = 'TooSlow'
 }
 
-/** A config that fits its schema and still cannot be used. The message is a sentence for the caller. */
+/** A config that fits its schema and still cannot be used. The message goes on after the name of the member. */
 export class InvalidConfig extends Error {
   override name = 'InvalidConfig'
+  constructor(
+    /** Such as `terms[0]`; empty for the config as a whole. */
+    readonly member: string,
+    what: string,
+  ) {
+    super(what)
+  }
 }
 
 /** A guardrail whose `prepare` reads a config that has been checked against its own schema. */

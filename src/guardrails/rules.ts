@@ -107,8 +107,9 @@ function assertConfig(guardrail: Guardrail, config: Record<string, unknown>, pat
   try {
     guardrail.prepare(ownConfig(guardrail, config))
   } catch (error) {
-    if (error instanceof InvalidConfig) throw policyInvalid(path, `"${path}": ${error.message}`)
-    throw error
+    if (!(error instanceof InvalidConfig)) throw error
+    const place = error.member ? `${path}.${error.member}` : path
+    throw policyInvalid(place, `"${place}" ${error.message}.`)
   }
 }
 

@@ -46,7 +46,7 @@ const MEANS_CHARACTERS = /\\[pP]\{|\\u\{/
 /**
  * The meaning that a pattern has in ECMAScript, in RE2's syntax. Characters are whole ones always, and `\p{…}` and
  * `\u{…}` are what they say with the flag `u` even where it is not given.
- * @throws NotLinear, and Error with half a sentence (`is no regular expression: …`) when it is none
+ * @throws NotLinear, and Error with half a sentence (`does not compile: …`) when it is none
  */
 export function translated(source: string, flags = ''): Translated {
   assertExpression(source, flags)
@@ -174,8 +174,24 @@ function assertExpression(source: string, flags: string): void {
     new RegExp(source, flags)
   } catch (error) {
     const why = (error as Error).message.replace(/^Invalid regular expression: /, '')
-    throw new Error(`is no regular expression: ${why.slice(0, 120)}`)
+    throw new Error(`does not compile: ${openIn(source, why) ?? why.slice(0, 120)}`)
   }
+}
+
+/** What is not closed, and where it stands, counted from one. */
+function openIn(source: string, why: string): string | null {
+  const missing = /^missing (?:terminating )?([)\]])/.exec(why)?.[1]
+  if (!missing) return null
+  const open: number[] = []
+  let bracket = -1
+  for (const { 0: sign, index } of source.matchAll(/\\.|[()[\]]/gsu)) {
+    if (bracket < 0 && sign === '[') bracket = index
+    else if (sign === ']') bracket = -1
+    else if (bracket < 0 && sign === '(') open.push(index)
+    else if (bracket < 0 && sign === ')') open.pop()
+  }
+  const place = missing === ']' ? bracket : (open.at(-1) ?? -1)
+  return place < 0 ? null : `the "${source[place]}" at position ${place + 1} is not closed`
 }
 
 function isExpression(source: string, flags: string): boolean {

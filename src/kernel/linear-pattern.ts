@@ -31,7 +31,7 @@ type Options = {
 /**
  * Compiles what is known to be small enough, which costs a few milliseconds at most. It means what it means in
  * ECMAScript ({@link translated}).
- * @throws NotLinear, and Error for what is none or too large, all with half a sentence (`repeats more than …`)
+ * @throws NotLinear, and Error for what is none or too large, all with half a sentence (`is longer than …`)
  */
 export function compileLinear(
   source: string,
@@ -39,8 +39,8 @@ export function compileLinear(
 ): LinearPattern {
   if (source.length > mostChars) throw new Error(`is longer than ${mostChars} characters`)
   const size = patternSize(source, weighsProperties ? PROPERTY_SIZE : 1)
-  if (size > mostSize - (weighsProperties ? PROPERTY_START * propertiesIn(source) : 0))
-    throw new Error('repeats more than this server runs')
+  const most = mostSize - (weighsProperties ? PROPERTY_START * propertiesIn(source) : 0)
+  if (size > most) throw new Error(tooLarge(size, most))
   const expression = translated(source, flags)
   const engine = createEngine(expression.source)
   const read = readingOf(expression)
@@ -85,6 +85,12 @@ const MOST_MEMORY = 256 * 1024
 /** What a class by property counts for each time it stands there, and once for each time it is written. */
 const PROPERTY_SIZE = 10
 const PROPERTY_START = 20
+/** Other patterns may be as large as `mostSize`: properties leave less. */
+const tooLarge = (size: number, most: number): string =>
+  most <= 0
+    ? 'has more classes such as \\p{L} than this server runs'
+    : `is too large: with what repeats written out it comes to ${size} characters and classes, and at most ${most} are run`
+
 const propertiesIn = (source: string): number => source.match(/\\p/gi)?.length ?? 0
 
 function* matches(expression: RE2JS, text: string): Generator<Place> {

@@ -1,4 +1,4 @@
-import { AppError, defineError, notFound } from '../kernel/errors'
+import { AppError, defineError, notFound, quoted } from '../kernel/errors'
 
 /** What a schema cannot say of a rule, an example or a label (contract 13). `path` is the member that is wrong. */
 export const preferenceInvalid = (path: string, message: string) =>
@@ -9,8 +9,9 @@ export const preferenceNotFound = () => notFound('routing preference')
 export const defaultTaken = defineError(
   'conflict',
   'conflict',
-  (scope: string) =>
-    `There is already a default routing preference of scope ${scope}. Send "is_default":false to that one first.`,
+  (scope: string, name: string | null) =>
+    `${name === null ? 'Another one' : `"${quoted(name)}"`} is already the default routing preference of scope ${scope}. ` +
+    'Send "is_default":false to that one first.',
 )
 
 export const teamWithoutOrg = defineError(

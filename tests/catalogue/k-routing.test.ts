@@ -51,7 +51,7 @@ describe('K2 what explodes elsewhere is linear here', () => {
 })
 
 test.each(['(?=a)', '(?<=a)b', '(a)\\1', '(?<n>a)\\k<n>'])(
-  'K4 %s, which RE2 does not have: taken, since it is ECMAScript (spec 2), and run where it can be ended',
+  'K4 %s, which RE2 does not have: taken, for contract 13 has ECMAScript on a linear engine or within 50 ms, and goes before',
   async (pattern) => {
     expect((await save([rule(pattern)])).status).toBe(201)
   },

@@ -40,7 +40,7 @@ describe('compiling the rules of a policy (I28)', () => {
   test.each(['\\p{L}'.repeat(100), '[\\p{L}\\p{N}]'.repeat(36), '[^\\p{L}]{1,300}'])(
     'is refused where a single pattern would take long: %.20s',
     async (pattern) => {
-      await expect(readRules([onPattern('input', 'flag', pattern)])).rejects.toThrow('repeats more than')
+      await expect(readRules([onPattern('input', 'flag', pattern)])).rejects.toThrow(/is too large|more classes/)
     },
   )
 

@@ -26,16 +26,35 @@ describe('what is no policy (contract 12, K17)', () => {
     ['a threshold above one', { ...fine, config: { max_chars: 1, threshold: 2 } }, 'rules[0].config.threshold'],
     ['no terms', terms({ terms: [] }), 'rules[0].config.terms'],
     ['two hundred and one terms', terms({ terms: Array(201).fill('a') }), 'rules[0].config.terms'],
-    ['a blank term', terms({ terms: ['fine', ' '] }), 'rules[0].config'],
-    ['a pattern that is none', pattern('('), 'rules[0].config'],
-    ['look-ahead', pattern('(?=a)'), 'rules[0].config'],
-    ['a back-reference', pattern('(a)\\1'), 'rules[0].config'],
+    ['a blank term', terms({ terms: ['fine', ' '] }), 'rules[0].config.terms[1]'],
+    ['a pattern that is none', pattern('('), 'rules[0].config.pattern'],
+    ['look-ahead', pattern('(?=a)'), 'rules[0].config.pattern'],
+    ['a back-reference', pattern('(a)\\1'), 'rules[0].config.pattern'],
     ['a pattern too long', pattern('a'.repeat(513)), 'rules[0].config.pattern'],
-    ['a pattern that repeats too much', pattern('(a{1,100}){1,100}'), 'rules[0].config'],
+    ['a pattern that repeats too much', pattern('(a{1,100}){1,100}'), 'rules[0].config.pattern'],
   ])('%s', async (_, rule, param) => {
     const error = await refused({ name: 'Refused', rules: [rule] })
     expect(error).toMatchObject({ code: 'guardrail_policy_invalid', type: 'invalid_request_error', param })
     expect(error.details).toEqual([{ path: param, message: expect.stringContaining(param) }])
+  })
+
+  test.each<[object, string]>([
+    [pattern('a(b'), '"rules[0].config.pattern" is "a(b" and does not compile: the "(" at position 2 is not closed.'],
+    [pattern('[\\]'), '"rules[0].config.pattern" is "[\\]" and does not compile: the "[" at position 1 is not closed.'],
+    [pattern('\\p{L}'.repeat(60)), 'has more classes such as \\p{L} than this server runs.'],
+    [
+      pattern('(a{1,100}){1,100}'),
+      'with what repeats written out it comes to 10100 characters and classes, and at most',
+    ],
+    [flagged('gg'), '"rules[0].config.flags" is "gg"; each letter stands in it once at most.'],
+    [flagged('uv'), '"rules[0].config.flags" is "uv"; u and v exclude each other, leave one of them out.'],
+    [flagged('y'), '"rules[0].config.flags" is "y"; it can hold g, i, m, s, u and v.'],
+    [terms({ terms: ['\u200b'] }), '"rules[0].config.terms[0]" has nothing to look for'],
+    [language(['en', 'xx']), '"rules[0].config.allowed[1]" is "xx", which is no ISO 639-1 code such as "en".'],
+  ])('is said of the very member: %j', async (rule, sentence) => {
+    const error = await refused({ name: 'Refused', rules: [rule] })
+    expect(error.message).toContain(sentence)
+    expect(error.message.slice(1)).toStartWith(error.param)
   })
 
   test('a word too long to be any of them is unknown like any other', async () => {
@@ -157,4 +176,12 @@ describe('POST /guardrail-policies/{id}/evaluate', () => {
 
 function pattern(source: string) {
   return { guardrail_id: 'regex_match', phase: 'input', verdict: 'block', config: { pattern: source } }
+}
+
+function flagged(flags: string) {
+  return { ...pattern('a'), config: { pattern: 'a', flags } }
+}
+
+function language(allowed: string[]) {
+  return { guardrail_id: 'language', phase: 'input', verdict: 'block', config: { allowed } }
 }

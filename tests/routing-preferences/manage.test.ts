@@ -82,8 +82,10 @@ describe('the default of a scope', () => {
 
   test('can be another once the first gives it up', async () => {
     const eve = await world.person()
-    const { id } = (await make({ is_default: true }, eve)).body
-    expect((await make({ is_default: true }, eve)).status).toBe(409)
+    const { id } = (await make({ is_default: true, name: 'Cheap first' }, eve)).body
+    const second = await make({ is_default: true }, eve)
+    expect([second.status, second.body.error.code]).toEqual([409, 'conflict'])
+    expect(second.body.error.message).toStartWith('"Cheap first" is already the default routing preference')
     await eve.send('PATCH', `routing-preferences/${id}`, { is_default: false })
     expect((await make({ is_default: true }, eve)).status).toBe(201)
   })

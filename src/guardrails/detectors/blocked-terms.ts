@@ -18,7 +18,8 @@ export const blockedTerms = defineGuardrail({
   ),
   prepare({ terms, match = 'word' }) {
     const blank = terms.findIndex((term) => !/[^\s\p{C}\p{M}]/u.test(term))
-    if (blank >= 0) throw new InvalidConfig(`terms.${blank} has nothing to look for`)
+    if (blank >= 0)
+      throw new InvalidConfig(`terms[${blank}]`, 'has nothing to look for: no letter, digit or sign that shows')
     const compiled = compileTerms(terms, match === 'word')
     return (text) => {
       const view = reading(text)

@@ -1,3 +1,4 @@
+import { quoted } from '../../kernel/errors'
 import { t } from '../../kernel/schema'
 import { defineGuardrail, InvalidConfig } from '../guardrail'
 import { fitOf, isKnown, type Wanted, wantedOf } from './language/detect'
@@ -54,8 +55,11 @@ export const language = defineGuardrail({
     { additionalProperties: false },
   ),
   prepare({ allowed }) {
-    const unknown = allowed.find((code) => !/^[a-z]{2}$/.test(code) || !nameOf(code))
-    if (unknown) throw new InvalidConfig(`allowed holds "${unknown}", which is no ISO 639-1 code such as "en"`)
+    const unknown = allowed.findIndex((code) => !/^[a-z]{2}$/.test(code) || !nameOf(code))
+    if (unknown >= 0) {
+      const what = `is "${quoted(allowed[unknown]!)}", which is no ISO 639-1 code such as "en"`
+      throw new InvalidConfig(`allowed[${unknown}]`, what)
+    }
     const byScript = new Map<Script, Written>()
     const writtenIn = (script: Script) => {
       const codes = allowed.filter((code) => scriptsOf(code).includes(script))

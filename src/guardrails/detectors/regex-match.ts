@@ -1,3 +1,4 @@
+import { quoted } from '../../kernel/errors'
 import { compileLinear, type LinearPattern } from '../../kernel/linear-pattern'
 import { t } from '../../kernel/schema'
 import { defineGuardrail, type Inspect, InvalidConfig, type Match, TooSlow } from '../guardrail'
@@ -46,14 +47,20 @@ export const regexMatch = defineGuardrail({
 })
 
 function compile(pattern: string, flags: string): LinearPattern {
-  const unknown = /[^gimsuv]/.exec(flags)?.[0]
-  if (unknown) throw new InvalidConfig(`flags holds "${unknown}"; allowed are g, i, m, s, u and v`)
+  assertFlags(flags)
   const how = { mostChars: MOST_CHARS, mostSize: MOST_SIZE, weighsProperties: true }
   try {
     return compileLinear(pattern, { ...how, flags: flags.replace('g', '') })
   } catch (error) {
-    throw new InvalidConfig(`pattern ${(error as Error).message}`)
+    throw new InvalidConfig('pattern', `is "${quoted(pattern)}" and ${(error as Error).message}`)
   }
+}
+
+function assertFlags(flags: string): void {
+  const wrong = (what: string) => new InvalidConfig('flags', `is "${quoted(flags)}"; ${what}`)
+  if (/[^gimsuv]/.test(flags)) throw wrong('it can hold g, i, m, s, u and v')
+  if (new Set(flags).size < flags.length) throw wrong('each letter stands in it once at most')
+  if (flags.includes('u') && flags.includes('v')) throw wrong('u and v exclude each other, leave one of them out')
 }
 
 function find(pattern: LinearPattern, text: string, mostMs: number): { matches: Match[]; isCut: boolean } {

@@ -1,3 +1,4 @@
+import { quoted } from '../../kernel/errors'
 import { remember } from '../../kernel/remember'
 import { t } from '../../kernel/schema'
 import { defineGuardrail, InvalidConfig } from '../guardrail'
@@ -37,9 +38,10 @@ export const topicRestriction = defineGuardrail({
   verdicts: ['block', 'flag'],
   config: t.Object({ allow: t.Optional(Topics), deny: t.Optional(Topics) }, { additionalProperties: false }),
   prepare({ allow = [], deny = [] }) {
-    if (!allow.length && !deny.length) throw new InvalidConfig('one of allow and deny is required')
-    const allowed = allow.map((topic, place) => topicOf(topic, `allow.${place}`))
-    const denied = deny.map((topic, place) => topicOf(topic, `deny.${place}`))
+    if (!allow.length && !deny.length)
+      throw new InvalidConfig('', 'has neither "allow" nor "deny"; give one of them, a list of topics')
+    const allowed = allow.map((topic, place) => topicOf(topic, `allow[${place}]`))
+    const denied = deny.map((topic, place) => topicOf(topic, `deny[${place}]`))
     return (text, { unsure }) => {
       const read = wordsOf(text)
       const { plain, words } = read
@@ -68,7 +70,7 @@ const wordsOf = remember((source: string): Words => {
 
 function topicOf(topic: string, where: string): Topic {
   const said = reading(topic).text.match(WORD) ?? []
-  if (!said.length) throw new InvalidConfig(`${where} has no word to look for`)
+  if (!said.length) throw new InvalidConfig(where, `is "${quoted(topic)}", which has no word to look for`)
   const meant = said.filter((word) => !GENERAL.has(word))
   const own = (meant.length ? meant : said).map(stemOf).map(lookedFor)
   const names = new Set(

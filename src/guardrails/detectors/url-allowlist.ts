@@ -1,3 +1,4 @@
+import { quoted } from '../../kernel/errors'
 import { t } from '../../kernel/schema'
 import { defineGuardrail, InvalidConfig } from '../guardrail'
 import type { Place } from './pii/kind'
@@ -36,7 +37,8 @@ function domainOf(domain: string, place: number): string {
   const bare = domain.trim().replace(/^\*\./, '')
   const host = /[/\\@?#\s*]/.test(bare) ? null : hostOf(`https://${bare}`)
   if (!host || (bare.includes(':') && !bare.startsWith('['))) {
-    throw new InvalidConfig(`domains.${place} is no domain; write it without scheme, port and path, as in example.com`)
+    const what = `is "${quoted(domain)}", which is no domain; write it without scheme, port and path, as in example.com`
+    throw new InvalidConfig(`domains[${place}]`, what)
   }
   return host
 }

@@ -40,7 +40,7 @@ export function createManage(deps: PreferenceDeps) {
       ...{ id: PreferenceId.create(), ...place, name, description, is_default },
       ...{ rules: [], examples: [], floors: {}, ...content, created_at: now, updated_at: now },
     } satisfies PreferenceRow
-    return orTaken(row.scope, () =>
+    return orTaken(row, () =>
       store.write(async (tx) => {
         await rows.insert(tx, row)
         await recordOn(deps, tx, call, row, { action: 'routing_preference.created', metadata: { scope: row.scope } })
@@ -70,12 +70,12 @@ export function createManage(deps: PreferenceDeps) {
   /** `PATCH /routing-preferences/{id}`: what is left out stays, arrays replace. Throws as `create`, and 404. */
   async function update(call: Call<Caller>, id: string, patch: PreferencePatch): Promise<Preference> {
     // Before its contents are looked at: who may not change it learns nothing of them, and nothing is compiled for them.
-    const { scope } = await changeable(deps, store.read, call.caller, id)
+    const stored = await changeable(deps, store.read, call.caller, id)
     const { name, description, is_default } = patch
     const content = await readContent(deps, call, patch)
     const change = named({ name, description, is_default, ...content })
     const fields = Object.keys(change)
-    return orTaken(scope, () =>
+    return orTaken(stored, () =>
       store.write(async (tx) => {
         const before = await changeable(deps, tx, call.caller, id)
         if (!fields.length) return presentCounted(tx, before)
@@ -104,6 +104,19 @@ export function createManage(deps: PreferenceDeps) {
     const counts = await bindings.counts(db, 'routing_preference_id', [row.id])
     return present(row, counts.get(row.id) ?? 0)
   }
+
+  /** The database holds that there is one default; whoever comes second is told which. */
+  async function orTaken<T>(
+    { owner, scope }: Pick<PreferenceRow, 'owner' | 'scope'>,
+    unit: () => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await unit()
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error
+      throw defaultTaken(scope, (await rows.defaultOf(store.read, owner))?.name ?? null)
+    }
+  }
 }
 
 /** Whose a new preference is, and in whose name it is made. */
@@ -125,12 +138,3 @@ type Named<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }
 
 const named = <T extends object>(members: T): Named<T> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Named<T>
-
-/** The database holds that there is one default; whoever comes second is told. */
-async function orTaken<T>(scope: string, unit: () => Promise<T>): Promise<T> {
-  try {
-    return await unit()
-  } catch (error) {
-    throw isUniqueViolation(error) ? defaultTaken(scope) : error
-  }
-}
