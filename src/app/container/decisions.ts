@@ -1,4 +1,4 @@
-import { createAdmission, createAskEngine, createClassifier, createExplain } from '../../classifier'
+import { createAskEngine, createClassifier, createExplain, createUnbilledAdmission } from '../../classifier'
 import { createEngines } from '../../engines'
 import { createGuardrails, createOpinion } from '../../guardrails'
 import { createEffective, createPreferences, createRoutingPreview, wronglyChosenIn } from '../../routing-preferences'
@@ -18,7 +18,7 @@ export function buildDecisions({ config, store, clock, log, observeEngine }: Dep
   const benchmarks = createBenchmarks({ store, clock, wronglyChosenIn })
   const opinion = createOpinion({ engines, clock, chosen: config.guardrailEngine })
   const guardrails = createGuardrails({ store, audit, events, clock, orgs, keys, opinion })
-  const admission = createAdmission({ store, limiter, billing, guardrails, engines })
+  const admission = createUnbilledAdmission({ store, limiter, billing, guardrails, engines })
   const admitted = { effective, engines, bindings, orgs, store }
   const preferences = createPreferences({ ...admitted, audit, events, clock, admit: admission.texts })
   const sorter = createAskEngine({ engines, clock })

@@ -26,7 +26,7 @@ type About = { place: string; messagesOf(texts: readonly string[]): Message[] }
  * the caller's policy lets them out. Throws 429 `mode_rate_limit_exceeded` and `token_limit_exceeded`, 402
  * `insufficient_credits`, 400 `guardrail_blocked`.
  */
-export function createAdmission({ store, limiter, billing, guardrails, engines }: Deps) {
+export function createUnbilledAdmission({ store, limiter, billing, guardrails, engines }: Deps) {
   return {
     texts: admit,
     async prompt(call: Call, prompt: string): Promise<string> {
