@@ -39,6 +39,9 @@ const OF_REQUESTS: ReadonlySet<GuardrailId> = new Set([
   ...(['prompt_injection', 'jailbreak', 'topic_restriction', 'language', 'max_length'] as const),
 ])
 
+/** Whether a check reads, of what is sent, what the user asks for alone. */
+export const isOfRequests = (id: GuardrailId): boolean => OF_REQUESTS.has(id)
+
 const kept = compiledOf<Policy>('guardrail policy')
 const underWay = new Map<string, Promise<Policy>>()
 

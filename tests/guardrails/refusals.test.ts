@@ -129,6 +129,14 @@ describe('GET /guardrails', () => {
   })
 })
 
+test('GET /guardrails says of which checks system messages are not asked', async () => {
+  const { body } = await ada.send('GET', 'guardrails')
+  const told = body.guardrails.filter(({ description }: { description: string }) => /system messages/.test(description))
+  expect(told.map(({ guardrail_id }: { guardrail_id: string }) => guardrail_id).sort()).toEqual([
+    ...['jailbreak', 'language', 'max_length', 'prompt_injection', 'topic_restriction'],
+  ])
+})
+
 describe('POST /guardrail-policies/{id}/evaluate', () => {
   test('says what every rule of the phase says, and what is left of the text', async () => {
     const rules = [

@@ -2,7 +2,7 @@ import type { Call, Caller } from '../../kernel/caller'
 import { GUARDRAILS } from '../catalogue'
 import type { GuardrailId, Phase } from '../guardrail'
 import type { Judge } from '../judges'
-import { compilePolicy } from '../policy'
+import { compilePolicy, isOfRequests } from '../policy'
 import { configSchemaOf } from '../rules'
 import type { Evaluated, Evaluation, GuardrailCatalogue } from '../schema'
 import { findSeen, type PolicyDeps } from './deps'
@@ -13,7 +13,8 @@ export function createTryOut({ store, judge }: Pick<PolicyDeps, 'store'> & { jud
     /** `GET /guardrails`. */
     catalogue: (_call: Call<Caller>): GuardrailCatalogue => ({
       guardrails: [...GUARDRAILS.values()].map(({ id, description, phases, verdicts }) => ({
-        ...{ guardrail_id: id, description, config_schema: configSchemaOf(id) },
+        ...{ guardrail_id: id, config_schema: configSchemaOf(id) },
+        description: isOfRequests(id) ? `${description}. ${ALONE}` : description,
         ...{ phases: [...phases], verdicts: [...verdicts] },
       })),
     }),
@@ -38,6 +39,9 @@ export function createTryOut({ store, judge }: Pick<PolicyDeps, 'store'> & { jud
     },
   }
 }
+
+const ALONE =
+  'Of what is sent it reads the prompt and what else the user said; system messages, answers of before and memories are orders and words of the caller, and pass.'
 
 /** Arguments are JSON where they can be read as that, and results where they are an object or a list. */
 function readAs(phase: Phase, text: string): unknown {
