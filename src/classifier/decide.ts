@@ -1,9 +1,9 @@
 import type { Model } from '../kernel/text-model/model'
 import type { AskEngine } from './ask-engine'
 import type { Ask, Choice } from './choice'
-import { floorOf, NO_GUIDANCE } from './guidance'
+import { floorOf } from './guidance'
 import { type Guess, guess, loadModel } from './model'
-import { CERTAIN, standIn } from './stages'
+import { explicit, type Found, guidanceOf, heuristic, isSure, rule, type Stage, standIn } from './stages'
 
 export type Classifier = ReturnType<typeof createClassifier>
 
@@ -12,13 +12,27 @@ type Deps = {
   engine?: AskEngine
   load?: () => Model
 }
+type AtOnce = Ask & { signal?: never }
+type See = (stage: Stage) => Found | null
 
 /** The model file is read with the first prompt that needs it. */
 export function createClassifier({ engine, load = loadModel }: Deps = {}) {
   let model: Model | undefined
+  const learnt: Stage = {
+    source: 'local',
+    look: (ask) => ({
+      ...local(ask.prompt),
+      ...{ reasoning: 'reads like prompts of this mode', engine: null, matched: null },
+      preferenceId: guidanceOf(ask).preferenceId,
+    }),
+  }
+  /** In the order of contract 22.2. */
+  const stages = [rule, heuristic, learnt] as const
 
   return {
     decide,
+    /** The stages by themselves, and what is chosen by what was seen of them, for whoever explains a choice. */
+    ...{ stages, choose },
     /** What the local model alone takes a prompt for. */
     local,
   }
@@ -27,20 +41,24 @@ export function createClassifier({ engine, load = loadModel }: Deps = {}) {
    * The first stage that decides. At once and in well under a millisecond, but for a promise when an engine
    * has to be asked: only a caller that hands in a `signal` is ready to wait for one.
    */
-  function decide(ask: Ask & { signal?: never }): Choice
+  function decide(ask: AtOnce): Choice
   function decide(ask: Ask): Choice | Promise<Choice>
   function decide(ask: Ask): Choice | Promise<Choice> {
-    const guidance = ask.guidance ?? NO_GUIDANCE
-    for (const stage of CERTAIN) {
-      const choice = stage(ask, guidance)
-      if (choice) return choice
+    return choose(ask, (stage) => stage.look(ask))
+  }
+
+  function choose(ask: AtOnce, see: See): Choice
+  function choose(ask: Ask, see: See): Choice | Promise<Choice>
+  function choose(ask: Ask, see: See): Choice | Promise<Choice> {
+    const asked = explicit(ask)
+    if (asked) return asked
+    let likely: Found | null = null
+    for (const stage of stages) {
+      likely = see(stage)
+      if (likely && isSure(likely, ask)) return promoted(likely, stage.source, ask)
     }
-    const likely = local(ask.prompt)
-    if (likely.confidence >= floorOf(likely.mode, guidance.floors)) {
-      return promoted(likely, { source: 'local', reasoning: 'reads like prompts of this mode' }, ask)
-    }
-    if (!ask.signal || !engine?.available()) return unsure(likely, ask)
-    return asked(engine, ask, ask.signal)
+    if (!ask.signal || !engine?.available()) return unsure(likely!, ask)
+    return byEngine(engine, ask, ask.signal)
   }
 
   function local(prompt: string): Guess {
@@ -49,25 +67,27 @@ export function createClassifier({ engine, load = loadModel }: Deps = {}) {
   }
 }
 
-async function asked(engine: AskEngine, ask: Ask, signal: AbortSignal): Promise<Choice> {
-  const { floors, examples } = ask.guidance ?? NO_GUIDANCE
+async function byEngine(engine: AskEngine, ask: Ask, signal: AbortSignal): Promise<Choice> {
+  const { examples, preferenceId } = guidanceOf(ask)
   const opinion = await engine.opinion(ask.prompt, examples, signal)
   if (!opinion) return fallback('the engine that sorts prompts gave no usable answer', ask)
-  if (opinion.confidence < floorOf(opinion.mode, floors)) return unsure(opinion, ask)
-  return promoted(opinion, { source: 'classifier', reasoning: 'an engine read the prompt' }, ask)
+  if (!isSure(opinion, ask)) return unsure(opinion, ask)
+  return promoted({ ...opinion, reasoning: 'an engine read the prompt', engine: null, preferenceId }, 'classifier', ask)
 }
 
-/** A guess that is sure enough. What was only guessed is no reason to refuse a prompt that another mode can answer. */
-function promoted(guess: Guess, found: Pick<Choice, 'source' | 'reasoning'>, ask: Ask): Choice {
-  const { mode, confidence } = guess
-  if (ask.answers && !ask.answers(mode)) {
+const GUESSES: ReadonlySet<Choice['source']> = new Set(['local', 'classifier'])
+
+/** What is sure enough. What was only guessed is no reason to refuse a prompt that another mode can answer. */
+function promoted(found: Omit<Found, 'matched'>, source: Choice['source'], ask: Ask): Choice {
+  const { mode, confidence, reasoning, engine, preferenceId } = found
+  if (GUESSES.has(source) && ask.answers && !ask.answers(mode)) {
     return fallback(`most likely ${mode} (${confidence.toFixed(2)}), but no engine for it is connected`, ask)
   }
-  return { mode, confidence, ...found, engine: null, preferenceId: preferenceOf(ask) }
+  return { mode, source, confidence, reasoning, engine, preferenceId }
 }
 
-function unsure({ mode, confidence }: Guess, ask: Ask): Choice {
-  const floor = floorOf(mode, (ask.guidance ?? NO_GUIDANCE).floors)
+function unsure({ mode, confidence }: Pick<Found, 'mode' | 'confidence'>, ask: Ask): Choice {
+  const floor = floorOf(mode, guidanceOf(ask).floors)
   return fallback(`most likely ${mode}, but ${confidence.toFixed(2)} is below the floor of ${floor}`, ask)
 }
 
@@ -77,7 +97,5 @@ const fallback = (reasoning: string, ask: Ask): Choice => ({
   confidence: null,
   reasoning,
   engine: null,
-  preferenceId: preferenceOf(ask),
+  preferenceId: guidanceOf(ask).preferenceId,
 })
-
-const preferenceOf = ({ guidance }: Ask): string | null => (guidance ?? NO_GUIDANCE).preferenceId

@@ -3,8 +3,7 @@ import type { AskEngine } from './ask-engine'
 import type { Ask, Choice } from './choice'
 import type { Classifier } from './decide'
 import { floorOf, type Guidance } from './guidance'
-import { clearSignal } from './signals'
-import { ruleFor } from './stages'
+import type { Found, Stage } from './stages'
 
 /** What one stage makes of a prompt, and what of it did (contract 13). `ms` is what looking took. */
 export type StageReport = {
@@ -39,18 +38,14 @@ export function createExplain({ classifier, engine, clock }: Deps) {
   ): Promise<Explained> {
     const { floors } = guidance
     const ask = { mode: 'auto', prompt, hasImages, guidance, answers }
-    const stages = [
-      timed('rule', floors, () => {
-        const rule = ruleFor(prompt, guidance)
-        return rule ? { mode: rule.mode, confidence: rule.confidence, matched: rule.pattern } : NOTHING
-      }),
-      timed('heuristic', floors, () => {
-        const found = clearSignal(prompt, hasImages)
-        return found ? { mode: found.mode, confidence: found.confidence, matched: found.reasoning } : NOTHING
-      }),
-      timed('local', floors, () => ({ ...classifier.local(prompt), matched: null })),
-    ]
-    let choice: Choice = classifier.decide(ask)
+    const seen = new Map<Stage, Found | null>()
+    const stages = classifier.stages.map((stage) => {
+      const from = clock.monotonic()
+      const found = stage.look(ask)
+      seen.set(stage, found)
+      return report(stage.source, found ?? NOTHING, floors, since(from))
+    })
+    let choice: Choice = classifier.choose(ask, (stage) => seen.get(stage) ?? null)
     if (choice.source === 'default' && admit && engine.available()) {
       const admitted = await admit()
       const from = clock.monotonic()
@@ -64,19 +59,12 @@ export function createExplain({ classifier, engine, clock }: Deps) {
     return { choice, stages }
   }
 
-  function timed(stage: StageReport['stage'], floors: Guidance['floors'], look: () => Said): StageReport {
-    const from = clock.monotonic()
-    return report(stage, look(), floors, since(from))
-  }
-
   function since(from: number): number {
     return Math.round((clock.monotonic() - from) * 1_000) / 1_000
   }
 }
 
-const report = (stage: StageReport['stage'], said: Said, floors: Guidance['floors'], ms: number): StageReport => ({
-  stage,
-  ...said,
-  floor: said.mode === null ? null : floorOf(said.mode, floors),
-  ms,
-})
+function report(stage: StageReport['stage'], said: Said, floors: Guidance['floors'], ms: number): StageReport {
+  const { mode, confidence, matched } = said
+  return { stage, mode, confidence, floor: mode === null ? null : floorOf(mode, floors), matched, ms }
+}

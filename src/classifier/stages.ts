@@ -1,9 +1,47 @@
 import type { Ask, Choice } from './choice'
-import { floorOf, type Guidance, type Rule } from './guidance'
+import { floorOf, type Guidance, NO_GUIDANCE, type Rule } from './guidance'
 import { clearSignal } from './signals'
 
-/** One way of choosing. It decides, or says nothing and the next one is asked (contract 22.2). */
-type Stage = (ask: Ask, guidance: Guidance) => Choice | null
+/** What a stage takes a request for, sure enough or not; `matched` is what of it did, to be shown to its owner. */
+export type Found = Pick<Choice, 'mode' | 'reasoning' | 'engine' | 'preferenceId'> & {
+  confidence: number
+  matched: string | null
+}
+
+/** One way of choosing that costs nothing. It says what it found, or nothing (contract 22.2). */
+export type Stage = { source: 'rule' | 'heuristic' | 'local'; look(ask: Ask): Found | null }
+
+export const guidanceOf = ({ guidance }: Ask): Guidance => guidance ?? NO_GUIDANCE
+
+/** Whether it reaches the floor of its mode. */
+export const isSure = ({ mode, confidence }: Pick<Found, 'mode' | 'confidence'>, ask: Ask): boolean =>
+  confidence >= floorOf(mode, guidanceOf(ask).floors)
+
+/** Stage 0: what was asked for by name. */
+export function explicit({ mode, defaultMode }: Ask): Choice | null {
+  const asked = mode ?? defaultMode
+  if (!asked || asked === 'auto') return null
+  return { mode: asked, source: 'explicit', confidence: null, reasoning: null, engine: null, preferenceId: null }
+}
+
+/** The first rule, in their order, that is sure enough for its mode and matches. */
+export const rule: Stage = {
+  source: 'rule',
+  look(ask) {
+    const found = guidanceOf(ask).rules.find((one: Rule) => isSure(one, ask) && one.matches(ask.prompt))
+    if (!found) return null
+    const { mode, confidence, reasoning, engine, preferenceId, pattern } = found
+    return { mode, confidence, reasoning, engine, preferenceId, matched: pattern }
+  },
+}
+
+export const heuristic: Stage = {
+  source: 'heuristic',
+  look(ask) {
+    const signal = clearSignal(ask.prompt, ask.hasImages)
+    return signal && { ...signal, engine: null, preferenceId: guidanceOf(ask).preferenceId, matched: signal.reasoning }
+  },
+}
 
 /** Modes that answer anything in words, the one for when nobody is sure enough first (contract 22.2, stage 5). */
 const STAND_INS = ['fast', 'think', 'code', 'research', 'domain_analysis'] as const
@@ -11,29 +49,3 @@ const STAND_INS = ['fast', 'think', 'code', 'research', 'domain_analysis'] as co
 /** What is used when nobody is sure enough: `fast`, or the next mode with an engine where it has none. */
 export const standIn = ({ answers }: Pick<Ask, 'answers'>): string =>
   (answers && STAND_INS.find((mode) => answers(mode))) ?? STAND_INS[0]
-
-/** The first rule, in their order, that is sure enough for its mode and matches. */
-export const ruleFor = (prompt: string, { rules, floors }: Guidance): Rule | undefined =>
-  rules.find((one) => one.confidence >= floorOf(one.mode, floors) && one.matches(prompt))
-
-const explicit: Stage = ({ mode, defaultMode }) => {
-  const asked = mode ?? defaultMode
-  if (!asked || asked === 'auto') return null
-  return { mode: asked, source: 'explicit', confidence: null, reasoning: null, engine: null, preferenceId: null }
-}
-
-const rule: Stage = ({ prompt }, guidance) => {
-  const found = ruleFor(prompt, guidance)
-  if (!found) return null
-  const { mode, confidence, reasoning, engine, preferenceId } = found
-  return { mode, source: 'rule', confidence, reasoning, engine, preferenceId }
-}
-
-const heuristic: Stage = ({ prompt, hasImages }, { floors, preferenceId }) => {
-  const signal = clearSignal(prompt, hasImages)
-  if (!signal || signal.confidence < floorOf(signal.mode, floors)) return null
-  return { ...signal, source: 'heuristic', engine: null, preferenceId }
-}
-
-/** What is certain without looking into the model, in the order of contract 22.2. */
-export const CERTAIN: readonly Stage[] = [explicit, rule, heuristic]
