@@ -62,7 +62,7 @@ export function translated(source: string, flags = ''): Translated {
   const body = sequence(reader, mode)
   const folds = isUnicode && (mode.ignoreCase || /\(\?[a-z]*i/.test(source))
   return {
-    source: isUnicode && mode.ignoreCase ? `(?i:${body})` : body,
+    source: mode.ignoreCase ? `(?i:${body})` : body,
     ...{ isOfLines, foldsWords: folds && reader.hasWordEdge },
   }
 }
@@ -102,7 +102,7 @@ function group(reader: Reader, mode: Mode): string {
   }
   const inner = sequence(reader, own)
   reader.at++
-  const folds = reader.isUnicode && own.ignoreCase !== mode.ignoreCase
+  const folds = own.ignoreCase !== mode.ignoreCase
   return `(?${folds ? (own.ignoreCase ? 'i' : '-i') : ''}:${inner})`
 }
 
@@ -148,17 +148,35 @@ function refersBack({ source, at, isUnicode, groups, hasNames }: Reader, next: s
   return next >= '1' && next <= '9' && (isUnicode || Number.parseInt(source.slice(at + 1, at + 6), 10) <= groups)
 }
 
-/** One character of these. */
-function signs({ isUnicode, isOfLines }: Reader, { ignoreCase }: Mode, found: Signs): string {
-  const { properties = '', isNegated = false } = found
-  const ranges = ignoreCase && !isUnicode && !found.isCaseless ? inAnyCase(found.ranges) : found.ranges
-  const [first] = ranges
+/**
+ * One character of these. Without `u`, ECMAScript takes fewer letters for the same in any case than RE2 does: all that
+ * differ are written out. Plain letters stand as they are, so that RE2 sees the words they make.
+ */
+function signs(reader: Reader, { ignoreCase }: Mode, found: Signs): string {
+  const isWritten = ignoreCase && !reader.isUnicode
+  const [first] = found.ranges
+  if (isWritten && !reader.isOfLines && isOne(found) && first![0] < 128 && !FOLDED_FARTHER.has(first![0])) {
+    return sign(first![0])
+  }
+  if (!isWritten) return classOf(reader, found)
+  const ranges = found.isCaseless ? found.ranges : inAnyCase(found.ranges)
+  return `(?-i:${classOf(reader, { ...found, ranges })})`
+}
+
+/** K and S, which RE2 takes for the sign of Kelvin and the long s, too. */
+const FOLDED_FARTHER: ReadonlySet<number> = new Set([...'kKsS'].map((letter) => letter.charCodeAt(0)))
+
+const isOne = ({ ranges, properties = '', isNegated = false }: Signs): boolean =>
+  !properties && !isNegated && ranges.length === 1 && ranges[0]![0] === ranges[0]![1]
+
+function classOf({ isOfLines }: Reader, found: Signs): string {
+  const { ranges, properties = '', isNegated = false } = found
   if (isOfLines) {
     const marked = classOfMarked(ranges, properties, isNegated)
     if (marked === null) throw new NotLinear('a property with ends of lines in it, and the flag m')
     return marked
   }
-  if (!properties && !isNegated && ranges.length === 1 && first![0] === first![1]) return sign(first![0])
+  if (isOne(found)) return sign(ranges[0]![0])
   const members = written(ranges) + properties
   if (members) return `[${isNegated ? '^' : ''}${members}]`
   return `[${isNegated ? '' : '^'}${written(ALL)}]`
