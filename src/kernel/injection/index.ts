@@ -87,11 +87,7 @@ function inWords({ plain, latin, letters }: Views, length: number, within?: read
 
 function byRules(view: View, rules: readonly Rule[], via: string, length: number, mayMention: boolean): Found[] {
   const found: Found[] = []
-  const grams = gramsOf(view.text)
-  for (const { needs, rule } of withNeeds(rules)) {
-    // A handful of the rules is left, most times.
-    if (!hasNeeds(needs, grams)) continue
-    const { id, about, pattern, negated } = rule
+  for (const { id, about, pattern, negated } of askedOf(rules, view.text)) {
     for (const match of matchesOf(pattern, view.text)) {
       const end = match.index + match[0].length
       if (mayMention && isOnlyMentioned(view.text, match.index, end, negated === true)) continue
@@ -105,18 +101,27 @@ function byRules(view: View, rules: readonly Rule[], via: string, length: number
   return found
 }
 
-type Needing = { rule: Rule; needs: Needs }
-const ready = new Map<readonly Rule[], readonly Needing[]>()
+/** Twice as far as what a match has may lie apart. */
+const PASSAGE = 640
 
-/** Rules with what a text must have for each: read from their patterns with the first text. */
-function withNeeds(rules: readonly Rule[]): readonly Needing[] {
-  const known = ready.get(rules)
-  if (known) return known
-  const needs = needsOfEach(rules.map(({ pattern }) => pattern))
-  const made = rules.map((rule, place) => ({ rule, needs: needs[place]! }))
-  ready.set(rules, made)
-  return made
+/** The rules whose words stand together in some passage of a text: a handful, most times. */
+function askedOf(rules: readonly Rule[], text: string): Rule[] {
+  const all = withNeeds(rules)
+  const isAsked = new Uint8Array(all.length)
+  for (let start = 0; start === 0 || start + PASSAGE / 2 < text.length; start += PASSAGE / 2) {
+    const grams = gramsOf(text.slice(start, start + PASSAGE))
+    for (let place = 0; place < all.length; place++) {
+      if (!isAsked[place] && hasNeeds(all[place]!, grams)) isAsked[place] = 1
+    }
+  }
+  return rules.filter((_, place) => isAsked[place])
 }
+
+const ready = new Map<readonly Rule[], readonly Needs[]>()
+
+/** What a text must have for each rule: read from their patterns with the first text. */
+const withNeeds = (rules: readonly Rule[]): readonly Needs[] =>
+  ready.getOrInsertComputed(rules, () => needsOfEach(rules.map(({ pattern }) => pattern)))
 
 const inSplit = ({ plain, latin, letters }: Views, source: string): Found[] =>
   [plain, latin, letters].flatMap((view) =>
