@@ -38,6 +38,7 @@ say(`\nprofanity           clean texts touched ${touched} of ${ordinary.length} 
 
 tell('injection and jailbreak', await attackOutcomes())
 tell('the same, in words chosen to be unlike any that were learned', await attackOutcomes('attacks-fresh'))
+tell('honest prompts that give a role, a tone or a rule for the answer', await attackOutcomes('roles'))
 tell('content safety', await safetyOutcomes())
 
 const times = timesOf(longTexts())
