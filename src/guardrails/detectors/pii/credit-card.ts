@@ -3,12 +3,26 @@ import { type Find, followsWord } from './kind'
 import { digitsOf, numberRuns, type Run } from './numbers'
 
 const CONTEXT = /(?:card|credit|debit|visa|amex|carte|karte|tarjeta|cart[aã]o|карт|卡|カード|pan)[^\d\n]{0,24}$/i
-const SHAPES = new Set(['4-4-4-4', '4-6-5', '4-6-4', '4-4-4-4-3', '4-4-5', '4-4-4-1'])
+/** Digits a group, as cards are printed; all begin with four. */
+const SHAPES: readonly (readonly number[])[] = [
+  ...[
+    [4, 6, 5],
+    [4, 6, 4],
+    [4, 4, 5],
+  ],
+  ...[
+    [4, 4, 4, 4],
+    [4, 4, 4, 1],
+  ],
+  [4, 4, 4, 4, 3],
+]
+const LEAST = 13
+const MOST = 19
 
 /** Numbers with the beginning of an issuer and the right check digit (Luhn), in one piece or grouped as on a card. */
 export const findCards: Find = (text) =>
   numberRuns(text)
-    .filter(({ digits }) => digits.length >= 13)
+    .filter(({ digits }) => digits.length >= LEAST)
     .flatMap((run) => inRun(text, run))
 
 function inRun(text: string, run: Run): { start: number; end: number }[] {
@@ -16,16 +30,22 @@ function inRun(text: string, run: Run): { start: number; end: number }[] {
   const sizes = groups.map(({ start, end }) => end - start)
   const whole = { start: groups[0]!.start, end: groups.at(-1)!.end }
   // Digit by digit, or cut where cards are not: only when nothing else stands there.
-  if (run.digits.length <= 19 && !SHAPES.has(sizes.join('-')) && sizes.length > 1) {
+  if (
+    run.digits.length <= MOST &&
+    sizes.length > 1 &&
+    !SHAPES.some((shape) => isShaped(shape, sizes, 0, sizes.length))
+  ) {
     const isSpelt = sizes.every((size) => size === 1) || followsWord(text, whole.start, CONTEXT)
     if (isSpelt && isCard(text, whole)) return [whole]
   }
   const found = []
   for (let first = 0; first < groups.length; first++) {
+    const size = sizes[first]!
+    if (size !== 4 && (size < LEAST || size > MOST)) continue
     for (const count of [1, 3, 4, 5]) {
       const last = first + count - 1
-      const shape = sizes.slice(first, last + 1).join('-')
-      if (last >= groups.length || (count > 1 && !SHAPES.has(shape))) continue
+      if (last >= groups.length || (count > 1 && !SHAPES.some((shape) => isShaped(shape, sizes, first, count))))
+        continue
       if (count > 1 && (sizes[first - 1] === 4 || sizes[last + 1] === 4)) continue
       const place = { start: groups[first]!.start, end: groups[last]!.end }
       if (isCard(text, place)) {
@@ -38,10 +58,13 @@ function inRun(text: string, run: Run): { start: number; end: number }[] {
   return found
 }
 
+const isShaped = (shape: readonly number[], sizes: readonly number[], first: number, count: number): boolean =>
+  shape.length === count && shape.every((size, at) => sizes[first + at] === size)
+
 function isCard(text: string, place: { start: number; end: number }): boolean {
   const digits = digitsOf(text, place)
-  if (digits.length < 13 || digits.length > 19) return false
+  if (digits.length < LEAST || digits.length > MOST) return false
   // These lengths are rare on cards and common on articles and in ids.
-  const isUnusual = digits.length === 13 || digits.length > 16
+  const isUnusual = digits.length === LEAST || digits.length > 16
   return isCreditCard(digits) && (!isUnusual || followsWord(text, place.start, CONTEXT))
 }

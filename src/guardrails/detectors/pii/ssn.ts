@@ -1,7 +1,5 @@
 import isIdentityCard from 'validator/lib/isIdentityCard'
 import isTaxID from 'validator/lib/isTaxID'
-import { hasNeeds, type Needs, needsOfEach } from '../../../kernel/expression-needs'
-import { foldedGramsOf } from '../../../kernel/grams'
 import { matchesOf } from '../../../kernel/matches'
 import { type Find, followsWord, type Place } from './kind'
 
@@ -62,39 +60,41 @@ const IDS: readonly Id[] = [
   },
 ]
 
-/** The fewest digits of any of them, and how near each other these stand at the least. */
+/** The fewest digits of any of them, how near each other these stand at the least, and how far it goes on around them. */
 const FEWEST = 6
 const NEAR = 12
+const AROUND = 24
 
-/** Whether so many digits stand together anywhere: most texts have none and need not be searched fourteen times. */
-function isNumbered(text: string): boolean {
+/** Where so many digits stand together, and what is around them: most texts are not searched fourteen times. */
+function numberedParts(text: string): Place[] {
+  const parts: Place[] = []
   const last = new Int32Array(FEWEST).fill(-NEAR)
   let seen = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code < 48 || code > 57) continue
     last[seen++ % FEWEST] = at
-    if (at - last[seen % FEWEST]! < NEAR) return true
+    const first = last[seen % FEWEST]!
+    if (at - first >= NEAR) continue
+    const before = parts.at(-1)
+    if (before && before.end >= first - AROUND) before.end = at + AROUND
+    else parts.push({ start: Math.max(0, first - AROUND), end: at + AROUND })
   }
-  return false
+  return parts
 }
-
-/** What a text must have where the words of one stand in it: most have none of them. */
-let contexts: readonly Needs[] | undefined
-const contextNeeds = (): readonly Needs[] => (contexts ??= needsOfEach(IDS.map(({ context }) => context ?? /(?:)/)))
 
 /** Numbers a state gives a person: the American one, and others by form, check digit or the word before them. */
 export const findNationalIds: Find = (text) => {
-  if (!isNumbered(text)) return []
+  const parts = numberedParts(text)
+  const texts = parts.map(({ start, end }) => text.slice(start, end))
   const found: Place[] = []
-  const grams = foldedGramsOf(text)
-  const needs = contextNeeds()
-  for (const [place, { pattern, isValid, context }] of IDS.entries()) {
-    if (!hasNeeds(needs[place]!, grams)) continue
-    for (const { 0: hit, index: start } of matchesOf(pattern, text)) {
-      if (context && !followsWord(text, start, context)) continue
-      if (!isValid(hit.replace(/[ .-]/g, ''))) continue
-      found.push({ start, end: start + hit.length })
+  for (const { pattern, isValid, context } of IDS) {
+    for (let place = 0; place < parts.length; place++) {
+      for (const { 0: hit, index } of matchesOf(pattern, texts[place]!)) {
+        const start = parts[place]!.start + index
+        if (context && !followsWord(text, start, context)) continue
+        if (isValid(hit.replace(/[ .-]/g, ''))) found.push({ start, end: start + hit.length })
+      }
     }
   }
   return found
