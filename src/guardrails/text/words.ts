@@ -1,10 +1,9 @@
 import type { View } from '../../kernel/injection/view'
-import { viewsOf } from '../../kernel/injection/views'
-import { remember } from '../../kernel/remember'
+import { type Views, viewsOf } from '../../kernel/injection/views'
 import type { Match } from '../guardrail'
 import { endOf } from './plain'
 
-/** A text in small plain letters, look-alikes of other scripts read as meant; see the view of the kernel. */
+/** Good until the next text is read. A text in small plain letters, look-alikes of other scripts read as meant; see the view of the kernel. */
 export type Reading = View & {
   /** The same with figures read as letters; null where that is the same. */
   readonly letters: View | null
@@ -12,8 +11,16 @@ export type Reading = View & {
   span(start: number, end: number): Pick<Match, 'start' | 'end'>
 }
 
-export const reading = remember((source: string): Reading => {
+export function reading(source: string): Reading {
   const views = viewsOf(source)
+  if (last?.views !== views) last = { views, reading: readingOf(source, views) }
+  return last.reading
+}
+
+/** It goes with the views it is of: these are made anew when a text comes again after another. */
+let last: { views: Views; reading: Reading } | undefined
+
+function readingOf(source: string, views: Views): Reading {
   const { text, at } = views.latin ?? views.plain
   return {
     text,
@@ -23,4 +30,4 @@ export const reading = remember((source: string): Reading => {
       return views.letters
     },
   }
-})
+}

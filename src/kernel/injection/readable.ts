@@ -28,11 +28,17 @@ const MOST_EXPANDED = 64
 /** Where units are put until they are a text, kept from text to text. */
 let room = new Uint16Array(1 << 13)
 
-/** Reads a text once: unseen characters gone, runs of white space one blank, letters plain and small. Linear. */
-export function readable(source: string): View {
-  if (room.length < source.length + MOST_EXPANDED) room = new Uint16Array(source.length + MOST_EXPANDED)
+/** How many places the reading of a text asks for at first. */
+export const placesFor = (source: string): number => source.length + MOST_EXPANDED
+
+/**
+ * Reads a text once: unseen characters gone, runs of white space one blank, letters plain and small. Linear. Who
+ * needs what it gives only until the next text is read lends it room for the places.
+ */
+export function readable(source: string, places = new Int32Array(placesFor(source))): View {
+  if (room.length < placesFor(source)) room = new Uint16Array(placesFor(source))
   let units = room
-  let at = new Int32Array(source.length + MOST_EXPANDED)
+  let at = places
   let length = 0
   let blank = true
   let hides = false

@@ -1,12 +1,13 @@
 import { remember } from '../remember'
-import { readable } from './readable'
+import { placesFor, readable } from './readable'
 import { latinized, type Rewritten, unleeted, type View } from './view'
 
 /** A text as it is read, as its look-alikes are meant, and as its figures are; null where that is the same. */
 export type Views = { plain: View; latin: Rewritten | null; letters: Rewritten | null }
 
-export function viewsIn(source: string): Views {
-  const plain = readable(source)
+export const viewsIn = (source: string): Views => viewsFrom(readable(source))
+
+function viewsFrom(plain: View): Views {
   const latin = latinized(plain)
   let letters: Rewritten | null | undefined
   return {
@@ -19,5 +20,11 @@ export function viewsIn(source: string): Views {
   }
 }
 
-/** Whoever looks at the same text one after another shares them. */
-export const viewsOf = remember(viewsIn)
+/** Room for the places of the text that is looked at, kept from text to text. */
+let places = new Int32Array(1 << 13)
+
+/** Whoever looks at the same text one after another shares them; where they stood is known until the next is read. */
+export const viewsOf = remember((source: string): Views => {
+  if (places.length < placesFor(source)) places = new Int32Array(placesFor(source))
+  return viewsFrom(readable(source, places))
+})
