@@ -85,8 +85,8 @@ describe('ways round a policy', () => {
 
   test("a person's other key is not under a bound policy, and finds no answer made under it", async () => {
     const ada = await world.person()
-    await under(ada, [onTerms('output', 'redact', ['kraken'])])
     const other = { authorization: `Bearer ${(await ada.send('POST', 'keys', {})).body.key}` }
+    await under(ada, [onTerms('output', 'redact', ['kraken'])])
     const order = { prompt: freshPrompt('Speak [[say:the kraken]]'), mode: 'fast' }
     await ada.send('POST', 'completions', order)
     expect((await world.send('POST', 'completions', order, other)).body.content).toBe('the kraken')
