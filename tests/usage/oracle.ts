@@ -53,6 +53,9 @@ export function reportOf(calls: readonly Told[], { from, to, keyId, mode, skill 
 
 /** The nearest-rank percentile itself; the report's may be off by less than 1 %. */
 function rank(calls: readonly Told[], share: number): number {
-  const sorted = calls.filter(({ status }) => status < 400).map(({ latencyMs }) => latencyMs).sort((a, b) => a - b)
+  const sorted = calls
+    .filter(({ status }) => status < 400)
+    .map(({ latencyMs }) => latencyMs)
+    .sort((a, b) => a - b)
   return sorted[Math.ceil(share * sorted.length) - 1] ?? 0
 }
