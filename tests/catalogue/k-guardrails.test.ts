@@ -53,7 +53,7 @@ describe('patterns that explode elsewhere, on the way of every request (K2, K7)'
     expect(status).toBe(201)
     await bind(body.id)
     const prompts = [`${'a'.repeat(8_000)}!`, 'ab'.repeat(2_000), `${'a'.repeat(20_000)}!`, 'a short one']
-    const times = ['', ' again', ' a third time', ' and once more']
+    const times = ['', ' again', ' a third time', ' and once more', ' a fifth time', ' for the last time', ' or so']
     const answers = await Promise.all(prompts.flatMap((prompt) => times.map((time) => ask(prompt + time))))
     expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 200))
     await bind(null)
