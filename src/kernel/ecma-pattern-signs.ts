@@ -18,7 +18,9 @@ type InClass = Mode & {
 }
 
 const CONTROLS: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13 }
-const CODE = /x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})(?:\\u([dD][c-fC-F][0-9a-fA-F]{2}))?|u\{([0-9a-fA-F]+)\}|c([a-zA-Z])/y
+/** A code, a character in braces, a letter of control; both halves of a pair are one character. */
+const CODE =
+  /u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]+)\}|c([a-zA-Z])/y
 const OCTAL = /[0-3][0-7]{0,2}|[4-7][0-7]?/y
 const PROPERTY = /([pP])\{(?:(?:General_Category|gc|Script|sc)=)?([^}]*)\}/y
 /** Names of properties that RE2 has under others. */
@@ -68,12 +70,11 @@ function codeAt(reader: Reader): number {
   reader.at = at + 1
   if (next in CONTROLS) return CONTROLS[next]!
   CODE.lastIndex = at
-  const [text, hex, unit, low, braced, letter] = CODE.exec(source) ?? []
+  const [text, high, low, hex, unit, braced, letter] = CODE.exec(source) ?? []
   if (text && (!braced || isUnicode)) {
     reader.at = at + text.length
     if (letter) return letter.charCodeAt(0) % 32
-    if (low && !/^d[89ab]/i.test(unit!)) reader.at -= '\\uXXXX'.length
-    else if (low) return String.fromCharCode(Number.parseInt(unit!, 16), Number.parseInt(low, 16)).codePointAt(0)!
+    if (high) return String.fromCharCode(Number.parseInt(high, 16), Number.parseInt(low!, 16)).codePointAt(0)!
     return Number.parseInt(hex ?? unit ?? braced!, 16)
   }
   OCTAL.lastIndex = at
