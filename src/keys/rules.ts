@@ -74,10 +74,9 @@ export const boundOf = (key: Bounds): keyof Bounds | null =>
   (key.guardrail_policy_id !== null ? 'guardrail_policy_id' : null)
 
 /**
- * A key that leaked must not free itself of what was set to contain it, neither by itself nor through a key
- * beside it. Throws 403 `forbidden` when a key raises or removes a limit, a cap, the end or the origins of
- * itself, or takes its guardrail policy off or puts another in its place, or, while it has any of these, of another
- * key. Scopes are not looked at here: `assertGrantable` keeps any key from giving what it does not hold.
+ * A key that leaked must not free itself of what was set to contain it: of a limit, a cap, its end, its origins or
+ * its guardrail policy. Throws 403 `forbidden` when a key raises, widens, removes or replaces one of these on itself,
+ * and also on another key as long as it has any of them itself, for it could go on as that one. Scopes are not looked at here: `assertGrantable` keeps any key from giving what it does not hold.
  */
 export function assertNotWidened(
   caller: Pick<KeyCaller, 'keyId'>,

@@ -78,7 +78,7 @@ export const latencyAt = query<Place>()((db, p) => {
   return db.select({ latency: t.latency }).from(t).where(at(t, p))
 })
 
-/** What tells one bucket from another, each member by its name: placeholders cannot be counted up. */
+/** What tells one bucket from another, each member by its name: parameters of a query cannot be spread. */
 const placed = (p: Record<keyof Place, Placeholder>) => ({
   ...{ owner: p.owner, grain: p.grain, api_key: p.api_key, at: p.at },
   ...{ skill: p.skill, mode: p.mode, resolved_mode: p.resolved_mode, model: p.model },

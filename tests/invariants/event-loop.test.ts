@@ -21,8 +21,9 @@ const LEADS = ['', 'Summarise this: ', 'Extract the names and dates from: ', 'Tr
 
 const LONG = 200_000
 /**
- * As large a window as any engine has, and a cache with room for every answer: the scripted engine sends each in one
- * event, which may be longer than the server reads. So an answer is asked for whole, and streamed from the cache.
+ * As large a window as any engine has. The scripted engine streams an answer as one event, and the server refuses
+ * events of this length; so each answer is asked for whole first and then streamed from the cache, which must have
+ * room for all of them.
  */
 const ROOMY_ENGINE = (baseUrl: string) => ({
   SVC_CACHE_MAX_MB: '1024',

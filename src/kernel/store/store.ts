@@ -57,7 +57,8 @@ let statements = 0
 /**
  * Declares a query once. On SQLite it is prepared once a connection (building it is the cost, not
  * running it); on Postgres once for all reads, but anew in each unit, since a statement belongs to the connection
- * that the unit was given. `build` must name every placeholder it uses.
+ * that the unit was given. `build` names each parameter it uses: they come to be as they are asked for, so spreading
+ * `params` gives none.
  *
  *     const byId = query<{ id: KeyId }>()((db, p) => db.select().from(db.of(apiKeys)).where(eq(db.of(apiKeys).id, p.id)))
  *     const [row] = await byId(store.read, { id })
