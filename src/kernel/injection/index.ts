@@ -106,7 +106,7 @@ const PASSAGE = 640
 
 /** The rules whose words stand together in some passage of a text: a handful, most times. */
 function askedOf(rules: readonly Rule[], text: string): Rule[] {
-  const all = withNeeds(rules)
+  const all = needsFor(rules)
   const isAsked = new Uint8Array(all.length)
   for (let start = 0; start === 0 || start + PASSAGE / 2 < text.length; start += PASSAGE / 2) {
     const grams = gramsOf(text.slice(start, start + PASSAGE))
@@ -120,7 +120,7 @@ function askedOf(rules: readonly Rule[], text: string): Rule[] {
 const ready = new Map<readonly Rule[], readonly Needs[]>()
 
 /** What a text must have for each rule: read from their patterns with the first text. */
-const withNeeds = (rules: readonly Rule[]): readonly Needs[] =>
+const needsFor = (rules: readonly Rule[]): readonly Needs[] =>
   ready.getOrInsertComputed(rules, () => needsOfEach(rules.map(({ pattern }) => pattern)))
 
 const inSplit = ({ plain, latin, letters }: Views, source: string): Found[] =>

@@ -40,7 +40,7 @@ function jointsIn(text: string): { at: number; before: number }[] {
   let letters = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    if (!isLetter(code)) continue
+    if (!isLatin(code)) continue
     last = (last << 5) | (code - 96)
     const behind = BEHIND[last & 0x7fff]!
     if (behind !== 0 && behind & BEFORE[(last >>> 15) & 0x7fff]!) joints.push({ at, before: letters })
@@ -53,16 +53,16 @@ function jointsIn(text: string): { at: number; before: number }[] {
 function lettersAround(text: string, at: number, upTo: number, behind: number): string {
   let letters = ''
   for (let place = at; place >= 0 && letters.length < upTo; place--) {
-    if (isLetter(text.charCodeAt(place))) letters = text[place] + letters
+    if (isLatin(text.charCodeAt(place))) letters = text[place] + letters
   }
   const length = letters.length + behind
   for (let place = at + 1; place < text.length && letters.length < length; place++) {
-    if (isLetter(text.charCodeAt(place))) letters += text[place]
+    if (isLatin(text.charCodeAt(place))) letters += text[place]
   }
   return letters
 }
 
-const isLetter = (code: number): boolean => code >= 97 && code <= 122
+const isLatin = (code: number): boolean => code >= 97 && code <= 122
 
 /**
  * The same words broken up (`i g n o r e`, `igno-re prev ious`), run together, or written backwards. Words
