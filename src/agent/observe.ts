@@ -53,9 +53,9 @@ type GuardedCall = { asked: ToolCall; name: string; refused: ToolOutcome | null 
 
 /** A call as the policy of the run lets it be made, or why it is not; one that is blocked shows nothing of itself. */
 async function guardedCall(asked: ToolCall, guard: Acting['guard'], signal: AbortSignal): Promise<GuardedCall> {
-  if (!guard?.has('tool_call')) return { asked, name: asked.name, refused: null }
+  if (!guard?.hasRules('tool_call')) return { asked, name: asked.name, refused: null }
   const given = parsed(asked.arguments)
-  const { value, blocked, name } = await guard.tool('tool_call', asked.name, given ?? asked.arguments, signal)
+  const { value, blocked, name } = await guard.checkToolData('tool_call', asked.name, given ?? asked.arguments, signal)
   if (blocked) {
     const sentence = blocked.message ?? `The guardrail ${blocked.guardrailId} does not let this call run.`
     const failed = { status: 'error' as const, description: 'blocked by a guardrail', arguments: null, result: null }

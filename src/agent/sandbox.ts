@@ -47,7 +47,7 @@ export const createSandbox =
     limiter.admitMode(call.caller, MODE)
     await skills.claimTrial(call)
     const guard = await guardrails.guardOf(call.caller)
-    const asked = guard?.has('input') ? await guardedOrder(guard, call, order) : order
+    const asked = guard?.hasRules('input') ? await guardedOrder(guard, call, order) : order
     const approved = brought.map(({ name }) => name)
     const toolset = tools.assemble({ inline: [], skills: brought, system: false, approved, call })
     const engineId = engines.canonical(modelPreference ?? engines.forMode(MODE))
@@ -58,7 +58,7 @@ export const createSandbox =
       maxOutputTokens: Math.min(MOST_TOKENS, engines.maxOutputTokens(engineId)),
       acting: toolset.definitions.length ? { ...actingOf(call, toolset), guard } : null,
     })
-    const response = guard?.has('output') ? await guardedAnswer(guard, call, { content, system }) : content
+    const response = guard?.hasRules('output') ? await guardedAnswer(guard, call, { content, system }) : content
     const fired = guard?.firings.length ? { output: { guardrails: [...guard.firings] } } : {}
     await store.write((tx) =>
       audit.record(tx, call, { action: 'skill.tested', entityType: 'skill', ...aboutOf(asked), ...fired }),
@@ -88,7 +88,7 @@ export const createSandbox =
 async function guardedOrder(guard: Guard, { signal }: Call, order: SandboxOrder): Promise<SandboxOrder> {
   const { prompt, history = [] } = order
   const said = history.filter(({ role }) => role === 'user')
-  const passed = await guard.input([prompt, ...said.map(({ content }) => content)], signal)
+  const passed = await guard.checkInput([prompt, ...said.map(({ content }) => content)], signal)
   if (passed.blocked) {
     const { guardrailId, message, detail } = passed.blocked
     throw guardrailBlocked(guardrailId, message, passed.place === 0 ? 'prompt' : 'history', detail)
@@ -101,7 +101,11 @@ async function guardedOrder(guard: Guard, { signal }: Call, order: SandboxOrder)
 type Said = { content: string; system: string | null }
 
 async function guardedAnswer(guard: Guard, { signal }: Call, { content, system }: Said): Promise<string> {
-  const { value, blocked } = await guard.output(content, { systemPrompt: system, sources: [], readJson: null }, signal)
+  const { value, blocked } = await guard.checkAnswer(
+    content,
+    { systemPrompt: system, sources: [], readJson: null },
+    signal,
+  )
   return blocked ? standIn(blocked) : value
 }
 

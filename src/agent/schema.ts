@@ -39,7 +39,7 @@ export type Acting = {
   call: Call
   conversationId: string | null
   /** The policy of the run: calls are judged before they run, results before they are read. Absent: none. */
-  guard?: Pick<Guard, 'has' | 'tool'> | null
+  guard?: Pick<Guard, 'hasRules' | 'checkToolData'> | null
   spent: Spent
   /**
    * Asked before every turn but the first: how many tokens of answer the credit covers, at most those

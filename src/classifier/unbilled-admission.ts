@@ -45,8 +45,8 @@ export function createUnbilledAdmission({ store, limiter, billing, guardrails, e
 
   async function guardedTexts({ caller, signal }: Call, texts: readonly string[], place: string) {
     const guard = await guardrails.guardOf(caller)
-    if (!guard?.has('input')) return texts
-    const { value, blocked } = await guard.input(texts, signal)
+    if (!guard?.hasRules('input')) return texts
+    const { value, blocked } = await guard.checkInput(texts, signal)
     if (blocked) throw guardrailBlocked(blocked.guardrailId, blocked.message, place, blocked.detail)
     return value
   }

@@ -16,9 +16,22 @@ import type { Guardrail, GuardrailId } from './guardrail'
 
 /** In the order of contract 12. */
 const ALL: readonly Guardrail[] = [
-  ...[promptInjection, jailbreak, pii, secrets, contentSafety, profanity, topicRestriction, blockedTerms],
-  ...[regexMatch, language, maxLength, urlAllowlist, toolAllowlist, systemPromptLeak, groundedness],
+  promptInjection,
+  jailbreak,
+  pii,
+  secrets,
+  contentSafety,
+  profanity,
+  topicRestriction,
+  blockedTerms,
+  regexMatch,
+  language,
+  maxLength,
+  urlAllowlist,
+  toolAllowlist,
+  systemPromptLeak,
+  groundedness,
 ]
 
-/** Every check. Tables and models are read when a policy that needs them is prepared. */
+/** Every guardrail. Their tables and models are read from disk when a policy that needs them is compiled. */
 export const GUARDRAILS: ReadonlyMap<GuardrailId, Guardrail> = new Map(ALL.map((one) => [one.id, one]))

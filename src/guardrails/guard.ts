@@ -1,108 +1,114 @@
 import type { OwnerScope } from '../kernel/caller'
-import type { Inspected, Phase } from './guardrail'
-import { createHoldAll, createHoldBack, createHoldIfJson, type HoldBack } from './hold-back'
-import type { Blocked } from './judge'
-import type { Judge } from './judges'
-import type { Policy } from './policy'
-import { markOf } from './redaction'
-import { MOST_LOOKS } from './review'
+import type { AboutText, Phase } from './guardrail'
+import type { Blocked } from './inspection/outcome'
+import { markOf } from './inspection/redaction'
+import type { RuleRunner } from './inspection/runner'
+import type { CompiledPolicy } from './policy/compile-policy'
 import type { Firing, GuardrailPolicyId } from './schema'
-import { createStreamJudge } from './stream-judge'
+import { newBudget } from './second-look/second-look'
+import { createHoldAll, createHoldBack, createHoldIfJson, type HoldBack } from './streaming/hold-back'
+import { createStreamInspector } from './streaming/inspect-stream'
 
-/** A text that was let through, perhaps with parts taken out, or the rule that does not let it. */
-export type Passage<T> = { value: T; blocked: null } | { value: null; blocked: Blocked }
+/** What was let through, perhaps with parts redacted, or the rule that blocked it. */
+export type Checked<T> = { value: T; blocked: null } | { value: null; blocked: Blocked }
 
 /** What is known of an answer besides its words. */
 export type AboutAnswer = {
   systemPrompt: string | null
   sources: readonly string[]
   /**
-   * For an answer that is meant to be JSON: reads it, null when it is none. What stands in it is looked at as well,
-   * for its escapes may hide anything, and it stays JSON when something is taken out.
+   * For an answer that should be JSON: parses it, null when it is none. Its values are checked as well, since escapes
+   * may hide anything, and it stays JSON when something is redacted.
    */
   readJson: ((text: string) => object | null) | null
-  /** It is code, which is JSON or is not. */
+  /** The answer is code, so it may be JSON or not. */
   isCode?: boolean
 }
 
-/** Whether a text is what somebody asks, or goes along with that: a persona, an answer of before, a memory. */
-export type SentAs = 'request' | 'brought'
+/** Whether a text is what the user asks for, or goes along with it: a persona, an earlier answer, a memory. */
+export type SentAs = 'request' | 'accompanying'
 
-/** What a run may ask of the policy it is under, and what came of it. */
+/** The checks of one run under its policy, and the record of what fired. */
 export type Guard = {
   readonly policyId: GuardrailPolicyId
   readonly fingerprint: string
-  /** Every rule that fired so far, in order; a run of many tools keeps the first hundred. */
+  /** Every rule that fired so far, in order; of a run with many tools the first hundred. */
   readonly firings: readonly Firing[]
-  has(phase: Phase): boolean
-  /** What the caller sends: all texts, or the first that is held back and its place. */
-  input(texts: readonly string[], signal: AbortSignal, as?: SentAs): Promise<Passage<string[]> & { place: number }>
+  hasRules(phase: Phase): boolean
+  /** Texts that the caller sends: all of them, or the first that is blocked, with its place in `texts`. */
+  checkInput(texts: readonly string[], signal: AbortSignal, as?: SentAs): Promise<Checked<string[]> & { place: number }>
   /**
-   * What explains and what names the tools that come with a request. Both come again with every turn: clean ones are
-   * known, and no engine is asked. What a rule would take out of a name or a value is held back instead: it would be
-   * another name.
+   * Tool definitions that come with a request; gives what is left of `prose`. A rule that would redact a part of
+   * `fixed` blocks instead, since a name or a value means itself. Clients send them again with every turn, so
+   * clean ones are remembered and no engine is asked.
    */
-  tools(words: { prose: readonly string[]; fixed: readonly string[] }, signal: AbortSignal): Promise<Passage<string[]>>
-  /** What was let in before, perhaps under another policy, or was an answer: what is held back now is marked. */
-  earlier(texts: readonly string[], signal: AbortSignal, as?: SentAs): Promise<string[]>
-  /** The answer as a whole. */
-  output(text: string, about: AboutAnswer, signal: AbortSignal): Promise<Passage<string>>
-  /** An answer on its way out; null where no rule can hold it back. */
+  checkToolDefinitions(
+    words: { prose: readonly string[]; fixed: readonly string[] },
+    signal: AbortSignal,
+  ): Promise<Checked<string[]>>
+  /** Texts that were let in before, perhaps under another policy: a mark takes the place of one that is blocked now. */
+  redactEarlier(texts: readonly string[], signal: AbortSignal, as?: SentAs): Promise<string[]>
+  /** A complete answer. */
+  checkAnswer(text: string, about: AboutAnswer, signal: AbortSignal): Promise<Checked<string>>
+  /** For an answer that is streamed; null when no rule can hold it back. */
   holdBack(about: AboutAnswer, signal: AbortSignal): HoldBack | null
-  /** Notes the rule that stopped an answer on its way out. */
-  stopped(by: Blocked): void
+  /** Records the rule that stopped a streamed answer. */
+  recordBlocked(by: Blocked): void
   /**
-   * Arguments of a call before it runs, and what a tool gave before an engine reads it. `name` is what may be shown
-   * of the tool's: an engine writes what it likes there.
+   * Arguments of a tool call before it runs, or a tool's result before an engine reads it. The `name` in the answer is
+   * what may be shown of the tool's name, which the engine writes and may put anything into.
    */
-  tool(
+  checkToolData(
     phase: 'tool_call' | 'tool_result',
     name: string,
     value: unknown,
     signal: AbortSignal,
-  ): Promise<Passage<unknown> & { name: string }>
+  ): Promise<Checked<unknown> & { name: string }>
 }
 
 const MOST_FIRINGS = 100
 
-/** The policy of one run, and what fired in it. */
-export function createGuard(policy: Policy, judge: Judge, who: OwnerScope): Guard {
+/** The guard of one run; the guards of all runs share `runner`. */
+export function createGuard(policy: CompiledPolicy, runner: RuleRunner, who: OwnerScope): Guard {
   const firings: Firing[] = []
-  const looks = { left: MOST_LOOKS }
-  const note = (found: readonly Firing[], where = '') => {
+  const budget = newBudget()
+  const record = (found: readonly Firing[], where = '') => {
     const room = MOST_FIRINGS - firings.length
     firings.push(...found.slice(0, room).map((one) => (where ? { ...one, detail: `${where}: ${one.detail}` } : one)))
   }
-  const inputAsked = (as: SentAs, signal: AbortSignal) => ({
-    ...{ set: as === 'brought' ? policy.brought : policy.of('input'), about: { phase: 'input' as const }, who, signal },
+  const inputOf = (as: SentAs, signal: AbortSignal) => ({
+    set: as === 'accompanying' ? policy.accompanying : policy.of('input'),
+    about: { phase: 'input' as const },
+    who,
+    signal,
   })
   return {
-    ...{ policyId: policy.id, fingerprint: policy.fingerprint, firings },
-    has: (phase) => policy.of(phase).rules.length > 0,
+    policyId: policy.id,
+    fingerprint: policy.fingerprint,
+    firings,
+    hasRules: (phase) => policy.of(phase).rules.length > 0,
 
-    async input(texts, signal, as = 'request') {
-      const judged = await judge.texts({ ...inputAsked(as, signal), looks }, texts)
-      const place = judged.findIndex(({ blocked }) => blocked)
-      for (const { firings: found } of place < 0 ? judged : judged.slice(0, place + 1)) note(found)
-      const left = judged.map(({ text }) => text)
-      return { place, ...passage(left, judged[place]?.blocked ?? null) }
+    async checkInput(texts, signal, as = 'request') {
+      const outcomes = await runner.texts({ ...inputOf(as, signal), budget }, texts)
+      const place = outcomes.findIndex(({ blocked }) => blocked)
+      for (const { firings: found } of place < 0 ? outcomes : outcomes.slice(0, place + 1)) record(found)
+      const left = outcomes.map(({ text }) => text)
+      return { place, ...checked(left, outcomes[place]?.blocked ?? null) }
     },
 
-    async tools({ prose, fixed }, signal) {
-      const judged = await judge.again(inputAsked('brought', signal), [...prose, ...fixed])
-      for (const { firings: found } of judged) note(found, 'tools')
-      const spoilt = judged.slice(prose.length).find(({ text }, place) => text !== fixed[place])
-      const blocked = judged.find((one) => one.blocked)?.blocked ?? (spoilt && blockedByRedaction(spoilt.firings))
-      return passage(
-        judged.slice(0, prose.length).map(({ text }) => text),
-        blocked ?? null,
-      )
+    async checkToolDefinitions({ prose, fixed }, signal) {
+      const outcomes = await runner.recurringTexts(inputOf('accompanying', signal), [...prose, ...fixed])
+      for (const { firings: found } of outcomes) record(found, 'tools')
+      const spoilt = outcomes.slice(prose.length).find(({ text }, place) => text !== fixed[place])
+      const blocked = outcomes.find((one) => one.blocked)?.blocked ?? (spoilt && blockedByRedaction(spoilt.firings))
+      const left = outcomes.slice(0, prose.length).map(({ text }) => text)
+      return checked(left, blocked ?? null)
     },
 
-    async earlier(texts, signal, as = 'request') {
-      const judged = await judge.again(inputAsked(as, signal), texts)
-      return judged.map(({ text, firings: found, blocked }) => {
-        note(
+    async redactEarlier(texts, signal, as = 'request') {
+      const outcomes = await runner.recurringTexts(inputOf(as, signal), texts)
+      return outcomes.map(({ text, firings: found, blocked }) => {
+        record(
           found.filter(({ verdict }) => verdict !== 'flag'),
           as === 'request' ? 'an earlier turn' : 'from before',
         )
@@ -110,46 +116,47 @@ export function createGuard(policy: Policy, judge: Judge, who: OwnerScope): Guar
       })
     },
 
-    async output(text, about, signal) {
-      const asked = { about: aboutOutput(about), who, signal }
+    async checkAnswer(text, about, signal) {
+      const inspection = { about: aboutOutput(about), who, signal }
       const value = about.readJson?.(text) ?? null
-      const inside = value && (await judge.value({ ...asked, set: policy.inJson }, value))
-      if (inside) note(inside.firings)
-      if (inside?.blocked) return passage(text, inside.blocked)
+      const inside = value && (await runner.value({ ...inspection, set: policy.inJson }, value))
+      if (inside) record(inside.firings)
+      if (inside?.blocked) return checked(text, inside.blocked)
       const left = !inside || inside.value === value ? text : JSON.stringify(inside.value)
-      const [judged] = await judge.texts({ ...asked, set: policy.of('output'), looks }, [left])
-      note(judged!.firings.filter((one) => !inside?.firings.some((known) => isSameRule(one, known))))
-      return passage(judged!.text, judged!.blocked)
+      const [outcome] = await runner.texts({ ...inspection, set: policy.of('output'), budget }, [left])
+      record(outcome!.firings.filter((one) => !inside?.firings.some((known) => isSameRule(one, known))))
+      return checked(outcome!.text, outcome!.blocked)
     },
 
     holdBack(about, signal) {
       const { stretch, whole } = policy.streamed
       if (!stretch.rules.length && !whole.rules.length) return null
       if (about.readJson && !about.isCode) return createHoldAll()
-      const by = (set: typeof stretch) => createStreamJudge(judge, { set, about: aboutOutput(about), who, signal })
-      const held = createHoldBack({ stretch: by(stretch), whole: whole.rules.length ? by(whole) : null })
+      const inspect = (set: typeof stretch) =>
+        createStreamInspector(runner, { set, about: aboutOutput(about), who, signal })
+      const held = createHoldBack({ stretch: inspect(stretch), whole: whole.rules.length ? inspect(whole) : null })
       return about.readJson ? createHoldIfJson(held) : held
     },
 
-    stopped: ({ guardrailId, detail }) =>
-      note([{ guardrail_id: guardrailId, phase: 'output', verdict: 'block', detail }]),
+    recordBlocked: ({ guardrailId, detail }) =>
+      record([{ guardrail_id: guardrailId, phase: 'output', verdict: 'block', detail }]),
 
-    async tool(phase, name, value, signal) {
-      const asked = { set: policy.of(phase), who, signal }
-      const judged = await judge.value({ ...asked, about: { phase, tool: { name } }, looks }, value)
-      // By itself, so that what a rule has against the call is not held against its name.
-      const named = judged.firings.length ? await judge.value({ ...asked, about: { phase } }, name) : null
-      note(judged.firings, named?.firings.length ? 'a tool that is named by what was found' : name)
+    async checkToolData(phase, name, value, signal) {
+      const inspection = { set: policy.of(phase), who, signal }
+      const outcome = await runner.value({ ...inspection, about: { phase, tool: { name } }, budget }, value)
+      // The name is run by itself, so that it is only marked for what stands in it and not for the data.
+      const named = outcome.firings.length ? await runner.value({ ...inspection, about: { phase } }, name) : null
+      record(outcome.firings, named?.firings.length ? 'a tool that is named by what was found' : name)
       const shown = named?.blocked ? markOf(named.blocked.guardrailId) : String(named?.value ?? name)
-      return { ...passage(judged.value, judged.blocked), name: shown }
+      return { ...checked(outcome.value, outcome.blocked), name: shown }
     },
   }
 }
 
-const passage = <T>(value: T, blocked: Blocked | null): Passage<T> =>
+const checked = <T>(value: T, blocked: Blocked | null): Checked<T> =>
   blocked ? { value: null, blocked } : { value, blocked: null }
 
-/** A rule that takes something out of what must stay as it is. */
+/** For a rule that would redact what must stay as it is. */
 function blockedByRedaction(firings: readonly Firing[]): Blocked | null {
   const by = firings.find(({ verdict }) => verdict === 'redact')
   const where = 'in a name or a value, out of which nothing can be taken'
@@ -159,7 +166,8 @@ function blockedByRedaction(firings: readonly Firing[]): Blocked | null {
 const isSameRule = (one: Firing, other: Firing): boolean =>
   one.guardrail_id === other.guardrail_id && one.verdict === other.verdict
 
-const aboutOutput = ({ systemPrompt, sources }: AboutAnswer): Inspected => ({
-  ...{ phase: 'output', sources },
+const aboutOutput = ({ systemPrompt, sources }: AboutAnswer): AboutText => ({
+  phase: 'output',
+  sources,
   ...(systemPrompt === null ? {} : { systemPrompt }),
 })

@@ -1,67 +1,80 @@
 import type { Static, TSchema } from '../kernel/schema'
 
-/** Every check a rule may name, in the order of contract 12. */
+/** Every guardrail a rule may name, in the order of contract 12. */
 export const GUARDRAIL_IDS = [
-  ...(['prompt_injection', 'jailbreak', 'pii', 'secrets', 'content_safety', 'profanity'] as const),
-  ...(['topic_restriction', 'blocked_terms', 'regex_match', 'language', 'max_length'] as const),
-  ...(['url_allowlist', 'tool_allowlist', 'system_prompt_leak', 'groundedness'] as const),
-]
+  'prompt_injection',
+  'jailbreak',
+  'pii',
+  'secrets',
+  'content_safety',
+  'profanity',
+  'topic_restriction',
+  'blocked_terms',
+  'regex_match',
+  'language',
+  'max_length',
+  'url_allowlist',
+  'tool_allowlist',
+  'system_prompt_leak',
+  'groundedness',
+] as const
 
 export type GuardrailId = (typeof GUARDRAIL_IDS)[number]
 
-/** What is looked at: the prompt, the answer, a call before it runs, what a tool gave before it is read. */
+/** What a rule runs on: the prompt, the answer, a tool call before it runs, a tool's result before an engine reads it. */
 export type Phase = 'input' | 'output' | 'tool_call' | 'tool_result'
+/** What a rule does when it fires (contract 12). */
 export type Verdict = 'block' | 'redact' | 'flag'
 
-/** UTF-16 offsets of what was found, `kind` as in `[REDACTED:<kind>]`. */
+/** UTF-16 offsets of what was found. `kind` is what stands in its mark, `[REDACTED:<kind>]`. */
 export type Match = { start: number; end: number; kind: string }
 
-/** `detail` says what was found and never quotes it. No matches: the text as a whole is meant. */
+/** `detail` says what was found and never quotes it. Without matches the finding means the whole text. */
 export type Finding = { detail: string; matches: readonly Match[] }
 
 /** What is known of a text besides its characters. */
-export type Inspected = {
+export type AboutText = {
   phase: Phase
   tool?: { name: string }
   systemPrompt?: string
   sources?: readonly string[]
-  /** To be told of the stretch of the text, if any, that lets it pass without being sure of it. */
+  /** Called by a guardrail that lets a text pass without being sure of this part of it. */
   unsure?(part: Pick<Match, 'start' | 'end'>): void
-  /** Nobody waits behind this look: it may take its time. Otherwise one that would throws {@link TooSlow}. */
+  /** On a thread, where it may take its time. On the event loop a guardrail that would throws {@link TooSlow}. */
   patient?: boolean
 }
 
-/** Looks at one text in time linear in its length. Null: nothing to say. */
+/** Reads one text, in time linear in its length. Null: nothing found. */
 export type Inspect = {
-  (text: string, about: Inspected): Finding | null | Promise<Finding | null>
-  /** What was compiled for it keeps in memory, in bytes, where that is far more than its config. */
+  (text: string, about: AboutText): Finding | null | Promise<Finding | null>
+  /** Bytes that its compiled config keeps in memory, where that is far more than the config itself. */
   weight?: number
 }
 
 export type Guardrail = {
   id: GuardrailId
-  /** For people: what it looks for, and what it cannot see. */
+  /** For readers of `GET /guardrails`: what it looks for, and what it cannot see. */
   description: string
   phases: readonly Phase[]
   verdicts: readonly Verdict[]
-  /** A closed object without the members every rule has; `threshold` is in it where the check has one. */
+  /** A closed object without the members that every rule has, but with `threshold` where the guardrail reads it. */
   config: TSchema
   /**
-   * Compiles what a rule configures, once a policy. What is not to be taken out need not be found everywhere: the
-   * verdict says, and without one it is.
+   * Compiles the config of a rule, once a policy. Only `redact` needs every match, so other verdicts may stop at the
+   * first; without a verdict all are found.
    * @throws InvalidConfig for what the schema cannot say, such as a pattern that does not compile.
    */
   prepare(config: Record<string, unknown>, verdict?: Verdict): Inspect
-  /** What an engine is asked of a text that this let pass unsurely; goes on after "The text". */
+  /** The statement an engine judges where this was unsure; it goes on after "The text". */
   question?(config: Record<string, unknown>): string
 }
 
-/** A look that would hold up the event loop; whoever asked asks again where it holds up nobody. */
+/** Thrown by what would hold up the event loop; the rules then run on a thread. */
 export class TooSlow extends Error {
   override name = 'TooSlow'
 }
 
-/** A config that fits its schema and still cannot be used. The message goes on after the name of the member. */
+/** Thrown for a config that fits its schema and still cannot be used. The message goes on after the member's name. */
 export class InvalidConfig extends Error {
   override name = 'InvalidConfig'
   constructor(
@@ -73,7 +86,7 @@ export class InvalidConfig extends Error {
   }
 }
 
-/** A guardrail whose `prepare` reads a config that has been checked against its own schema. */
+/** Types `prepare` and `question` by the config schema, against which configs are checked before. */
 export function defineGuardrail<Config extends TSchema>(
   guardrail: Omit<Guardrail, 'config' | 'prepare' | 'question'> & {
     config: Config

@@ -106,8 +106,8 @@ async function toSentence(name: string, { message, data }: ToolFailure, context:
 
 /** A result as the policy of the run lets the engine read it. Throws {@link ToolFailure} on one it does not. */
 async function guarded(name: string, found: unknown, { guard, signal }: ToolContext): Promise<unknown> {
-  if (!guard?.has('tool_result')) return found
-  const { value, blocked } = await guard.tool('tool_result', name, found, signal)
+  if (!guard?.hasRules('tool_result')) return found
+  const { value, blocked } = await guard.checkToolData('tool_result', name, found, signal)
   if (blocked) throw new ToolFailure(blocked.message ?? `The guardrail ${blocked.guardrailId} withheld the result.`)
   return value
 }

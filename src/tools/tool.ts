@@ -18,7 +18,7 @@ export type ToolContext = {
   now: number
   conversationId: string | null
   /** The policy of the run: what a tool gives is judged before an engine reads it. Absent: none. */
-  guard?: Pick<Guard, 'has' | 'tool'> | null
+  guard?: Pick<Guard, 'hasRules' | 'checkToolData'> | null
 }
 
 /** Something an engine may call. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { createJudge } from '../../src/guardrails/judges'
-import type { Rule } from '../../src/guardrails/policy'
+import { createRuleRunner } from '../../src/guardrails/inspection/runner'
+import type { CompiledRule } from '../../src/guardrails/policy/compile-rule'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import type { Person } from '../support/world'
 import { onTerms, under } from './support'
@@ -86,14 +86,14 @@ test('clean texts that come again together are asked of no rule', async () => {
     asked++
     return null
   }
-  const rule = { guardrail_id: 'blocked_terms', phase: 'input', verdict: 'block', config: {}, inspect } as Rule
+  const rule = { guardrail_id: 'blocked_terms', phase: 'input', verdict: 'block', config: {}, inspect } as CompiledRule
   const about = { set: { key: 'a', rules: [rule] }, about: { phase: 'input' as const }, who: 'user:ada' as never }
-  const judge = createJudge()
+  const runner = createRuleRunner()
   const texts = Array.from({ length: 300 }, (_, at) => `what tool ${at} is for`)
   const all = { ...about, signal: new AbortController().signal }
-  await judge.again(all, texts)
-  expect((await judge.again(all, texts)).every(({ text, firings }, at) => text === texts[at] && !firings.length)).toBe(
-    true,
-  )
+  await runner.recurringTexts(all, texts)
+  expect(
+    (await runner.recurringTexts(all, texts)).every(({ text, firings }, at) => text === texts[at] && !firings.length),
+  ).toBe(true)
   expect(asked).toBe(300)
 })

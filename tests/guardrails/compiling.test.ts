@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { compilePolicy } from '../../src/guardrails/policy'
-import { readRules } from '../../src/guardrails/rules'
+import { compilePolicy } from '../../src/guardrails/policy/compile-policy'
+import { validateRules } from '../../src/guardrails/policy/validate'
 import { GuardrailPolicyId, type GuardrailRule } from '../../src/guardrails/schema'
 import type { OwnerScope } from '../../src/kernel/caller'
 import { createWorld } from '../support/world'
@@ -26,7 +26,7 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
 
 describe('compiling the rules of a policy (I28)', () => {
   test('leaves others their turn after each rule, when it is saved and when it is read', async () => {
-    expect(await turnsDuring(readRules(RULES))).toBeGreaterThanOrEqual(RULES.length)
+    expect(await turnsDuring(validateRules(RULES))).toBeGreaterThanOrEqual(RULES.length)
     const stored = { id: GuardrailPolicyId.create(), owner: OWNER, rules: RULES as GuardrailRule[] }
     expect(await turnsDuring(compilePolicy(stored))).toBeGreaterThanOrEqual(RULES.length)
   })
@@ -40,7 +40,7 @@ describe('compiling the rules of a policy (I28)', () => {
   test.each(['\\p{L}'.repeat(100), '[\\p{L}\\p{N}]'.repeat(36), '[^\\p{L}]{1,300}'])(
     'is refused where a single pattern would take long: %.20s',
     async (pattern) => {
-      await expect(readRules([onPattern('input', 'flag', pattern)])).rejects.toThrow(/is too large|more classes/)
+      await expect(validateRules([onPattern('input', 'flag', pattern)])).rejects.toThrow(/is too large|more classes/)
     },
   )
 

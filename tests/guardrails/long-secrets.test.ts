@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { GUARDRAILS } from '../../src/guardrails/catalogue'
-import { createHoldBack } from '../../src/guardrails/hold-back'
-import { judge } from '../../src/guardrails/judge'
-import { compilePolicy } from '../../src/guardrails/policy'
+import { applyRules } from '../../src/guardrails/inspection/apply-rules'
+import { compilePolicy } from '../../src/guardrails/policy/compile-policy'
 import { GuardrailPolicyId, type GuardrailRule } from '../../src/guardrails/schema'
+import { createHoldBack } from '../../src/guardrails/streaming/hold-back'
 import type { OwnerScope } from '../../src/kernel/caller'
 
 const OWNER = 'user:ada' as OwnerScope
@@ -48,8 +48,8 @@ describe('a secret that is longer than what is held back of a stream', () => {
     for (let before = 300; before < 700; before += 37) {
       const filler = 'The harvest was good this year. '.repeat(40)
       const answer = `${filler.slice(0, before)} here: ${secret} and so on. ${filler}`
-      const whole = await judge(policy.of('output').rules, answer, about)
-      const look = (text: string) => judge(policy.streamed.stretch.rules, text, about)
+      const whole = await applyRules(policy.of('output').rules, answer, about)
+      const look = (text: string) => applyRules(policy.streamed.stretch.rules, text, about)
       const held = createHoldBack({ stretch: look, whole: null })
       let shown = ''
       for (let at = 0; at < answer.length; at += 29) shown += await held.add(answer.slice(at, at + 29))
@@ -60,7 +60,7 @@ describe('a secret that is longer than what is held back of a stream', () => {
   })
 
   test('what only looks endless is let out in time', async () => {
-    const held = createHoldBack({ stretch: (text) => judge([], text, about), whole: null })
+    const held = createHoldBack({ stretch: (text) => applyRules([], text, about), whole: null })
     let shown = ''
     for (let at = 0; at < 1_000; at++) shown += await held.add('x'.repeat(40))
     expect(shown.length).toBeGreaterThan(20_000)

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Finding, Inspect } from '../../src/guardrails/guardrail'
-import { createHoldBack } from '../../src/guardrails/hold-back'
-import { judge, judgeEach } from '../../src/guardrails/judge'
-import { compilePolicy, type Rule } from '../../src/guardrails/policy'
-import { addMatches, withSpans } from '../../src/guardrails/redaction'
+import { applyEveryRule, applyRules } from '../../src/guardrails/inspection/apply-rules'
+import { applyRulesToValue } from '../../src/guardrails/inspection/apply-to-value'
+import { addMatches, withSpans } from '../../src/guardrails/inspection/redaction'
+import { compilePolicy } from '../../src/guardrails/policy/compile-policy'
+import type { CompiledRule } from '../../src/guardrails/policy/compile-rule'
 import { GuardrailPolicyId, type GuardrailRule } from '../../src/guardrails/schema'
-import { judgeValue } from '../../src/guardrails/values'
+import { createHoldBack } from '../../src/guardrails/streaming/hold-back'
 import type { OwnerScope } from '../../src/kernel/caller'
 
 const OWNER = 'user:ada' as OwnerScope
@@ -22,7 +23,11 @@ const finding =
     return matches.length ? { detail: `holds ${kind}`, matches } : null
   }
 
-const rule = (inspect: Inspect, verdict: Rule['verdict'] = 'redact', more: Partial<Rule> = {}): Rule => ({
+const rule = (
+  inspect: Inspect,
+  verdict: CompiledRule['verdict'] = 'redact',
+  more: Partial<CompiledRule> = {},
+): CompiledRule => ({
   ...{ guardrail_id: 'regex_match', phase: 'output', verdict, config: {}, inspect },
   ...more,
 })
@@ -57,13 +62,13 @@ describe('redaction', () => {
     await fc.assert(
       fc.asyncProperty(text, cuts, async (whole, sizes) => {
         const rules = [mails, digits, shouts]
-        const held = createHoldBack({ stretch: (stretch) => judge(rules, stretch, about), whole: null })
+        const held = createHoldBack({ stretch: (stretch) => applyRules(rules, stretch, about), whole: null })
         let shown = ''
         for (const chunk of chunked(whole, sizes)) shown += await held.add(chunk)
-        const judged = await judge(rules, whole, about)
-        expect(judged.text.startsWith(shown)).toBe(true)
-        shown += await held.rest(judged.text)
-        expect(shown).toBe(judged.text)
+        const outcome = await applyRules(rules, whole, about)
+        expect(outcome.text.startsWith(shown)).toBe(true)
+        shown += await held.rest(outcome.text)
+        expect(shown).toBe(outcome.text)
         expect(shown).toBe(held.shown())
       }),
       { numRuns: 150 },
@@ -71,7 +76,7 @@ describe('redaction', () => {
   })
 
   test('of an answer that is blocked when it is whole, nothing more is shown', async () => {
-    const clean = async (stretch: string) => judge([], stretch, about)
+    const clean = async (stretch: string) => applyRules([], stretch, about)
     const held = createHoldBack({ stretch: clean, whole: clean })
     const answer = 'word '.repeat(203)
     let shown = ''
@@ -86,7 +91,7 @@ describe('redaction', () => {
     await fc.assert(
       fc.asyncProperty(text, text, cuts, async (before, after, sizes) => {
         const whole = `${before} forbidden one two three ${after}`
-        const held = createHoldBack({ stretch: (stretch) => judge([stops], stretch, about), whole: null })
+        const held = createHoldBack({ stretch: (stretch) => applyRules([stops], stretch, about), whole: null })
         let shown = ''
         for (const chunk of chunked(whole, sizes)) shown += await held.add(chunk)
         expect(whole.startsWith(shown)).toBe(true)
@@ -133,14 +138,14 @@ describe('a rule that fails (fails closed)', () => {
     ['redact', { text: '[REDACTED:regex_match]', blocked: null }],
     ['flag', { text: 'hello', blocked: null }],
   ] as const)('%s', async (verdict, expected) => {
-    const judged = await judge([rule(broken, verdict)], 'hello', about)
-    expect(judged).toMatchObject(expected)
-    expect(judged.firings).toMatchObject([{ verdict, detail: 'could not be checked' }])
+    const outcome = await applyRules([rule(broken, verdict)], 'hello', about)
+    expect(outcome).toMatchObject(expected)
+    expect(outcome.firings).toMatchObject([{ verdict, detail: 'could not be checked' }])
   })
 
   test('an answer that is promised and breaks is a failure, too', async () => {
-    const { results } = await judgeEach([rule(() => Promise.reject(new Error('late')), 'flag')], 'hello', about)
-    expect(results).toEqual([{ detail: 'could not be checked', matches: [] }])
+    const { findings } = await applyEveryRule([rule(() => Promise.reject(new Error('late')), 'flag')], 'hello', about)
+    expect(findings).toEqual([{ detail: 'could not be checked', matches: [] }])
   })
 
   test('so is a stored rule that this release cannot compile (K16)', async () => {
@@ -148,8 +153,8 @@ describe('a rule that fails (fails closed)', () => {
       ...{ guardrail_id: 'regex_match', phase: 'input', verdict: 'block', config: { pattern: '(?=old)' } },
     }
     const policy = await compilePolicy({ id: GuardrailPolicyId.create(), owner: OWNER, rules: [stored] })
-    const judged = await judge(policy.of('input').rules, 'hello', { phase: 'input', patient: true })
-    expect(judged.blocked).toMatchObject({ detail: 'could not be checked' })
+    const outcome = await applyRules(policy.of('input').rules, 'hello', { phase: 'input', patient: true })
+    expect(outcome.blocked).toMatchObject({ detail: 'could not be checked' })
   })
 })
 
@@ -158,7 +163,7 @@ describe('values of JSON', () => {
 
   test('stay values: what is found goes out of texts, numbers and names', async () => {
     const value = { to: ['ada@example.com', 'x'], card: 4111111111111111, note: 'a "quoted" bob@example.com', ok: true }
-    const { value: left } = await judgeValue([mails, digits], { ...value, 'eve@example.com': null }, call)
+    const { value: left } = await applyRulesToValue([mails, digits], { ...value, 'eve@example.com': null }, call)
     expect(left).toEqual({
       ...{ to: ['[REDACTED:email]', 'x'], card: '[REDACTED:number]', note: 'a "quoted" [REDACTED:email]', ok: true },
       '[REDACTED:email]': null,
@@ -169,7 +174,7 @@ describe('values of JSON', () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (value) => {
         const none = rule(() => null)
-        expect((await judgeValue([none], value, call)).value).toBe(value)
+        expect((await applyRulesToValue([none], value, call)).value).toBe(value)
       }),
     )
   })
@@ -183,7 +188,7 @@ describe('values of JSON', () => {
   test('are copied whole where something is', async () => {
     await fc.assert(
       fc.asyncProperty(withoutAddress, async (value) => {
-        const { value: left } = await judgeValue([mails], { value, seen: 'ada@example.com' }, call)
+        const { value: left } = await applyRulesToValue([mails], { value, seen: 'ada@example.com' }, call)
         expect(left).toEqual({ value, seen: '[REDACTED:email]' })
       }),
     )
@@ -191,8 +196,8 @@ describe('values of JSON', () => {
 
   test('are read as JSON after the name of the tool as well', async () => {
     const stops = rule(finding(/^send_mail .*"amount":\d+/g, 'order'), 'block')
-    expect((await judgeValue([stops], { amount: 5 }, call)).blocked).not.toBeNull()
-    expect((await judgeValue([{ ...stops, verdict: 'redact' }], { amount: 5 }, call)).value).toEqual({
+    expect((await applyRulesToValue([stops], { amount: 5 }, call)).blocked).not.toBeNull()
+    expect((await applyRulesToValue([{ ...stops, verdict: 'redact' }], { amount: 5 }, call)).value).toEqual({
       '[REDACTED:regex_match]': '[REDACTED:regex_match]',
     })
   })

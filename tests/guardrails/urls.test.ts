@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { createHoldBack } from '../../src/guardrails/hold-back'
-import { judge } from '../../src/guardrails/judge'
-import { compileRule } from '../../src/guardrails/policy'
+import { applyRules } from '../../src/guardrails/inspection/apply-rules'
+import { compileRule } from '../../src/guardrails/policy/compile-rule'
+import { createHoldBack } from '../../src/guardrails/streaming/hold-back'
 import { effortOf } from '../support/effort'
 
 const DOMAINS = ['good.example', '*.trusted.example', 'bücher.example', '127.0.0.1', '[2001:db8::1]']
@@ -9,7 +9,7 @@ const rule = compileRule({
   ...{ guardrail_id: 'url_allowlist', phase: 'output', verdict: 'redact', config: { domains: DOMAINS } },
 } as const)
 const left = async (text: string): Promise<string> =>
-  (await judge([rule], text, { phase: 'output', patient: true })).text.replaceAll('[REDACTED:url]', '¤')
+  (await applyRules([rule], text, { phase: 'output', patient: true })).text.replaceAll('[REDACTED:url]', '¤')
 
 describe('addresses that lead elsewhere are taken out', () => {
   test.each([
@@ -178,7 +178,7 @@ describe('in an answer on its way out', () => {
     'an address with $name is seen over the edges of pieces of $step characters',
     async ({ text, never, step }) => {
       const answer = `${'Some words of the answer. '.repeat(12)}${text} ${'And more words. '.repeat(60)}`
-      const look = (part: string) => judge([rule], part, { phase: 'output', patient: true })
+      const look = (part: string) => applyRules([rule], part, { phase: 'output', patient: true })
       const held = createHoldBack({ stretch: look, whole: null })
       let shown = ''
       for (let at = 0; at < answer.length; at += step) shown += await held.add(answer.slice(at, at + step))
@@ -206,5 +206,5 @@ test.each([
   ['](//('],
 ])('time is in proportion to a hostile text of %j', async (piece) => {
   const text = piece.repeat(100_000 / piece.length)
-  expect(await effortOf(() => judge([rule], text, { phase: 'output', patient: true }), 2)).toBeLessThan(1_000)
+  expect(await effortOf(() => applyRules([rule], text, { phase: 'output', patient: true }), 2)).toBeLessThan(1_000)
 })

@@ -1,6 +1,6 @@
 import { createAskEngine, createClassifier, createExplain, createUnbilledAdmission } from '../../classifier'
 import { createEngines } from '../../engines'
-import { createGuardrails, createOpinion } from '../../guardrails'
+import { createEngineOpinion, createGuardrails } from '../../guardrails'
 import { createEffective, createPreferences, createRoutingPreview, wronglyChosenIn } from '../../routing-preferences'
 import { createBenchmarks } from '../../usage'
 import type { Accounts } from './accounts'
@@ -16,7 +16,7 @@ export function buildDecisions({ config, store, clock, log, observeEngine }: Dep
   const { bindings } = keys
   const effective = createEffective({ store, clock, bindings })
   const benchmarks = createBenchmarks({ store, clock, wronglyChosenIn })
-  const opinion = createOpinion({ engines, clock, chosen: config.guardrailEngine })
+  const opinion = createEngineOpinion({ engines, clock, chosen: config.guardrailEngine })
   const guardrails = createGuardrails({ store, audit, events, clock, orgs, keys, opinion })
   const admission = createUnbilledAdmission({ store, limiter, billing, guardrails, engines })
   const admitted = { effective, engines, bindings, orgs, store }

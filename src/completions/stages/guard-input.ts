@@ -21,12 +21,12 @@ export function createInputGuard({ store, record }: Deps) {
     const { guard, deadline, ask } = run
     if (!guard) return run
     const answered = await guardAnswers(run, guard)
-    if (!guard.has('input')) return answered
+    if (!guard.hasRules('input')) return answered
     const said = ask.context.filter(isUsers).map(({ content }) => content)
     const links = ask.attachments.map((one) =>
       one.type === 'image_url' && !one.url.startsWith('data:') ? one.url : '',
     )
-    const passed = await guard.input([ask.prompt, ...said, ...links], deadline.signal)
+    const passed = await guard.checkInput([ask.prompt, ...said, ...links], deadline.signal)
     if (passed.blocked) throw await refused(run, passed.blocked, placeOf(passed.place, said.length, ask.cameFrom))
     const [prompt, ...rest] = passed.value
     const context = answered.ask.context.map((turn) => (isUsers(turn) ? { ...turn, content: rest.shift()! } : turn))
@@ -40,11 +40,11 @@ export function createInputGuard({ store, record }: Deps) {
   async function guardBrought(run: Opened, guard: Guard): Promise<Opened> {
     const { signal } = run.deadline
     const words = wordsOfVoice(run.ask.voice)
-    const passed = await guard.input(words, signal, 'brought')
+    const passed = await guard.checkInput(words, signal, 'accompanying')
     if (passed.blocked) throw await refused(run, passed.blocked, run.ask.cameFrom?.persona ?? 'persona')
     const { context, after } = run.ask
     const told = [...context, ...after].filter(isEngines).map(({ content }) => content)
-    const left = await guard.earlier([...told, ...run.memories], signal, 'brought')
+    const left = await guard.redactEarlier([...told, ...run.memories], signal, 'accompanying')
     const judged = (turn: Turn) => (isEngines(turn) ? { ...turn, content: left.shift()! } : turn)
     const turns = { context: context.map(judged), after: after.map(judged) }
     const voice = withVoice(run.ask.voice, passed.value)
@@ -55,7 +55,7 @@ export function createInputGuard({ store, record }: Deps) {
   async function guardTools(run: Opened, guard: Guard): Promise<Opened> {
     if (!run.ask.tools.length && !run.ask.functions) return run
     const words = wordsOfTools(run.ask)
-    const { value: left, blocked } = await guard.tools(words, run.deadline.signal)
+    const { value: left, blocked } = await guard.checkToolDefinitions(words, run.deadline.signal)
     if (blocked) throw await refused(run, blocked, 'tools')
     if (left.every((text, place) => text === words.prose[place])) return run
     const judged = new Map(words.prose.map((text, place) => [text, left[place]!]))
@@ -68,7 +68,7 @@ export function createInputGuard({ store, record }: Deps) {
     const stored = run.history.slice(0, run.history.length - run.ask.context.length)
     const said = stored.filter(isUsers)
     if (!said.length) return run
-    const left = await guard.earlier(
+    const left = await guard.redactEarlier(
       said.map(({ content }) => content),
       run.deadline.signal,
     )
@@ -78,7 +78,7 @@ export function createInputGuard({ store, record }: Deps) {
 
   /** Results that a client which keeps the loop itself sends are results all the same. */
   async function guardAnswers(run: Opened, guard: Guard): Promise<Opened> {
-    if (!guard.has('tool_result')) return run
+    if (!guard.hasRules('tool_result')) return run
     const guarded = async (turns: readonly Turn[]) => {
       const checked: Turn[] = []
       for (const turn of turns) checked.push(turn.role === 'tool' ? await guardResult(turn, run, guard) : turn)
@@ -114,7 +114,7 @@ const isUsers = (turn: Turn): turn is Turn & { role: 'user'; content: string } =
 async function guardResult(turn: ToolTurn, { deadline }: Opened, guard: Guard): Promise<ToolTurn> {
   // Clients send results as JSON, in whose escapes anything hides.
   const given = readJsonAnswer(turn.content) ?? turn.content
-  const { value, blocked } = await guard.tool('tool_result', turn.toolName, given, deadline.signal)
+  const { value, blocked } = await guard.checkToolData('tool_result', turn.toolName, given, deadline.signal)
   if (blocked) return { ...turn, content: blocked.message ?? 'The result was withheld by a guardrail.' }
   if (value === given) return turn
   return { ...turn, content: typeof value === 'string' ? value : JSON.stringify(value) }

@@ -21,12 +21,12 @@ async function guardOutput(run: Admitted, thought: Thought, held: HoldBack | nul
   if (!guard) return thought
   const stopped = held?.blocked()
   if (stopped) {
-    guard.stopped(stopped)
+    guard.recordBlocked(stopped)
     return withheld(thought, stopped)
   }
-  if (!guard.has('output') || !thought.content) return guardCalls(run, thought, guard)
+  if (!guard.hasRules('output') || !thought.content) return guardCalls(run, thought, guard)
   const about = { ...aboutAnswer(run), sources: sourcesOf(run, thought) }
-  const { value, blocked } = await guard.output(thought.content, about, deadline.signal)
+  const { value, blocked } = await guard.checkAnswer(thought.content, about, deadline.signal)
   return blocked ? withheld(thought, blocked) : guardCalls(run, { ...thought, content: value }, guard)
 }
 
@@ -43,12 +43,12 @@ const withheld = (thought: Thought, by: Blocked): Thought => ({
 
 /** Calls of the client's own functions are calls; one that is blocked is not handed out. */
 async function guardCalls(run: Admitted, thought: Thought, guard: Guard): Promise<Thought> {
-  if (!thought.toolCalls.length || !guard.has('tool_call')) return thought
+  if (!thought.toolCalls.length || !guard.hasRules('tool_call')) return thought
   let stopped: Blocked | null = null
   const toolCalls: Thought['toolCalls'][number][] = []
   for (const call of thought.toolCalls) {
     const given = readJson(call.arguments)
-    const { value, blocked, name } = await guard.tool('tool_call', call.name, given, run.deadline.signal)
+    const { value, blocked, name } = await guard.checkToolData('tool_call', call.name, given, run.deadline.signal)
     stopped ??= blocked
     if (!blocked) toolCalls.push({ ...call, name, ...(value === given ? {} : { arguments: JSON.stringify(value) }) })
   }

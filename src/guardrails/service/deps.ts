@@ -6,9 +6,9 @@ import type { Reader, Store, Tx } from '../../kernel/store'
 import type { KeyService } from '../../keys'
 import { mayDo, type OrgService } from '../../orgs'
 import { boundByIt, policyNotFound, teamNeedsPermission } from '../errors'
+import type { PolicyLookup } from '../policy/lookup'
 import { present } from '../present'
 import { type Reach, policyRepository as rows } from '../repository'
-import type { Resolve } from '../resolve'
 import { type GuardrailPolicy, GuardrailPolicyId, type PolicyScope } from '../schema'
 import type { PolicyRow } from '../table'
 
@@ -19,11 +19,11 @@ export type PolicyDeps = {
   clock: Clock
   orgs: Pick<OrgService, 'roleOf'>
   keys: Pick<KeyService, 'bindings'>
-  /** Forgets what it remembers of a policy when it changes. */
-  resolve: Resolve
+  /** Told of every change, since it remembers policies. */
+  lookup: PolicyLookup
 }
 
-/** Whose policies a caller sees: their own and their active org's; an org's key those of its org, an operator all. */
+/** Whose policies a caller sees: their own and their active org's; an org's key its org's, an operator everyone's. */
 export function ownersOf(caller: Caller, scope?: PolicyScope): Reach {
   if (caller.type === 'operator') return 'everyone'
   const personal = caller.orgId ? [] : [`user:${caller.userId}` as const]
@@ -44,8 +44,8 @@ export async function assertMayMake(
 }
 
 /**
- * Throws as {@link assertMayMake}, and for the key that is under the policy: one that leaked could free itself of
- * what was set to contain it.
+ * Throws as {@link assertMayMake}, and for the key that the policy is bound to: a leaked key could otherwise free
+ * itself of what contains it.
  */
 export async function assertMayChange(
   deps: Pick<PolicyDeps, 'orgs' | 'keys'>,
@@ -66,14 +66,14 @@ export async function findSeen(reader: Reader, caller: Caller, id: string): Prom
   return row
 }
 
-/** The same in a unit that changes it: whoever else would, waits. */
+/** The same inside a unit, with the row locked until it commits. */
 export async function findLocked(tx: Tx, caller: Caller, id: string): Promise<PolicyRow> {
   const row = GuardrailPolicyId.is(id) ? await rows.findLocked(tx, ownersOf(caller), id) : undefined
   if (!row) throw policyNotFound()
   return row
 }
 
-/** With the keys it is bound to counted. */
+/** As answered, each with the count of keys it is bound to. */
 export async function presentAll(
   { keys }: Pick<PolicyDeps, 'keys'>,
   reader: Reader,
@@ -86,17 +86,20 @@ export async function presentAll(
 
 type Change = { action: `guardrail_policy.${'created' | 'updated' | 'deleted'}`; fields?: string[] }
 
-/** Leaves the trace of a change, and forgets what runs remember of the policy once it is durable. */
+/** Writes the audit row of a change, and makes runs read the policy anew once it is committed. */
 export async function recordChange(
-  { audit, resolve }: Pick<PolicyDeps, 'audit' | 'resolve'>,
+  { audit, lookup }: Pick<PolicyDeps, 'audit' | 'lookup'>,
   tx: Tx,
   call: Call<Caller>,
   row: Pick<PolicyRow, 'id' | 'owner'>,
   { action, ...input }: Change,
 ): Promise<void> {
   await audit.record(tx, call, {
-    ...{ action, entityType: 'guardrail_policy', entityId: row.id },
-    ...{ scope: row.owner, input },
+    action,
+    entityType: 'guardrail_policy',
+    entityId: row.id,
+    scope: row.owner,
+    input,
   })
-  tx.afterCommit(() => resolve.forget(row))
+  tx.afterCommit(() => lookup.forget(row))
 }

@@ -3,8 +3,8 @@ import type { Call, Caller, TenantCaller } from '../../kernel/caller'
 import type { Page } from '../../kernel/page'
 import { isUniqueViolation, type Reader, type Tx } from '../../kernel/store'
 import { defaultTaken, personalFromOrgKey, teamNeedsOrg } from '../errors'
+import { assertLabel, assertName, validateRules } from '../policy/validate'
 import { type Reach, policyRepository as rows } from '../repository'
-import { assertLabel, assertName, readRules } from '../rules'
 import { type GuardrailPolicy, GuardrailPolicyId, type NewPolicy, type PolicyPatch, type PolicyQuery } from '../schema'
 import type { PolicyRow } from '../table'
 import {
@@ -18,7 +18,7 @@ import {
   recordChange,
 } from './deps'
 
-/** Policies made, read, changed and deleted by who they belong to (contract 12). */
+/** Creating, reading, changing and deleting policies (contract 12). */
 export function createManage(deps: PolicyDeps) {
   const { store, clock, keys } = deps
   return { create, list, get, update, remove, createFor, listOf }
@@ -31,17 +31,22 @@ export function createManage(deps: PolicyDeps) {
     return createFor(call, { ...ownerOfNew(call.caller, order), user_id: call.caller.userId }, order)
   }
 
-  /** The same for whoever an operator names. */
+  /** The same for the owner that an operator names. */
   async function createFor(call: Call<Caller>, owned: Owned, order: NewPolicy): Promise<GuardrailPolicy> {
     await assertMayMake(deps, store.read, call.caller, owned)
     assertName(order.name)
     if (order.description) assertLabel(order.description, 'description')
-    const rules = await readRules(order.rules ?? [])
+    const rules = await validateRules(order.rules ?? [])
     const now = clock.now()
     const row: PolicyRow = {
-      ...{ id: GuardrailPolicyId.create(), ...owned },
-      ...{ name: order.name, description: order.description ?? null, rules },
-      ...{ default_of: order.is_default ? owned.owner : null, created_at: now, updated_at: now },
+      id: GuardrailPolicyId.create(),
+      ...owned,
+      name: order.name,
+      description: order.description ?? null,
+      rules,
+      default_of: order.is_default ? owned.owner : null,
+      created_at: now,
+      updated_at: now,
     }
     return unlessTaken(row.owner, async (tx) => {
       await assertMayMake(deps, tx, call.caller, row)
@@ -56,7 +61,7 @@ export function createManage(deps: PolicyDeps) {
     return listOf(ownersOf(caller, query.scope), query)
   }
 
-  /** The same of any owners. */
+  /** The policies of these owners, newest first. */
   async function listOf(owners: Reach, query: PolicyQuery): Promise<Page<GuardrailPolicy>> {
     const page = await rows.list(store.read, { owners, ...query })
     return { ...page, items: await presentAll(deps, store.read, page.items) }
@@ -107,7 +112,7 @@ export function createManage(deps: PolicyDeps) {
     return (await presentAll(deps, reader, [row]))[0]!
   }
 
-  /** The database holds one default a scope: who comes second hears whose it is. */
+  /** The database allows one default a scope: a second one is refused with the name of the first. */
   async function unlessTaken<T>(owner: PolicyRow['owner'], unit: (tx: Tx) => Promise<T>): Promise<T> {
     try {
       return await store.write(unit)
@@ -118,10 +123,10 @@ export function createManage(deps: PolicyDeps) {
   }
 }
 
-/** Whose a new policy is, and in whose name it is made. */
+/** Who owns a new policy, and who makes it. */
 export type Owned = Pick<PolicyRow, 'owner' | 'org_id' | 'user_id'>
 
-/** An org's key speaks for its org, so what it makes is the team's. */
+/** An organization's key acts for it, so the policies it makes are the team's. */
 function ownerOfNew(caller: TenantCaller, { scope }: NewPolicy): Pick<PolicyRow, 'owner' | 'org_id'> {
   const wanted = scope ?? (caller.orgId ? 'team' : 'personal')
   if (wanted === 'personal') {
@@ -134,13 +139,13 @@ function ownerOfNew(caller: TenantCaller, { scope }: NewPolicy): Pick<PolicyRow,
 
 const SETTABLE = ['name', 'description', 'rules', 'is_default'] as const
 
-/** Only what a tenant may change, and only what was named; before the unit, since compiling takes its time. */
+/** The validated members of a patch. Runs before the transaction, since compiling rules takes long. */
 async function readPatch({ name, description, rules }: PolicyPatch): Promise<Partial<PolicyRow>> {
   if (name !== undefined) assertName(name)
   if (description) assertLabel(description, 'description')
   return {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
-    ...(rules === undefined ? {} : { rules: await readRules(rules) }),
+    ...(rules === undefined ? {} : { rules: await validateRules(rules) }),
   }
 }

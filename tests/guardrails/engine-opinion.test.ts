@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { EngineService, RunRequest } from '../../src/engines'
-import { createOpinion, messagesFor, readOpinion } from '../../src/guardrails/opinion'
+import { createEngineOpinion, messagesFor, readOpinion } from '../../src/guardrails/second-look/engine-opinion'
 import { fakeClock } from '../support/clock'
 
 type Answer = (request: RunRequest, id: string) => Promise<{ text: string }>
@@ -17,9 +17,9 @@ const enginesOf = (answer: Answer, free = false) =>
 
 const never = new AbortController().signal
 const nonceIn = ({ messages }: RunRequest): string => /"check": "(\w+)"/.exec(String(messages[0]!.content))![1]!
-const question = { text: 'some text', start: 0, end: 0, asked: ['is rude', 'is long'] }
+const question = { text: 'some text', start: 0, end: 0, statements: ['is rude', 'is long'] }
 const ask = (engines: EngineService, { clock = fakeClock(), chosen = 'auto', signal = never } = {}) =>
-  createOpinion({ engines, clock, chosen })!(question, signal)
+  createEngineOpinion({ engines, clock, chosen })!(question, signal)
 const sure = (numbers: string) => enginesOf(async (request) => ({ text: answer(nonceIn(request), numbers) }))
 const answer = (check: string, numbers: string) => `{"check":"${check}","sure":${numbers}}`
 
@@ -89,7 +89,7 @@ test('the same question is asked once, and again where there was no answer', asy
   const answers = ['', '[0.1, 0.2]']
   let calls = 0
   const engines = enginesOf(async (request) => ({ text: answer(nonceIn(request), answers[calls++] ?? '') }))
-  const opinion = createOpinion({ engines, clock: fakeClock(), chosen: 'auto' })!
+  const opinion = createEngineOpinion({ engines, clock: fakeClock(), chosen: 'auto' })!
   expect(await opinion(question, never)).toBeNull()
   for (let turn = 0; turn < 3; turn++) expect(await opinion(question, never)).toEqual([0.1, 0.2])
   expect(await opinion({ ...question, text: 'another' }, never)).toBeNull()
@@ -130,7 +130,7 @@ describe('which engine is asked', () => {
       ids.push(id)
       return { text: '' }
     }, free)
-    await createOpinion({ engines, clock: fakeClock(), chosen })?.(question, never)
+    await createEngineOpinion({ engines, clock: fakeClock(), chosen })?.(question, never)
     return ids
   }
 
@@ -146,6 +146,6 @@ describe('which engine is asked', () => {
 
   test('must be one that there is', () => {
     const engines = enginesOf(async () => ({ text: '' }))
-    expect(() => createOpinion({ engines, clock: fakeClock(), chosen: 'svc-2' })).toThrow('SVC_GUARDRAIL_ENGINE')
+    expect(() => createEngineOpinion({ engines, clock: fakeClock(), chosen: 'svc-2' })).toThrow('SVC_GUARDRAIL_ENGINE')
   })
 })

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { createGuard } from '../../src/guardrails/guard'
 import type { Inspect } from '../../src/guardrails/guardrail'
-import { createJudge } from '../../src/guardrails/judges'
-import type { Opinion, Question } from '../../src/guardrails/opinion'
-import type { Policy, Rule, RuleSet } from '../../src/guardrails/policy'
+import { createRuleRunner } from '../../src/guardrails/inspection/runner'
+import type { CompiledPolicy } from '../../src/guardrails/policy/compile-policy'
+import type { CompiledRule } from '../../src/guardrails/policy/compile-rule'
+import type { RuleSet } from '../../src/guardrails/policy/rule-sets'
 import { GuardrailPolicyId } from '../../src/guardrails/schema'
+import type { EngineOpinion, Question } from '../../src/guardrails/second-look/engine-opinion'
 
 const signal = new AbortController().signal
 const about = { systemPrompt: null, sources: [], readJson: null }
@@ -14,26 +16,26 @@ const inspect: Inspect = (text, { unsure }) => {
   for (const { index } of text.matchAll(/zeppelin \d+/g)) unsure?.({ start: index, end: index + 10 })
   return null
 }
-const rule: Rule = {
+const rule: CompiledRule = {
   ...{ guardrail_id: 'content_safety', phase: 'output', verdict: 'block', config: {} },
   ...{ inspect, question: 'speaks of airships' },
 }
-const setOf = (key: string, ...rules: Rule[]): RuleSet => ({ key, rules })
-const policy: Policy = {
+const setOf = (key: string, ...rules: CompiledRule[]): RuleSet => ({ key, rules })
+const policy: CompiledPolicy = {
   ...{ id: GuardrailPolicyId.create(), fingerprint: 'one', of: () => setOf('all', rule) },
-  ...{ brought: setOf('brought'), inJson: setOf('json', rule) },
+  ...{ accompanying: setOf('accompanying'), inJson: setOf('json', rule) },
   streamed: { stretch: setOf('stretch', rule), whole: setOf('whole') },
 }
 
 /** What of an answer is let out, as it comes, where an engine says so of what is asked of it. */
 async function streamed(answer: string, sureOf: (question: Question) => number | null) {
   const asked: string[] = []
-  const opinion: Opinion = async (question) => {
+  const opinion: EngineOpinion = async (question) => {
     asked.push(question.text.slice(question.start, question.end))
     const sure = sureOf(question)
     return sure === null ? null : [sure]
   }
-  const held = createGuard(policy, createJudge(opinion), 'user:ada' as never).holdBack(about, signal)!
+  const held = createGuard(policy, createRuleRunner(opinion), 'user:ada' as never).holdBack(about, signal)!
   let shown = ''
   for (let at = 0; at < answer.length && !held.blocked(); at += 40) shown += await held.add(answer.slice(at, at + 40))
   return { shown, asked, blocked: held.blocked() }

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { decodedForms } from '../../src/guardrails/decoded'
 import type { GuardrailId } from '../../src/guardrails/guardrail'
-import { compileRule } from '../../src/guardrails/policy'
-import { judgeValue } from '../../src/guardrails/values'
+import { applyRulesToValue } from '../../src/guardrails/inspection/apply-to-value'
+import { decodedForms } from '../../src/guardrails/inspection/decoded-forms'
+import { compileRule } from '../../src/guardrails/policy/compile-rule'
 import { effortOf } from '../support/effort'
 
 const about = { phase: 'tool_call', tool: { name: 'note' }, patient: true } as const
-const judged = (id: GuardrailId, value: unknown, config: object = {}, verdict: 'redact' | 'block' = 'redact') => {
+const outcomeOf = (id: GuardrailId, value: unknown, config: object = {}, verdict: 'redact' | 'block' = 'redact') => {
   const rule = { guardrail_id: id, phase: 'tool_call', verdict, config: { ...config } } as const
-  return judgeValue([compileRule(rule)], value, about)
+  return applyRulesToValue([compileRule(rule)], value, about)
 }
 const inPercents = (text: string) => text.replace(/[^a-z]/gi, (sign) => `%${sign.charCodeAt(0).toString(16)}`)
 const inEscapes = (text: string) =>
@@ -34,10 +34,10 @@ describe('arguments are read as a tool may decode them', () => {
     ['base64 in percent signs', inPercents(inBase64('{"to":"ada@example.com"}'))],
   ])('%s: the whole text goes, the rest stays', async (_, hidden) => {
     const value = { first: 'kept', second: [hidden, 7], third: { ok: true } }
-    const { value: left, firings } = await judged('pii', value)
+    const { value: left, firings } = await outcomeOf('pii', value)
     expect(left).toEqual({ first: 'kept', second: ['[REDACTED:email]', 7], third: { ok: true } })
     expect(firings).toMatchObject([{ detail: 'holds e-mail address, encoded' }])
-    expect((await judged('pii', value, {}, 'block')).blocked).not.toBeNull()
+    expect((await outcomeOf('pii', value, {}, 'block')).blocked).not.toBeNull()
   })
 
   const key = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`
@@ -48,7 +48,7 @@ describe('arguments are read as a tool may decode them', () => {
     ['regex_match', 'the kraken!', 'regex_match', { pattern: 'kraken!$' }],
   ])('%s finds %j in every coding', async (id, text, kind, config) => {
     for (const hidden of [inEscapes, inPercents, inReferences, inBase64].map((write) => write(text))) {
-      const { value } = await judged(id, { hidden }, config)
+      const { value } = await outcomeOf(id, { hidden }, config)
       expect(value).toEqual({ hidden: expect.stringMatching(new RegExp(`\\[REDACTED:${kind}\\]`)) })
     }
   })
@@ -68,9 +68,9 @@ describe('arguments are read as a tool may decode them', () => {
     ],
     ['the same plain and encoded', ['ada@example.com', 'ada%40example.com'], ['[REDACTED:email]', '[REDACTED:email]']],
   ])('%s', async (_, value, left) => {
-    const judgement = await judged('pii', value)
-    expect(judgement.value as unknown).toEqual(left)
-    expect(JSON.parse(JSON.stringify(judgement.value))).toEqual(left)
+    const outcome = await outcomeOf('pii', value)
+    expect(outcome.value as unknown).toEqual(left)
+    expect(JSON.parse(JSON.stringify(outcome.value))).toEqual(left)
   })
 
   test('rules that come after see what those before them left', async () => {
@@ -78,7 +78,7 @@ describe('arguments are read as a tool may decode them', () => {
       compileRule({ guardrail_id: 'regex_match', phase: 'tool_call', verdict: 'redact', config } as const),
     )
     const value = { a: 'kra%6ben', b: 'lev%69athan', c: 'kraken leviathan', d: 'plain %41' }
-    expect((await judgeValue(rules, value, about)).value).toEqual({
+    expect((await applyRulesToValue(rules, value, about)).value).toEqual({
       ...{ a: '[REDACTED:regex_match]', b: '[REDACTED:regex_match]', d: 'plain %41' },
       c: '[REDACTED:regex_match] [REDACTED:regex_match]',
     })
@@ -91,7 +91,7 @@ describe('arguments are read as a tool may decode them', () => {
     'C:\\users\\ada',
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
   ])('%j means nothing else', async (text) => {
-    for (const id of ['pii', 'secrets'] as const) expect((await judged(id, { text })).value).toEqual({ text })
+    for (const id of ['pii', 'secrets'] as const) expect((await outcomeOf(id, { text })).value).toEqual({ text })
   })
 })
 

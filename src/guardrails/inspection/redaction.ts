@@ -1,9 +1,9 @@
-import type { Match } from './guardrail'
+import type { Match } from '../guardrail'
 
-/** A stretch of an original text, in UTF-16 units, and what stands in its place. */
+/** A stretch of an original text, in UTF-16 offsets, and the text that takes its place. */
 export type Span = { start: number; end: number; text: string }
 
-/** The original with its spans replaced. Spans are in order and apart. */
+/** The original with its spans replaced. Spans are in order and do not overlap. */
 export function withSpans(original: string, spans: readonly Span[]): string {
   let out = ''
   let at = 0
@@ -14,21 +14,22 @@ export function withSpans(original: string, spans: readonly Span[]): string {
   return out + original.slice(at)
 }
 
+/** What stands for a redacted part (contract 12). */
 export const markOf = (kind: string): string => `[REDACTED:${kind}]`
 
 /**
- * Adds what was found in the text as it reads with `spans` replaced. What lies within a mark that stands there
- * already is left; what reaches into one takes it in.
+ * The spans with those of `matches`, whose offsets are in the text as it reads with `spans` replaced. A match inside a
+ * mark is dropped; one that overlaps a mark is merged with it.
  */
 export function addMatches(original: string, spans: readonly Span[], matches: readonly Match[]): Span[] {
   const added = matches.flatMap((match) => {
     const found = toOriginal(spans, match)
-    return found ? [{ ...wholeLetters(original, found), text: markOf(match.kind) }] : []
+    return found ? [{ ...wholeCharacters(original, found), text: markOf(match.kind) }] : []
   })
   return merged([...spans.map((span) => ({ ...span, old: true })), ...added])
 }
 
-/** Where a stretch of the redacted text lies in the original; null within a mark, and for an empty one. */
+/** The offsets of a match in the original text; null when it is empty or lies inside a mark. */
 function toOriginal(spans: readonly Span[], { start, end }: Match): Omit<Span, 'text'> | null {
   if (start >= end) return null
   let shift = 0
@@ -47,14 +48,14 @@ function toOriginal(spans: readonly Span[], { start, end }: Match): Omit<Span, '
   return { start: from < 0 ? start - shift : from, end: to < 0 ? end - shift : to }
 }
 
-/** Never half of a surrogate pair. */
-function wholeLetters(text: string, { start, end }: Omit<Span, 'text'>): Omit<Span, 'text'> {
+/** Widened so that it never splits a surrogate pair. */
+function wholeCharacters(text: string, { start, end }: Omit<Span, 'text'>): Omit<Span, 'text'> {
   const splits = (place: number) =>
     place > 0 && place < text.length && /[\udc00-\udfff]/.test(text[place]!) && /[\ud800-\udbff]/.test(text[place - 1]!)
   return { start: splits(start) ? start - 1 : start, end: splits(end) ? end + 1 : end }
 }
 
-/** In order and apart: of those that overlap, one stays, over all they cover, named by the newest of them. */
+/** In order, with overlapping spans merged; a merged span bears the mark of the newest of them. */
 function merged(spans: readonly (Span & { old?: true })[]): Span[] {
   const out: (Span & { old?: true })[] = []
   for (const span of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) {

@@ -1,0 +1,59 @@
+import { createHelper, HelperFailure } from '../../kernel/helper'
+import { TooSlow } from '../guardrail'
+import type { RulesAnswer, RulesInput, RulesOrder } from './rules.worker'
+import type { Inspection } from './runner'
+
+/** In characters: what may be read on the event loop, some four milliseconds for every rule there is. */
+const MOST_ON_LOOP = 8_192
+/**
+ * How long a thread may take: ten times what 32 ordinary patterns take for a text of that length, so that rules
+ * that are not ordinary hold their thread for seconds and no longer.
+ */
+const threadMsFor = (length: number): number => Math.min(10_000, 3_000 + length / 64)
+
+/** One piece of work, as a call and as an order to a thread that does the same. */
+export type Work<Answer> = {
+  /** In characters: how much there is to read. */
+  length: number
+  onLoop(): Promise<Answer>
+  input: RulesInput
+  /** What it comes to when the thread fails or takes too long. */
+  failClosed(): Answer
+}
+
+export type LoopOrThread = ReturnType<typeof createLoopOrThread>
+
+/** Runs rules over short texts on the event loop, and over long ones, or with slow rules, on a thread (I28). */
+export function createLoopOrThread() {
+  const threads = createHelper<RulesOrder, RulesAnswer>({
+    open: () => new Worker(new URL('./rules.worker.ts', import.meta.url).href),
+    // An owner who sends long texts to slow rules takes one thread; the other is for everybody else.
+    most: 2,
+    each: 1,
+    idleMs: 60_000,
+  })
+
+  /** @throws the signal's reason when the caller has left. */
+  return async function run<Answer extends RulesAnswer>(inspection: Inspection, work: Work<Answer>): Promise<Answer> {
+    if (work.length > MOST_ON_LOOP) return onThread(inspection, work)
+    try {
+      return await work.onLoop()
+    } catch (error) {
+      if (error instanceof TooSlow) return onThread(inspection, work)
+      throw error
+    }
+  }
+
+  async function onThread<Answer extends RulesAnswer>(
+    { set: { key, rules }, about, who, signal }: Inspection,
+    { length, input, failClosed }: Work<Answer>,
+  ): Promise<Answer> {
+    const order = { ...input, key, owner: who, rules: rules.map(({ inspect: _, ...rule }) => rule), about }
+    try {
+      return (await threads.do(order, { timeoutMs: threadMsFor(length), signal, who })) as Answer
+    } catch (error) {
+      if (error instanceof HelperFailure) return failClosed()
+      throw error
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { AppError, invalidInput, quoted } from '../../kernel/errors'
+import { checker } from '../../kernel/schema'
+import { isBlank } from '../../kernel/text'
+import { nextTurn } from '../../kernel/turns'
+import { validationError } from '../../kernel/validation'
+import { vendorNamedIn } from '../../kernel/vendor-names'
+import { GUARDRAILS } from '../catalogue'
+import { policyInvalid } from '../errors'
+import { type Guardrail, type GuardrailId, InvalidConfig } from '../guardrail'
+import type { GuardrailRule, WrittenRule } from '../schema'
+import { configMembers, detectorConfig, RULE_CONFIGS } from './rule-config'
+
+const MOST_RULES = 32
+
+const CONFIG_CHECKERS = new Map([...RULE_CONFIGS].map(([id, schema]) => [id, checker(schema)]))
+
+/** Throws 400: `validation_error` for a blank name, `guardrail_policy_invalid` for one that names an upstream vendor. */
+export function assertName(name: string): void {
+  if (isBlank(name)) throw invalidInput('name', '"name" is blank.')
+  assertLabel(name, 'name')
+}
+
+/** Throws 400 `guardrail_policy_invalid` when a label names an upstream vendor, however it is spelt. */
+export function assertLabel(label: string, path: string): void {
+  if (vendorNamedIn(label)) {
+    throw policyInvalid(path, `"${path}" names an upstream provider. Say what it is for instead.`)
+  }
+}
+
+/**
+ * The rules of a request as they are stored. Each must name a guardrail of the catalogue, with a phase and a verdict
+ * it supports and a config that compiles (contract 12); that is tried out, one rule in each turn of the event loop.
+ * Throws 400 `guardrail_policy_invalid`, naming the member that is wrong.
+ */
+export async function validateRules(written: readonly WrittenRule[]): Promise<GuardrailRule[]> {
+  if (written.length > MOST_RULES) {
+    throw policyInvalid('rules', `"rules" has ${written.length} entries; a policy has ${MOST_RULES} at most.`)
+  }
+  const valid: GuardrailRule[] = []
+  for (const [place, rule] of written.entries()) {
+    valid.push(validateRule(rule, `rules[${place}]`))
+    await nextTurn()
+  }
+  return valid
+}
+
+function validateRule({ guardrail_id, phase, verdict, config = {} }: WrittenRule, path: string): GuardrailRule {
+  const guardrail = GUARDRAILS.get(guardrail_id as GuardrailId)
+  if (!guardrail) {
+    throw policyInvalid(
+      `${path}.guardrail_id`,
+      `"${path}.guardrail_id" is "${quoted(guardrail_id)}", which is no guardrail. GET /guardrails lists them.`,
+    )
+  }
+  const isOf = <Word extends string>(words: readonly Word[], member: string, word: string): Word => {
+    if (words.includes(word as Word)) return word as Word
+    const sentence = `"${path}.${member}" is "${quoted(word)}"; ${guardrail.id} takes ${words.join(', ')}.`
+    throw policyInvalid(`${path}.${member}`, sentence)
+  }
+  const rule = {
+    guardrail_id: guardrail.id,
+    phase: isOf(guardrail.phases, 'phase', phase),
+    verdict: isOf(guardrail.verdicts, 'verdict', verdict),
+    config,
+  }
+  assertConfig(guardrail, config, `${path}.config`)
+  return rule
+}
+
+function assertConfig(guardrail: Guardrail, config: Record<string, unknown>, path: string): void {
+  const members = configMembers(guardrail.id)
+  const unknown = Object.keys(config).find((name) => !members.includes(name))
+  if (unknown !== undefined) {
+    const place = `${path}.${quoted(unknown)}`
+    throw policyInvalid(place, `"${place}" is unknown; the config of ${guardrail.id} has ${members.join(', ')}.`)
+  }
+  const issues = CONFIG_CHECKERS.get(guardrail.id)!.issues(config)
+  if (issues.length) {
+    const found = issues.map((issue) => ({ ...issue, path: ['config', ...issue.path.split('.').filter(Boolean)] }))
+    const { message, details = [] } = validationError(found, { config })
+    const whole = (text: string) => text.replaceAll('"config', `"${path}`)
+    throw new AppError('invalid', 'guardrail_policy_invalid', whole(message), {
+      param: details[0] ? placed(details[0].path, path) : path,
+      details: details.map((detail) => ({ path: placed(detail.path, path), message: whole(detail.message) })),
+    })
+  }
+  try {
+    guardrail.prepare(detectorConfig(guardrail, config))
+  } catch (error) {
+    if (!(error instanceof InvalidConfig)) throw error
+    const place = error.member ? `${path}.${error.member}` : path
+    throw policyInvalid(place, `"${place}" ${error.message}.`)
+  }
+}
+
+const placed = (found: string, path: string): string => path + found.slice('config'.length)
