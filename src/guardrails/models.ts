@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type Model, readModel } from '../kernel/text-model/model'
 import { SLOTS } from './text/features'
 
-/** What a local model tells apart; the first class is that of ordinary texts. The order is the model file's. */
+/** The classes of each local model, in the order of its file; the first is for ordinary texts. */
 export const LABELS = {
   attacks: ['clean', 'injection', 'jailbreak'],
   safety: ['clean', 'hate', 'harassment', 'violence', 'sexual', 'self_harm', 'illicit'],

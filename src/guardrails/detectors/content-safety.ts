@@ -7,14 +7,19 @@ import { likeliest } from '../text/judgement'
 const [, ...CATEGORIES] = LABELS.safety
 type Category = (typeof CATEGORIES)[number]
 const USUAL_THRESHOLD = 0.8
-/** Below this a text is taken for an ordinary one. */
+/** Below this a text is ordinary, and no engine is asked about it. */
 const LEAST_DOUBT = 0.5
 
 const NAMES: Record<Category, string> = {
-  ...{ hate: 'hatred of groups', harassment: 'harassment', violence: 'violence', sexual: 'sexual content' },
-  ...{ self_harm: 'self-harm', illicit: 'help with crimes' },
+  hate: 'hatred of groups',
+  harassment: 'harassment',
+  violence: 'violence',
+  sexual: 'sexual content',
+  self_harm: 'self-harm',
+  illicit: 'help with crimes',
 }
 
+/** What an engine is asked, after "The text is". */
 const ASKED: Record<Category, string> = {
   hate: 'hatred of people for the group they belong to',
   harassment: 'an insult, a threat or bullying of a person',
@@ -45,7 +50,7 @@ export const contentSafety = defineGuardrail({
         if (any!.chance >= LEAST_DOUBT) unsure?.(any!)
         return null
       }
-      // That it is none of the ordinary is known much better than which of the others it is.
+      // The model is surer that a text is not ordinary than of which category it is, so near ones are named together.
       const found = CATEGORIES.map((category, place) => ({ category, chance: each[place]!.chance }))
       const top = Math.max(...found.map(({ chance }) => chance))
       const meant = found.filter(({ category, chance }) => chance >= top / 2 && categories.includes(category))

@@ -4,9 +4,9 @@ import { contentWords } from '../../kernel/words'
 import { defineGuardrail, type Match } from '../guardrail'
 
 const USUAL_THRESHOLD = 0.8
-/** Of the words of a claim, at least so many must stand in one source. */
+/** The share of a claim's words that one source must hold. */
 const LEAST_SHARE = 0.6
-/** Fewer words claim nothing. */
+/** A sentence with fewer content words claims nothing. */
 const LEAST_WORDS = 4
 const SENTENCE = /[^.!?。！？\n]+(?:[.!?](?=\S)[^.!?。！？\n]*)*[.!?。！？]*/g
 const NUMBER = /\d[\d.,]*\d|\d/g
@@ -58,11 +58,11 @@ function claimsOf(text: string): Claim[] {
   return claims
 }
 
-/** `1,200.50` and `1200.50` are one number. */
+/** Without thousands separators, so that `1,200.50` and `1200.50` are equal. */
 const numbersIn = (text: string): string[] =>
   (text.match(NUMBER) ?? []).map((number) => number.replace(/[.,](?=\d{3}(?:\D|$))/g, ''))
 
-/** A number that no source has is made up, however well the words fit. */
+/** A number that the source does not hold is made up, however well the words fit. */
 function isSupported({ words, numbers }: Claim, source: Source): boolean {
   if (numbers.some((number) => !source.numbers.has(number))) return false
   return words.filter((word) => source.words.has(word)).length >= words.length * LEAST_SHARE

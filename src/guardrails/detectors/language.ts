@@ -4,35 +4,35 @@ import { defineGuardrail, InvalidConfig } from '../guardrail'
 import { fitOf, isKnown, type Wanted, wantedOf } from './language/detect'
 import { type Count, mainScript, type Script, scriptsOf } from './language/scripts'
 
-/** A language shows in its first sentences. */
+/** The first sentences are enough to tell a language. */
 const MOST_CHARS = 180
 const MOST_READ = 1_200
-/** Code, addresses and names of things are of no language. */
+/** Code, URLs, mail addresses and identifiers, which belong to no language. */
 const NO_LANGUAGE =
   /```[\s\S]*?(?:```|$)|`[^`\n]{1,200}`|https?:\S{1,500}|[\w.+-]{1,64}@[\w.-]{1,253}|[^\s\d_/\\{}<>=[\]()$#@]*[\d_/\\{}<>=[\]()$#@][^\s]*/g
 
-/** Fewer letters of a script nobody allowed could as well be a quotation, a name or a sign. */
+/** Fewer letters of a script that is not allowed may be a quotation, a name or a symbol. */
 const LEAST_OF_SCRIPT = 6
 const LEAST_LATIN = 24
 const LEAST_LETTERS = 24
-/** How badly the best allowed language may fit, by how much there is to go by. */
+/** How well the best allowed language must fit, by the number of letters. */
 const LEAST_FIT: readonly { letters: number; fit: number }[] = [
   { letters: 120, fit: 0.86 },
   { letters: 60, fit: 0.78 },
   { letters: LEAST_LETTERS, fit: 0.66 },
 ]
 
-/** Small words that stand in every few of a language's own and in hardly any of its neighbours'. */
+/** Function words that are frequent in one language and rare in its neighbours. */
 const TELLING: Readonly<Record<string, RegExp>> = {
   en: /(?<![\p{L}'])(?:the|and|of|is|that|with|this|which|was|are|you|it)(?![\p{L}'])/giu,
   de: /(?<!\p{L})(?:der|das|und|nicht|ist|ein|eine|mit|für|ich|auf|zu|den|wir)(?!\p{L})/giu,
   fr: /(?<!\p{L})(?:les|des|est|une|dans|pour|vous|je|pas|qui|sur|avec|nous)(?!\p{L})/giu,
 }
-/** With so many letters to each of them nothing else has to be looked at. */
+/** One function word in so many letters settles the language without the tables. */
 const LETTERS_A_WORD = 28
 const LEAST_TELLING = 4
 
-/** The tables of names are read with the first policy that asks. */
+/** Loaded with the first policy that needs it. */
 let names: Intl.DisplayNames | undefined
 const nameOf = (code: string): string | undefined => {
   names ??= new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' })
@@ -76,7 +76,7 @@ export const language = defineGuardrail({
   },
 })
 
-/** The allowed languages that are written in a script, and as the tables call them where they know all. */
+/** The allowed languages that use a script; `wanted` is null unless the tables know all of them. */
 type Written = { codes: readonly string[]; wanted: Wanted | null }
 
 function isForeign(sample: string, { script, letters, all }: Count, { codes, wanted }: Written): boolean {
@@ -93,7 +93,7 @@ function isPlainly(code: string, sample: string, letters: number): boolean {
   return count >= LEAST_TELLING && count * LETTERS_A_WORD >= letters
 }
 
-/** The beginning of a text without what is of no language; no more of it is read than it takes. */
+/** The beginning of a text without code and the like; reads no more of the text than it needs. */
 function sampleOf(text: string): string {
   const read = text.slice(0, MOST_READ)
   let sample = ''

@@ -28,7 +28,7 @@ export const profanity = defineGuardrail({
   },
 })
 
-/** One language's rude word is another's plain one: `foder` is fodder in Danish. */
+/** A rude word of one language may be a plain one of another: `foder` is fodder in Danish. */
 function isRudeHere(text: string, { start, end, term }: { start: number; end: number; term: string }): boolean {
   if (isPlainUse(PLAIN_USES, term, text, { start, end })) return false
   const languages = PLAIN_ELSEWHERE[term]

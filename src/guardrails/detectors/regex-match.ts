@@ -5,15 +5,15 @@ import { defineGuardrail, type Inspect, InvalidConfig, type Match, TooSlow } fro
 
 const MOST_CHARS = 512
 /**
- * With counts written out. On the event loop a look has {@link MOST_STEPS_INLINE}; beside it the worst of such patterns
- * takes half a second for four thousand characters, an ordinary one a few milliseconds for a hundred thousand.
+ * With repetition counts written out. The worst pattern of this size takes half a second for four thousand characters,
+ * an ordinary one a few milliseconds for a hundred thousand; the event loop has {@link MOST_STEPS_INLINE}.
  */
 const MOST_SIZE = 1_000
-/** Finding every place can look at the rest of a text once for each; a text that asks for more is one match. */
+/** Each match may read the rest of the text again. A text with too many for this time is one match as a whole. */
 const MOST_MS = 500
-/** Of all looks together on the event loop, and of counting what is not to be taken out. */
+/** The same on the event loop, and for counting matches that are not redacted. */
 const MOST_MS_INLINE = 5
-/** What one look may come to on the event loop: about five milliseconds. */
+/** What one text may take on the event loop: about five milliseconds. */
 const MOST_STEPS_INLINE = 200_000
 
 export const regexMatch = defineGuardrail({
@@ -34,7 +34,7 @@ export const regexMatch = defineGuardrail({
     const inspect: Inspect = (text, { patient = false }) => {
       const isLarge = compiled.steps * text.length > MOST_STEPS_INLINE
       if (isLarge && !patient) throw new TooSlow()
-      // That it is there is known much sooner than where.
+      // Whether it matches is known much sooner than where.
       if (isLarge && isCounted) return compiled.test(text) ? { detail: 'matches the pattern', matches: [] } : null
       const { matches, isCut } = find(compiled, text, patient && !isCounted ? MOST_MS : MOST_MS_INLINE)
       if (isCut && isCounted) return { detail: `matches the pattern (${matches.length} or more)`, matches }

@@ -6,8 +6,11 @@ import { findKnown } from './secrets/known'
 import { findStructured } from './secrets/structured'
 
 const NAMES: Record<string, string> = {
-  ...{ api_key: 'key or token', private_key: 'private key', jwt: 'signed token' },
-  ...{ connection_string: 'connection string with a password', password: 'password' },
+  api_key: 'key or token',
+  private_key: 'private key',
+  jwt: 'signed token',
+  connection_string: 'connection string with a password',
+  password: 'password',
 }
 
 export const secrets = defineGuardrail({
@@ -27,7 +30,7 @@ export const secrets = defineGuardrail({
   },
 })
 
-/** In the order of the text; those that overlap become one, so that no end of a key stays behind. */
+/** Sorted, with overlapping matches merged, so that no end of a key is left. */
 function merged(found: Match[]): Match[] {
   const kept: Match[] = []
   for (const next of found.sort((a, b) => a.start - b.start || b.end - a.end)) {

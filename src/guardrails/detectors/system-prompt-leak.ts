@@ -5,9 +5,9 @@ import { defineGuardrail, type Match } from '../guardrail'
 import { reading } from '../text/words'
 
 const USUAL_THRESHOLD = 0.8
-/** So many letters in a row are the same by chance only in a set phrase. */
+/** Runs of so many letters are equal by chance only in set phrases. */
 const RUN = 14
-/** A passage shorter than this says nothing that is worth keeping: `You are a helpful assistant.` */
+/** A shorter passage holds nothing worth protecting: `You are a helpful assistant.` */
 const LEAST_PASSAGE = 36
 
 type Letters = { text: string; at: Int32Array }
@@ -28,28 +28,28 @@ export const systemPromptLeak = defineGuardrail({
     return (text, { systemPrompt }) => {
       if (!systemPrompt) return null
       const prompt = promptOf(systemPrompt)
-      const leaks = [...inLetters(text, prompt, threshold), ...inCode(text, prompt, threshold)]
+      const leaks = [...leaksInPlain(text, prompt, threshold), ...leaksInDecoded(text, prompt, threshold)]
       if (!leaks.length) return null
       return { detail: 'repeats a passage of the system prompt', matches: leaks.sort((a, b) => a.start - b.start) }
     }
   },
 })
 
-/** The prompt is the same for many answers: its passages and their runs of letters are kept. */
+/** Remembered, since many answers have the same prompt. */
 const promptOf = remember((source: string): Prompt => {
   const { text: letters, at } = lettersOf(source)
   const runs = new Map<string, number[]>()
   for (let place = 0; place + RUN <= letters.length; place++) {
     const run = letters.slice(place, place + RUN)
     const known = runs.get(run)
-    // What a prompt repeats over and over needs no more than a few of its places.
+    // A few places are enough of a run that the prompt repeats over and over.
     if (!known) runs.set(run, [place])
     else if (known.length < 4) known.push(place)
   }
   return { letters, runs, passages: passagesOf(source, at) }
 })
 
-/** Sentences and lines, short ones with as many of the next as it takes, in offsets of the letters. */
+/** Sentences and lines as offsets of the letters; short ones are joined with those that follow. */
 function passagesOf(source: string, at: Int32Array): Passage[] {
   const edges = [0]
   for (let place = 1; place < at.length; place++) {
@@ -68,7 +68,7 @@ function passagesOf(source: string, at: Int32Array): Passage[] {
 const SENTENCE_END = /[.!?。！？]\s|[\n。！？]/
 const WORD = /[\p{L}\p{N}]/u
 
-/** Letters and digits only, as they stand one after the other. */
+/** The letters and digits of a text without what stands between them; `at` is where each stood. */
 function lettersOf(source: string): Letters {
   const { text, at } = reading(source)
   const places = new Int32Array(text.length)
@@ -83,11 +83,11 @@ function lettersOf(source: string): Letters {
   return { text: letters, at: places.slice(0, letters.length) }
 }
 
-const turned = (letters: string): string =>
+const rot13 = (letters: string): string =>
   letters.replace(/[a-z]/g, (letter) => String.fromCharCode(((letter.charCodeAt(0) - 84) % 26) + 97))
 const backwards = (letters: string): string => [...letters].reverse().join('')
 
-function inLetters(source: string, prompt: Prompt, threshold: number): Match[] {
+function leaksInPlain(source: string, prompt: Prompt, threshold: number): Match[] {
   const { text, at } = lettersOf(source)
   const matchOf = ({ start, end }: Passage): Match => ({
     start: at[start]!,
@@ -97,12 +97,12 @@ function inLetters(source: string, prompt: Prompt, threshold: number): Match[] {
   const behind = ({ start, end }: Passage): Passage => ({ start: text.length - end, end: text.length - start })
   return [
     ...leaksIn(text, prompt, threshold),
-    ...leaksIn(turned(text), prompt, threshold),
+    ...leaksIn(rot13(text), prompt, threshold),
     ...leaksIn(backwards(text), prompt, threshold).map(behind),
   ].map(matchOf)
 }
 
-function inCode(source: string, prompt: Prompt, threshold: number): Match[] {
+function leaksInDecoded(source: string, prompt: Prompt, threshold: number): Match[] {
   return decodedPieces(source)
     .filter(({ text }) => leaksIn(lettersOf(text).text, prompt, threshold).length > 0)
     .map(({ at }) => ({ start: at, end: endOfStretch(source, at), kind: 'system_prompt' }))
@@ -114,8 +114,8 @@ const endOfStretch = (source: string, at: number): number => {
 }
 
 /**
- * Where letters repeat a passage of the prompt: when of its runs at least the share `threshold` occur. Every
- * run is looked up once, so it is linear.
+ * Where letters repeat a passage of the prompt: at least the share `threshold` of it is covered by common runs.
+ * Linear, since every run is looked up once.
  */
 function leaksIn(letters: string, { runs, passages, letters: whole }: Prompt, threshold: number): Passage[] {
   const covered = new Uint8Array(whole.length)
@@ -141,7 +141,7 @@ function shareOf(covered: Uint8Array, start: number, end: number): number {
   return sum / (end - start)
 }
 
-/** Stretches that touch, or nearly, as one. */
+/** With stretches that touch or nearly do merged. */
 function joined(places: readonly Passage[]): Passage[] {
   const out: Passage[] = []
   for (const { start, end } of places) {

@@ -6,26 +6,26 @@ import { type Hashed, hashed, hashesOf, SHORTEST, type WordIndex, wordIndexOf } 
 import { reading } from '../text/words'
 import { ALSO, TOPICS } from './topic/lexicon'
 
-/** A topic as it is looked for: its own words, and beginnings of words by which it is known. */
+/** A topic to look for: the words of its name, and the words people use for it. */
 type Topic = { own: readonly Stem[]; known: readonly Stem[] }
-/** One of its words, and how it is looked for: anywhere, as a whole word or its plural, or as what a word begins with. */
+/** How one word is found: anywhere in the text, as a whole word or its plural, or as the beginning of a word. */
 type Stem = { anywhere: string } | { words: readonly Hashed[] } | { beginning: Hashed }
 
-/** The words of a text, and what they begin with. */
+/** The words of a text and their beginnings, with the normalised text itself. */
 type Words = WordIndex & { plain: string }
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu
 const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
-/** Words that say how something is spoken of, and not of what. */
+/** Words of a topic's name that do not say what it is about. */
 const GENERAL = new Set(
   `a about advice all and any anything are as at be by can content conversation discussion discussions do for from general
    help how i in information is it matters me my news not of on opinions or our question questions related stuff talk the
    their things tips to topic topics us we what with you your`.split(/\s+/),
 )
 const GENERAL_HASHES = hashesOf(GENERAL)
-/** In so few words one of them is the subject. */
+/** In a text of so few words, one word of a topic makes it the subject. */
 const SHORT = 14
-/** Less than this is a greeting or an answer, and off no topic. */
+/** A shorter text is a greeting or a reply, and never off topic. */
 const LEAST_WORDS = 4
 
 const Topics = t.Array(t.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 50 })
@@ -50,7 +50,7 @@ export const topicRestriction = defineGuardrail({
       const isLong = words.size >= LEAST_WORDS || (SPACELESS.test(plain) && plain.length >= 3 * LEAST_WORDS)
       if (!isLong) return null
       if (!allowed.length || allowed.some((topic) => touches(topic, read))) {
-        if (unsure && isOpen({ allowed, denied }, read)) unsure({ start: 0, end: 0 })
+        if (unsure && isUnsure({ allowed, denied }, read)) unsure({ start: 0, end: 0 })
         return null
       }
       return { detail: 'is about none of the allowed topics', matches: [] }
@@ -82,7 +82,7 @@ function topicOf(topic: string, where: string): Topic {
 /** Without the endings of plural and of adjectives, so that `elections` is found by `election`. */
 const stemOf = (word: string): string => (word.length > 4 ? word.replace(/(?:ies|es|s|y|e)$/, '') : word)
 
-/** The topic is named in full, or spoken of in two of its words, or in one of few. */
+/** Named in full, or by two of its known words, or by one in a short text. */
 function isAbout({ own, known }: Topic, text: Words): boolean {
   if (own.every((stem) => hasStem(stem, text))) return true
   const hits = known.filter((stem) => hasStem(stem, text)).length
@@ -91,15 +91,18 @@ function isAbout({ own, known }: Topic, text: Words): boolean {
 
 const touches = ({ own, known }: Topic, text: Words): boolean => [...own, ...known].some((stem) => hasStem(stem, text))
 
-/** Denied topics that have no other words to be known by, or one of whose words is there; allowed ones with only one. */
-const isOpen = ({ allowed, denied }: Record<'allowed' | 'denied', readonly Topic[]>, text: Words): boolean =>
+/**
+ * Whether words alone do not settle it: a denied topic has no known words or was touched, or no allowed topic was
+ * touched more than once.
+ */
+const isUnsure = ({ allowed, denied }: Record<'allowed' | 'denied', readonly Topic[]>, text: Words): boolean =>
   denied.some((topic) => topic.known.length === 0 || touches(topic, text)) ||
   (allowed.length > 0 && allowed.every((topic) => hitsOf(topic, text) < 2))
 
 const hitsOf = ({ own, known }: Topic, text: Words): number =>
   [...own, ...known].filter((stem) => hasStem(stem, text)).length
 
-/** Four letters are enough of a word to know it by; a shorter one has to stand as it is. */
+/** Words of four letters and more are found by their beginning, shorter ones only as they are. */
 function lookedFor(stem: string): Stem {
   if (SPACELESS.test(stem)) return { anywhere: stem }
   if (stem.includes('-')) return { anywhere: stem.replace('-', ' ') }

@@ -26,13 +26,13 @@ export const urlAllowlist = defineGuardrail({
         }),
       )
       if (!foreign.length) return null
-      const matches = apart(foreign).map((place) => ({ ...place, kind: 'url' }))
+      const matches = merged(foreign).map((place) => ({ ...place, kind: 'url' }))
       return { detail: `holds addresses of hosts that are not on the list (${matches.length})`, matches }
     }
   },
 })
 
-/** `example.com` and `*.example.com` alike stand for the host and all below it. */
+/** `example.com` and `*.example.com` both mean the host and its subdomains. */
 function domainOf(domain: string, place: number): string {
   const bare = domain.trim().replace(/^\*\./, '')
   const host = /[/\\@?#\s*]/.test(bare) ? null : hostOf(`https://${bare}`)
@@ -51,8 +51,8 @@ function isAllowed(host: string, allowed: ReadonlySet<string>): boolean {
   return false
 }
 
-/** In the order of the text; what several readings found, and what stands in another's query, is one. */
-function apart(places: readonly Place[]): Place[] {
+/** Sorted and merged: several views find the same address, and one may stand in another's query. */
+function merged(places: readonly Place[]): Place[] {
   const kept: Place[] = []
   for (const { start, end } of places.toSorted((a, b) => a.start - b.start)) {
     const last = kept.at(-1)

@@ -2,14 +2,14 @@ import { type Scored, sharpnessFor } from '../../kernel/text-model/calibrate'
 import type { Model } from '../../kernel/text-model/model'
 import { softmax } from '../../kernel/text-model/softmax'
 
-/** What rules ask for when they do not say (contract 12). */
+/** The threshold of rules that set none (contract 12). */
 const USUAL_THRESHOLD = 0.8
 const MOST_SHIFT = 4
 const STEP = 0.05
 
 /**
- * The model, as sharp as fits what was not learned from, and leaning as far from ordinary texts as the false
- * alarms of the usual threshold allow: of the ordinary texts at most the share `mostAlarms`.
+ * The model with its probabilities fitted to held-out scores, and its bias moved as far from the ordinary class as
+ * false alarms allow: at the usual threshold at most the share `mostAlarms` of the ordinary texts.
  */
 export function calibrated(model: Model, scored: readonly Scored[], mostAlarms: number): Model {
   const sharpness = sharpnessFor(scored)
@@ -19,7 +19,7 @@ export function calibrated(model: Model, scored: readonly Scored[], mostAlarms: 
   return { ...model, bias: model.bias.map((score, place) => (place === 0 ? score + shift : score)), sharpness }
 }
 
-/** The share that is taken for something else when ordinary texts score so much more. */
+/** The share of ordinary texts that are false alarms when the ordinary class scores `shift` more. */
 function alarmsOf(ordinary: readonly Scored[], sharpness: number, shift: number): number {
   const alarms = ordinary.filter(({ scores }) => {
     const chances = softmax(scores.map((score, place) => (place === 0 ? score + shift : score) * sharpness))

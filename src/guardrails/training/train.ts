@@ -1,6 +1,6 @@
 /**
- * Makes the local models from the labelled texts beside it. Run by hand, never at start. `--check` writes
- * nothing and exits 1 when a committed file is not what the texts give.
+ * Trains the local models from the labelled texts in this folder. Run by hand, never at start. With `--check` it
+ * writes nothing and exits 1 when a committed model differs from what the texts give.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,15 +12,15 @@ import { featuresOf, SLOTS } from '../text/features'
 import { reading } from '../text/words'
 import { calibrated } from './calibrate'
 
-/** The written lines are dealt into so many parts; what is said of each part is learned from the others. */
+/** Cross-validation: each part is scored by a model that learned from the others. */
 const FOLDS = 3
-/** How often each choice in a line is written out. */
+/** How many variants are made of a line with choices. */
 const MIXES = 4
 
-/** Of ordinary texts, half of them written to look like what is looked for, none of them learned from. */
+/** The share of held-out ordinary texts that may be false alarms; half of those texts are written to look suspicious. */
 const MOST_ALARMS: Record<ModelName, number> = { attacks: 0.01, safety: 0.025 }
 
-/** What people ask of engines all day, and, as often as what it is mistaken for, what looks like an attack and is none. */
+/** Everyday prompts, and harmless texts that look like attacks. */
 const ordinary = [
   ...readCorpus<string>(join(import.meta.dir, '../../classifier/training/corpus'), null),
   ...readCorpus<string>(join(import.meta.dir, 'ordinary'), null, MIXES),
@@ -53,7 +53,7 @@ function train(name: ModelName): { file: string; made: Buffer; told: string } {
       .map(exampleOf)
       .map(({ features, target }) => ({ scores: scoresOf(trial, features), target }))
   }).flat()
-  // How sure to be is known; now all there is may be learned from.
+  // Calibrated on held-out scores; the final model learns from everything.
   const made = packModel(calibrated(rounded(learn(corpus.map(exampleOf), shape)), scored, MOST_ALARMS[name]))
   return { file: modelFile(name), made, told: `${name}: ${made.length} bytes from ${corpus.length} texts` }
 }

@@ -1,7 +1,7 @@
 import type * as Tables from 'franc/data.js'
 import type { Script } from './scripts'
 
-/** ISO 639-1 and what the detector calls it; what is not here is known by its script only. */
+/** ISO 639-1 codes and the detector's own. Other languages are known by their script only. */
 const CODES = new Map(
   `en:eng es:spa pt:por id:ind fr:fra de:deu vi:vie it:ita tr:tur pl:pol ro:ron nl:nld hr:hrv sr:srp bs:bos hu:hun
    cs:ces sv:swe da:dan nn:nno nb:nob no:nob fi:fin ca:cat sk:slk sl:slv lt:lit lv:lvs et:ekk sq:als is:isl eu:eus
@@ -10,7 +10,7 @@ const CODES = new Map(
     .split(/\s+/)
     .map((word) => [word.slice(0, 2), word.slice(3)] as const),
 )
-/** Told apart by nobody in a sentence or two. */
+/** Languages that cannot be told apart in a sentence or two. */
 const ALIKE: readonly (readonly string[])[] = [
   ['nob', 'nno', 'dan'],
   ['hrv', 'srp', 'bos'],
@@ -24,20 +24,20 @@ const ALIKE: readonly (readonly string[])[] = [
 const KNOWN = [...new Set(CODES.values())]
 export const isKnown = (language: string): boolean => CODES.has(language)
 
-/** What the tables call the scripts that several languages share. */
+/** The scripts that several languages share, as the tables call them. */
 const TABLES: Partial<Record<Script, string>> = { Latn: 'Latin', Cyrl: 'Cyrillic', Arab: 'Arabic', Deva: 'Devanagari' }
-/** A language's commonest groups of three letters, the commonest first; what is not among them is as far as this. */
+/** The tables rank the 300 commonest trigrams of each language; a trigram that is not among them has this rank. */
 const MOST_RANK = 300
 const ABSENT = MOST_RANK + 1
 
 /**
- * The groups of letters any language has, in the order of their numbers, and for each a row of ranks, one a language:
- * a text is held against all languages at once. In one piece, for what lies about in memory is slow to come by.
+ * The trigrams of all languages, sorted, with a row of ranks each: one rank a language, so that a text is compared with
+ * all languages in one pass. Flat arrays, because scattered objects are slow to read.
  */
 type Ranks = { languages: readonly string[]; groups: Float64Array; rows: Uint16Array }
 const read = new Map<Script, Ranks>()
 
-/** The tables are read with the first text that needs them. */
+/** Read with the first text in a script. */
 function ranksOf(script: Script): Ranks {
   const known = read.get(script)
   if (known) return known
@@ -55,10 +55,10 @@ function ranksOf(script: Script): Ranks {
   return made
 }
 
-/** Languages as the tables call them. */
+/** Language codes of the tables. */
 export type Wanted = ReadonlySet<string>
 
-/** Some languages (ISO 639-1, all known), and those nobody tells from one of them. */
+/** Languages (ISO 639-1, all known) with those that cannot be told from one of them. */
 export function wantedOf(languages: readonly string[]): Wanted {
   const codes = new Set(languages.map((language) => CODES.get(language)!))
   for (const alike of ALIKE) if (alike.some((code) => codes.has(code))) for (const code of alike) codes.add(code)
@@ -66,8 +66,8 @@ export function wantedOf(languages: readonly string[]): Wanted {
 }
 
 /**
- * How well a text fits the best of some languages, by groups of three letters: 1 when it fits none of
- * all known ones better, less the worse. The measure is franc's, and so are its tables.
+ * How well a text fits the best of the wanted languages by its trigrams: 1 when no known language fits better, and
+ * less the better others do. The measure and the tables are franc's.
  */
 export function fitOf(text: string, script: Script, wanted: Wanted): number {
   const { languages, groups, rows } = ranksOf(script)
@@ -96,7 +96,7 @@ function addTo(distances: Float64Array, rows: Uint16Array, row: number, count: n
   }
 }
 
-/** Every three letters that stand together, blanks around words with them; those that are alike one after another. */
+/** The trigrams of a text, sorted; the blanks around words count as letters. */
 function groupsOf(text: string): Float64Array {
   const small = text.toLowerCase()
   const groups = new Float64Array(small.length + 2)
@@ -105,7 +105,7 @@ function groupsOf(text: string): Float64Array {
   let before = BLANK
   for (let at = 0; at <= small.length; at++) {
     const code = at < small.length ? small.charCodeAt(at) : BLANK
-    // Digits and the signs around them part words as blanks do.
+    // Digits and ASCII signs separate words as blanks do.
     const unit = code >= 32 && code <= 64 ? BLANK : code
     if (unit === BLANK && before === BLANK) continue
     if (before !== BLANK || beforeThat !== BLANK) groups[count++] = numberOf(beforeThat, before, unit)
@@ -117,6 +117,6 @@ function groupsOf(text: string): Float64Array {
 
 const BLANK = 32
 
-/** Three units as one number. */
+/** A trigram of UTF-16 units as one number. */
 const numberOf = (first: number, second: number, third: number): number => (first * 0x10000 + second) * 0x10000 + third
 const keyOf = (group: string): number => numberOf(group.charCodeAt(0), group.charCodeAt(1), group.charCodeAt(2))

@@ -1,4 +1,4 @@
-/** ISO 15924. Japanese and Korean go by the script only they have; `Hani` is Han alone. */
+/** ISO 15924. Text with kana is `Jpan`, with Hangul `Kore`; `Hani` is Han alone. */
 export type Script = 'Latn' | 'Cyrl' | 'Arab' | 'Deva' | 'Hani' | 'Jpan' | 'Kore' | 'Grek' | 'Hebr' | 'Thai' | 'other'
 
 const SCRIPTS: readonly (readonly [Script, RegExp])[] = [
@@ -15,7 +15,7 @@ const SCRIPTS: readonly (readonly [Script, RegExp])[] = [
 ]
 const LETTER = /\p{L}/u
 
-/** By unit, the place among the scripts of a letter plus one; the marks below for the rest, 0 before it was met. */
+/** By UTF-16 unit: the place in SCRIPTS plus one, a mark below, or 0 before the unit was looked up. */
 const KINDS = new Uint8Array(1 << 16)
 const NO_LETTER = 0xff
 const OTHER = 0xfe
@@ -27,7 +27,8 @@ function kindOf(code: number): number {
   return place < 0 ? OTHER : place + 1
 }
 
-function learnt(code: number): number {
+/** `kindOf`, remembered: the expressions are slow. */
+function kindAt(code: number): number {
   if (code > 0xffff) return kindOf(code)
   KINDS[code] ||= kindOf(code)
   return KINDS[code]!
@@ -35,14 +36,14 @@ function learnt(code: number): number {
 
 export type Count = { script: Script; letters: number; all: number }
 
-/** The script most letters are of; kana among Han letters make Japanese of them. */
+/** The script of most letters. Han letters with kana among them are Japanese. */
 export function mainScript(text: string): Count {
   const counts = new Map<Script, number>()
   let all = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.codePointAt(at)!
     if (code > 0xffff) at++
-    const kind = learnt(code)
+    const kind = kindAt(code)
     if (kind === NO_LETTER) continue
     const script = kind === OTHER ? 'other' : SCRIPTS[kind - 1]![0]
     counts.set(script, (counts.get(script) ?? 0) + 1)
@@ -58,15 +59,26 @@ export function mainScript(text: string): Count {
   return { script, letters, all }
 }
 
-const NAMED: Record<string, Script> = {
-  ...{ Hans: 'Hani', Hant: 'Hani', Hani: 'Hani', Latn: 'Latn', Cyrl: 'Cyrl', Arab: 'Arab', Deva: 'Deva' },
-  ...{ Jpan: 'Jpan', Kore: 'Kore', Grek: 'Grek', Hebr: 'Hebr', Thai: 'Thai' },
+/** From the ISO 15924 codes of `Intl.Locale`. */
+const BY_ISO: Record<string, Script> = {
+  Hans: 'Hani',
+  Hant: 'Hani',
+  Hani: 'Hani',
+  Latn: 'Latn',
+  Cyrl: 'Cyrl',
+  Arab: 'Arab',
+  Deva: 'Deva',
+  Jpan: 'Jpan',
+  Kore: 'Kore',
+  Grek: 'Grek',
+  Hebr: 'Hebr',
+  Thai: 'Thai',
 }
 
-/** The scripts a language is written in; several have two. */
+/** The scripts that a language (ISO 639-1) is written in; some languages use two. */
 export function scriptsOf(language: string): readonly Script[] {
   if (['sr', 'uz', 'az', 'kk', 'bs'].includes(language)) return ['Latn', 'Cyrl']
   if (language === 'ja') return ['Jpan', 'Hani']
   if (language === 'ko') return ['Kore', 'Hani']
-  return [NAMED[new Intl.Locale(language).maximize().script ?? ''] ?? 'other']
+  return [BY_ISO[new Intl.Locale(language).maximize().script ?? ''] ?? 'other']
 }

@@ -1,6 +1,6 @@
 import type { Place } from '../pii/kind'
 
-/** Small words of everyday by language, without accents: what a few words around a place are written in. */
+/** Function words by language, without accents: they tell the language of the few words around a match. */
 const SMALL_WORDS: Readonly<Record<string, string>> = {
   en: 'the and of is are was were you your it that this to in a i my me he she they we with for be not what such so no just like get on at all his her an or as by have has do don im from if u up',
   de: 'der die das und ist ein eine nicht ich du wir mit fur auf den im in von zu es sich auch wie was hat kein dem des am ihr er sie aus bei mein hier noch',
@@ -26,19 +26,19 @@ const SMALL_WORDS: Readonly<Record<string, string>> = {
 }
 
 const LANGUAGES = Object.keys(SMALL_WORDS)
-/** By word the places of its languages. */
+/** By word: the places in LANGUAGES of the languages that have it. */
 const PLACES_OF = new Map<string, number[]>()
 for (const [place, words] of Object.values(SMALL_WORDS).entries()) {
   for (const word of new Set(words.split(' '))) PLACES_OF.set(word, [...(PLACES_OF.get(word) ?? []), place])
 }
-const NOWHERE: readonly number[] = []
+const NONE: readonly number[] = []
 
-/** How far a few words around go, and what shows a use of one. */
+/** How much text around a match tells its language, and how much beside it tells how it is used. */
 const CHARS_AROUND = 80
 const CHARS_BESIDE = 24
 const NO_LETTERS = /[^a-z]+/
 
-/** Plain uses of rude words by what stands beside them: `before [word] after`. */
+/** By word, a pattern of its plain uses over `before[word]after`. */
 export type PlainUses = Readonly<Record<string, RegExp>>
 
 export function isPlainUse(uses: PlainUses, term: string, text: string, { start, end }: Place): boolean {
@@ -48,10 +48,10 @@ export function isPlainUse(uses: PlainUses, term: string, text: string, { start,
   return use.test(`${before}[${text.slice(start, end)}]${text.slice(end, end + CHARS_BESIDE)}`)
 }
 
-/** Whether the words around a place of a plain text are of another language than all of `languages`; where none tells, not. */
+/** Whether the words around a match are in another language than `languages`; false where they do not tell. */
 export function isForeignAround(text: string, { start, end }: Place, languages: readonly string[]): boolean {
   const around = `${text.slice(Math.max(0, start - CHARS_AROUND), start)} ${text.slice(end, end + CHARS_AROUND)}`
   const counts = LANGUAGES.map(() => 0)
-  for (const word of around.split(NO_LETTERS)) for (const place of PLACES_OF.get(word) ?? NOWHERE) counts[place]!++
+  for (const word of around.split(NO_LETTERS)) for (const place of PLACES_OF.get(word) ?? NONE) counts[place]!++
   return Math.max(...counts) > Math.max(...languages.map((one) => counts[LANGUAGES.indexOf(one)] ?? 0))
 }

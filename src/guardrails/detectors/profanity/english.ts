@@ -1,14 +1,13 @@
 import type { PlainUses } from './around'
 
 /**
- * English profanity as it is written: `{a,b}` stands for either, `~` before a stem finds it in any word, `*` is a star
- * put in place of letters and `?` any sign. All else are whole words with the endings they are met with: stems such
- * as `ass`, `cum` or `anal` begin plain words of English (`assonance`) and thousands of other languages (`assessorar`,
- * `cumprir`, `análise`). Words of medicine and the law, birds, first names and names of groups are not rude by
- * themselves and are not here.
+ * English profanity. `{a,b}` is a choice, `~` before a stem finds it inside any word, `*` is a star in place of letters
+ * and `?` any sign. All others are whole words, listed with their endings: stems such as `ass`, `cum` or `anal` begin
+ * plain words of English (`assonance`) and of other languages (`cumprir`, `análise`). Words of medicine and the law,
+ * birds, first names and names of groups are not rude by themselves and are left out.
  */
 const WORDS: readonly string[] = [
-  // What no plain word holds.
+  // Stems that no plain word holds.
   '~f{u,*}ck',
   '~bitch',
   '~nigger',
@@ -18,7 +17,7 @@ const WORDS: readonly string[] = [
   '~{blow,hand}job',
   '~gangbang',
   '~dickhead',
-  // As it is written to be overlooked.
+  // Spellings that are meant to get past filters.
   '{,mother}f{?ck,vck,*k,uk,ck,u*k,uxk}{in,ing,ed,er,ers}',
   'f{?ck,vck,*k,u*k,uc*,uxk,ucc}{,s}',
   '{mother,cluster,mind}f*k{,s,ed}',
@@ -89,18 +88,25 @@ const WORDS: readonly string[] = [
   'arabush',
   'abbo{,s}',
 ]
-/** What is spelled letter by letter, with anything between. */
+/** Found when spelled letter by letter, with anything in between: `f-u-c-k`. */
 const SPELLED = ['fuck', 'shit', 'bitch', 'cunt', 'nigger', 'nigga', 'asshole', 'whore', 'slut', 'faggot', 'wanker']
 
-/** `f@ck` reads as `fack`, which says something else where it was written so. */
+/** Found only with a sign or figure for a letter: `f@ck` reads as `fack`, which by itself is something else. */
 const FIGURES: readonly string[] = ['f{a,e,i,o}ck{,s,ed,er,ers,in,ing}']
 
-/** Plain words that only look like one with a letter written twice, and those that hold a stem. */
+/** Plain words that hold a stem of the list, or look like one of its words with a doubled letter. */
 const PLAIN_WORDS: readonly string[] = [
-  ...['snigger{,s,ed,er,ers,ing,ingly}', 'bitche', 'kikke{,s}', 'slutt', 'shiite{,s}', 'aass', 'assess', 'twatt'],
+  'snigger{,s,ed,er,ers,ing,ingly}',
+  'bitche',
+  'kikke{,s}',
+  'slutt',
+  'shiite{,s}',
+  'aass',
+  'assess',
+  'twatt',
 ]
 
-/** Words with a plain meaning in English. */
+/** Plain uses in English of words of the list. */
 const PLAIN_USES: PlainUses = {
   ass: /\.\[|(?:wild|pack|somali|nubian|asiatic) \[|\][ -](?:dur|moll)\b|\]\.(?::|[ -]?(?:prof|jur|dir|manager|coach|editor))/,
   asses: /(?:wild|pack|of) \[/,
@@ -117,19 +123,19 @@ const PLAIN_USES: PlainUses = {
   retarded: /\] (?:potentials?|time|growth|ignition|greens?)\b/,
 }
 
-/** Rude in English, plain in a language that takes the letters for another word. */
-const PLAIN_ELSEWHERE: readonly string[] = [
-  ...['ass', 'asses', 'arse', 'arses', 'cum', 'fag', 'fags', 'kike', 'kikes', 'nig', 'nigs', 'prick', 'pricks'],
-  ...['retard', 'retards', 'shite', 'slut', 'sluts', 'wank', 'abbo', 'abbos', 'turd', 'bellend', 'fuker', 'fukers'],
-  ...['shiit', 'shiits'],
-]
+/** Words that are plain in other languages. */
+const PLAIN_ELSEWHERE: readonly string[] = `
+  ass asses arse arses cum fag fags kike kikes nig nigs prick pricks retard retards shite slut sluts wank abbo
+  abbos turd bellend fuker fukers shiit shiits`
+  .trim()
+  .split(/\s+/)
 
 export const ENGLISH = { WORDS, SPELLED, FIGURES, PLAIN_WORDS, PLAIN_USES, PLAIN_ELSEWHERE }
 
-/** What a notation stands for; the innermost choice first. */
-export function written(notation: string): string[] {
+/** All words that a notation with choices stands for. */
+export function expanded(notation: string): string[] {
   const choice = /\{([^{}]*)\}/.exec(notation)
   if (!choice) return [notation]
   const [all, inner] = choice
-  return inner!.split(',').flatMap((one) => written(notation.replace(all, one)))
+  return inner!.split(',').flatMap((one) => expanded(notation.replace(all, one)))
 }

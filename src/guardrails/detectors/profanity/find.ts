@@ -1,22 +1,22 @@
 import type { Reading } from '../../text/words'
 import type { Place } from '../pii/kind'
 import { isForeignAround, isPlainUse } from './around'
-import { ENGLISH, written } from './english'
+import { ENGLISH, expanded } from './english'
 import { fits, isOfWord, nextThree, type Spelling, spelledOut, spellingOf, THREES, threesOf } from './spelling'
 
-/** How far a word goes on around a stem; what is longer is a chain of them. */
+/** How far a word is followed on either side of a stem. */
 const MOST_LETTERS = 40
-/** With figures in so many letters around a stem it stands in a key or in data. */
+/** So many characters around a stem, with figures among them, are a key or data and no word. */
 const LEAST_OF_DATA = 16
-/** In as few letters figures are names of things: `A55`, `F4G`. */
+/** In words this short, figures make a name and no spelling: `A55`, `F4G`. */
 const FEW_LETTERS = 3
-/** Colours, digests and ids can be read as words. */
+/** Colours, digests and ids that read as words. */
 const HEXADECIMAL = /^[a-f]*[0-9][0-9a-f]*$/
 
-const PLAIN_WORDS = new Set(ENGLISH.PLAIN_WORDS.flatMap(written))
+const PLAIN_WORDS = new Set(ENGLISH.PLAIN_WORDS.flatMap(expanded))
 const PLAIN_ELSEWHERE = new Set(ENGLISH.PLAIN_ELSEWHERE)
 
-/** The same for all policies, made with the first. */
+/** Compiled with the first policy, and shared by all. */
 let known: Starts | undefined
 
 /** English profanity in all its spellings: figures for letters, letters repeated, replaced by signs or set apart. */
@@ -27,7 +27,7 @@ export function compileEnglish(): (view: Reading) => Place[] {
     const { text } = view.letters ?? view
     const found: Place[] = []
     let seen = 0
-    for (const at of likelyIn(text, starts)) {
+    for (const at of candidatesIn(text, starts)) {
       if (at < seen) continue
       const place = firstOf(byThree.get(threeAt(text, at))!, text, at, view)
       if (!place) continue
@@ -39,8 +39,8 @@ export function compileEnglish(): (view: Reading) => Place[] {
 }
 
 const spellings = (): Spelling[] => [
-  ...ENGLISH.WORDS.flatMap(written).map((one) => spellingOf(one)),
-  ...ENGLISH.FIGURES.flatMap(written).map((one) => spellingOf(one, true)),
+  ...ENGLISH.WORDS.flatMap(expanded).map((one) => spellingOf(one)),
+  ...ENGLISH.FIGURES.flatMap(expanded).map((one) => spellingOf(one, true)),
   ...ENGLISH.SPELLED.map(spelledOut),
 ]
 
@@ -53,11 +53,11 @@ function firstOf(spellings: readonly Spelling[], text: string, at: number, view:
   return null
 }
 
-/** Where the three units say something: in the middle of words too, or only where one begins. */
+/** Whether a word with these first three units counts inside other words too, or only at the start of one. */
 const ANYWHERE = 1
 const AT_WORDS = 2
 
-/** By the three units they begin with, the longest first. */
+/** The spellings by the three units they begin with, the longest first. */
 type Starts = { starts: Uint8Array; byThree: ReadonlyMap<number, readonly Spelling[]> }
 
 function startsOf(spellings: readonly Spelling[]): Starts {
@@ -74,26 +74,26 @@ function startsOf(spellings: readonly Spelling[]): Starts {
   return { starts, byThree }
 }
 
-/** Where something may begin, each run of a unit read as one. */
-function likelyIn(text: string, starts: Uint8Array): number[] {
-  const likely: number[] = []
+/** Where a word of the list may begin, by the first three units there; a repeated unit counts as one. */
+function candidatesIn(text: string, starts: Uint8Array): number[] {
+  const candidates: number[] = []
   let three = 0
   let code = -1
   let place = -1
   let before = -1
-  // One beyond the end, where it reads 0: what has two letters may be the last.
+  // Goes one beyond the end, read as 0, so that a word of two letters may be the last.
   for (let at = 0; at <= text.length; at++) {
-    // Asked of a place beyond the end, the look itself takes several times as long.
+    // `charCodeAt` beyond the end makes the whole loop several times slower.
     const next = at < text.length ? text.charCodeAt(at) : 0
     if (next === code) continue
     code = next
     three = nextThree(three, code)
     const how = starts[three]!
-    if (how !== 0 && before >= 0 && (how & ANYWHERE || !isOfWord(text.charCodeAt(before - 1)))) likely.push(before)
+    if (how !== 0 && before >= 0 && (how & ANYWHERE || !isOfWord(text.charCodeAt(before - 1)))) candidates.push(before)
     before = place
     place = at
   }
-  return likely
+  return candidates
 }
 
 function threeAt(text: string, at: number): number {
@@ -113,7 +113,7 @@ function runEnd(text: string, at: number): number {
   return end
 }
 
-/** Where the spelling ends that is there, its doubled letters doubled and, where it has to stand alone, alone; else -1. */
+/** Where the spelling ends if it stands at `at`, with its doubled letters and word boundaries; else -1. */
 function endOf(spelling: Spelling, text: string, at: number, view: Reading): number {
   let end = at
   for (let place = 0; place < spelling.units.length; place++) {
@@ -127,13 +127,13 @@ function endOf(spelling: Spelling, text: string, at: number, view: Reading): num
 
 const NO_MORE_LETTERS = /[0-9]*(?![a-z0-9\u00c0-\u024f])/y
 
-/** Figures after a word are not read as its letters. */
+/** Figures after a word are not part of it. */
 function endsWord(text: string, at: number): boolean {
   NO_MORE_LETTERS.lastIndex = at
   return NO_MORE_LETTERS.test(text)
 }
 
-/** What is found; of a stem the whole word around it, or nothing in the midst of data. */
+/** What a match covers: for a stem the whole word around it, or null in the middle of data. */
 function placeOf({ isWhole }: Spelling, stem: Place, { text }: Reading): Place | null {
   if (isWhole) return stem
   const first = Math.max(0, stem.start - MOST_LETTERS)
@@ -147,7 +147,7 @@ function placeOf({ isWhole }: Spelling, stem: Place, { text }: Reading): Place |
   return isWord ? { start, end } : stem
 }
 
-/** Whether it is no plain word that is spelled alike, in English or in the language around it. */
+/** False for a plain word that is spelled the same, in English or in the language around it. */
 function isMeant({ term, isFigured }: Spelling, place: Place, view: Reading): boolean {
   const word = view.text.slice(place.start, place.end)
   if (PLAIN_WORDS.has(word)) return false

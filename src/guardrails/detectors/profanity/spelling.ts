@@ -1,30 +1,30 @@
 import { isLetter } from '../../../kernel/injection/units'
 
-/** What is no letter: a star, any sign, a sign or a blank. */
+/** Units that are not letters: a star, any sign, and a sign or a blank. */
 const STAR = -1
 const SIGN = -2
 const GAP = -3
 const SIGNS: Readonly<Record<string, number>> = { '*': STAR, '?': SIGN }
 
-/** A word as it is looked for: runs of a letter as one, with how long each is at the least. */
+/** A word to look for, as runs of one letter; `least` is how long each run must be. */
 export type Spelling = {
   term: string
   units: readonly number[]
   least: readonly number[]
-  /** Whether it stands alone; else it may be part of a word. */
+  /** It must be a whole word; else it may be part of one. */
   isWhole: boolean
-  /** Whether it says something only where figures stand for letters. */
+  /** It counts only where a figure or sign stands for a letter. */
   isFigured: boolean
 }
 
-/** `~` before it is a stem, `*` is a star, `?` is any sign. */
+/** From the notation of the word list, with its choices expanded. */
 export function spellingOf(notation: string, isFigured = false): Spelling {
   const isWhole = !notation.startsWith('~')
   const term = isWhole ? notation : notation.slice(1)
   return { ...runsOf([...term].map((char) => SIGNS[char] ?? char.charCodeAt(0))), term, isWhole, isFigured }
 }
 
-/** Letter by letter. */
+/** With a sign or a blank between its letters. */
 export function spelledOut(term: string): Spelling {
   const units = [...term].flatMap((char) => [GAP, char.charCodeAt(0)]).slice(1)
   return { term, units, least: units.map(() => 1), isWhole: true, isFigured: false }
@@ -43,7 +43,7 @@ function runsOf(codes: readonly number[]): Pick<Spelling, 'units' | 'least'> {
   return { units, least }
 }
 
-/** In words as long as that, not in formulas, a star may stand for any vowel within. */
+/** In words of this length a star may stand for an inner vowel; shorter ones would match formulas. */
 const LEAST_STARRED = 5
 const VOWELS = new Set([...'aeiou'].map((char) => char.charCodeAt(0)))
 
@@ -52,7 +52,7 @@ const isStarrable = ({ term, units }: Spelling, place: number): boolean =>
 
 const isStar = (code: number): boolean => CLASSES[code] === STARS
 
-/** Whether a unit of a text in small letters is what a spelling has at a place. */
+/** Whether a unit of a lower-case text fits the spelling at a place. */
 export function fits(spelling: Spelling, place: number, code: number): boolean {
   const wanted = spelling.units[place]!
   if (code === wanted) return true
@@ -60,11 +60,11 @@ export function fits(spelling: Spelling, place: number, code: number): boolean {
   return code === 32 ? wanted === GAP : wanted < STAR && code > 0 && !isOfWord(code)
 }
 
-/** Letters of Latin script and figures: a word goes on with them. In other scripts words need not be apart. */
+/** Latin letters and figures: a word goes on with them. Scripts without blanks have no word boundaries to respect. */
 export const isOfWord = (code: number): boolean =>
   (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || (code >= 0xc0 && code < 0x250 && isLetter(code))
 
-/** By unit: a letter's place in the alphabet, from 1; what may stand for one; 0 is what is none of these. */
+/** By unit: a letter's place in the alphabet from 1, STARS for what may stand for a letter, else 0. */
 const CLASSES = new Uint8Array(1 << 16)
 for (let code = 97; code <= 122; code++) CLASSES[code] = code - 96
 const STARS = 27
@@ -72,14 +72,14 @@ CLASSES[42] = STARS
 CLASSES[35] = STARS
 
 const BITS = 5
-/** How many different threes of units there are. */
+/** How many combinations of three classes there are. */
 export const THREES = 1 << (3 * BITS)
 
-/** Three units as a number, the next after those before. */
+/** The last three units as a number, moved on by one unit. */
 export const nextThree = (three: number, code: number): number => nextClass(three, CLASSES[code]!)
 const nextClass = (three: number, one: number): number => ((three << BITS) | one) & (THREES - 1)
 
-/** The three units it may begin with; of two it can be followed by whatever may be no letter, as in `ass!`. */
+/** Every combination a spelling may begin with. A spelling of two runs may be followed by anything, as in `ass!`. */
 export const threesOf = (spelling: Spelling): number[] =>
   [0, 1, 2].reduce<number[]>(
     (threes, place) => threes.flatMap((three) => classesAt(spelling, place).map((one) => nextClass(three, one))),

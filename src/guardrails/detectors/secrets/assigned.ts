@@ -2,30 +2,30 @@ import { matchesOf } from '../../../kernel/matches'
 import { runsOf } from '../../../kernel/runs'
 import type { Match } from '../../guardrail'
 
-/** Names of things that are kept secret, at the end of whatever they are part of. Read a third slower with the flag `u`. */
+/** Names of secrets, also at the end of longer names. Without the flag `u`, which makes it a third slower. */
 const NAME =
   /(?:(pass(?:word|wd|phrase|wort|code)?s?|pwd|contrase(?:ñ|n)a|senha|wachtwoord|mot de passe|has(?:ł|l)o|parola|пароль|密码|密碼|パスワード|비밀번호)|(?:api|access|secret|private|encryption|signing|client|auth|account|service|master|shared)[_ .-]?(?:key|secret|token)|secret|token|credentials?|apikey|x-api-key|_?auth|bearer|basic)(?:[_-]?(?:id|key|value|token))?["'\]]{0,2}(?=[\s:：=(])/gi
-/** What stands between a name and its value, in code, settings, shells and speech. */
+/** Between a name and its value: in code, settings, shells and speech. */
 const LINK =
   /(?: \([^)\n]{1,30}\))?(?:\s{0,4}(?::=|=>|[:：=]|\bis\b|\bes\b|\bist\b|\best\b|は|是)\s{0,4}(?:Bearer |Basic )?|[ \t]{1,4})["'“‘`]{0,1}/iuy
 const VALUE = /[^\s"'“”‘’`,;，。；()<>{}]{8,512}/y
 const IS_STRONG_LINK = /[:：=]|=>/
 
-/** What is written where a value is not told: words that stand in for one, and names of the place it is kept in. */
+/** Placeholders for a value, and names of the place it is kept in. */
 const STAND_IN =
   /^(?:\*+|x{3,}|\.{3,}|your|my[-_]|example|changeme|placeholder|insert|replace|todo|null|none|undefined|true|false|string|redacted|\$|%|@|process\.|os\.|env\.|config\.|settings\.|import\.|this\.|self\.|req\.|secrets\.|vault:|ref:|http)/i
 
 /**
- * Values behind a word such as `password` or `api_key` that look like what they are said to be: mixed, and too
- * irregular for words. Names, calls and stand-ins are none.
+ * Values behind a word such as `password` or `api_key` that are mixed and irregular enough to be secrets. Names, calls
+ * and placeholders are not.
  */
 export function findAssigned(text: string): Match[] {
   return partsOf(text).flatMap((part) => inPart(text, part))
 }
 
-/** Whatever is found has a digit in it, so a stretch without one has nothing to be looked for before it. */
+/** Every secret found has a digit in it, so only the text before such runs is searched. */
 const stretches = runsOf(/[^\s"'“”‘’`,;，。；()<>{}]/, 8)
-/** How far before a value its name can begin. */
+/** How far before its value a name may begin. */
 const REACH = 120
 
 function partsOf(text: string): { start: number; end: number }[] {
@@ -65,11 +65,11 @@ function inPart(text: string, part: { start: number; end: number }): Match[] {
   return found
 }
 
-/** Without the end of a sentence; a key also ends where the next part of an address or a form begins. */
+/** Without the end of a sentence; a key also ends where the next parameter begins. */
 const trimmed = (value: string, isPassword: boolean): string =>
   (isPassword ? value : value.replace(/[&\\].*$/s, '')).replace(/[.:?]+$/, '')
 
-/** Letters and digits with a sign or both cases; behind a mere blank or `is` all the more so. */
+/** Three kinds of characters, a digit among them; behind `=` or `:` irregular letters and digits will do. */
 function isPassword(value: string, isAssigned: boolean): boolean {
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(value)).length
   if (!/\d/.test(value) || /^[\d.,:/-]+$/.test(value) || /^[\w.-]+\(/.test(value)) return false
@@ -78,7 +78,7 @@ function isPassword(value: string, isAssigned: boolean): boolean {
   )
 }
 
-/** Sixteen or more irregular characters with digits among them, or a long run no language has. */
+/** Sixteen or more irregular characters with at least two digits. */
 function isKey(value: string): boolean {
   if (value.length < 16 || !/^[\w.+/=~:|-]+$/.test(value) || !/[A-Za-z]/.test(value)) return false
   const digits = value.replace(/\D/g, '').length
@@ -89,7 +89,7 @@ function isKey(value: string): boolean {
   )
 }
 
-/** `token = user.sessions2.current` and `key = make(…)` name a value and do not hold it. */
+/** `token = user.sessions2.current` and `key = make(…)` refer to a value and do not hold it. */
 const isReference = (text: string, end: number, value: string): boolean =>
   text[end] === '(' || /^[A-Za-z_]\w{0,30}(?:\.[A-Za-z_]\w{0,30})+$/.test(value)
 

@@ -1,8 +1,8 @@
-/** Keys that tell by their beginning whose they are. */
+/** Keys of one maker, known by how they begin. */
 export type Family = {
-  /** How such a key begins, as it is written; several where they differ. */
+  /** Prefixes, as literal text. */
   begins: readonly string[]
-  /** What follows the beginning. Bounded from below, so that the beginning alone is only talk about it. */
+  /** Pattern of what follows. It has a least length, since a prefix alone is only talk about keys. */
   rest: string
 }
 
@@ -79,7 +79,7 @@ export const FAMILIES: readonly Family[] = [
   family('pnu_ waka_ ntl_', `${URL_SAFE}{36,60}`),
 ]
 
-/** Keys that are told by their middle. */
+/** Keys known by their middle. */
 export const SHAPES: readonly string[] = [
   // A bot of Telegram: its id, then 35 characters.
   '\\d{8,10}:AA[A-Za-z0-9_-]{32,34}(?![A-Za-z0-9_-])',

@@ -3,7 +3,7 @@ import { runsOf } from '../../../kernel/runs'
 import type { Match } from '../../guardrail'
 import { FAMILIES, SHAPES } from './families'
 
-/** Long enough for a key, of the characters that keys are made of: what all families are looked for in. */
+/** Runs of the characters keys are made of, as long as the shortest key: only these are searched. */
 const LONG = 20
 const stretches = runsOf(/[\w.+/=:~-]/, LONG)
 const NOT_INSIDE = '(?<![A-Za-z0-9_])'
@@ -16,7 +16,7 @@ const ANY_BEGINNING = new RegExp(FAMILIES.flatMap(({ begins }) => begins.map(esc
 const BY_SHAPE = SHAPES.map((shape) => new RegExp(`${NOT_INSIDE}${shape}`, 'g'))
 const SHAPED = /:AA|\.\w{6}\.|atlasv1|Q~|:APA91/
 
-/** Keys of known makers. Most texts have few stretches of such length, and only these are looked at. */
+/** Keys of known makers. Most texts have few runs of such length, so this is cheap. */
 export function findKnown(text: string): Match[] {
   const found: Match[] = []
   const runs = stretches(text)

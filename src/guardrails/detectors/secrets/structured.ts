@@ -4,16 +4,17 @@ import type { Match } from '../../guardrail'
 const JWT = /(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{6,}\.[\w-]{16,}/g
 const PEM_HEAD = /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----/g
 const PEM_END = /-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:\\n)?/g
-/** Without an end, as far as lines of such a key go: indented, quoted, or all in one. */
+/** The lines of a key that may lack its end: indented, quoted, or all in one. */
 const PEM_BODY =
   /(?:(?:\\r|\\n|[\s>|#*"',]){0,24}(?:[A-Za-z0-9+/=]{16,}|[A-Za-z-]{4,20}: [^\n]{1,80}|=[A-Za-z0-9+/]{4}))*/y
 const USERINFO = /\b([a-z][a-z0-9+.-]{1,30}):\/\/([^\s:/@"'<>`]{0,128}):([^\s/@"'<>`]{3,256})@[^\s"'<>`)\]},]{1,512}/gi
 const ACCOUNT_KEY = /\b(?:AccountKey|SharedAccessKey|SharedSecretValue)=([A-Za-z0-9+/]{40,100}={0,2})/g
 
-/** What stands for a password in a manual. */
+/** Placeholders for a password, as in manuals. */
 const STAND_IN =
   /^(?:pass(?:word|wd)?|pw|pwd|secret|user|token|xxx+|\*+|\.+|…|\$\{?.*|\{.*|%[a-z_]+%|<.*|\[.*|your.*|my.*pass.*|example|changeme)$/i
 
+/** Secrets known by their structure: signed tokens, PEM keys, URLs with a password, account keys. */
 export function findStructured(text: string): Match[] {
   const found: Match[] = []
   if (text.includes('eyJ')) {
@@ -42,12 +43,12 @@ function findPems(text: string, found: Match[]): void {
     const foot = PEM_END.exec(text)
     const isClosed = foot !== null && foot.index - near <= 80
     from = isClosed ? foot.index + foot[0].length : near
-    // A headline alone is talk about keys.
+    // A header without a body is only talk about keys.
     if (body) found.push({ start, end: from, kind: 'private_key' })
   }
 }
 
-/** `scheme://user:password@host`: all of it where the address itself is internal, else only who logs in and how. */
+/** `scheme://user:password@host`: the credentials of a web address; all of any other, since its host is internal. */
 function findLogins(text: string, found: Match[]): void {
   for (const { 0: hit, 1: scheme, 2: user, 3: password, index: start } of matchesOf(USERINFO, text)) {
     if (STAND_IN.test(password!)) continue

@@ -1,4 +1,4 @@
-/** Words by which common topics are known: beginnings of words, in small letters without accents. */
+/** Words people use for common topics: beginnings of words, in lower case without accents. */
 export const TOPICS: Readonly<Record<string, string>> = {
   politics:
     'politic politik election elect vote voter ballot parliament congress senate senator president minister government campaign democrat republican party-line referendum candidate coalition policy-maker wahl wahlen bundestag kanzler partei regierung gouvernement gobierno elecciones partido governo eleicao выборы политик президент правительств партия 政治 选举 選挙 政府 总统 정치 선거',
@@ -36,22 +36,28 @@ export const TOPICS: Readonly<Record<string, string>> = {
     'order refund delivery shipping invoice price discount cart checkout return warranty parcel bestellung lieferung ruckgabe rechnung commande livraison remboursement pedido envio reembolso заказ доставк возврат 订单 退款 注文 配送 주문 환불',
 }
 
-/** Other words people call these topics. */
-export const ALSO: Readonly<Record<string, string>> = {
-  ...{
-    political: 'politics',
-    election: 'politics',
-    elections: 'politics',
-    politik: 'politics',
-    government: 'politics',
-  },
-  ...{ religious: 'religion', faith: 'religion', health: 'medical', medicine: 'medical', medizin: 'medical' },
-  ...{ doctor: 'medical', law: 'legal', lawyer: 'legal', recht: 'legal', financial: 'finance', investment: 'finance' },
-  ...{ investing: 'finance', investments: 'finance', stocks: 'finance', banking: 'finance', cryptocurrency: 'crypto' },
-  ...{ cryptocurrencies: 'crypto', bitcoin: 'crypto', betting: 'gambling', casino: 'gambling', guns: 'weapons' },
-  ...{ weapon: 'weapons', firearms: 'weapons', drug: 'drugs', narcotics: 'drugs', beer: 'alcohol', wine: 'alcohol' },
-  ...{ sexual: 'sex', sexuality: 'sex', pornography: 'sex', adult: 'sex', violent: 'violence', sport: 'sports' },
-  ...{ football: 'sports', tourism: 'travel', holidays: 'travel', cooking: 'food', recipes: 'food', cuisine: 'food' },
-  ...{ coding: 'programming', code: 'programming', software: 'programming', orders: 'shopping', refunds: 'shopping' },
-  ...{ delivery: 'shopping', returns: 'shopping' },
+/** Other words by which people name these topics. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  politics: 'political election elections politik government',
+  religion: 'religious faith',
+  medical: 'health medicine medizin doctor',
+  legal: 'law lawyer recht',
+  finance: 'financial investment investing investments stocks banking',
+  crypto: 'cryptocurrency cryptocurrencies bitcoin',
+  gambling: 'betting casino',
+  weapons: 'guns weapon firearms',
+  drugs: 'drug narcotics',
+  alcohol: 'beer wine',
+  sex: 'sexual sexuality pornography adult',
+  violence: 'violent',
+  sports: 'sport football',
+  travel: 'tourism holidays',
+  food: 'cooking recipes cuisine',
+  programming: 'coding code software',
+  shopping: 'orders refunds delivery returns',
 }
+
+/** The topic that a word names, by the word. */
+export const ALSO: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(OTHER_NAMES).flatMap(([topic, names]) => names.split(' ').map((name) => [name, topic])),
+)

@@ -1,9 +1,9 @@
 import { hostIn } from './host'
 
-/** What stands between slashes and path, the host it names, and where the whole ends; null for no address, empty when nobody knows. */
+/** A URL from its authority on. `host` is null when it is no URL, and empty when the host cannot be known. */
 export type Address = { authority: string; host: string | null; end: number }
 
-/** Longer than any host with its password: what stands behind so much may be one still. */
+/** Longer than any host with credentials: what is longer still gets an unknown host. */
 const MOST_AUTHORITY = 512
 const MOST_ENCODED = 1_024
 const MOST_DECODED = 4
@@ -11,20 +11,27 @@ const MOST_DECODED = 4
 const AUTHORITY = /[^\s<\\/?#]{0,513}/uy
 const ENCODED_REST = /[^\s<>"'`&]*/uy
 const PATH = /[^\s<>"'`|^{}[\]]*/uy
-/** Most readers end an authority at these signs. To browsers they are part of it when more of it follows. */
+/** Most programs end an authority at these signs; browsers go on when more of it follows. */
 const USUAL = /^(?:[^>"'`|^{}[\]]*@)?(?:\[[^\s>"'[\]]*\]?)?[^>"'`|^{}[\]]*/u
 const GOES_ON = /^(?!\]\().*(?:@|\.[\p{L}\p{N}])/su
-/** An address is over where what it stands in is closed. */
+/** A URL ends where the quote or bracket around it closes. */
 const CLOSED_BY: Readonly<Record<string, string>> = {
-  ...{ '"': '"', "'": "'", '`': '`', '<': '>', '[': ']', '{': '}', '|': '|', '=': '>' },
+  '"': '"',
+  "'": "'",
+  '`': '`',
+  '<': '>',
+  '[': ']',
+  '{': '}',
+  '|': '|',
+  '=': '>',
 }
 const ENDS = /[.,;:!?)\]}*_~'"’”»…。，、）」\p{Cf}]+$/u
 const END = /[.,;:!?)\]}*_~'"’”»…。，、）」\p{Cf}]/u
-/** A name to be filled in later. */
+/** A template variable. */
 const TO_FILL = /\$?\{[\w.]{1,64}\}/g
 const FILLED = /^x(?::(?:x|\d+))?$/
 
-/** Reads addresses in one text, each from where it starts and from where its authority does. */
+/** Reads the URLs of one text. `start` is where a URL begins, `at` where its authority does. */
 export function createReader(text: string) {
   let run = { start: 0, end: -1 }
   return Object.assign(read, { encoded, shown })
@@ -43,14 +50,14 @@ export function createReader(text: string) {
     return { authority, host: isDisputed(after) ? '' : known(authority), end }
   }
 
-  /** Where slashes were written `%2F`: the same of what is meant. */
+  /** The same for a URL whose slashes are written `%2F`. */
   function encoded(start: number, at: number): Address {
     const end = at + upTo(ENCODED_REST, at).length
     const authority = trimmed(/^[^\\/?#]*/.exec(decoded(text.slice(at, Math.min(end, at + MOST_ENCODED))))![0])
     return { authority, host: known(authority), end: shown(Math.max(start, at)) }
   }
 
-  /** Where the address ends that has come to its path at `at`, without signs that belong to the sentence. */
+  /** Where the URL ends whose path begins at `at`, without punctuation of the sentence. */
   function shown(at: number): number {
     if (at < run.start || at > run.end) run = { start: at, end: at + upTo(PATH, at).length }
     let { end } = run
@@ -63,13 +70,13 @@ export function createReader(text: string) {
     return sticky.exec(text)?.[0] ?? ''
   }
 
-  /** Programs differ in where they go with a backslash and an @ behind it. */
+  /** With a backslash and an @ behind it, programs disagree on the host. */
   function isDisputed(after: number): boolean {
     return text[after] === '\\' && /^[^\s"'<>]*@/.test(text.slice(after, after + MOST_AUTHORITY))
   }
 }
 
-/** An authority as far as the bracket or quote around the address lets it go. */
+/** The authority up to where the bracket or quote around the URL closes. */
 function within(text: string, start: number, authority: string): string {
   const opener = text[start - 1] ?? ''
   if (opener === '(' && text[start - 2] === ']') return authority.slice(0, endOfTarget(authority))
@@ -80,7 +87,7 @@ function within(text: string, start: number, authority: string): string {
   return end < 0 ? authority : authority.slice(0, end)
 }
 
-/** The target of a Markdown link ends at the bracket that nothing in it opened. */
+/** The target of a Markdown link ends at the first bracket that it did not open. */
 function endOfTarget(authority: string): number {
   let depth = 0
   for (let at = 0; at < authority.length; at++) {
@@ -93,7 +100,7 @@ function endOfTarget(authority: string): number {
 const trimmed = (authority: string): string =>
   authority.replace(ENDS, (signs) => (signs.startsWith(']') && authority.includes('[') ? ']' : ''))
 
-/** Null for what has nothing of a host in it, such as three dots. */
+/** Null for what cannot be a host, such as three dots. */
 function known(authority: string): string | null {
   const host = hostIn(authority)
   if (host) return /[\p{L}\p{N}[]/u.test(host) ? host : null

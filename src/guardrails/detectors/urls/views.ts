@@ -1,25 +1,48 @@
 import { isUnseen } from '../../../kernel/injection/alphabet'
 import { endOf, plainly } from '../../text/plain'
 
-/** A reading of a text, and the way back to where its characters stood. */
+/** A text as some program reads it; `span` maps offsets in it back to the source. */
 export type View = { text: string; span(start: number, end: number): { start: number; end: number } }
 
-const WRITTEN: Readonly<Record<string, string>> = {
-  ...{ colon: ':', sol: '/', bsol: '\\', period: '.', commat: '@', num: '#', quest: '?', percnt: '%', amp: '&' },
-  ...{ lsqb: '[', lbrack: '[', rsqb: ']', rbrack: ']', lpar: '(', rpar: ')', equals: '=', hyphen: '-', dash: '-' },
-  ...{ quot: '"', apos: "'", Tab: '', NewLine: '', shy: '', ZeroWidthSpace: '', lowbar: '_' },
+/** Named character references that may stand in URLs, or are invisible. */
+const REFERENCES: Readonly<Record<string, string>> = {
+  colon: ':',
+  sol: '/',
+  bsol: '\\',
+  period: '.',
+  commat: '@',
+  num: '#',
+  quest: '?',
+  percnt: '%',
+  amp: '&',
+  lsqb: '[',
+  lbrack: '[',
+  rsqb: ']',
+  rbrack: ']',
+  lpar: '(',
+  rpar: ')',
+  equals: '=',
+  hyphen: '-',
+  dash: '-',
+  quot: '"',
+  apos: "'",
+  Tab: '',
+  NewLine: '',
+  shy: '',
+  ZeroWidthSpace: '',
+  lowbar: '_',
 }
-const NAMES = Object.keys(WRITTEN).join('|')
-/** Character references of HTML and Markdown, and what Markdown shows without the backslash before it. */
+const NAMES = Object.keys(REFERENCES).join('|')
+/** Character references of HTML and Markdown, and the backslash escapes of Markdown. */
 const ESCAPES = new RegExp(`&#(?:x([0-9a-f]{1,6})|(\\d{1,7}));?|&(${NAMES});|\\\\([!-/:-@[-\`{-~])`, 'gi')
 const HAS_ESCAPE = /&(?:#|[a-z]{2,14};)|\\[!-/:-@[-`{-~]/i
-/** Browsers leave out tabs and line ends inside an address; elsewhere these end one. */
+/** Attributes, in whose URLs browsers drop tabs and line ends; elsewhere these end a URL. */
 const QUOTED = /[\w:-]\s{0,8}=\s{0,8}(?:"[^"]{0,4096}|'[^']{0,4096})/g
 const BREAKS = /[\t\r\n]+/g
 
 /**
- * A text in every reading in which something takes addresses from it: as it stands, as machines type it, and
- * with what renderers resolve before they read an address.
+ * The views of a text in which URLs are searched: as it stands, with look-alike characters made plain, and with the
+ * escapes that renderers resolve before they read a URL.
  */
 export function viewsOf(source: string): View[] {
   const asItStands: View = { text: source, span: (start, end) => ({ start, end: endOf(source, end - 1) }) }
@@ -39,7 +62,7 @@ function alsoPlain(view: View): View[] {
 
 type Piece = { start: number; end: number; text: string }
 
-/** Null where there is nothing to resolve. */
+/** With escapes and line breaks resolved; null where there are none. */
 function resolved(source: string): View | null {
   const pieces = [...(HAS_ESCAPE.test(source) ? escapesIn(source) : []), ...breaksIn(source)]
   if (!pieces.length) return null
@@ -68,8 +91,9 @@ function resolved(source: string): View | null {
 
 const escapesIn = (source: string): Piece[] =>
   Array.from(source.matchAll(ESCAPES), ({ 0: whole, 1: hex, 2: digits, 3: name, 4: sign, index }) => ({
-    ...{ start: index, end: index + whole.length },
-    text: sign ?? (name ? (WRITTEN[name] ?? WRITTEN[name.toLowerCase()] ?? whole) : lettered(hex, digits, whole)),
+    start: index,
+    end: index + whole.length,
+    text: sign ?? (name ? (REFERENCES[name] ?? REFERENCES[name.toLowerCase()] ?? whole) : lettered(hex, digits, whole)),
   }))
 
 function lettered(hex: string | undefined, digits: string | undefined, whole: string): string {
@@ -82,7 +106,9 @@ const breaksIn = (source: string): Piece[] =>
   /[\t\r\n]/.test(source) && source.includes('=')
     ? Array.from(source.matchAll(QUOTED)).flatMap(({ 0: whole, index }) =>
         Array.from(whole.matchAll(BREAKS), ({ 0: gap, index: inside }) => ({
-          ...{ start: index + inside, end: index + inside + gap.length, text: '' },
+          start: index + inside,
+          end: index + inside + gap.length,
+          text: '',
         })),
       )
     : []
@@ -90,8 +116,8 @@ const breaksIn = (source: string): Piece[] =>
 const LONG_FILLING = 32
 
 /**
- * Whether at `place` a long stretch begins of what shows nothing: what would follow it, a reader of the part so far
- * cannot know.
+ * Whether a long run of invisible characters begins at `place`. A URL may go on behind it, which cannot be known while
+ * the text is still being streamed.
  */
 export function isFilled(text: string, place: number): boolean {
   if (text.length - place < LONG_FILLING) return false
