@@ -1,3 +1,4 @@
+/** Words for parts of a text, by language. */
 const WORDS = {
   en: `words? letters? characters? chars? sentences? questions? prompts? messages? texts? phrases? strings? tokens?
     spaces? spell\\p{L}* syllables? punctuat\\p{L}* commas? marks? capitali[sz]\\p{L}* uppercase lowercase polite\\p{L}*
@@ -15,5 +16,5 @@ const ABOUT = new RegExp(
   'iu',
 )
 
-/** Whether letters and marks are what a prompt is about, so that one of its own may be, too: `How long is this sentence?` */
+/** Whether a prompt asks about letters and signs, so that its own may matter: `How long is this sentence?` */
 export const isAboutText = (text: string): boolean => ABOUT.test(text)

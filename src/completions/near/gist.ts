@@ -1,38 +1,37 @@
 import { isAboutText } from './about-text'
-import { type Opened, opened } from './openings'
+import { type Opening, openingOf } from './openings'
 
 const MOST_CHARS = 2_000
 
 /**
- * Lines, quotations, code, a colon, a mark in the middle: more than one sentence, or a text to work on, of which
- * the last character may matter like any other.
+ * Lines, quotations, code, a colon or a mark inside: more than one sentence, or a text to work on. Then every character
+ * may matter, the last one too.
  */
 const MORE = /[\p{Cc}"“”„«»‹›‘`:]|(?<!\p{L})['’]|['’](?!\p{L})|[.?!;…](?=\s)/u
 const GREETING_MARK = /^((?:hello|hi|hey)(?: there)?)!/iu
 
-/** The mark that ends a sentence, and is no part of its last word as in `5!?`, `...`, `U.S.` and `C#.`. */
+/** The mark that ends a sentence, unless it may be part of the last word: `5!?`, `...`, `U.S.`, `C#.`. */
 const QUESTION_MARK = /(?<=[\p{L}\p{N}%)])[ \u00a0\u202f]?\?$/u
 const FULL_STOP = /(?<=\p{L}{2})\.$/u
 
 /**
- * What a prompt asks for, in the one form that all its wordings share; null where it has only its own.
+ * A prompt in the form that it shares with its other wordings; null for a prompt that is compared with none.
  *
- * Two prompts share a gist where they differ in nothing but these: how many blanks stand between two words; the
- * capital of a first word that opens a question or an order; the mark that ends it; a greeting, `please` or `could
- * you` before an order, and `tell me` before a question; `what's the` for `what is the`, and `how do I` for `how
- * to`, where they open it. All that follows the opening is the same, character by character. So no number, name,
- * negation, unit or sign can differ, and no order of words, however alike two prompts look to an embedding
- * (contract 22.1).
+ * Two prompts share a gist when they differ in nothing but: the number of blanks between words; the capital of a first
+ * word that opens a question or an order; the mark at the end; a greeting, `please` or `could you` before an order, or
+ * `tell me` before a question; `what's the` for `what is the`, or `how do I` for `how to`, at the beginning.
+ * Everything behind the opening is equal character by character, so no number, name, negation, unit, sign or order of
+ * words can differ, however similar two prompts look to an embedding (contract 22.1).
  */
 export function gistOf(prompt: string): string | null {
   if (prompt.length > MOST_CHARS) return null
   const text = prompt.trim().replace(/ {2,}/g, ' ')
   if (MORE.test(text.replace(GREETING_MARK, '$1,'))) return null
-  const found = opened(text.replace(/^¿/u, ''))
-  return found && !isAboutText(found.said) ? withoutMark(found) : null
+  const opening = openingOf(text.replace(/^¿/u, ''))
+  return opening && !isAboutText(opening.text) ? withoutMark(opening) : null
 }
 
-function withoutMark({ said, kind, polite }: Opened): string {
-  const unasked = kind === 'question' || polite ? said.replace(QUESTION_MARK, '') : said
-  return unasked === said && (kind === 'request' || polite) ? said.replace(FULL_STOP, '') : unasked
+function withoutMark({ text, kind, polite }: Opening): string {
+  const unasked = kind === 'question' || polite ? text.replace(QUESTION_MARK, '') : text
+  return unasked === text && (kind === 'request' || polite) ? text.replace(FULL_STOP, '') : unasked
 }

@@ -1,3 +1,3 @@
-/** Prompts in other words: whether one asks for exactly what another did, and so may have its answer. */
+/** Finds the remembered answer to the same prompt in other words (contract 22.1). */
 export { gistOf } from './gist'
 export { createNear, type Near } from './near'

@@ -8,11 +8,11 @@ import { gistOf } from './gist'
 type Deps = {
   cache: AnswerCache
   embed: Embedder
-  /** The least cosine at which two prompts count as one. */
+  /** The least cosine at which two prompts count as the same. */
   threshold: number
 }
 
-/** A prompt whose answer is remembered, and its vector once somebody asked alike. */
+/** A prompt whose answer is remembered. Its vector is made when another wording first asks for it. */
 type Known = { prompt: string; cacheKey: string; vector: Float32Array | null }
 export type Found = { entry: Entry; similarity: number }
 export type Near = ReturnType<typeof createNear>
@@ -23,9 +23,9 @@ const MOST_PROMPTS = 20_000
 const MODES: ReadonlySet<string> = new Set(['auto', 'fast', 'think', 'code'])
 
 /**
- * Answers to the same question in other words (contract 22.1). Only prompts with the same gist are compared
- * at all, within one user's requests that are otherwise identical and plain; an embedding then has to agree. So a
- * request costs a call to the embeddings engine only where there is something to find.
+ * The answers to the same question in other words (contract 22.1). Two prompts must have the same gist, in requests of
+ * one user that are otherwise identical and plain, and then their embeddings have to agree. So the embeddings engine
+ * is only called when there is an answer to find.
  */
 export function createNear({ cache, embed, threshold }: Deps) {
   const prompts = new LRUCache<string, Known>({ max: MOST_PROMPTS })
@@ -33,14 +33,14 @@ export function createNear({ cache, embed, threshold }: Deps) {
   return {
     /** Makes the answer of this run findable by other wordings of its prompt. */
     note(run: Opened, resolvedMode: string): void {
-      const place = MODES.has(resolvedMode) ? placeOf(run) : null
-      if (place !== null) prompts.set(place, { prompt: run.ask.prompt, cacheKey: run.cacheKey!, vector: null })
+      const key = MODES.has(resolvedMode) ? keyOf(run) : null
+      if (key !== null) prompts.set(key, { prompt: run.ask.prompt, cacheKey: run.cacheKey!, vector: null })
     },
 
-    /** An answer that is served now to a prompt that means the same; null when none is. */
+    /** The remembered answer to another wording of this prompt; null when there is none. */
     async find(run: Opened): Promise<Found | null> {
-      const place = placeOf(run)
-      const known = place === null ? undefined : prompts.get(place)
+      const key = keyOf(run)
+      const known = key === null ? undefined : prompts.get(key)
       if (!known || known.prompt === run.ask.prompt || !cache.has(known.cacheKey)) return null
       const similarity = await compare(run, known)
       const entry = similarity >= threshold ? cache.find(known.cacheKey) : null
@@ -48,7 +48,8 @@ export function createNear({ cache, embed, threshold }: Deps) {
     },
   }
 
-  function placeOf(run: Opened): string | null {
+  /** Equal for requests that differ in the wording of the prompt alone; null for one that is not compared. */
+  function keyOf(run: Opened): string | null {
     const gist = run.kin !== null && isPlain(run) ? gistOf(run.ask.prompt) : null
     return gist === null ? null : sha256Hex(`${run.kin}\n${gist}`)
   }
@@ -63,9 +64,8 @@ export function createNear({ cache, embed, threshold }: Deps) {
 }
 
 /**
- * Whether nothing but the prompt says what is to be done. A persona, a style, a memory or a skill may make a text to
- * work on of it (`Translate all that I write`), and rules read its words and not its meaning: then every wording is
- * a request of its own.
+ * Whether the prompt alone says what is to be done. A persona, a style, a memory or a skill may turn it into a text to
+ * work on (`Translate all that I write`), and routing rules read its exact words: then every wording counts.
  */
 const isPlain = ({ ask, soul, memories, active, guidance }: Opened): boolean =>
   MODES.has(ask.mode) &&

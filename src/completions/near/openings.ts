@@ -1,15 +1,15 @@
-/** What a prompt that opens in a known way is. */
+/** What a prompt is by how it opens. */
 export type Kind = 'question' | 'request'
 
-/** How a prompt opens. `polite`: it was asked for, so it may end like a question as well as like an order. */
-export type Opened = { said: string; kind: Kind; polite: boolean }
+/** A prompt without greeting and politeness. A `polite` one may end like a question as well as like an order. */
+export type Opening = { text: string; kind: Kind; polite: boolean }
 
 const THE = '(?:the|a|an|my|your|this)'
 const BE = 'is|are|was|were'
 
 /**
- * First words that with what comes next are nobody's name, so that their capital says nothing. In small letters:
- * `WHO is` does not open like `who is`, nor does `Who albums`, and `May` is in no list. After each comes a blank.
+ * First words of a question that cannot be a name together with the word that follows, so their capital means nothing:
+ * `WHO is` and `Who albums` do not match, and `May` is not listed. Each ends with a blank.
  */
 const ASKING = [
   `(?:what|who|where|when|why|how|which) (?:${BE}|do|does|did|can|could|should|would|will|has|have|had) `,
@@ -27,7 +27,7 @@ const ASKING_ELSEWHERE = [
   '(?:wat|wie|waar|wanneer|waarom|hoe) (?:is|zijn|was|waren|kan|moet|werkt|veel|lang|oud) ',
 ].join('|')
 
-/** Orders that are about something, and bring no text along to work on. */
+/** First words of orders that bring no text along to work on. */
 const ORDERING = [
   'explain|describe|summari[sz]e|calculate|compare|convert \\d\\S*|(?:tell|give|show) me',
   '(?:write|recommend|suggest) (?:a|an|the)',
@@ -44,7 +44,7 @@ const ASKED_FOR =
   /^(?:please |(?:can|could|would) you please |(?:can|could) you |i (?:want|need|would like) you to |i'd like you to )/u
 const TELL_ME = /^tell me /u
 
-/** The few things that are said in two ways at the beginning of a question. */
+/** Two ways of saying the same at the beginning of a prompt. */
 const RESPELLED: readonly [RegExp, string][] = [
   [new RegExp(`^(what|who|where|when|how)['’]s (?=${THE} )`, 'u'), '$1 is '],
   [
@@ -57,21 +57,21 @@ const RESPELLED: readonly [RegExp, string][] = [
   [/^summarise /u, 'summarize '],
 ]
 
-/** A prompt without politeness, opening with a small letter and in one spelling; null where it opens in no known way. */
-export function opened(text: string): Opened | null {
+/** The opening of a prompt, in lower case and in one spelling; null when it opens in no known way. */
+export function openingOf(text: string): Opening | null {
   const plain = respelled(lowerFirst(text))
-  if (QUESTION_ELSEWHERE.test(plain)) return { said: plain, kind: 'question', polite: false }
-  if (REQUEST_ELSEWHERE.test(plain)) return { said: plain, kind: 'request', polite: false }
-  return openedInEnglish(respelled(lowerFirst(lowerFirst(text).replace(GREETING, ''))))
+  if (QUESTION_ELSEWHERE.test(plain)) return { text: plain, kind: 'question', polite: false }
+  if (REQUEST_ELSEWHERE.test(plain)) return { text: plain, kind: 'request', polite: false }
+  return englishOpening(respelled(lowerFirst(lowerFirst(text).replace(GREETING, ''))))
 }
 
-/** What follows politeness must open in a known way of its own, in small letters: `Please Explain` may be a title. */
-function openedInEnglish(plain: string): Opened | null {
+/** What follows politeness must open in a known way itself, in lower case: `Please Explain` may be a title. */
+function englishOpening(plain: string): Opening | null {
   const wish = respelled(plain.replace(ASKED_FOR, ''))
   const question = respelled(wish.replace(TELL_ME, ''))
   if (QUESTION.test(question) && (question === plain || question !== wish))
-    return { said: question, kind: 'question', polite: question !== plain }
-  return REQUEST.test(wish) ? { said: wish, kind: 'request', polite: wish !== plain } : null
+    return { text: question, kind: 'question', polite: question !== plain }
+  return REQUEST.test(wish) ? { text: wish, kind: 'request', polite: wish !== plain } : null
 }
 
 const respelled = (text: string): string => RESPELLED.reduce((said, [from, to]) => said.replace(from, to), text)

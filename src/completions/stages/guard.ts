@@ -3,18 +3,18 @@ import { type Blocked, type Guard, type HoldBack, standIn } from '../../guardrai
 import { readJsonAnswer, wantsJson, workOf } from '../rules'
 import type { Admitted } from '../run'
 
-/** The policy a run is under, after the engine has spoken (contract 12). */
+/** Checks an answer against the caller's policy before anyone sees it (contract 12). */
 export const createAnswerGuard = () => ({
   guardOutput,
 
-  /** An answer on its way out, with its end held back; null where nothing can hold it. */
+  /** For an answer that is streamed; null when no rule can hold it back. */
   holdBack: (run: Admitted): HoldBack | null =>
     run.guard?.holdBack({ ...aboutAnswer(run), sources: [] }, run.deadline.signal) ?? null,
 })
 
 /**
- * What the engine said, as it may be shown, kept and remembered: with what redacting rules found taken out, or
- * the words of the rule that blocks it. `held` is the same answer as far as it was let out already.
+ * The answer as it may be shown, stored and cached: with what redacting rules found taken out, or replaced where a rule
+ * blocks it. `held` is the hold-back of the same answer when it was streamed.
  */
 async function guardOutput(run: Admitted, thought: Thought, held: HoldBack | null = null): Promise<Thought> {
   const { guard, deadline } = run
@@ -24,10 +24,10 @@ async function guardOutput(run: Admitted, thought: Thought, held: HoldBack | nul
     guard.recordBlocked(stopped)
     return withheld(thought, stopped)
   }
-  if (!guard.hasRules('output') || !thought.content) return guardCalls(run, thought, guard)
+  if (!guard.hasRules('output') || !thought.content) return guardToolCalls(run, thought, guard)
   const about = { ...aboutAnswer(run), sources: sourcesOf(run, thought) }
   const { value, blocked } = await guard.checkAnswer(thought.content, about, deadline.signal)
-  return blocked ? withheld(thought, blocked) : guardCalls(run, { ...thought, content: value }, guard)
+  return blocked ? withheld(thought, blocked) : guardToolCalls(run, { ...thought, content: value }, guard)
 }
 
 function aboutAnswer({ system, ask, resolvedMode }: Admitted) {
@@ -41,8 +41,8 @@ const withheld = (thought: Thought, by: Blocked): Thought => ({
   ...{ content: standIn(by), finish: 'content-filter', toolCalls: [] },
 })
 
-/** Calls of the client's own functions are calls; one that is blocked is not handed out. */
-async function guardCalls(run: Admitted, thought: Thought, guard: Guard): Promise<Thought> {
+/** Calls of the client's own functions are checked as tool calls; a blocked one is left out. */
+async function guardToolCalls(run: Admitted, thought: Thought, guard: Guard): Promise<Thought> {
   if (!thought.toolCalls.length || !guard.hasRules('tool_call')) return thought
   let stopped: Blocked | null = null
   const toolCalls: Thought['toolCalls'][number][] = []
@@ -64,7 +64,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** What an answer can rest on: what was asked and supplied, remembered, taught, and found by tools. */
+/** What an answer can be grounded in: the prompt, the conversation, memories, skills and tool results. */
 const sourcesOf = ({ ask, history, memories, active }: Admitted, { toolUses }: Thought): string[] => [
   ask.prompt,
   ...history.flatMap(({ content }) => (typeof content === 'string' ? [content] : [])),
