@@ -51,7 +51,9 @@ function diffLines(before: string, after: string): DiffLine[] {
   const [a, b] = [before ? before.split('\n') : [], after ? after.split('\n') : []]
   const marked = new Set(scanForInjection(after).map(({ line }) => line))
   const line = (sign: DiffLine['sign'], at: number, text: string): DiffLine => ({
-    ...{ sign, number: at + 1, text: clean(text) },
+    sign,
+    number: at + 1,
+    text: clean(text),
     suspicious: sign !== '-' && marked.has(at + 1),
   })
   let start = 0

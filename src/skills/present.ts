@@ -9,14 +9,23 @@ import type { InstallationRow, ListedRow, SkillReviewRow, SkillRow, SubmissionRo
 
 /** A skill in a line. */
 export const presentOutline = (row: ListedRow): SkillOutline => ({
-  ...{ id: row.id, name: row.name, slug: row.slug, description: row.description },
+  id: row.id,
+  name: row.name,
+  slug: row.slug,
+  description: row.description,
   category: row.category as SkillOutline['category'],
-  ...{ version: row.version, installCount: row.install_count },
-  ...{ isPublic: row.visibility === 'public', visibility: row.visibility, reviewStatus: row.status },
-  ...{ authorUserId: row.author_user_id, orgScopeId: row.org_scope_id, keywords: row.keywords },
+  version: row.version,
+  installCount: row.install_count,
+  isPublic: row.visibility === 'public',
+  visibility: row.visibility,
+  reviewStatus: row.status,
+  authorUserId: row.author_user_id,
+  orgScopeId: row.org_scope_id,
+  keywords: row.keywords,
   averageRating: averageOf(row),
   comingSoon: false,
-  ...{ createdAt: iso(row.created_at), updatedAt: iso(row.updated_at) },
+  createdAt: iso(row.created_at),
+  updatedAt: iso(row.updated_at),
 })
 
 export const averageOf = ({
@@ -41,8 +50,12 @@ export function detailsOf(manifest: SkillManifest, own: boolean): SkillDetails {
   const { tools, permissions, readme, license, configSchema, setupGuide } = manifest
   return {
     toolDefinitions: own ? tools : tools.map(({ endpoint: _, ...tool }) => tool),
-    ...{ declaredPermissions: permissions, requiredPermissions: permissions },
-    ...{ readme: readme ?? null, license, configSchema: configSchema ?? null, setupGuide: setupGuide ?? null },
+    declaredPermissions: permissions,
+    requiredPermissions: permissions,
+    readme: readme ?? null,
+    license,
+    configSchema: configSchema ?? null,
+    setupGuide: setupGuide ?? null,
   }
 }
 
@@ -53,13 +66,25 @@ export const presentEntry = (row: ListedRow, details: SkillDetails = NO_DETAILS)
 })
 
 const NO_DETAILS: SkillDetails = {
-  ...{ toolDefinitions: [], declaredPermissions: [], requiredPermissions: [] },
-  ...{ readme: null, license: 'MIT', configSchema: null, setupGuide: null },
+  toolDefinitions: [],
+  declaredPermissions: [],
+  requiredPermissions: [],
+  readme: null,
+  license: 'MIT',
+  configSchema: null,
+  setupGuide: null,
 }
 
 export const presentInstallation = (row: InstallationRow, skill: SkillRow): Installation => ({
-  ...{ id: row.id, skillId: row.skill_id, slug: skill.slug, version: skill.version, enabled: row.enabled },
-  ...{ config: row.config, intensity: row.intensity, priority: row.priority, installedAt: iso(row.installed_at) },
+  id: row.id,
+  skillId: row.skill_id,
+  slug: skill.slug,
+  version: skill.version,
+  enabled: row.enabled,
+  config: row.config,
+  intensity: row.intensity,
+  priority: row.priority,
+  installedAt: iso(row.installed_at),
 })
 
 /** Null for one under review: its submission is what there is to see of it. */
@@ -70,29 +95,46 @@ export function presentVersion(
   if (status === 'pending') return null
   const { systemPromptExtension: _, knowledgeFiles: __, hooks: ___, tools, ...open } = manifest
   return {
-    ...{ id, version, status, changelog: manifest.changelog ?? null },
+    id,
+    version,
+    status,
+    changelog: manifest.changelog ?? null,
     manifestSnapshot: own ? manifest : { ...open, tools: tools.map(({ endpoint: ____, ...tool }) => tool) },
     createdAt: iso(created_at),
   }
 }
 
 export const presentSubmission = (row: SubmissionRow): Submission => ({
-  ...{ id: row.id, status: row.status, reviewTier: row.tier, autoApproved: row.auto_approved, skillId: row.skill_id },
-  ...{ manifestVersion: row.manifest_version, createdAt: iso(row.created_at), updatedAt: iso(row.updated_at) },
+  id: row.id,
+  status: row.status,
+  reviewTier: row.tier,
+  autoApproved: row.auto_approved,
+  skillId: row.skill_id,
+  manifestVersion: row.manifest_version,
+  createdAt: iso(row.created_at),
+  updatedAt: iso(row.updated_at),
 })
 
 export const presentRecord = (row: SubmissionRow): SubmissionRecord => ({
   ...presentSubmission(row),
-  ...{ slug: row.slug, visibility: row.visibility, reason: row.reason, reasonCode: row.reason_code },
+  slug: row.slug,
+  visibility: row.visibility,
+  reason: row.reason,
+  reasonCode: row.reason_code,
   review: { passed: true, tier: row.tier, checks: row.checks },
 })
 
 /** The same with who is at it, for reviewers. */
 export const presentOperated = (row: SubmissionRow, holder: string | null): OperatorRecord => ({
   ...presentRecord(row),
-  ...{ claimedBy: holder, claimedUntil: holder === null ? null : isoOrNull(row.claimed_until) },
+  claimedBy: holder,
+  claimedUntil: holder === null ? null : isoOrNull(row.claimed_until),
 })
 
 export const presentRating = ({ id, rating, body, user_id, created_at }: SkillReviewRow): SkillReview => ({
-  ...{ id, rating, body, authorUserId: user_id, createdAt: iso(created_at) },
+  id,
+  rating,
+  body,
+  authorUserId: user_id,
+  createdAt: iso(created_at),
 })

@@ -118,7 +118,9 @@ export const submissionRepository = {
     const table = db.of(skillSubmissions)
     const rows = await db
       .select({
-        ...{ tier: table.tier, status: table.status, auto: table.auto_approved },
+        tier: table.tier,
+        status: table.status,
+        auto: table.auto_approved,
         count: sql<number>`count(*)`.mapWith(Number),
         tookMs: sql<number>`sum(${table.updated_at} - ${table.created_at})`.mapWith(Number),
         oldest: sql<number>`min(${table.created_at})`.mapWith(Number),

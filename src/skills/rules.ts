@@ -32,7 +32,11 @@ export function runnableVersion(row: SkillRow, viewer: Viewer): VersionId | null
 
 /** What lists and search read of a version, taken over by the skill when the version counts. */
 export const facesOf = ({ name, slug, description, category, keywords, version }: SkillManifest) => ({
-  ...{ name, description, category, keywords, version },
+  name,
+  description,
+  category,
+  keywords,
+  version,
   search_text: searchable([name, slug.replaceAll('-', ' '), slug, description, keywords.join(' ')].join(' ')),
 })
 

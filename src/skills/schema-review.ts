@@ -41,8 +41,12 @@ export type Submission = Static<typeof Submission>
 
 export const SubmissionRecord = t.Object(
   {
-    ...{ ...core, slug: t.String(), visibility: oneOf(VISIBILITIES), reason: nullable(t.String()) },
-    ...{ reasonCode: nullable(oneOf(REASON_CODES)), review: Review },
+    ...core,
+    slug: t.String(),
+    visibility: oneOf(VISIBILITIES),
+    reason: nullable(t.String()),
+    reasonCode: nullable(oneOf(REASON_CODES)),
+    review: Review,
   },
   { $id: 'SkillSubmissionRecord' },
 )

@@ -1,3 +1,4 @@
+import { getTableColumns } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { OrgId, UserId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
@@ -66,15 +67,10 @@ export const skills = defineTable((k) =>
 export type SkillRow = Row<typeof skills>
 
 /** What a list shows of a skill and is sorted by: without the text it is searched by, the longest of a row. */
-export const listedColumns = (table: typeof skills.sqlite) => ({
-  ...{ seq: table.seq, id: table.id, slug: table.slug, name: table.name, description: table.description },
-  ...{ author_user_id: table.author_user_id, org_scope_id: table.org_scope_id, visibility: table.visibility },
-  ...{ status: table.status, category: table.category, keywords: table.keywords, version: table.version },
-  ...{ install_count: table.install_count, rating: table.rating, owner: table.owner },
-  ...{ live_version_id: table.live_version_id, draft_version_id: table.draft_version_id },
-  ...{ rating_sum: table.rating_sum, rating_count: table.rating_count },
-  ...{ created_at: table.created_at, updated_at: table.updated_at },
-})
+export function listedColumns(table: typeof skills.sqlite) {
+  const { search_text: _, ...listed } = getTableColumns(table)
+  return listed
+}
 export type ListedRow = Pick<SkillRow, keyof ReturnType<typeof listedColumns>>
 
 export const skillVersions = defineTable((k) =>

@@ -2,8 +2,20 @@ import { type Finding, fail, type ManifestCheck } from './check'
 
 /** Words that promise to run code or a shell (contract 8.2). */
 const FORBIDDEN = new Set([
-  ...['exec', 'execute', 'shell', 'bash', 'eval', 'sudo', 'spawn', 'subprocess', 'system'],
-  ...['powershell', 'zsh', 'sh', 'popen', 'cmd'],
+  'exec',
+  'execute',
+  'shell',
+  'bash',
+  'eval',
+  'sudo',
+  'spawn',
+  'subprocess',
+  'system',
+  'powershell',
+  'zsh',
+  'sh',
+  'popen',
+  'cmd',
 ])
 
 /** Two words that mean it together, in this order or joined: `run_code`, `runcode`, `python_runner`. */
@@ -17,9 +29,22 @@ const TOGETHER = new Set(
 
 /** Names of this server's own tools, and of what every object has. */
 const TAKEN = new Set([
-  ...['web_search', 'web_fetch', 'code_execute', 'save_memory', 'search_memory', 'deep_research'],
-  ...['generate_image', 'generate_video', 'generate_code', 'generate_document'],
-  ...['__proto__', 'constructor', 'prototype', 'tostring', 'valueof', 'hasownproperty'],
+  'web_search',
+  'web_fetch',
+  'code_execute',
+  'save_memory',
+  'search_memory',
+  'deep_research',
+  'generate_image',
+  'generate_video',
+  'generate_code',
+  'generate_document',
+  '__proto__',
+  'constructor',
+  'prototype',
+  'tostring',
+  'valueof',
+  'hasownproperty',
 ])
 const TAKEN_PREFIXES = ['browser_', 'svc_']
 

@@ -41,7 +41,11 @@ export function loadVersion(
   const { name, trigger } = manifest
   const written = JSON.stringify(manifest)
   return {
-    ...{ id, slug, name, version, modelPreference: writerOf(manifest) },
+    id,
+    slug,
+    name,
+    version,
+    modelPreference: writerOf(manifest),
     fingerprint: sha256Hex(written),
     chars: written.length,
     prompt: fenced(slug, manifest.systemPromptExtension),

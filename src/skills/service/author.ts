@@ -20,9 +20,10 @@ import { skillRepository as rows } from '../repository'
 import { submissionRepository as submissions } from '../repository-submissions'
 import { checkToolNames, type Examined, isReserved, readManifest } from '../review'
 import { facesOf, isOwn, type Viewer } from '../rules'
-import { type NewSkill, type Skill, SkillId, type SkillPatch, VersionId } from '../schema'
+import type { NewSkill, Skill, SkillPatch } from '../schema'
 import type { SkillRow } from '../table'
 import { assertMayManage, recordSkill, type SkillDeps, seen } from './deps'
+import { newSkill, newVersion } from './new-rows'
 import { examineAll, submitInUnit } from './submit'
 
 /** A slug is everybody's: as many as anyone works on at a time, and not every good name there is. */
@@ -61,24 +62,26 @@ export function createAuthoring(deps: SkillDeps) {
     const user = await orgs.user(store.read, call.caller.userId)
     const { name, slug, category, description = '', system_prompt_ext, tool_definitions = [] } = order
     return sound({
-      ...{ name, slug, category, description, version: '1.0.0', author: { name: user?.name || 'Author' } },
-      ...{ systemPromptExtension: system_prompt_ext, tools: tool_definitions },
+      name,
+      slug,
+      category,
+      description,
+      version: '1.0.0',
+      author: { name: user?.name || 'Author' },
+      systemPromptExtension: system_prompt_ext,
+      tools: tool_definitions,
     })
   }
 
   async function drafted(tx: Tx, { caller }: Call, manifest: SkillManifest): Promise<SkillRow> {
     if ((await rows.draftsOf(tx, ownerOf(caller), MOST_DRAFTS)) >= MOST_DRAFTS) throw tooManyDrafts(MOST_DRAFTS)
     const now = clock.now()
-    const [id, versionId] = [SkillId.create(), VersionId.create()]
-    await rows.insert(tx, {
-      ...{ id, slug: manifest.slug, owner: ownerOf(caller), author_user_id: caller.userId, org_scope_id: null },
-      ...{ visibility: 'private', status: 'draft', ...facesOf(manifest), live_version_id: null },
-      ...{ draft_version_id: versionId, listed: false, install_count: 0 },
-      ...{ rating_sum: 0, rating_count: 0, rating: 0, created_at: now, updated_at: now },
-    })
-    const { version } = manifest
-    await rows.insertVersion(tx, { id: versionId, skill_id: id, version, status: 'pending', manifest, created_at: now })
-    return (await rows.find(tx, id))!
+    const whose = { owner: ownerOf(caller), author_user_id: caller.userId, org_scope_id: null }
+    const skill = newSkill(manifest, { ...whose, visibility: 'private', status: 'draft' }, now)
+    const version = newVersion(skill.id, manifest, now)
+    await rows.insert(tx, { ...skill, draft_version_id: version.id })
+    await rows.insertVersion(tx, version)
+    return (await rows.find(tx, skill.id))!
   }
 
   async function submitted(tx: Tx, call: Call, manifest: SkillManifest, examined: Examined): Promise<SkillRow> {
@@ -112,7 +115,10 @@ export function createAuthoring(deps: SkillDeps) {
       await rows.updateVersion(tx, versionId, { manifest, status: 'pending' })
       const after = await rows.update(tx, row.id, {
         ...facesOf(manifest),
-        ...{ status: 'draft', live_version_id: null, draft_version_id: versionId, updated_at: clock.now() },
+        status: 'draft',
+        live_version_id: null,
+        draft_version_id: versionId,
+        updated_at: clock.now(),
       })
       await recordSkill(deps, tx, call, after, { action: 'skill.updated', fields })
       tx.afterCommit(() => deps.changed(null))

@@ -24,7 +24,10 @@ import { aboutOf, putInForce, tellSubmission } from './versions'
 
 const NEWS = { approve: skillApproved, reject: skillRejected, suspend: skillSuspended, reinstate: skillApproved }
 const DONE: Record<Decision, string> = {
-  ...{ approve: 'approved', reject: 'rejected', suspend: 'suspended', reinstate: 'reinstated' },
+  approve: 'approved',
+  reject: 'rejected',
+  suspend: 'suspended',
+  reinstate: 'reinstated',
 }
 
 /** The life of submissions after they were made: the states and moves of contract 8.2, and no others. */

@@ -29,7 +29,10 @@ export const createEarnings =
       period: { from: iso(from), to: iso(to) },
       total_cents: 0,
       by_skill: mine.map(({ id, slug }) => ({
-        ...{ skillId: id, slug, activations: calls.get(id) ?? 0, earned_cents: 0 },
+        skillId: id,
+        slug,
+        activations: calls.get(id) ?? 0,
+        earned_cents: 0,
       })),
     }
   }

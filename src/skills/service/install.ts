@@ -35,8 +35,15 @@ export function createInstalling(deps: SkillDeps) {
       if (!runnableVersion(row, viewer) || (isDelisted(row) && !isOwn(row, viewer))) throw skillNotFound()
       const { userId: user_id } = call.caller
       const isNew = await installs.insert(tx, {
-        ...{ id: InstallationId.create(), owner, skill_id: row.id, user_id, enabled: true, config: {} },
-        ...{ intensity: 1, priority: 0, installed_at: clock.now() },
+        id: InstallationId.create(),
+        owner,
+        skill_id: row.id,
+        user_id,
+        enabled: true,
+        config: {},
+        intensity: 1,
+        priority: 0,
+        installed_at: clock.now(),
       })
       if (isNew) {
         // Its author deleted it meanwhile: nothing may hang on what is gone.
@@ -115,5 +122,8 @@ function named({ skillId, slug }: SkillRef): string {
 }
 
 const factsOf = ({ id, slug, version }: SkillRow, { caller }: Call): InstallFacts => ({
-  ...{ skill_id: id, slug, version, user_id: caller.userId },
+  skill_id: id,
+  slug,
+  version,
+  user_id: caller.userId,
 })

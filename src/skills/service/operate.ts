@@ -47,12 +47,11 @@ export function operateSkills(
     const live = skill.live_version_id ? await rows.version(store.read, skill.live_version_id) : undefined
     return {
       ...shown(row),
-      ...{
-        name: manifest.name,
-        live_version: live?.version ?? null,
-        tier_reasons: (await examineInTurns(manifest)).reasons,
-      },
-      ...{ findings: row.evidence, manifest },
+      name: manifest.name,
+      live_version: live?.version ?? null,
+      tier_reasons: (await examineInTurns(manifest)).reasons,
+      findings: row.evidence,
+      manifest,
     }
   }
 

@@ -32,8 +32,12 @@ export function createRatings(deps: SkillDeps) {
       if (!(await rows.lock(tx, skill.id))) throw skillNotFound()
       const before = await ratings.ratingOf(tx, skill.id, user_id)
       const row = {
-        ...{ id: before?.id ?? SkillReviewId.create(), skill_id: skill.id, user_id, rating },
-        ...{ body: body == null ? null : storable(body), created_at: clock.now() },
+        id: before?.id ?? SkillReviewId.create(),
+        skill_id: skill.id,
+        user_id,
+        rating,
+        body: body == null ? null : storable(body),
+        created_at: clock.now(),
       }
       if (before) await ratings.replaceRating(tx, row)
       else await ratings.insertRating(tx, row)

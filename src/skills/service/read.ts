@@ -61,7 +61,8 @@ export function createReading(deps: SkillDeps) {
     const details = await detailsFor(store.read, skills, viewer)
     const items = kept.map(({ skill, installation }) => ({
       ...presentEntry(skill, details.get(skill.id)),
-      ...{ enabled: installation.enabled, installedAt: iso(installation.installed_at) },
+      enabled: installation.enabled,
+      installedAt: iso(installation.installed_at),
     }))
     return { ...page, items }
   }

@@ -4,11 +4,11 @@ import type { SkillManifest } from '../manifest'
 import { skillRepository as rows } from '../repository'
 import { submissionRepository as submissions } from '../repository-submissions'
 import { complete, examine } from '../review'
-import { facesOf } from '../rules'
-import { SkillId, SubmissionId, VersionId } from '../schema'
+import type { SkillId } from '../schema'
 import { isHigher } from '../semver'
 import { STARTERS } from '../starters'
 import type { SkillDeps } from './deps'
+import { newSkill, newSubmission, newVersion } from './new-rows'
 import { putInForce } from './versions'
 
 /**
@@ -31,6 +31,9 @@ export const createStarters = (deps: SkillDeps) => async (): Promise<string[]> =
   return put
 }
 
+/** What this server says is its own, and everybody's to use. */
+const OWN = { owner: 'server', author_user_id: null, visibility: 'public', org_scope_id: null } as const
+
 /**
  * Puts a manifest in force as this server's own skill, reviewed like any other. Answers its entry in the
  * record. Throws 422 `review_failed`.
@@ -43,38 +46,23 @@ export async function publishAsServer(deps: SkillDeps, tx: Tx, written: Record<s
   if (!examined.manifest || !review.passed) throw reviewFailed(review)
   const now = deps.clock.now()
   const skillId = (await rows.bySlug(tx, slug))?.id ?? (await insert(tx, examined.manifest, now))
-  const versionId = VersionId.create()
   const { manifest } = examined
-  await rows.insertVersion(tx, {
-    id: versionId,
-    skill_id: skillId,
-    version,
-    status: 'pending',
-    manifest,
-    created_at: now,
-  })
-  const row = {
-    ...{ id: SubmissionId.create(), skill_id: skillId, version_id: versionId, slug, owner: 'server' as const },
-    ...{ author_user_id: null, manifest_version: version, visibility: 'public' as const, org_scope_id: null },
-    ...{ status: 'approved' as const, tier: review.tier, auto_approved: false, reason },
-    ...{ reason_code: null, claimed_by: null, claimed_until: null },
-    ...{ checks: review.checks, evidence, created_at: now, updated_at: now },
-  }
+  const submitted = newVersion(skillId, manifest, now)
+  await rows.insertVersion(tx, submitted)
+  const examination = { tier: review.tier, checks: review.checks, evidence }
+  const row = newSubmission(submitted, examination, { ...OWN, status: 'approved', auto_approved: false, reason })
   await submissions.insert(tx, row)
   await putInForce(deps, tx, row, manifest)
   return {
-    ...{ action: 'skill.approved', entityType: 'submission' as const, entityId: row.id },
+    action: 'skill.approved',
+    entityType: 'submission' as const,
+    entityId: row.id,
     input: { metadata: { slug, version } },
   }
 }
 
 async function insert(tx: Tx, manifest: SkillManifest, now: number): Promise<SkillId> {
-  const id = SkillId.create()
-  await rows.insert(tx, {
-    ...{ id, slug: manifest.slug, owner: 'server', author_user_id: null, org_scope_id: null },
-    ...{ visibility: 'public', status: 'pending_review', ...facesOf(manifest) },
-    ...{ live_version_id: null, draft_version_id: null, listed: false, install_count: 0 },
-    ...{ rating_sum: 0, rating_count: 0, rating: 0, created_at: now, updated_at: now },
-  })
-  return id
+  const skill = newSkill(manifest, { ...OWN, status: 'pending_review' }, now)
+  await rows.insert(tx, skill)
+  return skill.id
 }

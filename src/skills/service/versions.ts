@@ -8,10 +8,10 @@ import { skillRepository as rows } from '../repository'
 import { submissionRepository as submissions } from '../repository-submissions'
 import type { Evidence } from '../review'
 import { facesOf, isDelisted } from '../rules'
-import { SkillId, SubmissionId, VersionId } from '../schema'
 import type { Review, Submission } from '../schema-review'
 import type { SkillRow, SubmissionRow } from '../table'
 import type { SkillDeps } from './deps'
+import { newSkill, newSubmission, newVersion } from './new-rows'
 import type { Target } from './submit'
 
 type NewVersion = {
@@ -31,25 +31,23 @@ export async function publishVersion(deps: SkillDeps, tx: Tx, call: Call, order:
   const now = deps.clock.now()
   const skill = updating ?? (await insertSkill(tx, call.caller, order, now))
   if (updating) await replacePending(deps, tx, call, skill)
-  const versionId = VersionId.create()
-  const auto = review.tier === 'auto'
-  const { version } = manifest
-  await rows.insertVersion(tx, {
-    id: versionId,
-    skill_id: skill.id,
+  const version = newVersion(skill.id, manifest, now)
+  await rows.insertVersion(tx, version)
+  const { tier, checks } = review
+  const auto = tier === 'auto'
+  const row = newSubmission(
     version,
-    status: 'pending',
-    manifest,
-    created_at: now,
-  })
-  const row: SubmissionRow = {
-    ...{ id: SubmissionId.create(), skill_id: skill.id, version_id: versionId, slug: skill.slug },
-    ...{ owner: skill.owner, author_user_id: call.caller.userId, manifest_version: version },
-    ...{ visibility: target.visibility, org_scope_id: target.orgId },
-    ...{ status: auto ? ('approved' as const) : ('pending_review' as const), tier: review.tier, auto_approved: auto },
-    ...{ reason: null, reason_code: null, claimed_by: null, claimed_until: null },
-    ...{ checks: review.checks, evidence, created_at: now, updated_at: now },
-  }
+    { tier, checks, evidence },
+    {
+      owner: skill.owner,
+      author_user_id: call.caller.userId,
+      visibility: target.visibility,
+      org_scope_id: target.orgId,
+      status: auto ? 'approved' : 'pending_review',
+      auto_approved: auto,
+      reason: null,
+    },
+  )
   await submissions.insert(tx, row)
   await tellSubmission(deps, tx, call, row, skillSubmitted)
   if (auto) {
@@ -57,7 +55,7 @@ export async function publishVersion(deps: SkillDeps, tx: Tx, call: Call, order:
     await tellSubmission(deps, tx, call, row, skillApproved)
   } else {
     const status = skill.live_version_id ? skill.status : ('pending_review' as const)
-    await rows.update(tx, skill.id, { status, draft_version_id: versionId, updated_at: now })
+    await rows.update(tx, skill.id, { status, draft_version_id: version.id, updated_at: now })
   }
   tx.afterCommit(() => deps.changed(null))
   return presentSubmission(row)
@@ -69,13 +67,14 @@ async function insertSkill(
   { manifest, target }: NewVersion,
   now: number,
 ): Promise<SkillRow> {
-  const row: Omit<SkillRow, 'seq'> = {
-    ...{ id: SkillId.create(), slug: manifest.slug, owner: ownerOf(caller), author_user_id: caller.userId },
-    ...{ org_scope_id: target.orgId, visibility: target.visibility, status: 'pending_review' as const },
-    ...facesOf(manifest),
-    ...{ live_version_id: null, draft_version_id: null, listed: false },
-    ...{ install_count: 0, rating_sum: 0, rating_count: 0, rating: 0, created_at: now, updated_at: now },
+  const standing = {
+    owner: ownerOf(caller),
+    author_user_id: caller.userId,
+    org_scope_id: target.orgId,
+    visibility: target.visibility,
+    status: 'pending_review' as const,
   }
+  const row = newSkill(manifest, standing, now)
   await rows.insert(tx, row)
   return row as SkillRow
 }
@@ -92,12 +91,12 @@ export async function putInForce(
   await rows.updateVersion(tx, row.version_id, { status: 'active' })
   await rows.update(tx, row.skill_id, {
     ...facesOf(manifest),
-    ...{ live_version_id: row.version_id, draft_version_id: null, status: 'approved' },
-    ...{
-      visibility: row.visibility,
-      org_scope_id: row.org_scope_id,
-      listed: row.visibility === 'public' && !isOffStore,
-    },
+    live_version_id: row.version_id,
+    draft_version_id: null,
+    status: 'approved',
+    visibility: row.visibility,
+    org_scope_id: row.org_scope_id,
+    listed: row.visibility === 'public' && !isOffStore,
     updated_at: clock.now(),
   })
 }
@@ -123,8 +122,14 @@ export async function replacePending(deps: SkillDeps, tx: Tx, call: Call, skill:
 }
 
 const factsOf = (row: SubmissionRow): SubmissionFacts => ({
-  ...{ submission_id: row.id, skill_id: row.skill_id, slug: row.slug, version: row.manifest_version },
-  ...{ status: row.status, review_tier: row.tier, auto_approved: row.auto_approved, reason: row.reason },
+  submission_id: row.id,
+  skill_id: row.skill_id,
+  slug: row.slug,
+  version: row.manifest_version,
+  status: row.status,
+  review_tier: row.tier,
+  auto_approved: row.auto_approved,
+  reason: row.reason,
 })
 
 const aboutOf = (row: SubmissionRow) => {

@@ -8,7 +8,11 @@ import { todoManager } from './todo-manager'
 
 /** The skills that ship with the server, in the order the store shows them. */
 const WRITTEN: readonly WrittenManifest[] = [
-  ...[emailDrafter, todoManager, documentAnalyzer],
-  ...[meetingNotes, changelogWriter, supportReplies],
+  emailDrafter,
+  todoManager,
+  documentAnalyzer,
+  meetingNotes,
+  changelogWriter,
+  supportReplies,
 ]
 export const STARTERS: readonly SkillManifest[] = WRITTEN.map(withDefaults)

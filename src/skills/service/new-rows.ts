@@ -1,0 +1,62 @@
+import type { SkillManifest } from '../manifest'
+import type { Examined } from '../review'
+import { facesOf } from '../rules'
+import { SkillId, SubmissionId, VersionId } from '../schema'
+import type { SkillRow, SubmissionRow, VersionRow } from '../table'
+
+type Standing = Pick<SkillRow, 'owner' | 'author_user_id' | 'org_scope_id' | 'visibility' | 'status'>
+
+/** A skill as its first version describes it: nobody has installed or rated it, and no version of it counts yet. */
+export const newSkill = (manifest: SkillManifest, standing: Standing, now: number): Omit<SkillRow, 'seq'> => ({
+  id: SkillId.create(),
+  slug: manifest.slug,
+  ...standing,
+  ...facesOf(manifest),
+  live_version_id: null,
+  draft_version_id: null,
+  listed: false,
+  install_count: 0,
+  rating_sum: 0,
+  rating_count: 0,
+  rating: 0,
+  created_at: now,
+  updated_at: now,
+})
+
+/** A version that is not in force. */
+export const newVersion = (skill_id: SkillId, manifest: SkillManifest, now: number): VersionRow => ({
+  id: VersionId.create(),
+  skill_id,
+  version: manifest.version,
+  status: 'pending',
+  manifest,
+  created_at: now,
+})
+
+type Examination = Pick<Examined, 'tier' | 'checks' | 'evidence'>
+type Order = Pick<
+  SubmissionRow,
+  'owner' | 'author_user_id' | 'visibility' | 'org_scope_id' | 'status' | 'auto_approved' | 'reason'
+>
+
+/** A version handed in, with what its review found; nobody has claimed it. */
+export const newSubmission = (
+  { id, skill_id, version, manifest, created_at }: VersionRow,
+  { tier, checks, evidence }: Examination,
+  order: Order,
+): SubmissionRow => ({
+  id: SubmissionId.create(),
+  skill_id,
+  version_id: id,
+  slug: manifest.slug,
+  manifest_version: version,
+  ...order,
+  tier,
+  reason_code: null,
+  claimed_by: null,
+  claimed_until: null,
+  checks,
+  evidence,
+  created_at,
+  updated_at: created_at,
+})
