@@ -59,50 +59,29 @@ export async function openApp({ config, clock = systemClock, log = defaultLog(co
   }
 }
 
-async function openLocked({ config, clock, log }: Omit<Required<OpenOptions>, 'serving'>, lock: DataLock) {
+type Options = Omit<Required<OpenOptions>, 'serving'>
+
+async function openLocked(options: Options, lock: DataLock) {
+  const { config, clock, log } = options
   if (!config.production) armFailpoint(config.failpoint)
-  const secrets = loadSecrets(config.dataDir)
-  const place = placeOf(config)
-  const startedAt = clock.monotonic()
-  // It holds what people wrote, and the folder may be one that others can enter; its -wal and -shm take after it.
-  if (place.dialect === 'sqlite') claimPrivate(place.path)
-  const schema = await prepareSchema(place, config)
-  const metrics = createMetrics()
-  const store = openStore(place, log, metrics)
-  const node = randomBase62(12)
   const stopping = new AbortController()
-  const redis = connectRedis(config.redisUrl)
-  const container = buildContainer({
-    ...{
-      config,
-      store,
-      clock,
-      log,
-      auditKey: secrets.auditKey,
-      masterKey: secrets.masterKey,
-      origin: () => config.publicUrl.replace(/\/$/, '') || url || `http://${config.host}:${config.port}`,
-      node,
-      redis,
-      stopping: stopping.signal,
-    },
-    observeEngine: (engine, outcome) => metrics.engineCalls.inc({ engine, outcome }),
-  })
-  const released = await container.billing.releaseAbandoned()
-  while (await container.billing.lots.expireDue());
-  const databaseMs = clock.monotonic() - startedAt
-  const api = createServer({ config, container, metrics })
   let url: string | null = null
-  const { ops, remoteOps } = createOps({ config, container, metrics, place, apiUrl: () => url })
-  const findings: Findings = {
-    newSecrets: secrets.isNew,
-    newDatabase: schema.applied === 0,
-    migrations: schema.known,
-    databaseMs,
-    released,
-  }
+  const apiUrl = () => url
+  const { place, store, metrics, redis, container, findings } = await openRooms(options, stopping.signal, apiUrl)
+  const api = createServer({ config, container, metrics })
+  const { ops, remoteOps } = createOps({ config, container, metrics, place, apiUrl })
 
   return {
-    ...{ config, api, ops, remoteOps, container, store, metrics, log, clock, findings },
+    config,
+    api,
+    ops,
+    remoteOps,
+    container,
+    store,
+    metrics,
+    log,
+    clock,
+    findings,
     /** Tells the operator plane where the API listens. */
     listensAt: (address: string) => {
       url = address
@@ -115,6 +94,42 @@ async function openLocked({ config, clock, log }: Omit<Required<OpenOptions>, 's
       lock.release()
     },
   }
+}
+
+/** Secrets, database and rooms, with what a run before this one left undone settled. */
+async function openRooms({ config, clock, log }: Options, stopping: AbortSignal, apiUrl: () => string | null) {
+  const secrets = loadSecrets(config.dataDir)
+  const place = placeOf(config)
+  const startedAt = clock.monotonic()
+  // It holds what people wrote, and the folder may be one that others can enter; its -wal and -shm take after it.
+  if (place.dialect === 'sqlite') claimPrivate(place.path)
+  const schema = await prepareSchema(place, config)
+  const metrics = createMetrics()
+  const store = openStore(place, log, metrics)
+  const redis = connectRedis(config.redisUrl)
+  const container = buildContainer({
+    config,
+    store,
+    clock,
+    log,
+    auditKey: secrets.auditKey,
+    masterKey: secrets.masterKey,
+    origin: () => config.publicUrl.replace(/\/$/, '') || apiUrl() || `http://${config.host}:${config.port}`,
+    node: randomBase62(12),
+    redis,
+    stopping,
+    observeEngine: (engine, outcome) => metrics.engineCalls.inc({ engine, outcome }),
+  })
+  const released = await container.billing.releaseAbandoned()
+  while (await container.billing.lots.expireDue());
+  const findings: Findings = {
+    newSecrets: secrets.isNew,
+    newDatabase: schema.applied === 0,
+    migrations: schema.known,
+    databaseMs: clock.monotonic() - startedAt,
+    released,
+  }
+  return { place, store, metrics, redis, container, findings }
 }
 
 export const placeOf = (config: Config): Place =>

@@ -11,25 +11,41 @@ import { RELEASE } from './version'
 
 type Deps = { config: Config; container: Container; metrics: Metrics; place: Place; apiUrl(): string | null }
 
+/** The rooms that operators see into. */
+const roomsOf = (container: Container) => ({
+  auth: container.auth,
+  sessions: container.sessions,
+  signInLinks: container.signInLinks,
+  oversight: container.oversight,
+  usageReading: container.usageReading,
+  skills: container.skills,
+  guardrails: container.guardrails,
+  preferences: container.preferences,
+  routingPreview: container.routingPreview,
+  answers: container.completions.answers,
+  store: container.store,
+  audit: container.audit,
+  clock: container.clock,
+  log: container.log,
+  orgs: container.orgs,
+  keys: container.keys,
+  increases: container.increases,
+  limiter: container.limiter,
+  tiers: container.tiers,
+  billing: container.billing,
+  moneyDesk: container.moneyDesk,
+  engines: container.engines,
+})
+
 /** The operator plane: verbs over the same rooms, behind a socket that only this user can open (design 7). */
 export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
-  const { store, audit, clock, log, orgs, keys, increases, limiter, tiers, billing, moneyDesk, engines, health } =
-    container
+  const { store, audit, clock, log, orgs, billing, engines, health } = container
   const startedAt = clock.now()
   const { dataDir } = config
   const target = place.dialect === 'postgres' ? place.url : ''
   const operators = createOperators({
-    auth: container.auth,
-    sessions: container.sessions,
-    signInLinks: container.signInLinks,
-    oversight: container.oversight,
-    usageReading: container.usageReading,
-    skills: container.skills,
-    guardrails: container.guardrails,
-    preferences: container.preferences,
-    routingPreview: container.routingPreview,
-    answers: container.completions.answers,
-    ...{ store, audit, clock, log, orgs, keys, increases, limiter, tiers, billing, moneyDesk, engines, dataDir },
+    ...roomsOf(container),
+    dataDir,
     settings: config,
     configFile: config.file ?? resolve('svc.server.json'),
     setByEnvironment: config.origins.engines === 'environment',

@@ -21,7 +21,11 @@ export function listenForRemoteOperators({ remoteOps, config }: OpenApp): Server
   const { hostname, port, tls } = placeOf(config)
   try {
     return Bun.serve({
-      ...{ hostname, port, development: false, reusePort: false, maxRequestBodySize: MAX_BODY_BYTES },
+      hostname,
+      port,
+      development: false,
+      reusePort: false,
+      maxRequestBodySize: MAX_BODY_BYTES,
       // A verification of a large store is silent for longer than the ten seconds a connection may be.
       idleTimeout: 255,
       fetch: (request) => remoteOps.handle(request),

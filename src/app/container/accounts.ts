@@ -25,11 +25,19 @@ const DEV_CREDIT_CENTS = 1_000_000
 export type Accounts = ReturnType<typeof buildAccounts>
 
 /** Who calls, how often, and what it costs them. */
-export function buildAccounts({ config, store, clock, node, masterKey, origin }: Deps, foundation: Foundation) {
-  const { audit, events, orgs, usage } = foundation
-  const isDev = !config.production && config.origins.creditsInitialCents === 'default'
-  const initialCredit = centsToMicro(isDev ? DEV_CREDIT_CENTS : config.creditsInitialCents)
+export function buildAccounts(deps: Deps, foundation: Foundation) {
+  const { lookup, ...callers } = buildCallers(deps, foundation)
+  const money = buildMoney(deps, foundation)
+  const { sessions } = callers
+  return {
+    ...callers,
+    ...money,
+    ...buildSignIn(deps, foundation, { sessions, grantInitial: money.billing.openAccount }),
+    authenticate: createAuthenticator({ keys: lookup, sessions }),
+  }
+}
 
+function buildCallers({ config, store, clock }: Deps, { audit, events, orgs, usage }: Foundation) {
   const tiers = createTiers(config.tiers)
   const keyUses = createSightings<KeyId>({ everyMs: USES_EVERY_MS, clock })
   const lookup = createKeyLookup({ store, orgs, clock, lastUsed: keyUses })
@@ -38,7 +46,13 @@ export function buildAccounts({ config, store, clock, node, masterKey, origin }:
   const sessions = createSessions({ store, orgs, events, clock, lastSeen: sessionUses })
   const limiter = createRateLimiter({ clock, tiers })
   const increases = createIncreases({ store, audit, events, clock, tiers, keys, orgs })
+  return { tiers, keys, keyUses, lookup, sessions, sessionUses, limiter, increases }
+}
 
+function buildMoney({ config, store, clock, node, masterKey, origin }: Deps, foundation: Foundation) {
+  const { audit, events, orgs, usage } = foundation
+  const isDev = !config.production && config.origins.creditsInitialCents === 'default'
+  const initialCredit = centsToMicro(isDev ? DEV_CREDIT_CENTS : config.creditsInitialCents)
   const limits = createAccountLimits({ dialect: store.dialect, clock })
   const watch = createBalanceWatch({ limits, events })
   const billing = createBilling({ store, clock, audit, limits, watch, node, initialCredit })
@@ -54,17 +68,18 @@ export function buildAccounts({ config, store, clock, node, masterKey, origin }:
     capsOf: async (reader, owner) => (await limits.of(reader, owner)).caps,
     assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewUsage', orgId),
   })
-  const prices = createPrices(config.prices)
+  return { billing, moneyDesk, usageReading, prices: createPrices(config.prices) }
+}
 
+type People = Pick<Parameters<typeof createAuth>[0], 'sessions' | 'grantInitial'>
+
+function buildSignIn({ config, store, clock, masterKey, origin }: Deps, { audit, orgs }: Foundation, people: People) {
+  const { sessions, grantInitial } = people
+  const { signup } = config
   const passwords = createPasswords()
   const attempts = createAttempts({ clock })
-  const { signup } = config
-  const grantInitial = billing.openAccount
-  const auth = createAuth({ store, audit, orgs, sessions, passwords, attempts, clock, signup, grantInitial })
-  const signInLinks = createSignInLinks({ store, audit, orgs, sessions, passwords, clock, masterKey, origin })
-  const authenticate = createAuthenticator({ keys: lookup, sessions })
   return {
-    ...{ tiers, keys, keyUses, sessions, sessionUses, limiter, increases },
-    ...{ billing, moneyDesk, usageReading, prices, auth, signInLinks, authenticate },
+    auth: createAuth({ store, audit, orgs, sessions, passwords, attempts, clock, signup, grantInitial }),
+    signInLinks: createSignInLinks({ store, audit, orgs, sessions, passwords, clock, masterKey, origin }),
   }
 }

@@ -17,29 +17,34 @@ import type { Foundation } from './foundation'
 
 export type Work = ReturnType<typeof buildWork>
 
+type Rooms = Foundation & Accounts & Decisions
+
 /** What answers: tools, skills, the agent, completions and what is made of them. */
-export function buildWork(deps: Deps, rooms: Foundation & Accounts & Decisions) {
-  const { config, store, clock, log, node, redis, masterKey, stopping } = deps
-  const { outbound, audit, settings, usage, events, orgs, keys, limiter, billing, prices, onError } = rooms
+export function buildWork(deps: Deps, rooms: Rooms) {
+  const { config, store, clock, log, node, redis, stopping } = deps
+  const { outbound, audit, settings, usage, events, keys, limiter, billing, prices, onError } = rooms
   const { engines, classifier, guardrails, effective } = rooms
-  const tools = createTools({
-    outbound,
-    masterKey,
-    system: createSystemTools({ outbound, settings: config }),
-    enabled: words(config.systemTools),
-    roleOf: async ({ caller }) => caller.activeOrgId && orgs.roleOf(store.read, caller.activeOrgId, caller.userId),
-    onFault: (tool, error) => log.error({ tool, ...errorFields(error) }, 'tool failed'),
-  })
-  const skills = createSkills({ store, audit, events, clock, orgs, tools, settings: config })
-  tools.bringSkills(skills.toolsOf)
-  const conversations = createConversations({ store, audit, clock })
-  const memory = createMemory({ store, audit, clock })
-  tools.register(saveMemory(memory))
+  const reach = buildReach(deps, rooms)
+  const { tools, skills } = reach
   const agent = createAgent({ engines, tools, clock })
   const sandbox = createSandbox({ store, audit, agent, engines, tools, skills, guardrails, limiter })
   const completions = createCompletions({
-    ...{ store, clock, audit, usage, events, settings, limiter, billing, prices, engines, classifier, conversations },
-    ...{ agent, tools, memory, skills, guardrails, outbound, stopping },
+    ...reach,
+    store,
+    clock,
+    audit,
+    usage,
+    events,
+    settings,
+    limiter,
+    billing,
+    prices,
+    engines,
+    classifier,
+    agent,
+    guardrails,
+    outbound,
+    stopping,
     brandSoulOf: keys.brandSoulOf,
     routing: effective,
     caching: cacheRulesOf(config),
@@ -55,8 +60,25 @@ export function buildWork(deps: Deps, rooms: Foundation & Accounts & Decisions) 
     pingRedis: redis?.ping ?? null,
     probeEngines: engines.probeAll,
   })
+  return { ...reach, agent, sandbox, completions, skillRuns, chat, canvases, health }
+}
 
+/** What an answer may draw on: tools, skills, what was said before and what was to be remembered. */
+function buildReach({ config, store, clock, log, masterKey }: Deps, { outbound, audit, events, orgs }: Rooms) {
+  const tools = createTools({
+    outbound,
+    masterKey,
+    system: createSystemTools({ outbound, settings: config }),
+    enabled: words(config.systemTools),
+    roleOf: async ({ caller }) => caller.activeOrgId && orgs.roleOf(store.read, caller.activeOrgId, caller.userId),
+    onFault: (tool, error) => log.error({ tool, ...errorFields(error) }, 'tool failed'),
+  })
+  const skills = createSkills({ store, audit, events, clock, orgs, tools, settings: config })
+  tools.bringSkills(skills.toolsOf)
+  const conversations = createConversations({ store, audit, clock })
+  const memory = createMemory({ store, audit, clock })
+  tools.register(saveMemory(memory))
   const unknown = tools.unknownNames()
   if (unknown.length) log.warn({ unknown }, 'SVC_SYSTEM_TOOLS names tools that are not there')
-  return { tools, skills, conversations, memory, agent, sandbox, completions, skillRuns, chat, canvases, health }
+  return { tools, skills, conversations, memory }
 }
