@@ -50,8 +50,12 @@ async function hoursOf(db: Reader, { owner, keyId }: Whose, { from, to }: { from
     .from(r)
     .where(
       and(
-        ...[eq(r.owner, owner), eq(r.grain, 'hour'), eq(r.api_key, keyId ?? ''), eq(r.skill, '')],
-        ...[gte(r.at, from), lt(r.at, to)],
+        eq(r.owner, owner),
+        eq(r.grain, 'hour'),
+        eq(r.api_key, keyId ?? ''),
+        eq(r.skill, ''),
+        gte(r.at, from),
+        lt(r.at, to),
       ),
     )
     .groupBy(r.at)
@@ -67,7 +71,9 @@ async function minutesOf(db: Reader, { owner, keyId }: Whose, hour: number) {
     .from(t)
     .where(
       and(
-        ...[eq(t.owner, owner), gte(t.at, hour), lt(t.at, hour + HOUR_MS)],
+        eq(t.owner, owner),
+        gte(t.at, hour),
+        lt(t.at, hour + HOUR_MS),
         keyId === null ? undefined : eq(t.api_key_id, keyId),
       ),
     )

@@ -94,8 +94,14 @@ function placesOf({ owner, keyId, at }: Omit<Count, 'calls'>): Place[] {
   const keys = keyId === null ? [''] : ['', keyId]
   return keys.flatMap((api_key) =>
     grainsOf(api_key).map((grain) => ({
-      ...{ owner, grain, api_key, at: startOf(grain, at), skill: '' },
-      ...{ mode: '', resolved_mode: '', model: '' },
+      owner,
+      grain,
+      api_key,
+      at: startOf(grain, at),
+      skill: '',
+      mode: '',
+      resolved_mode: '',
+      model: '',
     })),
   )
 }

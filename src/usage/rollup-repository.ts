@@ -80,8 +80,14 @@ export const latencyAt = query<Place>()((db, p) => {
 
 /** What tells one bucket from another, each member by its name: parameters of a query cannot be spread. */
 const placed = (p: Record<keyof Place, Placeholder>) => ({
-  ...{ owner: p.owner, grain: p.grain, api_key: p.api_key, at: p.at },
-  ...{ skill: p.skill, mode: p.mode, resolved_mode: p.resolved_mode, model: p.model },
+  owner: p.owner,
+  grain: p.grain,
+  api_key: p.api_key,
+  at: p.at,
+  skill: p.skill,
+  mode: p.mode,
+  resolved_mode: p.resolved_mode,
+  model: p.model,
 })
 
 /** Adds to the sums of a bucket, or makes it; its histogram is replaced. */
