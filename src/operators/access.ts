@@ -33,7 +33,10 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
     const { token, hash, prefix } = mintSecret(OPERATOR_LABEL)
     const row: OperatorKeyRow = {
       id: OperatorKeyId.create(),
-      ...{ name, role, prefix, hash },
+      name,
+      role,
+      prefix,
+      hash,
       created_at: now,
       last_used_at: null,
       expires_at: expires,

@@ -13,8 +13,11 @@ const CHANGES: Readonly<Record<string, OperatorRole>> = {
 
 /** Sent as POST, and yet they change nothing. */
 const QUESTIONS = new Set([
-  ...['POST /ops/v1/verify', 'POST /ops/v1/keys/check', 'POST /ops/v1/cache/find'],
-  ...['POST /ops/v1/guardrail-policies/:ref/evaluate', 'POST /ops/v1/routing-preferences/preview'],
+  'POST /ops/v1/verify',
+  'POST /ops/v1/keys/check',
+  'POST /ops/v1/cache/find',
+  'POST /ops/v1/guardrail-policies/:ref/evaluate',
+  'POST /ops/v1/routing-preferences/preview',
   'POST /ops/v1/routing-preferences/suggest-rule',
 ])
 
