@@ -26,7 +26,12 @@ export function createCacheDesk({ cache, clock, enabled }: Deps) {
         modes.set(known.mode, { ...known, entries: known.entries + 1, hits: known.hits + used })
       }
       return {
-        ...{ enabled, entries, bytes: cache.bytes(), max_bytes: cache.maxBytes, hits, misses },
+        enabled,
+        entries,
+        bytes: cache.bytes(),
+        max_bytes: cache.maxBytes,
+        hits,
+        misses,
         hit_rate: hits + misses > 0 ? Number((hits / (hits + misses)).toFixed(4)) : 0,
         saved_cents: microToCents(savedMicro),
         by_mode: [...modes.values()].sort((a, b) => b.entries - a.entries || (a.mode < b.mode ? -1 : 1)),
@@ -47,8 +52,15 @@ export function createCacheDesk({ cache, clock, enabled }: Deps) {
   function present({ answer, owner, keyId, until, hits, costMicro }: Entry) {
     const leftMs = until - clock.monotonic()
     return {
-      ...{ completion_id: answer.id, owner, key_id: keyId, mode: answer.resolvedMode, model: answer.model.id, hits },
-      ...{ created: iso(answer.createdAt), expires: iso(clock.now() + leftMs), cost_cents: microToCents(costMicro) },
+      completion_id: answer.id,
+      owner,
+      key_id: keyId,
+      mode: answer.resolvedMode,
+      model: answer.model.id,
+      hits,
+      created: iso(answer.createdAt),
+      expires: iso(clock.now() + leftMs),
+      cost_cents: microToCents(costMicro),
     }
   }
 }

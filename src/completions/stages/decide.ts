@@ -21,6 +21,8 @@ type Deps = {
   routing: Pick<EffectiveRouting, 'ready'>
 }
 
+type Sent = Pick<Decided, 'history' | 'system' | 'toolset' | 'promptTokens'>
+
 /** Of the window, what a conversation may fill before its older turns are summed up (contract 22.6). */
 const HISTORY_SHARE = 0.6
 
@@ -28,7 +30,9 @@ const SEES_IMAGES = new Set(['vision', 'data_extraction', 'domain_analysis'])
 
 /** Which mode, which engine, which system prompt. Throws 400 on prompts too long and pictures that are none. */
 export function createDecide({ classifier, engines, tools, outbound, clock, routing }: Deps) {
-  return async function decide(run: Opened): Promise<Decided> {
+  return decide
+
+  async function decide(run: Opened): Promise<Decided> {
     const { ask } = run
     const startedAt = clock.monotonic()
     const ready =
@@ -47,26 +51,12 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     const work = choice.mode
     const resolvedMode = ask.mode.startsWith('stealth_') ? ask.mode : work
     const engineId = engineFor(run, work, choice.engine, engines)
-    const voice = assembleSystem({
-      ...ask.voice,
-      soul: run.soul,
-      memories: run.memories,
-      skills: run.active.prompt,
-      mode: work,
-    })
     const routingWarnings = guidance?.warnings ?? []
-    const toolset = toolsFor(run, work, tools)
-    const window = engines.window(engineId)
-    const fixed = countFixed(run, voice, toolset, engines)
-    const { turns, summary } = fitHistory(run.history, window * HISTORY_SHARE - fixed, engines.countPrompt)
-    const system = summary === null ? voice : [voice, summary].filter(Boolean).join('\n\n')
-    const promptTokens = fixed + engines.countPrompt(turns) + (summary === null ? 0 : engines.countTokens(summary))
+    const sent = assemble(run, work, engineId)
     const sees = SEES_IMAGES.has(work)
-    // An engine without a window is one that nobody connected; asking it says so (503).
-    if (window > 0 && promptTokens > window) throw promptTooLong(promptTokens, window)
     return {
       ...run,
-      history: turns,
+      ...sent,
       resolvedMode,
       engineId,
       model: engines.describe(engineId),
@@ -75,15 +65,29 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
       routing: routingOf(choice),
       routingWarnings,
       images: sees ? await loadImages(ask, outbound, run.deadline.signal) : [],
-      system,
-      toolset,
       warnings: [
-        ...[...ask.warnings, ...run.active.warnings, ...routingWarnings],
+        ...ask.warnings,
+        ...run.active.warnings,
+        ...routingWarnings,
         ...(sees || !ask.attachments.length ? [] : [unseen(work)]),
       ],
-      promptTokens,
       maxOutputTokens: engines.maxOutputTokens(engineId),
     }
+  }
+
+  /** What goes to the engine with the prompt: as much of the conversation as fits its window, the rest summed up. */
+  function assemble(run: Opened, work: string, engineId: string): Sent {
+    const { prompt: skills } = run.active
+    const voice = assembleSystem({ ...run.ask.voice, soul: run.soul, memories: run.memories, skills, mode: work })
+    const toolset = toolsFor(run, work, tools)
+    const window = engines.window(engineId)
+    const fixed = countFixed(run, voice, toolset, engines)
+    const { turns, summary } = fitHistory(run.history, window * HISTORY_SHARE - fixed, engines.countPrompt)
+    const system = summary === null ? voice : [voice, summary].filter(Boolean).join('\n\n')
+    const promptTokens = fixed + engines.countPrompt(turns) + (summary === null ? 0 : engines.countTokens(summary))
+    // An engine without a window is one that nobody connected; asking it says so (503).
+    if (window > 0 && promptTokens > window) throw promptTooLong(promptTokens, window)
+    return { history: turns, system, toolset, promptTokens }
   }
 }
 

@@ -38,7 +38,9 @@ function aboutAnswer({ system, ask, resolvedMode }: Admitted) {
 
 const withheld = (thought: Thought, by: Blocked): Thought => ({
   ...thought,
-  ...{ content: standIn(by), finish: 'content-filter', toolCalls: [] },
+  content: standIn(by),
+  finish: 'content-filter',
+  toolCalls: [],
 })
 
 /** Calls of the client's own functions are checked as tool calls; a blocked one is left out. */

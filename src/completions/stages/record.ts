@@ -42,7 +42,9 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
     const { call, guard } = run
     const nothing = { cost_cents: 0, tools_used: [], fallback_used: false }
     await audit.record(tx, call, {
-      ...{ action: 'completion.failed', entityType: 'completion', entityId: run.id },
+      action: 'completion.failed',
+      entityType: 'completion',
+      entityId: run.id,
       input: inputOf(run),
       output: { status: 400, ...nothing, guardrails: [...(guard?.firings ?? [])], error_code: 'guardrail_blocked' },
     })
@@ -54,8 +56,12 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
     if (!guard) return
     for (const { guardrail_id, phase, verdict } of firings) {
       await events.emit(tx, guardrailTriggered, ownerOf(call.caller), {
-        ...{ policy_id: guard.policyId, guardrail_id, phase, verdict },
-        ...{ api_key_id: keyIdOf(call.caller), request_id: call.requestId },
+        policy_id: guard.policyId,
+        guardrail_id,
+        phase,
+        verdict,
+        api_key_id: keyIdOf(call.caller),
+        request_id: call.requestId,
       })
     }
   }

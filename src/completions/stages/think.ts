@@ -49,8 +49,14 @@ export function createThink({ agent, engines, clock, ...money }: Deps) {
         ...broken,
         promptTokens: turns.reduce((sum, turn) => sum + turn.promptTokens, 0),
         completionTokens: turns.reduce((sum, turn) => sum + turn.completionTokens, 0),
-        ...{ content: text, finish: 'stop', fallbackUsed: false, ttftMs: null },
-        ...{ turns, toolUses: spent.uses, toolCalls: [], warnings: [] },
+        content: text,
+        finish: 'stop',
+        fallbackUsed: false,
+        ttftMs: null,
+        turns,
+        toolUses: spent.uses,
+        toolCalls: [],
+        warnings: [],
       }
     },
   }
@@ -60,7 +66,14 @@ export function createThink({ agent, engines, clock, ...money }: Deps) {
     const { engineId, system, history, images, maxOutputTokens, ask } = run
     const { prompt, after, temperature, functions } = ask
     return {
-      ...{ engineId, system, history, images, maxOutputTokens, prompt, after, temperature },
+      engineId,
+      system,
+      history,
+      images,
+      maxOutputTokens,
+      prompt,
+      after,
+      temperature,
       mode: work,
       json: ask.json || wantsJson(work),
       signal: run.deadline.signal,
@@ -72,7 +85,9 @@ export function createThink({ agent, engines, clock, ...money }: Deps) {
   function actingOf(run: Admitted, toolset: Acting['toolset']): Acting {
     const { call, spent, attached, ask } = run
     return {
-      ...{ toolset, call, spent },
+      toolset,
+      call,
+      spent,
       maxIterations: ask.maxIterations,
       ...(ask.bounds ? { maxCalls: ask.bounds.toolCalls } : {}),
       conversationId: attached,

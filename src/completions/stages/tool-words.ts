@@ -11,13 +11,32 @@ const PROSE = new Set(['description', 'title', '$comment'])
 const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
 /** Members that hold values and no schemas. */
 const VALUES = new Set(['enum', 'const', 'default', 'examples', 'example'])
+const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
+const FORMATS = ['date', 'date-time', 'time', 'email', 'uri', 'uuid', 'hostname']
+const BOUNDS = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'multipleOf', 'uniqueItems']
+const CHOICES = ['anyOf', 'oneOf', 'allOf', 'not']
 /** Words of the language itself, which nobody wrote. */
 const LANGUAGE = new Set([
-  ...['type', 'object', 'array', 'string', 'number', 'integer', 'boolean', 'null', 'required', 'items', 'format'],
-  ...['additionalProperties', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'pattern'],
-  ...['anyOf', 'oneOf', 'allOf', 'not', 'strict', 'uniqueItems', 'exclusiveMinimum', 'exclusiveMaximum', '$schema'],
-  ...['date', 'date-time', 'time', 'email', 'uri', 'uuid', 'hostname', '$ref', 'nullable', 'multipleOf', ''],
-  ...[...PROSE, ...NAMED, ...VALUES],
+  'type',
+  'required',
+  'items',
+  'format',
+  'additionalProperties',
+  'pattern',
+  'strict',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  '$schema',
+  '$ref',
+  'nullable',
+  '',
+  ...TYPES,
+  ...FORMATS,
+  ...BOUNDS,
+  ...CHOICES,
+  ...PROSE,
+  ...NAMED,
+  ...VALUES,
 ])
 /** A number as long as this may be somebody's. */
 const LONG_NUMBER = 1_000_000
@@ -43,7 +62,8 @@ export function withProse({ tools, functions }: Brought, visit: Visit): Brought 
       visit.fixed(tool.name)
       const { description, input_schema: schema } = tool
       return {
-        ...{ ...tool, description: visit.prose(description) },
+        ...tool,
+        description: visit.prose(description),
         ...(schema ? { input_schema: schemaWith(schema, visit) } : {}),
       }
     }),
@@ -53,7 +73,8 @@ export function withProse({ tools, functions }: Brought, visit: Visit): Brought 
         visit.fixed(tool.name)
         const { description, parameters } = tool
         return {
-          ...{ ...tool, parameters: schemaWith(parameters, visit) },
+          ...tool,
+          parameters: schemaWith(parameters, visit),
           ...(description === undefined ? {} : { description: visit.prose(description) }),
         }
       }),

@@ -7,7 +7,9 @@ const USUAL_LIBRARY = 'svc'
 /** All that a caller writes in its own words of how it wants to be answered; empty where nothing is its own. */
 export const wordsOfVoice = ({ persona, style, componentLibrary }: Voice): string[] => [
   typeof persona === 'object' ? persona.system_prompt : '',
-  ...[style?.format ?? '', style?.preciseness ?? '', style?.intent ?? ''],
+  style?.format ?? '',
+  style?.preciseness ?? '',
+  style?.intent ?? '',
   componentLibrary === USUAL_LIBRARY ? '' : componentLibrary,
 ]
 
