@@ -69,7 +69,11 @@ const useOf = (
   { asked: { id }, name }: GuardedCall,
   { status, description, result, ...outcome }: ToolOutcome,
 ): ToolUse => ({
-  ...{ id, name, status, description, result },
+  id,
+  name,
+  status,
+  description,
+  result,
   arguments: outcome.arguments ?? {},
 })
 

@@ -52,12 +52,10 @@ export const createSandbox =
     const toolset = tools.assemble({ inline: [], skills: brought, system: false, approved, call })
     const engineId = engines.canonical(modelPreference ?? engines.forMode(MODE))
     const system = systemOf(skillPrompt)
-    const { content, toolUses } = await answerWithin(call, {
-      ...{ engineId, mode: MODE, system, history: asked.history ?? [], prompt: asked.prompt },
-      ...{ after: [], images: [], temperature: undefined, json: false, signal: call.signal, offered: null },
-      maxOutputTokens: Math.min(MOST_TOKENS, engines.maxOutputTokens(engineId)),
-      acting: toolset.definitions.length ? { ...actingOf(call, toolset), guard } : null,
-    })
+    const acting = toolset.definitions.length ? { ...actingOf(call, toolset), guard } : null
+    const most = Math.min(MOST_TOKENS, engines.maxOutputTokens(engineId))
+    const task = taskOf(call, asked, { engineId, system, acting, maxOutputTokens: most })
+    const { content, toolUses } = await answerWithin(call, task)
     const response = guard?.hasRules('output') ? await guardedAnswer(guard, call, { content, system }) : content
     const fired = guard?.firings.length ? { output: { guardrails: [...guard.firings] } } : {}
     await store.write((tx) =>
@@ -114,8 +112,29 @@ const systemOf = (skills: string | null): string | null => {
   return assembleSystem({ ...plain, mode: MODE, soul: null, memories: [], skills })
 }
 
+/** The prompt and what was said before it, as plain text. */
+const taskOf = (
+  { signal }: Call,
+  { prompt, history = [] }: SandboxOrder,
+  by: Pick<Task, 'engineId' | 'system' | 'acting' | 'maxOutputTokens'>,
+): Task => ({
+  ...by,
+  mode: MODE,
+  history,
+  prompt,
+  after: [],
+  images: [],
+  temperature: undefined,
+  json: false,
+  signal,
+  offered: null,
+})
+
 const actingOf = (call: Call, toolset: NonNullable<Task['acting']>['toolset']): NonNullable<Task['acting']> => ({
-  ...{ toolset, call, conversationId: null, maxIterations: ITERATIONS },
+  toolset,
+  call,
+  conversationId: null,
+  maxIterations: ITERATIONS,
   spent: { turns: [], uses: [], said: 0 },
   afford: async ({ completionTokens }) => completionTokens,
   unpaid: () => new Error('nothing is paid for here'),

@@ -56,8 +56,15 @@ export function createTally(spent: Spent) {
     const sum = (count: (turn: Spent['turns'][number]) => number) =>
       spent.turns.reduce((all, turn) => all + count(turn), 0)
     return {
-      ...{ content, finish, engineId, fallbackUsed, ttftMs, toolCalls: [] },
-      ...{ turns: spent.turns, toolUses: spent.uses, warnings: [...(why ? [why] : []), ...silence()] },
+      content,
+      finish,
+      engineId,
+      fallbackUsed,
+      ttftMs,
+      toolCalls: [],
+      turns: spent.turns,
+      toolUses: spent.uses,
+      warnings: [...(why ? [why] : []), ...silence()],
       free: spent.turns.every(({ free }) => free),
       promptTokens: sum(({ promptTokens }) => promptTokens),
       completionTokens: sum(({ completionTokens }) => completionTokens),

@@ -21,8 +21,15 @@ export async function turnWhole({ engines }: Deps, asked: string, request: RunRe
   const { text, toolCalls, finish, usage, engineId, free, fallbackUsed } = await engines.answer(asked, request)
   const { promptTokens, completionTokens } = usage
   return {
-    ...{ text: storable(text), toolCalls, finish, ttftMs: null },
-    ...{ engineId, free, fallbackUsed, promptTokens, completionTokens },
+    text: storable(text),
+    toolCalls,
+    finish,
+    ttftMs: null,
+    engineId,
+    free,
+    fallbackUsed,
+    promptTokens,
+    completionTokens,
   }
 }
 
@@ -54,8 +61,15 @@ export async function* turnAloud(
   if (rest) yield { type: 'text', text: rest }
   const { promptTokens, completionTokens } = usage
   return {
-    ...{ text: whole + rest, toolCalls, finish, ttftMs },
-    ...{ engineId, free, fallbackUsed, promptTokens, completionTokens },
+    text: whole + rest,
+    toolCalls,
+    finish,
+    ttftMs,
+    engineId,
+    free,
+    fallbackUsed,
+    promptTokens,
+    completionTokens,
   }
 }
 
