@@ -27,7 +27,8 @@ export type Beside = ReturnType<typeof createBeside>
 export type Trial = { who: string; signal: AbortSignal }
 
 export const trialOf = ({ caller, signal }: Pick<Call<Caller>, 'caller' | 'signal'>): Trial => ({
-  ...{ who: caller.type === 'operator' ? 'operator' : ownerOf(caller), signal },
+  who: caller.type === 'operator' ? 'operator' : ownerOf(caller),
+  signal,
 })
 
 /** Which of the patterns match, in their order, and what trying took; null when there was no answer in time. */

@@ -102,7 +102,12 @@ const toReady = (
   preferenceId: PreferenceId | null,
   name: string,
 ): ReadyRule => ({
-  ...{ mode: target_mode, engine: target_engine, confidence, preferenceId, pattern, steps },
+  mode: target_mode,
+  engine: target_engine,
+  confidence,
+  preferenceId,
+  pattern,
+  steps,
   reasoning: description ?? name,
   matches: (prompt) => test(prompt.length > HEAD_CHARS ? prompt.slice(0, HEAD_CHARS) : prompt),
 })

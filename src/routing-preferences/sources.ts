@@ -24,7 +24,12 @@ export const OF_KEY = { preferenceId: null, name: "the key's routing_rules", exa
 export type Owned = Stored & { owner: OwnerScope }
 
 export const ownedOf = ({ id, owner, rules, floors, examples }: PreferenceRow): Owned => ({
-  ...{ preferenceId: id, name: `routing preference ${id}`, owner, rules, floors, examples },
+  preferenceId: id,
+  name: `routing preference ${id}`,
+  owner,
+  rules,
+  floors,
+  examples,
 })
 
 /** Compiled, or as it was before. */

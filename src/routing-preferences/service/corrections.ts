@@ -32,9 +32,16 @@ export function createCorrections({ store, clock, audit }: Deps) {
     const found = completion_id === null ? null : await modeOfCompletion(call, completion_id)
     const isWrong = found?.mode === 'auto' && found.resolved !== expected_mode
     const row: CorrectionRow = {
-      ...{ id: CorrectionId.create(), owner: ownerOf(call.caller), user_id: call.caller.userId },
-      ...{ completion_id, prompt, resolved_mode: said ?? found?.resolved ?? null, expected_mode, expected_engine },
-      ...{ note, wrong_at: isWrong ? found.at : null },
+      id: CorrectionId.create(),
+      owner: ownerOf(call.caller),
+      user_id: call.caller.userId,
+      completion_id,
+      prompt,
+      resolved_mode: said ?? found?.resolved ?? null,
+      expected_mode,
+      expected_engine,
+      note,
+      wrong_at: isWrong ? found.at : null,
       created_at: clock.now(),
     }
     return store.write(async (tx) => {

@@ -45,7 +45,12 @@ export function createPreferences(deps: Deps) {
       }),
     /** For operators: anyone's preferences and corrections (dx 2.10). */
     operator: {
-      ...{ createFor, listOf, get, update, remove, correctionsOf },
+      createFor,
+      listOf,
+      get,
+      update,
+      remove,
+      correctionsOf,
       /** Out of the words alone: what tenants wrote goes to engines under their own policies only. */
       suggestFor: (owner: OwnerScope, order: SuggestOrder, signal: AbortSignal) =>
         suggestFor(owner, order, { admit: null, signal }),

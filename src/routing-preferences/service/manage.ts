@@ -37,8 +37,17 @@ export function createManage(deps: PreferenceDeps) {
     const content = await readContent(deps, call, { rules: [], examples: [], confidence_floor_overrides: {}, ...input })
     const now = clock.now()
     const row = {
-      ...{ id: PreferenceId.create(), ...place, name, description, is_default },
-      ...{ rules: [], examples: [], floors: {}, ...content, created_at: now, updated_at: now },
+      id: PreferenceId.create(),
+      ...place,
+      name,
+      description,
+      is_default,
+      rules: [],
+      examples: [],
+      floors: {},
+      ...content,
+      created_at: now,
+      updated_at: now,
     } satisfies PreferenceRow
     return orTaken(row, () =>
       store.write(async (tx) => {
