@@ -30,7 +30,10 @@ export function toManifest({ input, nodes }: Pick<Plan, 'input' | 'nodes'>, abou
       ...(tools.length ? (['execute:tools'] as const) : []),
       ...(isAutonomous ? (['autonomous:run'] as const) : []),
     ],
-    ...{ tools, knowledge, knowledgeFiles, trigger },
+    tools,
+    knowledge,
+    knowledgeFiles,
+    trigger,
     ...(model ? { modelPreference: model.config.modelId } : {}),
   })
 }

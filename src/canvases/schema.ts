@@ -200,8 +200,10 @@ export const Published = t.Object(
     published: t.Literal(true),
     visibility: oneOf(VISIBILITIES),
     submission: t.Object({
-      ...{ id: published.id, status: published.status },
-      ...{ reviewTier: published.reviewTier, autoApproved: published.autoApproved },
+      id: published.id,
+      status: published.status,
+      reviewTier: published.reviewTier,
+      autoApproved: published.autoApproved,
     }),
     skillId: published.skillId,
   },

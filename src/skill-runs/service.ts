@@ -53,10 +53,20 @@ export function createSkillRuns({ store, audit, events, clock, skills, completio
     const [owner, now] = [ownerOf(call.caller), clock.now()]
     const isSkipped = isOverLimit(await rows.spentSince(tx, owner, startOfDay(now)))
     const row: SkillRunRow = {
-      ...{ id: SkillRunId.create(), owner, user_id: call.caller.userId, api_key_id: keyIdOf(call.caller) },
-      ...{ skill_id: skill.id, slug: skill.slug, cause, node, error: null, cost_micro: 0, conversation_id: null },
-      ...{ status: isSkipped ? ('skipped_cap' as const) : ('running' as const) },
-      ...{ created_at: now, completed_at: isSkipped ? now : null },
+      id: SkillRunId.create(),
+      owner,
+      user_id: call.caller.userId,
+      api_key_id: keyIdOf(call.caller),
+      skill_id: skill.id,
+      slug: skill.slug,
+      cause,
+      node,
+      error: null,
+      cost_micro: 0,
+      conversation_id: null,
+      status: isSkipped ? ('skipped_cap' as const) : ('running' as const),
+      created_at: now,
+      completed_at: isSkipped ? now : null,
     }
     await rows.insert(tx, row)
     if (isSkipped) await note(tx, call, row)
@@ -113,7 +123,9 @@ export function createSkillRuns({ store, audit, events, clock, skills, completio
 }
 
 const endedWell = ({ costMicro, conversationId }: Ran): Partial<SkillRunRow> => ({
-  ...{ status: 'completed', cost_micro: costMicro, conversation_id: conversationId },
+  status: 'completed',
+  cost_micro: costMicro,
+  conversation_id: conversationId,
 })
 
 const STATUS_OF = { running: 202, completed: 200, failed: 500, skipped_credits: 402, skipped_cap: 402 } as const
@@ -125,7 +137,9 @@ const entryOf = (row: SkillRunRow) => ({
   entityId: row.skill_id,
   input: {
     metadata: {
-      ...{ slug: row.slug, hook: row.cause === 'install' ? 'onInstall' : 'onUninstall', result: row.status },
+      slug: row.slug,
+      hook: row.cause === 'install' ? 'onInstall' : 'onUninstall',
+      result: row.status,
       ...(row.conversation_id ? { conversation_id: row.conversation_id } : {}),
     },
   },

@@ -25,10 +25,19 @@ export function createManage(deps: CanvasDeps) {
   async function create(call: Call, { name, description, graph_json }: NewCanvas): Promise<Reply> {
     const now = clock.now()
     const row: CanvasRow = {
-      ...{ id: CanvasId.create(), owner: ownerOf(call.caller), user_id: call.caller.userId },
-      ...{ name, description: description ?? null, status: 'draft', is_public: false },
+      id: CanvasId.create(),
+      owner: ownerOf(call.caller),
+      user_id: call.caller.userId,
+      name,
+      description: description ?? null,
+      status: 'draft',
+      is_public: false,
       ...storable(graph_json ?? EMPTY_GRAPH),
-      ...{ manifest: null, steps: null, published_skill_id: null, created_at: now, updated_at: now },
+      manifest: null,
+      steps: null,
+      published_skill_id: null,
+      created_at: now,
+      updated_at: now,
     }
     return store.write(async (tx) => {
       await deps.skills.assertMayManage(tx, call.caller)

@@ -80,7 +80,11 @@ export const publish = (deps: CanvasDeps) => {
 
   async function keepVersion(tx: Tx, { id, graph, graph_bytes }: CanvasRow, about: VersionFacts): Promise<void> {
     await rows.insertVersion(tx, {
-      ...{ id: CanvasVersionId.create(), canvas_id: id, version: about.manifest.version, graph, graph_bytes },
+      id: CanvasVersionId.create(),
+      canvas_id: id,
+      version: about.manifest.version,
+      graph,
+      graph_bytes,
       ...about,
       created_at: clock.now(),
     })
