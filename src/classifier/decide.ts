@@ -22,7 +22,9 @@ export function createClassifier({ engine, load = loadModel }: Deps = {}) {
     source: 'local',
     look: (ask) => ({
       ...local(ask.prompt),
-      ...{ reasoning: 'reads like prompts of this mode', engine: null, matched: null },
+      reasoning: 'reads like prompts of this mode',
+      engine: null,
+      matched: null,
       preferenceId: guidanceOf(ask).preferenceId,
     }),
   }
@@ -32,7 +34,8 @@ export function createClassifier({ engine, load = loadModel }: Deps = {}) {
   return {
     decide,
     /** The stages by themselves, and what is chosen by what was seen of them, for whoever explains a choice. */
-    ...{ stages, choose },
+    stages,
+    choose,
     /** What the local model alone takes a prompt for. */
     local,
   }

@@ -42,8 +42,10 @@ export async function callEndpoint({ outbound, secretOf }: Deps, { name, endpoin
   const { call, now, signal } = context
   const body = JSON.stringify({ tool: name, arguments: args, request_id: call.requestId })
   const signature = signatureHeaders({
-    ...{ id: EventId.create(), timestampS: Math.floor(now / 1000) },
-    ...{ body, secret: secretOf(call) },
+    id: EventId.create(),
+    timestampS: Math.floor(now / 1000),
+    body,
+    secret: secretOf(call),
   })
   const headers = {
     ...endpoint.headers,

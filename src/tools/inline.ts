@@ -29,8 +29,14 @@ export function createInline({ outbound, secretOf }: Deps) {
 
   function toTool({ name, description, input_schema }: InlineTool, endpoint: Endpoint | null): Tool {
     return {
-      ...{ name, description, inputSchema: input_schema ?? ANY_OBJECT, category: 'inline' as const },
-      ...{ permissionLevel: 'user' as const, requiresApproval: false, skillId: null, timeoutMs: TIMEOUT_MS },
+      name,
+      description,
+      inputSchema: input_schema ?? ANY_OBJECT,
+      category: 'inline' as const,
+      permissionLevel: 'user' as const,
+      requiresApproval: false,
+      skillId: null,
+      timeoutMs: TIMEOUT_MS,
       run: endpoint
         ? (args, context) => callEndpoint({ outbound, secretOf }, { name, endpoint, args, context })
         : async () => ({ acknowledged: true }),

@@ -102,8 +102,16 @@ function toEntry(tool: Tool): ToolEntry {
   const { name, description, inputSchema, outputSchema, category, permissionLevel, requiresApproval, skillId } = tool
   const unavailableReason = tool.unavailable?.() ?? null
   return {
-    ...{ name, description, inputSchema, ...(outputSchema ? { outputSchema } : {}), category },
-    ...{ permissionLevel, requiresApproval, skillId },
-    ...{ available: unavailableReason === null, unavailableReason, requiredScope: tool.scope ?? null },
+    name,
+    description,
+    inputSchema,
+    ...(outputSchema ? { outputSchema } : {}),
+    category,
+    permissionLevel,
+    requiresApproval,
+    skillId,
+    available: unavailableReason === null,
+    unavailableReason,
+    requiredScope: tool.scope ?? null,
   }
 }

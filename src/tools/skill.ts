@@ -31,8 +31,14 @@ export const createOfSkill =
     tools.map(({ name, description, inputSchema, outputSchema, permissionLevel, requiresApproval, endpoint }, at) => {
       const called = endpoint ? readEndpoint(endpoint, `tools[${at}].endpoint`, deps.outbound) : null
       return {
-        ...{ name, description, inputSchema: inputSchema ?? ANY_OBJECT, ...(outputSchema ? { outputSchema } : {}) },
-        ...{ category: 'skill' as const, permissionLevel: permissionLevel ?? 'user', skillId, timeoutMs: TIMEOUT_MS },
+        name,
+        description,
+        inputSchema: inputSchema ?? ANY_OBJECT,
+        ...(outputSchema ? { outputSchema } : {}),
+        category: 'skill' as const,
+        permissionLevel: permissionLevel ?? 'user',
+        skillId,
+        timeoutMs: TIMEOUT_MS,
         requiresApproval: requiresApproval ?? false,
         run: called
           ? (args, context) => callEndpoint(deps, { name, endpoint: called, args, context })

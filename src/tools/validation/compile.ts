@@ -84,8 +84,14 @@ function metered({ $id, $schema, $comment, ...schema }: JsonSchema): JsonSchema 
 function newAjv(): Ajv {
   const regExp = Object.assign((source: string) => readPattern(source), { code: 'readPattern' })
   const ajv = new Ajv({
-    ...{ strict: false, meta: false, validateSchema: false, validateFormats: false, allErrors: false },
-    ...{ inlineRefs: false, logger: false, code: { optimize: false, regExp } },
+    strict: false,
+    meta: false,
+    validateSchema: false,
+    validateFormats: false,
+    allErrors: false,
+    inlineRefs: false,
+    logger: false,
+    code: { optimize: false, regExp },
   })
   ajv.removeKeyword('uniqueItems')
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', validate: areUnique, errors: false })

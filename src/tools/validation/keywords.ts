@@ -1,11 +1,24 @@
 /** Where a JSON Schema (2020-12, with `definitions` and `dependencies` of older drafts) holds schemas. */
 export const ONE_SCHEMA: ReadonlySet<string> = new Set([
-  ...['not', 'if', 'then', 'else', 'contains', 'items', 'propertyNames', 'contentSchema'],
-  ...['additionalProperties', 'unevaluatedProperties', 'unevaluatedItems'],
+  'not',
+  'if',
+  'then',
+  'else',
+  'contains',
+  'items',
+  'propertyNames',
+  'contentSchema',
+  'additionalProperties',
+  'unevaluatedProperties',
+  'unevaluatedItems',
 ])
 export const LIST_OF_SCHEMAS: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
 export const MAP_OF_SCHEMAS: ReadonlySet<string> = new Set([
-  ...['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'],
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
 ])
 
 export const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef'])
