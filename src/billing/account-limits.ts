@@ -28,7 +28,10 @@ type Deps = {
 /** The limits of owners, remembered: they are asked for with every paid call and change once a month. */
 export function createAccountLimits({ dialect, clock, most = 20_000 }: Deps) {
   const cache = createReadCache<OwnerScope, AccountLimits>({
-    ...{ max: most, maxAgeMs: freshFor(dialect), clock, joins: false },
+    max: most,
+    maxAgeMs: freshFor(dialect),
+    clock,
+    joins: false,
   })
   const changing = new Map<OwnerScope, number>()
 

@@ -105,8 +105,13 @@ export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }:
     try {
       const intent = await stripe.paymentIntents.create(
         {
-          ...{ amount: amountCents, currency: 'usd', customer, payment_method: method },
-          ...{ off_session: true, confirm: true, metadata: { purchase_id: purchaseId } },
+          amount: amountCents,
+          currency: 'usd',
+          customer,
+          payment_method: method,
+          off_session: true,
+          confirm: true,
+          metadata: { purchase_id: purchaseId },
         },
         { idempotencyKey: `svc-top-up-${purchaseId}` },
       )
