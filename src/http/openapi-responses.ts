@@ -69,7 +69,10 @@ export function statusesOf({ declared, isOpen, hasBody, hasQuery, hasId, isIdemp
     ...(hasQuery ? [400] : []),
     ...(hasId ? [404] : []),
     ...(isIdempotent ? [400, 409] : []),
-    ...[413, 500, 503, 504],
+    413,
+    500,
+    503,
+    504,
   ]
   const schemas: Record<string, TSchema> = Object.fromEntries(implied.map((status) => [status, ErrorBody]))
   for (const [status, { schema }] of Object.entries(declared)) schemas[status] = schema

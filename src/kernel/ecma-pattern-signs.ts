@@ -25,8 +25,18 @@ const OCTAL = /[0-3][0-7]{0,2}|[4-7][0-7]?/y
 const PROPERTY = /([pP])\{(?:(?:General_Category|gc|Script|sc)=)?([^}]*)\}/y
 /** Names of properties that RE2 has under others. */
 const SHORT: Readonly<Record<string, string>> = {
-  ...{ Letter: 'L', Uppercase_Letter: 'Lu', Lowercase_Letter: 'Ll', Mark: 'M', Number: 'N', Decimal_Number: 'Nd' },
-  ...{ Punctuation: 'P', Symbol: 'S', Separator: 'Z', Space_Separator: 'Zs', Other: 'C', Control: 'Cc' },
+  Letter: 'L',
+  Uppercase_Letter: 'Lu',
+  Lowercase_Letter: 'Ll',
+  Mark: 'M',
+  Number: 'N',
+  Decimal_Number: 'Nd',
+  Punctuation: 'P',
+  Symbol: 'S',
+  Separator: 'Z',
+  Space_Separator: 'Zs',
+  Other: 'C',
+  Control: 'Cc',
 }
 
 /** Reads `\…` outside a class; what is no escape is the character itself. */

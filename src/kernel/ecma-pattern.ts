@@ -55,15 +55,22 @@ export function translated(source: string, flags = ''): Translated {
   const has = (flag: string) => flags.includes(flag)
   const isOfLines = (has('m') || /\(\?[a-z]*m/.test(source)) && /[$^]/.test(source)
   const reader: Reader = {
-    ...{ source, at: 0, isUnicode, isSets: has('v'), isOfLines, hasWordEdge: false },
-    ...{ groups: groupsIn(source), hasNames: /\(\?<[^=!]/.test(source) },
+    source,
+    at: 0,
+    isUnicode,
+    isSets: has('v'),
+    isOfLines,
+    hasWordEdge: false,
+    groups: groupsIn(source),
+    hasNames: /\(\?<[^=!]/.test(source),
   }
   const mode = { ignoreCase: has('i'), multiline: has('m'), dotAll: has('s') }
   const body = sequence(reader, mode)
   const folds = isUnicode && (mode.ignoreCase || /\(\?[a-z]*i/.test(source))
   return {
     source: mode.ignoreCase ? `(?i:${body})` : body,
-    ...{ isOfLines, foldsWords: folds && reader.hasWordEdge },
+    isOfLines,
+    foldsWords: folds && reader.hasWordEdge,
   }
 }
 
@@ -98,7 +105,9 @@ function group(reader: Reader, mode: Mode): string {
   const { on = '', off = '' } = groups
   const is = (flag: string, before: boolean) => (before || on.includes(flag)) && !off.includes(flag)
   const own = {
-    ...{ ignoreCase: is('i', mode.ignoreCase), multiline: is('m', mode.multiline), dotAll: is('s', mode.dotAll) },
+    ignoreCase: is('i', mode.ignoreCase),
+    multiline: is('m', mode.multiline),
+    dotAll: is('s', mode.dotAll),
   }
   const inner = sequence(reader, own)
   reader.at++

@@ -48,7 +48,9 @@ export function compileLinear(
   // Many patterns are tried on a text one after another; most of them ask for a word that it does not have.
   const mayBe = (text: string): boolean => hasNeeds(needs, foldedGramsOf(text))
   return {
-    ...{ size, weight: engine.weight, steps: engine.steps },
+    size,
+    weight: engine.weight,
+    steps: engine.steps,
     test: (text) => mayBe(text) && engine.test(read(text)),
     *find(text) {
       if (!mayBe(text)) return
@@ -112,7 +114,8 @@ function createEngine(source: string) {
     },
   }
   return {
-    ...{ weight, steps: tester.prog.numInst() },
+    weight,
+    steps: tester.prog.numInst(),
     test(text: string): boolean {
       const isIn = tester.match(text).length > 0
       learning.used(key, learnt)
