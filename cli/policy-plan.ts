@@ -55,7 +55,11 @@ function assertApart(filed: readonly FiledPolicy[], stored: ReadonlyMap<string, 
 
 /** What a file leaves out is empty: the file is the whole of it. */
 const EMPTY: Record<string, unknown> = {
-  ...{ description: null, is_default: false, rules: [], examples: [], confidence_floor_overrides: {} },
+  description: null,
+  is_default: false,
+  rules: [],
+  examples: [],
+  confidence_floor_overrides: {},
 }
 
 /** The whole of a policy as it is sent, whatever its file leaves out. */

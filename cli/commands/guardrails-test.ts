@@ -36,7 +36,10 @@ export const textFlags = {
 }
 
 export const testPolicy = defineCommand({
-  ...{ planes: ['tenant', 'operator'], offline: true, impact: 'read', danger: 'none' },
+  planes: ['tenant', 'operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
   path: 'guardrails test',
   summary: 'Try a policy on a text, or on a file of texts and what should come of them',
   about:

@@ -25,7 +25,10 @@ export const applyPolicies = defineCommand({
   about:
     'A folder, a file or stdin, as policies export writes them; each is known by its kind, scope and name, and what its file leaves out is emptied. What no file has is left as it is, unless --prune deletes it. They are applied one by one: what fails stops the rest. Of the key in use, or, on the machine of the server, of --org.',
   examples: ['policies apply -f policies/ --dry-run --exit-code', 'policies apply -f policies/ --prune --yes'],
-  ...{ planes: ['tenant', 'operator'], offline: true, impact: 'write', danger: 'moderate' },
+  planes: ['tenant', 'operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'moderate',
   exits: [3, 4, 5, 7, 10],
   columns,
   flags: {
@@ -61,7 +64,10 @@ type Planes = Record<Stored['object'], Any>
 function shown(step: Step) {
   const { object, scope, name } = step.action === 'delete' ? step.stored : step.document
   return {
-    ...{ action: step.action, object, scope, name },
+    action: step.action,
+    object,
+    scope,
+    name,
     fields: step.action === 'update' ? step.fields : [],
     file: step.action === 'delete' ? null : step.file,
     id: step.action === 'create' ? null : step.stored.id,

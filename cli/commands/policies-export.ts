@@ -21,7 +21,10 @@ export const exportPolicies = defineCommand({
   about:
     'One YAML file each in the folder of --out, as policies apply takes them; without it one after the other on stdout. Those of the key in use, or, on the machine of the server, of --org.',
   examples: ['policies export --out policies/', 'policies export --org acme > policies.yaml'],
-  ...{ planes: ['tenant', 'operator'], offline: true, impact: 'read', danger: 'none' },
+  planes: ['tenant', 'operator'],
+  offline: true,
+  impact: 'read',
+  danger: 'none',
   exits: [3, 4, 7],
   columns,
   flags: { out: text('DIR', 'a folder for the files; made where it is not there') },

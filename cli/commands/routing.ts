@@ -8,8 +8,14 @@ import { ruleSetVerbs } from './rule-set-verbs'
 /** Routing preferences (dx 2.10); also as `policies routing`. */
 export const routingCommands = [
   ...ruleSetVerbs({
-    ...{ noun: 'routing', what: 'routing preference', many: 'routing preferences', columns: preferenceColumns },
-    ...{ id: PREFERENCE_ID, file: 'preference.yaml', flag: '--routing', plane: routingOver },
+    noun: 'routing',
+    what: 'routing preference',
+    many: 'routing preferences',
+    columns: preferenceColumns,
+    id: PREFERENCE_ID,
+    file: 'preference.yaml',
+    flag: '--routing',
+    plane: routingOver,
     holds: (key, id) => key.routing_preference_id === id,
   }),
   ...defaultVerbs('routing', PREFERENCE_ID),
