@@ -2,25 +2,25 @@ import { newQuickJSWASMModule, newVariant, RELEASE_SYNC } from 'quickjs-emscript
 
 export type Expression = { source: string; flags: string }
 
-/** This engine does not take it for an expression; the message is half a sentence. */
+/** Thrown for what this engine cannot parse as an expression; the message is half a sentence. */
 export class UnknownSyntax extends Error {
   override name = 'UnknownSyntax'
 }
 
 export type Backtracker = {
   /**
-   * Whether it matches; null when `isOver` said so before there was an answer, or memory ran out. It is asked every
-   * ten thousand steps, which is about a millisecond.
+   * Whether the expression matches; null when `isOver` ended it before, or memory ran out. `isOver` is called every ten
+   * thousand steps, about once a millisecond.
    * @throws UnknownSyntax
    */
   test(expression: Expression, text: string, isOver: () => boolean): boolean | null
 }
 
 const PAGE_BYTES = 64 * 1024
-/** The machine asks for the first half of it. */
+/** Half of it is allocated at the start. */
 const MOST_BYTES = 32 * 1024 * 1024
 const STACK_BYTES = 256 * 1024
-/** One expression is mostly tried on many texts. */
+/** Keeps the last expression compiled, since one is mostly tried on many texts. */
 const TESTS = `
   let [source, flags, expression] = ['', '', new RegExp('')]
   ;(newSource, newFlags, text) => {
@@ -30,13 +30,12 @@ const TESTS = `
     }
     return expression.test(text)
   }`
-/** What the machine says of itself when it was stopped, or ran out of memory or stack. */
+/** The error when it was interrupted, or ran out of memory or stack. */
 const STOPPED = 'InternalError'
 
 /**
- * For expressions that have to backtrack, an engine that can be stopped in the midst of one. The runtime's own can
- * not: a thread that is ended while it matches goes on until it has its answer, which may be never. For threads
- * beside the event loop.
+ * An engine for expressions that backtrack which can be interrupted. The runtime's own cannot: a thread that is
+ * terminated while it matches goes on until it has its answer, which may be never. To be used on threads.
  */
 export async function openBacktracker(): Promise<Backtracker> {
   const runtime = (await openMachine()).newRuntime()

@@ -1,20 +1,20 @@
 import { isMainThread } from 'node:worker_threads'
 
-/** One thing that was compiled for somebody, and may be compiled again. */
+/** Something compiled for an owner, which can be compiled again. */
 type Item = { key: string; value: unknown; owner: string; weight: number }
 
-/** Who it was compiled for, and what it keeps in memory, in bytes. */
+/** Who it was compiled for, and the bytes it keeps in memory. */
 export type Load = { owner: string; weight: number }
 
-export type Shelf = ReturnType<typeof createShelf>
+export type FairCache = ReturnType<typeof createFairCache>
 
 /**
- * What was compiled for tenants, bounded by what it weighs. Where there is no room, whoever has the most on it loses
- * what they used longest ago: nobody can push off what others have by compiling a lot.
+ * Keeps what was compiled for tenants, bounded by bytes. When it is full, the owner who has the most in it loses their
+ * least recently used item, so that nobody can evict what others have by compiling a lot.
  */
-export function createShelf(mostBytes: number) {
+export function createFairCache(mostBytes: number) {
   const items = new Map<string, Item>()
-  /** Of each owner, what was used longest ago first. */
+  /** The items of each owner, least recently used first. */
   const owners = new Map<string, { weight: number; items: Set<Item> }>()
   let total = 0
 
@@ -30,7 +30,7 @@ export function createShelf(mostBytes: number) {
       while (total > mostBytes) drop(oldestOf(heaviest()).key)
     },
     drop,
-    /** In bytes, as it was estimated. */
+    /** In bytes, estimated. */
     weight: (): number => total,
   }
 
@@ -70,13 +70,13 @@ export function createShelf(mostBytes: number) {
 const oldestOf = ({ items }: { items: Set<Item> }): Item => items.values().next().value!
 
 const MEGABYTE = 1024 * 1024
-/** The one for all rooms. Threads beside the event loop have one each. */
-const all = createShelf((isMainThread ? 48 : 16) * MEGABYTE)
+/** For all rooms; one a thread. */
+const all = createFairCache((isMainThread ? 48 : 16) * MEGABYTE)
 
-/** In bytes, as it was estimated: all that is kept of what was compiled. */
+/** Estimated bytes of everything kept in this thread. */
 export const compiledWeight = (): number => all.weight()
 
-/** The part of one kind of thing; its keys are its own. */
+/** The cache for one kind of thing, with keys of its own. */
 export const compiledOf = <Value extends object>(kind: string) => ({
   get: (key: string) => all.get(`${kind} ${key}`) as Value | undefined,
   put: (key: string, value: Value, load: Load) => all.put(`${kind} ${key}`, value, load),

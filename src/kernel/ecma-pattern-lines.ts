@@ -1,12 +1,12 @@
 import { covers, LAST, only, type Range, without, written } from './ecma-pattern-ranges'
 
 /**
- * RE2 knows one end of a line and ECMAScript four. Where `^` and `$` mean lines, each of the four stands in the text
- * as RE2's own, a mark that says which it was, and RE2's own again: so lines begin and end there, and nothing that
- * takes an end of a line for a character mistakes one for another.
+ * ECMAScript has four line terminators and RE2 one. For patterns with the flag `m`, each terminator in the text is
+ * replaced by `\n`, a mark that says which it was, and `\n` again: so RE2 sees lines begin and end there, and classes
+ * can still tell the four apart.
  */
 const ENDS = [0x0a, 0x0d, 0x2028, 0x2029]
-/** No characters, by Unicode's word: those in a text are read as the one that is no mark. */
+/** Noncharacters of Unicode. A text that holds a mark gets NO_MARK in its place. */
 const FIRST_MARK = 0xfdd0
 const NO_MARK = '\ufdd4'
 const MARKS: Range = [FIRST_MARK, FIRST_MARK + ENDS.length - 1]
@@ -19,7 +19,7 @@ export function withLinesMarked(text: string): string {
   return plain.replace(MARKED, (end) => `\n${String.fromCharCode(FIRST_MARK + ENDS.indexOf(end.charCodeAt(0)))}\n`)
 }
 
-/** Where a place in the marked text is in the text itself; asked from left to right. */
+/** Maps places of the marked text back to the text itself; to be called from left to right. */
 export function placesWithout(marked: string): (place: number) => number {
   const mark = /[\ufdd0-\ufdd3]/g
   let passed = 0
@@ -33,12 +33,12 @@ export function placesWithout(marked: string): (place: number) => number {
   }
 }
 
-/** A class of these, where ends of lines are marked. Null for a positive one whose `properties` have ends in them. */
+/** A class for marked texts. Null, for not supported, when a positive one has terminators among its `properties`. */
 export function classOfMarked(ranges: readonly Range[], properties: string, isNegated: boolean): string | null {
   const among = properties === '' ? null : new RegExp(`[${properties}]`, 'u')
-  const has = (code: number) => covers(ranges, code) || (among?.test(String.fromCharCode(code)) ?? false)
+  const isMember = (code: number) => covers(ranges, code) || (among?.test(String.fromCharCode(code)) ?? false)
   if (!isNegated && among && [...ENDS, FIRST_MARK].some((code) => among.test(String.fromCharCode(code)))) return null
-  const ends = ENDS.flatMap((code, place) => (has(code) === isNegated ? [] : [only(FIRST_MARK + place)]))
+  const ends = ENDS.flatMap((code, place) => (isMember(code) === isNegated ? [] : [only(FIRST_MARK + place)]))
   const rest = isNegated
     ? `[^${written([...ranges, ...TAKEN])}${properties}]`
     : bracketed(written(without(ranges, TAKEN)) + properties)

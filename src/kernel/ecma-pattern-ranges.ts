@@ -1,12 +1,12 @@
-/** From the first code point to the last, both in it. */
+/** First and last code point, both included. */
 export type Range = readonly [number, number]
 
-/** Of all code points. */
+/** The last code point of Unicode. */
 export const LAST = 0x10ffff
 
 export const DIGITS: readonly Range[] = [[48, 57]]
 export const WORD: readonly Range[] = [...DIGITS, [65, 90], [95, 95], [97, 122]]
-/** White space and line terminators; RE2 takes five of ASCII for all there is. */
+/** White space and line terminators of ECMAScript; the `\s` of RE2 has five ASCII characters only. */
 export const SPACE: readonly Range[] = [
   [0x09, 0x0d],
   ...[0x20, 0xa0, 0x1680].map((code): Range => [code, code]),
@@ -33,39 +33,39 @@ export function complement(ranges: readonly Range[]): Range[] {
 export const without = (ranges: readonly Range[], taken: readonly Range[]): Range[] =>
   complement([...complement(ranges), ...taken])
 
-/** As members of a class of RE2. */
+/** As the members of a class in RE2's syntax. */
 export const written = (ranges: readonly Range[]): string =>
   ranges.map(([first, last]) => (first === last ? sign(first) : `${sign(first)}-${sign(last)}`)).join('')
 
-/** One code point, anywhere in RE2. */
+/** One code point in RE2's syntax, inside or outside a class. */
 export const sign = (code: number): string =>
   PLAIN.test(String.fromCharCode(code)) && code < 128 ? String.fromCharCode(code) : `\\x{${code.toString(16)}}`
 
 const PLAIN = /[a-z0-9 ]/i
 
-/** With what ECMAScript without the flag `u` takes for the same in any case, which is less than RE2 does. */
+/** With the other case of every letter by ECMAScript's rules without the flag `u`, which fold less than RE2 does. */
 export function inAnyCase(ranges: readonly Range[]): readonly Range[] {
   const isAscii = ranges.every(([, last]) => last < 128)
   const others = isAscii ? [...otherCase(ranges, 65, 32), ...otherCase(ranges, 97, -32)] : beyondAscii(ranges)
   return others.length ? [...ranges, ...others] : ranges
 }
 
-/** Letters from `start` on, where they are in the ranges, moved to those of the other case. */
+/** The ASCII letters of the ranges, from `start` on, in the other case. */
 function otherCase(ranges: readonly Range[], start: number, by: number): Range[] {
   const met = ranges.map(([first, last]) => [Math.max(first, start), Math.min(last, start + 25)] as const)
   return met.filter(([first, last]) => first <= last).map(([first, last]) => [first + by, last + by])
 }
 
 function beyondAscii(ranges: readonly Range[]): Range[] {
-  kin ??= kinOfCase()
-  const met = kin.filter((group) => group.some((code) => covers(ranges, code)))
+  caseGroups ??= groupByCase()
+  const met = caseGroups.filter((group) => group.some((code) => covers(ranges, code)))
   return met.flatMap((group) => group.filter((code) => !covers(ranges, code)).map(only))
 }
 
-let kin: readonly (readonly number[])[] | null = null
+let caseGroups: readonly (readonly number[])[] | null = null
 
-/** Units that are the same in any case: a table of some thousand, made when a pattern first asks for it. */
-function kinOfCase(): (readonly number[])[] {
+/** UTF-16 units that are equal but for case: some thousand groups, made when a pattern first needs them. */
+function groupByCase(): (readonly number[])[] {
   const groups = new Map<number, number[]>()
   for (let code = 0; code <= 0xffff; code++) {
     const upper = canonical(code)
@@ -76,7 +76,7 @@ function kinOfCase(): (readonly number[])[] {
   return [...groups.values()].filter(({ length }) => length > 1)
 }
 
-/** ECMA-262, Canonicalize: what becomes several letters, or one of ASCII, stays what it is. */
+/** Canonicalize of ECMA-262: a unit whose capital is several units, or ASCII when it is not, stays itself. */
 function canonical(code: number): number {
   const upper = String.fromCharCode(code).toUpperCase()
   const to = upper.charCodeAt(0)

@@ -1,4 +1,4 @@
-import { createPlaces } from './places'
+import { createSemaphore } from './semaphore'
 
 /** What a helper's script posts back for each order. */
 export type HelperAnswer<Answer> = { ok: true; answer: Answer } | { ok: false; problem: string }
@@ -54,11 +54,11 @@ export function createHelper<Order, Answer>({
   growthBytes,
 }: Options): Helper<Order, Answer> {
   const free: Worker[] = []
-  const places = createPlaces(most, each)
+  const semaphore = createSemaphore(most, each)
 
   return {
     do: (order, { timeoutMs, signal, who = '' }) =>
-      places.run(who, async () => {
+      semaphore.run(who, async () => {
         signal.throwIfAborted()
         return await ask(free.pop() ?? open(), order, timeoutMs, signal)
       }),

@@ -3,29 +3,30 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { decodeCursor, type Page, toPage } from './page'
 import type { Reader, Table } from './store'
 
-/** The part of a list that is wanted: so many rows, from where the page before ended. */
+/** A page of a list: `cursor` is where the page before it ended. */
 export type Wanted = { limit: number; cursor?: string | undefined }
 
 type Slice = { after: SQL | undefined; order: [SQL, SQL]; limit: number }
 
 /**
- * What a query needs to read one page of its rows, the latest first and those of one moment by their ids. It reads
- * a row more than is wanted, which `toPage` cuts off again. Throws 400 `validation_error` for a cursor of nobody's.
+ * The condition, order and limit of a query for one page, newest first and by id within one moment. The limit is one row
+ * more than wanted: `toPage` cuts it off and knows by it that there are more. Throws 400 `validation_error` for a
+ * malformed cursor.
  */
 export function sliceBy(at: SQLiteColumn, id: SQLiteColumn, { limit, cursor }: Wanted): Slice {
   const mark = decodeCursor(cursor)
-  // As one comparison, because an index finds its place by that; spelled out it reads all pages before this one.
+  // One row comparison, which an index can seek by; with AND and OR it would read all pages before this one.
   const after = mark ? sql`(${at}, ${id}) < (${mark.at}, ${mark.id})` : undefined
   return { after, order: [desc(at), desc(id)], limit: limit + 1 }
 }
 
 /**
- * Lists rows of one table, the latest first by one of its moments:
+ * Lists the rows of a table, newest first by one of its time columns:
  *
  *     const newestFirst = pagesBy(apiKeys, 'created_at')
  *     const page = await newestFirst(store.read, { limit, cursor }, eq(table.owner, owner))
  *
- * Throws 400 `validation_error` for a cursor of nobody's.
+ * Throws 400 `validation_error` for a malformed cursor.
  */
 export const pagesBy =
   <T extends SQLiteTable & Record<Moment | 'id', SQLiteColumn>, Moment extends string>(

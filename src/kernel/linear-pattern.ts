@@ -3,7 +3,7 @@ import { NotLinear, type Translated, translated } from './ecma-pattern'
 import { placesWithout, withLinesMarked } from './ecma-pattern-lines'
 import { hasNeeds, needsOf } from './expression-needs'
 import { foldedGramsOf } from './grams'
-import { type Learnt, learning } from './learnt'
+import { type PatternCache, patternCaches } from './pattern-caches'
 import { patternSize } from './pattern-size'
 
 /** A stranger's pattern on RE2, whose time is linear in the text: the runtime's own engine backtracks (design 9). */
@@ -15,7 +15,7 @@ export type LinearPattern = {
   readonly steps: number
   /** Its length with counts written out. */
   readonly size: number
-  /** What it keeps in memory, in bytes, besides what it learns of texts. */
+  /** Bytes it keeps in memory, without its {@link PatternCache}. */
   readonly weight: number
 }
 
@@ -106,7 +106,7 @@ function createEngine(source: string) {
   const weight = weightOf(tester)
   const key = {}
   let finder: RE2JS | undefined
-  const learnt: Learnt = {
+  const cache: PatternCache = {
     weight: () => MOST_MEMORY - tester.dfa.memBudget + (finder ? 2 * weight : 0),
     forget() {
       tester.dfa.clearCache()
@@ -118,12 +118,12 @@ function createEngine(source: string) {
     steps: tester.prog.numInst(),
     test(text: string): boolean {
       const isIn = tester.match(text).length > 0
-      learning.used(key, learnt)
+      patternCaches.used(key, cache)
       return isIn
     },
     find(text: string): Generator<Place> {
       finder ??= RE2JS.compile(source)
-      learning.used(key, learnt)
+      patternCaches.used(key, cache)
       return matches(finder, text)
     },
   }

@@ -4,13 +4,13 @@ import type { Clock } from './clock'
 const MOST = 20_000
 
 export type Sightings<Id extends string> = {
-  /** Says that `id` was in use just now; true when that is news, at most once per `everyMs`. */
+  /** `id` was used just now. True when that is to be written, at most once per `everyMs`. */
   note(id: Id): boolean
-  /** What was noted since the last call, with the time, for a loop to write down. */
+  /** The ids noted since the last call with their times (epoch ms), for a loop to write. */
   take(): [Id, number][]
 }
 
-/** Collects "last used" times in memory, so that the hot path never writes them. Bounded. */
+/** Collects "last used" times in memory, bounded, so that requests never write them. */
 export function createSightings<Id extends string>(options: { everyMs?: number; clock: Clock }): Sightings<Id> {
   const { everyMs = 60_000, clock } = options
   const noted = new LRUCache<Id, number>({ max: MOST })

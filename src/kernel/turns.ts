@@ -1,8 +1,8 @@
 let last: Promise<void> = Promise.resolve()
 
 /**
- * For work that reads for long: waits until requests have had their turn. However many such readers
- * there are, one of them runs in each turn of the event loop, so all together hold it as long as one (I28).
+ * For long work on the event loop: waits until waiting requests were served. All callers share one queue, so only one of
+ * them goes on in each turn of the loop, however many there are (I28).
  */
 export function nextTurn(): Promise<void> {
   last = last.then(() => new Promise<void>((resolve) => setImmediate(resolve)))

@@ -1,45 +1,45 @@
 import { describe, expect, test } from 'bun:test'
-import { createShelf } from '../../src/kernel/compiled'
-import { createLearning } from '../../src/kernel/learnt'
+import { createFairCache } from '../../src/kernel/compiled'
 import { compileLinear } from '../../src/kernel/linear-pattern'
+import { createPatternCaches } from '../../src/kernel/pattern-caches'
 
 describe('what was compiled for tenants', () => {
   const filled = (most: number, things: [key: string, owner: string, weight: number][]) => {
-    const shelf = createShelf(most)
-    for (const [key, owner, weight] of things) shelf.put(key, { key }, { owner, weight })
-    return { shelf, left: () => things.map(([key]) => key).filter((key) => shelf.get(key)) }
+    const cache = createFairCache(most)
+    for (const [key, owner, weight] of things) cache.put(key, { key }, { owner, weight })
+    return { cache, left: () => things.map(([key]) => key).filter((key) => cache.get(key)) }
   }
 
   test('weighs no more than it may', () => {
-    const { shelf } = filled(
+    const { cache } = filled(
       100,
       Array.from({ length: 50 }, (_, place) => [`${place}`, `owner ${place % 7}`, 9]),
     )
-    expect(shelf.weight()).toBe(99)
+    expect(cache.weight()).toBe(99)
   })
 
   test('is let go when it is dropped or put anew', () => {
-    const { shelf, left } = filled(100, [
+    const { cache, left } = filled(100, [
       ['a', 'ada', 40],
       ['b', 'bob', 30],
     ])
-    shelf.put('a', {}, { owner: 'ada', weight: 10 })
-    expect(shelf.weight()).toBe(40)
-    shelf.drop('b')
-    shelf.drop('b')
-    expect([shelf.weight(), left()]).toEqual([10, ['a']])
+    cache.put('a', {}, { owner: 'ada', weight: 10 })
+    expect(cache.weight()).toBe(40)
+    cache.drop('b')
+    cache.drop('b')
+    expect([cache.weight(), left()]).toEqual([10, ['a']])
   })
 
   test('makes room at the cost of whoever has most of it, who loses what was used longest ago', () => {
-    const { shelf, left } = filled(100, [
+    const { cache, left } = filled(100, [
       ['small', 'bob', 30],
       ['first', 'ada', 30],
       ['second', 'ada', 30],
     ])
-    shelf.get('first')
-    for (let more = 0; more < 20; more++) shelf.put(`more ${more}`, {}, { owner: 'ada', weight: 30 })
+    cache.get('first')
+    for (let more = 0; more < 20; more++) cache.put(`more ${more}`, {}, { owner: 'ada', weight: 30 })
     expect(left()).toEqual(['small'])
-    shelf.put('large', {}, { owner: 'bob', weight: 65 })
+    cache.put('large', {}, { owner: 'bob', weight: 65 })
     expect(left()).toEqual([])
   })
 })
@@ -51,11 +51,11 @@ describe('what patterns learn of texts', () => {
   }
 
   test('is forgotten where all together keep too much, by those that were asked longest ago', () => {
-    const learning = createLearning(3_500)
+    const caches = createPatternCaches(3_500)
     const things = [thing(1_000), thing(1_000), thing(1_000)]
-    for (const one of [0, 1, 0, 2]) learning.used(things[one]!, things[one]!)
+    for (const one of [0, 1, 0, 2]) caches.used(things[one]!, things[one]!)
     expect(things.map(({ forgot }) => forgot)).toEqual([0, 1, 0])
-    expect(learning.weight()).toBeLessThan(3_500)
+    expect(caches.weight()).toBeLessThan(3_500)
   })
 
   test('takes nothing from what is found afterwards', () => {

@@ -18,22 +18,22 @@ type Deps = {
   engines: EngineService
 }
 
-/** Tokens of answer that admission counts on; the true number corrects it when the call ends (contract 1.6). */
+/** Output tokens that admission counts on; corrected to the true number when the call ends (contract 1.6). */
 const EXPECTED_OUTPUT_TOKENS = 1_024
 
 export function createAdmit({ store, clock, limiter, billing, prices, engines }: Deps) {
   return {
-    /** An explicit mode is limited before anything else is looked at (contract 1.5). Throws 429. */
+    /** The rate of a mode that the caller named, checked before anything else (contract 1.5). Throws 429. */
     admitMode(run: Opened): void {
       if (run.ask.mode !== 'auto') limiter.admitMode(run.call.caller, run.ask.mode)
     },
 
-    /** Throws 402 when nothing is left or a cap is reached. What cannot be remembered meets its hold soon enough. */
+    /** Throws 402 when nothing is left or a cap is reached. Runs without a cache look-up or a guard meet their hold soon. */
     async assertFunds(run: Opened): Promise<void> {
       if (run.cacheKey || run.guard) await billing.assertFunds(store.read, run.call)
     },
 
-    /** A remembered answer counts for its mode's rate, not for tokens (contract 1.6). Throws 429. */
+    /** A cached answer counts towards its mode's rate, not towards tokens (contract 1.6). Throws 429. */
     admitCached(run: Opened, resolvedMode: string): void {
       if (run.ask.mode === 'auto') limiter.admitMode(run.call.caller, resolvedMode)
     },
@@ -63,7 +63,7 @@ export function createAdmit({ store, clock, limiter, billing, prices, engines }:
     },
   }
 
-  /** Tokens of answer that fit under what the run may cost. Throws 402 when not even its prompt does. */
+  /** Output tokens that fit within what the run may cost. Throws 402 when not even its prompt does. */
   function answerWithin({ ask, engineId, promptTokens, maxOutputTokens }: Decided): number {
     if (!ask.bounds || engines.isFree(engineId)) return maxOutputTokens
     const left = ask.bounds.costMicro - prices.costOf(engineId, { promptTokens })
@@ -72,7 +72,7 @@ export function createAdmit({ store, clock, limiter, billing, prices, engines }:
     return tokens
   }
 
-  /** Holds the most this answer can cost; a free one needs only a balance. */
+  /** Holds the most that the answer can cost; a free one needs only a balance. */
   async function reserve(run: Decided): Promise<Hold | null> {
     const { promptTokens, maxOutputTokens: completionTokens } = run
     const amount = engines.isFree(run.engineId) ? 0 : prices.costOf(run.engineId, { promptTokens, completionTokens })

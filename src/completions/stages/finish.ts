@@ -27,13 +27,13 @@ type Deps = {
 }
 
 /**
- * The end of every run that was let in: money, turns, usage, record and event in one unit of work, and
- * only then the answer (design 1.4).
+ * Ends every admitted run: money, conversation, usage, audit and event are written in one transaction, and only then
+ * the answer is given (design 1.4).
  */
 export function createFinish({ store, clock, billing, prices, conversations, record, remember }: Deps) {
   return { finish, fail, abandon, replay }
 
-  /** A whole or interrupted answer: what was produced is paid for and kept. */
+  /** For a complete or interrupted answer: what was produced is charged and stored. */
   async function finish(run: Admitted, thought: Thought, broken?: unknown): Promise<Result> {
     const interrupted = broken !== undefined
     const costMicro = Math.min(costOfTurns(prices, thought.turns), run.hold?.amount ?? 0)
@@ -53,7 +53,7 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
     return result
   }
 
-  /** Nothing came of it: the hold is given back and the failure is on the record. */
+  /** For a run without an answer: the hold is released and the failure recorded. */
   async function fail(run: Admitted, error: unknown): Promise<void> {
     run.correctTokens(0)
     const nothing = { thought: null, costMicro: 0, cached: false, conversationId: null }
@@ -65,8 +65,8 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
   }
 
   /**
-   * It ended early: what the caller saw or, by leaving, made us do is paid for; when nothing came of it, or
-   * the fault is ours, nothing is (contract 2.4).
+   * For a run that ended early. Charged is what the caller saw, or the work done when the caller left or ran out of
+   * time; nothing is when no answer came or the fault is ours (contract 2.4).
    */
   async function abandon(run: Admitted, partial: Thought, error: unknown): Promise<void> {
     const worked = run.spent.turns.length > 0 && run.deadline.signal.aborted
@@ -74,7 +74,7 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
     else await fail(run, error)
   }
 
-  /** A remembered answer: a fresh conversation holding the cached turn, the record, and no charge. */
+  /** For a cached answer: stored as a turn and recorded, but not charged. */
   async function replay(run: Opened, answer: StoredAnswer): Promise<Result> {
     const known: Known = { ...run, resolvedMode: answer.resolvedMode, engineId: answer.model.id, model: answer.model }
     return store.write(async (tx) => {
@@ -118,7 +118,7 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
   }
 }
 
-/** The result of a unit of work; a request with an Idempotency-Key leaves its answer there too (contract 1.7). */
+/** The result. With an Idempotency-Key its answer is stored in the same transaction (contract 1.7). */
 function resultOf(tx: Tx, run: Opened, result: Result): Result | Promise<Result> {
   const { once } = run.call
   return once ? once.keep(tx, run.ask.present(run, result)).then(() => result) : result

@@ -37,8 +37,8 @@ const PLAIN_TIMEOUT_MS = 120_000
 const STREAM_TIMEOUT_MS = 600_000
 
 /**
- * Reads what the request builds on and starts its clock. Throws 400 on modes and engines nobody knows, 404
- * `not_found` on a foreign conversation.
+ * Reads what the request builds on (conversation, memories, skills, policies) and starts its deadline. Throws 400 for
+ * unknown modes and engines, 404 `not_found` for a foreign conversation.
  */
 export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: Deps) {
   const { conversations, memory, engines, tools, skills, routing, guardrails, brandSoulOf } = rooms
@@ -86,7 +86,7 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
     }
   }
 
-  /** Raw output is shaped by nothing but its prompt, and stealth neither keeps nor recalls (contract 2.1). */
+  /** Raw output gets no memories, and stealth modes neither store nor recall (contract 2.1). */
   function remembered(caller: TenantCaller, { prompt, voice, mode, sealed }: Ask) {
     return sealed || voice.persona === 'none' || isStealth(mode) ? NOTHING : memory.recall(caller, prompt)
   }
@@ -95,7 +95,7 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
     return active ?? (sealed ? NO_SKILLS : skills.activeFor(call, { slugs, prompt }))
   }
 
-  /** Asked only of keys that have one, so that every other call is spared the question. */
+  /** Keys know whether they have one, so other calls do without the query. */
   async function soulOf(caller: TenantCaller): Promise<BrandSoul | null> {
     return caller.type === 'key' && caller.hasBrandSoul ? brandSoulOf(store.read, caller.keyId) : null
   }

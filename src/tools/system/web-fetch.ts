@@ -1,6 +1,6 @@
 import { ownerOf } from '../../kernel/caller'
 import { type Outbound, OutboundFailure, type PublicResponse } from '../../kernel/outbound'
-import { createPlaces } from '../../kernel/places'
+import { createSemaphore } from '../../kernel/semaphore'
 import { storable } from '../../kernel/text'
 import { type Tool, ToolFailure } from '../tool'
 import { createReading, type Given, MAX_BYTES } from './reading'
@@ -20,7 +20,7 @@ type Fetched = PublicResponse & { url: string }
  */
 export function createWebFetch({ outbound }: Deps): Tool {
   const read = createReading()
-  const places = createPlaces(MOST_AT_ONCE, MOST_OF_ONE)
+  const semaphore = createSemaphore(MOST_AT_ONCE, MOST_OF_ONE)
 
   return {
     name: 'web_fetch',
@@ -43,7 +43,7 @@ export function createWebFetch({ outbound }: Deps): Tool {
     timeoutMs: 20_000,
     run: ({ url }, { signal, call }) => {
       const who = ownerOf(call.caller)
-      return places.run(who, async () => {
+      return semaphore.run(who, async () => {
         signal.throwIfAborted()
         const fetched = await follow(withoutFragment(url as string), signal)
         const { title, text } = await read(given(fetched), { signal, who })

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
-import { createPlaces } from '../../src/kernel/places'
+import { createSemaphore } from '../../src/kernel/semaphore'
 
 /** Work that begins when it is let in and ends when it is told to. */
 function stage(most: number, each?: number) {
-  const places = createPlaces(most, each)
+  const semaphore = createSemaphore(most, each)
   const begun: string[] = []
   const gates = new Map<string, PromiseWithResolvers<void>>()
   const start = (name: string) => {
     const gate = Promise.withResolvers<void>()
     gates.set(name, gate)
-    return places.run(name.split(' ')[0]!, () => {
+    return semaphore.run(name.split(' ')[0]!, () => {
       begun.push(name)
       return gate.promise
     })
@@ -23,8 +23,8 @@ function stage(most: number, each?: number) {
   return { start, end, begun }
 }
 
-describe('places', () => {
-  test('are as many as there may be, and then one for each that ends', async () => {
+describe('a semaphore', () => {
+  test('lets as many run as there may be, and then one for each that ends', async () => {
     const { start, end, begun } = stage(2)
     for (const name of ['eve 1', 'eve 2', 'eve 3']) void start(name)
     await Bun.sleep(0)
@@ -33,7 +33,7 @@ describe('places', () => {
     expect(begun).toEqual(['eve 1', 'eve 2', 'eve 3'])
   })
 
-  test('go first to whoever has none', async () => {
+  test('lets an owner with none go first', async () => {
     const { start, end, begun } = stage(2)
     for (const name of ['eve 1', 'eve 2', 'eve 3', 'bob 1']) void start(name)
     await end('eve 1')
@@ -42,14 +42,14 @@ describe('places', () => {
     expect(begun.at(-1)).toBe('eve 3')
   })
 
-  test('go first to whose turn is longest ago, also where there is only one', async () => {
+  test('lets the owner whose turn is longest ago go first, also where only one may run', async () => {
     const { start, end, begun } = stage(1)
     for (const name of ['eve 1', 'eve 2', 'eve 3', 'bob 1', 'bob 2']) void start(name)
     for (const name of ['eve 1', 'bob 1', 'eve 2', 'bob 2']) await end(name)
     expect(begun).toEqual(['eve 1', 'bob 1', 'eve 2', 'bob 2', 'eve 3'])
   })
 
-  test('are never all of one owner', async () => {
+  test('is never all of one owner', async () => {
     const { start, end, begun } = stage(3, 2)
     for (const name of ['eve 1', 'eve 2', 'eve 3', 'bob 1']) void start(name)
     await Bun.sleep(0)

@@ -1,13 +1,13 @@
-export type Places = { run<T>(who: string, work: () => Promise<T>): Promise<T> }
+export type Semaphore = { run<T>(who: string, work: () => Promise<T>): Promise<T> }
 
 /**
- * At most so many at work at the same time, and at most `each` of them for one owner; the rest wait. Whoever has
- * nothing at work goes before who has, then whose turn is longest ago, so that nobody keeps all others out.
+ * Lets at most `most` pieces of work run at a time, and `each` of one owner; the rest wait. The owner with the least
+ * running goes first, then the one whose last turn is longest ago, so that nobody keeps the others out.
  */
-export function createPlaces(most: number, each = most): Places {
+export function createSemaphore(most: number, each = most): Semaphore {
   const waiting: { who: string; go: () => void }[] = []
   const working: string[] = []
-  /** When each owner that is here had its last turn. */
+  /** The last turn of each owner who has work running or waiting. */
   const turns = new Map<string, number>()
   let turn = 0
   const countOf = (who: string): number => working.filter((one) => one === who).length
