@@ -1,6 +1,6 @@
 import isIBAN from 'validator/lib/isIBAN'
-import { matchesOf } from '../../../kernel/matches'
-import type { Find } from './kind'
+import type { Find, Place } from './kind'
+import { digitGroups } from './numbers'
 
 /** Length by country (SWIFT registry), so that one look decides where an IBAN ends. */
 const LENGTHS = new Map(
@@ -11,18 +11,33 @@ const LENGTHS = new Map(
     .split(/\s+/)
     .map((word) => [word.slice(0, 2), Number(word.slice(2))] as const),
 )
-const BEGINNING = /(?<![A-Za-z0-9])[A-Za-z]{2}[ -]?\d[ -]?\d(?=[ -]?[A-Za-z0-9])/g
+/** Two letters, which stand before the first digit, and two digits. */
+const BEGINNING = /(?<![A-Za-z0-9])[A-Za-z]{2}[ -]?\d[ -]?\d(?=[ -]?[A-Za-z0-9])/y
 
 /** Account numbers whose country, length and check digits (mod 97) agree, in groups of any size. */
 export const findIbans: Find = (text) => {
-  const found = []
-  for (const { index: start } of matchesOf(BEGINNING, text)) {
+  const found: Place[] = []
+  const groups = digitGroups(text)
+  for (let place = 0; place < groups.length; place += 2) {
+    const start = beginningAt(text, groups[place]!)
+    BEGINNING.lastIndex = start
+    if (start < 0 || !BEGINNING.test(text)) continue
     const length = LENGTHS.get(text.slice(start, start + 2).toUpperCase())
     const end = length ? endOf(text, start, length) : -1
     if (end > 0 && isIBAN(text.slice(start, end).replace(/[ -]/g, '').toUpperCase())) found.push({ start, end })
   }
   return found
 }
+
+/** Where the two letters before a digit begin; -1 where none stand there. */
+function beginningAt(text: string, digit: number): number {
+  const last = isBetween(text.charCodeAt(digit - 1)) ? digit - 2 : digit - 1
+  return last > 0 && isLetter(text.charCodeAt(last)) ? last - 1 : -1
+}
+
+/** Blank and dash. */
+const isBetween = (code: number): boolean => code === 32 || code === 45
+const isLetter = (code: number): boolean => (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
 
 /** Where that many letters and digits end, with at most one blank or dash between any two; -1 where they do not. */
 function endOf(text: string, start: number, length: number): number {

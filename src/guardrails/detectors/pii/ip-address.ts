@@ -1,13 +1,11 @@
 import ipaddr from 'ipaddr.js'
-import { runsOf } from '../../../kernel/runs'
-import { type Find, follows } from './kind'
+import { type Find, follows, type Place } from './kind'
+import { digitGroups } from './numbers'
 
 const V4 = /(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\w)/y
 const V6 = /(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?:(?:\.\d{1,3}){3})?(?![\w:])/y
-
-/** What they are made of: an address begins where such a run does. */
-const runs4 = runsOf(/[\d.]/, 7)
-const runs6 = runsOf(/[0-9a-fA-F:.]/, 8)
+const LEAST_OF_6 = 8
+const DOT = 46
 
 /** Four numbers also count chapters and versions. */
 const COUNTED =
@@ -18,23 +16,52 @@ const SMALL = 20
 
 /** Addresses of machines. Those that every machine has (loopback, any, broadcast, masks) say nothing of anyone. */
 export const findAddresses: Find = (text) => {
-  const found = []
-  for (const [start, hit] of beginnings(text, runs6(text), V6)) {
+  const found: Place[] = []
+  for (const [start, hit] of hitsAt(beginnings6(text), V6, text)) {
     if (isTelling6(hit)) found.push({ start, end: start + hit.length })
   }
-  for (const [start, hit] of beginnings(text, runs4(text), V4)) {
+  for (const [start, hit] of hitsAt(beginnings4(text), V4, text)) {
     if (isTelling4(hit) && !isCounting(text, start, hit)) found.push({ start, end: start + hit.length })
   }
   return found
 }
 
-/** Which of the runs begin so, and where. */
-function beginnings(text: string, runs: readonly number[], pattern: RegExp): (readonly [number, string])[] {
-  const found: [number, string][] = []
-  for (let place = 0; place < runs.length; place += 2) {
-    pattern.lastIndex = runs[place]!
+/** What a pattern matches right there. */
+function hitsAt(places: readonly number[], pattern: RegExp, text: string): (readonly [number, string])[] {
+  const hits: [number, string][] = []
+  for (const place of places) {
+    pattern.lastIndex = place
     const hit = pattern.exec(text)
-    if (hit) found.push([hit.index, hit[0]])
+    if (hit) hits.push([place, hit[0]])
+  }
+  return hits
+}
+
+/** Where runs of hexadecimal figures, colons and dots begin that hold a colon. */
+function beginnings6(text: string): number[] {
+  const found: number[] = []
+  for (let at = text.indexOf(':'); at >= 0; ) {
+    let start = at
+    let end = at + 1
+    while (start > 0 && isPart6(text.charCodeAt(start - 1))) start--
+    while (end < text.length && isPart6(text.charCodeAt(end))) end++
+    if (end - start >= LEAST_OF_6) found.push(start)
+    at = text.indexOf(':', end)
+  }
+  return found
+}
+
+/** Figures, `a` to `f`, colon and dot. */
+const isPart6 = (code: number): boolean =>
+  (code >= 48 && code <= 58) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70) || code === 46
+
+/** Where three groups of digits with a dot between any two begin. */
+function beginnings4(text: string): number[] {
+  const found: number[] = []
+  const groups = digitGroups(text)
+  for (let place = 0; place + 5 < groups.length; place += 2) {
+    const isDotted = groups[place + 2]! - groups[place + 1]! === 1 && groups[place + 4]! - groups[place + 3]! === 1
+    if (isDotted && text.charCodeAt(groups[place + 1]!) === DOT) found.push(groups[place]!)
   }
   return found
 }

@@ -5,32 +5,91 @@ export type Group = { start: number; end: number }
 /** Digits with blanks, dots, dashes, slashes and brackets between them. */
 export type Run = { start: number; end: number; groups: readonly Group[]; digits: string }
 
-const RUN = /[+(]{0,2}\d(?:[ ().\-/]{0,3}\d){5,40}/g
+/**
+ * Where the groups of digits of a text begin and end, one number after the other. All that looks for numbers begins
+ * with these: most of a text is read once and never again.
+ */
+export const digitGroups = remember((text: string): readonly number[] => {
+  const groups: number[] = []
+  for (let at = 0; at < text.length; at++) {
+    if (!isDigit(text.charCodeAt(at))) continue
+    const start = at
+    while (at < text.length && isDigit(text.charCodeAt(at))) at++
+    groups.push(start, at)
+  }
+  return groups
+})
 
-/** Everything that could be a number people know by heart or carry on a card. Linear: every digit is in one run. */
+const LEAST_DIGITS = 6
+const MOST_DIGITS = 41
+const MOST_BETWEEN = 3
+
+/**
+ * Everything that could be a number people know by heart or carry on a card: six digits and more with up to three
+ * signs between any two, `+` and `(` before it. Linear: every digit is in one run.
+ */
 export const numberRuns = remember((text: string): readonly Run[] => {
   const runs: Run[] = []
-  RUN.lastIndex = 0
-  for (let match = RUN.exec(text); match; match = RUN.exec(text)) {
-    const end = RUN.lastIndex
-    if (!isInWord(text, match.index, end)) runs.push(runOf(text, match.index, end))
+  const all = digitGroups(text)
+  for (let place = 0; place < all.length; ) {
+    const first = place
+    let digits = 0
+    do {
+      digits += all[place + 1]! - all[place]!
+      place += 2
+    } while (place < all.length && isJoined(text, all[place - 1]!, all[place]!))
+    if (digits >= LEAST_DIGITS) addRuns(runs, text, groupsOf(all, first, place))
   }
   return runs
 })
 
-function runOf(text: string, start: number, end: number): Run {
-  const groups: Group[] = []
-  let digits = ''
-  for (let at = start; at < end; at++) {
-    if (!isDigit(text.charCodeAt(at))) continue
-    const first = at
-    while (at < end && isDigit(text.charCodeAt(at))) at++
-    groups.push({ start: first, end: at })
-    digits += text.slice(first, at)
-  }
-  return { start, end, groups, digits }
+/** Whether nothing stands there but what people put into numbers. */
+function isJoined(text: string, from: number, to: number): boolean {
+  if (to - from > MOST_BETWEEN) return false
+  for (let at = from; at < to; at++) if (!isBetween(text.charCodeAt(at))) return false
+  return true
 }
 
+const groupsOf = (all: readonly number[], from: number, to: number): Group[] =>
+  Array.from({ length: (to - from) / 2 }, (_, at) => ({ start: all[from + 2 * at]!, end: all[from + 2 * at + 1]! }))
+
+/** Groups that are joined are one run; of too many digits each run takes as many as one may have. */
+function addRuns(runs: Run[], text: string, groups: readonly Group[]): void {
+  for (let rest = groups; rest.length > 0; ) {
+    const { taken, left } = cut(rest, MOST_DIGITS)
+    const start = startOf(text, taken[0]!.start, runs.at(-1)?.end ?? 0)
+    const end = taken.at(-1)!.end
+    const digits = taken.map((one) => text.slice(one.start, one.end)).join('')
+    if (digits.length >= LEAST_DIGITS && !isInWord(text, start, end)) runs.push({ start, end, groups: taken, digits })
+    rest = left
+  }
+}
+
+/** The first so many digits, and the others. */
+function cut(groups: readonly Group[], most: number): { taken: readonly Group[]; left: readonly Group[] } {
+  let digits = 0
+  for (const [place, { start, end }] of groups.entries()) {
+    if (digits + end - start > most) {
+      const at = start + most - digits
+      const taken = [...groups.slice(0, place), ...(at > start ? [{ start, end: at }] : [])]
+      return { taken, left: [{ start: at, end }, ...groups.slice(place + 1)] }
+    }
+    digits += end - start
+  }
+  return { taken: groups, left: [] }
+}
+
+/** With up to two signs before it, none of which belongs to the number before. */
+function startOf(text: string, digit: number, least: number): number {
+  let start = digit
+  while (start > least && digit - start < 2 && isBefore(text.charCodeAt(start - 1))) start--
+  return start
+}
+
+/** `+` and `(`. */
+const isBefore = (code: number): boolean => code === 43 || code === 40
+/** Blank, brackets, dot, dash and slash. */
+const isBetween = (code: number): boolean => code === 32 || code === 40 || code === 41 || (code >= 45 && code <= 47)
 const isDigit = (code: number): boolean => code >= 48 && code <= 57
 const isLetter = (code: number): boolean => (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
 /** Letters, digits and `_`. */

@@ -1,9 +1,13 @@
 import isIdentityCard from 'validator/lib/isIdentityCard'
 import isTaxID from 'validator/lib/isTaxID'
-import { matchesOf } from '../../../kernel/matches'
 import { type Find, followsWord, type Place } from './kind'
+import { digitGroups } from './numbers'
 
 type Id = {
+  /** How many digits its first group of them can have, in all ways to part them. */
+  first: readonly number[]
+  /** How many units may stand before that group; none where it is not said. */
+  before?: readonly number[]
   pattern: RegExp
   /** Checks beyond the pattern, on letters and digits alone. */
   isValid(compact: string): boolean
@@ -17,85 +21,103 @@ const US_WORDS = near('ssn|social security|taxpayer|\\bitin\\b|sozialversicherun
 const isUsNumber = (id: string): boolean => /^(?!000|666|9)\d{3}(?!00)\d{2}(?!0000)\d{4}$/.test(id)
 
 const IDS: readonly Id[] = [
-  { pattern: /(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])/g, isValid: isUsNumber },
-  { pattern: /(?<![\w-])\d{3}[ .]?\d{2}[ .]?\d{4}(?![\w-])/g, isValid: isUsNumber, context: US_WORDS },
+  { first: [3], pattern: /(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])/y, isValid: isUsNumber },
   {
-    pattern: /(?<!\w)[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D](?!\w)/gi,
+    first: [3, 5, 9],
+    pattern: /(?<![\w-])\d{3}[ .]?\d{2}[ .]?\d{4}(?![\w-])/y,
+    isValid: isUsNumber,
+    context: US_WORDS,
+  },
+  {
+    first: [2, 4, 6],
+    before: [3, 2],
+    pattern: /(?<!\w)[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D](?!\w)/iy,
     isValid: () => true,
     context: near('national insurance|\\bnino\\b|\\bni (?:no|number)|\\bni'),
   },
-  { pattern: /(?<!\w)\d{8}-?[A-Z](?!\w)/g, isValid: (id) => isIdentityCard(id, 'ES') },
-  { pattern: /(?<!\w)[XYZ]-?\d{7}-?[A-Z](?!\w)/g, isValid: (id) => isIdentityCard(id, 'ES') },
+  { first: [8], pattern: /(?<!\w)\d{8}-?[A-Z](?!\w)/y, isValid: (id) => isIdentityCard(id, 'ES') },
   {
-    pattern: /(?<!\w)[A-Z]{6}\d{2}[A-EHLMPRST]\d{2}[A-Z]\d{3}[A-Z](?!\w)/gi,
+    first: [7],
+    before: [2, 1],
+    pattern: /(?<!\w)[XYZ]-?\d{7}-?[A-Z](?!\w)/y,
+    isValid: (id) => isIdentityCard(id, 'ES'),
+  },
+  {
+    first: [2],
+    before: [6],
+    pattern: /(?<!\w)[A-Z]{6}\d{2}[A-EHLMPRST]\d{2}[A-Z]\d{3}[A-Z](?!\w)/iy,
     isValid: (id) => isTaxID(id.toUpperCase(), 'it-IT'),
   },
-  { pattern: /(?<!\w)\d{11}(?!\w)/g, isValid: (id) => isIdentityCard(id, 'PL'), context: near('pesel') },
-  { pattern: /(?<!\w)\d{3}\.\d{3}\.\d{3}-\d{2}(?!\w)/g, isValid: (id) => isTaxID(id, 'pt-BR') },
-  { pattern: /(?<!\w)\d{11}(?!\w)/g, isValid: (id) => isTaxID(id, 'pt-BR'), context: near('\\bcpf\\b') },
   {
-    pattern: /(?<!\w)[12] ?\d{2} ?\d{2} ?\d{2} ?\d{3} ?\d{3} ?\d{2}(?!\w)/g,
+    first: [11],
+    pattern: /(?<!\w)\d{11}(?!\w)/y,
+    isValid: (id) => isIdentityCard(id, 'PL'),
+    context: near('pesel'),
+  },
+  { first: [3], pattern: /(?<!\w)\d{3}\.\d{3}\.\d{3}-\d{2}(?!\w)/y, isValid: (id) => isTaxID(id, 'pt-BR') },
+  {
+    first: [11],
+    pattern: /(?<!\w)\d{11}(?!\w)/y,
+    isValid: (id) => isTaxID(id, 'pt-BR'),
+    context: near('\\bcpf\\b'),
+  },
+  {
+    first: [1, 3, 5, 7, 10, 13, 15],
+    pattern: /(?<!\w)[12] ?\d{2} ?\d{2} ?\d{2} ?\d{3} ?\d{3} ?\d{2}(?!\w)/y,
     isValid: (id) => Number(BigInt(id.slice(0, 13)) % 97n) === 97 - Number(id.slice(13)),
     context: near('s[ée]curit[ée] sociale|\\bnir\\b|n°? ?ss'),
   },
   {
-    pattern: /(?<!\w)\d{2} ?\d{3} ?\d{3} ?\d{3}(?!\w)/g,
+    first: [2, 5, 8, 11],
+    pattern: /(?<!\w)\d{2} ?\d{3} ?\d{3} ?\d{3}(?!\w)/y,
     isValid: (id) => isTaxID(id, 'de-DE'),
     context: near('steuer-?(?:id|identifikation\\w*|nummer)|\\bidnr'),
   },
   {
-    pattern: /(?<!\w)\d{9}(?!\w)/g,
+    first: [9],
+    pattern: /(?<!\w)\d{9}(?!\w)/y,
     isValid: (id) => isTaxID(id, 'nl-NL'),
     context: near('\\bbsn\\b|burgerservice\\w*'),
   },
   {
-    pattern: /(?<!\w)\d{4} ?\d{4} ?\d{4}(?!\w)/g,
+    first: [4, 8, 12],
+    pattern: /(?<!\w)\d{4} ?\d{4} ?\d{4}(?!\w)/y,
     isValid: (id) => isIdentityCard(id, 'IN'),
     context: near('aadhaa?r|आधार'),
   },
   {
-    pattern: /(?<!\w)\d{17}[\dX](?!\w)/g,
+    first: [17, 18],
+    pattern: /(?<!\w)\d{17}[\dX](?!\w)/y,
     isValid: (id) => isIdentityCard(id, 'zh-CN'),
     context: near('身份证|id card'),
   },
 ]
 
-/** The fewest digits of any of them, how near each other these stand at the least, and how far it goes on around them. */
-const FEWEST = 6
-const NEAR = 12
-const AROUND = 24
-
-/** Where so many digits stand together, and what is around them: most texts are not searched fourteen times. */
-function numberedParts(text: string): Place[] {
-  const parts: Place[] = []
-  const last = new Int32Array(FEWEST).fill(-NEAR)
-  let seen = 0
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code < 48 || code > 57) continue
-    last[seen++ % FEWEST] = at
-    const first = last[seen % FEWEST]!
-    if (at - first >= NEAR) continue
-    const before = parts.at(-1)
-    if (before && before.end >= first - AROUND) before.end = at + AROUND
-    else parts.push({ start: Math.max(0, first - AROUND), end: at + AROUND })
-  }
-  return parts
-}
+const RIGHT_THERE = [0]
+/** For each the lengths of its first group as bits. */
+const FIRST = IDS.map(({ first }) => first.reduce((bits, length) => bits | (1 << length), 0))
+const MOST_OF_GROUP = 18
 
 /** Numbers a state gives a person: the American one, and others by form, check digit or the word before them. */
 export const findNationalIds: Find = (text) => {
-  const parts = numberedParts(text)
-  const texts = parts.map(({ start, end }) => text.slice(start, end))
   const found: Place[] = []
-  for (const { pattern, isValid, context } of IDS) {
-    for (let place = 0; place < parts.length; place++) {
-      for (const { 0: hit, index } of matchesOf(pattern, texts[place]!)) {
-        const start = parts[place]!.start + index
-        if (context && !followsWord(text, start, context)) continue
-        if (isValid(hit.replace(/[ .-]/g, ''))) found.push({ start, end: start + hit.length })
-      }
+  const groups = digitGroups(text)
+  for (const [which, id] of IDS.entries()) {
+    for (let place = 0; place < groups.length; place += 2) {
+      const length = groups[place + 1]! - groups[place]!
+      if (length <= MOST_OF_GROUP && (FIRST[which]! >>> length) & 1) addId(found, text, id, groups[place]!)
     }
   }
   return found
+}
+
+function addId(found: Place[], text: string, { before = RIGHT_THERE, pattern, isValid, context }: Id, digit: number) {
+  for (const units of before) {
+    const start = digit - units
+    pattern.lastIndex = Math.max(0, start)
+    if (start < 0 || !pattern.test(text)) continue
+    const end = pattern.lastIndex
+    if (context && !followsWord(text, start, context)) continue
+    if (isValid(text.slice(start, end).replace(/[ .-]/g, ''))) found.push({ start, end })
+  }
 }
