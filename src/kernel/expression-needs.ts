@@ -6,7 +6,7 @@ import { type Grams, gramsOfWord } from './grams'
  */
 type Need =
   | { kind: 'nothing' }
-  | { kind: 'word'; grams: readonly number[] }
+  | { kind: 'word'; text: string; grams: readonly number[] }
   | { kind: 'all' | 'one'; of: readonly Need[]; words: number }
 
 /**
@@ -35,6 +35,28 @@ export const needsOf = (expression: Expression): Needs => needsOfEach([expressio
 
 type Expression = { source: string; ignoreCase: boolean }
 
+/** More words than this take longer to look for than grams to be read. */
+const MOST_WORDS = 8
+
+/** Words one of which stands, in whatever case, in every text an expression matches in; null where too many would have to be named. */
+export function wordsNeeded({ source, ignoreCase }: Expression): readonly string[] | null {
+  const words = namedIn(needOf(source, ignoreCase))
+  return words && words.length <= MOST_WORDS ? words : null
+}
+
+function namedIn(need: Need): readonly string[] | null {
+  if (need.kind === 'nothing') return null
+  if (need.kind === 'word') return [need.text]
+  const each = need.of.map(namedIn)
+  if (need.kind === 'one') return each.some((words) => !words) ? null : each.flatMap((words) => words!)
+  return each.filter((words) => words !== null).sort(byUse)[0] ?? null
+}
+
+/** The fewest words, the longest of as many. */
+const byUse = (a: readonly string[], b: readonly string[]): number =>
+  a.length - b.length || shortestOf(b) - shortestOf(a)
+const shortestOf = (words: readonly string[]): number => Math.min(...words.map(({ length }) => length))
+
 /** The same of many that are asked one after another: their steps lie side by side. */
 export function needsOfEach(expressions: readonly Expression[]): Needs[] {
   const all: number[] = []
@@ -62,12 +84,17 @@ function addSteps(need: Need, has: number, lacks: number, steps: number[]): numb
     : need.of.reduceRight((next, one) => addSteps(one, has, next, steps), lacks)
 }
 
-/** Whether a text of which these are the grams has what is needed. Says yes too often, and never no wrongly. */
-export function hasNeeds({ steps, start }: Needs, grams: Grams): boolean {
+/**
+ * Whether a text of which these are the grams has what is needed, in the parts from `since` on. Says yes too often,
+ * and never no wrongly.
+ */
+export function hasNeeds({ steps, start }: Needs, grams: Grams, since = 1): boolean {
   let at = start
-  while (at >= 0) at = steps[grams[steps[at]!]! ? at + 1 : at + 2]!
+  while (at >= 0) at = steps[grams[steps[at]!]! >= since ? at + 1 : at + 2]!
   return at === HAS
 }
+
+export const needsNothing = ({ start }: Needs): boolean => start === HAS
 
 type Reader = { source: string; ignoreCase: boolean; at: number }
 
@@ -190,7 +217,7 @@ function escaped(reader: Reader): Part {
 
 function needsOfPart({ strings, needs }: Part): Need {
   if (!strings) return needs
-  return oneOf(shortest(strings).map((text) => (text ? { kind: 'word', grams: gramsOfWord(text) } : NOTHING)))
+  return oneOf(shortest(strings).map((text) => (text ? { kind: 'word', text, grams: gramsOfWord(text) } : NOTHING)))
 }
 
 /** Where a text has a word it has the beginnings of it. */

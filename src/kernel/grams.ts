@@ -1,7 +1,13 @@
 import { remember } from './remember'
 
-/** Which runs of up to three characters a text holds, hashed: says yes too often, and never no wrongly. */
+/**
+ * Which runs of up to three characters a text holds, hashed, and in which of its parts each stood last, counted from
+ * 1; 0 where none stood. Says yes too often, and never no wrongly.
+ */
 export type Grams = Uint8Array
+
+/** So many parts can be told apart. */
+export const MOST_PARTS = 255
 
 const CELLS = 1 << 15
 const MOST = CELLS - 1
@@ -11,21 +17,26 @@ const two = (a: number, b: number): number => Math.imul(Math.imul(a, 0x85ebca6b)
 const three = (a: number, b: number, c: number): number =>
   (Math.imul(Math.imul(Math.imul(a, 0x85ebca6b) ^ b, 0xc2b2ae35) ^ c, 0x9e3779b1) >>> 17) & MOST
 
-const shared = new Uint8Array(CELLS)
 const sharedFolded = new Uint8Array(CELLS)
 
-/** The grams of a text, until those of the next one are asked for. */
+export const roomForGrams = (): Grams => new Uint8Array(CELLS)
+
 export function gramsOf(text: string): Grams {
-  const cells = shared.fill(0)
-  let before = 0
-  let beforeThat = 0
-  for (let at = 0; at < text.length; at++) {
+  const cells = roomForGrams()
+  markGrams(cells, text, 0, text.length, 1)
+  return cells
+}
+
+/** Marks the grams that end in a part of a text. */
+export function markGrams(cells: Grams, text: string, start: number, end: number, part: number): void {
+  let beforeThat = start > 1 ? text.charCodeAt(start - 2) : 0
+  let before = start > 0 ? text.charCodeAt(start - 1) : 0
+  for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at)
-    add(cells, beforeThat, before, code)
+    mark(cells, beforeThat, before, code, part)
     beforeThat = before
     before = code
   }
-  return cells
 }
 
 /**
@@ -38,7 +49,7 @@ export const foldedGramsOf = remember((text: string): Grams => {
   let beforeThat = 0
   for (let at = 0; at < text.length; at++) {
     const code = folded(text.charCodeAt(at))
-    add(cells, beforeThat, before, code)
+    mark(cells, beforeThat, before, code, 1)
     beforeThat = before
     before = code
   }
@@ -51,10 +62,10 @@ const folded = (code: number): number => {
   return code === 0x17f ? 115 : code === 0x212a ? 107 : code
 }
 
-function add(cells: Grams, beforeThat: number, before: number, code: number): void {
-  cells[one(code)] = 1
-  cells[two(before, code)] = 1
-  cells[three(beforeThat, before, code)] = 1
+function mark(cells: Grams, beforeThat: number, before: number, code: number, part: number): void {
+  cells[one(code)] = part
+  cells[two(before, code)] = part
+  cells[three(beforeThat, before, code)] = part
 }
 
 /** Of a word the runs that a text with it must have; the longest say the most. */

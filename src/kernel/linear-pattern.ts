@@ -1,10 +1,11 @@
 import { RE2JS, RE2Set } from 're2js'
 import { NotLinear, type Translated, translated } from './ecma-pattern'
 import { placesWithout, withLinesMarked } from './ecma-pattern-lines'
-import { hasNeeds, needsOf } from './expression-needs'
+import { hasNeeds, needsNothing, needsOf, wordsNeeded } from './expression-needs'
 import { foldedGramsOf } from './grams'
 import { type PatternCache, patternCaches } from './pattern-caches'
 import { patternSize } from './pattern-size'
+import { remember } from './remember'
 
 /** A stranger's pattern on RE2, whose time is linear in the text: the runtime's own engine backtracks (design 9). */
 export type LinearPattern = {
@@ -44,9 +45,7 @@ export function compileLinear(
   const expression = translated(source, flags)
   const engine = createEngine(expression.source)
   const read = readingOf(expression)
-  const needs = needsOf({ source: MISREAD.test(source) ? '' : source, ignoreCase: true })
-  // Many patterns are tried on a text one after another; most of them ask for a word that it does not have.
-  const mayBe = (text: string): boolean => hasNeeds(needs, foldedGramsOf(text))
+  const mayBe = mayBeIn(MISREAD.test(source) ? '' : source)
   return {
     size,
     weight: engine.weight,
@@ -61,6 +60,20 @@ export function compileLinear(
       yield* expression.isOfLines ? unmarked(places, asRead) : places
     },
   }
+}
+
+/** So many patterns look for their words themselves before the text is read for all that come after. */
+const FIRST_LOOKS = 4
+const looksAt = remember(() => ({ count: 0 }))
+
+/** Whether a text has what a pattern needs: most of them ask for a word that it does not have. */
+function mayBeIn(source: string): (text: string) => boolean {
+  const needs = needsOf({ source, ignoreCase: true })
+  if (needsNothing(needs)) return () => true
+  const words = wordsNeeded({ source, ignoreCase: true })
+  // Two letters that the engine takes for others of ASCII are a reason to ask it.
+  const any = words && new RegExp([...words.map((word) => RegExp.escape(word)), '[\\u017f\\u212a]'].join('|'), 'i')
+  return (text) => (any && looksAt(text).count++ < FIRST_LOOKS ? any.test(text) : hasNeeds(needs, foldedGramsOf(text)))
 }
 
 /** Escapes of sloppy patterns that what is needed is not read from. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { hasNeeds, needsOf } from '../../src/kernel/expression-needs'
+import { hasNeeds, needsOf, wordsNeeded } from '../../src/kernel/expression-needs'
 import { foldedGramsOf, gramsOf } from '../../src/kernel/grams'
 import { FOREIGN_RULES, OTHER_SCRIPT_RULES } from '../../src/kernel/injection/languages'
 import { RULES } from '../../src/kernel/injection/rules'
@@ -47,10 +47,25 @@ describe('what a text must have for an expression', () => {
       fc.property(fc.array(pattern, { minLength: 1, maxLength: 2 }), text, (patterns, words) => {
         const expression = new RegExp(patterns.map((one) => `(${one})`).join(''), 'iu')
         const said = words.join('')
-        if (expression.test(said)) expect(hasNeeds(needsOf(expression), foldedGramsOf(said))).toBe(true)
+        if (!expression.test(said)) return
+        expect(hasNeeds(needsOf(expression), foldedGramsOf(said))).toBe(true)
+        const needed = wordsNeeded(expression)
+        // Which the letters of ASCII they stand for are to be asked for as well.
+        const folded = said.replaceAll('ſ', 's').replaceAll('K', 'k').toLowerCase()
+        if (needed) expect(needed.some((word) => folded.includes(word))).toBe(true)
       }),
       { numRuns: 3_000 },
     )
+  })
+
+  test.each([
+    [/\bproject-\d{4}\b/i, ['project-']],
+    [/(?:acme|zyx) (?:corporation|inc)/i, ['acme corporation', 'acme inc', 'zyx corporation', 'zyx inc']],
+    [/\w+@(?:one|two)\.example/i, ['@one.example', '@two.example']],
+    [/[a-z]+|\d/i, null],
+    [/(?:a1|b2|c3|d4|e5|f6|g7|h8|i9)/i, null],
+  ])('is one of few words for %p', (pattern, words) => {
+    expect(wordsNeeded(pattern)).toEqual(words)
   })
 
   test('is there wherever a rule of the scan matches', () => {

@@ -1,6 +1,6 @@
 /** Prompt injection: text that tries to command the engine that reads it, however it is written. */
 import { hasNeeds, type Needs, needsOfEach } from '../expression-needs'
-import { gramsOf } from '../grams'
+import { MOST_PARTS, markGrams, roomForGrams } from '../grams'
 import { matchesOf } from '../matches'
 import { mixedWordAt } from './confusables'
 import { decodedPieces, tagText } from './encoded'
@@ -87,34 +87,57 @@ function inWords({ plain, latin, letters }: Views, length: number, within?: read
 
 function byRules(view: View, rules: readonly Rule[], via: string, length: number, mayMention: boolean): Found[] {
   const found: Found[] = []
-  for (const { id, about, pattern, negated } of askedOf(rules, view.text)) {
-    for (const match of matchesOf(pattern, view.text)) {
-      const end = match.index + match[0].length
-      if (mayMention && isOnlyMentioned(view.text, match.index, end, negated === true)) continue
+  for (const { rule, start, end } of askedOf(rules, view.text)) {
+    const { id, about, pattern, negated } = rule
+    for (const match of matchesOf(pattern, view.text.slice(0, end + BEYOND), start)) {
+      const last = match.index + match[0].length
+      if (match.index >= end || (mayMention && isOnlyMentioned(view.text, match.index, last, negated === true)))
+        continue
       found.push({
         ...{ severity: 'block', rule: id, about, via },
         at: view.at[match.index] ?? 0,
-        end: view.at[end] ?? length,
+        end: view.at[last] ?? length,
       })
     }
   }
   return found
 }
 
-/** Twice as far as what a match has may lie apart. */
-const PASSAGE = 640
+/** As long as a match may be: it stands within two parts of a text. */
+const PART = 320
+/** How far behind itself a match looks. */
+const BEYOND = 120
+const grams = roomForGrams()
 
-/** The rules whose words stand together in some passage of a text: a handful, most times. */
-function askedOf(rules: readonly Rule[], text: string): Rule[] {
+/** The rules whose words stand together in some two parts of a text, and from where to where: a handful, most times. */
+function askedOf(rules: readonly Rule[], text: string): (Stretch & { rule: Rule })[] {
   const all = needsFor(rules)
-  const isAsked = new Uint8Array(all.length)
-  for (let start = 0; start === 0 || start + PASSAGE / 2 < text.length; start += PASSAGE / 2) {
-    const grams = gramsOf(text.slice(start, start + PASSAGE))
+  const starts = new Int32Array(all.length).fill(-1)
+  const ends = new Int32Array(all.length)
+  let part = 0
+  grams.fill(0)
+  for (let start = 0; start < text.length; start += PART) {
+    const end = Math.min(start + PART, text.length)
+    if (part === MOST_PARTS) {
+      grams.fill(0)
+      markGrams(grams, text, start - PART, start, 1)
+      part = 1
+    }
+    markGrams(grams, text, start, end, ++part)
+    // The first is asked of with the one after it.
+    if (start === 0 && end < text.length) continue
+    const since = Math.max(1, part - 1)
     for (let place = 0; place < all.length; place++) {
-      if (!isAsked[place] && hasNeeds(all[place]!, grams)) isAsked[place] = 1
+      if (!hasNeeds(all[place]!, grams, since)) continue
+      if (starts[place]! < 0) starts[place] = Math.max(0, start - PART)
+      ends[place] = end
     }
   }
-  return rules.filter((_, place) => isAsked[place])
+  const asked: (Stretch & { rule: Rule })[] = []
+  for (const [place, rule] of rules.entries()) {
+    if (starts[place]! >= 0) asked.push({ rule, start: starts[place]!, end: ends[place]! })
+  }
+  return asked
 }
 
 const ready = new Map<readonly Rule[], readonly Needs[]>()

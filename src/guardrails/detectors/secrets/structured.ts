@@ -8,6 +8,8 @@ const PEM_END = /-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:\\n)?
 const PEM_BODY =
   /(?:(?:\\r|\\n|[\s>|#*"',]){0,24}(?:[A-Za-z0-9+/=]{16,}|[A-Za-z-]{4,20}: [^\n]{1,80}|=[A-Za-z0-9+/]{4}))*/y
 const USERINFO = /\b([a-z][a-z0-9+.-]{1,30}):\/\/([^\s:/@"'<>`]{0,128}):([^\s/@"'<>`]{3,256})@[^\s"'<>`)\]},]{1,512}/gi
+/** What such an address cannot do without, and most addresses have not. */
+const LOGIN = /:\/\/[^\s/@"'<>`]{4,400}@/
 const ACCOUNT_KEY = /\b(?:AccountKey|SharedAccessKey|SharedSecretValue)=([A-Za-z0-9+/]{40,100}={0,2})/g
 
 /** Placeholders for a password, as in manuals. */
@@ -23,7 +25,7 @@ export function findStructured(text: string): Match[] {
     }
   }
   if (text.includes('PRIVATE KEY')) findPems(text, found)
-  if (text.includes('://')) findLogins(text, found)
+  if (LOGIN.test(text)) findLogins(text, found)
   if (text.includes('Key=') || text.includes('SecretValue=')) {
     for (const { 0: hit, 1: key, index } of matchesOf(ACCOUNT_KEY, text)) {
       found.push({ start: index + hit.length - key!.length, end: index + hit.length, kind: 'api_key' })
