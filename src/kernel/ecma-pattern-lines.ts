@@ -1,4 +1,4 @@
-import { covers, LAST, only, type Range, without, written } from './ecma-pattern-ranges'
+import { classMembers, covers, LAST, only, type Range, without } from './ecma-pattern-ranges'
 
 /**
  * ECMAScript has four line terminators and RE2 one. For patterns with the flag `m`, each terminator in the text is
@@ -40,10 +40,10 @@ export function classOfMarked(ranges: readonly Range[], properties: string, isNe
   if (!isNegated && among && [...ENDS, FIRST_MARK].some((code) => among.test(String.fromCharCode(code)))) return null
   const ends = ENDS.flatMap((code, place) => (isMember(code) === isNegated ? [] : [only(FIRST_MARK + place)]))
   const rest = isNegated
-    ? `[^${written([...ranges, ...TAKEN])}${properties}]`
-    : bracketed(written(without(ranges, TAKEN)) + properties)
-  if (!ends.length) return rest || `[^${written([[0, LAST]])}]`
-  return `(?:${rest ? `${rest}|` : ''}\\n[${written(ends)}]\\n)`
+    ? `[^${classMembers([...ranges, ...TAKEN])}${properties}]`
+    : bracketed(classMembers(without(ranges, TAKEN)) + properties)
+  if (!ends.length) return rest || `[^${classMembers([[0, LAST]])}]`
+  return `(?:${rest ? `${rest}|` : ''}\\n[${classMembers(ends)}]\\n)`
 }
 
 const bracketed = (members: string): string => (members ? `[${members}]` : '')

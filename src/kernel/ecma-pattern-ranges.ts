@@ -34,11 +34,11 @@ export const without = (ranges: readonly Range[], taken: readonly Range[]): Rang
   complement([...complement(ranges), ...taken])
 
 /** As the members of a class in RE2's syntax. */
-export const written = (ranges: readonly Range[]): string =>
-  ranges.map(([first, last]) => (first === last ? sign(first) : `${sign(first)}-${sign(last)}`)).join('')
+export const classMembers = (ranges: readonly Range[]): string =>
+  ranges.map(([first, last]) => (first === last ? literal(first) : `${literal(first)}-${literal(last)}`)).join('')
 
 /** One code point in RE2's syntax, inside or outside a class. */
-export const sign = (code: number): string =>
+export const literal = (code: number): string =>
   PLAIN.test(String.fromCharCode(code)) && code < 128 ? String.fromCharCode(code) : `\\x{${code.toString(16)}}`
 
 const PLAIN = /[a-z0-9 ]/i

@@ -1,8 +1,8 @@
+import { type CharacterSet, readClass, readEscape } from './ecma-pattern-characters'
 import { classOfMarked } from './ecma-pattern-lines'
-import { inAnyCase, LAST, only, type Range, sign, written } from './ecma-pattern-ranges'
-import { readClass, readEscape, type Signs } from './ecma-pattern-signs'
+import { classMembers, inAnyCase, LAST, literal, only, type Range } from './ecma-pattern-ranges'
 
-/** RE2 cannot run it, however small: look-around, back-references and the like. The message is half a sentence. */
+/** Thrown for what RE2 cannot run: look-around, back-references and the like. The message is half a sentence. */
 export class NotLinear extends Error {
   override name = 'NotLinear'
   constructor(why: string) {
@@ -10,16 +10,16 @@ export class NotLinear extends Error {
   }
 }
 
-/** An ECMAScript pattern in RE2's syntax; it takes no flags, they are written out in it. */
+/** An ECMAScript pattern in RE2's syntax, with its flags written into it. */
 export type Translated = {
   source: string
-  /** Its `^` and `$` mean lines: it is for texts whose lines are marked. */
+  /** Its `^` and `$` mean lines, so texts must be given with their lines marked. */
   isOfLines: boolean
-  /** Its `\b` knows two letters more than RE2's: it is for texts in which they are written as the plain ones. */
+  /** Its `\b` takes the long s and the Kelvin sign for letters, so texts must be given with them as s and k. */
   foldsWords: boolean
 }
 
-/** What of it can change from group to group. */
+/** The flags that a group can change. */
 type Mode = { ignoreCase: boolean; multiline: boolean; dotAll: boolean }
 
 type Reader = {
@@ -30,7 +30,7 @@ type Reader = {
   /** Read with the flag `v`. */
   isSets: boolean
   isOfLines: boolean
-  /** How many groups a number can refer back to; all, where names do. */
+  /** How many groups there are for numbers to refer back to. */
   groups: number
   hasNames: boolean
   hasWordEdge: boolean
@@ -40,13 +40,13 @@ const NEWLINES: readonly Range[] = [only(0x0a), only(0x0d), [0x2028, 0x2029]]
 const ALL: readonly Range[] = [[0, LAST]]
 const COUNT = /\{\d+(?:,\d*)?\}/y
 const OPENING = /\(\?(?:(?<look><?[=!])|<(?<name>[^>]+)>|(?<on>[a-z]*)(?:-(?<off>[a-z]*))?:)/y
-/** What says of a pattern that whole characters are meant, whether or not `u` stands with it. */
+/** Syntax that only makes sense with the flag `u`, so the flag is taken for granted. */
 const MEANS_CHARACTERS = /\\[pP]\{|\\u\{/
 
 /**
- * The meaning that a pattern has in ECMAScript, in RE2's syntax. Characters are whole ones always, and `\p{…}` and
- * `\u{…}` are what they say with the flag `u` even where it is not given.
- * @throws NotLinear, and Error with half a sentence (`does not compile: …`) when it is none
+ * An ECMAScript pattern in RE2's syntax, with the same meaning but for two things: a character is always a whole code
+ * point, and `\p{…}` and `\u{…}` mean what they mean with the flag `u`, also without it.
+ * @throws NotLinear, and Error with half a sentence (`does not compile: …`) for what is no pattern
  */
 export function translated(source: string, flags = ''): Translated {
   assertExpression(source, flags)
@@ -74,7 +74,7 @@ export function translated(source: string, flags = ''): Translated {
   }
 }
 
-/** Up to the end of the group it stands in. */
+/** Reads up to the end of the group. */
 function sequence(reader: Reader, mode: Mode): string {
   const { source } = reader
   let out = ''
@@ -88,7 +88,7 @@ function sequence(reader: Reader, mode: Mode): string {
   return out
 }
 
-/** As it stands; null where the brace is one, as sloppy patterns may have it. */
+/** A count `{n,m}`; null where the brace is a literal, as it may be without the flag `u`. */
 function count(reader: Reader): string | null {
   COUNT.lastIndex = reader.at
   const [text] = COUNT.exec(reader.source) ?? []
@@ -96,7 +96,7 @@ function count(reader: Reader): string | null {
   return text ?? null
 }
 
-/** No group is asked for by its number here, so none is kept. */
+/** A group. All become non-capturing, since nothing asks for captures. */
 function group(reader: Reader, mode: Mode): string {
   OPENING.lastIndex = reader.at
   const { 0: opening = '(', groups = {} } = OPENING.exec(reader.source) ?? {}
@@ -115,7 +115,7 @@ function group(reader: Reader, mode: Mode): string {
   return `(?${folds ? (own.ignoreCase ? 'i' : '-i') : ''}:${inner})`
 }
 
-/** What stands for one character, or for a place. */
+/** A character, a class or an anchor. */
 function one(reader: Reader, mode: Mode): string {
   const { source } = reader
   const here = source[reader.at]!
@@ -126,16 +126,16 @@ function one(reader: Reader, mode: Mode): string {
   }
   if (here === '.') {
     reader.at++
-    return signs(reader, mode, mode.dotAll ? { ranges: ALL, isCaseless: true } : NOT_NEWLINES)
+    return characterSet(reader, mode, mode.dotAll ? { ranges: ALL, isCaseless: true } : NOT_NEWLINES)
   }
-  if (here === '[') return signs(reader, mode, readClass(reader, { ...mode, refuse }))
+  if (here === '[') return characterSet(reader, mode, readClass(reader, { ...mode, refuse }))
   if (here === '\\') return escaped(reader, mode)
   const code = source.codePointAt(reader.at)!
   reader.at += code > 0xffff ? 2 : 1
-  return signs(reader, mode, { ranges: [only(code)] })
+  return characterSet(reader, mode, { ranges: [only(code)] })
 }
 
-const NOT_NEWLINES: Signs = { ranges: NEWLINES, isNegated: true, isCaseless: true }
+const NOT_NEWLINES: CharacterSet = { ranges: NEWLINES, isNegated: true, isCaseless: true }
 
 function refuse(why: string): never {
   throw new NotLinear(why)
@@ -149,7 +149,7 @@ function escaped(reader: Reader, mode: Mode): string {
     return `\\${next}`
   }
   if (refersBack(reader, next)) throw new NotLinear('it refers back to a group')
-  return signs(reader, mode, readEscape(reader, mode))
+  return characterSet(reader, mode, readEscape(reader, mode))
 }
 
 function refersBack({ source, at, isUnicode, groups, hasNames }: Reader, next: string): boolean {
@@ -158,37 +158,37 @@ function refersBack({ source, at, isUnicode, groups, hasNames }: Reader, next: s
 }
 
 /**
- * One character of these. Without `u`, ECMAScript takes fewer letters for the same in any case than RE2 does: all that
- * differ are written out. Plain letters stand as they are, so that RE2 sees the words they make.
+ * One character of a set. Without `u`, ECMAScript folds fewer letters than RE2 does, so sets are written with both cases
+ * and folding off. Single ASCII letters are left to RE2's folding, so that it sees the words they make.
  */
-function signs(reader: Reader, { ignoreCase }: Mode, found: Signs): string {
+function characterSet(reader: Reader, { ignoreCase }: Mode, found: CharacterSet): string {
   const isWritten = ignoreCase && !reader.isUnicode
   const [first] = found.ranges
   if (isWritten && !reader.isOfLines && isOne(found) && first![0] < 128 && !FOLDED_FARTHER.has(first![0])) {
-    return sign(first![0])
+    return literal(first![0])
   }
   if (!isWritten) return classOf(reader, found)
   const ranges = found.isCaseless ? found.ranges : inAnyCase(found.ranges)
   return `(?-i:${classOf(reader, { ...found, ranges })})`
 }
 
-/** K and S, which RE2 takes for the sign of Kelvin and the long s, too. */
+/** RE2 folds K with the Kelvin sign and S with the long s. */
 const FOLDED_FARTHER: ReadonlySet<number> = new Set([...'kKsS'].map((letter) => letter.charCodeAt(0)))
 
-const isOne = ({ ranges, properties = '', isNegated = false }: Signs): boolean =>
+const isOne = ({ ranges, properties = '', isNegated = false }: CharacterSet): boolean =>
   !properties && !isNegated && ranges.length === 1 && ranges[0]![0] === ranges[0]![1]
 
-function classOf({ isOfLines }: Reader, found: Signs): string {
+function classOf({ isOfLines }: Reader, found: CharacterSet): string {
   const { ranges, properties = '', isNegated = false } = found
   if (isOfLines) {
     const marked = classOfMarked(ranges, properties, isNegated)
     if (marked === null) throw new NotLinear('a property with ends of lines in it, and the flag m')
     return marked
   }
-  if (isOne(found)) return sign(ranges[0]![0])
-  const members = written(ranges) + properties
+  if (isOne(found)) return literal(ranges[0]![0])
+  const members = classMembers(ranges) + properties
   if (members) return `[${isNegated ? '^' : ''}${members}]`
-  return `[${isNegated ? '' : '^'}${written(ALL)}]`
+  return `[${isNegated ? '' : '^'}${classMembers(ALL)}]`
 }
 
 function groupsIn(source: string): number {
@@ -205,7 +205,7 @@ function assertExpression(source: string, flags: string): void {
   }
 }
 
-/** What is not closed, and where it stands, counted from one. */
+/** Half a sentence that names the bracket which is not closed, and its position from one. */
 function openIn(source: string, why: string): string | null {
   const missing = /^missing (?:terminating )?([)\]])/.exec(why)?.[1]
   if (!missing) return null

@@ -1,7 +1,10 @@
 import { toLatin } from './injection/confusables'
 
-/** Capitals of other scripts by the Latin one they look like: their small letters often look like another, or none. */
-const CAPITALS: Readonly<Record<string, string>> = {
+/**
+ * Letters of other scripts by the Latin one they look like. Mostly capitals, whose small letters often look like another
+ * letter or like none, so that lower-casing first would miss them.
+ */
+const LOOK_ALIKES: Readonly<Record<string, string>> = {
   A: 'АΑᎪꓮⲀ',
   B: 'ВΒᏴꓐⲂ',
   C: 'СϹᏟꓚⲤ',
@@ -40,9 +43,11 @@ const CAPITALS: Readonly<Record<string, string>> = {
   v: 'ѵ',
   m: 'ⲙ',
 }
-const DRAWN = new Map(Object.entries(CAPITALS).flatMap(([latin, letters]) => [...letters].map((one) => [one, latin])))
+const DRAWN = new Map(
+  Object.entries(LOOK_ALIKES).flatMap(([latin, letters]) => [...letters].map((one) => [one, latin])),
+)
 
-/** Rows of the alphabet that no normal form takes back to letters: white in a circle, white in a square, flags. */
+/** Alphabets that Unicode normalization does not map to letters: negative circled, negative squared, flags. */
 const ROWS = [0x1f150, 0x1f170, 0x1f1e6]
 for (const row of ROWS) {
   for (let place = 0; place < 26; place++) {
@@ -51,10 +56,10 @@ for (const row of ROWS) {
 }
 
 const OTHERS = /[^\p{ASCII}]/gu
-/** Flags in a list are countries; letters are drawn with flags side by side. */
+/** Flags with something between them are countries; side by side they may spell a word. */
 const LISTED_FLAGS = /(\p{RI}{2})[^\p{L}\p{N}\p{RI}]+(?=\p{RI}{2})/gu
 
-/** Every letter as the Latin one it looks like, large where it was. */
+/** The text with every letter replaced by the Latin one it looks like, capitals by capitals. */
 export const asDrawn = (text: string): string =>
   text.replace(LISTED_FLAGS, '$1 #### ').replace(OTHERS, (letter) => {
     const small = letter.toLowerCase()
@@ -62,14 +67,15 @@ export const asDrawn = (text: string): string =>
     return DRAWN.get(letter) ?? (letter === small ? plain : plain?.toUpperCase()) ?? letter
   })
 
-/** Stands for what may be an I, an l or a 1: nobody can tell by looking. */
+/** Stands for an I, an l or a 1, which look the same. */
 export const STROKE = 'ǀ'
 
 const WORD = /[\p{L}\p{N}|]+/gu
-/** Where a word mixes cases, a large I further in may be an l, and a small l among large letters an I. */
+/** In a word of mixed case a capital I inside may be an l, and a small l among capitals an I. */
 const MIXED = /\p{Ll}/u
 const STROKES = /(?<=\p{L})[I1|]|[I1|](?=\p{L})|(?<=\p{Lu})l(?!\p{Ll})/gu
 const ONES = /(?<=\p{L})[1|]|[1|](?=\p{L})|(?<=\p{Lu})l(?!\p{Ll})/gu
 
+/** The text with STROKE for every character that may be an I or an l. */
 export const withStrokes = (text: string): string =>
   text.replace(WORD, (word) => word.replace(MIXED.test(word) && /\p{L}I|II/u.test(word) ? STROKES : ONES, STROKE))

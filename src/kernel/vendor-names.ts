@@ -2,7 +2,7 @@ import { readable } from './injection/readable'
 import { unleeted } from './injection/view'
 import { asDrawn, STROKE, withStrokes } from './vendor-looks'
 
-/** Makers of engines and their models, in small letters; a blank stands for any join or none. */
+/** Makers of engines and their models, in lower case; a blank stands for any separator or none. */
 const NAMES = [
   'open ai',
   'chat gpt',
@@ -41,7 +41,7 @@ const NAMES = [
   'kimi',
 ]
 
-/** Those that are words of nothing else: several of them are still theirs, and so is a longer word that ends in one. */
+/** Invented names: no other word ends in one, and their plural still names the vendor. */
 const COINED = [
   'openai',
   'chatgpt',
@@ -53,13 +53,14 @@ const COINED = [
   'openrouter',
   'qwen',
 ]
-const COUNTED = [...COINED, 'gpt', 'anthropic', 'claude', 'ollama', 'groq', 'deepmind']
+/** Names whose plural still names the vendor. */
+const WITH_PLURAL = [...COINED, 'gpt', 'anthropic', 'claude', 'ollama', 'groq', 'deepmind']
 
-/** What makers put behind a name, and others behind that of a maker, without a blank. */
+/** What vendors and others add to a name without a blank. */
 const ADDED =
   'ai|api|bot|chat|code|flash|gpt|haiku|hq|inc|labs?|large|llms?|mini|ml|models?|nano|opus|plus|pro|sonnet|turbo|ultra|vision'
 
-/** What may stand between two letters of a name that is spelt out: a blank, a dot, a dash, up to three of them. */
+/** Separators between the letters of a name that is spelt out: up to three blanks, dots, dashes and the like. */
 const JOIN = `[^a-z0-9${STROKE}]{0,3}`
 const LETTER = `[a-z${STROKE}]`
 const drawn = (letter: string): string => (letter === 'i' || letter === 'l' ? `[${letter}${STROKE}]` : letter)
@@ -70,15 +71,15 @@ const closed = (name: string): string => [...bare(name)].map(drawn).join('')
 const anyOf = (names: readonly string[], written: (name: string) => string): string =>
   names.map((name) => `(${written(name)})`).join('|')
 
-/** Not inside a longer word: `metadata`, `claudette` and `misanthropic` name nobody. */
+/** The patterns of each list. Not inside longer words: `metadata`, `claudette` and `misanthropic` name no vendor. */
 const FORMS: readonly (readonly [readonly string[], RegExp])[] = [
   [NAMES, new RegExp(`(?<!${LETTER})(?:${anyOf(NAMES, spelt)})(?!${LETTER})`)],
   [NAMES, new RegExp(`(?<!${LETTER})(?:${anyOf(NAMES, closed)})(?:${ADDED})(?!${LETTER})`)],
-  [COUNTED, new RegExp(`(?<!${LETTER})(?:${anyOf(COUNTED, closed)})s(?!${LETTER})`)],
+  [WITH_PLURAL, new RegExp(`(?<!${LETTER})(?:${anyOf(WITH_PLURAL, closed)})s(?!${LETTER})`)],
   [COINED, new RegExp(`(?:${anyOf(COINED, closed)})(?:s|${ADDED})?(?!${LETTER})`)],
 ]
 
-/** The same words where they name something else: people, stars, animals, a verb, what a prompt is about. */
+/** Phrases in which these words mean something else: people, stars, animals, a verb, subjects of a prompt. */
 const ELSEWHERE = [
   /\b(?:jean|marie|pierre|saint|st|uncle|aunt)[ -]claude\b|\bclaude (?:monet|debussy|shannon|chabrol|rains|bernard|lorrain|levi|van damme)\b/g,
   /\bgemini (?:zodiac|horoscopes?|season|constellation|twins?|moon|rising|spacecraft|missions?|program|project)\b/g,
@@ -90,28 +91,29 @@ const ELSEWHERE = [
   /\bgpt (?:partitions?|disks?|tables?)\b|\banthropic (?:principle|bias|reasoning)\b/g,
 ]
 
-/** Long enough that no name is found across it. */
+/** Takes the place of such a phrase, and is longer than any separator. */
 const BLANKED = ' #### '
-const withoutThose = (text: string): string => ELSEWHERE.reduce((left, phrase) => left.replace(phrase, BLANKED), text)
+const withoutOtherMeanings = (text: string): string =>
+  ELSEWHERE.reduce((left, phrase) => left.replace(phrase, BLANKED), text)
 
-/** Humps are words: `MyOpenAIRules` is `My Open AI Rules`. */
-const humpsApart = (text: string): string =>
+/** With camel case split: `MyOpenAIRules` is `My Open AI Rules`. */
+const camelCaseSplit = (text: string): string =>
   text.replace(/(\p{Ll})(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu, (letter) => `${letter} `)
 
-/** A label is short; what stands in a long text is found in its beginning. */
+/** Labels are short; of a longer text only the beginning is searched. */
 const MOST_CHARS = 2_000
 
 /**
- * The upstream vendor or model that a label names, however it is spelt: spaced, in any case, as several or with a word
- * added, with look-alike, circled or flagged letters, an I for an l, digits for letters or unseen characters. Null
- * when it names none (contract 12, 13).
+ * The upstream vendor or model that a label names, or null (contract 12, 13). Finds it spaced, in any case, in the
+ * plural or with a word added, and with look-alike, circled or flag letters, an I for an l, digits for letters or
+ * invisible characters.
  */
 export function vendorNamedIn(label: string): string | null {
   const text = asDrawn(label.slice(0, MOST_CHARS))
   const strokes = withStrokes(text)
-  for (const written of new Set([text, humpsApart(text), strokes, humpsApart(strokes)])) {
+  for (const written of new Set([text, camelCaseSplit(text), strokes, camelCaseSplit(strokes)])) {
     const plain = readable(written)
-    // Letters in a style of their own are only now the letters of another script.
+    // `readable` turns styled letters into plain ones of other scripts, so look-alikes are replaced once more.
     const view = { ...plain, text: asDrawn(plain.text).toLowerCase() }
     const found = nameIn(view.text) ?? nameIn(unleeted(view)?.text ?? '')
     if (found) return found
@@ -120,7 +122,7 @@ export function vendorNamedIn(label: string): string | null {
 }
 
 function nameIn(text: string): string | null {
-  const left = withoutThose(text)
+  const left = withoutOtherMeanings(text)
   for (const [names, form] of FORMS) {
     const found = form.exec(left)
     if (found) return bare(names[found.slice(1).findIndex((part) => part !== undefined)]!)

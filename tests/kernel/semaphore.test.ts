@@ -60,7 +60,7 @@ describe('a semaphore', () => {
     expect(begun.at(-1)).toBe('eve 3')
   })
 
-  test('pass on after a failure', async () => {
+  test('goes on after a failure', async () => {
     const { start, end, begun } = stage(1)
     const failing = start('eve 1')
     failing.catch(() => null)

@@ -23,12 +23,12 @@ type Deps = {
 
 type Sent = Pick<Decided, 'history' | 'system' | 'toolset' | 'promptTokens'>
 
-/** Of the window, what a conversation may fill before its older turns are summed up (contract 22.6). */
+/** The share of the window that history may fill before older turns are summarized (contract 22.6). */
 const HISTORY_SHARE = 0.6
 
 const SEES_IMAGES = new Set(['vision', 'data_extraction', 'domain_analysis'])
 
-/** Which mode, which engine, which system prompt. Throws 400 on prompts too long and pictures that are none. */
+/** Chooses mode, engine, system prompt and tools. Throws 400 for prompts too long and images that are none. */
 export function createDecide({ classifier, engines, tools, outbound, clock, routing }: Deps) {
   return decide
 
@@ -85,13 +85,13 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     const { turns, summary } = fitHistory(run.history, window * HISTORY_SHARE - fixed, engines.countPrompt)
     const system = summary === null ? voice : [voice, summary].filter(Boolean).join('\n\n')
     const promptTokens = fixed + engines.countPrompt(turns) + (summary === null ? 0 : engines.countTokens(summary))
-    // An engine without a window is one that nobody connected; asking it says so (503).
+    // An engine that is not connected has no window; asking it answers 503.
     if (window > 0 && promptTokens > window) throw promptTooLong(promptTokens, window)
     return { history: turns, system, toolset, promptTokens }
   }
 }
 
-/** The first that applies (contract 22.3): the one asked for, an override, a rule's, a skill's, the mode's own. */
+/** The first there is: the one asked for, an override, a routing rule's, a skill's, the mode's own (contract 22.3). */
 function engineFor({ ask, active }: Opened, work: string, ofRule: string | null, engines: EngineService): string {
   const { engine, overrides, mode } = ask
   const override = (mode.startsWith('stealth_') ? overrides[mode] : undefined) ?? overrides[work]
@@ -104,10 +104,10 @@ function routingOf({ source, confidence, reasoning, preferenceId }: Choice): Rou
   return { source, confidence, reasoning, preference_id: preferenceId, fallback_used: false }
 }
 
-/** Modes whose work is helped by the server's own tools even when the request brings none (contract 22.5). */
+/** Modes that get the server's own tools even when the request brings none (contract 22.5). */
 const ACTING_MODES = new Set(['think', 'code', 'research', 'domain_analysis'])
 
-/** A client that keeps the loop itself gets no tools of ours: it could not tell their calls from its own. */
+/** None of ours for a client that runs the tool loop itself: it could not tell our calls from its own. */
 function toolsFor({ ask, call, active }: Opened, mode: string, tools: Tools): Toolset | null {
   if (ask.functions) return null
   const brought = ask.tools.length + active.tools.length > 0
@@ -119,13 +119,13 @@ function toolsFor({ ask, call, active }: Opened, mode: string, tools: Tools): To
   return toolset.definitions.length ? toolset : null
 }
 
-/** Tools the caller allows beforehand: `metadata.approved_tools` (contract 22.5). */
+/** Tools that the caller approved beforehand: `metadata.approved_tools` (contract 22.5). */
 const approvedIn = (metadata: Record<string, unknown> | null): string[] => {
   const named = metadata?.approved_tools
   return Array.isArray(named) ? named.filter((name) => typeof name === 'string') : []
 }
 
-/** Tokens of all that is not history. */
+/** Tokens of everything but the history. */
 function countFixed({ ask }: Opened, system: string | null, toolset: Toolset | null, engines: EngineService): number {
   const offered = toolset?.definitions ?? ask.functions?.tools
   return (

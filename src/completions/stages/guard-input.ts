@@ -3,7 +3,7 @@ import type { Store } from '../../kernel/store'
 import { readJsonAnswer } from '../rules'
 import type { Opened } from '../run'
 import type { createRecord } from './record'
-import { withProse, wordsOfTools } from './tool-words'
+import { rewriteTools, wordsOfTools } from './tool-words'
 import { withVoice, wordsOfVoice } from './voice-words'
 
 type Deps = { store: Store; record: ReturnType<typeof createRecord> }
@@ -59,7 +59,7 @@ export function createInputGuard({ store, record }: Deps) {
     if (blocked) throw await refused(run, blocked, 'tools')
     if (left.every((text, place) => text === words.prose[place])) return run
     const leftOf = new Map(words.prose.map((text, place) => [text, left[place]!]))
-    const brought = withProse(run.ask, { prose: (text) => leftOf.get(text) ?? text, fixed: () => undefined })
+    const brought = rewriteTools(run.ask, { prose: (text) => leftOf.get(text) ?? text, fixed: () => undefined })
     return { ...run, ask: { ...run.ask, ...brought } }
   }
 

@@ -15,7 +15,7 @@ import type { Decided, Opened } from '../run'
 
 type Deps = { clock: Clock; usage: UsageLog; audit: AuditLog; events: EventBus }
 
-/** A run as far as the record needs it; a remembered answer never got further. */
+/** What the record needs of a run; a cached answer has no more than this. */
 export type Known = Opened &
   Pick<Decided, 'resolvedMode' | 'engineId' | 'model'> &
   Partial<Pick<Decided, 'classifiedMs' | 'routingWarnings'>>
@@ -27,17 +27,17 @@ export type Ending = {
   cached: boolean
   errorCode: string | null
   conversationId: string | null
-  /** Every rule of its policy that fired. */
+  /** Every guardrail that fired. */
   guardrails: readonly Firing[]
-  /** What ended it early. */
+  /** The error that ended it early. */
   broken?: unknown
 }
 
-/** Leaves the traces every run leaves: a usage row, an audit row, an event. Never the prompt itself (contract 2). */
+/** Writes what every run leaves: a usage row, an audit row and an event. Never the prompt itself (contract 2). */
 export function createRecord({ clock, usage, audit, events }: Deps) {
   return Object.assign(record, { refused })
 
-  /** A request that its policy holds back: nothing of it was run or billed. */
+  /** For a request that its guardrail policy blocked: nothing was run or billed. */
   async function refused(tx: Tx, run: Opened): Promise<void> {
     const { call, guard } = run
     const nothing = { cost_cents: 0, tools_used: [], fallback_used: false }
@@ -48,11 +48,11 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
       input: inputOf(run),
       output: { status: 400, ...nothing, guardrails: [...(guard?.firings ?? [])], error_code: 'guardrail_blocked' },
     })
-    await tellOf(tx, run, guard?.firings ?? [])
+    await emitFirings(tx, run, guard?.firings ?? [])
   }
 
-  /** Told of a failure too: the rule did its work. */
-  async function tellOf(tx: Tx, { call, guard }: Opened, firings: readonly Firing[]): Promise<void> {
+  /** Emitted for failed runs too, since the rule fired all the same. */
+  async function emitFirings(tx: Tx, { call, guard }: Opened, firings: readonly Firing[]): Promise<void> {
     if (!guard) return
     for (const { guardrail_id, phase, verdict } of firings) {
       await events.emit(tx, guardrailTriggered, ownerOf(call.caller), {
@@ -69,7 +69,7 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
   async function record(tx: Tx, run: Known, ending: Ending): Promise<void> {
     await recordUsage(tx, run, ending)
     await recordAudit(tx, run, ending)
-    await tellOf(tx, run, ending.guardrails)
+    await emitFirings(tx, run, ending.guardrails)
     if (ending.errorCode) return
     await events.emit(tx, completionCreated, ownerOf(run.call.caller), {
       id: run.id,

@@ -14,7 +14,7 @@ const OPENING_MS = 100
 
 type Deps = { agent: Agent; engines: EngineService; clock: Clock; store: Store; billing: Billing; prices: Prices }
 
-/** The agent's part of a run, whole or step by step. A run out of time is 504 `request_timeout`. */
+/** Runs the agent, for a whole answer or step by step. A run out of time throws 504 `request_timeout`. */
 export function createThink({ agent, engines, clock, ...money }: Deps) {
   const { afford } = createFund(money)
 
@@ -29,7 +29,7 @@ export function createThink({ agent, engines, clock, ...money }: Deps) {
       }
     },
 
-    /** Steps as they come; the generator returns the thought. */
+    /** Yields the steps as they come, and returns the thought. */
     async *aloud(run: Admitted): AsyncGenerator<Step, Thought> {
       try {
         return yield* agent.stream(taskOf(run))
@@ -38,7 +38,7 @@ export function createThink({ agent, engines, clock, ...money }: Deps) {
       }
     },
 
-    /** What had been said and done when a run stopped early; the turn it stopped in is our own count. */
+    /** What was said and done before a run stopped early. The tokens of its last turn are our own count. */
     partial(run: Admitted, text: string): Thought {
       const { engineId, promptTokens, spent } = run
       const half = text.slice(spent.said)

@@ -2,21 +2,24 @@ import type { Ask } from '../ask'
 
 type Brought = Pick<Ask, 'tools' | 'functions'>
 
-/** What somebody wrote into tools: `prose` explains and may be shortened, `fixed` are names and values that mean themselves. */
+/**
+ * What the caller wrote into tool definitions. `prose` may be redacted; names and values are `fixed`, since with a part
+ * redacted they would be others.
+ */
 export type ToolWords = { prose: string[]; fixed: string[] }
 
-/** Members of a schema that explain. */
+/** Members of a JSON Schema that are prose. */
 const PROSE = new Set(['description', 'title', '$comment'])
-/** Members whose own members bear names that somebody chose. */
+/** Members of a schema that are schemas by names the caller chose. */
 const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
-/** Members that hold values and no schemas. */
+/** Members of a schema that hold plain values. */
 const VALUES = new Set(['enum', 'const', 'default', 'examples', 'example'])
 const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
 const FORMATS = ['date', 'date-time', 'time', 'email', 'uri', 'uuid', 'hostname']
 const BOUNDS = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'multipleOf', 'uniqueItems']
 const CHOICES = ['anyOf', 'oneOf', 'allOf', 'not']
-/** Words of the language itself, which nobody wrote. */
-const LANGUAGE = new Set([
+/** Keywords of JSON Schema, which nobody needs to check. */
+const KEYWORDS = new Set([
   'type',
   'required',
   'items',
@@ -38,25 +41,25 @@ const LANGUAGE = new Set([
   ...NAMED,
   ...VALUES,
 ])
-/** A number as long as this may be somebody's. */
+/** Shorter numbers are no phone numbers, cards or ids. */
 const LONG_NUMBER = 1_000_000
 
-/** Every word of the caller in the tools of a request, each once. */
+/** Every text the caller wrote into the tools of a request, once each. */
 export function wordsOfTools(brought: Brought): ToolWords {
   const [prose, fixed] = [new Set<string>(), new Set<string>()]
-  withProse(brought, {
+  rewriteTools(brought, {
     prose: (text) => {
       prose.add(text)
       return text
     },
-    fixed: (text) => LANGUAGE.has(text) || fixed.add(text),
+    fixed: (text) => KEYWORDS.has(text) || fixed.add(text),
   })
   prose.delete('')
   return { prose: [...prose], fixed: [...fixed] }
 }
 
-/** The same tools with other explanations. */
-export function withProse({ tools, functions }: Brought, visit: Visit): Brought {
+/** The tools with every prose text replaced by what `visit.prose` answers; `visit.fixed` is told of all others. */
+export function rewriteTools({ tools, functions }: Brought, visit: Visit): Brought {
   return {
     tools: tools.map((tool) => {
       visit.fixed(tool.name)
@@ -64,7 +67,7 @@ export function withProse({ tools, functions }: Brought, visit: Visit): Brought 
       return {
         ...tool,
         description: visit.prose(description),
-        ...(schema ? { input_schema: schemaWith(schema, visit) } : {}),
+        ...(schema ? { input_schema: rewriteSchema(schema, visit) } : {}),
       }
     }),
     functions: functions && {
@@ -74,7 +77,7 @@ export function withProse({ tools, functions }: Brought, visit: Visit): Brought 
         const { description, parameters } = tool
         return {
           ...tool,
-          parameters: schemaWith(parameters, visit),
+          parameters: rewriteSchema(parameters, visit),
           ...(description === undefined ? {} : { description: visit.prose(description) }),
         }
       }),
@@ -84,39 +87,39 @@ export function withProse({ tools, functions }: Brought, visit: Visit): Brought 
 
 type Visit = { prose(text: string): string; fixed(text: string): unknown }
 
-function schemaWith<Schema>(schema: Schema, visit: Visit): Schema {
-  if (Array.isArray(schema)) return schema.map((one) => schemaWith(one, visit)) as Schema
+function rewriteSchema<Schema>(schema: Schema, visit: Visit): Schema {
+  if (Array.isArray(schema)) return schema.map((one) => rewriteSchema(one, visit)) as Schema
   if (typeof schema !== 'object' || schema === null) {
-    valueIn(schema, visit)
+    visitValue(schema, visit)
     return schema
   }
   const members = Object.entries(schema).map(([name, value]): [string, unknown] => {
     visit.fixed(name)
     if (PROSE.has(name) && typeof value === 'string') return [name, visit.prose(value)]
-    if (VALUES.has(name)) valueIn(value, visit)
-    return [name, VALUES.has(name) ? value : NAMED.has(name) ? namedWith(value, visit) : schemaWith(value, visit)]
+    if (VALUES.has(name)) visitValue(value, visit)
+    return [name, VALUES.has(name) ? value : NAMED.has(name) ? rewriteNamed(value, visit) : rewriteSchema(value, visit)]
   })
   return Object.fromEntries(members) as Schema
 }
 
-/** Schemas by names that may be any, `description` and `default` included. */
-function namedWith(named: unknown, visit: Visit): unknown {
-  if (typeof named !== 'object' || named === null || Array.isArray(named)) return schemaWith(named, visit)
+/** Schemas by name. A name may be anything, also `description` or `default`. */
+function rewriteNamed(named: unknown, visit: Visit): unknown {
+  if (typeof named !== 'object' || named === null || Array.isArray(named)) return rewriteSchema(named, visit)
   return Object.fromEntries(
     Object.entries(named).map(([name, schema]) => {
       visit.fixed(name)
-      return [name, schemaWith(schema, visit)]
+      return [name, rewriteSchema(schema, visit)]
     }),
   )
 }
 
-function valueIn(value: unknown, visit: Visit): void {
+function visitValue(value: unknown, visit: Visit): void {
   if (typeof value === 'string') visit.fixed(value)
   else if (typeof value === 'number' && Math.abs(value) >= LONG_NUMBER) visit.fixed(String(value))
   else if (typeof value === 'object' && value !== null) {
     for (const [name, inside] of Object.entries(value)) {
       if (!Array.isArray(value)) visit.fixed(name)
-      valueIn(inside, visit)
+      visitValue(inside, visit)
     }
   }
 }

@@ -4,7 +4,7 @@ type Voice = Ask['voice']
 
 const USUAL_LIBRARY = 'svc'
 
-/** All that a caller writes in its own words of how it wants to be answered; empty where nothing is its own. */
+/** The texts by which a caller says how to answer; empty where nothing is the caller's own. */
 export const wordsOfVoice = ({ persona, style, componentLibrary }: Voice): string[] => [
   typeof persona === 'object' ? persona.system_prompt : '',
   style?.format ?? '',
@@ -13,7 +13,7 @@ export const wordsOfVoice = ({ persona, style, componentLibrary }: Voice): strin
   componentLibrary === USUAL_LIBRARY ? '' : componentLibrary,
 ]
 
-/** The same voice in these words, in the order of {@link wordsOfVoice}. */
+/** The voice with these texts, in the order of {@link wordsOfVoice}. */
 export function withVoice(voice: Voice, [prompt, format, preciseness, intent, componentLibrary]: string[]): Voice {
   const { persona, style } = voice
   return {

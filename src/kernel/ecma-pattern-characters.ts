@@ -1,29 +1,29 @@
 import { complement, DIGITS, only, type Range, SPACE, WORD } from './ecma-pattern-ranges'
 
-/** Characters that stand in one place of a pattern. */
-export type Signs = {
+/** The characters that one place of a pattern matches. */
+export type CharacterSet = {
   ranges: readonly Range[]
-  /** Those by property, as RE2 writes them. */
+  /** Unicode properties in RE2's syntax, as members of a class. */
   properties?: string
   isNegated?: boolean
-  /** The same in any case. */
+  /** It needs no folding: it has both cases, or no letters. */
   isCaseless?: boolean
 }
 
 type Reader = { source: string; at: number; isUnicode: boolean; isSets: boolean }
 type Mode = { ignoreCase: boolean }
 type InClass = Mode & {
-  /** Says that RE2 has nothing of the kind. */
+  /** Throws for what RE2 does not support. */
   refuse(why: string): never
 }
 
 const CONTROLS: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13 }
-/** A code, a character in braces, a letter of control; both halves of a pair are one character. */
+/** The escapes `\u`, `\u{…}`, `\x` and `\c`; two `\u` that make a surrogate pair are one character. */
 const CODE =
   /u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]+)\}|c([a-zA-Z])/y
 const OCTAL = /[0-3][0-7]{0,2}|[4-7][0-7]?/y
 const PROPERTY = /([pP])\{(?:(?:General_Category|gc|Script|sc)=)?([^}]*)\}/y
-/** Names of properties that RE2 has under others. */
+/** Long names of properties, which RE2 knows by the short ones. */
 const SHORT: Readonly<Record<string, string>> = {
   Letter: 'L',
   Uppercase_Letter: 'Lu',
@@ -39,8 +39,8 @@ const SHORT: Readonly<Record<string, string>> = {
   Control: 'Cc',
 }
 
-/** Reads `\…` outside a class; what is no escape is the character itself. */
-export function readEscape(reader: Reader, mode: Mode): Signs {
+/** Reads `\…`, inside a class or outside; an unknown escape is the character itself. */
+export function readEscape(reader: Reader, mode: Mode): CharacterSet {
   const next = reader.source[reader.at + 1] ?? ''
   const known = classOf(next, reader, mode)
   if (known) {
@@ -50,7 +50,7 @@ export function readEscape(reader: Reader, mode: Mode): Signs {
   return propertyAt(reader) ?? { ranges: [only(codeAt(reader))] }
 }
 
-/** `\d \D \s \S \w \W`; with case of no account and `u`, two letters beyond ASCII are of words. */
+/** `\d \D \s \S \w \W`. With the flags `i` and `u`, `\w` has the long s and the Kelvin sign too. */
 function classOf(next: string, { isUnicode }: Reader, { ignoreCase }: Mode): readonly Range[] | null {
   const wide = isUnicode && ignoreCase ? [...WORD, only(0x17f), only(0x212a)] : WORD
   if (next === 'd') return DIGITS
@@ -61,7 +61,7 @@ function classOf(next: string, { isUnicode }: Reader, { ignoreCase }: Mode): rea
   return next === 'W' ? complement(wide) : null
 }
 
-function propertyAt(reader: Reader): Signs | null {
+function propertyAt(reader: Reader): CharacterSet | null {
   if (!reader.isUnicode) return null
   PROPERTY.lastIndex = reader.at + 1
   const found = PROPERTY.exec(reader.source)
@@ -72,7 +72,7 @@ function propertyAt(reader: Reader): Signs | null {
   return { ranges: [], properties: `\\${sign}{${SHORT[name] ?? name}}` }
 }
 
-/** The character that an escape stands for; reads on behind it. */
+/** The code point of an escape. */
 function codeAt(reader: Reader): number {
   const { source, isUnicode } = reader
   const at = reader.at + 1
@@ -93,7 +93,7 @@ function codeAt(reader: Reader): number {
     reader.at = at + octal.length
     return Number.parseInt(octal, 8)
   }
-  // `\c` before what is no letter is the backslash itself, in sloppy patterns.
+  // Without the flag `u`, `\c` that no letter follows is a backslash.
   if (next === 'c') reader.at = at
   if (next === 'c') return 0x5c
   const code = source.codePointAt(at)!
@@ -102,7 +102,7 @@ function codeAt(reader: Reader): number {
 }
 
 /** Reads `[…]`. */
-export function readClass(reader: Reader, mode: InClass): Signs {
+export function readClass(reader: Reader, mode: InClass): CharacterSet {
   const { source } = reader
   const isNegated = source[reader.at + 1] === '^'
   reader.at += isNegated ? 2 : 1
@@ -123,7 +123,7 @@ export function readClass(reader: Reader, mode: InClass): Signs {
 
 const SETS = /^(?:\[|--|&&|\\q)/
 
-/** A hyphen that something stands behind, and not a class: `[a-\d]` has three members. */
+/** Whether a hyphen makes a range here. Not before a class: `[a-\d]` has three members. */
 function isRange({ source, at }: Reader): boolean {
   return source[at] === '-' && source[at + 1] !== ']' && !/^\\[dDsSwWpP]/.test(source.slice(at + 1, at + 3))
 }
@@ -134,7 +134,7 @@ function rangeEnd(reader: Reader, mode: Mode): number | null {
   return typeof end === 'number' ? end : null
 }
 
-function member(reader: Reader, mode: Mode): number | Signs {
+function member(reader: Reader, mode: Mode): number | CharacterSet {
   const { source } = reader
   if (source[reader.at] === '\\') {
     if (source[reader.at + 1] === 'b') {
