@@ -22,7 +22,7 @@ const MOST = 19
 /** Numbers with the beginning of an issuer and the right check digit (Luhn), in one piece or grouped as on a card. */
 export const findCards: Find = (text) =>
   numberRuns(text)
-    .filter(({ digits }) => digits.length >= LEAST)
+    .filter(({ digits }) => digits >= LEAST)
     .flatMap((run) => inRun(text, run))
 
 function inRun(text: string, run: Run): { start: number; end: number }[] {
@@ -31,7 +31,7 @@ function inRun(text: string, run: Run): { start: number; end: number }[] {
   const whole = { start: groups[0]!.start, end: groups.at(-1)!.end }
   // Digit by digit, or cut where cards are not: only when nothing else stands there.
   if (
-    run.digits.length <= MOST &&
+    run.digits <= MOST &&
     sizes.length > 1 &&
     !SHAPES.some((shape) => isShaped(shape, sizes, 0, sizes.length))
   ) {

@@ -3,7 +3,13 @@ import { remember } from '../../../kernel/remember'
 /** One group of digits and where it stands. */
 export type Group = { start: number; end: number }
 /** Digits with blanks, dots, dashes, slashes and brackets between them. */
-export type Run = { start: number; end: number; groups: readonly Group[]; digits: string }
+export type Run = {
+  start: number
+  end: number
+  groups: readonly Group[]
+  /** How many. */
+  digits: number
+}
 
 /**
  * Where the groups of digits of a text begin and end, one number after the other. All that looks for numbers begins
@@ -38,7 +44,7 @@ export const numberRuns = remember((text: string): readonly Run[] => {
       digits += all[place + 1]! - all[place]!
       place += 2
     } while (place < all.length && isJoined(text, all[place - 1]!, all[place]!))
-    if (digits >= LEAST_DIGITS) addRuns(runs, text, groupsOf(all, first, place))
+    if (digits >= LEAST_DIGITS) addRuns(runs, text, { groups: groupsOf(all, first, place), digits })
   }
   return runs
 })
@@ -53,36 +59,43 @@ function isJoined(text: string, from: number, to: number): boolean {
 const groupsOf = (all: readonly number[], from: number, to: number): Group[] =>
   Array.from({ length: (to - from) / 2 }, (_, at) => ({ start: all[from + 2 * at]!, end: all[from + 2 * at + 1]! }))
 
+type Joined = Pick<Run, 'groups' | 'digits'>
+
 /** Groups that are joined are one run; of too many digits each run takes as many as one may have. */
-function addRuns(runs: Run[], text: string, groups: readonly Group[]): void {
-  for (let rest = groups; rest.length > 0; ) {
-    const { taken, left } = cut(rest, MOST_DIGITS)
-    const start = startOf(text, taken[0]!.start, runs.at(-1)?.end ?? 0)
-    const end = taken.at(-1)!.end
-    const digits = taken.map((one) => text.slice(one.start, one.end)).join('')
-    if (digits.length >= LEAST_DIGITS && !isInWord(text, start, end)) runs.push({ start, end, groups: taken, digits })
+function addRuns(runs: Run[], text: string, joined: Joined): void {
+  for (let rest = joined; rest.digits >= LEAST_DIGITS; ) {
+    const [taken, left] = rest.digits > MOST_DIGITS ? cut(rest) : [rest, NONE]
+    const { groups } = taken
+    const start = startOf(text, groups[0]!.start)
+    const end = groups.at(-1)!.end
+    if (!isInWord(text, start, end)) runs.push({ start, end, ...taken })
     rest = left
   }
 }
 
-/** The first so many digits, and the others. */
-function cut(groups: readonly Group[], most: number): { taken: readonly Group[]; left: readonly Group[] } {
+const NONE: Joined = { groups: [], digits: 0 }
+
+/** As many digits as a run may have, and the others. */
+function cut({ groups, digits: all }: Joined): readonly [Joined, Joined] {
   let digits = 0
-  for (const [place, { start, end }] of groups.entries()) {
-    if (digits + end - start > most) {
-      const at = start + most - digits
-      const taken = [...groups.slice(0, place), ...(at > start ? [{ start, end: at }] : [])]
-      return { taken, left: [{ start: at, end }, ...groups.slice(place + 1)] }
-    }
-    digits += end - start
+  let place = 0
+  while (digits + groups[place]!.end - groups[place]!.start <= MOST_DIGITS) {
+    digits += groups[place]!.end - groups[place]!.start
+    place++
   }
-  return { taken: groups, left: [] }
+  const { start, end } = groups[place]!
+  const at = start + MOST_DIGITS - digits
+  const taken = [...groups.slice(0, place), ...(at > start ? [{ start, end: at }] : [])]
+  return [
+    { groups: taken, digits: MOST_DIGITS },
+    { groups: [{ start: at, end }, ...groups.slice(place + 1)], digits: all - MOST_DIGITS },
+  ]
 }
 
-/** With up to two signs before it, none of which belongs to the number before. */
-function startOf(text: string, digit: number, least: number): number {
+/** With up to two signs before it. */
+function startOf(text: string, digit: number): number {
   let start = digit
-  while (start > least && digit - start < 2 && isBefore(text.charCodeAt(start - 1))) start--
+  while (start > 0 && digit - start < 2 && isBefore(text.charCodeAt(start - 1))) start--
   return start
 }
 

@@ -1,6 +1,6 @@
 import type { parsePhoneNumberFromString } from 'libphonenumber-js/min'
 import { type Find, followsWord } from './kind'
-import { numberRuns, type Run } from './numbers'
+import { digitsOf, numberRuns, type Run } from './numbers'
 
 /** Words beside which people write a number; nothing but a few words may stand between. */
 const CONTEXT =
@@ -27,25 +27,31 @@ export function loadPhoneTables(): void {
  */
 export const findPhones: Find = (text) =>
   numberRuns(text)
-    .filter(({ digits }) => digits.length <= 40)
+    .filter(({ digits }) => digits <= 40)
     .flatMap((run) => inRun(text, run))
 
 function inRun(text: string, run: Run): { start: number; end: number }[] {
-  const { digits, groups } = run
   const shown = text.slice(run.start, run.end)
-  if (/^\(?\+/.test(shown)) return isPossible(`+${digits}`) ? [bare(text, run)] : []
-  if (/^00[1-9]/.test(digits) && digits.length >= 11 && isPossible(`+${digits.slice(2)}`)) return [run]
-  if (digits.length >= 10 && digits.length <= 11 && NANP.test(shown) && isPossible(`+1${digits.slice(-10)}`)) {
+  if (/^\(?\+/.test(shown)) return isPossible(`+${digitsOf(text, run)}`) ? [bare(text, run)] : []
+  if (run.digits >= 11 && isDialledAbroad(digitsOf(text, run))) return [run]
+  if (run.digits >= 10 && run.digits <= 11 && NANP.test(shown) && isPossible(`+1${digitsOf(text, run).slice(-10)}`)) {
     return followsWord(text, run.start, OTHER, 24) ? [] : [run]
   }
-  const isCounted = groups.length > 1 && groups.every(({ start, end }) => end - start === 1)
-  const isPlausible = digits.length >= 7 && digits.length <= 13 && !/^(\d)\1+$/.test(digits) && !isCounted
-  return isPlausible &&
+  return isPlausible(text, run) &&
     !TIME.test(shown) &&
     followsWord(text, run.start, CONTEXT) &&
     !followsWord(text, run.start, OTHER, 24)
     ? [run]
     : []
+}
+
+const isDialledAbroad = (digits: string): boolean => /^00[1-9]/.test(digits) && isPossible(`+${digits.slice(2)}`)
+
+/** As long as numbers are, and neither counted out digit by digit nor one digit again and again. */
+function isPlausible(text: string, { digits, groups, start, end }: Run): boolean {
+  if (digits < 7 || digits > 13) return false
+  const isCounted = groups.length > 1 && groups.every((one) => one.end - one.start === 1)
+  return !isCounted && !/^(\d)\1+$/.test(digitsOf(text, { start, end }))
 }
 
 /** A bracket that closes nothing belongs to the sentence. */

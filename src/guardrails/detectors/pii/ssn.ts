@@ -98,17 +98,35 @@ const RIGHT_THERE = [0]
 const FIRST = IDS.map(({ first }) => first.reduce((bits, length) => bits | (1 << length), 0))
 const MOST_OF_GROUP = 18
 
+/** The fewest digits of any of them, and how near each other these stand from the first on. */
+const FEWEST = 6
+const NEAR = 12
+
 /** Numbers a state gives a person: the American one, and others by form, check digit or the word before them. */
 export const findNationalIds: Find = (text) => {
   const found: Place[] = []
-  const groups = digitGroups(text)
+  const likely = likelyGroups(digitGroups(text))
   for (const [which, id] of IDS.entries()) {
-    for (let place = 0; place < groups.length; place += 2) {
-      const length = groups[place + 1]! - groups[place]!
-      if (length <= MOST_OF_GROUP && (FIRST[which]! >>> length) & 1) addId(found, text, id, groups[place]!)
+    for (let place = 0; place < likely.length; place += 2) {
+      const length = likely[place + 1]! - likely[place]!
+      if ((FIRST[which]! >>> length) & 1) addId(found, text, id, likely[place]!)
     }
   }
   return found
+}
+
+/** Groups any of them can begin with: enough digits stand near each other from there on. */
+function likelyGroups(groups: readonly number[]): readonly number[] {
+  const likely: number[] = []
+  for (let place = 0; place < groups.length; place += 2) {
+    const start = groups[place]!
+    let digits = 0
+    for (let next = place; next < groups.length && groups[next]! < start + NEAR; next += 2) {
+      digits += Math.min(groups[next + 1]!, start + NEAR) - groups[next]!
+    }
+    if (digits >= FEWEST && groups[place + 1]! - start <= MOST_OF_GROUP) likely.push(start, groups[place + 1]!)
+  }
+  return likely
 }
 
 function addId(found: Place[], text: string, { before = RIGHT_THERE, pattern, isValid, context }: Id, digit: number) {
