@@ -48,10 +48,10 @@ export async function* observe(
   return texts
 }
 
-/** `name` is what may be shown of the tool's. */
+/** A call after the guard: `name` is what may be shown of the tool's name, `refused` the outcome when it is blocked. */
 type GuardedCall = { asked: ToolCall; name: string; refused: ToolOutcome | null }
 
-/** A call as the policy of the run lets it be made, or why it is not; one that is blocked shows nothing of itself. */
+/** The call with what redacting rules left of its arguments. A blocked call is shown without arguments. */
 async function guardedCall(asked: ToolCall, guard: Acting['guard'], signal: AbortSignal): Promise<GuardedCall> {
   if (!guard?.hasRules('tool_call')) return { asked, name: asked.name, refused: null }
   const given = parsed(asked.arguments)

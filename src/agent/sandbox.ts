@@ -67,7 +67,7 @@ export const createSandbox =
       cost_cents: 0,
     }
 
-    /** As many tokens as the minute of the caller still has: claimed before, and corrected to what it took. */
+    /** Reserves tokens of the caller's minute before the answer, and corrects them to the true count. */
     async function answerWithin({ caller }: Call, task: Task): Promise<Thought> {
       const turns = [...task.history, { role: 'user' as const, content: task.prompt }]
       const claimed = engines.countTokens(task.system ?? '') + engines.countPrompt(turns) + task.maxOutputTokens

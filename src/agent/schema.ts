@@ -38,7 +38,7 @@ export type Acting = {
   maxCalls?: number
   call: Call
   conversationId: string | null
-  /** The policy of the run: calls are checked before they run, results before they are read. Absent: none. */
+  /** The guard of the run: calls are checked before they run, results before they are read. Absent: none. */
   guard?: Pick<Guard, 'hasRules' | 'checkToolData'> | null
   spent: Spent
   /**

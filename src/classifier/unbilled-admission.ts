@@ -14,17 +14,16 @@ type Deps = {
   engines: Pick<EngineService, 'countPrompt'>
 }
 
-/** The engine that sorts prompts is one of text. */
+/** The mode whose rate limit a question to the sorting engine counts towards. */
 const MODE = 'fast'
 
-/** What a refusal names as the place of the texts, and what the engine will be asked about them. */
+/** `place` is the field that a refusal names; `messagesOf` is what the engine will be asked. */
 type About = { place: string; messagesOf(texts: readonly string[]): Message[] }
 
 /**
- * What texts need that an engine is asked about for its own sake, by a preview or a suggestion: it is not billed, so
- * that the limits of the caller bound what it uses, and its caller must be able to pay for answers. Gives the texts as
- * the caller's policy lets them out. Throws 429 `mode_rate_limit_exceeded` and `token_limit_exceeded`, 402
- * `insufficient_credits`, 400 `guardrail_blocked`.
+ * Admits texts that an engine is asked about for a preview or a suggestion. That is not billed, so the caller's rate
+ * limits bound it and the caller must have funds. Gives the texts as the caller's guardrail policy leaves them. Throws
+ * 429 `mode_rate_limit_exceeded` and `token_limit_exceeded`, 402 `insufficient_credits`, 400 `guardrail_blocked`.
  */
 export function createUnbilledAdmission({ store, limiter, billing, guardrails, engines }: Deps) {
   return {

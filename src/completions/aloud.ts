@@ -59,7 +59,7 @@ export function createAloud(stages: Deps) {
     }
   }
 
-  /** A rule ended it: the engine says no more, and what it said is paid for. */
+  /** A rule blocked the answer: the engine is stopped, and what it said is paid for. */
   async function stopped(run: Admitted, steps: Steps, text: string): Promise<Thought> {
     const partial = stages.partial(run, text)
     await steps.return(partial)

@@ -15,7 +15,7 @@ export type Stages = {
   admitMode(run: Opened): void
   /** Before a remembered answer is looked for. 402 */
   assertFunds(run: Opened): Promise<void>
-  /** What the policy of the caller makes of what was sent. 400 */
+  /** The request as the caller's guardrail policy leaves it. 400 */
   guardInput(run: Opened): Promise<Opened>
   /** Mode, engine and system prompt. 400 */
   decide(run: Opened): Promise<Decided>
@@ -25,9 +25,9 @@ export type Stages = {
   whole(run: Admitted): Promise<Thought>
   /** The answer as it comes. */
   aloud(run: Admitted): AsyncGenerator<Step, Thought>
-  /** The answer as the policy lets it be shown; `held` is what was shown of it already. */
+  /** The answer as the policy leaves it; `held` is its hold-back when it was streamed. */
   guardOutput(run: Admitted, thought: Thought, held?: HoldBack | null): Promise<Thought>
-  /** An answer on its way out, its end held back; null where no rule holds it. */
+  /** For an answer that is streamed; null when no rule can hold it back. */
   holdBack(run: Admitted): HoldBack | null
   /** How long a stream may wait for the engine before it says that it has begun. */
   patience(): Promise<void>

@@ -35,7 +35,7 @@ export type Opened = {
   readonly guidance: Effective | null
   /** The skills that take part, and what they bring (contract 22.4). */
   readonly active: Activation
-  /** The policy it is under; null without one (contract 12). */
+  /** The guard of its guardrail policy; null without one (contract 12). */
   readonly guard: Guard | null
   readonly deadline: Deadline
 }

@@ -18,7 +18,7 @@ export const teamNeedsOrg = () =>
     { param: 'scope' },
   )
 
-/** The only 403 the spec gives these routes is `missing_scope` (contract 1.2). */
+/** 403 `missing_scope`, the only 403 these routes have (contract 1.2). */
 export const teamNeedsPermission = defineError(
   'forbidden',
   'missing_scope',
@@ -27,8 +27,8 @@ export const teamNeedsPermission = defineError(
     'An owner or admin of the organization can do it or change your role.',
 )
 
-/** A policy is a bound of its key as a cap is; the code is again the only one of these routes. */
-export const boundByIt = defineError(
+/** A policy contains its key as a cap does. The code is the only one for a 403 here. */
+export const keyIsBound = defineError(
   'forbidden',
   'missing_scope',
   () =>
@@ -57,7 +57,7 @@ export const foreignToKey = (sentence: string) =>
     details: [{ path: 'guardrail_policy_id', message: sentence }],
   })
 
-/** A prompt that a rule holds back; `message` is its author's own words, where there are any. */
+/** An input that a rule blocks; `message` is the policy author's text for it, `path` the field of the request. */
 export const guardrailBlocked = (guardrailId: string, message: string | null, path: string, detail: string) =>
   new AppError(
     'invalid',

@@ -1,5 +1,17 @@
 import type { Static, TSchema } from '../kernel/schema'
 
+/*
+ * The words of this room (contract 12):
+ *   guardrail  one check of the catalogue; it inspects a text and gives a finding, or null
+ *   rule       a guardrail with a phase, a verdict and a config; a policy is a list of rules
+ *   outcome    what applying rules to a text came to: what is left of it, firings, the block, doubts
+ *   firing     a rule that fired, as callers and the audit log see it
+ *   doubt      a rule let a text pass without being sure
+ *   second look   asks an engine for its opinion of the doubts; it can only add firings
+ *   runner     applies rule sets, on the event loop or a thread; fails closed
+ *   guard      the policy of one run: what completions, agents and tools call
+ */
+
 /** Every guardrail a rule may name, in the order of contract 12. */
 export const GUARDRAIL_IDS = [
   'prompt_injection',

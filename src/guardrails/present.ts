@@ -2,7 +2,7 @@ import { iso } from '../kernel/clock'
 import type { GuardrailPolicy } from './schema'
 import type { PolicyRow } from './table'
 
-/** The one place a stored policy becomes a public object; who made it stops here. */
+/** A stored policy as the API shows it, which is without who made it. */
 export const present = (row: PolicyRow, boundKeys: number): GuardrailPolicy => ({
   id: row.id,
   object: 'guardrail_policy',

@@ -21,7 +21,7 @@ const defaultOf = query<{ owner: OwnerScope }>()((db, p) => {
   return db.select().from(table).where(eq(table.default_of, p.owner)).limit(1)
 })
 
-/** Whose rows are meant: those of these owners or, for operators, anyone's. */
+/** The owners whose rows are visible; `everyone` for operators. */
 export type Reach = readonly OwnerScope[] | 'everyone'
 type Listed = Wanted & { owners: Reach; scope?: PolicyScope | undefined }
 
@@ -31,7 +31,7 @@ const within = ({ owner }: Table, reach: Reach): SQL | undefined =>
 
 const newestFirst = pagesBy(guardrailPolicies, 'created_at')
 
-/** Rows of policies. What tenants read names its owners; the first two are for runs. */
+/** Rows of policies. `byId` and `defaultOf` are for runs; everything tenants read is filtered by owners. */
 export const policyRepository = {
   byId: async (db: Reader, id: string): Promise<PolicyRow | undefined> => (await byId(db, { id }))[0] as PolicyRow,
   defaultOf: async (db: Reader, owner: OwnerScope): Promise<PolicyRow | undefined> =>
@@ -44,7 +44,7 @@ export const policyRepository = {
     return ((await found.where(mine).limit(1)) as PolicyRow[])[0]
   },
 
-  /** Finds it and keeps others from changing or ending it until the unit commits. */
+  /** Finds and locks a policy until the transaction commits. */
   async findLocked(tx: Tx, owners: Reach, id: GuardrailPolicyId): Promise<PolicyRow | undefined> {
     const table = tx.of(guardrailPolicies)
     const locked = tx
@@ -60,7 +60,7 @@ export const policyRepository = {
     return newestFirst(db, wanted, within(table, owners), ofScope)
   },
 
-  /** Breaks the unique index when the owner has another default. */
+  /** Violates the unique index when the owner has another default. */
   async insert(tx: Tx, row: PolicyRow): Promise<void> {
     await tx.insert(tx.of(guardrailPolicies)).values(row)
   },

@@ -20,7 +20,7 @@ const Scope = oneOf(POLICY_SCOPES, {
     "team belongs to the active organization and needs manageWebhooks. An organization's key makes team ones",
 })
 
-/** What a rule must be beyond its shape is said by the catalogue, and refused in its words (contract 12). */
+/** A rule as it is sent. `validateRules` checks the rest against the catalogue, with better messages (contract 12). */
 const WrittenRule = t.Object({
   guardrail_id: t.String(),
   phase: t.String(),
@@ -56,7 +56,7 @@ export const PolicyPatch = t.Object(
 )
 export type PolicyPatch = Static<typeof PolicyPatch>
 
-/** One rule as it is stored: checked against the catalogue when it came. */
+/** A rule as it is stored, checked against the catalogue. */
 export const GuardrailRule = t.Object(
   {
     guardrail_id: oneOf(GUARDRAIL_IDS),
@@ -118,7 +118,7 @@ export const Evaluation = t.Object(
 )
 export type Evaluation = Static<typeof Evaluation>
 
-/** What each rule of the phase says, in order, and the text after them. */
+/** What each rule of the phase finds, in order, and the text they leave. */
 export const Evaluated = t.Object(
   {
     results: t.Array(
@@ -140,7 +140,7 @@ export const Evaluated = t.Object(
 )
 export type Evaluated = Static<typeof Evaluated>
 
-/** `GET /guardrails`: every check there is. */
+/** Answer of `GET /guardrails`. */
 export const GuardrailCatalogue = t.Object({
   guardrails: t.Array(
     t.Object(
@@ -157,7 +157,7 @@ export const GuardrailCatalogue = t.Object({
 })
 export type GuardrailCatalogue = Static<typeof GuardrailCatalogue>
 
-/** A rule that fired, in `guardrails[]` of an answer and of its audit row (contract 12). */
+/** A rule that fired: an entry of `guardrails[]` in answers and audit rows (contract 12). */
 export const Firing = t.Object(
   {
     guardrail_id: oneOf(GUARDRAIL_IDS),

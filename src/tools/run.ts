@@ -98,13 +98,13 @@ const failed = (args: Record<string, unknown> | null, description: string, sente
   text: `Error: ${sentence}`,
 })
 
-/** What a stranger said of a failure is judged like a result. */
+/** What a third party said about a failure is checked like a result. */
 async function toSentence(name: string, { message, data }: ToolFailure, context: ToolContext): Promise<string> {
   const left = data && String(await guarded(name, data, context).catch(() => ''))
   return left ? `${message}\n${fence(name, cut(left, MAX_TEXT_CHARS))}` : message
 }
 
-/** A result as the policy of the run lets the engine read it. Throws {@link ToolFailure} on one it does not. */
+/** The result with what redacting rules left of it. Throws {@link ToolFailure} for one that is blocked. */
 async function guarded(name: string, found: unknown, { guard, signal }: ToolContext): Promise<unknown> {
   if (!guard?.hasRules('tool_result')) return found
   const { value, blocked } = await guard.checkToolData('tool_result', name, found, signal)

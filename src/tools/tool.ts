@@ -17,7 +17,7 @@ export type ToolContext = {
   /** Epoch ms. */
   now: number
   conversationId: string | null
-  /** The policy of the run: what a tool gives is checked before an engine reads it. Absent: none. */
+  /** The guard of the run: what a tool gives is checked before an engine reads it. Absent: none. */
   guard?: Pick<Guard, 'hasRules' | 'checkToolData'> | null
 }
 

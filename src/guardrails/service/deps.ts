@@ -5,7 +5,7 @@ import type { Clock } from '../../kernel/clock'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import type { KeyService } from '../../keys'
 import { mayDo, type OrgService } from '../../orgs'
-import { boundByIt, policyNotFound, teamNeedsPermission } from '../errors'
+import { keyIsBound, policyNotFound, teamNeedsPermission } from '../errors'
 import type { PolicyLookup } from '../policy/lookup'
 import { present } from '../present'
 import { type Reach, policyRepository as rows } from '../repository'
@@ -56,7 +56,7 @@ export async function assertMayChange(
   await assertMayMake(deps, reader, caller, row)
   if (caller.type !== 'key') return
   const bound = await deps.keys.bindings.of(reader, caller.keyId)
-  if (bound?.guardrail_policy_id === row.id) throw boundByIt()
+  if (bound?.guardrail_policy_id === row.id) throw keyIsBound()
 }
 
 /** A policy the caller sees. A foreign, an unknown and a malformed id are the same 404 (I22). */

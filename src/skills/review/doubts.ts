@@ -6,17 +6,17 @@ import { type Finding, warn } from './check'
 import type { Piece } from './pieces'
 import { talkOf } from './talk'
 
-/** Members that only people read, where badges and data of pictures are nothing to wonder about. */
+/** Members that only people read: badges and inline images are normal there. */
 const FOR_PEOPLE: ReadonlySet<string> = new Set(['readme', 'changelog', 'setupGuide'])
-/** Members that an engine follows. Those alone are held against the model: what is told it of tools and files, a person reads in any case. */
+/** Members that an engine follows. Only these are scored by the model; a person reads tools and files in any case. */
 const FOLLOWED: ReadonlySet<string> = new Set(['systemPromptExtension', 'hooks.onInstall', 'hooks.onUninstall'])
 /**
- * What a policy blocks in a prompt unless told otherwise is not approved here without a person. The model was made
- * from what people send; of honest prompts of skills, which instruct, it finds every second one as likely as not.
+ * From this chance of an attack on, a person has to approve: it is the default threshold of a policy. It cannot be lower:
+ * trained on what users send, the model gives half of the honest prompts of skills, which instruct, 0.5 or more.
  */
 const UNSURE = 0.8
 
-/** What an engine has no need to read or to write, whatever stands around it. */
+/** What no honest text for an engine needs to hold. */
 const SUSPECT: readonly [pattern: RegExp, about: string][] = [
   [
     /!\[[^\]\n]{0,200}\]\(https?:[^)\s]{1,200}[?&][\w.-]{1,64}=[{<[$)]/,
@@ -25,7 +25,7 @@ const SUSPECT: readonly [pattern: RegExp, about: string][] = [
   [/(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{160,}/, 'holds a long run that nobody can read'],
 ]
 
-/** Nothing that is surely an attempt; what a person should read all the same. */
+/** Findings that are no proof of an attack, but that a person should read. */
 export function doubtsAbout(path: string, { text, linesBefore }: Piece): Finding[] {
   const suspect = FOR_PEOPLE.has(path) ? [] : SUSPECT.filter(([pattern]) => pattern.test(text))
   const { text: plain, at: places } = readable(text)
