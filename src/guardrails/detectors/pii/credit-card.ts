@@ -30,11 +30,7 @@ function inRun(text: string, run: Run): { start: number; end: number }[] {
   const sizes = groups.map(({ start, end }) => end - start)
   const whole = { start: groups[0]!.start, end: groups.at(-1)!.end }
   // Digit by digit, or cut where cards are not: only when nothing else stands there.
-  if (
-    run.digits <= MOST &&
-    sizes.length > 1 &&
-    !SHAPES.some((shape) => isShaped(shape, sizes, 0, sizes.length))
-  ) {
+  if (run.digits <= MOST && sizes.length > 1 && !SHAPES.some((shape) => isShaped(shape, sizes, 0, sizes.length))) {
     const isSpelt = sizes.every((size) => size === 1) || followsWord(text, whole.start, CONTEXT)
     if (isSpelt && isCard(text, whole)) return [whole]
   }

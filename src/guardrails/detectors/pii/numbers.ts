@@ -37,59 +37,42 @@ const MOST_BETWEEN = 3
 export const numberRuns = remember((text: string): readonly Run[] => {
   const runs: Run[] = []
   const all = digitGroups(text)
-  for (let place = 0; place < all.length; ) {
-    const first = place
-    let digits = 0
-    do {
-      digits += all[place + 1]! - all[place]!
-      place += 2
-    } while (place < all.length && isJoined(text, all[place - 1]!, all[place]!))
-    if (digits >= LEAST_DIGITS) addRuns(runs, text, { groups: groupsOf(all, first, place), digits })
+  let groups: Group[] = []
+  let digits = 0
+  const close = () => {
+    if (digits >= LEAST_DIGITS) addRun(runs, text, groups, digits)
+    groups = []
+    digits = 0
   }
+  for (let place = 0; place < all.length; place += 2) {
+    let start = all[place]!
+    const end = all[place + 1]!
+    if (place > 0 && !isJoined(text, all[place - 1]!, start)) close()
+    while (digits + end - start > MOST_DIGITS) {
+      const cut = start + MOST_DIGITS - digits
+      if (cut > start) groups.push({ start, end: cut })
+      digits = MOST_DIGITS
+      close()
+      start = cut
+    }
+    groups.push({ start, end })
+    digits += end - start
+  }
+  close()
   return runs
 })
+
+function addRun(runs: Run[], text: string, groups: readonly Group[], digits: number): void {
+  const start = startOf(text, groups[0]!.start)
+  const end = groups.at(-1)!.end
+  if (!isInWord(text, start, end)) runs.push({ start, end, groups, digits })
+}
 
 /** Whether nothing stands there but what people put into numbers. */
 function isJoined(text: string, from: number, to: number): boolean {
   if (to - from > MOST_BETWEEN) return false
   for (let at = from; at < to; at++) if (!isBetween(text.charCodeAt(at))) return false
   return true
-}
-
-const groupsOf = (all: readonly number[], from: number, to: number): Group[] =>
-  Array.from({ length: (to - from) / 2 }, (_, at) => ({ start: all[from + 2 * at]!, end: all[from + 2 * at + 1]! }))
-
-type Joined = Pick<Run, 'groups' | 'digits'>
-
-/** Groups that are joined are one run; of too many digits each run takes as many as one may have. */
-function addRuns(runs: Run[], text: string, joined: Joined): void {
-  for (let rest = joined; rest.digits >= LEAST_DIGITS; ) {
-    const [taken, left] = rest.digits > MOST_DIGITS ? cut(rest) : [rest, NONE]
-    const { groups } = taken
-    const start = startOf(text, groups[0]!.start)
-    const end = groups.at(-1)!.end
-    if (!isInWord(text, start, end)) runs.push({ start, end, ...taken })
-    rest = left
-  }
-}
-
-const NONE: Joined = { groups: [], digits: 0 }
-
-/** As many digits as a run may have, and the others. */
-function cut({ groups, digits: all }: Joined): readonly [Joined, Joined] {
-  let digits = 0
-  let place = 0
-  while (digits + groups[place]!.end - groups[place]!.start <= MOST_DIGITS) {
-    digits += groups[place]!.end - groups[place]!.start
-    place++
-  }
-  const { start, end } = groups[place]!
-  const at = start + MOST_DIGITS - digits
-  const taken = [...groups.slice(0, place), ...(at > start ? [{ start, end: at }] : [])]
-  return [
-    { groups: taken, digits: MOST_DIGITS },
-    { groups: [{ start: at, end }, ...groups.slice(place + 1)], digits: all - MOST_DIGITS },
-  ]
 }
 
 /** With up to two signs before it. */
