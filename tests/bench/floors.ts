@@ -32,7 +32,11 @@ export function listModels(): Answer {
   const models = Array.from({ length: 12 }, (_, n) => ({ mode: `mode_${n}`, id: `svc-1-engine-${n}` }))
   const entries = () =>
     models.map(({ mode, id }) => ({
-      ...{ mode, model_id: id, label: 'An engine', engine: 'svc', status: 'available' },
+      mode,
+      model_id: id,
+      label: 'An engine',
+      engine: 'svc',
+      status: 'available',
       description: 'What this engine is good for, said in one sentence of usual length.',
     }))
   const list = () => models.map(({ id }) => ({ id, object: 'model', created: 0, owned_by: 'svc' }))

@@ -39,22 +39,27 @@ const inputSchema = { type: 'object', required: ['topic'], properties: { topic: 
 const tools = openTools({ system: [toolOf({ name: 'look_up', inputSchema, run: async () => 'found' })] })
 const agent = createAgent({ engines, tools, clock: systemClock })
 const plain: Task = {
-  ...{
-    engineId: 'svc-1-flash',
-    mode: 'fast',
-    system: 'Be brief.',
-    history: [],
-    prompt: 'Hello',
-    after: [],
-    images: [],
-  },
-  ...{ temperature: undefined, maxOutputTokens: 1_000, json: false, signal: new AbortController().signal },
-  ...{ offered: null, acting: null },
+  engineId: 'svc-1-flash',
+  mode: 'fast',
+  system: 'Be brief.',
+  history: [],
+  prompt: 'Hello',
+  after: [],
+  images: [],
+  temperature: undefined,
+  maxOutputTokens: 1_000,
+  json: false,
+  signal: new AbortController().signal,
+  offered: null,
+  acting: null,
 }
 
 function acting(): Acting {
   return {
-    ...{ toolset: tools.assemble(wanted()), maxIterations: 8, call: contextOf().call, conversationId: null },
+    toolset: tools.assemble(wanted()),
+    maxIterations: 8,
+    call: contextOf().call,
+    conversationId: null,
     spent: { turns: [], uses: [], said: 0 },
     afford: async ({ completionTokens }) => completionTokens,
     unpaid: () => new Error('unpaid'),
@@ -109,7 +114,9 @@ print(`memory           ${early.toFixed(1)} MB in the first half, ${late.toFixed
 const upstream = await startPeer('tools')
 const product = await startProduct(`http://127.0.0.1:${upstream.port}`)
 const order = {
-  ...{ prompt: 'Look it up', mode: 'fast', conversation_id: null },
+  prompt: 'Look it up',
+  mode: 'fast',
+  conversation_id: null,
   tools: [{ name: 'look_up', description: 'Looks a topic up.', input_schema: inputSchema }],
 }
 const headers = { authorization: `Bearer ${product.key}`, 'cache-control': 'no-cache' }

@@ -11,6 +11,7 @@ import { loadConfig } from '../../src/app/config'
 import { type OpenApp, openApp } from '../../src/app/open'
 import { createLog } from '../../src/kernel/log'
 import { skills } from '../../src/skills/table'
+import { skillRow } from '../skills/rows'
 import { spentBy } from '../support/spent'
 import { createLottery, type Lottery } from './skills-words'
 
@@ -101,7 +102,7 @@ async function seed({ store }: OpenApp, { word, rare, draw }: Lottery): Promise<
   const began = performance.now()
   for (let start = 0; start < SKILLS; start += 1_000) {
     const rows = Array.from({ length: Math.min(1_000, SKILLS - start) }, (_, place) => rowOf(start + place))
-    await store.write(async (tx) => void (await tx.insert(tx.of(skills)).values(rows as never)))
+    await store.write(async (tx) => void (await tx.insert(tx.of(skills)).values(rows)))
   }
   print(`seeded in ${((performance.now() - began) / 1000).toFixed(1)} s`)
 
@@ -110,21 +111,25 @@ async function seed({ store }: OpenApp, { word, rare, draw }: Lottery): Promise<
     const description = Array.from({ length: 14 }, () => word(draw())).join(' ')
     const keywords = [word(draw()), word(draw())]
     const helps = at % 2 ? 'helps ' : ''
-    return {
-      ...{ id: crypto.randomUUID(), slug: `bench-${at}`, owner: 'server', author_user_id: null, org_scope_id: null },
-      ...{ visibility: 'public', status: 'approved', name, description, keywords, version: '1.0.0' },
-      category: ['productivity', 'domain', 'integration', 'automation', 'creative'][at % 5],
+    return skillRow(at, {
+      slug: `bench-${at}`,
+      name,
+      description,
+      keywords,
+      category: ['productivity', 'domain', 'integration', 'automation', 'creative'][at % 5]!,
       search_text: `${name} bench ${at} ${helps}${description} ${keywords.join(' ')} ${rare(at)}`,
-      ...{ live_version_id: null, draft_version_id: null, listed: true, rating_sum: 0, rating_count: 0 },
-      ...{ install_count: (at * 7919) % 10_007, rating: at % 500, created_at: at, updated_at: at },
-    }
+      install_count: (at * 7919) % 10_007,
+      rating: at % 500,
+    })
   }
 }
 
 async function makeKey({ container: { store, orgs, keys } }: OpenApp): Promise<string> {
   const call = {
     caller: { type: 'operator', role: 'admin', name: 'bench', transport: 'local', reason: null },
-    ...{ requestId: 'req_bench', route: 'BENCH /skills', signal: new AbortController().signal },
+    requestId: 'req_bench',
+    route: 'BENCH /skills',
+    signal: new AbortController().signal,
   } as const
   return store.write(async (tx) => {
     const user = await orgs.createUser(tx, { email: 'bench@localhost', name: 'Bench' })

@@ -50,7 +50,9 @@ async function people(): Promise<[Person, Person]> {
   const { store, orgs, keys } = app.container
   const call = {
     caller: { type: 'operator', role: 'admin', name: 'bench', transport: 'local', reason: null },
-    ...{ requestId: 'req_bench', route: 'BENCH /usage', signal: new AbortController().signal },
+    requestId: 'req_bench',
+    route: 'BENCH /usage',
+    signal: new AbortController().signal,
   } as const
   const person = (email: string) =>
     store.write(async (tx) => {

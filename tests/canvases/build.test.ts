@@ -27,7 +27,9 @@ describe('compiling a canvas (contract 9.2)', () => {
       errors: [],
     })
     expect((await ada.send('GET', `evi/canvases/${id}`)).body.canvas).toMatchObject({
-      ...{ status: 'testing', compiledManifest: body.manifest, compiledWorkflowSteps: body.steps },
+      status: 'testing',
+      compiledManifest: body.manifest,
+      compiledWorkflowSteps: body.steps,
     })
   })
 
@@ -38,7 +40,9 @@ describe('compiling a canvas (contract 9.2)', () => {
     const { status, body } = await ada.send('POST', `evi/canvases/${id}/compile`, undefined, { 'idempotency-key': 'a' })
     expect(status).toBe(422)
     expect(body).toEqual({
-      ...{ compiled: false, manifest: null, steps: null },
+      compiled: false,
+      manifest: null,
+      steps: null,
       errors: [{ code: 'model_no_prompt', message: expect.any(String), nodeId: 'model' }],
       request_id: expect.any(String),
     })
@@ -145,7 +149,8 @@ describe('trying a canvas out (contract 9.2)', () => {
     const { status, body } = await ada.send('POST', `evi/canvases/${id}/test`, { message: 'hi' })
     expect(status).toBe(422)
     expect(body).toEqual({
-      ...{ response: null, cost_cents: 0 },
+      response: null,
+      cost_cents: 0,
       errors: [
         { code: 'missing_input', message: expect.any(String) },
         { code: 'no_output', message: expect.any(String) },

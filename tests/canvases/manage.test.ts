@@ -17,9 +17,16 @@ describe('a canvas', () => {
     expect(status).toBe(201)
     expect(body.canvas).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      ...{ name: 'Mine', description: null, status: 'draft', graphJson: EMPTY },
-      ...{ compiledManifest: null, compiledWorkflowSteps: null, isPublic: false, publishedSkillId: null },
-      ...{ createdAt: expect.any(String), updatedAt: body.canvas.createdAt },
+      name: 'Mine',
+      description: null,
+      status: 'draft',
+      graphJson: EMPTY,
+      compiledManifest: null,
+      compiledWorkflowSteps: null,
+      isPublic: false,
+      publishedSkillId: null,
+      createdAt: expect.any(String),
+      updatedAt: body.canvas.createdAt,
     })
     expect((await ada.send('GET', `evi/canvases/${body.canvas.id}`)).body.canvas).toEqual(body.canvas)
   })
@@ -77,7 +84,9 @@ describe('a canvas', () => {
     expect(await change({ name: 'Other' })).toMatchObject(compiled)
     expect(await change({ graph_json: simple() })).toMatchObject(compiled)
     expect(await change({ graph_json: withTool() })).toMatchObject({
-      ...{ status: 'draft', compiledManifest: null, compiledWorkflowSteps: null },
+      status: 'draft',
+      compiledManifest: null,
+      compiledWorkflowSteps: null,
     })
   })
 

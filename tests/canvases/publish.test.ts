@@ -1,14 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { createWorld, type Person } from '../support/world'
-import { graph, INPUT, MODEL, node, OUTPUT, simple, withTool } from './drawing'
-import { AUTHOR, actionsOf, canvasOf } from './world'
+import { createWorld } from '../support/world'
+import { graph, INPUT, MODEL, node, OUTPUT, withTool } from './drawing'
+import { actionsOf, canvasOf, order, publish } from './world'
 
 const world = await createWorld()
-let made = 0
-/** An order for a slug that nobody has. */
-const order = (more: object = {}) => ({ slug: `canvas-${++made}`, version: '1.0.0', author: AUTHOR, ...more })
-const publish = (by: Person, id: string, body: object, headers = {}) =>
-  by.send('POST', `evi/canvases/${id}/publish`, body, headers)
 
 /** A canvas whose tool calls an address outside. */
 const reachingOut = () =>
@@ -197,7 +192,7 @@ describe('publishing a canvas (contract 9.3)', () => {
 test('an author publishes ten times a day, and then waits', async () => {
   const ada = await world.person()
   const id = await canvasOf(ada)
-  const slug = `canvas-${++made}`
+  const { slug } = order()
   for (let minor = 0; minor < 10; minor++) await publish(ada, id, order({ slug, version: `1.${minor}.0` }))
   const reply = await publish(ada, id, order({ slug, version: '2.0.0' }))
   expect(reply.status).toBe(429)
@@ -247,53 +242,5 @@ describe('publishing a canvas again', () => {
     const { body } = await publish(ada, id, order())
     await ada.send('DELETE', `evi/canvases/${id}`)
     expect((await ada.send('GET', `skills/${body.skillId}`)).status).toBe(200)
-  })
-})
-
-describe('versions of a canvas', () => {
-  test('are what was published, newest first, and any of them is drawn again', async () => {
-    const ada = await world.person()
-    const id = await canvasOf(ada)
-    const asked = order()
-    const { body: first } = await publish(ada, id, asked)
-    await ada.send('PATCH', `evi/canvases/${id}`, { graph_json: withTool() })
-    await publish(ada, id, { ...asked, version: '2.0.0', visibility: 'public' })
-    const { body } = await ada.send('GET', `evi/canvases/${id}/versions`)
-    expect(body).toMatchObject({
-      versions: [
-        { version: '2.0.0', visibility: 'public', graphJson: withTool(), skillId: first.skillId },
-        { version: '1.0.0', visibility: 'private', graphJson: simple(), submissionId: first.submission.id },
-      ],
-      ...{ has_more: false, next_cursor: null },
-    })
-    const { body: restored } = await ada.send('POST', `evi/canvases/${id}/versions/${body.versions[1].id}/restore`)
-    expect(restored.canvas).toMatchObject({
-      ...{ status: 'draft', graphJson: simple(), compiledManifest: null, publishedSkillId: first.skillId },
-    })
-    expect((await actionsOf(ada))[0]).toBe('canvas.updated')
-    const { body: paged } = await ada.send('GET', `evi/canvases/${id}/versions?limit=1`)
-    expect(paged).toMatchObject({ versions: [{ version: '2.0.0' }], has_more: true })
-  })
-
-  test('of one canvas are not those of another', async () => {
-    const ada = await world.person()
-    const [one, other] = [await canvasOf(ada), await canvasOf(ada)]
-    await publish(ada, one, order())
-    const [{ id }] = (await ada.send('GET', `evi/canvases/${one}/versions`)).body.versions
-    for (const version of [id, crypto.randomUUID(), 'nonsense']) {
-      expect((await ada.send('POST', `evi/canvases/${other}/versions/${version}/restore`)).status).toBe(404)
-    }
-  })
-
-  test('restored twice with one key is restored once', async () => {
-    const ada = await world.person()
-    const id = await canvasOf(ada)
-    await publish(ada, id, order())
-    const [version] = (await ada.send('GET', `evi/canvases/${id}/versions`)).body.versions
-    const restore = () =>
-      ada.send('POST', `evi/canvases/${id}/versions/${version.id}/restore`, undefined, { 'idempotency-key': 'back' })
-    const [first, again] = [await restore(), await restore()]
-    expect(again.text).toBe(first.text)
-    expect((await actionsOf(ada)).filter((action) => action === 'canvas.updated')).toHaveLength(1)
   })
 })

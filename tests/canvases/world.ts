@@ -18,3 +18,10 @@ export async function actionsOf(person: Person): Promise<string[]> {
   const { body } = await person.send('GET', 'audit')
   return body.map(({ action }: { action: string }) => action).filter((action: string) => action !== 'key.created')
 }
+
+let made = 0
+/** An order to publish under a slug that nobody has. */
+export const order = (more: object = {}) => ({ slug: `canvas-${++made}`, version: '1.0.0', author: AUTHOR, ...more })
+
+export const publish = (by: Pick<Person, 'send'>, id: string, body: object, headers = {}) =>
+  by.send('POST', `evi/canvases/${id}/publish`, body, headers)

@@ -8,14 +8,36 @@ const [ada, bob] = [await world.person(), await world.person()]
 
 /** The members of contract 8.3; lists leave out the prompt, and so does everything for others than the author. */
 const SKILL = [
-  ...['id', 'name', 'slug', 'description', 'category', 'version', 'toolDefinitions', 'declaredPermissions'],
-  ...['installCount', 'isPublic', 'reviewStatus', 'authorUserId', 'orgScopeId', 'readme', 'license', 'keywords'],
-  ...['requiredPermissions', 'configSchema', 'setupGuide', 'comingSoon', 'createdAt', 'updatedAt'],
+  'id',
+  'name',
+  'slug',
+  'description',
+  'category',
+  'version',
+  'toolDefinitions',
+  'declaredPermissions',
+  'installCount',
+  'isPublic',
+  'reviewStatus',
+  'authorUserId',
+  'orgScopeId',
+  'readme',
+  'license',
+  'keywords',
+  'requiredPermissions',
+  'configSchema',
+  'setupGuide',
+  'comingSoon',
+  'createdAt',
+  'updatedAt',
 ]
 
 const endpoint = { url: 'https://tools.example/count' }
 const rich = staffManifest({
-  ...{ readme: '# Haiku', license: 'Apache-2.0', setupGuide: 'Nothing to set up.', keywords: ['poems'] },
+  readme: '# Haiku',
+  license: 'Apache-2.0',
+  setupGuide: 'Nothing to set up.',
+  keywords: ['poems'],
   configSchema: { type: 'object', properties: { season: { type: 'string' } } },
   permissions: ['execute:tools', 'external:http'],
   tools: [{ name: 'count_syllables', description: 'Counts syllables.', endpoint }],
@@ -38,9 +60,16 @@ describe('a skill has the members of the contract', () => {
     expect(Object.keys(skill)).toEqual(expect.arrayContaining(SKILL))
     expect(skill).not.toHaveProperty('systemPromptExt')
     expect(skill).toMatchObject({
-      ...{ readme: '# Haiku', license: 'Apache-2.0', setupGuide: 'Nothing to set up.', keywords: ['poems'] },
-      ...{ requiredPermissions: rich.permissions, declaredPermissions: rich.permissions },
-      ...{ configSchema: rich.configSchema, comingSoon: false, reviewStatus: 'approved', orgScopeId: null },
+      readme: '# Haiku',
+      license: 'Apache-2.0',
+      setupGuide: 'Nothing to set up.',
+      keywords: ['poems'],
+      requiredPermissions: rich.permissions,
+      declaredPermissions: rich.permissions,
+      configSchema: rich.configSchema,
+      comingSoon: false,
+      reviewStatus: 'approved',
+      orgScopeId: null,
       toolDefinitions: [{ name: 'count_syllables', description: 'Counts syllables.' }],
     })
     expect(JSON.stringify(skill)).not.toContain('tools.example')
@@ -57,7 +86,8 @@ describe('a skill has the members of the contract', () => {
     const next = { slug, version: '1.1.0', readme: '# Second' }
     const second = await submit(ada, staffManifest(next), { skill_id: skillId })
     expect([(await listed(bob, 'sort=newest')).readme, (await listed(ada, 'filter=mine')).readme]).toEqual([
-      ...['# Haiku', '# Second'],
+      '# Haiku',
+      '# Second',
     ])
     await admin.decide(second.id, 'approve')
     expect((await listed(bob, 'sort=newest')).readme).toBe('# Second')

@@ -38,9 +38,17 @@ const conversations = async (person: Person) => (await person.send('GET', 'conve
 /** Runs that were there before, in a process that is gone. */
 function wrote(where: World, { userId }: Person, { count, ...row }: Partial<SkillRunRow> & { count: number }) {
   const runs = Array.from({ length: count }, () => ({
-    ...{ id: SkillRunId.create(), owner: `user:${userId}` as const, user_id: userId, skill_id: SkillId.create() },
-    ...{ slug: 'gone', cause: 'install' as const, status: 'running' as const, node: 'gone', cost_micro: 0 },
-    ...{ created_at: where.clock.now(), ...row },
+    id: SkillRunId.create(),
+    owner: `user:${userId}` as const,
+    user_id: userId,
+    skill_id: SkillId.create(),
+    slug: 'gone',
+    cause: 'install' as const,
+    status: 'running' as const,
+    node: 'gone',
+    cost_micro: 0,
+    created_at: where.clock.now(),
+    ...row,
   }))
   return where.app.store.write((tx) => tx.insert(tx.of(table)).values(runs as SkillRunRow[]))
 }
@@ -81,7 +89,8 @@ describe('the prompts of a skill’s hooks', () => {
       hooks: { onInstall: 'What is the weather in Paris?' },
       tools: [
         {
-          ...{ name: 'get_weather', description: 'Gets the weather for a location.' },
+          name: 'get_weather',
+          description: 'Gets the weather for a location.',
           inputSchema: { type: 'object', properties: { location: { type: 'string' } }, required: ['location'] },
         },
       ],

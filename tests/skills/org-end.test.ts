@@ -72,10 +72,21 @@ describe('the record', () => {
     })
     expect(told.filter((line: string) => !line.startsWith('key.')).sort()).toEqual(
       [
-        ...['skill.installed 201', 'skill.updated 200', 'skill.reviewed 201', 'skill.uninstalled 200'],
-        ...['skill.submitted 201', 'skill.approved 201', 'skill.tested 200', 'skill.created 201'],
-        ...['canvas.created 201', 'canvas.compiled 200', 'canvas.tested 200', 'completion.created 200'],
-        ...['canvas.published 200', 'skill.submitted 200', 'skill.approved 200'],
+        'skill.installed 201',
+        'skill.updated 200',
+        'skill.reviewed 201',
+        'skill.uninstalled 200',
+        'skill.submitted 201',
+        'skill.approved 201',
+        'skill.tested 200',
+        'skill.created 201',
+        'canvas.created 201',
+        'canvas.compiled 200',
+        'canvas.tested 200',
+        'completion.created 200',
+        'canvas.published 200',
+        'skill.submitted 200',
+        'skill.approved 200',
       ].sort(),
     )
   })

@@ -4,6 +4,7 @@ import { markOf, searchSkills } from '../../src/skills/search'
 import { mayGoOn, wordsOf } from '../../src/skills/search-words'
 import { type SkillRow, skills } from '../../src/skills/table'
 import { openTestStore } from '../support/store'
+import { skillRow } from './rows'
 
 const store = await openTestStore()
 const CATEGORIES = ['domain', 'creative', 'automation'] as const
@@ -19,14 +20,16 @@ const words = () => Array.from({ length: 1 + below(4) }, () => VOCABULARY[below(
 const textOf = () => wordsOf(words().join(' ')).join(' ')
 
 async function seed(count: number): Promise<void> {
-  const rows = Array.from({ length: count }, (_, at) => ({
-    ...{ id: crypto.randomUUID(), slug: `s-${at}`, owner: 'server', author_user_id: null, org_scope_id: null },
-    ...{ visibility: 'public', status: 'approved', name: `S ${at}`, description: '', search_text: textOf() },
-    ...{ category: CATEGORIES[below(3)], keywords: [], version: '1.0.0', live_version_id: null },
-    ...{ draft_version_id: null, listed: below(4) > 0, install_count: below(5), rating: below(4) },
-    ...{ rating_sum: 0, rating_count: 0, created_at: at, updated_at: at },
-  }))
-  await store.write(async (tx) => void (await tx.insert(tx.of(skills)).values(rows as never)))
+  const rows = Array.from({ length: count }, (_, at) =>
+    skillRow(at, {
+      search_text: textOf(),
+      category: CATEGORIES[below(3)]!,
+      listed: below(4) > 0,
+      install_count: below(5),
+      rating: below(4),
+    }),
+  )
+  await store.write(async (tx) => void (await tx.insert(tx.of(skills)).values(rows)))
 }
 
 /** One change of the kinds that a life of a skill has. */

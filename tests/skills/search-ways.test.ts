@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { markOf, searchSkills } from '../../src/skills/search'
 import { skills } from '../../src/skills/table'
 import { openTestStore } from '../support/store'
+import { skillRow } from './rows'
 
 const store = await openTestStore()
 const SKILLS = 5_200
@@ -19,20 +20,15 @@ const HOLDERS: Record<string, (age: number) => boolean> = {
 async function seed(): Promise<void> {
   for (let start = 0; start < SKILLS; start += 1_000) {
     const rows = Array.from({ length: Math.min(1_000, SKILLS - start) }, (_, place) => rowOf(start + place))
-    await store.write(async (tx) => void (await tx.insert(tx.of(skills)).values(rows as never)))
+    await store.write(async (tx) => void (await tx.insert(tx.of(skills)).values(rows)))
   }
 }
 
 function rowOf(at: number) {
   const age = SKILLS - 1 - at
   const text = Object.keys(HOLDERS).filter((word) => HOLDERS[word]!(age))
-  return {
-    ...{ id: crypto.randomUUID(), slug: `s-${at}`, owner: 'server', author_user_id: null, org_scope_id: null },
-    ...{ visibility: 'public', status: 'approved', name: `S ${at}`, description: '', search_text: text.join(' ') },
-    ...{ category: 'domain', keywords: [], version: '1.0.0', live_version_id: null, draft_version_id: null },
-    // Equal installs, so that both orders are that of age.
-    ...{ listed: true, install_count: 3, rating: 0, rating_sum: 0, rating_count: 0, created_at: at, updated_at: at },
-  }
+  // Equal installs, so that both orders are that of age.
+  return skillRow(at, { search_text: text.join(' '), install_count: 3 })
 }
 
 const ages = Array.from({ length: SKILLS }, (_, age) => age)

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { searchSkills, wordsOf } from '../../src/skills/search'
 import { skills } from '../../src/skills/table'
 import { createWorld } from '../support/world'
+import { skillRow } from './rows'
 import { manifest, submit } from './support'
 
 const world = await createWorld()
@@ -80,7 +81,7 @@ describe('a store of 20,000', () => {
     for (let start = 0; start < 20_000; start += 1_000) {
       await store.write(async (tx) => {
         const rows = Array.from({ length: 1_000 }, (_, place) => rowOf(start + place))
-        await tx.insert(tx.of(skills)).values(rows as never)
+        await tx.insert(tx.of(skills)).values(rows)
       })
     }
     const queries = ['mail', 'mail plan', 'rare17777', 'dra', 'chart legal mus', 'everywhere', 'everywhere mail']
@@ -102,12 +103,11 @@ describe('a store of 20,000', () => {
     }
   }, 120_000)
 
-  const rowOf = (at: number) => ({
-    ...{ id: crypto.randomUUID(), slug: `many-${at}`, owner: 'server', author_user_id: null, org_scope_id: null },
-    ...{ visibility: 'public', status: 'approved', name: `Skill ${at}`, description: '', category: 'domain' },
-    search_text: `skill ${at} rare${at} everywhere ${word(at, 1)} ${word(at, 10)} ${word(at, 100)} many ${at}`,
-    ...{ keywords: [], version: '1.0.0', live_version_id: null, draft_version_id: null, listed: true },
-    ...{ install_count: (at * 7919) % 10_007, rating_sum: 0, rating_count: 0, rating: at % 500 },
-    ...{ created_at: at, updated_at: at },
-  })
+  const rowOf = (at: number) =>
+    skillRow(at, {
+      slug: `many-${at}`,
+      search_text: `skill ${at} rare${at} everywhere ${word(at, 1)} ${word(at, 10)} ${word(at, 100)} many ${at}`,
+      install_count: (at * 7919) % 10_007,
+      rating: at % 500,
+    })
 })

@@ -35,9 +35,16 @@ describe('GET /tools', () => {
     await install(ada, made)
     expect(await ofSkills(ada)).toEqual([
       {
-        ...{ name: 'count_feet', description: 'A tool.', inputSchema: { type: 'object' }, category: 'skill' },
-        ...{ permissionLevel: 'user', requiresApproval: true, skillId: made.skillId },
-        ...{ available: true, unavailableReason: null, requiredScope: null },
+        name: 'count_feet',
+        description: 'A tool.',
+        inputSchema: { type: 'object' },
+        category: 'skill',
+        permissionLevel: 'user',
+        requiresApproval: true,
+        skillId: made.skillId,
+        available: true,
+        unavailableReason: null,
+        requiredScope: null,
       } as never,
     ])
     expect([...(await offered(ada)).tools.keys()]).toEqual(['count_feet'])
