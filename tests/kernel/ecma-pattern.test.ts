@@ -6,63 +6,27 @@ const FLAGS = ['', 'i', 'u', 'iu', 's']
 const LINES = ['', 'm', 'im', 'sm', 'imu', 'iu']
 const BOUNDS = { mostChars: 1_000, mostSize: 2_000 }
 
+const BLANKS = '\t\n\v\f\r\0\x1f\x7f\x85 \u00a0\u00ad\u1680\u180e\u2000\u200a\u200b\u2028\u2029\u202f\u205f\u3000\ufeff'
+const LETTERS = 'aAsS\u017fkK\u212aiI\u0130\u0131_-5٣\\/'
+const FOREIGN = 'ß\u1e9eåÅ\u212bσςΣµμΜω\u2126θ\u03f4жЖÿŸǆǅǄᾳᾼﬁ漢😀\u{10400}\u{10428}\ufdd0'
 /** Everything about which engines differ, alone and between words. */
-const SIGNS = [
-  ...['\t', '\n', '\v', '\f', '\r', '\r\n', '\n\r', '\n\n', '\0', '\x1f', '\x7f', '\x85', ' ', '\u00a0', '\u00ad'],
-  ...['\u1680', '\u180e', '\u2000', '\u200a', '\u200b', '\u2028', '\u2029', '\u202f', '\u205f', '\u3000', '\ufeff'],
-  ...['a', 'A', 's', 'S', '\u017f', 'k', 'K', '\u212a', 'i', 'I', '\u0130', '\u0131', '_', '-', '5', '٣', '\\', '/'],
-  ...[
-    'ß',
-    '\u1e9e',
-    'å',
-    'Å',
-    '\u212b',
-    'σ',
-    'ς',
-    'Σ',
-    'µ',
-    'μ',
-    'Μ',
-    'ω',
-    '\u2126',
-    'θ',
-    '\u03f4',
-    'ж',
-    'Ж',
-    'ÿ',
-    'Ÿ',
-  ],
-  ...[
-    'ǆ',
-    'ǅ',
-    'Ǆ',
-    'ᾳ',
-    'ᾼ',
-    'ﬁ',
-    '漢',
-    '😀',
-    '👩‍💻',
-    '\u{10400}',
-    '\u{10428}',
-    '\ufdd0',
-    '\ufdd1\n',
-    '\ud83d',
-    '\udfff',
-  ],
-]
+const SIGNS = [...BLANKS, ...LETTERS, ...FOREIGN, '\r\n', '\n\r', '\n\n', '👩‍💻', '\ufdd1\n', '\ud83d', '\udfff']
 const TEXTS = [
   ...SIGNS.flatMap((sign) => [sign, `secret${sign}plan`, `${sign}x${sign}${sign}y`]),
-  ...[
-    '',
-    'plain',
-    'SECRET PLAN',
-    'first\nsecond\r\nthird\u2028fourth\u2029',
-    'a\rb\nc',
-    '\n',
-    '\r\n\r\n',
-    'u{1F600} p{L}',
-  ],
-  ...['kelvin \u212aelvin KELVIN', 'ſecret SECRET', 'o\u200bk', 'x{2}', 'cat\ncatalog', '[ok](fine) {1,2} a-b ^$|?*+.'],
+  '',
+  'plain',
+  'SECRET PLAN',
+  'first\nsecond\r\nthird\u2028fourth\u2029',
+  'a\rb\nc',
+  '\n',
+  '\r\n\r\n',
+  'u{1F600} p{L}',
+  'kelvin \u212aelvin KELVIN',
+  'ſecret SECRET',
+  'o\u200bk',
+  'x{2}',
+  'cat\ncatalog',
+  '[ok](fine) {1,2} a-b ^$|?*+.',
 ]
 
 /** Pattern and flags; read with `u` where the third says so, since whole characters are meant. */

@@ -9,7 +9,8 @@ const open = (most = 1, idleMs = 60_000, each = most) => {
       opened++
       return new Worker(new URL('./helper.worker.ts', import.meta.url).href)
     },
-    ...{ most, each },
+    most,
+    each,
     idleMs,
     growthBytes: 128 * 1024 * 1024,
   })
