@@ -77,8 +77,18 @@ function acting(more: Partial<Acting> = {}): Acting {
 }
 
 const task = (more: Partial<Acting> = {}, overrides: Partial<Task> = {}): Task => ({
-  ...{ engineId: 'svc-1-reason', mode: 'think', system: null, history: [], prompt: 'go', after: [], images: [] },
-  ...{ temperature: undefined, maxOutputTokens: 500, json: false, signal: SIGNAL, offered: null },
+  engineId: 'svc-1-reason',
+  mode: 'think',
+  system: null,
+  history: [],
+  prompt: 'go',
+  after: [],
+  images: [],
+  temperature: undefined,
+  maxOutputTokens: 500,
+  json: false,
+  signal: SIGNAL,
+  offered: null,
   acting: acting(more),
   ...overrides,
 })
@@ -127,8 +137,12 @@ describe('think, act, observe', () => {
     expect({ ...thought, ttftMs: null, toolUses: [] } as Thought).toEqual({ ...whole, toolUses: [] })
     expect(seen.map((step) => (step.type === 'text' ? step.text : '')).join('')).toBe(whole.content)
     expect(seen.map(({ type }): string => type).filter((type) => type !== 'text')).toEqual([
-      ...['tool-began', 'tool-ended', 'thinking'],
-      ...['tool-began', 'tool-ended', 'thinking'],
+      'tool-began',
+      'tool-ended',
+      'thinking',
+      'tool-began',
+      'tool-ended',
+      'thinking',
     ])
   })
 

@@ -48,7 +48,12 @@ describe('GET /audit/export', () => {
     expect(reply.headers.get('x-content-type-options')).toBe('nosniff')
     expect(reply.text.split('\r\n')[0]).toBe(COLUMNS)
     expect(read(reply.text).map(({ action }) => action)).toEqual([
-      ...['audit.exported', 'key.created', 'key.created', 'key.created', 'completion.created', 'key.created'],
+      'audit.exported',
+      'key.created',
+      'key.created',
+      'key.created',
+      'completion.created',
+      'key.created',
     ])
     expect(reply.text).not.toContain('canary')
   })

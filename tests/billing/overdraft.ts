@@ -22,7 +22,9 @@ export async function runOverdraft({ rounds, postgresUrl, onRound = () => undefi
   const upstream = await startUpstream()
   const database = postgresUrl ? await createMigratedDatabase(postgresUrl) : null
   const env = {
-    ...{ SVC_TIERS: ROOMY, SVC_SIGNUP: 'open', SVC_CREDITS_INITIAL_CENTS: '0' },
+    SVC_TIERS: ROOMY,
+    SVC_SIGNUP: 'open',
+    SVC_CREDITS_INITIAL_CENTS: '0',
     ...pricedEngines(upstream.url),
     ...(database ? { SVC_DATABASE_URL: database.url } : {}),
   }

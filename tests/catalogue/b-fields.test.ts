@@ -98,7 +98,7 @@ const chats: Row[] = [
   },
   { ...user(''), id: 'B24', what: 'an empty user message', is: 400, code: 'empty_prompt' },
   { ...user(null), id: 'B24', what: 'a user message that is null', is: 400, code: 'empty_prompt' },
-  ...[...['svc_1', '../../x', '__proto__', 'constructor', 'gpt-4'], 'm'.repeat(1_000_000)].map(
+  ...['svc_1', '../../x', '__proto__', 'constructor', 'gpt-4', 'm'.repeat(1_000_000)].map(
     (model): Row => ({
       ...chat,
       id: 'B26',

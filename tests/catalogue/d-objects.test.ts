@@ -148,8 +148,19 @@ describe('D. what belongs to someone else', () => {
   })
 
   const LISTS = [
-    ...['conversations', 'keys', 'orgs', 'auth/me', 'usage', 'audit', 'settings', 'rate-limits', 'billing/limits'],
-    ...['audit/export', 'usage/export', 'usage/export?format=json', 'audit/integrity'],
+    'conversations',
+    'keys',
+    'orgs',
+    'auth/me',
+    'usage',
+    'audit',
+    'settings',
+    'rate-limits',
+    'billing/limits',
+    'audit/export',
+    'usage/export',
+    'usage/export?format=json',
+    'audit/integrity',
   ]
   test.each(LISTS.flatMap((path) => ASKERS.map(([who, sending]) => ({ path, who, sending }))))(
     'D14 GET /$path shows $who nothing of U1',

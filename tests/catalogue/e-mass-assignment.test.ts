@@ -176,11 +176,32 @@ describe('E. a change takes only what it may', () => {
 
 describe('E11 answers have the members of the contract and no others', () => {
   const KEY = [
-    ...['id', 'object', 'name', 'prefix', 'scopes', 'scope', 'org_id', 'tier', 'status', 'rpm_limit', 'tpm_limit'],
-    ...['daily_cap_cents', 'monthly_cap_cents', 'spent_today_cents', 'spent_month_cents', 'allowed_origins'],
-    ...['brand_soul', 'routing_preference_id', 'routing_rules', 'confidence_floor_overrides', 'guardrail_policy_id'],
-    ...['created', 'last_used_at'],
-    ...['expires_at', 'revoked_at', 'request_id'],
+    'id',
+    'object',
+    'name',
+    'prefix',
+    'scopes',
+    'scope',
+    'org_id',
+    'tier',
+    'status',
+    'rpm_limit',
+    'tpm_limit',
+    'daily_cap_cents',
+    'monthly_cap_cents',
+    'spent_today_cents',
+    'spent_month_cents',
+    'allowed_origins',
+    'brand_soul',
+    'routing_preference_id',
+    'routing_rules',
+    'confidence_floor_overrides',
+    'guardrail_policy_id',
+    'created',
+    'last_used_at',
+    'expires_at',
+    'revoked_at',
+    'request_id',
   ]
   const GOLDEN: [string, () => Promise<object>, string[]][] = [
     ['a key', async () => (await send('GET', `keys/${key}`)).body, KEY],
@@ -198,16 +219,13 @@ describe('E11 answers have the members of the contract and no others', () => {
     [
       'an org',
       async () => (await send('GET', `orgs/${org}`)).body,
-      [...['id', 'object', 'name', 'slug', 'type', 'role', 'member_count', 'created', 'updated'], 'request_id'],
+      ['id', 'object', 'name', 'slug', 'type', 'role', 'member_count', 'created', 'updated', 'request_id'],
     ],
     ['a user', async () => (await send('GET', 'auth/me')).body.user, ['id', 'email', 'name', 'created']],
     [
       'rate limits',
       async () => (await send('GET', 'rate-limits')).body,
-      [
-        ...['tier', 'window_seconds', 'limits', 'mode_limits', 'usage', 'key_overrides', 'pending_request'],
-        'request_id',
-      ],
+      ['tier', 'window_seconds', 'limits', 'mode_limits', 'usage', 'key_overrides', 'pending_request', 'request_id'],
     ],
   ]
   test.each(GOLDEN)('%s', async (_what, read, members) => {

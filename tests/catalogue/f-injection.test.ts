@@ -14,8 +14,23 @@ const { send } = target
 const routes = await routesOf(await createWorld())
 
 const WORDS = [
-  ...["'", '"', "';--", "' OR '1'='1", "' UNION ALL VALUES(1)--", '1;ATTACH DATABASE "x" AS x'],
-  ...['\u0000', '%00', '%', '_', '\\', '$(id)', '`id`', '{{7*7}}', '../../etc/passwd', '\u202e', '\ud83d'],
+  "'",
+  '"',
+  "';--",
+  "' OR '1'='1",
+  "' UNION ALL VALUES(1)--",
+  '1;ATTACH DATABASE "x" AS x',
+  '\u0000',
+  '%00',
+  '%',
+  '_',
+  '\\',
+  '$(id)',
+  '`id`',
+  '{{7*7}}',
+  '../../etc/passwd',
+  '\u202e',
+  '\ud83d',
 ]
 /** An odd word may be not found or refused; it is never an error of the server, and never slow. */
 function expectHarmless({ status, text, ms }: Reply & { ms: number }): void {

@@ -10,7 +10,9 @@ import { keepsItsPromises } from './support/oracle'
 const target = await startTarget()
 
 const rule = (pattern: string, phase = 'input', verdict = 'flag') => ({
-  ...{ guardrail_id: 'regex_match', phase, verdict },
+  guardrail_id: 'regex_match',
+  phase,
+  verdict,
   config: { pattern },
 })
 const save = (rules: object[]) => target.send('POST', 'guardrail-policies', { body: { name: 'a', rules } })

@@ -225,12 +225,14 @@ describe('L16, L19: publishing what is wrong', () => {
 
 test('E: nobody writes what is not theirs to write', async () => {
   const { body } = await ada.send('POST', 'evi/canvases', {
-    ...{ name: 'a', id: crypto.randomUUID(), owner: 'org:x', userId: 'x', status: 'published' },
-    ...{
-      publishedSkillId: crypto.randomUUID(),
-      compiledManifest: { name: 'x' },
-      createdAt: '2001-01-01T00:00:00.000Z',
-    },
+    name: 'a',
+    id: crypto.randomUUID(),
+    owner: 'org:x',
+    userId: 'x',
+    status: 'published',
+    publishedSkillId: crypto.randomUUID(),
+    compiledManifest: { name: 'x' },
+    createdAt: '2001-01-01T00:00:00.000Z',
   })
   expect(body.canvas).toMatchObject({ status: 'draft', publishedSkillId: null, compiledManifest: null })
   expect(body.canvas.createdAt).not.toStartWith('2001')

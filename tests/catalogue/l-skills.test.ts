@@ -81,8 +81,17 @@ describe('L. manifests', () => {
 
 describe('E and D of skills', () => {
   const GREED = {
-    ...{ id: randomUUID(), owner: 'server', authorUserId: randomUUID(), status: 'approved', reviewStatus: 'approved' },
-    ...{ installCount: 9_999, isPublic: true, listed: true, autoApproved: true, reviewTier: 'auto', is_public: false },
+    id: randomUUID(),
+    owner: 'server',
+    authorUserId: randomUUID(),
+    status: 'approved',
+    reviewStatus: 'approved',
+    installCount: 9_999,
+    isPublic: true,
+    listed: true,
+    autoApproved: true,
+    reviewTier: 'auto',
+    is_public: false,
   }
 
   test('E a create and a change take only what they may', async () => {

@@ -13,7 +13,9 @@ type Tool = { name: string; description?: string; input_schema?: object; endpoin
 const post = (script: string, tools: Tool[], more: object = {}) =>
   target.send('POST', 'completions', {
     body: {
-      ...{ prompt: `${script} ${++asked}`, mode: 'fast', conversation_id: null },
+      prompt: `${script} ${++asked}`,
+      mode: 'fast',
+      conversation_id: null,
       tools: tools.map((tool) => ({ description: 'A tool.', ...tool })),
       ...more,
     },

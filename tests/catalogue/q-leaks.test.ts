@@ -8,9 +8,27 @@ const { send, people } = target
 const { k1 } = people.secrets
 
 const PROBES = [
-  ...['/metrics', '/debug', '/debug/pprof', '/.env', '/.git/config', '/.git/HEAD', '/swagger', '/swagger/json'],
-  ...['/admin', '/__bun', '/_bun/client', '/server-status', '/actuator', '/src/main.ts', '/main.js.map'],
-  ...['/package.json', '/svc.db', '/secrets.json', '/ops/v1/status', '/ops/v1/audit', '/api/v1/metrics'],
+  '/metrics',
+  '/debug',
+  '/debug/pprof',
+  '/.env',
+  '/.git/config',
+  '/.git/HEAD',
+  '/swagger',
+  '/swagger/json',
+  '/admin',
+  '/__bun',
+  '/_bun/client',
+  '/server-status',
+  '/actuator',
+  '/src/main.ts',
+  '/main.js.map',
+  '/package.json',
+  '/svc.db',
+  '/secrets.json',
+  '/ops/v1/status',
+  '/ops/v1/audit',
+  '/api/v1/metrics',
 ]
 
 attack('Q13 what is not there to be found', target, [

@@ -134,25 +134,24 @@ describe('POST /chat/completions (contract 4)', () => {
 
   test('accepts and ignores what it does not know', async () => {
     const order = {
-      ...{
-        top_p: 0.1,
-        n: 3,
-        max_tokens: 5,
-        stop: ['x'],
-        presence_penalty: 1,
-        frequency_penalty: 1,
-        seed: 1,
-        user: 'u',
-      },
-      ...{
-        logprobs: true,
-        logit_bias: {},
-        tool_choice: 'auto',
-        parallel_tool_calls: false,
-        store: false,
-        stream_options: null,
-      },
-      ...{ temperature: null, stream: null, conversation_id: null, metadata: null },
+      top_p: 0.1,
+      n: 3,
+      max_tokens: 5,
+      stop: ['x'],
+      presence_penalty: 1,
+      frequency_penalty: 1,
+      seed: 1,
+      user: 'u',
+      logprobs: true,
+      logit_bias: {},
+      tool_choice: 'auto',
+      parallel_tool_calls: false,
+      store: false,
+      stream_options: null,
+      temperature: null,
+      stream: null,
+      conversation_id: null,
+      metadata: null,
     }
     const { status, body } = await chat({ messages: [user()], ...order })
     expect(status).toBe(200)

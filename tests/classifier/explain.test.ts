@@ -8,7 +8,12 @@ const explain = createExplain({ classifier: createClassifier(), engine, clock: f
 test('a choice is explained by the stages that made it, each looked at once', async () => {
   const looks: string[] = []
   const rule = (mode: string, pattern: RegExp): Rule => ({
-    ...{ mode, confidence: 0.9, engine: null, reasoning: null, preferenceId: null, pattern: pattern.source },
+    mode,
+    confidence: 0.9,
+    engine: null,
+    reasoning: null,
+    preferenceId: null,
+    pattern: pattern.source,
     matches: (prompt) => {
       looks.push(pattern.source)
       return pattern.test(prompt)

@@ -12,11 +12,18 @@ function modelOf(mode: (typeof TEXT_MODES)[number], confidence: number): Model {
 }
 
 const guidance = (some: Partial<Guidance> = {}): Guidance => ({
-  ...{ preferenceId: null, rules: [], floors: {}, examples: [] },
+  preferenceId: null,
+  rules: [],
+  floors: {},
+  examples: [],
   ...some,
 })
 const rule = (mode: string, confidence: number, pattern = /./): Rule => ({
-  ...{ mode, confidence, engine: null, reasoning: `rule for ${mode}`, preferenceId: null },
+  mode,
+  confidence,
+  engine: null,
+  reasoning: `rule for ${mode}`,
+  preferenceId: null,
   pattern: pattern.source,
   matches: (prompt) => pattern.test(prompt),
 })
@@ -54,7 +61,11 @@ describe('the local model', () => {
   test('says what it leaned to when the floor decides', () => {
     const { decide } = createClassifier({ load: () => modelOf('code', 0.7) })
     expect(decide(unclear)).toEqual({
-      ...{ mode: 'fast', source: 'default', confidence: null, engine: null, preferenceId: null },
+      mode: 'fast',
+      source: 'default',
+      confidence: null,
+      engine: null,
+      preferenceId: null,
       reasoning: 'most likely code, but 0.70 is below the floor of 0.85',
     })
   })
@@ -90,7 +101,11 @@ describe('rules', () => {
   test('come before clear signals, and may name an engine', () => {
     const rules = [{ ...rule('think', 0.9), engine: 'svc-1-code' }]
     expect(decide({ ...unclear, prompt: 'Draw a cat', guidance: guidance({ rules }) })).toEqual({
-      ...{ mode: 'think', source: 'rule', confidence: 0.9, reasoning: 'rule for think', engine: 'svc-1-code' },
+      mode: 'think',
+      source: 'rule',
+      confidence: 0.9,
+      reasoning: 'rule for think',
+      engine: 'svc-1-code',
       preferenceId: null,
     })
   })
@@ -148,7 +163,11 @@ describe('a mode that no engine is connected for', () => {
     const { decide } = createClassifier({ load })
     expect(decide({ ...unclear, ...answers('fast', 'video') })).toMatchObject({ mode: 'video', source: 'local' })
     expect(decide({ ...unclear, ...answers('fast', 'think') })).toEqual({
-      ...{ mode: 'fast', source: 'default', confidence: null, engine: null, preferenceId: null },
+      mode: 'fast',
+      source: 'default',
+      confidence: null,
+      engine: null,
+      preferenceId: null,
       reasoning: 'most likely video (0.90), but no engine for it is connected',
     })
     expect(decide({ ...unclear, ...answers('think', 'code') })).toMatchObject({ mode: 'think', source: 'default' })

@@ -20,7 +20,16 @@ const json = async (line: string[], options = {}) => JSON.parse((await run([...l
 
 const [log, checkpoint] = [file('audit.jsonl'), file('checkpoint.json')]
 const exported = await run([
-  ...['audit', 'export', owner, '-o', 'jsonl', '--out', log, '--checkpoint', checkpoint, '--sign'],
+  'audit',
+  'export',
+  owner,
+  '-o',
+  'jsonl',
+  '--out',
+  log,
+  '--checkpoint',
+  checkpoint,
+  '--sign',
 ])
 const signature = `${log}.sig`
 

@@ -22,10 +22,21 @@ const json = async (line: string[]) => JSON.parse((await run([...line, '--json']
 
 /** Export and checkpoint as an auditor has them. */
 const exported = await run([
-  ...['audit', 'export', owner, '--out', file('audit.csv'), '--checkpoint', file('checkpoint.json')],
+  'audit',
+  'export',
+  owner,
+  '--out',
+  file('audit.csv'),
+  '--checkpoint',
+  file('checkpoint.json'),
 ])
 const verifyLine = (csv = file('audit.csv'), checkpoint = file('checkpoint.json')) => [
-  ...['audit', 'verify', '--export', csv, '--checkpoint', checkpoint],
+  'audit',
+  'verify',
+  '--export',
+  csv,
+  '--checkpoint',
+  checkpoint,
 ]
 
 describe('audit list', () => {

@@ -12,7 +12,13 @@ const base = loadConfig()
 type Row = { id: string; mode: string; rank: number; target: string | null; kind: string | null; state: string }
 const MODES: Record<string, string> = { 'svc-1-auto': 'auto', 'svc-1-reason': 'think', 'svc-1-code': 'code' }
 const row = (id: string, target: string | null, more: Partial<Row> = {}): Row => ({
-  ...{ id, mode: MODES[id]!, rank: 1, target, kind: target && 'compat', state: target ? 'ready' : 'none', ...more },
+  id,
+  mode: MODES[id]!,
+  rank: 1,
+  target,
+  kind: target && 'compat',
+  state: target ? 'ready' : 'none',
+  ...more,
 })
 const CONNECTED = [row('svc-1-auto', 'local:small'), row('svc-1-reason', 'local:large'), row('svc-1-code', null)]
 const BUILTIN = [row('svc-1-auto', 'builtin', { kind: 'builtin' })]

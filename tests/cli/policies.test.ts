@@ -61,13 +61,12 @@ describe('policies export and apply', () => {
     { guardrail_id: 'pii', phase: 'output', verdict: 'redact' },
   ]
   const routed = {
-    ...{
-      name: 'Desk',
-      description: 'of: the # desk',
-      is_default: true,
-      rules: [{ pattern: 'x', target_mode: 'code' }],
-    },
-    ...{ examples: [{ prompt: 'a: b', expected_mode: 'think' }], confidence_floor_overrides: { code: 0.2 } },
+    name: 'Desk',
+    description: 'of: the # desk',
+    is_default: true,
+    rules: [{ pattern: 'x', target_mode: 'code' }],
+    examples: [{ prompt: 'a: b', expected_mode: 'think' }],
+    confidence_floor_overrides: { code: 0.2 },
   }
   const apply = (folder: string, ...more: string[]) =>
     run(['policies', 'apply', '-f', folder, ...more, '--json'], grace)

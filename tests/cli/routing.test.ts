@@ -99,8 +99,12 @@ describe('routing test', () => {
   test('of one prompt prints what decided, and under which floor (dx 2.10)', async () => {
     const asked = ['routing', 'test', '--prompt', 'a zebra']
     expect(await json([...asked, '--pref', 'Zoo'])).toMatchObject({
-      ...{ resolved_mode: 'roast', engine: 'svc-1-code', source: 'rule' },
-      ...{ matched: 'zebra', confidence: 0.9, floor: 0.85 },
+      resolved_mode: 'roast',
+      engine: 'svc-1-code',
+      source: 'rule',
+      matched: 'zebra',
+      confidence: 0.9,
+      floor: 0.85,
     })
     await json(['keys', 'bind', ada.keyId, '--routing', preference.id])
     expect((await json([...asked, '--key', ada.keyId])).source).toBe('rule')

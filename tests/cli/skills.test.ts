@@ -85,7 +85,9 @@ describe('skills', () => {
     const stored = async () => (await eve.send('GET', `skills?q=${slug}`)).body.skills.length === 1
     expect(await json(['skills', 'disable', slug, ...sure])).toMatchObject({ listed: false, reviewStatus: 'approved' })
     expect([await stored(), await takesPart(), (await eve.send('POST', 'skills', { slug })).status]).toEqual([
-      ...[false, true, 404],
+      false,
+      true,
+      404,
     ])
     await submit(ada, manifest({ slug, version: '1.1.0' }), { skill_id: skillId })
     expect(await stored()).toBe(false)
@@ -111,7 +113,10 @@ describe('skills', () => {
     const { exitCode, stdout } = await run(['skills', 'validate', bad, '--json'])
     expect(exitCode).toBe(9)
     expect(JSON.parse(stdout)).toContainEqual({
-      ...{ check: 'injection_scan', result: 'fail', path: 'systemPromptExtension', line: 2 },
+      check: 'injection_scan',
+      result: 'fail',
+      path: 'systemPromptExtension',
+      line: 2,
       message: expect.any(String),
     })
     expect((await run(['skills', 'validate', join(folder, 'nowhere.json')])).exitCode).toBe(2)
@@ -148,7 +153,12 @@ describe('submissions', () => {
     const { id } = await submit(ada, staffManifest({ permissions: ['read:artifacts'] }))
     const rows = await json(['submissions', 'checks', id])
     expect(rows.map(({ check }: { check: string }) => check).sort()).toEqual([
-      ...['injection_scan', 'permissions', 'schema', 'slug_unique', 'tool_names', 'version'],
+      'injection_scan',
+      'permissions',
+      'schema',
+      'slug_unique',
+      'tool_names',
+      'version',
     ])
     expect(rows).toContainEqual(expect.objectContaining({ check: 'permissions', result: 'warn', path: 'permissions' }))
     expect((await json(['submissions', 'checks', id, '--rerun'])).length).toBe(4)

@@ -14,8 +14,14 @@ const isServed = async (person: Person, prompt: string, mode: string) => {
 
 /** Contract 22.1; of roast as configured. */
 const SECONDS = {
-  ...{ fast: 300, auto: 300, roast: 20 },
-  ...{ think: 3_600, code: 3_600, genui: 3_600, data_extraction: 3_600, domain_analysis: 3_600 },
+  fast: 300,
+  auto: 300,
+  roast: 20,
+  think: 3_600,
+  code: 3_600,
+  genui: 3_600,
+  data_extraction: 3_600,
+  domain_analysis: 3_600,
 }
 
 describe('an answer is remembered (contract 22.1)', () => {

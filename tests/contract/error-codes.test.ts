@@ -5,9 +5,19 @@ import { AppError, type ErrorKind } from '../../src/kernel/errors'
 /** The table of contract 1.5. */
 const TABLE: Record<string, { status: number; type: string }> = {
   ...ofType('invalid_request_error', 400, [
-    ...['validation_error', 'empty_prompt', 'missing_prompt', 'missing_fields', 'missing_text', 'missing_file'],
-    ...['invalid_format', 'url_blocked', 'org_required', 'routing_preference_invalid'],
-    ...['routing_suggest_below_threshold', 'guardrail_policy_invalid', 'guardrail_blocked'],
+    'validation_error',
+    'empty_prompt',
+    'missing_prompt',
+    'missing_fields',
+    'missing_text',
+    'missing_file',
+    'invalid_format',
+    'url_blocked',
+    'org_required',
+    'routing_preference_invalid',
+    'routing_suggest_below_threshold',
+    'guardrail_policy_invalid',
+    'guardrail_blocked',
   ]),
   ...ofType('authentication_error', 401, [
     'invalid_api_key',
@@ -24,14 +34,22 @@ const TABLE: Record<string, { status: number; type: string }> = {
   ...ofType('invalid_request_error', 415, ['unsupported_media_type']),
   ...ofType('invalid_request_error', 422, ['review_failed']),
   ...ofType('rate_limit_error', 429, [
-    ...['rate_limit_exceeded', 'mode_rate_limit_exceeded', 'token_limit_exceeded', 'browser_session_limit'],
+    'rate_limit_exceeded',
+    'mode_rate_limit_exceeded',
+    'token_limit_exceeded',
+    'browser_session_limit',
   ]),
   ...ofType('api_error', 500, ['server_error']),
   ...ofType('api_error', 501, ['browser_unconfigured']),
   ...ofType('api_error', 502, ['tts_provider_error', 'stt_provider_error']),
   ...ofType('api_error', 503, [
-    ...['queue_unavailable', 'tts_unavailable', 'stt_unavailable', 'voice_unavailable'],
-    ...['service_unavailable', 'storage_unavailable', 'engine_unavailable'],
+    'queue_unavailable',
+    'tts_unavailable',
+    'stt_unavailable',
+    'voice_unavailable',
+    'service_unavailable',
+    'storage_unavailable',
+    'engine_unavailable',
   ]),
   ...ofType('api_error', 504, ['request_timeout']),
 }

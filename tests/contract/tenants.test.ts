@@ -26,7 +26,10 @@ const OWNED: Record<string, () => Promise<string>> = {
   skills: async () =>
     (
       await owner.send('POST', 'skills/create', {
-        ...{ name: 'theirs', slug: `theirs-${randomUUID()}`, category: 'domain', system_prompt_ext: 'Help.' },
+        name: 'theirs',
+        slug: `theirs-${randomUUID()}`,
+        category: 'domain',
+        system_prompt_ext: 'Help.',
       })
     ).body.skill.id,
   submissions: async () => (await submit(owner, staffManifest())).id,

@@ -40,7 +40,9 @@ const app = new Elysia()
   })
   .use(guard(createOnceReader({ idempotency, ruleOf: (method, route) => ruleOf(method, route) })))
   .post('/alone', ({ status }) => status(201, { run: ++runs }), {
-    ...{ signedIn: true, idempotent: true, response: created },
+    signedIn: true,
+    idempotent: true,
+    response: created,
   })
   .post(
     '/with-body/:id',
@@ -52,7 +54,9 @@ const app = new Elysia()
     { signedIn: true, idempotent: true, body: Order, response: created, detail: { 'x-streams': true } as object },
   )
   .post('/refused', ({ status }) => status(422 as 201, { run: 0 }), {
-    ...{ signedIn: true, idempotent: true, response: created },
+    signedIn: true,
+    idempotent: true,
+    response: created,
   })
   .post(
     '/late-failure',

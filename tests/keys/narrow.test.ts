@@ -5,7 +5,11 @@ const world = await createWorld()
 const SOON = '2099-01-01T00:00:00.000Z'
 const LATER = '2099-06-01T00:00:00.000Z'
 const bounds = {
-  ...{ rpm_limit: 30, tpm_limit: 1_000, daily_cap_cents: 100, monthly_cap_cents: 500, expires_at: SOON },
+  rpm_limit: 30,
+  tpm_limit: 1_000,
+  daily_cap_cents: 100,
+  monthly_cap_cents: 500,
+  expires_at: SOON,
   allowed_origins: ['https://a.example', 'https://b.example'],
 }
 
@@ -41,8 +45,12 @@ describe('a key that changes itself (A22, E5)', () => {
   test('may narrow itself, and change what is no bound', async () => {
     const { own } = await bounded()
     const change = {
-      ...{ name: 'smaller', rpm_limit: 10, daily_cap_cents: 100, monthly_cap_cents: 1 },
-      ...{ allowed_origins: ['https://b.example'], brand_soul: { persona: 'calm' } },
+      name: 'smaller',
+      rpm_limit: 10,
+      daily_cap_cents: 100,
+      monthly_cap_cents: 1,
+      allowed_origins: ['https://b.example'],
+      brand_soul: { persona: 'calm' },
     }
     expect(await own(change)).toMatchObject({ status: 200, body: { ...change, brand_soul: { persona: 'calm' } } })
   })

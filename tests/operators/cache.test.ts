@@ -52,8 +52,13 @@ describe('what operators see of the cache (dx 2.18)', () => {
       why: expect.stringContaining('when everything else of the request is the same'),
       answers: [
         {
-          ...{ completion_id: body.id, owner: `user:${ada.userId}`, key_id: ada.keyId, mode: 'fast', hits: 0 },
-          ...{ created: body.created, cost_cents: body.usage.cost_cents },
+          completion_id: body.id,
+          owner: `user:${ada.userId}`,
+          key_id: ada.keyId,
+          mode: 'fast',
+          hits: 0,
+          created: body.created,
+          cost_cents: body.usage.cost_cents,
           expires: '2026-03-15T12:05:00.000Z',
         },
       ],

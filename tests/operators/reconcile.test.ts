@@ -61,7 +61,9 @@ describe('credits reconcile', () => {
     const { exitCode, rows } = await found(['--apply', ...why])
     expect([exitCode, rows]).toEqual([0, [{ ...wanted, applied: true }]])
     expect(await billing.balance(store.read, id as never)).toEqual({
-      ...{ balance: 100_000_000, held: 0, available: 100_000_000 },
+      balance: 100_000_000,
+      held: 0,
+      available: 100_000_000,
     })
     expect((await found()).rows).toEqual([])
     expect(await billing.verify(store.read)).toEqual([])

@@ -28,8 +28,11 @@ const OPENED: Record<string, OperatorRole[]> = {
   skills: ['reviewer'],
 }
 const EVERYONES = [
-  ...['POST /ops/v1/verify', 'POST /ops/v1/keys/check', 'POST /ops/v1/cache/find'],
-  ...['POST /ops/v1/guardrail-policies/:ref/evaluate', 'POST /ops/v1/routing-preferences/preview'],
+  'POST /ops/v1/verify',
+  'POST /ops/v1/keys/check',
+  'POST /ops/v1/cache/find',
+  'POST /ops/v1/guardrail-policies/:ref/evaluate',
+  'POST /ops/v1/routing-preferences/preview',
   'POST /ops/v1/routing-preferences/suggest-rule',
 ]
 

@@ -183,7 +183,9 @@ describe('a decision', () => {
   test('is the first answer again when it is sent again under its Idempotency-Key', async () => {
     const ada = await world.person({ tier: 'free' })
     const { body: asked } = await ada.send('POST', 'rate-limits/request-increase', {
-      ...{ requested_tier: 'pro', use_case: 'more', expected_volume: 'more' },
+      requested_tier: 'pro',
+      use_case: 'more',
+      expected_volume: 'more',
     })
     const send = () =>
       reviewer.send(

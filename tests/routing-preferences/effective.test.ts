@@ -26,10 +26,20 @@ function setUp(dialect: typeof store.dialect = 'sqlite') {
 }
 
 const preference = (caller: KeyCaller, more: object = {}) => ({
-  ...{ id: PreferenceId.create(), owner: `user:${caller.userId}` as const, user_id: caller.userId, org_id: null },
-  ...{ scope: 'personal' as const, name: 'Mine', description: null, examples: [], floors: {}, is_default: false },
+  id: PreferenceId.create(),
+  owner: `user:${caller.userId}` as const,
+  user_id: caller.userId,
+  org_id: null,
+  scope: 'personal' as const,
+  name: 'Mine',
+  description: null,
+  examples: [],
+  floors: {},
+  is_default: false,
   rules: [{ pattern: 'zebra', target_mode: 'code', target_engine: null, confidence: 0.9, description: null }],
-  ...{ created_at: 1, updated_at: 1, ...more },
+  created_at: 1,
+  updated_at: 1,
+  ...more,
 })
 
 describe('what routes a caller', () => {

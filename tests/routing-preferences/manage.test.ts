@@ -25,7 +25,10 @@ describe('a routing preference', () => {
       ],
       examples: [{ prompt: 'Look over this lease', expected_mode: 'domain_analysis', expected_engine: null }],
       confidence_floor_overrides: { code: 0.5, think: 0.99 },
-      ...{ scope: 'personal', org_id: null, is_default: false, bound_key_count: 0 },
+      scope: 'personal',
+      org_id: null,
+      is_default: false,
+      bound_key_count: 0,
     })
     const read = await ada.send('GET', `routing-preferences/${body.id}`)
     expect(read.body).toEqual({ ...body, request_id: read.body.request_id })

@@ -9,7 +9,11 @@ import { fakeClock } from '../support/clock'
 import { effortOf } from '../support/effort'
 
 const rule = (pattern: string, target_mode = 'code', confidence = 0.9) => ({
-  ...{ pattern, target_mode, target_engine: null, confidence, description: null },
+  pattern,
+  target_mode,
+  target_engine: null,
+  confidence,
+  description: null,
 })
 const sourceOf = (rules: ReturnType<typeof rule>[], floors = {}, preferenceId: string | null = null) =>
   readSource({ preferenceId: preferenceId as never, name: 'it', rules, floors, examples: [] })

@@ -27,7 +27,9 @@ describe('a suggested rule', () => {
     expect(status).toBe(200)
     expect(body).toMatchObject({
       suggested_rule: {
-        ...{ pattern: '\\b(?:invoices|overdue)\\b', target_mode: 'data_extraction', confidence: 0.88 },
+        pattern: '\\b(?:invoices|overdue)\\b',
+        target_mode: 'data_extraction',
+        confidence: 0.88,
         description: 'Says invoices, overdue',
       },
       confidence: 0.88,

@@ -62,15 +62,29 @@ export function toolsSuite(name: string, { engines, lines, upstream }: Cast): vo
 
   function taskFor(prompt: string, more: Partial<Acting> = {}, signal = new AbortController().signal): Task {
     const acting: Acting = {
-      ...{ toolset: tools.assemble(wanted()), maxIterations: 8, call: contextOf().call, conversationId: null },
+      toolset: tools.assemble(wanted()),
+      maxIterations: 8,
+      call: contextOf().call,
+      conversationId: null,
       spent: { turns: [], uses: [], said: 0 },
       afford: async ({ completionTokens }) => completionTokens,
       unpaid: () => new Error('unpaid'),
       ...more,
     }
     return {
-      ...{ engineId: 'svc-1-flash', mode: 'fast', system: 'Be brief.', history: [], prompt, after: [], images: [] },
-      ...{ temperature: undefined, maxOutputTokens: 1_000, json: false, signal, offered: null, acting },
+      engineId: 'svc-1-flash',
+      mode: 'fast',
+      system: 'Be brief.',
+      history: [],
+      prompt,
+      after: [],
+      images: [],
+      temperature: undefined,
+      maxOutputTokens: 1_000,
+      json: false,
+      signal,
+      offered: null,
+      acting,
     }
   }
 

@@ -24,7 +24,10 @@ export const expectedChat = (requestId: string | null, conversationId: unknown) 
     conversation_id: conversationId,
     routing: {
       source: expect.any(String),
-      ...{ confidence: expect.any(Number), reasoning: expect.any(String), preference_id: null, fallback_used: false },
+      confidence: expect.any(Number),
+      reasoning: expect.any(String),
+      preference_id: null,
+      fallback_used: false,
     },
   },
   request_id: requestId,

@@ -28,7 +28,9 @@ const here = `http://127.0.0.1:${server.port}`
 
 const ask = (script: string, more: object = {}) =>
   ada.send('POST', 'completions', {
-    ...{ prompt: freshPrompt(script), mode: 'fast', conversation_id: null },
+    prompt: freshPrompt(script),
+    mode: 'fast',
+    conversation_id: null,
     tools: [{ name: 'weather', description: 'The weather.', endpoint: { url: `${here}/weather` } }],
     ...more,
   })

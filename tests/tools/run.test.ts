@@ -21,7 +21,8 @@ describe('sixteen heavy calls at once', () => {
   const branches = Array.from({ length: 8 }, () => ({ $ref: '#/$defs/d1' }))
   const level = (at: number) => ({ allOf: Array.from({ length: 8 }, () => ({ $ref: `#/$defs/d${at + 1}` })) })
   const costly = {
-    ...{ type: 'object', allOf: branches },
+    type: 'object',
+    allOf: branches,
     $defs: { ...Object.fromEntries([1, 2, 3, 4, 5].map((at) => [`d${at}`, level(at)])), d6: { type: 'object' } },
   }
 

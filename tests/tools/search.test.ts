@@ -57,7 +57,10 @@ beforeEach(() => {
 
 type Driver = 'none' | 'searxng' | 'brave' | 'tavily'
 const settings = (searchDriver: Driver, searchBaseUrl = `http://127.0.0.1:${server.port}/`, searchApiKey = 'k1') => ({
-  ...{ systemTools: '', searchDriver, searchBaseUrl, searchApiKey },
+  systemTools: '',
+  searchDriver,
+  searchBaseUrl,
+  searchApiKey,
 })
 const outbound = createOutbound()
 const searching = (given: ReturnType<typeof settings>) => {

@@ -19,7 +19,10 @@ export const openTools = (order: Order = {}) =>
   })
 
 export const wanted = (order: Partial<Wanted> = {}): Wanted => ({
-  ...{ inline: [], skills: [], system: true, approved: [] },
+  inline: [],
+  skills: [],
+  system: true,
+  approved: [],
   call: callOf(keyCaller()),
   ...order,
 })
@@ -34,8 +37,14 @@ export const contextOf = (order: Partial<ToolContext> = {}): ToolContext => ({
 
 /** A tool that answers with its arguments, unless told otherwise. */
 export const toolOf = (order: Partial<Tool> = {}): Tool => ({
-  ...{ name: 'echo', description: 'Says it again', inputSchema: { type: 'object' }, category: 'search' },
-  ...{ permissionLevel: 'user', requiresApproval: false, skillId: null, timeoutMs: 1_000 },
+  name: 'echo',
+  description: 'Says it again',
+  inputSchema: { type: 'object' },
+  category: 'search',
+  permissionLevel: 'user',
+  requiresApproval: false,
+  skillId: null,
+  timeoutMs: 1_000,
   run: async (args) => args,
   ...order,
 })

@@ -13,10 +13,22 @@ const COLUMNS =
   'timestamp,request_id,api_key_id,endpoint,mode,resolved_mode,model,status,prompt_tokens,completion_tokens,total_tokens,cost_cents,cached,latency_ms'
 
 const entryOf = (person: Person, more: Partial<UsageEntry> = {}): UsageEntry => ({
-  ...{ requestId: 'req_1', userId: person.userId, keyId: person.keyId as KeyId, endpoint: '/completions' },
+  requestId: 'req_1',
+  userId: person.userId,
+  keyId: person.keyId as KeyId,
+  endpoint: '/completions',
   owner: `user:${person.userId}`,
-  ...{ mode: 'auto', resolvedMode: 'fast', model: 'svc-1-flash', status: 200, cached: false },
-  ...{ promptTokens: 10, completionTokens: 5, costMicro: 1, latencyMs: 40, ttftMs: null, fallbackUsed: false },
+  mode: 'auto',
+  resolvedMode: 'fast',
+  model: 'svc-1-flash',
+  status: 200,
+  cached: false,
+  promptTokens: 10,
+  completionTokens: 5,
+  costMicro: 1,
+  latencyMs: 40,
+  ttftMs: null,
+  fallbackUsed: false,
   ...more,
 })
 const record = (at: number, entry: UsageEntry) =>
@@ -130,8 +142,19 @@ describe('GET /usage/export (contract 18.1)', () => {
 
 function rowOf(entry: UsageEntry) {
   return {
-    ...{ user_id: entry.userId, api_key_id: entry.keyId, endpoint: entry.endpoint, mode: entry.mode },
-    ...{ resolved_mode: entry.resolvedMode, model: entry.model, status: entry.status, cached: entry.cached },
-    ...{ prompt_tokens: 1, completion_tokens: 1, cost_micro: 1, latency_ms: 1, ttft_ms: null, fallback_used: false },
+    user_id: entry.userId,
+    api_key_id: entry.keyId,
+    endpoint: entry.endpoint,
+    mode: entry.mode,
+    resolved_mode: entry.resolvedMode,
+    model: entry.model,
+    status: entry.status,
+    cached: entry.cached,
+    prompt_tokens: 1,
+    completion_tokens: 1,
+    cost_micro: 1,
+    latency_ms: 1,
+    ttft_ms: null,
+    fallback_used: false,
   }
 }

@@ -18,9 +18,23 @@ async function record(owner: OwnerScope, calls: Told[]) {
     const usage = createUsageLog({ clock: fakeClock(new Date(at).toISOString()) })
     await store.write((tx) =>
       usage.record(tx, {
-        ...{ owner, keyId, userId: UserId.create(), requestId: 'req_x', endpoint: '/api/v1/completions' },
-        ...{ mode: 'fast', resolvedMode: 'fast', model: null, status: 200, costMicro: 0, cached: false, latencyMs: 1 },
-        ...{ promptTokens: tokens, completionTokens: 1, ttftMs: null, classifiedUs: null, fallbackUsed: false },
+        owner,
+        keyId,
+        userId: UserId.create(),
+        requestId: 'req_x',
+        endpoint: '/api/v1/completions',
+        mode: 'fast',
+        resolvedMode: 'fast',
+        model: null,
+        status: 200,
+        costMicro: 0,
+        cached: false,
+        latencyMs: 1,
+        promptTokens: tokens,
+        completionTokens: 1,
+        ttftMs: null,
+        classifiedMs: null,
+        fallbackUsed: false,
       }),
     )
   }

@@ -37,8 +37,12 @@ describe('a call that is refused before it begins (contract 18.1)', () => {
     await flushAll()
     const { body } = await ada.send('GET', 'usage')
     expect(body).toMatchObject({
-      ...{ errors: { '4xx': 1, '5xx': 0 }, totals: { requests: 0, cost_cents: 0 } },
-      ...{ by_mode: {}, by_model: {}, by_day: [], cache: { hits: 0, misses: 0, hit_rate: 0 } },
+      errors: { '4xx': 1, '5xx': 0 },
+      totals: { requests: 0, cost_cents: 0 },
+      by_mode: {},
+      by_model: {},
+      by_day: [],
+      cache: { hits: 0, misses: 0, hit_rate: 0 },
     })
   })
 

@@ -14,10 +14,22 @@ type Called = { mode: string; model: string; status: number; cents: number; cach
 const call = (person: Person, daysAgo: number, called: Partial<Called> = {}) => {
   const { mode = 'fast', model = 'svc-1-flash', status = 200, cents = 1, cached = false, skills = [] } = called
   const entry = {
-    ...{ requestId: 'req_1', userId: person.userId, keyId: person.keyId as KeyId, endpoint: '/completions' },
+    requestId: 'req_1',
+    userId: person.userId,
+    keyId: person.keyId as KeyId,
+    endpoint: '/completions',
     owner: person.orgId ? (`org:${person.orgId}` as const) : (`user:${person.userId}` as const),
-    ...{ mode, resolvedMode: mode === 'auto' ? 'think' : mode, model, status, cached, skills },
-    ...{ promptTokens: 10, completionTokens: 5, costMicro: cents * 1_000_000, latencyMs: 40, ttftMs: null },
+    mode,
+    resolvedMode: mode === 'auto' ? 'think' : mode,
+    model,
+    status,
+    cached,
+    skills,
+    promptTokens: 10,
+    completionTokens: 5,
+    costMicro: cents * 1_000_000,
+    latencyMs: 40,
+    ttftMs: null,
     fallbackUsed: false,
   }
   const then = { ...clock, now: () => clock.now() - daysAgo * 86_400_000 }

@@ -8,7 +8,8 @@ import { ask, builtin } from './ask'
 const text = { type: 'string' }
 const number = { type: 'number' }
 const tool = (name: string, description: string, properties: JsonSchema, required?: string[]): EngineTool => ({
-  ...{ name, description },
+  name,
+  description,
   parameters: { type: 'object', properties, ...(required ? { required } : {}) },
 })
 

@@ -10,7 +10,8 @@ const day = { type: 'string', format: 'date' }
 const names = { type: 'array', items: text }
 
 const objectOf = (properties: Record<string, JsonSchema>): JsonSchema => ({
-  ...{ type: 'object', properties },
+  type: 'object',
+  properties,
   required: Object.keys(properties),
 })
 const fill = async (prompt: string, properties: Record<string, JsonSchema>): Promise<unknown> =>

@@ -6,7 +6,8 @@ import { builtin } from './ask'
 
 const text = { type: 'string' }
 const tool = (name: string, properties: JsonSchema, required: string[]): EngineTool => ({
-  ...{ name, description: '' },
+  name,
+  description: '',
   parameters: { type: 'object', properties, required },
 })
 const tools = [
@@ -49,7 +50,9 @@ const STEPS: [string, ...Called[]][] = [
   ['fetch https://example.com/a and save the page', ['web_fetch', { url: 'https://example.com/a' }], save],
   [
     'Search the web for tides and save it and email it to bob@x.com',
-    ...[search, save, ['send_email', { to: 'bob@x.com', body: FOUND }] satisfies Called],
+    search,
+    save,
+    ['send_email', { to: 'bob@x.com', body: FOUND }] satisfies Called,
   ],
 ]
 
