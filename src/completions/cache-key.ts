@@ -4,7 +4,7 @@ import type { BrandSoul } from '../keys/schema'
 import type { Activation } from '../skills'
 import type { Ask } from './ask'
 
-/** What shapes an answer besides what was asked. Whatever of it changes, the key changes with it. */
+/** What shapes an answer besides the request. Whatever of it changes, the cache key changes with it. */
 export type Around = {
   soul: BrandSoul | null
   memories: readonly string[]
@@ -57,11 +57,11 @@ const shapeOf = ({ caller }: Pick<Call, 'caller'>, ask: Ask, around: Around) => 
 const given = <T>(list: readonly T[]): readonly T[] | undefined => (list.length ? list : undefined)
 
 /**
- * What requests share that differ in nothing but the prompt, as one line of text. Metadata, stream and format stay
- * out (contract 22.1).
+ * The cache key without the prompt, as one line of JSON: equal for requests that differ in nothing else. Metadata, stream
+ * and format are no part of it (contract 22.1).
  */
-export const kinOf = (call: Pick<Call, 'caller'>, ask: Ask, around: Around): string =>
+export const promptlessKeyOf = (call: Pick<Call, 'caller'>, ask: Ask, around: Around): string =>
   JSON.stringify(shapeOf(call, ask, around))
 
-/** The key of an answer. `kin` has no line breaks of its own, so no prompt can pass for a part of it. */
-export const cacheKeyOf = (kin: string, prompt: string): string => sha256Hex(`${kin}\n${prompt}`)
+/** The cache key of an answer. JSON on one line has no line breaks, so no prompt can pass for a part of it. */
+export const cacheKeyOf = (promptlessKey: string, prompt: string): string => sha256Hex(`${promptlessKey}\n${prompt}`)

@@ -23,10 +23,10 @@ export type Opened = {
   readonly history: readonly Message[]
   /** The conversation it continues, found to be the caller's own. */
   readonly attached: ConversationId | null
-  /** Null when its answer may not be remembered. */
+  /** Null when its answer may not be cached. */
   readonly cacheKey: string | null
-  /** What it shares with requests that differ in nothing but the prompt. */
-  readonly kin: string | null
+  /** The cache key without the prompt: equal for requests that differ in nothing else. Null as `cacheKey` is. */
+  readonly promptlessKey: string | null
   /** The brand soul this answer follows. */
   readonly soul: BrandSoul | null
   /** What the user had remembered and this prompt is about, best first. */

@@ -50,8 +50,8 @@ export function createNear({ cache, embed, threshold }: Deps) {
 
   /** Equal for requests that differ in the wording of the prompt alone; null for one that is not compared. */
   function keyOf(run: Opened): string | null {
-    const gist = run.kin !== null && isPlain(run) ? gistOf(run.ask.prompt) : null
-    return gist === null ? null : sha256Hex(`${run.kin}\n${gist}`)
+    const gist = run.promptlessKey !== null && isPlain(run) ? gistOf(run.ask.prompt) : null
+    return gist === null ? null : sha256Hex(`${run.promptlessKey}\n${gist}`)
   }
 
   async function compare({ ask, deadline }: Opened, known: Known): Promise<number> {

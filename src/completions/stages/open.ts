@@ -11,7 +11,7 @@ import type { EffectiveRouting } from '../../routing-preferences'
 import { type Activation, NO_SKILLS, type SkillService } from '../../skills'
 import type { Tools } from '../../tools'
 import type { Ask } from '../ask'
-import { cacheKeyOf, kinOf } from '../cache-key'
+import { cacheKeyOf, promptlessKeyOf } from '../cache-key'
 import { startDeadline } from '../deadline'
 import { isStealth } from '../rules'
 import type { Opened } from '../run'
@@ -54,9 +54,9 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
     const guidance = ask.mode === 'auto' ? await routing.of(call.caller) : null
     const found = guardrails.guardOf(call.caller)
     const guard = found instanceof Promise ? await found : found
-    const kin =
+    const promptlessKey =
       cacheEnabled && ask.cache !== 'off'
-        ? kinOf(call, ask, {
+        ? promptlessKeyOf(call, ask, {
             soul,
             memories,
             active,
@@ -73,8 +73,8 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
       startedAt: clock.monotonic(),
       history: [...(stored?.turns ?? []), ...ask.context],
       attached: stored?.id ?? null,
-      cacheKey: kin === null ? null : cacheKeyOf(kin, ask.prompt),
-      kin,
+      cacheKey: promptlessKey === null ? null : cacheKeyOf(promptlessKey, ask.prompt),
+      promptlessKey,
       soul,
       memories,
       active,

@@ -43,9 +43,9 @@ export function createHoldIfJson(other: HoldBack): HoldBack {
     async add(piece) {
       if (chosen) return chosen.add(piece)
       begun += piece
-      const sign = begun.trimStart()[0]
-      if (sign === undefined) return ''
-      chosen = '{[`'.includes(sign) ? createHoldAll() : other
+      const first = begun.trimStart()[0]
+      if (first === undefined) return ''
+      chosen = '{[`'.includes(first) ? createHoldAll() : other
       return chosen.add(begun)
     },
     blocked: () => chosen?.blocked() ?? null,
@@ -65,7 +65,7 @@ export function createHoldBack({ stretch, whole }: Rules) {
   let shown = ''
   let blocked: Blocked | null = null
   /** The length at which the rules run again: those on stretches, and those on the whole. */
-  let nextLook = HELD + STEP
+  let nextStretch = HELD + STEP
   let nextWhole = FIRST_WHOLE
 
   return {
@@ -73,7 +73,7 @@ export function createHoldBack({ stretch, whole }: Rules) {
     async add(piece: string): Promise<string> {
       raw += piece
       if (whole && !blocked && raw.length >= nextWhole) await checkWhole(whole)
-      return blocked || raw.length < nextLook ? '' : show(raw.length - HELD)
+      return blocked || raw.length < nextStretch ? '' : show(raw.length - HELD)
     },
 
     /** The rule that stopped the answer, once one has. */
@@ -113,7 +113,7 @@ export function createHoldBack({ stretch, whole }: Rules) {
     const { text, end } = cutOut(raw.slice(start), outcome, from - start, until - start)
     from = start + end
     // While a long run is held, it is read again only when it has grown by half.
-    nextLook = raw.length + Math.max(STEP, (raw.length - HELD - from) / 2)
+    nextStretch = raw.length + Math.max(STEP, (raw.length - HELD - from) / 2)
     shown += text
     return text
   }
