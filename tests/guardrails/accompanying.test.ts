@@ -15,7 +15,8 @@ const sent = () => JSON.stringify(upstream.calls.at(-1)!.body)
 const order = (more: object) => ({ prompt: freshPrompt(), mode: 'fast', ...more })
 const persona = (words: string) => order({ persona: { system_prompt: words } })
 const chat = (...messages: object[]) => ({
-  ...{ model: 'svc-1-flash', messages: [...messages, { role: 'user', content: freshPrompt() }] },
+  model: 'svc-1-flash',
+  messages: [...messages, { role: 'user', content: freshPrompt() }],
 })
 
 describe('what goes along with a prompt (contract 12)', () => {

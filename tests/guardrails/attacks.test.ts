@@ -11,7 +11,9 @@ describe('ways round a policy', () => {
     const ada = await world.person()
     const first = await ada.send('POST', 'completions', { prompt: 'I saw a zeppelin', mode: 'fast' })
     const secret = await ada.send('POST', 'completions', {
-      ...{ prompt: 'My address is ada@example.com', mode: 'fast', conversation_id: first.body.conversation_id },
+      prompt: 'My address is ada@example.com',
+      mode: 'fast',
+      conversation_id: first.body.conversation_id,
     })
     expect(secret.status).toBe(200)
     await under(ada, [onTerms('input', 'block', ['zeppelin']), onKind('pii', 'input', 'redact')])

@@ -79,7 +79,9 @@ describe('arguments are read as a tool may decode them', () => {
     )
     const value = { a: 'kra%6ben', b: 'lev%69athan', c: 'kraken leviathan', d: 'plain %41' }
     expect((await applyRulesToValue(rules, value, about)).value).toEqual({
-      ...{ a: '[REDACTED:regex_match]', b: '[REDACTED:regex_match]', d: 'plain %41' },
+      a: '[REDACTED:regex_match]',
+      b: '[REDACTED:regex_match]',
+      d: 'plain %41',
       c: '[REDACTED:regex_match] [REDACTED:regex_match]',
     })
   })

@@ -194,8 +194,11 @@ test.each([
 ])('time is in proportion to a hostile text', async (text) => {
   const checks = [...GUARDRAILS.values()].filter(({ phases }) => phases.includes('input'))
   const configs: Partial<Record<GuardrailId, object>> = {
-    ...{ topic_restriction: { deny: ['politics'] }, blocked_terms: { terms: ['a', 'aa'], match: 'substring' } },
-    ...{ regex_match: { pattern: '(a+)+$' }, language: { allowed: ['en'] }, max_length: { max_chars: 9 } },
+    topic_restriction: { deny: ['politics'] },
+    blocked_terms: { terms: ['a', 'aa'], match: 'substring' },
+    regex_match: { pattern: '(a+)+$' },
+    language: { allowed: ['en'] },
+    max_length: { max_chars: 9 },
   }
   for (const { id, prepare } of checks) {
     const inspect = prepare({ ...configs[id] })

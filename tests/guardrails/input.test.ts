@@ -13,17 +13,23 @@ describe('the input phase (contract 12)', () => {
     const { status, body, headers } = await ada.send('POST', 'completions', { prompt: 'Tell me of the Zeppelin' })
     expect(status).toBe(400)
     expect(body.error).toMatchObject({
-      ...{ code: 'guardrail_blocked', type: 'invalid_request_error', message: 'Not about airships, please.' },
-      ...{ param: 'prompt', details: [{ path: 'prompt', message: expect.stringContaining('blocked_terms') }] },
+      code: 'guardrail_blocked',
+      type: 'invalid_request_error',
+      message: 'Not about airships, please.',
+      param: 'prompt',
+      details: [{ path: 'prompt', message: expect.stringContaining('blocked_terms') }],
     })
     expect(upstream.calls).toHaveLength(calls)
     expect((await ada.send('GET', `keys/${ada.keyId}`)).body.spent_today_cents).toBe(spent)
     expect((await ada.send('GET', 'conversations')).body.conversations).toEqual([])
     const [row] = (await ada.send('GET', `audit?request_id=${headers.get('x-request-id')}`)).body
     expect(row).toMatchObject({
-      ...{ action: 'completion.failed', entityType: 'completion' },
+      action: 'completion.failed',
+      entityType: 'completion',
       outputSummary: {
-        ...{ status: 400, error_code: 'guardrail_blocked', cost_cents: 0 },
+        status: 400,
+        error_code: 'guardrail_blocked',
+        cost_cents: 0,
         guardrails: [{ guardrail_id: 'blocked_terms', phase: 'input', verdict: 'block' }],
       },
     })
@@ -56,7 +62,9 @@ describe('the input phase (contract 12)', () => {
     expect(upstream.calls.at(-1)!.prompt).toBe('The [REDACTED:blocked_term] lands')
     expect(body.guardrails).toEqual([
       {
-        ...{ guardrail_id: 'blocked_terms', phase: 'input', verdict: 'redact' },
+        guardrail_id: 'blocked_terms',
+        phase: 'input',
+        verdict: 'redact',
         detail: expect.not.stringContaining('zeppelin'),
       },
     ])

@@ -17,13 +17,20 @@ const inspect: Inspect = (text, { unsure }) => {
   return null
 }
 const rule: CompiledRule = {
-  ...{ guardrail_id: 'content_safety', phase: 'output', verdict: 'block', config: {} },
-  ...{ inspect, question: 'speaks of airships' },
+  guardrail_id: 'content_safety',
+  phase: 'output',
+  verdict: 'block',
+  config: {},
+  inspect,
+  question: 'speaks of airships',
 }
 const setOf = (key: string, ...rules: CompiledRule[]): RuleSet => ({ key, rules })
 const policy: CompiledPolicy = {
-  ...{ id: GuardrailPolicyId.create(), fingerprint: 'one', of: () => setOf('all', rule) },
-  ...{ accompanying: setOf('accompanying'), inJson: setOf('json', rule) },
+  id: GuardrailPolicyId.create(),
+  fingerprint: 'one',
+  of: () => setOf('all', rule),
+  accompanying: setOf('accompanying'),
+  inJson: setOf('json', rule),
   streamed: { stretch: setOf('stretch', rule), whole: setOf('whole') },
 }
 

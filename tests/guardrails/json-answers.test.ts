@@ -6,7 +6,8 @@ import { onKind, onTerms, under } from './support'
 
 const { world } = await createUpstreamWorld()
 const extracted = (json: string, more: object = {}) => ({
-  ...{ prompt: `Extract [[say:${json}]]`, mode: 'data_extraction' },
+  prompt: `Extract [[say:${json}]]`,
+  mode: 'data_extraction',
   ...more,
 })
 
@@ -32,10 +33,12 @@ describe('an answer that is JSON, under a policy', () => {
     const ada = await person(onKind('pii', 'output', 'redact'))
     const { body } = await ada.send('POST', 'completions', extracted('{"card":4111111111111111,"n":1}'))
     expect(body.structured_output).toEqual({
-      ...{ type: 'data_extraction', data: { card: '[REDACTED:credit_card]', n: 1 } },
+      type: 'data_extraction',
+      data: { card: '[REDACTED:credit_card]', n: 1 },
     })
     const chat = await ada.send('POST', 'chat/completions', {
-      ...{ model: 'svc-1-flash', response_format: { type: 'json_object' } },
+      model: 'svc-1-flash',
+      response_format: { type: 'json_object' },
       messages: [{ role: 'user', content: 'Give [[say:{"card":4111111111111111}]]' }],
     })
     expect(JSON.parse(chat.body.choices[0].message.content)).toEqual({ card: '[REDACTED:credit_card]' })

@@ -44,7 +44,9 @@ describe('the output phase (contract 12)', () => {
   test('for chat clients it ends with content_filter, also through the openai package', async () => {
     const ada = await person(onTerms('output', 'block', ['kraken'], { message: 'No sea monsters.' }))
     const client = new OpenAI({
-      ...{ apiKey: ada.key, baseURL: 'http://localhost/api/v1', maxRetries: 0 },
+      apiKey: ada.key,
+      baseURL: 'http://localhost/api/v1',
+      maxRetries: 0,
       fetch: async (url, init) => world.app.api.handle(new Request(url as string, init as RequestInit)),
     })
     const messages = [{ role: 'user' as const, content: 'Speak [[say:the kraken]]' }]
@@ -156,7 +158,8 @@ describe('streams under a policy', () => {
     const ada = await person(onTerms('output', 'redact', ['kraken']))
     const leaving = new AbortController()
     const caller = keyCaller({
-      ...{ userId: ada.userId, keyId: ada.keyId as KeyId },
+      userId: ada.userId,
+      keyId: ada.keyId as KeyId,
       guardrailPolicyId: (await ada.send('GET', `keys/${ada.keyId}`)).body.guardrail_policy_id,
     })
     const order = { prompt: `Speak [[say:${LONG} the kraken ${LONG}]] [[slow:2]]`, stream: true, mode: 'fast' as const }

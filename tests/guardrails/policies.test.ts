@@ -14,8 +14,15 @@ describe('guardrail policies (contract 12)', () => {
     const { status, body } = await ada.send('POST', 'guardrail-policies', order)
     expect(status).toBe(201)
     expect(body).toEqual({
-      ...{ id: expect.any(String), object: 'guardrail_policy', ...order, scope: 'personal', org_id: null },
-      ...{ is_default: false, bound_key_count: 0, created: expect.any(String), updated: body.created },
+      id: expect.any(String),
+      object: 'guardrail_policy',
+      ...order,
+      scope: 'personal',
+      org_id: null,
+      is_default: false,
+      bound_key_count: 0,
+      created: expect.any(String),
+      updated: body.created,
       request_id: expect.any(String),
     })
     expect((await ada.send('GET', `keys/${ada.keyId}`)).body.guardrail_policy_id).toBeNull()

@@ -18,7 +18,9 @@ const finding =
   (pattern: RegExp, kind: string): Inspect =>
   (text): Finding | null => {
     const matches = [...text.matchAll(pattern)].map(({ index, 0: found }) => ({
-      ...{ start: index, end: index + found.length, kind },
+      start: index,
+      end: index + found.length,
+      kind,
     }))
     return matches.length ? { detail: `holds ${kind}`, matches } : null
   }
@@ -28,7 +30,11 @@ const rule = (
   verdict: CompiledRule['verdict'] = 'redact',
   more: Partial<CompiledRule> = {},
 ): CompiledRule => ({
-  ...{ guardrail_id: 'regex_match', phase: 'output', verdict, config: {}, inspect },
+  guardrail_id: 'regex_match',
+  phase: 'output',
+  verdict,
+  config: {},
+  inspect,
   ...more,
 })
 
@@ -38,11 +44,10 @@ const shouts = rule(finding(/\b[A-Z]{3,30}\b/g, 'shout'))
 
 /** Texts in which there is much to find, cut anywhere. */
 const piece = fc.oneof(
-  ...[
-    fc.lorem({ maxCount: 8 }),
-    fc.constantFrom('ada@example.com', '4111111111111111', 'SHOUT', '12345', '👩‍🚀', '@', '.'),
-  ],
-  ...[fc.string({ maxLength: 12, unit: 'binary' }), fc.constantFrom(' ', '\n', ', ', 'ABC', '99')],
+  fc.lorem({ maxCount: 8 }),
+  fc.constantFrom('ada@example.com', '4111111111111111', 'SHOUT', '12345', '👩‍🚀', '@', '.'),
+  fc.string({ maxLength: 12, unit: 'binary' }),
+  fc.constantFrom(' ', '\n', ', ', 'ABC', '99'),
 )
 const text = fc.array(piece, { maxLength: 120 }).map((pieces) => pieces.join(' '))
 const cuts = fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 60 })
@@ -150,7 +155,10 @@ describe('a rule that fails (fails closed)', () => {
 
   test('so is a stored rule that this release cannot compile (K16)', async () => {
     const stored: GuardrailRule = {
-      ...{ guardrail_id: 'regex_match', phase: 'input', verdict: 'block', config: { pattern: '(?=old)' } },
+      guardrail_id: 'regex_match',
+      phase: 'input',
+      verdict: 'block',
+      config: { pattern: '(?=old)' },
     }
     const policy = await compilePolicy({ id: GuardrailPolicyId.create(), owner: OWNER, rules: [stored] })
     const outcome = await applyRules(policy.of('input').rules, 'hello', { phase: 'input', patient: true })
@@ -165,7 +173,10 @@ describe('values of JSON', () => {
     const value = { to: ['ada@example.com', 'x'], card: 4111111111111111, note: 'a "quoted" bob@example.com', ok: true }
     const { value: left } = await applyRulesToValue([mails, digits], { ...value, 'eve@example.com': null }, call)
     expect(left).toEqual({
-      ...{ to: ['[REDACTED:email]', 'x'], card: '[REDACTED:number]', note: 'a "quoted" [REDACTED:email]', ok: true },
+      to: ['[REDACTED:email]', 'x'],
+      card: '[REDACTED:number]',
+      note: 'a "quoted" [REDACTED:email]',
+      ok: true,
       '[REDACTED:email]': null,
     })
   })

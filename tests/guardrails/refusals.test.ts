@@ -70,7 +70,9 @@ describe('what is no policy (contract 12, K17)', () => {
       'rules[2].phase',
     )
     expect(await refused({ name: 'Many', rules: Array(33).fill(fine) })).toMatchObject({
-      ...{ code: 'guardrail_policy_invalid', param: 'rules', message: expect.stringContaining('33') },
+      code: 'guardrail_policy_invalid',
+      param: 'rules',
+      message: expect.stringContaining('33'),
     })
     expect((await ada.send('POST', 'guardrail-policies', { name: 'Most', rules: Array(32).fill(fine) })).status).toBe(
       201,
@@ -120,7 +122,10 @@ describe('GET /guardrails', () => {
     expect(body.guardrails.length).toBeGreaterThan(4)
     for (const { guardrail_id, description, phases, verdicts, config_schema } of body.guardrails) {
       expect([guardrail_id, description.length > 10, phases.length > 0, verdicts.length > 0]).toEqual([
-        ...[guardrail_id, true, true, true],
+        guardrail_id,
+        true,
+        true,
+        true,
       ])
       expect(config_schema).toMatchObject({ type: 'object', additionalProperties: false })
       expect(Object.keys(config_schema.properties)).toContain('message')
@@ -133,7 +138,11 @@ test('GET /guardrails says of which checks system messages are not asked', async
   const { body } = await ada.send('GET', 'guardrails')
   const told = body.guardrails.filter(({ description }: { description: string }) => /system messages/.test(description))
   expect(told.map(({ guardrail_id }: { guardrail_id: string }) => guardrail_id).sort()).toEqual([
-    ...['jailbreak', 'language', 'max_length', 'prompt_injection', 'topic_restriction'],
+    'jailbreak',
+    'language',
+    'max_length',
+    'prompt_injection',
+    'topic_restriction',
   ])
 })
 
@@ -148,7 +157,8 @@ describe('POST /guardrail-policies/{id}/evaluate', () => {
     const { body } = await ada.send('POST', 'guardrail-policies', { name: 'Tried', rules })
     const before = (await ada.send('GET', 'audit')).body.length
     const tried = await ada.send('POST', `guardrail-policies/${body.id}/evaluate`, {
-      ...{ text: 'A kraken and a whale', phase: 'input' },
+      text: 'A kraken and a whale',
+      phase: 'input',
     })
     expect(tried.body).toMatchObject({
       results: [

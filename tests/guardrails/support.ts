@@ -4,17 +4,23 @@ type WrittenRule = { guardrail_id: string; phase: string; verdict: string; confi
 
 /** A rule on words, in any phase that has them. */
 export const onTerms = (phase: string, verdict: string, terms: string[], config: object = {}): WrittenRule => ({
-  ...{ guardrail_id: 'blocked_terms', phase, verdict },
+  guardrail_id: 'blocked_terms',
+  phase,
+  verdict,
   config: { terms, ...config },
 })
 
 export const onPattern = (phase: string, verdict: string, pattern: string, config: object = {}): WrittenRule => ({
-  ...{ guardrail_id: 'regex_match', phase, verdict },
+  guardrail_id: 'regex_match',
+  phase,
+  verdict,
   config: { pattern, ...config },
 })
 
 export const onKind = (guardrail_id: string, phase: string, verdict: string, config: object = {}): WrittenRule => ({
-  ...{ guardrail_id, phase, verdict },
+  guardrail_id,
+  phase,
+  verdict,
   config: { ...config },
 })
 

@@ -13,11 +13,13 @@ const person = async (verdict: string): Promise<Person> => {
 }
 const schema = (members: object) => ({ type: 'object', properties: { place: { type: 'string', ...members } } })
 const native = (tool: object = {}) => ({
-  ...{ prompt: freshPrompt(), mode: 'fast' },
+  prompt: freshPrompt(),
+  mode: 'fast',
   tools: [{ name: 'look_up', description: 'Looks it up', ...tool }],
 })
 const chat = (tool: object = {}) => ({
-  ...{ model: 'svc-1-flash', messages: [{ role: 'user', content: freshPrompt() }] },
+  model: 'svc-1-flash',
+  messages: [{ role: 'user', content: freshPrompt() }],
   tools: [{ type: 'function', function: { name: 'look_up', description: 'Looks it up', ...tool } }],
 })
 const SENT: [string, (words: { tool?: object; schema?: object }) => object][] = [

@@ -14,7 +14,9 @@ const person = async (...rules: Parameters<typeof under>[1]): Promise<Person> =>
 const note = { name: 'note', description: 'Notes something', input_schema: { type: 'object' } }
 const wipe = { name: 'wipe', description: 'Wipes something', input_schema: { type: 'object' } }
 const asks = (plan: string, more: object = {}) => ({
-  ...{ prompt: `Do it [[plan:${plan}]] [[say:Done.]]`, mode: 'fast', tools: [note, wipe] },
+  prompt: `Do it [[plan:${plan}]] [[say:Done.]]`,
+  mode: 'fast',
+  tools: [note, wipe],
   ...more,
 })
 /** What the engine read of its calls. */
@@ -81,7 +83,8 @@ describe('the tool_call phase (contract 12)', () => {
     expect(JSON.parse(call.function.arguments)).toEqual({ text: 'the [REDACTED:regex_match]' })
     const blocked = await ada.send('POST', 'chat/completions', order('note{"text":"leviathan"}'))
     expect(blocked.body.choices[0]).toMatchObject({
-      ...{ finish_reason: 'content_filter', message: { content: 'Not that one.' } },
+      finish_reason: 'content_filter',
+      message: { content: 'Not that one.' },
     })
     expect(blocked.text).not.toContain('leviathan')
   })
@@ -134,8 +137,14 @@ describe('the tool_result phase (contract 12)', () => {
   /** A system tool whose result is what it was asked for. */
   const echo = async (name: string) =>
     world.app.container.tools.register({
-      ...{ name, description: 'Says it back', inputSchema: { type: 'object' }, category: 'search', timeoutMs: 5_000 },
-      ...{ permissionLevel: 'user', requiresApproval: false, skillId: null },
+      name,
+      description: 'Says it back',
+      inputSchema: { type: 'object' },
+      category: 'search',
+      timeoutMs: 5_000,
+      permissionLevel: 'user',
+      requiresApproval: false,
+      skillId: null,
       run: async ({ say }) => ({ said: say }),
     })
 
@@ -181,7 +190,8 @@ describe('the tool_result phase (contract 12)', () => {
 describe('both at once', () => {
   test('every firing of a run is told in order', async () => {
     const ada = await person(
-      ...[onTerms('input', 'flag', ['do']), onKind('tool_allowlist', 'tool_call', 'flag', { tools: ['x'] })],
+      onTerms('input', 'flag', ['do']),
+      onKind('tool_allowlist', 'tool_call', 'flag', { tools: ['x'] }),
       onTerms('output', 'redact', ['done']),
     )
     const { body } = await ada.send('POST', 'completions', asks('note{}'))

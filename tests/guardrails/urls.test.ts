@@ -6,7 +6,10 @@ import { effortOf } from '../support/effort'
 
 const DOMAINS = ['good.example', '*.trusted.example', 'bücher.example', '127.0.0.1', '[2001:db8::1]']
 const rule = compileRule({
-  ...{ guardrail_id: 'url_allowlist', phase: 'output', verdict: 'redact', config: { domains: DOMAINS } },
+  guardrail_id: 'url_allowlist',
+  phase: 'output',
+  verdict: 'redact',
+  config: { domains: DOMAINS },
 } as const)
 const left = async (text: string): Promise<string> =>
   (await applyRules([rule], text, { phase: 'output', patient: true })).text.replaceAll('[REDACTED:url]', '¤')
