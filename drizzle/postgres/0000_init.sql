@@ -215,6 +215,7 @@ CREATE TABLE "members" (
 	"user_id" text NOT NULL,
 	"role" text NOT NULL,
 	"joined_at" bigint NOT NULL,
+	"org_created_at" bigint NOT NULL,
 	CONSTRAINT "members_org_id_user_id_pk" PRIMARY KEY("org_id","user_id")
 );
 --> statement-breakpoint
@@ -550,6 +551,9 @@ CREATE TABLE "wallets" (
 --> statement-breakpoint
 CREATE INDEX "api_keys_by_user" ON "api_keys" USING btree ("user_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "api_keys_by_org" ON "api_keys" USING btree ("org_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "api_keys_by_age" ON "api_keys" USING btree ("created_at","id");--> statement-breakpoint
+CREATE INDEX "api_keys_by_name" ON "api_keys" USING btree ("name","created_at","id");--> statement-breakpoint
+CREATE INDEX "api_keys_by_prefix" ON "api_keys" USING btree ("prefix");--> statement-breakpoint
 CREATE INDEX "api_keys_by_preference" ON "api_keys" USING btree ("routing_preference_id") WHERE "api_keys"."routing_preference_id" is not null;--> statement-breakpoint
 CREATE INDEX "api_keys_by_policy" ON "api_keys" USING btree ("guardrail_policy_id") WHERE "api_keys"."guardrail_policy_id" is not null;--> statement-breakpoint
 CREATE INDEX "audit_events_by_entity" ON "audit_events" USING btree ("scope","entity_id","seq") WHERE "audit_events"."entity_type" <> 'completion';--> statement-breakpoint
@@ -559,6 +563,7 @@ CREATE INDEX "conversations_by_owner" ON "conversations" USING btree ("owner","u
 CREATE INDEX "credit_lots_by_owner" ON "credit_lots" USING btree ("owner","expires_at") WHERE "credit_lots"."remaining" > 0;--> statement-breakpoint
 CREATE INDEX "credit_lots_due" ON "credit_lots" USING btree ("due_at") WHERE "credit_lots"."remaining" > 0;--> statement-breakpoint
 CREATE INDEX "guardrail_policies_by_owner" ON "guardrail_policies" USING btree ("owner","created_at","id");--> statement-breakpoint
+CREATE INDEX "guardrail_policies_by_age" ON "guardrail_policies" USING btree ("created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "guardrail_policies_one_default" ON "guardrail_policies" USING btree ("default_of");--> statement-breakpoint
 CREATE INDEX "holds_open" ON "holds" USING btree ("expires_at") WHERE "holds"."state" = 'open';--> statement-breakpoint
 CREATE INDEX "idempotency_keys_by_end" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
@@ -568,12 +573,14 @@ CREATE INDEX "key_secrets_by_key" ON "key_secrets" USING btree ("key_id");--> st
 CREATE UNIQUE INDEX "ledger_entries_once" ON "ledger_entries" USING btree ("ref","kind","account");--> statement-breakpoint
 CREATE UNIQUE INDEX "limit_increases_one_pending" ON "limit_increases" USING btree ("subject") WHERE "limit_increases"."status" = 'pending';--> statement-breakpoint
 CREATE INDEX "limit_increases_by_age" ON "limit_increases" USING btree ("created_at","id");--> statement-breakpoint
-CREATE INDEX "members_by_user" ON "members" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "limit_increases_by_status" ON "limit_increases" USING btree ("status","created_at","id");--> statement-breakpoint
+CREATE INDEX "members_by_user" ON "members" USING btree ("user_id","org_created_at","org_id");--> statement-breakpoint
 CREATE INDEX "memories_by_owner" ON "memories" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "messages_by_conversation" ON "messages" USING btree ("conversation_id","seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "operator_keys_by_hash" ON "operator_keys" USING btree ("hash");--> statement-breakpoint
 CREATE UNIQUE INDEX "operator_keys_by_name" ON "operator_keys" USING btree ("name") WHERE "operator_keys"."revoked_at" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "orgs_by_slug" ON "orgs" USING btree ("slug");--> statement-breakpoint
+CREATE INDEX "orgs_by_age" ON "orgs" USING btree ("created_at","id") WHERE "orgs"."deleted_at" is null;--> statement-breakpoint
 CREATE INDEX "purchases_by_owner" ON "purchases" USING btree ("owner","created_at");--> statement-breakpoint
 CREATE INDEX "purchases_by_payment" ON "purchases" USING btree ("payment_ref");--> statement-breakpoint
 CREATE INDEX "purchases_due" ON "purchases" USING btree ("next_at") WHERE "purchases"."kind" = 'top_up' AND "purchases"."state" = 'open';--> statement-breakpoint
@@ -581,25 +588,36 @@ CREATE UNIQUE INDEX "purchases_one_top_up" ON "purchases" USING btree ("owner") 
 CREATE INDEX "routing_corrections_by_owner" ON "routing_corrections" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "routing_corrections_by_mode" ON "routing_corrections" USING btree ("owner","expected_mode","created_at","id");--> statement-breakpoint
 CREATE INDEX "routing_preferences_by_owner" ON "routing_preferences" USING btree ("owner","created_at","id");--> statement-breakpoint
+CREATE INDEX "routing_preferences_by_age" ON "routing_preferences" USING btree ("created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "routing_preferences_default" ON "routing_preferences" USING btree ("owner") WHERE "routing_preferences"."is_default";--> statement-breakpoint
 CREATE UNIQUE INDEX "sessions_by_token" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "sessions_by_user" ON "sessions" USING btree ("user_id");--> statement-breakpoint
 CREATE INDEX "sessions_by_expiry" ON "sessions" USING btree ("expires_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "skill_installations_by_owner" ON "skill_installations" USING btree ("owner","skill_id");--> statement-breakpoint
 CREATE INDEX "skill_installations_by_skill" ON "skill_installations" USING btree ("skill_id");--> statement-breakpoint
+CREATE INDEX "skill_installations_by_age" ON "skill_installations" USING btree ("owner","installed_at","id");--> statement-breakpoint
+CREATE INDEX "skill_installations_to_run" ON "skill_installations" USING btree ("owner","priority" desc,"intensity" desc,"installed_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "skill_reviews_by_user" ON "skill_reviews" USING btree ("skill_id","user_id");--> statement-breakpoint
 CREATE INDEX "skill_reviews_by_skill" ON "skill_reviews" USING btree ("skill_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "skill_runs_by_owner" ON "skill_runs" USING btree ("owner","created_at");--> statement-breakpoint
 CREATE INDEX "skill_runs_by_status" ON "skill_runs" USING btree ("status","created_at");--> statement-breakpoint
+CREATE INDEX "skill_submissions_by_age" ON "skill_submissions" USING btree ("created_at","id");--> statement-breakpoint
 CREATE INDEX "skill_submissions_by_owner" ON "skill_submissions" USING btree ("owner","created_at","id");--> statement-breakpoint
+CREATE INDEX "skill_submissions_by_owner_status" ON "skill_submissions" USING btree ("owner","status","created_at","id");--> statement-breakpoint
 CREATE INDEX "skill_submissions_by_author" ON "skill_submissions" USING btree ("author_user_id","created_at");--> statement-breakpoint
 CREATE INDEX "skill_submissions_by_status" ON "skill_submissions" USING btree ("status","created_at","id");--> statement-breakpoint
 CREATE INDEX "skill_submissions_by_skill" ON "skill_submissions" USING btree ("skill_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "skill_submissions_by_claim" ON "skill_submissions" USING btree ("claimed_by","claimed_until") WHERE "skill_submissions"."claimed_by" is not null;--> statement-breakpoint
 CREATE INDEX "skill_versions_by_skill" ON "skill_versions" USING btree ("skill_id","created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "skills_by_id" ON "skills" USING btree ("id");--> statement-breakpoint
 CREATE UNIQUE INDEX "skills_by_slug" ON "skills" USING btree ("slug");--> statement-breakpoint
 CREATE INDEX "skills_by_owner" ON "skills" USING btree ("owner","seq");--> statement-breakpoint
-CREATE INDEX "skills_by_org" ON "skills" USING btree ("org_scope_id","seq");--> statement-breakpoint
+CREATE INDEX "skills_by_owner_installs" ON "skills" USING btree ("owner","install_count","seq");--> statement-breakpoint
+CREATE INDEX "skills_by_owner_rating" ON "skills" USING btree ("owner","rating","seq");--> statement-breakpoint
+CREATE INDEX "skills_of_org" ON "skills" USING btree ("org_scope_id","status","seq") WHERE "skills"."visibility" = 'org';--> statement-breakpoint
+CREATE INDEX "skills_of_org_by_installs" ON "skills" USING btree ("org_scope_id","status","install_count","seq") WHERE "skills"."visibility" = 'org';--> statement-breakpoint
+CREATE INDEX "skills_of_org_by_rating" ON "skills" USING btree ("org_scope_id","status","rating","seq") WHERE "skills"."visibility" = 'org';--> statement-breakpoint
+CREATE INDEX "skills_by_status" ON "skills" USING btree ("status","seq");--> statement-breakpoint
 CREATE INDEX "skills_by_installs" ON "skills" USING btree ("listed","install_count","seq");--> statement-breakpoint
 CREATE INDEX "skills_by_rating" ON "skills" USING btree ("listed","rating","seq");--> statement-breakpoint
 CREATE INDEX "skills_by_age" ON "skills" USING btree ("listed","seq");--> statement-breakpoint
@@ -607,6 +625,7 @@ CREATE INDEX "skills_by_category" ON "skills" USING btree ("listed","category","
 CREATE INDEX "usage_records_by_owner" ON "usage_records" USING btree ("owner","at");--> statement-breakpoint
 CREATE UNIQUE INDEX "users_by_email" ON "users" USING btree ("email");--> statement-breakpoint
 CREATE INDEX "users_by_active_org" ON "users" USING btree ("active_org_id");--> statement-breakpoint
+CREATE INDEX "users_by_age" ON "users" USING btree ("created_at","id");--> statement-breakpoint
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$;
 --> statement-breakpoint
 CREATE TRIGGER audit_events_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

@@ -25,6 +25,9 @@ CREATE TABLE `api_keys` (
 --> statement-breakpoint
 CREATE INDEX `api_keys_by_user` ON `api_keys` (`user_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `api_keys_by_org` ON `api_keys` (`org_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `api_keys_by_age` ON `api_keys` (`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `api_keys_by_name` ON `api_keys` (`name`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `api_keys_by_prefix` ON `api_keys` (`prefix`);--> statement-breakpoint
 CREATE INDEX `api_keys_by_preference` ON `api_keys` (`routing_preference_id`) WHERE "api_keys"."routing_preference_id" is not null;--> statement-breakpoint
 CREATE INDEX `api_keys_by_policy` ON `api_keys` (`guardrail_policy_id`) WHERE "api_keys"."guardrail_policy_id" is not null;--> statement-breakpoint
 CREATE TABLE `audit_events` (
@@ -148,6 +151,7 @@ CREATE TABLE `guardrail_policies` (
 );
 --> statement-breakpoint
 CREATE INDEX `guardrail_policies_by_owner` ON `guardrail_policies` (`owner`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `guardrail_policies_by_age` ON `guardrail_policies` (`created_at`,`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `guardrail_policies_one_default` ON `guardrail_policies` (`default_of`);--> statement-breakpoint
 CREATE TABLE `holds` (
 	`ref` text PRIMARY KEY NOT NULL,
@@ -230,15 +234,17 @@ CREATE TABLE `limit_increases` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `limit_increases_one_pending` ON `limit_increases` (`subject`) WHERE "limit_increases"."status" = 'pending';--> statement-breakpoint
 CREATE INDEX `limit_increases_by_age` ON `limit_increases` (`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `limit_increases_by_status` ON `limit_increases` (`status`,`created_at`,`id`);--> statement-breakpoint
 CREATE TABLE `members` (
 	`org_id` text NOT NULL,
 	`user_id` text NOT NULL,
 	`role` text NOT NULL,
 	`joined_at` integer NOT NULL,
+	`org_created_at` integer NOT NULL,
 	PRIMARY KEY(`org_id`, `user_id`)
 );
 --> statement-breakpoint
-CREATE INDEX `members_by_user` ON `members` (`user_id`);--> statement-breakpoint
+CREATE INDEX `members_by_user` ON `members` (`user_id`,`org_created_at`,`org_id`);--> statement-breakpoint
 CREATE TABLE `memories` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -286,6 +292,7 @@ CREATE TABLE `orgs` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `orgs_by_slug` ON `orgs` (`slug`);--> statement-breakpoint
+CREATE INDEX `orgs_by_age` ON `orgs` (`created_at`,`id`) WHERE "orgs"."deleted_at" is null;--> statement-breakpoint
 CREATE TABLE `payment_customers` (
 	`owner` text NOT NULL,
 	`provider` text NOT NULL,
@@ -361,6 +368,7 @@ CREATE TABLE `routing_preferences` (
 );
 --> statement-breakpoint
 CREATE INDEX `routing_preferences_by_owner` ON `routing_preferences` (`owner`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `routing_preferences_by_age` ON `routing_preferences` (`created_at`,`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `routing_preferences_default` ON `routing_preferences` (`owner`) WHERE "routing_preferences"."is_default";--> statement-breakpoint
 CREATE TABLE `sessions` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -395,6 +403,8 @@ CREATE TABLE `skill_installations` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `skill_installations_by_owner` ON `skill_installations` (`owner`,`skill_id`);--> statement-breakpoint
 CREATE INDEX `skill_installations_by_skill` ON `skill_installations` (`skill_id`);--> statement-breakpoint
+CREATE INDEX `skill_installations_by_age` ON `skill_installations` (`owner`,`installed_at`,`id`);--> statement-breakpoint
+CREATE INDEX `skill_installations_to_run` ON `skill_installations` (`owner`,"priority" desc,"intensity" desc,`installed_at`,`id`);--> statement-breakpoint
 CREATE TABLE `skill_reviews` (
 	`id` text PRIMARY KEY NOT NULL,
 	`skill_id` text NOT NULL,
@@ -448,10 +458,13 @@ CREATE TABLE `skill_submissions` (
 	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE INDEX `skill_submissions_by_age` ON `skill_submissions` (`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `skill_submissions_by_owner` ON `skill_submissions` (`owner`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `skill_submissions_by_owner_status` ON `skill_submissions` (`owner`,`status`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `skill_submissions_by_author` ON `skill_submissions` (`author_user_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `skill_submissions_by_status` ON `skill_submissions` (`status`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `skill_submissions_by_skill` ON `skill_submissions` (`skill_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `skill_submissions_by_claim` ON `skill_submissions` (`claimed_by`,`claimed_until`) WHERE "skill_submissions"."claimed_by" is not null;--> statement-breakpoint
 CREATE TABLE `skill_trials` (
 	`owner` text PRIMARY KEY NOT NULL,
 	`day` integer NOT NULL,
@@ -497,7 +510,12 @@ CREATE TABLE `skills` (
 CREATE UNIQUE INDEX `skills_by_id` ON `skills` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `skills_by_slug` ON `skills` (`slug`);--> statement-breakpoint
 CREATE INDEX `skills_by_owner` ON `skills` (`owner`,`seq`);--> statement-breakpoint
-CREATE INDEX `skills_by_org` ON `skills` (`org_scope_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `skills_by_owner_installs` ON `skills` (`owner`,`install_count`,`seq`);--> statement-breakpoint
+CREATE INDEX `skills_by_owner_rating` ON `skills` (`owner`,`rating`,`seq`);--> statement-breakpoint
+CREATE INDEX `skills_of_org` ON `skills` (`org_scope_id`,`status`,`seq`) WHERE "skills"."visibility" = 'org';--> statement-breakpoint
+CREATE INDEX `skills_of_org_by_installs` ON `skills` (`org_scope_id`,`status`,`install_count`,`seq`) WHERE "skills"."visibility" = 'org';--> statement-breakpoint
+CREATE INDEX `skills_of_org_by_rating` ON `skills` (`org_scope_id`,`status`,`rating`,`seq`) WHERE "skills"."visibility" = 'org';--> statement-breakpoint
+CREATE INDEX `skills_by_status` ON `skills` (`status`,`seq`);--> statement-breakpoint
 CREATE INDEX `skills_by_installs` ON `skills` (`listed`,`install_count`,`seq`);--> statement-breakpoint
 CREATE INDEX `skills_by_rating` ON `skills` (`listed`,`rating`,`seq`);--> statement-breakpoint
 CREATE INDEX `skills_by_age` ON `skills` (`listed`,`seq`);--> statement-breakpoint
@@ -598,6 +616,7 @@ CREATE TABLE `users` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `users_by_email` ON `users` (`email`);--> statement-breakpoint
 CREATE INDEX `users_by_active_org` ON `users` (`active_org_id`);--> statement-breakpoint
+CREATE INDEX `users_by_age` ON `users` (`created_at`,`id`);--> statement-breakpoint
 CREATE TABLE `wallets` (
 	`id` text PRIMARY KEY NOT NULL,
 	`balance` integer NOT NULL,

@@ -1,7 +1,7 @@
 import { and, eq, inArray, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { OrgId } from '../kernel/ids'
-import { pagesBy, type Wanted } from '../kernel/keyset'
+import { pagesAmong, pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import { query, type Reader, type Tx } from '../kernel/store'
 import type { GuardrailPolicyId, PolicyScope } from './schema'
@@ -30,6 +30,7 @@ const within = ({ owner }: Table, reach: Reach): SQL | undefined =>
   reach === 'everyone' ? undefined : inArray(owner, [...reach])
 
 const newestFirst = pagesBy(guardrailPolicies, 'created_at')
+const newestOfSome = pagesAmong(guardrailPolicies, 'created_at')
 
 /** Rows of policies. `byId` and `defaultOf` are for runs; everything tenants read is filtered by owners. */
 export const policyRepository = {
@@ -57,7 +58,9 @@ export const policyRepository = {
   list(db: Reader, { owners, scope, ...wanted }: Listed): Promise<Page<PolicyRow>> {
     const table = db.of(guardrailPolicies)
     const ofScope = scope && (scope === 'team' ? isNotNull(table.org_id) : isNull(table.org_id))
-    return newestFirst(db, wanted, within(table, owners), ofScope)
+    if (owners === 'everyone') return newestFirst(db, wanted, ofScope)
+    const ofOwners = owners.map((owner) => eq(table.owner, owner))
+    return newestOfSome(db, wanted, ofOwners, ofScope)
   },
 
   /** Violates the unique index when the owner has another default. */

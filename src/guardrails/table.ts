@@ -23,6 +23,7 @@ export const guardrailPolicies = defineTable((k) =>
     },
     (t) => [
       k.index('guardrail_policies_by_owner').on(t.owner, t.created_at, t.id),
+      k.index('guardrail_policies_by_age').on(t.created_at, t.id),
       k.uniqueIndex('guardrail_policies_one_default').on(t.default_of),
     ],
   ),

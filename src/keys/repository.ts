@@ -1,6 +1,6 @@
-import { and, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { KeyId, OrgId, UserId } from '../kernel/ids'
-import { pagesBy, type Wanted } from '../kernel/keyset'
+import { pagesAmong, pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import { command, query, type Reader, type Tx } from '../kernel/store'
 import type { BrandSoul } from './schema'
@@ -45,6 +45,7 @@ const noteUse = command<{ id: KeyId; at: number }>()((tx, p) => {
 })
 
 const newestFirst = pagesBy(apiKeys, 'created_at')
+const newestOfSome = pagesAmong(apiKeys, 'created_at')
 
 /** Rows of keys. What tenants read goes through a {@link Reach}; the rest is for the door and for operators. */
 export const keyRepository = {
@@ -86,12 +87,13 @@ export const keyRepository = {
     const found = await db
       .select()
       .from(table)
-      .where(and(eq(table.id, id), within(db, reach)))
+      .where(and(eq(table.id, id), or(sql`false`, ...within(db, reach))))
       .limit(1)
     return found[0]
   },
 
-  list: (db: Reader, reach: Reach, wanted: Wanted): Promise<Page<KeyRow>> => newestFirst(db, wanted, within(db, reach)),
+  list: (db: Reader, reach: Reach, wanted: Wanted): Promise<Page<KeyRow>> =>
+    newestOfSome(db, wanted, within(db, reach)),
 
   async update(tx: Tx, id: KeyId, change: Partial<KeyRow>): Promise<KeyRow> {
     const table = tx.of(apiKeys)
@@ -149,11 +151,9 @@ export const keyRepository = {
 const inForce = (table: typeof apiKeys.sqlite, at: number): SQL | undefined =>
   and(isNull(table.revoked_at), or(isNull(table.expires_at), gt(table.expires_at, at)))
 
-function within(db: Reader, { userId, orgIds }: Reach): SQL | undefined {
+/** A key within the reach fits one of these. */
+function within(db: Reader, { userId, orgIds }: Reach): SQL[] {
   const table = db.of(apiKeys)
-  const ofOrgs = inArray(table.org_id, [...orgIds])
-  if (!userId) return ofOrgs
-  const personal = and(eq(table.user_id, userId), isNull(table.org_id))
-  // An empty list becomes `false`, and beside that SQLite reads everyone's keys.
-  return orgIds.length ? or(personal, ofOrgs) : personal
+  const personal = userId ? [and(eq(table.user_id, userId), isNull(table.org_id))!] : []
+  return [...personal, ...orgIds.map((id) => eq(table.org_id, id))]
 }

@@ -38,6 +38,9 @@ export const apiKeys = defineTable((k) =>
     (t) => [
       k.index('api_keys_by_user').on(t.user_id, t.created_at, t.id),
       k.index('api_keys_by_org').on(t.org_id, t.created_at, t.id),
+      k.index('api_keys_by_age').on(t.created_at, t.id),
+      k.index('api_keys_by_name').on(t.name, t.created_at, t.id),
+      k.index('api_keys_by_prefix').on(t.prefix),
       k.index('api_keys_by_preference').on(t.routing_preference_id).where(sql`${t.routing_preference_id} is not null`),
       k.index('api_keys_by_policy').on(t.guardrail_policy_id).where(sql`${t.guardrail_policy_id} is not null`),
     ],

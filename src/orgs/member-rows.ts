@@ -1,8 +1,8 @@
-import { and, asc, count, eq } from 'drizzle-orm'
+import { and, asc, count, eq, sql } from 'drizzle-orm'
 import type { OrgId, UserId } from '../kernel/ids'
 import type { Reader, Tx } from '../kernel/store'
 import type { Role } from './schema'
-import { type MemberRow, members, users } from './table'
+import { type MemberRow, members, orgs, users } from './table'
 
 /** A member with the account behind it. */
 export type MemberWithAccount = MemberRow & { email: string; name: string | null }
@@ -29,8 +29,10 @@ export const memberRows = {
 
   /** False when the user belongs to the org already. */
   async insert(tx: Tx, row: MemberRow): Promise<boolean> {
-    const table = tx.of(members)
-    return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.user_id })).length === 1
+    const [table, org] = [tx.of(members), tx.of(orgs)]
+    const org_created_at = sql<number>`(select ${org.created_at} from ${org} where ${org.id} = ${row.org_id})`
+    const added = tx.insert(table).values({ ...row, org_created_at })
+    return (await added.onConflictDoNothing().returning({ id: table.user_id })).length === 1
   },
 
   async setRole(tx: Tx, { org_id, user_id }: MemberRow, role: Role): Promise<void> {

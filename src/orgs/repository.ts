@@ -82,15 +82,15 @@ type Membership = { org: OrgRow; role: Role }
 const newestOrgs = pagesBy(orgs, 'created_at')
 const newestUsers = pagesBy(users, 'created_at')
 
-/** A user's orgs with the user's role in each, newest first; `only` narrows to one of them. */
+/** A user's orgs with the user's role in each, newest first by an index of members; `only` narrows to one of them. */
 function belonging(db: Reader, userId: UserId, only: OrgId | null, after?: SQL) {
   const [org, member] = [db.of(orgs), db.of(members)]
   return db
     .select({ org, role: member.role })
     .from(member)
     .innerJoin(org, eq(org.id, member.org_id))
-    .where(and(eq(member.user_id, userId), only ? eq(org.id, only) : undefined, after))
-    .orderBy(desc(org.created_at), desc(org.id))
+    .where(and(eq(member.user_id, userId), only ? eq(member.org_id, only) : undefined, after))
+    .orderBy(desc(member.org_created_at), desc(member.org_id))
 }
 
 /** Rows of users, orgs and who belongs where. */
@@ -173,8 +173,8 @@ export const orgRepository = {
     belonging(db, userId, only),
 
   async pageOfOrgs(db: Reader, userId: UserId, only: OrgId | null, wanted: Wanted): Promise<Page<Membership>> {
-    const { created_at, id } = db.of(orgs)
-    const { after, limit } = sliceBy(created_at, id, wanted)
+    const { org_created_at, org_id } = db.of(members)
+    const { after, limit } = sliceBy(org_created_at, org_id, wanted)
     const found = await belonging(db, userId, only, after).limit(limit)
     return toPage(found, wanted.limit, ({ org }) => ({ at: org.created_at, id: org.id }))
   },

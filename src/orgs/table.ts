@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import type { OrgId, UserId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
 import type { InvitationId, OrgType, PlatformRole, Role } from './schema'
@@ -16,7 +17,11 @@ export const users = defineTable((k) =>
       disabled_at: k.ms('disabled_at'),
       created_at: k.ms('created_at').notNull(),
     },
-    (t) => [k.uniqueIndex('users_by_email').on(t.email), k.index('users_by_active_org').on(t.active_org_id)],
+    (t) => [
+      k.uniqueIndex('users_by_email').on(t.email),
+      k.index('users_by_active_org').on(t.active_org_id),
+      k.index('users_by_age').on(t.created_at, t.id),
+    ],
   ),
 )
 export type UserRow = Row<typeof users>
@@ -38,7 +43,10 @@ export const orgs = defineTable((k) =>
       created_at: k.ms('created_at').notNull(),
       updated_at: k.ms('updated_at').notNull(),
     },
-    (t) => [k.uniqueIndex('orgs_by_slug').on(t.slug)],
+    (t) => [
+      k.uniqueIndex('orgs_by_slug').on(t.slug),
+      k.index('orgs_by_age').on(t.created_at, t.id).where(sql`${t.deleted_at} is null`),
+    ],
   ),
 )
 export type OrgRow = Row<typeof orgs>
@@ -51,11 +59,17 @@ export const members = defineTable((k) =>
       user_id: k.text('user_id').$type<UserId>().notNull(),
       role: k.text('role').$type<Role>().notNull(),
       joined_at: k.ms('joined_at').notNull(),
+      /** As the org has it: a person's orgs are listed by it. */
+      org_created_at: k.ms('org_created_at').notNull(),
     },
-    (t) => [k.primaryKey({ columns: [t.org_id, t.user_id] }), k.index('members_by_user').on(t.user_id)],
+    (t) => [
+      k.primaryKey({ columns: [t.org_id, t.user_id] }),
+      k.index('members_by_user').on(t.user_id, t.org_created_at, t.org_id),
+    ],
   ),
 )
-export type MemberRow = Row<typeof members>
+/** Without the org's own date, which whoever writes the row looks up. */
+export type MemberRow = Omit<Row<typeof members>, 'org_created_at'>
 
 /** At most one for each org and address: inviting again replaces the one before. */
 export const invitations = defineTable((k) =>

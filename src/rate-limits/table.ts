@@ -29,6 +29,7 @@ export const limitIncreases = defineTable((k) =>
     (t) => [
       k.uniqueIndex('limit_increases_one_pending').on(t.subject).where(sql`${t.status} = 'pending'`),
       k.index('limit_increases_by_age').on(t.created_at, t.id),
+      k.index('limit_increases_by_status').on(t.status, t.created_at, t.id),
     ],
   ),
 )

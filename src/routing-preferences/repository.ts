@@ -1,6 +1,6 @@
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import { pagesBy, type Wanted } from '../kernel/keyset'
+import { pagesAmong, pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import { query, type Reader, type Tx } from '../kernel/store'
 import type { PreferenceId, PreferenceScope } from './schema'
@@ -28,6 +28,7 @@ const within = ({ owner }: { owner: typeof routingPreferences.sqlite.owner }, re
   reach === 'everyone' ? undefined : inArray(owner, [...reach])
 
 const newestFirst = pagesBy(routingPreferences, 'created_at')
+const newestOfSome = pagesAmong(routingPreferences, 'created_at')
 
 /** Rows of preferences. What tenants read goes through the owners they reach; the rest is for answering under a key. */
 export const preferenceRepository = {
@@ -49,7 +50,11 @@ export const preferenceRepository = {
 
   list(db: Reader, { owners, scope, ...wanted }: Listed): Promise<Page<PreferenceRow>> {
     const table = db.of(routingPreferences)
-    return newestFirst(db, wanted, within(table, owners), scope && eq(table.scope, scope))
+    if (owners === 'everyone') return newestFirst(db, wanted, scope && eq(table.scope, scope))
+    const kind = scope && (scope === 'team' ? 'org:' : 'user:')
+    const ofScope = owners.filter((owner) => kind === undefined || owner.startsWith(kind))
+    const ofOwners = ofScope.map((owner) => eq(table.owner, owner))
+    return newestOfSome(db, wanted, ofOwners)
   },
 
   insert: async (tx: Tx, row: PreferenceRow): Promise<void> => {

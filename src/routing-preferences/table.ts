@@ -27,6 +27,7 @@ export const routingPreferences = defineTable((k) =>
     },
     (t) => [
       k.index('routing_preferences_by_owner').on(t.owner, t.created_at, t.id),
+      k.index('routing_preferences_by_age').on(t.created_at, t.id),
       // At most one default per scope, however many ask at once (contract 13).
       k.uniqueIndex('routing_preferences_default').on(t.owner).where(sql`${t.is_default}`),
     ],

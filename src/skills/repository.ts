@@ -1,7 +1,7 @@
-import { and, desc, eq, inArray, isNull, ne, or } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNull, lt, ne, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import { pagesBy, type Wanted } from '../kernel/keyset'
-import type { Page } from '../kernel/page'
+import type { Wanted } from '../kernel/keyset'
+import { decodeCursor, type Page, toPage } from '../kernel/page'
 import { counted, query, type Reader, type Tx } from '../kernel/store'
 import { submissionRepository as submissions } from './repository-submissions'
 import type { ReviewStatus, SkillId, VersionId } from './schema'
@@ -36,7 +36,8 @@ export type SkillNarrowing = {
   owner?: OwnerScope | 'server' | undefined
 }
 
-const newestFirst = pagesBy(skills, 'created_at')
+/** Not the column itself: an owner has fewer skills than a state, whose index would lead away from theirs. */
+const ofOwners = (status: SQLWrapper): SQL => sql`${status} || ''`
 
 /** Rows of skills and their versions. Who may see a row is decided by `rules.maySee`, which every verb asks. */
 export const skillRepository = {
@@ -89,7 +90,7 @@ export const skillRepository = {
   /** How many drafts an owner keeps that never were in force, up to `most`. */
   async draftsOf(db: Reader, owner: OwnerScope, most: number): Promise<number> {
     const table = db.of(skills)
-    const drafts = and(eq(table.owner, owner), eq(table.status, 'draft'))
+    const drafts = and(eq(table.owner, owner), sql`${ofOwners(table.status)} = 'draft'`)
     const rows = await db.select({ id: table.id }).from(table).where(drafts).limit(most)
     return rows.length
   },
@@ -106,15 +107,22 @@ export const skillRepository = {
   },
 
   /** For operators: any skill, newest first, narrowed by state, category and owner. */
-  all(db: Reader, { status, category, owner, ...wanted }: SkillNarrowing & Wanted): Promise<Page<SkillRow>> {
+  async all(db: Reader, query: SkillNarrowing & Wanted): Promise<Page<SkillRow>> {
+    const { status, category, owner, limit, cursor } = query
     const table = db.of(skills)
-    return newestFirst(
-      db,
-      wanted,
-      status ? eq(table.status, status) : undefined,
-      category ? eq(table.category, category) : undefined,
-      owner ? eq(table.owner, owner) : undefined,
-    )
+    const before = decodeCursor(cursor)
+    const found = db
+      .select()
+      .from(table)
+      .where(
+        and(
+          status ? sql`${owner ? ofOwners(table.status) : table.status} = ${status}` : undefined,
+          category ? eq(table.category, category) : undefined,
+          owner ? eq(table.owner, owner) : undefined,
+          before ? lt(table.seq, before.at) : undefined,
+        ),
+      )
+    return toPage(await found.orderBy(desc(table.seq)).limit(limit + 1), limit, ({ seq, id }) => ({ at: seq, id }))
   },
 
   /** The skill and everything that hangs on it. */

@@ -1,6 +1,7 @@
-import { and, desc, eq, inArray, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { OrgId } from '../kernel/ids'
+import { foundBy, inParts } from '../kernel/keyset'
 import type { Mark } from '../kernel/page'
 import type { Reader } from '../kernel/store'
 import type { SkillCategory } from './manifest'
@@ -8,7 +9,7 @@ import type { SkillSort } from './schema'
 import { hitsOnSqlite } from './search-hits'
 import { pageOnPostgres } from './search-postgres'
 import { mayGoOn, seqOf } from './search-words'
-import { type ListedRow, listedColumns, skills } from './table'
+import { isOfOrg, type ListedRow, listedColumns, skills } from './table'
 
 export { searchable, wordsOf } from './search-words'
 
@@ -41,22 +42,28 @@ export async function searchSkills(
     if (!seqs.length) return []
     return found.where(inArray(table.seq, seqs)).orderBy(...order)
   }
-  const conditions = [
-    reach(table, among),
+  const narrowed = and(
     category ? eq(table.category, category) : undefined,
     words ? occurring(table, words) : undefined,
     after(table, rank, before),
-  ]
-  return found
-    .where(and(...conditions))
-    .orderBy(...order)
-    .limit(limit)
+  )
+  const parts = reach(table, among).map((part) => and(part, narrowed))
+  const firstOf = (part: SQL | undefined) => {
+    const seqs = db.select({ seq: table.seq }).from(table).where(part)
+    return seqs.orderBy(...order).limit(limit)
+  }
+  const wanted = parts.length === 1 ? parts[0] : foundBy(table.seq, parts.map(firstOf))
+  const rows = found.where(wanted).orderBy(...order)
+  return rows.limit(limit)
 }
 
-function reach(table: typeof skills.sqlite, among: Among): SQL | undefined {
-  if ('listed' in among) return eq(table.listed, true)
-  if ('owner' in among) return eq(table.owner, among.owner)
-  return and(inArray(table.org_scope_id, [...among.orgIds]), eq(table.visibility, 'org'), eq(table.status, 'approved'))
+/** Conditions of which one must be true. */
+function reach(table: typeof skills.sqlite, among: Among): (SQL | undefined)[] {
+  if ('listed' in among) return [eq(table.listed, true)]
+  if ('owner' in among) return [eq(table.owner, among.owner)]
+  return inParts(among.orgIds).map((some) =>
+    and(inArray(table.org_scope_id, some), eq(table.status, 'approved'), isOfOrg(table)),
+  )
 }
 
 /** Of the few skills that one owner or org has: looked at one by one. */
@@ -71,8 +78,8 @@ type Rank = typeof skills.sqlite.install_count | typeof skills.sqlite.rating
 
 function after(table: typeof skills.sqlite, rank: Rank | null, before: Mark | null): SQL | undefined {
   if (!before) return undefined
-  const older = lt(table.seq, seqOf(before))
-  return rank ? or(lt(rank, before.at), and(eq(rank, before.at), older)!) : older
+  const seq = seqOf(before)
+  return rank ? sql`(${rank}, ${table.seq}) < (${before.at}, ${seq})` : lt(table.seq, seq)
 }
 
 /** Where a skill stands in an order. */

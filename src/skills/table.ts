@@ -1,4 +1,4 @@
-import { getTableColumns } from 'drizzle-orm'
+import { desc, getTableColumns, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { OrgId, UserId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
@@ -14,6 +14,9 @@ import type {
   Visibility,
 } from './schema'
 import type { Checks, ReasonCode, SubmissionStatus, Tier } from './schema-review'
+
+/** Shared in an org; spelled out, since no parameter tells that an index of such rows only will do. */
+export const isOfOrg = ({ visibility }: { visibility: SQLWrapper }): SQL => sql`${visibility} = 'org'`
 
 /** One row a skill, with what lists and look-ups need of the version that counts. */
 export const skills = defineTable((k) =>
@@ -56,7 +59,12 @@ export const skills = defineTable((k) =>
       k.uniqueIndex('skills_by_id').on(t.id),
       k.uniqueIndex('skills_by_slug').on(t.slug),
       k.index('skills_by_owner').on(t.owner, t.seq),
-      k.index('skills_by_org').on(t.org_scope_id, t.seq),
+      k.index('skills_by_owner_installs').on(t.owner, t.install_count, t.seq),
+      k.index('skills_by_owner_rating').on(t.owner, t.rating, t.seq),
+      k.index('skills_of_org').on(t.org_scope_id, t.status, t.seq).where(isOfOrg(t)),
+      k.index('skills_of_org_by_installs').on(t.org_scope_id, t.status, t.install_count, t.seq).where(isOfOrg(t)),
+      k.index('skills_of_org_by_rating').on(t.org_scope_id, t.status, t.rating, t.seq).where(isOfOrg(t)),
+      k.index('skills_by_status').on(t.status, t.seq),
       k.index('skills_by_installs').on(t.listed, t.install_count, t.seq),
       k.index('skills_by_rating').on(t.listed, t.rating, t.seq),
       k.index('skills_by_age').on(t.listed, t.seq),
@@ -119,10 +127,13 @@ export const skillSubmissions = defineTable((k) =>
       updated_at: k.ms('updated_at').notNull(),
     },
     (t) => [
+      k.index('skill_submissions_by_age').on(t.created_at, t.id),
       k.index('skill_submissions_by_owner').on(t.owner, t.created_at, t.id),
+      k.index('skill_submissions_by_owner_status').on(t.owner, t.status, t.created_at, t.id),
       k.index('skill_submissions_by_author').on(t.author_user_id, t.created_at),
       k.index('skill_submissions_by_status').on(t.status, t.created_at, t.id),
       k.index('skill_submissions_by_skill').on(t.skill_id, t.created_at, t.id),
+      k.index('skill_submissions_by_claim').on(t.claimed_by, t.claimed_until).where(sql`${t.claimed_by} is not null`),
     ],
   ),
 )
@@ -146,6 +157,8 @@ export const skillInstallations = defineTable((k) =>
     (t) => [
       k.uniqueIndex('skill_installations_by_owner').on(t.owner, t.skill_id),
       k.index('skill_installations_by_skill').on(t.skill_id),
+      k.index('skill_installations_by_age').on(t.owner, t.installed_at, t.id),
+      k.index('skill_installations_to_run').on(t.owner, desc(t.priority), desc(t.intensity), t.installed_at, t.id),
     ],
   ),
 )

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { gt, lt } from 'drizzle-orm'
-import { pagesBy, sliceBy } from '../../src/kernel/keyset'
+import { eq, gt, inArray, lt } from 'drizzle-orm'
+import { inParts, pagesAmong, pagesBy, sliceBy } from '../../src/kernel/keyset'
 import { encodeCursor, type Page, toPage } from '../../src/kernel/page'
 import { insert, openScratch, things } from './scratch'
 
 const store = await openScratch()
 const table = store.read.of(things)
 const largestFirst = pagesBy(things, 'amount')
+const largestOfSome = pagesAmong(things, 'amount')
 
 /** Seven rows of three amounts, so that pages end between equals, in the order a list shows them. */
 const AMOUNTS = { g: 30, c: 30, f: 20, d: 20, b: 20, e: 10, a: 10 }
@@ -56,5 +57,39 @@ describe('a list in pages', () => {
   test('refuses a cursor of nobody’s before it reads', async () => {
     const read = largestFirst(store.read, { limit: 1, cursor: 'nobody’s' })
     expect(await read.catch((error) => error.message)).toStartWith('"cursor" is not one this list gave out')
+  })
+})
+
+describe('a list of several conditions', () => {
+  const isOneOf = (...ids: string[]) => inArray(table.id, ids)
+  const vowels = [isOneOf('a'), isOneOf('e')]
+
+  test.each<[string, ReturnType<typeof isOneOf>[], string]>([
+    ['of all rows, some of each', [isOneOf('g', 'd', 'a'), isOneOf('c', 'f'), isOneOf('b', 'e')], 'gcfdbea'],
+    ['of some rows', [isOneOf('a', 'f', 'g'), isOneOf('e')], 'gfea'],
+    ['that share rows', [isOneOf('g', 'd', 'b'), isOneOf('d', 'b', 'a')], 'gdba'],
+    ['of which one is true of none', [isOneOf('g', 'a'), isOneOf('z')], 'ga'],
+    ['that is one', [isOneOf('c', 'd')], 'cd'],
+    ['that is none', [], ''],
+    ['more than a statement has parts', Array.from({ length: 650 }, (_, at) => eq(table.id, 'abc'[at] ?? 'z')), 'cba'],
+  ])('%s shows every row once, the latest first', async (_name, either, ordered) => {
+    for (const limit of [1, 2, 3, 7]) {
+      const pages = await walk((cursor) => largestOfSome(store.read, { limit, cursor }, either))
+      expect(pages.flat().join('')).toBe(ordered)
+    }
+  })
+
+  test('keeps to the conditions besides', async () => {
+    const read = (cursor: string | undefined) =>
+      largestOfSome(store.read, { limit: 1, cursor }, [isOneOf('g', 'b'), ...vowels], gt(table.amount, 10))
+    expect(await walk(read)).toEqual([['g'], ['b']])
+  })
+
+  test.each([0, 1, 2, 99, 100, 101, 250, 1_000])('of %i is told apart into few enough parts', (count) => {
+    const all = Array.from({ length: count }, (_, at) => at)
+    const parts = inParts(all)
+    expect(parts.flat()).toEqual(all)
+    expect(parts.length).toBeLessThanOrEqual(100)
+    expect(parts.every((part) => part.length > 0)).toBe(true)
   })
 })

@@ -45,6 +45,17 @@ describe('/orgs', () => {
     expect((await ada.send('GET', 'orgs')).body.organizations.map(({ id }: { id: string }) => id)).toEqual(seen)
   })
 
+  test('lists them by when they were founded, not by when one came in', async () => {
+    const team = await createTeam(world)
+    const eve = await world.person()
+    const { body: made } = await eve.send('POST', 'orgs', { name: 'Later' })
+    await team.join('viewer', eve)
+    const { organizations } = (await eve.send('GET', 'orgs')).body
+    const dates = organizations.map(({ created }: { created: string }) => created)
+    expect(dates).toEqual(dates.toSorted().reverse())
+    expect(organizations.map(({ id }: { id: string }) => id).toSorted()).toEqual([made.id, team.id].toSorted())
+  })
+
   test('takes nothing that is not said of a new org (E5)', async () => {
     const [ada, eve] = [await world.person(), await world.person()]
     const greedy = { name: 'x', owner_id: eve.userId, plan: 'enterprise', id: crypto.randomUUID(), role: 'viewer' }

@@ -14,7 +14,7 @@ test('finds an org without an owner and members of an org that is not there', as
   const nowhere = crypto.randomUUID() as OrgId
   await store.write(async (tx) => {
     await tx.update(tx.of(members)).set({ role: 'viewer' })
-    const row = { org_id: nowhere, user_id: team.owner.userId, role: 'owner', joined_at: 1 } as const
+    const row = { org_id: nowhere, user_id: team.owner.userId, role: 'owner', joined_at: 1, org_created_at: 1 } as const
     await tx.insert(tx.of(members)).values(row)
   })
   const found = await orgs.verify(store.read)

@@ -1,0 +1,73 @@
+import { Database } from 'bun:sqlite'
+import { afterAll } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SQL } from 'bun'
+import { drizzle as drizzlePostgres } from 'drizzle-orm/bun-sql'
+import { drizzle as drizzleSqlite } from 'drizzle-orm/bun-sqlite'
+import type { Reader } from '../../src/kernel/store'
+import { copyMigratedFile, createMigratedDatabase, postgresUrl } from './store'
+
+type Asked = { text: string; values: unknown[] }
+type Explain = (asked: Asked) => Promise<string[]>
+type Selecting = Pick<Reader, 'select'>
+
+/** How the database of this run would go about what a reader is asked, a line a step; on empty tables. */
+export type Planner = { planOf(ask: (db: Reader) => PromiseLike<unknown>): Promise<string> }
+
+/** On a database of its own, which is gone when the test file ends. */
+export async function openPlanner(): Promise<Planner> {
+  const asked: Asked[] = []
+  const logger = { logQuery: (text: string, values: unknown[]) => void asked.push({ text, values }) }
+  const { db, explain } = await (postgresUrl ? onPostgres(postgresUrl, logger) : onSqlite(logger))
+  return {
+    planOf: async (ask) => {
+      asked.length = 0
+      await ask(db)
+      return (await Promise.all(asked.splice(0).map(explain))).flat().join('\n')
+    },
+  }
+}
+
+type Logger = { logQuery(text: string, values: unknown[]): void }
+
+async function onSqlite(logger: Logger): Promise<{ db: Reader; explain: Explain }> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-planner-'))
+  await copyMigratedFile(join(folder, 'svc.db'))
+  const database = new Database(join(folder, 'svc.db'))
+  afterAll(() => {
+    database.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const explain: Explain = async ({ text, values }) => {
+    const steps = database.query(`EXPLAIN QUERY PLAN ${text}`).all(...(values as never[]))
+    return (steps as { detail: string }[]).map(({ detail }) => detail)
+  }
+  return { db: asReader('sqlite', drizzleSqlite(database, { logger })), explain }
+}
+
+async function onPostgres(url: string, logger: Logger): Promise<{ db: Reader; explain: Explain }> {
+  const own = await createMigratedDatabase(url)
+  const client = new SQL(own.url, { max: 1 })
+  afterAll(async () => {
+    await client.close()
+    await own.drop()
+  })
+  // Empty tables are soonest read whole and sorted: only what cannot be done otherwise shall be done like that.
+  for (const way of ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin']) {
+    await client.unsafe(`SET enable_${way} = off`)
+  }
+  const explain: Explain = async ({ text, values }) => {
+    const lines: { 'QUERY PLAN': string }[] = await client.unsafe(`EXPLAIN ${text}`, values)
+    return lines.map((line) => line['QUERY PLAN'])
+  }
+  return { db: asReader('postgres', drizzlePostgres({ client, logger })), explain }
+}
+
+/** Nothing is prepared beforehand, so that everything that is asked is told. */
+function asReader(dialect: 'sqlite' | 'postgres', db: unknown): Reader {
+  const { select } = db as Selecting
+  const of = (table: Record<typeof dialect, unknown>) => table[dialect]
+  return { dialect, prepared: null, of, select: select.bind(db) } as unknown as Reader
+}
