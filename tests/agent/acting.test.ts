@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { createAgent } from '../../src/agent'
-import type { Acting, Step, Task, Thought } from '../../src/agent/schema'
+import type { Acting, Task, Thought } from '../../src/agent/schema'
 import type { EngineService, RunRequest, ToolCall } from '../../src/engines'
 import type { Tools } from '../../src/tools'
 import type { AskedCall, ToolOutcome } from '../../src/tools/schema'
 import { fakeClock } from '../support/clock'
+import { actingOf, taskOf, watch } from './task'
 
 const SIGNAL = new AbortController().signal
 
@@ -63,44 +64,16 @@ function stage(lines: Line[], tool: (asked: AskedCall) => Promise<Partial<ToolOu
 
 const definitions = [{ name: 'find', description: 'Finds.', parameters: { type: 'object' } }]
 
-function acting(more: Partial<Acting> = {}): Acting {
-  return {
-    toolset: { tools: new Map(), definitions, approved: new Set() },
-    maxIterations: 8,
-    call: {} as Acting['call'],
-    conversationId: null,
-    spent: { turns: [], uses: [], said: 0 },
-    afford: async ({ completionTokens }) => completionTokens,
-    unpaid: () => new Error('unpaid'),
-    ...more,
-  }
-}
-
-const task = (more: Partial<Acting> = {}, overrides: Partial<Task> = {}): Task => ({
-  engineId: 'svc-1-reason',
-  mode: 'think',
-  system: null,
-  history: [],
-  prompt: 'go',
-  after: [],
-  images: [],
-  temperature: undefined,
-  maxOutputTokens: 500,
-  json: false,
-  signal: SIGNAL,
-  offered: null,
-  acting: acting(more),
-  ...overrides,
-})
-
-async function watch(steps: AsyncGenerator<Step, Thought>) {
-  const seen: Step[] = []
-  for (;;) {
-    const { value, done } = await steps.next()
-    if (done) return { seen, thought: value }
-    seen.push(value)
-  }
-}
+const task = (more: Partial<Acting> = {}, order: Partial<Task> = {}): Task =>
+  taskOf({
+    engineId: 'svc-1-reason',
+    mode: 'think',
+    system: null,
+    maxOutputTokens: 500,
+    signal: SIGNAL,
+    acting: actingOf({ tools: new Map(), definitions, approved: new Set() }, more),
+    ...order,
+  })
 
 const FIND: Line = { text: 'Looking.', calls: [['find', '{"q":"a"}']] }
 const ANSWER: Line = { text: 'Found it.' }

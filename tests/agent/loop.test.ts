@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { createAgent } from '../../src/agent'
-import type { Step, Task, Thought } from '../../src/agent/schema'
+import type { Task } from '../../src/agent/schema'
 import type { EngineService, RunRequest } from '../../src/engines'
 import type { Tools } from '../../src/tools'
 import { fakeClock } from '../support/clock'
+import { taskOf, watch } from './task'
 
 const source = { engineId: 'svc-1-flash', free: false, fallbackUsed: true }
 /** What a thought without tools has none of. */
@@ -41,34 +42,17 @@ function scripted() {
   return { agent: createAgent({ engines, tools, clock }), asked, wasLeft: () => left }
 }
 
-const task = (overrides: Partial<Task> = {}): Task => ({
-  engineId: 'svc-1-flash',
-  mode: 'fast',
-  system: 'Be kind.',
-  history: [
-    { role: 'user', content: 'one' },
-    { role: 'assistant', content: 'first' },
-  ],
-  prompt: 'two',
-  after: [],
-  images: [],
-  temperature: undefined,
-  maxOutputTokens: 100,
-  json: false,
-  signal: new AbortController().signal,
-  acting: null,
-  offered: null,
-  ...overrides,
-})
-
-async function watch(steps: AsyncGenerator<Step, Thought>) {
-  const seen: Step[] = []
-  for (;;) {
-    const { value, done } = await steps.next()
-    if (done) return { seen, thought: value }
-    seen.push(value)
-  }
-}
+const task = (order: Partial<Task> = {}): Task =>
+  taskOf({
+    system: 'Be kind.',
+    history: [
+      { role: 'user', content: 'one' },
+      { role: 'assistant', content: 'first' },
+    ],
+    prompt: 'two',
+    maxOutputTokens: 100,
+    ...order,
+  })
 
 describe('one thought', () => {
   test('asks one engine once, system first, prompt last', async () => {

@@ -5,10 +5,10 @@
  * their budgets; the machine is noisy, so only ratios of one run mean anything. Fails nothing.
  */
 import { createAgent } from '../../src/agent'
-import type { Acting, Task } from '../../src/agent/schema'
 import type { EngineService } from '../../src/engines'
 import { systemClock } from '../../src/kernel/clock'
-import { contextOf, openTools, toolOf, wanted } from '../tools/world'
+import { actingOf, taskOf } from '../agent/task'
+import { openTools, toolOf, wanted } from '../tools/world'
 import { fire, requestBytes } from './load'
 import { startPeer, startProduct } from './processes'
 
@@ -38,33 +38,7 @@ const engines = {
 const inputSchema = { type: 'object', required: ['topic'], properties: { topic: { type: 'string' } } }
 const tools = openTools({ system: [toolOf({ name: 'look_up', inputSchema, run: async () => 'found' })] })
 const agent = createAgent({ engines, tools, clock: systemClock })
-const plain: Task = {
-  engineId: 'svc-1-flash',
-  mode: 'fast',
-  system: 'Be brief.',
-  history: [],
-  prompt: 'Hello',
-  after: [],
-  images: [],
-  temperature: undefined,
-  maxOutputTokens: 1_000,
-  json: false,
-  signal: new AbortController().signal,
-  offered: null,
-  acting: null,
-}
-
-function acting(): Acting {
-  return {
-    toolset: tools.assemble(wanted()),
-    maxIterations: 8,
-    call: contextOf().call,
-    conversationId: null,
-    spent: { turns: [], uses: [], said: 0 },
-    afford: async ({ completionTokens }) => completionTokens,
-    unpaid: () => new Error('unpaid'),
-  }
-}
+const plain = taskOf({ prompt: 'Hello' })
 
 /** Milliseconds of one of many calls, one after another. */
 async function each(times: number, call: () => Promise<unknown>): Promise<number> {
@@ -100,7 +74,8 @@ const rates: number[] = []
 const heaps: number[] = []
 for (let round = 0; round <= ROUNDS * 4; round++) {
   const startedAt = performance.now()
-  await Promise.all(Array.from({ length: RUNS }, () => each(5, () => agent.answer({ ...plain, acting: acting() }))))
+  const acting = () => agent.answer({ ...plain, acting: actingOf(tools.assemble(wanted())) })
+  await Promise.all(Array.from({ length: RUNS }, () => each(5, acting)))
   const seconds = (performance.now() - startedAt) / 1_000
   Bun.gc(true)
   if (round) rates.push((RUNS * 5 * (TURNS + 1)) / seconds)

@@ -4,9 +4,10 @@ import type { Acting, Task, Thought } from '../../src/agent/schema'
 import { countTokens, type EngineService } from '../../src/engines'
 import { systemClock } from '../../src/kernel/clock'
 import { type Tool, type ToolContext, ToolFailure } from '../../src/tools'
+import { actingOf, taskOf } from '../agent/task'
 import { eventually } from '../support/eventually'
 import type { Upstream } from '../support/upstream'
-import { contextOf, openTools, toolOf, wanted } from '../tools/world'
+import { openTools, toolOf, wanted } from '../tools/world'
 
 /** What to say to an engine so that it does what a scenario is about; its answer then holds `FOUND <topic>`. */
 export type Lines = {
@@ -60,33 +61,8 @@ export function toolsSuite(name: string, { engines, lines, upstream }: Cast): vo
   const tools = openTools({ system: toolsOf(run) })
   const agent = createAgent({ engines, tools, clock })
 
-  function taskFor(prompt: string, more: Partial<Acting> = {}, signal = new AbortController().signal): Task {
-    const acting: Acting = {
-      toolset: tools.assemble(wanted()),
-      maxIterations: 8,
-      call: contextOf().call,
-      conversationId: null,
-      spent: { turns: [], uses: [], said: 0 },
-      afford: async ({ completionTokens }) => completionTokens,
-      unpaid: () => new Error('unpaid'),
-      ...more,
-    }
-    return {
-      engineId: 'svc-1-flash',
-      mode: 'fast',
-      system: 'Be brief.',
-      history: [],
-      prompt,
-      after: [],
-      images: [],
-      temperature: undefined,
-      maxOutputTokens: 1_000,
-      json: false,
-      signal,
-      offered: null,
-      acting,
-    }
-  }
+  const taskFor = (prompt: string, more: Partial<Acting> = {}, signal = new AbortController().signal): Task =>
+    taskOf({ prompt, signal, acting: actingOf(tools.assemble(wanted()), more) })
 
   const aloud = async (task: Task): Promise<Thought> => {
     const steps = agent.stream(task)
