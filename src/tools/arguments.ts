@@ -4,15 +4,16 @@ import { nextTurn } from '../kernel/turns'
 import type { Tool } from './tool'
 import { compileInTurn, isSlow, validatorOf } from './validation'
 
-/** Longer arguments are no arguments but a document. */
+/** Arguments above this size are refused before they are parsed. */
 const MAX_ARGUMENT_BYTES = 256 * 1024
 
 type Arguments = Record<string, unknown>
 type Read = { fits: true; args: Arguments } | { fits: false; args: Arguments | null; problem: string }
 
 /**
- * Reads what the engine wrote and holds it against the tool's schema; the problem is a sentence for the engine.
- * Calls come sixteen at a time, so each that is heavy work waits for a turn of its own (I28).
+ * Parses an engine's arguments (JSON text) and checks them against the tool's input schema. `problem` is a sentence
+ * for the engine. An engine may ask for 16 calls at once, so schema compilation and slow checks each wait for their
+ * own turn of the event loop (I28).
  */
 export async function readArguments(tool: Tool, text: string): Promise<Read> {
   await compileInTurn(tool.inputSchema)
@@ -51,7 +52,7 @@ function parse(text: string): unknown {
 
 const FENCE = /^\s*```(?:json)?\s*\n([\s\S]*)\n\s*```\s*$/
 
-/** Only damage with one possible meaning is mended: no text at all, and a fence around all of it. */
+/** Repairs only unambiguous damage: empty text becomes `{}`, and a Markdown fence around all of it is removed. */
 function mended(text: string): string {
   if (text.trim() === '') return '{}'
   return FENCE.exec(text)?.[1] ?? text

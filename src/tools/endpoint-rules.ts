@@ -6,21 +6,24 @@ const MAX_HEADERS = 32
 const MAX_HEADER_CHARS = 8 * 1024
 
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
-/** Printable and the tab: a line break would begin a header of its own. */
+/** Printable characters and tab. A line break would let a value inject another header. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** Headers that frame or route the message, or that say who sent it: this server's to set (J2). */
+/** Headers that frame or route the message, or identify the sender: only this server sets them (J2). */
 const OURS =
   /^(host|connection|keep-alive|content-.*|transfer-encoding|upgrade|te|trailer|expect|accept-encoding|user-agent|forwarded|x-forwarded-.*|via|proxy-.*|svc-.*|webhook-.*)$/i
 
-/** The call carries its arguments in a body, so the method is one that has a body; POST unless another is named. */
+/** The method of a tool call, default POST. Throws 400 for methods without a body, which carries the arguments. */
 export function readMethod(given: string | undefined, path: string): Endpoint['method'] {
   const method = METHODS.find((known) => known === (given ?? 'POST').toUpperCase())
   if (method) return method
   throw invalidInput(path, `"${path}" is ${said(given)}; a tool is called with POST, PUT or PATCH.`)
 }
 
-/** Throws 400 on a header that is malformed, that is this server's to set, or that is one too many. */
+/**
+ * Checks an endpoint's headers and returns them with lower-case names. Throws 400 for too many, malformed or
+ * duplicate headers, and for those only this server may set.
+ */
 export function readHeaders(given: Record<string, string>, path: string): Record<string, string> {
   const entries = Object.entries(given)
   if (entries.length > MAX_HEADERS) {

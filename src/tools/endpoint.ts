@@ -16,7 +16,7 @@ export type Endpoint = { url: string; method: 'POST' | 'PUT' | 'PATCH'; headers:
 type Deps = { outbound: Outbound; secretOf(call: Call): string }
 type Order = { name: string; endpoint: Endpoint; args: Record<string, unknown>; context: ToolContext }
 
-/** Checks where a tool is to be called and how. Throws 400 `validation_error` or `url_blocked`. */
+/** Checks a tool endpoint's address, method and headers. Throws 400 `validation_error` or `url_blocked`. */
 export function readEndpoint(given: NonNullable<InlineTool['endpoint']>, path: string, outbound: Outbound): Endpoint {
   return {
     url: readUrl(given.url, `${path}.url`, outbound),
@@ -35,8 +35,8 @@ function readUrl(url: string, path: string, outbound: Outbound): string {
 }
 
 /**
- * One signed call to a caller's own endpoint: `{tool, arguments, request_id}` there, JSON of at most
- * 256 KiB back, within 10 seconds and without following redirects (contract 22.5). Throws {@link ToolFailure}.
+ * Calls a caller's own endpoint once, signed: sends `{tool, arguments, request_id}` and expects JSON of at most 256
+ * KiB within 10 seconds; redirects are not followed (contract 22.5). Throws {@link ToolFailure}.
  */
 export async function callEndpoint({ outbound, secretOf }: Deps, { name, endpoint, args, context }: Order) {
   const { call, now, signal } = context

@@ -1,4 +1,4 @@
-/** Tools: what engines may call, under which rules, and how a call ends. */
+/** Tools: which ones engines may call, who may use them, and how a call is run. */
 export { SEARCH_DRIVERS, toolSettings } from './config'
 export { MAX_INLINE_TOOLS } from './rules'
 export { createTools, type Tools, type Wanted } from './service'

@@ -15,8 +15,8 @@ const TIMEOUT_MS = 10_000
 const MAX_PROBLEMS = 10
 
 /**
- * The tools a request brings along, ready to run. Throws 400 `validation_error` naming what is wrong with
- * each, and 400 `url_blocked` for an endpoint this server will not call (contract 2.1, 22.5).
+ * Turns the tools defined in a request into runnable tools. Throws 400 `validation_error` with a detail for each
+ * faulty definition, and 400 `url_blocked` for an endpoint this server refuses to call (contract 2.1, 22.5).
  */
 export function createInline({ outbound, secretOf }: Deps) {
   return function readInline(tools: readonly InlineTool[]): Tool[] {
@@ -71,5 +71,5 @@ function assertDefinitions(tools: readonly InlineTool[]): void {
 
 const MAX_PATH_CHARS = 200
 
-/** A path is made of a stranger's names, which may be of any length and hold anything. */
+/** Paths contain names from the caller's schema, so they are cleaned of control characters and shortened. */
 const named = (path: string): string => shorten(clean(path), MAX_PATH_CHARS)

@@ -1,11 +1,11 @@
 import { fence } from '../kernel/fence'
 import { shorten } from '../kernel/text'
 
-/** What an engine reads of one result, and what a caller sees of it, in characters. */
+/** Longest text of one result, in characters: for the engine, and for the caller. */
 export const MAX_TEXT_CHARS = 24_000
 export const MAX_RESULT_CHARS = 64 * 1024
 
-/** A long text, whole up to `max` characters and then with a word on how much is missing. */
+/** Shortens a text to `max` characters and notes how many are missing. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text
   return `${shorten(text, max)}\n[cut here: ${text.length - max + 1} more characters]`
@@ -14,8 +14,8 @@ export function cut(text: string, max: number): string {
 type Presented = { text: string; result: unknown }
 
 /**
- * What came of a tool, once for the engine, fenced as data, and once for the caller; a result too large to
- * show becomes `{truncated: true, text, total_chars}`. `room` is what is left for this run's callers to see.
+ * Renders a tool's result twice: fenced as data for the engine, and as JSON for the caller. A result too large to
+ * show becomes `{truncated: true, text, total_chars}`. `room` is how many characters this run may still show.
  */
 export function present(name: string, found: unknown, room: number): Presented {
   const json = JSON.stringify(found) ?? 'null'

@@ -11,14 +11,11 @@ import { type AskedCall, type Tool, type ToolContext, ToolFailure, type ToolOutc
 type Deps = {
   /** The caller's role in their active org; null without one. */
   roleOf(call: Call): Promise<Role | null>
-  /** Told of a failure that is this server's fault. */
+  /** Reports a failure that is this server's fault. */
   onFault(name: string, error: unknown): void
 }
 
-/**
- * Runs what an engine asks for. Whatever goes wrong becomes an outcome the engine can read; only the
- * run's own signal makes it reject.
- */
+/** Runs an engine's calls. Failures become outcomes the engine can read; it rejects only when the run is aborted. */
 export function createRun({ roleOf, onFault }: Deps) {
   const tallies = new WeakMap<Toolset, Tally>()
 
@@ -68,7 +65,7 @@ export function createRun({ roleOf, onFault }: Deps) {
   }
 }
 
-/** The tool's answer, or its time-out, or the end of the run, whichever is first. */
+/** Settles with the tool's answer, its time-out or the abort of the run, whichever comes first. */
 async function within(tool: Tool, args: Record<string, unknown>, context: ToolContext): Promise<unknown> {
   const { promise: ended, reject } = Promise.withResolvers<never>()
   const ending = new AbortController()
@@ -98,13 +95,13 @@ const failed = (args: Record<string, unknown> | null, description: string, sente
   text: `Error: ${sentence}`,
 })
 
-/** What a third party said about a failure is checked like a result. */
+/** Adds a third party's error text to the failure, after guardrails checked it like a result. */
 async function toSentence(name: string, { message, data }: ToolFailure, context: ToolContext): Promise<string> {
   const left = data && String(await guarded(name, data, context).catch(() => ''))
   return left ? `${message}\n${fence(name, cut(left, MAX_TEXT_CHARS))}` : message
 }
 
-/** The result with what redacting rules left of it. Throws {@link ToolFailure} for one that is blocked. */
+/** The result as redacted by `tool_result` guardrails. Throws {@link ToolFailure} when one blocks it. */
 async function guarded(name: string, found: unknown, { guard, signal }: ToolContext): Promise<unknown> {
   if (!guard?.hasRules('tool_result')) return found
   const { value, blocked } = await guard.checkToolData('tool_result', name, found, signal)

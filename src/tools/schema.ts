@@ -4,7 +4,7 @@ import { CATEGORIES, PERMISSION_LEVELS } from './tool'
 
 export type { AskedCall, Tool, ToolContext, ToolOutcome, Toolset } from './tool'
 
-/** A tool that a request brings along (contract 2.1). */
+/** A tool defined in a request (contract 2.1). */
 export const InlineTool = t.Object(
   {
     name: t.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' }),

@@ -1,9 +1,8 @@
-/** One page that a search found. */
 export type SearchHit = { title: string; url: string; snippet: string }
 
-/** The seam between web_search and whatever searches. */
+/** What a search backend must implement for `web_search`. */
 export type SearchDriver = {
-  /** Best first, at most `count`. Throws {@link ToolFailure}. */
+  /** The best hits first, at most `count`. Throws {@link ToolFailure}. */
   search(query: string, count: number, signal: AbortSignal): Promise<SearchHit[]>
 }
 

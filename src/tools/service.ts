@@ -11,31 +11,31 @@ import type { Tool, Toolset } from './tool'
 type Deps = Parameters<typeof createRun>[0] & {
   outbound: Outbound
   masterKey: Uint8Array
-  /** System tools this room brings; later rooms register theirs. */
+  /** System tools of this room; later rooms add theirs with `register`. */
   system: readonly Tool[]
-  /** Names of system tools that are on; empty is all of them. */
+  /** Names of the system tools that are on; an empty list means all. */
   enabled: readonly string[]
 }
 
 export type Wanted = {
   inline: readonly InlineTool[]
-  /** Tools of the skills that are active, already read. */
+  /** Tools of the active skills, already converted by `ofSkill`. */
   skills: readonly Tool[]
   /** Whether system tools are offered. */
   system: boolean
-  /** Of a run that keeps nothing: tools that remember are left out (contract 2.1, stealth). */
+  /** A stealth run stores nothing, so tools of category `memory` are left out (contract 2.1). */
   stealth?: boolean
   /** `metadata.approved_tools`. */
   approved: readonly string[]
   call: Call
 }
 
-/** The tools of what a caller has installed and switched on, each name once. */
+/** Tools of the caller's installed and enabled skills; names are unique. */
 type SkillTools = (call: Call) => Promise<readonly Tool[]>
 
 export type Tools = ReturnType<typeof createTools>
 
-/** What engines may call: which tools there are, what a run is given of them, and running one. */
+/** Lists tools, selects those of a run, and runs single calls. */
 export function createTools({ outbound, masterKey, system, enabled, roleOf, onFault }: Deps) {
   const registry = new Map(system.map((tool) => [tool.name, tool]))
   const secretOf = createSecretOf(masterKey)
@@ -49,17 +49,17 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
       registry.set(tool.name, tool)
     },
 
-    /** Says, at start, where to read the tools that a caller's skills bring. */
+    /** Sets, at start, how the tools of a caller's skills are read; skills are a later room. */
     bringSkills(source: SkillTools): void {
       ofSkills = source
     },
 
-    /** Names in SVC_SYSTEM_TOOLS that no room has registered: most likely misspelt. */
+    /** Names in SVC_SYSTEM_TOOLS that match no registered tool, most likely misspelt. */
     unknownNames: (): string[] => enabled.filter((name) => !registry.has(name)),
 
     /**
-     * What the caller may have engines use, by the rules of a run: ours, those that cannot work here included
-     * and marked, and those of installed skills that are on, which win a name clash (contract 5.2, 22.5).
+     * Tools the caller may use: system tools, with unavailable ones marked, and tools of enabled skills, which win a
+     * name clash (contract 5.2, 22.5).
      */
     async list(call: Call, { category }: ToolQuery): Promise<ToolEntry[]> {
       const offered = offeredTo(call)
@@ -67,13 +67,13 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
       return [...tools.values()].filter((tool) => category === undefined || tool.category === category).map(toEntry)
     },
 
-    /** Reads tools of a request as they will be read. Throws 400 `validation_error` or `url_blocked`. */
+    /** Validates inline tools before any other work of the request. Throws 400 `validation_error` or `url_blocked`. */
     assertInline: (inline: readonly InlineTool[]): void => void readInline(inline),
 
-    /** The tools of a skill, ready to run. Throws 400 `validation_error` or `url_blocked`. */
+    /** Converts a skill's tools into runnable ones. Throws 400 `validation_error` or `url_blocked`. */
     ofSkill: createOfSkill({ outbound, secretOf }),
 
-    /** What one run may call. Throws 400 `validation_error` or `url_blocked` for tools of the request. */
+    /** Selects the tools of one run. Throws 400 `validation_error` or `url_blocked` for faulty inline tools. */
     assemble({ inline, skills, system: withSystem, stealth, approved, call }: Wanted): Toolset {
       const offered = offeredTo(call)
       const mayKeep = ({ category }: Tool) => !stealth || category !== 'memory'
@@ -81,10 +81,10 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
       return toToolset(mergeTools({ inline: readInline(inline), skills: offered(skills), system: ours }), approved)
     },
 
-    /** Runs one call of a run. Never rejects but with the reason of the run's signal. */
+    /** Runs one tool call. Rejects only with the reason of the run's signal. */
     run: createRun({ roleOf, onFault }),
 
-    /** What signs calls to the caller's tool endpoints (contract 14.3). */
+    /** The secret that signs calls to the caller's tool endpoints (contract 14.3). */
     signingSecret: (call: Call): string => secretOf(call),
   }
 

@@ -6,7 +6,7 @@ import type { PermissionLevel, Tool } from './tool'
 
 type Deps = { outbound: Outbound; secretOf: Parameters<typeof callEndpoint>[0]['secretOf'] }
 
-/** A tool as a skill defines it (contract 8.1). */
+/** A tool as a skill's manifest defines it (contract 8.1). */
 export type SkillTool = {
   name: string
   description: string
@@ -21,9 +21,8 @@ const ANY_OBJECT: JsonSchema = { type: 'object' }
 const TIMEOUT_MS = 10_000
 
 /**
- * The tools of a skill, ready to run: called at their endpoint, or, where they have none, acknowledged so that
- * the caller acts (contract 22.5). Throws 400 `validation_error` or `url_blocked` for an endpoint that this
- * server will not call.
+ * Converts a skill's tools into runnable ones. A tool without an endpoint is only acknowledged, and the caller acts
+ * on it (contract 22.5). Throws 400 `validation_error` or `url_blocked` for an endpoint this server refuses to call.
  */
 export const createOfSkill =
   (deps: Deps) =>

@@ -5,23 +5,22 @@ import type { Call, Scope } from '../kernel/caller'
 export const CATEGORIES = ['search', 'code', 'media', 'documents', 'memory', 'browser', 'skill', 'inline'] as const
 export type Category = (typeof CATEGORIES)[number]
 
-/** Who may use a tool: anyone, who acts in an org, its owner and admins, or this server alone (contract 5.2). */
+/** Who may use a tool: anyone, members of the active org, its owner and admins, or only this server (contract 5.2). */
 export const PERMISSION_LEVELS = ['user', 'org_member', 'org_admin', 'system'] as const
 export type PermissionLevel = (typeof PERMISSION_LEVELS)[number]
 
-/** What a tool may know of the run it serves. */
+/** What a tool knows of the run that calls it. */
 export type ToolContext = {
   call: Call
-  /** Ends the tool; given to it already bounded by its time-out. */
+  /** Aborts the tool's work when the run ends or the tool's time-out has passed. */
   signal: AbortSignal
   /** Epoch ms. */
   now: number
   conversationId: string | null
-  /** The guard of the run: what a tool gives is checked before an engine reads it. Absent: none. */
+  /** The run's guardrails, which check a result before the engine reads it. Absent or null: none. */
   guard?: Pick<Guard, 'hasRules' | 'checkToolData'> | null
 }
 
-/** Something an engine may call. */
 export type Tool = {
   name: string
   description: string
@@ -30,28 +29,28 @@ export type Tool = {
   outputSchema?: JsonSchema
   category: Category
   permissionLevel: PermissionLevel
-  /** A scope the caller's key must carry besides the one that brought it here. */
+  /** A scope the caller's key needs in addition to the scope of the route. */
   scope?: Scope
-  /** Not run unless the caller named it beforehand (contract 22.5). */
+  /** Runs only when `metadata.approved_tools` names it (contract 22.5). */
   requiresApproval: boolean
-  /** The installed skill it came with. */
+  /** The skill that defines the tool; null for other tools. */
   skillId: string | null
   timeoutMs: number
-  /** Why it cannot work here, in one sentence for the engine; null when it can. */
+  /** Why the tool cannot work on this server, in one sentence for the engine; null when it can. */
   unavailable?(): string | null
-  /** Throws {@link ToolFailure} with a sentence for the engine; anything else is a fault of ours. */
+  /** Throws {@link ToolFailure} with a sentence for the engine; any other error counts as a fault of this server. */
   run(args: Record<string, unknown>, context: ToolContext): Promise<unknown>
 }
 
-/** What one run may call, fixed before its first turn: nothing a tool answers can change it. */
+/** The tools of one run. Fixed before its first iteration, so that no tool result can change it. */
 export type Toolset = {
   readonly tools: ReadonlyMap<string, Tool>
   readonly definitions: readonly EngineTool[]
-  /** Tools that ask for approval and have it. */
+  /** Names of the tools the caller has approved. */
   readonly approved: ReadonlySet<string>
 }
 
-/** One call as an engine asks for it; `arguments` is JSON text. */
+/** One tool call requested by an engine; `arguments` is JSON text. */
 export type AskedCall = { id: string; name: string; arguments: string }
 
 /** How one call ended. */
@@ -59,7 +58,7 @@ export type ToolOutcome = {
   status: 'success' | 'error'
   /** One sentence for people, without data. */
   description: string
-  /** Null when what the engine wrote is no JSON object. */
+  /** Null when the engine's arguments were no JSON object. */
   arguments: Record<string, unknown> | null
   /** What callers see, bounded; null after an error. */
   result: unknown
@@ -68,8 +67,8 @@ export type ToolOutcome = {
 }
 
 /**
- * A failure the engine should read and react to. The message is ours, names no vendor and no secret; what a
- * stranger said of it goes into `data`, which is fenced.
+ * A failure the engine should read and react to. The message is written by this server and names no vendor or secret;
+ * text from third parties goes into `data`, which is fenced.
  */
 export class ToolFailure extends Error {
   override name = 'ToolFailure'

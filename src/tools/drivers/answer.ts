@@ -5,7 +5,9 @@ import { ToolFailure } from '../tool'
 
 const MAX_BYTES = 2 * 1024 * 1024
 
-/** One question to the search server the operator named; JSON back. Throws {@link ToolFailure}, without its name. */
+/**
+ * Sends one request to the operator's search server, returns its JSON. Throws {@link ToolFailure} without naming it.
+ */
 export async function askSearch(url: string, init: RequestInit): Promise<unknown> {
   const response = await trustedFetch(url, init).catch((error: unknown) => {
     if (init.signal?.aborted) throw error
@@ -37,13 +39,13 @@ function parse(text: string): unknown {
   }
 }
 
-/** A member of an answer that may be anything. */
+/** Reads one member of an untyped JSON value; undefined when the value is no object or lacks the member. */
 export const member = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Record<string, unknown>)[name]
     : undefined
 
-/** The entries that are hits: with an address of the web, a title, and what the member `snippet` says. */
+/** The first `count` entries with a title and an http(s) address; `snippet` names the member with the extract. */
 export function toHits(found: unknown, snippet: string, count: number): SearchHit[] {
   const entries: unknown[] = Array.isArray(found) ? found : []
   return entries
@@ -58,7 +60,7 @@ export function toHits(found: unknown, snippet: string, count: number): SearchHi
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'", nbsp: ' ' }
 
-/** Without the marks by which search servers show what matched. */
+/** Removes the highlighting tags and HTML entities that search servers put into titles and extracts. */
 function plain(value: unknown): string {
   if (typeof value !== 'string') return ''
   const text = value.slice(0, 2_000).replace(/<\/?(strong|b|em|mark)>/gi, '')

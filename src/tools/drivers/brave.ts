@@ -3,7 +3,7 @@ import { askSearch, member, toHits } from './answer'
 
 const BASE_URL = 'https://api.search.brave.com'
 
-/** The web search of Brave. */
+/** Driver for the Brave Search API. */
 export const createBrave = ({ baseUrl, apiKey }: SearchConfig): SearchDriver => ({
   async search(query, count, signal) {
     const asked = new URLSearchParams({ q: query, count: String(count), text_decorations: 'false' })

@@ -1,7 +1,7 @@
 import type { SearchConfig, SearchDriver } from '../search'
 import { askSearch, member, toHits } from './answer'
 
-/** A SearXNG server with its JSON form switched on (`search.formats: [html, json]`). */
+/** Driver for a SearXNG server; its JSON format must be switched on (`search.formats: [html, json]`). */
 export const createSearxng = ({ baseUrl, apiKey }: SearchConfig): SearchDriver => ({
   async search(query, count, signal) {
     const url = `${baseUrl.replace(/\/+$/, '')}/search?${new URLSearchParams({ q: query, format: 'json' })}`

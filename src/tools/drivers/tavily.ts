@@ -3,7 +3,7 @@ import { askSearch, member, toHits } from './answer'
 
 const BASE_URL = 'https://api.tavily.com'
 
-/** The search of Tavily. */
+/** Driver for the Tavily search API. */
 export const createTavily = ({ baseUrl, apiKey }: SearchConfig): SearchDriver => ({
   async search(query, count, signal) {
     const answer = await askSearch(`${(baseUrl || BASE_URL).replace(/\/+$/, '')}/search`, {

@@ -5,15 +5,12 @@ import { type Tool, ToolFailure } from '../tool'
 import type { CodeAnswer, CodeOrder } from './code-sandbox.worker'
 
 const CODE_MS = 5_000
-/** Over the code's own time: the thread is ended when the machine inside does not end itself. */
+/** Added to the code's time limit: the thread is ended when the interpreter inside does not stop by itself. */
 const GRACE_MS = 3_000
 const MEMORY_BYTES = 64 * 1024 * 1024
 const MAX_CHARS = 64 * 1024
 
-/**
- * JavaScript for calculations and work on data, in QuickJS compiled to WebAssembly, on a thread of its own:
- * no network, no files, no timers; 5 s, 64 MiB.
- */
+/** JavaScript in QuickJS (WebAssembly) on its own thread: no network, files or timers; limits of 5 s and 64 MiB. */
 export function createCodeExecute({ codeMs = CODE_MS } = {}): Tool {
   const threadMs = codeMs + GRACE_MS
   const sandbox = createHelper<CodeOrder, CodeAnswer>({
@@ -64,7 +61,7 @@ function explain(error: unknown): never {
   )
 }
 
-/** A value too long to be shown whole is shown as the text it begins with. */
+/** Parses the value. A value cut at the character limit is no valid JSON any more and is returned as text. */
 function read(json: string | null): unknown {
   if (json === null) return null
   try {

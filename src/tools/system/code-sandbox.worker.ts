@@ -27,14 +27,14 @@ async function evaluate(order: CodeOrder): Promise<HelperAnswer<CodeAnswer>> {
   }
 }
 
-/** What the machine needs for itself; its build asks for no less. */
+/** Memory the interpreter needs for itself; the WebAssembly build requires at least this much. */
 const OWN_BYTES = 16 * 1024 * 1024
 const PAGE_BYTES = 64 * 1024
 
 /**
- * A machine that cannot grow beyond the memory it is given: its own limit counts blocks, not their bytes, in
- * this build, and let a loop of arrays take 2 GiB. One that breaks on its limits would say so on our error
- * output, where a log is read line by line.
+ * A WebAssembly module whose memory cannot grow beyond the limit. QuickJS's own limit counts blocks instead of bytes
+ * in this build, and let a loop of arrays take 2 GiB. `printErr` is silenced because a crash at the limit would write
+ * to the server's stderr, which is read as a log.
  */
 function openModule(memoryBytes: number): Promise<QuickJSWASMModule> {
   const [initial, maximum] = [OWN_BYTES / PAGE_BYTES, (OWN_BYTES + memoryBytes) / PAGE_BYTES]
@@ -45,7 +45,7 @@ function openModule(memoryBytes: number): Promise<QuickJSWASMModule> {
 
 let module: Promise<QuickJSWASMModule> | null = null
 
-/** A machine of its own for each order: nothing in it but the language, an ear for `console`, and its limits. */
+/** Each order gets a new runtime that contains only the language, `console` and the limits. */
 async function inSandbox({ code, timeoutMs, memoryBytes, maxChars }: CodeOrder): Promise<CodeAnswer> {
   module ??= openModule(memoryBytes)
   const runtime = (await module).newRuntime()
@@ -74,7 +74,7 @@ async function inSandbox({ code, timeoutMs, memoryBytes, maxChars }: CodeOrder):
 
 type Settled = { value: QuickJSHandle; error?: undefined } | { error: QuickJSHandle }
 
-/** The value of a promise once its jobs have run; a value that is none is itself. */
+/** Runs pending jobs and returns what the promise settled to; a value that is no promise is returned unchanged. */
 function settle(context: QuickJSContext, scope: Scope, handle: QuickJSHandle): Settled {
   const jobs = context.runtime.executePendingJobs()
   if (jobs.error) return { error: scope.manage(jobs.error) }
@@ -101,10 +101,10 @@ function createOutput(context: QuickJSContext, maxChars: number) {
   return { all: () => lines }
 }
 
-/** What stands for a value that holds itself. */
+/** Replaces a value that JSON cannot represent, such as a circular object. */
 const UNWRITABLE = '"[a value that JSON cannot say]"'
 
-/** Taken before the code runs, which may put others in their places. */
+/** Captures `JSON.stringify` and `String` before the code runs, because the code may replace them. */
 function createToJson(context: QuickJSContext, scope: Scope) {
   const made = scope.manage(
     context.unwrapResult(
@@ -124,7 +124,7 @@ function createToJson(context: QuickJSContext, scope: Scope) {
 
 const MAX_ERROR_CHARS = 2_000
 
-/** What was thrown, in a few words: it may be anything, and of any length. */
+/** Describes the thrown value, which may be of any type and length. */
 function describe(context: QuickJSContext, handle: QuickJSHandle): string {
   const found: unknown = context.dump(handle)
   if (found === '' || found === null) return `${JSON.stringify(found)}, which code throws that has no memory left`
@@ -134,7 +134,7 @@ function describe(context: QuickJSContext, handle: QuickJSHandle): string {
   return `${String(name ?? 'Error')}: ${String(message ?? JSON.stringify(found))}`.slice(0, MAX_ERROR_CHARS)
 }
 
-/** A machine that broke on its limits cannot be taken down: the next order gets a new module. */
+/** A runtime that crashed at its limits cannot be disposed of, so the next order loads a new module. */
 function takeDown(dispose: () => void): void {
   try {
     dispose()

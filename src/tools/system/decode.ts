@@ -1,10 +1,10 @@
-/** Where a page says its charset itself: within its first kilobyte. */
+/** Charset declared in the page itself; HTML requires it within the first 1024 bytes. */
 const META = /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w-]{2,40})/i
 const HEADER = /charset\s*=\s*"?([\w-]{2,40})/i
 
 /**
- * Bytes as text: by the byte order mark, the header, the page's own word, and else as UTF-8. A charset
- * nobody knows is read as UTF-8 too.
+ * Decodes bytes as text. The charset comes from the byte order mark, else the Content-Type header, else the page's
+ * `<meta>`. Missing and unknown charsets are read as UTF-8.
  */
 export function decodeText(bytes: Uint8Array, contentType: string): string {
   const start = Buffer.from(bytes.subarray(0, 1_024)).toString('latin1')

@@ -6,10 +6,10 @@ export type DocumentOrder = { bytes: Uint8Array; maxChars: number }
 
 declare const self: Worker
 
-/** Pages beyond these are not opened: a file of a few bytes may say that it has millions. */
+/** Most pages read; a file of a few bytes may claim to have millions. */
 const MAX_PAGES = 300
 
-// What is read here was made by strangers, and reading it needs nothing from anywhere.
+// Documents are untrusted and reading them needs no network, so `fetch` is removed.
 Reflect.deleteProperty(globalThis, 'fetch')
 
 self.onmessage = async ({ data }: MessageEvent<DocumentOrder>) => {
@@ -26,7 +26,7 @@ async function read({ bytes, maxChars }: DocumentOrder): Promise<HelperAnswer<Pa
 
 type Document = Awaited<ReturnType<typeof getDocumentProxy>>
 
-/** The words of a PDF page by page, as far as they are wanted. No picture in it is opened and no script is run. */
+/** Extracts a PDF's text page by page until `maxChars`. Images are not decoded and scripts are not run. */
 async function readable(bytes: Uint8Array, maxChars: number): Promise<PageAnswer> {
   const quiet = { verbosity: 0, useSystemFonts: false, disableFontFace: true, maxImageSize: 1 }
   const document = await getDocumentProxy(bytes, quiet)

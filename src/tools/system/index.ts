@@ -14,14 +14,14 @@ export type ToolSettings = Values<typeof toolSettings>
 
 type Deps = { outbound: Outbound; settings: ToolSettings }
 
-/** The tools this server brings by itself; later rooms register theirs. */
+/** The system tools of this room; later rooms register theirs. */
 export const createSystemTools = ({ outbound, settings }: Deps): Tool[] => [
   createWebSearch({ driver: driverOf(settings) }),
   createWebFetch({ outbound }),
   createCodeExecute(),
 ]
 
-/** Null where what the driver needs is missing. */
+/** Null when no search driver is set, or its address or key is missing. */
 function driverOf({ searchDriver, searchBaseUrl: baseUrl, searchApiKey: apiKey }: ToolSettings): SearchDriver | null {
   switch (searchDriver) {
     case 'searxng':

@@ -23,7 +23,9 @@ function read({ html, maxChars }: PageOrder): HelperAnswer<PageAnswer> {
   }
 }
 
-/** The article of a page where it has one, else all of its text. Nothing in it is run and nothing is loaded. */
+/**
+ * Extracts the main article of a page, or all its text when there is none. Scripts are not run and nothing is loaded.
+ */
 function readable(html: string): PageAnswer {
   const { document } = parseHTML(/<html[\s>]/i.test(html) ? html : `<html><body>${html}</body></html>`)
   const ownTitle = document.title?.trim() || null

@@ -1,4 +1,4 @@
-/** As much of an element as its text needs. */
+/** The part of the DOM Node interface that reading text needs. */
 type Node = { nodeType: number; nodeName: string; textContent: string | null; childNodes: Iterable<Node> }
 
 const TEXT = 3
@@ -48,10 +48,10 @@ const BLOCKS = new Set([
   'HR',
 ])
 
-/** What an element says, a line for each of its blocks, with marks for headings, entries and cells. */
+/** An element's text: one line per block, with marks for headings, list items and table cells. */
 export function textOf(element: unknown): string {
   const pieces: string[] = []
-  // Not by recursion: a stranger's page may be nested deeper than any stack.
+  // Iterative, because an untrusted page may be nested deeper than the call stack allows.
   const stack: (Node | string)[] = [element as Node]
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     if (typeof next === 'string') pieces.push(next)
@@ -76,7 +76,7 @@ function openingOf(name: string): string {
   return /^H[1-6]$/.test(name) ? `\n\n${'#'.repeat(Number(name[1]))} ` : '\n'
 }
 
-/** Lines without white space at their ends, and never more than one empty line. */
+/** Trims every line and reduces runs of empty lines to one. */
 function tidy(text: string): string {
   const lines = text.split('\n').map((line) => line.trim())
   const kept = lines.filter((line, at) => line !== '' || (lines[at - 1] !== '' && at > 0))

@@ -4,7 +4,7 @@ import { decodeText } from './decode'
 import type { DocumentOrder } from './document-reader.worker'
 import type { PageAnswer, PageOrder } from './page-reader.worker'
 
-/** Documents carry fonts and pictures beside their words; pages do not. */
+/** PDFs carry fonts and images beside their text, so they may be larger than pages. */
 export const MAX_BYTES = 8 * 1024 * 1024
 const MAX_TEXT_BYTES = 2 * 1024 * 1024
 const READ_MS = 5_000
@@ -16,14 +16,14 @@ const PLAIN = /^(text\/[\w.+-]+|application\/(json|xml|javascript|[\w.-]+\+(json
 const DOCUMENT = /^application\/(x-)?pdf$/
 const UNKNOWN = /^(application|binary)\/octet-stream$/
 
-/** What an address gave: bytes, and what they are said to be. */
+/** A fetched body and its Content-Type. */
 export type Given = { contentType: string; body: Uint8Array }
-/** For whom, and until when. */
+/** The owner the work is done for, and the signal that cancels it. */
 type By = { signal: AbortSignal; who: string }
 
 /**
- * Reads what an address gave as title and text: HTML, PDF, and plain text as it is. On threads of their own,
- * within five seconds and 256 MiB. Throws {@link ToolFailure} on what cannot be read.
+ * Reads a fetched HTML page, PDF or plain text as title and text. HTML and PDF are parsed on worker threads, within
+ * five seconds and 256 MiB. Throws {@link ToolFailure} for content it cannot read.
  */
 export function createReading() {
   const pages = createHelper<PageOrder, PageAnswer>({
@@ -49,7 +49,7 @@ export function createReading() {
   }
 }
 
-/** By its type, or, where that says nothing, by its first letters. */
+/** Decides by media type, or by the first bytes (`%PDF-`) when the type is `octet-stream`. */
 const isDocument = (mime: string, body: Uint8Array): boolean =>
   DOCUMENT.test(mime) || (UNKNOWN.test(mime) && Buffer.from(body.subarray(0, 5)).toString('latin1') === '%PDF-')
 

@@ -7,7 +7,7 @@ import { createReading, type Given, MAX_BYTES } from './reading'
 
 const MAX_HOPS = 5
 const HOP_MS = 10_000
-/** What is fetched is held in memory, so this many times 8 MiB is the most it takes. */
+/** Each fetch may hold 8 MiB in memory, so this bounds the total to 128 MiB. */
 const MOST_AT_ONCE = 16
 const MOST_OF_ONE = 8
 
@@ -15,8 +15,8 @@ type Deps = { outbound: Outbound }
 type Fetched = PublicResponse & { url: string }
 
 /**
- * What an address says, for an engine to read: the article of a page, the words of a PDF, or plain text as it
- * is. Through the guarded door, every hop of a redirect too; at most 2 MiB, of a PDF 8.
+ * The `web_fetch` tool: the article of a page, the text of a PDF, or plain text unchanged. Every request, redirects
+ * included, goes through the SSRF guard; at most 2 MiB, or 8 MiB for a PDF.
  */
 export function createWebFetch({ outbound }: Deps): Tool {
   const read = createReading()
@@ -52,7 +52,7 @@ export function createWebFetch({ outbound }: Deps): Tool {
     },
   }
 
-  /** A redirect is a new address somebody else chose, so each goes through the door again. */
+  /** Follows redirects one by one, because each target must pass the SSRF guard again. */
   async function follow(first: string, signal: AbortSignal): Promise<Fetched> {
     let url = first
     for (let hop = 0; hop <= MAX_HOPS; hop++) {
@@ -85,7 +85,7 @@ function given({ status, headers, body }: Fetched): Given {
 
 const withoutFragment = (url: string): string => url.split('#')[0]!
 
-/** Where an answer sends its reader; null when it is the end of the way. */
+/** The redirect target of a response, without its fragment; null when it is no redirect. */
 function nextOf({ status, headers }: PublicResponse, from: string): string | null {
   if (![301, 302, 303, 307, 308].includes(status) || !headers.location) return null
   if (!URL.canParse(headers.location, from)) throw new ToolFailure('The address leads on to one that is none.')

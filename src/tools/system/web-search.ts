@@ -5,7 +5,7 @@ const COUNT = 5
 
 type Deps = { driver: SearchDriver | null }
 
-/** A search of the web by whatever the operator connected; without it the tool says that nothing is. */
+/** The `web_search` tool. Without a configured search driver it is listed as unavailable. */
 export const createWebSearch = ({ driver }: Deps): Tool => ({
   name: 'web_search',
   description: 'Searches the web and gives titles, addresses and short extracts, best first.',

@@ -9,17 +9,17 @@ import { OutOfFuel, refuel, spend, spent } from './fuel'
 import { readPattern } from './pattern'
 import { mapSchemas } from './walk'
 
-/** What is wrong with a value, in one sentence that names the path and the rule; null when it fits. */
+/** Checks a value: returns one sentence that names the path and the rule, or null when the value fits. */
 export type Check = (value: unknown) => string | null
 
 const MAX_CACHED = 1_000
 const byContent = new LRUCache<string, Check>({ max: MAX_CACHED })
 const bySchema = new WeakMap<JsonSchema, Check>()
-/** A check that took more than about five milliseconds once. */
+/** Checks that once took longer than about five milliseconds. */
 const slow = new WeakSet<Check>()
 const SLOW_STEPS = 100_000
 
-/** The check of a schema that was found sound; compiled on first use, and once for all that read the same. */
+/** The check of a schema that `problemsOf` accepted; compiled on first use, shared by schemas of equal content. */
 export function validatorOf(schema: JsonSchema): Check {
   const known = bySchema.get(schema)
   if (known) return known
@@ -31,8 +31,8 @@ export function validatorOf(schema: JsonSchema): Check {
 }
 
 /**
- * Compiles a schema that is not compiled yet, in a turn of its own: the largest takes tens of milliseconds, and
- * a turn of calls may bring sixteen (I28).
+ * Compiles a schema in its own turn of the event loop unless it is cached: a large one takes tens of milliseconds,
+ * and an engine may ask for sixteen calls at once (I28).
  */
 export async function compileInTurn(schema: JsonSchema): Promise<void> {
   if (bySchema.has(schema)) return
@@ -40,7 +40,7 @@ export async function compileInTurn(schema: JsonSchema): Promise<void> {
   validatorOf(schema)
 }
 
-/** Whether checking against it took long before: then the next check needs a turn of its own, too. */
+/** Whether a check against this schema was slow before; then the next one waits for its own turn of the event loop. */
 export const isSlow = (schema: JsonSchema): boolean => slow.has(bySchema.get(schema)!)
 
 const contentOf = (schema: JsonSchema): string => sha256Hex(JSON.stringify(schema))
@@ -65,7 +65,7 @@ function compile(schema: JsonSchema): Check {
   return check
 }
 
-/** Null for what the look at the definition could not see, such as two anchors of one name. */
+/** Null for a fault that `problemsOf` cannot see, such as two anchors with the same name. */
 function compiled(schema: JsonSchema): ValidateFunction | null {
   try {
     return newAjv().compile(mapSchemas(schema, metered))
@@ -74,13 +74,16 @@ function compiled(schema: JsonSchema): ValidateFunction | null {
   }
 }
 
-/** Every part of the schema pays when it is asked; names and addresses that reach out of it are left away. */
+/**
+ * Adds a fuel cost to every subschema, and drops `$id`, `$schema` and `$comment`: an `$id` could lead references
+ * outside the schema.
+ */
 function metered({ $id, $schema, $comment, ...schema }: JsonSchema): JsonSchema {
   const listed = Array.isArray(schema.enum) ? schema.enum.length : 0
   return { costs: 4 + listed, ...schema }
 }
 
-/** One for each schema: what a validator has compiled it never forgets. It has no way to load anything. */
+/** A new Ajv per schema, because an instance never forgets what it compiled. It cannot load remote schemas. */
 function newAjv(): Ajv {
   const regExp = Object.assign((source: string) => readPattern(source), { code: 'readPattern' })
   const ajv = new Ajv({
@@ -108,7 +111,7 @@ function newAjv(): Ajv {
   return ajv
 }
 
-/** By what they say, each written once: comparing each with each would take a day for a long list. */
+/** Compares canonical JSON in a set, because Ajv compares every pair, which is quadratic. */
 function areUnique(wanted: boolean, list: unknown[]): boolean {
   if (!wanted) return true
   spend(list.length * 20)

@@ -5,12 +5,12 @@ import { readPattern, type SizeOf } from './pattern'
 import { heldBy, isSchema } from './walk'
 
 export const MAX_SCHEMA_BYTES = 32 * 1024
-/** Compiling takes about a millisecond for each, and nobody else is served meanwhile. */
+/** Most subschemas of one schema: compiling takes about 1 ms for each and blocks the event loop. */
 const MAX_PARTS = 200
 const MAX_DEPTH = 32
 const MAX_PROBLEMS = 10
 
-/** What the patterns of one request may come to, together: compiling takes about 7 µs for each step. */
+/** Total size of the patterns one request may contain: compiling takes about 7 µs per step. */
 export type Allowance = { patternSteps: number }
 export const newAllowance = (): Allowance => ({ patternSteps: 10_000 })
 
@@ -24,10 +24,9 @@ type Look = {
 }
 
 /**
- * What is wrong with a schema a stranger sent, each with its path: its size and depth, keywords of the
- * wrong form, patterns RE2 does not run, references that lead nowhere or out of it (B31). It is not
- * compiled and nothing is fetched. `allowance` is shared by the schemas of one request; `sizeOf` says which
- * patterns are refused, by throwing: those RE2 does not run, unless somebody else is to run them.
+ * The faults of an untrusted schema, each with its path: size, depth, malformed keywords, patterns RE2 cannot run,
+ * and references that lead nowhere or outside (B31). The schema is not compiled and nothing is fetched. `allowance`
+ * is shared by the schemas of one request. `sizeOf` throws for a refused pattern; by default those RE2 cannot run.
  */
 export function problemsOf(
   schema: JsonSchema,
@@ -118,7 +117,7 @@ function decoded(step: string): string {
   }
 }
 
-/** Names that parts give themselves, wherever they stand. */
+/** The anchor names declared anywhere in the schema. */
 function anchorsIn(schema: JsonSchema): Set<string> {
   const names = new Set<string>()
   const visit = (value: unknown, depth: number): void => {

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv/dist/2020'
 import { quoted } from '../../kernel/errors'
 
-/** The first error as a sentence for the engine: where, and which rule. `at.items[3]` is a path. */
+/** The most specific error as a sentence for the engine: path (`items[3].name`) and rule. */
 export function explain(errors: readonly ErrorObject[]): string {
   const deepest = errors.toSorted((a, b) => depth(b) - depth(a))[0]
   if (!deepest) return 'The arguments do not fit the input_schema.'

@@ -2,10 +2,12 @@ import type { JsonSchema } from '../../engines'
 import { readPattern, type SizeOf, sizeIfWritten } from './pattern'
 import { isSchema, mapSchemas } from './walk'
 
-/** For schemas whose patterns are run here where RE2 runs them, and by somebody else where it does not. */
+/**
+ * For schemas that somebody else validates too: patterns RE2 cannot run are accepted when they are valid JavaScript.
+ */
 export const sizeIfRunOrWritten: SizeOf = (source) => (isRun(source) ? readPattern(source).size : sizeIfWritten(source))
 
-/** The same schema without the patterns this server does not run: what is left of it can be checked here. */
+/** The schema without the patterns RE2 cannot run, so that the rest of it can be checked here. */
 export const withoutForeignPatterns = (schema: JsonSchema): JsonSchema => mapSchemas(schema, withoutForeign)
 
 function withoutForeign({ pattern, patternProperties, ...rest }: JsonSchema): JsonSchema {
@@ -15,7 +17,7 @@ function withoutForeign({ pattern, patternProperties, ...rest }: JsonSchema): Js
     ...rest,
     ...(typeof pattern === 'string' && isRun(pattern) ? { pattern } : {}),
     ...(known.length ? { patternProperties: Object.fromEntries(known) } : {}),
-    // A name that a dropped pattern may have allowed is not refused for it.
+    // A dropped pattern may have allowed further names, so unknown names are not refused.
     ...(known.length < names.length ? { additionalProperties: true, unevaluatedProperties: true } : {}),
   }
 }

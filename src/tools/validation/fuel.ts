@@ -1,19 +1,19 @@
-/** Work that checking one call's arguments may cost, in steps of about 50 ns: a tenth of a second. */
+/** Steps that one check may cost: about 50 ns each, a tenth of a second together. */
 const STEPS = 2_000_000
 
-/** Checking costs more than it may: a schema that multiplies itself, a pattern over a long text (B31). */
+/** A check exceeded its budget: exponential self-references, or a pattern over a long text (B31). */
 export class OutOfFuel extends Error {
   override name = 'OutOfFuel'
 }
 
 let left = 0
 
-/** Checking never waits for anything, so one tank serves all: it is filled at the start of each check. */
+/** A check is synchronous, so all checks share one counter, reset when each begins. */
 export const refuel = (): void => {
   left = STEPS
 }
 
-/** Steps since the tank was filled. */
+/** Steps since the last `refuel`. */
 export const spent = (): number => STEPS - left
 
 /** @throws OutOfFuel */

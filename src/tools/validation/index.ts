@@ -1,4 +1,4 @@
-/** Checking what engines write against the schemas that strangers wrote. */
+/** Validates engines' arguments against untrusted JSON schemas. */
 export { type Check, compileInTurn, isSlow, validatorOf } from './compile'
 export { newAllowance, problemsOf } from './definition'
 export { sizeIfRunOrWritten, withoutForeignPatterns } from './foreign'

@@ -1,4 +1,4 @@
-/** Where a JSON Schema (2020-12, with `definitions` and `dependencies` of older drafts) holds schemas. */
+/** Keywords that contain schemas (JSON Schema 2020-12, and `definitions` of older drafts). */
 export const ONE_SCHEMA: ReadonlySet<string> = new Set([
   'not',
   'if',
@@ -56,7 +56,7 @@ type Form = { fits(value: unknown): boolean; wanted: string }
 
 const each = (names: readonly string[], form: Form) => Object.fromEntries(names.map((name) => [name, form]))
 
-/** What the value of a keyword must look like, for keywords that hold no schemas. */
+/** The required form of a keyword's value, for keywords that contain no schemas. */
 export const FORMS: Readonly<Record<string, Form>> = {
   ...each(COUNTS, {
     fits: (value) => Number.isInteger(value) && (value as number) >= 0,

@@ -5,7 +5,7 @@ import { spend } from './fuel'
 export type Pattern = {
   test(text: string): boolean
   toString(): string
-  /** How much of a request's allowance it takes. */
+  /** Size counted against the request's pattern allowance. */
   readonly size: number
 }
 
@@ -13,12 +13,12 @@ const MAX_PATTERN_CHARS = 1_000
 const MAX_PATTERN_SIZE = 1_500
 const MAX_KEPT = 500
 
-/** What a look at a stranger's text costs before its first character, in steps of fuel. */
+/** Fixed cost of one match in steps of fuel, before the first character. */
 const STEPS_TO_BEGIN = 100
 
 const kept = new LRUCache<string, Pattern>({ max: MAX_KEPT })
 
-/** A stranger's pattern. Throws a sentence on what RE2 cannot do and on what is too large. */
+/** Compiles an untrusted pattern with RE2. Throws a sentence when RE2 cannot run it or it is too large. */
 export function readPattern(source: string): Pattern {
   const known = kept.get(source)
   if (known) return known
@@ -29,17 +29,17 @@ export function readPattern(source: string): Pattern {
       spend(STEPS_TO_BEGIN + (text.length * linear.steps) / 4)
       return linear.test(text)
     },
-    // The validator keeps patterns apart by how they print.
+    // Ajv tells patterns apart by their string form.
     toString: () => `/${source}/u`,
   }
   kept.set(source, made)
   return made
 }
 
-/** How much of an allowance a pattern takes. Throws a sentence on one that is refused. */
+/** Size of a pattern counted against the allowance. Throws a sentence when the pattern is refused. */
 export type SizeOf = (source: string) => number
 
-/** For patterns that others will run: any that is one, look-around and all. Nothing is matched with it here. */
+/** For patterns run elsewhere: any valid JavaScript pattern. It is compiled here, but never matched. */
 export const sizeIfWritten: SizeOf = (source) => {
   if (source.length > MAX_PATTERN_CHARS) throw new Error(`is longer than ${MAX_PATTERN_CHARS} characters`)
   try {

@@ -1,13 +1,13 @@
 import type { JsonSchema } from '../../engines'
 import { LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA } from './keywords'
 
-/** A schema inside another: where, and what was found in its place. */
+/** A subschema with its path; `value` is unchecked and may be no schema. */
 export type Held = { path: string; value: unknown }
 
 export const isSchema = (value: unknown): value is JsonSchema =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What one keyword holds in the places of schemas; none for keywords that hold other things. */
+/** The subschemas of one keyword; empty for keywords that contain no schemas. */
 export function heldBy(keyword: string, value: unknown, path: string): Held[] {
   if (ONE_SCHEMA.has(keyword)) return [{ path, value }]
   if (LIST_OF_SCHEMAS.has(keyword) && Array.isArray(value)) {
@@ -19,7 +19,7 @@ export function heldBy(keyword: string, value: unknown, path: string): Held[] {
   return []
 }
 
-/** The same schema with every part of it, itself included, changed. Parts that are `true` or `false` stay. */
+/** Applies `change` to the schema and all its subschemas, innermost first. Boolean schemas stay unchanged. */
 export function mapSchemas(schema: JsonSchema, change: (part: JsonSchema) => JsonSchema): JsonSchema {
   const inside = (value: unknown): unknown => (isSchema(value) ? mapSchemas(value, change) : value)
   const entries = Object.entries(schema).map(([keyword, value]) => [keyword, mapped(keyword, value, inside)])
