@@ -18,8 +18,8 @@ export type Compilation =
 const MOST_PROBLEMS = 100
 
 /**
- * A drawing as a skill and its workflow steps, or everything that is wrong with it (contract 9.1). Pure: the
- * same drawing always compiles to the same, and nothing of it is run.
+ * Compiles a canvas graph into a skill manifest and workflow steps, or lists every problem in it (contract 9.1).
+ * Pure: nothing is run or stored.
  */
 export function compileCanvas(graph: CanvasGraph, about: About): Compilation {
   const tooLarge = sizeProblem(graph)
@@ -30,7 +30,7 @@ export function compileCanvas(graph: CanvasGraph, about: About): Compilation {
   return { compiled: true, ...assembled(drawing, about) }
 }
 
-/** Of a drawing without problems: one input, no way round, every node read. */
+/** Requires a graph without problems: one input, no cycles, every node read. */
 function assembled({ read, links }: Drawing, about: About): { manifest: SkillManifest; steps: CanvasStep[] } {
   const byId = new Map(read.map((node) => [node.id, node]))
   const { order } = inOrder([...byId.keys()], links)
@@ -39,7 +39,7 @@ function assembled({ read, links }: Drawing, about: About): { manifest: SkillMan
   return { manifest: toManifest({ input, nodes }, about), steps: stepsOf({ input, nodes, links }) }
 }
 
-/** What a step is called that no node stands for. */
+/** Names of steps that no node stands for. */
 const GUARD = 'Branches meet'
 const END = 'End'
 

@@ -3,7 +3,7 @@ import { type Arrow, type Links, linksOf } from './links'
 import { type Drawn, drawn, KINDS, kindOf, type ReadNode, readNode } from './nodes'
 import { type CanvasEdge, type CanvasGraph, type CanvasProblem, GRAPH_LIMITS } from './schema'
 
-/** A graph as far as it could be read: every node, the arrows between them, and the nodes whose config is sound. */
+/** A parsed graph. `nodes` are all nodes, `arrows` the valid edges, `read` the nodes whose config is valid. */
 export type Drawing = {
   nodes: readonly Drawn[]
   arrows: readonly Arrow[]
@@ -11,7 +11,7 @@ export type Drawing = {
   read: readonly ReadNode[]
 }
 
-/** Too large to be looked at node by node; undefined when it is not. */
+/** The problem of a graph with too many nodes or edges to be checked one by one; undefined when it is small enough. */
 export function sizeProblem({ nodes, edges }: CanvasGraph): CanvasProblem | undefined {
   const { nodes: mostNodes, edges: mostEdges } = GRAPH_LIMITS
   if (nodes.length > mostNodes)
@@ -24,7 +24,7 @@ export function sizeProblem({ nodes, edges }: CanvasGraph): CanvasProblem | unde
   return undefined
 }
 
-/** Reads nodes and edges one by one; what cannot be read is reported and left out. */
+/** Reads nodes and edges one by one. Invalid ones are reported and left out. */
 export function readDrawing({ nodes, edges }: CanvasGraph): { drawing: Drawing; problems: CanvasProblem[] } {
   const problems: CanvasProblem[] = []
   const known = new Map<string, Drawn>()
@@ -77,5 +77,5 @@ function unknownKind(shape: Drawn, type: string, inner: string | undefined): str
 
 const name = (text: unknown): string => `"${quoted(text)}"`
 
-/** A node, as a sentence begins with it. */
+/** A node as the subject of a sentence: `Node "label"`. */
 export const named = ({ label }: Pick<Drawn, 'label'>): string => `Node ${name(label)}`

@@ -1,23 +1,22 @@
 import type { Links } from './links'
 import { type Answer, keyOf, type Ways, waysTo } from './ways'
 
-/** What runs one after the other. */
+/** Places that run in sequence. */
 export type Flow = readonly Place[]
 
 /**
- * One place in a flow: a node, or a guard that stands for none. A condition carries what runs only after one
- * of its answers; a guard what runs when any of the answers it waits for was given before.
+ * One place in a flow: a node, or a guard (`node: null`). A condition has a branch for each of its answers. The true
+ * branch of a guard runs when any answer in `waitsFor` was given.
  */
 export type Place = { node: string | null; waitsFor: readonly Answer[]; branches: Branches | null }
 type Branches = { true: Flow; false: Flow }
 
-/** A flow while it is built, and the flows it is a part of, itself the last. */
+/** A flow under construction. `path` holds the enclosing flows, outermost first, and ends with the flow itself. */
 type Line = { places: Place[]; path: readonly Line[] }
 
 /**
- * Puts an acyclic graph, all of it reached from its first node, into a line with branches: a node runs when,
- * and only when, the answers given lead to it, and after all that lead to it. `order` has each node after all
- * that lead to it.
+ * Turns an acyclic graph into a sequence with branches. Every node must be reachable from the first. A node runs
+ * exactly when the given answers lead to it, and after all its predecessors. `order` must be topological.
  */
 export function flowOf(order: readonly string[], conditions: ReadonlySet<string>, links: Links): Flow {
   const ways = waysTo(order, links)
@@ -37,7 +36,7 @@ export function flowOf(order: readonly string[], conditions: ReadonlySet<string>
     line.places.push({ node: condition, waitsFor: [], branches: { true: yes.places, false: no.places } })
   }
 
-  /** Where a node goes that runs after these answers: the branch of a single one, else behind a guard. */
+  /** The sequence for a node that depends on these answers: that answer's branch for a single one, else a guard. */
   function lineFor(answers: Ways): Line {
     if (answers === null) return root
     const [first, ...others] = answers.map((one) => branchOf.get(keyOf(one))!)
@@ -46,7 +45,7 @@ export function flowOf(order: readonly string[], conditions: ReadonlySet<string>
     return guarded(shared, answers)
   }
 
-  /** Neighbours that wait for the same wait behind one guard. */
+  /** Consecutive nodes that wait for the same answers share one guard. */
   function guarded(line: Line, waitsFor: readonly Answer[]): Line {
     const last = line.places.at(-1)
     const known = last && heldBy.get(last)
@@ -59,7 +58,7 @@ export function flowOf(order: readonly string[], conditions: ReadonlySet<string>
   }
 }
 
-/** The flow without nodes that nothing is to be done for, and without guards that hold nothing back. */
+/** Removes nodes that do no work (`keeps` is false) and guards whose branch became empty. */
 export function withOnly(flow: Flow, keeps: (node: string) => boolean): Flow {
   return flow.flatMap((place) => {
     const { node, branches } = place
@@ -69,7 +68,7 @@ export function withOnly(flow: Flow, keeps: (node: string) => boolean): Flow {
   })
 }
 
-/** Every place, in the order of the list they become: a condition, its branch of "true", that of "false". */
+/** All places in step order: a condition, its "true" branch, its "false" branch. */
 export const flattened = (flow: Flow): Place[] =>
   flow.flatMap((place) => {
     const { branches } = place

@@ -1,2 +1,2 @@
-/** Canvases: what is drawn, checked, compiled into a skill and its steps, tried out, and published. */
+/** Canvases: skills drawn as graphs, which are checked, compiled into workflow steps, tested and published. */
 export { type CanvasService, createCanvases } from './service'

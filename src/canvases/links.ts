@@ -1,7 +1,7 @@
-/** An arrow whose ends are there; out of a condition it says which answer it follows. */
+/** An edge between two existing nodes. `handle` is the answer it follows when the source is a condition, else null. */
 export type Arrow = { source: string; target: string; handle: 'true' | 'false' | null }
 
-/** The arrows of a graph by their ends. */
+/** The edges of a graph by source and by target. */
 export type Links = { out(id: string): readonly Arrow[]; into(id: string): readonly Arrow[] }
 
 export function linksOf(arrows: readonly Arrow[]): Links {
@@ -10,12 +10,12 @@ export function linksOf(arrows: readonly Arrow[]): Links {
   return { out: (id) => bySource.get(id) ?? [], into: (id) => byTarget.get(id) ?? [] }
 }
 
-/** Every node there is a way to, the start included. */
+/** All nodes reachable from `start`, itself included. */
 export function reachedFrom(start: string, { out }: Links): Set<string> {
   return spread([start], (id) => out(id).map(({ target }) => target))
 }
 
-/** Every node there is a way from, the end not included unless it leads back to itself. */
+/** All nodes that lead to `end`; `end` itself only when it lies on a cycle. */
 export function leadingTo(end: string, { into }: Links): Set<string> {
   const sources = (id: string) => into(id).map(({ source }) => source)
   return spread(sources(end), sources)
@@ -27,10 +27,7 @@ function spread(start: readonly string[], next: (id: string) => readonly string[
   return seen
 }
 
-/**
- * The nodes, each after all that lead to it, and otherwise in the order they were drawn. `stuck` are those
- * in a cycle or behind one.
- */
+/** Sorts nodes topologically, otherwise in drawing order. `stuck` are the nodes in a cycle or behind one. */
 export function inOrder(ids: readonly string[], links: Links): { order: string[]; stuck: string[] } {
   const order: string[] = []
   const done = new Set<string>()
@@ -46,7 +43,7 @@ export function inOrder(ids: readonly string[], links: Links): { order: string[]
   return { order, stuck: waiting }
 }
 
-/** One way round, out of nodes that are stuck: the first is also the last. */
+/** One cycle among the stuck nodes; its first node is repeated at the end. */
 export function cycleAmong(stuck: readonly string[], { into }: Links): string[] {
   const among = new Set(stuck)
   const way: string[] = []

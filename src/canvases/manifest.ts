@@ -4,11 +4,11 @@ import { PROMPT_GAP } from './meaning'
 import type { NodeOf, ReadNode } from './nodes'
 import type { Plan } from './step-config'
 
-/** What a drawing cannot say of itself: its name, and what its author gives when it is published. */
+/** Manifest members that are not part of the graph: the name, and what the author gives on publishing. */
 export type About = Pick<WrittenManifest, 'name' | 'description' | 'slug' | 'version' | 'author'> &
   Partial<Pick<WrittenManifest, 'readme' | 'license' | 'keywords'>>
 
-/** The skill a drawing is (contract 9.1): its prompts in order, its tools, what it knows, and what starts it. */
+/** Builds the skill manifest of a canvas (contract 9.1): prompts joined in order, tools, knowledge and trigger. */
 export function toManifest({ input, nodes }: Pick<Plan, 'input' | 'nodes'>, about: About): SkillManifest {
   const tools = ofKind(nodes, 'tool').map(({ config: { arguments: _, ...tool } }) => tool)
   const knowledge = [...new Set(ofKind(nodes, 'knowledge').flatMap(({ config }) => config.fileKeys))]
@@ -38,7 +38,7 @@ export function toManifest({ input, nodes }: Pick<Plan, 'input' | 'nodes'>, abou
   })
 }
 
-/** A call over the API is a hand; a webhook and a hook are events (contract 9.1). */
+/** The skill trigger of an input node: `api` counts as manual, webhook and hook events as events (contract 9.1). */
 function triggerOf({ config }: NodeOf<'input'>): SkillManifest['trigger'] {
   const { triggerType = 'manual', keywords, eventPattern, cron, timezone } = config
   switch (triggerType) {

@@ -11,7 +11,7 @@ import type { NodeOf, ReadNode } from './nodes'
 import type { CanvasProblem } from './schema'
 import { isStep } from './step-names'
 
-/** What is wrong with what sound nodes say: each for itself, beside the others, and all together. */
+/** Problems in the content of well-formed nodes: of each node, between tools, and in total. */
 export function meaningProblems({ read, links }: Drawing): CanvasProblem[] {
   return [...read.flatMap((node) => alone(node, read, links)), ...toolProblems(read), ...totalProblems(read)]
 }
@@ -41,7 +41,7 @@ function alone(node: ReadNode, read: Drawing['read'], links: Drawing['links']): 
   }
 }
 
-/** Nodes that run before this one, as a user may speak of them: by id and by label. */
+/** The steps that run before this node. */
 function stepsBefore(node: ReadNode, read: Drawing['read'], links: Drawing['links']): ReadNode[] {
   const before = leadingTo(node.id, links)
   return read.filter((node) => before.has(node.id) && isStep(node))
@@ -65,7 +65,7 @@ function inputProblems(node: NodeOf<'input'>): CanvasProblem[] {
   return timingProblems(config).map((sentence) => wrong(node, sentence))
 }
 
-/** What a skill of this trigger would be refused for; only what the trigger reads is looked at. */
+/** Faults in the trigger's settings that skill review would refuse. Only the settings this trigger uses are checked. */
 function timingProblems({ triggerType, eventPattern, cron, timezone }: NodeOf<'input'>['config']): string[] {
   if (triggerType === 'schedule') {
     const problem = problemOfCron(cron!)
@@ -106,7 +106,7 @@ function expressionProblems(node: NodeOf<'condition'>, before: readonly ReadNode
   }
 }
 
-/** Steps are spoken of by label here: nobody who draws knows their numbers. */
+/** Whether a path refers to an earlier step, by its label: authors of canvases do not see step numbers. */
 const leadsBack = ([root, step]: Path, before: readonly ReadNode[]): boolean =>
   root !== 'steps' || typeof step !== 'string' || before.some(({ label }) => label === step)
 
@@ -130,7 +130,7 @@ function toolProblems(read: Drawing['read']): CanvasProblem[] {
   })
 }
 
-/** What a manifest can hold of all nodes together. */
+/** Limits of a manifest that apply to all nodes together. */
 function totalProblems(read: Drawing['read']): CanvasProblem[] {
   const { promptChars, tools, knowledgeFiles, knowledgeChars } = MANIFEST_LIMITS
   const lengths = read.map((node) => (node.kind === 'prompt' ? node.config.content.length + PROMPT_GAP.length : 0))
@@ -152,7 +152,7 @@ function totalProblems(read: Drawing['read']): CanvasProblem[] {
   ].flat()
 }
 
-/** Between prompts that become one. */
+/** Separates prompts that are joined into one text. */
 export const PROMPT_GAP = '\n\n'
 
 const tooMany = (start: string, what: string, count: number, most: number): CanvasProblem[] =>

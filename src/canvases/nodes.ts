@@ -3,7 +3,7 @@ import { validationError } from '../kernel/validation'
 import { MANIFEST_LIMITS, Manifest, Words } from '../skills/schema'
 import type { CanvasNode } from './schema'
 
-/** What starts a canvas; the last three are other words for a hand or an event (contract 9.1). */
+/** Triggers of a canvas; the last three are aliases of a manual or event trigger (contract 9.1). */
 export const TRIGGERS = ['manual', 'keyword', 'event', 'schedule', 'api', 'webhook_event', 'hook_event'] as const
 export type CanvasTrigger = (typeof TRIGGERS)[number]
 
@@ -14,7 +14,7 @@ const FileKeys = t.Array(Manifest.properties.knowledge.items, {
   maxItems: MANIFEST_LIMITS.knowledgeFiles,
 })
 
-/** The config of each kind of node. A tool is one of a manifest's, and its arguments where it is a step. */
+/** The config of each kind of node. A tool node has the members of a manifest's tool, and the arguments of its step. */
 const CONFIGS = {
   input: t.Object({
     triggerType: t.Optional(oneOf(TRIGGERS)),
@@ -40,22 +40,22 @@ const CONFIGS = {
 export type Kind = keyof typeof CONFIGS
 export const KINDS = Object.keys(CONFIGS) as Kind[]
 
-/** What every node has, whether or not its config is sound. */
+/** A node's basic members, known even when its config is invalid. */
 export type Drawn = { id: string; kind: Kind | null; label: string }
-/** A node that has been read. */
+/** A node with a valid config. */
 export type ReadNode = {
   [K in Kind]: { id: string; kind: K; label: string; config: Static<(typeof CONFIGS)[K]> }
 }[Kind]
 export type NodeOf<K extends Kind> = Extract<ReadNode, { kind: K }>
 
-/** A map and not an object: a type is a stranger's word, and `constructor` is none of ours. */
+/** A Map, because node types are user input and an object would find inherited names such as `constructor`. */
 const CHECKS = new Map<string, ReturnType<typeof checker>>(
   Object.entries(CONFIGS).map(([kind, schema]) => [kind, checker(schema)]),
 )
 
 export const isKind = (type: string): type is Kind => CHECKS.has(type)
 
-/** The kind both words for it agree on; null when they do not, or nobody knows it. */
+/** The node's kind; null when it is unknown, or when `type` and `data.type` differ. */
 export function kindOf({ type, data }: CanvasNode): Kind | null {
   return isKind(type) && (data?.type === undefined || data.type === type) ? type : null
 }
@@ -66,7 +66,7 @@ export const drawn = (node: CanvasNode): Drawn => ({
   label: node.data?.label?.trim() || node.id,
 })
 
-/** The node with its config, or what is wrong with that, in sentences. */
+/** The node with its parsed config, or sentences saying what is wrong with the config. */
 export function readNode(node: CanvasNode, kind: Kind): ReadNode | string[] {
   const config = node.data?.config ?? {}
   const check = CHECKS.get(kind)!

@@ -1,10 +1,10 @@
 import { type Page, toPage } from '../kernel/page'
 import type { Outline } from './repository'
 
-/** Graphs a page may hold together. Writing more out would keep everyone else waiting (I28). */
+/** Most bytes of graphs in one page: serializing more would block the event loop (I28). */
 const PAGE_BYTES = 4 * 1024 * 1024
 
-/** Reads a page of rows that may be large: it ends early rather than be too long to write. */
+/** Reads one page of large rows. The page ends early when the rows together exceed PAGE_BYTES, but has at least one. */
 export async function readPage<Id extends string, Row extends { id: Id }>(
   outlines: readonly Outline<Id>[],
   limit: number,
@@ -13,7 +13,7 @@ export async function readPage<Id extends string, Row extends { id: Id }>(
   const fitting = Math.min(limit, countFitting(outlines))
   const page = toPage([...outlines], fitting, ({ at, id }) => ({ at, id }))
   const rows = new Map((await read(page.items.map(({ id }) => id))).map((row) => [row.id, row]))
-  // One that was deleted in between is left out.
+  // A row deleted between the two reads is left out.
   return { items: page.items.flatMap(({ id }) => rows.get(id) ?? []), next: page.next }
 }
 

@@ -16,7 +16,7 @@ const findCanvas = query<Mine>()((db, p) => {
     .limit(1)
 })
 
-/** A row of a page before its graph is read: where it stands and how large it is. */
+/** A row's id, sort key (`at`, epoch ms) and graph size, read before the graph itself. */
 export type Outline<Id> = { id: Id; at: number; bytes: number }
 
 /** Rows of canvases and their versions. Every query names the owner, or a canvas found by its owner. */
@@ -24,7 +24,7 @@ export const canvasRepository = {
   find: async (db: Reader, owner: OwnerScope, id: CanvasId): Promise<CanvasRow | undefined> =>
     (await findCanvas(db, { id, owner }))[0],
 
-  /** Finds it and keeps others from changing it until the unit commits. */
+  /** Finds the canvas and locks its row until the transaction ends. */
   async findLocked(tx: Tx, owner: OwnerScope, id: CanvasId): Promise<CanvasRow | undefined> {
     const table = tx.of(canvases)
     const locked = tx
@@ -64,7 +64,7 @@ export const canvasRepository = {
     return (await db.select({ id: table.id }).from(table).where(eq(table.owner, owner)).limit(most)).length
   },
 
-  /** Everything an owner has drawn, and its versions. Answers how many canvases. */
+  /** Deletes all canvases of an owner with their versions. Returns the number of canvases. */
   async removeAll(tx: Tx, owner: OwnerScope): Promise<number> {
     const [table, versions] = [tx.of(canvases), tx.of(canvasVersions)]
     const own = tx.select({ id: table.id }).from(table).where(eq(table.owner, owner))
@@ -72,7 +72,7 @@ export const canvasRepository = {
     return (await tx.delete(table).where(eq(table.owner, owner)).returning({ id: table.id })).length
   },
 
-  /** Last updated first, and one more than is wanted. */
+  /** Last updated first, and one more than wanted, which tells whether there is a next page. */
   async outlines(db: Reader, owner: OwnerScope, wanted: Wanted): Promise<Outline<CanvasId>[]> {
     const table = db.of(canvases)
     const { after, order, limit } = sliceBy(table.updated_at, table.id, wanted)
@@ -102,7 +102,7 @@ export const canvasRepository = {
     return ((await mine) as CanvasVersionRow[])[0]
   },
 
-  /** Newest first, and one more than is wanted. */
+  /** Newest first, and one more than wanted, which tells whether there is a next page. */
   async versionOutlines(db: Reader, canvasId: CanvasId, wanted: Wanted): Promise<Outline<CanvasVersionId>[]> {
     const table = db.of(canvasVersions)
     const { after, order, limit } = sliceBy(table.created_at, table.id, wanted)

@@ -8,10 +8,10 @@ import type { CanvasService } from './service'
 
 const ById = checkedQuery(t.Object({ id: t.String() }))
 const ByVersion = checkedQuery(t.Object({ id: t.String(), versionId: t.String() }))
-/** For routes that need no body: one that is sent must be JSON, and says nothing. */
+/** For routes that ignore their body: it may be absent, but must be JSON when it is sent. */
 const Nothing = checked(t.Unknown())
 
-/** `/evi/canvases` (contract 9). What does not compile is 422 in a shape of its own. */
+/** `/evi/canvases` (contract 9). A canvas that does not compile is answered with 422 and a body of its own shape. */
 export const canvasRoutes = (canvases: CanvasService, guard: Guard) =>
   new Elysia({ prefix: '/evi/canvases', tags: ['Canvases'] })
     .use(guard)

@@ -4,10 +4,7 @@ import { type CanvasGraph, GRAPH_LIMITS } from './schema'
 
 export const EMPTY_GRAPH: CanvasGraph = { nodes: [], edges: [] }
 
-/**
- * What is stored of a graph, and its size as JSON: nodes and edges, as they are. Throws 400
- * `validation_error` for one of more than 2 MiB.
- */
+/** The graph as stored, and its size as JSON in bytes. Throws 400 `validation_error` above 2 MiB. */
 export function storable({ nodes, edges }: CanvasGraph): { graph: CanvasGraph; graph_bytes: number } {
   const graph = { nodes, edges }
   const graph_bytes = Buffer.byteLength(JSON.stringify(graph))
@@ -15,12 +12,12 @@ export function storable({ nodes, edges }: CanvasGraph): { graph: CanvasGraph; g
   return { graph, graph_bytes }
 }
 
-/** What a skill is called that a canvas of this name becomes: one line, without what acts on a terminal. */
+/** The skill name for a canvas name: one line, without control characters. */
 export const titleOf = (name: string): string => clean(name).replace(/\s+/g, ' ').trim() || 'Canvas'
 
 const MOST_SLUG_CHARS = 64
 
-/** The slug a canvas has until its author gives it one: its name in plain letters. */
+/** The slug used until the author sets one: the name in lower-case ASCII letters, digits and hyphens. */
 export function slugOf(name: string): string {
   const plain = name.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '')
   const slug = plain

@@ -8,12 +8,12 @@ export type CanvasId = Id<'canvas'>
 export const CanvasVersionId = defineId('canvas version')
 export type CanvasVersionId = Id<'canvas version'>
 
-/** A drawing may be wrong while it is drawn; what it must be to run, compiling says (contract 9.1). */
+/** `nodes` and `edges` apply to compiling; saving allows more, because a canvas may be unfinished (contract 9.1). */
 export const GRAPH_LIMITS = { nodes: 100, edges: 200, savedNodes: 10_000, savedEdges: 20_000, bytes: 2 * 1024 * 1024 }
 
 const NodeRef = t.String({ minLength: 1, maxLength: 128 })
 
-/** Editors keep members of their own with what they draw; they come back as they were. */
+/** Extra members that editors add are stored and returned unchanged. */
 const OPEN = { additionalProperties: true }
 
 export const CanvasNode = t.Object(
@@ -52,7 +52,7 @@ export const CanvasEdge = t.Object(
 )
 export type CanvasEdge = Static<typeof CanvasEdge>
 
-/** What is drawn. Members an editor adds to nodes and edges are kept. */
+/** A canvas graph. Extra members of nodes and edges are kept. */
 export const CanvasGraph = t.Object(
   {
     nodes: t.Array(CanvasNode, { maxItems: GRAPH_LIMITS.savedNodes }),
@@ -82,7 +82,7 @@ export const CanvasProblem = t.Object(
 )
 export type CanvasProblem = Static<typeof CanvasProblem>
 
-/** One step of a workflow (contract 10); `onSuccess` is the place of the next, where that is not the one after. */
+/** One step of a workflow (contract 10). `onSuccess` is the index of the next step; absent means the following one. */
 export const CanvasStep = t.Object(
   { type: t.String(), name: t.String(), config: JsonObject, onSuccess: t.Optional(t.Integer({ minimum: 0 })) },
   { $id: 'CanvasStep' },
@@ -130,7 +130,7 @@ export const NewCanvas = t.Object(
 )
 export type NewCanvas = Static<typeof NewCanvas>
 
-/** Body of `PATCH /evi/canvases/{id}`; what is left out stays. */
+/** Body of `PATCH /evi/canvases/{id}`; absent members stay unchanged. */
 export const CanvasPatch = t.Object(
   {
     name: t.Optional(Name),
@@ -142,7 +142,7 @@ export const CanvasPatch = t.Object(
 )
 export type CanvasPatch = Static<typeof CanvasPatch>
 
-/** A compiled canvas, or why it is none (contract 9.2). */
+/** Answer of a successful compilation (contract 9.2). */
 export const Compiled = t.Object(
   { compiled: t.Literal(true), manifest: JsonObject, steps: t.Array(CanvasStep), errors: t.Array(CanvasProblem) },
   { $id: 'CompiledCanvas' },
@@ -194,7 +194,7 @@ export type PublishOrder = Static<typeof PublishOrder>
 
 const published = Submission.properties
 
-/** What a canvas was published as, and how its review stands. */
+/** The published skill and the state of its review. */
 export const Published = t.Object(
   {
     published: t.Literal(true),

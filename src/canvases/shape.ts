@@ -4,8 +4,8 @@ import type { Drawn } from './nodes'
 import type { CanvasProblem } from './schema'
 
 /**
- * What is wrong with the shape of a graph, whatever its nodes say (contract 9.1): exactly one input, an output
- * that is reached, no way round, nothing apart, a prompt before every model.
+ * Problems in the structure of a graph (contract 9.1): it needs exactly one input, a reachable output, no cycles, no
+ * unreachable nodes, and a prompt before every model.
  */
 export function shapeProblems(drawing: Drawing): CanvasProblem[] {
   return [
@@ -42,7 +42,7 @@ function cycleProblems({ nodes, links }: Drawing): CanvasProblem[] {
   return [{ code: 'cycle_detected', message: `The edges lead round: ${shown.join(' → ')}.`, nodeId: way[0]! }]
 }
 
-/** With no input, or several, nothing can be said of what is reached. */
+/** The only input; undefined with none or several, because reachability is then undefined. */
 const soleInput = (drawing: Drawing): Drawn | undefined => {
   const inputs = ofKind(drawing, 'input')
   return inputs.length === 1 ? inputs[0] : undefined

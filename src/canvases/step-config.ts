@@ -5,16 +5,16 @@ import type { CanvasStep } from './schema'
 import { isStep, type StepNode } from './step-names'
 import type { Answer } from './ways'
 
-/** A canvas in the order it runs. */
+/** A canvas with its nodes in the order they run. */
 export type Plan = {
   input: NodeOf<'input'>
   nodes: readonly ReadNode[]
   links: Links
-  /** The place of each step in the list. */
+  /** Index of each node's step in the list of steps. */
   placeOf: ReadonlyMap<string, number>
 }
 
-/** What a node does as a step of a workflow (contract 10). */
+/** Converts a node to a workflow step (contract 10). */
 export function toStep(node: StepNode, name: string, plan: Plan): CanvasStep {
   switch (node.kind) {
     case 'model':
@@ -40,7 +40,7 @@ function modelConfig(node: NodeOf<'model'>, plan: Plan): CanvasStep['config'] {
   }
 }
 
-/** The prompts that reach a model without passing another; when none does, all that stand before it. */
+/** The prompts that lead to a model with no other model or vision node in between, else all prompts before it. */
 function promptsFor({ id }: ReadNode, { nodes, links }: Plan): string {
   const kinds = new Map(nodes.map((node) => [node.id, node.kind]))
   const near = new Set<string>()
@@ -60,8 +60,8 @@ function promptsFor({ id }: ReadNode, { nodes, links }: Plan): string {
 }
 
 /**
- * What a model works on besides its prompt: what the steps before it found, of which those that did not run
- * say nothing, or what the run was started with.
+ * The model's input besides its prompt: the outputs of the nearest earlier steps, or the trigger's data when there
+ * are none. Steps that did not run contribute nothing.
  */
 function given(node: StepNode, plan: Plan): string {
   const found = sourcesOf(node, plan).map(({ id, kind }) => {
@@ -71,13 +71,13 @@ function given(node: StepNode, plan: Plan): string {
   return found.length ? found.join('') : asked(plan.input)
 }
 
-/** Lets through when one of the answers it waits for was given; a condition that was not asked gave none. */
+/** A condition that is true when one of the answers was given. A condition that never ran gave no answer. */
 export function guardStep(name: string, waitsFor: readonly Answer[], { placeOf }: Pick<Plan, 'placeOf'>): CanvasStep {
   const given = waitsFor.map(({ condition, answer }) => `steps.${placeOf.get(condition)}.output.result == ${answer}`)
   return { type: 'condition', name, config: { expression: given.join(' || ') } }
 }
 
-/** The steps a node takes up from: the nearest on each way back that find something, as conditions do not. */
+/** The nearest earlier steps with an output, on every path back. Conditions have no output and are passed over. */
 function sourcesOf({ id }: StepNode, { nodes, links }: Plan): StepNode[] {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const found = new Set<StepNode>()
@@ -92,7 +92,7 @@ function sourcesOf({ id }: StepNode, { nodes, links }: Plan): StepNode[] {
   return nodes.filter((node): node is StepNode => (found as ReadonlySet<ReadNode>).has(node))
 }
 
-/** What a run was started with, by what started it; a schedule says nothing. */
+/** Template of the trigger's data. A schedule has none. */
 function asked({ config }: NodeOf<'input'>): string {
   switch (config.triggerType ?? 'manual') {
     case 'schedule':
@@ -117,7 +117,10 @@ function visionConfig({ config }: NodeOf<'vision'>, { placeOf }: Plan): CanvasSt
 
 const PLAIN_NAME = /^[A-Za-z_]\w*$/
 
-/** Arguments as they are given, else each the schema names from what came before under the same name. */
+/**
+ * The arguments of a tool step. When none are given, each property of the input schema is filled from the earlier
+ * step's output, or the trigger, by the same name.
+ */
 function argumentsOf(node: NodeOf<'tool'>, plan: Plan): Record<string, unknown> {
   const { arguments: given, inputSchema } = node.config
   if (given) return given

@@ -1,12 +1,12 @@
 import type { Kind, NodeOf, ReadNode } from './nodes'
 
-/** Kinds of nodes that become steps; the others say what the steps work with. */
+/** Kinds of nodes that become workflow steps; the other kinds configure those steps. */
 const STEP_KINDS = ['model', 'tool', 'vision', 'condition', 'output'] as const
 export type StepNode = NodeOf<(typeof STEP_KINDS)[number]>
 
 export const isStep = (node: ReadNode): node is StepNode => (STEP_KINDS as readonly Kind[]).includes(node.kind)
 
-/** A name for each step, told apart by a number where two have one label. */
+/** Makes step names unique by numbering repeated labels. */
 export function stepNames(labels: readonly string[]): string[] {
   const taken = new Set<string>()
   return labels.map((label) => {

@@ -1,18 +1,15 @@
 import type { Flow, Place } from './flow'
 import type { CanvasStep } from './schema'
 
-/** A step whose ways on are still places in the flow. */
+/** A step whose successors are not yet known as indexes. */
 type Draft = { step: CanvasStep; to: Label; answers: { onTrue: Label; onFalse: Label } | null }
-/** A place in the list that is known once everything stands in it. */
+/** An index in the list of steps, filled in when the target step is added. */
 type Label = { at: number }
 
-/** What each place does, and what is done where branches meet that lead to nothing more. */
+/** The step of each place, and the step jumped to where merging branches end the flow. */
 export type Doings = { stepOf: ReadonlyMap<Place, CanvasStep>; end: CanvasStep }
 
-/**
- * The flow as a list with jumps (contract 10): the branch of "true", then that of "false", then where they
- * meet.
- */
+/** Writes a flow as steps with jumps (contract 10): the "true" branch, the "false" branch, then what follows both. */
 export function lineUp(flow: Flow, { stepOf, end }: Doings): CanvasStep[] {
   const drafts: Draft[] = []
   const last: Label = { at: 0 }
@@ -21,7 +18,7 @@ export function lineUp(flow: Flow, { stepOf, end }: Doings): CanvasStep[] {
   const steps = drafts.map(written)
   return drafts.some(jumpsToLast) ? [...steps, end] : steps
 
-  /** Each place leads to the one after it, the last to where its branch leads. */
+  /** Every place leads to the next one, and the last to `exit`. */
   function emit(line: Flow, exit: Label): void {
     const starts = line.map(() => ({ at: 0 }))
     for (const [turn, place] of line.entries()) {
@@ -51,7 +48,7 @@ export function lineUp(flow: Flow, { stepOf, end }: Doings): CanvasStep[] {
   }
 }
 
-/** A step says where it leads only when that is not the one after it. */
+/** Writes `onSuccess` only when the next step is not the following one. */
 function written({ step, to, answers }: Draft, at: number): CanvasStep {
   if (answers) return { ...step, config: { ...step.config, onTrue: answers.onTrue.at, onFalse: answers.onFalse.at } }
   return to.at === at + 1 ? step : { ...step, onSuccess: to.at }

@@ -16,7 +16,7 @@ export const canvases = defineTable((k) =>
       description: k.text('description'),
       status: k.text('status').$type<CanvasStatus>().notNull(),
       graph: k.json<CanvasGraph>('graph').notNull(),
-      /** Size of the graph as JSON, so that a page of large ones can end early. */
+      /** Size of the graph as JSON; list pages use it to stay within a total size. */
       graph_bytes: k.int('graph_bytes').notNull(),
       manifest: k.json<SkillManifest | null>('manifest'),
       steps: k.json<CanvasStep[] | null>('steps'),
@@ -30,7 +30,7 @@ export const canvases = defineTable((k) =>
 )
 export type CanvasRow = Row<typeof canvases>
 
-/** What a canvas was each time it was published. */
+/** The graph and manifest of each publication of a canvas. */
 export const canvasVersions = defineTable((k) =>
   k.table(
     'canvas_versions',

@@ -6,14 +6,15 @@ import type { CanvasStep, TestOrder } from './schema'
 
 export type Tried = { response: string | null; cost_cents: number }
 
-/** Turns in which a canvas on trial may call its tools. */
+/** Iterations in which a canvas under test may call tools. */
 const ITERATIONS = 4
 
 type Try = { manifest: SkillManifest; steps: readonly CanvasStep[]; order: TestOrder }
 
 /**
- * A message to a canvas that is not published (contract 9.2): its prompts speak, its first model answers, and
- * its tools are acknowledged and never called. Nothing outside is reached and no conversation is kept.
+ * The completion request that tests a canvas (contract 9.2): its prompts are the system prompt, its first model
+ * answers, and its tools are acknowledged but never called. Nothing external is reached and no conversation is
+ * stored.
  */
 export function askOfTry({ manifest, steps, order }: Try, alongside: Ask['alongside']): Ask<Tried> {
   const engine = manifest.modelPreference ? findEngine(manifest.modelPreference) : null
@@ -59,6 +60,8 @@ export function askOfTry({ manifest, steps, order }: Try, alongside: Ask['alongs
   }
 }
 
-/** Its prompts, and what its files say on the message: as much as is quoted once it is published, and paid for. */
+/**
+ * The system prompt: the canvas's prompts and the knowledge quotes for this message, chosen as for a published skill.
+ */
 const systemOf = (manifest: SkillManifest, message: string): string =>
   [manifest.systemPromptExtension, ...quotesOf(manifest, message)].filter(Boolean).join('\n\n')

@@ -4,12 +4,12 @@ import type { Links } from './links'
 export type Answer = { condition: string; answer: 'true' | 'false' }
 
 /**
- * After which answers a node runs: any one of them is enough. `null`: it always runs. Two nodes that run in
- * the same cases have the same answers.
+ * The answers after which a node runs, any one of which is enough; `null` means it always runs. Normalized: nodes
+ * that run in the same cases have equal lists.
  */
 export type Ways = readonly Answer[] | null
 
-/** The ways to each node of an acyclic graph. `order` has each node after all that lead to it. */
+/** The answers that lead to each node of an acyclic graph. `order` must be topological. */
 export function waysTo(order: readonly string[], { into }: Links): Map<string, Ways> {
   const ways = new Map<string, Ways>()
   for (const id of order) {
@@ -30,7 +30,7 @@ export function waysTo(order: readonly string[], { into }: Links): Map<string, W
   return ways
 }
 
-/** Says the same with the fewest answers: both answers of a condition are that it was asked at all. */
+/** Simplifies the answers: both answers of one condition mean the same as that condition having run. */
 function simplest(answers: readonly Answer[], ways: ReadonlyMap<string, Ways>): Ways {
   const rest = new Map(answers.map((one) => [keyOf(one), one]))
   for (let changed = true; changed; ) {
@@ -55,8 +55,8 @@ function simplest(answers: readonly Answer[], ways: ReadonlyMap<string, Ways>): 
 }
 
 /**
- * Whether each way to a condition is among these answers already, so that its own add nothing. Each condition
- * is looked at once: ways that part and meet again would double the work every time.
+ * Tells whether all ways to a condition are already covered by these answers, so that its own answers add nothing.
+ * Memoized, because branches that split and merge repeatedly would take exponential time.
  */
 function coverage(among: ReadonlyMap<string, Answer>, ways: ReadonlyMap<string, Ways>): (condition: string) => boolean {
   const known = new Map<string, boolean>()

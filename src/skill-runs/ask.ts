@@ -9,8 +9,8 @@ export type Ran = { costMicro: number; conversationId: string | null }
 type Order = { active: Activation; prompt: string; slug: string; cause: RunCause }
 
 /**
- * A prompt of a skill, run once with nobody watching: with that skill alone and its own tools, none of this
- * server's, and nothing that was remembered. What came of it is kept as a conversation.
+ * The completion request of a skill's hook: that skill and its tools only, no system tools or memories. The result is
+ * stored as a conversation.
  */
 export const askOfSkill = ({ active, prompt, slug, cause }: Order): Ask<Ran> => ({
   prompt,

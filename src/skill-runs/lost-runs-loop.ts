@@ -6,7 +6,7 @@ type Deps = { runs: SkillRuns; clock: Clock; onError(name: string, error: unknow
 
 const IDLE_MS = 60_000
 
-/** Ends what dead processes left running; stopping it waits for the runs of this one. */
+/** Marks runs of dead processes as failed. Stopping the loop waits for the runs of this process. */
 export function startLostRunsLoop({ runs, clock, onError }: Deps): Loop {
   const loop = startLoop({ name: 'skill-runs', idleMs: IDLE_MS, clock, onError, tick: () => runs.endLost() })
   return {

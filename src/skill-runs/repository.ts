@@ -5,13 +5,13 @@ import { LIMITS, type Spent } from './rules'
 import type { SkillRunId } from './schema'
 import { type SkillRunRow, skillRuns } from './table'
 
-/** Rows of runs. Every query names the owner, but the one that finds what dead processes left. */
+/** Rows of skill runs. Every query names the owner, except the search for runs of dead processes. */
 export const runRepository = {
   async insert(tx: Tx, row: SkillRunRow): Promise<void> {
     await tx.insert(tx.of(skillRuns)).values(row)
   },
 
-  /** Ends a run. False when it was ended before. */
+  /** Ends a run. False when it had already ended. */
   async end(tx: Tx, owner: OwnerScope, id: SkillRunId, ending: Partial<SkillRunRow>): Promise<boolean> {
     const table = tx.of(skillRuns)
     const running = and(eq(table.id, id), eq(table.owner, owner), eq(table.status, 'running'))
@@ -37,7 +37,10 @@ export const runRepository = {
     return sum!
   },
 
-  /** Runs whose process is gone: of another process, where there is one at a time, and those that are too old. */
+  /**
+   * Runs that no live process works on. On SQLite only one process runs at a time, so runs of any other `node` are
+   * lost; on Postgres only those begun before `before` (epoch ms).
+   */
   lost(tx: Tx, { node, before, limit }: { node: string; before: number; limit: number }): Promise<SkillRunRow[]> {
     const table = tx.of(skillRuns)
     const old = lt(table.created_at, before)

@@ -1,6 +1,6 @@
 import { centsToMicro } from '../kernel/money'
 
-/** What skills may do by themselves for one owner in a day, and in one run (contract 8.1). */
+/** Limits of one owner's hook runs, for a day and for one run (contract 8.1). Costs are in micro-cents. */
 export const LIMITS = {
   runsADay: 50,
   costADay: centsToMicro(500),
@@ -8,7 +8,7 @@ export const LIMITS = {
   toolCallsARun: 10,
 } as const
 
-/** What the day has seen: runs that were begun, and what they cost, those still running counted at the most they may. */
+/** The day's runs and their cost; a run in progress counts with the most it may cost. */
 export type Spent = { runs: number; costMicro: number }
 
 export const isOverLimit = ({ runs, costMicro }: Spent): boolean =>
@@ -16,5 +16,5 @@ export const isOverLimit = ({ runs, costMicro }: Spent): boolean =>
 
 const DAY_MS = 24 * 60 * 60_000
 
-/** Days turn at 00:00 UTC, as caps do (contract 1.9). */
+/** Days begin at 00:00 UTC, as for spending caps (contract 1.9). */
 export const startOfDay = (now: number): number => now - (now % DAY_MS)

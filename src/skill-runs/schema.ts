@@ -3,7 +3,7 @@ import { defineId, type Id } from '../kernel/ids'
 export const SkillRunId = defineId('skill run')
 export type SkillRunId = Id<'skill run'>
 
-/** What set a skill going. */
+/** The hook that caused a run. */
 export type RunCause = 'install' | 'uninstall'
-/** How far it came; a skipped one was never begun. */
+/** State of a run; a skipped run never began. */
 export type RunStatus = 'running' | 'completed' | 'failed' | 'skipped_credits' | 'skipped_cap'

@@ -21,33 +21,36 @@ type Deps = {
   clock: Clock
   skills: Pick<SkillService, 'alone'>
   completions: Pick<CompletionService, 'pipeline'>
-  /** This process. */
+  /** Id of this process. */
   node: string
   /** Aborts when the server stops. */
   stopping: AbortSignal
   onError(name: string, error: unknown): void
 }
 
-/** Longer than any completion takes (contract 1.9), so whatever still runs then has nobody to run it. */
+/** Longer than any completion may take (contract 1.9), so an older run has no process any more. */
 const LOST_AFTER_MS = 15 * 60_000
 
 export type SkillRuns = ReturnType<typeof createSkillRuns>
 
 /**
- * What a skill does by itself: the prompt of its `hooks` runs once when it is installed or removed, paid for by
- * whoever did that, within the limits of contract 8.1. A run is begun at most once: one that a crash cut off
- * counts as failed, since its tools may have acted already.
+ * Runs the `hooks` prompt of a skill once when it is installed or removed, billed to the owner who did that, within
+ * the limits of contract 8.1. A run starts at most once: after a crash it counts as failed and is not retried, since
+ * its tools may have acted.
  */
 export function createSkillRuns({ store, audit, events, clock, skills, completions, node, stopping, onError }: Deps) {
   const underway = new Set<Promise<void>>()
   events.inTransaction(skillHookDue, (tx, { data }) => begin(tx, data))
   return {
     endLost,
-    /** Resolves once nothing runs any more. */
+    /** Resolves when no run of this process is in progress. */
     settled: async (): Promise<void> => void (await Promise.all(underway)),
   }
 
-  /** In the unit of the installation, after its row in the record: that row is what lets one owner in at a time. */
+  /**
+   * Runs in the installation's transaction, after its audit row: writing that row serializes an owner's
+   * installations, so concurrent ones cannot pass the limit together.
+   */
   async function begin(tx: Tx, due: HookDue): Promise<void> {
     const { call, skill, cause } = due
     const [owner, now] = [ownerOf(call.caller), clock.now()]
@@ -79,7 +82,7 @@ export function createSkillRuns({ store, audit, events, clock, skills, completio
   }
 
   async function run({ call, skill, cause, prompt }: HookDue, row: SkillRunRow): Promise<void> {
-    // The request that caused it is over: the run has an id of its own and ends with the server, not the client.
+    // The causing request has ended, so the run has its own request id and is aborted only when the server stops.
     const { caller, route } = call
     const own: Call = { caller, route, requestId: newRequestId(), signal: stopping }
     const ending = await attempt(own, { skill, cause, prompt })
@@ -103,7 +106,7 @@ export function createSkillRuns({ store, audit, events, clock, skills, completio
     }
   }
 
-  /** A batch of runs whose process is gone. Answers how many there were. */
+  /** Fails up to `limit` lost runs. Returns how many there were. */
   function endLost(limit = 100): Promise<number> {
     return store.write(async (tx) => {
       const lost = await rows.lost(tx, { node, before: clock.now() - LOST_AFTER_MS, limit })
@@ -130,7 +133,7 @@ const endedWell = ({ costMicro, conversationId }: Ran): Partial<SkillRunRow> => 
 
 const STATUS_OF = { running: 202, completed: 200, failed: 500, skipped_credits: 402, skipped_cap: 402 } as const
 
-/** How a run ended, as the owner's record tells it. */
+/** The audit entry of a finished run. */
 const entryOf = (row: SkillRunRow) => ({
   action: 'skill.hook_ran' as const,
   entityType: 'skill' as const,

@@ -4,7 +4,7 @@ import { defineTable, type Row } from '../kernel/store'
 import type { SkillId } from '../skills/schema'
 import type { RunCause, RunStatus, SkillRunId } from './schema'
 
-/** What skills did by themselves, for the limits of contract 8.1 and for whoever asks why. */
+/** Hook runs of skills, kept for the limits of contract 8.1 and as a history. */
 export const skillRuns = defineTable((k) =>
   k.table(
     'skill_runs',
@@ -17,7 +17,7 @@ export const skillRuns = defineTable((k) =>
       slug: k.text('slug').notNull(),
       cause: k.text('cause').$type<RunCause>().notNull(),
       status: k.text('status').$type<RunStatus>().notNull(),
-      /** The process that runs it: when that is gone, so is the run. */
+      /** Id of the process that runs it; the run is lost when that process ends. */
       node: k.text('node').notNull(),
       error: k.text('error'),
       cost_micro: k.int('cost_micro').notNull(),

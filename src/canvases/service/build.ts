@@ -8,15 +8,15 @@ import { askOfTry, type Tried } from '../try-out'
 import { type CanvasDeps, compileRow, owned, ownedLocked, recordOn, touched } from './deps'
 
 export type Built = { compiled: true; manifest: Record<string, unknown>; steps: CanvasStep[]; errors: [] }
-/** Why a canvas was not built; nothing was changed. */
+/** Why a canvas did not compile; nothing was changed. */
 export type Unbuilt = { problems: CanvasProblem[] }
 
-/** Compiling what was drawn, and trying it out. */
+/** Compiles and tests canvases. */
 export function createBuild(deps: CanvasDeps) {
   const { store, clock, completions } = deps
   return { compile, test }
 
-  /** `POST …/compile`: what compiles is kept, and the canvas is `testing`. Throws 404. */
+  /** `POST …/compile`: stores the result of a successful compilation and sets the status to `testing`. Throws 404. */
   function compile(call: Call, id: string): Promise<Built | Unbuilt> {
     return store.write(async (tx) => {
       const row = await ownedLocked(deps, tx, call.caller, id)
@@ -30,8 +30,8 @@ export function createBuild(deps: CanvasDeps) {
   }
 
   /**
-   * `POST …/test`: one answer of the canvas as it is drawn, paid for like any other. Throws 404, 400, 402,
-   * 429, and what engines throw.
+   * `POST …/test`: answers one message with the canvas in its current state, billed like any completion. Throws 404,
+   * 400, 402, 429, and engine errors.
    */
   async function test(call: Call, id: string, order: TestOrder): Promise<Tried | Unbuilt> {
     const row = await owned(store.read, call.caller, id)

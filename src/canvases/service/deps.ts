@@ -22,14 +22,14 @@ export type CanvasDeps = {
   completions: CompletionService
 }
 
-/** The caller's own canvas. A foreign, an unknown and a malformed id are the same 404 (I22). */
+/** The caller's own canvas. Foreign, unknown and malformed ids all give the same 404 (I22). */
 export async function owned(reader: Reader, caller: TenantCaller, id: string): Promise<CanvasRow> {
   const row = CanvasId.is(id) ? await rows.find(reader, ownerOf(caller), id) : undefined
   if (!row) throw notFound('canvas')
   return row
 }
 
-/** The same in a unit that changes it: whoever else would, waits. Throws 403 for an org's key whose maker may not. */
+/** Like `owned`, with the row locked for a change. Throws 403 for an org's key whose creator may not manage skills. */
 export async function ownedLocked(
   { skills }: Pick<CanvasDeps, 'skills'>,
   tx: Tx,
@@ -42,13 +42,13 @@ export async function ownedLocked(
   return row
 }
 
-/** When a canvas is changed: later than it was before, also within a millisecond, so that a change is seen. */
+/** The time of a change, at least 1 ms after the last one, so that every change is visible in `updated_at`. */
 export const touched = (clock: Clock, { updated_at }: Pick<CanvasRow, 'updated_at'>): number =>
   Math.max(clock.now(), updated_at + 1)
 
 type Note = { action: `canvas.${string}`; fields?: string[]; metadata?: Record<string, unknown> }
 
-/** Puts what was done to a canvas on its owner's record (contract 19). */
+/** Writes an audit entry for a canvas, in its owner's scope (contract 19). */
 export async function recordOn(
   { audit }: Pick<CanvasDeps, 'audit'>,
   tx: Tx,
@@ -59,10 +59,10 @@ export async function recordOn(
   await audit.record(tx, call, { action, entityType: 'canvas', entityId: id, scope: owner, input })
 }
 
-/** What a canvas is called before anyone publishes it. */
+/** Version and author in the manifest of an unpublished canvas. */
 const UNPUBLISHED = { version: '1.0.0', author: { name: 'Canvas author' } }
 
-/** The canvas as it stands, compiled under its own name, or under what publishing says of it. */
+/** Compiles the current graph; `about` overrides the manifest members derived from the canvas. */
 export function compileRow({ graph, name, description }: CanvasRow, about: Partial<About> = {}): Compilation {
   return compileCanvas(graph, {
     name: titleOf(name),

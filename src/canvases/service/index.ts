@@ -8,7 +8,7 @@ import { createVersions } from './versions'
 
 export type CanvasService = ReturnType<typeof createCanvases>
 
-/** Canvases: drawn, compiled, tried out, published, and gone back to. */
+/** All verbs of canvases. Deleting an org deletes its canvases. */
 export function createCanvases(deps: CanvasDeps) {
   deps.events.inTransaction(orgDeleted, async (tx, { scope }) => void (await rows.removeAll(tx, scope)))
   return { ...createManage(deps), ...createBuild(deps), publish: publish(deps), versions: createVersions(deps) }

@@ -13,15 +13,15 @@ import { type CanvasDeps, owned, ownedLocked, recordOn, touched } from './deps'
 
 type Reply = { canvas: Canvas }
 
-/** Each may hold two MiB, and nobody pays for keeping them; as many as drafts of skills. */
+/** Most canvases of one owner: each may hold 2 MiB that nobody pays for. The same limit as for skill drafts. */
 const MOST_CANVASES = 200
 
-/** Drawing: canvases made, read, changed and thrown away. They belong to the user, or the org of an org's key. */
+/** Creates, reads, changes and deletes canvases. They belong to the user, or to the org of an org's key. */
 export function createManage(deps: CanvasDeps) {
   const { store, clock } = deps
   return { create, list, get, update, remove }
 
-  /** `POST /evi/canvases`. Throws 400 for a graph of more than 2 MiB, 409 for an owner who has many already. */
+  /** `POST /evi/canvases`. Throws 400 for a graph of more than 2 MiB, 409 when the owner has too many canvases. */
   async function create(call: Call, { name, description, graph_json }: NewCanvas): Promise<Reply> {
     const now = clock.now()
     const row: CanvasRow = {
@@ -48,7 +48,7 @@ export function createManage(deps: CanvasDeps) {
     })
   }
 
-  /** `GET /evi/canvases`: last updated first, at most 50, and fewer where graphs are large. */
+  /** `GET /evi/canvases`: last updated first; at most 50, and fewer when graphs are large. */
   async function list({ caller }: Call, query: CanvasQuery): Promise<Page<Canvas>> {
     const owner = ownerOf(caller)
     const outlines = await rows.outlines(store.read, owner, query)
@@ -60,7 +60,7 @@ export function createManage(deps: CanvasDeps) {
     return { canvas: presentCanvas(await owned(store.read, caller, id)) }
   }
 
-  /** `PATCH /evi/canvases/{id}`: another graph makes it a draft that is not compiled. Throws 404, 400. */
+  /** `PATCH /evi/canvases/{id}`: a different graph discards the compilation and makes it a draft. Throws 404, 400. */
   async function update(call: Call, id: string, patch: CanvasPatch): Promise<Reply> {
     const { name, description, graph_json, is_public } = patch
     const fields = Object.entries({ name, description, graph_json, is_public }).flatMap(([field, value]) =>
@@ -82,7 +82,7 @@ export function createManage(deps: CanvasDeps) {
     })
   }
 
-  /** `DELETE /evi/canvases/{id}`: with its versions; what was published stays. Throws 404. */
+  /** `DELETE /evi/canvases/{id}`: deletes the canvas and its versions; the published skill stays. Throws 404. */
   async function remove(call: Call, id: string): Promise<{ deleted: true }> {
     await store.write(async (tx) => {
       const row = await ownedLocked(deps, tx, call.caller, id)
@@ -93,5 +93,5 @@ export function createManage(deps: CanvasDeps) {
   }
 }
 
-/** What a canvas is again once something else is drawn on it. */
+/** State after the graph changed: a draft without a compilation. */
 export const UNCOMPILED = { status: 'draft', manifest: null, steps: null } as const

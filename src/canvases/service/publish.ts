@@ -15,10 +15,10 @@ type Compiled = Extract<Compilation, { compiled: true }>
 type Outcome = Published | PublishRefusal
 
 /**
- * `POST …/publish` (contract 9.3): compiles the canvas and submits what comes of it as a skill, or, when it was
- * published before, as a new version of that one. All of it is one unit of work, and nothing is kept of a
- * canvas that does not compile or pass its review. Throws 404, 400 for `org` without an org, 403 for one the
- * caller may not publish to, 409 while the skill is suspended or the canvas changes, 429.
+ * `POST …/publish` (contract 9.3): compiles the canvas and submits it as a skill, or as a new version of the skill it
+ * was published as. One transaction: nothing is stored when the canvas does not compile or pass review. Throws 404,
+ * 400 for `org` without an org, 403 for an org the caller may not publish to, 409 while the skill is suspended or
+ * when the canvas changed meanwhile, 429.
  */
 export const publish = (deps: CanvasDeps) => {
   const { store, clock, skills } = deps
@@ -33,13 +33,13 @@ export const publish = (deps: CanvasDeps) => {
     try {
       return await store.write(unit)
     } catch (error) {
-      // Somebody took the slug between the look and the insert: the second look says so.
+      // The slug was taken between the check and the insert; the second attempt reports that.
       if (isUniqueViolation(error)) return store.write(unit)
       throw error
     }
   }
 
-  /** Everything that needs no database comes first; the unit that is left may be run again. */
+  /** Does everything outside the transaction first and returns the transaction, which may run twice. */
   async function submission(call: Call, row: CanvasRow, order: PublishOrder, built: Compiled) {
     const { visibility = 'private', target_org_id } = order
     const { manifest, steps } = built
@@ -67,7 +67,7 @@ export const publish = (deps: CanvasDeps) => {
     }
   }
 
-  /** The skill it was published as, unless its author has deleted that. */
+  /** The skill the canvas was published as; null when its author has deleted it. */
   async function standing(call: Call, id: SkillId | null): Promise<SkillId | null> {
     if (id === null) return null
     try {
@@ -101,6 +101,6 @@ const refused = (
   why: Pick<PublishRefusal, 'errors' | 'review'>,
 ): PublishRefusal => ({ published: false, visibility, submission: null, skillId: null, ...why })
 
-/** The members that were sent. */
+/** Drops undefined members. */
 const present = <T extends object>(members: T): { [K in keyof T]?: NonNullable<T[K]> } =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never

@@ -9,7 +9,7 @@ import { type Canvas, type CanvasVersion, CanvasVersionId } from '../schema'
 import { type CanvasDeps, owned, ownedLocked, recordOn, touched } from './deps'
 import { UNCOMPILED } from './manage'
 
-/** What a canvas was each time it was published, and going back to it. */
+/** Lists and restores published versions of a canvas. */
 export function createVersions(deps: CanvasDeps) {
   const { store, clock } = deps
   return { list, restore }
@@ -22,7 +22,7 @@ export function createVersions(deps: CanvasDeps) {
     return mapPage(page, presentVersion)
   }
 
-  /** `POST …/versions/{versionId}/restore`: draws what was published then, as a draft. Throws 404. */
+  /** `POST …/versions/{versionId}/restore`: makes the version's graph the current one, as a draft. Throws 404. */
   function restore(call: Call, id: string, versionId: string): Promise<{ canvas: Canvas }> {
     return store.write(async (tx) => {
       const row = await ownedLocked(deps, tx, call.caller, id)
