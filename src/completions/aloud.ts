@@ -13,7 +13,7 @@ export type Progress =
 type Deps = Pick<Stages, 'aloud' | 'patience' | 'partial' | 'guardOutput' | 'holdBack' | 'finish' | 'abandon'>
 
 type Steps = AsyncGenerator<Step, Thought>
-/** What the engine said, and what of it was let out. */
+/** `text` is all the engine produced; `shown` is the part of it that the guardrails let through to the reader. */
 type Said = { text: string; shown: string }
 
 async function heldBack(held: HoldBack, piece: string): Promise<Step | null> {
@@ -24,18 +24,18 @@ async function heldBack(held: HoldBack, piece: string): Promise<Step | null> {
 const isWithheld = (said: Thought, shown: Thought): boolean =>
   shown.finish === 'content-filter' && shown.content !== said.content
 
-/** An answer while it is being made: however it ends, what was said is paid for, kept and recorded. */
+/** Runs a streamed answer. However the stream ends, what was delivered is charged, stored and recorded. */
 export function createAloud(stages: Deps) {
   async function* thoughtAloud(run: Admitted): AsyncGenerator<Progress> {
     const steps = stages.aloud(run)
     const held = run.guard && stages.holdBack(run)
     let text = ''
-    // Until something else is known, whoever stops reading is the reason it ends.
+    // The default reason for an early end: a client that leaves closes the generator without an error.
     let broken: unknown = clientLeft()
     try {
       const opening = steps.next()
-      // An engine that refuses at once is an ordinary error with its status (contract 3); the catch is for
-      // readers who leave before anyone looks.
+      // An engine that refuses at once is answered with its own status (contract 3). The empty handler prevents an
+      // unhandled rejection when the reader leaves before `opening` is awaited.
       opening.catch(() => null)
       await Promise.race([opening, stages.patience()])
       yield { type: 'began', run }

@@ -2,13 +2,13 @@ import { iso } from '../kernel/clock'
 import type { ModelRef } from './schema'
 import { type Artifact, ArtifactId } from './schema-artifact'
 
-/** More than anyone asks for in one answer; what is beyond stays in the text. */
+/** Most artifacts of one answer; further blocks of code stay in the text only. */
 const MOST = 20
 
-/** An opening fence: three marks or more, and perhaps the language. */
+/** An opening fence: three marks or more, then optionally the language. */
 const OPENING = /^ {0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]{0,32})/
 
-/** Extension and media type by the names that fences give languages; anything else is plain text. */
+/** File extension and media type by language; any other language is stored as plain text. */
 const KINDS: Record<string, readonly [extension: string, mimeType: string]> = {
   bash: ['sh', 'application/x-sh'],
   c: ['c', 'text/x-c'],
@@ -58,7 +58,7 @@ const ALIASES: Record<string, string> = {
 
 type Maker = { model: ModelRef; createdAt: number }
 
-/** The fenced blocks of code in an answer, each as an artifact (contract 2.3). A fence that is never closed is none. */
+/** The fenced blocks of code in an answer, each as an artifact (contract 2.3). An unclosed fence makes no artifact. */
 export function codeArtifacts(text: string, { model, createdAt }: Maker): Artifact[] {
   return fencesIn(text).map(({ word, content }, place) => {
     const language = own(ALIASES, word) ?? word
@@ -86,7 +86,7 @@ export function codeArtifacts(text: string, { model, createdAt }: Maker): Artifa
   })
 }
 
-/** An engine may call its language `constructor`. */
+/** Own members only, because an engine may label a fence `constructor`. */
 const own = <T>(table: Record<string, T>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined
 
@@ -109,7 +109,7 @@ function fencesIn(text: string): Fence[] {
   return found
 }
 
-/** A closing fence is of the same mark, at least as long, and says nothing else. */
+/** A closing fence repeats the opening mark at least as often and has nothing else on its line. */
 function closes(line: string, marks: string): boolean {
   const end = line.trim()
   return end.length >= marks.length && end === marks[0]!.repeat(end.length)

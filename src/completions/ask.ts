@@ -11,60 +11,60 @@ import { isStealth, modeWarnings } from './rules'
 import type { Opened, Result } from './run'
 import type { Attachment, ChatCompletion, Completion, CompletionOrder, Mode } from './schema'
 
-/** Paths of a body; `said` are those of the user's turns in `context`, in their order. */
+/** Paths in the request body; `said` has those of the user's turns in `context`, in order. */
 type Origins = { prompt: string; persona: string; attachments: string; said: readonly string[] }
 
-/** What the pipeline is asked, the same for every surface; each surface translates its own wire into one. */
+/** A request to the pipeline. Every surface translates its own wire format into this one form. */
 export type Ask<Answer extends object = object> = {
   prompt: string
   mode: Mode
-  /** False when the mode is `auto` or came from nowhere: then the classifier decides. */
+  /** The engine that the caller named; null leaves the choice to overrides, routing rules, skills and the mode. */
   engine: string | null
   overrides: Readonly<Record<string, string>>
   voice: Omit<Voice, 'mode' | 'soul' | 'memories' | 'skills'>
-  /** Whether the key's brand soul, if it has one, may speak. */
+  /** Whether the key's brand soul, if it has one, is used. */
   usesSoul: boolean
   /** Turns supplied with the request; they follow what is stored. */
   context: readonly Message[]
-  /** What was said after the prompt, where a client keeps the loop itself (contract 4). */
+  /** Turns after the prompt, when the client runs the tool loop: its calls and their results (contract 4). */
   after: readonly Message[]
   conversation: { attach: string } | 'new' | 'none'
   attachments: readonly Attachment[]
-  /** Where a refusal says that something came from; absent, the members of a native order. */
+  /** Paths that refusals name; absent, those of a native order. */
   cameFrom?: Origins
   temperature: number | undefined
   skills: readonly string[]
   /** Tools defined in the request; the server runs them (contract 22.5). */
   tools: readonly InlineTool[]
-  /** Keeps this server's own tools out of it, whatever the mode: nothing outside is reached. */
+  /** True leaves out this server's own tools, whatever the mode, so that the run reaches nothing outside. */
   sealed?: boolean
-  /** What takes part, where it is settled beforehand: nothing that is installed joins it. */
+  /** The active skills, when the surface fixes them; installed skills are then not added. */
   active?: Activation
-  /** The most it may cost, in micro-cents, and the most tools it may call; absent, what credit and the agent allow. */
+  /** Most micro-cents it may cost and most tool calls; absent, the credit and the agent's limits apply. */
   bounds?: { costMicro: number; toolCalls: number }
   maxIterations: number
   /** Functions of the client's own; the client runs them (contract 4). */
   functions: Task['offered']
-  /** The form the content must have, besides what its mode asks for. */
+  /** The JSON form that the content must have, besides what its mode asks for. */
   json: Task['json']
-  /** What is wrong with content of that form, in one sentence; null when nothing is. Absent: not asked. */
+  /** Says in one sentence why content does not have that form, or null when it does. Null skips the check. */
   checkJson: ((content: string) => string | null) | null
   metadata: Record<string, unknown> | null
   cache: 'use' | 'refresh' | 'off'
   wantsFollowUps: boolean
-  /** Other inputs that shape the output, for the cache key only. */
+  /** Other inputs that shape the answer; only the cache key uses them. */
   shape: unknown
   warnings: readonly string[]
-  /** The whole answer in the caller's format. */
+  /** Formats the whole answer for the caller. */
   present(run: Opened, result: Result): Answer
-  /** What else belongs to the unit of work that pays for the answer. */
+  /** Further writes for the transaction that charges the answer. */
   alongside?(tx: Tx): Promise<unknown>
 }
 
-/** Turns in which tools may be called (contract 22.5). */
+/** Default number of turns in which tools may be called (contract 22.5). */
 export const DEFAULT_ITERATIONS = 8
 
-/** Reads a native order (contract 2.1) in the light of the account's settings. */
+/** Translates a native order (contract 2.1); the account's settings fill in what it leaves out. */
 export function askFromOrder(
   order: CompletionOrder,
   settings: Settings,
@@ -110,7 +110,7 @@ export function askFromOrder(
   }
 }
 
-/** Absent makes one, `null` makes none, inline context and stealth keep nothing (contract 2.2). */
+/** Without `conversation_id` a conversation is made; `null`, inline context and stealth store none (contract 2.2). */
 function conversationOf(order: CompletionOrder, mode: Mode): Ask['conversation'] {
   if (order.conversation_id != null) {
     if (isStealth(mode))

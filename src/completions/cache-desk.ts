@@ -5,17 +5,17 @@ import type { KeyId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
 import type { AnswerCache, Entry } from './cache'
 
-/** Which answers are meant; all that is given must fit. */
+/** A filter of cached answers; every member that is given must match. */
 export type CacheChoice = { owner?: OwnerScope | undefined; keyId?: KeyId | undefined; mode?: string | undefined }
 
 type Deps = { cache: AnswerCache; clock: Clock; enabled: boolean }
 
 export type CacheDesk = ReturnType<typeof createCacheDesk>
 
-/** What this process remembers of answers, for operators. Never what they say. */
+/** The operators' view of this process's answer cache. Never shows the text of a prompt or an answer. */
 export function createCacheDesk({ cache, clock, enabled }: Deps) {
   return {
-    /** Since the start of this process; entries by the mode that answered. */
+    /** Counts since the start of this process; entries are grouped by resolved mode. */
     stats() {
       const { hits, misses, savedMicro } = cache.tally()
       const modes = new Map<string, { mode: string; entries: number; hits: number }>()
@@ -38,14 +38,14 @@ export function createCacheDesk({ cache, clock, enabled }: Deps) {
       }
     },
 
-    /** The answers that are served to this very prompt, whoever sends it. */
+    /** The cached answers to exactly this prompt, of all callers that the filter leaves. */
     find(prompt: string, choice: CacheChoice) {
       const hash = sha256Hex(prompt)
       const found = [...cache.all()].filter(([, entry]) => entry.promptHash === hash && isMeant(entry, choice))
       return found.map(([, entry]) => present(entry))
     },
 
-    /** Forgets them, and tells how many they were. */
+    /** Removes the chosen answers and returns how many there were. */
     purge: (choice: CacheChoice): number => cache.purge((entry) => isMeant(entry, choice)),
   }
 

@@ -1,9 +1,9 @@
-/** Which entries each scope has, oldest first, and how many bytes they are: what keeps one scope from filling the cache. */
+/** Counts the bytes of each scope's cache entries, oldest first, so that no scope holds more than `most` bytes. */
 export function createShares(most: number) {
   const scopes = new Map<string, { bytes: number; sizes: Map<string, number> }>()
 
   return {
-    /** Counts an entry in; gives those that must go so that the scope stays within its share. */
+    /** Counts an entry in; returns the keys of the oldest entries to evict so that the scope stays within its share. */
     add(scope: string, key: string, bytes: number): string[] {
       const share = scopes.get(scope) ?? { bytes: 0, sizes: new Map<string, number>() }
       scopes.set(scope, share)

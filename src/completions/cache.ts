@@ -10,7 +10,7 @@ import { createShares } from './cache-shares'
 import type { CompletionId, FollowUp, ModelRef, Routing, SkillActive, StructuredOutput, ToolUse } from './schema'
 import type { Artifact } from './schema-artifact'
 
-/** An answer as it is remembered: everything but whose request it was. */
+/** A cached answer: everything that a later identical request is served. */
 export type StoredAnswer = {
   id: CompletionId
   createdAt: number
@@ -29,24 +29,24 @@ export type StoredAnswer = {
   structuredOutput: StructuredOutput | undefined
   routing: Routing
   warnings: string[]
-  /** What fired after the prompt was let in. */
+  /** Guardrails that fired on the answer and its tools; those of the request are checked anew every time. */
   guardrails: readonly Firing[]
   promptTokens: number
   completionTokens: number
 }
 
-/** Whose an entry is, and for what it may be looked up or removed. */
+/** A cached answer with its owner, its expiry, and what operators find and remove it by. */
 export type Entry = {
   readonly answer: StoredAnswer
-  /** `clock.monotonic()` after which it is no longer served. */
+  /** `clock.monotonic()` at which it expires. */
   readonly until: number
   /** See `cacheScopeOf`. */
   readonly scope: string
   readonly owner: OwnerScope
-  /** Of the key that paid for it; null for a session. */
+  /** The key that paid for the answer; null for a session. */
   readonly keyId: KeyId | null
   readonly promptHash: string
-  /** What making it cost, in micro-cents: what each further use of it saves. */
+  /** Micro-cents that the answer cost, and that each hit saves. */
   readonly costMicro: number
   hits: number
 }
@@ -59,11 +59,11 @@ export type NewEntry = Pick<Entry, 'answer' | 'scope' | 'owner' | 'keyId' | 'cos
 type Options = { clock: Clock; maxBytes?: number }
 
 const MAX_BYTES = 64 * 1024 * 1024
-/** Of the whole: what one scope may fill, and what one answer may. Nobody pushes everyone else's answers out. */
+/** Shares of the cache that one scope and one answer may fill, so that no caller evicts all other answers. */
 const SCOPE_SHARE = 1 / 8
 const ENTRY_SHARE = 1 / 64
 
-/** Bytes an answer takes, nearly: two a character, and what an object of it costs. */
+/** Estimated bytes of an answer in memory: two a character, a fixed overhead, and more for parsed JSON. */
 function weightOf({ content, structuredOutput, toolsUsed, artifacts, warnings }: StoredAnswer): number {
   const rest = toolsUsed.length + artifacts.length + warnings.length
   const parsed = structuredOutput ? 4 * content.length : 0
@@ -71,9 +71,8 @@ function weightOf({ content, structuredOutput, toolsUsed, artifacts, warnings }:
 }
 
 /**
- * Answers by the hash of everything that shaped them (contract 22.1), bounded in memory as a whole and by
- * scope, each for its time. Also knows which are being made, so that identical requests wait for one run
- * instead of paying twice.
+ * Answers by cache key (contract 22.1), each with a time to live; bytes are bounded in total and by scope. Also tracks
+ * the runs in flight, so that identical requests wait for one run instead of paying twice.
  */
 export function createAnswerCache({ clock, maxBytes = MAX_BYTES }: Options) {
   const shares = createShares(Math.floor(maxBytes * SCOPE_SHARE))
@@ -84,7 +83,7 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES }: Options) {
     dispose: ({ scope }, key) => shares.remove(scope, key),
   })
   const inFlight = new Map<string, Promise<StoredAnswer | null>>()
-  /** Since this process began; cost in micro-cents. */
+  /** Counts since this process started; cost in micro-cents. */
   const tally = { hits: 0, misses: 0, savedMicro: 0 }
 
   return {
@@ -100,19 +99,19 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES }: Options) {
 
     keep,
 
-    /** The run already making this answer under this name, if there is one; it yields null when it failed. */
+    /** The run in flight under this key, if any; it resolves to null when the run fails. */
     pending(key: string): Promise<StoredAnswer | null> | undefined {
       const run = inFlight.get(key)
       if (run) tally.hits++
       return run
     },
 
-    /** Counts a request for which nothing was found. */
+    /** Counts a cache miss. */
     missed(): void {
       tally.misses++
     },
 
-    /** Announces a run; the returned function ends it, with the answer or without. */
+    /** Registers a run in flight; the returned function ends it, with its answer or with null for a failure. */
     lead(key: string): (answer: StoredAnswer | null) => void {
       const { promise, resolve } = Promise.withResolvers<StoredAnswer | null>()
       inFlight.set(key, promise)
@@ -122,13 +121,13 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES }: Options) {
       }
     },
 
-    /** What is served now, the most recently used first; what is over is left out. */
+    /** The entries that have not expired, the most recently used first. */
     *all(): Generator<[key: string, entry: Entry]> {
       const now = clock.monotonic()
       for (const [key, entry] of entries.entries()) if (entry.until > now) yield [key, entry]
     },
 
-    /** Removes what `chosen` says yes to, and tells how many. */
+    /** Removes the entries that `chosen` accepts and returns how many there were. */
     purge(chosen: (entry: Entry) => boolean): number {
       const doomed = [...entries.entries()].filter(([, entry]) => chosen(entry))
       for (const [key] of doomed) entries.delete(key)
@@ -140,14 +139,14 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES }: Options) {
     tally: () => ({ ...tally }),
   }
 
-  /** Under another key as well an answer lives no longer than it did. */
+  /** Stores an entry without changing its expiry, so an answer kept under a second key lives no longer. */
   function keep(key: string, entry: Entry): void {
     entries.set(key, { ...entry, hits: 0 })
     if (!entries.has(key)) return
     for (const old of shares.add(entry.scope, key, weightOf(entry.answer))) entries.delete(old)
   }
 
-  /** What is served for a key, if anything is. */
+  /** The entry of a key, counted as a hit; null when there is none or it has expired. */
   function find(key: string): Entry | null {
     const entry = entries.get(key)
     if (!entry) return null

@@ -39,19 +39,19 @@ export const completionSettings = {
   ),
 }
 
-/** How answers are remembered. */
+/** How answers are cached. */
 export type CacheRules = {
   enabled: boolean
   maxBytes: number
-  /** Cosine from which other words are the same request; 0 for never. */
+  /** Least cosine at which another wording counts as the same request; 0 turns this off. */
   similarity: number
-  /** By the mode that answered; of what `auto` chose, that of `auto`. */
+  /** Seconds an answer is served, by resolved mode; answers to mode `auto` use the value of `auto`. */
   ttlS(mode: string): number
 }
 
 type Settled = { cacheEnabled: boolean; cacheMaxMb: number; cacheSimilarity: number }
 
-/** The rules of the cache, out of the resolved settings. */
+/** The cache rules from the resolved settings. */
 export const cacheRulesOf = (values: Settled): CacheRules => ({
   enabled: values.cacheEnabled,
   maxBytes: values.cacheMaxMb * 1024 * 1024,

@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock'
 import type { Deadline } from './run'
 
-/** Aborts when one of the signals does, with its reason, or after `ms`; `end` lets go of the timer and of them. */
+/** Aborts after `ms`, or with the reason of the first signal that aborts. `end` removes the timer and listeners. */
 export function startDeadline(clock: Clock, signals: readonly AbortSignal[], ms: number): Deadline {
   const ours = new AbortController()
   let timedOut = false

@@ -28,10 +28,10 @@ export const engineUnavailable = defineError(
   (mode: string) => `No engine for mode "${mode}" is connected to this server. Nothing was charged.`,
 )
 
-/** Never sent, since nobody reads any more: it names the reason in the record. */
+/** Never sent, because the client is gone; the usage and audit rows name it as the reason. */
 export const clientLeft = defineError('invalid', 'client_closed', () => 'The client closed the connection.')
 
-/** A run that may cost only so much, whose prompt alone would cost more. */
+/** The prompt alone costs more than the run may cost. */
 export const overBounds = defineError(
   'unpaid',
   'insufficient_credits',

@@ -1,6 +1,6 @@
 import { defineEvent } from '../events'
 
-/** What subscribers of `completion.created` learn; never the prompt or the answer. */
+/** Payload of `completion.created`; never contains the prompt or the answer. */
 export type CompletionFacts = {
   id: string
   mode: string

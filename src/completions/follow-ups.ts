@@ -3,7 +3,7 @@ import type { FollowUp } from './schema'
 
 const MOST = 3
 
-/** What people ask next, by mode; `%` is the subject of the prompt. */
+/** Fixed suggestions by mode. */
 const BY_MODE: Record<string, FollowUp[]> = {
   code: [
     { label: 'Add tests', prompt: 'Write tests for this code.' },
@@ -22,8 +22,8 @@ const BY_MODE: Record<string, FollowUp[]> = {
 const SECTION = /^(?:#{1,4}\s+|\d+\.\s+\*\*|[-*]\s+\*\*)([^\n*#:]{3,60})/gm
 
 /**
- * Up to three next questions, from the answer's own headings first and the mode's habits after.
- * Made here and not by an engine: they cost nothing and add no time.
+ * Up to three follow-up questions: first about the answer's headings, then the fixed ones of the mode.
+ * No engine is called, so they cost nothing and add no latency.
  */
 export function suggestFollowUps(mode: string, content: string): FollowUp[] {
   if (content.length < 80 && !BY_MODE[mode]) return []

@@ -1,4 +1,4 @@
-/** Completions: the pipeline from a prompt to a paid, kept and recorded answer, and its native shape. */
+/** Completions: the pipeline from a prompt to a charged, stored and recorded answer, and its native format. */
 export { type Ask, DEFAULT_ITERATIONS } from './ask'
 export type { CacheChoice, CacheDesk } from './cache-desk'
 export { cacheRulesOf, completionSettings } from './config'

@@ -9,49 +9,49 @@ import { createRecall } from './recall'
 import type { Admitted, Decided, Opened, Result } from './run'
 
 export type Stages = {
-  /** Reads what the request builds on. 404 */
+  /** Loads the conversation, memories, skills and policies that the request uses. 404 */
   open(call: Call, ask: Ask, stream: boolean): Promise<Opened>
-  /** The rate of a mode that was named. 429 */
+  /** Checks the rate limit of a mode that the caller named. 429 */
   admitMode(run: Opened): void
-  /** Before a remembered answer is looked for. 402 */
+  /** Checks that there is credit, before the cache is read. 402 */
   assertFunds(run: Opened): Promise<void>
-  /** The request as the caller's guardrail policy leaves it. 400 */
+  /** Applies the caller's guardrail policy to the request. 400 */
   guardInput(run: Opened): Promise<Opened>
-  /** Mode, engine and system prompt. 400 */
+  /** Chooses mode, engine and system prompt. 400 */
   decide(run: Opened): Promise<Decided>
-  /** Mode rate, tokens, and the hold on money. 429, 402 */
+  /** Checks mode rate and tokens, and places the hold on money. 429, 402 */
   admit(run: Decided): Promise<Admitted>
   /** The answer in one piece. 503, 504 */
   whole(run: Admitted): Promise<Thought>
-  /** The answer as it comes. */
+  /** The answer step by step, for a stream. */
   aloud(run: Admitted): AsyncGenerator<Step, Thought>
-  /** The answer as the policy leaves it; `held` is its hold-back when it was streamed. */
+  /** Applies the policy to the answer; `held` is its hold-back when it was streamed. */
   guardOutput(run: Admitted, thought: Thought, held?: HoldBack | null): Promise<Thought>
-  /** For an answer that is streamed; null when no rule can hold it back. */
+  /** Holds back streamed text until rules have checked it; null when no rule needs that. */
   holdBack(run: Admitted): HoldBack | null
-  /** How long a stream may wait for the engine before it says that it has begun. */
+  /** Resolves when a stream should wait no longer for the engine before its first frame. */
   patience(): Promise<void>
-  /** What was said so far, as a thought of its own. */
+  /** The text so far as a thought, for a run that ends early. */
   partial(run: Admitted, text: string): Thought
-  /** Settles, keeps and records. `broken`: what ended it early; it is paid for and recorded as failed. */
+  /** Charges, stores and records the answer. `broken`: the error that ended it early, recorded as a failure. */
   finish(run: Admitted, thought: Thought, broken?: unknown): Promise<Result>
-  /** Ends what was let in and did not finish: paid for as far as it came, or given back. */
+  /** Ends an admitted run that failed: charges what was delivered, or releases the hold. */
   abandon(run: Admitted, partial: Thought, error: unknown): Promise<void>
-  /** A remembered answer counts for its mode's rate. 429 */
+  /** Counts a cached answer towards its mode's rate limit. 429 */
   admitCached(run: Opened, resolvedMode: string): void
-  /** Keeps and records a remembered answer, at no cost. */
+  /** Stores and records a cached answer, at no cost. */
   replay(run: Opened, answer: StoredAnswer): Promise<Result>
 }
 
 export type Answered = { run: Opened; result: Result }
 export type Pipeline = ReturnType<typeof createPipeline>
 
-/** The way of a completion (design 3): each stage one line, in order. */
+/** The stages of a completion in order, one line each (design 3). */
 export function createPipeline(stages: Stages, cache: AnswerCache, near: Near | null) {
   const { remembered, recited } = createRecall(stages, cache, near)
   const { thoughtAloud } = createAloud(stages)
 
-  /** A prompt in, an answer out. */
+  /** Answers a prompt in one piece. */
   async function complete(call: Call, ask: Ask): Promise<Answered> {
     const opened = await stages.open(call, ask, false)
     try {
@@ -76,7 +76,7 @@ export function createPipeline(stages: Stages, cache: AnswerCache, near: Near | 
     return run.guard ? stages.guardOutput(run, thought) : thought
   }
 
-  /** The same, read as it happens. Refusals come before the first item. */
+  /** Answers a prompt as a stream. Refusals are thrown before the first item. */
   async function* stream(call: Call, ask: Ask): AsyncGenerator<Progress> {
     const opened = await stages.open(call, ask, true)
     try {

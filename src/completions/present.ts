@@ -26,7 +26,7 @@ export function toCompletion(run: Opened, { answer, usage, conversationId }: Res
   }
 }
 
-/** Members that only some answers have; the stream's `done` carries them too. */
+/** Members that only some answers have; the `done` frame of a stream has them too. */
 export function extrasOf(answer: StoredAnswer, run: Opened) {
   const warnings = usageWarnings(answer, run)
   return {
@@ -75,7 +75,7 @@ export function toChatCompletion(run: Opened, result: Result): ChatCompletion {
   }
 }
 
-/** Content, calls of the client's functions, or why there is neither; the plain answer has none of the extras. */
+/** The assistant message: a refusal, calls of the client's functions, or plain content without further members. */
 function messageOf({ content, toolCalls, refusal }: StoredAnswer): ChatCompletion['choices'][number]['message'] {
   if (refusal !== null) return { role: 'assistant', content: null, refusal }
   if (!toolCalls.length) return { role: 'assistant', content }

@@ -9,11 +9,11 @@ import type { Opened, Result } from './run'
 type Deps = Pick<Stages, 'admitCached' | 'replay'>
 
 /**
- * The semantic cache around a run (contract 22.1): an answer that is known, or that an identical request
- * is making right now, is handed out again at no cost; otherwise the run leads and others may join it.
+ * The answer cache around a run (contract 22.1). A cached answer, or one that an identical request is producing, is
+ * served at no cost. Otherwise this run produces the answer, and identical requests may wait for it.
  */
 export function createRecall(stages: Deps, cache: AnswerCache, near: Near | null) {
-  /** A remembered answer, or what `think` makes. */
+  /** A cached answer, or the result of `think`. */
   async function remembered(run: Opened, think: () => Promise<Result>): Promise<Result> {
     const known = recall(run)
     const answer = known instanceof Promise ? await known : known
@@ -21,7 +21,7 @@ export function createRecall(stages: Deps, cache: AnswerCache, near: Near | null
     return leading(run, near ? async () => (await nearly(run)) ?? think() : think)
   }
 
-  /** The same as a stream, which begins at once: it leads nobody, for its reader may leave, and waits for nobody. */
+  /** The same for a stream. It waits for no other run, and no run waits for it, since its reader may leave. */
   async function* recited(run: Opened, think: () => AsyncGenerator<Progress>): AsyncGenerator<Progress> {
     const answer = kept(run)
     const result = answer ? await replay(run, answer) : await nearly(run)
@@ -29,7 +29,7 @@ export function createRecall(stages: Deps, cache: AnswerCache, near: Near | null
     yield* result ? recite(run, result) : think()
   }
 
-  /** Null comes at once and not as a promise: nobody may slip in between looking and leading. */
+  /** Returns null synchronously: with an await before `cache.lead`, two identical runs could both start. */
   function recall(run: Opened): StoredAnswer | null | Promise<StoredAnswer | null> {
     const isOpen = run.cacheKey !== null && run.ask.cache !== 'refresh'
     return kept(run) ?? (isOpen ? (cache.pending(flightOf(run, run.cacheKey)) ?? null) : null)
@@ -58,7 +58,7 @@ export function createRecall(stages: Deps, cache: AnswerCache, near: Near | null
     return stages.replay(run, answer)
   }
 
-  /** The answer to the same question in other words, from now on also this one's. Only where it is switched on. */
+  /** The cached answer to the prompt in other words, if enabled; it is then cached for this wording too. */
   async function nearly(run: Opened): Promise<Result | null> {
     if (!near || !run.cacheKey || run.ask.cache === 'refresh') return null
     const found = await near.find(run)
@@ -81,7 +81,7 @@ export function createRecall(stages: Deps, cache: AnswerCache, near: Near | null
   return { remembered, recited }
 }
 
-/** Those of one key join each other (contract 22.1); of what is kept, all keys of a user have a share. */
+/** Only requests of one key share a run in flight (contract 22.1); cached answers may serve all keys of a user. */
 const flightOf = ({ call }: Opened, cacheKey: string): string => `${keyIdOf(call.caller) ?? 'session'} ${cacheKey}`
 
 const otherWords = (similarity: number): string =>

@@ -7,13 +7,13 @@ import type { Opened } from './run'
 
 type Deps = { cache: AnswerCache; near: Near | null; ttlS(mode: string): number }
 
-/** Keeps a finished answer for identical requests (contract 22.1); `costMicro` is what it cost. */
+/** Caches a finished answer for identical requests (contract 22.1); `costMicro` is its cost in micro-cents. */
 export function createRemember({ cache, near, ttlS }: Deps) {
   return function remember(run: Opened, thought: Thought, answer: StoredAnswer, costMicro: number): void {
     const { cacheKey: key, call, ask } = run
     if (key === null || !isWorthKeeping(thought)) return
     const [scope, owner] = [cacheScopeOf(call), ownerOf(call.caller)]
-    // What `auto` chose may be chosen otherwise in a while, so its time is its own (contract 22.1).
+    // `auto` may choose another mode later, so its answers have their own time to live (contract 22.1).
     const ttl = ttlS(ask.mode === 'auto' ? 'auto' : answer.resolvedMode)
     const about = { scope, owner, keyId: keyIdOf(call.caller), prompt: ask.prompt, ttlS: ttl }
     cache.put(key, { ...about, answer, costMicro })
@@ -22,8 +22,8 @@ export function createRemember({ cache, near, ttlS }: Deps) {
 }
 
 /**
- * Whole: neither cut short nor ended before its time for want of credit, and without a tool that failed; what
- * a search could not find now it may find in a minute.
+ * Only complete answers are cached: not cut short, not ended early for lack of credit, and without a failed tool, as a
+ * search that failed may succeed a minute later.
  */
 const isWorthKeeping = ({ finish, toolUses, warnings }: Thought): boolean =>
   finish === 'stop' && warnings.length === 0 && toolUses.every(({ status }) => status === 'success')

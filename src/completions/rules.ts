@@ -12,8 +12,8 @@ export const MAX_IMAGE_BYTES = 15 * 1024 * 1024
 const MAX_ADDRESS_CHARS = 2_048
 
 /**
- * What a schema cannot say of an order (contract 2.1): a prompt that says something, metadata within
- * 50 keys and 16 KB, images within 15 MiB each, overrides that name modes. Throws 400 `validation_error`.
+ * Checks what the schema of an order cannot express (contract 2.1): a prompt that is not blank, metadata within
+ * 50 keys and 16 KB, images within 15 MiB each. Throws 400 `validation_error`.
  */
 export function assertOrder(order: CompletionOrder): void {
   if (isBlank(order.prompt)) throw emptyPromptText()
@@ -33,7 +33,7 @@ export function assertMetadata(metadata: Record<string, unknown>): void {
   }
 }
 
-/** Throws 400 on data that is not base64 or is more than 15 MiB decoded. `path` is the member it came in. */
+/** Throws 400 on data that is not base64 or is more than 15 MiB decoded. `path` is its place in the body. */
 export function assertAttachment(attachment: Attachment, path: string): void {
   if (attachment.type === 'image_base64') {
     assertBase64(attachment.data, `${path}.data`)
@@ -52,7 +52,7 @@ function assertBase64(data: string, path: string): void {
   if (bytes > MAX_IMAGE_BYTES) throw invalidInput(path, `"${path}" is larger than 15 MiB decoded.`)
 }
 
-/** A picture inside its address, `data:image/png;base64,…`; null for any other address. */
+/** The image inside a data URL, `data:image/png;base64,…`; null for any other URL. */
 export function readDataUrl(url: string): { mimeType: string; base64: string } | null {
   const found = /^data:(image\/(?:png|jpeg|webp|gif));base64,/.exec(url)
   return found ? { mimeType: found[1]!, base64: url.slice(found[0].length) } : null
@@ -63,7 +63,7 @@ export const isStealth = (mode: string): boolean => mode.startsWith('stealth_')
 /** Stealth changes what is kept, not how the answer is made (contract 2.1). */
 const STEALTH_WORK: Record<string, string> = { stealth_text: 'fast', stealth_image: 'image', stealth_video: 'video' }
 
-/** The mode that names the work: `stealth_text` is answered as `fast`. */
+/** The mode that decides how the answer is made: `stealth_text` is answered as `fast`. */
 export const workOf = (mode: string): string => STEALTH_WORK[mode] ?? mode
 
 /** Modes whose engines make files, not text. */
@@ -74,7 +74,7 @@ const STRUCTURED: Record<string, string> = { domain_analysis: 'domain_analysis',
 
 export const wantsJson = (mode: string): boolean => mode in STRUCTURED
 
-/** Reads the answer of a JSON mode back; what does not parse is reported, never hidden. */
+/** Parses the answer of a JSON mode; `parse_error` reports an answer that is not JSON. */
 export function structuredOutput(mode: string, content: string): StructuredOutput | undefined {
   const type = STRUCTURED[mode]
   if (!type) return undefined
@@ -85,7 +85,7 @@ export function structuredOutput(mode: string, content: string): StructuredOutpu
   }
 }
 
-/** The object or list that an answer is, also one in a fence; null for any other. */
+/** The JSON object or list that is the whole answer, fenced or not; null for any other answer. */
 export function readJsonAnswer(content: string): object | null {
   try {
     const value: unknown = JSON.parse(unfenced(content))
@@ -96,8 +96,8 @@ export function readJsonAnswer(content: string): object | null {
 }
 
 /**
- * What stands inside a fence of code, if the whole text is one. By searching and not by a pattern, which
- * an answer of many line breaks would keep busy for minutes (I28).
+ * The content of a code fence, if the whole text is one. Uses string search, because a regular expression would
+ * backtrack for minutes on an answer of many line breaks (I28).
  */
 function unfenced(content: string): string {
   const text = content.trim()
@@ -106,7 +106,7 @@ function unfenced(content: string): string {
   return opens && text.endsWith('\n```') ? text.slice(start + 1, -4) : content
 }
 
-/** Every rule that fired on a request and on its answer, which may have been remembered (contract 12). */
+/** Every rule that fired on the request and on its answer, which may come from the cache (contract 12). */
 export const firedIn = ({ guard }: Pick<Opened, 'guard'>, answer: Pick<StoredAnswer, 'guardrails'>): Firing[] => [
   ...(guard?.firings ?? []).filter(({ phase }) => phase === 'input'),
   ...answer.guardrails,
@@ -123,7 +123,7 @@ const TTL_S: Record<string, number> = {
 }
 export const defaultTtlS = (mode: string): number => TTL_S[mode] ?? 300
 
-/** Warnings of modes that belong elsewhere (design 12). */
+/** Warns about modes that have an endpoint of their own (design 12). */
 export const modeWarnings = (mode: Mode): string[] =>
   mode === 'research' || mode === 'video'
     ? [

@@ -12,7 +12,7 @@ import type { Ask } from './ask'
 import type { StoredAnswer } from './cache'
 import type { CompletionId, ModelRef, Routing, Usage } from './schema'
 
-/** A request that has been read and may go on. Each later stage adds what it found out. */
+/** A request with everything it uses loaded. Each later stage adds its own results. */
 export type Opened = {
   readonly id: CompletionId
   readonly call: Call
@@ -21,21 +21,21 @@ export type Opened = {
   /** `clock.monotonic()` when the pipeline began. */
   readonly startedAt: number
   readonly history: readonly Message[]
-  /** The conversation it continues, found to be the caller's own. */
+  /** The conversation it continues, already checked to be the caller's own. */
   readonly attached: ConversationId | null
-  /** Null when its answer may not be cached. */
+  /** Null when the answer may not be cached. */
   readonly cacheKey: string | null
-  /** The cache key without the prompt: equal for requests that differ in nothing else. Null as `cacheKey` is. */
+  /** The cache key without the prompt: equal for requests that differ only in the prompt. Null when `cacheKey` is. */
   readonly promptlessKey: string | null
   /** The brand soul this answer follows. */
   readonly soul: BrandSoul | null
-  /** What the user had remembered and this prompt is about, best first. */
+  /** The user's memories that match the prompt, best first. */
   readonly memories: readonly string[]
-  /** What the caller has said about modes and engines; null unless the mode is `auto` (contract 13). */
+  /** The caller's routing preferences; null unless the mode is `auto` (contract 13). */
   readonly guidance: Effective | null
-  /** The skills that take part, and what they bring (contract 22.4). */
+  /** The active skills, with their prompt and tools (contract 22.4). */
   readonly active: Activation
-  /** The guard of its guardrail policy; null without one (contract 12). */
+  /** Applies the caller's guardrail policy; null without one (contract 12). */
   readonly guard: Guard | null
   readonly deadline: Deadline
 }
@@ -43,38 +43,38 @@ export type Opened = {
 /** Aborts when the client leaves or the time is up; `timedOut` tells which. */
 export type Deadline = { readonly signal: AbortSignal; timedOut(): boolean; end(): void }
 
-/** The mode is known, and the engine that should answer. */
+/** A run whose mode and engine are chosen. */
 export type Decided = Opened & {
   readonly resolvedMode: string
   readonly engineId: string
   readonly model: ModelRef
-  /** How another engine is shown, should it answer instead. */
+  /** The public name of an engine; a fallback engine may answer instead of `engineId`. */
   modelOf(engineId: string): ModelRef
   readonly routing: Routing
-  /** Routing rules that were left out, and why. */
+  /** Sentences about routing rules that were skipped, and why. */
   readonly routingWarnings: readonly string[]
-  /** What choosing the mode took; null where the caller chose it. */
+  /** Milliseconds it took to choose the mode; null when the caller chose it. */
   readonly classifiedMs: number | null
   readonly images: readonly Image[]
   readonly system: string | null
   readonly warnings: readonly string[]
-  /** Null when the engine has nothing to act with. */
+  /** Null when the engine is offered no server-side tools. */
   readonly toolset: Toolset | null
   readonly promptTokens: number
   readonly maxOutputTokens: number
 }
 
-/** Limits let it in and its money is held: from here on it must be finished or failed. */
+/** A run within its limits whose money is held; from here on it must end in `finish` or `fail`. */
 export type Admitted = Decided & {
-  /** Null when the answer is free. A run with tools may let it grow. */
+  /** Null when the answer is free. Extended for each further turn of a run with tools. */
   hold: Hold | null
-  /** What its finished turns came to, for an end that comes early. */
+  /** Tokens and tool calls of the finished turns, to charge a run that ends early. */
   readonly spent: Spent
   /** Corrects the tokens reserved at admission to the true count. */
   correctTokens(actual: number): void
 }
 
-/** What happened, stored and ready to be shown. */
+/** A stored answer, ready to be formatted. */
 export type Result = {
   readonly answer: StoredAnswer
   readonly usage: Usage

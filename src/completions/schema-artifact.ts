@@ -6,7 +6,7 @@ export type ArtifactId = Id<'artifact'>
 
 export const ARTIFACT_TYPES = ['image', 'video', 'audio', 'code', 'document', 'file'] as const
 
-/** Something made that stands by itself (contract 2.3). Code carries its text in `content`; the rest has a `url`. */
+/** A file or block of code that an answer produced (contract 2.3). Code has its text in `content`, others a `url`. */
 export const Artifact = t.Object(
   {
     id: ArtifactId.schema,

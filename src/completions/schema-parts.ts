@@ -1,6 +1,6 @@
 import { JsonObject, nullable, oneOf, type Static, t } from '../kernel/schema'
 
-/** What answers are made of, natively and for chat clients (contract 2.2, 4). */
+/** Parts of native answers and of chat completions (contract 2.2, 4). */
 
 export const ModelRef = t.Object({ id: t.String(), label: t.String(), engine: t.String() }, { $id: 'ModelRef' })
 export type ModelRef = Static<typeof ModelRef>

@@ -13,10 +13,10 @@ export type CompletionId = Id<'completion'>
 export const ChatCompletionId = defineId('chat completion', 'chatcmpl')
 export type ChatCompletionId = Id<'chat completion'>
 
-/** The same answer under the name that chat clients know; both name what is on the record. */
+/** The id that chat clients see; it differs from the completion id in its prefix only. */
 export const chatIdOf = (id: CompletionId): ChatCompletionId => id.replace(/^cmpl_/, 'chatcmpl_') as ChatCompletionId
 
-/** Modes of the spec and the further ones of contract 2.1. */
+/** The modes of the spec and the additional ones of contract 2.1. */
 export const MODES = [
   'auto',
   'fast',
@@ -81,7 +81,7 @@ const InlineConversation = t.Object({
   ),
 })
 
-/** Body of `POST /completions` (contract 2.1). Members it does not know are ignored. */
+/** Body of `POST /completions` (contract 2.1). Unknown members are ignored. */
 export const CompletionOrder = t.Object(
   {
     prompt: t.String({ minLength: 1, maxLength: 1_000_000 }),

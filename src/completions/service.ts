@@ -45,14 +45,14 @@ type Deps = {
   usage: UsageLog
   events: EventBus
   settings: SettingsService
-  /** The brand soul of a key, when it is on. */
+  /** The brand soul of a key; null when it has none or it is off. */
   brandSoulOf(reader: Reader, keyId: KeyId): Promise<BrandSoul | null>
   limiter: RateLimiter
   billing: Billing
   prices: Prices
   engines: EngineService
   classifier: Classifier
-  /** What callers have said about modes and engines (contract 13). */
+  /** The callers' routing preferences (contract 13). */
   routing: Pick<EffectiveRouting, 'of' | 'ready'>
   conversations: ConversationService
   agent: Agent
@@ -62,24 +62,24 @@ type Deps = {
   memory: MemoryService
   outbound: Outbound
   caching: CacheRules
-  /** Compares prompts; null where no engine does. */
+  /** Embeds prompts to compare them; null when no embeddings engine is configured. */
   embed: Embedder | null
-  /** Aborts, with its reason, what still streams when the server's grace is nearly over. */
+  /** Aborts the remaining streams, with a reason, shortly before the shutdown grace period ends. */
   stopping: AbortSignal
 }
 
-/** A stream ready to be sent: where it comes from and how its frames look. */
+/** A stream ready to be sent: its source of progress and the format of its frames. */
 export type AnswerStream = {
   source: AsyncGenerator<Progress>
   frame: Framer
-  /** Said after 10 s of silence; a comment where the format has nothing for it. */
+  /** The frame to send after 10 s of silence; absent, an SSE comment is sent. */
   heartbeat?: (elapsedMs: number) => string
   endsWithDone: boolean
 }
 
 export type CompletionService = ReturnType<typeof createCompletions>
 
-/** Completions: a prompt in, an answer out. */
+/** Builds the pipeline of completions and the verbs of `POST /completions`. */
 export function createCompletions(deps: Deps) {
   const { clock, caching, embed } = deps
   const cache = createAnswerCache({ clock, maxBytes: caching.maxBytes })
@@ -106,7 +106,7 @@ export function createCompletions(deps: Deps) {
     return ask.present(run, result)
   }
 
-  /** The same, as a stream (contract 3). Refusals of the order itself are thrown here. */
+  /** The same as a stream (contract 3). Throws when the order is invalid; other refusals come from `source`. */
   async function stream(call: Call, order: CompletionOrder, fresh: boolean): Promise<AnswerStream> {
     const source = pipeline.stream(call, await read(call, order, fresh))
     return order.format === 'compat'

@@ -8,7 +8,7 @@ import { chatIdOf } from './schema'
 /** Turns progress into the text of frames; the edge writes each as one chunk. */
 export type Framer = (progress: Progress) => string
 
-/** The native stream: its frames, and what it says after a silence, of the iteration it is in (contract 3). */
+/** Frames and heartbeat of the native stream; the heartbeat names the current iteration (contract 3). */
 export function nativeFramer(): { frame: Framer; heartbeat: (elapsedMs: number) => string } {
   let iteration = 1
   return {
@@ -66,7 +66,7 @@ const activeOf = ({ active }: Begun) => active.skills.map(({ id, slug, name }) =
 const skillsFrame = (run: Begun): string =>
   run.active.skills.length ? sseFrame({ event: 'skills', data: { active: activeOf(run) } }) : ''
 
-/** What an answer is made of is known when it is whole. */
+/** Artifacts come at the end, because they are only known once the answer is whole. */
 const artifactFrames = ({ answer }: Result): string =>
   answer.artifacts.map((artifact) => sseFrame({ event: 'artifact', data: artifact })).join('')
 
@@ -106,7 +106,7 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
         return chunk(delta({ role: 'assistant', content: '' }))
       case 'text':
         return chunk(delta({ content: progress.text }))
-      // What the server's own tools do has no words in this format; a comment keeps the connection awake.
+      // This format has no chunk for the server's own tools; a comment keeps the connection alive.
       case 'thinking':
       case 'tool-began':
       case 'tool-ended':

@@ -28,7 +28,7 @@ const HISTORY_SHARE = 0.6
 
 const SEES_IMAGES = new Set(['vision', 'data_extraction', 'domain_analysis'])
 
-/** Chooses mode, engine, system prompt and tools. Throws 400 for prompts too long and images that are none. */
+/** Chooses mode, engine, system prompt and tools. Throws 400 for a prompt too long or attachments that are no images. */
 export function createDecide({ classifier, engines, tools, outbound, clock, routing }: Deps) {
   return decide
 
@@ -75,7 +75,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     }
   }
 
-  /** What goes to the engine with the prompt: as much of the conversation as fits its window, the rest summed up. */
+  /** What the engine gets with the prompt: the newest turns that fit its window and a summary of the older ones. */
   function assemble(run: Opened, work: string, engineId: string): Sent {
     const { prompt: skills } = run.active
     const voice = assembleSystem({ ...run.ask.voice, soul: run.soul, memories: run.memories, skills, mode: work })
@@ -91,7 +91,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
   }
 }
 
-/** The first there is: the one asked for, an override, a routing rule's, a skill's, the mode's own (contract 22.3). */
+/** In order of precedence: the engine named, an override, a routing rule's, a skill's, the mode's (contract 22.3). */
 function engineFor({ ask, active }: Opened, work: string, ofRule: string | null, engines: EngineService): string {
   const { engine, overrides, mode } = ask
   const override = (mode.startsWith('stealth_') ? overrides[mode] : undefined) ?? overrides[work]
@@ -107,7 +107,7 @@ function routingOf({ source, confidence, reasoning, preferenceId }: Choice): Rou
 /** Modes that get the server's own tools even when the request brings none (contract 22.5). */
 const ACTING_MODES = new Set(['think', 'code', 'research', 'domain_analysis'])
 
-/** None of ours for a client that runs the tool loop itself: it could not tell our calls from its own. */
+/** A client that runs the tool loop itself gets no server tools: it could not tell their calls from its own. */
 function toolsFor({ ask, call, active }: Opened, mode: string, tools: Tools): Toolset | null {
   if (ask.functions) return null
   const brought = ask.tools.length + active.tools.length > 0

@@ -36,7 +36,7 @@ export function createInputGuard({ store, record }: Deps) {
     return guardToolDefinitions(await guardAccompanying(withContext(withHistory, asked), guard), guard)
   }
 
-  /** What goes to the engine beside the request: persona and style, the assistant's turns as the caller tells them, memories. */
+  /** Persona and style, assistant turns that the caller sent, and memories: the engine reads them as well. */
   async function guardAccompanying(run: Opened, guard: Guard): Promise<Opened> {
     const { signal } = run.deadline
     const words = wordsOfVoice(run.ask.voice)
@@ -113,7 +113,7 @@ const isUserTurn = (turn: Turn): turn is Turn & { role: 'user'; content: string 
   turn.role === 'user' && typeof turn.content === 'string'
 
 async function guardToolResult(turn: ToolTurn, { deadline }: Opened, guard: Guard): Promise<ToolTurn> {
-  // Read as JSON where it is, since escapes may hide anything.
+  // A result that is JSON is parsed, because escapes could hide a match from the rules.
   const given = readJsonAnswer(turn.content) ?? turn.content
   const { value, blocked } = await guard.checkToolData('tool_result', turn.toolName, given, deadline.signal)
   if (blocked) return { ...turn, content: blocked.message ?? 'The result was withheld by a guardrail.' }
@@ -121,7 +121,7 @@ async function guardToolResult(turn: ToolTurn, { deadline }: Opened, guard: Guar
   return { ...turn, content: typeof value === 'string' ? value : JSON.stringify(value) }
 }
 
-/** With another request. Its turns stand at the end of `history`, behind the stored ones. */
+/** The run with `ask` replaced, and with its turns in `history`, where they follow the stored ones. */
 const withContext = (run: Opened, ask: Opened['ask']): Opened => ({
   ...run,
   ask,
