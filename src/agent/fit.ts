@@ -1,12 +1,12 @@
 import type { Message } from '../engines'
 import { shorten } from '../kernel/text'
 
-/** A result is worth reading down to this length. */
+/** Results are not cut below this length. */
 const LEAST_CHARS = 400
 
 /**
- * Cuts what tools found, the longest first, until all messages together have no more than `room` tokens, or
- * nothing is left to cut. Both ends of a result stay: the last lines close the fence it stands in.
+ * Cuts tool results, the longest first, until all messages together have at most `room` tokens or no result is
+ * longer than `LEAST_CHARS`. Both ends of a result stay, because its last lines close the fence around it.
  */
 export function fitResults(messages: Message[], room: number, count: (messages: readonly Message[]) => number): void {
   let most = Math.max(0, ...messages.map((message) => (message.role === 'tool' ? message.content.length : 0)))

@@ -1,7 +1,7 @@
 import type { Message } from '../engines'
 import { centralSentences, sentencesOf } from '../kernel/words'
 
-/** Of the room there is, what the summary of older turns may take. */
+/** Share of the room that the summary of older turns may take. */
 const SUMMARY_SHARE = 0.2
 const MOST_SUMMARY_CHARS = 4_000
 const MOST_SENTENCES = 12
@@ -9,12 +9,12 @@ const MOST_READ_CHARS = 40_000
 
 type Count = (messages: readonly Message[]) => number
 
-/** Turns to show as they are, and what stands in the system prompt for those before them. */
+/** Turns to send in full, and the summary of the older ones for the system prompt. */
 export type Fitted = { turns: readonly Message[]; summary: string | null }
 
 /**
- * As many of the newest turns as fit, and the older ones summed up in sentences of their own (contract 22.6).
- * A history with tool calls in it is left as it is: a call parted from its result is refused by engines.
+ * The newest turns that fit into `room` tokens, and a summary of the older ones in quoted sentences (contract 22.6).
+ * A history with tool calls is left as it is, because engines refuse a call without its result.
  */
 export function fitHistory(history: readonly Message[], room: number, count: Count): Fitted {
   const whole: Fitted = { turns: history, summary: null }
@@ -24,7 +24,7 @@ export function fitHistory(history: readonly Message[], room: number, count: Cou
   return { turns: history.slice(start), summary: summaryOf(history.slice(0, start), room * SUMMARY_SHARE, count) }
 }
 
-/** Where the newest turns that fit begin: whole turns only, as an answer does not stand without its question. */
+/** Index of the first message that fits. Always a user message, so that no answer is kept without its question. */
 function from(history: readonly Message[], room: number, count: Count): number {
   let start = history.length
   let used = 0
@@ -36,7 +36,7 @@ function from(history: readonly Message[], room: number, count: Count): number {
   return 0
 }
 
-/** The most central sentences, quoted: nothing is reworded, so nothing is made up. Null when none fits. */
+/** The most central sentences, quoted verbatim so that nothing is invented. Null when none fits. */
 function summaryOf(older: readonly Message[], room: number, count: Count): string | null {
   const sentences = lately(older).flatMap(({ role, content }) =>
     sentencesOf(content).map((sentence) => `${SPEAKER[role]}: ${sentence}`),
@@ -49,7 +49,7 @@ function summaryOf(older: readonly Message[], room: number, count: Count): strin
   return null
 }
 
-/** The last of it, as much as can be read in passing: a history may hold megabytes (I28). */
+/** The last `MOST_READ_CHARS` characters of the messages, since a history may hold megabytes (I28). */
 function lately(older: readonly Message[]): { role: Message['role']; content: string }[] {
   const read: { role: Message['role']; content: string }[] = []
   let left = MOST_READ_CHARS

@@ -12,15 +12,15 @@ type Deps = { engines: EngineService; tools: Tools; clock: Clock }
 
 export type Agent = ReturnType<typeof createAgent>
 
-/** How a turn is taken: aloud for a watcher, whole for everybody else. */
+/** Runs one engine call: as a stream, or whole when nobody watches. */
 type Take = (request: RunRequest) => AsyncGenerator<Step, Turn>
 
-/** What an engine asks for beyond these is not run, and not remembered as asked. */
+/** Tool calls beyond these limits are neither run nor kept in the messages. */
 const MAX_CALLS_A_TURN = 16
 const MAX_CALLS_A_RUN = 100
-/** Fewer than these are no answer worth asking for. */
+/** With fewer tokens left than this, the engine is not called for another turn. */
 const MIN_ANSWER_TOKENS = 32
-/** Of an engine's window, what an answer is kept room for at most. */
+/** Largest share of an engine's window that is reserved for the answer. */
 const ANSWER_SHARE = 0.25
 const OUT_OF_TURNS = 'The tools were stopped at "max_iterations"; the answer is made from what they had found.'
 const OUT_OF_CREDIT = 'The tools were stopped because the credit does not cover another turn.'
@@ -32,7 +32,7 @@ export function createAgent(deps: Deps) {
   const { engines, clock } = deps
 
   return {
-    /** The whole thought at once; cheaper than a stream nobody watches. Throws what engines throw, and 402. */
+    /** The thought in one piece; cheaper than a stream that nobody watches. Throws what engines throw, and 402. */
     async answer(task: Task): Promise<Thought> {
       if (!task.acting) return thoughtOf(await turnWhole(deps, task.engineId, plainRequest(task)), task.offered)
       // biome-ignore lint/correctness/useYield: a turn that is taken whole has no steps
@@ -76,13 +76,13 @@ export function createAgent(deps: Deps) {
     throw new Error('a synthesis ends the loop')
   }
 
-  /** Tokens a prompt may have, so that there is some for an answer. */
+  /** Most tokens of a prompt that leave room for an answer in the window. */
   function roomFor({ engineId, maxOutputTokens }: Task): number {
     const window = engines.window(engineId)
     return window - Math.min(maxOutputTokens, window * ANSWER_SHARE)
   }
 
-  /** Null when the next turn may call tools. The first always may: its hold stands. */
+  /** Null when the next turn may call tools. The first turn always may: its money is already held. */
   async function whyStop(task: Task, acting: Acting, messages: Message[], iteration: number): Promise<Stop | null> {
     if (iteration === 1) return null
     const promptTokens = engines.countPrompt(messages, acting.toolset.definitions)
@@ -101,12 +101,12 @@ const callsLeft = ({ maxCalls = MAX_CALLS_A_RUN, spent }: Acting): number =>
 const outOfCalls = ({ maxCalls = MAX_CALLS_A_RUN }: Acting): string =>
   `The tools were stopped after ${maxCalls} calls; the answer is made from what they had found.`
 
-/** The tools are over: why, and how many tokens the answer may still have; with none, it is what was said. */
+/** Why no more tools are called, and the tokens left for the answer; with 0, the text so far is the answer. */
 type Stop = { why: string; tokens: number }
 
 const plainRequest = (task: Task): RunRequest => toRequest(task, openingMessages(task))
 
-/** The tools are named in a synthesis too: some upstreams refuse calls in the history of tools they do not know. */
+/** The last turn names the tools as well: some upstreams refuse a history with calls of tools they were not given. */
 const turnRequest = (task: Task, { toolset }: Acting, messages: Message[], stopped: Stop | null): RunRequest => ({
   ...toRequest(task, [...messages]),
   tools: toolset.definitions,

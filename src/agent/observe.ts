@@ -10,8 +10,8 @@ type Deps = { tools: Tools; clock: Clock }
 type Ended = { place: number; outcome: ToolOutcome }
 
 /**
- * Runs the calls of one turn, all at the same time, and tells as each begins and ends. Answers what the
- * engine is to read, in the order of the calls. A tool that fails is read like any other (contract 22.5).
+ * Runs the tool calls of one turn concurrently, and yields a step as each begins and ends. Returns the texts for
+ * the engine, in the order of the calls. For a failed tool that text is the error (contract 22.5).
  */
 export async function* observe(
   { tools, clock }: Deps,
@@ -43,7 +43,7 @@ export async function* observe(
     spent.uses.push(use)
     yield { type: 'tool-ended', ...use }
   }
-  // A watcher saw them in the order of their ends; afterwards they stand as they were asked for.
+  // They were added in the order in which they ended; the record has them in the order of the calls.
   spent.uses.splice(first, uses.length, ...uses)
   return texts
 }
@@ -77,13 +77,13 @@ const useOf = (
   arguments: outcome.arguments ?? {},
 })
 
-/** For whoever watches; what is not an object is shown as none, and the tool says what is wrong with it. */
+/** Arguments to show in a stream. Anything but an object is shown as `{}`; the tool itself reports the error. */
 function readArguments(text: string): Record<string, unknown> {
   const value = parsed(text || '{}')
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 }
 
-/** As strictly as a stranger's body: what is nested without end can be read, and then not be written again. */
+/** Parsed as strictly as a request body: JSON nested very deeply can be parsed, but not serialized again. */
 function parsed(text: string): unknown {
   try {
     return parseUntrustedJson(Buffer.from(text))

@@ -1,7 +1,7 @@
 import type { Message, Part, RunRequest } from '../engines'
 import type { Task } from './schema'
 
-/** What an engine is shown first: the system prompt, earlier turns, the question, and what came of it so far. */
+/** The first messages to an engine: the system prompt, earlier turns, the question, and any turns after it. */
 export function openingMessages({ system, history, prompt, images, after }: Task): Message[] {
   const messages: Message[] = system === null ? [] : [{ role: 'system', content: system }]
   for (const message of history) messages.push(message)
@@ -25,15 +25,15 @@ export function toRequest(task: Task, messages: Message[]): RunRequest {
 }
 
 /**
- * Adds a word of ours after what the last tool found. A message of its own would not do: engines differ on
- * who may speak after a tool.
+ * Appends an instruction to the last tool result. It is not a message of its own, because engines differ in
+ * which role they accept after a tool message.
  */
 export function sayLast(messages: Message[], words: string): void {
   const last = messages.at(-1)
   if (last?.role === 'tool') messages[messages.length - 1] = { ...last, content: `${last.content}\n\n${words}` }
 }
 
-/** Engines refuse a part of no words, so a picture that comes alone goes alone. */
+/** A blank prompt adds no text part, because engines refuse empty parts. */
 const withImages = (prompt: string, images: Task['images']): Part[] => [
   ...images.map(({ mimeType, base64 }): Part => ({ type: 'image', mimeType, base64 })),
   ...(prompt.trim() ? [{ type: 'text' as const, text: prompt }] : []),

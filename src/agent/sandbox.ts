@@ -35,9 +35,9 @@ const MOST_TOKENS = 1_024
 const MODE = 'fast'
 
 /**
- * A skill on trial (contract 8.3): one short run in which its tools only say that they were called. Nothing is
- * billed and nothing is kept but the record that it happened, so the limits of the caller's tier and a number a
- * day bound what it uses of engines. The policy of the caller holds here, too. Throws 429 `mode_rate_limit_exceeded`,
+ * Tries a skill (contract 8.3): one short run in which the skill's tools only report that they were called. Nothing
+ * is billed, and only an audit row is stored; the rate limits of the caller's tier and a daily number of trials bound
+ * the use of engines. The caller's guardrail policy applies. Throws 429 `mode_rate_limit_exceeded`,
  * `rate_limit_exceeded` and `token_limit_exceeded`, 400 `guardrail_blocked`, and what `skills.trial` and engines throw.
  */
 export const createSandbox =
@@ -67,7 +67,7 @@ export const createSandbox =
       cost_cents: 0,
     }
 
-    /** Reserves tokens of the caller's minute before the answer, and corrects them to the true count. */
+    /** Reserves tokens of the caller's limit per minute, and corrects them to the true count after the answer. */
     async function answerWithin({ caller }: Call, task: Task): Promise<Thought> {
       const turns = [...task.history, { role: 'user' as const, content: task.prompt }]
       const claimed = engines.countTokens(task.system ?? '') + engines.countPrompt(turns) + task.maxOutputTokens
@@ -112,7 +112,7 @@ const systemOf = (skills: string | null): string | null => {
   return assembleSystem({ ...plain, mode: MODE, soul: null, memories: [], skills })
 }
 
-/** The prompt and what was said before it, as plain text. */
+/** The agent's task: the prompt and the turns before it, as plain text. */
 const taskOf = (
   { signal }: Call,
   { prompt, history = [] }: SandboxOrder,

@@ -5,15 +5,15 @@ import type { Toolset } from '../tools/schema'
 
 export type Image = { mimeType: string; base64: string }
 
-/** One piece of thinking: what is asked, by whom it is to be answered, and within what bounds. */
+/** A task for the agent: the messages, the engine that should answer, and the limits. */
 export type Task = {
   engineId: string
-  /** The resolved mode; engines that are not language models answer by it. */
+  /** The resolved mode; engines that are not language models choose by it what to make. */
   mode: string
   system: string | null
   history: readonly Message[]
   prompt: string
-  /** What was said after the prompt, where a client keeps the loop itself: its calls and their results. */
+  /** Turns after the prompt, when the client runs the tool loop: its calls and their results. */
   after: readonly Message[]
   images: readonly Image[]
   temperature: number | undefined
@@ -21,43 +21,43 @@ export type Task = {
   /** The answer must be JSON: any object, or one that fits a schema. */
   json: boolean | JsonSchema
   signal: AbortSignal
-  /** What it may act with; null makes it one engine call. */
+  /** The tools and their limits; null makes the task one engine call. */
   acting: Acting | null
-  /** Functions of the client's own: a call of one ends the thought, and the client runs it (contract 4). */
+  /** The client's own functions: a call of one ends the run, and the client executes it (contract 4). */
   offered: Offered | null
 }
 
 export type Offered = { tools: readonly EngineTool[]; choice: ToolChoice; oneCallATurn: boolean }
 
-/** What a task with tools needs beyond thinking (contract 22.5). */
+/** The tools of a task, and what limits and pays for them (contract 22.5). */
 export type Acting = {
   toolset: Toolset
   /** Turns in which tools may be called; the one after them must answer. */
   maxIterations: number
-  /** Calls of tools in the whole run; absent, a hundred. */
+  /** Most tool calls in the whole run; 100 when absent. */
   maxCalls?: number
   call: Call
   conversationId: string | null
-  /** The guard of the run: calls are checked before they run, results before they are read. Absent: none. */
+  /** Checks calls before they run and results before the engine reads them; absent without a guardrail policy. */
   guard?: Pick<Guard, 'hasRules' | 'checkToolData'> | null
   spent: Spent
   /**
-   * Asked before every turn but the first: how many tokens of answer the credit covers, at most those
-   * wanted. Below `MIN_ANSWER_TOKENS` nothing more is asked.
+   * Called before every turn but the first: output tokens that the credit covers, at most those wanted. Below
+   * `MIN_ANSWER_TOKENS` the engine is not called again.
    */
   afford(wanted: { promptTokens: number; completionTokens: number }): Promise<number>
-  /** What to throw when the credit ran out before anything was said. */
+  /** The error to throw when the credit runs out before the engine has produced any text. */
   unpaid(): Error
 }
 
-/** What turns that are over came to; kept up as it goes, so that an early end can be settled. */
+/** Tokens and tool calls of the finished turns; updated during the run so that an early end can be charged. */
 export type Spent = { turns: CountedTurn[]; uses: ToolUse[] /** Length of the text they said. */; said: number }
 
-/** Tokens of one engine call, and whose. */
+/** The engine and the tokens of one engine call. */
 export type CountedTurn = {
-  /** The service engine that answered, which after a fallback is not the one asked. */
+  /** The engine that answered; after a fallback it differs from the one that was asked. */
   engineId: string
-  /** The built-in engine costs nothing. */
+  /** True for the built-in engine, which costs nothing. */
   free: boolean
   promptTokens: number
   completionTokens: number
@@ -75,7 +75,7 @@ export type ToolUse = {
 
 export type FinishedBecause = 'stop' | 'length' | 'content-filter' | 'tool-calls'
 
-/** How a task ended, with tokens counted by the engine or, where it lies, by us. */
+/** The result of a task. Tokens are the engine's count, or ours where the engine's is not credible. */
 export type Thought = CountedTurn & {
   content: string
   finish: FinishedBecause
@@ -87,11 +87,11 @@ export type Thought = CountedTurn & {
   toolUses: readonly ToolUse[]
   /** Calls of the client's own functions. */
   toolCalls: readonly ToolCall[]
-  /** Why it ended before the engine was done with its tools, as sentences for the caller. */
+  /** Sentences for the caller, such as why the tools were stopped early. */
   warnings: readonly string[]
 }
 
-/** What a watcher sees while it happens. */
+/** A step of a streamed run. */
 export type Step =
   | { type: 'text'; text: string }
   | { type: 'thinking'; iteration: number; elapsedMs: number }

@@ -3,10 +3,10 @@ import type { Turn } from './turn'
 
 const SILENT = 'The engine ended without a word; "tools_used" holds what its tools found.'
 
-/** Stands between what two turns said. */
+/** Separates the texts of two turns. */
 const GAP = '\n\n'
 
-/** Adds up the turns of one thought: what was said, what it took, how it ended. */
+/** Adds up the turns of one thought: text, tokens and how it ended. */
 export function createTally(spent: Spent) {
   let content = ''
   let fallbackUsed = false
@@ -23,7 +23,7 @@ export function createTally(spent: Spent) {
     last = turn
   }
 
-  /** A turn's steps, its text set apart from what was said before, so that all of it together is the content. */
+  /** The steps of a turn, with `GAP` before its text when earlier turns had text: the pieces together are the content. */
   async function* aloud(steps: AsyncGenerator<Step, Turn>): AsyncGenerator<Step, Turn> {
     let gap = content ? GAP : ''
     try {
@@ -39,14 +39,14 @@ export function createTally(spent: Spent) {
     }
   }
 
-  /** The turn that answers. */
+  /** Ends the thought with the turn that answers. */
   function end(turn: Turn, why?: string): Thought {
     add(turn)
     const finish = turn.finish === 'tool-calls' ? 'stop' : turn.finish
     return thought(turn, finish, why)
   }
 
-  /** No turn answers: what was said until now is the answer, or, when nothing was, the refusal is thrown. */
+  /** Ends without another turn: the text so far is the answer; without any text the refusal is thrown. */
   function cutShort(why: string, refusal: () => Error): Thought {
     if (!content || !last) throw refusal()
     return thought(last, 'length', why)
@@ -71,7 +71,7 @@ export function createTally(spent: Spent) {
     }
   }
 
-  /** An engine may end on a call that is not run, and leave its caller with nothing but what was found. */
+  /** The warning for an answer without text: an engine may end with a call that is not run. */
   const silence = () => (content.trim() || !spent.uses.length ? [] : [SILENT])
 
   return { add, aloud, end, cutShort }

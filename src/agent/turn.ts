@@ -4,7 +4,7 @@ import { randomBase62 } from '../kernel/crypto'
 import { createPairKeeper, storable } from '../kernel/text'
 import type { CountedTurn, FinishedBecause, Offered, Step, Thought } from './schema'
 
-/** What one engine call came to. */
+/** The result of one engine call. */
 export type Turn = CountedTurn & {
   text: string
   toolCalls: readonly ToolCall[]
@@ -33,7 +33,7 @@ export async function turnWhole({ engines }: Deps, asked: string, request: RunRe
   }
 }
 
-/** One engine call, its text as it comes. */
+/** One engine call, with its text as a stream. */
 export async function* turnAloud(
   { engines, clock }: Deps,
   asked: string,
@@ -73,14 +73,14 @@ export async function* turnAloud(
   }
 }
 
-/** A thought of one turn, with the calls that the client is to make. */
+/** A thought of one turn, with the calls of the client's functions. */
 export function thoughtOf({ text, toolCalls, ...turn }: Turn, offered: Offered | null): Thought {
   const calls = withOwnIds(wantedBy(offered, toolCalls))
   const finish = turn.finish === 'tool-calls' && !calls.length ? 'stop' : turn.finish
   return { ...turn, finish, content: text, toolCalls: calls, turns: [turn], toolUses: [], warnings: [] }
 }
 
-/** An engine may not keep to the choice it was given; who gave it relies on it (contract 4). */
+/** Enforces `tool_choice`, which clients rely on and engines do not always obey (contract 4). */
 function wantedBy(offered: Offered | null, calls: readonly ToolCall[]): readonly ToolCall[] {
   if (!offered || offered.choice === 'none') return []
   const { choice, oneCallATurn } = offered
@@ -88,6 +88,6 @@ function wantedBy(offered: Offered | null, calls: readonly ToolCall[]): readonly
   return oneCallATurn ? chosen.slice(0, 1) : chosen
 }
 
-/** Ids of ours: an upstream's would tell which it is, and may repeat. */
+/** Replaces upstream call ids, which may repeat and would reveal the upstream. */
 export const withOwnIds = (calls: readonly ToolCall[]): ToolCall[] =>
   calls.map(({ name, arguments: args }) => ({ id: `call_${randomBase62(24)}`, name, arguments: args }))

@@ -8,9 +8,9 @@ type Form = Pick<Ask, 'json' | 'checkJson'>
 const SCHEMA_PATH = 'response_format.json_schema.schema'
 
 /**
- * The form the content must have (contract 4). Throws 400 `validation_error` on a schema that cannot be
- * checked here: too large, with references to elsewhere, or not JSON Schema. Patterns that RE2 does not run
- * (libraries write look-ahead for an e-mail address) are for the engine to keep.
+ * The form that `response_format` asks for (contract 4). Throws 400 `validation_error` on a schema that cannot be
+ * checked here: too large, with external references, or not JSON Schema. Patterns that RE2 cannot run (libraries
+ * write look-ahead for e-mail addresses) are sent to the engine but not checked here.
  */
 export function formatOf({ response_format: format }: ChatOrder): Form {
   if (!format || format.type === 'text') return { json: false, checkJson: null }
@@ -32,7 +32,7 @@ function problemOf(content: string, check: (value: unknown) => string | null): s
   } catch {
     return 'The engine did not answer with JSON.'
   }
-  // The check speaks of arguments, as of those of a tool.
+  // The validator is shared with tools, so its sentences begin with "The arguments".
   const problem = check(value)?.replace(/^The arguments(?: together)?/, 'it')
   return problem ? `The answer does not fit the response format: ${problem}` : null
 }

@@ -9,8 +9,8 @@ import { imagesOf, textOf } from './parts'
 import type { ChatMessage, ChatOrder } from './schema'
 
 /**
- * A chat order as an ask (contract 4): the last user message is the prompt, all system messages make the
- * persona, earlier turns are context. Throws 400 `empty_prompt` when nobody asks anything.
+ * Translates a chat order (contract 4): the last user message is the prompt, all system messages make the
+ * persona, earlier turns are context. Throws 400 `empty_prompt` when no user message has text or an image.
  */
 export function askFromChat(order: ChatOrder): Ask {
   if (order.metadata) assertMetadata(order.metadata)
@@ -56,7 +56,7 @@ export function askFromChat(order: ChatOrder): Ask {
   }
 }
 
-/** The messages that became the parts of the ask; of several system messages the first. */
+/** Paths of the messages that the ask was made from, for refusals; of several system messages the first. */
 function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<Ask['cameFrom']> {
   const path = (place: number) => `messages[${place}].content`
   const said = messages.flatMap((message, place) =>
@@ -66,7 +66,7 @@ function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<
   return { prompt: path(last), attachments: path(last), persona, said }
 }
 
-/** A picture without a word asks, too. */
+/** An image without text counts as a question, too. */
 const asks = (message: ChatMessage): boolean => !isBlank(textOf(message)) || imagesOf(message).length > 0
 
 /** The engine a client names; unknown names fall back to auto (contract 4). */
@@ -87,7 +87,7 @@ function whatWasDone(messages: ChatMessage[], last: number): Turns {
 
 type Turns = Pick<Ask, 'context' | 'after'>
 
-/** Without functions of its own a client's calls and their results are accepted and ignored (contract 4). */
+/** In an order without `tools`, tool calls and their results are accepted and ignored (contract 4). */
 function toTurn(message: ChatMessage): Message[] {
   const { role } = message
   if (role !== 'user' && role !== 'assistant') return []

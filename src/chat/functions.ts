@@ -10,8 +10,8 @@ import type { ChatMessage, ChatOrder, FunctionCall, FunctionTool } from './schem
 const NO_PARAMETERS = { type: 'object', properties: {} }
 
 /**
- * The functions a chat client offers (contract 4); null without any. Throws 400 `validation_error` on two
- * of one name, on parameters that are no schema, and on a choice of one that is not there.
+ * The functions a chat client offers (contract 4); null without any. Throws 400 `validation_error` on a name used
+ * twice, on parameters that are not a schema, and on a `tool_choice` that is not among them.
  */
 export function functionsOf({
   tools,
@@ -25,7 +25,7 @@ export function functionsOf({
     if (names.has(offered.name)) throw twice(place, offered.name)
     names.add(offered.name)
     const path = `tools[${place}].function.parameters`
-    // Engines refuse what is no schema; its patterns are the client's to run.
+    // Engines refuse an invalid schema. Patterns are not run here, since the client checks the arguments itself.
     if (offered.parameters) assertSchema(offered.parameters, path, allowance, sizeIfWritten)
   }
   return { ...choose(tools.map(toEngineTool), choice ?? 'auto', names), oneCallATurn: parallel === false }
@@ -33,7 +33,7 @@ export function functionsOf({
 
 type Choice = NonNullable<ChatOrder['tool_choice']>
 
-/** What a choice leaves: one function, those that are allowed, or all. */
+/** Applies `tool_choice`: a mode, one named function, or a list of allowed functions with a mode. */
 function choose(tools: EngineTool[], choice: Choice, names: ReadonlySet<string>): Omit<Offered, 'oneCallATurn'> {
   if (typeof choice === 'string') return { tools, choice }
   const listed = 'function' in choice ? [choice.function.name] : choice.allowed_tools.tools.map(nameOf)
@@ -52,9 +52,9 @@ const toEngineTool = ({ function: { name, description, parameters } }: FunctionT
 })
 
 /**
- * Turns with the calls and results among them, as an engine reads them; `offset` is the place of the first
+ * The messages as turns for an engine, with tool calls and results; `offset` is the index of the first message
  * in the order. Throws 400 `validation_error` when a result answers no call, a call has no result, or two
- * calls share an id: engines refuse all of it, and say it worse.
+ * calls share an id: engines refuse these as well, with less helpful messages.
  */
 export function turnsWithCalls(messages: readonly ChatMessage[], offset: number): Message[] {
   const open = new Map<string, { name: string; path: string }>()

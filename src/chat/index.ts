@@ -1,2 +1,2 @@
-/** Chat: the wire format every client speaks, over the completion pipeline. */
+/** Chat: the chat-completions wire format over the completion pipeline. */
 export { type ChatService, createChat } from './service'

@@ -1,7 +1,7 @@
 import type { Attachment } from '../completions/schema'
 import type { ChatMessage } from './schema'
 
-/** The text of a message, its parts on lines of their own. */
+/** The text of a message; text parts are joined by line breaks. */
 export const textOf = ({ content }: ChatMessage): string => {
   if (typeof content === 'string') return content
   return (content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')

@@ -9,10 +9,10 @@ type Deps = { completions: CompletionService; clock: Clock }
 
 export type ChatService = ReturnType<typeof createChat>
 
-/** The chat-completions dialect over the same pipeline: translation, nothing else. */
+/** `POST /chat/completions`: translates chat orders and answers; the completion pipeline does the work. */
 export function createChat({ completions, clock }: Deps) {
   return {
-    /** Throws 400 `empty_prompt`, and all that the pipeline throws. */
+    /** Throws 400 `empty_prompt`, and whatever the pipeline throws. */
     async complete(call: Call, order: ChatOrder): Promise<ChatCompletion> {
       const { run, result } = await completions.pipeline.complete(call, askFromChat(order))
       return toChatCompletion(run, result)

@@ -84,12 +84,12 @@ const allMessages = query<{ conversation_id: ConversationId; after: number }>()(
     .orderBy(asc(table.seq))
 })
 
-/** Rows of conversations and their messages. Every query names the user, or a conversation found by its user. */
+/** Rows of conversations and messages. Queries filter by owner, or by a conversation the owner was checked for. */
 export const conversationRepository = {
   insert: (tx: Tx, row: NewConversation) => insertConversation(tx, row),
   insertMessage: (tx: Tx, row: NewMessage) => insertMessage(tx, row),
 
-  /** Makes room for `by` messages and returns the new count, or null when the conversation is gone. */
+  /** Adds `by` to the message count and returns the new count, or null when the conversation is gone. */
   grow: async (tx: Tx, change: { id: ConversationId; owner: OwnerScope; by: number; last: string; now: number }) =>
     (await growConversation(tx, change))[0]?.count ?? null,
 
@@ -105,7 +105,7 @@ export const conversationRepository = {
     return lastUpdatedFirst(db, wanted, eq(table.owner, owner), found)
   },
 
-  /** Conversations whose count is not what their messages say. */
+  /** Up to 100 conversations of all owners whose message count differs from their stored messages. */
   async miscounted(db: Reader): Promise<{ id: ConversationId; counted: number; found: number }[]> {
     const [table, rows] = [db.of(conversations), db.of(messages)]
     const found = sql<number>`count(${rows.id})`.mapWith(Number)
@@ -141,6 +141,6 @@ export const conversationRepository = {
 
 type Column = Parameters<typeof like>[0]
 
-/** Literal, case-insensitive: `%` and `_` in the caller's words stand for themselves (F4). */
+/** Case-insensitive substring match; `%` and `_` in the caller's words match only themselves (F4). */
 const contains = (column: Column, words: string): SQL =>
   sql`lower(${column}) like ${`%${words.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`

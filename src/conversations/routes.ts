@@ -68,7 +68,7 @@ export const conversationRoutes = (conversations: ConversationService, guard: Gu
       },
     )
 
-/** `/memory`: what a user wants remembered (contract 17). */
+/** `/memory`: the user's memories (contract 17). */
 export const memoryRoutes = (memory: MemoryService, guard: Guard) =>
   new Elysia({ prefix: '/memory', tags: ['Memory'] })
     .use(guard)

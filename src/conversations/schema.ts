@@ -19,7 +19,7 @@ const summary = {
 export const ROLES = ['user', 'assistant', 'system', 'tool'] as const
 export type Role = (typeof ROLES)[number]
 
-/** A message as contract 17 shows it; `model` and what follows are on answers only. */
+/** A message (contract 17); `mode` and the members after it are on answers only. */
 export const Message = t.Object(
   {
     id: MessageId.schema,
@@ -63,7 +63,7 @@ export type RenameConversation = Static<typeof RenameConversation>
 export const MemoryId = defineId('memory')
 export type MemoryId = Id<'memory'>
 
-/** Who had it remembered: a call of the API, or an engine through `save_memory`. */
+/** Who stored the memory: an API call, or an engine through `save_memory`. */
 export const MEMORY_SOURCES = ['api', 'assistant'] as const
 export type MemorySource = (typeof MEMORY_SOURCES)[number]
 
@@ -79,7 +79,7 @@ export const MAX_MEMORY_CHARS = 1_000
 export const NewMemory = t.Object({ content: t.String({ minLength: 1, maxLength: MAX_MEMORY_CHARS }) })
 export type NewMemory = Static<typeof NewMemory>
 
-/** What the pipeline stores of one turn: the prompt, and the answer with how it came about. */
+/** A turn as the pipeline stores it: the prompt, and the answer with its mode, model, tools and cost. */
 export type Turn = {
   prompt: string
   answer: string

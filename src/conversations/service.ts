@@ -26,12 +26,12 @@ type Deps = { store: Store; audit: AuditLog; clock: Clock }
 
 const TITLE_CHARS = 60
 const PREVIEW_CHARS = 120
-/** How much of a conversation an answer sees: the last 20 turns, each a question and an answer (contract 22.6). */
+/** Messages of history that an answer sees: 20 turns, each a question and an answer (contract 22.6). */
 const HISTORY_MESSAGES = 40
 
 /**
- * Turns kept and read back. They belong to the user, whichever of their keys was used (contract 17); what an
- * org's key says belongs to the org, so that it never opens what its maker said elsewhere.
+ * Stores turns and reads them back. They belong to the user, whichever key was used (contract 17); those of an
+ * org's key belong to the org, so that the key cannot read its creator's own conversations.
  */
 export function createConversations({ store, audit, clock }: Deps) {
   return { assertOwned, history, start, append, list, get, rename, remove, verify }
@@ -53,7 +53,7 @@ export function createConversations({ store, audit, clock }: Deps) {
     return { id: conversation.id, turns }
   }
 
-  /** Opens a conversation with its first turn, in the caller's unit of work. */
+  /** Opens a conversation with its first turn, in the caller's transaction. */
   async function start(tx: Tx, owner: OwnerScope, turn: Turn): Promise<ConversationId> {
     const id = ConversationId.create()
     const now = clock.now()
@@ -91,7 +91,7 @@ export function createConversations({ store, audit, clock }: Deps) {
     })
   }
 
-  /** Violations of the store: a turn is two messages or none (I1). */
+  /** Sentences about conversations with a wrong message count: a turn is stored as two messages or none (I1). */
   async function verify(reader: Reader): Promise<string[]> {
     const wrong = await rows.miscounted(reader)
     return wrong.map(({ id, counted, found }) => `conversation ${id} counts ${counted} messages and has ${found}`)
@@ -106,7 +106,7 @@ export function createConversations({ store, audit, clock }: Deps) {
   }
 }
 
-/** The question and the answer, numbered on from `after`. */
+/** Stores the question as message `after + 1` and the answer as `after + 2`. */
 async function storeTurn(tx: Tx, id: ConversationId, after: number, turn: Turn, now: number): Promise<void> {
   const { prompt, answer, ...about } = turn
   const common = { conversation_id: id, now }

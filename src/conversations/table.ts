@@ -19,7 +19,7 @@ export const conversations = defineTable((k) =>
 )
 export type ConversationRow = Row<typeof conversations>
 
-/** `about` holds what only answers have: mode, model, tools, artifacts, follow-ups, cost. */
+/** What only answers have: mode, model, tools, artifacts, follow-ups, cost. */
 export type MessageAbout = {
   mode: string
   resolvedMode: string
@@ -48,7 +48,7 @@ export const messages = defineTable((k) =>
 )
 export type MessageRow = Row<typeof messages>
 
-/** What a user wants remembered, whichever channel it came from (contract 22.6). */
+/** Memories of a user or an org, whichever channel stored them (contract 22.6). */
 export const memories = defineTable((k) =>
   k.table(
     'memories',

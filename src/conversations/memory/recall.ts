@@ -9,35 +9,35 @@ import { contentWords } from '../../kernel/words'
 import type { MemoryId } from '../schema'
 import { allMemories } from './repository'
 
-/** How many items an answer is reminded of (contract 22.6). */
+/** Most memories that one answer is given (contract 22.6). */
 const MOST_RECALLED = 5
 const USERS_KEPT = 500
-/** Items put into an index before others have their turn: one of a thousand long ones takes most of a second. */
+/** Items indexed before the event loop may run: indexing a thousand long ones takes most of a second. */
 const ITEMS_A_TURN = 10
 
 type Item = { id: MemoryId; content: string }
-/** `null` stands for a user with nothing to remember, so that asking again costs nothing. */
+/** `null` is cached for a user without memories, so that the next prompt needs no query. */
 type Index = { search: MiniSearch<Item> | null }
 type Indexed = { search: MiniSearch<Item>; ids: Set<MemoryId> }
 
 type Deps = { store: Store; clock: Clock }
 
 /**
- * Finds what is relevant by BM25, in an index a user. It is made when it is first asked, and brought up to date
- * after a change: items come and go but are never rewritten.
+ * Finds the memories relevant to a prompt by BM25, with one index per user. An index is built on first use and
+ * updated after a change by adding and removing items, which are never edited.
  */
 export function createRecall({ store, clock }: Deps) {
   const kept = createReadCache<OwnerScope, Index>({ max: USERS_KEPT, maxAgeMs: freshFor(store.dialect), clock })
   const indexes = new LRUCache<OwnerScope, Indexed>({ max: USERS_KEPT })
   const updating = new Map<OwnerScope, Promise<Index>>()
 
-  /** Up to five items that share words with the prompt, best first. At once for a user who is known to have none. */
+  /** Up to five items that share words with the prompt, best first. Synchronous while the user's index is cached. */
   function recall(owner: OwnerScope, prompt: string): readonly string[] | Promise<readonly string[]> {
     const index = kept.get(owner, inTurn)
     return index instanceof Promise ? index.then((found) => find(found, prompt)) : find(index, prompt)
   }
 
-  /** One after another for a user: an index that two bring up to date at once is up to date for neither. */
+  /** Updates a user's index one load at a time: two at once would add and remove the same items. */
   async function inTurn(owner: OwnerScope): Promise<Index> {
     const before = updating.get(owner)
     const mine = (before ?? Promise.resolve()).catch(() => null).then(() => load(owner))
@@ -85,5 +85,5 @@ const find = (index: Index | null, prompt: string): string[] =>
     .slice(0, MOST_RECALLED)
     .map(({ content }) => content as string)
 
-/** Words beyond these say little more about what a prompt is about, and each has a price. */
+/** A prompt is searched up to here: further words add little to its topic, and each costs time. */
 const MOST_PROMPT_CHARS = 4_000

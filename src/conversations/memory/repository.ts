@@ -17,7 +17,7 @@ export const countMemories = query<{ owner: OwnerScope }>()((db, p) => {
   return db.select({ count: count() }).from(t).where(eq(t.owner, p.owner))
 })
 
-/** Everything of one user, for the index that finds what is relevant; bounded by the limit on writing. */
+/** All memories of one owner, for the search index; `add` limits how many there can be. */
 export const allMemories = query<{ owner: OwnerScope }>()((db, p) => {
   const t = db.of(memories)
   return db.select({ id: t.id, content: t.content }).from(t).where(eq(t.owner, p.owner))
@@ -28,7 +28,7 @@ const newestFirst = pagesBy(memories, 'created_at')
 export const listMemories = (db: Reader, owner: OwnerScope, wanted: PageQuery): Promise<Page<MemoryRow>> =>
   newestFirst(db, wanted, eq(db.of(memories).owner, owner))
 
-/** Whether there was one to remove. */
+/** Returns whether the memory existed. */
 export async function removeMemory(tx: Tx, owner: OwnerScope, id: MemoryId): Promise<boolean> {
   const t = tx.of(memories)
   const gone = await tx

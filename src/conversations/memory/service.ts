@@ -12,7 +12,7 @@ import type { MemoryRow } from '../table'
 import { createRecall } from './recall'
 import { countMemories, insertMemory, listMemories, removeMemory } from './repository'
 
-/** More would make an index a user's prompt waits for. */
+/** A limit per owner, because a prompt waits while the index of its owner's memories is built. */
 const MOST_MEMORIES = 1_000
 
 type Deps = { store: Store; audit: AuditLog; clock: Clock }
@@ -20,8 +20,8 @@ type Deps = { store: Store; audit: AuditLog; clock: Clock }
 export type MemoryService = ReturnType<typeof createMemory>
 
 /**
- * What a user wants remembered; theirs alone, whichever of their keys or channels it came by (contract 17, 22.6).
- * An org's key remembers for the org, and knows nothing of its maker.
+ * Memories belong to the user alone, whichever key or channel stored them (contract 17, 22.6). Those stored by an
+ * org's key belong to the org, and that key cannot read its creator's memories.
  */
 export function createMemory({ store, audit, clock }: Deps) {
   const { recall, forget } = createRecall({ store, clock })
@@ -31,7 +31,7 @@ export function createMemory({ store, audit, clock }: Deps) {
     return mapPage(await listMemories(store.read, ownerOf(caller), query), present)
   }
 
-  /** Throws 400 on content that says nothing, 409 `conflict` when there is no room for one more. */
+  /** Throws 400 on blank content, 409 `conflict` when the owner has `MOST_MEMORIES` already. */
   async function add(call: Call, { content }: NewMemory, source: MemorySource): Promise<{ memory: Memory }> {
     const said = storable(content).trim()
     if (!said) throw invalidInput('content', '"content" says nothing. Send what is to be remembered.')
