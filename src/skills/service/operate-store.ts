@@ -5,6 +5,7 @@ import { presentOutline, presentRating, presentSkill, presentVersion } from '../
 import { skillRepository as rows } from '../repository'
 import { installRepository as installs } from '../repository-installs'
 import { submissionRepository as submissions } from '../repository-submissions'
+import { examine } from '../review'
 import { isDelisted } from '../rules'
 import { type Imported, type OperatorSkill, type OperatorSkillEntry, SkillId, type SkillVersion } from '../schema'
 import { isHigher } from '../semver'
@@ -99,7 +100,8 @@ export function operateStore(deps: SkillDeps, { settle }: ReturnType<typeof crea
       if (known && known.owner !== 'server') throw slugOfOthers(slug)
       if (known?.version === version) return { id: known.id, slug, version, isNew: false }
       if (known && !isHigher(version, known.version)) throw notHigher(slug, known.version)
-      const about = await publishAsServer(deps, tx, manifest, call.caller.reason ?? 'Imported by an operator.')
+      const reason = call.caller.reason ?? 'Imported by an operator.'
+      const about = await publishAsServer(deps, tx, examine(manifest), { slug, version, reason })
       await deps.audit.record(tx, call, { ...about, scope: 'server' })
       tx.afterCommit(() => deps.changed(null))
       return { id: (await rows.bySlug(tx, slug))!.id, slug, version, isNew: true }

@@ -3,45 +3,48 @@ import { reviewFailed } from '../errors'
 import type { SkillManifest } from '../manifest'
 import { skillRepository as rows } from '../repository'
 import { submissionRepository as submissions } from '../repository-submissions'
-import { complete, examine } from '../review'
+import { complete, type Examined } from '../review'
 import type { SkillId } from '../schema'
 import { isHigher } from '../semver'
-import { STARTERS } from '../starters'
+import { REVIEW_OF_STARTERS, STARTERS } from '../starters'
 import type { SkillDeps } from './deps'
 import { newSkill, newSubmission, newVersion } from './new-rows'
 import { putInForce } from './versions'
 
 /**
- * Puts the skills that ship with the server into its store at start, through the review that everyone's go
- * through; a higher version replaces the one there. A slug that someone else has stays theirs. Answers the
- * slugs that were put in.
+ * Puts the skills that ship with the server into its store at start, all in one unit; a higher version replaces
+ * the one there. A slug that someone else has stays theirs. Answers the slugs that were put in.
  */
 export const createStarters = (deps: SkillDeps) => async (): Promise<string[]> => {
-  const put: string[] = []
-  for (const written of STARTERS) {
-    const known = await rows.bySlug(deps.store.read, written.slug)
-    if (known && (known.owner !== 'server' || !isHigher(written.version, known.version))) continue
-    await deps.store.write(async (tx) => {
-      const about = await publishAsServer(deps, tx, written, 'Ships with the server.')
-      await deps.audit.recordUnattended(tx, { scope: 'server', requestId: 'start' }, about)
-    })
-    put.push(written.slug)
+  const missing: SkillManifest[] = []
+  for (const starter of STARTERS) {
+    const known = await rows.bySlug(deps.store.read, starter.slug)
+    if (!known || (known.owner === 'server' && isHigher(starter.version, known.version))) missing.push(starter)
   }
-  if (put.length) deps.changed(null)
-  return put
+  if (!missing.length) return []
+  await deps.store.write(async (tx) => {
+    for (const manifest of missing) {
+      const { slug, version } = manifest
+      const reviewed = { manifest, ...REVIEW_OF_STARTERS }
+      const about = await publishAsServer(deps, tx, reviewed, { slug, version, reason: 'Ships with the server.' })
+      await deps.audit.recordUnattended(tx, { scope: 'server', requestId: 'start' }, about)
+    }
+  })
+  deps.changed(null)
+  return missing.map(({ slug }) => slug)
 }
 
 /** What this server says is its own, and everybody's to use. */
 const OWN = { owner: 'server', author_user_id: null, visibility: 'public', org_scope_id: null } as const
 
+type Publication = { slug: string; version: string; reason: string }
+
 /**
- * Puts a manifest in force as this server's own skill, reviewed like any other. Answers its entry in the
+ * Puts a manifest in force as this server's own skill, with what the review said of it. Answers its entry in the
  * record. Throws 422 `review_failed`.
  */
-export async function publishAsServer(deps: SkillDeps, tx: Tx, written: Record<string, unknown>, reason: string) {
-  const examined = examine(written)
-  const slug = String(written.slug)
-  const version = String(written.version)
+export async function publishAsServer(deps: SkillDeps, tx: Tx, examined: Examined, publication: Publication) {
+  const { slug, version, reason } = publication
   const { review, evidence } = complete(examined, { slug, version, earlier: [], updating: slug, taken: 'own' })
   if (!examined.manifest || !review.passed) throw reviewFailed(review)
   const now = deps.clock.now()

@@ -1,4 +1,5 @@
 import { type SkillManifest, type WrittenManifest, withDefaults } from '../manifest'
+import type { Examined } from '../review'
 import { changelogWriter } from './changelog-writer'
 import { documentAnalyzer } from './document-analyzer'
 import { emailDrafter } from './email-drafter'
@@ -16,3 +17,14 @@ const WRITTEN: readonly WrittenManifest[] = [
   supportReplies,
 ]
 export const STARTERS: readonly SkillManifest[] = WRITTEN.map(withDefaults)
+
+/**
+ * What the review says of each of them, so that a first start does not wait for it: the tests review them anew, and
+ * fail when it says anything else.
+ */
+export const REVIEW_OF_STARTERS: Readonly<Omit<Examined, 'manifest'>> = {
+  tier: 'staff',
+  reasons: ['It brings knowledge files.'],
+  checks: { schema: 'pass', injection_scan: 'pass', tool_names: 'pass', permissions: 'pass' },
+  evidence: [],
+}
