@@ -4,8 +4,8 @@ type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number]
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 /**
- * Public by its range, yet not a stranger: IPv4-compatible addresses (`::127.0.0.1`) and the metadata
- * service of one large cloud (reliability 0.8).
+ * Addresses in public ranges that lead to internal hosts: IPv4-compatible ones (`::127.0.0.1`) and the metadata service
+ * of one large cloud (reliability 0.8).
  */
 const NEVER = ['::/96', '168.63.129.16/32']
 
@@ -38,10 +38,10 @@ export function createAddressRule(options: { allow?: readonly string[]; deny?: r
  */
 export function createAddressList(entries: readonly string[]) {
   const networks = entries.map(readCidr)
-  /** IPv4 in IPv6's clothes is IPv4. */
+  /** An IPv4-mapped IPv6 address is read as its IPv4 address. */
   const parse = (text: string): Address | null => (ipaddr.isValid(text) ? ipaddr.process(text) : null)
   return {
-    /** The address in its one form; null for what is none. */
+    /** The address in its canonical form; null for a text that is not an address. */
     read: (text: string): string | null => parse(text)?.toString() ?? null,
     has(text: string): boolean {
       const address = parse(text)
@@ -63,8 +63,8 @@ const inside = (address: Address, [network, bits]: Cidr): boolean =>
   address.kind() === network.kind() && address.match(network, bits)
 
 /**
- * Ports that no web address has a reason to name and that speak protocols a POST can reach:
- * mail, remote shells, file shares, databases, queues, caches, debuggers, container engines.
+ * Ports of other protocols that an HTTP request could misuse: mail, remote shells, file shares, databases, queues,
+ * caches, debuggers, container engines. No web address needs them.
  */
 const REFUSED_PORTS = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,

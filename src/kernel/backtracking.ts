@@ -17,10 +17,10 @@ export type Backtracker = {
 }
 
 const PAGE_BYTES = 64 * 1024
-/** Half of it is allocated at the start. */
+/** Memory limit of the engine; half of it is allocated at the start. */
 const MOST_BYTES = 32 * 1024 * 1024
 const STACK_BYTES = 256 * 1024
-/** Keeps the last expression compiled, since one is mostly tried on many texts. */
+/** Runs inside the engine. Keeps the last expression compiled, since one is mostly tried on many texts. */
 const TESTS = `
   let [source, flags, expression] = ['', '', new RegExp('')]
   ;(newSource, newFlags, text) => {
@@ -30,12 +30,12 @@ const TESTS = `
     }
     return expression.test(text)
   }`
-/** The error when it was interrupted, or ran out of memory or stack. */
+/** Name of the engine's error when it was interrupted, or ran out of memory or stack. */
 const STOPPED = 'InternalError'
 
 /**
- * An engine for expressions that backtrack which can be interrupted. The runtime's own cannot: a thread that is
- * terminated while it matches goes on until it has its answer, which may be never. To be used on threads.
+ * Opens an interruptible engine for backtracking expressions. The runtime's own engine cannot be interrupted: even a
+ * terminated thread goes on matching, perhaps for ever. `test` blocks, so use this on worker threads.
  */
 export async function openBacktracker(): Promise<Backtracker> {
   const runtime = (await openMachine()).newRuntime()

@@ -16,7 +16,7 @@ export type KeyCaller = {
   type: 'key'
   userId: UserId
   keyId: KeyId
-  /** The org an org key belongs to: its pool pays, its chain records. Null for a personal key. */
+  /** The org of an org key: the org pays for the calls and its audit chain records them. Null for a personal key. */
   orgId: OrgId | null
   /** The org that team-scoped things go to: the key's own, else the user's active one (contract 1.2). */
   activeOrgId: OrgId | null
@@ -27,11 +27,11 @@ export type KeyCaller = {
   dailyCapCents: number | null
   monthlyCapCents: number | null
   allowedOrigins: readonly string[]
-  /** Whether answers under this key follow its brand soul; what that is, the keys room knows. */
+  /** Whether answers under this key follow its brand soul, which the keys room stores. */
   hasBrandSoul: boolean
   /** The guardrail policy bound to the key. */
   guardrailPolicyId: string | null
-  /** Fingerprint of all that is bound to the key; empty where nothing is. */
+  /** Fingerprint of everything bound to the key; empty when nothing is bound. */
   bindings: string
 }
 
@@ -56,7 +56,7 @@ export type OperatorCaller = {
 export type TenantCaller = KeyCaller | SessionCaller
 export type Caller = TenantCaller | OperatorCaller
 
-/** Whose money, usage and record something is: an org's, or one user's own. */
+/** The owner of money, usage and audit records: an org or a single user. */
 export type OwnerScope = `org:${string}` | `user:${string}`
 
 export const ownerOf = (caller: Pick<TenantCaller, 'orgId' | 'userId'>): OwnerScope =>
@@ -75,11 +75,11 @@ export function requireScope(caller: TenantCaller, scope: Scope): void {
   )
 }
 
-/** What a request with an Idempotency-Key brings along: whoever makes its effect keeps its answer (contract 1.7). */
+/** Comes with a request that has an Idempotency-Key: the verb stores its answer through this (contract 1.7). */
 export type Once = {
   /**
-   * Writes down the answer in the unit of work that makes it true, under the status of its route unless it is
-   * another. Throws 409 when the key was taken over.
+   * Stores the answer in the unit of work that makes the effect, under the route's status unless `status` is given.
+   * Throws 409 when another request has taken over the key.
    */
   keep(tx: Tx, answer: unknown, status?: number): Promise<void>
 }
@@ -88,10 +88,10 @@ export type Once = {
 export type Call<C extends Caller = TenantCaller> = {
   readonly caller: C
   readonly requestId: string
-  /** `POST /completions`: the method and the pattern, never the values in it. */
+  /** Method and pattern, such as `POST /completions`; never the values in the path. */
   readonly route: string
   /** Aborts when the client goes away or the server stops. */
   readonly signal: AbortSignal
-  /** Only of a request that carries a key, on a route that takes one. */
+  /** Set only when the request carries an Idempotency-Key and the route accepts one. */
   readonly once?: Once | undefined
 }

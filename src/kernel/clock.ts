@@ -1,4 +1,4 @@
-/** Time is an argument: everything that asks for it holds one of these, so a test can move it. */
+/** The source of time. It is passed as an argument everywhere, so that tests can control it. */
 export type Clock = {
   /** Wall time in epoch milliseconds. */
   now(): number

@@ -1,16 +1,16 @@
 import { isMainThread } from 'node:worker_threads'
 
-/** Something compiled for an owner, which can be compiled again. */
+/** A value compiled for an owner. It can be compiled again, so it may be evicted at any time. */
 type Item = { key: string; value: unknown; owner: string; weight: number }
 
-/** Who it was compiled for, and the bytes it keeps in memory. */
+/** The owner a value was compiled for, and the estimated bytes it keeps in memory. */
 export type Load = { owner: string; weight: number }
 
 export type FairCache = ReturnType<typeof createFairCache>
 
 /**
- * Keeps what was compiled for tenants, bounded by bytes. When it is full, the owner who has the most in it loses their
- * least recently used item, so that nobody can evict what others have by compiling a lot.
+ * Caches values compiled for tenants, bounded by bytes. When the cache is full, the owner with the most bytes loses
+ * their least recently used item, so that one owner cannot evict the others by compiling a lot.
  */
 export function createFairCache(mostBytes: number) {
   const items = new Map<string, Item>()
@@ -70,13 +70,13 @@ export function createFairCache(mostBytes: number) {
 const oldestOf = ({ items }: { items: Set<Item> }): Item => items.values().next().value!
 
 const MEGABYTE = 1024 * 1024
-/** For all rooms; one a thread. */
+/** Shared by all rooms; each thread has its own. */
 const all = createFairCache((isMainThread ? 48 : 16) * MEGABYTE)
 
 /** Estimated bytes of everything kept in this thread. */
 export const compiledWeight = (): number => all.weight()
 
-/** The cache for one kind of thing, with keys of its own. */
+/** A view of the shared cache for one kind of value; keys of different kinds never collide. */
 export const compiledOf = <Value extends object>(kind: string) => ({
   get: (key: string) => all.get(`${kind} ${key}`) as Value | undefined,
   put: (key: string, value: Value, load: Load) => all.put(`${kind} ${key}`, value, load),

@@ -1,6 +1,6 @@
 import { checker, type Static, type TSchema } from './schema'
 
-/** One setting, declared in the room it belongs to: it documents itself (design 10). */
+/** One setting, declared together with its documentation in the room that uses it (design 10). */
 export type Setting<T extends TSchema = TSchema> = {
   /** Environment variable, `SVC_…`. */
   env: string
@@ -8,7 +8,7 @@ export type Setting<T extends TSchema = TSchema> = {
   default: Static<T>
   /** One sentence for `config explain`. */
   about: string
-  /** Never printed. */
+  /** The value is never printed. */
   secret?: boolean
 }
 
@@ -27,8 +27,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Environment, then the file, then the default. Pure: it is given both. All problems are reported
- * at once, each naming the setting, its value and where it came from.
+ * Takes each setting from the environment, else from the file, else its default. All problems are reported at once,
+ * each naming the setting, its value and where it came from.
  * @throws ConfigError
  */
 export function resolveSettings<S extends Settings>(
@@ -59,7 +59,7 @@ export function resolveSettings<S extends Settings>(
   return { values: values as Values<S>, origins: origins as Resolved<S>['origins'] }
 }
 
-/** An environment variable is text; the schema says what it should have been. */
+/** Converts an environment variable to the type of its schema; text that does not convert is left to the check. */
 function readWord(schema: TSchema, word: string): unknown {
   const type = (schema as { type?: string }).type
   if (type === 'boolean') return ['1', 'true', 'yes', 'on'].includes(word.toLowerCase())

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEq
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** `length` characters of base62, each uniform: bytes of 248 and up are thrown away, not folded. */
+/** `length` random base62 characters. Bytes of 248 and up are discarded, so that each character is equally likely. */
 export function randomBase62(length: number): string {
   let out = ''
   while (out.length < length) {
@@ -12,7 +12,7 @@ export function randomBase62(length: number): string {
   return out
 }
 
-/** Random bytes are asked for by the page: every request needs several ids, and each question has a price. */
+/** Random bytes are fetched 4 KiB at a time: every request needs several ids, and each fetch is costly. */
 let pool = Buffer.alloc(0)
 let taken = 0
 
@@ -22,7 +22,7 @@ function nextByte(): number {
     taken = 0
   }
   const byte = pool[taken]!
-  // A byte that became part of a secret does not stay in memory.
+  // Erased, because it may become part of a secret.
   pool[taken++] = 0
   return byte
 }

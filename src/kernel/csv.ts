@@ -2,7 +2,7 @@ import { unparse } from 'papaparse'
 
 export type CsvCell = string | number | boolean | null
 
-/** An answer that is CSV: a file to keep, never a page to show (F7). `name` is a constant of the code. */
+/** Headers of a CSV answer, which browsers save and never render (F7). `name` is not escaped: pass a constant. */
 export const csvHeaders = (name: string) => ({
   'content-type': 'text/csv; charset=utf-8; header=present',
   'content-disposition': `attachment; filename="${name}.csv"`,
@@ -14,10 +14,10 @@ export const csvHeaders = (name: string) => ({
 export const csvLines = (records: readonly (readonly CsvCell[])[]): string =>
   records.length === 0 ? '' : `${unparse(records.map(harmlessCells), { newline: '\r\n' })}\r\n`
 
-/** One record, its line not ended: for printers that end lines themselves. */
+/** One record without a line end, for callers that print lines. */
 export const csvLine = (cells: readonly CsvCell[]): string => unparse([harmlessCells(cells)])
 
-/** A whole file in pieces: the header at once, then each page of records as it comes. */
+/** Streams a whole file: the header at once, then each page of records as it comes. */
 export async function* csvFile(
   columns: readonly string[],
   pages: AsyncIterable<readonly (readonly CsvCell[])[]>,
@@ -26,7 +26,7 @@ export async function* csvFile(
   for await (const page of pages) if (page.length) yield csvLines(page)
 }
 
-/** What makes a spreadsheet compute: a sign of a formula first, full-width ones and blanks before it included. */
+/** A cell that a spreadsheet would run as a formula; leading blanks and full-width signs count too. */
 const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20])/
 const NUMBER = /^[+-]?\d+(?:\.\d+)?$/
 

@@ -33,7 +33,7 @@ export function placesWithout(marked: string): (place: number) => number {
   }
 }
 
-/** A class for marked texts. Null, for not supported, when a positive one has terminators among its `properties`. */
+/** A class for marked texts. Null (not supported) when a positive class has line terminators in its `properties`. */
 export function classOfMarked(ranges: readonly Range[], properties: string, isNegated: boolean): string | null {
   const among = properties === '' ? null : new RegExp(`[${properties}]`, 'u')
   const isMember = (code: number) => covers(ranges, code) || (among?.test(String.fromCharCode(code)) ?? false)

@@ -33,7 +33,7 @@ export function complement(ranges: readonly Range[]): Range[] {
 export const without = (ranges: readonly Range[], taken: readonly Range[]): Range[] =>
   complement([...complement(ranges), ...taken])
 
-/** As the members of a class in RE2's syntax. */
+/** Writes the ranges as the content of an RE2 character class, without the brackets. */
 export const classMembers = (ranges: readonly Range[]): string =>
   ranges.map(([first, last]) => (first === last ? literal(first) : `${literal(first)}-${literal(last)}`)).join('')
 
@@ -43,14 +43,14 @@ export const literal = (code: number): string =>
 
 const PLAIN = /[a-z0-9 ]/i
 
-/** With the other case of every letter by ECMAScript's rules without the flag `u`, which fold less than RE2 does. */
+/** Adds the other case of every letter by ECMAScript's rules without the flag `u`: RE2 would fold more letters. */
 export function inAnyCase(ranges: readonly Range[]): readonly Range[] {
   const isAscii = ranges.every(([, last]) => last < 128)
   const others = isAscii ? [...otherCase(ranges, 65, 32), ...otherCase(ranges, 97, -32)] : beyondAscii(ranges)
   return others.length ? [...ranges, ...others] : ranges
 }
 
-/** The ASCII letters of the ranges, from `start` on, in the other case. */
+/** The other case of those 26 letters from `start` on that the ranges contain; `by` is the distance between cases. */
 function otherCase(ranges: readonly Range[], start: number, by: number): Range[] {
   const met = ranges.map(([first, last]) => [Math.max(first, start), Math.min(last, start + 25)] as const)
   return met.filter(([first, last]) => first <= last).map(([first, last]) => [first + by, last + by])
@@ -64,7 +64,7 @@ function beyondAscii(ranges: readonly Range[]): Range[] {
 
 let caseGroups: readonly (readonly number[])[] | null = null
 
-/** UTF-16 units that are equal but for case: some thousand groups, made when a pattern first needs them. */
+/** Groups UTF-16 units that differ only in case. Built when a pattern first needs it, as it scans all 65,536 units. */
 function groupByCase(): (readonly number[])[] {
   const groups = new Map<number, number[]>()
   for (let code = 0; code <= 0xffff; code++) {
@@ -76,7 +76,10 @@ function groupByCase(): (readonly number[])[] {
   return [...groups.values()].filter(({ length }) => length > 1)
 }
 
-/** Canonicalize of ECMA-262: a unit whose capital is several units, or ASCII when it is not, stays itself. */
+/**
+ * Canonicalize of ECMA-262 without the flag `u`: the unit in upper case. A unit stays as it is when its upper case is
+ * longer than one unit, or is ASCII while the unit is not.
+ */
 function canonical(code: number): number {
   const upper = String.fromCharCode(code).toUpperCase()
   const to = upper.charCodeAt(0)

@@ -13,9 +13,9 @@ export class NotLinear extends Error {
 /** An ECMAScript pattern in RE2's syntax, with its flags written into it. */
 export type Translated = {
   source: string
-  /** Its `^` and `$` mean lines, so texts must be given with their lines marked. */
+  /** `^` or `$` matches at lines: texts must be passed through `withLinesMarked` first. */
   isOfLines: boolean
-  /** Its `\b` takes the long s and the Kelvin sign for letters, so texts must be given with them as s and k. */
+  /** `\b` counts the long s and the Kelvin sign as letters, RE2 does not: replace them in texts by s and k first. */
   foldsWords: boolean
 }
 
@@ -30,7 +30,7 @@ type Reader = {
   /** Read with the flag `v`. */
   isSets: boolean
   isOfLines: boolean
-  /** How many groups there are for numbers to refer back to. */
+  /** The number of capturing groups; `\1` up to this number are back-references. */
   groups: number
   hasNames: boolean
   hasWordEdge: boolean
@@ -40,13 +40,13 @@ const NEWLINES: readonly Range[] = [only(0x0a), only(0x0d), [0x2028, 0x2029]]
 const ALL: readonly Range[] = [[0, LAST]]
 const COUNT = /\{\d+(?:,\d*)?\}/y
 const OPENING = /\(\?(?:(?<look><?[=!])|<(?<name>[^>]+)>|(?<on>[a-z]*)(?:-(?<off>[a-z]*))?:)/y
-/** Syntax that only makes sense with the flag `u`, so the flag is taken for granted. */
+/** Syntax that only makes sense with the flag `u`; a pattern that has it is read as if the flag were set. */
 const MEANS_CHARACTERS = /\\[pP]\{|\\u\{/
 
 /**
- * An ECMAScript pattern in RE2's syntax, with the same meaning but for two things: a character is always a whole code
- * point, and `\p{…}` and `\u{…}` mean what they mean with the flag `u`, also without it.
- * @throws NotLinear, and Error with half a sentence (`does not compile: …`) for what is no pattern
+ * Translates an ECMAScript pattern to RE2's syntax. Two meanings differ: a character is always a whole code point, and
+ * `\p{…}` and `\u{…}` mean the same without the flag `u` as with it.
+ * @throws NotLinear for what RE2 cannot run, Error with half a sentence (`does not compile: …`) for an invalid pattern
  */
 export function translated(source: string, flags = ''): Translated {
   assertExpression(source, flags)
@@ -74,7 +74,7 @@ export function translated(source: string, flags = ''): Translated {
   }
 }
 
-/** Reads up to the end of the group. */
+/** Translates up to the end of the current group, or of the pattern. */
 function sequence(reader: Reader, mode: Mode): string {
   const { source } = reader
   let out = ''
@@ -96,7 +96,7 @@ function count(reader: Reader): string | null {
   return text ?? null
 }
 
-/** A group. All become non-capturing, since nothing asks for captures. */
+/** Translates a group. All groups become non-capturing, because no caller uses captures. */
 function group(reader: Reader, mode: Mode): string {
   OPENING.lastIndex = reader.at
   const { 0: opening = '(', groups = {} } = OPENING.exec(reader.source) ?? {}
@@ -115,7 +115,7 @@ function group(reader: Reader, mode: Mode): string {
   return `(?${folds ? (own.ignoreCase ? 'i' : '-i') : ''}:${inner})`
 }
 
-/** A character, a class or an anchor. */
+/** Translates one character, class or anchor. */
 function one(reader: Reader, mode: Mode): string {
   const { source } = reader
   const here = source[reader.at]!
@@ -158,8 +158,8 @@ function refersBack({ source, at, isUnicode, groups, hasNames }: Reader, next: s
 }
 
 /**
- * One character of a set. Without `u`, ECMAScript folds fewer letters than RE2 does, so sets are written with both cases
- * and folding off. Single ASCII letters are left to RE2's folding, so that it sees the words they make.
+ * Writes one character set. Without `u`, ECMAScript folds fewer letters than RE2, so sets are written with both cases
+ * and folding off. Single ASCII letters are left to RE2's folding, so that RE2 still sees literal words.
  */
 function characterSet(reader: Reader, { ignoreCase }: Mode, found: CharacterSet): string {
   const isWritten = ignoreCase && !reader.isUnicode
@@ -205,7 +205,7 @@ function assertExpression(source: string, flags: string): void {
   }
 }
 
-/** Half a sentence that names the bracket which is not closed, and its position from one. */
+/** Half a sentence that names the unclosed bracket and its position, counted from one; null for any other fault. */
 function openIn(source: string, why: string): string | null {
   const missing = /^missing (?:terminating )?([)\]])/.exec(why)?.[1]
   if (!missing) return null

@@ -58,7 +58,7 @@ export class AppError extends Error {
   }
 }
 
-/** Declares one error once. The room keeps the sentence; whoever throws supplies only the facts. */
+/** Declares an error once, with its sentence, in its room; the code that throws it supplies only the facts. */
 export function defineError<Facts extends unknown[]>(
   kind: ErrorKind,
   code: string,
@@ -78,11 +78,11 @@ export const notFound = defineError('missing', 'not_found', (what: string) => `N
 export const invalidInput = (path: string, message: string) =>
   new AppError('invalid', 'validation_error', message, { param: path, details: [{ path, message }] })
 
-/** The same refusal of a value, once it is known which field it came in. */
+/** The same error, naming the field that held the refused value. */
 export const atField = ({ kind, code, message }: AppError, path: string): AppError =>
   new AppError(kind, code, message, { param: path, details: [{ path, message }] })
 
-/** For everything that `scope` chooses between a person's and an org's (contract 18). */
+/** 400 `org_required`: the request says `scope: "org"` but no organization is active (contract 18). */
 export const orgRequired = (): AppError => {
   const message =
     '"scope" is "org" and no organization is active. Activate one with POST /orgs/{id}/activate, or send "user".'
@@ -95,7 +95,7 @@ export const storageUnavailable = defineError(
   () => 'The database cannot be written to right now. Nothing was changed or charged; try again shortly.',
 )
 
-/** Why a stream ends early when the server stops (I32). */
+/** The error that ends open streams when the server stops (I32). */
 export const shuttingDown = defineError(
   'unavailable',
   'service_unavailable',
@@ -104,16 +104,16 @@ export const shuttingDown = defineError(
 
 const MOST_QUOTED = 80
 
-/** A caller's own value as a sentence says it: a text in quotes, so that `"0.9"` is told from 0.9 (dx 6.1). */
+/** A caller's value for an error sentence: strings in quotes, so that `"0.9"` and 0.9 look different (dx 6.1). */
 export const said = (value: unknown): string => (typeof value === 'string' ? `"${quoted(value)}"` : quoted(value))
 
-/** A caller's own value without quotes around it: short, without control characters and without secrets (dx 6.1). */
+/** A caller's value without quotes around it: short, without control characters and without secrets (dx 6.1). */
 export const quoted = (value: unknown): string => {
   const clean = scrub(written(value).slice(0, 4 * MOST_QUOTED)).replace(/[\p{Cc}\p{Cf}]/gu, '·')
   return clean.length > MOST_QUOTED ? `${clean.slice(0, MOST_QUOTED - 1)}…` : clean
 }
 
-/** A large value is counted, not written out: that alone would hold up everyone else (I28). */
+/** A large value is only described: serializing it would block the event loop (I28). */
 function written(value: unknown): string {
   if (typeof value === 'string') return value
   if (isSmall(value)) return JSON.stringify(value) ?? String(value)

@@ -1,4 +1,4 @@
-/** A condition as it was read: `a.b > 1 && !(c contains "x")` (contract 10). Data, never code. */
+/** The syntax tree of a condition such as `a.b > 1 && !(c contains "x")` (contract 10); it never becomes code. */
 export type Expression =
   | { kind: 'literal'; value: string | number | boolean | null }
   | { kind: 'path'; path: Path }
@@ -6,11 +6,11 @@ export type Expression =
   | { kind: 'join'; op: '&&' | '||'; left: Expression; right: Expression }
   | { kind: 'compare'; op: Comparison; left: Expression; right: Expression }
 
-/** Where a value is found: `steps["Summary"].output.text` is `['steps', 'Summary', 'output', 'text']`. */
+/** The path of a value: `steps["Summary"].output.text` is `['steps', 'Summary', 'output', 'text']`. */
 export type Path = readonly (string | number)[]
 type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'contains' | 'matches'
 
-/** Why a text is no expression, in one sentence that names the place. */
+/** Why a text is not an expression, in one sentence that names the position. */
 export class ExpressionFault extends Error {
   override name = 'ExpressionFault'
 }
@@ -19,7 +19,7 @@ const MAX_CHARS = 2_000
 const MAX_DEPTH = 32
 const MAX_PATTERN_CHARS = 512
 
-/** What the paths of a run begin with (contract 10). */
+/** The first names a path may have: the values of a run (contract 10). */
 const ROOTS = ['trigger', 'steps', 'previous', 'run', 'workflow', 'now']
 const COMPARISONS = new Set(['==', '!=', '<', '<=', '>', '>=', 'contains', 'matches'])
 const CONSTANTS = new Map([
@@ -34,7 +34,7 @@ const TOKEN =
 type Token = { kind: 'number' | 'text' | 'word' | 'sign' | 'end'; text: string; at: number }
 
 /**
- * Reads an expression: paths, literals, `== != < <= > >=`, `&& || !`, `contains`, `matches` and parentheses.
+ * Parses an expression: paths, literals, `== != < <= > >=`, `&& || !`, `contains`, `matches` and parentheses.
  * A path may stand in double braces, as in a template.
  * @throws ExpressionFault
  */
@@ -63,7 +63,7 @@ export function pathsOf(expression: Expression): Path[] {
 
 type Reader = ReturnType<typeof createReader>
 
-/** Reads word by word, so that a text that is wrong early is not read to its end. */
+/** Tokenizes on demand, so that reading stops at the first error. */
 function createReader(text: string) {
   const end = text.trimEnd().length
   let place = 0
@@ -85,7 +85,7 @@ function createReader(text: string) {
     current = read()
     return token
   }
-  /** Takes the next token when it is this one. */
+  /** Consumes the current token if it is `wanted`. */
   const takes = (wanted: string): boolean => {
     const isThis = current.text === wanted && current.kind !== 'text' && current.kind !== 'end'
     if (isThis) next()
@@ -169,7 +169,7 @@ function memberOf(token: Token): string | number {
 
 const unquoted = (text: string): string => text.slice(1, -1).replace(/\\(.)/gs, '$1')
 
-/** Patterns are ECMAScript's; one that is written down can be looked at before it runs. */
+/** Checks a literal pattern (ECMAScript syntax) at parse time; a computed one is only known when it runs. */
 function assertPattern(right: Expression): void {
   if (right.kind !== 'literal') return
   const pattern = String(right.value)

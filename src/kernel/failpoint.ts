@@ -1,4 +1,4 @@
-/** Instants at which a crash would hurt most, by name (reliability I3). */
+/** Names of the points where a crash would do most harm; tests crash the process there (reliability I3). */
 export const FAILPOINTS = [
   'after_auth',
   'after_hold_commit',
@@ -27,7 +27,7 @@ export function armFailpoint(word: string): void {
   passesLeft = Number(nth)
 }
 
-/** Ends the process here and now, as `kill -9` would, when this failpoint is armed. Costs one comparison when not. */
+/** Kills the process at once, as `kill -9` would, when this failpoint is armed. Otherwise costs one comparison. */
 export function failpoint(name: Failpoint): void {
   if (armed !== name) return
   passesLeft -= 1

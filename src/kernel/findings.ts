@@ -1,7 +1,7 @@
-/** One thing a schema found wrong, where, and with which limit. */
+/** One violation of a schema: where it is, and which limit it breaks. */
 export type Issue = { path: string; message: string; keyword: string; params: Record<string, unknown> }
 
-/** A schema, as far as finding one's way in it goes. */
+/** The parts of a JSON schema that lead to the wrong members of a value. */
 type Shape = {
   properties?: Record<string, Shape>
   required?: readonly string[]
@@ -13,22 +13,22 @@ type Shape = {
   enum?: readonly unknown[]
 }
 
-/** How one schema, whole or a part of another, is asked. */
+/** How a schema, or a part of one, is applied to a value. */
 export type Asking = {
-  /** Compiled: as fast as the value is large. */
+  /** A compiled check; its time grows only with the size of the value. */
   fits(schema: object, value: unknown): boolean
-  /** Names every problem, and looks at each member slowly. */
+  /** Lists every problem; much slower, as it examines each member. */
   explain(schema: object, value: unknown): Issue[]
 }
 
-/** Members that may be explained at once; more would hold the event loop for longer than a stranger may (I28). */
+/** How many members are explained at once; more would block the event loop for too long (I28). */
 const MOST_EXPLAINED = 300
 const MOST_ENTRIES = 10
 
 /**
- * What is wrong with a value that does not fit. Of alternatives only the one that was meant is spoken of.
- * A small value is explained whole; a large one is first narrowed down, by asking part by part, to the
- * members that are wrong.
+ * What is wrong with a value that does not fit its schema. Of alternatives (`anyOf`), only the one that the value was
+ * meant for is reported. A small value is explained as a whole; a large one is first narrowed down to its wrong
+ * members by checking part by part.
  */
 export function findIssues(schema: object, value: unknown, asking: Asking, path = ''): Issue[] {
   const shape = schema as Shape
@@ -45,7 +45,7 @@ function inSmall(shape: Shape, value: unknown, asking: Asking, path: string): Is
   const all = asking.explain(shape, value)
   const isList = shape.type === 'array' && Array.isArray(value)
   const isRecord = shape.properties && typeof value === 'object' && value !== null && !Array.isArray(value)
-  // Where alternatives lie below, they are gone into one by one, and only this level is taken from the whole.
+  // With alternatives further down, each member is examined by itself; only issues of this level are kept here.
   if (!(isList || isRecord) || !all.some(({ keyword }) => keyword === 'anyOf')) {
     return all.map((issue) => ({ ...issue, path: join(path, issue.path) }))
   }
@@ -77,13 +77,13 @@ function inEntries({ items, maxItems }: Shape, value: unknown[], asking: Asking,
   return issues
 }
 
-/** The alternative a value was meant for, or what keeps one from knowing it; undefined when nothing tells. */
+/** The alternative a value was meant for, or the issue with its tag; undefined when the alternatives have no tag. */
 function meantOf(branches: readonly Shape[], value: object): { branch: Shape } | { issue: Issue } | undefined {
   const flat = (some: readonly Shape[]): readonly Shape[] =>
     some.flatMap((one) => (one.anyOf ? flat(one.anyOf) : [one]))
   const found = flat(branches).filter(({ type }) => type === (Array.isArray(value) ? 'array' : 'object'))
   if (found.length < 2) return found[0] && { branch: found[0] }
-  // Alternatives of one kind are told apart by a member that has one word in each.
+  // Alternatives of the same type are told apart by a tag: a member with one fixed value in each of them.
   const tag = Object.keys(found[0]!.properties ?? {}).find((name) =>
     found.every((one) => wordOf(one, name) !== undefined),
   )
@@ -105,7 +105,7 @@ function wordOf({ properties }: Shape, name: string): unknown {
   return member?.const ?? (member?.enum?.length === 1 ? member.enum[0] : undefined)
 }
 
-/** Whether it has few members, all levels together; stops counting when it has not. */
+/** Whether a value has at most 300 members on all levels together; stops counting beyond that. */
 export function isSmall(value: unknown): boolean {
   let left = MOST_EXPLAINED
   const count = (part: unknown): void => {

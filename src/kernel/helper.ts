@@ -15,17 +15,17 @@ export class HelperFailure extends Error {
 }
 
 type Options = {
-  /** Starts the script; called when there is work and nobody free. */
+  /** Starts a thread with the script; called when an order arrives and no thread is idle. */
   open(): Worker
   /** Threads at most; further orders wait. */
   most: number
-  /** Threads that one owner may have at the same time; as many as there are, where it is not said. */
+  /** Threads that one owner may use at the same time. Default: `most`. */
   each?: number
-  /** A free thread is kept this long. */
+  /** How long an idle thread is kept. */
   idleMs: number
   /**
-   * Bytes by which the process may grow while an order is at work. Threads share its memory and have no limit
-   * of their own, so a stranger's file that unfolds to gigabytes would take all of it.
+   * Bytes by which the process may grow while an order runs. Threads share the memory of the process and have no limit
+   * of their own, so an untrusted file that expands to gigabytes would use all of it.
    */
   growthBytes?: number
 }
@@ -33,7 +33,7 @@ type Options = {
 type About = {
   timeoutMs: number
   signal: AbortSignal
-  /** Whose order it is: who has none at work is served before who has. Absent: in turn. */
+  /** The owner of the order; owners with fewer running orders are served first. Absent: one common owner. */
   who?: string
 }
 
@@ -43,8 +43,8 @@ export type Helper<Order, Answer> = {
 }
 
 /**
- * Threads beside the event loop, for work that would hold up everyone else (I28) or that may never end: what
- * takes longer than it may is ended with its thread. A thread does one order at a time.
+ * Runs orders on worker threads, for work that would block the event loop (I28) or might never end: an order that
+ * exceeds its limits is ended by terminating its thread. A thread runs one order at a time.
  */
 export function createHelper<Order, Answer>({
   open,
@@ -89,7 +89,7 @@ export function createHelper<Order, Answer>({
   }
 
   function keep(worker: Worker): void {
-    // A free thread does not keep the process from ending; the browser's type of a worker lacks the word.
+    // An idle thread must not keep the process alive. The DOM type of `Worker` does not know `unref`.
     ;(worker as Worker & { unref(): void }).unref()
     free.push(worker)
     const leave = () => {
@@ -104,7 +104,7 @@ export function createHelper<Order, Answer>({
 
 const WATCH_MS = 50
 
-/** Looks at the whole process: what grows it meanwhile beside the thread may be blamed on it, and costs one answer. */
+/** Measures the whole process, so memory that other work takes may be blamed on this order and fail it. */
 function watchGrowth(most: number, fail: (reason: HelperFailure) => void) {
   const before = process.memoryUsage.rss()
   const look = () => {

@@ -14,7 +14,7 @@ const spelled = (value: unknown): string => {
   return escaped(String(value))
 }
 
-/** A piece of a page. Values are escaped; lists are joined; null and false are nothing. */
+/** Template tag for a piece of a page: escapes values, joins lists, and omits null, undefined and false. */
 export const html = (parts: TemplateStringsArray, ...values: unknown[]): Markup => ({
   markup: parts.reduce((page, part, at) => page + part + (at < values.length ? spelled(values[at]) : ''), ''),
 })
@@ -32,7 +32,7 @@ td, th { text-align: left; padding: .25rem 0 } td:last-child, th:last-child { te
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 
-/** What these pages may do: nothing but show themselves and send their one form home (dx 5.1). */
+/** Headers that forbid scripts, framing and foreign resources; a page may only submit its form to us (dx 5.1). */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':

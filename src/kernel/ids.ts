@@ -3,7 +3,7 @@ import { randomBase62 } from './crypto'
 import { t } from './schema'
 
 declare const kind: unique symbol
-/** A string that remembers what it names, so a JobId cannot be passed where a KeyId is wanted. */
+/** A branded string: the type checker refuses a JobId where a KeyId is wanted. */
 export type Id<Name extends string> = string & { readonly [kind]: Name }
 
 const UUID = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'

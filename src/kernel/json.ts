@@ -2,7 +2,7 @@ import { AppError } from './errors'
 
 const MAX_DEPTH = 64
 const MAX_NUMBER_CHARS = 32
-/** A million members take the parser longer than one request may hold up the others (I28). */
+/** A body of a million values would block the event loop for too long while it is parsed (I28). */
 const MAX_VALUES = 100_000
 
 const QUOTE = 0x22
@@ -12,22 +12,21 @@ const CLOSES = 2
 const NUMERIC = 3
 const SEPARATES = 4
 
-/** What each byte means outside a string; a table, because this runs over every byte of every body. */
+/** The meaning of each byte outside a string. A table, because the scan visits every byte of every body. */
 const MEANING = new Uint8Array(256)
 for (const char of '{[') MEANING[char.charCodeAt(0)] = OPENS
 for (const char of '}]') MEANING[char.charCodeAt(0)] = CLOSES
 MEANING[','.charCodeAt(0)] = SEPARATES
 for (const char of '0123456789+-.eE') MEANING[char.charCodeAt(0)] = NUMERIC
 
-/** Only a text with one of these can hide a bad key, a NUL or an overflowing number. */
+/** Only a text that matches can contain a bad key, a NUL, an unpaired surrogate or an overflowing number. */
 const NEEDS_CARE = /__proto__|\\u|\d[eE]/
 
 const malformed = (message: string) => new AppError('invalid', 'validation_error', message)
 
 /**
- * Reads a JSON body that a stranger sent. Refuses, before parsing, what makes a parser stall or lie:
- * nesting over 64, numbers over 32 characters, more than 100,000 values, bytes that are not UTF-8, text that
- * no database can hold (I28, B5–B11).
+ * Parses an untrusted JSON body. Refuses what would stall the parser or cannot be stored: nesting over 64, numbers
+ * over 32 characters, more than 100,000 values, bytes that are not UTF-8, NUL, unpaired surrogates (I28, B5–B11).
  * Throws 400 `validation_error`.
  */
 export function parseUntrustedJson(bytes: Uint8Array): unknown {
@@ -51,7 +50,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** `__proto__` never becomes a key, and text that no database can hold never gets in (B5, B7, B14). */
+/** Reviver that drops `__proto__` keys and refuses text that no database can store (B5, B7, B14). */
 function refuseHostile(this: unknown, key: string, value: unknown): unknown {
   if (key === '__proto__') return undefined
   assertStorable(key)
@@ -98,7 +97,7 @@ function scan(bytes: Uint8Array): void {
   }
 }
 
-/** Jumps with the native search, so that a 15 MiB image in base64 costs no more than a copy. */
+/** Finds the closing quote with the native search, so that a 15 MiB image in base64 costs no more than a copy. */
 function endOfString(bytes: Uint8Array, start: number): number {
   let end = bytes.indexOf(QUOTE, start + 1)
   while (end !== -1 && isEscaped(bytes, end)) end = bytes.indexOf(QUOTE, end + 1)

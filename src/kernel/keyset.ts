@@ -11,8 +11,8 @@ export type Wanted = { limit: number; cursor?: string | undefined }
 type Slice = { after: SQL | undefined; order: [SQL, SQL]; limit: number }
 
 /**
- * The condition, order and limit of a query for one page, newest first and by id within one moment. The limit is one row
- * more than wanted: `toPage` cuts it off and knows by it that there are more. Throws 400 `validation_error` for a
+ * The condition, order and limit of a query for one page: newest first, rows of the same moment by id. The limit is one
+ * row more than wanted, by which `toPage` knows whether there is a next page. Throws 400 `validation_error` for a
  * malformed cursor.
  */
 export function sliceBy(at: SQLiteColumn, id: SQLiteColumn, { limit, cursor }: Wanted): Slice {

@@ -1,14 +1,14 @@
 import deprecated from 'spdx-license-ids/deprecated.json'
 import current from 'spdx-license-ids/index.json'
 
-/** By their small letters: SPDX does not tell `mit` from `MIT`. */
+/** In lower case, because SPDX identifiers are case-insensitive. */
 const IDS = new Set([...current, ...deprecated].map((id) => id.toLowerCase()))
-/** A licence of one's own, by the name SPDX keeps for those. */
+/** A custom licence: SPDX reserves the prefix `LicenseRef-` for licences outside its list. */
 const OWN = /^licenseref-[a-z0-9.-]+$/
 
 /**
- * Whether every licence of an SPDX expression such as `MIT`, `GPL-2.0+` or `MIT OR Apache-2.0` is one of the
- * list. What stands after `WITH` is an exception and is not looked up.
+ * Whether an SPDX expression such as `MIT`, `GPL-2.0+` or `MIT OR Apache-2.0` names only licences on the SPDX list
+ * or custom ones. The exception after `WITH` is not looked up.
  */
 export function isLicense(expression: string): boolean {
   const words = expression.toLowerCase().split(' ')

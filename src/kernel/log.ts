@@ -7,7 +7,7 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
 type Options = { level: (typeof LOG_LEVELS)[number]; pretty: boolean; write(line: string): void }
 
-/** The log: one JSON object a line, or one readable line on a terminal; scrubbed on its way out. */
+/** Creates the log: one JSON object per line, or readable lines if `pretty`. Secrets are scrubbed from each line. */
 export function createLog({ level, pretty, write }: Options): Log {
   const destination: DestinationStream = {
     write: (line: string) => write(scrub(pretty ? readable(line) : line)),
@@ -27,7 +27,7 @@ function readable(line: string): string {
 const shown = (value: unknown): string =>
   typeof value === 'string' && !/[\s"\p{Cc}]/u.test(value) ? value : (JSON.stringify(value) ?? '')
 
-/** An error as log fields: name, message and code; the stack only where the log asks for it. */
+/** An error as log fields: its message, stack and cause; only the text of what is not an Error. */
 export const errorFields = (error: unknown): Record<string, unknown> =>
   error instanceof Error
     ? { error: error.message, stack: error.stack, ...(error.cause ? { cause: String(error.cause) } : {}) }

@@ -15,7 +15,7 @@ const LONGEST_NAP_MS = 60_000
 
 /**
  * Runs `tick` until stopped: at once while there is work, otherwise after `idleMs` or a `wake`.
- * A failing tick is reported and backed off, never fatal. `stop` waits for the batch in hand.
+ * A failing tick is reported and retried with backoff, never fatal. `stop` waits for the batch in progress.
  */
 export function startLoop({ name, tick, idleMs, clock, onError }: LoopOptions): Loop {
   const stopping = new AbortController()

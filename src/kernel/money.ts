@@ -1,7 +1,7 @@
 /** Money is an integer number of micro-cents everywhere inside: 1 cent = 1,000,000 (design 1.5). */
 export const MICRO_PER_CENT = 1_000_000
 
-/** The most that is moved at once and that a wallet holds: 90 million in currency, exact to the micro-cent. */
+/** Limit of one transfer and of a wallet: 90 million in currency, still exact to the micro-cent as a number. */
 export const MOST_CENTS = 9_000_000_000
 
 export const centsToMicro = (cents: number): number => Math.round(cents * MICRO_PER_CENT)
@@ -15,7 +15,7 @@ export const plainCents = (micro: number): string =>
     .toFixed(6)
     .replace(/\.?0+$/, '')
 
-/** Cents for a sentence: `0.12`, and more places only where two would say nothing. */
+/** Cents for a sentence: two places, `0.12`, and up to six for amounts below a hundredth of a cent. */
 export function spellCents(micro: number): string {
   const cents = microToCents(micro)
   if (cents !== 0 && Math.abs(cents) < 0.01) return cents.toFixed(6).replace(/0+$/, '')

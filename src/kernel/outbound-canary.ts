@@ -2,9 +2,8 @@ import { createServer } from 'node:net'
 import { createOutbound } from './outbound'
 
 /**
- * Proves at start that the guarded door is shut: a name that leads to this machine is called, and must be
- * refused before anything connects. A runtime that ignored the checking look-up would be found out here
- * instead of by an attacker (reliability 0.7).
+ * Checks the outbound guard at start: fetches a name that resolves to this machine and expects a refusal before any
+ * connection is made. This detects a runtime that ignores our checking `lookup` (reliability 0.7).
  */
 export async function isEgressGuarded(): Promise<boolean> {
   let reached = false

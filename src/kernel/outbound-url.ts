@@ -4,7 +4,7 @@ import { defineError, quoted } from './errors'
 
 export const MAX_URL_CHARS = 2048
 
-/** 400 `url_blocked` (contract 1.5): the address is not one this server will call for somebody. */
+/** 400 `url_blocked` (contract 1.5): this server does not call the address on behalf of a user. */
 export const urlBlocked = defineError(
   'invalid',
   'url_blocked',
@@ -23,15 +23,15 @@ export type UrlRules = {
 }
 
 /**
- * Reads an address that a user or a model chose and refuses what its text already shows to be wrong:
- * scheme, userinfo, port, length, control characters, host forms of this machine (catalogue J1–J20).
- * Names are resolved and checked later, at the moment of connecting.
+ * Parses an address that a user or a model chose and refuses what its text alone shows to be unsafe: scheme, userinfo,
+ * port, length, control characters, host forms of this machine (catalogue J1–J20). Names are resolved and checked
+ * later, when the connection is made.
  * @throws AppError 400 `url_blocked`
  */
 export function readPublicUrl(text: string, rules: UrlRules): URL {
   const refuse = (why: string) => urlBlocked(text, why)
   if (text.length > MAX_URL_CHARS) throw refuse(`it is longer than ${MAX_URL_CHARS} characters`)
-  // The URL parser drops tabs and line breaks without a word, so what was written is looked at first.
+  // The URL parser silently drops tabs and line breaks, so the raw text is checked first.
   if (/[\p{Cc}\s\\]/u.test(text)) throw refuse('it holds spaces, backslashes or control characters')
   if (!/^https?:\/\/[^/]/i.test(text)) throw refuse('it does not begin with http:// or https:// and a host')
 

@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js'
 import { type AddressRule, createAddressRule } from './addresses'
 import { hostOf, readPublicUrl, type UrlRules, urlBlocked } from './outbound-url'
 
-/** Why a call to a stranger's address gave no answer; the room decides what to say and whether to retry. */
+/** Why a call to a user-chosen address gave no answer; the room decides what to report and whether to retry. */
 export type OutboundKind = 'dns' | 'connect' | 'tls' | 'timeout' | 'reset' | 'too-large' | 'aborted'
 
 export class OutboundFailure extends Error {
@@ -40,7 +40,7 @@ export type PublicRequest = {
   body?: string | Uint8Array
   /** The answer is refused beyond this many bytes. */
   maxBytes: number
-  /** From the first look-up to the last byte. */
+  /** Time for the whole call, from the DNS look-up to the last byte of the answer. */
   timeoutMs: number
   signal?: AbortSignal
 }
@@ -65,9 +65,9 @@ const OURS = new Set([
 ])
 
 /**
- * The only door for addresses that a user or a model chose (design 1.8). `node:https` with a checking
- * `lookup`: the address that was checked is the address that is connected to, so a name that changes
- * its mind between the two gains nothing (J13). No redirects, no decompression, no kept connections.
+ * The only way to call addresses that a user or a model chose (design 1.8). `node:https` connects to the very IP
+ * address that our `lookup` checked, so a name that resolves differently a moment later gains nothing (J13). No
+ * redirects, no decompression, no reused connections.
  */
 export function createOutbound(options: OutboundOptions = {}) {
   const addresses = createAddressRule(options)
@@ -79,13 +79,13 @@ export function createOutbound(options: OutboundOptions = {}) {
   }
   const resolve = options.resolve ?? ((host) => systemLookup(host, { all: true }))
 
-  /** Reads an address at the moment it is saved. Throws 400 `url_blocked`. */
+  /** Checks an address when it is saved, without resolving its name. Throws 400 `url_blocked`. */
   const readUrl = (text: string): URL => readPublicUrl(text, rules)
 
   return {
     readUrl,
 
-    /** {@link readUrl}, and every address its name has now. Throws 400 `url_blocked`. */
+    /** Like {@link readUrl}, and checks every IP address its name has now. Throws 400 `url_blocked`. */
     async assertPublicUrl(text: string): Promise<void> {
       const url = readUrl(text)
       if (ipaddr.isValid(hostOf(url))) return
@@ -95,8 +95,8 @@ export function createOutbound(options: OutboundOptions = {}) {
     },
 
     /**
-     * One request, one answer, whatever its status. Throws 400 `url_blocked` when the address is not
-     * public, an {@link OutboundFailure} when no whole answer came.
+     * Sends one request and returns the answer, whatever its status. Throws 400 `url_blocked` when the address is not
+     * public, an {@link OutboundFailure} when no complete answer came.
      */
     async fetchPublic(text: string, request: PublicRequest): Promise<PublicResponse> {
       const url = readUrl(text)
@@ -105,7 +105,7 @@ export function createOutbound(options: OutboundOptions = {}) {
   }
 }
 
-/** `fetch` to an address from the operator's own configuration: unguarded, kept alive, never redirected. */
+/** `fetch` for addresses from the operator's configuration: no address guard, connections reused, no redirects. */
 export const trustedFetch = (url: string, init: RequestInit): Promise<Response> =>
   fetch(url, { redirect: 'manual', ...init, timeout: false } as RequestInit)
 
@@ -194,7 +194,7 @@ async function collect(incoming: IncomingMessage, maxBytes: number): Promise<Pub
   return { status: incoming.statusCode ?? 0, headers: Object.fromEntries(headers), body: Buffer.concat(chunks) }
 }
 
-/** Error classes a delivery record may show: never an address, never a stranger's banner. */
+/** Maps a network error to one that is safe to show: without IP addresses and without text from the other side. */
 function explain(error: Error, deadline: AbortSignal, caller: AbortSignal | undefined): Error {
   if (caller?.aborted) return new OutboundFailure('aborted', 'the call was ended', { cause: error })
   if (deadline.aborted) return new OutboundFailure('timeout', 'no whole answer in time', { cause: error })

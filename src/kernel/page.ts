@@ -52,7 +52,7 @@ export function toPage<T>(rows: T[], limit: number, markOf: (row: T) => Mark): P
   return { items, next: rows.length > limit && last ? encodeCursor(markOf(last)) : null }
 }
 
-/** The same page of what is made of each item. */
+/** Maps the items of a page and keeps its cursor. */
 export const mapPage = <From, To>({ items, next }: Page<From>, make: (item: From) => To): Page<To> => ({
   items: items.map((item) => make(item)),
   next,

@@ -1,18 +1,18 @@
 import { isMainThread } from 'node:worker_threads'
 
-/** What a compiled pattern caches to be fast, and can do without, such as states of its automaton. */
+/** What a compiled pattern caches for speed and may drop at any time, such as the states of its automaton. */
 export type PatternCache = {
-  /** In bytes, at the moment. */
+  /** Its current size in bytes. */
   weight(): number
   forget(): void
 }
 
-/** What the bookkeeping for one cache takes. */
+/** Estimated size of the bookkeeping for one cache. */
 const ENTRY_BYTES = 256
 
 /**
- * Bounds what all patterns cache together: the least recently used ones drop theirs first. Patterns are only weakly
- * referenced, so they can be collected all the same.
+ * Bounds the memory of all pattern caches together: the least recently used patterns drop theirs first. Caches are
+ * referenced weakly, so that patterns can still be garbage collected.
  */
 export function createPatternCaches(mostBytes: number) {
   const known = new Map<object, { of: WeakRef<PatternCache>; weight: number }>()
@@ -41,5 +41,5 @@ export function createPatternCaches(mostBytes: number) {
   }
 }
 
-/** For all patterns of this thread. */
+/** Bounds the caches of all patterns in this thread. */
 export const patternCaches = createPatternCaches((isMainThread ? 24 : 16) * 1024 * 1024)

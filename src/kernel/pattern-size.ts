@@ -1,13 +1,13 @@
-/** A piece of a pattern that a count may follow. */
+/** The size so far of an open group, and of its last item, which a count may repeat. */
 type Group = { total: number; last: number }
 
 const PROPERTY = /\\p/i
 const COUNT = /^\{(\d{1,6})(?:,(\d{0,6}))?\}/
 
 /**
- * How large a pattern becomes when its counts are written out, `(a{3}b){2}` being 8: what compiling and
- * running it costs, known before either. A class of letters by property, `\p{L}`, is hundreds of ranges: it may be
- * told to count for more.
+ * The number of items in a pattern when its counts are written out; `(a{3}b){2}` has 10, as a group counts for one.
+ * It predicts the cost of compiling and running the pattern. `property` is the weight of a class such as `\p{L}`,
+ * which consists of hundreds of ranges.
  */
 export function patternSize(source: string, property = 1): number {
   const open: Group[] = [{ total: 0, last: 0 }]
@@ -41,7 +41,7 @@ function add(group: Group, size: number): void {
   group.last = size
 }
 
-/** Behind one letter, one escape, or one class in brackets. */
+/** The index after one letter, one escape, or one class in brackets. */
 function endOfAtom(source: string, at: number): number {
   if (source[at] === '\\') return at + 2
   if (source[at] !== '[') return at + 1

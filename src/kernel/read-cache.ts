@@ -7,23 +7,23 @@ type Options = {
   maxAgeMs: number
   clock: Clock
   /**
-   * False where a unit of work may ask. It reads for itself: a read that it would wait for may wait for a lock or a
-   * connection that this very unit has, and what a unit reads others must not see yet.
+   * Whether concurrent reads of a key share one `load`. False where a unit of work may call `get`: a shared read could
+   * wait for a lock or connection that this unit holds, and others must not see rows the unit has not committed.
    */
   joins?: boolean
 }
 
 export type ReadCache<K extends string, V extends object> = {
-  /** The remembered value at once, or a promise of what `load` finds. An absence is never remembered. */
+  /** The cached value at once, or a promise of what `load` finds. Null is never cached. */
   get(key: K, load: (key: K) => Promise<V | null>): V | Promise<V | null>
   forget(key: K): void
   clear(): void
 }
 
 /**
- * Remembers rows that are read far more often than they change. Whoever changes one says `forget` after
- * the commit; a read that was under way meanwhile is answered but not remembered, so nothing stale stays. Who asks
- * for what is being read waits for that read: what is made of a row may be dear, and all at once ask for it.
+ * Caches rows that are read far more often than they change. Call `forget` after the commit of a change: a read that
+ * is then under way is answered but not cached, so no stale value stays. Concurrent reads of a key share one `load`,
+ * because preparing a value may be expensive and many requests ask for it at once.
  */
 export function createReadCache<K extends string, V extends object>({
   max,
@@ -42,7 +42,7 @@ export function createReadCache<K extends string, V extends object>({
     const isCurrent = () => reads.get(key) === under && reads.delete(key)
     under.found.then(
       (value) => isCurrent() && value && kept.set(key, { value, readAt }),
-      // Whoever asked hears of it.
+      // A failed read is only removed here; the caller of `get` receives the rejection.
       isCurrent,
     )
     return under.found

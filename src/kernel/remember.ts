@@ -1,6 +1,6 @@
 /**
- * Keeps the last answer: the rules of one policy look at the same text one after another. What is remembered
- * is one text, whoever's it is, and its own reading: nothing of it reaches another's.
+ * Caches the result for the last text, because the rules of a policy read the same text one after another. A result
+ * is only ever returned for the same text, so nothing leaks between tenants.
  */
 export function remember<Out>(read: (text: string) => Out): (text: string) => Out {
   let last: { text: string; out: Out } | undefined

@@ -1,10 +1,10 @@
 const MINUTE_MS = 60_000
-/** Anything that runs by the clock runs no more often than this (contract 10). */
+/** The shortest time allowed between two scheduled runs (contract 10). */
 export const MIN_SPACING_MS = 5 * MINUTE_MS
-/** Firings looked at for the shortest wait between two: any five-field pattern shows it within a day of them. */
+/** How many firings are checked for their spacing. Five minutes apart they span a day, after which times repeat. */
 const LOOKED_AT = 300
 
-/** What is wrong with a schedule of five fields, `minute hour day month weekday`, as the end of a sentence; null when it is sound. */
+/** What is wrong with a schedule `minute hour day month weekday`, as the end of a sentence; null when it is valid. */
 export function problemOfCron(text: string): string | null {
   let next: Date | null
   let last: Date | null = null
@@ -26,7 +26,7 @@ export function problemOfCron(text: string): string | null {
 
 const EPOCH = new Date(0)
 
-/** Whether it is an IANA time zone that this machine knows, such as `Europe/Vienna`. */
+/** Whether `name` is an IANA time zone that this machine knows, such as `Europe/Vienna`. */
 export function isTimeZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''

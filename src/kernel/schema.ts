@@ -4,10 +4,10 @@ import { Value } from 'typebox/value'
 import { type Asking, findIssues, type Issue } from './findings'
 
 export type { Issue }
-/** The only door to TypeBox: rooms take `t` from here, the edge takes `checked` and `described`. */
+/** The only module that imports TypeBox: rooms take `t` from here, routes `checked` and `described`. */
 export { type Static, type TSchema, Type as t }
 
-/** A schema dressed as a Standard Schema, which is how the web framework takes it without changing a value. */
+/** A schema wrapped as a Standard Schema: given in this form, the web framework does not change values. */
 export type Standard<T extends TSchema> = {
   readonly schema: T
   readonly '~standard': {
@@ -19,7 +19,7 @@ export type Standard<T extends TSchema> = {
 }
 type StandardIssue = { message: string; path: string[]; keyword: string; params: Record<string, unknown> }
 
-/** A body that does not fit. Thrown, because the framework would write the whole body out to describe it. */
+/** A body that does not fit. Thrown, because the framework's own error would serialize the whole body. */
 export class SchemaRefusal extends Error {
   override name = 'SchemaRefusal'
   constructor(
@@ -67,8 +67,8 @@ export function checker<T extends TSchema>(schema: T) {
 }
 
 /**
- * A JSON body, taken as it is: nothing is coerced and nothing is dropped (contract 1.1). A schema that is
- * optional is also met by no body at all.
+ * Validates a JSON body as it is: nothing is coerced and nothing is dropped (contract 1.1). An optional schema also
+ * accepts a missing body.
  * @throws SchemaRefusal
  */
 export function checked<T extends TSchema>(schema: T): Standard<T> {
@@ -81,7 +81,7 @@ export function checked<T extends TSchema>(schema: T): Standard<T> {
   })
 }
 
-/** A query string or path: words become the numbers and booleans the schema asks for. */
+/** Validates a query string or path. Words become the numbers and booleans the schema asks for; NUL is refused. */
 export function checkedQuery<T extends TSchema>(schema: T): Standard<T> {
   const path = checkedPath(schema)
   return standard(schema, (value) => {
@@ -91,7 +91,7 @@ export function checkedQuery<T extends TSchema>(schema: T): Standard<T> {
   })
 }
 
-/** A path whose verb looks at every id itself, and so answers what is none in its own words (I22). */
+/** Like {@link checkedQuery} but lets NUL pass: for paths whose verb checks each id and answers 404 itself (I22). */
 export function checkedPath<T extends TSchema>(schema: T): Standard<T> {
   const check = checker(schema)
   return standard(schema, (value) => {
@@ -100,7 +100,7 @@ export function checkedPath<T extends TSchema>(schema: T): Standard<T> {
   })
 }
 
-/** No database has a text with it, and Postgres does not even let one be asked for. */
+/** No stored text contains NUL, and Postgres rejects it even in a query. */
 const nulIn = (path: string): Issue => ({
   path,
   message: 'must not hold the character NUL',
@@ -112,7 +112,7 @@ const holdsNul = (word: unknown): boolean => typeof word === 'string' && word.in
 const WHOLE_NUMBER = /^-?\d{1,15}$/
 const DECIMAL = /^-?\d{1,15}(\.\d{1,15})?$/
 
-/** Words that spell what their member asks for, as what they spell; the rest stay words and are refused as such. */
+/** Converts words to the type of their member. A word that does not convert stays a string, which the check refuses. */
 function spelledOut(schema: TSchema, words: Record<string, unknown>): Record<string, unknown> {
   const members = (schema as { properties?: Record<string, { type?: string }> }).properties ?? {}
   const read = (name: string, word: unknown): unknown => {
@@ -126,7 +126,7 @@ function spelledOut(schema: TSchema, words: Record<string, unknown>): Record<str
   return Object.fromEntries(Object.entries(words).map(([name, word]) => [name, read(name, word)]))
 }
 
-/** An answer: typed and documented, but not checked again at run time; the tests check every one. */
+/** The schema of an answer: typed and documented, but not checked at run time; the tests check every answer. */
 export const described = <T extends TSchema>(schema: T): Standard<T> =>
   standard(schema, (value) => ({ value: value as Static<T> }))
 

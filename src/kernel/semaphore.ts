@@ -1,13 +1,13 @@
 export type Semaphore = { run<T>(who: string, work: () => Promise<T>): Promise<T> }
 
 /**
- * Lets at most `most` pieces of work run at a time, and `each` of one owner; the rest wait. The owner with the least
- * running goes first, then the one whose last turn is longest ago, so that nobody keeps the others out.
+ * Runs at most `most` pieces of work at a time, and at most `each` of one owner; the rest wait. Next comes the owner
+ * with the fewest running, then the one served longest ago, so that no owner starves the others.
  */
 export function createSemaphore(most: number, each = most): Semaphore {
   const waiting: { who: string; go: () => void }[] = []
   const working: string[] = []
-  /** The last turn of each owner who has work running or waiting. */
+  /** The number of the last turn of each owner with work running or waiting. */
   const turns = new Map<string, number>()
   let turn = 0
   const countOf = (who: string): number => working.filter((one) => one === who).length
@@ -51,8 +51,8 @@ export function createSemaphore(most: number, each = most): Semaphore {
 let last: Promise<void> = Promise.resolve()
 
 /**
- * For work that reads for long: waits until requests have had their turn. However many such readers
- * there are, one of them runs in each turn of the event loop, so all together hold it as long as one (I28).
+ * Lets pending requests run during a long scan: resolves in a later turn of the event loop. All callers share one
+ * queue and one of them resumes per turn, so many scans block the loop no longer than one (I28).
  */
 export function nextTurn(): Promise<void> {
   last = last.then(() => new Promise<void>((resolve) => setImmediate(resolve)))

@@ -4,7 +4,7 @@ import type { Clock } from './clock'
 const MOST = 20_000
 
 export type Sightings<Id extends string> = {
-  /** `id` was used just now. True when that is to be written, at most once per `everyMs`. */
+  /** Records that `id` is used now. True at most once per `everyMs`: only then is the use queued to be written. */
   note(id: Id): boolean
   /** The ids noted since the last call with their times (epoch ms), for a loop to write. */
   take(): [Id, number][]

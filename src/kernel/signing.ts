@@ -8,11 +8,11 @@ export type SigningKey = {
   sign(text: string): string
 }
 
-/** A new private key, PKCS #8 in base64: for a file of secrets, nowhere else. */
+/** A new private key as PKCS #8 in base64. Store it in the secrets file only. */
 export const newSigningKey = (): string =>
   generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64')
 
-/** Opens what {@link newSigningKey} made. Throws when it is anything else. */
+/** Opens a key made by {@link newSigningKey}. Throws when the text is anything else. */
 export function openSigningKey(pkcs8: string): SigningKey {
   const key = createPrivateKey({ key: Buffer.from(pkcs8, 'base64'), format: 'der', type: 'pkcs8' })
   const { crv, x } = createPublicKey(key).export({ format: 'jwk' })
@@ -20,7 +20,7 @@ export function openSigningKey(pkcs8: string): SigningKey {
   return { publicKey: x, sign: (text) => sign(null, Buffer.from(text), key).toString('base64url') }
 }
 
-/** Whether the holder of a public key signed exactly this text. False, too, for what is no key or no signature. */
+/** Whether the holder of `publicKey` signed exactly this text. Also false for a malformed key or signature. */
 export function isSignedBy(publicKey: string, text: string, signature: string): boolean {
   try {
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' })

@@ -14,7 +14,7 @@ const oneLine = (data: unknown): string => {
 export const SSE_DONE = 'data: [DONE]\n\n'
 export const SSE_HEARTBEAT = ': keep-alive\n\n'
 
-/** Answers that are streams carry these (contract 3). */
+/** Headers of every streamed answer (contract 3). */
 export const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',

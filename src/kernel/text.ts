@@ -15,7 +15,7 @@ export const storable = (text: string): string =>
 
 export type PairKeeper = { add(piece: string): string; end(): string }
 
-/** Makes the pieces of a text storable one by one: a pair that was cut in two waits until it is whole (I30). */
+/** Makes a streamed text {@link storable} piece by piece; half a surrogate pair waits for its other half (I30). */
 export function createPairKeeper(): PairKeeper {
   let half = ''
   return {
@@ -29,7 +29,7 @@ export function createPairKeeper(): PairKeeper {
   }
 }
 
-/** Every secret this server makes has a prefix of its own, so one pattern finds them inside any string. */
+/** Every secret this server makes starts with a known prefix, so one pattern finds them inside any string. */
 const SECRETS = /\b(svc_(?:sk|ds|wt|wp|op|iv|gc|bp|voice)_(?:live_|test_)?)[0-9A-Za-z]{8,}/g
 const BEARER = /(bearer\s+)[^\s"',\\]{8,}/gi
 const USERINFO = /(\/\/)[^\s/@"\\]+@/g
@@ -38,7 +38,7 @@ const USERINFO = /(\/\/)[^\s/@"\\]+@/g
 export const scrub = (text: string): string =>
   text.replace(SECRETS, '$1…').replace(BEARER, '$1…').replace(USERINFO, '$1…@')
 
-/** White space and characters that show nothing. */
+/** Only white space and invisible characters. */
 const BLANK = /^[\s\p{Cf}\p{Cc}]*$/u
 
 export const isBlank = (text: string): boolean => BLANK.test(text)

@@ -1,8 +1,8 @@
 let last: Promise<void> = Promise.resolve()
 
 /**
- * For long work on the event loop: waits until waiting requests were served. All callers share one queue, so only one of
- * them goes on in each turn of the loop, however many there are (I28).
+ * Lets pending requests run during long work: resolves in a later turn of the event loop. All callers share one queue
+ * and one of them resumes per turn, so many long jobs block the loop no longer than one (I28).
  */
 export function nextTurn(): Promise<void> {
   last = last.then(() => new Promise<void>((resolve) => setImmediate(resolve)))

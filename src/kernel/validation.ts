@@ -7,8 +7,8 @@ const SHOWN = 3
 const MOST_DETAILS = 20
 
 /**
- * Turns what a schema found into sentences that name the value and the limit (dx 6.1), all problems at
- * once: the first three in the message, each in `details`.
+ * Turns schema findings into sentences that name the value and the limit (dx 6.1). The message holds the first three
+ * problems, `details` up to twenty.
  */
 export function validationError(findings: Finding[], value: unknown): AppError {
   const details = describe(findings.slice(0, 200), value)
@@ -30,7 +30,7 @@ function describe(findings: Finding[], value: unknown): ErrorDetail[] {
 }
 
 function explain(path: string, found: Finding[], value: unknown): ErrorDetail[] {
-  // Of the right kind for one of the alternatives, and past its limit: that is the thing to say.
+  // The value has the type of one alternative and exceeds its limit, so the limit is the useful thing to report.
   const limit = found.find(({ keyword }) => LIMITS.has(keyword))
   if (limit) return [{ path, message: `${name(path)} ${sentence(limit, value, shownAt(path, value))}.` }]
   if (found.some((finding) => finding.keyword === 'anyOf')) {
@@ -48,7 +48,7 @@ function explain(path: string, found: Finding[], value: unknown): ErrorDetail[] 
 
 const LIMITS = new Set(['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'pattern', 'format'])
 
-/** Members whose value is not said back, however wrong it is (I25). */
+/** Members whose value is never repeated in an error message (I25). */
 const SECRET_MEMBER = /password|secret|token$|api_?key|authorization/i
 
 const shownAt = (path: string, value: unknown): string =>
@@ -69,10 +69,10 @@ const FORMATS: Record<string, string> = {
   'date-time': 'a time with its zone, such as 2026-01-31T12:00:00Z',
 }
 
-/** What a text that may be anything but empty and blank is held against. */
+/** The schema pattern of strings that must not be blank. */
 const NOT_BLANK = '\\S'
 
-/** A pattern helps who reads it at a glance; a long one is noise. */
+/** Shows a short pattern in the message; a long one would not help the reader. */
 const formOf = (pattern: string): string => (pattern.length <= 48 ? `: ${pattern}` : '')
 
 function sentence({ keyword, params, message }: Finding, value: unknown, shown: string): string {

@@ -1,8 +1,8 @@
 import { toLatin } from './injection/confusables'
 
 /**
- * Letters of other scripts by the Latin one they look like. Mostly capitals, whose small letters often look like another
- * letter or like none, so that lower-casing first would miss them.
+ * Maps a Latin letter to the letters of other scripts that look like it. Mostly capitals: their lower-case forms often
+ * look like another letter or like none, so lower-casing the text first would miss them.
  */
 const LOOK_ALIKES: Readonly<Record<string, string>> = {
   A: 'АΑᎪꓮⲀ',
@@ -47,7 +47,7 @@ const DRAWN = new Map(
   Object.entries(LOOK_ALIKES).flatMap(([latin, letters]) => [...letters].map((one) => [one, latin])),
 )
 
-/** Alphabets that Unicode normalization does not map to letters: negative circled, negative squared, flags. */
+/** First letters of alphabets that Unicode normalization keeps: negative circled, negative squared, flags. */
 const ROWS = [0x1f150, 0x1f170, 0x1f1e6]
 for (const row of ROWS) {
   for (let place = 0; place < 26; place++) {
@@ -56,10 +56,10 @@ for (const row of ROWS) {
 }
 
 const OTHERS = /[^\p{ASCII}]/gu
-/** Flags with something between them are countries; side by side they may spell a word. */
+/** Flags with something between them stand for countries; only adjacent flags may spell a word. */
 const LISTED_FLAGS = /(\p{RI}{2})[^\p{L}\p{N}\p{RI}]+(?=\p{RI}{2})/gu
 
-/** The text with every letter replaced by the Latin one it looks like, capitals by capitals. */
+/** Replaces every letter by the Latin letter it looks like; capitals stay capitals. */
 export const asDrawn = (text: string): string =>
   text.replace(LISTED_FLAGS, '$1 #### ').replace(OTHERS, (letter) => {
     const small = letter.toLowerCase()
@@ -67,15 +67,15 @@ export const asDrawn = (text: string): string =>
     return DRAWN.get(letter) ?? (letter === small ? plain : plain?.toUpperCase()) ?? letter
   })
 
-/** Stands for an I, an l or a 1, which look the same. */
+/** Placeholder for an I, an l or a 1, which look the same. */
 export const STROKE = 'ǀ'
 
 const WORD = /[\p{L}\p{N}|]+/gu
-/** In a word of mixed case a capital I inside may be an l, and a small l among capitals an I. */
+/** A word with a small letter. In a word of mixed case a capital I may stand for l, and an l after a capital for I. */
 const MIXED = /\p{Ll}/u
 const STROKES = /(?<=\p{L})[I1|]|[I1|](?=\p{L})|(?<=\p{Lu})l(?!\p{Ll})/gu
 const ONES = /(?<=\p{L})[1|]|[1|](?=\p{L})|(?<=\p{Lu})l(?!\p{Ll})/gu
 
-/** The text with STROKE for every character that may be an I or an l. */
+/** Replaces every character that may be read as I or as l by {@link STROKE}. */
 export const withStrokes = (text: string): string =>
   text.replace(WORD, (word) => word.replace(MIXED.test(word) && /\p{L}I|II/u.test(word) ? STROKES : ONES, STROKE))

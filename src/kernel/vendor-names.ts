@@ -56,7 +56,7 @@ const COINED = [
 /** Names whose plural still names the vendor. */
 const WITH_PLURAL = [...COINED, 'gpt', 'anthropic', 'claude', 'ollama', 'groq', 'deepmind']
 
-/** What vendors and others add to a name without a blank. */
+/** Words that are often appended to a vendor's name without a blank. */
 const ADDED =
   'ai|api|bot|chat|code|flash|gpt|haiku|hq|inc|labs?|large|llms?|mini|ml|models?|nano|opus|plus|pro|sonnet|turbo|ultra|vision'
 
@@ -67,11 +67,11 @@ const drawn = (letter: string): string => (letter === 'i' || letter === 'l' ? `[
 const bare = (name: string): string => name.replaceAll(' ', '')
 const spelt = (name: string): string => [...bare(name)].map(drawn).join(JOIN)
 const closed = (name: string): string => [...bare(name)].map(drawn).join('')
-/** A group for each name, in their order. */
+/** One capturing group per name, in order, so that the group that matched tells the name. */
 const anyOf = (names: readonly string[], written: (name: string) => string): string =>
   names.map((name) => `(${written(name)})`).join('|')
 
-/** The patterns of each list. Not inside longer words: `metadata`, `claudette` and `misanthropic` name no vendor. */
+/** Patterns for each list, which do not match in longer words: `metadata` and `misanthropic` name no vendor. */
 const FORMS: readonly (readonly [readonly string[], RegExp])[] = [
   [NAMES, new RegExp(`(?<!${LETTER})(?:${anyOf(NAMES, spelt)})(?!${LETTER})`)],
   [NAMES, new RegExp(`(?<!${LETTER})(?:${anyOf(NAMES, closed)})(?:${ADDED})(?!${LETTER})`)],
@@ -91,7 +91,7 @@ const ELSEWHERE = [
   /\bgpt (?:partitions?|disks?|tables?)\b|\banthropic (?:principle|bias|reasoning)\b/g,
 ]
 
-/** Takes the place of such a phrase, and is longer than any separator. */
+/** Replaces such a phrase. Longer than any separator, so that the words around it do not join to a name. */
 const BLANKED = ' #### '
 const withoutOtherMeanings = (text: string): string =>
   ELSEWHERE.reduce((left, phrase) => left.replace(phrase, BLANKED), text)

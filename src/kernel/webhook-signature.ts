@@ -2,19 +2,19 @@ import { createHmac } from 'node:crypto'
 import { hmacHex } from './crypto'
 
 export type Signed = {
-  /** Unique to what is sent, the same in every attempt to send it. */
+  /** Id of the message, the same in every attempt to deliver it. */
   id: string
   /** Unix seconds of this attempt. */
   timestampS: number
   /** The bytes that are sent. */
   body: string
-  /** Used as it is written, not decoded. */
+  /** The HMAC key: the characters as written, not decoded. */
   secret: string
 }
 
 /**
- * The headers by which a receiver knows that this server sent a body: the service's own three (contract
- * 14.3) and, where the secret is of a length they allow, those of Standard Webhooks (reliability 6).
+ * The headers by which a receiver verifies that this server sent the body: our own three (contract 14.3) and, for
+ * secrets of 24 to 64 bytes, those of Standard Webhooks (reliability 6).
  */
 export function signatureHeaders({ id, timestampS, body, secret }: Signed): Record<string, string> {
   const timestamp = String(timestampS)

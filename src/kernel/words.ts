@@ -1,6 +1,6 @@
-/** Texts as sentences and as words that carry meaning: for finding and for summing up, without a model. */
+/** Splits text into sentences and content words, for search and summaries that need no model. */
 
-/** Sentences of a text, in order, each trimmed; lines that are no sentences count as ones. */
+/** The sentences of a text, in order and trimmed; a line break also ends a sentence. */
 export const sentencesOf = (text: string): string[] =>
   text
     .split(/(?<=[.!?。！？])\s+|\n+/)
@@ -15,16 +15,16 @@ const STOP = new Set(
    we were what when where which while who whom why will with would you your yours`.split(/\s+/),
 )
 
-/** Whether an English word, in small letters, only holds others together. */
+/** Whether a lower-case English word is a stop word, such as `the` or `of`. */
 export const isStopWord = (word: string): boolean => STOP.has(word)
 
-/** Lower-case words that carry meaning, crudely cut to their stem so that `orders` finds `order`. */
+/** Lower-case words without stop words; common endings are cut so that `orders` finds `order`. */
 export const contentWords = (text: string): string[] =>
   (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !STOP.has(word)).map(stem)
 
 const stem = (word: string): string => (word.length > 4 ? word.replace(/(?:ies|es|s|ed|ing)$/, '') : word)
 
-/** Sentences whose words recur most through the text; earlier ones win a tie. */
+/** The `count` sentences whose words recur most in the text, in text order; the earlier sentence wins a tie. */
 export function centralSentences(sentences: readonly string[], count: number): string[] {
   const frequency = new Map<string, number>()
   for (const word of sentences.flatMap(contentWords)) frequency.set(word, (frequency.get(word) ?? 0) + 1)

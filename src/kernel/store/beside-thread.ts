@@ -3,7 +3,7 @@ import type { Outcome, Task } from './beside'
 
 declare const self: Worker
 
-/** A wait here holds up nobody. */
+/** How long to wait for a lock; waiting in this thread does not block the event loop. */
 const PATIENCE_MS = 10_000
 
 self.onmessage = ({ data: { path, task } }: MessageEvent<{ path: string; task: Task }>) => {

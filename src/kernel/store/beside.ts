@@ -1,10 +1,10 @@
-/** Work on a database file that takes as long as the file is large. */
+/** Work on a whole database file, which takes longer the larger the file is. */
 export type Task = { kind: 'backup'; target: string } | { kind: 'integrity' }
 export type Outcome = { problems: string[] } | { failed: { message: string; code: unknown; errno: unknown } }
 
 /**
- * Does it in a thread of its own, on a connection of its own, so that the event loop goes on (I28).
- * Answers the problems found; throws what the database threw.
+ * Runs the task in its own thread on its own connection, so that the event loop is not blocked (I28).
+ * Returns the problems found; throws what the database threw.
  */
 export function workBeside(path: string, task: Task): Promise<string[]> {
   const { promise, resolve, reject } = Promise.withResolvers<string[]>()

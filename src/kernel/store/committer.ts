@@ -16,23 +16,23 @@ type Deps = {
   onDiskFailure(error: unknown): void
   strict: boolean
   busyPatienceMs: number
-  /** Told how many units each transaction carried. */
+  /** Called after each commit with the number of units in the transaction. */
   onBatch(units: number): void
 }
 
 type Ended = { unit: Unit; settle(): void }
 
 const MAX_BATCH = 512
-/** How many turns a transaction may stay open for others to join. */
+/** How many turns of the event loop a transaction may stay open for more units to join. */
 const MAX_TURNS = 4
 const BUSY_PAUSE_MS = 20
-/** How long work that need not wait for durability may wait for company. */
+/** How long a transaction of `soon` units stays open for more units to join. */
 const SOON_MS = 3
 
 /**
- * Group commit: units queued while a transaction is open run in it, each in a savepoint of its own, and
- * are answered after the one commit (design 4). `soon` units are answered as soon as they have run; a
- * transaction of nothing else stays open for what comes next, and commits by itself after a moment.
+ * Group commit: units queued while a transaction is open run in it, each in its own savepoint, and are answered after
+ * the common commit (design 4). `soon` units are answered as soon as they have run; a transaction of `soon` units only
+ * stays open for the next units and commits by itself after SOON_MS.
  */
 export function createCommitter({ writer, base, onDiskFailure, strict, busyPatienceMs, onBatch }: Deps) {
   const statement = (text: string) => writer.prepare(text)
@@ -43,11 +43,11 @@ export function createCommitter({ writer, base, onDiskFailure, strict, busyPatie
   const undo = statement('ROLLBACK TO unit')
 
   const queue: Unit[] = []
-  /** Has run and waits for the commit. */
+  /** Units that have run and wait for the commit. */
   let waiting: Ended[] = []
   let draining: Promise<void> | null = null
   let timer: ReturnType<typeof setTimeout> | null = null
-  /** What was answered before its commit has waited long enough for company. */
+  /** SOON_MS passed while batches were running: the current drain must commit. */
   let overdue = false
   let carried = 0
 
@@ -57,9 +57,9 @@ export function createCommitter({ writer, base, onDiskFailure, strict, busyPatie
   }
 
   /**
-   * A batch runs in microtasks alone; after it everyone else gets a turn, and what they queue in it joins
-   * the transaction. It commits when a turn brought nobody: alone that is at once, in a crowd it is when
-   * the crowd stands waiting, so the commits become fewer the more there is to write.
+   * A batch runs in microtasks only. Then the event loop gets one turn, and units queued in that turn join the
+   * transaction. It commits after a turn that queued nothing: a lone unit commits at once, while under load many units
+   * share a commit.
    */
   async function drain(): Promise<void> {
     for (let turns = 1; queue.length; turns++) {
@@ -102,7 +102,7 @@ export function createCommitter({ writer, base, onDiskFailure, strict, busyPatie
       release.run()
       return () => settle(unit, value, effects)
     } catch (error) {
-      // A full disk ends the whole transaction by itself; then there is no savepoint left to undo.
+      // A full disk makes SQLite roll back the whole transaction; then there is no savepoint left to undo.
       if (!writer.inTransaction) throw error
       undo.run()
       release.run()
@@ -139,7 +139,7 @@ export function createCommitter({ writer, base, onDiskFailure, strict, busyPatie
     }, SOON_MS)
   }
 
-  /** Nothing of the transaction stays: not of this batch, nor of what ran before it. */
+  /** Rolls back the whole transaction and rejects its units: those of this batch and those that ran before it. */
   function abandon(batch: Unit[], error: unknown): void {
     if (writer.inTransaction) writer.run('ROLLBACK')
     for (const unit of [...waiting.map((ended) => ended.unit), ...batch]) unit.reject(toAppError(error))
@@ -148,7 +148,7 @@ export function createCommitter({ writer, base, onDiskFailure, strict, busyPatie
     if (isDiskFailure(error)) onDiskFailure(error)
   }
 
-  /** Ends what is queued and makes all of it durable. */
+  /** Runs everything that is queued and commits it. */
   async function finish(): Promise<void> {
     await draining
     commitNow()
@@ -157,7 +157,7 @@ export function createCommitter({ writer, base, onDiskFailure, strict, busyPatie
   return { enqueue, finish }
 }
 
-/** After the commit: an effect that fails is its own unit's failure and nobody else's. */
+/** Runs the unit's effects after the commit; one that throws rejects this unit and no other. */
 function settle(unit: Unit, value: unknown, effects: (() => void)[]): void {
   try {
     for (const effect of effects) effect()
@@ -167,7 +167,7 @@ function settle(unit: Unit, value: unknown, effects: (() => void)[]): void {
   }
 }
 
-/** Another program holds the file: wait for it without blocking anyone, but not for long. */
+/** Begins a transaction; while another program holds the file, retries for `patienceMs` without blocking the loop. */
 async function beginPatiently(begin: Statement, patienceMs: number): Promise<void> {
   for (let waited = 0; ; waited += BUSY_PAUSE_MS) {
     try {
@@ -181,8 +181,8 @@ async function beginPatiently(begin: Statement, patienceMs: number): Promise<voi
 }
 
 /**
- * A unit that only awaits this store settles in microtasks; a tick that was asked for on the way comes
- * when they have run out, so it comes first only when the unit waits for something else.
+ * Rejects a unit that awaits anything but this store. Store calls settle in microtasks, and the tick requested here
+ * runs once no microtask is left: if it runs before the unit has settled, the unit waits for something else.
  */
 async function onlyStore<T>(run: () => Promise<T>): Promise<T> {
   let waited = false

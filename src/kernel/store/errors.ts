@@ -18,14 +18,14 @@ const matches = (error: unknown, test: (link: DatabaseError) => boolean): boolea
 
 const UNIQUE = new Set(['SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_PRIMARYKEY', '23505'])
 
-/** A row with this key is already there; on either database. */
+/** Whether the error says that a row with this key already exists; on either database. */
 export const isUniqueViolation = (error: unknown): boolean =>
   matches(error, ({ code, errno }) => UNIQUE.has(String(code)) || UNIQUE.has(String(errno)))
 
 export const isBusy = (error: unknown): boolean =>
   matches(error, ({ code }) => code?.startsWith('SQLITE_BUSY') || code?.startsWith('SQLITE_LOCKED') || false)
 
-/** Another transaction won: this one may simply run again (Postgres 40001, 40P01). */
+/** The transaction lost a conflict with another one and can be retried (Postgres 40001, 40P01). */
 export const isSerializationFailure = (error: unknown): boolean =>
   matches(
     error,
@@ -37,10 +37,10 @@ export const isDiskFailure = (error: unknown): boolean =>
   matches(error, ({ code }) => code?.startsWith('SQLITE_IOERR') || code === 'SQLITE_CORRUPT' || false)
 
 const AWAY = /SQLITE_(FULL|BUSY|LOCKED|CANTOPEN|READONLY|IOERR|NOMEM)|ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)/
-/** Postgres classes: connection, resources, operator intervention. */
+/** Postgres error classes: connection, resources, operator intervention. */
 const AWAY_STATES = /^(08|53|57P)/
 
-/** What a caller may know: storage trouble is 503 `storage_unavailable`; the rest keeps its own face. */
+/** Turns storage trouble into 503 `storage_unavailable`; returns any other error unchanged. */
 export function toAppError(error: unknown): unknown {
   if (error instanceof AppError) return error
   const away = matches(error, ({ code, errno }) => AWAY.test(String(code)) || AWAY_STATES.test(String(errno)))

@@ -15,7 +15,7 @@ const sqliteKit = {
   uniqueIndex: sqlite.uniqueIndex,
   primaryKey: sqlite.primaryKey,
   check: sqlite.check,
-  /** A primary key the database counts up itself: rows keep the order they were written in. */
+  /** An auto-incremented primary key: its order is the order in which rows were inserted. */
   serial: (name: string) => sqlite.integer(name, { mode: 'number' }).primaryKey(),
   text: (name: string) => sqlite.text(name),
   /** Any whole number, money included: 64 bits on both sides, exact up to 2^53. */
@@ -24,7 +24,7 @@ const sqliteKit = {
   bool: (name: string) => sqlite.integer(name, { mode: 'boolean' }),
   /** A moment in epoch milliseconds. */
   ms: (name: string) => sqlite.integer(name, { mode: 'number' }),
-  /** A value that is read back as a value. What must replay byte for byte is `text`. */
+  /** A JSON value that is read back parsed. Use `text` for what must be replayed byte for byte. */
   json: <T>(name: string) => sqlite.text(name, { mode: 'json' }).$type<T>(),
 }
 
@@ -45,12 +45,12 @@ const pgKit = {
   json: <T>(name: string) => pgJson(name).$type<T>(),
 } as unknown as Kit
 
-/** A table on both databases; rooms see the SQLite types, which the kit makes true of both. */
+/** A table on both databases. Rooms see the SQLite types, which hold for Postgres too. */
 export type Table<T> = { readonly sqlite: T; readonly postgres: T }
 
 export type Row<T> = T extends Table<infer S extends sqlite.SQLiteTable> ? S['$inferSelect'] : never
 
-/** Defines a table once for both dialects: `define` runs twice, with the same words. */
+/** Defines a table once for both dialects: `define` runs twice, once with the columns of each. */
 export const defineTable = <T>(define: (kit: Kit) => T): Table<T> => ({
   sqlite: define(sqliteKit),
   postgres: define(pgKit),

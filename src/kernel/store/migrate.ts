@@ -13,7 +13,7 @@ import type { Dialect } from './store'
 export type Schema = {
   applied: number
   known: number
-  /** What was applied is not what this build has under the same number: another development version made it. */
+  /** A migration was applied that differs from ours of the same number: another development version made the database. */
   strange: boolean
 }
 
@@ -21,12 +21,12 @@ export type Schema = {
 export type Place = { dialect: 'sqlite'; path: string } | { dialect: 'postgres'; url: string }
 
 const FOLDERS = join(import.meta.dir, '../../../drizzle')
-/** Every statement of a migration is an instant at which a crash must leave the database whole. */
+/** Puts a failpoint at every statement: a crash there must leave the database consistent. */
 const logger = { logQuery: () => failpoint('migration_step') }
-/** Two nodes that start together take turns. */
+/** Postgres advisory lock: nodes that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_316_401
 
-/** How many migrations this build knows, and how many the database has had. */
+/** How many migrations this build knows, and how many were applied to the database. */
 export async function schemaOf(place: Place): Promise<Schema> {
   const hashes = hashesOf(place.dialect)
   if (place.dialect === 'sqlite') {
@@ -50,7 +50,7 @@ export async function schemaOf(place: Place): Promise<Schema> {
   }
 }
 
-/** Brings the database to this build's schema. Does nothing when it is there already. */
+/** Applies the missing migrations of this build; does nothing when there are none. */
 export async function migrate(place: Place): Promise<void> {
   const migrationsFolder = join(FOLDERS, place.dialect)
   if (place.dialect === 'sqlite') {
@@ -80,7 +80,7 @@ const compared = (known: readonly string[], applied: readonly Applied[]): Schema
   strange: known.some((hash, at) => applied[at] !== undefined && applied[at].hash !== hash),
 })
 
-/** What each migration of this build is recorded under: the SHA-256 of its text. */
+/** The hash under which each migration of this build is recorded: the SHA-256 of its text. */
 function hashesOf(dialect: Dialect): string[] {
   const { entries } = JSON.parse(readFileSync(join(FOLDERS, dialect, 'meta/_journal.json'), 'utf8')) as {
     entries: { tag: string }[]

@@ -7,7 +7,7 @@ type Options = { url: string; maxConnections?: number }
 
 const ATTEMPTS = 4
 
-/** Opens a pool. A unit of work is a transaction on one of its connections, run again when another one won. */
+/** Opens a connection pool. A unit of work is a transaction on one connection, retried when it loses a conflict. */
 export function openPostgres({ url, maxConnections = 8 }: Options): Store {
   const client = new SQL(url, { max: maxConnections, connectionTimeout: 5 })
   const db = drizzle({ client })

@@ -5,7 +5,7 @@ type Values = Record<string, unknown>
 type Decoder = { mapFromDriverValue(value: unknown): unknown }
 type Field = { path: string[]; field: unknown }
 
-/** What drizzle's prepared statement for SQLite is made of. */
+/** The parts of drizzle's prepared SQLite statement that are used here. */
 type Drizzle = {
   stmt: Statement
   query: { params: unknown[] }
@@ -17,8 +17,8 @@ type Drizzle = {
 export type Prepared = { execute(values: Values): Promise<unknown> }
 
 /**
- * The same statement with its parameters and columns worked out once. drizzle asks of every value at
- * every call what it is; on the hot path that costs more than SQLite does. Joins keep drizzle's way.
+ * Computes the mapping of a statement's parameters and columns once. drizzle does it for every value of every call,
+ * which on the hot path costs more than SQLite itself. Joins are still mapped by drizzle.
  */
 export function planned(statement: unknown): Prepared {
   const { stmt, query, fields, customResultMapper } = statement as Drizzle

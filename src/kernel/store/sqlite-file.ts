@@ -1,11 +1,11 @@
 import { Database } from 'bun:sqlite'
 
-/** Another program that closes the file has it alone while it folds the log back; that takes moments. */
+/** How long to wait for a lock: a program that closes the file locks it while it merges the WAL. */
 const PATIENCE_MS = 5_000
 
 /**
- * A connection to the database file, made when there is none. It waits for whoever has the file to
- * itself, blocking: for the time before anybody is served.
+ * Opens a connection to the database file, creating the file if it is missing. Waiting for a lock blocks the thread,
+ * so use it only before requests are served.
  */
 export function openFile(path: string): Database {
   const database = new Database(path, { create: true, readwrite: true, strict: true })

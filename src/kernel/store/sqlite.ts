@@ -15,7 +15,7 @@ type Options = {
   strict?: boolean
   /** How long to wait for another program that holds the file before answering 503. */
   busyPatienceMs?: number
-  /** Told how many units each transaction carried. */
+  /** Called after each commit with the number of units in the transaction. */
   onBatch?(units: number): void
 }
 
@@ -27,21 +27,21 @@ const PRAGMAS = [
   'journal_mode = WAL',
   'synchronous = FULL',
   'foreign_keys = ON',
-  // Without it a row that REPLACE pushes out goes past the triggers that keep rows from being deleted.
+  // Without it, rows deleted by REPLACE bypass the triggers that forbid deletes.
   'recursive_triggers = ON',
   'trusted_schema = OFF',
   'cell_size_check = ON',
   'wal_autocheckpoint = 1000',
   'journal_size_limit = 67108864',
-  // Ids are random, so rows land on pages all over: the default 2 MB would write each of them many times.
+  // Random ids spread rows over many pages: with the default cache of 2 MB each page would be written many times.
   'cache_size = -65536',
-  // What a savepoint would undo is kept in memory; as a file it was half of everything written.
+  // Keeps the undo data of savepoints in memory; as a file it was half of all bytes written.
   'temp_store = MEMORY',
   // Last, once the file is open: from here on a wait inside SQLite would block the event loop (reliability 0.9).
   'busy_timeout = 0',
 ]
 
-/** Opens the database file, one writer and one reader connection. Migrations are applied before, by `migrate`. */
+/** Opens the database file with one writer and one reader connection. Run `migrate` first. */
 export function openSqlite(options: Options): Store {
   const { path, onDiskFailure, strict = false, busyPatienceMs = BUSY_PATIENCE_MS, onBatch = () => undefined } = options
   const writer = openFile(path)

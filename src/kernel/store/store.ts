@@ -10,7 +10,7 @@ type Db = BaseSQLiteDatabase<'async', unknown>
 
 export type Reader = Pick<Db, 'select' | 'selectDistinct' | '$count' | 'with'> & {
   readonly dialect: Dialect
-  /** This database's side of a table. */
+  /** The table definition for this database. */
   of<T>(table: Table<T>): T
   /** Statements prepared on this connection, or for any of a pool; null where they are rebuilt (a unit on Postgres). */
   readonly prepared: Map<object, Prepared> | null
@@ -31,14 +31,14 @@ export type Store = {
    */
   write<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * The same for an effect whose loss in a crash undoes itself, such as a hold on money: the promise
-   * settles once the unit has run, and it becomes durable with the next commit, milliseconds later.
-   * Later units see it. On Postgres it is an ordinary write.
+   * Like `write`, for an effect that a crash may undo without harm, such as a hold on money: the promise settles once
+   * the unit has run, and the effect becomes durable with the next commit, milliseconds later. Later units see it. On
+   * Postgres it is an ordinary write.
    */
   writeSoon<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
   /** One round trip, for health. */
   ping(): Promise<void>
-  /** Problems the database itself knows of: integrity and foreign keys. Empty when sound. */
+  /** Problems found by the database's own checks of integrity and foreign keys. Empty when there are none. */
   integrity(): Promise<string[]>
   /** Writes a consistent copy to `path` while serving. SQLite only; Postgres has pg_dump. */
   backup(path: string): Promise<void>
@@ -55,10 +55,9 @@ const placeholders = new Proxy({} as Record<string, Placeholder>, {
 let statements = 0
 
 /**
- * Declares a query once. On SQLite it is prepared once a connection (building it is the cost, not
- * running it); on Postgres once for all reads, but anew in each unit, since a statement belongs to the connection
- * that the unit was given. `build` names each parameter it uses: they come to be as they are asked for, so spreading
- * `params` gives none.
+ * Declares a query once. On SQLite it is prepared once per connection, because building it costs more than running it;
+ * on Postgres once for all reads, but again in each unit, since a statement belongs to the unit's connection. `build`
+ * must name each parameter it uses: placeholders are created on access, so spreading `params` gives none.
  *
  *     const byId = query<{ id: KeyId }>()((db, p) => db.select().from(db.of(apiKeys)).where(eq(db.of(apiKeys).id, p.id)))
  *     const [row] = await byId(store.read, { id })
@@ -82,8 +81,8 @@ export const query =
   }
 
 /**
- * The same for a change of which only the number of rows matters. Cheaper on SQLite than `returning`,
- * which keeps what it returns in a table of its own.
+ * Like {@link command}, but returns only the number of changed rows. Cheaper on SQLite than `returning`, which first
+ * collects the rows in a temporary table.
  */
 export const counted = <P extends Record<string, unknown>>() => {
   const declare = query<P, Tx>()
@@ -96,5 +95,5 @@ export const counted = <P extends Record<string, unknown>>() => {
   }
 }
 
-/** The same for statements that change something; these need a unit of work. */
+/** Like {@link query}, for statements that change rows: they need a unit of work. */
 export const command = <P extends Record<string, unknown> = Record<never, never>>() => query<P, Tx>()

@@ -1,13 +1,13 @@
 import { softmax } from './softmax'
 
-/** What a model scored for one text, and the place of the class that was right. */
+/** A model's scores for one text, one per class, and the index of the right class. */
 export type Scored = { scores: Float64Array; target: number }
 
 const STEPS = 60
 
 /**
- * The factor on scores under which confidence best fits how often answers are right (temperature scaling on
- * texts the model was not trained on). Between a tenth and ten.
+ * The factor on scores, from 0.1 to 10, that makes confidence match the share of right answers (temperature scaling).
+ * `held` are scores of texts that the model was not trained on.
  */
 export function sharpnessFor(held: readonly Scored[]): number {
   let low = 0.1
@@ -20,7 +20,7 @@ export function sharpnessFor(held: readonly Scored[]): number {
   return (low + high) / 2
 }
 
-/** Whether the likelihood of what was right falls as scores are sharpened further. */
+/** Whether sharpening the scores further would lower the likelihood of the right classes. */
 function tooSharp(held: readonly Scored[], sharpness: number): boolean {
   let slope = 0
   for (const { scores, target } of held) {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** One labelled text. `line` tells which written line it came from: variants of one line belong together. */
+/** One labelled text. `line` is the number of the corpus line it was made from; variants of a line share it. */
 export type Labelled<Label extends string> = {
   text: string
   label: Label
@@ -16,9 +16,9 @@ const HEADING = /^\[(\w+) (\w+)( hard)?\]$/
 const CHOICE = /\{([^{}]*\|[^{}]*)\}/g
 
 /**
- * The labelled texts of a folder: under a heading `[language label]` or `[language label hard]` one a line.
+ * Reads the `.txt` files of a folder: a heading `[language label]` or `[language label hard]`, then one text per line.
  * `{a|b}` in a line stands for either; each choice is used at least `mixes` times.
- * @throws Error when a heading names none of the labels; without labels any word is one.
+ * @throws Error when a heading names none of the labels; null for `labels` accepts any word.
  */
 export function readCorpus<Label extends string>(
   folder: string,
@@ -51,7 +51,7 @@ function headingOf<Label extends string>(
   return { language, label, hard: hard !== undefined }
 }
 
-/** As many variants as the longest choice has, times `mixes`, so that every choice occurs; different strides mix them. */
+/** Makes `mixes` variants per option of the longest choice, so that every option occurs; choices shift apart to mix. */
 function variantsOf(row: string, mixes: number): string[] {
   const longest = Math.max(1, ...[...row.matchAll(CHOICE)].map(([, inner]) => inner!.split('|').length))
   const variants = Array.from({ length: longest * mixes }, (_, place) => {

@@ -1,10 +1,10 @@
 import type { Features, Model, Shape } from './model'
 import { softmax } from './softmax'
 
-/** A text's features and the place of its class. */
+/** The features of a text and the index of its class. */
 export type Example = { features: Features; target: number }
 
-/** One row of scores a slot, one score a class, side by side; `bias` is what a class scores before any word. */
+/** `slots` holds one row per feature slot with a weight for each class; `bias` is the score of a class by itself. */
 export type Weights = { slots: Float64Array; bias: Float64Array }
 
 const ROUNDS = 16
@@ -50,14 +50,14 @@ function score({ slots, weights }: Features, rows: Float64Array, bias: Float64Ar
   return into
 }
 
-/** Weights as whole numbers from -127 to 127: a quarter of the size and no worse. */
+/** Rounds the weights to whole numbers from -127 to 127, which makes the model file smaller and no less accurate. */
 export function rounded({ slots, bias }: Weights): Model {
   const most = slots.reduce((top, weight) => Math.max(top, Math.abs(weight)), 0)
   const scale = most / 127
   return { rows: Int8Array.from(slots, (weight) => Math.round(weight / scale)), bias, scale, sharpness: 1 }
 }
 
-/** The places 0 to n-1 in an order that differs each round and never between runs. */
+/** The indexes 0 to n-1, shuffled differently in each round but the same way in every run. */
 function shuffled(n: number, round: number): Uint32Array {
   const order = Uint32Array.from({ length: n }, (_, place) => place)
   let state = (round + 1) * 2654435761

@@ -1,24 +1,24 @@
 import { readFileSync } from 'node:fs'
 
-/** A text as numbered features: both lists have the same length. */
+/** The features of a text: `weights[i]` belongs to feature number `slots[i]`. */
 export type Features = { slots: Uint32Array; weights: Float64Array }
 
-/** How many features a model tells apart, and into how many classes it sorts. */
+/** How many features and how many classes a model has. */
 export type Shape = { slots: number; classes: number }
 
-/** A linear model: what each feature says for each class. */
+/** A linear model: a weight for each feature and class. */
 export type Model = {
-  /** Scores in steps of `scale`: one row a slot, one number a class. */
+  /** Weights in units of `scale`: one row per slot, one number per class. */
   rows: Int8Array
   bias: Float64Array
   scale: number
-  /** Multiplies scores so that confidence is the share of right answers (temperature scaling). */
+  /** Factor on scores that makes confidence match the share of right answers (temperature scaling). */
   sharpness: number
 }
 
 const headBytes = ({ classes }: Shape): number => (classes + 2) * 8
 
-/** A trained model. Throws Error when the file is missing or of another size: then the installation is broken. */
+/** Reads a trained model. Throws Error when the file is missing or has the wrong size: the installation is broken. */
 export function readModel(file: string, shape: Shape): Model {
   const bytes = readFileSync(file)
   const head = headBytes(shape)
@@ -37,7 +37,7 @@ export function packModel({ rows, bias, scale, sharpness }: Model): Buffer {
   return Buffer.concat([head, new Uint8Array(rows.buffer, rows.byteOffset, rows.length)])
 }
 
-/** Scores by class, before they are sharpened. */
+/** Scores by class, not yet multiplied by `sharpness`. */
 export function scoresOf({ rows, bias, scale }: Model, { slots, weights }: Features): Float64Array {
   const classes = bias.length
   const scores = new Float64Array(classes)

@@ -1,4 +1,4 @@
-/** Chances from scores; sums to one. Written into `scores`, which is returned. */
+/** Turns scores into probabilities that sum to one, in place; returns `scores`. */
 export function softmax(scores: Float64Array): Float64Array {
   const most = Math.max(...scores)
   let sum = 0
@@ -12,8 +12,8 @@ export function softmax(scores: Float64Array): Float64Array {
 }
 
 /**
- * e to the power of a number of at most zero, from additions and products alone: these give the same bits on
- * every machine, which `Math.exp` does not promise and the check of the model file needs.
+ * `Math.exp` for numbers of at most zero, from basic arithmetic only: that gives the same bits on every machine,
+ * which `Math.exp` does not guarantee and the check of the model file needs.
  */
 function exp(power: number): number {
   if (power < -700) return 0
