@@ -1,4 +1,5 @@
 import { runsOf } from '../runs'
+import { missingAfter, NO_TEXT } from './utf8'
 
 const LEAST = 12
 const LEAST_OF_NEXT_LINE = 8
@@ -47,23 +48,15 @@ function endOfLines(source: string, at: number): number {
   return end
 }
 
-/** Whether the first nine bytes could be UTF-8 of what people type. Says yes too often, and never no wrongly. */
+/** Whether the first nine bytes could be UTF-8 of what people type. May say yes wrongly, but never no. */
 function beginsText(source: string, start: number): boolean {
-  /** Bytes that must still come for a character of several. */
   let missing = 0
   let bits = 0
   for (let at = 0; at < LEAST; at++) {
     bits = (bits << 6) | VALUES[source.charCodeAt(start + at)]!
     if (at % 4 === 0) continue
-    const byte = (bits >>> (6 - 2 * (at % 4))) & 0xff
-    if (missing > 0) {
-      if (byte >>> 6 !== 2) return false
-      missing--
-    } else if (byte < 32 && byte !== 9 && byte !== 10 && byte !== 13) return false
-    else if (byte >= 0x80) {
-      if (byte < 0xc2 || byte > 0xf4) return false
-      missing = byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3
-    }
+    missing = missingAfter((bits >>> (6 - 2 * (at % 4))) & 0xff, missing)
+    if (missing === NO_TEXT) return false
   }
   return true
 }

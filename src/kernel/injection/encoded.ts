@@ -1,12 +1,16 @@
 import { matchesOf } from '../matches'
 import { runsOf } from '../runs'
 import { base64Runs } from './base64'
+import { missingAfter, NO_TEXT } from './utf8'
 
 /** A piece of text that was written in another alphabet, and where it stood. */
 export type Decoded = { how: string; text: string; at: number }
 
 const MOST_PIECES = 200
 const LEAST_CHARS = 10
+
+/** As much of a piece in hex is decoded to see whether it is text at all. */
+const FIRST_OF_HEX = 12
 
 type Coding = {
   how: string
@@ -45,7 +49,7 @@ const CODINGS: readonly Coding[] = [
     how: 'hex',
     runs: runsOf(/[0-9a-fA-F\s:,\\x%]/, 20),
     pattern: /(?:\\x|0x|%)?[0-9a-fA-F]{2}(?:[\s:,]{0,2}(?:\\x|0x|%)?[0-9a-fA-F]{2}){9,}/g,
-    decode: (piece) => fromBytes(Buffer.from(piece.replace(/\\x|0x|[^0-9a-fA-F]/g, ''), 'hex')),
+    decode: (piece) => (hexBeginsText(piece) ? fromBytes(bytesOfHex(piece)) : null),
   },
   {
     how: 'percent encoding',
@@ -88,6 +92,18 @@ const CODINGS: readonly Coding[] = [
     decode: (piece) => fromCodes(piece.match(/\d+/g)!.map(Number)),
   },
 ]
+
+const bytesOfHex = (piece: string): Buffer => Buffer.from(piece.replace(/\\x|0x|[^0-9a-fA-F]/g, ''), 'hex')
+
+/** Most numbers are no text from their first bytes on; says so without decoding the whole. */
+function hexBeginsText(piece: string): boolean {
+  let missing = 0
+  for (const byte of bytesOfHex(piece.slice(0, FIRST_OF_HEX))) {
+    missing = missingAfter(byte, missing)
+    if (missing === NO_TEXT) return false
+  }
+  return true
+}
 
 function percentBytes(piece: string): Buffer {
   const latin = piece.replaceAll('+', ' ').replace(/%([0-9a-fA-F]{2})/g, (_, byte: string) => {

@@ -1,0 +1,11 @@
+/** Said of bytes that are no text: not UTF-8, or characters nobody types. */
+export const NO_TEXT = -1
+
+/** Reads UTF-8 byte by byte: how many bytes the character still lacks after this one, or {@link NO_TEXT}. */
+export function missingAfter(byte: number, missing: number): number {
+  if (missing > 0) return byte >>> 6 === 2 ? missing - 1 : NO_TEXT
+  if (byte < 32) return byte === 9 || byte === 10 || byte === 13 ? 0 : NO_TEXT
+  if (byte < 0x80) return 0
+  if (byte < 0xc2 || byte > 0xf4) return NO_TEXT
+  return byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3
+}
