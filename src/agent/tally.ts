@@ -23,7 +23,7 @@ export function createTally(spent: Spent) {
     last = turn
   }
 
-  /** The steps of a turn, with `GAP` before its text when earlier turns had text: the pieces together are the content. */
+  /** The steps of a turn, with `GAP` first when earlier turns had text: the pieces together are the content. */
   async function* aloud(steps: AsyncGenerator<Step, Turn>): AsyncGenerator<Step, Turn> {
     let gap = content ? GAP : ''
     try {

@@ -12,11 +12,11 @@ import type { Target, Targets } from './targets'
 export type RunRequest = Omit<EngineRequest, 'model'>
 
 export type RunOptions = {
-  /** Told once when another engine than the asked one answered (audit, counters). */
+  /** Called once when a fallback engine answered instead of the one asked (audit, counters). */
   onFallback?(from: string, to: string): void
 }
 
-/** Who answered; known at the first byte. */
+/** Which engine answered; known at the first byte. */
 export type Source = {
   /** The service engine id, never an upstream's. */
   engineId: string
@@ -27,11 +27,11 @@ export type Source = {
 
 export type WholeAnswer = Source & Omit<EngineAnswer, 'usage'> & { usage: CheckedUsage }
 
-/** A stream whose first byte has come. Read `parts` to its end or leave it by `break`: either ends the upstream call. */
+/** A stream that has reached its first byte. Read `parts` to the end or `break`: both end the upstream call. */
 export type RunningAnswer = Source & {
   /** Throws 503 `engine_unavailable` when the engine stops in the middle, or the caller's own reason. */
   parts: AsyncGenerator<RunPart>
-  /** Our count of what has come so far. */
+  /** Our own token count of the parts so far. */
   soFar(): CheckedUsage
 }
 
@@ -44,7 +44,7 @@ type Deps = {
   jitter(): number
 }
 
-/** Asks engines: plans whom, reaches the first that answers, and watches what it says. */
+/** Calls engines: plans the order of targets, uses the first one that answers, and meters its answer. */
 export function createAnswering({ targets, entries, ...deps }: Deps) {
   const plans = new Map(entries.map((entry) => [entry.id, planFor(entry, targets)]))
 
@@ -57,12 +57,12 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
       return { ...meterAnswer(reached.value, request), ...sourceOf(reached, engineId, options) }
     },
 
-    /** A stream, from its first byte on. Before that byte it throws as `answer` does. */
+    /** The answer as a stream, returned at its first byte. Until then it throws what `answer` throws. */
     async run(engineId: string, request: RunRequest, options: RunOptions = {}): Promise<RunningAnswer> {
       const begin = (target: Target) => firstPart(target, { ...request, model: target.model })
       const reached = await reach({ ...orderFor(engineId, request), begin }, deps)
       failpoint('engine_first_byte')
-      // A long stream must not be the only probe: its first byte says that the upstream is back.
+      // The first byte closes a half-open breaker: as the only probe, a long stream would block all other calls.
       if (reached.target.breaker.state() === 'half-open') reached.target.breaker.succeeded()
       const meter = createMeter(request, deps.clock)
       const parts = meter.parts(reached.value.stream, reached.value.first, watch(reached, request))
@@ -76,7 +76,7 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
     return { mode, signal, candidates }
   }
 
-  /** Tells the breaker how a stream ended, and the tenant only what concerns them. */
+  /** Reports the end of a stream to the breaker, and turns an upstream's failure into an error for the tenant. */
   function watch({ target, engineId }: Candidate, { mode, signal }: RunRequest): StreamEnd {
     return {
       finished: target.breaker.succeeded,
@@ -93,8 +93,8 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
 }
 
 /**
- * Targets in the order of trying: the engine's own, then those of its fallback engine that are others. An
- * upstream's failure is never papered over by the built-in engine.
+ * Targets in the order in which they are tried: the engine's own, then the other ones of its fallback engine. The
+ * built-in engine never answers in place of a failed upstream.
  */
 function planFor({ id, fallback }: EngineEntry, targets: Targets): Candidate[] {
   const own = targets.get(id) ?? []

@@ -5,12 +5,12 @@ import { EngineFailure, type FailureKind } from './engine'
 import { engineMisconfigured, engineUnavailable } from './errors'
 import type { Target } from './targets'
 
-/** A target in the order of trying: the asked engine's own first, then its fallback engine's. */
+/** A target to try, and the engine it answers for; `fallback` when that is not the engine asked. */
 export type Candidate = { engineId: string; target: Target; fallback: boolean }
 
 export type Reached<T> = Candidate & { value: T }
 
-/** Told of every call that was made: which engine it was for, and what came of it. */
+/** Called after every upstream call with its engine and its outcome. */
 export type Observe = (engineId: string, outcome: 'answered' | FailureKind) => void
 
 type Deps = {
@@ -25,22 +25,22 @@ type Order<T> = {
   mode: string
   candidates: readonly Candidate[]
   signal: AbortSignal
-  /** Gets the first byte, or the whole answer. */
+  /** Calls the target, up to the first byte or the whole answer. */
   begin(target: Target): Promise<T>
 }
 
 const MAX_RETRIES = 2
 const RETRY_FLOOR_MS = 250
 const RETRY_CEILING_MS = 2_000
-/** A throttled upstream is waited for only this long; longer, and another one is asked (reliability 4). */
+/** Longest `Retry-After` that is waited for; beyond it the next target is tried (reliability 4). */
 const MAX_THROTTLE_WAIT_S = 5
 const RETRY_AFTER_S = 5
 const MAX_RETRY_AFTER_S = 60
 
 /**
- * Finds the first target that answers. Before the first byte, and only then: up to two retries where the
- * upstream failed by itself, a short wait where it asked for one, then the next target. Throws 503
- * `engine_unavailable` when none answered, 500 `server_error` when our own configuration is refused,
+ * Tries the targets until one answers; nothing is retried after a first byte. Refused connections and server errors
+ * are retried, twice in all; a throttled target is waited for once; then the next target is tried. Throws 503
+ * `engine_unavailable` when none answered, 500 `server_error` when an upstream refuses our configuration,
  * and the caller's own reason when the caller left.
  */
 export async function reach<T>(order: Order<T>, { clock, log, observe, jitter }: Deps): Promise<Reached<T>> {
@@ -83,7 +83,7 @@ async function tryOnce<T>(target: Target, { begin, signal }: Order<T>): Promise<
   }
 }
 
-/** Milliseconds until the same target is asked again; null: not again. */
+/** Milliseconds until the same target is tried again; null when it is not. */
 function pauseBefore(failure: EngineFailure, retries: number, waited: boolean, jitter: () => number): number | null {
   if (failure.kind === 'throttled') {
     const seconds = failure.retryAfterS

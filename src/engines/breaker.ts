@@ -31,7 +31,7 @@ export function createBreaker(clock: Pick<Clock, 'monotonic'>) {
   return {
     state,
 
-    /** Asks to make one call; every yes must be answered by `succeeded`, `failed` or `abandoned`. */
+    /** Whether one call may be made; after `true`, call `succeeded`, `failed` or `abandoned` exactly once. */
     admits(): boolean {
       const now = state()
       if (now === 'closed') return true
@@ -56,7 +56,7 @@ export function createBreaker(clock: Pick<Clock, 'monotonic'>) {
       if (failures.length >= FAILURES_TO_OPEN) open()
     },
 
-    /** The call said nothing about the upstream: the caller left, or our own request was wrong. */
+    /** The call says nothing about the upstream's health: the caller left, or the request was refused or throttled. */
     abandoned(): void {
       probing = false
     },

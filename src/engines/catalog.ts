@@ -1,6 +1,6 @@
 export type Subsystem = 'svc-core' | 'svc-vision' | 'svc-search'
 
-/** One engine as tenants see it (contract 5.1): never a word about what stands behind it. */
+/** One engine as tenants see it (contract 5.1); never names the upstream behind it. */
 export type EngineEntry = {
   id: string
   mode: string
@@ -9,7 +9,7 @@ export type EngineEntry = {
   description: string
   /** The engine that answers when this one fails (contract 22.3). */
   fallback: string | null
-  /** What it gives; a text engine without an upstream is answered by the built-in driver. */
+  /** What it produces; a text engine without an upstream is answered by the built-in driver. */
   kind: 'text' | 'image' | 'video'
 }
 
@@ -79,7 +79,7 @@ const ALIASES = new Map([['svc-1-edge', 'svc-1-roast']])
 const BY_ID = new Map(ENGINES.map((entry) => [entry.id, entry]))
 const BY_MODE = new Map(ENGINES.map((entry) => [entry.mode, entry]))
 
-/** Stealth modes have no engine of their own: they are an engine used without leaving a trace. */
+/** Stealth modes have no engine of their own; each uses the engine of another mode. */
 const STEALTH = new Map([
   ['stealth_text', 'svc-1-flash'],
   ['stealth_image', 'svc-1-create'],

@@ -79,18 +79,18 @@ export type EngineConfig = {
   builtin: boolean
 }
 
-/** Tells apart what answers, so that what one set-up said is not served for another; keys have no part in it. */
+/** Hash of the configuration without keys: cached answers of another configuration must not be served. */
 export function fingerprintOf({ upstreams, targets, builtin }: EngineConfig): string {
   const named = [...upstreams].map(([name, { apiKey: _, apiKeyFile: __, ...rest }]) => [name, rest])
   return sha256Hex(JSON.stringify([named, [...targets], builtin]))
 }
 
-/** The upstream that the three short settings make. */
+/** Name of the upstream that the three SVC_ENGINE_* settings define. */
 const SHORT_NAME = 'default'
 const EVERY_TEXT_ENGINE = '*'
 
 /**
- * Decides what the settings mean: short form and long form together, the long form first.
+ * Combines the short settings with the long form, whose targets come first.
  * @throws ConfigError with every problem at once
  */
 export function readEngineConfig(settings: EngineSettings): EngineConfig {
@@ -130,7 +130,7 @@ function readTarget(word: string): TargetRef {
   return { upstream: word.slice(0, colon), model: word.slice(colon + 1) }
 }
 
-/** Gives `*` to every text engine that is not named itself; auto is answered by what answers fast. */
+/** Gives the targets of `*` to every text engine that is not named; `auto`, if not named, gets those of `fast`. */
 function spread(named: ReadonlyMap<string, TargetRef[]>): Map<string, readonly TargetRef[]> {
   const targets = new Map<string, readonly TargetRef[]>()
   for (const id of textEngines()) {

@@ -29,7 +29,7 @@ export const embeddingSettings = {
   }),
 }
 
-/** One vector a text, in their order; null when there is none to be had now. Rejects only when the caller has left. */
+/** One vector per text, in order; null when the server gives none. Rejects only when the caller has left. */
 export type Embedder = (texts: readonly string[], signal: AbortSignal) => Promise<readonly Float32Array[] | null>
 
 type Deps = {
@@ -38,7 +38,7 @@ type Deps = {
   log: Log
 }
 
-/** Whoever asks has a way to do without, so nobody waits for long. */
+/** Short, because every caller can do without embeddings. */
 const TIMEOUT_MS = 1_000
 const MOST_DIMENSIONS = 16_384
 
@@ -50,8 +50,8 @@ const Answer = t.Object({
 const answer = checker(Answer)
 
 /**
- * Texts as vectors, by any server that speaks `POST /embeddings`; null when none is configured. A server that
- * keeps failing is left alone for a while, as engines are (contract 22.3).
+ * Embeds texts with any server that has `POST /embeddings`; null when none is configured. A circuit breaker
+ * pauses the calls to a server that keeps failing, as with engines (contract 22.3).
  */
 export function createEmbedder({ settings, clock, log }: Deps): Embedder | null {
   const { embeddingsBaseUrl, embeddingsApiKey, embeddingsModel: model } = settings

@@ -1,4 +1,4 @@
-/** The seam between the service and whatever answers: types, no behaviour. Drivers depend on it, never on each other. */
+/** The interface between the service and its engine drivers. Drivers depend on it, never on each other. */
 
 export type ImagePart = { type: 'image'; mimeType: string; base64: string }
 export type Part = { type: 'text'; text: string } | ImagePart
@@ -22,13 +22,13 @@ export type EngineRequest = {
   /** The resolved mode: the built-in engine picks its skills by it, other drivers ignore it. */
   mode: string
   temperature?: number
-  /** Tokens of answer at most; enforced here too, whatever the upstream does. */
+  /** Most tokens of the answer; the service enforces it too, whatever the upstream does. */
   maxOutputTokens: number
   /** `true`: any JSON object. A schema: JSON that fits it. */
   json?: JsonSchema | true
   tools?: readonly EngineTool[]
   toolChoice?: ToolChoice
-  /** One call a turn at most. A wish: who asks drops the others, as not every upstream can be told. */
+  /** At most one tool call a turn. Not every upstream supports this, so the caller must drop further calls. */
   oneCallATurn?: boolean
   /** Ends the upstream call within a second of aborting. */
   signal: AbortSignal
@@ -36,7 +36,7 @@ export type EngineRequest = {
 
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter'
 
-/** Numbers as the upstream stated them: unchecked, possibly lies (G7). */
+/** Token counts as the upstream stated them: unchecked, and possibly false (G7). */
 export type StatedUsage = { promptTokens: unknown; completionTokens: unknown }
 
 export type EnginePart =
@@ -52,7 +52,7 @@ export type Driver = {
   stream(request: EngineRequest): AsyncGenerator<EnginePart>
   /** The whole answer in one exchange, where that is cheaper than a stream. Throws {@link EngineFailure}. */
   complete?(request: EngineRequest): Promise<EngineAnswer>
-  /** Asks whether the upstream is there, at no cost. Throws {@link EngineFailure}. */
+  /** Checks at no cost that the upstream is reachable. Throws {@link EngineFailure}. */
   probe(signal: AbortSignal): Promise<void>
 }
 
@@ -68,7 +68,7 @@ export type FailureKind =
 
 type FailureExtras = { retryAfterS?: number | undefined; cause?: unknown }
 
-/** Why an engine gave no whole answer. The message is for operators only; tenants get a sentence of ours. */
+/** Why an engine gave no whole answer. The message is for operators only; tenants get a sentence of `errors.ts`. */
 export class EngineFailure extends Error {
   override name = 'EngineFailure'
   readonly retryAfterS: number | undefined
@@ -82,7 +82,7 @@ export class EngineFailure extends Error {
     this.retryAfterS = extras.retryAfterS
   }
 
-  /** Whether the same upstream may answer if asked again at once: nobody answered, or it failed by itself. */
+  /** Whether the same upstream may answer a retry: there was no connection, or it had an error of its own. */
   get retryable(): boolean {
     return this.kind === 'refused' || this.kind === 'server'
   }

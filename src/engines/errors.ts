@@ -1,6 +1,6 @@
 import { defineError } from '../kernel/errors'
 
-/** What another mode is worth offering: the quick one, unless that is the one that failed. */
+/** What the caller can do: try again, or use mode `fast` unless that is the one that failed. */
 const alternative = (mode: string) =>
   mode === 'fast' ? 'Try again shortly' : 'Try again shortly, or send "mode":"fast"'
 
@@ -20,7 +20,7 @@ export const engineMissing = defineError(
     `No engine for mode "${mode}" is connected on this server. Nothing was charged. Send another mode, or ask the operator to connect one.`,
 )
 
-/** 503 in the middle of a stream: what came so far stands, the rest does not come. */
+/** 503 in the middle of a stream: the text so far has been delivered, the rest does not come. */
 export const engineBrokeOff = defineError(
   'unavailable',
   'engine_unavailable',

@@ -1,6 +1,6 @@
 import { EngineFailure } from './engine'
 
-/** What an upstream's refusal means, by status (reliability 4). `note` is a short code, never free text. */
+/** The failure that an error status of an upstream means (reliability 4). `note` is a short code, never free text. */
 export function failureOfStatus(
   status: number,
   retryAfter: string | null | undefined,
@@ -20,12 +20,12 @@ export function readRetryAfter(header: string | null | undefined, now: number): 
   if (!header) return undefined
   const word = header.trim()
   if (/^\d{1,9}$/.test(word)) return Number(word)
-  // Only the written-out form of a date: a parser left to itself makes one of "-1" too.
+  // Only dates that begin with a weekday, because `Date.parse` reads "-1" as a date as well.
   const seconds = /^[A-Z][a-z]{2},/.test(word) ? (Date.parse(word) - now) / 1_000 : Number.NaN
   return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined
 }
 
-/** A call that ended in an exception: nobody there, or a connection that broke. */
+/** The failure for an exception of a call: there was no connection, or it broke. */
 export function failureOfError(error: unknown): EngineFailure {
   if (error instanceof EngineFailure) return error
   return new EngineFailure('refused', 'no connection to the upstream, or it broke off', { cause: error })

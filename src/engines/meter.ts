@@ -10,10 +10,10 @@ import {
 } from './engine'
 import { countPrompt, cutToWeight, UNITS_PER_TOKEN, weigh, weighCalls } from './tokens'
 
-/** Tokens a call is charged for: the upstream's numbers where they can be true, else our own count (G7). */
+/** Tokens a call is charged for: the upstream's numbers where they are plausible, else our own count (G7). */
 export type CheckedUsage = { promptTokens: number; completionTokens: number; stated: boolean }
 
-/** What a run hands on: engine parts, with usage checked and always present before the finish. */
+/** The parts of a run: those of the engine, with checked usage always before the finish. */
 export type RunPart =
   | { type: 'text-delta'; text: string }
   | ({ type: 'tool-call' } & ToolCall)
@@ -22,16 +22,16 @@ export type RunPart =
 
 type Limits = Pick<EngineRequest, 'messages' | 'maxOutputTokens' | 'tools'>
 
-/** A longer answer than this is ended as `length`, whatever the upstream goes on saying (P13). */
+/** A stream that runs longer is ended with finish `length` (P13). */
 const MAX_DURATION_MS = 10 * 60_000
 
-/** Our count is an estimate, so an upstream that keeps its limit must not be cut by ours. */
+/** The weight at which an answer is cut. Above the limit, so that our estimate never cuts an upstream that keeps it. */
 const cutAt = (maxOutputTokens: number): number => (maxOutputTokens * 1.25 + 16) * UNITS_PER_TOKEN
 
 /**
- * Checks what an upstream says it used. Believed: whole numbers that a prompt of this length and an
- * answer within the limit can have. Anything else is replaced by our own count, never more than the
- * limit that was paid for.
+ * Checks the usage that an upstream states. Whole numbers that are possible for this prompt and an answer
+ * within the limit are accepted. Anything else is replaced by our own count, which never exceeds the limit
+ * that money was held for.
  */
 export function checkUsage(stated: StatedUsage | null, limits: Limits, answerUnits: number): CheckedUsage {
   const own = Math.min(Math.ceil(answerUnits / UNITS_PER_TOKEN), limits.maxOutputTokens)
@@ -51,7 +51,7 @@ export function checkUsage(stated: StatedUsage | null, limits: Limits, answerUni
 const isWithin = (value: unknown, low: number, high: number): boolean =>
   Number.isSafeInteger(value) && (value as number) >= low && (value as number) <= high
 
-/** More than any tokenizer makes of this prompt: four a character, and room for pictures, tools and templates. */
+/** No tokenizer counts more for this prompt: four tokens a character, and room for images, tools and templates. */
 function mostPromptTokens({ messages, tools }: Limits): number {
   let most = 10_000 + (tools?.length ? 4 * JSON.stringify(tools).length : 0)
   for (const message of messages) {
@@ -69,7 +69,7 @@ export function meterAnswer(
   limits: Limits,
 ): Omit<EngineAnswer, 'usage'> & { usage: CheckedUsage } {
   const most = cutAt(limits.maxOutputTokens)
-  // No character weighs more than 1.1 tokens, so most answers need not be weighed to be known short.
+  // No character weighs more than 1.1 tokens, so the length alone shows that most answers are short enough.
   const long = answer.text.length * 1.1 * UNITS_PER_TOKEN > most && weigh(answer.text) > most
   const text = long ? cutToWeight(answer.text, most) : answer.text
   const stated = long ? null : answer.usage
@@ -81,7 +81,7 @@ export function meterAnswer(
   return { ...answer, text, finish: long ? 'length' : answer.finish, usage }
 }
 
-/** How a stream ended: one of the first two, or neither when its reader left; `over` always. */
+/** Called at the end of a stream: `finished` or `broke`, neither when the reader left, and `over` always. */
 export type StreamEnd = {
   finished(): void
   /** Turns the driver's exception into the one to throw. */
@@ -92,9 +92,9 @@ export type StreamEnd = {
 const UNWATCHED: StreamEnd = { finished: () => undefined, broke: (error) => error, over: () => undefined }
 
 export type Meter = {
-  /** Parts with the limits enforced: exactly one `usage`, then one `finish`. Throws what `end` makes of a failure. */
+  /** Parts with the limits enforced: exactly one `usage`, then one `finish`. Throws what `end.broke` returns. */
   parts(source: AsyncGenerator<EnginePart>, first: EnginePart, end?: StreamEnd): AsyncGenerator<RunPart>
-  /** Our own count of what has come so far, for settling an answer that was not read to its end. */
+  /** Our own count so far, to charge an answer that was not read to its end. */
   soFar(): CheckedUsage
 }
 

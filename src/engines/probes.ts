@@ -12,7 +12,7 @@ const SUBSYSTEMS: readonly Subsystem[] = ['svc-core', 'svc-vision', 'svc-search'
 
 type Probe = { up: boolean; latencyMs: number | null }
 
-/** Asks every upstream once, side by side, and sums up by subsystem. Costs nothing and never throws. */
+/** Probes every upstream once, in parallel, and reports by subsystem. Costs nothing and never throws. */
 export async function probeAll(targets: Targets, clock: Clock): Promise<Record<Subsystem, ProviderHealth>> {
   const upstreams = new Map([...targets.values()].flat().map((target) => [target.upstream, target]))
   const probed = new Map(
@@ -36,7 +36,7 @@ async function probe(target: Target, clock: Clock): Promise<Probe> {
 const targetsOf = (subsystem: Subsystem, targets: Targets): Target[] =>
   ENGINES.filter(({ engine }) => engine === subsystem).flatMap(({ id }) => targets.get(id) ?? [])
 
-/** Reachable and not tripped counts as up: all, some or none of them decide. */
+/** A target is up when it is reachable and its breaker is not open: all up is healthy, some degraded, none down. */
 function sumUp(targets: readonly Target[], probed: ReadonlyMap<string, Probe>): ProviderHealth {
   if (targets.length === 0) return { status: 'unconfigured', latencyMs: null }
   const up = targets.filter((target) => probed.get(target.upstream)?.up && target.breaker.state() !== 'open')

@@ -8,7 +8,7 @@ import type { EngineService } from './service'
 
 type Listed = ReturnType<EngineService['models']>[number]
 
-/** The day the engines were first listed, 2026-01-01: chat clients want a number, and it means nothing more. */
+/** `created` of every model, which the chat format requires: 2026-01-01, when the engines were first listed. */
 const LISTED_SINCE_S = 1_767_225_600
 
 export const engineRoutes = (engines: EngineService, guard: Guard) =>

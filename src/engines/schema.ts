@@ -14,7 +14,7 @@ export const ModelEntry = t.Object(
   { $id: 'Model' },
 )
 
-/** The form chat clients know. */
+/** A model in the format of chat clients. */
 export const ChatModel = t.Object({
   id: t.String(),
   object: t.Literal('model'),
@@ -22,7 +22,7 @@ export const ChatModel = t.Object({
   owned_by: t.Literal('svc'),
 })
 
-/** Both forms in one answer, so that native and chat clients read the same route (contract 5.1). */
+/** Both formats in one answer, so that native and chat clients use the same route (contract 5.1). */
 export const ModelList = t.Object({
   models: t.Array(ModelEntry),
   object: t.Literal('list'),

@@ -16,7 +16,7 @@ type Deps = {
   clock: Clock
   log: Log
   observe?: Observe
-  /** Longest silence of an upstream; 60 s. */
+  /** Milliseconds without a byte from an upstream after which a call fails; default 60 s. */
   silenceMs?: number
   jitter?: () => number
 }
@@ -36,13 +36,13 @@ export function createEngines({ settings, clock, log, observe = ignore, silenceM
 
   return {
     fingerprint: fingerprintOf(config),
-    /** The whole answer in one exchange. Throws 503 `engine_unavailable`, 500 `server_error`, 404 for no engine. */
+    /** The whole answer at once. Throws 503 `engine_unavailable`, 500 `server_error`, 404 for an unknown engine. */
     answer: (id: string, request: RunRequest, options?: RunOptions) =>
       answering.answer(entryOf(id).id, request, options),
-    /** A stream, from its first byte on. Before that byte it throws as `answer` does. */
+    /** The answer as a stream, returned at its first byte. Until then it throws what `answer` throws. */
     run: (id: string, request: RunRequest, options?: RunOptions) => answering.run(entryOf(id).id, request, options),
     has: (id: string): boolean => findEngine(id) !== null,
-    /** Whether anything is connected that could answer for an engine. */
+    /** Whether an engine has any target. */
     isConnected: (id: string): boolean => targetsOf(id).length > 0,
     knowsMode: (mode: string): boolean => engineOfMode(mode) !== null,
     canonical: (id: string): string => entryOf(id).id,
@@ -52,7 +52,7 @@ export function createEngines({ settings, clock, log, observe = ignore, silenceM
       const { id: canonical, label, engine } = entryOf(id)
       return { id: canonical, label, engine }
     },
-    /** Tokens of prompt and answer together that the best target can hold; no limit where there is no target. */
+    /** Tokens of prompt and answer together that the first target accepts; no limit without a target. */
     window: (id: string): number => targetsOf(id)[0]?.window ?? Number.MAX_SAFE_INTEGER,
     maxOutputTokens: (id: string): number => targetsOf(id)[0]?.maxOutputTokens ?? 0,
     isFree: (id: string): boolean => targetsOf(id)[0]?.free ?? false,
@@ -60,7 +60,7 @@ export function createEngines({ settings, clock, log, observe = ignore, silenceM
     hasModel: (): boolean => [...targets.values()].flat().some(({ free }) => !free),
     countTokens,
     countPrompt,
-    /** Every listed engine with what can be said of it now (contract 5.1). */
+    /** Every listed engine with its current status (contract 5.1). */
     models: (): (EngineEntry & { status: ModelStatus })[] =>
       ENGINES.map((entry) => ({ ...entry, status: statusOf(entry) })),
     probeAll: (): Promise<Record<string, ProviderHealth>> => probeAll(targets, clock),
@@ -76,7 +76,7 @@ export function createEngines({ settings, clock, log, observe = ignore, silenceM
     return own.length && [...own, ...others].some(works) ? 'degraded' : 'down'
   }
 
-  /** Real calls to every target of one upstream, or of all. For operators. Throws 404. */
+  /** Makes real calls to every target of one upstream, or of all. For operators. Throws 404. */
   async function test(upstream?: string): Promise<{ target: string; kind: string; checks: TrialCheck[] }[]> {
     const all = new Set([...targets.values()].flat())
     const wanted = [...all].filter((target) => upstream === undefined || target.upstream === upstream)
@@ -86,7 +86,7 @@ export function createEngines({ settings, clock, log, observe = ignore, silenceM
     )
   }
 
-  /** Which targets stand behind each engine, with the state of their breakers. For operators. */
+  /** The targets of each engine, with the state of their breakers. For operators. */
   function mapping() {
     return ENGINES.map(({ id, mode }) => ({
       engineId: id,

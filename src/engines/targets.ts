@@ -18,9 +18,9 @@ export type Target = {
   model: string
   driver: Driver
   breaker: Breaker
-  /** Tokens of prompt and answer together. */
+  /** Most tokens of prompt and answer together. */
   window: number
-  /** Tokens of answer unless a caller wants fewer. */
+  /** Most tokens of an answer. */
   maxOutputTokens: number
   /** Costs the operator nothing, so it costs the tenant nothing. */
   free: boolean
@@ -35,7 +35,7 @@ const BUILTIN_WINDOW = 1_200_000
 
 type Deps = { clock: Clock; silenceMs?: number }
 
-/** Opens every target the configuration names, and the built-in engine where a text engine has none. */
+/** Opens every configured target; a text engine without one gets the built-in engine, unless that is off. */
 export function createTargets(config: EngineConfig, deps: Deps): Targets {
   const drivers = new Map([...config.upstreams].map(([name, upstream]) => [name, createDriver(name, upstream, deps)]))
   const made = new Map<string, Target>()

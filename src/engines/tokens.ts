@@ -1,11 +1,11 @@
 import type { EngineTool, Message, ToolCall } from './engine'
 
 /**
- * Our own token count: an estimate good to about a fifth, for reservations, for limits, and for charging
- * when an upstream states none or lies (G7). One table look-up a character, no dictionary.
+ * Our own token count: an estimate within about 20 %, for reservations, for limits, and for charging when an
+ * upstream states no usage or a false one (G7). One table look-up a character, no dictionary.
  *
- * Additive by design: the weights of two halves sum to the weight of the whole, so a stream is counted
- * as it passes.
+ * Additive: the weights of two halves add up to the weight of the whole, so a stream can be counted piece
+ * by piece.
  */
 export const UNITS_PER_TOKEN = 100
 
@@ -50,19 +50,19 @@ export function weigh(text: string): number {
   return units
 }
 
-/** Tokens of a text; 0 for none, at least 1 for any. */
+/** Tokens of a text; 0 only when it is empty. */
 export const countTokens = (text: string): number => Math.ceil(weigh(text) / UNITS_PER_TOKEN)
 
 const TOKENS_PER_MESSAGE = 4
 const TOKENS_PER_ANSWER_START = 3
-/** What a picture of usual size costs with most engines. */
+/** Tokens that most engines count for an image of usual size. */
 const TOKENS_PER_IMAGE = 800
 
 /** The weight of calls: their names and arguments. */
 export const weighCalls = (calls: readonly ToolCall[]): number =>
   calls.reduce((units, call) => units + weigh(call.name) + weigh(call.arguments), 0)
 
-/** Tokens of a whole prompt: texts, calls, pictures, tools to choose from, and what each message costs by itself. */
+/** Tokens of a whole prompt: texts, calls, images, tool definitions, and a fixed number per message. */
 export function countPrompt(messages: readonly Message[], tools: readonly EngineTool[] = []): number {
   let units = tools.length ? weigh(JSON.stringify(tools)) : 0
   let tokens = TOKENS_PER_ANSWER_START

@@ -2,12 +2,12 @@ import type { Clock } from '../kernel/clock'
 import { EngineFailure, type EngineRequest } from './engine'
 import type { Target } from './targets'
 
-/** One thing `svc-admin engines test` looked at (dx 2.10). */
+/** The result of one check of `svc-admin engines test` (dx 2.10). */
 export type TrialCheck = { check: 'answer' | 'stream' | 'json'; ok: boolean; latencyMs: number; detail: string }
 
 const TRIAL_TIMEOUT_MS = 30_000
 
-/** Three small real calls: does it answer, does it stream, does it write JSON. Never throws. */
+/** Makes three small real calls: a whole answer, a stream, and JSON. Never throws. */
 export async function tryTarget(target: Target, clock: Clock): Promise<TrialCheck[]> {
   return [
     await timed('answer', clock, () => collect(target, request(target, 'Say hello in five words.'))),

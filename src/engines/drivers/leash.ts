@@ -4,19 +4,19 @@ import { failureOfError } from '../failures'
 export type Leash = {
   /** For the upstream call: aborts with the caller, and when the upstream is silent for too long. */
   signal: AbortSignal
-  /** Something came, or is asked for only now; the silence starts anew. */
+  /** Restarts the silence timer: bytes arrived, or a read begins. */
   heard(): void
-  /** Nothing is asked of the upstream until the next `heard`: a slow reader of ours is not its silence. */
+  /** Suspends the silence timer until the next `heard`: a slow reader is not the upstream's silence. */
   rest(): void
-  /** What an exception of the call means; the caller's own leaving is handed back as it was. */
+  /** Translates an exception of the call; when the caller has left, returns the caller's own reason. */
   explain(error: unknown): unknown
-  /** The answer is here, whole: there is no call left to end. */
+  /** The whole answer has arrived, so `release` has nothing to abort. */
   finished(): void
-  /** Ends the call if it still runs, and the watching. */
+  /** Stops the timer, and aborts the call unless it has finished. */
   release(): void
 }
 
-/** Holds one upstream call: no call outlives its caller, and none waits for ever. */
+/** Bounds one upstream call: it is aborted when its caller leaves or the upstream is silent for `silenceMs`. */
 export function holdLeash(caller: AbortSignal, silenceMs: number): Leash {
   const ending = new AbortController()
   let silent = false
@@ -51,7 +51,7 @@ export function holdLeash(caller: AbortSignal, silenceMs: number): Leash {
     release() {
       clearTimeout(timer)
       caller.removeEventListener('abort', left)
-      // Aborting tells everyone who listens, which costs more than the rest of the watching.
+      // A finished call is not aborted, because notifying the listeners costs more than the rest of the leash.
       if (!whole) ending.abort()
     },
   }

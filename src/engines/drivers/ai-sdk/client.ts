@@ -23,15 +23,15 @@ export type AiSdkOptions = {
   baseUrl: string | null
   apiKey: string | null
   clock: Clock
-  /** Longest silence of the upstream, before the first byte and between two. */
+  /** Milliseconds without a byte from the upstream after which the call fails. */
   silenceMs?: number
 }
 
 const SILENCE_MS = 60_000
-/** The packages look into the environment for a missing key; a server's configuration is the only source here. */
+/** Given in place of a missing key, because the packages would otherwise read one from the environment. */
 const NO_KEY = 'none'
 
-/** Every vendor with a maintained package of the shared language-model interface (design 1.6). */
+/** Driver for the vendors whose packages implement the shared language-model interface (design 1.6). */
 export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, silenceMs = SILENCE_MS }: AiSdkOptions): Driver {
   return {
     complete: (request) =>
@@ -79,7 +79,7 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, silenceMs = 
     }
   }
 
-  /** Any answer from the address that is not a server failure says that the vendor is there; nothing is asked of it. */
+  /** Fetches the vendor's base address; any status below 500 shows that it is reachable. */
   async function probe(signal: AbortSignal): Promise<void> {
     const leash = holdLeash(signal, silenceMs)
     try {
@@ -93,7 +93,7 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, silenceMs = 
   }
 }
 
-/** Parts that a package makes up by itself, whatever came over the wire. */
+/** Parts that a package emits even when nothing came over the wire. */
 const MADE_UP = new Set(['stream-start', 'finish'])
 
 async function* readParts(parts: ReadableStream<LanguageModelV4StreamPart>): AsyncGenerator<EnginePart> {

@@ -15,7 +15,7 @@ import {
 } from '../../engine'
 import { argumentsOf, finishWith } from '../calls'
 
-/** One part of a vendor stream as ours: often nothing, and both usage and finish at the end. Throws on an error part. */
+/** Translates one part of a vendor stream: most to none, `finish` to usage and finish. Throws on an error part. */
 export function readPart(part: LanguageModelV4StreamPart): EnginePart[] {
   switch (part.type) {
     case 'text-delta':
@@ -55,7 +55,7 @@ const readUsage = ({ inputTokens, outputTokens }: LanguageModelV4Usage): StatedU
   completionTokens: outputTokens.total,
 })
 
-/** Throws `truncated` when the stream ended without the vendor giving any reason, `server` when it says error. */
+/** Throws `truncated` when the answer ended without a reason, `server` when the reason is an error. */
 function readFinish({ unified, raw }: LanguageModelV4FinishReason): FinishReason {
   if (unified === 'error') throw new EngineFailure('server', 'the upstream ended its answer with an error')
   if (unified === 'interrupted' || (unified === 'other' && raw === undefined)) {
@@ -64,10 +64,10 @@ function readFinish({ unified, raw }: LanguageModelV4FinishReason): FinishReason
   return unified === 'other' ? 'stop' : unified
 }
 
-/** Errors that say the answer could not be understood; by name, because each package brings its own classes. */
+/** Names of errors about an unreadable answer; matched by name, because each package has its own classes. */
 const NOT_UNDERSTOOD = /JSONParse|TypeValidation|InvalidResponse|EmptyResponse|NoContentGenerated|APICallError/
 
-/** What the vendor packages throw, and what their streams report. Their messages hold raw answers and are dropped. */
+/** Translates an error that a vendor package throws or streams. Drops its message, which may quote the raw answer. */
 export function explainVendorError(error: unknown): EngineFailure {
   if (error instanceof EngineFailure) return error
   const name = error instanceof Error ? error.name : ''

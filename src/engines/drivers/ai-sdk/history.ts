@@ -6,9 +6,9 @@ import type {
 import type { Message, Part, ToolCall } from '../../engine'
 
 /**
- * Messages as the vendor packages take them. The results of one turn stand together in one message, for some
- * vendors refuse them one by one; what the system says after the first turn is said as the user would,
- * because not every vendor hears a system in the middle.
+ * Messages in the format of the vendor packages. The results of one turn share a message, because some vendors
+ * refuse them one by one. A system message after other turns is sent as a user message, because not every
+ * vendor accepts one there.
  */
 export function toPrompt(messages: readonly Message[]): LanguageModelV4Message[] {
   const prompt: LanguageModelV4Message[] = []
@@ -76,7 +76,7 @@ const callToWire = ({ id, name, arguments: args }: ToolCall): LanguageModelV4Too
   input: readObject(args),
 })
 
-/** Vendors take only objects here. What an engine wrote instead is not repeated: the tool's answer says what was wrong with it. */
+/** Vendors accept only an object here. Anything else becomes `{}`; the tool's result already says what was wrong. */
 function readObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text)

@@ -6,17 +6,17 @@ import type {
 import type { EngineRequest, EngineTool, Message, ToolChoice } from '../../engine'
 import { toPrompt } from './history'
 
-/** One vendor keeps what it is asked unless told not to, and takes only schemas of its own strict kind. */
+/** By default one vendor stores requests and accepts only schemas of its strict subset of JSON Schema. */
 const PROVIDER_OPTIONS = { openai: { store: false, strictJsonSchema: false } }
 const ONE_CALL_A_TURN = {
   openai: { ...PROVIDER_OPTIONS.openai, parallelToolCalls: false },
   anthropic: { disableParallelToolUse: true },
 }
 
-/** One vendor has no switch for JSON without a schema, and another wants the word to be said. */
+/** One vendor has no JSON mode without a schema, and another requires the word JSON in the prompt. */
 const SAY_JSON: Message = { role: 'system', content: 'Answer with one JSON object and nothing else.' }
 
-/** The request in the words of the vendor packages' shared interface. */
+/** The request in the format of the vendor packages' shared interface. */
 export function toCallOptions(request: EngineRequest, signal: AbortSignal): LanguageModelV4CallOptions {
   const { messages, json, tools, toolChoice, oneCallATurn, temperature } = request
   const options: LanguageModelV4CallOptions = {

@@ -5,7 +5,7 @@ export type Vendor = (typeof VENDORS)[number]
 
 export type VendorOptions = { baseURL?: string; apiKey: string; fetch: typeof fetch }
 
-/** Makes a model of one vendor; the package is loaded on first use, so start-up does not pay for it. */
+/** Makes a model of one vendor. `loadVendor` imports the package on first use, to keep start-up fast. */
 type ModelOf = (options: VendorOptions, model: string) => LanguageModelV4
 
 export const loadVendor: Record<Vendor, () => Promise<ModelOf>> = {
@@ -23,7 +23,7 @@ export const loadVendor: Record<Vendor, () => Promise<ModelOf>> = {
   },
 }
 
-/** Where each vendor is, unless the operator says otherwise: only to ask whether it is reachable. */
+/** Each vendor's own address, fetched only to probe whether the vendor is reachable. */
 export const VENDOR_ORIGINS: Record<Vendor, string> = {
   anthropic: 'https://api.anthropic.com',
   google: 'https://generativelanguage.googleapis.com',

@@ -11,13 +11,13 @@ const LINE_FEED = 10
 
 export type WatchedFetch = {
   fetch: typeof fetch
-  /** The first thing our own watching found wrong, which a vendor package may have wrapped or swallowed. */
+  /** The first failure that this fetch found; the vendor package may have wrapped or swallowed it. */
   failure(): EngineFailure | null
 }
 
 /**
- * The `fetch` a vendor package is given for one call: refusals become failures before the package reads
- * a word of them, and the body is watched for silence and size like the one of our own driver.
+ * The `fetch` that a vendor package gets for one call. Error statuses become failures before the package reads
+ * the body, and the body is checked for silence and size as in the compat driver.
  */
 export function watchFetch(leash: Leash, clock: Clock): WatchedFetch {
   let failure: EngineFailure | null = null
@@ -26,7 +26,7 @@ export function watchFetch(leash: Leash, clock: Clock): WatchedFetch {
     return found
   }
 
-  /** A connection that breaks because we ended it is no fault of the upstream's. */
+  /** A connection that broke because we aborted it is not recorded as a failure of the upstream. */
   const broken = (error: unknown): never => {
     throw leash.signal.aborted ? error : fail(failureOfError(error))
   }

@@ -4,15 +4,15 @@ import type { Leash } from '../leash'
 
 const MAX_EVENT_CHARS = 256 * 1024
 const MAX_TOTAL_BYTES = 50 * 1024 * 1024
-/** How long the end of a finished stream is waited for, so that its connection can serve the next call. */
+/** Longest wait for the end of a finished stream, so that its connection can be reused. */
 const END_WAIT_MS = 100
 
 const tooLarge = (what: string) => new EngineFailure('too-large', `${what} of the upstream is too large`)
 
-/** Something read piece by piece; null at its end. An object and not a generator: this runs for every token. */
+/** Reads piece by piece; `next` gives null at the end. Not a generator, because this runs for every token. */
 type Reading<T> = { next(): Promise<T | null>; close(): Promise<void> }
 
-/** The body as text, at most 50 MB; a declared length lets the common case skip the counting. */
+/** The body as text, at most 50 MB; with a declared length nothing needs counting. */
 export async function readText(response: Response, leash: Leash): Promise<string> {
   const declared = Number(response.headers.get('content-length') ?? Number.NaN)
   if (declared > MAX_TOTAL_BYTES) throw tooLarge('the answer')
@@ -30,7 +30,7 @@ export async function readText(response: Response, leash: Leash): Promise<string
 }
 
 /**
- * Server-sent events, all that one read brought at a time, up to `[DONE]`. Throws `too-large` for an event
+ * Data of the server-sent events up to `[DONE]`, one batch per network read. Throws `too-large` for an event
  * over 256 KB or a stream over 50 MB.
  */
 export function openEvents(response: Response, leash: Leash): Reading<string[]> {
@@ -67,7 +67,7 @@ export function openEvents(response: Response, leash: Leash): Reading<string[]> 
   }
 }
 
-/** Waits for something nobody needs, but not for long. */
+/** Waits for a promise at most `ms`, and ignores its result. */
 async function atMost(ms: number, something: Promise<unknown>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, ms)
@@ -89,7 +89,7 @@ function openBytes(response: Response, leash: Leash): Reading<Uint8Array> {
       if (total > MAX_TOTAL_BYTES) throw tooLarge('the answer')
       return value
     },
-    // What is left of a stream nobody reads any more must not keep its connection busy.
+    // Cancels the rest of a stream that nobody reads, so that it does not keep its connection busy.
     close: async () => void (await reader?.cancel().catch(() => null)),
   }
 }

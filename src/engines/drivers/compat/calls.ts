@@ -17,8 +17,8 @@ export function wireCalls(value: unknown): WireCall[] {
 }
 
 /**
- * Puts the pieces of each call together. A stream sends them by index; servers that leave the index out, or
- * give the same one to every call, begin a call with its name. Throws `malformed` for a call of nothing.
+ * Joins the pieces of each call. A stream numbers them by index; with servers that omit the index, or give the
+ * same one to every call, a piece with a name begins a new call. Throws `malformed` for a call without a name.
  */
 export function readCalls(pieces: readonly WireCall[]): ToolCall[] {
   const calls: ToolCall[] = []
@@ -48,6 +48,6 @@ function begins(piece: WireCall, known: ToolCall): boolean {
   return typeof piece.index === 'number' ? Boolean(piece.id) && piece.id !== known.id : true
 }
 
-/** JSON text, as it should be; some servers write the object itself. */
+/** Arguments as text; some servers send the object itself instead of JSON text. */
 const textOf = (args: unknown): string =>
   typeof args === 'string' ? args : args === null || args === undefined ? '' : JSON.stringify(args)

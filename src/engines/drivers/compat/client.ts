@@ -13,13 +13,13 @@ export type CompatOptions = {
   apiKey: string | null
   outputLimitField: string
   clock: Clock
-  /** Longest silence of the upstream, before the first byte and between two. */
+  /** Milliseconds without a byte from the upstream after which the call fails. */
   silenceMs?: number
 }
 
 const SILENCE_MS = 60_000
 
-/** Any server that speaks chat completions: the hot path, so nothing here that a request can do without. */
+/** Driver for any chat-completions server. It is on the hot path, so it does no optional work. */
 export function createCompatDriver(options: CompatOptions): Driver {
   const { clock, outputLimitField, silenceMs = SILENCE_MS } = options
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
@@ -44,8 +44,8 @@ export function createCompatDriver(options: CompatOptions): Driver {
   }
 
   /**
-   * Deltas that arrived in one read leave as one part: whoever reads slowly gets fewer, larger pieces, and
-   * nobody pays for pieces that are already here.
+   * Deltas that arrived in one network read become one part: a slow reader gets fewer, larger parts, and each
+   * part costs work in every later layer.
    */
   async function* stream(request: EngineRequest): AsyncGenerator<EnginePart> {
     const leash = holdLeash(request.signal, silenceMs)
@@ -67,7 +67,7 @@ export function createCompatDriver(options: CompatOptions): Driver {
     }
   }
 
-  /** Lists the models, which every such server does for nothing; one without that route is there all the same. */
+  /** Lists the models, which costs nothing. A server that answers 404 or 405 is reachable, too. */
   async function probe(signal: AbortSignal): Promise<void> {
     const leash = holdLeash(signal, silenceMs)
     try {

@@ -7,7 +7,7 @@ type WireChoice = { delta?: WireText | null; message?: WireText | null; finish_r
 type WireAnswer = { choices?: WireChoice[] | null; usage?: WireUsage | null; error?: unknown }
 type WireUsage = { prompt_tokens?: unknown; completion_tokens?: unknown }
 
-/** Reads a stream event by event: the text at once, everything else at the end. */
+/** Reads the events of a stream: text is returned at once, tool calls, usage and finish at the end. */
 export function createStreamReader() {
   const pieces: WireCall[] = []
   let finish: FinishReason | null = null
@@ -15,7 +15,7 @@ export function createStreamReader() {
   let any = false
 
   return {
-    /** The text of some `data:` lines, `[DONE]` not among them. Throws `malformed`. */
+    /** The text of some `data:` lines, without `[DONE]`. Throws `malformed`. */
     read(events: readonly string[]): string {
       let text = ''
       for (const data of events) {
@@ -30,7 +30,7 @@ export function createStreamReader() {
       return text
     },
 
-    /** What is left to say when the stream is over. Throws `malformed` for none, `truncated` for half of one. */
+    /** The last parts of the stream. Throws `malformed` without any event, `truncated` without a finish. */
     *end(): Generator<EnginePart> {
       if (!any) throw new EngineFailure('malformed', 'the stream holds no event')
       if (!finish) throw new EngineFailure('truncated', 'the stream ended before its finish')
@@ -42,7 +42,7 @@ export function createStreamReader() {
   }
 }
 
-/** The body of a plain answer. Throws `malformed` when it is anything but an answer. */
+/** Reads the body of an answer that is not streamed. Throws `malformed` when it holds no message. */
 export function readAnswer(body: string): EngineAnswer {
   const wire = readObject(body)
   const choice = wire.choices?.[0]
@@ -83,7 +83,7 @@ const FINISHES = new Map<unknown, FinishReason>([
   ['content_filter', 'content-filter'],
 ])
 
-/** Null while it goes on; a reason nobody knows is an end all the same. */
+/** Null while the answer goes on; an unknown reason counts as `stop`. */
 const readFinish = (reason: unknown): FinishReason | null =>
   typeof reason === 'string' ? (FINISHES.get(reason) ?? 'stop') : null
 

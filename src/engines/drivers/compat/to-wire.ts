@@ -1,6 +1,6 @@
 import type { EngineRequest, EngineTool, Message, Part, ToolChoice } from '../../engine'
 
-/** What this driver asks of a chat-completions server, as far as servers agree on it. */
+/** The body of a chat-completions request. */
 export type WireRequest = Record<string, unknown>
 
 export type WireOptions = {
@@ -27,7 +27,7 @@ function messageToWire(message: Message): unknown {
   const { role, content, toolCalls } = message
   const wire = { role, content: typeof content === 'string' ? content : content.map(partToWire) }
   if (!toolCalls?.length) return wire
-  // Nothing said beside a call is null: some servers refuse words of no length.
+  // Empty content beside calls is sent as null, because some servers refuse an empty string.
   const calls = toolCalls.map(({ id, name, arguments: args }) => ({
     id,
     type: 'function',
