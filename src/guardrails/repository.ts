@@ -82,6 +82,9 @@ export const policyRepository = {
 
   async ofOrg(db: Reader, orgId: OrgId): Promise<PolicyRow[]> {
     const table = db.of(guardrailPolicies)
-    return (await db.select().from(table).where(eq(table.org_id, orgId))) as PolicyRow[]
+    return (await db
+      .select()
+      .from(table)
+      .where(eq(table.owner, `org:${orgId}`))) as PolicyRow[]
   },
 }

@@ -158,6 +158,7 @@ test.each(TOGETHER)('a page of several owners’ %s is found page by page, and o
 test.each<List>([
   ['a key by the beginning of its secret', 'api_keys_by_prefix', (db) => keys.search(db, { prefix: 'p' }, first)],
   ['what an operator is at', 'skill_submissions_by_claim', (db) => submissions.list(db, { claimedBy: ada }, first)],
+  ['the policies of an org that ends', 'guardrail_policies_by_owner', (db) => policies.ofOrg(db, orgId)],
   ['an owner’s drafts', /skills_by_owner/, (db) => skills.draftsOf(db, me, 200)],
   ['an open submission of a skill', 'skill_submissions_by_skill', (db) => submissions.pendingOf(db, 's' as never)],
 ])('%s is found by an index', async (_name, index, ask) => {
