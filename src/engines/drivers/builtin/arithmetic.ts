@@ -5,7 +5,7 @@ import { readNumber, showNumber } from './words'
 const ASKING =
   /^(?:please\s+)?(?:(?:what(?:'s| is| are| does)|how much is|calculate|compute|evaluate|work out|solve|find|tell me)\s+)?(?:the\s+(?:value|result|answer)\s+(?:of|to)\s+)?/i
 
-/** Phrases and what they are in signs; applied in order, over text that is already lower case. */
+/** Phrases and the operators they stand for, applied in order to lower-case text. */
 const PHRASES: [RegExp, string][] = [
   [/([\d.,]+)\s*(?:%|percent)\s+of\s+/g, '$1/100*'],
   [/\b(?:the\s+)?square root of\s+/g, 'sqrt '],
@@ -30,7 +30,7 @@ export const arithmetic: Skill = ({ prompt }) => {
   if (listed) return listed
 
   const expression = inSigns(asked)
-  // A number alone is no question, and neither is a date such as 2026-01-02.
+  // A number alone is not a calculation, and neither is a date such as 2026-01-02.
   if (/^[\d.,\s]*$/.test(expression) || /^\d{4}-\d{2}-\d{2}$/.test(expression.trim())) return null
   const value = evaluate(expression)
   return value === null ? null : `${asked.trim()} = ${showNumber(value)}`

@@ -5,8 +5,8 @@ import { readQuestion } from './question'
 import { answerQuestion } from './skills'
 
 /**
- * The built-in engine: deterministic, embedded, free. It does what plain code can honestly do and says
- * so when something needs a language model; it is never presented as one (design 5).
+ * The built-in engine: deterministic, in process, free. It does what ordinary code can do, says so when a request
+ * needs a language model, and is never presented as one (design 5).
  */
 export function createBuiltinDriver({ clock }: { clock: Pick<Clock, 'now'> }): Driver {
   const take = (request: EngineRequest): EngineAnswer => {
@@ -22,7 +22,7 @@ export function createBuiltinDriver({ clock }: { clock: Pick<Clock, 'now'> }): D
   return {
     complete: async (request) => take(request),
 
-    /** Word by word, as a reader expects of a stream; each word is ready at once. */
+    /** Streams word by word, because clients expect several parts; the whole text is ready at once. */
     async *stream(request): AsyncGenerator<EnginePart> {
       const { text, toolCalls, finish } = take(request)
       for (const [word] of text.matchAll(/\s*\S+/g)) {

@@ -2,10 +2,10 @@ import templates from './code-templates.json'
 
 export type Language = 'python' | 'javascript' | 'typescript' | 'go'
 
-/** A small program people ask for, written out by hand per language. */
+/** A small program that people often ask for, written by hand in each language. */
 export type Template = { asked: RegExp; title: string; code: Partial<Record<Language, string>> }
 
-/** Programs are data, not code of ours, so they live in a file of their own, line by line. */
+/** The templates are data, so they are stored line by line in a JSON file. */
 export const TEMPLATES: readonly Template[] = templates.map(({ asked, title, code }) => ({
   asked: new RegExp(asked, 'i'),
   title,

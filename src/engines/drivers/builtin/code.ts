@@ -10,7 +10,7 @@ const LANGUAGES: [RegExp, Language][] = [
 
 const NOT_A_MODEL = 'This comes from a fixed template: no language model is connected to this server.'
 
-/** Small programs from templates in `code` mode; for anything else a skeleton that says what it lacks. */
+/** In `code` mode, a small program from a template, else an outline that says that its body is missing. */
 export const code: Skill = ({ mode, prompt }) => {
   if (mode !== 'code') return null
   const language = LANGUAGES.find(([named]) => named.test(prompt))?.[1] ?? 'python'

@@ -6,7 +6,7 @@ const DAY_MS = 86_400_000
 const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 const MONTHS = 'January February March April May June July August September October November December'.split(' ')
 
-/** Dates and spans of days, in UTC: today, weekdays, days between, so many days from, leap years. */
+/** Questions about dates, in UTC: today, weekdays, days between dates, a number of days from a date, leap years. */
 export const dates: Skill = ({ prompt, now }) => {
   const text = prompt.trim()
   for (const rule of [today, leapYear, between, until, shifted, weekday]) {

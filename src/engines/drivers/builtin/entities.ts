@@ -6,7 +6,7 @@ const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\\.?
 const DAY = '\\d{1,2}(?:st|nd|rd|th)?'
 const DIGITS = '\\d[\\d,]{0,20}(?:\\.\\d{1,10})?'
 
-/** What can be told from the form of a text alone. Every repetition is bounded: these run over a megabyte of anything. */
+/** Patterns of each kind. Every repetition is bounded, because they run over up to a megabyte of arbitrary text. */
 const FORMS: Record<EntityKind, RegExp> = {
   emails: /(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/g,
   urls: /https?:\/\/[^\s<>"')\]]{1,2000}(?<![.,;:!?])/g,
@@ -46,10 +46,10 @@ const NAMES: Record<EntityKind, string> = {
   numbers: 'numbers',
 }
 
-/** All of one kind in a text, once each, in their order. */
+/** All entities of one kind in a text, without repeats, in order. */
 export function findEntities(kind: EntityKind, text: string): string[] {
   const found = [...new Set(text.match(FORMS[kind]) ?? [])]
-  // A date such as 2026-01-02 has the form of a phone number; seven digits tell one from the other.
+  // The pattern of phone numbers also matches short numbers and dates such as 2026-01-02.
   return kind === 'phones'
     ? found
         .map((word) => (word.includes('(') ? word : word.replace(/\)$/, '')))
@@ -57,7 +57,7 @@ export function findEntities(kind: EntityKind, text: string): string[] {
     : found
 }
 
-/** `Extract the e-mail addresses from: …`: a list of what has the form asked for, or that there is none. */
+/** `Extract the e-mail addresses from: …`: lists the entities of the kinds asked for, or says that there are none. */
 export const extract: Skill = ({ task, material }) => {
   if (!material || !/\b(?:extract|find|list|pull|get|which|what|give|show)\b/i.test(task)) return null
   const kinds = ASKED.filter(([asked]) => asked.test(task)).map(([, kind]) => kind)

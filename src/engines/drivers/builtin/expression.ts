@@ -1,5 +1,5 @@
 /**
- * Arithmetic without eval: numbers, + - * / ^ % ( ), a few functions and constants, by recursive descent.
+ * Evaluates arithmetic without `eval`: numbers, + - * / ^ % ! ( ), some functions and constants, by recursive descent.
  * Null for text that is not one whole expression, and for results that are not finite numbers.
  */
 export function evaluate(text: string): number | null {
@@ -82,7 +82,7 @@ function signed(reader: Reader): number | null {
   return value === null ? null : sign === '-' ? -value : value
 }
 
-/** Binds to the right and before the sign on its left: 2^3^2 is 512, -2^2 is -4. */
+/** `^` is right-associative and binds tighter than a sign on its left: 2^3^2 is 512, -2^2 is -4. */
 function power(reader: Reader): number | null {
   const base = factorial(reader)
   if (base === null || !take(reader, '^')) return base

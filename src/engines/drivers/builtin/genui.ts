@@ -3,7 +3,7 @@ import { capital } from './words'
 
 type Builder = (title: string, prompt: string) => string
 
-/** Component kinds by what the prompt names; the card is what remains. */
+/** Component kinds by words of the prompt; anything else becomes a card. */
 const KINDS: [RegExp, Builder][] = [
   [/\b(?:form|sign[- ]?up|log[- ]?in|register|registration|contact|checkout|survey)\b/i, form],
   [/\btable\b|\bgrid of\b|\brows?\b/i, table],
@@ -19,7 +19,7 @@ export const genui: Skill = ({ mode, prompt }) => {
   return build(titleOf(prompt), prompt)
 }
 
-/** The thing asked for, as a title: safe inside a JSX text and an attribute. */
+/** A title from the prompt, reduced to characters that are safe in JSX text and attributes. */
 function titleOf(prompt: string): string {
   const thing =
     /\b(?:a|an|the)\s+(.{3,60}?)(?:\s+(?:with|for|that|which|using|component)\b|[.,:\n]|$)/i.exec(prompt)?.[1] ?? prompt

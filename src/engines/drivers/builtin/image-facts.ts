@@ -4,7 +4,7 @@ import { plural } from './words'
 
 export type ImageFacts = { format: string; width: number; height: number; bytes: number }
 
-/** What the bytes of an image say without looking at it: format and size. What it shows needs a model. */
+/** Describes images by format and size, which their bytes state; describing what they show needs a model. */
 export const imageFacts: Skill = ({ images }) => {
   if (images.length === 0) return null
   const lines = images.map((image, at) => `- Image ${at + 1}: ${describe(readImage(image))}`)
@@ -17,7 +17,7 @@ function describe(facts: ImageFacts | null): string {
   return `${facts.format}, ${facts.width} × ${facts.height} pixels, ${size}.`
 }
 
-/** Format and size from the first bytes; null when they are of no kind known here. */
+/** Format and size from the image's header; null for an unknown format. */
 export function readImage({ base64 }: Pick<ImagePart, 'base64'>): ImageFacts | null {
   const data = Buffer.from(base64, 'base64')
   const size = readPng(data) ?? readGif(data) ?? readWebp(data) ?? readJpeg(data)

@@ -1,4 +1,4 @@
-/** Facts a text states in so many words: `Name: Ada`, `total = 12`, `the invoice number is A-17`. */
+/** Facts that a text states with a label: `Name: Ada`, `total = 12`, `the invoice number is A-17`. */
 export function labelledFacts(text: string): Map<string, string> {
   const facts = new Map<string, string>()
   const add = (label: string, value: string) => {
@@ -18,7 +18,7 @@ export function labelledFacts(text: string): Map<string, string> {
   return facts
 }
 
-/** `Invoice number`, `invoice_number` and `invoiceNumber` are one label. */
+/** Gives `Invoice number`, `invoice_number` and `invoiceNumber` the same form. */
 export const normalLabel = (label: string): string =>
   label
     .replace(/([a-z])([A-Z])/g, '$1 $2')
@@ -26,7 +26,7 @@ export const normalLabel = (label: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-/** The stated value of a label, or of one that ends in it (`customer name` for `name`); undefined when none is. */
+/** The value of a label, or of one that ends in it (`customer name` for `name`) or the reverse; else undefined. */
 export function factFor(label: string, facts: ReadonlyMap<string, string>): string | undefined {
   const key = normalLabel(label)
   const exact = facts.get(key)

@@ -3,19 +3,19 @@ import { phraseFor } from './acting/phrases'
 import { isVerb, wordsOfName } from './acting/vocabulary'
 import { readNumber } from './words'
 
-/** What sentences say in passing, found by form: names by their capitals, numbers by what they count. */
+/** Facts in sentences without labels: names are found by their capitals, numbers by the noun they count. */
 export type Prose = {
-  /** A name, a place or a role for a text field; undefined where none is said, or more than one. */
+  /** A name, a place or a role for a text field; undefined when the text names none or several people. */
   words(field: string): string | undefined
   /** `34 years old`, `64 cores`, `2 Nobel prizes`. */
   number(field: string): number | undefined
   /** `is active`, `not married`, `backups are disabled`. */
   flag(field: string): boolean | undefined
-  /** All the people, for a list that is to hold them; else nothing. */
+  /** All people in the text, for a field that lists people; empty for any other field. */
   list(field: string): string[]
 }
 
-/** What is asked for is said early, and every field of a schema looks through all of it. */
+/** Limits the time of a fill, because every field of a schema searches the whole text. */
 const MAX_READ_CHARS = 8_000
 
 export function readProse(whole: string): Prose {
@@ -33,7 +33,7 @@ export function readProse(whole: string): Prose {
   }
 }
 
-/** A schema may name one field many times. */
+/** Caches a search by field, because a schema may name the same field many times. */
 function once<Found>(look: (field: string) => Found): (field: string) => Found {
   const known = new Map<string, Found>()
   return (field) => {
@@ -48,20 +48,20 @@ const PEOPLE = /^(?:names|people|persons|participants|attendees|guests|members|a
 const ROLE = /^(?:role|job|occupation|profession|title)$/
 const QUANTITY = /^(?:quantity|qty|units|pieces|items|count)$/
 
-/** Capitalised words that begin sentences and lists more often than names. */
+/** Capitalised words that are not names, such as months, titles and first words of sentences. */
 const NO_NAMES = new Set(
   `january february march april may june july august september october november december monday tuesday wednesday thursday
    friday saturday sunday contact call meet dear hello hi invoice order meeting customer client user person name extract
    classify mr mrs ms dr prof yes`.split(/\s+/),
 )
 const CAPITALISED = /\p{Lu}[\p{L}'’-]+(?:\s+\p{Lu}[\p{L}'’-]+){0,4}/gu
-/** After a name that opens a sentence there is a verb, a comma or another name. */
+/** What follows a name at the start of a sentence: a verb, a comma or another name. */
 const AFTER_NAME = /^(?:,|['’]s\b|\s+(?:and|is|was|are|were|has|had|will|can|said|[a-z]{2,14}(?:s|ed))\b)/
 const BEFORE_PLACE = /\b(?:in|at|near|to|from|of|on|around)\s+(?:the\s+)?$/i
 
 const BEFORE_CHARS = 12
 
-/** People a text names, once each, in their order: two words with capitals, or one where a name may stand. */
+/** People that a text names, without repeats, in order: capitalised words where a name can stand. */
 function peopleIn(text: string): string[] {
   const found = sentencesOf(text).flatMap((sentence) =>
     [...sentence.matchAll(CAPITALISED)].flatMap(({ 0: words, index }) => {
@@ -85,7 +85,7 @@ const isNoName = (word: string): boolean => NO_NAMES.has(word) || isStopWord(wor
 
 type People = () => string[]
 
-/** The one person a text is about; undefined where it may be one or another. */
+/** The only person, or the only one with a full name; undefined when several people could be meant. */
 function onlyOne(people: readonly string[]): string | undefined {
   const full = people.filter((name) => name.includes(' '))
   if (full.length === 1) return full[0]

@@ -1,14 +1,14 @@
 import { unfenced } from '../../../kernel/fence'
 import type { EngineRequest, EngineTool, ImagePart, JsonSchema, Message, ToolChoice } from '../../engine'
 
-/** What a skill gets to see: the request, taken apart once. */
+/** The request as skills see it, parsed once. */
 export type Question = {
   mode: string
   /** The last user message, trimmed. */
   prompt: string
-  /** The message was longer than this engine reads. */
+  /** True when the message was longer than `MAX_READ_CHARS`. */
   cut: boolean
-  /** What is to be done and what it is to be done to, where the prompt holds both. */
+  /** The instruction, and the text it is about; see {@link splitTask}. */
   task: string
   material: string
   system: string
@@ -18,21 +18,21 @@ export type Question = {
   json: JsonSchema | true | null
   tools: readonly EngineTool[]
   choice: ToolChoice
-  /** Calls that could be made side by side are to come one after another. */
+  /** True when at most one tool call a turn is wanted. */
   oneCallATurn: boolean
-  /** What tools have found since the question was asked. */
+  /** Results of the tools called since the last user message. */
   findings: readonly Finding[]
   /** Epoch milliseconds. */
   now: number
 }
 
-/** What came of one tool call, without the fence it may stand in. */
+/** The result of one tool call, without the fence around it. */
 export type Finding = { name: string; text: string }
 
-/** A skill answers, or says nothing and the next one is asked. */
+/** Answers the question, or returns null so that the next skill is tried. */
 export type Skill = (question: Question) => string | null
 
-/** One request must not hold up all others: skills look at every word of what they are given. */
+/** Longest prompt that is read, because skills look at every word and would block other requests. */
 export const MAX_READ_CHARS = 100_000
 
 export function readQuestion(request: EngineRequest, now: number): Question {
@@ -85,9 +85,9 @@ const textOf = ({ content }: Message): string =>
 const MAX_TASK_CHARS = 300
 
 /**
- * Tells the instruction from the text it is about: quotes and fences hold text; else what follows the
- * first colon or line break does; else, where the last line instructs, what stands above it. A prompt
- * without an instruction is all task: whether it is text too is for each skill to say.
+ * Separates the instruction from the text it is about. The text is what stands in quotes or a fence; else what
+ * follows the colon or line break after an instruction; else what stands above a last line that instructs.
+ * Otherwise the whole prompt is the task and `material` is empty.
  */
 export function splitTask(prompt: string): { task: string; material: string } {
   const held = /```[a-z]*\n([\s\S]+?)```|"""([\s\S]+?)"""|["“]([^"”]{2,})["”]/i.exec(prompt)

@@ -6,12 +6,12 @@ type Passage = { text: string; from: string }
 
 const MAX_PASSAGES = 5_000
 const MAX_QUOTES = 3
-/** The share of a question's meaning words that a quotation must hold. */
+/** Share of the question's content words that a quotation must contain. */
 const ENOUGH = 0.6
 
 /**
- * Answers a question by quoting the sentences that hold its words: from the text in the prompt, from
- * this conversation, or from what the instructions supply. A quotation is marked as one.
+ * Answers a question by quoting the sentences with most of its words: from the text in the prompt, from this
+ * conversation, or from the instructions. Every quotation names where it comes from.
  */
 export const retrieve: Skill = (question) => {
   const asked = askedSentence(question)
@@ -38,14 +38,14 @@ const passages = (text: string, from: string): Passage[] =>
 const fromMaterial = ({ prompt }: Question, asked: string): Passage[] =>
   passages(prompt, 'From the text you sent').filter(({ text }) => text !== asked && !text.endsWith('?'))
 
-/** The latest word counts: what was said last is looked at first. */
+/** The user's earlier sentences, latest turn first, because a later statement replaces an earlier one. */
 const fromConversation = ({ history }: Question): Passage[] =>
   [...history]
     .reverse()
     .flatMap(({ role, text }) => (role === 'user' ? passages(text, 'Earlier you wrote') : []))
     .filter(({ text }) => !text.endsWith('?'))
 
-/** What files and notes say in the instructions goes by their name; the rest is the service's own. */
+/** Passages of the system prompt: fenced files and notes under their own name, the rest as the service's. */
 function fromInstructions({ system }: Question): Passage[] {
   const { parts, rest } = fencedParts(system)
   return [
@@ -54,7 +54,7 @@ function fromInstructions({ system }: Question): Passage[] {
   ]
 }
 
-/** Sentences that instruct ("You are…", "Answer…") are not knowledge. */
+/** Sentences that instruct ("You are…", "Answer…") and are not quoted as facts. */
 const INSTRUCTS = /^(?:you\b|your\b|be\b|answer\b|say\b|never\b|always\b|do\b|reason\b|form of|extract\b|give\b|use\b)/i
 
 function bestQuotes(asked: readonly string[], from: readonly Passage[]): Passage[] {
@@ -65,6 +65,6 @@ function bestQuotes(asked: readonly string[], from: readonly Passage[]): Passage
   const best = Math.max(0, ...scored.map(({ share }) => share))
   if (best < ENOUGH) return []
   const chosen = scored.filter(({ share }) => share === best).map(({ passage }) => passage)
-  // Of several equally good sentences of a conversation the latest holds; a text may need more than one.
+  // Among equally good sentences of a conversation the latest is valid; from a text several may be needed.
   return chosen[0]!.from === 'Earlier you wrote' ? chosen.slice(0, 1) : chosen.slice(0, MAX_QUOTES)
 }

@@ -6,7 +6,7 @@ type Jab = (text: string) => string | null
 
 const countOf = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
 
-/** Each looks at something countable and says a true thing about it, with a smile. */
+/** Each counts something in the text and makes a true remark about it. */
 const JABS: Jab[] = [
   (text) => {
     const found = [

@@ -13,16 +13,16 @@ type Source = {
   facts: ReadonlyMap<string, string>
   prose: Prose
   root: JsonSchema
-  /** Epoch milliseconds: what `tomorrow` is counted from. */
+  /** Epoch milliseconds from which `tomorrow` is counted. */
   now: number
-  /** Fields still to be looked at: a schema that refers to itself in many places has no end otherwise. */
+  /** Fields that may still be visited: a schema that refers to itself would otherwise never end. */
   budget: { left: number }
 }
 
 /**
- * Fills a JSON schema from a text: labelled facts first, then what has the form of the field's name or
- * format, what a sentence says of it, words of an enum that occur. What the text does not state becomes null where that is allowed,
- * is left out where optional, and else is the emptiest value of its type: never a guess.
+ * Fills a JSON schema from a text with labelled facts, values of the form that a field's name or format implies,
+ * statements in sentences, and enum words that occur. Never guesses: what the text does not state is left out when
+ * optional, null when that is allowed, and otherwise the emptiest value of its type.
  */
 export function fillSchema(schema: JsonSchema, text: string, now: number): unknown {
   const source = { ...about(text), root: schema, now, budget: { left: MAX_FIELDS } }
@@ -33,7 +33,7 @@ const about = (text: string) => ({ text, facts: labelledFacts(text), prose: read
 
 const isSpent = ({ budget }: Source, depth: number): boolean => depth > MAX_DEPTH || budget.left-- <= 0
 
-/** Undefined: the text does not say. */
+/** The value that the text states for a field; undefined when it states none. */
 function fill(given: JsonSchema, name: string, source: Source, depth: number): unknown {
   if (isSpent(source, depth)) return undefined
   const schema = resolve(given, source.root)
@@ -56,7 +56,7 @@ function fill(given: JsonSchema, name: string, source: Source, depth: number): u
   }
 }
 
-/** An inner object of which the text says nothing is left to the caller, who knows whether it is required. */
+/** Undefined for an inner object without any stated value: the caller knows whether it is required. */
 function fillObject(schema: JsonSchema, source: Source, depth: number): Record<string, unknown> | undefined {
   const found = propertiesOf(schema).flatMap(([key, property]): [string, unknown][] => {
     const value = fill(property, key, source, depth + 1)
@@ -66,7 +66,7 @@ function fillObject(schema: JsonSchema, source: Source, depth: number): Record<s
   return { ...emptyObject(schema, source, depth), ...Object.fromEntries(found) }
 }
 
-/** Only what is required, each at its emptiest. */
+/** The required properties only, each with its emptiest value. */
 function emptyObject(schema: JsonSchema, source: Source, depth: number): Record<string, unknown> {
   const required = new Set((schema.required ?? []) as string[])
   const needed = propertiesOf(schema).filter(([key]) => required.has(key))
@@ -128,7 +128,7 @@ const DAY =
 
 const dayIn = (text: string): string | undefined => DAY.exec(text)?.[0]
 
-/** A day in the form that schemas mean by `date`; one that can be read in two ways stays as it was said. */
+/** A date in the format of the schema; text that is not one certain date stays as it is. */
 function inFormat(found: string, { format }: JsonSchema, now: number): string {
   if (format !== 'date' && format !== 'date-time') return found
   const at = readDate(found, now)
@@ -144,7 +144,7 @@ function fillEnum(values: readonly unknown[], name: string, { text, facts }: Sou
 
 const escaped = (word: string): string => word.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 
-/** Which form a field wants, by its format or its name. */
+/** The kind of entity that a field holds, by its format or its name. */
 export function kindOf(name: string, { format }: JsonSchema): EntityKind | null {
   const hint = `${String(format ?? '')} ${name}`.toLowerCase()
   if (/e-?mail/.test(hint)) return 'emails'

@@ -15,7 +15,7 @@ import { summarise } from './summarise'
 import { transforms } from './transforms'
 import { units } from './units'
 
-/** Longer than any sum, date or greeting: what follows is text, and a form for short questions would only crawl over it. */
+/** Longer prompts are not sums, dates or greetings, and the patterns for those would be slow on them. */
 const SHORT_CHARS = 400
 
 const whenShort =
@@ -23,7 +23,7 @@ const whenShort =
   (question) =>
     question.prompt.length <= SHORT_CHARS ? skill(question) : null
 
-/** In the order of asking: what tools found, what the mode demands, then the certain, then what only quotes. */
+/** In the order they are tried: tool results, skills of a mode, exact answers, then skills that only quote. */
 const SKILLS: readonly Skill[] = [
   fromFindings,
   structured,
@@ -41,7 +41,7 @@ const SKILLS: readonly Skill[] = [
 
 const CUT = `(Only the first ${MAX_READ_CHARS.toLocaleString('en')} characters were read.)`
 
-/** The first skill that can, else the plain statement that a language model is needed. */
+/** The answer of the first skill that has one, else the statement that a language model is needed. */
 export function answerQuestion(question: Question): string {
   for (const skill of SKILLS) {
     const answer = skill(question)?.trim()

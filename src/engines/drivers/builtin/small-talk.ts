@@ -1,7 +1,7 @@
 import type { Skill } from './question'
 import { capital, readNumber, spell } from './words'
 
-/** Greetings by their number of words: the request people try first. */
+/** Greetings of one to ten words, because people often try `say hello in five words` first. */
 const HELLOS = [
   'Hello.',
   'Hello there.',
@@ -51,7 +51,7 @@ export const greet: Skill = ({ prompt }) => {
 const ECHO =
   /^(?:please\s+)?(?:say|repeat|echo|reply|respond|answer|print|output|write)(?:\s+(?:back|only|just|exactly|verbatim|with|after me|the (?:exact )?(?:words?|text|phrase|string)|this))*(\s*:\s*|\s+)(?:["“'`](.+)["”'`]|(.+?))\s*$/is
 
-/** `Reply with exactly: OK`, `say "yes"`; only where what to say is marked or very short. */
+/** `Reply with exactly: OK`, `say "yes"`: only when the words to repeat are marked or very short. */
 export const echo: Skill = ({ prompt }) => {
   const found = ECHO.exec(prompt.trim())
   if (!found) return null

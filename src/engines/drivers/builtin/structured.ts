@@ -9,7 +9,7 @@ import { capital, plural } from './words'
 const KINDS: EntityKind[] = ['emails', 'urls', 'phones', 'dates', 'amounts', 'hashtags']
 const NOTE = 'Found by form alone: no language model is connected to this server.'
 
-/** Whoever asks for JSON gets JSON: a filled schema, extracted data, or findings about the text. */
+/** Answers requests for JSON with a filled schema, extracted data, or findings about the text. */
 export const structured: Skill = (question) => {
   if (question.json && question.json !== true) return show(fillSchema(question.json, sourceOf(question), question.now))
   if (question.mode === 'domain_analysis') return show(analyse(sourceOf(question)))
@@ -29,7 +29,7 @@ function extractAll(text: string): Record<string, unknown> {
   return Object.keys(found).length ? found : { note: NOTE }
 }
 
-/** An object literally asked for (`give the JSON object {"ok": true}`), else what the text states. */
+/** The object that the prompt spells out (`give the JSON object {"ok": true}`), else the facts of the text. */
 function anyObject(question: Question): unknown {
   const literal = /\{[\s\S]*\}/.exec(question.prompt)?.[0]
   if (literal) {
@@ -43,7 +43,7 @@ function anyObject(question: Question): unknown {
   return 'note' in found ? { note: noModel(question) } : found
 }
 
-/** Counts and quotations in the shape the analysis mode asks for; confidence is that of a count, not of a judgement. */
+/** Counts and quotations in the format of `domain_analysis`; confidence is 1, because counts are certain. */
 function analyse(text: string): Record<string, unknown> {
   const sentences = sentencesOf(text)
   const words = contentWords(text)
@@ -74,7 +74,7 @@ function analyse(text: string): Record<string, unknown> {
   }
 }
 
-/** The words that recur most, as they were first written; one entry for all forms of a stem. */
+/** The most frequent words, one entry per stem, each in its first form in lower case. */
 function mainTerms(text: string): [string, number][] {
   const terms = new Map<string, { shown: string; times: number }>()
   for (const shown of text.toLowerCase().match(/[\p{L}\p{N}]{4,}/gu) ?? []) {

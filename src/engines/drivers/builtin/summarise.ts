@@ -7,7 +7,7 @@ const ASKED =
 const DEFAULT_SENTENCES = 3
 const SHORT = 2
 
-/** The most central sentences of a supplied text, quoted in their order: nothing is reworded, so nothing is made up. */
+/** The most central sentences of a supplied text, quoted verbatim and in order, so that nothing is invented. */
 export const summarise: Skill = ({ task, material }) => {
   if (!ASKED.test(task) || !material) return null
   const sentences = sentencesOf(material)

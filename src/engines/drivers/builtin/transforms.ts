@@ -18,7 +18,7 @@ const overItems = (change: (items: string[]) => string[]) => (text: string) => {
   return items.length < 2 ? null : change(items.map((item) => item.trim())).join(separator)
 }
 
-/** What can be done to a supplied text, first match first. */
+/** Transformations of a supplied text; the first whose pattern matches is applied. */
 const TRANSFORMS: Transform[] = [
   { asked: /\bupper[- ]?case\b|\ball caps\b|\bcapital letters\b/, apply: (text) => text.toUpperCase() },
   { asked: /\blower[- ]?case\b/, apply: (text) => text.toLowerCase() },
@@ -76,7 +76,7 @@ export const transforms: Skill = ({ task, material }) => {
   return found ? found.apply(text) : null
 }
 
-/** `Reverse the word stressed`: what follows "the word" or "the string" needs no quotes. */
+/** `Reverse the word stressed`: the text after "the word" or "the string", which needs no quotes. */
 const bareWord = (task: string): string | null =>
   /\bthe\s+(?:word|string|text|phrase)\s+(.+?)$/i.exec(task.replace(/[?.!]+$/, ''))?.[1] ?? null
 

@@ -1,7 +1,7 @@
 import type { Skill } from './question'
 import { readNumber, showNumber } from './words'
 
-/** Units by what they measure, each as so many of the first; names separated by spaces, the first one shown. */
+/** Units by what they measure, each with its factor to the first; of the names, the first one is shown. */
 const FACTORS: Record<string, [string, number][]> = {
   length: [
     ['metres m metre meter meters', 1],

@@ -1,4 +1,4 @@
-/** Small language tools the skills share: numbers in words, numbers as people write them. */
+/** Helpers of the skills for numbers in words and in digits. */
 
 const SMALL =
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(
@@ -23,7 +23,7 @@ export function readNumber(word: string): number | null {
   return SPELLED.get(text.replace(/^a hundred/, 'one hundred').replace(/^([a-z]+ty) ([a-z]+)$/, '$1-$2')) ?? null
 }
 
-/** A number as people write it: no trailing zeros, at most 10 significant decimals. */
+/** A number in digits: no trailing zeros, at most 12 significant digits, exponent form for extreme values. */
 export function showNumber(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return String(value)
   if (Math.abs(value) >= 1e15 || Math.abs(value) < 1e-6) return value.toExponential(6).replace(/\.?0+e/, 'e')

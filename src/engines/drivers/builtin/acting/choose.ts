@@ -10,17 +10,18 @@ import { type RequestStep, stepsOf } from './steps'
 type Candidate = { tool: EngineTool; filled: Filled; clear: number }
 
 const MAX_TOOLS = 128
-/** A longer request is a text; what it happens to say is not asked for. */
+/** A longer request is taken for a text to work on, whose words do not ask for tools. */
 const MAX_ASKED_CHARS = 300
 const MAX_TEXT_CHARS = 8_000
 const MAX_CALLS = 8
 const MAX_FILLED = 12
-/** As if all were said: who is not clear with this is not clear with less. */
+/** The best possible fill: a tool that is not clear with this one is not clear with any. */
 const HOPEFUL: Filled = { args: {}, missing: [], told: 1, spread: null }
 
 /**
- * The calls a request asks for. By itself the engine calls a tool only where the request clearly asks for
- * it and says all it needs; made to (`required`, or by name) it calls, and leaves empty what is not said.
+ * The tool calls a request asks for. With `auto`, a tool is called only when the request clearly asks for it and
+ * states every required argument. With `required` or a named tool one is always called, with empty values for
+ * arguments that are not stated.
  */
 export function callsFor(question: Question): ToolCall[] {
   const { tools, choice, prompt, task, material, now } = question
@@ -49,8 +50,8 @@ const isShort = ({ task, prompt }: Question): boolean =>
   task.length <= MAX_ASKED_CHARS && prompt.length <= MAX_TEXT_CHARS
 
 /**
- * What a request asks for next, once a step of it has found something: one call a step, each of a tool that the
- * request itself asks for. None when there are no more steps, or when the last one led to nothing.
+ * The next call of a request with several steps, after a step has a result; only tools that the request itself asks
+ * for are called. None when there are no more steps, or when the last one found nothing.
  */
 export function nextStep(question: Question): ToolCall[] {
   const { choice, prompt, findings, oneCallATurn } = question
@@ -67,14 +68,14 @@ function callsOfStep({ tools, findings, now }: Question, step: RequestStep | und
   return clearest(tools, readClause(step.asked, step.asked, now), found && readable(found.text)).slice(0, 1)
 }
 
-/** The calls of the one tool a clause clearly asks for; none when two are asked for alike. */
+/** The calls of the tool that a clause asks for most clearly; none when two tools are equally clear. */
 function clearest(tools: readonly EngineTool[], clause: Clause, found?: string): ToolCall[] {
   const [best, second] = ranked(tools, clause, found).filter(({ clear, filled }) => clear > 0 && !filled.missing.length)
   if (!best || best.clear === second?.clear) return []
   return spreadOut(best)
 }
 
-/** Clearest first. Reading values out of a request takes time, so only tools it may be about are filled. */
+/** Candidates, clearest first. Only tools that may be meant are filled, because reading values takes time. */
 function ranked(tools: readonly EngineTool[], clause: Clause, found?: string): Candidate[] {
   return tools
     .slice(0, MAX_TOOLS)
@@ -94,7 +95,7 @@ function spreadOut({ tool, filled: { args, spread } }: Candidate): ToolCall[] {
   return spread.values.map((value) => callOf(tool, { ...args, [spread.name]: value }))
 }
 
-/** One call, come what may: of the tool that fits best, with what the request says and the emptiest of the rest. */
+/** One call in any case: of the best tool, with the stated arguments and empty values for the required rest. */
 function demanded(tools: readonly EngineTool[], { prompt, now }: Question): ToolCall[] {
   const text = prompt.slice(0, MAX_TEXT_CHARS)
   const clause = readClause(text, text, now)
@@ -111,5 +112,5 @@ const callOf = ({ name }: EngineTool, args: Record<string, unknown>): ToolCall =
   arguments: JSON.stringify(args),
 })
 
-/** Whether these results end the matter: a client that still demands calls gets them. */
+/** Whether the client still demands calls when results are there already. */
 export const stillCalls = (choice: ToolChoice): boolean => choice === 'required' || typeof choice === 'object'

@@ -3,11 +3,11 @@ import { type EntityKind, findEntities } from '../entities'
 import { labelledFacts } from '../labels'
 import { isVerb, joined } from './vocabulary'
 
-/** One thing that is asked for, taken apart once. */
+/** One thing that a request asks for, parsed once. */
 export type Clause = {
-  /** What is asked, without the text it may be about. */
+  /** The instruction, without the text it may be about. */
   asked: string
-  /** All there is to find values in. */
+  /** The text in which argument values are looked for. */
   text: string
   words: ReadonlySet<string>
   /** The first word that is not politeness, in lower case. */
@@ -15,9 +15,9 @@ export type Clause = {
   isQuestion: boolean
   facts: ReadonlyMap<string, string>
   quoted: readonly string[]
-  /** All of one kind in the text, looked for once. */
+  /** All entities of one kind in the text; the result is cached. */
   entities(kind: EntityKind): readonly string[]
-  /** Epoch milliseconds: what `tomorrow` is counted from. */
+  /** Epoch milliseconds from which `tomorrow` is counted. */
   now: number
 }
 

@@ -16,11 +16,11 @@ import { tellingWords, wordsOfName } from './vocabulary'
 
 export type Filled = {
   args: Record<string, unknown>
-  /** Required properties of which the request says nothing. */
+  /** Required properties that the request does not state. */
   missing: string[]
-  /** Properties found by their form, name or place, not by what was left over. */
+  /** How many properties were found by form, name or place, without those filled with the rest of the request. */
   told: number
-  /** A property with several values, each of which makes a call of its own. */
+  /** A property with several values; each of them becomes a call of its own. */
   spread: { name: string; values: string[] } | null
 }
 
@@ -28,8 +28,8 @@ const MAX_PROPERTIES = 40
 const MAX_DEPTH = 4
 
 /**
- * Fills a tool's schema from what is asked; never with a guess. `found` is what the request is to be done with,
- * and takes the place of what remains of it.
+ * Fills a tool's schema from the request, never with a guess. `found` is the result of an earlier step; it is used
+ * in place of the words that remain of the request.
  */
 export function fillArguments(tool: EngineTool, clause: Clause, found?: string): Filled {
   const root = tool.parameters
@@ -109,7 +109,7 @@ function find(
 
 const MAX_LISTED = 50
 
-/** All that has the form, or the items after a colon: `add to the list: milk, eggs and bread`. */
+/** All values of the items' form, all quotations, or the items after a colon: `add to the list: milk and eggs`. */
 function findList(name: string, items: JsonSchema, clause: Clause, claims: Claims): Found | null {
   const type = typeOf(items)
   if (type === 'number' || type === 'integer') {
@@ -139,7 +139,7 @@ const mostOf = ({ maxLength }: JsonSchema): number => (typeof maxLength === 'num
 
 const properties = (schema: JsonSchema) => (schema.properties ?? {}) as Record<string, JsonSchema>
 
-/** The one string that what remains of the request may be for: the only one missing, or the only one there is. */
+/** The string property that may take the rest of the request: the only one missing, or the only one there is. */
 function leftOver(schema: JsonSchema, { args, missing }: Filled): string | null {
   const isText = (name: string): boolean => {
     const property = resolve(properties(schema)[name] ?? {}, schema)

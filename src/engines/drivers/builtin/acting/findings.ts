@@ -7,7 +7,7 @@ const MAX_QUOTED_CHARS = 1_500
 const MAX_QUOTES = 5
 const MAX_LINES = 40
 
-/** Answers from what tools found, by quoting it: nothing is reworded, so nothing is made up. */
+/** Answers with the results of tools, quoted verbatim so that nothing is invented. */
 export const fromFindings: Skill = (question) => {
   const { findings } = question
   if (findings.length === 0) return null
@@ -22,7 +22,7 @@ export const fromFindings: Skill = (question) => {
 const FAILED = /^Error: /
 const ACKNOWLEDGED = /^\{"acknowledged":true\}$/
 
-/** Whether there is something to go on with. */
+/** Whether a tool gave a result that a further step can use. */
 export const isResult = ({ text }: Finding): boolean =>
   !FAILED.test(text) && !ACKNOWLEDGED.test(text) && readable(text).trim() !== ''
 
@@ -35,7 +35,7 @@ function quote({ name, text }: Finding, { prompt }: Question): string {
   return `From ${name}:\n${bestOf(said, prompt)}`
 }
 
-/** The sentences of a long text that hold most of the question's words, in their order. */
+/** The sentences of a long text with the most words of the question, in their order. */
 function bestOf(text: string, prompt: string): string {
   const asked = new Set(contentWords(prompt))
   const scored = sentencesOf(text.slice(0, 100_000)).map((sentence, at) => ({
@@ -51,7 +51,7 @@ function bestOf(text: string, prompt: string): string {
     .join('\n')
 }
 
-/** JSON as lines of `name: value`; any other text as it is. */
+/** Turns JSON into lines of `name: value`; returns any other text unchanged. */
 export function readable(text: string): string {
   let value: unknown
   try {

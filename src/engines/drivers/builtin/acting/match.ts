@@ -9,12 +9,12 @@ import { isVerb, isWeak, likeVerb, tellingWords, wordsOfName } from './vocabular
 const NAMED = 100
 const PER_WORD = 10
 const PER_VERB = 5
-/** For the very verb of the name, and not only one like it. */
+/** For the verb of the tool's name itself rather than a synonym. */
 const EXACT = 4
 
 /**
- * How clearly a request asks for a tool; 0 when it does not. It must ask at all, and say every telling word
- * of the tool's name and its verb, or what its description says it is about.
+ * How clearly a request asks for a tool; 0 when it does not. The request must be a question or an order, and contain
+ * every telling word of the tool's name and its verb, or the topic of its description.
  */
 export function clarity(tool: EngineTool, clause: Clause, filled: Filled): number {
   if (mentions(tool.name, clause)) return NAMED
@@ -27,7 +27,7 @@ export function clarity(tool: EngineTool, clause: Clause, filled: Filled): numbe
   return clarityOfDescription(tool, clause, filled)
 }
 
-/** `use get_weather for …`; a name of one word is only a word. */
+/** `use get_weather for …`; a name that is a plain word needs `use`, `call` or `tool` beside it. */
 const mentions = (name: string, { asked }: Clause): boolean =>
   new RegExp(`(?<![\\w-])${RegExp.escape(name)}(?![\\w-])`).test(asked) &&
   (/[_\dA-Z-]/.test(name) ||
@@ -46,17 +46,17 @@ function clarityOfName(parts: readonly string[], clause: Clause, filled: Filled)
   if (strong.length > said.length) return 0
   const exact = said.some((verb) => clause.words.has(verb)) ? EXACT : 0
   if (nouns.length + said.length > 0) return nouns.length * PER_WORD + said.length * PER_VERB + exact
-  // Only `get` or `read`: then it must be what the request begins with, and what it is to be done to must be there.
+  // The name is only `get` or `read`: the request must begin with such a verb and state an argument.
   return isWeak(clause.first) && filled.told > 0 ? PER_VERB : 0
 }
 
-/** With nothing but a verb in its name, a tool is asked for by a request that begins with one like it. */
+/** Whether the request has the verb or a synonym; for a name without nouns it must be the first word. */
 function sayLike(verb: string, { words, first }: Clause, mustLead: boolean): boolean {
   const like = likeVerb(verb)!
   return mustLead ? like.has(first) : like.has(first) || [...like].some((one) => words.has(one))
 }
 
-/** An address is a page, a thing with an @ is an e-mail address, whether or not the words are said. */
+/** Words that the text implies: a URL implies `page`, an e-mail address `mail`, code `script`. */
 function impliedBy({ text, entities }: Clause): Set<string> {
   const said: string[] = []
   if (entities('urls').length) said.push('url page site website link address')
@@ -65,7 +65,7 @@ function impliedBy({ text, entities }: Clause): Set<string> {
   return new Set(contentWords(said.join(' ')))
 }
 
-/** A name that says nothing may have a description that does; then an argument must be told in so many words. */
+/** For a name without meaning: how many topic words of the description occur. An argument must be stated as well. */
 function clarityOfDescription({ description, parameters }: EngineTool, { words }: Clause, filled: Filled): number {
   const own = new Set(
     contentWords(

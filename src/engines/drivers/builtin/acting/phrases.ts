@@ -1,7 +1,7 @@
 import type { Clause } from './clause'
 import { isVerb } from './vocabulary'
 
-/** Which little words stand before a value, told by the last word of the property's name. */
+/** Prepositions that introduce a value, by the last word of the property's name. */
 const BEFORE: [RegExp, string][] = [
   [/^(?:location|city|place|country|region|town|state|where|area|timezone|zone)$/, 'in|at|for|near|around|of'],
   [/^(?:from|origin|source|departure|start)$/, 'from'],
@@ -11,12 +11,12 @@ const BEFORE: [RegExp, string][] = [
   [/^(?:symbol|ticker|company)$/, 'of|for'],
 ]
 
-/** A phrase ends here; what follows says something else. */
+/** Where a phrase ends: before a preposition, a time word or punctuation. */
 const END =
   '(?=\\s+(?:in|at|on|for|from|to|into|with|by|today|tomorrow|tonight|now|please|this|next|right|using|as|is|are|and|or|of)\\b|[,;:?!"\\n]|\\.(?:\\s|$)|$)'
 const NAME = "\\p{Lu}[\\p{L}\\p{N}.'’-]*(?:\\s+(?:(?:de|del|la|of|the|am|sur)\\s+)?\\p{Lu}[\\p{L}\\p{N}.'’-]*)*"
 
-/** `in Paris`, `from Rome`, `called Ada`: names first, else the words up to the next little word. */
+/** `in Paris`, `from Rome`, `called Ada`: a capitalised name, else the words up to the end of the phrase. */
 export function phraseFor(last: string, { text }: Pick<Clause, 'text'>): string | null {
   const before = BEFORE.find(([names]) => names.test(last))?.[1]
   if (!before) return null
@@ -26,7 +26,7 @@ export function phraseFor(last: string, { text }: Pick<Clause, 'text'>): string 
   return worded ? tidy(worded) : null
 }
 
-/** `in Paris and Rome`, `in Oslo, Bergen and Tromsø`: more than one place, or none. */
+/** `in Paris and Rome`, `in Oslo, Bergen and Tromsø`: two or more places; empty for a single one. */
 export function placesFor(last: string, { text }: Clause): string[] {
   const before = BEFORE[0]!
   if (!before[0].test(last)) return []
@@ -36,7 +36,7 @@ export function placesFor(last: string, { text }: Clause): string[] {
   return listed?.split(/,?\s+and\s+|,\s+/).map(tidy) ?? []
 }
 
-/** `order 1234`, `#1234`, `ticket ABC-12`: a word with a digit in it, best after the name of what it numbers. */
+/** `order 1234`, `#1234`, `ticket ABC-12`: a word with a digit after the noun it numbers, else one after `#`. */
 export function idFor(words: readonly string[], { text }: Clause): string | null {
   const last = words.at(-1)!
   if (!/^(?:id|number|no|code|reference|ref|key)$/.test(last)) return null
@@ -47,7 +47,7 @@ export function idFor(words: readonly string[], { text }: Clause): string | null
   return (after || /#([\p{L}\p{N}_-]+)/u.exec(text))?.[1] ?? null
 }
 
-/** A program: fenced, or between back ticks. */
+/** Code in a fence or between back ticks. */
 export const codeIn = (text: string): string | null =>
   (/```[\w+-]*\n([\s\S]+?)\n?```/.exec(text)?.[1] ?? /`([^`\n]+)`/.exec(text)?.[1])?.trim() || null
 
@@ -57,8 +57,8 @@ const LEAD = /^(?:(?:for|about|on|of|in|at|to|the|a|an|this|that|me|us|my|up|wit
 const MARKED = [/^[^\n:]{1,80}:\s+([\s\S]+)$/, /^\p{L}+ that\s+([\s\S]+)$/u, /\b(?:saying|that says)\s+([\s\S]+)$/]
 
 /**
- * What is left of a request for one thing: without its verb, what the tool's name says already, and what was
- * found; null where nothing is to be done, only asked or told.
+ * The rest of a request without its verb, the words of the tool's name (`said`) and the values already `found`. Null
+ * when the request is not an order.
  */
 export function restOf({ text, first }: Clause, said: readonly string[], found: readonly string[]): string | null {
   const marked = MARKED.map((mark) => mark.exec(text)?.[1]).find(Boolean)

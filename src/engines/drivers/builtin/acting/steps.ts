@@ -1,15 +1,15 @@
 import { splitAsked } from './clause'
 
-/** What stands for something found before: `it`, `them`, `the result`. */
+/** Words that refer to an earlier result: `it`, `them`, `the result`. */
 const BACK =
   /\b(?:it|them|that|this|these|those|(?:the|this|that|these|those)\s+(?:results?|answers?|pages?|text|findings?|output|content|values?|document|article))\b/i
 
-/** One step of a request; `back` is the place of the step whose finding it is done with, null for none. */
+/** One step of a request; `back` is the index of the step whose result it uses, or null. */
 export type RequestStep = { asked: string; back: number | null }
 
 /**
- * `search for tides, then save it`: steps of which a later one is done with what an earlier one found, so they
- * are taken one after another. Null when none of them refers back.
+ * Splits a request such as `search for tides, then save it` into steps that must run one after another, because a
+ * later one uses the result of an earlier one. Null when no step refers back.
  */
 export function stepsOf(prompt: string): RequestStep[] | null {
   let last = 0

@@ -8,16 +8,16 @@ import type { Clause } from './clause'
 import { codeIn, idFor, phraseFor } from './phrases'
 import { wordsOfName } from './vocabulary'
 
-/** A value, and the words of the request it was read from. */
+/** A value, and the words of the request that it was read from. */
 export type Found = { value: unknown; from: string }
 
-/** Where values were already read from: no two properties are filled by the same words. */
+/** Words already used for a value, so that no two properties are filled from the same words. */
 export type Claims = { taken: string[] }
 
 const next = (words: readonly string[], { taken }: Claims): string | undefined =>
   words.find((word) => !taken.includes(word))
 
-/** A string told by its name, its format, a label, or a quotation; null leaves it to what remains of the request. */
+/** A string found by the property's name or format, a label or a quotation; null leaves it to the rest of the text. */
 export function findString(name: string, schema: JsonSchema, clause: Clause, claims: Claims): Found | null {
   const words = wordsOfName(name)
   const last = words.at(-1) ?? ''
@@ -31,10 +31,10 @@ export function findString(name: string, schema: JsonSchema, clause: Clause, cla
   return asFound(found ?? (ASKS.test(last) && clause.isQuestion ? clause.text : null))
 }
 
-/** What a question is for is the whole question. */
+/** Properties that take the whole question. */
 const ASKS = /^(?:question|query|prompt|input)$/
 
-/** Of these, only what is marked as such is taken: half a sentence is no program and no address. */
+/** Properties that take only a value of their form, such as code or a URL, and never the rest of a sentence. */
 export const mustBeMarked = (name: string, schema: JsonSchema): boolean =>
   kindOf(name, schema) !== null || isCode(wordsOfName(name).at(-1) ?? '')
 
@@ -56,7 +56,7 @@ function findDate({ format }: JsonSchema, { text, now, entities }: Clause): Foun
 
 const COUNTS = /^(?:count|limit|max|top|n|k|size|results)$/
 
-/** A number beside its own name, or, for the last resort, the next one in the request. */
+/** A number with the label of the property or beside its name, such as `limit 5` or `top 5`. */
 export function findNumber(name: string, schema: JsonSchema, clause: Clause): Found | null {
   const words = wordsOfName(name)
   const beside = new RegExp(
@@ -70,7 +70,7 @@ export function findNumber(name: string, schema: JsonSchema, clause: Clause): Fo
   return said === undefined ? null : numberFrom(said, schema)
 }
 
-/** The next number nobody has claimed, in digits or in words. */
+/** The next number that no property has used, in digits or in words. */
 export function nextNumber(schema: JsonSchema, { entities, text }: Clause, claims: Claims): Found | null {
   const spelled = text.match(/[\p{L}-]+/gu)?.filter((word) => readNumber(word) !== null) ?? []
   const said = next(entities('numbers'), claims) ?? next(spelled, claims)
@@ -94,7 +94,7 @@ export function findBoolean(name: string, { facts, text, words }: Clause): Found
   return { value: !denied, from: '' }
 }
 
-/** A word of the enum that occurs. */
+/** The first value of the enum that occurs in the text. */
 export function findEnum(values: readonly unknown[], { text }: Clause): Found | null {
   const said = text.toLowerCase()
   const value = values.find((one) => {

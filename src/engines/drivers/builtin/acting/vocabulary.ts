@@ -1,6 +1,6 @@
 import { contentWords } from '../../../../kernel/words'
 
-/** Verbs of one meaning: a tool named by one of them is asked for by any. */
+/** Groups of synonyms: a tool named by one verb can be asked for with any verb of its group. */
 const GROUPS = [
   'search lookup google',
   'run execute evaluate',
@@ -16,12 +16,12 @@ const GROUPS = [
   'translate',
 ].map((line) => new Set(line.split(' ')))
 
-/** These only ask to be shown something, which a question does too. */
+/** Verbs that only ask to see something, as a question does too. */
 const WEAK = new Set(
   'get fetch retrieve read show list check see view open visit load download find give tell'.split(' '),
 )
 
-/** Parts of names that say nothing about what a tool is for. */
+/** Words of tool names that do not say what the tool is for. */
 const EMPTY = new Set(
   contentWords(
     'tool tools function api service data info information details result results current latest web online internet memory something anything',
@@ -30,7 +30,7 @@ const EMPTY = new Set(
 
 export const isVerb = (word: string): boolean => WEAK.has(word) || GROUPS.some((group) => group.has(word))
 
-/** Verbs that may stand where this one does; null for one that only asks to be shown. */
+/** The synonyms of a verb, itself included; null for a weak verb and for words that are no verb. */
 export const likeVerb = (verb: string): ReadonlySet<string> | null =>
   WEAK.has(verb) ? null : (GROUPS.find((group) => group.has(verb)) ?? null)
 
@@ -47,10 +47,10 @@ export const wordsOfName = (name: string): string[] =>
       .join(' '),
   ).split(' ')
 
-/** `look up` is one verb, and `e-mail` one word. */
+/** Writes `look up` as `lookup` and `e-mail` as `email`, so that each is one word. */
 export const joined = (text: string): string =>
   text.replace(/\blook(s|ing)? up\b/gi, 'lookup$1').replace(/\be-(mails?)\b/gi, 'e$1')
 
-/** Words with a meaning of their own, in the form texts are compared in. */
+/** The words that say what a tool is for, as stems to compare. */
 export const tellingWords = (words: readonly string[]): string[] =>
   contentWords(words.filter((word) => !isVerb(word)).join(' ')).filter((word) => !EMPTY.has(word))
