@@ -42,7 +42,7 @@ function cycleProblems({ nodes, links }: Drawing): CanvasProblem[] {
   return [{ code: 'cycle_detected', message: `The edges lead round: ${shown.join(' → ')}.`, nodeId: way[0]! }]
 }
 
-/** The only input; undefined with none or several, because reachability is then undefined. */
+/** The only input; undefined with none or several, when reachability cannot be checked. */
 const soleInput = (drawing: Drawing): Drawn | undefined => {
   const inputs = ofKind(drawing, 'input')
   return inputs.length === 1 ? inputs[0] : undefined

@@ -77,7 +77,7 @@ export function guardStep(name: string, waitsFor: readonly Answer[], { placeOf }
   return { type: 'condition', name, config: { expression: given.join(' || ') } }
 }
 
-/** The nearest earlier steps with an output, on every path back. Conditions have no output and are passed over. */
+/** The nearest earlier steps on every path back. Conditions produce no data and are passed over. */
 function sourcesOf({ id }: StepNode, { nodes, links }: Plan): StepNode[] {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const found = new Set<StepNode>()

@@ -5,21 +5,21 @@ import type { SkillManifest } from './manifest'
 
 export type DiffLine = {
   sign: ' ' | '+' | '-'
-  /** Line number in the new text, or in the old one for what is gone. */
+  /** Line number in the new text; in the old text for removed lines. */
   number: number
   text: string
-  /** A phrase that a reviewer should read twice. */
+  /** Whether the injection scan marked the line, so that reviewers read it with care. */
   suspicious: boolean
 }
 export type DiffPart = { path: string; lines: DiffLine[] }
 export type ManifestDiff = { parts: DiffPart[]; added: number; removed: number; sha: string }
 
-/** Lines around a change that are shown with it. */
+/** Unchanged lines shown before and after each change. */
 const CONTEXT = 2
-/** Longer texts are compared by their ends only, which is linear. */
+/** Largest comparison table. Beyond it only the common start and end are matched, which takes linear time. */
 const MOST_CELLS = 4_000_000
 
-/** What a version changes against the one in force, member by member; `sha` names exactly this diff. */
+/** The changes of a version against the live one (null for a new skill), per manifest member. `sha` names this diff. */
 export function diffManifests(before: SkillManifest | null, after: SkillManifest): ManifestDiff {
   const [old, next] = [before ? textsOf(before) : new Map<string, string>(), textsOf(after)]
   const parts = [...new Set([...next.keys(), ...old.keys()])].flatMap((path) => {
@@ -36,7 +36,7 @@ export function diffManifests(before: SkillManifest | null, after: SkillManifest
   }
 }
 
-/** A manifest as texts by path: prose as it is, the rest as JSON. */
+/** A manifest as texts by path: strings unchanged, other members as JSON. */
 function textsOf({ tools, knowledgeFiles, ...rest }: SkillManifest): Map<string, string> {
   const texts = new Map<string, string>()
   for (const [name, value] of Object.entries(rest)) texts.set(name, typeof value === 'string' ? value : pretty(value))
@@ -70,7 +70,7 @@ function diffLines(before: string, after: string): DiffLine[] {
 
 type Step = { sign: DiffLine['sign']; at: number }
 
-/** The longest common lines by the textbook table. */
+/** Compares by the longest common subsequence of lines. */
 function compare(a: readonly string[], b: readonly string[]): Step[] {
   const all = (sign: '-' | '+', lines: readonly string[]): Step[] => lines.map((_, at) => ({ sign, at }))
   if (a.length * b.length > MOST_CELLS) return [...all('-', a), ...all('+', b)]

@@ -10,7 +10,7 @@ const unreviewed = defineError('rejected', 'review_failed', ({ checks }: Review)
   const told = failed.map(([name, result]) => `${name}: ${result.slice('fail: '.length)}`)
   return `The manifest did not pass its review. ${told.join(' ')}`
 })
-/** The body has the review beside the error (contract 1.5). */
+/** Refusal by review; the response body carries the review next to the error (contract 1.5). */
 export const reviewFailed = ({ passed, tier, checks }: Review) =>
   unreviewed.with({ beside: { review: { passed, tier, checks } } }, { passed, tier, checks })
 

@@ -4,12 +4,12 @@ import type { UserId } from '../kernel/ids'
 import type { SkillId, SubmissionId } from './schema'
 import type { SubmissionStatus, Tier } from './schema-review'
 
-/** What the outside may know of an installation (contract 14.2). */
+/** Public data of installation events (contract 14.2). */
 export type InstallFacts = { skill_id: SkillId; slug: string; version: string; user_id: UserId }
 export const skillInstalled = defineEvent<InstallFacts>('skill.installed')
 export const skillUninstalled = defineEvent<InstallFacts>('skill.uninstalled')
 
-/** What the outside may know of a submission. */
+/** Public data of submission events. */
 export type SubmissionFacts = {
   submission_id: SubmissionId
   skill_id: SkillId
@@ -25,7 +25,7 @@ export const skillApproved = defineEvent<SubmissionFacts>('skill.approved')
 export const skillRejected = defineEvent<SubmissionFacts>('skill.rejected')
 export const skillSuspended = defineEvent<SubmissionFacts>('skill.suspended')
 
-/** A skill was installed or removed, and has a prompt for that, to be run once (contract 8.1). */
+/** A skill with a hook prompt was installed or removed; the prompt must be run once (contract 8.1). */
 export type HookDue = {
   call: Call
   skill: { id: SkillId; slug: string }

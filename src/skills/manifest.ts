@@ -18,19 +18,19 @@ export const TRIGGER_TYPES = ['manual', 'keyword', 'event', 'schedule'] as const
 
 export const SLUG_PATTERN = '^[a-z0-9][a-z0-9-]*[a-z0-9]$'
 const NUMBER = '(0|[1-9]\\d{0,8})'
-/** What orders pre-releases: a number without zeros before it, or a word. */
+/** A pre-release identifier: a number without leading zeros, or a word. */
 const PRE = '(0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)'
 /** Semver 2.0 with pre-release and build parts. */
 export const VERSION_PATTERN = `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(-${PRE}(\\.${PRE})*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$`
-/** One line that shows something: neither blank nor with what acts on a terminal or turns letters round. */
+/** One non-blank line without control characters and characters that change the text direction. */
 const SHOWN = '^(?=.*\\S)[^\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]*$'
 const HTTP_URL = '^https?://[^\\s<>"]+$'
 const EMAIL = '^[^\\s@<>"]+@[^\\s@<>"]+$'
 const SPDX = '^[A-Za-z0-9][A-Za-z0-9.+-]*( (AND|OR|WITH) [A-Za-z0-9][A-Za-z0-9.+-]*)*$'
 
 /**
- * Where text of a bundled file may not lead: out of its folder, to the root, or to a drive. Nor may its path hold
- * what acts on a terminal, what turns lines round, or the brackets that a quoted file is named between.
+ * Path of a bundled file: relative, without drive letters and `..`. Excluded are also control characters, characters
+ * that change the text direction, and the brackets that enclose a quoted file's path.
  */
 const FILE_PATH =
   '^(?!/)(?![A-Za-z]:)(?!.*(^|/)\\.{1,2}(/|$))[^\\\\\\[\\]\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]{1,256}$'
@@ -51,7 +51,7 @@ export const Author = t.Object({
   url: t.Optional(t.String({ pattern: HTTP_URL, maxLength: 2_048 })),
 })
 
-/** Members every skill has, whichever way it is made. */
+/** Members required of every skill, submitted as a manifest or created by form. */
 export const SKILL_FIELDS = {
   name: t.String({ minLength: 1, maxLength: 128, pattern: SHOWN }),
   slug: t.String({ pattern: SLUG_PATTERN, minLength: 2, maxLength: 64 }),
@@ -78,7 +78,7 @@ export type ManifestTool = Static<typeof ManifestTool>
 
 export const Words = t.String({ minLength: 1, maxLength: 128, pattern: SHOWN })
 
-/** Which of these start something by themselves is told here, so that nobody waits for what does not come. */
+/** States which triggers take effect, so that authors do not wait for events and schedules. */
 const TRIGGER_MEANING =
   'A "manual" skill takes part in every run once it is installed, a "keyword" one when a keyword occurs in the prompt. "event" and "schedule" are checked and kept, but start nothing yet: such a skill takes part when a request names it.'
 
@@ -97,7 +97,7 @@ export const Trigger = t.Object({
 const HOOK_MEANING =
   'A prompt that is run once, with this skill alone, when it is installed (onUninstall: when it is removed); at most 50 runs and 500 cents a day for one owner, 10 tool calls and 50 cents a run'
 
-/** A skill as its author writes it (contract 8.1). Members it does not know are dropped. */
+/** A skill as its author writes it (contract 8.1). Unknown members are dropped. */
 export const Manifest = t.Object(
   {
     ...SKILL_FIELDS,
@@ -107,7 +107,7 @@ export const Manifest = t.Object(
     tools: t.Optional(t.Array(ManifestTool, { maxItems: MANIFEST_LIMITS.tools })),
     permissions: t.Optional(t.Array(oneOf(SKILL_PERMISSIONS), { maxItems: SKILL_PERMISSIONS.length })),
     knowledge: t.Optional(t.Array(t.String({ pattern: FILE_PATH }), { maxItems: MANIFEST_LIMITS.knowledgeFiles })),
-    /** The text of those files by their path, since a manifest travels alone. */
+    /** Text of each knowledge file by path, because a manifest is sent without further files. */
     knowledgeFiles: t.Optional(
       t.Record(t.String(), t.String({ maxLength: 100_000 }), { maxProperties: MANIFEST_LIMITS.knowledgeFiles }),
     ),
@@ -133,14 +133,14 @@ export type WrittenManifest = Static<typeof Manifest>
 const REQUIRED: ReadonlySet<string> = new Set(Manifest.required)
 
 type Defaulted = 'tools' | 'permissions' | 'knowledge' | 'knowledgeFiles' | 'keywords' | 'license' | 'trigger'
-/** The same with its defaults filled in: what is stored and what runs. */
+/** The manifest with its defaults, as stored and run. */
 export type SkillManifest = WrittenManifest & Required<Pick<WrittenManifest, Defaulted>>
 
-/** Other names a member goes by (contract 8.1). */
+/** Accepted aliases of members (contract 8.1). */
 const ALIASES: Readonly<Record<string, string>> = { enginePreference: 'modelPreference' }
 const KNOWN = Object.keys(Manifest.properties)
 
-/** The members of a manifest and nothing else, by their own names. Null says that an optional one is not there. */
+/** Keeps the known members and renames aliases. Null in an optional member counts as absent. */
 export function knownMembers(written: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const named = new Map(Object.entries(written))
   for (const [alias, name] of Object.entries(ALIASES)) {

@@ -7,7 +7,7 @@ import type { Submission, SubmissionRecord } from './schema-review'
 import { HOOKS, type SkillOutline } from './schema-skill'
 import type { InstallationRow, ListedRow, SkillReviewRow, SkillRow, SubmissionRow, VersionRow } from './table'
 
-/** A skill in a line. */
+/** The members of a skill shown in every list. */
 export const presentOutline = (row: ListedRow): SkillOutline => ({
   id: row.id,
   name: row.name,
@@ -34,7 +34,7 @@ export const averageOf = ({
 }: Pick<SkillRow, 'rating_sum' | 'rating_count'>): number | null =>
   rating_count === 0 ? null : Math.round((rating_sum / rating_count) * 100) / 100
 
-/** The skill whole; what it says to engines and where its tools are called is its author's to see. */
+/** A skill with its details. Only its author sees the prompt and the tools' endpoints. */
 export function presentSkill(row: SkillRow, manifest: SkillManifest, viewer: Viewer): Skill {
   const own = isOwn(row, viewer)
   return {
@@ -45,7 +45,7 @@ export function presentSkill(row: SkillRow, manifest: SkillManifest, viewer: Vie
   }
 }
 
-/** What a manifest brings and asks for; where its tools are called is its author's to see. */
+/** The details of a manifest. Only its author sees the tools' endpoints. */
 export function detailsOf(manifest: SkillManifest, own: boolean): SkillDetails {
   const { tools, permissions, readme, license, configSchema, setupGuide } = manifest
   return {
@@ -59,7 +59,7 @@ export function detailsOf(manifest: SkillManifest, own: boolean): SkillDetails {
   }
 }
 
-/** A skill in a list. One whose version went away meanwhile brings nothing. */
+/** A skill in a list. Details are empty when its version was deleted between the two reads. */
 export const presentEntry = (row: ListedRow, details: SkillDetails = NO_DETAILS): SkillEntry => ({
   ...presentOutline(row),
   ...details,
@@ -87,7 +87,7 @@ export const presentInstallation = (row: InstallationRow, skill: SkillRow): Inst
   installedAt: iso(row.installed_at),
 })
 
-/** Null for one under review: its submission is what there is to see of it. */
+/** Null for a pending version, which is shown as a submission instead. */
 export function presentVersion(
   { id, version, status, manifest, created_at }: VersionRow,
   own: boolean,
@@ -124,7 +124,7 @@ export const presentRecord = (row: SubmissionRow): SubmissionRecord => ({
   review: { passed: true, tier: row.tier, checks: row.checks },
 })
 
-/** The same with who is at it, for reviewers. */
+/** A submission with its current claim, for reviewers. */
 export const presentOperated = (row: SubmissionRow, holder: string | null): OperatorRecord => ({
   ...presentRecord(row),
   claimedBy: holder,

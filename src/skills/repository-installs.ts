@@ -29,12 +29,12 @@ const installedOf = query<{ owner: OwnerScope; limit: number }>()((db, p) => {
 
 const newestRatings = pagesBy(skillReviews, 'created_at')
 
-/** Rows of installations and of people's ratings. Every query names the owner, or the user, or the skill. */
+/** Rows of installations and ratings. Every query names the owner, the user or the skill. */
 export const installRepository = {
-  /** What an owner has installed in the order it is loaded: priority, intensity, age (contract 22.4). */
+  /** An owner's installations in loading order: priority, intensity, age (contract 22.4). */
   all: (db: Reader, owner: OwnerScope, limit: number): Promise<InstalledSkill[]> => installedOf(db, { owner, limit }),
 
-  /** The same for people: newest first. */
+  /** A page of an owner's installations, newest first. */
   async list(db: Reader, owner: OwnerScope, wanted: Wanted): Promise<Page<InstalledSkill>> {
     const [installation, skill] = [db.of(skillInstallations), db.of(skills)]
     const { after, order, limit } = sliceBy(installation.installed_at, installation.id, wanted)
@@ -54,7 +54,7 @@ export const installRepository = {
     return (await db.select().from(table).where(own).limit(1))[0]
   },
 
-  /** False when it was installed already. */
+  /** False when it was already installed. */
   async insert(tx: Tx, row: InstallationRow): Promise<boolean> {
     const table = tx.of(skillInstallations)
     return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.id })).length === 1
@@ -71,21 +71,21 @@ export const installRepository = {
     return (await tx.update(table).set(change).where(own).returning())[0]
   },
 
-  /** What was there before. */
+  /** Returns the deleted row; undefined when it was not installed. */
   async remove(tx: Tx, owner: OwnerScope, skillId: SkillId): Promise<InstallationRow | undefined> {
     const table = tx.of(skillInstallations)
     const own = and(eq(table.owner, owner), eq(table.skill_id, skillId))
     return (await tx.delete(table).where(own).returning())[0]
   },
 
-  /** Of which skills there were installations. */
+  /** Returns the skills that were installed. */
   async removeAll(tx: Tx, owner: OwnerScope): Promise<SkillId[]> {
     const table = tx.of(skillInstallations)
     const gone = await tx.delete(table).where(eq(table.owner, owner)).returning({ skillId: table.skill_id })
     return gone.map(({ skillId }) => skillId)
   },
 
-  /** False when there is no such skill any more. */
+  /** Changes the install count. False when the skill no longer exists. */
   async countInstalls(tx: Tx, id: SkillId, by: 1 | -1): Promise<boolean> {
     const table = tx.of(skills)
     const counted = tx.update(table).set({ install_count: sql`${table.install_count} + ${by}` })
@@ -108,7 +108,7 @@ export const installRepository = {
     await tx.update(table).set({ rating, body, created_at }).where(eq(table.id, row.id))
   },
 
-  /** Adds what changed to the sums that lists sort by. */
+  /** Adds a change of `stars` and `people` to the skill's rating totals, which lists sort by. */
   async addRating(tx: Tx, id: SkillId, stars: number, people: number): Promise<void> {
     const table = tx.of(skills)
     await tx

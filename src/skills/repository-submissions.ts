@@ -12,11 +12,14 @@ export type SubmissionFilter = {
   owner?: OwnerScope
   status?: SubmissionStatus | undefined
   tier?: Tier | undefined
-  /** Claimed by this operator, at this moment (epoch ms). */
+  /** Only submissions that this operator holds a valid claim on at `now` (epoch ms). */
   claimedBy?: { name: string; now: number } | undefined
 }
 
-/** Submissions of one tier that came to one end; `oldest` is when the first of them came (epoch ms). */
+/**
+ * Submissions of one tier, status and kind of approval (`auto`). `tookMs` sums the times to the last change; `oldest`
+ * is the first submission (epoch ms).
+ */
 export type Counted = {
   tier: Tier
   status: SubmissionStatus
@@ -26,7 +29,7 @@ export type Counted = {
   oldest: number
 }
 
-/** What is left of a deleted skill's submissions only counts towards its author's pace: nobody sees it any more. */
+/** Hides submissions of deleted skills: those rows are kept only for their author's rate limit. */
 function hasSkill(db: Reader): SQL {
   const skill = db.of(skills)
   return exists(
@@ -39,7 +42,7 @@ function hasSkill(db: Reader): SQL {
 
 const newestFirst = pagesBy(skillSubmissions, 'created_at')
 
-/** Rows of submissions. Tenants reach theirs by owner; reviewers and operators any. */
+/** Rows of submissions. Tenants reach their own by owner; reviewers and operators reach all. */
 export const submissionRepository = {
   async insert(tx: Tx, row: SubmissionRow): Promise<void> {
     await tx.insert(tx.of(skillSubmissions)).values(row)
@@ -57,7 +60,7 @@ export const submissionRepository = {
     return (await db.select().from(table).where(own).limit(1))[0]
   },
 
-  /** The moved row, or undefined when it was in another state by then: no transition happens twice. */
+  /** Changes a submission only from state `from`, so no transition happens twice; undefined in any other state. */
   async move(
     tx: Tx,
     id: SubmissionId,
@@ -81,27 +84,27 @@ export const submissionRepository = {
     return (await db.select().from(table).where(same).limit(1))[0]
   },
 
-  /** Whether a version of the skill was ever submitted, whatever became of it. */
+  /** Whether any version of the skill was ever submitted. */
   async any(db: Reader, skillId: SkillId): Promise<boolean> {
     const table = db.of(skillSubmissions)
     return (await db.select({ id: table.id }).from(table).where(eq(table.skill_id, skillId)).limit(1)).length > 0
   },
 
-  /** Every version number that was submitted, for the one that must be higher; a draft of one's own has none yet. */
+  /** All submitted version numbers; a new one must be higher. Drafts are not counted. */
   async versionNumbers(db: Reader, skillId: SkillId): Promise<string[]> {
     const table = db.of(skillSubmissions)
     const found = db.select({ version: table.manifest_version }).from(table)
     return (await found.where(eq(table.skill_id, skillId))).map(({ version }) => version)
   },
 
-  /** The skill goes: of its submissions stays when they were made, so that deleting buys no new ones (contract 8.2). */
+  /** Clears the submissions of a deleted skill. The rows stay for their author's rate limit (contract 8.2). */
   async leaveBehind(tx: Tx, skillId: SkillId): Promise<void> {
     const table = tx.of(skillSubmissions)
     const left = { status: 'withdrawn' as const, reason: null, checks: {}, evidence: [], claimed_by: null }
     await tx.update(table).set(left).where(eq(table.skill_id, skillId))
   },
 
-  /** When an author submitted since a moment, the oldest first; at most `most`. */
+  /** Times of an author's submissions since `since` (epoch ms), oldest first, at most `most`. */
   async momentsSince(db: Reader, userId: UserId, since: number, most: number): Promise<number[]> {
     const table = db.of(skillSubmissions)
     const rows = await db
@@ -113,7 +116,7 @@ export const submissionRepository = {
     return rows.map(({ at }) => at)
   },
 
-  /** How many there are of each tier and end, and how long those that people decided took (ms). */
+  /** Counts tenants' submissions by tier, status and automatic approval, for the statistics. */
   async counts(db: Reader): Promise<Counted[]> {
     const table = db.of(skillSubmissions)
     const rows = await db

@@ -3,9 +3,9 @@ import type { OwnerScope } from '../kernel/caller'
 import type { Tx } from '../kernel/store'
 import { skillTrials } from './table'
 
-/** Rows that count what is tried out for free. Every query names the owner. */
+/** Rows that count free sandbox runs. Every query names the owner. */
 export const trialRepository = {
-  /** Counts one more on that day; false, and nothing counted, where there are `most` already. */
+  /** Counts one run on a day. False, with nothing counted, when the day has `most` runs already. */
   async claim(tx: Tx, owner: OwnerScope, day: number, most: number): Promise<boolean> {
     const table = tx.of(skillTrials)
     const claimed = await tx

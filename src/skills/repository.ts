@@ -36,16 +36,16 @@ export type SkillNarrowing = {
   owner?: OwnerScope | 'server' | undefined
 }
 
-/** Not the column itself: an owner has fewer skills than a state, whose index would lead away from theirs. */
+/** An expression instead of the column, so that the planner uses the index by owner, which finds fewer rows. */
 const ofOwners = (status: SQLWrapper): SQL => sql`${status} || ''`
 
-/** Rows of skills and their versions. Who may see a row is decided by `rules.maySee`, which every verb asks. */
+/** Rows of skills and versions. Every verb must check visibility with `rules.maySee`. */
 export const skillRepository = {
   find: async (db: Reader, id: SkillId): Promise<SkillRow | undefined> => (await byId(db, { id }))[0],
   bySlug: async (db: Reader, slug: string): Promise<SkillRow | undefined> => (await bySlug(db, { slug }))[0],
   version: async (db: Reader, id: VersionId): Promise<VersionRow | undefined> => (await versionById(db, { id }))[0],
 
-  /** Whoever else would change the skill waits until this unit is over. */
+  /** Locks the skill's row until the transaction ends. Returns 0 when it does not exist. */
   lock: (tx: Tx, id: SkillId): Promise<number> => lockSkill(tx, { id }),
 
   async insert(tx: Tx, row: Omit<SkillRow, 'seq'>): Promise<void> {
@@ -67,14 +67,14 @@ export const skillRepository = {
     await tx.update(table).set(change).where(eq(table.id, id))
   },
 
-  /** The version in force gives way to another. */
+  /** Marks the active version as superseded. */
   async supersede(tx: Tx, skillId: SkillId): Promise<void> {
     const table = tx.of(skillVersions)
     const active = and(eq(table.skill_id, skillId), eq(table.status, 'active'))
     await tx.update(table).set({ status: 'superseded' }).where(active)
   },
 
-  /** Newest first, as many as anyone could read. */
+  /** The newest 100 versions, newest first. */
   async versions(db: Reader, skillId: SkillId): Promise<VersionRow[]> {
     const table = db.of(skillVersions)
     const rows = db.select().from(table).where(eq(table.skill_id, skillId))
@@ -87,7 +87,7 @@ export const skillRepository = {
     return (await rows.orderBy(desc(table.created_at), desc(table.id)).limit(1))[0]
   },
 
-  /** How many drafts an owner keeps that never were in force, up to `most`. */
+  /** Number of an owner's drafts, counted up to `most`. */
   async draftsOf(db: Reader, owner: OwnerScope, most: number): Promise<number> {
     const table = db.of(skills)
     const drafts = and(eq(table.owner, owner), sql`${ofOwners(table.status)} = 'draft'`)
@@ -95,7 +95,7 @@ export const skillRepository = {
     return rows.length
   },
 
-  /** An owner's skills that nobody outside can have: private ones, an org's, and those never approved. */
+  /** An owner's skills that were never public: private, org-only or never approved. */
   async unpublishedOf(tx: Tx, owner: OwnerScope): Promise<SkillId[]> {
     const table = tx.of(skills)
     const closed = or(ne(table.visibility, 'public'), isNull(table.live_version_id))
@@ -106,7 +106,7 @@ export const skillRepository = {
     return found.map(({ id }) => id)
   },
 
-  /** For operators: any skill, newest first, narrowed by state, category and owner. */
+  /** For operators: all skills, newest first, filtered by status, category and owner. */
   async all(db: Reader, query: SkillNarrowing & Wanted): Promise<Page<SkillRow>> {
     const { status, category, owner, limit, cursor } = query
     const table = db.of(skills)
@@ -125,7 +125,7 @@ export const skillRepository = {
     return toPage(await found.orderBy(desc(table.seq)).limit(limit + 1), limit, ({ seq, id }) => ({ at: seq, id }))
   },
 
-  /** The skill and everything that hangs on it. */
+  /** Deletes the skill with its installations, ratings and versions. Returns the owners who had it installed. */
   async remove(tx: Tx, id: SkillId): Promise<OwnerScope[]> {
     const installs = tx.of(skillInstallations)
     const gone = await tx.delete(installs).where(eq(installs.skill_id, id)).returning({ owner: installs.owner })
@@ -138,7 +138,7 @@ export const skillRepository = {
     return gone.map(({ owner }) => owner)
   },
 
-  /** For what is active in a run: skills with the version that runs, by id. */
+  /** The versions with these ids, in no particular order. */
   async withVersions(db: Reader, versionIds: readonly VersionId[]): Promise<VersionRow[]> {
     if (!versionIds.length) return []
     const table = db.of(skillVersions)

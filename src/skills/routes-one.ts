@@ -8,7 +8,7 @@ import type { SkillService } from './service'
 
 const ById = checkedQuery(t.Object({ id: t.String() }))
 
-/** `/skills/{id}` and what hangs on it (contract 8.3). */
+/** `/skills/{id}` and the routes below it (contract 8.3). */
 export const skillMoreRoutes = (skills: SkillService, guard: Guard) =>
   new Elysia()
     .use(guard)

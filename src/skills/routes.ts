@@ -12,7 +12,7 @@ import type { SkillService } from './service'
 
 const ById = checkedQuery(t.Object({ id: t.String() }))
 
-/** What a refused manifest answers: the envelope, and beside it the review (contract 8.2). */
+/** Body of a refused manifest: the error envelope with the review (contract 8.2). */
 export const ReviewRefusal = t.Object({ ...ErrorBody.properties, review: review.Review }, { $id: 'SkillReviewRefusal' })
 
 /** `/skills` (contract 8). */

@@ -7,12 +7,12 @@ import type { Decision, SubmissionStatus, Tier } from './schema-review'
 import { searchable } from './search'
 import type { SkillRow } from './table'
 
-/** A caller as skills see one: whose things they have, and whose members they are. */
+/** The caller's identity for visibility checks: their owner scope and the orgs they belong to. */
 export type Viewer = { owner: OwnerScope; orgIds: readonly OrgId[] }
 
 export const isOwn = ({ owner }: Pick<SkillRow, 'owner'>, viewer: Viewer): boolean => owner === viewer.owner
 
-/** Who sees a skill: its owner always; once approved, everyone or the members of its org. A suspended one nobody else. */
+/** The owner always sees a skill. Once it is approved and not suspended, so does everyone, or its org's members. */
 export function maySee(row: SkillRow, viewer: Viewer): boolean {
   if (isOwn(row, viewer)) return true
   if (row.status !== 'approved' || row.live_version_id === null) return false
@@ -20,17 +20,17 @@ export function maySee(row: SkillRow, viewer: Viewer): boolean {
   return row.visibility === 'org' && row.org_scope_id !== null && viewer.orgIds.includes(row.org_scope_id)
 }
 
-/** An operator took it off the store: those who have it keep it, and a new version does not bring it back. */
+/** Whether an operator took the skill off the store. Installations keep it, and new versions stay unlisted. */
 export const isDelisted = ({ visibility, status, live_version_id, listed }: SkillRow): boolean =>
   visibility === 'public' && status === 'approved' && live_version_id !== null && !listed
 
-/** The version a viewer runs: the approved one; its owner, the newest that may be tried. Null: none. */
+/** The version a viewer runs: the newest draft for its owner, else the approved one. Null: none, or suspended. */
 export function runnableVersion(row: SkillRow, viewer: Viewer): VersionId | null {
   if (row.status === 'suspended' || !maySee(row, viewer)) return null
   return isOwn(row, viewer) ? (row.draft_version_id ?? row.live_version_id) : row.live_version_id
 }
 
-/** What lists and search read of a version, taken over by the skill when the version counts. */
+/** The skill columns copied from the current version for lists and search. */
 export const facesOf = ({ name, slug, description, category, keywords, version }: SkillManifest) => ({
   name,
   description,
@@ -40,7 +40,7 @@ export const facesOf = ({ name, slug, description, category, keywords, version }
   search_text: searchable([name, slug.replaceAll('-', ' '), slug, description, keywords.join(' ')].join(' ')),
 })
 
-/** The moves of contract 8.2 that a decision makes. */
+/** The state changes of contract 8.2 that each decision makes. */
 export const MOVES: Record<Decision, { from: SubmissionStatus; to: SubmissionStatus }> = {
   approve: { from: 'pending_review', to: 'approved' },
   reject: { from: 'pending_review', to: 'rejected' },
@@ -48,13 +48,13 @@ export const MOVES: Record<Decision, { from: SubmissionStatus; to: SubmissionSta
   reinstate: { from: 'suspended', to: 'approved' },
 }
 
-/** Whether a platform role decides on submissions of a tier; the security tier needs more than a reviewer. */
+/** Whether a platform role may decide on a tier; plain reviewers may not decide on the security tier. */
 export const mayDecide = (role: PlatformRole | null, tier: Tier): boolean =>
   role !== null && (tier !== 'security' || role !== 'reviewer')
 
 export const isListed = (visibility: Visibility): boolean => visibility === 'public'
 
-/** Whether the caller acts for the org of an org's key, where a role decides what they may do. */
+/** The org of an org's key, else null. For such a key the role in the org decides what it may do. */
 export const orgOf = (caller: TenantCaller): OrgId | null => caller.orgId
 
 export { ownerOf }

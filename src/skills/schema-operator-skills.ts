@@ -18,7 +18,7 @@ export const OperatorSkillQuery = t.Object({
 })
 export type OperatorSkillQuery = Static<typeof OperatorSkillQuery>
 
-/** A skill as operators see it: whose it is, and whether the store shows it. */
+/** Added for operators: the owner, and whether the store shows the skill. */
 const operated = { owner: t.String(), listed: t.Boolean() }
 export const OperatorSkillEntry = t.Object({ ...SkillOutline.properties, ...operated })
 export type OperatorSkillEntry = Static<typeof OperatorSkillEntry>

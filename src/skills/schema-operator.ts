@@ -1,7 +1,7 @@
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { Checks, DecisionOrder, REVIEW_TIERS, SubmissionQuery, SubmissionRecord } from './schema-review'
 
-/** Who is at a submission, as it is shown to everyone else (dx 2.11). */
+/** The operator who has claimed a submission, shown to the others (dx 2.11). */
 const claim = { claimedBy: nullable(t.String()), claimedUntil: nullable(Timestamp) }
 export const OperatorRecord = t.Object({ ...SubmissionRecord.properties, ...claim })
 export type OperatorRecord = Static<typeof OperatorRecord>

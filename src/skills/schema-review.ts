@@ -2,14 +2,14 @@ import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { SkillId, SubmissionId, VISIBILITIES } from './ids'
 
-/** Who must look before others may use it, from nobody to the security team. */
+/** Who must approve a version before others may use it, from nobody to the security team. */
 export const REVIEW_TIERS = ['auto', 'staff', 'security'] as const
 export type Tier = (typeof REVIEW_TIERS)[number]
 
 export const SUBMISSION_STATUSES = ['approved', 'pending_review', 'rejected', 'suspended', 'withdrawn'] as const
 export type SubmissionStatus = (typeof SUBMISSION_STATUSES)[number]
 
-/** What kind of rejection it is. */
+/** Kinds of rejection. */
 export const REASON_CODES = ['policy', 'quality', 'security', 'duplicate'] as const
 export type ReasonCode = (typeof REASON_CODES)[number]
 
@@ -52,7 +52,7 @@ export const SubmissionRecord = t.Object(
 )
 export type SubmissionRecord = Static<typeof SubmissionRecord>
 
-/** Body of `POST /skills/submit`; the manifest itself is judged by the review. */
+/** Body of `POST /skills/submit`. The manifest is validated by the review. */
 export const SubmitOrder = t.Object(
   {
     manifest: JsonObject,

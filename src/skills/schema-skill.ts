@@ -28,11 +28,11 @@ const entry = {
   updatedAt: Timestamp,
 }
 
-/** A skill in a line. */
+/** The members of a skill shown in every list. */
 export const SkillOutline = t.Object(entry)
 export type SkillOutline = Static<typeof SkillOutline>
 
-/** What a skill brings and asks for, as whoever might install it reads it. */
+/** The details someone needs before installing a skill. */
 export const SkillDetails = t.Object({
   toolDefinitions: t.Array(ManifestTool),
   declaredPermissions: t.Array(t.String()),
@@ -44,14 +44,14 @@ export const SkillDetails = t.Object({
 })
 export type SkillDetails = Static<typeof SkillDetails>
 
-/** A skill in a list: all but its prompt (contract 8.3). */
+/** A skill in a list: everything except its prompt (contract 8.3). */
 export const SkillEntry = t.Object(
   { ...entry, ...SkillDetails.properties, enabled: t.Optional(t.Boolean()), installedAt: t.Optional(Timestamp) },
   { $id: 'SkillEntry' },
 )
 export type SkillEntry = Static<typeof SkillEntry>
 
-/** A skill whole; its prompt is its author's alone (contract 8.3). */
+/** A single skill; only its author sees the prompt (contract 8.3). */
 export const Skill = t.Object(
   {
     ...entry,

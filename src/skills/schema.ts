@@ -66,7 +66,7 @@ export type SkillQuery = Static<typeof SkillQuery>
 export const SkillPage = pageOf('skills', SkillEntry)
 export const SkillReply = t.Object({ skill: Skill })
 
-/** Body of install and uninstall: one of the two. */
+/** Body of install and uninstall: `skillId` or `slug`. */
 export const SkillRef = t.Object(
   { skillId: t.Optional(t.String({ format: 'uuid' })), slug: t.Optional(t.String({ minLength: 1, maxLength: 64 })) },
   { $id: 'SkillRef' },
@@ -162,7 +162,7 @@ export const SkillReviewPage = t.Object({
   has_more: t.Boolean(),
   next_cursor: nullable(t.String()),
 })
-/** The same list as operators read it. */
+/** The list of ratings for operators. */
 export const OperatorReviewPage = pageOf('reviews', SkillReview)
 
 export const SkillReviewReply = t.Object({ review: SkillReview })
@@ -172,7 +172,7 @@ export const NewSkillReview = t.Object({
 })
 export type NewSkillReview = Static<typeof NewSkillReview>
 
-/** Body of `POST /skills/sandbox`: one of skill_id and manifest, and a prompt. */
+/** Body of `POST /skills/sandbox`: either `skill_id` or `manifest`, and a prompt. */
 export const SandboxOrder = t.Object(
   {
     skill_id: t.Optional(t.String()),

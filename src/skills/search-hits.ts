@@ -5,7 +5,7 @@ import type { SkillCategory } from './manifest'
 import type { SkillSort } from './schema'
 import { mayGoOn, seqOf } from './search-words'
 
-/** A page of the store: words that must all occur, and where the page before it ended. */
+/** A page of a store search: all words must occur; `before` is where the previous page ended. */
 export type Wanted = {
   words: readonly string[]
   category: SkillCategory | undefined
@@ -14,13 +14,13 @@ export type Wanted = {
   limit: number
 }
 
-/** The orders as they stand in the index of SQLite, which knows a skill once in each. */
+/** Sort orders as numbered in the SQLite index, which contains each skill once per order. */
 const ORDERS: Record<SkillSort, number> = { installs: 0, rating: 1, newest: 2 }
 const HIGHEST = 0x0fff_ffff
 
 /**
- * Numbers of the skills of the store that all words occur in. The rows of the index are numbered by order, rank
- * and skill, so the words' lists come in the order asked for, and reading ends with the page.
+ * Numbers (`seq`) of the store's skills that contain all words. Index rowids encode order, rank and skill number, so
+ * rows come out sorted and reading stops at the end of the page.
  */
 export async function hitsOnSqlite(db: Reader, wanted: Wanted): Promise<number[]> {
   const { words, category, sort, before, limit } = wanted
@@ -42,11 +42,11 @@ export async function hitsOnSqlite(db: Reader, wanted: Wanted): Promise<number[]
   return rows.map((row) => row.seq)
 }
 
-/** The index knows what begins with three and with four letters; what begins with more is few words as a rule. */
+/** Prefix lengths FTS5 has an index for. Longer prefixes usually match few words and are expanded instead. */
 const INDEXED = [3, 4]
 const MOST_WORDS = 200
 
-/** A word and those it begins, each by itself: their lists are read side by side and no further than the page. */
+/** Expands a prefix to the words it begins, so that FTS5 merges their sorted lists and stops with the page. */
 async function begun(db: Reader, word: string): Promise<string> {
   if (!mayGoOn(word)) return `"${word}"`
   if (INDEXED.includes([...word].length)) return `"${word}"*`

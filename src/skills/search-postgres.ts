@@ -5,19 +5,19 @@ import type { Wanted } from './search-hits'
 import { mayGoOn, seqOf } from './search-words'
 import { type ListedRow, listedColumns, skills } from './table'
 
-/** Of the sorted list so much is looked through first: a word of every sixtieth skill fills its page there. */
+/** Rows of the sorted list scanned first. A word in every sixtieth skill fills a page within them. */
 const FIRST_LOOK = 3_000
 
-/** So many hits among those tell that they are frequent: a walk on fills a page before all are gathered. */
+/** This many hits in the first scan show that the words are frequent, so scanning on is faster than collecting all. */
 const FREQUENT = 35
 
-/** So many hits are gathered and sorted; of more, a walk soon fills a page. */
+/** Most hits collected and sorted. When there are more, scanning the sorted list soon fills the page. */
 const FEW_HITS = 1_500
 
 /**
- * A page of the skills of the store that all words occur in, in one statement: the index of words knows no order,
- * so the sorted list is looked through first, then few hits are gathered, and of many the sorted list is walked.
- * Each way is only gone when those before it did not fill the page.
+ * A page of the store's skills that contain all words, in one statement. The word index is unsorted, so three plans
+ * follow each other, each only when the earlier ones did not fill the page: scan the start of the sorted list,
+ * collect and sort the hits if few, scan the rest of the sorted list.
  */
 export function pageOnPostgres(db: Reader, { words, category, sort, before, limit }: Wanted): Promise<ListedRow[]> {
   const terms = words.map((word, place) => `'${word}'${place === words.length - 1 && mayGoOn(word) ? ':*' : ''}`)
@@ -30,7 +30,7 @@ type Params = { terms: string; category: string; at: number; seq: number; limit:
 type Places = { [K in keyof Params]: Placeholder }
 type Shape = { sort: SkillSort; isLater: boolean; hasCategory: boolean }
 
-/** Declared once a shape, since building so long a statement takes longer than running it. */
+/** One prepared statement per shape: building so long a statement takes longer than running it. */
 const declared = (shape: Shape) => query<Params>()((db, p) => built(db, p, shape))
 const ofSort = (sort: SkillSort) => {
   const each = (isLater: boolean) => ({
@@ -48,7 +48,7 @@ function built(db: Reader, p: Places, { sort, isLater, hasCategory }: Shape) {
   const order = rank ? sql`${rank} desc, ${table.seq} desc` : sql`${table.seq} desc`
   const older = isLater ? lt(table.seq, p.seq) : undefined
   const rest = and(
-    // Bare, since a plan that serves any value cannot use an index of listed skills only.
+    // A literal condition: with a parameter the planner cannot use the word index, which is partial (`where listed`).
     sql`${table.listed}`,
     hasCategory ? eq(table.category, p.category) : undefined,
     isLater && rank ? or(lt(rank, p.at), and(eq(rank, p.at), older)) : older,
@@ -69,7 +69,7 @@ function numbers({ place, order, rest, hit, limit }: Ways): SQL {
   const isRare = sql`(select count(*) from near) < least(${limit}, ${FREQUENT})`
   const some = sql`select seq, ${place} as place from skills where ${rest} and ${hit} and ${isRare} limit ${FEW_HITS + 1}`
   const isLong = sql`${isShort} and (not ${isRare} or (select max(hits) from few) > ${FEW_HITS})`
-  // What the planner does not take for a condition of the index of words keeps it on the sorted list.
+  // The `case` hides the condition from the planner, which would use the word index instead of the sorted list.
   const walked = sql`select seq from skills where ${rest} and (case when ${hit} then 1 end) = 1 and ${isLong} order by ${order} limit ${limit}`
   return sql`
     with near as materialized (select seq from (${first}) as looked where hit order by place desc, seq desc limit ${limit}),

@@ -1,6 +1,6 @@
 import type { Mark } from '../kernel/page'
 
-/** Text as it is searched: compatibility forms and accents gone, small. */
+/** Text normalized for search: lower case, without accents and compatibility forms. */
 export const searchable = (text: string): string => allWords(text).join(' ')
 
 const allWords = (text: string): string[] =>
@@ -10,15 +10,15 @@ const allWords = (text: string): string[] =>
     .toLowerCase()
     .match(/[\p{L}\p{N}]+/gu) ?? []
 
-/** The words of a query; what is no letter or digit only separates them, so no syntax gets through (F4). */
+/** At most 12 words of a query. Only letters and digits are kept, so no search syntax gets through (F4). */
 export const wordsOf = (q: string): string[] => [...new Set(allWords(q))].slice(0, 12)
 
-/** Two letters begin too many words to tell anything; in scripts of syllables one is a word. */
+/** Prefixes of one or two ASCII letters match too many words. In other scripts one character may be a word. */
 const SHORTEST_BEGINNING = 3
 const isLatin = (word: string): boolean => /^[\p{ASCII}]+$/u.test(word)
 
-/** Whether the last word of a query may be one that is still being typed. */
+/** Whether the last word of a query is also searched as a prefix, since it may still be being typed. */
 export const mayGoOn = (word: string): boolean => !isLatin(word) || word.length >= SHORTEST_BEGINNING
 
-/** Marks of other lists hold no number: nothing is after them. */
+/** The skill number in a mark; 0, after which nothing follows, for cursors of other lists. */
 export const seqOf = ({ id }: Mark): number => (/^\d{1,15}$/.test(id) ? Number(id) : 0)

@@ -15,14 +15,14 @@ export { searchable, wordsOf } from './search-words'
 
 export type SkillFilter = {
   category?: SkillCategory | undefined
-  /** Words that all must occur, the last one perhaps only begun; null asks for none. */
+  /** Words that must all occur; the last one may be a prefix. Null: no search, empty: nothing matches. */
   words: readonly string[] | null
   sort: SkillSort
 }
 
 type Among = { listed: true } | { orgIds: readonly OrgId[] } | { owner: OwnerScope }
 
-/** Skills of a kind in the order asked for, at most `limit` after a mark; those that are equal, the newest first. */
+/** Skills of one set, sorted, at most `limit` after a mark. Equal ranks are sorted newest first. */
 export async function searchSkills(
   db: Reader,
   among: Among,
@@ -57,7 +57,7 @@ export async function searchSkills(
   return rows.limit(limit)
 }
 
-/** Conditions of which one must be true. */
+/** Alternative conditions, one of which must hold; each is looked up in an index separately. */
 function reach(table: typeof skills.sqlite, among: Among): (SQL | undefined)[] {
   if ('listed' in among) return [eq(table.listed, true)]
   if ('owner' in among) return [eq(table.owner, among.owner)]
@@ -66,7 +66,7 @@ function reach(table: typeof skills.sqlite, among: Among): (SQL | undefined)[] {
   )
 }
 
-/** Of the few skills that one owner or org has: looked at one by one. */
+/** For the few skills of one owner or org, which are compared one by one without an index. */
 function occurring(table: typeof skills.sqlite, words: readonly string[]): SQL {
   const padded = sql`' ' || ${table.search_text} || ' '`
   const isOpen = (place: number) => place === words.length - 1 && mayGoOn(words[place]!)
@@ -82,7 +82,7 @@ function after(table: typeof skills.sqlite, rank: Rank | null, before: Mark | nu
   return rank ? sql`(${rank}, ${table.seq}) < (${before.at}, ${seq})` : lt(table.seq, seq)
 }
 
-/** Where a skill stands in an order. */
+/** The position of a skill in a sort order, as a cursor mark. */
 export const markOf = (sort: SkillSort) => (row: ListedRow) => ({
   at: sort === 'installs' ? row.install_count : sort === 'rating' ? row.rating : row.seq,
   id: String(row.seq),

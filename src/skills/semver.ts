@@ -5,7 +5,7 @@ const parts = (version: string): { core: number[]; pre: string[] } => {
   return { core, pre: dash < 0 ? [] : plain.slice(dash + 1).split('.') }
 }
 
-/** Whether a version comes after another by semver 2.0; what follows a plus does not count. */
+/** Whether a version is higher than another by semver 2.0; build metadata after `+` is ignored. */
 export function isHigher(version: string, other: string): boolean {
   const [a, b] = [parts(version), parts(other)]
   for (let place = 0; place < 3; place++) {
@@ -24,7 +24,7 @@ function comparePre(a: readonly string[], b: readonly string[]): number {
     if (mine === undefined || theirs === undefined) return mine === undefined ? -1 : 1
     if (mine === theirs) continue
     const [isNumber, isTheirs] = [NUMERIC.test(mine), NUMERIC.test(theirs)]
-    // By their digits: figures of any length, which `Number` would round.
+    // Compares digit strings, because `Number` would round long ones.
     if (isNumber && isTheirs) return mine.length - theirs.length || (mine < theirs ? -1 : 1)
     if (isNumber !== isTheirs) return isNumber ? -1 : 1
     return mine < theirs ? -1 : 1

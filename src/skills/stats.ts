@@ -2,7 +2,7 @@ import type { Counted } from './repository-submissions'
 import type { SubmissionStats } from './schema-operator'
 import { REVIEW_TIERS, type Tier } from './schema-review'
 
-/** Counts by tier and end as one line a tier: what waits, for how long, and what was decided and how fast. */
+/** Statistics per tier: how many wait and since when, how many were decided and how fast. */
 export const statsOf = (counted: readonly Counted[], now: number): SubmissionStats => ({
   tiers: REVIEW_TIERS.map((tier) => ofTier(counted, tier, now)),
 })

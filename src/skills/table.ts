@@ -15,19 +15,19 @@ import type {
 } from './schema'
 import type { Checks, ReasonCode, SubmissionStatus, Tier } from './schema-review'
 
-/** Shared in an org; spelled out, since no parameter tells that an index of such rows only will do. */
+/** Shared in an org. A literal, because with a parameter the planner cannot use the partial indexes below. */
 export const isOfOrg = ({ visibility }: { visibility: SQLWrapper }): SQL => sql`${visibility} = 'org'`
 
-/** One row a skill, with what lists and look-ups need of the version that counts. */
+/** One row per skill, with the columns of its current version that lists and look-ups need. */
 export const skills = defineTable((k) =>
   k.table(
     'skills',
     {
-      /** Counted up, so that the search index can name rows by a number that never changes. */
+      /** A serial number that never changes; the search index refers to rows by it. */
       seq: k.serial('seq'),
       id: k.text('id').$type<SkillId>().notNull(),
       slug: k.text('slug').notNull(),
-      /** Whose it is; `server` for those that ship with it. */
+      /** The owner; `server` for skills that ship with the server. */
       owner: k.text('owner').$type<OwnerScope | 'server'>().notNull(),
       author_user_id: k.text('author_user_id').$type<UserId>(),
       /** The org whose members see it; null unless visibility is `org`. */
@@ -52,7 +52,7 @@ export const skills = defineTable((k) =>
       rating: k.int('rating').notNull(),
       created_at: k.ms('created_at').notNull(),
       updated_at: k.ms('updated_at').notNull(),
-      /** Name, slug, description and keywords as they are searched. */
+      /** Name, slug, description and keywords, normalized for search. */
       search_text: k.text('search_text').notNull(),
     },
     (t) => [
@@ -74,7 +74,7 @@ export const skills = defineTable((k) =>
 )
 export type SkillRow = Row<typeof skills>
 
-/** What a list shows of a skill and is sorted by: without the text it is searched by, the longest of a row. */
+/** The columns lists read: all except `search_text`, the longest one. */
 export function listedColumns(table: typeof skills.sqlite) {
   const { search_text: _, ...listed } = getTableColumns(table)
   return listed
@@ -88,7 +88,7 @@ export const skillVersions = defineTable((k) =>
       id: k.text('id').$type<VersionId>().primaryKey(),
       skill_id: k.text('skill_id').$type<SkillId>().notNull(),
       version: k.text('version').notNull(),
-      /** `pending` is not shown as a version: its submission is. */
+      /** `pending` versions are shown as submissions, not as versions. */
       status: k.text('status').$type<'pending' | 'active' | 'superseded' | 'withdrawn'>().notNull(),
       manifest: k.json<SkillManifest>('manifest').notNull(),
       created_at: k.ms('created_at').notNull(),
@@ -115,13 +115,13 @@ export const skillSubmissions = defineTable((k) =>
       tier: k.text('tier').$type<Tier>().notNull(),
       auto_approved: k.bool('auto_approved').notNull(),
       reason: k.text('reason'),
-      /** Of a rejection: what kind it is. */
+      /** The kind of a rejection. */
       reason_code: k.text('reason_code').$type<ReasonCode>(),
-      /** The operator who is at it, and until when others should leave it to them. */
+      /** The operator who claimed it, and until when. */
       claimed_by: k.text('claimed_by'),
       claimed_until: k.ms('claimed_until'),
       checks: k.json<Checks>('checks').notNull(),
-      /** What each check saw and where, for reviewers. */
+      /** The findings of each check with their place, for reviewers. */
       evidence: k.json<Evidence[]>('evidence').notNull(),
       created_at: k.ms('created_at').notNull(),
       updated_at: k.ms('updated_at').notNull(),
@@ -139,7 +139,7 @@ export const skillSubmissions = defineTable((k) =>
 )
 export type SubmissionRow = Row<typeof skillSubmissions>
 
-/** What an owner has installed; all keys of the owner share it. */
+/** Installed skills of an owner, shared by all keys of the owner. */
 export const skillInstallations = defineTable((k) =>
   k.table(
     'skill_installations',
@@ -164,7 +164,7 @@ export const skillInstallations = defineTable((k) =>
 )
 export type InstallationRow = Row<typeof skillInstallations>
 
-/** What people think of a skill: one word each. */
+/** Ratings of skills, one per user and skill. */
 export const skillReviews = defineTable((k) =>
   k.table(
     'skill_reviews',
@@ -184,7 +184,7 @@ export const skillReviews = defineTable((k) =>
 )
 export type SkillReviewRow = Row<typeof skillReviews>
 
-/** How often an owner tried skills out for free, and on which day of UTC: only the last one counts. */
+/** Number of free sandbox runs of each owner on the last UTC day it was used. */
 export const skillTrials = defineTable((k) =>
   k.table('skill_trials', {
     owner: k.text('owner').$type<OwnerScope>().primaryKey(),

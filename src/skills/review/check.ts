@@ -1,11 +1,11 @@
 import type { SkillManifest } from '../manifest'
 
-/** What one check saw, and where: `tools[2].name`, line 14. */
+/** A finding of one check with its place, such as `tools[2].name`, line 14. */
 export type Evidence = {
   check: string
   severity: 'warn' | 'fail'
   path: string
-  /** Line inside that member; null where it is no text. */
+  /** Line within the member's text; null when the finding is not about a line. */
   line: number | null
   message: string
   excerpt?: string
@@ -13,7 +13,7 @@ export type Evidence = {
 
 export type CheckName = 'schema' | 'injection_scan' | 'tool_names' | 'permissions' | 'slug_unique' | 'version'
 
-/** What a check found; nothing means it passed. */
+/** A finding without its check's name. A check without findings has passed. */
 export type Finding = Omit<Evidence, 'check'>
 
 export const fail = (path: string, message: string, line: number | null = null): Finding => ({
@@ -29,12 +29,14 @@ export const warn = (path: string, message: string, line: number | null = null):
   message,
 })
 
-/** A check of the manifest alone. */
+/** A check that needs only the manifest. */
 export type ManifestCheck = (manifest: SkillManifest) => Finding[]
 
 const SHOWN = 3
 
-/** `pass`, `warn: …` or `fail: …`, the gravest findings first (contract 8.2). */
+/**
+ * The result of a check: `pass`, `warn: …` or `fail: …`. Warnings are omitted when there are failures (contract 8.2).
+ */
 export function resultOf(findings: readonly Finding[]): string {
   const failed = findings.filter(({ severity }) => severity === 'fail')
   const told = failed.length ? failed : findings
@@ -46,6 +48,6 @@ export function resultOf(findings: readonly Finding[]): string {
   return `${failed.length ? 'fail' : 'warn'}: ${sentences.join(' ')}${more}`
 }
 
-/** Warnings are for people; only a failure refuses. */
+/** Whether no check failed; warnings do not refuse a manifest. */
 export const hasPassed = (checks: Readonly<Record<string, string>>): boolean =>
   !Object.values(checks).some((result) => result.startsWith('fail'))

@@ -6,17 +6,20 @@ import { type Finding, warn } from './check'
 import type { Piece } from './pieces'
 import { talkOf } from './talk'
 
-/** Members that only people read: badges and inline images are normal there. */
+/** Members that only people read. Badges and images with parameters are normal there, so those patterns are skipped. */
 const FOR_PEOPLE: ReadonlySet<string> = new Set(['readme', 'changelog', 'setupGuide'])
-/** Members that an engine follows. Only these are scored by the model; a person reads tools and files in any case. */
+/**
+ * Members that instruct the engine. Only these are scored by the classifier: tools and files are always read by a
+ * person.
+ */
 const FOLLOWED: ReadonlySet<string> = new Set(['systemPromptExtension', 'hooks.onInstall', 'hooks.onUninstall'])
 /**
- * From this chance of an attack on, a person has to approve: it is the default threshold of a policy. It cannot be lower:
- * trained on what users send, the model gives half of the honest prompts of skills, which instruct, 0.5 or more.
+ * Attack probability from which a person must approve; the default threshold of a guardrail policy. Not lower,
+ * because the classifier, trained on user messages, gives half of the honest skill prompts 0.5 or more.
  */
 const UNSURE = 0.8
 
-/** What no honest text for an engine needs to hold. */
+/** Patterns that honest instructions to an engine do not need. */
 const SUSPECT: readonly [pattern: RegExp, about: string][] = [
   [
     /!\[[^\]\n]{0,200}\]\(https?:[^)\s]{1,200}[?&][\w.-]{1,64}=[{<[$)]/,
@@ -25,7 +28,7 @@ const SUSPECT: readonly [pattern: RegExp, about: string][] = [
   [/(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{160,}/, 'holds a long run that nobody can read'],
 ]
 
-/** Findings that are no proof of an attack, but that a person should read. */
+/** Warnings: no proof of an attack, but a person should read the text. */
 export function doubtsAbout(path: string, { text, linesBefore }: Piece): Finding[] {
   const suspect = FOR_PEOPLE.has(path) ? [] : SUSPECT.filter(([pattern]) => pattern.test(text))
   const { text: plain, at: places } = readable(text)

@@ -15,29 +15,29 @@ export { readManifest } from './schema'
 export { isReserved } from './slug-unique'
 export { checkToolNames } from './tool-names'
 
-/** Checks of a manifest by itself, in the order they are told, after what its texts were scanned for. */
+/** Checks that need only the manifest, in the order shown; they follow `schema` and `injection_scan`. */
 const MANIFEST_CHECKS: readonly [CheckName, ManifestCheck][] = [
   ['tool_names', checkToolNames],
   ['permissions', checkPermissions],
 ]
 
-/** What the machine thinks of a manifest, with nothing yet known of other skills. */
+/** Result of all automatic checks that need no knowledge of other skills. */
 export type Examined = {
   manifest: SkillManifest | null
   tier: Tier
-  /** Why it is of that tier, a sentence each. */
+  /** The reasons for the tier, one sentence each. */
   reasons: string[]
   checks: Checks
   evidence: Evidence[]
 }
 
-/** Everything that can be said of a manifest without the database. Pure; 20 KB take a few milliseconds. */
+/** Runs all checks that need no database. Pure; a manifest of 20 KB takes a few milliseconds. */
 export function examine(written: Readonly<Record<string, unknown>>): Examined {
   const read = readManifest(written)
   return concluded(read, read.manifest ? partsOf(read.manifest).flatMap(scanPart) : [])
 }
 
-/** The same where requests wait: a long text is read a piece a turn of the event loop (I28). */
+/** Like `examine`, for use inside requests: each long text is scanned in its own turn of the event loop (I28). */
 export async function examineInTurns(written: Readonly<Record<string, unknown>>): Promise<Examined> {
   const read = readManifest(written)
   const found: Finding[] = []
@@ -48,7 +48,7 @@ export async function examineInTurns(written: Readonly<Record<string, unknown>>)
   return concluded(read, found)
 }
 
-/** Shorter ones are read in less time than a turn takes. */
+/** Texts shorter than this are scanned faster than a turn of the event loop takes. */
 const LONG = 1_000
 
 function concluded({ manifest, findings }: ReturnType<typeof readManifest>, scanned: readonly Finding[]): Examined {
@@ -69,7 +69,7 @@ function concluded({ manifest, findings }: ReturnType<typeof readManifest>, scan
 
 type Surroundings = Parameters<typeof checkSlug>[0] & { version: string; earlier: readonly string[] }
 
-/** The same with what only the database knows. A name that could be taken for another is a doubt, and goes one tier up. */
+/** Adds the checks that need the database: slug and version. A slug finding moves tier `auto` up to `staff`. */
 export function complete(
   { tier, checks, evidence }: Examined,
   known: Surroundings,

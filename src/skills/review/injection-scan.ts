@@ -5,14 +5,14 @@ import type { Finding } from './check'
 import { doubtsAbout } from './doubts'
 import { type Piece, piecesOf } from './pieces'
 
-/** A piece of a text of a manifest, and the member it stands in. */
+/** A piece of a manifest's text and the path of the member it belongs to. */
 export type Part = { path: string; piece: Piece }
 
-/** Nothing in a manifest may command the engine beyond its skill, nor hide what it says. */
+/** All texts of a manifest to be scanned for injected commands and hidden text, in pieces. */
 export const partsOf = (manifest: SkillManifest): Part[] =>
   textsOf(manifest).flatMap(([path, text]) => piecesOf(text).map((piece) => ({ path, piece })))
 
-/** What one piece is refused or doubted for. */
+/** The findings of one piece: failures and warnings of the injection scan, else the weaker doubts. */
 export function scanPart({ path, piece }: Part): Finding[] {
   const found = scanForInjection(piece.text)
   return found.length ? found.map(told) : doubtsAbout(path, piece)
@@ -25,10 +25,10 @@ export function scanPart({ path, piece }: Part): Finding[] {
   }
 }
 
-/** Enough of one member for whoever reads it. */
+/** Most findings reported per member. */
 const MOST_FINDINGS = 20
 
-/** Each finding once, where pieces overlap too, and of each member the first of them. */
+/** Removes duplicate findings of overlapping pieces and keeps the first ones of each member. */
 export function together(findings: readonly Finding[]): Finding[] {
   const byPath = Map.groupBy(findings, ({ path }) => path)
   return [...byPath.values()].flatMap((some) => {
@@ -37,7 +37,7 @@ export function together(findings: readonly Finding[]): Finding[] {
   })
 }
 
-/** Every text of a manifest that an engine or a reviewer may come to read. */
+/** Every text of a manifest that an engine or a reviewer may read. */
 function textsOf(manifest: SkillManifest): [path: string, text: string][] {
   const { tools, knowledge, knowledgeFiles, keywords, hooks, trigger } = manifest
   const texts: [string, string | null | undefined][] = [
@@ -50,7 +50,7 @@ function textsOf(manifest: SkillManifest): [path: string, text: string][] {
       [`tools[${at}].inputSchema`, wordsOf(tool.inputSchema)],
       [`tools[${at}].outputSchema`, wordsOf(tool.outputSchema)],
     ]),
-    // What is quoted of a file is quoted by its path, so a path is read too.
+    // Quotes of a file name its path, so engines read paths too.
     ...knowledge.map((path, at): [string, string] => [`knowledge[${at}]`, path.replace(/[/_.-]+/g, ' ')]),
     ...Object.entries(knowledgeFiles).map(([path, text]): [string, string] => [
       `knowledgeFiles["${path.slice(0, 80)}"]`,
@@ -69,7 +69,7 @@ function textsOf(manifest: SkillManifest): [path: string, text: string][] {
   return texts.filter((entry): entry is [string, string] => Boolean(entry[1]))
 }
 
-/** What a schema says in words: its descriptions, titles, defaults and names. */
+/** The names and strings in a schema, such as titles, descriptions and defaults. */
 function wordsOf(schema: unknown): string {
   const words: string[] = []
   const visit = (value: unknown): void => {

@@ -1,6 +1,6 @@
 import { STARTERS } from '../starters'
 
-/** Figures and letters that pass for another at a glance, and pairs that pass for one. */
+/** Characters and pairs of characters that look like another letter; they are replaced in this order. */
 const GLANCES: readonly (readonly [RegExp, string])[] = [
   [/rn/g, 'm'],
   [/vv/g, 'w'],
@@ -13,16 +13,16 @@ const GLANCES: readonly (readonly [RegExp, string])[] = [
   [/7/g, 't'],
   [/[^a-z]/g, ''],
 ]
-/** Shorter ones are like half the dictionary. */
+/** Shorter slugs resemble too many words to be compared. */
 const LEAST_CHARS = 6
 
-/** A slug as it is seen in passing: without what divides its words, look-alikes as one. */
+/** A slug reduced to its appearance: no separators, look-alike characters unified. */
 const seenAs = (slug: string): string =>
   GLANCES.reduce((text, [sign, meant]) => text.replace(sign, meant), slug.toLowerCase())
 
 const KNOWN = STARTERS.map(({ slug }) => ({ slug, seen: seenAs(slug) }))
 
-/** The skill of this server that a slug could be taken for without being it; null for none. */
+/** The bundled skill whose slug this one could be mistaken for; null when there is none or it is that slug. */
 export function lookAlike(slug: string): string | null {
   if (KNOWN.some((one) => one.slug === slug)) return null
   const seen = seenAs(slug)
@@ -30,7 +30,7 @@ export function lookAlike(slug: string): string | null {
   return like?.slug ?? null
 }
 
-/** The same but for one sign added, left out, changed, or two that changed places. */
+/** Whether two texts differ by at most one character added, removed or changed, or by two adjacent ones swapped. */
 function isNear(one: string, other: string): boolean {
   if (Math.abs(one.length - other.length) > 1) return false
   let start = 0

@@ -3,7 +3,7 @@ import { said } from '../../kernel/errors'
 import { isTimeZone, problemOfCron } from '../../kernel/schedule'
 import { type Finding, fail, type ManifestCheck, warn } from './check'
 
-/** What a skill does must be among what it asks for (contract 8.1). */
+/** A skill must declare the permissions it needs (contract 8.1). */
 export const checkPermissions: ManifestCheck = ({ permissions, tools, trigger }) => {
   const findings: Finding[] = []
   const has = (permission: (typeof permissions)[number]) => permissions.includes(permission)

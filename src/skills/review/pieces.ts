@@ -1,12 +1,12 @@
-/** Of a long text, so much is looked at between two turns of the event loop: some ten milliseconds of work. */
+/** Characters scanned between two turns of the event loop: some ten milliseconds of work. */
 const PIECE_CHARS = 20_000
-/** So far pieces reach into each other: what is found stands in a sentence or two. */
+/** Overlap of neighbouring pieces, so that a sentence or two at a border is still found. */
 const OVERLAP_CHARS = 1_000
 
-/** A stretch of a text, where it begins, and how many lines stand before it. */
+/** A piece of a text, its start index, and the number of lines before it. */
 export type Piece = { text: string; start: number; linesBefore: number }
 
-/** A text in pieces that overlap, cut between words where there are any; a short one is its own only piece. */
+/** Splits a text into overlapping pieces, at white space where possible. A short text is a single piece. */
 export function piecesOf(text: string): Piece[] {
   const pieces: Piece[] = []
   let linesBefore = 0
@@ -20,7 +20,7 @@ export function piecesOf(text: string): Piece[] {
   }
 }
 
-/** The nearest blank before a place, else the place itself, but never between the halves of one character. */
+/** The last white space before a place, if close enough; else the place itself, without splitting a surrogate pair. */
 function cutBefore(text: string, place: number): number {
   const blank = Math.max(text.lastIndexOf(' ', place), text.lastIndexOf('\n', place))
   if (place - blank < OVERLAP_CHARS / 2) return blank

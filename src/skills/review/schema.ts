@@ -9,7 +9,7 @@ import { type Finding, fail, warn } from './check'
 
 const shape = checker(Manifest)
 
-/** What a member should look like, where its pattern does not say so to a person. */
+/** Readable descriptions of the patterns, for error messages. */
 const FORMS: readonly [path: RegExp, form: string][] = [
   [/^slug$/, 'small letters, digits and hyphens, beginning and ending with a letter or digit, such as email-drafter'],
   [/^version$/, 'a semantic version such as 1.0.0 or 2.1.0-beta.1'],
@@ -26,7 +26,7 @@ const FORMS: readonly [path: RegExp, form: string][] = [
 
 type Read = { manifest: SkillManifest | null; findings: Finding[] }
 
-/** The manifest with its defaults, or what is wrong with it, a sentence a member (contract 8.1). */
+/** Parses a manifest: the manifest with its defaults, or null with findings, one sentence per member (contract 8.1). */
 export function readManifest(written: Readonly<Record<string, unknown>>): Read {
   const known = knownMembers(written)
   if (!shape.is(known)) return { manifest: null, findings: problemsOfShape(known) }

@@ -1,7 +1,7 @@
 import { type Finding, fail, warn } from './check'
 import { lookAlike } from './look-alike'
 
-/** Words that are paths of this API, or that would speak for whoever runs it. */
+/** Slugs that are paths of this API, or that suggest the server's operator is the author. */
 const RESERVED = new Set([
   'submit',
   'create',
@@ -27,18 +27,18 @@ const RESERVED = new Set([
   'undefined',
 ])
 
-/** An id is no name: whoever names a skill by its id would get the one that took the id for its slug. */
+/** A slug in the form of an id would capture look-ups of the skill with that id. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 type Known = {
   slug: string
-  /** Of the skill this is a new version of; null for a new skill. */
+  /** Slug of the skill being updated; null for a new skill. */
   updating: string | null
-  /** Who has the slug now, seen from who asks. */
+  /** Who has the slug now, from the submitter's point of view. */
   taken: 'free' | 'own' | 'other'
 }
 
-/** One slug, one skill, for ever the same one. */
+/** A slug must be free and not reserved; a skill never changes its slug. */
 export function checkSlug({ slug, updating, taken }: Known): Finding[] {
   if (updating !== null) {
     return updating === slug

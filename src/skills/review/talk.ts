@@ -1,6 +1,6 @@
 /**
- * What the prompt of an honest skill has no reason to speak of, in whatever words: what the engine was told before,
- * who made it, keeping things from whoever asks, and their secrets. It proves nothing, so a person reads it.
+ * Subjects an honest skill prompt has no reason to mention: the engine's earlier instructions, its makers, hiding
+ * things from the user, the user's secrets, untruths, special powers. A match proves nothing, so a person reads it.
  */
 const TALK: readonly [about: string, pattern: RegExp][] = [
   [
@@ -29,7 +29,7 @@ const TALK: readonly [about: string, pattern: RegExp][] = [
   ],
 ]
 
-/** What a readable text speaks of that a skill has no reason to: at most one place a subject. Linear. */
+/** The suspicious subjects in a text, each with its first position. Linear time. */
 export const talkOf = (text: string): { about: string; at: number }[] =>
   TALK.flatMap(([about, pattern]) => {
     const at = text.search(pattern)

@@ -4,9 +4,9 @@ import type { Tier } from '../schema-review'
 const SECRET_NAME = /secret|token|passw|api[_-]?key|credential|private[_-]?key|client[_-]?id/i
 
 /**
- * Who has to look (contract 8.2), and why. An endpoint of a tool is access to the outside, whether or not the
- * manifest asks for it, and a prompt that is run when it is installed or removed is a run of its own, as contract 8.1
- * counts it; what a check doubts goes one tier up.
+ * The review tier and the reasons for it (contract 8.2). A tool endpoint counts as external access even if no
+ * permission declares it, and an install or uninstall prompt counts as an autonomous run (contract 8.1). A doubt of
+ * the injection scan raises tier `auto` to `staff`.
  */
 export function weigh(manifest: SkillManifest, isDoubtful: boolean): { tier: Tier; reasons: string[] } {
   const { permissions, tools, knowledge, configSchema, hooks } = manifest

@@ -1,6 +1,6 @@
 import { type Finding, fail, type ManifestCheck } from './check'
 
-/** Words that promise to run code or a shell (contract 8.2). */
+/** Words that suggest running code or a shell (contract 8.2). */
 const FORBIDDEN = new Set([
   'exec',
   'execute',
@@ -18,7 +18,7 @@ const FORBIDDEN = new Set([
   'cmd',
 ])
 
-/** Two words that mean it together, in this order or joined: `run_code`, `runcode`, `python_runner`. */
+/** Pairs of words that together suggest running code, in either order: `run_code`, `runcode`, `python_runner`. */
 const DOING = ['run', 'runs', 'runner', 'execution', 'executor', 'interpret', 'interpreter']
 const CODE = ['code', 'command', 'commands', 'script', 'scripts', 'python', 'javascript', 'shell', 'bash']
 const TOGETHER = new Set(
@@ -27,7 +27,7 @@ const TOGETHER = new Set(
   ),
 )
 
-/** Names of this server's own tools, and of what every object has. */
+/** Names of the server's own tools, and of properties every JavaScript object has. */
 const TAKEN = new Set([
   'web_search',
   'web_fetch',
@@ -48,7 +48,7 @@ const TAKEN = new Set([
 ])
 const TAKEN_PREFIXES = ['browser_', 'svc_']
 
-/** Tools are named for what they do, by names of their own. */
+/** Tool names must be unique and must not suggest running code or take a name of the server's own. */
 export const checkToolNames: ManifestCheck = ({ tools }) => {
   const first = new Map<string, number>()
   return tools.flatMap(({ name }, at): Finding[] => {
@@ -67,11 +67,11 @@ export const checkToolNames: ManifestCheck = ({ tools }) => {
   })
 }
 
-/** Figures that stand for letters, as in `ex3c`; those at the end, as in `bash2`, stand for nothing. */
+/** Letters behind look-alike digits, as in `ex3c`. Trailing digits, as in `bash2`, are dropped instead. */
 const LETTER_OF: Readonly<Record<string, string>> = { 0: 'o', 1: 'l', 3: 'e', 4: 'a', 5: 's', 7: 't' }
 const spelled = (word: string): string => word.replace(/\d+$/, '').replace(/[013457]/g, (figure) => LETTER_OF[figure]!)
 
-/** What in a name stands for running code, as it is written there. */
+/** The part of a name that suggests running code, as it is written there. */
 function forbiddenIn(name: string): string | undefined {
   const words = name.split('_').filter(Boolean)
   const pairs = words.slice(1).map((word, at) => `${words[at]}_${word}`)

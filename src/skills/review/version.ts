@@ -1,7 +1,7 @@
 import { isHigher } from '../semver'
 import { type Finding, fail } from './check'
 
-/** A new version is higher than every one before it, whatever became of those (contract 8.1). */
+/** A new version must be higher than every earlier one, whatever its state (contract 8.1). */
 export function checkVersion(version: string, earlier: readonly string[]): Finding[] {
   const highest = earlier.reduce<string | null>(
     (most, one) => (most === null || isHigher(one, most) ? one : most),

@@ -24,19 +24,19 @@ type Deps = {
   tools: Pick<Tools, 'ofSkill'>
 }
 
-/** What the skills of a run bring along, in order (contract 22.4). */
+/** Everything the active skills contribute to a run, in loading order (contract 22.4). */
 export type Activation = {
   skills: readonly { id: SkillId; slug: string; name: string; version: string }[]
-  /** Their prompts and what their files say on the question; null without any. */
+  /** The skills' prompts and quotes from their files; null without skills. */
   prompt: string | null
   tools: readonly Tool[]
-  /** Of the first skill that has one. */
+  /** The preference of the first skill that has one. */
   modelPreference: string | null
-  /** Sentences for the caller: skills that were asked for and are not there. */
+  /** Sentences for the caller, about skills that were not found or left out. */
   warnings: readonly string[]
   /**
-   * Tells apart what these skills bring, whatever they are called; the same for the same prompt and skills,
-   * which the prompt above is not: its marks are made anew each time. Null without any.
+   * Identifies what these skills contribute, for cache keys: equal for equal skills and settings, unlike `prompt`,
+   * whose marks are random. Null without skills.
    */
   fingerprint: string | null
 }
@@ -48,7 +48,7 @@ type Asked = { slugs: readonly string[]; prompt: string }
 
 const MOST_INSTALLED = 200
 const MOST_ACTIVE = 40
-/** Manifests kept ready, as JSON; an index of their files takes a few times as much. */
+/** Size of the cached manifests as JSON; the indexes of their files take a few times as much. */
 const MOST_KEPT_CHARS = 16_000_000
 export const NO_SKILLS: Activation = {
   skills: [],
@@ -64,17 +64,17 @@ const QUOTING = 'From the files of these skills, to be quoted where it answers t
 
 export type Activating = ReturnType<typeof createActivating>
 
-/** Which skills take part in a run. What an owner has installed is remembered until it changes. */
+/** Selects the skills of a run. Each owner's installed skills are cached until they change. */
 export function createActivating({ store, clock, orgs, tools }: Deps) {
   const options = { maxAgeMs: freshFor(store.dialect), clock }
   const shelves = createReadCache<OwnerScope, Shelf>({ ...options, max: 5_000 })
-  /** What is in force never changes under its id, so it is read and indexed once, whoever runs it. */
+  /** Live versions are immutable, so each is loaded and indexed once for all owners. */
   const inForce = new LRUCache<VersionId, Loaded>({ maxSize: MOST_KEPT_CHARS, sizeCalculation: ({ chars }) => chars })
 
   return {
     /**
-     * Installed and enabled first, by priority and intensity; then those asked for, each once. A keyword skill
-     * takes part when a keyword occurs or when it is named. Costs no query while nothing changed.
+     * The skills of a run: enabled ones first, by priority and intensity, then those named in the request. A keyword
+     * skill takes part when a keyword occurs or it is named. No query while the cache is valid.
      */
     async activeFor(call: Call, { slugs, prompt }: Asked): Promise<Activation> {
       const held = shelfOf(call)
@@ -94,13 +94,13 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
       return compose(chosen, prompt, warnings)
     },
 
-    /** The tools of what is installed and on, whether or not its keywords or its time have come; each name once. */
+    /** Tools of all enabled skills, whether or not their trigger applies; names are unique. */
     async toolsOf(call: Call): Promise<readonly Tool[]> {
       const { order } = await shelfOf(call)
       return toolsByName(order.filter(({ enabled }) => enabled))
     },
 
-    /** One skill by itself, whatever else is installed. Null where the caller may not run it. */
+    /** One skill alone, installed or not. Null when the caller may not run it. */
     async alone(call: Call, id: SkillId, prompt: string): Promise<Activation | null> {
       const viewer = await viewerOf({ orgs }, store.read, call.caller)
       const row = await rows.find(store.read, id)
@@ -112,7 +112,7 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
       return compose([{ loaded, enabled: true, settings }], prompt, [])
     },
 
-    /** Read again what this owner, or with null everyone, has. */
+    /** Drops the cached skills of one owner, or of everyone with null. */
     forget(owner: OwnerScope | null): void {
       if (owner) shelves.forget(owner)
       else shelves.clear()
@@ -139,7 +139,7 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
     return { viewer, order, bySlug: new Map(order.map((one) => [one.loaded.slug, one])) }
   }
 
-  /** A skill that is not installed but named; only those the viewer sees. */
+  /** A skill that the request names but the owner has not installed; null unless the caller may see it. */
   async function named(slug: string, viewer: Viewer): Promise<Installed | null> {
     const row = await rows.bySlug(store.read, slug)
     if (!row || !maySee(row, viewer)) return null
@@ -149,7 +149,7 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
     return loaded ? { loaded, enabled: true, settings: '' } : null
   }
 
-  /** Ready to run, by version. A draft may have been changed by its author, so that is read again. */
+  /** Loads versions, keyed by id. Only live versions are cached, since authors may change drafts. */
   async function loadedOf(wanted: readonly Running[]): Promise<Map<VersionId, Loaded>> {
     const found = new Map<VersionId, Loaded>()
     for (const { versionId } of wanted) {
@@ -167,7 +167,7 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
   }
 }
 
-/** Org memberships are a person's, so a person and an org's key do not share a shelf, nor do two people. */
+/** Cached per owner: a user's own keys and an org's key see different skills. */
 const shelfKey = ({ caller }: Call): OwnerScope => ownerOf(caller)
 
 function takesPart({ loaded, enabled }: Installed, wanted: ReadonlySet<string>, prompt: Prompt): boolean {
@@ -176,7 +176,7 @@ function takesPart({ loaded, enabled }: Installed, wanted: ReadonlySet<string>, 
   return loaded.keywords === null || loaded.keywords.occurIn(prompt)
 }
 
-/** As many as take part at most, and whoever is named first of all; what is left out is said. */
+/** Limits the skills of a run; named ones are kept first. A warning tells how many were left out. */
 function withinMost(own: readonly Installed[], wanted: ReadonlySet<string>, warnings: string[]): Installed[] {
   const isNamed = ({ loaded }: Installed) => wanted.has(loaded.slug)
   let room = MOST_ACTIVE - wanted.size
@@ -201,7 +201,7 @@ function compose(chosen: readonly Installed[], prompt: string, warnings: string[
   }
 }
 
-/** The first skill that brings a name keeps it. */
+/** Merges tools by name; the first skill wins. */
 function toolsByName(chosen: readonly Installed[]): Tool[] {
   const tools = new Map<string, Tool>()
   for (const { loaded } of chosen)
@@ -209,7 +209,7 @@ function toolsByName(chosen: readonly Installed[]): Tool[] {
   return [...tools.values()]
 }
 
-/** A manifest by itself, as if it were the one skill of a run. */
+/** Activates one manifest alone, as if it were the only skill of a run. */
 export function composeTrial(manifest: SkillManifest, toolsOf: Tools['ofSkill'], prompt: string): Activation {
   const { slug, version, name } = manifest
   const id = TRIAL_ID as SkillId
@@ -219,7 +219,7 @@ export function composeTrial(manifest: SkillManifest, toolsOf: Tools['ofSkill'],
 
 const TRIAL_ID = '00000000-0000-0000-0000-000000000000'
 
-/** The passages that answer best, whichever skill they are from. */
+/** The best passages over all skills. */
 function quotesFrom(chosen: readonly Installed[], prompt: string): string[] {
   const knowing = chosen.filter(({ loaded }) => loaded.knowledge !== null)
   if (!knowing.length) return []

@@ -1,7 +1,7 @@
-/** Keywords of a trigger, looked for in many prompts. */
+/** The compiled keywords of a trigger. */
 export type Keywords = { occurIn(prompt: Prompt): boolean }
 
-/** A prompt and its words in small letters, which are gathered when they are first asked for. */
+/** A prompt with its lower-case words, which are collected on first use. */
 export type Prompt = { text: string; words(): ReadonlySet<string> }
 
 export function readPrompt(text: string): Prompt {
@@ -18,8 +18,8 @@ export function readPrompt(text: string): Prompt {
 const WORDS = /[\p{L}\p{N}]+/gu
 
 /**
- * Whole words, in any case: `mail` does not match `email`. A text is searched only for keywords all of whose words it
- * has: with many skills of many keywords, searching for each would take as long as all of them times the text.
+ * Matches whole words in any case: `mail` does not match `email`. A pattern is only run when the prompt has all words
+ * of the keyword, because running all patterns of many skills would be slow.
  */
 export function readKeywords(keywords: readonly string[]): Keywords {
   const read = keywords

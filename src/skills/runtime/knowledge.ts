@@ -3,19 +3,16 @@ import { contentWords } from '../../kernel/words'
 import type { SkillManifest } from '../manifest'
 import { createRanking, type Ranking } from './ranking'
 
-/** One stretch of a file that bears on a question. */
+/** A passage of a knowledge file that is relevant to a question. */
 export type Passage = { path: string; text: string; score: number }
 
 const PASSAGE_CHARS = 700
-/** So many are quoted in a run. */
+/** Most passages quoted in a run. */
 export const MOST_PASSAGES = 4
-/** A question is found by its words; more of them only cost time. */
+/** Most words of a question that are looked up; more only cost time. */
 const MOST_WORDS = 24
 
-/**
- * Finds passages of a skill's files by BM25. The index is made when it is first asked, and kept with the
- * version it belongs to.
- */
+/** BM25 search in a skill's files; null without files. The index is built on first use and kept with the version. */
 export function createKnowledge({ knowledgeFiles }: Pick<SkillManifest, 'knowledgeFiles'>) {
   const passages = Object.entries(knowledgeFiles).flatMap(([path, text]) =>
     split(text).map((part) => ({ path, text: part })),
@@ -31,10 +28,10 @@ export function createKnowledge({ knowledgeFiles }: Pick<SkillManifest, 'knowled
 
 export type Knowledge = NonNullable<ReturnType<typeof createKnowledge>>
 
-/** What a question asks for, as the index holds it. */
+/** The distinct words of a question, normalized like the index. */
 export const askedWords = (prompt: string): string[] => [...new Set(contentWords(prompt.slice(0, 4_000)))]
 
-/** Paragraphs, short ones together and long ones apart, so that a passage can be quoted whole. */
+/** Splits a text into passages: short paragraphs are joined, long ones cut, so that each can be quoted whole. */
 function split(text: string): string[] {
   const parts: string[] = []
   let open = ''
@@ -60,9 +57,9 @@ function cut(paragraph: string): string[] {
   return rest ? [...parts, rest] : parts
 }
 
-/** A passage as the engine reads it: data of that file, not instructions. */
+/** A passage fenced as data, so that the engine does not take it for instructions. */
 export const quote = (slug: string, { path, text }: Passage): string => fence(`${path} of skill ${slug}`, text)
 
-/** What the files of a manifest by itself say on a question, as a run of it would quote them. */
+/** The passages a run of this manifest alone would quote for a prompt. */
 export const quotesOf = (manifest: SkillManifest, prompt: string): string[] =>
   (createKnowledge(manifest)?.(askedWords(prompt), MOST_PASSAGES) ?? []).map((found) => quote(manifest.slug, found))

@@ -9,30 +9,30 @@ import type { InstallationRow, SkillRow, VersionRow } from '../table'
 import { type Keywords, readKeywords } from './keywords'
 import { createKnowledge, type Knowledge } from './knowledge'
 
-/** A version of a skill, read once and ready to take part in runs. */
+/** A loaded version of a skill, ready for runs. */
 export type Loaded = {
   id: SkillId
   slug: string
   name: string
   version: string
-  /** Of the manifest as a whole: a draft changes and keeps its version. */
+  /** Hash of the whole manifest, because a draft can change without a new version number. */
   fingerprint: string
-  /** Length of the manifest as JSON, which is about what it takes to keep. */
+  /** Length of the manifest as JSON, used as its size in the cache. */
   chars: number
-  /** Its prompt between two lines that it cannot write itself. */
+  /** Its prompt between two marker lines that the prompt cannot imitate. */
   prompt: string
   tools: readonly Tool[]
   modelPreference: string | null
-  /** Of a keyword trigger: what must occur in the prompt. Null: no keyword is needed. */
+  /** Keywords of a keyword trigger, one of which must occur in the prompt. Null for other triggers. */
   keywords: Keywords | null
-  /** Waits for an event or a time, so that it takes part only when it is named. */
+  /** Whether its trigger is an event or schedule; such a skill takes part only when named. */
   waits: boolean
   knowledge: Knowledge | null
 }
 
 type Deps = { toolsOf(skillId: string, tools: SkillManifest['tools']): Tool[] }
 
-/** Reads a stored version for running. What this server no longer allows of its tools is left out. */
+/** Loads a stored version. Tools that this server no longer allows are left out. */
 export function loadVersion(
   { toolsOf }: Deps,
   { id, slug }: Pick<SkillRow, 'id' | 'slug'>,
@@ -56,13 +56,16 @@ export function loadVersion(
   }
 }
 
-/** An engine that is gone or writes no text is no preference: a skill must not break what it takes part in. */
+/** The preferred engine, if it still exists and writes text, so that an outdated preference cannot break a run. */
 function writerOf({ modelPreference }: SkillManifest): string | null {
   const engine = modelPreference ? findEngine(modelPreference) : null
   return engine?.kind === 'text' ? engine.id : null
 }
 
-/** Without execute:tools none, unless nothing is declared at all (contract 8.1); without external:http none that calls out. */
+/**
+ * The tools the permissions allow (contract 8.1): all when none are declared, none without `execute:tools`, and only
+ * those without endpoint without `external:http`.
+ */
 const allowedTools = ({ permissions, tools }: SkillManifest): SkillManifest['tools'] => {
   if (permissions.length === 0) return tools
   if (!permissions.includes('execute:tools')) return []
@@ -78,13 +81,13 @@ function readTool(read: () => Tool[]): Tool[] {
   }
 }
 
-/** One skill speaks between its lines and cannot close them, so it cannot speak for another or for the server. */
+/** Encloses a prompt in lines with a random mark, so it cannot end early and speak for another skill or the server. */
 function fenced(slug: string, prompt: string): string {
   const mark = randomHex(6)
   return `[skill ${mark} ${slug}]\n${inert(prompt)}\n[end of skill ${mark}]`
 }
 
-/** What an owner set of an installation, said to the engine; what looks like a secret is not. */
+/** An installation's settings as text for the engine; values that look like secrets are left out. */
 export function settingsOf({ config, intensity }: InstallationRow): string {
   const said = Object.entries(config).filter(([name, value]) => !SECRET.test(name) && isPlain(value))
   return [

@@ -2,14 +2,14 @@ import { contentWords } from '../../kernel/words'
 
 export type Hit = { place: number; score: number }
 
-/** The usual constants: how soon a word counts no more for standing there again, how much length counts, and the least. */
+/** The BM25+ parameters k1, b and delta. */
 const SATURATION = 1.2
 const BY_LENGTH = 0.7
 const LEAST = 0.5
 
-/** An index of texts that finds, by BM25+, those that bear most on some words; `place` is that in the list. */
+/** Indexes texts for BM25+ search. `place` is a text's index in the list. */
 export function createRanking(texts: readonly string[]) {
-  /** By word: places and how often it stands there, in turn. */
+  /** Postings of each word: place and count, alternating. */
   const standings = new Map<string, number[]>()
   const lengths = texts.map((text, place) => {
     const words = contentWords(text)
@@ -19,7 +19,7 @@ export function createRanking(texts: readonly string[]) {
   const mean = lengths.reduce((sum, length) => sum + length, 0) / (texts.length || 1) || 1
   const drag = lengths.map((length) => SATURATION * (1 - BY_LENGTH + (BY_LENGTH * length) / mean))
 
-  /** At most `most` texts, the best first; words as `contentWords` gives them, each once. */
+  /** The best texts first, at most `most`. `words` must be distinct and normalized by `contentWords`. */
   return function find(words: readonly string[], most: number): Hit[] {
     const scores = new Map<number, number>()
     for (const word of words) {
@@ -46,7 +46,7 @@ export function createRanking(texts: readonly string[]) {
 
 export type Ranking = ReturnType<typeof createRanking>
 
-/** Few are wanted of many, so they are kept in order while the rest go by; the earlier one of two alike. */
+/** Keeps the best hits sorted while scanning, since few of many are wanted. Ties go to the earlier text. */
 function best(scores: ReadonlyMap<number, number>, most: number): Hit[] {
   const kept: Hit[] = []
   for (const [place, score] of scores) {

@@ -26,18 +26,18 @@ import { assertMayManage, recordSkill, type SkillDeps, seen } from './deps'
 import { newSkill, newVersion } from './new-rows'
 import { examineAll, submitInUnit } from './submit'
 
-/** A slug is everybody's: as many as anyone works on at a time, and not every good name there is. */
+/** Most drafts of one owner: slugs are shared by everyone, so nobody may reserve them in bulk. */
 const MOST_DRAFTS = 200
 
-/** Skills that their authors write by hand here: private drafts, theirs to change and run at once. */
+/** Skills created by form: private drafts that their author can change and run at once. */
 export function createAuthoring(deps: SkillDeps) {
   const { store, orgs, clock } = deps
   const submitIn = submitInUnit(deps)
   return { create, patch, remove }
 
   /**
-   * `POST /skills/create`. With `is_public` the draft goes to review as its first version. Throws 400, 409 for
-   * a slug that is taken or reserved and for the 201st draft, 422 `review_failed`.
+   * `POST /skills/create`. With `is_public` the draft is submitted to review as its first version. Throws 400, 409
+   * for a slug that is taken or reserved and for too many drafts, 422 `review_failed`.
    */
   async function create(call: Call, order: NewSkill): Promise<Skill> {
     const manifest = await draftOf(call, order)
@@ -91,9 +91,9 @@ export function createAuthoring(deps: SkillDeps) {
   }
 
   /**
-   * `PATCH /skills/{id}`: prompt, tools, name and description of a draft, or of a private skill, which becomes
-   * a draft again. Throws 404, 403 for others than its author, 400 for a body that changes nothing, 409 once
-   * others may rely on it and while a reviewer reads a version of it: what is approved is what was read.
+   * `PATCH /skills/{id}`: changes prompt, tools, name or description of a draft or private skill, which becomes a
+   * draft again. Throws 404, 403 for anyone but its author, 400 for an empty change, and 409 once others may use it
+   * or while a version is under review: the approved version must be the one that was read.
    */
   function patch(call: Call, ref: string, change: SkillPatch): Promise<Skill> {
     return store.write(async (tx) => {
@@ -126,7 +126,9 @@ export function createAuthoring(deps: SkillDeps) {
     })
   }
 
-  /** `DELETE /skills/{id}`: it is gone, installations too. Throws 404, 403, 409 for an approved public one and for one that was taken down. */
+  /**
+   * `DELETE /skills/{id}`, with its installations. Throws 404, 403, 409 when it is public and approved, or suspended.
+   */
   function remove(call: Call, ref: string): Promise<{ deleted: true }> {
     return store.write(async (tx) => {
       const row = await ownIn(tx, call, ref, 'delete')
@@ -144,13 +146,13 @@ export function createAuthoring(deps: SkillDeps) {
     if (!isOwn(row, viewer)) throw notTheAuthor(what)
     await assertMayManage(deps, tx, call.caller)
     await rows.lock(tx, row.id)
-    // As it is now that nobody else can change it: it may have been approved while the lock was waited for.
+    // Read again under the lock: it may have been approved while waiting.
     const locked = await rows.find(tx, row.id)
     if (!locked) throw skillNotFound()
     return locked
   }
 
-  /** A draft need not pass the review, but it must be a manifest that this server would run. Throws 400. */
+  /** A draft need not pass the review, but must be a manifest this server can run. Throws 400. */
   function sound(written: Record<string, unknown>): SkillManifest {
     const { manifest, findings } = readManifest(written)
     const problem = [...findings, ...(manifest ? checkToolNames(manifest) : [])].find(
@@ -162,7 +164,7 @@ export function createAuthoring(deps: SkillDeps) {
   }
 }
 
-/** Which members were sent. */
+/** Sorted names of the members that were sent. */
 const fieldsOf = (members: Record<string, unknown>): string[] =>
   Object.keys(members)
     .filter((name) => members[name] !== undefined)
@@ -170,7 +172,7 @@ const fieldsOf = (members: Record<string, unknown>): string[] =>
 
 const ownView = ({ caller }: Call): Viewer => ({ owner: ownerOf(caller), orgIds: [] })
 
-/** What was reviewed, or is being reviewed, for others stays as it was reviewed (L7). */
+/** Refuses changes to versions that are reviewed or under review for others (L7). */
 function assertUnpublished(row: SkillRow, what: string): void {
   if (row.status === 'suspended') throw suspendedSkill()
   const forOthers = row.visibility !== 'private' && row.live_version_id !== null

@@ -30,7 +30,7 @@ const DONE: Record<Decision, string> = {
   reinstate: 'reinstated',
 }
 
-/** The life of submissions after they were made: the states and moves of contract 8.2, and no others. */
+/** The state changes of existing submissions, exactly those of contract 8.2. */
 export function createDecisions(deps: SkillDeps) {
   const { store, audit, orgs, clock } = deps
   return { list, get, withdraw, decide, settle, find }
@@ -46,13 +46,15 @@ export function createDecisions(deps: SkillDeps) {
     return presentRecord(row)
   }
 
-  /** `DELETE /skills/submissions/{id}`: the author takes back what waits. Throws 404, 409 once it is decided. */
+  /**
+   * `DELETE /skills/submissions/{id}`: the author withdraws a pending submission. Throws 404, 409 once it is decided.
+   */
   function withdraw(call: Call, id: string): Promise<SubmissionRecord> {
     return store.write(async (tx) => {
       const own = SubmissionId.is(id) ? await submissions.findOwn(tx, ownerOf(call.caller), id) : undefined
       if (!own) throw submissionNotFound()
       await assertMayManage(deps, tx, call.caller)
-      // In the order of everyone else who moves a submission, so that none waits for another in a circle.
+      // Locks the skill first, like every other state change, so that no deadlock is possible.
       await rows.lock(tx, own.skill_id)
       const row = await moved(tx, own, 'pending_review', { status: 'withdrawn' }, 'withdrawn')
       await endVersion(tx, row, 'draft')
@@ -67,7 +69,9 @@ export function createDecisions(deps: SkillDeps) {
     })
   }
 
-  /** A reviewer's session decides. Throws 403 `forbidden` for whoever may not, 404, 409 for a move there is not. */
+  /**
+   * Decides with a platform reviewer's session. Throws 403 `forbidden`, 404, and 409 for an impossible state change.
+   */
   async function decide(call: Call, id: string, order: DecisionOrder): Promise<SubmissionRecord> {
     const { caller } = call
     const user = caller.type === 'session' ? await orgs.user(store.read, caller.userId) : null
@@ -79,7 +83,7 @@ export function createDecisions(deps: SkillDeps) {
     })
   }
 
-  /** The same for whoever was found to be allowed; `assertMay` is asked once the submission is known. */
+  /** Applies a decision. `assertMay` checks the permission once the submission is read, and throws. */
   function settle(
     call: Call<Caller>,
     id: string,
@@ -91,7 +95,7 @@ export function createDecisions(deps: SkillDeps) {
       await assertMay(row)
       await rows.lock(tx, row.skill_id)
       const skill = await rows.find(tx, row.skill_id)
-      // Its author deleted it while the lock was waited for.
+      // Its author deleted it while this waited for the lock.
       if (!skill) throw submissionNotFound()
       assertMeaning(decision, row, skill)
       const { from, to } = MOVES[decision]
@@ -105,7 +109,7 @@ export function createDecisions(deps: SkillDeps) {
     })
   }
 
-  /** For reviewers and operators: any submission. Throws 404. */
+  /** Any submission, for reviewers and operators. Throws 404. */
   async function find(reader: Tx | SkillDeps['store']['read'], id: string): Promise<SubmissionRow> {
     const row = SubmissionId.is(id) ? await submissions.find(reader, id) : undefined
     if (!row) throw submissionNotFound()
@@ -133,7 +137,7 @@ export function createDecisions(deps: SkillDeps) {
     await rows.update(tx, skill.id, { status: suspended ? 'suspended' : 'approved', listed, updated_at })
   }
 
-  /** A version that will not be: the one before it stays in force, and a skill without one says what became of it. */
+  /** Withdraws an unapproved version. The live one stays; a skill without one takes the status `without`. */
   async function endVersion(tx: Tx, row: SubmissionRow, without: 'draft' | 'rejected'): Promise<void> {
     await rows.updateVersion(tx, row.version_id, { status: 'withdrawn' })
     const skill = (await rows.find(tx, row.skill_id))!
@@ -142,7 +146,7 @@ export function createDecisions(deps: SkillDeps) {
   }
 }
 
-/** A takedown is of the version in force; and while a skill is down nothing new of it comes into force. */
+/** Only the live version can be suspended or reinstated, and nothing is approved while the skill is suspended. */
 function assertMeaning(decision: Decision, row: SubmissionRow, skill: SkillRow): void {
   const inState = row.status === MOVES[decision].from
   if (!inState) return

@@ -21,11 +21,11 @@ export type SkillDeps = {
   orgs: Pick<OrgService, 'user' | 'orgIdsWith' | 'assertPermission' | 'roleOf'>
   tools: Pick<Tools, 'ofSkill'>
   settings: Values<typeof skillSettings>
-  /** Says that what an owner, or with null any owner, has active must be read again. Call it after the commit. */
+  /** Invalidates the cached active skills of an owner, or of all owners with null. Call it after the commit. */
   changed(owner: string | null): void
 }
 
-/** An org's key sees what its org sees; a person what all their orgs see. */
+/** The visibility scope of a caller: an org's key sees that org's skills, a user those of all their orgs. */
 export async function viewerOf(
   { orgs }: { orgs: Pick<OrgService, 'orgIdsWith'> },
   db: Reader,
@@ -36,7 +36,7 @@ export async function viewerOf(
   return { owner, orgIds: await orgs.orgIdsWith(db, caller.userId, 'viewUsage') }
 }
 
-/** Throws 403 `forbidden` for an org's key whose maker may no longer manage the org's skills. */
+/** Throws 403 `forbidden` for an org's key whose creator may no longer manage the org's skills. */
 export async function assertMayManage(
   { orgs }: Pick<SkillDeps, 'orgs'>,
   db: Reader,
@@ -47,7 +47,7 @@ export async function assertMayManage(
 
 export type Seen = { row: SkillRow; viewer: Viewer }
 
-/** A skill the caller sees, by id or slug. Hidden, unknown and malformed are the same 404 (I22). */
+/** A skill the caller may see, by id or slug. Hidden, unknown and malformed ones all give the same 404 (I22). */
 export async function seen(
   deps: Pick<SkillDeps, 'orgs'>,
   db: Reader,
@@ -68,7 +68,7 @@ type Note = {
   output?: Record<string, unknown>
 }
 
-/** Puts what was done to a skill on the record of who did it. */
+/** Writes an audit entry for a skill, in the actor's scope unless `scope` is given. */
 export async function recordSkill(
   { audit }: Pick<SkillDeps, 'audit'>,
   tx: Tx,

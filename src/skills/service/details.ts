@@ -7,12 +7,12 @@ import { isOwn, type Viewer } from '../rules'
 import type { SkillDetails, SkillId, VersionId } from '../schema'
 import type { ListedRow } from '../table'
 
-/** Details kept ready, as JSON; those of the pages that are asked for most are among them. */
+/** Size of the cached details as JSON; it holds the most requested pages. */
 const MOST_KEPT_CHARS = 16_000_000
-/** Manifests may be long: so many are read between two turns of the event loop (I28). */
+/** Manifests read between two turns of the event loop, since they may be long (I28). */
 const AT_ONCE = 25
 
-/** What lists say of skills beyond their rows, from the version a viewer runs; of one in force it is remembered, as that never changes. */
+/** Reads the details that lists show besides the row; cached for live versions, which never change. */
 export function createDetails() {
   const known = new LRUCache<VersionId, { details: SkillDetails; chars: number }>({
     maxSize: MOST_KEPT_CHARS,
@@ -43,7 +43,7 @@ export function createDetails() {
   }
 }
 
-/** Of one's own skill the newest version, whatever became of it; of others' the one in force. */
+/** The version whose details are shown: the newest one to its owner, else the live one. */
 async function shownOf(db: Reader, row: ListedRow, viewer: Viewer): Promise<VersionId | null> {
   if (!isOwn(row, viewer)) return row.live_version_id
   return row.draft_version_id ?? row.live_version_id ?? (await rows.newestVersion(db, row.id))?.id ?? null

@@ -10,7 +10,10 @@ import type { SkillDeps } from './deps'
 const DEFAULT_MS = 30 * 24 * 60 * 60_000
 const MOST_SKILLS = 1_000
 
-/** `GET /skills/earnings`. Skills cost nothing to use here, so what they earned is zero; activations are calls they took part in, as far as they are counted up. */
+/**
+ * `GET /skills/earnings`. Earnings are zero, because skills are free to use. Activations are the calls a skill took
+ * part in, as counted so far.
+ */
 export const createEarnings =
   ({ store, clock }: Pick<SkillDeps, 'store' | 'clock'>) =>
   async ({ caller }: Call, query: EarningsQuery): Promise<Earnings> => {

@@ -5,8 +5,8 @@ import { installRepository as installs } from '../repository-installs'
 import { trialRepository as trials } from '../repository-trials'
 
 /**
- * An org is gone: what it had installed is no longer installed, and what only it could see is removed. What
- * it published for everyone stays, since others rely on it.
+ * Cleans up after a deleted org: removes its installations and the skills only it could see. Its public skills stay,
+ * because others rely on them.
  */
 export async function endOwner(tx: Tx, owner: OwnerScope): Promise<void> {
   for (const skillId of await installs.removeAll(tx, owner)) await installs.countInstalls(tx, skillId, -1)

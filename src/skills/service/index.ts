@@ -20,12 +20,12 @@ export type SkillService = ReturnType<typeof createSkills>
 
 type Deps = Omit<SkillDeps, 'changed'>
 
-/** Skills: written, reviewed, published, installed, rated, and active in runs. */
+/** All verbs of skills: writing, reviewing, publishing, installing, rating, and activating them in runs. */
 export function createSkills(given: Deps) {
   const activating = createActivating(given)
   const deps: SkillDeps = { ...given, changed: (owner) => activating.forget(owner as OwnerScope | null) }
   given.events.afterCommit(accessChanged, () => activating.forget(null))
-  // Who came into an org has its skills from their next request on.
+  // A new member gets the org's skills from their next request.
   given.events.afterCommit(memberJoined, () => activating.forget(null))
   given.events.inTransaction(orgDeleted, async (tx, { scope }) => {
     await endOwner(tx, scope)
@@ -37,10 +37,10 @@ export function createSkills(given: Deps) {
     toolsOf: activating.toolsOf,
     alone: activating.alone,
     submit: submit(deps),
-    /** For a room that publishes in a unit of its own: examine first, outside of it. */
+    /** For rooms that publish in their own transaction; call it before the transaction begins. */
     examine: (manifest: Record<string, unknown>) => examineAll(deps, manifest),
     submitIn: submitInUnit(deps),
-    /** For rooms whose things become skills. Throws 403 for an org's key whose maker may no longer manage those. */
+    /** For rooms that publish skills. Throws 403 for an org's key whose creator may no longer manage skills. */
     assertMayManage: (db: Reader, caller: TenantCaller) => assertMayManage(deps, db, caller),
     submissions: decisions,
     reading: createReading(deps),
@@ -52,7 +52,7 @@ export function createSkills(given: Deps) {
     claimTrial: claimTrial(deps),
     operator: operateSkills(deps, decisions),
     store: operateStore(deps, decisions),
-    /** The skills that ship with the server, put into its store once. */
+    /** Puts the bundled skills into the store at start. */
     openStarters: createStarters(deps),
   }
 }

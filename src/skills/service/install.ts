@@ -13,19 +13,19 @@ import { type Installation, InstallationId, type InstallationPatch, SkillId, typ
 import type { SkillRow } from '../table'
 import { assertMayManage, recordSkill, type SkillDeps, seen, viewerOf } from './deps'
 
-/** It is read with every run; more than settings need is no settings. */
+/** Limit of an installation's settings, which are sent to the engine in every run. */
 const MOST_CONFIG_BYTES = 16 * 1024
 
 type Hooked = { row: SkillRow; viewer: Viewer; cause: HookDue['cause'] }
 
-/** Installing, uninstalling and setting up; an installation is the owner's, so all their keys share it. */
+/** Installs, removes and configures skills. An installation belongs to the owner and applies to all their keys. */
 export function createInstalling(deps: SkillDeps) {
   const { store, events, clock } = deps
   return { install, uninstall, configure }
 
   /**
-   * `POST /skills`. Answers whether it is new; a second time changes nothing. Throws 400 without a skill, 404
-   * for one the caller does not see or cannot run. `by` is who did it for them, for the record.
+   * `POST /skills`. Repeating it changes nothing and returns `isNew: false`. Throws 400 when no skill is named, 404
+   * for one the caller may not see or run. `by` is the actor for the audit log.
    */
   function install(call: Call, ref: SkillRef, by: Call<Caller> = call): Promise<{ isNew: boolean }> {
     const owner = ownerOf(call.caller)
@@ -46,7 +46,7 @@ export function createInstalling(deps: SkillDeps) {
         installed_at: clock.now(),
       })
       if (isNew) {
-        // Its author deleted it meanwhile: nothing may hang on what is gone.
+        // Its author deleted it meanwhile, so the installation must not remain.
         if (!(await installs.countInstalls(tx, row.id, 1))) throw skillNotFound()
         const [metadata, output] = [{ version: row.version }, { status: 201 }]
         await recordSkill(deps, tx, by, row, { action: 'skill.installed', metadata, output }, owner)
@@ -59,7 +59,7 @@ export function createInstalling(deps: SkillDeps) {
     })
   }
 
-  /** Throws 404 for what is not installed, whoever may see it. */
+  /** Removes an installation. Throws 404 when it is not installed, whether or not the skill exists. */
   function uninstall(call: Call, ref: SkillRef, by: Call<Caller> = call): Promise<{ uninstalled: true }> {
     const owner = ownerOf(call.caller)
     return store.write(async (tx) => {
@@ -79,7 +79,7 @@ export function createInstalling(deps: SkillDeps) {
     })
   }
 
-  /** Says that the version the caller runs has a prompt for this; one that is out of service has none. */
+  /** Emits `skill.hook_due` when the caller's version has a prompt for this; suspended skills have none. */
   async function hookDue(tx: Tx, call: Call, { row, viewer, cause }: Hooked): Promise<void> {
     const versionId = runnableVersion(row, viewer)
     const hooks = versionId ? (await rows.version(tx, versionId))?.manifest.hooks : undefined
@@ -88,7 +88,9 @@ export function createInstalling(deps: SkillDeps) {
     await events.emit(tx, skillHookDue, ownerOf(call.caller), { call, skill: row, cause, prompt })
   }
 
-  /** `PATCH /skills/{id}/installation`. Throws 404, 400 for a config that is too large or does not fit the skill's schema. */
+  /**
+   * `PATCH /skills/{id}/installation`. Throws 404, 400 for a config that is too large or violates the skill's schema.
+   */
   function configure(call: Call, id: string, patch: InstallationPatch): Promise<Installation> {
     const owner = ownerOf(call.caller)
     return store.write(async (tx) => {

@@ -6,7 +6,7 @@ import type { SkillRow, SubmissionRow, VersionRow } from '../table'
 
 type Standing = Pick<SkillRow, 'owner' | 'author_user_id' | 'org_scope_id' | 'visibility' | 'status'>
 
-/** A skill as its first version describes it: nobody has installed or rated it, and no version of it counts yet. */
+/** A new skill row from its first manifest: no installations, no ratings, no live version. */
 export const newSkill = (manifest: SkillManifest, standing: Standing, now: number): Omit<SkillRow, 'seq'> => ({
   id: SkillId.create(),
   slug: manifest.slug,
@@ -23,7 +23,7 @@ export const newSkill = (manifest: SkillManifest, standing: Standing, now: numbe
   updated_at: now,
 })
 
-/** A version that is not in force. */
+/** A new version, pending until it goes live. */
 export const newVersion = (skill_id: SkillId, manifest: SkillManifest, now: number): VersionRow => ({
   id: VersionId.create(),
   skill_id,
@@ -39,7 +39,7 @@ type Order = Pick<
   'owner' | 'author_user_id' | 'visibility' | 'org_scope_id' | 'status' | 'auto_approved' | 'reason'
 >
 
-/** A version handed in, with what its review found; nobody has claimed it. */
+/** A new submission with its review's results, unclaimed. */
 export const newSubmission = (
   { id, skill_id, version, manifest, created_at }: VersionRow,
   { tier, checks, evidence }: Examination,

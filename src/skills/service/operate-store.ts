@@ -24,12 +24,12 @@ type Query = {
   cursor?: string | undefined
 }
 
-/** What operators do with skills: any of them, whoever made it (dx 2.11). */
+/** Operators' actions on any skill (dx 2.11). */
 export function operateStore(deps: SkillDeps, { settle }: ReturnType<typeof createDecisions>) {
   const { store, clock } = deps
   return { list, get, versions, reviews, disable, enable, put }
 
-  /** Newest first; with `installed`, what an owner has installed, the newest installation first. */
+  /** Newest skills first; with `installed`, an owner's newest installations first. */
   async function list(_call: By, query: Query): Promise<Page<OperatorSkillEntry>> {
     const { installed, owner } = query
     if (installed && owner && owner !== 'server') {
@@ -38,7 +38,7 @@ export function operateStore(deps: SkillDeps, { settle }: ReturnType<typeof crea
     return mapPage(await rows.all(store.read, query), shown)
   }
 
-  /** By id or slug, with the manifest that counts. Throws 404. */
+  /** One skill by id or slug, with its live manifest, else its newest. Throws 404. */
   async function get(_call: By, ref: string): Promise<OperatorSkill> {
     const row = await find(ref)
     const shownId = row.live_version_id ?? row.draft_version_id
@@ -57,14 +57,16 @@ export function operateStore(deps: SkillDeps, { settle }: ReturnType<typeof crea
     return mapPage(await installs.ratings(store.read, (await find(ref)).id, { limit, cursor }), presentRating)
   }
 
-  /** Takes it off the store, or with `alsoInstalled` down for everyone. Throws 404, 409 for what is not public. */
+  /**
+   * Takes a skill off the store; with `alsoInstalled` suspends it for everyone. Throws 404, 409 if it is not public.
+   */
   async function disable(call: By, ref: string, alsoInstalled: boolean): Promise<OperatorSkillEntry> {
     const row = await find(ref)
     if (alsoInstalled) return move(call, row, 'suspend')
     return setListed(call, row, false)
   }
 
-  /** Back as it was, whichever way it was taken down. Throws 404, 409. */
+  /** Reverses `disable` of either kind. Throws 404, 409. */
   async function enable(call: By, ref: string): Promise<OperatorSkillEntry> {
     const row = await find(ref)
     return row.status === 'suspended' ? move(call, row, 'reinstate') : setListed(call, row, true)
@@ -90,8 +92,8 @@ export function operateStore(deps: SkillDeps, { settle }: ReturnType<typeof crea
   }
 
   /**
-   * Puts a manifest of another server into the store as this server's own. The same version again changes
-   * nothing. Throws 422 `review_failed`, 409 for a slug of somebody's or a version that is not higher.
+   * Publishes a manifest exported from another server as the server's own skill. Repeating a version changes nothing.
+   * Throws 422 `review_failed`, 409 for a tenant's slug or a version that is not higher.
    */
   function put(call: By, manifest: Record<string, unknown>): Promise<Imported> {
     return store.write(async (tx) => {

@@ -21,12 +21,12 @@ import type { SubmissionRow } from '../table'
 import type { createDecisions } from './decide'
 import type { SkillDeps } from './deps'
 
-/** How long a claim keeps others away (dx 2.11); it bars nobody, and is shown to everyone. */
+/** Duration of a claim (dx 2.11). Claims are advisory: other reviewers see them but can still decide. */
 const CLAIM_MS = 30 * 60_000
 
 type By = Call<OperatorCaller>
 
-/** What operators do with submissions (dx 2.11). */
+/** Operators' actions on submissions (dx 2.11). */
 export function operateSkills(
   { store, clock, audit }: SkillDeps,
   { find, settle }: ReturnType<typeof createDecisions>,
@@ -39,7 +39,7 @@ export function operateSkills(
     return mapPage(await submissions.list(store.read, { status, tier, claimedBy }, query), shown)
   }
 
-  /** With the manifest, what is in force now, why it has its tier, and each finding with its line. Throws 404. */
+  /** One submission with its manifest, the live version, the reasons for its tier and all findings. Throws 404. */
   async function get(_call: By, id: string): Promise<OperatorSubmission> {
     const row = await find(store.read, id)
     const skill = (await rows.find(store.read, row.skill_id))!
@@ -55,7 +55,7 @@ export function operateSkills(
     }
   }
 
-  /** Each check with what it saw: of the day it was submitted or, with `rerun`, of the checks as they are today. Throws 404. */
+  /** The results of the checks at submission, or with `rerun` those of today's checks. Throws 404. */
   async function checks(_call: By, id: string, rerun: boolean): Promise<OperatorChecks> {
     const row = await find(store.read, id)
     if (!rerun) return { tier: row.tier, checks: row.checks, findings: row.evidence, rerun }
@@ -64,17 +64,17 @@ export function operateSkills(
     return { tier, checks: now, findings: evidence, rerun }
   }
 
-  /** Against the version in force; against nothing for a new skill. Throws 404. */
+  /** The diff against the live version; everything is new for a new skill. Throws 404. */
   async function diff(_call: By, id: string): Promise<ManifestDiff> {
     return diffOf(store.read, await find(store.read, id))
   }
 
-  /** Says for half an hour that the caller is at it; again renews it. Throws 404, 409 while it is another's. */
+  /** Claims a submission for half an hour, or renews the claim. Throws 404, 409 while another operator holds it. */
   function claim(call: By, id: string): Promise<OperatorRecord> {
     return mark(call, id, { claimed_by: call.caller.name, claimed_until: clock.now() + CLAIM_MS }, 'skill.claimed')
   }
 
-  /** Throws 404, 409 for a claim that is not the caller's. */
+  /** Releases the caller's claim. Throws 404, 409 when the caller holds none. */
   async function unclaim(call: By, id: string): Promise<OperatorRecord> {
     if (!holderOf(await find(store.read, id))) throw notClaimed()
     return mark(call, id, { claimed_by: null, claimed_until: null }, 'skill.unclaimed')
@@ -93,8 +93,8 @@ export function operateSkills(
   }
 
   /**
-   * Approves, rejects, suspends or reinstates. Approving tier security needs `read_diff` to name the diff as
-   * it is now. Throws 404, 409 for a move there is not and for a diff that was not read.
+   * Approves, rejects, suspends or reinstates. Approving tier security requires `read_diff`, the sha of the current
+   * diff. Throws 404, 409 for an impossible state change or an unread diff.
    */
   async function decide(call: By, id: string, order: OperatorDecision): Promise<OperatorRecord> {
     await settle(call, id, order, async (row) => {
@@ -104,12 +104,12 @@ export function operateSkills(
     return shown(await find(store.read, id))
   }
 
-  /** What waits, for how long, and what was decided, by tier. */
+  /** Statistics per tier: waiting, oldest, and decided submissions. */
   async function stats(_call: By): Promise<SubmissionStats> {
     return statsOf(await submissions.counts(store.read), clock.now())
   }
 
-  /** Who is at it now. */
+  /** The operator whose claim is valid now. */
   function holderOf({ claimed_by, claimed_until }: SubmissionRow): string | null {
     return claimed_until !== null && claimed_until > clock.now() ? claimed_by : null
   }

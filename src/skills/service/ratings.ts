@@ -12,7 +12,7 @@ import { recordSkill, type SkillDeps, seen } from './deps'
 
 export type RatingPage = Page<SkillReview> & { average: number | null; total: number }
 
-/** What people think of a skill: one rating a user, the newest counts. */
+/** Ratings of skills: one per user, a new one replaces the old. */
 export function createRatings(deps: SkillDeps) {
   const { store, clock } = deps
   return { list, rate }
@@ -23,7 +23,7 @@ export function createRatings(deps: SkillDeps) {
     return { ...page, average: averageOf(row), total: row.rating_count }
   }
 
-  /** Throws 404, 403 `forbidden` for one's own skill. */
+  /** Rates a skill. Throws 404, 403 `forbidden` for the caller's own skill. */
   function rate(call: Call, ref: string, { rating, body }: NewSkillReview): Promise<SkillReview> {
     const { userId: user_id } = call.caller
     return store.write(async (tx) => {

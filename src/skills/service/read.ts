@@ -13,13 +13,13 @@ import type { ListedRow, SkillRow } from '../table'
 import { type SkillDeps, seen, viewerOf } from './deps'
 import { createDetails } from './details'
 
-/** Looking at skills: the store, what is installed, what is one's own, and one of them. */
+/** Reads skills: the store, installed ones, one's own, and single ones. */
 export function createReading(deps: SkillDeps) {
   const { store } = deps
   const detailsFor = createDetails()
   return { list, get, versions, whole }
 
-  /** `GET /skills`: the store unless `filter` says otherwise. Throws 400 for a cursor of another list. */
+  /** `GET /skills`: the store unless `filter` is given. Throws 400 for an invalid cursor. */
   function list(call: Call, query: SkillQuery): Promise<Page<SkillEntry>> {
     if (query.filter === 'installed') return installed(call, query)
     return found(call, query)
@@ -47,7 +47,7 @@ export function createReading(deps: SkillDeps) {
     return { ...page, items: page.items.map((row) => presentEntry(row, details.get(row.id))) }
   }
 
-  /** Also what is out of service for now; what the owner no longer sees is left out. */
+  /** Installed skills, suspended ones included; those the owner may no longer see are left out. */
   async function installed({ caller }: Call, query: SkillQuery): Promise<Page<SkillEntry>> {
     const { category, q } = query
     const viewer = await viewerOf(deps, store.read, caller)
@@ -67,7 +67,7 @@ export function createReading(deps: SkillDeps) {
     return { ...page, items }
   }
 
-  /** By id or slug. Throws 404. */
+  /** One skill by id or slug. Throws 404. */
   async function get({ caller }: Call, ref: string): Promise<Skill> {
     const { row, viewer } = await seen(deps, store.read, caller, ref)
     return whole(store.read, row, viewer)
@@ -80,7 +80,7 @@ export function createReading(deps: SkillDeps) {
     return presentSkill(row, version.manifest, viewer)
   }
 
-  /** Those that are or were in force, newest first; its author also sees the withdrawn ones. */
+  /** Versions that are or were live, newest first; the author also sees withdrawn ones. */
   async function versions({ caller }: Call, ref: string): Promise<SkillVersion[]> {
     const { row, viewer } = await seen(deps, store.read, caller, ref)
     const own = isOwn(row, viewer)

@@ -12,8 +12,8 @@ import { newSkill, newSubmission, newVersion } from './new-rows'
 import { putInForce } from './versions'
 
 /**
- * Puts the skills that ship with the server into its store at start, all in one unit; a higher version replaces
- * the one there. A slug that someone else has stays theirs. Answers the slugs that were put in.
+ * Publishes the bundled skills at start, in one transaction. A higher version replaces the stored one; a slug owned by
+ * a tenant is left alone. Returns the published slugs.
  */
 export const createStarters = (deps: SkillDeps) => async (): Promise<string[]> => {
   const missing: SkillManifest[] = []
@@ -34,14 +34,14 @@ export const createStarters = (deps: SkillDeps) => async (): Promise<string[]> =
   return missing.map(({ slug }) => slug)
 }
 
-/** What this server says is its own, and everybody's to use. */
+/** Ownership of the server's own skills, which are public. */
 const OWN = { owner: 'server', author_user_id: null, visibility: 'public', org_scope_id: null } as const
 
 type Publication = { slug: string; version: string; reason: string }
 
 /**
- * Puts a manifest in force as this server's own skill, with what the review said of it. Answers its entry in the
- * record. Throws 422 `review_failed`.
+ * Publishes an examined manifest as the server's own skill. Returns its audit entry. Throws 422 `review_failed` when
+ * the review did not pass.
  */
 export async function publishAsServer(deps: SkillDeps, tx: Tx, examined: Examined, publication: Publication) {
   const { slug, version, reason } = publication

@@ -14,25 +14,25 @@ import type { SkillRow } from '../table'
 import { assertMayManage, type SkillDeps } from './deps'
 import { publishVersion } from './versions'
 
-/** Contract 8.2. */
+/** Most submissions of one author in 24 hours (contract 8.2). */
 export const MOST_SUBMISSIONS = 10
 const WINDOW_MS = 24 * 60 * 60_000
 
 export type Target = { visibility: Visibility; orgId: OrgId | null }
-/** Either a submission, or a review that says why there is none. */
+/** A submission, or the review that refused it. */
 export type Outcome =
   | { accepted: true; submission: Submission; review: Review }
   | { accepted: false; review: Review; evidence: Evidence[] }
 
 /**
- * `POST /skills/submit`: a new skill, or with `skill_id` a new version of one's own. Answers the review either
- * way; nothing is kept of a manifest that fails. Throws 404 for an unknown `skill_id`, 403 for an org one does
- * not belong to, 409 while the skill is suspended, 429 `rate_limit_exceeded`.
+ * `POST /skills/submit`: submits a new skill, or with `skill_id` a new version of one's own. Returns the review in
+ * both cases; nothing is stored for a manifest that fails. Throws 404 for an unknown `skill_id`, 403 for a foreign
+ * org, 409 while the skill is suspended, 429 `rate_limit_exceeded`.
  */
 export const submit = (deps: SkillDeps) => {
   const submitIn = submitInUnit(deps)
   return async (call: Call, order: SubmitOrder): Promise<Outcome> => {
-    // Before the work: whoever may submit no more today has nothing examined.
+    // Checked before the costly examination as well as inside the transaction.
     await assertPace(deps, deps.store.read, call.caller)
     const examined = await examineAll(deps, order.manifest)
     const unit = async (tx: Tx): Promise<Outcome> => {
@@ -43,14 +43,14 @@ export const submit = (deps: SkillDeps) => {
     try {
       return await deps.store.write(unit)
     } catch (error) {
-      // Somebody took the slug between the look and the insert: the second look says so.
+      // The slug was taken between the check and the insert; the second attempt reports that.
       if (isUniqueViolation(error)) return deps.store.write(unit)
       throw error
     }
   }
 }
 
-/** Everything but the database, and whether this server would call the tools' endpoints at all. */
+/** Runs all checks that need no database, including whether the tools' endpoints are allowed. */
 export async function examineAll(
   { tools }: Pick<SkillDeps, 'tools'>,
   written: Record<string, unknown>,
@@ -68,7 +68,7 @@ export async function examineAll(
   }
 }
 
-/** The same in the caller's unit of work, for a manifest examined beforehand. */
+/** Submits an examined manifest within the given transaction. */
 export const submitInUnit =
   (deps: SkillDeps) =>
   async (tx: Tx, call: Call, order: SubmitOrder, examined: Examined): Promise<Outcome> => {
@@ -85,14 +85,14 @@ export const submitInUnit =
     return { accepted: true, submission, review }
   }
 
-/** Without a manifest that can be read there is no slug to look up. */
+/** Without a valid manifest there is no slug or version to check. */
 const refusedUnread = ({ tier, checks, evidence }: Examined): Outcome => ({
   accepted: false,
   review: { passed: hasPassed(checks), tier, checks },
   evidence,
 })
 
-/** A new version is for whom the one before it was, unless said: what was private is not published by leaving something out. */
+/** Keeps the skill's visibility unless another is requested, so that omitting it cannot publish a private skill. */
 async function asBefore(tx: Tx, { id, visibility, org_scope_id }: SkillRow, order: SubmitOrder): Promise<SubmitOrder> {
   if (order.visibility !== undefined || !(await submissions.any(tx, id))) return order
   return { ...order, visibility, target_org_id: order.target_org_id ?? org_scope_id }

@@ -11,8 +11,8 @@ import type { SandboxOrder } from '../schema'
 import { type SkillDeps, seen } from './deps'
 
 /**
- * What a skill, or a manifest nobody has yet, would bring along for a prompt, with tools that only say they were
- * called. Throws 400 unless one of the two is named, 404, 422 `review_failed` for a manifest that fails its checks.
+ * The activation for a sandbox run of a stored skill or a given manifest. Its tools are only acknowledged. Throws 400
+ * unless exactly one is named, 404, 422 `review_failed` for a manifest that fails its checks.
  */
 export const createTrial =
   (deps: SkillDeps) =>
@@ -24,7 +24,7 @@ export const createTrial =
 
 const DAY_MS = 24 * 60 * 60_000
 
-/** Counts one run of the sandbox for its owner, before it costs anything. Throws 429 `rate_limit_exceeded`. */
+/** Counts one sandbox run of the owner before it starts. Throws 429 `rate_limit_exceeded`. */
 export const claimTrial =
   ({ store, clock, settings }: Pick<SkillDeps, 'store' | 'clock' | 'settings'>) =>
   async ({ caller }: Call): Promise<void> => {

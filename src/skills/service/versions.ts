@@ -23,8 +23,8 @@ type NewVersion = {
 }
 
 /**
- * Writes down a version that passed its checks: in force at once on tier auto, else waiting for a reviewer
- * while the version before it stays in force (L7). A version still waiting gives way to a newer one.
+ * Stores a version that passed its checks. Tier auto goes live at once; other tiers wait for a reviewer while the
+ * earlier version stays live (L7). A version still waiting is withdrawn.
  */
 export async function publishVersion(deps: SkillDeps, tx: Tx, call: Call, order: NewVersion): Promise<Submission> {
   const { manifest, review, evidence, updating, target } = order
@@ -79,7 +79,7 @@ async function insertSkill(
   return row as SkillRow
 }
 
-/** The version of a submission becomes the one that everyone runs; the one before it is superseded. */
+/** Makes a submission's version the live one and supersedes the earlier one. */
 export async function putInForce(
   { clock }: Pick<SkillDeps, 'clock'>,
   tx: Tx,
@@ -101,7 +101,7 @@ export async function putInForce(
   })
 }
 
-/** A newer version is the author's word on the one that waits. */
+/** Withdraws the pending submission that a newer version replaces. */
 export async function replacePending(deps: SkillDeps, tx: Tx, call: Call, skill: SkillRow): Promise<void> {
   const waiting = await submissions.pendingOf(tx, skill.id)
   if (!waiting) return
@@ -137,7 +137,7 @@ const aboutOf = (row: SubmissionRow) => {
   return { scope: row.owner, input: { metadata } }
 }
 
-/** Puts a move of a submission on its owner's record and tells who listens. */
+/** Writes an audit entry for a submission's new state and emits its event. */
 export async function tellSubmission(
   { audit, events }: Pick<SkillDeps, 'audit' | 'events'>,
   tx: Tx,

@@ -19,8 +19,8 @@ const WRITTEN: readonly WrittenManifest[] = [
 export const STARTERS: readonly SkillManifest[] = WRITTEN.map(withDefaults)
 
 /**
- * What the review says of each of them, so that a first start does not wait for it: the tests review them anew, and
- * fail when it says anything else.
+ * The review result of every bundled skill, stored so that a first start need not compute it. Tests repeat the review
+ * and fail when it differs.
  */
 export const REVIEW_OF_STARTERS: Readonly<Omit<Examined, 'manifest'>> = {
   tier: 'staff',
