@@ -38,8 +38,8 @@ export const runRepository = {
   },
 
   /**
-   * Runs that no live process works on. On SQLite only one process runs at a time, so runs of any other `node` are
-   * lost; on Postgres only those begun before `before` (epoch ms).
+   * Runs without a live process: those begun before `before` (epoch ms), and on SQLite, where only one process runs
+   * at a time, all runs of another `node`.
    */
   lost(tx: Tx, { node, before, limit }: { node: string; before: number; limit: number }): Promise<SkillRunRow[]> {
     const table = tx.of(skillRuns)
