@@ -3,7 +3,7 @@ import { sha256Hex } from '../kernel/crypto'
 import type { AuditEvent } from './schema'
 import type { AuditEventRow } from './table'
 
-/** What stands before the first event of a chain. */
+/** `prev_hash` of the first event of a chain. */
 export const GENESIS = '0'.repeat(64)
 
 type Hashed = Omit<AuditEventRow, 'hash' | 'scope' | 'seq' | 'mode' | 'status'>
@@ -24,7 +24,7 @@ const text = (value: string | null): string => JSON.stringify(value)
 /** `SHA-256(prevHash + canonical JSON of the event without hash)`, in hex (contract 19). */
 export const hashOf = (row: Hashed): string => sha256Hex(row.prev_hash + canonicalEvent(row))
 
-/** The one place a stored row becomes a public event. */
+/** The one place where a stored row is turned into a public event. */
 export const present = (row: AuditEventRow): AuditEvent => ({
   id: row.id,
   action: row.action,

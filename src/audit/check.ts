@@ -9,13 +9,13 @@ import { type BrokenLink, walkChain } from './walk'
 
 type Asked = {
   from_seq?: number
-  /** `SEQ:HASH`, as it was written down. */
+  /** A head noted outside the server, as `SEQ:HASH`. */
   head?: string
   checkpoint: Checkpoint | null
   signal: AbortSignal
 }
 
-/** The same for operators: from a place on, and with the first broken link and the events on both sides of it. */
+/** The integrity check for operators: may start at a `seq`, and names the first broken link and the events beside it. */
 export async function checkChain(reader: Reader, clock: Clock, scope: ChainScope, asked: Asked): Promise<ChainCheck> {
   const kept = asked.head === undefined ? null : readPlace(asked.head)
   const [head] = await headOf(reader, { scope })

@@ -5,20 +5,20 @@ import { createInterface } from 'node:readline'
 import { checker } from '../kernel/schema'
 import { Checkpoint } from './schema'
 
-/** A file is closed at this size, or at twice what the newest checkpoint of every chain takes. */
+/** A new file is begun past this size, unless the newest checkpoints of all chains fill half of the file or more. */
 const MAX_BYTES = 16 * 1024 * 1024
 const CURRENT = 'checkpoints.jsonl'
-/** The file before the current one. Older ones go, and nothing with them: each file begins with the newest of every chain. */
+/** The file before the current one. Rotation overwrites it: every file begins with the newest checkpoint of each chain. */
 const PREVIOUS = 'checkpoints.1.jsonl'
 
-/** One kept line: its number and file for messages, and what it says, null when that is no checkpoint. */
+/** One line of a file: file name and line number for messages, and its checkpoint, or null when it is not one. */
 export type KeptLine = { where: string; checkpoint: Checkpoint | null }
 
 export type CheckpointBook = ReturnType<typeof createCheckpointBook>
 
 /**
- * Checkpoints kept apart from the database: JSON lines that are only ever added to, on the disk before
- * `append` returns. One process writes them, the one that holds the data folder.
+ * Keeps checkpoints outside the database, as append-only JSON lines that are synced to disk before `append`
+ * returns. The only writer is the process that holds the data folder.
  */
 export function createCheckpointBook({ folder, maxBytes = MAX_BYTES }: { folder: string; maxBytes?: number }) {
   const current = join(folder, CURRENT)
@@ -26,7 +26,7 @@ export function createCheckpointBook({ folder, maxBytes = MAX_BYTES }: { folder:
   let opened: Promise<{ newest: Map<string, Checkpoint>; size: number }> | null = null
   let last: Promise<void> = Promise.resolve()
 
-  /** The newest of each chain, and how large the current file is. Reads the files on first use. */
+  /** The newest checkpoint of each chain and the size of the current file, read from disk on first use. */
   const state = () => {
     opened ??= load()
     return opened
@@ -45,7 +45,7 @@ export function createCheckpointBook({ folder, maxBytes = MAX_BYTES }: { folder:
     yield* linesOf(current, CURRENT)
   }
 
-  /** Adds checkpoints, later ones later. Calls wait for each other. */
+  /** Appends checkpoints, oldest first. Concurrent calls are written one after another. */
   function append(checkpoints: readonly Checkpoint[]): Promise<void> {
     const added = last.then(() => write(checkpoints))
     last = added.catch(() => undefined)
@@ -61,7 +61,7 @@ export function createCheckpointBook({ folder, maxBytes = MAX_BYTES }: { folder:
     for (const checkpoint of checkpoints) known.newest.set(checkpoint.scope, checkpoint)
   }
 
-  /** The next file begins with the newest of every chain; it is whole before the last one steps back. */
+  /** Starts a new file with the newest checkpoint of every chain. It is complete before it replaces the current one. */
   async function beginAnew(newest: readonly Checkpoint[]): Promise<number> {
     const draft = `${current}.new`
     await rm(draft, { force: true })
@@ -74,7 +74,7 @@ export function createCheckpointBook({ folder, maxBytes = MAX_BYTES }: { folder:
 
   return {
     newest: async (scope: string): Promise<Checkpoint | null> => (await state()).newest.get(scope) ?? null,
-    /** When the newest of all was signed, or null while there is none. */
+    /** When the latest checkpoint of any chain was signed (ISO 8601), or null when there is none. */
     signedUntil: async (): Promise<string | null> =>
       [...(await state()).newest.values()].reduce<string | null>(
         (latest, { signed_at }) => (latest === null || signed_at > latest ? signed_at : latest),
@@ -108,7 +108,7 @@ function read(line: string): Checkpoint | null {
   }
 }
 
-/** What a crash cut short was promised to nobody. Returns the size of the file, 0 when there is none. */
+/** Drops a last line that a crash cut short: its `append` never returned. Returns the size of the file, 0 without one. */
 async function withoutTornLine(path: string): Promise<number> {
   if (!(await exists(path))) return 0
   const bytes = await readFile(path)

@@ -4,18 +4,18 @@ import type { Checkpoint } from './schema'
 type Claim = Omit<Checkpoint, 'signature'>
 
 /**
- * What is signed: every member but the signature, as canonical JSON (RFC 8785). Written out, because
- * only these members are part of the claim, whatever else travels beside them.
+ * The signed text: every member but the signature, as canonical JSON (RFC 8785). The members are named here so
+ * that anything else in the object stays outside the signature.
  */
 export const signedText = ({ hash, object, public_key, scope, seq, signed_at }: Claim): string =>
   JSON.stringify({ hash, object, public_key, scope, seq, signed_at })
 
-/** States that a chain stood here at this time. `at` is ISO 8601. */
+/** Signs that a chain had this `seq` and `hash` at time `at` (ISO 8601). */
 export function signCheckpoint(key: SigningKey, place: Pick<Checkpoint, 'scope' | 'seq' | 'hash'>, at: string) {
   const claim: Claim = { object: 'audit_checkpoint', ...place, signed_at: at, public_key: key.publicKey }
   return { ...claim, signature: key.sign(signedText(claim)) } satisfies Checkpoint
 }
 
-/** Whether the key it names has signed it. Whose key that is, is for the reader to know. */
+/** Whether the signature matches the public key in the checkpoint. Whether to trust that key is up to the reader. */
 export const isAuthentic = (checkpoint: Checkpoint): boolean =>
   isSignedBy(checkpoint.public_key, signedText(checkpoint), checkpoint.signature)

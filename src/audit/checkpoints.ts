@@ -16,15 +16,15 @@ type Deps = {
   clock: Clock
   key: SigningKey
   book: CheckpointBook
-  /** A chain no longer has what was signed for it: tampering, or an old database put back. */
+  /** Called when a chain no longer has the event of its checkpoint: tampering, or an old database was restored. */
   onBroken(checkpoint: Checkpoint): void
 }
 
 const EVERY_EVENTS = 1_000
 const EVERY_MS = 60_000
-/** Clocks of several nodes differ, and a commit comes later than the moment it is dated with. */
+/** Nodes' clocks differ, and a transaction commits later than its events are dated, so each pass looks back this far. */
 const LOOK_BACK_MS = 600_000
-/** Heads looked through in one turn of the event loop. */
+/** Heads read per turn of the event loop. */
 const STRETCH = 20_000
 const MAX_VIOLATIONS = 100
 
@@ -32,26 +32,26 @@ export type Checkpoints = ReturnType<typeof createCheckpoints>
 
 /** Signed statements of where each chain stood, kept apart from the database (contract 19). */
 export function createCheckpoints({ store, clock, key, book, onBroken }: Deps) {
-  /** Where the last whole look began; nothing before it is left unsigned. */
+  /** Start of the last complete pass (epoch ms). Every change before it has been considered. */
   let lookedAt: number | null = null
   const reported = new Set<string>()
 
   return { newest, signDue, verify }
 
-  /** The newest of a chain; one is made when there is none yet, so that there always is one to keep. */
+  /** The newest checkpoint of a chain. Signs one when there is none, so that callers always have one to keep. */
   async function newest(scope: ChainScope): Promise<Checkpoint> {
     const kept = await book.newest(scope)
     if (kept) return kept
     const [head] = await headOf(store.read, { scope })
     const made = sign(scope, head ?? { seq: 0, hash: GENESIS })
-    // Nothing is kept of a chain that has not begun: it would be a line a visitor can write.
+    // An empty chain is not written down: otherwise any visitor could add lines to the file.
     if (head) await book.append([made])
     return made
   }
 
   /**
-   * Signs every chain that grew by 1,000 events, or at all since 60 seconds; with `all`, every chain that
-   * grew. Returns how many. A chain that lost what was signed before is reported, not signed again.
+   * Signs every chain that grew by 1,000 events, or that grew and was last signed 60 seconds ago; with `all`, every
+   * chain that grew. Returns how many. A chain that lost its last signed event is reported instead of signed.
    */
   async function signDue({ all = false } = {}): Promise<number> {
     const now = clock.now()
@@ -85,7 +85,7 @@ export function createCheckpoints({ store, clock, key, book, onBroken }: Deps) {
   async function* changedSince(since: number): AsyncGenerator<AuditHeadRow[]> {
     for (let after = ''; ; ) {
       const [end] = await endOfStretch(store.read, { scope: after, length: STRETCH })
-      // Every scope begins with a word of small letters.
+      // Scopes begin with a lower-case letter, so '~' sorts after all of them.
       const upTo = end?.scope ?? '~'
       yield await headsSince(store.read, { after, upTo, since })
       if (!end) return
@@ -94,8 +94,8 @@ export function createCheckpoints({ store, clock, key, book, onBroken }: Deps) {
   }
 
   /**
-   * Holds every kept checkpoint against its chain, and lists in sentences what does not agree: a chain
-   * rewritten, cut or put back since, or a file that somebody changed (I20).
+   * Compares every kept checkpoint with its chain and returns a sentence for each mismatch: the chain was rewritten,
+   * cut or restored from an older copy, or the checkpoint file was edited (I20).
    */
   async function verify(reader: Reader): Promise<string[]> {
     const violations: string[] = []

@@ -19,7 +19,7 @@ export const EXPORT_COLUMNS = [
   'hash',
 ] as const
 
-/** The cells of an event in that order, its summaries as the canonical text that was hashed. */
+/** The cells of an event in column order; the summaries are the canonical text that was hashed. */
 export const cellsOfEvent = (event: AuditEvent): string[] => [
   event.id,
   event.timestamp,

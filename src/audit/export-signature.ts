@@ -3,22 +3,22 @@ import { notFound } from '../kernel/errors'
 import { isSignedBy, type SigningKey } from '../kernel/signing'
 import type { ExportSignature } from './schema'
 
-/** Of how many exports the signature can still be asked for. */
+/** Signatures kept in memory; the oldest is dropped first. */
 const MOST = 100
 
 type Claim = Omit<ExportSignature, 'signature'>
 
-/** What is signed, as canonical JSON (RFC 8785): only these members are part of the claim. */
+/** The signed text as canonical JSON (RFC 8785). Members are named so that only these are signed. */
 const signedText = ({ bytes, object, public_key, scope, sha256, signed_at }: Claim): string =>
   JSON.stringify({ bytes, object, public_key, scope, sha256, signed_at })
 
-/** Whether the key it names has signed it. Whose key that is, is for the reader to know. */
+/** Whether the signature matches the public key in it. Whether to trust that key is up to the reader. */
 export const isGenuine = (signature: ExportSignature): boolean =>
   isSignedBy(signature.public_key, signedText(signature), signature.signature)
 
 /**
- * Signatures that travel beside a file (dx 2.17). This server signs only what it has written itself, so
- * nobody can have a file of their own making signed.
+ * Signatures of exported files (dx 2.17). Only files that this server streams itself are signed, so nobody can
+ * get a signature for a file of their own.
  */
 export function createExportSignatures({ clock, key }: { clock: Clock; key: SigningKey }) {
   const made = new Map<string, ExportSignature>()
@@ -35,7 +35,7 @@ export function createExportSignatures({ clock, key }: { clock: Clock; key: Sign
   }
 
   return {
-    /** The same pieces; the file is signed once the last of them is out. */
+    /** Passes the pieces through, and signs the file after the last one. */
     async *around(requestId: string, scope: string, pieces: AsyncIterable<string>): AsyncGenerator<string> {
       const hash = new Bun.CryptoHasher('sha256')
       let bytes = 0
@@ -47,7 +47,7 @@ export function createExportSignatures({ clock, key }: { clock: Clock; key: Sign
       keep(requestId, { scope, sha256: hash.digest('hex'), bytes })
     },
 
-    /** Throws 404 for a request that was no whole export, or that a hundred others followed. */
+    /** Throws 404 when the request was not a complete export, or when 100 newer ones have pushed its signature out. */
     of(requestId: string): ExportSignature {
       const signature = made.get(requestId)
       if (!signature) throw notFound('signature')

@@ -10,7 +10,7 @@ import { selectSlice } from './repository'
 import type { AuditFilters, ChainScope } from './schema'
 import type { AuditEventRow } from './table'
 
-/** What a file of each format is sent with: to be kept, never shown. */
+/** Headers of each export format: browsers download the file instead of showing it. */
 export const EXPORT_HEADERS = {
   csv: csvHeaders('audit'),
   jsonl: {
@@ -20,12 +20,12 @@ export const EXPORT_HEADERS = {
   },
 } as const
 
-/** Places of the chain read at a time, whatever the filters let through. */
+/** Events read per step, before filtering. */
 const WINDOW = 1_000
 
 /**
- * Pages of an export, newest first, of the events there are when it begins. Summaries are the very text
- * that was hashed, so a whole export can be verified without this server.
+ * Pages of an export, newest event first; events written after the start are left out. Summaries are the text
+ * that was hashed, so an unfiltered export can be verified without this server.
  */
 export async function* exportRows(
   reader: Reader,
@@ -41,7 +41,7 @@ export async function* exportRows(
   }
 }
 
-/** The same as text: CSV with the contract's columns, or the events themselves as JSON, one a line. */
+/** The export as text: CSV with the columns of contract 19, or one JSON event per line. */
 export async function* written(pages: AsyncIterable<AuditEventRow[]>, format: 'csv' | 'jsonl'): AsyncGenerator<string> {
   if (format === 'csv') yield csvLines([EXPORT_COLUMNS])
   for await (const rows of pages)

@@ -1,13 +1,13 @@
 import { GENESIS, hashOf } from './chain'
 import type { AuditEventRow } from './table'
 
-/** Where a walk along a chain has come to. */
+/** The last event that a walk along a chain has checked. */
 export type End = { seq: number; hash: string; at: number }
 export const START: End = { seq: 0, hash: GENESIS, at: 0 }
 
 export const endOf = ({ seq, hash, at }: AuditEventRow): End => ({ seq, hash, at })
 
-/** What is wrong with one event, given the one before it, in half sentences; empty when it holds. */
+/** What is wrong with one event, given the one before it: phrases for a message, empty when the event is sound. */
 export function faultsOf(row: AuditEventRow, before: End): string[] {
   const faults: string[] = []
   if (row.seq !== before.seq + 1) faults.push(`follows #${before.seq}`)
@@ -18,7 +18,7 @@ export function faultsOf(row: AuditEventRow, before: End): string[] {
   return faults
 }
 
-/** The columns to filter by repeat what was hashed; only a truncated summary may lack it. */
+/** The filter columns copy members of the summaries. They may differ only where truncation removed the member. */
 function copiesHold(row: AuditEventRow): boolean {
   const [input, output] = [membersOf(row.input), membersOf(row.output)]
   const mode = input.mode ?? (input.truncated ? row.mode : null)

@@ -3,11 +3,11 @@ import type { Reader } from '../kernel/store'
 import type { AuditFilters } from './schema'
 import { auditEvents } from './table'
 
-/** Everything but completions is found by its id in one look (the partial index of the table). */
+/** Whether `entity_id` can use the partial index of the table, which leaves completions out. */
 export const isIndexed = ({ entity_id, entity_type }: AuditFilters): boolean =>
   entity_id !== undefined && entity_type !== 'completion' && !/^(chat)?cmpl_/.test(entity_id)
 
-/** The filters of contract 19 but the dates, which are places of the chain. */
+/** The filters of contract 19 except the dates, which `placesOf` turns into `seq` bounds. */
 export function filtersOf(reader: Reader, input: AuditFilters): (SQL | undefined)[] {
   const t = reader.of(auditEvents)
   return [
@@ -24,7 +24,7 @@ export function filtersOf(reader: Reader, input: AuditFilters): (SQL | undefined
   ]
 }
 
-/** `key.*` is every action that begins with `key.` */
+/** `key.*` matches every action that begins with `key.` */
 function actionFilter(t: typeof auditEvents.sqlite, action: string | undefined): SQL | undefined {
   if (action === undefined) return undefined
   if (!action.endsWith('.*')) return eq(t.action, action)
@@ -32,7 +32,7 @@ function actionFilter(t: typeof auditEvents.sqlite, action: string | undefined):
   return sql`substr(${t.action}, 1, ${family.length}) = ${family}`
 }
 
-/** A user, a key, or an operator, whose name only the summary has. */
+/** Matches a user id, a key id, or an operator's name, which is only in the summary. */
 function actorFilter(reader: Reader, actor: string | undefined): SQL | undefined {
   if (actor === undefined) return undefined
   const t = reader.of(auditEvents)

@@ -1,4 +1,4 @@
-/** The record: every state change and paid call, append-only, one SHA-256 chain per owner. */
+/** Audit: every state change and paid call, append-only, in one SHA-256 hash chain per owner. */
 export { createCheckpointBook } from './checkpoint-book'
 export { startCheckpointLoop } from './checkpoint-loop'
 export { type Checkpoints, createCheckpoints } from './checkpoints'

@@ -10,14 +10,14 @@ import { walkChain } from './walk'
 type Asked = {
   scope: ChainScope
   dates: RangeQuery
-  /** The newest that is kept of this chain; null when there is none. */
+  /** The newest checkpoint kept for this chain; null when there is none. */
   checkpoint: Checkpoint | null
   signal: AbortSignal
 }
 
 /**
- * Computes a chain again, whole or between two dates with one neighbour on each side, and holds it
- * against its head and its newest checkpoint (contract 19). Stops at the first event that does not hold.
+ * Recomputes a chain, whole or between two dates plus one event on each side, and compares it with its head and
+ * its newest checkpoint (contract 19). Stops at the first broken event.
  */
 export async function checkIntegrity(reader: Reader, clock: Clock, asked: Asked): Promise<Integrity> {
   const { scope, dates, checkpoint, signal } = asked
@@ -47,10 +47,10 @@ export async function checkIntegrity(reader: Reader, clock: Clock, asked: Asked)
   }
 }
 
-/** A place that somebody else knows of: a head, a checkpoint, what was written down. */
+/** A `seq` and `hash` known from elsewhere: a head, a checkpoint, or a note somebody kept. */
 export type Place = { seq: number; hash: string }
 
-/** Whether a chain has this event at this place. True of no place, and of the beginning of a chain. */
+/** Whether the chain has this event at this `seq`. True for no place at all and for `seq` 0. */
 export async function isEvent(reader: Reader, scope: ChainScope, place: Place | null | undefined): Promise<boolean> {
   if (!place || place.seq === 0) return true
   const [event] = await eventAt(reader, { scope, seq: place.seq })

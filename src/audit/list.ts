@@ -9,14 +9,14 @@ import { placesOf } from './places'
 import { selectSlice } from './repository'
 import type { AuditEvent, AuditQuery, ChainScope } from './schema'
 
-/** A rare filter must not hold the event loop: it reads this many places of the chain at a time … */
+/** Events read per step, so that a filter with few matches does not hold the event loop. */
 const WINDOW = 5_000
-/** … and answers a short page, with a cursor to go on from, after this many. */
+/** After this many steps the page is returned short, with a cursor to continue from. */
 const MAX_WINDOWS = 40
 
 /**
- * Events of one chain, newest first (contract 19). A page may be short, even empty, and still have a
- * `next`: a filter that matches little stops after 200,000 events and goes on from there.
+ * Events of one chain, newest first (contract 19). A page may be short or even empty and still have a `next`:
+ * with a filter that matches little, one request reads at most 200,000 events.
  */
 export async function listEvents(reader: Reader, scope: ChainScope, input: AuditQuery): Promise<Page<AuditEvent>> {
   const list = nameOf(scope, input)
@@ -39,7 +39,7 @@ export async function listEvents(reader: Reader, scope: ChainScope, input: Audit
   return { items: items.map(present), next: resumeAt > floor + 1 ? encodeCursor({ at: resumeAt, id: list }) : null }
 }
 
-/** A cursor goes on with the list that gave it: the same chain, the same filters. Only `limit` may change. */
+/** The name a cursor is bound to: the chain and all filters. Only `limit` may change between pages. */
 function nameOf(scope: ChainScope, { limit: _, cursor: __, ...filters }: AuditQuery): string {
   const spelled = JSON.stringify(Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1)))
   return `audit:${sha256Hex(scope + spelled).slice(0, 24)}`

@@ -21,7 +21,7 @@ type Deps = {
   audit: AuditLog
   checkpoints: Checkpoints
   book: CheckpointBook
-  /** Signs what operators export. */
+  /** Signs the exports of operators. */
   key: SigningKey
 }
 
@@ -29,14 +29,14 @@ const WINDOW = 5_000
 
 export type AuditOversight = ReturnType<typeof createAuditOversight>
 
-/** What can be done with a chain once it is settled that the caller may. */
+/** Operations on a chain for callers whose permission has already been checked. */
 export function createAuditOversight({ store, clock, audit, checkpoints, book, key }: Deps) {
   const signatures = createExportSignatures({ clock, key })
   return { exportEvents, signedExport, signatureOf: signatures.of, head, actions, check }
 
   /**
-   * The file in pieces, newest event first. That it was taken is on the record first, and so in the file
-   * itself. Throws 400 for dates that are none, before anything is recorded.
+   * Streams the export, newest event first. The `audit.exported` event is recorded first, so the file contains it.
+   * Throws 400 for invalid dates before anything is recorded.
    */
   async function* exportEvents(
     call: Call<Caller>,
@@ -48,7 +48,7 @@ export function createAuditOversight({ store, clock, audit, checkpoints, book, k
     yield* written(exportRows(store.read, { scope, filters, signal: call.signal }), format)
   }
 
-  /** The same; once its last piece is out, its signature is there to be asked for by the id of the request. */
+  /** The same, and signs the file: after the last piece `signatureOf` finds the signature by request id. */
   function signedExport(call: Call<Caller>, scope: ChainScope, asked: AuditExport): AsyncGenerator<string> {
     return signatures.around(call.requestId, scope, exportEvents(call, scope, asked))
   }
@@ -59,7 +59,7 @@ export function createAuditOversight({ store, clock, audit, checkpoints, book, k
     return { object: 'audit_head', scope, seq: end?.seq ?? 0, hash: end?.hash ?? GENESIS, checkpoint }
   }
 
-  /** How often each action stands in a chain, most frequent first. */
+  /** How many events a chain has of each action, most frequent first. */
   async function actions(scope: ChainScope, signal: AbortSignal): Promise<{ action: string; count: number }[]> {
     const [end] = await headOf(store.read, { scope })
     const counts = new Map<string, number>()
@@ -80,7 +80,7 @@ export function createAuditOversight({ store, clock, audit, checkpoints, book, k
   }
 }
 
-/** Which dates and which filters; the values of the others are the reader's own business. */
+/** Records the dates and the names of the other filters, but not their values. */
 const exported = (scope: ChainScope, { from, to, ...others }: AuditFilters) => ({
   action: 'audit.exported',
   entityType: orgOf(scope) ? ('organization' as const) : ('user' as const),

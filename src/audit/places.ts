@@ -3,10 +3,10 @@ import type { Reader } from '../kernel/store'
 import { headOf, timeAt } from './repository'
 import type { ChainScope } from './schema'
 
-/** A part of a chain, `floor < seq <= ceiling`, and where the whole of it ends. */
+/** A range of a chain, `floor < seq <= ceiling`; `end` is the last `seq` of the whole chain. */
 export type Places = { floor: number; ceiling: number; end: number }
 
-/** Two dates as places of a chain. Throws 400 `validation_error` for what is no date, and for a reversed pair. */
+/** Turns two dates into `seq` bounds. Throws 400 `validation_error` for an invalid date and a reversed range. */
 export async function placesOf(reader: Reader, scope: ChainScope, dates: RangeQuery): Promise<Places> {
   const { from, to } = readRange(dates)
   const end = (await headOf(reader, { scope }))[0]?.seq ?? 0
@@ -15,7 +15,7 @@ export async function placesOf(reader: Reader, scope: ChainScope, dates: RangeQu
   return { floor, ceiling, end }
 }
 
-/** The last place of a chain before a moment, by halving: time never falls along a chain. */
+/** The last `seq` before a moment, by binary search: times never decrease along a chain. */
 async function lastBefore(reader: Reader, scope: ChainScope, end: number, moment: number): Promise<number> {
   let [low, high] = [0, end]
   while (low < high) {

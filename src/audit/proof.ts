@@ -4,26 +4,26 @@ import { isAuthentic } from './checkpoint'
 import { EXPORT_COLUMNS } from './columns'
 import type { Checkpoint } from './schema'
 
-/** What else is needed of an export where no server is. */
+/** What offline verification needs besides. */
 export { cellsOfEvent, EXPORT_COLUMNS } from './columns'
 export { isGenuine } from './export-signature'
 
-/** What was found in an export, held against checkpoints that were kept elsewhere. */
+/** Result of verifying an export against checkpoints that were kept elsewhere. */
 export type Proof = {
   ok: boolean
   events: number
-  /** Begins with the first event of its chain: nothing is missing before it. */
+  /** The export begins with the first event of its chain, so nothing older is missing. */
   complete: boolean
   oldest_event_id: string | null
   newest_event_id: string | null
-  /** The newest checkpoint that the export reaches; what it covers is proven. */
+  /** The newest checkpoint that the export contains; everything up to it is proven. */
   checkpoint: Checkpoint | null
-  /** Events newer than it: they hold together, and no signature speaks for them yet. */
+  /** Events after that checkpoint: their hashes are consistent, but no signature covers them yet. */
   events_after_checkpoint: number
   broken: Broken | null
 }
 
-/** What does not hold, where, and the events on both sides of it. `line` counts records; the header is 1. */
+/** What is wrong, where, and the ids of the events on both sides. `line` counts records; the header is line 1. */
 export type Broken = { reason: string; line: number | null; events: string[] }
 
 type Event = { line: number; id: string; hash: string; prevHash: string }
@@ -31,9 +31,9 @@ type Hit = { checkpoint: Checkpoint; place: number }
 type Order = 'newest first' | 'oldest first'
 
 /**
- * Verifies an export of one chain without the server that made it, in constant memory (contract 19).
- * Every event is hashed again from its cells, every event must follow the one before it, and the newest
- * checkpoint given must be in it at its place.
+ * Verifies an export of one chain without the server that made it, in constant memory (contract 19). Every event
+ * is hashed again from its cells, every event must follow the one before it, and the event that the newest given
+ * checkpoint names must be there, at its `seq`.
  */
 export async function verifyExport(
   records: AsyncIterable<readonly string[]>,
@@ -98,7 +98,7 @@ function conclude({ events, first, last, order, hits, checkpoints, broken }: Fin
 
 type Reach = { checkpoints: readonly Checkpoint[]; complete: boolean; events: number; after: number }
 
-/** The newest checkpoint of the chain must be among the events, and at the place that it names. */
+/** The event of the newest checkpoint must be in the export, at the `seq` that the checkpoint names. */
 function connect(best: Hit | null, { checkpoints, complete, events, after }: Reach): Broken | null {
   if (!best) {
     if (checkpoints.length > 0 && checkpoints.every(({ seq }) => seq === 0) && complete) return null
@@ -121,7 +121,7 @@ const orderOf = (before: Event, event: Event): Order =>
 const follows = (before: Event, event: Event, order: Order): boolean =>
   order === 'newest first' ? before.prevHash === event.hash : event.prevHash === before.hash
 
-/** Each record as an event whose content is what its hash says, or what is wrong with it. */
+/** Turns each record into an event whose hash has been recomputed, or into a description of what is wrong with it. */
 async function* eventsOf(records: AsyncIterable<readonly string[]>): AsyncGenerator<Event | Broken> {
   let places: number[] | null = null
   let line = 0
@@ -140,7 +140,7 @@ async function* eventsOf(records: AsyncIterable<readonly string[]>): AsyncGenera
   if (places === null) yield fault('this file is empty', 1)
 }
 
-/** The writer puts an apostrophe before a cell that a spreadsheet would compute; it is no part of the event. */
+/** CSV cells that a spreadsheet would run as a formula are written with a leading apostrophe; strip it before hashing. */
 const unguarded = (cell: string): string => (cell.startsWith("'") ? cell.slice(1) : cell)
 
 function readEvent(cells: readonly string[], line: number): Event | null {
@@ -165,7 +165,7 @@ function readEvent(cells: readonly string[], line: number): Event | null {
   return found === hash ? { line, id: id!, hash, prevHash } : null
 }
 
-/** `status` stands beside the summary that was hashed; it may not say something else. */
+/** The `status` column is not hashed itself, so it must agree with the output summary, which is. */
 function repeats(output: string, status: string): boolean {
   try {
     const summary: { status?: number; truncated?: string[] } = JSON.parse(output)

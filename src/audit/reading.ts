@@ -18,7 +18,7 @@ type Deps = {
   oversight: AuditOversight
   checkpoints: Checkpoints
   book: CheckpointBook
-  /** Throws 403 `forbidden` when the caller may not see this org's record (contract 1.2: `viewAudit`). */
+  /** Throws 403 `forbidden` when the caller may not view this org's audit events (contract 1.2: `viewAudit`). */
   assertMayView(reader: Reader, caller: TenantCaller, orgId: NonNullable<KeyCaller['orgId']>): Promise<void>
 }
 
@@ -26,11 +26,11 @@ type Whose = { scope?: RecordScope }
 
 export type AuditReading = ReturnType<typeof createAuditReading>
 
-/** What the owner of a chain may do with it: read it, take it along, have it checked (contract 19). */
+/** What owners can do with their audit chain: list it, export it and have it checked (contract 19). */
 export function createAuditReading({ store, clock, oversight, checkpoints, book, assertMayView }: Deps) {
   return { list, exportEvents, integrity, checkpoint }
 
-  /** One page, newest first. Throws 400 for dates and cursors that are none. */
+  /** One page, newest first. Throws 400 for invalid dates and cursors. */
   async function list(call: Call, { scope, ...query }: AuditQuery & Whose): Promise<Page<AuditEvent>> {
     return listEvents(store.read, await viewed(call, scope), query)
   }
@@ -45,15 +45,15 @@ export function createAuditReading({ store, clock, oversight, checkpoints, book,
     return checkIntegrity(store.read, clock, { scope, dates, checkpoint, signal: call.signal })
   }
 
-  /** The newest signed checkpoint of the caller's chain, for them to keep. */
+  /** The newest signed checkpoint of the caller's chain, for the caller to keep. */
   async function checkpoint(call: Call, { scope }: Whose = {}): Promise<Checkpoint> {
-    // A copy: answers gain members on their way out.
+    // A copy, because the response layer adds members to the answer.
     return { ...(await checkpoints.newest(await viewed(call, scope))) }
   }
 
   /**
-   * The chain the caller looks at: their org's with an org key, otherwise their own unless they ask for the
-   * active org's. Throws 400 `org_required`, 403 `forbidden` without `viewAudit`.
+   * The chain to show: the org's for an org key, otherwise the caller's own, or the active org's when asked for.
+   * Throws 400 `org_required`, 403 `forbidden` without `viewAudit`.
    */
   async function viewed({ caller }: Call, wanted?: RecordScope): Promise<OwnerScope> {
     if (wanted === 'user' && caller.orgId !== null) throw notThisKeys()

@@ -6,13 +6,13 @@ import { type AuditEventRow, auditEvents, auditHeads } from './table'
 
 type Head = { seq: number; hash: string; at: number }
 
-/** By its primary key: a limit would cost more than the look-up. */
+/** Read by primary key. No `limit`: it would cost more than the look-up. */
 const readHead = query<{ scope: ChainScope }>()((db, p) => {
   const t = db.of(auditHeads)
   return db.select({ seq: t.seq, hash: t.hash, at: t.at }).from(t).where(eq(t.scope, p.scope))
 })
 
-/** A change that changes nothing, for the lock that comes with it. */
+/** An update that changes nothing, used to take the row lock. */
 const lockHead = command<{ scope: ChainScope }>()((tx, p) => {
   const t = tx.of(auditHeads)
   return tx
@@ -28,8 +28,8 @@ const startChain = command<{ scope: ChainScope }>()((tx, p) => {
 })
 
 /**
- * The end of a chain, which nobody else can lengthen until the unit commits: SQLite has one writer, and
- * on Postgres the row is locked. A chain begins with the first event that asks.
+ * The head of a chain, locked until the transaction ends: SQLite has one writer, and Postgres locks the row.
+ * Starts the chain when it has no head yet.
  */
 export async function takeHead(tx: Tx, scope: ChainScope): Promise<Head> {
   const take = tx.dialect === 'sqlite' ? readHead : lockHead
@@ -69,7 +69,7 @@ export const insertEvent = command<AuditEventRow>()((tx, p) =>
   }),
 )
 
-/** When the event at one place of a chain happened. */
+/** The time of the event at one `seq` of a chain. */
 export const timeAt = query<{ scope: ChainScope; seq: number }>()((db, p) => {
   const t = db.of(auditEvents)
   return db
@@ -84,7 +84,7 @@ export const headOf = query<{ scope: ChainScope }>()((db, p) => {
   return db.select({ seq: t.seq, hash: t.hash }).from(t).where(eq(t.scope, p.scope)).limit(1)
 })
 
-/** The hash at one place of a chain. */
+/** The id and hash of the event at one `seq` of a chain. */
 export const eventAt = query<{ scope: ChainScope; seq: number }>()((db, p) => {
   const t = db.of(auditEvents)
   return db
@@ -94,7 +94,7 @@ export const eventAt = query<{ scope: ChainScope; seq: number }>()((db, p) => {
     .limit(1)
 })
 
-/** Oldest first: events of one chain with `above < seq <= upTo`. */
+/** Events of one chain with `above < seq <= upTo`, oldest first. */
 export const pageOfChain = query<{ scope: ChainScope; above: number; upTo: number; limit: number }>()((db, p) => {
   const t = db.of(auditEvents)
   return db
@@ -107,7 +107,7 @@ export const pageOfChain = query<{ scope: ChainScope; above: number; upTo: numbe
 
 export type Slice = { scope: ChainScope; above: number; upTo: number; limit: number; filters: (SQL | undefined)[] }
 
-/** Newest first: events of one chain with `above < seq <= upTo` that pass the filters. */
+/** Events of one chain with `above < seq <= upTo` that pass the filters, newest first. */
 export function selectSlice(db: Reader, { scope, above, upTo, limit, filters }: Slice): Promise<AuditEventRow[]> {
   const t = db.of(auditEvents)
   return Promise.resolve(
@@ -120,7 +120,7 @@ export function selectSlice(db: Reader, { scope, above, upTo, limit, filters }: 
   )
 }
 
-/** Every chain in order, oldest event first, from just after a place. */
+/** Events of all chains, ordered by scope and `seq`, starting after a given place. */
 export const pageOfChains = query<{ scope: string; seq: number; limit: number }>()((db, p) => {
   const t = db.of(auditEvents)
   return db
@@ -141,7 +141,7 @@ export const pageOfHeads = query<{ scope: string; limit: number }>()((db, p) => 
     .limit(p.limit)
 })
 
-/** The last scope of a stretch of so many heads, so that a look for changes can go by stretches. */
+/** The scope that is `length` heads further on, so that all heads can be scanned in slices. */
 export const endOfStretch = query<{ scope: string; length: number }>()((db, p) => {
   const t = db.of(auditHeads)
   return db
@@ -153,7 +153,7 @@ export const endOfStretch = query<{ scope: string; length: number }>()((db, p) =
     .offset(p.length)
 })
 
-/** Chains of one stretch, `after < scope <= upTo`, that grew at or after a moment. */
+/** Chains with `after < scope <= upTo` that grew at or after `since` (epoch ms). */
 export const headsSince = query<{ after: string; upTo: string; since: number }>()((db, p) => {
   const t = db.of(auditHeads)
   return db
@@ -163,7 +163,7 @@ export const headsSince = query<{ after: string; upTo: string; since: number }>(
     .orderBy(asc(t.scope))
 })
 
-/** How often each action stands in `above < seq <= upTo` of a chain. */
+/** How many events of each action there are in `above < seq <= upTo` of a chain. */
 export const actionsBetween = query<{ scope: ChainScope; above: number; upTo: number }>()((db, p) => {
   const t = db.of(auditEvents)
   return db

@@ -11,7 +11,7 @@ type Deps = { auditReading: AuditReading }
 
 const RECORD = { scope: 'billing' } as const
 
-/** The record of the caller's account (contract 19). `GET /audit` is a bare array, so paging travels in headers. */
+/** The audit log of the caller's account (contract 19). `GET /audit` is a bare array, so paging is in headers. */
 export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: Guard) =>
   new Elysia({ prefix: '/audit', tags: ['Audit'] })
     .use(guard)
@@ -83,7 +83,7 @@ export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: 
       },
     })
 
-/** The same address with the next cursor, relative to the origin. */
+/** The URL of the same request with the next cursor, relative to the origin. */
 function nextAddress(url: string, cursor: string): string {
   const [path = '', query = ''] = url.slice(url.indexOf('/', url.indexOf('://') + 3)).split('?')
   const params = new URLSearchParams(query)

@@ -5,12 +5,12 @@ import type { ChainScope } from './schema'
 const MAX_BYTES = 4096
 
 /**
- * A summary as canonical JSON of at most 4 KiB. When it is longer its largest members go first, and
- * `truncated` names them, so a reader knows that something was there.
+ * A summary as canonical JSON of at most 4 KiB. The largest members of a longer one are dropped, and `truncated`
+ * lists their names.
  */
 export function summarise(summary: Record<string, unknown>): string {
   const whole = canonical(summary)
-  // A character is at most three bytes, so short texts need no counting.
+  // A UTF-16 unit takes at most three bytes in UTF-8, so short texts need no byte count.
   return whole.length * 3 <= MAX_BYTES || Buffer.byteLength(whole) <= MAX_BYTES ? whole : truncate(summary)
 }
 
@@ -31,8 +31,8 @@ function truncate(summary: Record<string, unknown>): string {
 }
 
 /**
- * The canonical JSON (RFC 8785) of one summary. Its own members are nearly always plain words and
- * numbers, for which `JSON.stringify` already is canonical; whatever lies deeper goes through the package.
+ * The canonical JSON (RFC 8785) of one summary. Most values are plain strings and numbers, for which
+ * `JSON.stringify` is already canonical; nested ones go through the `canonicalize` package.
  */
 export function canonical(summary: Record<string, unknown>): string {
   let text = ''
@@ -43,7 +43,7 @@ export function canonical(summary: Record<string, unknown>): string {
   return text ? `${text}}` : '{}'
 }
 
-/** Values whose JSON has one form only, so that the package need not be asked: words, finite numbers, lists of words. */
+/** Whether `JSON.stringify` already gives the canonical form: well-formed strings, finite numbers, lists of strings. */
 const isPlain = (value: unknown): boolean => {
   if (typeof value === 'string') return value.isWellFormed()
   if (typeof value === 'number') return Number.isFinite(value)
@@ -51,7 +51,7 @@ const isPlain = (value: unknown): boolean => {
   return typeof value === 'boolean' || value === null
 }
 
-/** What has no canonical form (half a surrogate pair, NaN) is made into what has; that is rare, so it is tried last. */
+/** Values without a canonical form (lone surrogates, NaN) are repaired first. They are rare, so the repair runs last. */
 function canonicalValue(value: unknown): string {
   if (isPlain(value)) return JSON.stringify(value)
   try {
@@ -69,7 +69,7 @@ function wellFormed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name.toWellFormed(), wellFormed(member)]))
 }
 
-/** An operator's own acts on no tenant stand in the server's chain; a tenant's in their owner's. */
+/** The chain an event goes to: the server's for an operator, otherwise that of the key's org or of the user. */
 export function chainOf(caller: Caller): ChainScope {
   if (caller.type === 'operator') return 'server'
   return caller.orgId ? `org:${caller.orgId}` : `user:${caller.userId}`
@@ -77,7 +77,7 @@ export function chainOf(caller: Caller): ChainScope {
 
 export const orgOf = (scope: ChainScope): string | null => (scope.startsWith('org:') ? scope.slice(4) : null)
 
-/** `POST /completions` as its two words. */
+/** Splits `POST /completions` into method and endpoint. */
 export function splitRoute(route: string): { method: string; endpoint: string } {
   const space = route.indexOf(' ')
   return { method: route.slice(0, Math.max(space, 0)), endpoint: route.slice(space + 1) }

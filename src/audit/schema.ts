@@ -44,33 +44,33 @@ export const ENTITY_TYPES = [
 ] as const
 export type EntityType = (typeof ENTITY_TYPES)[number]
 
-/** One chain per owner; what belongs to no tenant (engines, server settings) has the server's own. */
+/** One chain per owner. Events that belong to no tenant (engines, server settings) go to the server's chain. */
 export type ChainScope = OwnerScope | 'server'
 
-/** What was asked, without its text: a prompt is its SHA-256 and its length (contract 19). */
+/** What was requested, without the text itself: of a prompt only SHA-256 and length are kept (contract 19). */
 export type InputSummary = {
   mode?: string
   prompt_sha256?: string
   prompt_length?: number
   skills?: readonly string[]
   metadata?: Readonly<Record<string, unknown>>
-  /** Names of the members a change set; never their values. */
+  /** Names of the fields a change set; never their values. */
   fields?: readonly string[]
 }
 
-/** What came of it (contract 19). */
+/** The outcome (contract 19). */
 export type OutputSummary = {
   /** HTTP status of the answer. */
   status?: number
-  /** The service's own engine id, never a vendor's. */
+  /** The service's own engine id, never a vendor's name. */
   engine?: string
   cost_cents?: number
   tools_used?: readonly string[]
   fallback_used?: boolean
   error_code?: string
-  /** Rules of a guardrail policy that fired; what was found is said, never quoted. */
+  /** Rules of a guardrail policy that fired; the finding is described, never quoted. */
   guardrails?: readonly object[]
-  /** Routing rules that were left out, and why (catalogue K16). */
+  /** Routing rules that were skipped, and why (catalogue K16). */
   routing_warnings?: readonly string[]
 }
 
@@ -79,7 +79,7 @@ export type AuditEntry = {
   action: string
   entityType: EntityType
   entityId: string | null
-  /** Whose chain; the caller's own owner when left out. */
+  /** The chain to write to; the caller's own when left out. */
   scope?: ChainScope
   input?: InputSummary
   output?: OutputSummary
@@ -123,12 +123,12 @@ export const AuditQuery = t.Object({
 })
 export type AuditQuery = Static<typeof AuditQuery>
 
-/** The filters of the list, without its paging: an export is whole. */
+/** The list's filters without paging, because an export is not paged. */
 const { limit: _limit, cursor: _cursor, ...filters } = AuditQuery.properties
 export const AuditFilters = t.Object(filters)
 export type AuditFilters = Static<typeof AuditFilters>
 
-/** Whose record a tenant looks at. */
+/** Which chain a tenant reads. */
 export const RecordScope = t.Object({
   scope: t.Optional(
     oneOf(['user', 'org'] as const, {
@@ -141,14 +141,14 @@ export type RecordScope = Static<typeof RecordScope>['scope']
 
 const whose = RecordScope.properties
 export const OwnAuditQuery = t.Object({ ...AuditQuery.properties, ...whose })
-/** The contract's, and the events themselves one a line. */
+/** CSV is the contract's format; `jsonl` gives the events themselves, one per line. */
 const format = { format: oneOf(['csv', 'jsonl'] as const, { default: 'csv' }) }
 export const AuditExport = t.Object({ ...AuditFilters.properties, ...format })
 export type AuditExport = Static<typeof AuditExport>
 export const OwnAuditExport = t.Object({ ...AuditExport.properties, ...whose })
 export const OwnRange = t.Object({ ...RangeQuery.properties, ...whose })
 
-/** A signed statement that a chain stood at a place at a time (contract 19). */
+/** A signed statement that a chain had this `seq` and `hash` at a time (contract 19). */
 export const Checkpoint = t.Object(
   {
     object: t.Literal('audit_checkpoint'),
@@ -169,7 +169,7 @@ export const Checkpoint = t.Object(
 )
 export type Checkpoint = Static<typeof Checkpoint>
 
-/** A signed statement that this server wrote a file of this content as an export of a chain. */
+/** A signed statement that this server wrote a file with this hash as an export of a chain. */
 export const ExportSignature = t.Object({
   object: t.Literal('audit_export_signature'),
   scope: t.String(),
@@ -183,7 +183,7 @@ export const ExportSignature = t.Object({
 })
 export type ExportSignature = Static<typeof ExportSignature>
 
-/** What was found when a chain, or the part of it between two moments, was computed again. */
+/** Result of recomputing a chain, or the part of it between two dates. */
 export const Integrity = t.Object({
   valid: t.Boolean(),
   algorithm: t.Literal('sha256'),
@@ -196,7 +196,7 @@ export const Integrity = t.Object({
 })
 export type Integrity = Static<typeof Integrity>
 
-/** Where a chain ends, to be written down somewhere else. */
+/** Where a chain ends, for the reader to note down outside the server. */
 export const AuditHead = t.Object({
   object: t.Literal('audit_head'),
   scope: t.String(),
@@ -206,7 +206,7 @@ export const AuditHead = t.Object({
 })
 export type AuditHead = Static<typeof AuditHead>
 
-/** What an operator is told of one chain. `neighbours` are the first broken event and those beside it. */
+/** What an operator sees of one chain's check. `neighbours` are the first broken event and the ones beside it. */
 export const ChainCheck = t.Object({
   object: t.Literal('audit_check'),
   scope: t.String(),

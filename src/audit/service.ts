@@ -11,7 +11,7 @@ import { verifyChains } from './verify'
 
 export type AuditLog = ReturnType<typeof createAuditLog>
 
-/** Who and what an event with no call behind it is about: a loop, recovery at boot, a schedule. */
+/** Scope and request id of an event that no call caused: a loop, recovery at boot, a schedule. */
 export type Circumstances = {
   scope: ChainScope
   requestId: string
@@ -19,17 +19,17 @@ export type Circumstances = {
   keyId?: KeyId | null
 }
 
-/** The record. `record` belongs in the same unit of work as the effect it tells of (I19). */
+/** The audit log. Call `record` in the transaction of the change it describes, so that both commit together (I19). */
 export function createAuditLog({ clock }: { clock: Clock }) {
   let statusOf: (route: string) => number | undefined = () => undefined
   return { record, recordUnattended, knowAnswers, list: listEvents, verify: verifyChains }
 
-  /** Once the routes stand: the status a route answers a recorded call with, for entries that do not say. */
+  /** Called once the routes are known: gives the success status of a route, for entries that do not set one. */
   function knowAnswers(known: typeof statusOf): void {
     statusOf = known
   }
 
-  /** Appends what a caller did to their owner's chain. Three statements. Returns the event's id. */
+  /** Appends the caller's action to a chain, by default the owner's. Three statements. Returns the event's id. */
   function record(tx: Tx, call: Call<Caller>, entry: AuditEntry): Promise<AuditEventId> {
     const { caller } = call
     const userId = caller.type === 'operator' ? null : caller.userId
@@ -39,13 +39,13 @@ export function createAuditLog({ clock }: { clock: Clock }) {
     return append(tx, about, told, { ...splitRoute(call.route), api_key_id: keyId, ...operatorFacts(caller) })
   }
 
-  /** What is recorded in the unit of its effect commits with it, and then the route answers its one success. */
+  /** Adds the route's success status: the entry commits with its change, so the route will answer with success. */
   function answered(entry: AuditEntry, route: string): AuditEntry {
     const status = statusOf(route)
     return status === undefined ? entry : { ...entry, output: { ...entry.output, status } }
   }
 
-  /** Appends something nobody asked for: a hold of a dead process given back, a schedule that ran. */
+  /** Appends an event that no caller asked for: a dead process's hold released, a schedule that ran. */
   function recordUnattended(tx: Tx, about: Circumstances, entry: Omit<AuditEntry, 'scope'>): Promise<AuditEventId> {
     return append(tx, about, entry, {})
   }
@@ -54,7 +54,7 @@ export function createAuditLog({ clock }: { clock: Clock }) {
     const { scope, requestId, userId = null, keyId = null } = about
     const head = await takeHead(tx, scope)
     const seq = head.seq + 1
-    // A clock that was set back does not turn the record round (I40).
+    // `at` never decreases along a chain, even when the clock is set back (I40).
     const at = Math.max(clock.now(), head.at)
     const row = {
       scope,
@@ -81,7 +81,7 @@ export function createAuditLog({ clock }: { clock: Clock }) {
   }
 }
 
-/** What an operator states about themselves is recorded as stated (dx 2.2). */
+/** An operator's name, role, transport and reason, recorded as they stated them (dx 2.2). */
 const operatorFacts = (caller: Caller): Record<string, unknown> =>
   caller.type === 'operator'
     ? { operator: { name: caller.name, role: caller.role, transport: caller.transport, reason: caller.reason } }

@@ -3,8 +3,8 @@ import { defineTable, type Row } from '../kernel/store'
 import type { AuditEventId, ChainScope } from './schema'
 
 /**
- * Append-only: `drizzle/<dialect>/guards.sql` refuses UPDATE and DELETE. Inside a chain `at` never
- * falls, so the order of `seq` is also the order of time: dates are found by halving, without an index.
+ * Append-only: `drizzle/<dialect>/guards.sql` refuses UPDATE and DELETE. `at` never decreases along a chain, so
+ * dates are found by binary search over `seq`, without an index.
  */
 export const auditEvents = defineTable((k) =>
   k.table(
@@ -21,10 +21,10 @@ export const auditEvents = defineTable((k) =>
       org_id: k.text('org_id'),
       api_key_id: k.text('api_key_id'),
       request_id: k.text('request_id').notNull(),
-      /** Canonical JSON, byte for byte what was hashed. */
+      /** Canonical JSON, byte for byte as hashed. */
       input: k.text('input').notNull(),
       output: k.text('output').notNull(),
-      /** Copies of a member of each summary, to filter by; `verify` compares them. */
+      /** Copies of a member of each summary, for filtering; `verify` compares them with the summaries. */
       mode: k.text('mode'),
       status: k.int('status'),
       prev_hash: k.text('prev_hash').notNull(),
@@ -32,13 +32,13 @@ export const auditEvents = defineTable((k) =>
     },
     (t) => [
       k.primaryKey({ columns: [t.scope, t.seq] }),
-      // Completions stay out: their ids are random, and a random index would cost more than the rest of the row.
+      // Completions are left out: their ids are random, and indexing them would cost more than the rest of the row.
       k.index('audit_events_by_entity').on(t.scope, t.entity_id, t.seq).where(sql`${t.entity_type} <> 'completion'`),
     ],
   ),
 )
 
-/** Where each chain ends: the row that serialises its writers and shows a tail that was cut. */
+/** The head of each chain. Locking it serialises the writers, and comparing with it shows when a chain was cut short. */
 export const auditHeads = defineTable((k) =>
   k.table('audit_heads', {
     scope: k.text('scope').$type<ChainScope>().primaryKey(),

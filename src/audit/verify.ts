@@ -9,13 +9,12 @@ const PAGE = 1_000
 const MAX_VIOLATIONS = 100
 
 /**
- * Recomputes every chain, a page at a time so that a live server keeps answering, and lists what does
- * not hold: a changed, missing, inserted or moved event, or a chain that ends elsewhere than its head
- * says (I20). Empty when the record is sound.
+ * Recomputes every chain, in pages so that a live server keeps answering, and returns a sentence for each fault: a
+ * changed, missing, inserted or moved event, or a chain that does not end at its head (I20). Empty when sound.
  */
 export async function verifyChains(reader: Reader): Promise<string[]> {
   const violations: string[] = []
-  // Heads first: events that arrive while this reads stand beyond them and are checked all the same.
+  // Heads are read first: events appended during the walk lie past these heads and are checked too.
   const unreached = new Map<string, AuditHeadRow>()
   for await (const head of headsOf(reader)) unreached.set(head.scope, head)
 
@@ -41,7 +40,7 @@ export async function verifyChains(reader: Reader): Promise<string[]> {
   return violations
 }
 
-/** Events past the head were not written by `record`, which moves the head in the same unit. */
+/** `record` moves the head in the same transaction, so events past the current head were written by something else. */
 async function overrun(reader: Reader, scope: ChainScope, end: End): Promise<string[]> {
   const [head] = await headOf(reader, { scope })
   return head && head.seq >= end.seq ? [] : [`audit ${scope} #${end.seq}: stands past the head of its chain`]

@@ -9,13 +9,13 @@ const PAGE = 500
 
 type Stretch = { scope: ChainScope; above: number; upTo: number; signal: AbortSignal }
 
-/** The first event that does not hold, and why, in half sentences. */
+/** The first broken event and phrases that say why. */
 export type BrokenLink = { row: AuditEventRow; faults: string[] }
 export type Walked = { end: End | null; broken: BrokenLink | null }
 
 /**
- * Computes a stretch of a chain again, oldest event first, and stops at the first that does not hold.
- * In the middle of a chain the first event answers for its own content, not for what it follows.
+ * Recomputes a range of a chain, oldest first, and stops at the first broken event. When the range starts inside
+ * the chain, only the content of its first event is checked, not its link to the one before.
  */
 export async function walkChain(
   reader: Reader,

@@ -19,7 +19,7 @@ export const usedOtherwise = defineError(
     `${HEADER} "${quoted(key)}" was used within 24 h for a request with another method, path or body, or with other rights. Send this one with a key of its own.`,
 )
 
-/** Its process was silent for so long that another one took the key over: whatever it did is undone. */
+/** This process was silent past its lease and another one took the key over, so its transaction is rolled back. */
 export const takenOver = defineError(
   'conflict',
   'idempotency_conflict',

@@ -4,12 +4,12 @@ import type { Idempotency } from './service'
 
 type Deps = { idempotency: Idempotency; clock: Clock; onError(name: string, error: unknown): void }
 
-/** A quarter of the lease, so that one late round does not lose it. */
+/** A quarter of the lease, so that one late renewal does not lose it. */
 const RENEW_MS = 500
 const TIDY_MS = 60_000
 const BATCH = 500
 
-/** Renews the leases of running requests (Postgres) and forgets keys that are a day old. */
+/** Renews the leases of running requests (Postgres) and deletes expired keys. */
 export function startIdempotencyLoop({ idempotency, clock, onError }: Deps): Loop {
   const renewing = startLoop({
     name: 'idempotency-leases',

@@ -15,7 +15,7 @@ const find = query<{ user_id: UserId; key: string }>()((db, p) => {
     .limit(1)
 })
 
-/** Answers that may still be replayed, newest first. */
+/** Stored answers that have not expired, newest first. */
 const answered = query<{ now: number; limit: number }>()((db, p) => {
   const t = db.of(idempotencyKeys)
   return db
@@ -26,7 +26,7 @@ const answered = query<{ now: number; limit: number }>()((db, p) => {
     .limit(p.limit)
 })
 
-/** Takes a key that is new, expired, or held by a process that has not been heard of. Answers 1 when it is ours. */
+/** Claims a key that is new, expired, or whose lease has lapsed. Returns 1 when the claim succeeded. */
 const claim = counted<Claim>()((tx, p) => {
   const t = tx.of(idempotencyKeys)
   const { user_id, key, request_id, fingerprint, lease_until, expires_at } = p
@@ -41,7 +41,7 @@ const claim = counted<Claim>()((tx, p) => {
     })
 })
 
-/** Answers 0 when this request no longer holds the key. */
+/** Stores the answer. Returns 0 when this request no longer holds the key. */
 const answer = counted<Holder & { status: number; body: string; expires_at: number }>()((tx, p) => {
   const t = tx.of(idempotencyKeys)
   return tx
@@ -61,7 +61,7 @@ type Places = Record<'user_id' | 'key' | 'request_id', Parameters<typeof sql>[1]
 const held = (t: Table, p: Places) =>
   and(eq(t.user_id, p.user_id), eq(t.key, p.key), eq(t.request_id, p.request_id), isNull(t.status))
 
-/** Moves on the leases of what still runs here. */
+/** Extends the leases of the requests that run in this process. */
 const renew = async (tx: Tx, requestIds: readonly string[], leaseUntil: number): Promise<void> => {
   const t = tx.of(idempotencyKeys)
   await tx

@@ -11,37 +11,37 @@ import type { IdempotencyRow } from './table'
 
 type Deps = { store: Store; clock: Clock; masterKey: Uint8Array }
 
-/** A request that carries a key. `status` is what its route answers when all goes well. */
+/** A request with an Idempotency-Key. `status` is the success status of its route. */
 export type Request = { userId: UserId; key: string; requestId: string; fingerprint: string; status: number }
 
-/** An answer given before: its status, and its body byte for byte. */
+/** A stored answer: its status, and its body byte for byte. */
 export type Replay = { readonly status: number; readonly body: string }
 
-/** The right to run a request. It ends with an answer kept, or given back. */
+/** The right to run a request, held until its answer is stored or the key is released. */
 export type Ticket = Once & {
   readonly status: number
-  /** The answer, once it is durable. */
+  /** The body that was stored, once the transaction has committed; null before. */
   answered(): string | null
-  /** Keeps an answer whose route changed nothing here, so that no unit of work took it along. */
+  /** Stores the answer of a route that changed nothing here and so had no transaction of its own. */
   keepAlone(answer: unknown): { text: string; keeping: Promise<void> }
-  /** The request failed: its key is free again, unless an effect has committed with its answer. */
+  /** The request failed: releases its key, unless an effect has already committed with its answer. */
   giveBack(): Promise<void>
 }
 
 export type Idempotency = ReturnType<typeof createIdempotency>
 
 /**
- * How long a process that has died keeps others waiting (I11). On SQLite there are no others: one process has
- * the folder, and whatever it does not know to be running is not, wherever the wall clock stands.
+ * How long a dead process blocks its keys (I11). On SQLite the lease is 0: one process holds the data folder, so a
+ * request that this process is not running is not running at all.
  */
 const LEASE_MS = 2_000
 const ATTEMPTS = 3
 const MOST_VERIFIED = 1_000
 
 /**
- * Keys of requests (contract 1.7). Exactly-once rests on one thing: the answer is written by the same unit
- * of work as the effect, under a primary key of (user, key), by whoever still holds the key. Two effects of
- * one key cannot both commit, and an effect cannot commit without its answer (I2, I10).
+ * Idempotency keys of requests (contract 1.7). Exactly-once holds because the answer is written in the transaction
+ * of the effect, under the primary key (user, key), and only by the request that still holds the key: two effects of
+ * one key cannot both commit, and no effect commits without its answer (I2, I10).
  */
 export function createIdempotency({ store, clock, masterKey }: Deps) {
   const running = new Map<string, Running>()
@@ -50,8 +50,8 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
   return { begin, renewLeases, removeExpired, verify }
 
   /**
-   * The answer this request got before, or a ticket to run it. Throws 400 `validation_error` for a malformed
-   * key, 409 `idempotency_conflict` while the key is in use or when it stands for another request.
+   * Returns the stored answer of this request, or a ticket to run it. Throws 400 `validation_error` for a malformed
+   * key, 409 `idempotency_conflict` while the key is in use or when it belongs to another request.
    */
   async function begin(request: Request): Promise<Replay | Ticket> {
     assertKey(request.key)
@@ -80,12 +80,12 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
       const times = { now, lease_until: leaseEnd(), expires_at: now + KEPT_MS }
       const ours = await store.writeSoon((tx) => rows.claim(tx, { user_id, key, request_id, fingerprint, ...times }))
       if (ours) return null
-      // Somebody was faster: look again at what they made of it.
+      // Another process claimed the key first: read the row again.
       if (attempt === ATTEMPTS) throw stillRunning(key, 0)
     }
   }
 
-  /** Null when the row is nobody's any more. */
+  /** The stored answer; null when the row is expired or its lease has lapsed, so that the key can be claimed. */
   function replayOf(row: IdempotencyRow, request: Request): Replay | null {
     const now = clock.now()
     const isFree = row.expires_at <= now || (row.status === null && row.lease_until <= now)
@@ -139,14 +139,14 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
     }
   }
 
-  /** Says of everything that runs here that it still does. Answers how many. */
+  /** Renews the leases of all requests that run in this process. Returns how many run. */
   async function renewLeases(): Promise<number> {
     const ids = [...running.values()].map(({ requestId }) => requestId)
     if (ids.length && store.dialect === 'postgres') await store.write((tx) => rows.renew(tx, ids, leaseEnd()))
     return ids.length
   }
 
-  /** Kept answers that this master key does not open, as after a restore without its `secrets.json`; empty when sound. */
+  /** Stored answers that the master key cannot open, as after a restore without `secrets.json`; empty when sound. */
   async function verify(reader: Reader): Promise<string[]> {
     const kept = await rows.answered(reader, { now: clock.now(), limit: MOST_VERIFIED })
     const closed = kept.filter((row) => !opens(row))
@@ -166,7 +166,7 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
     }
   }
 
-  /** Forgets one batch of keys that are older than a day. Answers how many. */
+  /** Deletes one batch of expired keys. Returns how many. */
   function removeExpired(limit: number): Promise<number> {
     return store.write((tx) => rows.removeExpired(tx, clock.now(), limit))
   }
@@ -174,5 +174,5 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
 
 type Running = Request & { startedAt: number }
 
-/** Binds a sealed answer to its row. */
+/** Additional authenticated data that binds a sealed answer to its row. */
 const contextOf = ({ userId, key }: Pick<Request, 'userId' | 'key'>): string => `idempotency ${userId} ${key}`

@@ -2,21 +2,21 @@ import { sql } from 'drizzle-orm'
 import type { UserId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
 
-/** One key of one user (contract 1.7): begun while `status` is null, answered from then on. */
+/** One key of one user (contract 1.7). `status` is null while the request runs, and set once it is answered. */
 export const idempotencyKeys = defineTable((k) =>
   k.table(
     'idempotency_keys',
     {
       user_id: k.text('user_id').$type<UserId>().notNull(),
       key: k.text('key').notNull(),
-      /** The request that holds the key, or whose answer this is. */
+      /** The request that holds the key, or that was answered. */
       request_id: k.text('request_id').notNull(),
-      /** SHA-256 of method, path and body. */
+      /** SHA-256 of owner, scopes, method, path and body (`fingerprintOf`). */
       fingerprint: k.text('fingerprint').notNull(),
       status: k.int('status'),
-      /** The answer byte for byte, sealed under the master key: it may hold a secret. */
+      /** The answer byte for byte, sealed with the master key because it may hold a secret. */
       body: k.text('body'),
-      /** Until when the process that runs the request has it to itself. */
+      /** End of the lease: until then no other process may take the key over. */
       lease_until: k.ms('lease_until').notNull(),
       expires_at: k.ms('expires_at').notNull(),
     },

@@ -15,23 +15,23 @@ import { tailOf } from './tail'
 type Deps = {
   store: Store
   clock: Clock
-  /** How many of an owner's completions in a span got a wrong mode that was chosen for them, each once. */
+  /** How many of the owner's completions in a span were reported as given a wrong automatic mode, each counted once. */
   wronglyChosenIn(reader: Reader, owner: OwnerScope, span: Span): Promise<number>
 }
 
 export type BenchmarkService = ReturnType<typeof createBenchmarks>
 
 const HOURS: Record<BenchmarkWindow, number> = { '24h': 24, '7d': 7 * 24, '30d': 30 * 24 }
-/** A dashboard that asks every second costs one look in this time. */
+/** Results are cached this long, so that a dashboard polling every second costs few reads. */
 const FRESH_MS = 5_000
 const MOST_KEPT = 1_000
 
-/** How fast and how well the caller's own calls were answered (contract 21); nobody else's are in it. */
+/** Speed and quality of the caller's own calls (contract 21); other owners' calls are never included. */
 export function createBenchmarks({ store, clock, wronglyChosenIn }: Deps) {
   const kept = new LRUCache<string, { readAt: number; found: Promise<Benchmarks> }>({ max: MOST_KEPT })
 
   return {
-    /** Over whole hours, the present one included. */
+    /** Over whole hours, the current one included. */
     async read({ caller }: Call, window: BenchmarkWindow): Promise<Benchmarks> {
       const owner = ownerOf(caller)
       const name = `${owner} ${window}`
@@ -39,7 +39,7 @@ export function createBenchmarks({ store, clock, wronglyChosenIn }: Deps) {
       if (known && clock.monotonic() - known.readAt < FRESH_MS) return known.found
       const found = measure(owner, window)
       kept.set(name, { readAt: clock.monotonic(), found })
-      // What failed is not remembered.
+      // Failures are not cached.
       found.catch(() => kept.delete(name))
       return found
     },

@@ -5,16 +5,16 @@ import type { Grain, UsageRow } from './table'
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 86_400_000
 export const WIDTHS: Record<Grain, number> = { day: DAY_MS, hour: HOUR_MS, slot: HOUR_MS / 12 }
-/** From wide to fine. Slots are kept over all keys alone: a busy key a mode would have one for every few calls. */
+/** From wide to fine. Slots exist over all keys only: per key and mode there would be about one for every few calls. */
 const GRAINS: readonly Grain[] = ['day', 'hour', 'slot']
 const KEY_GRAINS: readonly Grain[] = ['day', 'hour']
 
-/** What is kept of an API key, or of all (empty). */
+/** The grains kept for one API key, or over all keys (empty). */
 export const grainsOf = (apiKey: string): readonly Grain[] => (apiKey === '' ? GRAINS : KEY_GRAINS)
 
 export const startOf = (grain: Grain, at: number): number => Math.floor(at / WIDTHS[grain]) * WIDTHS[grain]
 
-/** What one call or many added up to. Cost in micro-cents. */
+/** Sums over one or more calls. Cost in micro-cents. */
 export type Sums = {
   requests: number
   prompt_tokens: number
@@ -23,10 +23,10 @@ export type Sums = {
   cached: number
   client_errors: number
   server_errors: number
-  /** Of the errors those that are not among the requests. */
+  /** Those of the client errors that were refused before they began; they are not among the requests. */
   refused: number
 }
-/** What the calls of a bucket have in common. Empty words as in `usage_rollups`. */
+/** What identifies a bucket. Empty strings as in `usage_rollups`. */
 export type Place = {
   owner: OwnerScope
   grain: Grain
@@ -37,10 +37,10 @@ export type Place = {
   resolved_mode: string
   model: string
 }
-/** `cells` are those of the answered calls' latencies, in lists that buckets share. */
+/** `cells` are the latency cells of the answered calls, in lists that several buckets share. */
 export type Bucket = Place & { sums: Sums; cells: number[][] }
 
-/** The part of a record that is counted. */
+/** The fields of a record that are counted. */
 export type Counted = Pick<
   UsageRow,
   | 'id'
@@ -78,10 +78,10 @@ export const nothing = (): Sums => ({
   refused: 0,
 })
 
-/** Calls that belong to the same buckets. */
+/** Calls that go to the same set of buckets. */
 type Line = { sums: Sums; cells: number[]; buckets: Bucket[] }
 
-/** Adds calls up by where they belong: each grain, over all keys and their own, over all skills and each. */
+/** Adds calls up per bucket: for each grain, over all keys and per key, over all skills and per skill. */
 export function createBuckets() {
   const lines = new Map<string, Line>()
   const buckets = new Map<string, Bucket>()
@@ -113,11 +113,11 @@ export function createBuckets() {
     add(call: Counted, skills: readonly string[]): void {
       const line = lineOf(call, skills)
       addCall(line.sums, call)
-      // How soon a call failed says nothing of how long answers take.
+      // A failed call's duration says nothing about how long answers take.
       if (call.status < 400) line.cells.push(cellOf(call.latency_ms))
     },
 
-    /** Every bucket with its sums; asked for once, at the end. */
+    /** Every bucket with its sums. Call once, at the end: it adds the sums up. */
     all(): Bucket[] {
       for (const { sums, cells, buckets: its } of lines.values())
         for (const bucket of its) {

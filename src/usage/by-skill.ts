@@ -12,7 +12,7 @@ const addCalls = command<{ skill: string; at: number; calls: number }>()((tx, p)
     .onConflictDoUpdate({ target: [t.skill, t.at], set: { calls: sql`${t.calls} + excluded.calls` } })
 })
 
-/** Adds the calls of buckets to their skills; each call stands in one bucket of an hour over all keys. */
+/** Adds the calls of hourly all-keys buckets to their skills; each call is in exactly one such bucket per skill. */
 export async function addSkillCalls(tx: Tx, buckets: readonly Bucket[]): Promise<void> {
   const hours = buckets.filter(({ grain, api_key, skill }) => grain === 'hour' && api_key === '' && skill !== '')
   const sums = new Map<string, { skill: string; at: number; calls: number }>()
@@ -25,8 +25,8 @@ export async function addSkillCalls(tx: Tx, buckets: readonly Bucket[]): Promise
 }
 
 /**
- * Calls that these skills took part in, by skill, over whole hours and counted up to the last rollup: how often,
- * and not whose. Asked for the skills of one author.
+ * Calls that used these skills, by skill, over whole hours and up to the last rollup. Counts only, with no owner,
+ * because the author of a skill asks about other people's calls.
  */
 export async function callsWithSkills(
   db: Reader,

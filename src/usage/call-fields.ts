@@ -1,6 +1,6 @@
 import type { usageRecords } from './table'
 
-/** What is read of a call wherever calls are counted or shown. */
+/** The columns read wherever calls are counted or shown. */
 export const callFields = (t: typeof usageRecords.sqlite) => ({
   id: t.id,
   owner: t.owner,
@@ -17,7 +17,7 @@ export const callFields = (t: typeof usageRecords.sqlite) => ({
   latency_ms: t.latency_ms,
 })
 
-/** What benchmarks are made of besides. */
+/** Further columns that benchmarks need. */
 export const speedFields = (t: typeof usageRecords.sqlite) => ({
   ttft_ms: t.ttft_ms,
   classified_us: t.classified_us,

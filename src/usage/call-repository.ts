@@ -6,23 +6,23 @@ import type { Choice } from './report-repository'
 import type { Span } from './spans'
 import { type UsageRow, usageRecords, usageSkills } from './table'
 
-/** A condition on usage records. */
+/** An SQL condition that selects usage records. */
 export type Calls = SQL | undefined
 
-/** Calls of a span that the rollups know: found by owner and time. */
+/** Calls of a span that are already in the rollups, found by owner and time. */
 export function rolledCalls(db: Reader, choice: Choice, { from, to, upTo }: Span & { upTo: number }): Calls {
   const t = db.of(usageRecords)
   return and(
     eq(t.owner, choice.owner),
     gte(t.at, from),
     lt(t.at, to),
-    // Not the column itself: most ids are below it, and it would lead away from the index.
+    // `+ 0` keeps the planner from using the primary key here: most ids are below the bound.
     sql`${t.id} + 0 <= ${upTo}`,
     ...chosen(db, choice),
   )
 }
 
-/** Calls that are not rolled yet, in a window of ids. */
+/** Calls that are not rolled up yet, within a range of ids. */
 export function newCalls(
   db: Reader,
   choice: Choice,
@@ -32,7 +32,7 @@ export function newCalls(
   return and(
     gt(t.id, above),
     lte(t.id, upTo),
-    // The window is short, and the index of owners would lead away from it.
+    // `|| ''` and `+ 0` keep the planner off the owner index: the range of ids is much shorter.
     sql`${t.owner} || '' = ${choice.owner}`,
     sql`${t.at} + 0 >= ${from}`,
     sql`${t.at} + 0 < ${to}`,
@@ -40,7 +40,7 @@ export function newCalls(
   )
 }
 
-/** When the call comes that `calls` others of the owner precede in a span; null when there are not so many. */
+/** The time of the call after the first `calls` of an owner in a span; null when there are not so many. */
 export async function momentAfter(
   db: Reader,
   { owner }: Choice,
@@ -60,7 +60,7 @@ export async function momentAfter(
 
 export type CallSums = Sums & Pick<Counted, 'at' | 'mode' | 'resolved_mode' | 'model'>
 
-/** What calls add up to by day, mode and model; `latencies` of the answered ones, in ms and in no order. */
+/** Sums by day, mode and model; `latencies` are those of answered calls, in ms, unordered. */
 export async function sumsOf(db: Reader, calls: Calls): Promise<(CallSums & { latencies: number[] })[]> {
   const t = db.of(usageRecords)
   const words = { mode: t.mode, resolved_mode: t.resolved_mode, model: t.model }
@@ -76,7 +76,7 @@ export async function sumsOf(db: Reader, calls: Calls): Promise<(CallSums & { la
   }))
 }
 
-/** The same by day alone, which is a fraction of the work. */
+/** Sums by day alone, at a fraction of the cost. */
 export async function daySumsOf(db: Reader, calls: Calls): Promise<CallSums[]> {
   const t = db.of(usageRecords)
   const rows = await db
@@ -87,19 +87,19 @@ export async function daySumsOf(db: Reader, calls: Calls): Promise<CallSums[]> {
   return rows.map(({ day, ...row }) => ({ ...row, at: day * DAY_MS, mode: null, resolved_mode: null, model: null }))
 }
 
-/** `DAY_MS` as a literal: with a parameter Postgres would not know what is selected for what is grouped by. */
+/** `DAY_MS` as a literal: with a parameter, Postgres would not accept the selected expression as the grouped one. */
 const dayOf = (t: typeof usageRecords.sqlite) => sql`${t.at} / 86400000`
 
-/** One text for a group costs less than a row for each call. */
+/** Concatenates the values of a group: one text per group costs less than one row per call. */
 const listed = (db: Reader, column: SQL) =>
   db.dialect === 'sqlite'
     ? sql<string | null>`group_concat(${column})`
     : sql<string | null>`string_agg((${column})::text, ',')`
 
-/** How long an answer took; null of a call that failed, which says nothing about that. */
+/** Latency of an answered call; null for a failed one, whose duration says nothing about answers. */
 const answeredIn = (t: typeof usageRecords.sqlite) => sql`CASE WHEN ${t.status} < 400 THEN ${t.latency_ms} END`
 
-/** What calls with skills add up to by skill. */
+/** Sums by skill, over calls that used skills. */
 export async function skillSumsOf(db: Reader, calls: Calls): Promise<(Sums & { skill: string })[]> {
   const [t, s] = [db.of(usageRecords), db.of(usageSkills)]
   return db
@@ -126,7 +126,7 @@ const sums = (t: typeof usageRecords.sqlite) => ({
 export type Mark = { at: number; id: number }
 export type ExportRow = Counted & Pick<UsageRow, 'request_id' | 'endpoint'>
 
-/** Calls of a span, newest first, from just before a mark: a page of an export. */
+/** One page of an export: calls of a span, newest first, starting just before a mark. */
 export async function exportPage(
   db: Reader,
   choice: Choice,

@@ -1,6 +1,6 @@
 import { type AppError, defineError, invalidInput } from '../kernel/errors'
 
-/** Contract 18.1: an export; and what a report may span. */
+/** Limits of an export (contract 18.1) and the longest span of a report. */
 export const EXPORT_DAYS = 92
 export const REPORT_DAYS = 366
 export const EXPORT_ROWS = 1_000_000

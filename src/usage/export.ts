@@ -20,14 +20,14 @@ const headersOf = (format: ExportFormat, type: string) => ({
   'content-disposition': `attachment; filename="usage.${format}"`,
 })
 
-/** What an export of each format is sent with. */
+/** Response headers of each export format. */
 export const EXPORT_HEADERS: Record<ExportFormat, Record<string, string>> = {
   csv: csvHeaders('usage'),
   json: headersOf('json', 'application/json'),
   jsonl: headersOf('jsonl', 'application/jsonl'),
 }
 
-/** The calls, newest first, in pieces of the format asked for (contract 18.1). */
+/** The calls, newest first, as pieces of the requested format (contract 18.1). */
 export function piecesOf(
   db: Reader,
   order: Order & { format: ExportFormat; requestId: string },
@@ -36,7 +36,7 @@ export function piecesOf(
   return order.format === 'jsonl' ? asJsonLines(db, order) : csvFile(COLUMNS, cellPages(db, order))
 }
 
-/** One JSON object; its rows come a page at a time. */
+/** One JSON object, whose rows are streamed a page at a time. */
 async function* asJson(db: Reader, order: Order, requestId: string): AsyncGenerator<string> {
   yield `{"request_id":${JSON.stringify(requestId)},"rows":[`
   let between = ''
@@ -58,7 +58,7 @@ async function* cellPages(db: Reader, order: Order): AsyncGenerator<CsvCell[][]>
   for await (const page of pages(db, order)) yield page.map(toCells)
 }
 
-/** A page at a time by where the last one ended, so that nothing is held open while a slow reader reads. */
+/** Reads pages by cursor, so that no transaction stays open while a slow client reads. */
 async function* pages(db: Reader, { choice, span, signal }: Order): AsyncGenerator<ExportRow[]> {
   let before: Mark | null = null
   for (let sent = 0; sent < EXPORT_ROWS; sent += PAGE) {
@@ -66,7 +66,7 @@ async function* pages(db: Reader, { choice, span, signal }: Order): AsyncGenerat
     yield page
     if (page.length < PAGE || signal.aborted) return
     before = page.at(-1)!
-    // A reader who is fast enough would keep everyone else waiting.
+    // A client that reads fast would otherwise hold the event loop.
     await nextTurn()
   }
 }

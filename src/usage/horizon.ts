@@ -3,10 +3,10 @@ import type { Reader } from '../kernel/store'
 import { newestId } from './rollup-repository'
 
 /**
- * Says up to which id every record that will ever exist can be seen. On SQLite that is the newest: one writer
- * hands out ids and commits them in order. On Postgres an id is drawn before its commit, so a lower one may
- * appear after a higher one. Whoever has drawn an id holds a lock on the table until the end of its
- * transaction: once everyone who held one after the newest id was seen has let go, nothing below it is missing.
+ * Returns the id up to which no record can still appear. On SQLite that is the newest id: one writer hands out ids
+ * and commits them in order. On Postgres an id is drawn before its commit, so a lower one may appear after a higher
+ * one. A transaction that has drawn an id holds a lock on the table until it ends: once every transaction that held
+ * one after the newest id was read has ended, nothing below that id is missing. Returns 0 while some are left.
  */
 export function createHorizon() {
   let watched: { upTo: number; writers: ReadonlySet<string> } | null = null
@@ -29,7 +29,7 @@ export function createHorizon() {
 
 const newest = async (db: Reader): Promise<number> => (await newestId(db, {}))[0]?.id ?? 0
 
-/** The transactions that have written usage, or are about to, and have not ended. */
+/** Open transactions that have written usage records or are about to. */
 async function writersOf(db: Reader): Promise<Set<string>> {
   const rows = await db
     .select({ writer: sql<string>`virtualtransaction` })

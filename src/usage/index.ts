@@ -1,4 +1,4 @@
-/** Usage: one row a call, what each key spent a day, and reports of both. */
+/** Usage: one row per call, the daily spend of each key, and reports of both. */
 
 export { type BenchmarkService, createBenchmarks } from './benchmarks'
 export { callsWithSkills } from './by-skill'

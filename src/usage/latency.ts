@@ -1,6 +1,6 @@
 /**
- * A histogram that adds up: calls by cell. Up to 128 ms every millisecond has a cell of its own; above, a cell
- * is 1/64 of the power of two it is in, so no figure is off by 1 %. What takes longer than 24 days is in the last.
+ * A histogram that can be added up: calls by cell. Up to 128 ms every millisecond has its own cell; above, a cell
+ * is 1/64 of its power of two, so values are off by less than 1 %. The last cell takes everything over 24 days.
  */
 export type Histogram = Float64Array
 
@@ -21,14 +21,14 @@ export function cellOf(ms: number): number {
   return EXACT + (power - EXACT_POWER) * PER_POWER + (whole >>> (power - 6)) - PER_POWER
 }
 
-/** The middle of a cell in ms. */
+/** The midpoint of a cell in ms. */
 function middleOf(cell: number): number {
   if (cell < EXACT) return cell
   const width = 2 ** (Math.floor((cell - EXACT) / PER_POWER) + 1)
   return (PER_POWER + ((cell - EXACT) % PER_POWER)) * width + Math.floor((width - 1) / 2)
 }
 
-/** A varint of seven bits a byte for each cell, base64; a zero says that the next is how many empty cells follow. */
+/** Base64 of one varint per cell (seven bits a byte); after a zero comes the number of empty cells in the run. */
 export function encode(histogram: Histogram): string {
   let end = 0
   let empty = 0
@@ -48,7 +48,7 @@ export function encode(histogram: Histogram): string {
   return written.subarray(0, end).toBase64()
 }
 
-/** What is being encoded: a varint of 2^53 is eight bytes. */
+/** Buffer for the encoded bytes; a varint of 2^53 takes eight. */
 const written = new Uint8Array(CELLS * 8)
 
 function writeVarint(start: number, value: number): number {
@@ -59,7 +59,7 @@ function writeVarint(start: number, value: number): number {
   return place
 }
 
-/** Adds what `encode` wrote. */
+/** Adds a histogram that `encode` wrote. */
 export function addEncoded(into: Histogram, text: string): void {
   const bytes = Uint8Array.fromBase64(text)
   let cell = 0
@@ -73,7 +73,7 @@ export function addEncoded(into: Histogram, text: string): void {
   }
 }
 
-/** The middle of the cell the nearest-rank percentile falls into, for each of `ranks` (0.5 is the median); 0 of nothing. */
+/** For each of `ranks` (0.5 is the median) the midpoint of the cell with the nearest-rank percentile; 0 without calls. */
 export function percentiles(histogram: Histogram, ranks: readonly number[]): number[] {
   const total = histogram.reduce((sum, calls) => sum + calls, 0)
   return ranks.map((rank) => {

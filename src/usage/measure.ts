@@ -6,7 +6,7 @@ import type { SpeedRow } from './table'
 
 type Latencies = { latencies: readonly number[] }
 
-/** Adds up benchmarks from what is rolled and from calls alike. */
+/** Adds up benchmarks from rollups and from single calls. */
 export function createMeasure() {
   const latency = new Map<string, Histogram>()
   const ttft = new Map<string, Histogram>()
@@ -15,7 +15,7 @@ export function createMeasure() {
   const sums = { total: 0, failover_count: 0, total_tokens: 0, cost_micro: 0 }
   let autos = 0
 
-  /** False for calls that were turned away before they began: nothing of them was measured. */
+  /** Returns false for calls refused before they began: they have no measurements. */
   function count(part: Omit<CallSums, 'at'>): boolean {
     if (part.requests === 0) return false
     const mode = modeOf(part)
@@ -50,7 +50,7 @@ export function createMeasure() {
       if (call.fallback_used) sums.failover_count += 1
     },
 
-    /** `autos`: the answered calls whose mode was chosen for them. */
+    /** `autos`: the answered calls whose mode was chosen automatically. */
     result() {
       const [p50, p95] = percentiles(classified, [0.5, 0.95]) as [number, number]
       const count = callsOf(classified)
@@ -77,7 +77,7 @@ function at(histograms: Map<string, Histogram>, mode: string): Histogram {
   return known
 }
 
-/** Without the modes none of whose calls were answered. */
+/** Leaves out modes without answered calls. */
 const withCalls = (histograms: Map<string, Histogram>) =>
   new Map([...histograms].filter(([, histogram]) => callsOf(histogram) > 0))
 

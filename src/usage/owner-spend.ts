@@ -24,7 +24,7 @@ const clearSpend = command<{ subject: string; from: string }>()((tx, p) => {
     .where(and(eq(t.subject, p.subject), gte(t.day, p.from)))
 })
 
-/** What an owner spent today and this month, added up from rollups and calls. Nothing of it is on hold. */
+/** What an owner spent today and this month, from rollups and calls. An owner without caps has no holds here. */
 export async function spendOfOwner(reader: Reader, owner: OwnerScope, at: number): Promise<Spend> {
   const days = await monthOf(reader, owner, at, nextTurn)
   return {
@@ -33,9 +33,9 @@ export async function spendOfOwner(reader: Reader, owner: OwnerScope, at: number
   }
 }
 
-/** Writes the month so far into the owner's days, for an owner who has caps from now on. */
+/** Writes the month so far into the owner's `spend_days`, when the owner gets the first cap. */
 export async function startOwnerSpend(tx: Tx, owner: OwnerScope, at: number): Promise<void> {
-  // A unit of work waits for nothing but the store.
+  // Inside a transaction only the store may be awaited, so this never yields to the event loop.
   const days = await monthOf(tx, owner, at, async () => undefined)
   await clearSpend(tx, { subject: owner, from: firstOfMonth(at) })
   for (const [day, spent] of days) await setSpend(tx, { subject: owner, day, spent })

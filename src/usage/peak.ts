@@ -5,19 +5,19 @@ import type { Reader } from '../kernel/store'
 import { nextTurn } from '../kernel/turns'
 import { usageRecords, usageRollups } from './table'
 
-/** The most one key called in one minute of the clock, in requests and in tokens. */
+/** The most requests and the most tokens of one key in one clock minute. */
 export type Peak = { requests: number; tokens: number }
-/** An owner's calls, of one key or the busiest one. */
+/** Selects the calls of one key of an owner, or of the owner's busiest key. */
 type Whose = { owner: OwnerScope; keyId: KeyId | null }
 
 const HOUR_MS = 3_600_000
 const DAYS = 7
-/** Hours looked into at most: with so many alike, the next one is hardly busier. */
+/** Hours read at most; when so many are equally busy, another one is hardly busier. */
 const MOST_HOURS = 48
 
 /**
  * The busiest minute of the last seven days. An hour with fewer calls and tokens than the peak so far cannot hold a
- * busier minute, so few hours of calls are read. The newest two are always: the rollups may not know them yet.
+ * busier minute, so only few hours are read. The newest two are always read: the rollups may not have them yet.
  */
 export async function peakOf(reader: Reader, whose: Whose, now: number): Promise<Peak> {
   const newest = Math.floor(now / HOUR_MS) * HOUR_MS

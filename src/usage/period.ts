@@ -6,12 +6,12 @@ import type { Span } from './spans'
 const DEFAULT_DAYS = 30
 
 /**
- * The period a query means: the last 30 days unless it says otherwise (contract 18.1). Throws 400
- * `validation_error` for a bound that is no date, a reversed period, and one of more than `mostDays`.
+ * The period of a query, by default the last 30 days (contract 18.1). Throws 400 `validation_error` for an invalid
+ * date, a reversed period, and a period of more than `mostDays`.
  */
 export function periodOf(query: RangeQuery, now: number, mostDays: number): Span {
   const range = readRange(query)
-  // A call of this very millisecond belongs to it.
+  // `to` is exclusive; + 1 includes a call of the current millisecond.
   const to = range.to ?? now + 1
   const from = range.from ?? to - DEFAULT_DAYS * DAY_MS
   if (from >= to) throw reversed(from, to)

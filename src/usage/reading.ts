@@ -17,31 +17,31 @@ type Deps = {
   store: Store
   clock: Clock
   audit: AuditLog
-  /** Calls that were refused and are in no rollup yet. */
+  /** Refused calls that are not in the rollups yet. */
   refusals: Pick<Refusals, 'waiting'>
   /** Throws 403 `forbidden` when the caller may not see this org's usage (contract 1.2: `viewUsage`). */
   assertMayView(reader: Reader, caller: TenantCaller, orgId: NonNullable<KeyCaller['orgId']>): Promise<void>
   /** Micro-cents. */
   balanceOf(reader: Reader, owner: OwnerScope): Promise<{ balance: number; held: number }>
-  /** What of it ends, what ends first before the rest: micro-cents and epoch ms. */
+  /** The part of the balance that expires, soonest first: micro-cents and epoch ms. */
   expiringOf(reader: Reader, owner: OwnerScope): Promise<{ remaining: number; expiresAt: number }[]>
-  /** The caps of an owner in micro-cents; null is none. */
+  /** The caps of an owner in micro-cents; null means no cap. */
   capsOf(reader: Reader, owner: OwnerScope): Promise<{ daily: number | null; monthly: number | null }>
 }
 
 export type UsageReading = ReturnType<typeof createUsageReading>
 
-/** What an owner may know of their calls: a report that adds up, and the calls themselves (contract 18.1). */
+/** What owners can see of their calls: a report of sums, and an export of the calls themselves (contract 18.1). */
 export function createUsageReading(deps: Deps) {
   const { store, clock, audit, refusals, assertMayView, balanceOf, expiringOf, capsOf } = deps
   return { report, reportOf, exportCalls, exportOf }
 
-  /** Throws 400 `validation_error`, `org_required`, 403 `forbidden`. */
+  /** The sums over a period. Throws 400 `validation_error`, `org_required`, 403 `forbidden`. */
   async function report(call: Call, query: UsageQuery): Promise<UsageReport> {
     return reportOf(await viewed(call, query.scope), query)
   }
 
-  /** The same about any owner, for operators. */
+  /** The same for any owner, for operators. */
   async function reportOf(owner: OwnerScope, query: UsageQuery): Promise<UsageReport> {
     const now = clock.now()
     const span = periodOf(query, now, REPORT_DAYS)
@@ -58,12 +58,12 @@ export function createUsageReading(deps: Deps) {
     }
   }
 
-  /** The calls in pieces of CSV or JSON. Throws as `report` does, and 400 for more than 92 days or 1,000,000 rows. */
+  /** The calls as CSV or JSON pieces. Throws as `report` does, and 400 for more than 92 days or 1,000,000 rows. */
   async function* exportCalls(call: Call, query: UsageExportQuery): AsyncGenerator<string> {
     yield* exportOf(call, await viewed(call, query.scope), query)
   }
 
-  /** The same about any owner, for operators. That it was taken is on the owner's record before the first row leaves. */
+  /** The same for any owner, for operators. An audit event is written to the owner's chain before the first row is sent. */
   async function* exportOf(call: Call<Caller>, owner: OwnerScope, query: UsageExportQuery): AsyncGenerator<string> {
     const now = clock.now()
     const span = periodOf(query, now, EXPORT_DAYS)
@@ -105,7 +105,7 @@ export function createUsageReading(deps: Deps) {
     }
   }
 
-  /** Whose calls: the active org's, where there is one, unless the query says otherwise. */
+  /** Whose calls to show: the active org's when there is one, unless the query says otherwise. */
   async function viewed({ caller }: Call, wanted?: UsageScope): Promise<OwnerScope> {
     const { userId, orgId, activeOrgId } = caller
     if (wanted === 'user' && orgId !== null) throw notThisKeys()

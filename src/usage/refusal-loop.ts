@@ -7,7 +7,7 @@ const IDLE_MS = 10_000
 
 type Options = { refusals: Refusals; store: Store; clock: Clock; onError(name: string, error: unknown): void }
 
-/** Adds refused calls to the rollups every ten seconds, and what is left when the server stops. */
+/** Adds refused calls to the rollups every ten seconds, and the rest when the server stops. */
 export function startRefusalLoop({ refusals, store, clock, onError }: Options): Loop {
   const name = 'usage-refusals'
   const loop = startLoop({ name, idleMs: IDLE_MS, clock, onError, tick: () => refusals.flush(store) })

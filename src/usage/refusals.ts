@@ -7,20 +7,19 @@ import type { Choice } from './report-repository'
 import { addRefused, placeCursor } from './rollup-repository'
 import type { Span } from './spans'
 
-/** Calls of one key, or of one owner's sessions, that were refused within one slot. */
+/** Refused calls of one key, or of one owner's sessions, within one slot. */
 type Count = { owner: OwnerScope; keyId: KeyId | null; at: number; calls: number }
 
-/** How many counts one unit writes down: each is five rows. */
+/** Counts written per transaction; each one is five rows. */
 const BATCH = 40
-/** Counts that no unit has written yet; more than this many keys within some seconds is nobody's traffic. */
+/** Most counts kept in memory; further keys are not counted. Real traffic does not reach this within seconds. */
 const MOST = 50_000
 
 export type Refusals = ReturnType<typeof createRefusals>
 
 /**
- * Calls that were answered 4xx before they began: they have no row, because a flood of refusals must not
- * become a flood of writes. They are counted here and added to the rollups in groups; a crash loses the
- * last seconds of them.
+ * Counts calls answered 4xx before they began. They get no usage row, so that a flood of refusals does not become a
+ * flood of writes; the counts are added to the rollups in batches. A crash loses the last seconds.
  */
 export function createRefusals({ clock }: { clock: Clock }) {
   const told = new WeakSet<object>()
@@ -40,18 +39,18 @@ export function createRefusals({ clock }: { clock: Clock }) {
   }
 
   return {
-    /** Says that a row tells of the call that this ended. */
+    /** Marks an error whose call already has a usage row, so that `note` does not count it again. */
     isTold(broken: unknown): void {
       if (broken instanceof Error) told.add(broken)
     },
 
-    /** Counts one, unless its error is known from a row. */
+    /** Counts one refused call, unless its error was marked by `isTold`. */
     note(owner: OwnerScope, keyId: KeyId | null, error: Error | null): void {
       if (error && told.has(error)) return
       add({ owner, keyId, at: startOf('slot', clock.now()), calls: 1 })
     },
 
-    /** Those that no bucket has yet. They have neither mode nor skill. */
+    /** Refused calls not yet in any bucket. They have neither mode nor skill. */
     waiting({ owner, keyId, mode, skill }: Choice, { from, to }: Span): number {
       if (mode !== undefined || skill !== undefined) return 0
       const mine = [...waiting.values()].filter(
@@ -60,7 +59,7 @@ export function createRefusals({ clock }: { clock: Clock }) {
       return mine.reduce((sum, { at, calls }) => (at >= from && at < to ? sum + calls : sum), 0)
     },
 
-    /** Writes some of them down and says how many keys it was; what cannot be written waits on. */
+    /** Writes one batch and returns how many counts it had. A batch that fails is put back. */
     async flush(store: Store): Promise<number> {
       const counts = take()
       if (!counts.length) return 0
@@ -75,7 +74,7 @@ export function createRefusals({ clock }: { clock: Clock }) {
   }
 }
 
-/** All keys of an owner are one row of each grain. */
+/** Sums first: the all-keys rows of an owner are shared by all counts of that owner. */
 async function addAll(tx: Tx, counts: readonly Count[]): Promise<void> {
   const sums = new Map<string, Place & { refused: number }>()
   for (const { calls, ...count } of counts)
@@ -85,7 +84,7 @@ async function addAll(tx: Tx, counts: readonly Count[]): Promise<void> {
       if (known) known.refused += calls
       else sums.set(name, { ...place, refused: calls })
     }
-  // Buckets are read together with how far they have come.
+  // Reports read the buckets joined with the cursor, so the cursor row must exist.
   await placeCursor(tx, {})
   for (const sum of sums.values()) await addRefused(tx, sum)
 }

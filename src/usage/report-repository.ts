@@ -5,24 +5,24 @@ import { CURSOR } from './rollup-repository'
 import type { Plan, Span } from './spans'
 import { type Grain, type RollupRow, usageCursors, usageRollups } from './table'
 
-/** Whose calls, and which of them. `mode` is what was asked for or what it became. */
+/** Which calls to report. `mode` matches the requested mode and the resolved one. */
 export type Choice = {
   owner: OwnerScope
   keyId?: string | undefined
   mode?: string | undefined
   skill?: string | undefined
-  /** Only totals and days are wanted: neither latencies, modes and models nor the skills that took part. */
+  /** Only totals and days are wanted: no latencies, modes, models or skills. */
   brief?: boolean
 }
 
-/** A bucket as it is stored, without whose it is; or what all buckets of a skill add up to, without its words. */
+/** A stored bucket without its owner; or the sum of all buckets of a skill, whose mode and model are empty. */
 export type Rolled = Omit<RollupRow, 'owner' | 'grain' | 'api_key'>
 type Part = Span & { grain: Grain }
 
 /**
- * The buckets of a plan and how far they have come, in one statement: whatever is rolled afterwards, these
- * and the calls after `position` are all calls, each once. A part of the plan is a select of its own, because
- * a range of the primary key answers each, and nothing answers one OR the other.
+ * The buckets of a plan and the cursor position in one statement, so that these buckets and the calls after
+ * `position` are together all calls, each counted once. Each part of the plan is its own select in a UNION: every
+ * one is a range of the primary key, while an OR over them would use no index.
  */
 export async function rolledIn(
   db: Reader,
@@ -31,7 +31,7 @@ export async function rolledIn(
 ): Promise<{ position: number; buckets: Rolled[] }> {
   const parts = rolled.map((part) => bucketsOf(db, choice, part))
   const ofSkills = choice.brief || choice.skill !== undefined ? [] : rolled.map((part) => skillsOf(db, choice, part))
-  // The columns are the same; their types know from which table.
+  // The columns are the same; only the types differ by table.
   const [first, ...more] = [...parts, ...(ofSkills as unknown as typeof parts)]
   if (!first) return { position: await positionOf(db), buckets: [] }
   const rows = await more.reduce((all, one) => all.unionAll(one) as typeof first, first)
@@ -44,7 +44,7 @@ async function positionOf(db: Reader): Promise<number> {
   return row?.position ?? 0
 }
 
-/** The buckets of a part, one row at least: it says how far they have come. */
+/** The buckets of one part. Left join from the cursor: without buckets there is still one row, with the position. */
 function bucketsOf(db: Reader, choice: Choice, part: Part) {
   const [c, r] = [db.of(usageCursors), db.of(usageRollups)]
   return db
@@ -70,7 +70,7 @@ function bucketsOf(db: Reader, choice: Choice, part: Part) {
     .where(eq(c.name, CURSOR))
 }
 
-/** What the calls of each skill add up to in a part. */
+/** Sums of each skill within one part. */
 function skillsOf(db: Reader, choice: Choice, part: Part) {
   const r = db.of(usageRollups)
   const sum = (column: unknown) => sql<number>`sum(${column})`

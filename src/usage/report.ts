@@ -8,8 +8,8 @@ import { SLICE, type Turn, tailOf } from './tail'
 import { createTally, type Tally } from './tally'
 
 /**
- * Adds up the calls of a period, exactly: whole days, hours and slots from the rollups, the ends of the period and
- * what is not rolled yet from the calls themselves. Its cost does not grow with the number of calls.
+ * Exact sums over a period: whole days, hours and slots come from the rollups, the ends of the period and calls that
+ * are not rolled up yet from the records. The cost does not grow with the number of calls.
  */
 export async function tallyOf(
   db: Reader,
@@ -31,7 +31,7 @@ async function addEnd(db: Reader, choice: Choice, end: Span, upTo: number, tally
   for (let from = end.from; from < end.to; ) {
     if (from > end.from) await turn()
     const next = await momentAfter(db, choice, { from, to: end.to }, SLICE)
-    // A millisecond is not divided, however many calls it has.
+    // A slice is at least one millisecond long, however many calls it has.
     const to = next === null ? end.to : Math.max(next, from + 1)
     await addCalls(db, choice, rolledCalls(db, choice, { from, to, upTo }), tally)
     from = to

@@ -28,14 +28,14 @@ const inserting = (tx: Tx, p: { [K in keyof NewRow]: Placeholder }) =>
 
 export const insertRecord = command<NewRow>()(inserting)
 
-/** The same, telling its id: needed only where more is written about the call. */
+/** The same, returning the id: needed only when rows about the call follow. */
 export const insertTold = command<NewRow>()((tx, p) => inserting(tx, p).returning({ id: tx.of(usageRecords).id }))
 
 export const insertSkill = command<{ record_id: number; skill: string }>()((tx, p) =>
   tx.insert(tx.of(usageSkills)).values({ record_id: p.record_id, skill: p.skill }),
 )
 
-/** Moves a subject's day by what was spent and held; makes the row on the first move. */
+/** Adds to a subject's spent and held amounts of a day; creates the row on first use. */
 export const moveSpend = command<{ subject: string; day: string; spent: number; held: number }>()((tx, p) => {
   const t = tx.of(spendDays)
   return tx

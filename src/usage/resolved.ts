@@ -3,13 +3,13 @@ import type { OwnerScope } from '../kernel/caller'
 import type { Reader } from '../kernel/store'
 import { usageRecords } from './table'
 
-/** What a call's record may be apart from its audit row: both are of one unit of work, each with its own look at the clock. */
+/** A call's usage and audit rows share a transaction but read the clock separately; their times differ by less. */
 const APART_MS = 60_000
 
-/** Which mode a call asked for and got, and when; null when no record of it is kept. */
+/** The requested mode, the resolved mode and the time of a call; null when it has no record. */
 export type ModeOfCall = { mode: string | null; resolved: string | null; at: number }
 
-/** Looked for by its request id and about when it was. */
+/** Finds the record by request id, searching around its approximate time. */
 export async function modeOfCall(
   db: Reader,
   owner: OwnerScope,

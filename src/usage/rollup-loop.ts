@@ -10,9 +10,9 @@ import { addToRollup, cursorAt, latencyAt, moveCursor, placeCursor, recordsAfter
 import { addSpeeds } from './speed-repository'
 import { type Speed, speedsOf } from './speeds'
 
-/** What comes meanwhile, every report looks at call by call. */
+/** Pause between rollups; reports read newer calls one by one. */
 const IDLE_MS = 2_000
-/** What one turn reads, and what one unit takes on: both keep everyone else waiting for some milliseconds (I28). */
+/** Most records read and most buckets written per batch: both hold up other work for some milliseconds (I28). */
 const MOST_RECORDS = 2_000
 const MOST_BUCKETS = 200
 const LEAST_RECORDS = 100
@@ -20,21 +20,21 @@ const LEAST_RECORDS = 100
 type Rolled = { records: number; done: boolean }
 
 /**
- * Follows the usage records by id and adds them to their days, hours and slots: nothing is written by the calls
- * themselves. Records are read and added up outside the unit of work, which moves the cursor only from where
- * it was read, so on several nodes each record is counted once.
+ * Reads usage records in id order and adds them to the day, hour and slot buckets, so that calls themselves do not
+ * write these. Summing happens outside the transaction, which moves the cursor only from where it was read: with
+ * several nodes each record is still counted once.
  */
 export function createRollup({ store }: { store: Store }) {
   const horizon = createHorizon()
-  /** Of late, so many records filled a batch: more would be read in vain. */
+  /** Records worth reading per batch: about twice what recently fit, because the rest would be read in vain. */
   let worthReading = MOST_RECORDS
 
-  /** One batch; `done` when it ended where the records did. */
+  /** Rolls up one batch; `done` when it reached the last record. */
   return async function rollBatch(limit = MOST_RECORDS): Promise<Rolled> {
     const from = await positionOf(store)
     const upTo = await horizon(store.read)
     if (upTo <= from) return { records: 0, done: true }
-    // What came before, a commit as a rule, was work enough for one turn.
+    // The previous step (usually a commit) was enough work for one turn of the event loop.
     await nextTurn()
     const wanted = Math.min(limit, worthReading)
     const records = await recordsAfter(store.read, { above: from, upTo, limit: wanted })
@@ -61,7 +61,7 @@ async function positionOf(store: Store): Promise<number> {
   return cursor?.position ?? 0
 }
 
-/** The cursor and the buckets, together or not at all. False when another node took these records. */
+/** Moves the cursor and adds the buckets in one transaction. False when another node already took these records. */
 async function commit(
   tx: Tx,
   step: { from: number; to: number },
@@ -76,7 +76,7 @@ async function commit(
   return true
 }
 
-/** Changes nothing of the bucket, because a unit may run twice. `scratch` is free again at every await. */
+/** Does not modify the bucket, because a transaction may be retried. `scratch` is only used between two awaits. */
 async function addBucket(tx: Tx, { sums, cells, ...place }: Bucket, scratch: Histogram): Promise<void> {
   const [known] = await latencyAt(tx, place)
   scratch.fill(0)
@@ -87,7 +87,7 @@ async function addBucket(tx: Tx, { sums, cells, ...place }: Bucket, scratch: His
 
 type Options = { store: Store; clock: Clock; onError(name: string, error: unknown): void }
 
-/** Keeps the rollups some seconds behind the calls while the server runs; reports add what is missing. */
+/** Keeps the rollups a few seconds behind the calls; reports read what is not rolled up yet. */
 export const startRollupLoop = ({ store, clock, onError }: Options): Loop => {
   const rollBatch = createRollup({ store })
   return startLoop({

@@ -4,7 +4,7 @@ import type { Place } from './buckets'
 import { callFields, speedFields } from './call-fields'
 import { type RollupRow, usageCursors, usageRecords, usageRollups, usageSkills } from './table'
 
-/** The one cursor there is. */
+/** Name of the only cursor row. */
 export const CURSOR = 'rollups'
 
 export const cursorAt = query()((db) => {
@@ -16,7 +16,7 @@ export const placeCursor = command()((tx) =>
   tx.insert(tx.of(usageCursors)).values({ name: CURSOR, position: 0 }).onConflictDoNothing(),
 )
 
-/** Moves the cursor if it is still where it was; 0 rows when another node was faster. */
+/** Moves the cursor if it is still at `from`; 0 rows when another node was faster. */
 export const moveCursor = counted<{ from: number; to: number }>()((tx, p) => {
   const t = tx.of(usageCursors)
   return tx
@@ -48,7 +48,7 @@ const skillRows = query<{ first: number; last: number }>()((db, p) => {
     .where(and(sql`${t.record_id} >= ${p.first}`, lte(t.record_id, p.last)))
 })
 
-/** The skills of these records, by id; no entry for a record without any. */
+/** The skills of these records, by record id; records without skills have no entry. */
 export async function skillsOf(db: Reader, records: readonly { id: number }[]): Promise<Map<number, string[]>> {
   const skills = new Map<number, string[]>()
   if (!records.length) return skills
@@ -78,7 +78,7 @@ export const latencyAt = query<Place>()((db, p) => {
   return db.select({ latency: t.latency }).from(t).where(at(t, p))
 })
 
-/** What tells one bucket from another, each member by its name: parameters of a query cannot be spread. */
+/** The primary key of a bucket. Members are listed because query placeholders cannot be spread. */
 const placed = (p: Record<keyof Place, Placeholder>) => ({
   owner: p.owner,
   grain: p.grain,
@@ -90,7 +90,7 @@ const placed = (p: Record<keyof Place, Placeholder>) => ({
   model: p.model,
 })
 
-/** Adds to the sums of a bucket, or makes it; its histogram is replaced. */
+/** Adds to the sums of a bucket, or creates it; the histogram is replaced. */
 export const addToRollup = command<RollupRow>()((tx, p) => {
   const t = tx.of(usageRollups)
   return tx
@@ -123,7 +123,7 @@ export const addToRollup = command<RollupRow>()((tx, p) => {
     })
 })
 
-/** Adds refused calls to a bucket, or makes one of nothing else. The histogram of the calls that began stays. */
+/** Adds refused calls to a bucket, or creates one for them. An existing histogram stays unchanged. */
 export const addRefused = command<Place & { refused: number }>()((tx, p) => {
   const t = tx.of(usageRollups)
   return tx

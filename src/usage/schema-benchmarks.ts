@@ -19,7 +19,7 @@ export const Benchmarks = t.Object(
         'From the request to the end of its answer, by the mode that answered; cached answers too, failed calls not',
     }),
     ttft_by_mode: t.Record(t.String(), Speed, { description: 'To the first text of a stream' }),
-    /** Choosing the mode of an `auto` call; null when none was chosen. */
+    /** How long it took to choose the mode of `auto` calls; null when none was chosen. */
     classification: nullable(Speed),
     counters: t.Object({
       total: Count,

@@ -4,7 +4,7 @@ import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 export const USAGE_SCOPES = ['user', 'org'] as const
 export type UsageScope = (typeof USAGE_SCOPES)[number]
 
-/** Which calls: filters of the report and of the export (contract 18.1). */
+/** Filters of the report and of the export (contract 18.1). */
 export const UsageQuery = t.Object({
   ...RangeQuery.properties,
   scope: t.Optional(
@@ -20,7 +20,7 @@ export const UsageQuery = t.Object({
 })
 export type UsageQuery = Static<typeof UsageQuery>
 
-/** The contract's two, and the same rows one JSON object a line. */
+/** `csv` and `json` of the contract, and `jsonl`: the same rows, one JSON object per line. */
 export const EXPORT_FORMATS = ['csv', 'json', 'jsonl'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 export const UsageExportQuery = t.Object({
@@ -68,7 +68,7 @@ const breakdown = {
 export const Breakdown = t.Object(breakdown)
 export type Breakdown = Static<typeof Breakdown>
 
-/** What of a balance ends, and when. */
+/** The part of the balance that expires. */
 export const Expiring = t.Array(t.Object({ amount_cents: t.Number(), expires_at: Timestamp }), {
   description: 'Credit that ends, what ends first before the rest; it is spent in this order, before all other credit',
 })
@@ -101,7 +101,7 @@ export const UsageReport = t.Object(
 )
 export type UsageReport = Static<typeof UsageReport>
 
-/** One call of an export; the columns of the CSV in their order (contract 18.1). */
+/** One call in an export; the fields are in the column order of the CSV (contract 18.1). */
 export const UsageExportRow = t.Object(
   {
     timestamp: Timestamp,

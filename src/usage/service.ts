@@ -14,7 +14,7 @@ export type UsageEntry = {
   owner: OwnerScope
   userId: UserId | null
   keyId: KeyId | null
-  /** Path and no method: `/chat/completions`. */
+  /** The path without the method: `/chat/completions`. */
   endpoint: string
   mode: string | null
   resolvedMode: string | null
@@ -26,14 +26,14 @@ export type UsageEntry = {
   costMicro: number
   cached: boolean
   latencyMs: number
-  /** To the first token of a stream; null when there was none. */
+  /** Time to the first token of a stream; null without one. */
   ttftMs: number | null
-  /** What choosing the mode took; absent where the caller chose it. */
+  /** Time spent choosing the mode; absent when the caller chose it. */
   classifiedMs?: number | null
   fallbackUsed: boolean
-  /** Ids of the skills that took part. */
+  /** Ids of the skills that were used. */
   skills?: readonly string[]
-  /** What ended the call early; it is not counted among the refused as well. */
+  /** The error that ended the call early; marked, so that it is not counted as a refused call too. */
   broken?: unknown
 }
 
@@ -42,7 +42,7 @@ export function createUsageLog({ clock }: { clock: Clock }) {
   return {
     refusals,
 
-    /** Writes the call's one row. One statement without skills; it belongs in the unit that settles the charge. */
+    /** Writes the usage row of a call, in the transaction that settles its charge. One statement without skills. */
     async record(tx: Tx, entry: UsageEntry): Promise<void> {
       const row = {
         owner: entry.owner,

@@ -1,17 +1,17 @@
 import { HOUR_MS, startOf, WIDTHS } from './buckets'
 import type { Grain } from './table'
 
-/** Half-open, epoch ms. */
+/** Half-open range of time, epoch ms. */
 export type Span = { from: number; to: number }
 type Part = Span & { grain: Grain }
 type Cut = { rolled: Part[]; calls: Span[] }
-/** How a period is read: by what is rolled, what is left at its ends call by call. */
+/** How to read a period: `rolled` from the rollups, `calls` (its ends) from single records. */
 export type Plan = Cut & { whole: Span }
 
 /**
- * Cuts a period into as many whole buckets of the widest grain as fit, and what is left at either end by the
- * finer ones, down to less than the finest. `grains` from wide to fine. No call is later than `now`, so a
- * period that reaches it ends with a whole hour.
+ * Splits a period into whole buckets of the widest grain, then finer ones at both ends, until less than the finest
+ * grain is left. `grains` from wide to fine. No call is later than `now`, so a period that reaches it is extended
+ * to a whole hour.
  */
 export function planOf({ from, to }: Span, now: number, grains: readonly Grain[]): Plan {
   const whole = { from, to: to > now ? startOf('hour', to + HOUR_MS - 1) : to }

@@ -42,7 +42,7 @@ const putSpeed = command<SpeedRow>()((tx, p) => {
     })
 })
 
-/** Adds to the rows of their hours and days, in the unit that moves the cursor past their records. */
+/** Adds to the hourly and daily rows, in the transaction that moves the cursor past these records. */
 export async function addSpeeds(tx: Tx, speeds: readonly Speed[]): Promise<void> {
   const scratch = noCalls()
   for (const { ttft, classified, ...rest } of speeds) {
@@ -64,7 +64,7 @@ function merged(scratch: Histogram, known: string, cells: readonly number[]): st
 
 type Rolled = Omit<SpeedRow, 'owner' | 'grain' | 'at'>
 
-/** The rows of a plan, and how far they had come when they were read. */
+/** The rows of a plan, and the cursor position they were read at. */
 export async function speedsIn(
   db: Reader,
   owner: OwnerScope,
@@ -80,7 +80,7 @@ export async function speedsIn(
   return { position: found[0]?.position ?? 0, rows: found.filter(({ mode }) => mode !== null) as Rolled[] }
 }
 
-/** Calls that have something to tell. */
+/** Calls with a value that benchmarks use. */
 export function timedCalls(db: Reader, calls: Calls): Promise<Timed[]> {
   const t = db.of(usageRecords)
   const tells = or(isNotNull(t.ttft_ms), isNotNull(t.classified_us), eq(t.fallback_used, true))

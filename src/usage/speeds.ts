@@ -2,16 +2,16 @@ import { startOf } from './buckets'
 import { cellOf } from './latency'
 import type { SpeedRow, UsageRow } from './table'
 
-/** The part of a record that benchmarks are made of. */
+/** The fields of a record that benchmarks use. */
 export type Timed = Pick<
   UsageRow,
   'owner' | 'at' | 'mode' | 'resolved_mode' | 'ttft_ms' | 'classified_us' | 'fallback_used'
 >
 
-/** What records of one hour or day and mode add to its row: cells of the histograms, one a call. */
+/** What records add to the row of one hour or day and mode; the lists hold one histogram cell per call. */
 export type Speed = Omit<SpeedRow, 'ttft' | 'classified'> & { ttft: number[]; classified: number[] }
 
-/** What a call without a mode is listed under. */
+/** The name calls without a mode are listed under. */
 export const NO_MODE = 'none'
 
 export const modeOf = ({ mode, resolved_mode }: Pick<UsageRow, 'mode' | 'resolved_mode'>): string =>
@@ -20,7 +20,7 @@ export const modeOf = ({ mode, resolved_mode }: Pick<UsageRow, 'mode' | 'resolve
 const tellsNothing = ({ ttft_ms, classified_us, fallback_used }: Timed): boolean =>
   ttft_ms === null && classified_us === null && !fallback_used
 
-/** Adds records up by owner, hour and day, and mode. Most calls have nothing to tell and make no row. */
+/** Sums records by owner, hour and day, and mode. Most calls have nothing for benchmarks and make no row. */
 export function speedsOf(records: readonly Timed[]): Speed[] {
   const speeds = new Map<string, Speed>()
   for (const record of records) {

@@ -2,12 +2,12 @@ import { utcDay } from '../kernel/clock'
 import type { Reader, Tx } from '../kernel/store'
 import { daysBetween, moveSpend } from './repository'
 
-/** Micro-cents: `spent` is charged, `held` is claimed by work that has not ended. */
+/** Micro-cents: `spent` is charged, `held` is reserved by work that is still running. */
 type Amounts = { spent: number; held: number }
 /** A subject's UTC day and UTC month so far (caps roll over at 00:00 UTC, contract 1.9). */
 export type Spend = { today: Amounts; month: Amounts }
 
-/** What a subject (an API key) has spent and on hold on the day and in the month of a moment. */
+/** What a subject (an API key) has spent and on hold, in the UTC day and month of `at`. */
 export async function spendOf(reader: Reader, subject: string, at: number): Promise<Spend> {
   const day = utcDay(at)
   const days = await daysBetween(reader, { subject, from: `${day.slice(0, 7)}-01`, to: day })
@@ -21,10 +21,10 @@ export async function spendOf(reader: Reader, subject: string, at: number): Prom
   }
 }
 
-/** Claims an amount of a capped subject's day. */
+/** Reserves an amount on a capped subject's day. */
 export const holdSpend = (tx: Tx, subject: string, at: number, amount: number) =>
   moveSpend(tx, { subject, day: utcDay(at), spent: 0, held: amount })
 
-/** Ends a claim: what was charged counts on the day the work began, so no midnight loses it. */
+/** Releases a reservation and adds the charge, on the day the work began, so that none is lost at midnight. */
 export const settleSpend = (tx: Tx, subject: string, at: number, charged: number, freed: number) =>
   moveSpend(tx, { subject, day: utcDay(at), spent: charged, held: -freed })

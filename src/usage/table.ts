@@ -2,7 +2,7 @@ import type { OwnerScope } from '../kernel/caller'
 import type { KeyId, UserId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
 
-/** One row a call (contract 18.1). */
+/** One row per call (contract 18.1). */
 export const usageRecords = defineTable((k) =>
   k.table(
     'usage_records',
@@ -24,7 +24,7 @@ export const usageRecords = defineTable((k) =>
       cached: k.bool('cached').notNull(),
       latency_ms: k.int('latency_ms').notNull(),
       ttft_ms: k.int('ttft_ms'),
-      /** Microseconds that choosing the mode took; null where the caller chose it. */
+      /** Microseconds spent choosing the mode; null when the caller chose it. */
       classified_us: k.int('classified_us'),
       fallback_used: k.bool('fallback_used').notNull(),
     },
@@ -32,7 +32,7 @@ export const usageRecords = defineTable((k) =>
   ),
 )
 
-/** What a subject (an API key) spent and has on hold, a row a UTC day: caps and reports read 31 rows at most. */
+/** What a subject (an API key) spent and has on hold, one row per UTC day: caps and reports read 31 rows at most. */
 export const spendDays = defineTable((k) =>
   k.table(
     'spend_days',
@@ -47,7 +47,7 @@ export const spendDays = defineTable((k) =>
   ),
 )
 
-/** The skills that took part in a call; nothing is written for a call without any. */
+/** The skills used in a call; a call without skills has no rows. */
 export const usageSkills = defineTable((k) =>
   k.table('usage_skills', { record_id: k.int('record_id').notNull(), skill: k.text('skill').notNull() }, (t) => [
     k.primaryKey({ columns: [t.record_id, t.skill] }),
@@ -55,9 +55,8 @@ export const usageSkills = defineTable((k) =>
 )
 
 /**
- * What calls added up to: a row an hour and a row a day for each mode and model, once over all keys and once
- * a key, once over all skills and once a skill; over all keys also a row a slot of five minutes. A report of a
- * month reads these instead of the calls.
+ * Sums of calls, one row per hour and per day for each mode and model: over all keys and per key, over all skills
+ * and per skill. Over all keys there are also rows per five-minute slot. Reports of a month read these, not the calls.
  */
 export const usageRollups = defineTable((k) =>
   k.table(
@@ -65,13 +64,13 @@ export const usageRollups = defineTable((k) =>
     {
       owner: k.text('owner').$type<OwnerScope>().notNull(),
       grain: k.text('grain').$type<Grain>().notNull(),
-      /** Empty: every key, and sessions. */
+      /** Empty for the sum over all keys and sessions. */
       api_key: k.text('api_key').notNull(),
       /** Where the day, the hour or the slot begins. */
       at: k.ms('at').notNull(),
       /** Empty: every call; a call with skills also stands in the rows of each. */
       skill: k.text('skill').notNull(),
-      /** Empty where the call had none. */
+      /** Empty when the call had none. */
       mode: k.text('mode').notNull(),
       resolved_mode: k.text('resolved_mode').notNull(),
       model: k.text('model').notNull(),
@@ -82,9 +81,9 @@ export const usageRollups = defineTable((k) =>
       cached: k.int('cached').notNull(),
       client_errors: k.int('client_errors').notNull(),
       server_errors: k.int('server_errors').notNull(),
-      /** Of the errors those that were turned away before they began, and are in none of the other sums. */
+      /** Calls refused before they began; among the client errors, but in none of the other sums. */
       refused: k.int('refused').notNull(),
-      /** A histogram of the latencies of answered calls (`latency.ts`). */
+      /** Histogram of the latencies of answered calls (`latency.ts`). */
       latency: k.text('latency').notNull(),
     },
     (t) => [k.primaryKey({ columns: [t.owner, t.grain, t.api_key, t.at, t.skill, t.mode, t.resolved_mode, t.model] })],
@@ -92,7 +91,7 @@ export const usageRollups = defineTable((k) =>
 )
 export type Grain = 'day' | 'hour' | 'slot'
 
-/** Calls that a skill took part in, a row an hour: of everyone together, for whoever made the skill, and of nobody in particular. */
+/** Calls per skill and hour, summed over all owners, so that the author of a skill sees its use but not who used it. */
 export const skillCalls = defineTable((k) =>
   k.table(
     'skill_calls',
@@ -102,8 +101,8 @@ export const skillCalls = defineTable((k) =>
 )
 
 /**
- * What `GET /benchmarks` tells besides the rollups: a row an hour and a row a day for each mode, and none where
- * there is nothing to tell. Follows the same cursor.
+ * What `GET /benchmarks` needs beyond the rollups: one row per hour and per day for each mode that has values.
+ * Advanced by the same cursor.
  */
 export const usageSpeeds = defineTable((k) =>
   k.table(
@@ -112,9 +111,9 @@ export const usageSpeeds = defineTable((k) =>
       owner: k.text('owner').$type<OwnerScope>().notNull(),
       grain: k.text('grain').$type<Grain>().notNull(),
       at: k.ms('at').notNull(),
-      /** What the call became. */
+      /** The resolved mode, or the requested one when none was resolved. */
       mode: k.text('mode').notNull(),
-      /** Histograms (`latency.ts`): milliseconds to the first text, microseconds of choosing the mode. */
+      /** Histograms (`latency.ts`): milliseconds to the first token, microseconds spent choosing the mode. */
       ttft: k.text('ttft').notNull(),
       classified: k.text('classified').notNull(),
       failovers: k.int('failovers').notNull(),
@@ -123,7 +122,7 @@ export const usageSpeeds = defineTable((k) =>
   ),
 )
 
-/** How far the rollups have come: every record up to this id is in them, none after it is. One row. */
+/** How far the rollups have come: every record up to this id is included, and none after it. One row. */
 export const usageCursors = defineTable((k) =>
   k.table('usage_cursors', { name: k.text('name').primaryKey(), position: k.int('position').notNull() }),
 )

@@ -5,12 +5,12 @@ import type { Choice } from './report-repository'
 import { newestId } from './rollup-repository'
 import type { Span } from './spans'
 
-/** How many calls are looked at in one go. */
+/** Calls read per slice. */
 export const SLICE = 4_000
-/** Between two goes everyone else gets one (I28). */
+/** Yields to the event loop between two slices (I28). */
 export type Turn = () => Promise<void>
 
-/** The calls of a span that are not rolled yet, in slices. */
+/** Conditions for the calls of a span that are not rolled up yet, slice by slice. */
 export async function* tailOf(
   db: Reader,
   choice: Choice,

@@ -8,7 +8,7 @@ import type { Breakdown } from './schema'
 
 export type Tally = ReturnType<typeof createTally>
 
-/** Adds up a report from buckets and calls alike; `only` is the skill it is about, if it is about one. */
+/** Adds up a report from buckets and calls; `only` is the skill the report is limited to, if any. */
 export function createTally(only = '') {
   const total = nothing()
   const latency = noCalls()
@@ -22,7 +22,7 @@ export function createTally(only = '') {
   function add(sums: CallSums): void {
     if (only !== '') addSums(sumsAt(skills, only), sums)
     addSums(total, sums)
-    // Refused calls alone are of no mode, no model and no day's work.
+    // A bucket of refused calls alone does not count towards any mode, model or day.
     if (sums.requests === 0) return
     addSums(sumsAt(modes, sums.resolved_mode || sums.mode || NO_WORD), sums)
     addSums(sumsAt(models, sums.model || NO_WORD), sums)
@@ -33,7 +33,7 @@ export function createTally(only = '') {
     addSkill,
     addSums: add,
 
-    /** Calls that were refused and are in no bucket yet. */
+    /** Adds refused calls that are not in any bucket yet. */
     addRefused(calls: number): void {
       total.client_errors += calls
       total.refused += calls
@@ -85,7 +85,7 @@ export function createTally(only = '') {
   }
 }
 
-/** What a call without a mode or a model is listed under. */
+/** The name calls without a mode or model are listed under. */
 const NO_WORD = 'none'
 
 function sumsAt(map: Map<string, Sums>, name: string): Sums {
