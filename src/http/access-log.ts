@@ -4,10 +4,10 @@ import type { Log } from '../kernel/log'
 import type { Exchange } from './context'
 import type { HttpMetrics } from './metrics'
 
-/** An address that lets someone in; other tokens have a form that the log knows. */
+/** A sign-in link contains a secret that `scrub` cannot recognize by a prefix, so it is cut from the path. */
 const SIGN_IN = /^\/sign-in\/.+/
 
-/** One structured line a request, and its counters; never a header, a body or a query value (I25). */
+/** Writes one log line per request and counts it in the metrics; never logs headers, bodies or query values (I25). */
 export function createAccessLog({ log, clock, metrics }: { log: Log; clock: Clock; metrics: HttpMetrics }) {
   return (exchange: Exchange, status: number, route: string | undefined): void => {
     const ms = clock.monotonic() - exchange.startedAt

@@ -1,9 +1,9 @@
 import { AppError } from '../kernel/errors'
 import { parseUntrustedJson } from '../kernel/json'
 
-/** Room for a 15 MiB image as base64 (contract 1.1). */
+/** Largest JSON body: room for a 15 MiB image as base64 (contract 1.1). */
 export const MAX_JSON_BYTES = 24 * 1024 * 1024
-/** Above this Bun itself answers, with no envelope; so it stands well above ours. */
+/** Bun itself refuses larger bodies, without our error envelope, so this is well above our own limit. */
 export const MAX_TRANSPORT_BYTES = 64 * 1024 * 1024
 
 export const payloadTooLarge = () =>
@@ -14,7 +14,7 @@ const unsupportedMediaType = (what: string) =>
 
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
-/** Refuses by headers alone, before a byte of the body is read (413, 415). */
+/** Checks size and type by the headers, before any of the body is read. Throws 413 or 415. */
 export function assertBodyHeaders(request: Request, multipartAllowed: boolean, formAllowed = false): void {
   const { headers } = request
   const declared = headers.get('content-length')
@@ -32,9 +32,9 @@ export function assertBodyHeaders(request: Request, multipartAllowed: boolean, f
   throw unsupportedMediaType(type ? `Content-Type is "${type.slice(0, 40)}".` : 'Content-Type is missing.')
 }
 
-/** Larger ones share the budget below; smaller ones are never refused for it. */
+/** Bodies above this size share the budget below; smaller ones are never refused for it. */
 const LARGE_BYTES = 256 * 1024
-/** Large bodies in memory at one time, all requests together: reading one takes several times its size (I29). */
+/** Limit on large bodies in memory at one time, over all requests: reading one takes several times its size (I29). */
 const MAX_READING_BYTES = 2 * MAX_JSON_BYTES
 let readingBytes = 0
 
@@ -48,7 +48,7 @@ const tooManyLargeBodies = () =>
     },
   )
 
-/** Sees the bytes before anyone asks whether they are sound; `parsed` says what they say, or throws 400. */
+/** Called with the bytes of a body before they are parsed; `parsed` parses them on demand, or throws 400. */
 type Look = (bytes: Uint8Array, parsed: () => unknown) => Promise<void>
 
 /** The body as JSON, or undefined when there is none. Throws 400 `validation_error`, 413, 503 `service_unavailable`. */
@@ -63,7 +63,7 @@ export async function readJson(request: Request, look?: Look): Promise<unknown> 
   try {
     for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) body.take(chunk)
     const value = look ? await lookedAt(body.whole(), look) : parse(body.whole())
-    // Reading it took a while and answering it will: whoever waits in between is served first (I28).
+    // A large body takes long to read and to answer, so requests that wait meanwhile get a turn here (I28).
     await breathe()
     return value
   } finally {
@@ -85,7 +85,7 @@ async function lookedAt(bytes: Uint8Array, look: Look): Promise<unknown> {
   return parsed()
 }
 
-/** Collects a large body, or one that does not say how large it is, and counts it against limit and budget. */
+/** Collects a body that is large or of unknown size, and counts it against the limit and the budget. */
 function startReading() {
   const chunks: Uint8Array[] = []
   let size = 0

@@ -1,12 +1,12 @@
 import { createAddressList } from '../kernel/addresses'
 
-/** Who stands behind a connection: its own address, and the `X-Forwarded-For` it came with. */
+/** Finds the client's address from the peer's address and the `X-Forwarded-For` header. */
 export type ClientAddress = (peer: string, forwardedFor: string | null) => string
 
 /**
- * The address that sign-in attempts and anonymous requests are counted by. A header is believed only as
- * far as it was written by proxies of the operator's own: read from its end, the first address that is
- * none of them is the client. Without such proxies the header has no say (reliability C7).
+ * Finds the address by which sign-in attempts and anonymous requests are counted. The header is trusted only as far as
+ * the operator's own proxies wrote it: read from its end, the first address that is not such a proxy is the client.
+ * Without trusted proxies the header is ignored (reliability C7).
  * @throws Error naming an entry of `trusted` that is not an address or a CIDR
  */
 export function createClientAddress(trusted: readonly string[]): ClientAddress {
@@ -16,7 +16,7 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
     let client = peer
     for (const hop of forwardedFor.split(',').reverse()) {
       const address = ours.read(hop.trim())
-      // What nobody of ours can have written ends the chain: the last one who is known is it.
+      // No trusted proxy writes an invalid address, so the last valid hop is the client.
       if (address === null) return client
       client = address
       if (!ours.has(address)) return client

@@ -1,34 +1,34 @@
 import type { Replay, Ticket } from '../idempotency'
 import type { Call, TenantCaller } from '../kernel/caller'
 
-/** What the gate learned of a request and everything after it may use. */
+/** State of one request, filled by the edge and used by everything that handles the request. */
 export type Exchange = {
   readonly requestId: string
   /** `clock.monotonic()` at arrival. */
   readonly startedAt: number
   readonly method: string
   readonly path: string
-  /** The peer's address, asked for only where it matters: the question costs more than most answers. */
+  /** The client's address. A function, because finding the address costs more than most answers. */
   ip(): string
-  /** Who asks, once known; null on public routes. */
+  /** The authenticated caller; null before authentication and on public routes. */
   caller: TenantCaller | null
-  /** Facts for the one log line, added by whoever knows them. */
+  /** Extra fields of the access log line. */
   readonly notes: Record<string, string | number | boolean | null>
-  /** A stream ends its own log line when its last byte is out. */
+  /** True for streams, which write their own access log line when they end. */
   streaming: boolean
   errorCode: string | null
-  /** What an Idempotency-Key brought: the right to run the request, or the answer it had. */
+  /** From the Idempotency-Key: a ticket to run the request once, or the stored answer to replay. */
   ticket: Ticket | null
   replay: Replay | null
 }
 
-/** Every route has it, so the record does without (contract 19: `endpoint`). */
+/** Common to all routes, so the audit record leaves it out (contract 19: `endpoint`). */
 const PREFIX = /^\/api\/v1/
 
-/** `POST /completions`: a route as the record names it. */
+/** The name of a route in the audit record, such as `POST /completions`. */
 export const routeName = (method: string, route: string): string => `${method} ${route.replace(PREFIX, '')}`
 
-/** The call a verb is given: the caller, the request id, the route's pattern, and a signal of the client leaving. */
+/** Builds the `Call` that a verb receives. Throws when the request has no caller. */
 export function callOf(exchange: Exchange, route: string, signal: AbortSignal): Call {
   if (!exchange.caller) throw new Error(`${route} is reached without a caller`)
   return {

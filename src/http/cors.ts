@@ -1,4 +1,4 @@
-/** What a page may read of an answer besides its body: every header of ours that the contract names. */
+/** Response headers that a page may read: all headers that the contract names. */
 export const EXPOSED_HEADERS = [
   'X-Request-Id',
   'Retry-After',
@@ -15,7 +15,7 @@ export const EXPOSED_HEADERS = [
   'Link',
 ].join(', ')
 
-/** Echoes an origin only when it is among those the key allows; otherwise says nothing (contract 1.1). */
+/** CORS headers for an origin that the key allows; none for any other origin (contract 1.1). */
 export function corsHeaders(origin: string | null, allowed: readonly string[]): Record<string, string> {
   if (!origin || !allowed.includes(origin)) return {}
   return {

@@ -10,7 +10,7 @@ type Download = {
   request: Request
   route: string
   server: Server<unknown> | null
-  /** Pieces of text, made when the reader has room for them. */
+  /** Pieces of the file as text, produced only when the client can take more. */
   source: AsyncGenerator<string>
   headers: Record<string, string>
 }
@@ -18,9 +18,9 @@ type Download = {
 export type Downloads = ReturnType<typeof createDownloads>
 
 /**
- * Answers with a file of any length in constant memory: pulled, never pushed, so a reader who stalls
- * stops the source and one who leaves ends it. What fails before the first piece keeps its status; what
- * fails later cuts the connection, so that half a file is never taken for a whole one.
+ * Answers with a file of any length in constant memory: the source is pulled, so a client that stalls stops the source
+ * and one that leaves ends it. An error before the first piece keeps its status; a later one cuts the connection, so
+ * that half a file is never taken for a whole one.
  */
 export function createDownloads({ log, accessLog }: Deps) {
   return async function download({ source, headers, ...from }: Download): Promise<Response> {
@@ -29,7 +29,7 @@ export function createDownloads({ log, accessLog }: Deps) {
     server?.timeout(request, 0)
     exchange.streaming = true
     const body = pieces(from, first, source)
-    // Nobody pulls for a client that has left, so its source would never end.
+    // Nothing is pulled for a client that has left, so its source would never end.
     const leave = () => void body.return(undefined)
     if (request.signal.aborted) leave()
     else request.signal.addEventListener('abort', leave, { once: true })

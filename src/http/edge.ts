@@ -23,21 +23,21 @@ export type EdgeDeps = {
   accessLog: AccessLog
   /** Throws 401. */
   authenticate(request: Request): TenantCaller | Promise<TenantCaller>
-  /** Throws 403 when a browser's origin is not among the key's. */
+  /** Throws 403 when the browser's origin is not one that the key allows. */
   assertOrigin(caller: TenantCaller, request: Request): void
   /** Counts the request; throws 429 `rate_limit_exceeded`. */
   admit(caller: TenantCaller): void
-  /** Counts an answer of 4xx to someone who is known (contract 18.1). */
+  /** Counts a 4xx answer to an authenticated caller (contract 18.1). */
   refused(caller: TenantCaller, error: Error | null): void
-  /** The six headers of contract 1.3, of the caller or of the anonymous address. */
+  /** The six rate limit headers of contract 1.3, for the caller or else for the client's address. */
   rateHeaders(caller: TenantCaller | null, ip: () => string, counts?: boolean): Record<string, string>
   /** Origins that this caller's pages may read answers from. */
   allowedOrigins(caller: TenantCaller | null): readonly string[]
-  /** Where an apex request should have gone, or null (contract 1.1). */
+  /** The canonical URL that a request to the apex host is redirected to; null for other hosts (contract 1.1). */
   canonicalUrl(request: Request): string | null
-  /** Methods of a path, once the app is complete. */
+  /** The methods that a path accepts; known once all routes are registered. */
   methodsOf(path: string): string[]
-  /** Who stands behind a connection. */
+  /** Finds the client's address behind trusted proxies. */
   clientAddress: ClientAddress
   secure: boolean
 }
@@ -52,10 +52,10 @@ const PUBLIC = new Set([
   `POST ${API}/auth/sessions`,
   `POST ${API}/billing/webhook`,
 ])
-/** Pages outside the API whose form comes back to them. */
+/** Pages outside the API that accept their own form as a POST. */
 const FORM_PAGE = /^\/(?:billing\/checkout|sign-in)\/[^/]+$/
 
-/** Every answer leaves through here: it gains an id, its headers, and, when something failed, the envelope. */
+/** The plugin around all routes: adds the request id and headers to each answer, and the envelope to each error. */
 export function edge(deps: EdgeDeps) {
   const limit = createTimeLimit({
     ...deps,
@@ -66,7 +66,7 @@ export function edge(deps: EdgeDeps) {
       Object.assign(headers, corsHeaders(request.headers.get('origin'), deps.allowedOrigins(exchange.caller)))
       exchange.errorCode = error.code
       deps.accessLog(exchange, statusOf(error), undefined)
-      // Its line is written; what comes of it later is nobody's answer.
+      // The log line is written; a result that comes later must not write another.
       exchange.streaming = true
       return Response.json(toEnvelope(error, exchange.requestId), { status: statusOf(error), headers })
     },
@@ -133,14 +133,14 @@ function arrive(request: Request, server: Server<unknown> | null, { clock, clien
   }
 }
 
-/** Not `new URL`: a forged Host can make the address one that does not parse (reliability 0). */
+/** Does not use `new URL`, because a forged Host header can make the URL unparsable (reliability 0). */
 function pathOf(url: string): string {
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
   const end = url.indexOf('?', start)
   return start < 0 ? '/' : url.slice(start, end < 0 ? undefined : end)
 }
 
-/** Credential, origin, request rate, then the body's headers: the order of contract 1.5. */
+/** Checks credential, origin, request rate and the body's headers, in the order of contract 1.5. */
 function gate(exchange: Exchange, request: Request, deps: EdgeDeps): void | Promise<void> {
   const enter = (caller: TenantCaller) => {
     exchange.caller = caller
@@ -175,8 +175,8 @@ function redirect(location: string, requestId: string, headers: Record<string, s
 }
 
 /**
- * What a browser asks before it calls. It carries no credential, so nobody can know the key's origins yet:
- * the call is allowed to come, and its own answer decides whether the page may read it. Null: not a preflight.
+ * Headers for a CORS preflight; null when the request is none. A preflight carries no credential, so the key's origins
+ * are not known yet: every origin may send the call, and the call's own answer decides whether the page may read it.
  */
 function preflight({ headers, url }: Request, { methodsOf }: Routes): Record<string, string> | null {
   const [origin, asked] = [headers.get('origin'), headers.get('access-control-request-method')]
@@ -195,7 +195,7 @@ type SchemaFailure = { type: string; validator: Standard<TSchema> | { schema: St
 
 type Routes = Pick<EdgeDeps, 'methodsOf'>
 
-/** What a thrown thing means in the words of contract 1.5; for the tenant plane and the operator plane alike. */
+/** Maps anything thrown to an error of contract 1.5; used by the tenant plane and the operator plane. */
 export function toAppError(code: unknown, error: unknown, path: string, routes: Routes): AppError {
   if (error instanceof AppError) return error
   const cause = (error as { cause?: unknown }).cause
@@ -210,10 +210,10 @@ export function toAppError(code: unknown, error: unknown, path: string, routes: 
   })
 }
 
-/** An id in the path that does not have the form of one is an id that does not exist (contract 1.5). */
+/** A malformed id in the path is answered like an id that does not exist (contract 1.5). */
 function fromSchema({ type, validator, value }: SchemaFailure): AppError {
   if (type === 'params') return new AppError('missing', 'not_found', 'No resource with this id.')
-  // Asked again, because the framework's own list has lost the paths and the limits.
+  // Validates again, because the framework's error no longer has the paths and the limits.
   const standard = '~standard' in validator ? validator : validator.schema
   const result = standard['~standard'].validate(value)
   return validationError('issues' in result ? result.issues : [], value)

@@ -16,7 +16,7 @@ export const ErrorBody = t.Object(
 )
 export type ErrorBody = Static<typeof ErrorBody>
 
-/** Status and type of each kind of error: the table of contract 1.5. */
+/** HTTP status and `type` of each kind of error: the table of contract 1.5. */
 const FACES: Record<ErrorKind, { status: number; type: string }> = {
   invalid: { status: 400, type: 'invalid_request_error' },
   unauthenticated: { status: 401, type: 'authentication_error' },
@@ -52,11 +52,11 @@ export function toEnvelope(error: AppError, requestId: string): ErrorBody {
   }
 }
 
-/** One field at fault is a list of one. */
+/** An error that names one field gets a list with that field. */
 const detailsOf = ({ param, details, message }: AppError): ErrorDetail[] =>
   details ?? (param === undefined ? [] : [{ path: param, message }])
 
-/** Headers an error brings along: `Retry-After` on every 429 and 503, `WWW-Authenticate` on 401. */
+/** Headers of an error: its own, `Retry-After` on every 429 and 503, `WWW-Authenticate` on 401. */
 export function errorHeaders(error: AppError): Record<string, string> {
   const headers: Record<string, string> = { ...error.headers }
   if (error.kind === 'unauthenticated') headers['www-authenticate'] ??= 'Bearer'
@@ -66,7 +66,7 @@ export function errorHeaders(error: AppError): Record<string, string> {
   return headers
 }
 
-/** The refusals a route declares, for the document; what every signed-in route can answer is added by itself. */
+/** Declares a route's error statuses for the document; those common to all signed-in routes are added there. */
 export const errors = <const Status extends number>(...statuses: Status[]) =>
   Object.fromEntries(statuses.map((status) => [status, described(ErrorBody)])) as Record<
     Status,
@@ -74,8 +74,8 @@ export const errors = <const Status extends number>(...statuses: Status[]) =>
   >
 
 /**
- * What a route answers with. The edge adds `request_id` to every object (contract 1.4), so handlers
- * leave it out and the document says it is there.
+ * Declares the answer of a route. The edge adds `request_id` to every object (contract 1.4), so handlers leave it out
+ * while the document includes it.
  */
 export function answer<T extends TSchema>(schema: T): Answer<T> {
   const { properties, ...rest } = schema as unknown as { properties?: Record<string, TSchema>; $id?: string }

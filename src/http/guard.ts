@@ -6,14 +6,13 @@ import { type Answering, answeredOnce, type OnceReader, replayed } from './idemp
 
 type Context = { exchange: Exchange; request: Request; route: string }
 
-/** Without a reader of keys, bodies are read and nothing else. */
+/** The default reader: reads the body and ignores Idempotency-Keys. */
 const PLAIN: OnceReader = ({ request }) => readJson(request)
 
 /**
- * What a route says about who may call it: `scope: 'billing'`, `signedIn: true` or `open: true`. Each
- * reads the body itself, after the scope is known to be held, so a bad body with a bad scope is 403.
- * `idempotent: true` makes a POST take an Idempotency-Key (contract 1.7); its verb keeps the answer with
- * its effect: `return kept(tx, call, answer)`.
+ * The options by which a route says who may call it: `scope: 'billing'`, `signedIn: true` or `open: true`. The body is
+ * read after the scope was checked, so a bad body with a missing scope is 403. `idempotent: true` lets a POST accept an
+ * Idempotency-Key (contract 1.7); its verb stores the answer with its effect: `return kept(tx, call, answer)`.
  */
 export const guard = (read: OnceReader = PLAIN) =>
   new Elysia({ name: 'http/guard' }).decorate('exchange', null as unknown as Exchange).macro({
@@ -29,15 +28,15 @@ export const guard = (read: OnceReader = PLAIN) =>
     idempotent: (_: true) => ({ ...ONCE, detail: { 'x-idempotent': true } as object }),
   })
 
-/** Whom the gate let in. A path that slipped past the gate and still found its route ends here, closed. */
+/** The authenticated caller. Throws if a request reached a guarded route without authentication. */
 function callerOf({ exchange, route }: Context): TenantCaller {
   if (!exchange.caller) throw new Error(`${route} is reached without a caller`)
   return exchange.caller
 }
 
 /**
- * Runs before the body is read where there is one, and before validation where there is none. What a hook
- * names of its context the framework makes for every request: cookies, query and headers, if it takes all.
+ * Runs `check` before the body is read or, without a body, before validation. The hooks destructure only what they
+ * need, because the framework prepares what a hook names (cookies, query, headers) for every request.
  */
 const admitting = (read: OnceReader, check: (context: Context) => unknown) => ({
   parse: ({ exchange, request, route }: Context) => {
@@ -50,8 +49,8 @@ const admitting = (read: OnceReader, check: (context: Context) => unknown) => ({
 })
 
 /**
- * Before and after the handler of a route that takes keys. The framework tells from the text of a hook
- * whether to wait for it: a condition is not a call, so a request without a key waits for nothing.
+ * Hooks around the handler of an idempotent route: replay a stored answer, or store the new one. The framework reads a
+ * hook's source to decide whether to await it; written as a condition, a request without a key awaits nothing.
  */
 export const ONCE = {
   beforeHandle: ({ exchange, set }: Answering): undefined =>
@@ -60,7 +59,7 @@ export const ONCE = {
     exchange.ticket ? (answeredOnce({ exchange, set, responseValue }) as undefined) : undefined,
 }
 
-/** The call for a verb, out of a handler's context. */
+/** Builds the `Call` for a verb from a handler's context. */
 export const toCall = ({ exchange, request, route }: Context): Call => callOf(exchange, route, request.signal)
 
 export type Guard = ReturnType<typeof guard>

@@ -8,24 +8,24 @@ const JSON_TYPE = 'application/json;charset=utf-8'
 
 type Headers = Record<string, string | number | string[] | undefined>
 type Context = { exchange: Exchange; request: Request; route: string }
-/** A context before or after its handler. */
+/** The context of a hook before or after the handler. */
 export type Answering = {
   exchange: Exchange
   set: { status?: number | string; headers: Headers }
   responseValue?: unknown
 }
 
-/** What a switched-on route says of itself. */
+/** What the document of an idempotent route says about its answers. */
 export type OnceRule = {
-  /** The success it declares, of two the later one: an answer is kept before its headers are written. */
+  /** Its declared success status; the second if it declares two, as the answer is stored before its status is set. */
   status: number
-  /** Answers a stream when the body asks for one; streams have no key (contract 1.7). */
+  /** Whether the route can answer with a stream; streams ignore the Idempotency-Key (contract 1.7). */
   streams: boolean
 }
 
 type Routed = { method: string; path: string; hooks: { detail?: Record<string, unknown>; response?: object } }
 
-/** The rule of every route that says `idempotent: true`. Built once from the finished app. */
+/** The rules of all routes with `idempotent: true`. Built once, from the routes of the finished app. */
 export function createOnceTable(routes: readonly Routed[]): (method: string, route: string) => OnceRule | undefined {
   const rules = new Map<string, OnceRule>()
   for (const { method, path, hooks } of routes) {
@@ -41,7 +41,7 @@ export function createOnceTable(routes: readonly Routed[]): (method: string, rou
 function successOf(path: string, response: object = {}): number {
   if ('schema' in response) return 200
   const [status, ...more] = Object.keys(response).filter((word) => word.startsWith('2'))
-  // A second success, as of what was there already, is named by the verb that keeps it.
+  // A route may declare two success statuses (200 already there, 201 created); its verb picks which one is stored.
   if (!status || more.length > 1) throw new Error(`${path} is idempotent and does not declare one success, or two`)
   return Number(more[0] ?? status)
 }
@@ -51,8 +51,8 @@ type Deps = { idempotency: Idempotency; ruleOf(method: string, route: string): O
 export type OnceReader = ReturnType<typeof createOnceReader>
 
 /**
- * Reads a body, and first, where route and header ask for it, sees to its Idempotency-Key: after the scope,
- * before validation (contract 1.5). A request without the header costs one look at the headers.
+ * Reads a body and handles its Idempotency-Key, after the scope check and before validation (contract 1.5). A request
+ * without the header costs only the header look-up.
  */
 export function createOnceReader({ idempotency, ruleOf }: Deps) {
   return function read(context: Context): Promise<unknown> {
@@ -77,7 +77,7 @@ export function createOnceReader({ idempotency, ruleOf }: Deps) {
   }
 }
 
-/** A body that cannot be read asks for nothing; that it cannot is said where bodies are validated. */
+/** Whether the body says `stream: true`. False for an invalid body, which is refused later, when it is parsed. */
 function asksForStream(parsed: () => unknown): boolean {
   try {
     return (parsed() as { stream?: unknown } | undefined)?.stream === true
@@ -86,7 +86,7 @@ function asksForStream(parsed: () => unknown): boolean {
   }
 }
 
-/** The answer this request had before, byte for byte; undefined when it is to be run. */
+/** The stored answer to replay, byte for byte; undefined when the request must run. */
 export function replayed({ exchange: { replay, notes }, set }: Answering): string | undefined {
   if (!replay) return undefined
   notes.idempotency = 'replayed'
@@ -94,7 +94,7 @@ export function replayed({ exchange: { replay, notes }, set }: Answering): strin
   return sent(set, replay.status, replay.body)
 }
 
-/** What is kept is what is sent. Undefined where there is no key to keep it under; a refusal gives the key back. */
+/** Stores a success under its key and sends the stored text; an error gives the key back. Undefined without a key. */
 export function answeredOnce({ exchange, set, responseValue }: Answering): unknown {
   const { ticket } = exchange
   if (!ticket) return undefined
@@ -105,7 +105,7 @@ export function answeredOnce({ exchange, set, responseValue }: Answering): unkno
   return sent(set, ticket.status, text ?? keptAlone(exchange, ticket, body))
 }
 
-/** An answer without an effect of its own stands, whether or not it could be kept for the next time. */
+/** Stores an answer that no verb stored. A failure to store is only noted: the request had no effect to repeat. */
 async function keptAlone({ notes }: Exchange, ticket: Ticket, answer: unknown): Promise<string> {
   const { text, keeping } = ticket.keepAlone(answer)
   await keeping.catch(() => {
@@ -114,7 +114,7 @@ async function keptAlone({ notes }: Exchange, ticket: Ticket, answer: unknown): 
   return text
 }
 
-/** After a failure the key is free again; where that cannot be written down, the lease ends it. */
+/** Frees the key after a failure. If that cannot be stored, the key is free when its lease ends. */
 export async function givenBack<T>({ ticket, notes }: Exchange, answer: T): Promise<T> {
   await ticket?.giveBack().catch(() => {
     notes.idempotency = 'not given back'
@@ -128,7 +128,7 @@ function sent<Text>(set: Answering['set'], status: number, text: Text): Text {
   return text
 }
 
-/** A handler answers a value, or `status(201, value)`. */
+/** A handler returns a value or `status(201, value)`. */
 const bodyOf = (value: unknown, status: number): { status: number; body: unknown } =>
   value instanceof ElysiaCustomStatusResponse
     ? { status: Number(value.code), body: value.response }

@@ -1,6 +1,6 @@
 type Routed = { routes: readonly { method: string; path: string }[] }
 
-/** Which methods a path knows, for 405 and `Allow` (contract 1.1). Built once from the finished app. */
+/** Finds the methods that a path accepts, for 405 and `Allow` (contract 1.1). Built once from the finished app. */
 export function createMethodTable(app: Routed): (path: string) => string[] {
   const exact = new Map<string, Set<string>>()
   const patterns = new Map<string, { shape: RegExp; methods: Set<string> }>()

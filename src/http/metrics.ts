@@ -1,11 +1,11 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 
-/** Reading these walks the whole heap, and the spaces they name are none of this runtime's. */
+/** Default metrics that are left out: reading them walks the whole heap, and Bun has no such heap spaces. */
 const UNTOLD = ['total', 'used', 'available'].map((what) => `nodejs_heap_space_size_${what}_bytes`)
 
 let ofProcess: Registry | undefined
 
-/** What the process tells of its memory and its event loop: watched once, whatever is opened in it. */
+/** Metrics of the process (memory, event loop): collected once, however many apps are opened in it. */
 function processMetrics(): Registry {
   if (ofProcess) return ofProcess
   ofProcess = new Registry()
@@ -14,7 +14,7 @@ function processMetrics(): Registry {
   return ofProcess
 }
 
-/** Everything Prometheus may read, at `/metrics` on the operator socket. */
+/** All Prometheus metrics, served at `/metrics` on the operator socket. */
 export function createMetrics() {
   const registry = Registry.merge([processMetrics()])
   const requests = new Counter({

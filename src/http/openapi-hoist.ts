@@ -1,12 +1,12 @@
 export type Json = Record<string, unknown>
 
-/** Turns a schema as the rooms write it into one as the document shows it. */
+/** Turns a schema of a room into the schema shown in the document. */
 export type Hoist = (schema: unknown) => Json
 
-/** Members whose value is data, not a schema. */
+/** Keywords whose value is data, not a schema. */
 const VERBATIM = new Set(['enum', 'const', 'default', 'examples', 'required'])
 
-/** Copies a schema, moving every part that has a name into `schemas` and leaving a reference behind. */
+/** Copies a schema; each part with an `$id` moves to `schemas` and is replaced by a reference. */
 export function createHoister(schemas: Record<string, Json>): Hoist {
   const copy = (schema: Json): Json =>
     Object.fromEntries(

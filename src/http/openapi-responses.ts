@@ -49,19 +49,19 @@ const WITH_REPLAY = refer({ ...STANDING, 'X-Idempotent-Replay': replay })
 
 type Kind = {
   declared: Record<string, Standard<TSchema>>
-  /** Takes no credential. */
+  /** The route needs no credential. */
   isOpen: boolean
   hasBody: boolean
   hasQuery: boolean
-  /** Names a resource in its path. */
+  /** The path contains a resource id. */
   hasId: boolean
-  /** Takes an Idempotency-Key. */
+  /** The route accepts an Idempotency-Key. */
   isIdempotent: boolean
 }
 
 type Documented = { status: string; schema: TSchema; description: string; headers: Json }
 
-/** Every status a route can answer with, in order: its own, and those the edge answers for its kind. */
+/** Every status a route can answer with, in order: its declared ones, and those the edge adds for its kind. */
 export function statusesOf({ declared, isOpen, hasBody, hasQuery, hasId, isIdempotent }: Kind): Documented[] {
   const implied = [
     ...(isOpen ? [] : [401, 403, 429]),

@@ -1,4 +1,4 @@
-/** What each group of routes is for, in the order in which the document shows them. */
+/** The description of each group of routes, in the order of the document. */
 const TAGS: Record<string, string> = {
   Completions: 'Prompts in, answers out: the native form.',
   Chat: 'The same, in the form that chat-completions clients speak.',
@@ -24,7 +24,7 @@ const TAGS: Record<string, string> = {
 
 const ORDER = Object.keys(TAGS)
 
-/** The `tags` of the document: those in use, each with its sentence. */
+/** The `tags` of the document: those in use, each with its description. */
 export function describeTags(used: Iterable<string>): { name: string; description?: string }[] {
   const names = [...new Set(used)].sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b))
   return names.map((name) => ({ name, ...(TAGS[name] ? { description: TAGS[name] } : {}) }))

@@ -25,8 +25,8 @@ type Info = { title: string; version: string; description: string; serverUrl: st
 const API = '/api/v1'
 
 /**
- * The OpenAPI 3.1 document, made from the routes themselves: schemas with an `$id` become components,
- * scopes come from the guard. Nothing in it is written by hand twice.
+ * Generates the OpenAPI 3.1 document from the routes: schemas with an `$id` become components, scopes come from the
+ * guard. Nothing in it is written by hand twice.
  */
 export function toOpenApi(routes: readonly Route[], info: Info): Json {
   const schemas: Record<string, Json> = {}
@@ -107,7 +107,7 @@ function parametersOf(path: string, { params, query, detail }: Hooks, hoist: Hoi
   return parameters.length ? { parameters } : {}
 }
 
-/** Of contract 1.7. */
+/** The header parameter of idempotent routes (contract 1.7). */
 const IDEMPOTENCY_KEY: Json = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -120,7 +120,7 @@ const IDEMPOTENCY_KEY: Json = {
 const members = (standard: Standard<TSchema> | undefined): Json =>
   ((standard?.schema as { properties?: Json } | undefined)?.properties ?? {}) as Json
 
-/** What the route declares, and what every route of its kind can answer besides (contract 1.5). */
+/** The answers a route declares, and those that every route of its kind can give (contract 1.5). */
 function responsesOf(path: string, hooks: Hooks, hoist: Hoist): Json {
   const { response = {}, detail = {}, body, query } = hooks
   const declared =

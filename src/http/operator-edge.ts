@@ -10,16 +10,16 @@ import { errorHeaders, statusOf, toEnvelope } from './envelope'
 type Deps = {
   log: Log
   methodsOf(path: string): string[]
-  /** Who asks, by key, where the plane is served to other machines. Throws 401. Null: the socket's owner. */
+  /** Identifies the operator by key when the plane is served over TCP. Throws 401. Null on the socket. */
   identify: ((authorization: string | null, reason: string | null) => Promise<OperatorCaller>) | null
 }
 
-/** What an operator's request carried: an id and who they say they are. */
+/** State of an operator's request: its id and the operator, as stated or as identified by key. */
 export type OperatorExchange = { requestId: string; caller: OperatorCaller }
 
 /**
- * The edge of the operator plane. The socket's file mode lets in only its owner, so there is no key, and
- * name, transport and reason are recorded as stated; over TCP the key says who it is (dx 2.2).
+ * The edge of the operator plane. The socket's file mode admits only its owner, so no key is needed there, and name,
+ * transport and reason are recorded as stated; over TCP the key identifies the operator (dx 2.2).
  */
 export const operatorEdge = ({ log, methodsOf, identify }: Deps) =>
   new Elysia({ name: 'http/operator-edge' })
@@ -49,13 +49,13 @@ export const operatorEdge = ({ log, methodsOf, identify }: Deps) =>
 
 type Context = { operator: OperatorExchange; request: Request; route: string }
 
-/** Before the body is read, and again before validation where there is none. Throws 403 `forbidden`. */
+/** Checks the operator's role before the body is read, or before validation without one. Throws 403 `forbidden`. */
 export function admitOperator({ operator, request, route }: Context): void {
   const { role } = operator.caller
   if (!mayCall(role, request.method, route)) throw roleTooSmall(role, `${request.method} ${route}`)
 }
 
-/** The call for an operator's verb, out of a handler's context. */
+/** Builds the `Call` for an operator's verb from a handler's context. */
 export const toOperatorCall = ({ operator, request, route }: Context): Call<OperatorCaller> => ({
   caller: operator.caller,
   requestId: operator.requestId,
@@ -73,7 +73,7 @@ function callerOf(headers: Headers): OperatorCaller {
   }
 }
 
-/** Percent-encoded, since a header holds no other alphabet. */
+/** A header in which the client states something, percent-encoded because headers are ASCII; null if malformed. */
 function stated(headers: Headers, name: string, max: number): string | null {
   const value = headers.get(name)
   if (!value) return null

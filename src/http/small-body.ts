@@ -1,6 +1,6 @@
 import { AppError } from '../kernel/errors'
 
-/** The body's bytes as they came, for whoever checks a signature over them. Throws 413 `payload_too_large`. */
+/** The raw bytes of the body, as needed to check a signature over them. Throws 413 `payload_too_large`. */
 export async function readRaw(request: Request, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -14,7 +14,7 @@ export async function readRaw(request: Request, maxBytes: number): Promise<Uint8
   return Buffer.concat(chunks)
 }
 
-/** The fields of a small form; of a field that comes twice, the last. Throws 413 `payload_too_large`. */
+/** The fields of a small form; a repeated field has its last value. Throws 413 `payload_too_large`. */
 export async function readForm(request: Request, maxBytes: number): Promise<Record<string, string>> {
   const text = new TextDecoder().decode(await readRaw(request, maxBytes))
   return Object.fromEntries(new URLSearchParams(text))

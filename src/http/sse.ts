@@ -15,23 +15,23 @@ type Stream<T> = {
   route: string
   server: Server<unknown> | null
   source: AsyncGenerator<T>
-  /** One item as one or more whole frames. */
+  /** Encodes one item as one or more complete frames. */
   frame(item: T): string
-  /** After 10 s of silence, once something has been said. */
+  /** Makes the frame sent after 10 s of silence, once a first item was sent. */
   heartbeat?: (elapsedMs: number) => string
-  /** Chat streams end an error with `[DONE]`, native ones do not (contract 3, 4). */
+  /** Whether `[DONE]` follows an error frame: in chat streams, not in native ones (contract 3, 4). */
   endsWithDone: boolean
 }
 
 const SILENCE_MS = 10_000
-/** How long a first item may take before the stream opens anyway; a failure before that is a plain JSON error. */
+/** How long to wait for the first item before the stream opens anyway; an error until then is plain JSON. */
 const OPENING_MS = 250
 
 export type Streams = ReturnType<typeof createStreams>
 
 /**
- * Answers with server-sent events. Pulled, never pushed: a reader who stalls stops the source, a reader
- * who leaves ends it. Errors before the first frame are thrown, so they keep their status.
+ * Answers with server-sent events. The source is pulled: a client that stalls stops it, a client that leaves ends it.
+ * Errors before the first frame are thrown, so they keep their status.
  */
 export function createStreams({ clock, log, accessLog }: Deps) {
   async function open<T>(stream: Stream<T>): Promise<Response> {
@@ -41,7 +41,7 @@ export function createStreams({ clock, log, accessLog }: Deps) {
     server?.timeout(request, 0)
     exchange.streaming = true
     const body = frames(stream, early === null ? first : Promise.resolve(early))
-    // Nobody pulls for a client that has left by now, so its source would never end (I31).
+    // Nothing is pulled for a client that has left, so its source would never end (I31).
     const leave = () => {
       const end = async () => {
         await body.next()
@@ -61,7 +61,7 @@ export function createStreams({ clock, log, accessLog }: Deps) {
     let next = first
     let lastAt = clock.monotonic()
     let begun = false
-    // One timer for many items: it looks back when it fires, so a flowing stream pays nothing for it.
+    // One timer serves many items: when it fires, it checks how long ago the last item came.
     let alarm = silence()
     try {
       for (;;) {

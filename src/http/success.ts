@@ -3,8 +3,8 @@ import { routeName } from './context'
 type Routed = { method: string; path: string; hooks: { response?: object } }
 
 /**
- * The status that every recorded answer of a route has, by its name in the record (contract 19: `status`).
- * None for a route that has two successes: there the verb says what it answered.
+ * Finds the success status of a route by its name in the audit record (contract 19: `status`). Undefined for a route
+ * with two success statuses: its verb records which one it answered.
  */
 export function createSuccessTable(routes: readonly Routed[]): (route: string) => number | undefined {
   const statuses = new Map<string, number>()

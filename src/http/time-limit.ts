@@ -4,10 +4,10 @@ import { type AppError, defineError } from '../kernel/errors'
 import { errorFields, type Log } from '../kernel/log'
 import type { Exchange } from './context'
 
-/** What every request may take but those that wait for an engine, which have limits of their own (contract 1.9). */
+/** Time limit of every request, except those that wait for an engine and have their own limits (contract 1.9). */
 const LIMIT_MS = 30_000
 
-/** Completions have 120 and 600 s; exports take as long as they are read. */
+/** Paths without this limit: completions have 120 or 600 s, and exports take as long as the client reads. */
 const UNLIMITED = /(?:\/completions|\/export)$/
 
 export const givenUp = defineError(
@@ -22,15 +22,15 @@ type Handler = (request: Request, ...rest: unknown[]) => unknown
 type Deps = {
   clock: Clock
   log: Log
-  /** The whole answer to a request that is given up. */
+  /** Builds the whole answer to a request that timed out. */
   answer(error: AppError, exchange: Exchange, request: Request): Response
 }
 
 export type TimeLimit = ReturnType<typeof createTimeLimit>
 
 /**
- * Answers within 30 s, whatever a request waits for: 504 `request_timeout`. What it was doing goes on
- * unheard; when that fails, it is logged.
+ * Answers 504 `request_timeout` after 30 s. The work of the request goes on and its result is dropped; if it fails
+ * later, the error is logged.
  */
 export function createTimeLimit({ clock, log, answer }: Deps) {
   const waiting = new WeakMap<Request, Exchange>()
@@ -39,7 +39,7 @@ export function createTimeLimit({ clock, log, answer }: Deps) {
     (handle: Handler): Handler =>
     (request, ...rest) => {
       const working = handle(request, ...rest)
-      // Most reads of what is remembered have waited for nothing.
+      // Answers from a cache are settled already, so they need no timer.
       if (!(working instanceof Promise) || peek.status(working) !== 'pending') return working
       const exchange = waiting.get(request)
       if (!exchange) return working
@@ -57,13 +57,13 @@ export function createTimeLimit({ clock, log, answer }: Deps) {
     }
 
   return {
-    /** The exchange of a request that may have to be given up. */
+    /** Registers a request for the time limit. */
     arrived(request: Request, exchange: Exchange): void {
       if (!UNLIMITED.test(exchange.path)) waiting.set(request, exchange)
     },
-    /** Around the whole handling of one request. */
+    /** Wraps the handling of one request. */
     around: (handle: Handler, request: Request): Handler =>
-      // The end of the address, a query apart, decides; completions have no query and stay without this.
+      // Completions are not wrapped at all; their URLs have no query, so the end of the URL tells them.
       request.url.endsWith('/completions') ? handle : limited(handle),
   }
 }
