@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 import type { RunningApp } from './start'
 import { RELEASE } from './version'
 
-/** What a person sees at start (dx 4.1, 4.2): where things are, and once, on a terminal, the first key. */
+/** The text printed at start (dx 4.1, 4.2): where things are and, on the first start on a terminal, the first key. */
 export function banner(running: RunningApp, { isTty, startedMs }: { isTty: boolean; startedMs: number }): string {
   const { app, seed, url, socket, opsUrl } = running
   const { config, findings, container } = app
@@ -30,7 +30,7 @@ export function banner(running: RunningApp, { isTty, startedMs }: { isTty: boole
   return lines.join('\n')
 }
 
-/** As typed from here, unless that would climb out of the folder. */
+/** The path relative to the working directory, unless it lies outside of it. */
 function shortPath(path: string): string {
   const near = relative(process.cwd(), path)
   return near && !near.startsWith('..') ? near : path

@@ -1,6 +1,6 @@
 /**
- * With a public URL configured, a request to its apex (the same host without `www.`) is answered 307 to
- * it (contract 1.1). Any other host is served where it is: health checks and tests use bare addresses.
+ * Returns the URL to redirect a request to, or null. Only requests to the apex of the public URL (its host without
+ * `www.`) are redirected (contract 1.1); other hosts are served, as health checks and tests use bare addresses.
  */
 export function canonicalUrl(publicUrl: string): (request: Request) => string | null {
   if (!publicUrl) return () => null

@@ -2,7 +2,7 @@ import { type ClientAddress, createClientAddress } from '../http/client-address'
 import { ConfigError } from '../kernel/config'
 import type { Config } from './config'
 
-/** Who stands behind a connection, by `SVC_TRUSTED_PROXIES`. Throws ConfigError for an entry that is none. */
+/** Finds the client's address behind `SVC_TRUSTED_PROXIES`. Throws ConfigError for an invalid entry. */
 export function clientAddressOf({ trustedProxies }: Pick<Config, 'trustedProxies'>): ClientAddress {
   try {
     return createClientAddress(trustedProxies.split(',').filter((entry) => entry.trim() !== ''))

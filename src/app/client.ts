@@ -2,7 +2,7 @@ import { treaty } from '@elysiajs/eden'
 import type { OperatorApi } from '../operators/routes'
 import type { Api } from './server'
 
-/** Where an app is: behind a unix socket, at an origin, or in this very process. */
+/** How to reach an app: over a unix socket, by URL, or in this process. */
 export type Target =
   | { kind: 'socket'; path: string }
   | { kind: 'url'; url: string }
@@ -15,27 +15,27 @@ type Options = {
   signal?: AbortSignal
 }
 
-/** The tenant plane, typed by the routes themselves. Dates stay strings, as they are on the wire. */
+/** A client of the tenant plane, typed by its routes. Dates stay strings, as they are on the wire. */
 export const connect = (target: Target, options: Options) =>
   treaty<Api>(originOf(target), wiring(target, options)).api.v1
 
-/** The operator plane, typed the same way. */
+/** A client of the operator plane, typed by its routes. */
 export const connectOps = (target: Target, options: Options) =>
   treaty<OperatorApi>(originOf(target), wiring(target, options)).ops.v1
 
 export type TenantClient = ReturnType<typeof connect>
 export type OpsClient = ReturnType<typeof connectOps>
 
-/** One exchange with a target, for what no typed route covers: a stream, the exposition of metrics. */
+/** Sends one request to a target, for what the typed client does not cover: streams and `/metrics`. */
 export function send(target: Target, path: string, init: RequestInit): Promise<Response> {
   const url = `${originOf(target)}${path}`
   if (target.kind === 'app') return Promise.resolve(target.handle(new Request(url, init)))
-  // Without its own limit of five minutes: how long to wait is the caller's signal to give.
+  // Switches off the limit of five minutes that `fetch` has: the caller's signal decides how long to wait.
   const own = target.kind === 'socket' ? { unix: target.path, timeout: false } : { timeout: false }
   return fetch(url, { ...init, ...own } as RequestInit)
 }
 
-/** A socket and an app in this process have no host of their own. */
+/** The origin of a target; a socket and an app in this process have no host, so any name does. */
 const originOf = (target: Target): string => (target.kind === 'url' ? target.url : 'http://localhost')
 
 function wiring(target: Target, { headers, onExchange, signal }: Options) {

@@ -109,7 +109,7 @@ export type Config = Values<typeof SETTINGS> & {
 
 export type ConfigOverrides = Partial<Values<typeof SETTINGS>> & { production?: boolean; configFile?: string }
 
-/** Reads the environment and the file, then decides. Overrides are command-line flags; they win. */
+/** Loads the configuration. Overrides (command-line flags) win over the environment, which wins over the file. */
 export function loadConfig(overrides: ConfigOverrides = {}): Config {
   const { production, configFile, ...flags } = overrides
   const path = resolve(configFile ?? Bun.env.SVC_CONFIG ?? 'svc.server.json')
@@ -134,7 +134,7 @@ function readFile(path: string): Record<string, unknown> {
   }
 }
 
-/** Everything that must be right before a production start, in one message (dx 4.5). */
+/** Throws ConfigError with everything that forbids a production start, in one message (dx 4.5). */
 export function assertProductionReady(config: Config, unmappedModes: readonly string[]): void {
   if (!config.production) return
   const problems: string[] = []

@@ -8,7 +8,7 @@ import { buildWork } from './container/work'
 
 export type Container = ReturnType<typeof buildContainer>
 
-/** Every room, built once, in the order of the house: a room is given only rooms that stand before it. */
+/** Builds every room once, in the order of the architecture: a room receives only rooms that come before it. */
 export function buildContainer(deps: Deps) {
   const foundation = buildFoundation(deps)
   const accounts = { ...foundation, ...buildAccounts(deps, foundation) }

@@ -5,7 +5,7 @@ import { JsonObject } from '../kernel/schema'
 
 export type OpenApiSource = { get(): Record<string, unknown> }
 
-/** The OpenAPI document twice: with a key by the letter of the spec, without one for tools that import it. */
+/** Serves the OpenAPI document twice: with a key, as the contract says, and without one for tools that import it. */
 export const documentRoutes = (document: OpenApiSource, guard: Guard) =>
   new Elysia()
     .use(guard)

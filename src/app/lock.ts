@@ -5,9 +5,9 @@ import { ConfigError } from '../kernel/config'
 export type DataLock = { release(): void }
 
 /**
- * One server per data folder. The lock is SQLite's own lock on a small file, so the operating system
- * lets go of it even after `kill -9`; the file's one row says who holds it.
- * @throws ConfigError when another process has it
+ * Ensures one server per data folder. The lock is SQLite's lock on a small file, so the operating system releases it
+ * even after `kill -9`; the only row of the file holds the pid of the owner.
+ * @throws ConfigError when another process holds the lock
  */
 export function lockDataDir(dataDir: string): DataLock {
   const path = join(dataDir, 'server.lock')

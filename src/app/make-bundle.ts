@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { bundled, nameOf, ROOT, shelfOf } from './bundle'
 
-/** Of earlier states of the sources, those that a start under way may still read. */
+/** How many bundles are kept: a server that is just starting may still read an older one. */
 const KEPT = 3
 
-/** In a bundle every module lives in one file; those that name files beside them keep the place they had. */
+/** Modules find files beside them by `import.meta`; in the bundle it is replaced by the path of the source file. */
 const places: Bun.BunPlugin = {
   name: 'places',
   setup(build) {
@@ -19,7 +19,7 @@ const places: Bun.BunPlugin = {
   },
 }
 
-/** Bundles and compiles the server of `root`. Does nothing when that stands already. */
+/** Bundles and compiles the server of `root`. Does nothing when its bundle exists. */
 export async function makeBundle(root = ROOT): Promise<void> {
   if (bundled(root)) return
   const shelf = shelfOf(root)
@@ -39,7 +39,7 @@ export async function makeBundle(root = ROOT): Promise<void> {
     })
     renameSync(unfinished, join(shelf, name))
   } catch (error) {
-    // Whoever was quicker made the same.
+    // The rename fails when another process has made the same bundle meanwhile.
     if (!bundled(root)) throw error
   } finally {
     rmSync(unfinished, { recursive: true, force: true })

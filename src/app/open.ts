@@ -22,13 +22,13 @@ export type OpenOptions = {
   config: Config
   clock?: Clock
   log?: Log
-  /** False inside a command: it may look at, and mend, what a server would refuse to run with. */
+  /** False inside a command: a command may inspect and repair what a server refuses to start with. */
   serving?: boolean
 }
 
 export type OpenApp = Awaited<ReturnType<typeof openApp>>
 
-/** What was found and made on the way, for the panel of the first minute (dx 4.1). */
+/** What opening found and created, for the banner at start (dx 4.1). */
 export type Findings = {
   newSecrets: boolean
   newDatabase: boolean
@@ -38,12 +38,12 @@ export type Findings = {
 }
 
 /**
- * Everything but the listening: data folder, lock, secrets, database, rooms, both planes. The CLI uses
- * it as it is when no server runs (dx 2.2).
+ * Opens everything but the ports: data folder, lock, secrets, database, rooms, both planes. The CLI uses it directly
+ * when no server runs (dx 2.2).
  * @throws ConfigError with every problem that stops a start
  */
 export async function openApp({ config, clock = systemClock, log = defaultLog(config), serving = true }: OpenOptions) {
-  // Before anything is made: who is refused finds everything as it was.
+  // Checked before anything is created, so that a refused start changes nothing.
   if (serving && config.production) {
     assertProductionReady(config, unmappedModes(createEngines({ settings: config, clock, log })))
   }
@@ -86,7 +86,7 @@ async function openLocked(options: Options, lock: DataLock) {
     listensAt: (address: string) => {
       url = address
     },
-    /** Ends streams that are still open, with an error of their own. */
+    /** Ends the streams that are still open with the error `service_unavailable`. */
     stopStreams: () => stopping.abort(shuttingDown()),
     async close(): Promise<void> {
       redis?.close()
@@ -96,12 +96,12 @@ async function openLocked(options: Options, lock: DataLock) {
   }
 }
 
-/** Secrets, database and rooms, with what a run before this one left undone settled. */
+/** Opens secrets, database and rooms, and settles what an earlier run left unfinished. */
 async function openRooms({ config, clock, log }: Options, stopping: AbortSignal, apiUrl: () => string | null) {
   const secrets = loadSecrets(config.dataDir)
   const place = placeOf(config)
   const startedAt = clock.monotonic()
-  // It holds what people wrote, and the folder may be one that others can enter; its -wal and -shm take after it.
+  // The database holds user data and others may have access to the folder. The -wal and -shm files get the same mode.
   if (place.dialect === 'sqlite') claimPrivate(place.path)
   const schema = await prepareSchema(place, config)
   const metrics = createMetrics()
@@ -157,7 +157,7 @@ async function prepareSchema(place: Place, config: Config) {
   return schema
 }
 
-/** A disk that failed under a commit cannot be trusted with the next one: end, and recover at the next start. */
+/** Opens the store. After a disk failure during a commit the process ends, and recovers at the next start. */
 function openStore(place: Place, log: Log, metrics: Metrics): Store {
   if (place.dialect === 'postgres') return openPostgres({ url: place.url })
   return openSqlite({
@@ -180,7 +180,7 @@ function defaultLog(config: Config): Log {
   return createLog({ level: config.logLevel, pretty, write: (line) => void process.stdout.write(line) })
 }
 
-/** The app inside a command: the same rooms and rules, no port, and a log only of what goes wrong (dx 2.2). */
+/** Opens the app inside a command: the same rooms and rules, no port, and only warnings in the log (dx 2.2). */
 export const open = (overrides: ConfigOverrides = {}): Promise<OpenApp> => {
   const write = (line: string) => void process.stderr.write(line)
   const log = createLog({ level: 'warn', pretty: true, write })

@@ -11,7 +11,7 @@ import { RELEASE } from './version'
 
 type Deps = { config: Config; container: Container; metrics: Metrics; place: Place; apiUrl(): string | null }
 
-/** The rooms that operators see into. */
+/** The rooms that the operator plane uses. */
 const roomsOf = (container: Container) => ({
   auth: container.auth,
   sessions: container.sessions,
@@ -37,7 +37,7 @@ const roomsOf = (container: Container) => ({
   engines: container.engines,
 })
 
-/** The operator plane: verbs over the same rooms, behind a socket that only this user can open (design 7). */
+/** Builds the operator plane: verbs over the same rooms, behind a socket that only this user can open (design 7). */
 export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
   const { store, audit, clock, log, orgs, billing, engines, health } = container
   const startedAt = clock.now()
@@ -87,9 +87,9 @@ export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
     return plane
   }
   return {
-    /** For the socket. */
+    /** The plane served on the socket. */
     ops: planeFor(null),
-    /** For other machines, by operator key; null unless configured. */
+    /** The plane served to other machines, which need an operator key; null unless configured. */
     remoteOps: config.opsListen ? planeFor(operators.access.identify) : null,
   }
 }

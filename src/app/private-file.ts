@@ -2,8 +2,8 @@ import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Writes a file that only its owner can read, whole or not at all: under another name first, then
- * renamed, each step on the disk before the next. A crash leaves the old file or the new one.
+ * Writes a file that only its owner can read. It is written under another name, synced, and renamed, so that a crash
+ * leaves the complete old file or the complete new one.
  */
 export function writePrivate(path: string, text: string): void {
   const draft = `${path}.new`
@@ -23,7 +23,7 @@ export function writePrivate(path: string, text: string): void {
   }
 }
 
-/** Makes an empty file that only its owner can read, unless there is one: what opens it next keeps that. */
+/** Creates an empty file that only its owner can read, unless it exists; later writers keep its mode. */
 export function claimPrivate(path: string): void {
   closeSync(openSync(path, 'a', 0o600))
 }

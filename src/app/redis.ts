@@ -2,7 +2,7 @@ import { RedisClient } from 'bun'
 
 export type Redis = { ping(): Promise<void>; close(): void }
 
-/** The Redis that several nodes share, where one is configured. It fails at once while it is away, and comes back by itself. */
+/** Connects to the configured Redis; null if there is none. While it is down calls fail at once; `ping` reconnects. */
 export function connectRedis(url: string): Redis | null {
   if (!url) return null
   const client = new RedisClient(url, {

@@ -6,14 +6,14 @@ import type { OpenApp } from './open'
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/
 
-/** Orders of operators are small; what is larger is none. */
+/** Largest request body; operator requests are small. */
 const MAX_BODY_BYTES = 1024 * 1024
 
 type Place = { hostname: string; port: number; tls: { cert: string; key: string } | null }
 
 /**
- * The operator plane for other machines, on a port of its own, or null where none is configured. Keys
- * cross the network here, so beyond loopback it is served over TLS or not at all (dx 2.2).
+ * Serves the operator plane to other machines on its own port; null when that is not configured. Keys cross the network
+ * here, so beyond loopback TLS is required (dx 2.2).
  * @throws ConfigError
  */
 export function listenForRemoteOperators({ remoteOps, config }: OpenApp): Server<unknown> | null {
@@ -26,7 +26,7 @@ export function listenForRemoteOperators({ remoteOps, config }: OpenApp): Server
       development: false,
       reusePort: false,
       maxRequestBodySize: MAX_BODY_BYTES,
-      // A verification of a large store is silent for longer than the ten seconds a connection may be.
+      // Verifying a large store sends nothing for longer than the default idle timeout of ten seconds.
       idleTimeout: 255,
       fetch: (request) => remoteOps.handle(request),
       ...(tls ? { tls } : {}),
@@ -38,7 +38,7 @@ export function listenForRemoteOperators({ remoteOps, config }: OpenApp): Server
   }
 }
 
-/** Where the remote operator plane is, once it listens. */
+/** The URL of the listening remote operator plane. */
 export const urlOf = ({ hostname, port, url }: Server<unknown>): string =>
   `${url.protocol}//${hostname?.includes(':') ? `[${hostname}]` : hostname}:${port}`
 

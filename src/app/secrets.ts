@@ -6,18 +6,18 @@ import { newSigningKey, openSigningKey, type SigningKey } from '../kernel/signin
 import { writePrivate } from './private-file'
 
 export type Secrets = {
-  /** Seals what must be readable again: AES-256-GCM (contract 22.7). */
+  /** Encrypts stored secrets that must be read again: AES-256-GCM (contract 22.7). */
   masterKey: Uint8Array
-  /** Signs the checkpoints of the record: Ed25519 (contract 19). */
+  /** Signs the checkpoints of the audit record: Ed25519 (contract 19). */
   auditKey: SigningKey
-  /** Was made just now. */
+  /** True when this start created the file. */
   isNew: boolean
   path: string
 }
 
 /**
- * Reads `secrets.json` in the data folder, or makes it, readable by its owner only. Refuses one that
- * others can read: it opens every stored secret (dx 4.5).
+ * Reads `secrets.json` in the data folder, or creates it, readable by its owner only. Refuses a file that others can
+ * read, because it decrypts every stored secret (dx 4.5).
  * @throws ConfigError
  */
 export function loadSecrets(dataDir: string): Secrets {
@@ -44,7 +44,7 @@ export function loadSecrets(dataDir: string): Secrets {
 
 type Kept = { version?: number; master_key?: string; audit_key?: string }
 
-/** A folder older than checkpoints gets its key now; one that is there but broken is restored, never made anew. */
+/** Adds an audit key to a file that has none (older than checkpoints). A broken key is an error, never replaced. */
 function withAuditKey(path: string, kept: Kept): { auditKey: SigningKey } {
   const audit_key = kept.audit_key ?? newSigningKey()
   if (kept.audit_key === undefined) writePrivate(path, `${JSON.stringify({ ...kept, audit_key }, null, 2)}\n`)
@@ -55,7 +55,7 @@ function withAuditKey(path: string, kept: Kept): { auditKey: SigningKey } {
   }
 }
 
-/** The file's members; none when the text is not what this program writes. */
+/** The members of the file; an empty object when the text is not a JSON object. */
 function read(text: string): Kept {
   try {
     const kept: unknown = JSON.parse(text)

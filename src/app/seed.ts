@@ -7,10 +7,10 @@ import { writePrivate } from './private-file'
 export type Seed = { key: string; keyFile: string; org: string }
 
 /**
- * The first run in dev mode makes an owner, an org and a key (design 10): on tier enterprise, which
- * only the operator plane may give. The org is not active yet: what the key does is then paid, counted and
- * recorded where one looks first, with the API as with the CLI. The key is in `data/dev-key`, for its owner only, before the commit
- * that makes it one: a crash between the two leaves a file that the next start replaces, never a lost key.
+ * The first run in dev mode creates an owner, an org and a key (design 10), on tier enterprise, which only the operator
+ * plane may grant. The org is not active, so the key's calls are paid and recorded under the user, where one looks
+ * first. The key is written to `data/dev-key` before the commit that makes it valid: a crash in between leaves a file
+ * that the next start replaces, never a lost key.
  */
 export async function seedFirstRun(container: Container, dataDir: string): Promise<Seed | null> {
   const keyFile = join(dataDir, 'dev-key')
@@ -22,7 +22,7 @@ export async function seedFirstRun(container: Container, dataDir: string): Promi
     const org = await orgs.createOrg(tx, call, user.id, { name: 'Dev' })
     await billing.openAccount(tx, `user:${user.id}`)
     await billing.openAccount(tx, `org:${org.id}`)
-    // A personal key may do everything; an org's could not found an org or change settings.
+    // A personal key may do everything; an org key could not create an org or change settings.
     const order = { name: 'Dev laptop', userId: user.id, orgId: null, tier: 'enterprise' } as const
     const made = await keys.operator.createIn(tx, call, order)
     writePrivate(keyFile, `${made.key}\n`)
@@ -31,11 +31,11 @@ export async function seedFirstRun(container: Container, dataDir: string): Promi
   return { key: made.key, keyFile, org: 'Dev' }
 }
 
-/** Whether anyone has a key; without one nobody can ask anything. */
+/** Whether any API key exists; without one nobody can call the API. */
 export const hasKeys = async ({ keys }: Container): Promise<boolean> =>
   (await keys.operator.list(startUpCall(), { limit: 1 })).items.length > 0
 
-/** What the server does on its own at start is on the record as its own. */
+/** The caller of what the server does by itself at start; the audit record names it `first run`. */
 function startUpCall(): Call<OperatorCaller> {
   return {
     caller: { type: 'operator', role: 'admin', name: 'first run', transport: 'local', reason: 'first run' },

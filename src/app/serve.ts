@@ -4,7 +4,7 @@ import { banner } from './banner'
 import { type ConfigOverrides, loadConfig } from './config'
 import { type RunningApp, start } from './start'
 
-/** A stop that fails still ends: a server that neither serves nor leaves keeps the next one out. */
+/** Ends the process even when stopping fails: otherwise it would keep the lock and the next server could not start. */
 const failed =
   ({ app }: RunningApp) =>
   (error: unknown) => {
@@ -12,12 +12,12 @@ const failed =
     process.exit(1)
   }
 
-/** Serves until a signal says stop, then leaves in good order. Start-up problems are told all at once, exit 1. */
+/** Serves until SIGTERM or SIGINT, then stops gracefully. Configuration problems are printed together, with exit 1. */
 export async function serve(overrides: ConfigOverrides = {}): Promise<void> {
   const startedAt = performance.now()
   try {
     const running = await start({ config: loadConfig(overrides) })
-    // Before anybody is told that it runs: whoever reads that may stop it at once.
+    // Installed before the banner is printed: a process that reads the banner may send a signal at once.
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.once(signal, () => void running.stop().then(() => process.exit(0), failed(running)))
     }

@@ -42,7 +42,7 @@ type Deps = { config: Config; container: Container; metrics: Metrics }
 
 export type Api = ReturnType<typeof createServer>
 
-/** The whole API: the edge around it, and the routes of each room under `/api/v1`. */
+/** Builds the whole API: the edge, and the routes of each room under `/api/v1`. */
 export function createServer({ config, container, metrics }: Deps) {
   const { clock, log, limiter } = container
   const accessLog = createAccessLog({ log, clock, metrics: metrics.http })

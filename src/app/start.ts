@@ -11,28 +11,28 @@ import { hasKeys, type Seed, seedFirstRun } from './seed'
 export type RunningApp = {
   readonly url: string
   readonly socket: string
-  /** Where operators on other machines ask; null unless configured. */
+  /** URL of the operator plane for other machines; null unless configured. */
   readonly opsUrl: string | null
   readonly app: OpenApp
-  /** Made by this start, the first of a dev data folder; null later and in production. */
+  /** What the first start of a dev data folder created; null on later starts and in production. */
   readonly seed: Seed | null
-  /** Nobody has a key yet, and production makes none. */
+  /** True in production when no API key exists yet; production creates none by itself. */
   readonly keyless: boolean
-  /** SIGTERM's way: no new connections, what is in flight ends by itself or within the grace, then everything closes. */
+  /** Graceful stop: accepts no new connections, lets requests finish for GRACE_MS at most, then closes everything. */
   stop(): Promise<void>
 }
 
-/** Serving without the guard would hand this machine's network to whoever sends an address (reliability 0.7). */
+/** Refuses to serve without the address guard: callers could reach this machine's network (reliability 0.7). */
 const egressOpen = () =>
   new ConfigError([
     'The address guard did not stop a call to this machine. Use the Bun release that package.json names.',
   ])
 
 const GRACE_MS = 25_000
-/** Streams get their error this long before the grace ends, so that clients hear it. */
+/** Streams are ended with an error this long before the grace period ends, so that the error reaches clients. */
 const FAREWELL_MS = 5_000
 
-/** Opens the app and listens: the API on its port, operators on a socket only this user can use. */
+/** Opens the app and listens: the API on its port, the operator plane on a socket that only this user can use. */
 export async function start(options: OpenOptions): Promise<RunningApp> {
   const app = await openApp(options)
   const { config } = app
@@ -96,15 +96,15 @@ function listenForOperators({ ops }: OpenApp, socket: string): Server<unknown> {
   const before = process.umask(0o177)
   try {
     const listening = { unix: socket, fetch: (request: Request) => ops.handle(request), development: false }
-    // A verification of a large store is silent for longer than the ten seconds a connection may be. Bun's
-    // types do not know that this holds for unix sockets too, and `server.timeout` does nothing there.
+    // Verifying a large store sends nothing for longer than the default idle timeout of ten seconds. Bun's types do not
+    // allow `idleTimeout` on unix sockets, though it works there, and `server.timeout` does not.
     return Bun.serve({ ...listening, idleTimeout: 0 } as typeof listening)
   } finally {
     process.umask(before)
   }
 }
 
-/** New connections are refused at once; whoever is being answered is answered (I32). */
+/** Refuses new connections at once and lets running requests finish (I32). */
 async function drain({ api, clock, stopStreams }: OpenApp, server: Server<unknown>): Promise<void> {
   const over = new AbortController()
   const finished = Promise.resolve(api.stop()).then(() => over.abort())
@@ -113,7 +113,7 @@ async function drain({ api, clock, stopStreams }: OpenApp, server: Server<unknow
   await server.stop(true)
 }
 
-/** An error nobody caught is a bug to be seen and counted, never a reason to stop serving (I43). */
+/** Logs and counts uncaught errors. They are bugs, but no reason to stop serving (I43). */
 function watchForBugs({ log, metrics }: OpenApp): void {
   const report = (error: unknown) => {
     metrics.faults.inc()

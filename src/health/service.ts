@@ -8,25 +8,25 @@ type Deps = {
   pingDatabase(): Promise<void>
   /** Null where no Redis is configured. */
   pingRedis: (() => Promise<void>) | null
-  /** Each subsystem of engines, asked for real. */
+  /** Probes each subsystem of engines with a real request. */
   probeEngines(): Promise<Record<string, Probe>>
 }
 
 export type HealthService = ReturnType<typeof createHealth>
 
-/** Probes are shared for this long, whatever they found, so that watching costs nothing (contract 21). */
+/** Results are cached this long, good or bad, so that frequent health checks cost nothing (contract 21). */
 const FRESH_MS = 30_000
 const PATIENCE_MS = 5_000
 const SLOW_DATABASE_MS = 1_000
 
 const UNCONFIGURED: Probe = { status: 'unconfigured', latencyMs: null }
 
-/** Whether everything answers, by asking it. */
+/** Reports whether everything answers, by probing it. */
 export function createHealth({ clock, version, pingDatabase, pingRedis, probeEngines }: Deps) {
   let last: { health: Health; at: number } | null = null
   let asking: Promise<Health> | null = null
 
-  /** The state of the server and whether it was remembered from the last 30 s. */
+  /** The state of the server, and whether it comes from the cache of the last 30 s. */
   async function check(): Promise<{ health: Health; cached: boolean }> {
     if (last && clock.monotonic() - last.at < FRESH_MS) return { health: last.health, cached: true }
     asking ??= ask().finally(() => {
@@ -75,7 +75,7 @@ export function createHealth({ clock, version, pingDatabase, pingRedis, probeEng
   return { check }
 }
 
-/** Down without a database; degraded when something else that is configured does not answer. */
+/** `down` without a database; `degraded` when anything else that is configured is slow or does not answer. */
 function overall(database: Probe, redis: Probe, providers: Record<string, Probe>): Health['status'] {
   if (database.status === 'down') return 'down'
   const others = [database, redis, ...Object.values(providers)]

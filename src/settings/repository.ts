@@ -8,7 +8,7 @@ const ofUser = query<{ user_id: UserId }>()((db, p) => {
   return db.select().from(table).where(eq(table.user_id, p.user_id)).limit(1)
 })
 
-/** One row a user, made when the first setting is changed. */
+/** One row per user, created when the first setting is changed. */
 export const settingsRepository = {
   find: async (db: Reader, user_id: UserId): Promise<SettingsRow | undefined> => (await ofUser(db, { user_id }))[0],
 

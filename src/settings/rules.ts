@@ -1,6 +1,6 @@
 /**
- * The name as the time zone database spells it, of a zone this machine knows; null for any other. Only the
- * case changes: a link such as Asia/Calcutta stays what was chosen. Offsets such as `+02:00` are no names.
+ * The time zone's name as the time zone database spells it; null for an unknown name or an offset such as `+02:00`.
+ * Only the case changes: an alias such as Asia/Calcutta stays as the user chose it.
  */
 export function timeZoneNamed(name: string): string | null {
   if (!/^[A-Za-z]/.test(name)) return null

@@ -14,7 +14,7 @@ export const Settings = t.Object(
 )
 export type Settings = Static<typeof Settings>
 
-/** Any subset of the settings; what is left out stays as it is. */
+/** Any subset of the settings; members left out keep their value. */
 export const SettingsPatch = t.Partial(Settings, { $id: 'SettingsPatch' })
 export type SettingsPatch = Static<typeof SettingsPatch>
 

@@ -16,7 +16,7 @@ type Deps = { store: Store; audit: AuditLog; clock: Clock }
 
 const REMEMBERED_USERS = 10_000
 
-/** Preferences of an account: every user has them, most never change one. */
+/** The preferences of users. Users without a row have the defaults. */
 export function createSettings({ store, audit, clock }: Deps) {
   const remembered = createReadCache<UserId, Settings>({
     max: REMEMBERED_USERS,
@@ -27,14 +27,14 @@ export function createSettings({ store, audit, clock }: Deps) {
 
   return { read, update }
 
-  /** The user's settings, defaults where nothing was chosen. Remembered, so it costs nothing on the hot path. */
+  /** The user's settings, or the defaults. Cached, because every completion reads them. */
   async function read(reader: Reader, userId: UserId): Promise<Settings> {
     return (await remembered.get(userId, (id) => load(reader, id))) ?? DEFAULT_SETTINGS
   }
 
   /**
-   * Changes what `patch` names and answers the whole. Throws 400 `validation_error` for an unknown time zone,
-   * 403 `forbidden` for an organization's key, which others than its maker may hold.
+   * Changes the members in `patch` and returns all settings. Throws 400 `validation_error` for an unknown time zone,
+   * 403 `forbidden` for an organization's key, because others than the user may hold it.
    */
   async function update(call: Call, patch: SettingsPatch): Promise<Settings> {
     const { userId, orgId } = call.caller
@@ -62,7 +62,7 @@ const present = ({ default_mode, personality, timezone, svc_branding }: Settings
   svc_branding,
 })
 
-/** Only the four settings, whatever else a body carried (E4). */
+/** Only the four settings, whatever else the body contained (E4). */
 const picked = (patch: SettingsPatch): SettingsPatch =>
   Object.fromEntries(
     Object.keys(DEFAULT_SETTINGS).flatMap((name) => {

@@ -16,15 +16,15 @@ import { createUsageReading } from '../../usage'
 import type { Deps } from './deps'
 import type { Foundation } from './foundation'
 
-/** How often a "last used" is worth a row. */
+/** How often the "last used" time of a key or session is written at most. */
 const USES_EVERY_MS = 60_000
 
-/** In dev mode a new account has something to spend (design 10). */
+/** Credit of a new account in dev mode, unless configured (design 10). */
 const DEV_CREDIT_CENTS = 1_000_000
 
 export type Accounts = ReturnType<typeof buildAccounts>
 
-/** Who calls, how often, and what it costs them. */
+/** Builds the rooms about callers: keys, sessions, sign-in, rate limits, billing and usage. */
 export function buildAccounts(deps: Deps, foundation: Foundation) {
   const { lookup, ...callers } = buildCallers(deps, foundation)
   const money = buildMoney(deps, foundation)

@@ -9,7 +9,7 @@ import type { Foundation } from './foundation'
 
 export type Decisions = ReturnType<typeof buildDecisions>
 
-/** The rooms that decide what a prompt wants, which engine answers, and whether a text is allowed. */
+/** Builds the rooms that decide the mode of a prompt, the engine that answers, and whether a text is allowed. */
 export function buildDecisions({ config, store, clock, log, observeEngine }: Deps, rooms: Foundation & Accounts) {
   const { audit, events, orgs, keys, limiter, billing } = rooms
   const engines = createEngines({ settings: config, clock, log, observe: observeEngine })

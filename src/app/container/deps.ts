@@ -11,13 +11,13 @@ export type Deps = {
   store: Store
   clock: Clock
   log: Log
-  /** Signs the checkpoints of the record. */
+  /** Signs the checkpoints of the audit record. */
   auditKey: SigningKey
-  /** Seals what is stored and must be read again. */
+  /** Encrypts stored secrets that must be read again. */
   masterKey: Uint8Array
-  /** Where browsers find this server: its public URL, or where it listens. */
+  /** The origin by which browsers reach this server: its public URL, or the address it listens on. */
   origin(): string
-  /** This process, new at each start. */
+  /** Random id of this process, new at each start. */
   node: string
   /** Null where none is configured. */
   redis: Redis | null
@@ -27,7 +27,7 @@ export type Deps = {
   stopping: AbortSignal
 }
 
-/** Words of a setting that lists them. */
+/** Splits a comma-separated setting into its words. */
 export const words = (list: string): string[] =>
   list
     .split(',')

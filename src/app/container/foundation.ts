@@ -17,7 +17,7 @@ import { type Deps, words } from './deps'
 
 export type Foundation = ReturnType<typeof buildFoundation>
 
-/** What every room stands on: the way out, the record, settings, events, organizations. */
+/** Builds what every other room uses: outbound calls, audit record, settings, usage, events, organizations. */
 export function buildFoundation({ config, store, clock, log, auditKey, masterKey }: Deps) {
   const onError = (name: string, error: unknown) => log.error({ loop: name, ...errorFields(error) }, 'loop failed')
   const outbound = createOutbound({

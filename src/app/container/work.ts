@@ -19,7 +19,7 @@ export type Work = ReturnType<typeof buildWork>
 
 type Rooms = Foundation & Accounts & Decisions
 
-/** What answers: tools, skills, the agent, completions and what is made of them. */
+/** Builds the rooms that produce answers: tools, skills, the agent, completions and what is built on them. */
 export function buildWork(deps: Deps, rooms: Rooms) {
   const { config, store, clock, log, node, redis, stopping } = deps
   const { outbound, audit, settings, usage, events, keys, limiter, billing, prices, onError } = rooms
@@ -63,7 +63,7 @@ export function buildWork(deps: Deps, rooms: Rooms) {
   return { ...reach, agent, sandbox, completions, skillRuns, chat, canvases, health }
 }
 
-/** What an answer may draw on: tools, skills, what was said before and what was to be remembered. */
+/** Builds what an answer may use: tools, skills, conversations and memory. */
 function buildReach({ config, store, clock, log, masterKey }: Deps, { outbound, audit, events, orgs }: Rooms) {
   const tools = createTools({
     outbound,

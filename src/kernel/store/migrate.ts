@@ -13,7 +13,7 @@ import type { Dialect } from './store'
 export type Schema = {
   applied: number
   known: number
-  /** A migration was applied that differs from ours of the same number: another development version made the database. */
+  /** An applied migration differs from ours of the same number: another development version made the database. */
   strange: boolean
 }
 
