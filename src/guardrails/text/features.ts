@@ -7,8 +7,9 @@ import { reading } from './words'
  * model files are made from these numbers, so a change here asks for `bun run train`.
  */
 
-/** Slots of the hash table; a power of two. */
-export const SLOTS = 1 << 15
+const SLOT_BITS = 16
+/** Slots of the hash table. With half as many, words of manuals fell together with those of attacks. */
+export const SLOTS = 1 << SLOT_BITS
 
 /** A longer sentence is read in pieces of so many words. */
 const MOST_TOKENS = 48
@@ -125,7 +126,7 @@ function add(slots: Int32Array, filled: number, slot: number, mark: number): num
   const one = mark * SLOTS + slot
   let cell = slot & (seen.length - 1)
   // A cell of this sentence may be another's: the next one then. There are many more cells than words of a sentence.
-  while (seen[cell]! >>> 15 === mark) {
+  while (seen[cell]! >>> SLOT_BITS === mark) {
     if (seen[cell] === one) return filled
     cell = (cell + 1) & (seen.length - 1)
   }
