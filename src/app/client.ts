@@ -10,7 +10,7 @@ export type Target =
 
 type Options = {
   headers: Record<string, string>
-  /** Sees each exchange, for `--debug`. */
+  /** Called after each request, for `--debug`. */
   onExchange?(request: { method: string; url: string }, response: Response): void
   signal?: AbortSignal
 }

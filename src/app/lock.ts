@@ -18,7 +18,7 @@ export function lockDataDir(dataDir: string): DataLock {
     database.run('CREATE TABLE IF NOT EXISTS holder (pid INTEGER NOT NULL)')
     database.run('DELETE FROM holder')
     database.run('INSERT INTO holder VALUES (?)', [process.pid])
-    // A reserved lock stops every other writer and lets the row be read.
+    // This takes SQLite's reserved lock, which excludes other writers but lets them read the row.
     database.run('BEGIN IMMEDIATE')
   } catch {
     const holder = readHolder(database)

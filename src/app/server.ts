@@ -58,7 +58,7 @@ export function createServer({ config, container, metrics }: Deps) {
 
   const api = new Elysia({
     normalize: false,
-    // Otherwise a host name shorter than four characters hides every path (stack 2).
+    // Otherwise no path is found when the host name is shorter than four characters (stack 2).
     handler: { standardHostname: false },
     serve: {
       development: false,

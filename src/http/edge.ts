@@ -31,7 +31,7 @@ export type EdgeDeps = {
   refused(caller: TenantCaller, error: Error | null): void
   /** The six rate limit headers of contract 1.3, for the caller or else for the client's address. */
   rateHeaders(caller: TenantCaller | null, ip: () => string, counts?: boolean): Record<string, string>
-  /** Origins that this caller's pages may read answers from. */
+  /** Origins of pages that may read answers to this caller. */
   allowedOrigins(caller: TenantCaller | null): readonly string[]
   /** The canonical URL that a request to the apex host is redirected to; null for other hosts (contract 1.1). */
   canonicalUrl(request: Request): string | null

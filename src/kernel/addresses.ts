@@ -33,7 +33,7 @@ export function createAddressRule(options: { allow?: readonly string[]; deny?: r
 }
 
 /**
- * A list of networks to look addresses up in.
+ * Creates a list of networks that can be asked whether it contains an address.
  * @throws Error naming the entry that is not a CIDR or an address
  */
 export function createAddressList(entries: readonly string[]) {

@@ -2,7 +2,7 @@ import { newQuickJSWASMModule, newVariant, RELEASE_SYNC } from 'quickjs-emscript
 
 export type Expression = { source: string; flags: string }
 
-/** Thrown for what this engine cannot parse as an expression; the message is half a sentence. */
+/** Thrown for an expression that this engine cannot parse; the message is half a sentence. */
 export class UnknownSyntax extends Error {
   override name = 'UnknownSyntax'
 }

@@ -43,7 +43,7 @@ export type SessionCaller = {
   activeOrgId: OrgId | null
 }
 
-/** A person at the operator plane; what they state about themselves is recorded as stated (dx 2.2). */
+/** An operator, calling through the operator plane; name and reason are recorded as they state them (dx 2.2). */
 export type OperatorCaller = {
   type: 'operator'
   role: OperatorRole
@@ -52,7 +52,7 @@ export type OperatorCaller = {
   reason: string | null
 }
 
-/** Who is asking. Every verb takes one, so HTTP, CLI, dashboard and loops obey the same rules. */
+/** The authenticated caller. Every verb takes one, so HTTP, CLI, dashboard and loops obey the same rules. */
 export type TenantCaller = KeyCaller | SessionCaller
 export type Caller = TenantCaller | OperatorCaller
 
@@ -84,7 +84,7 @@ export type Once = {
   keep(tx: Tx, answer: unknown, status?: number): Promise<void>
 }
 
-/** One call of a verb: who asks, under which request id, by which route (for the record). */
+/** The context of one call of a verb: its caller, request id and route. */
 export type Call<C extends Caller = TenantCaller> = {
   readonly caller: C
   readonly requestId: string

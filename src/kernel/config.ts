@@ -6,7 +6,7 @@ export type Setting<T extends TSchema = TSchema> = {
   env: string
   schema: T
   default: Static<T>
-  /** One sentence for `config explain`. */
+  /** One sentence that `config explain` shows. */
   about: string
   /** The value is never printed. */
   secret?: boolean

@@ -40,7 +40,7 @@ export function timingSafeEqual(a: string, b: string): boolean {
   return left.length === right.length && sameBytes(left, right)
 }
 
-/** CRC-32 of the text in six base62 digits: the tail that lets scanners tell a real key (contract 20). */
+/** CRC-32 of the text in six base62 digits: the checksum by which secret scanners recognize a key (contract 20). */
 export function crc32Base62(text: string): string {
   let rest = Bun.hash.crc32(text)
   let out = ''
@@ -52,8 +52,8 @@ export function crc32Base62(text: string): string {
 }
 
 /**
- * Encrypts with AES-256-GCM under the server's master key. `context` is bound in, so a sealed value
- * cannot be moved to another row. Form: `v1.<iv>.<tag>.<ciphertext>`, base64url.
+ * Encrypts with AES-256-GCM under the server's master key. `context` is authenticated too, so a sealed value cannot be
+ * moved to another row. Form: `v1.<iv>.<tag>.<ciphertext>`, base64url.
  */
 export function seal(masterKey: Uint8Array, context: string, plain: string): string {
   const iv = randomBytes(12)

@@ -6,7 +6,7 @@ export type CharacterSet = {
   /** Unicode properties in RE2's syntax, as members of a class. */
   properties?: string
   isNegated?: boolean
-  /** It needs no folding: it has both cases, or no letters. */
+  /** The set needs no case folding: it contains both cases already, or no letters. */
   isCaseless?: boolean
 }
 
@@ -23,7 +23,7 @@ const CODE =
   /u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]+)\}|c([a-zA-Z])/y
 const OCTAL = /[0-3][0-7]{0,2}|[4-7][0-7]?/y
 const PROPERTY = /([pP])\{(?:(?:General_Category|gc|Script|sc)=)?([^}]*)\}/y
-/** Long names of properties, which RE2 knows by the short ones. */
+/** RE2's short names of properties, by the long names that ECMAScript also accepts. */
 const SHORT: Readonly<Record<string, string>> = {
   Letter: 'L',
   Uppercase_Letter: 'Lu',

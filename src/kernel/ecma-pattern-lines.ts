@@ -6,7 +6,7 @@ import { classMembers, covers, LAST, only, type Range, without } from './ecma-pa
  * can still tell the four apart.
  */
 const ENDS = [0x0a, 0x0d, 0x2028, 0x2029]
-/** Noncharacters of Unicode. A text that holds a mark gets NO_MARK in its place. */
+/** Marks are Unicode noncharacters; one that already occurs in the text is replaced by NO_MARK. */
 const FIRST_MARK = 0xfdd0
 const NO_MARK = '\ufdd4'
 const MARKS: Range = [FIRST_MARK, FIRST_MARK + ENDS.length - 1]
@@ -19,7 +19,7 @@ export function withLinesMarked(text: string): string {
   return plain.replace(MARKED, (end) => `\n${String.fromCharCode(FIRST_MARK + ENDS.indexOf(end.charCodeAt(0)))}\n`)
 }
 
-/** Maps places of the marked text back to the text itself; to be called from left to right. */
+/** Maps positions in the marked text back to positions in the original; call it with ascending positions. */
 export function placesWithout(marked: string): (place: number) => number {
   const mark = /[\ufdd0-\ufdd3]/g
   let passed = 0

@@ -2,7 +2,7 @@ import { isSmall } from './findings'
 import { scrub } from './text'
 
 /**
- * What went wrong, in words that mean the same to every surface.
+ * The kind of an error, independent of the surface that reports it.
  * HTTP turns a kind into a status and a type (contract 1.5), the CLI into an exit code (dx 2.5).
  */
 export type ErrorKind =
@@ -72,7 +72,7 @@ export function defineError<Facts extends unknown[]>(
   })
 }
 
-/** Same words for "does not exist", "malformed id" and "belongs to someone else" (contract 1.5). */
+/** One error for an id that does not exist, is malformed, or belongs to someone else (contract 1.5). */
 export const notFound = defineError('missing', 'not_found', (what: string) => `No ${what} with this id.`)
 
 export const invalidInput = (path: string, message: string) =>

@@ -47,7 +47,7 @@ export function parseExpression(text: string): Expression {
   return expression
 }
 
-/** Every path an expression reads. */
+/** All paths that an expression reads. */
 export function pathsOf(expression: Expression): Path[] {
   switch (expression.kind) {
     case 'literal':

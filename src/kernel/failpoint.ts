@@ -13,7 +13,7 @@ export const FAILPOINTS = [
 ] as const
 export type Failpoint = (typeof FAILPOINTS)[number]
 
-/** `name`, or `name:3` for the third time it is passed. */
+/** Form of the setting: `name`, or `name:3` to crash the third time the failpoint is passed. */
 export const FAILPOINT_PATTERN = `^$|^(${FAILPOINTS.join('|')})(:[1-9][0-9]{0,5})?$`
 
 let armed: Failpoint | null = null

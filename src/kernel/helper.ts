@@ -3,7 +3,7 @@ import { createSemaphore } from './semaphore'
 /** What a helper's script posts back for each order. */
 export type HelperAnswer<Answer> = { ok: true; answer: Answer } | { ok: false; problem: string }
 
-/** Why a helper gave no answer: it was too slow or took too much memory and was ended, or its script failed. */
+/** Why a helper gave no answer: it exceeded its time or memory and was ended, or its script failed. */
 export class HelperFailure extends Error {
   override name = 'HelperFailure'
   constructor(
@@ -17,7 +17,7 @@ export class HelperFailure extends Error {
 type Options = {
   /** Starts a thread with the script; called when an order arrives and no thread is idle. */
   open(): Worker
-  /** Threads at most; further orders wait. */
+  /** The largest number of threads; further orders wait. */
   most: number
   /** Threads that one owner may use at the same time. Default: `most`. */
   each?: number

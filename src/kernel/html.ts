@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Text that is markup already; everything else that goes into a page is escaped. */
+/** Text that is already HTML; every other value in a page is escaped. */
 export type Markup = { readonly markup: string }
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
@@ -43,7 +43,7 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 }
 
-/** A whole page as text. */
+/** A whole HTML page as text. */
 export const page = (title: string, body: Markup): string =>
   html`<!doctype html>
 <html lang="en" dir="ltr">

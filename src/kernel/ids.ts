@@ -9,8 +9,8 @@ export type Id<Name extends string> = string & { readonly [kind]: Name }
 const UUID = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'
 
 /**
- * Declares an id. Without a prefix it is a UUID (122 random bits); with one it is
- * `<prefix>_` and 24 base62 characters (142 random bits). The prefixes are contract 1.4's.
+ * Declares a kind of id. Without a prefix an id is a UUID (122 random bits); with one it is `<prefix>_` and 24 base62
+ * characters (142 random bits). Contract 1.4 lists the prefixes.
  */
 export function defineId<Name extends string>(name: Name, prefix?: string) {
   const pattern = prefix ? `^${prefix}_[0-9A-Za-z]{24}$` : UUID

@@ -5,7 +5,7 @@ import type { Reader, Table } from './store'
 
 type Dated<Moment extends string> = SQLiteTable & Record<Moment | 'id', SQLiteColumn>
 
-/** A page of a list: `cursor` is where the page before it ended. */
+/** The page a caller asks for; `cursor` is where the page before it ended. */
 export type Wanted = { limit: number; cursor?: string | undefined }
 
 type Slice = { after: SQL | undefined; order: [SQL, SQL]; limit: number }
@@ -17,7 +17,7 @@ type Slice = { after: SQL | undefined; order: [SQL, SQL]; limit: number }
  */
 export function sliceBy(at: SQLiteColumn, id: SQLiteColumn, { limit, cursor }: Wanted): Slice {
   const mark = decodeCursor(cursor)
-  // One row comparison, which an index can seek by; with AND and OR it would read all pages before this one.
+  // A row comparison lets the index seek to the cursor; AND and OR would make it scan all earlier pages.
   const after = mark ? sql`(${at}, ${id}) < (${mark.at}, ${mark.id})` : undefined
   return { after, order: [desc(at), desc(id)], limit: limit + 1 }
 }
@@ -43,10 +43,10 @@ export const pagesBy =
     return toPage(rows as T['$inferSelect'][], wanted.limit, (row) => ({ at: row[moment], id: row.id }))
   }
 
-/** SQLite takes 500 parts of one statement; of more lists than this, some are found and sorted together. */
+/** Most parts of one `union all`: SQLite allows 500. With more lists than this, several share a part. */
 const MOST_PARTS = 100
 
-/** Lists in so few groups that each can be a part of one statement; mostly each is a group by itself. */
+/** Groups lists into at most MOST_PARTS parts of equal size; few lists get a part each. */
 export function inParts<T>(lists: readonly T[]): T[][] {
   const each = Math.ceil(lists.length / MOST_PARTS)
   const parts: T[][] = []
@@ -55,9 +55,9 @@ export function inParts<T>(lists: readonly T[]): T[][] {
 }
 
 /**
- * The condition that a row is among those that one of these queries finds; each selects nothing but `column`. Where
- * an index has several lists in order each, but not all of them together, a page of each is found like this, and
- * of what was found the first page is read.
+ * Condition that `column` is among the values found by any of these queries, each of which selects only `column`. For
+ * merging lists: an index has each list in order but not their union, so one page of each list is found and the first
+ * page of all of them is read.
  */
 export const foundBy = (column: SQLiteColumn, parts: readonly SQLWrapper[]): SQL =>
   parts.length ? inArray(column, sql`(${sql.join(parts.map(asPart), sql` union all `)})`) : sql`false`
@@ -65,7 +65,7 @@ export const foundBy = (column: SQLiteColumn, parts: readonly SQLWrapper[]): SQL
 const asPart = (part: SQLWrapper): SQL => sql`select * from ${part} as part`
 
 /**
- * {@link pagesBy} of the rows that one of several conditions is true of, such as having one of these owners:
+ * Like {@link pagesBy}, for rows that meet at least one of several conditions, such as any of these owners:
  *
  *     const newestFirst = pagesAmong(apiKeys, 'created_at')
  *     const page = await newestFirst(store.read, { limit, cursor }, owners.map((owner) => eq(table.owner, owner)))

@@ -4,7 +4,7 @@ export type Loop = { wake(): void; stop(): Promise<void> }
 
 type LoopOptions = {
   name: string
-  /** Does one batch and says how many items it took; 0 means there was nothing to do. */
+  /** Processes one batch and returns how many items it had; 0 means there was nothing to do. */
   tick(signal: AbortSignal): Promise<number>
   idleMs: number
   clock: Clock

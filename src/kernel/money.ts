@@ -9,7 +9,7 @@ export const centsToMicro = (cents: number): number => Math.round(cents * MICRO_
 /** Cents for the wire, possibly fractional, exact to the micro-cent. */
 export const microToCents = (micro: number): number => micro / MICRO_PER_CENT
 
-/** Cents as plain digits, `0.000001`, for files that programs read. */
+/** Cents as a plain decimal number such as `0.000001`, for files that programs read. */
 export const plainCents = (micro: number): string =>
   microToCents(micro)
     .toFixed(6)

@@ -18,7 +18,7 @@ export type UrlRules = {
   ownHosts: ReadonlySet<string>
   /** Production: plain http is refused (J23). */
   httpsOnly: boolean
-  /** Names without a public form (`localhost`, `box.lan`) may be tried; their addresses still decide. */
+  /** Allows local names (`localhost`, `box.lan`); the addresses they resolve to are still checked. */
   localNames: boolean
 }
 
@@ -59,6 +59,6 @@ function parse(text: string): URL | null {
   return URL.canParse(text) ? new URL(text) : null
 }
 
-/** A name with a dot, not ending in one, outside the zones that mean "here" or "my network". */
+/** A name with a dot, not at its end, outside the zones for this machine or a private network. */
 const isPublicName = (host: string): boolean =>
   host.includes('.') && !host.endsWith('.') && !/\.(localhost|local|internal|intranet|lan|home\.arpa)$/i.test(host)

@@ -20,13 +20,13 @@ export class OutboundFailure extends Error {
 }
 
 type Resolved = { address: string; family: number }
-/** Every address a name has, as the system resolver gives them. */
+/** Resolves a host name to all of its addresses. */
 export type Resolve = (host: string) => Promise<Resolved[]>
 
 export type OutboundOptions = {
   /** CIDRs exempt from the address guard (`SVC_EGRESS_ALLOW`). */
   allow?: readonly string[]
-  /** CIDRs refused on top of everything that is not public. */
+  /** CIDRs refused in addition to all addresses that are not public. */
   deny?: readonly string[]
   /** Hosts this server answers on, with or without a port. */
   ownHosts?: readonly string[]
@@ -38,7 +38,7 @@ export type PublicRequest = {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD'
   headers?: Record<string, string>
   body?: string | Uint8Array
-  /** The answer is refused beyond this many bytes. */
+  /** A larger answer fails with `too-large`. */
   maxBytes: number
   /** Time for the whole call, from the DNS look-up to the last byte of the answer. */
   timeoutMs: number
@@ -52,7 +52,7 @@ export type Outbound = ReturnType<typeof createOutbound>
 const DNS_TIMEOUT_MS = 3_000
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** Headers that frame or route the message; a caller's own values would smuggle or redirect it (J2). */
+/** Headers that frame or route the message; values chosen by a user would allow smuggling or redirecting (J2). */
 const OURS = new Set([
   'host',
   'connection',

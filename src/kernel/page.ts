@@ -11,14 +11,14 @@ export type PageQuery = Static<typeof PageQuery>
 /** Where a page ended: the sort value and the id that breaks ties. */
 export type Mark = { at: number; id: string }
 
-/** What a list verb returns: items in order, and where to go on, or null at the end. */
+/** What a list verb returns: items in order, and the cursor of the next page or null at the end. */
 export type Page<T> = { items: T[]; next: string | null }
 
 export function encodeCursor({ at, id }: Mark): string {
   return Buffer.from(JSON.stringify([at, id])).toString('base64url')
 }
 
-/** Reads a cursor back. Throws 400 `validation_error` on anything this server did not make (B34). */
+/** Decodes a cursor. Throws 400 `validation_error` for text that `encodeCursor` did not make (B34). */
 export function decodeCursor(cursor: string | undefined): Mark | null {
   if (cursor === undefined) return null
   const parts = parse(cursor)
@@ -45,7 +45,7 @@ function parse(cursor: string): unknown[] | null {
   }
 }
 
-/** Cuts the one row too many that the query fetched and turns it into a cursor. */
+/** Makes a page of rows fetched with a limit of one more: an extra row means there is a next page. */
 export function toPage<T>(rows: T[], limit: number, markOf: (row: T) => Mark): Page<T> {
   const items = rows.slice(0, limit)
   const last = items.at(-1)

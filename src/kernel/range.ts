@@ -13,14 +13,14 @@ export const RangeQuery = t.Object({
 })
 export type RangeQuery = Static<typeof RangeQuery>
 
-/** Half-open, epoch milliseconds; null where the caller set no bound. */
+/** A half-open range in epoch milliseconds; null where the caller set no bound. */
 export type Range = { from: number | null; to: number | null }
 
 const DAY_MS = 86_400_000
 const BARE_DATE = /^\d{4}-\d{2}-\d{2}$/
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/
 
-/** Reads a range. Throws 400 `validation_error` naming the bound that is no date, or `from` when it is not before `to`. */
+/** Parses a range. Throws 400 `validation_error` for a bound that is not a date, or a `from` not before `to`. */
 export function readRange(query: RangeQuery): Range {
   const from = read('from', query.from)
   const day = read('to', query.to)
@@ -29,7 +29,7 @@ export function readRange(query: RangeQuery): Range {
   return { from, to }
 }
 
-/** The refusal of a range whose end is not after its start; epoch milliseconds. */
+/** The error for a range whose end is not after its start; both in epoch milliseconds. */
 export const reversed = (from: number, to: number) =>
   invalidInput(
     'from',
@@ -38,7 +38,7 @@ export const reversed = (from: number, to: number) =>
 
 function read(name: 'from' | 'to', text: string | undefined): number | null {
   if (text === undefined) return null
-  // In a query string an unescaped "+02:00" arrives with a space.
+  // An unescaped "+02:00" in a query string arrives with a space.
   const written = text.replace(' ', '+')
   const ms = BARE_DATE.test(written) || MOMENT.test(written) ? Date.parse(written) : Number.NaN
   if (Number.isNaN(ms) || !isRealDay(written.slice(0, 10))) {
@@ -50,5 +50,5 @@ function read(name: 'from' | 'to', text: string | undefined): number | null {
   return ms
 }
 
-/** `Date.parse` takes 31 February for 3 March. */
+/** Refuses 31 February and the like, which `Date.parse` reads as days of March. */
 const isRealDay = (day: string): boolean => iso(Date.parse(`${day}T00:00:00Z`)).startsWith(day)

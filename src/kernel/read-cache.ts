@@ -3,7 +3,7 @@ import type { Clock } from './clock'
 
 type Options = {
   max: number
-  /** How old a remembered value may be. `Infinity` where this process is the only writer. */
+  /** How old a cached value may be. `Infinity` where this process is the only writer. */
   maxAgeMs: number
   clock: Clock
   /**

@@ -54,7 +54,7 @@ const asking: Asking = {
       })),
 }
 
-/** Says whether `value` fits, compiling the schema on first use. */
+/** Checks values against a schema, which is compiled on first use. */
 export function checker<T extends TSchema>(schema: T) {
   let known: ReturnType<typeof compile> | undefined
   return {
@@ -136,7 +136,7 @@ function standard<T extends TSchema>(schema: T, validate: Standard<T>['~standard
 
 const refuse = (issues: Issue[]) => ({ issues: issues.map((issue) => ({ ...issue, path: issue.path.split('.') })) })
 
-/** One of a fixed set of words. */
+/** Schema of a string that is one of `words`. */
 export const oneOf = <const Words extends readonly string[]>(words: Words, options: object = {}) =>
   Type.Unsafe<Words[number]>({ type: 'string', enum: [...words], ...options })
 
@@ -147,7 +147,7 @@ export const Timestamp = Type.String({ format: 'date-time' })
 
 export const RequestId = Type.String({ description: 'Same as the X-Request-Id header' })
 
-/** A JSON object whose members are the caller's own. */
+/** A JSON object with any members. */
 export const JsonObject = Type.Record(Type.String(), Type.Unknown())
 
 /** The public shape of a page: `{ <name>: [...], has_more, next_cursor }` (contract 1.8). */

@@ -6,11 +6,11 @@ const MOST = 20_000
 export type Sightings<Id extends string> = {
   /** Records that `id` is used now. True at most once per `everyMs`: only then is the use queued to be written. */
   note(id: Id): boolean
-  /** The ids noted since the last call with their times (epoch ms), for a loop to write. */
+  /** Returns the uses queued since the last call, as ids and times (epoch ms), for a loop to write. */
   take(): [Id, number][]
 }
 
-/** Collects "last used" times in memory, bounded, so that requests never write them. */
+/** Collects "last used" times in memory, bounded, so that requests need not write them. */
 export function createSightings<Id extends string>(options: { everyMs?: number; clock: Clock }): Sightings<Id> {
   const { everyMs = 60_000, clock } = options
   const noted = new LRUCache<Id, number>({ max: MOST })

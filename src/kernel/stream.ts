@@ -5,7 +5,7 @@ export type SseFrame = { event?: string; data: unknown }
 export const sseFrame = ({ event, data }: SseFrame): string =>
   event === undefined ? `data: ${oneLine(data)}\n\n` : `event: ${event}\ndata: ${oneLine(data)}\n\n`
 
-/** JSON leaves U+2028 and U+2029 bare, and some line splitters take them for line ends. */
+/** Escapes U+2028 and U+2029, which JSON does not and some parsers take for line ends. */
 const oneLine = (data: unknown): string => {
   const json = JSON.stringify(data)
   return /[\u2028\u2029]/.test(json) ? json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029') : json

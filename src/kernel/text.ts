@@ -2,14 +2,14 @@
 export const clean = (text: string): string =>
   Bun.stripANSI(text).replace(/[^\P{Cc}\t\n]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu, '·')
 
-/** The first `max` characters, never half a surrogate pair, with an ellipsis when something was cut. */
+/** Cuts a text to `max` characters, an ellipsis included; never leaves half a surrogate pair. */
 export function shorten(text: string, max: number): string {
   if (text.length <= max) return text
   const cut = text.slice(0, max - 1)
   return `${/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut}…`
 }
 
-/** Text that every database and every client can hold: no NUL, no half of a surrogate pair. */
+/** Removes what a database or client cannot store: NUL is dropped, unpaired surrogates become U+FFFD. */
 export const storable = (text: string): string =>
   text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '').toWellFormed() : text
 
@@ -34,7 +34,7 @@ const SECRETS = /\b(svc_(?:sk|ds|wt|wp|op|iv|gc|bp|voice)_(?:live_|test_)?)[0-9A
 const BEARER = /(bearer\s+)[^\s"',\\]{8,}/gi
 const USERINFO = /(\/\/)[^\s/@"\\]+@/g
 
-/** Removes keys, bearer tokens and passwords in URLs from any text on its way out (I25). */
+/** Removes API keys, bearer tokens and passwords in URLs from text that is logged or shown (I25). */
 export const scrub = (text: string): string =>
   text.replace(SECRETS, '$1…').replace(BEARER, '$1…').replace(USERINFO, '$1…@')
 

@@ -125,7 +125,7 @@ const either = (words: string[]): string =>
 
 const lengthOf = (value: unknown): number => (value as { length?: number } | null)?.length ?? 0
 
-/** `messages.2.content` as `messages[2].content`. */
+/** Writes a path as in code: `messages[2].content`. */
 function join(path: string[]): string {
   return path
     .filter((part) => part !== '')

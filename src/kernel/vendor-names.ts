@@ -2,7 +2,7 @@ import { readable } from './injection/readable'
 import { unleeted } from './injection/view'
 import { asDrawn, STROKE, withStrokes } from './vendor-looks'
 
-/** Makers of engines and their models, in lower case; a blank stands for any separator or none. */
+/** Vendors of engines and their models, in lower case; a blank stands for any separator or none. */
 const NAMES = [
   'open ai',
   'chat gpt',
@@ -100,20 +100,20 @@ const withoutOtherMeanings = (text: string): string =>
 const camelCaseSplit = (text: string): string =>
   text.replace(/(\p{Ll})(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu, (letter) => `${letter} `)
 
-/** Labels are short; of a longer text only the beginning is searched. */
+/** Only this many characters are searched; labels are shorter. */
 const MOST_CHARS = 2_000
 
 /**
- * The upstream vendor or model that a label names, or null (contract 12, 13). Finds it spaced, in any case, in the
- * plural or with a word added, and with look-alike, circled or flag letters, an I for an l, digits for letters or
- * invisible characters.
+ * The upstream vendor or model that a label names, or null (contract 12, 13). Also finds names that are spaced out, in
+ * the plural or with a word appended, and names disguised by look-alike, circled or flag letters, an I for an l, digits
+ * for letters or invisible characters.
  */
 export function vendorNamedIn(label: string): string | null {
   const text = asDrawn(label.slice(0, MOST_CHARS))
   const strokes = withStrokes(text)
   for (const written of new Set([text, camelCaseSplit(text), strokes, camelCaseSplit(strokes)])) {
     const plain = readable(written)
-    // `readable` turns styled letters into plain ones of other scripts, so look-alikes are replaced once more.
+    // `readable` may turn styled letters into plain letters of other scripts, so look-alikes are replaced once more.
     const view = { ...plain, text: asDrawn(plain.text).toLowerCase() }
     const found = nameIn(view.text) ?? nameIn(unleeted(view)?.text ?? '')
     if (found) return found

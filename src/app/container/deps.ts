@@ -5,7 +5,7 @@ import type { Store } from '../../kernel/store'
 import type { Config } from '../config'
 import type { Redis } from '../redis'
 
-/** What the rooms are built from. */
+/** What the rooms are built from: configuration, infrastructure and keys. */
 export type Deps = {
   config: Config
   store: Store
@@ -19,7 +19,7 @@ export type Deps = {
   origin(): string
   /** Random id of this process, new at each start. */
   node: string
-  /** Null where none is configured. */
+  /** Null when no Redis is configured. */
   redis: Redis | null
   /** Counts engine calls by engine and outcome. */
   observeEngine(engineId: string, outcome: string): void

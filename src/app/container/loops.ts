@@ -10,7 +10,7 @@ import type { Deps } from './deps'
 import type { Foundation } from './foundation'
 import type { Work } from './work'
 
-/** Background work, started once the server listens (design 6). */
+/** Starts the background loops, once the server listens (design 6). */
 export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Accounts & Work) {
   const { audit, usage, billing, moneyDesk, keyUses, sessionUses, idempotency, checkpoints, skillRuns, onError } = rooms
   return [

@@ -32,7 +32,7 @@ export const isSerializationFailure = (error: unknown): boolean =>
     ({ errno, code }) => ['40001', '40P01'].includes(String(errno)) || ['40001', '40P01'].includes(String(code)),
   )
 
-/** The disk failed under a commit: nothing after it can be trusted (reliability 4, EIO). */
+/** Whether the disk failed or the file is corrupt: later commits cannot be trusted then (reliability 4, EIO). */
 export const isDiskFailure = (error: unknown): boolean =>
   matches(error, ({ code }) => code?.startsWith('SQLITE_IOERR') || code === 'SQLITE_CORRUPT' || false)
 

@@ -1,4 +1,4 @@
-/** The store: tables defined once for two databases, reads, and units of work that commit together. */
+/** The store: tables defined once for both databases, reads, and units of work, which commit as a whole. */
 export { isUniqueViolation } from './errors'
 export { defineTable, type Row, type Table } from './kit'
 export { migrate, type Place, schemaOf } from './migrate'

@@ -8,7 +8,7 @@ const pgJson = pg.customType<{ data: unknown; driverData: unknown }>({
   fromDriver: (value) => value,
 })
 
-/** The column kinds that mean the same on both databases. */
+/** Column types that behave the same on both databases. */
 const sqliteKit = {
   table: sqlite.sqliteTable,
   index: sqlite.index,

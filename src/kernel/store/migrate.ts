@@ -17,7 +17,7 @@ export type Schema = {
   strange: boolean
 }
 
-/** Where a database is: a file path, or a Postgres URL. */
+/** The location of a database: a file path or a Postgres URL. */
 export type Place = { dialect: 'sqlite'; path: string } | { dialect: 'postgres'; url: string }
 
 const FOLDERS = join(import.meta.dir, '../../../drizzle')

@@ -46,7 +46,7 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: drizzle's Postgres types, worn as the SQLite ones the kit promises
+// biome-ignore lint/suspicious/noExplicitAny: drizzle's Postgres types stand in for the SQLite types of the kit
 function facade(db: any, afterCommit: (effect: () => void) => void, prepared: Reader['prepared'] = null): Tx {
   return {
     dialect: 'postgres',

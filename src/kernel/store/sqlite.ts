@@ -22,7 +22,7 @@ type Options = {
 const OLDEST_SAFE = [3, 51, 3]
 const BUSY_PATIENCE_MS = 2_000
 
-/** Full durability. */
+/** Settings of the writer: full durability, enforced foreign keys, bounded WAL. */
 const PRAGMAS = [
   'journal_mode = WAL',
   'synchronous = FULL',
@@ -58,7 +58,7 @@ export function openSqlite(options: Options): Store {
   const write = <T>(unit: (tx: Tx) => Promise<T>, soon: boolean): Promise<T> =>
     new Promise<T>((resolve, reject) => {
       if (closed) return reject(storageUnavailable())
-      // Without the snapshot every unit of a batch would see the async context of the first.
+      // Binds the caller's async context; otherwise every unit of a batch would run in the context of the first.
       enqueue({ run: AsyncLocalStorage.bind(unit), soon, resolve: resolve as (value: unknown) => void, reject })
     })
 

@@ -5,20 +5,20 @@ import { type Prepared, planned } from './prepared'
 
 export type Dialect = 'sqlite' | 'postgres'
 
-/** What both databases can do, asynchronously. Sync helpers and raw transactions stay hidden on purpose. */
+/** The operations of both databases, asynchronous. Sync helpers and raw transactions are hidden on purpose. */
 type Db = BaseSQLiteDatabase<'async', unknown>
 
 export type Reader = Pick<Db, 'select' | 'selectDistinct' | '$count' | 'with'> & {
   readonly dialect: Dialect
   /** The table definition for this database. */
   of<T>(table: Table<T>): T
-  /** Statements prepared on this connection, or for any of a pool; null where they are rebuilt (a unit on Postgres). */
+  /** Statements prepared on this connection or pool, by query; null in a unit on Postgres, which prepares anew. */
   readonly prepared: Map<object, Prepared> | null
 }
 
 export type Tx = Reader &
   Pick<Db, 'insert' | 'update' | 'delete'> & {
-    /** Runs once the unit is durable, in order; never when it is rolled back. */
+    /** Registers an effect to run, in order, once the unit is durable; dropped when the unit is rolled back. */
     afterCommit(effect: () => void): void
   }
 
