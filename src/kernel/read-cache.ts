@@ -8,7 +8,7 @@ type Options = {
   clock: Clock
   /**
    * Whether concurrent reads of a key share one `load`. False where a unit of work may call `get`: a shared read could
-   * wait for a lock or connection that this unit holds, and others must not see rows the unit has not committed.
+   * wait for a lock or connection that this unit holds. Such a unit must not have changed the rows it asks for.
    */
   joins?: boolean
 }

@@ -47,14 +47,3 @@ export function createSemaphore(most: number, each = most): Semaphore {
     return more === 0 ? (turns.get(one) ?? 0) < (turns.get(other) ?? 0) : more < 0
   }
 }
-
-let last: Promise<void> = Promise.resolve()
-
-/**
- * Lets pending requests run during a long scan: resolves in a later turn of the event loop. All callers share one
- * queue and one of them resumes per turn, so many scans block the loop no longer than one (I28).
- */
-export function nextTurn(): Promise<void> {
-  last = last.then(() => new Promise<void>((resolve) => setImmediate(resolve)))
-  return last
-}
