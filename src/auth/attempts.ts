@@ -5,13 +5,13 @@ import { tooManyAttempts } from './errors'
 
 const WINDOW_MS = 15 * 60_000
 const MOST_REMEMBERED = 20_000
-/** Tries at one account from one network, and at all accounts from one network, in a window. */
+/** Most attempts per window: at one account from one network, and at all accounts from one network. */
 const PER_ACCOUNT = 10
 const PER_NETWORK = 100
 
 export type Attempts = ReturnType<typeof createAttempts>
 
-/** Bounds the guessing of passwords. Counts when a try begins, so tries made side by side count too. */
+/** Limits password guessing. Attempts count when they begin, so concurrent ones count too. */
 export function createAttempts({ clock }: { clock: Clock }) {
   const tries = new LRUCache<string, number[]>({ max: MOST_REMEMBERED })
 
@@ -26,20 +26,20 @@ export function createAttempts({ clock }: { clock: Clock }) {
   }
 
   return {
-    /** Throws 429 `rate_limit_exceeded`. `account` is null where there is none yet, as at sign-up. */
+    /** Counts an attempt. Throws 429 `rate_limit_exceeded`. `account` is null when there is none yet, as at sign-up. */
     begin(account: string | null, ip: string): void {
       const network = networkOf(ip)
       count(network, PER_NETWORK)
       if (account !== null) count(`${network} ${account}`, PER_ACCOUNT)
     },
-    /** The password was right: the tries before it are forgotten. */
+    /** The password was right: earlier attempts at this account are forgotten. */
     succeeded: (account: string, ip: string): void => {
       tries.delete(`${networkOf(ip)} ${account}`)
     },
   }
 }
 
-/** A home has one IPv4 address but 2^64 IPv6 ones. */
+/** An IPv6 customer has a /64 and so 2^64 addresses: IPv6 is counted by its first 64 bits, IPv4 by address. */
 function networkOf(ip: string): string {
   if (!ipaddr.isValid(ip)) return ip
   const address = ipaddr.process(ip)

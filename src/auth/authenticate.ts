@@ -10,7 +10,7 @@ type Deps = { keys: Pick<KeyLookup, 'find'>; sessions: Pick<Sessions, 'find'> }
 export type Authenticate = ReturnType<typeof createAuthenticator>
 
 /**
- * Turns the headers of a request into its caller: at once when the credential is remembered. Throws 401
+ * Finds the caller of a request from its headers; synchronous when the credential is cached. Throws 401
  * `invalid_api_key`, or `invalid_session` for a session token (contract 1.2).
  */
 export function createAuthenticator({ keys, sessions }: Deps) {

@@ -2,7 +2,7 @@ import { defineError } from '../kernel/errors'
 
 const WHERE_FROM = 'Create a key with svc-admin keys create or POST /keys.'
 
-/** Said of every key of the right form that does not open anything, whatever the reason (A20). */
+/** The same answer for every well-formed key that does not work, whatever the reason (A20). */
 export const unknownKey = defineError(
   'unauthenticated',
   'invalid_api_key',

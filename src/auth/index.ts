@@ -1,4 +1,4 @@
-/** Auth: from the headers of a request to its caller; accounts that sign up, in and out. */
+/** Auth: finds the caller of a request from its headers; sign-up, sign-in and sign-out. */
 export { createAttempts } from './attempts'
 export { type Authenticate, createAuthenticator } from './authenticate'
 export { authSettings } from './config'

@@ -1,7 +1,7 @@
 import { html, page } from '../kernel/html'
 import type { UserRow } from '../orgs'
 
-/** What someone sees who follows a sign-in link; `done` once they are in. */
+/** The page of a sign-in link; `done` after the sign-in. */
 export function linkPage({ email }: Pick<UserRow, 'email'>, problem: string | null, done = false): string {
   if (done)
     return page(

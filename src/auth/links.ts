@@ -17,7 +17,7 @@ type Deps = {
   passwords: Passwords
   clock: Clock
   masterKey: Uint8Array
-  /** Where browsers find this server. */
+  /** The origin at which browsers reach this server. */
   origin(): string
 }
 
@@ -28,8 +28,8 @@ const LINK_MS = 24 * 3_600_000
 const PASSWORD = { least: 8, most: 200 }
 
 /**
- * Links that let someone into their account once (dx 2.9): they choose a password and are signed in. A link
- * is signed over the password that it replaces, so using it ends it, and nothing has to be kept.
+ * Single-use links by which people set a password and are signed in (dx 2.9). The signature covers the current
+ * password hash, so setting a password invalidates the link and nothing has to be stored.
  */
 export function createSignInLinks({ store, audit, orgs, sessions, passwords, clock, masterKey, origin }: Deps) {
   return { linkFor, show, redeem }
@@ -44,7 +44,7 @@ export function createSignInLinks({ store, audit, orgs, sessions, passwords, clo
     return user ? { status: 200, page: linkPage(user, null) } : { status: 404, page: expiredLinkPage() }
   }
 
-  /** Sets the password and opens a session, once. */
+  /** Sets the password and opens a session; works once per link. */
   async function redeem(visit: Visit, token: string, password: string): Promise<Answer> {
     const user = await userOf(store.read, token)
     if (!user) return { status: 404, page: expiredLinkPage() }
@@ -54,7 +54,7 @@ export function createSignInLinks({ store, audit, orgs, sessions, passwords, clo
     }
     const hash = await passwords.hash(password)
     const session = await store.write(async (tx) => {
-      // Asked again where it counts: two who follow one link at once do not both get in.
+      // Checked again inside the transaction, so that of two concurrent requests with one link only one succeeds.
       const still = await userOf(tx, token)
       if (!still || !(await orgs.setPassword(tx, still, hash))) return null
       const opened = await sessions.open(tx, user.id)

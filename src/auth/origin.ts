@@ -2,7 +2,7 @@ import type { TenantCaller } from '../kernel/caller'
 import { quoted } from '../kernel/errors'
 import { crossSiteRequest, originNotAllowed } from './errors'
 
-/** What a browser adds to a request by itself, and pages cannot forge. */
+/** Headers that browsers add themselves and that pages cannot forge. */
 export type BrowserHeaders = {
   method: string
   /** Null when the credential came as the cookie. */
@@ -16,8 +16,8 @@ export type BrowserHeaders = {
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * Throws 403 `origin_not_allowed` for a page outside the key's `allowed_origins` (contract 20; calls
- * without `Origin` pass), and for a cookie session that another site tries to change something with.
+ * Throws 403 `origin_not_allowed` for a page outside the key's `allowed_origins` (contract 20; calls without `Origin`
+ * pass), and for a change that another site requests with the session cookie.
  */
 export function assertOrigin(caller: TenantCaller, headers: BrowserHeaders, ownOrigin: string | null): void {
   const { origin } = headers
@@ -30,7 +30,7 @@ export function assertOrigin(caller: TenantCaller, headers: BrowserHeaders, ownO
   if (cameByCookie && !READS.has(headers.method) && !isSameOrigin(headers, ownOrigin)) throw crossSiteRequest()
 }
 
-/** `Sec-Fetch-Site` where the browser sends it; else the origin must be ours. Neither is a no. */
+/** Decides by `Sec-Fetch-Site` when the browser sends it, else by `Origin`. Without either the answer is no. */
 function isSameOrigin({ origin, fetchSite, host }: BrowserHeaders, ownOrigin: string | null): boolean {
   if (fetchSite !== null) return fetchSite === 'same-origin'
   if (origin === null || !URL.canParse(origin)) return false

@@ -1,8 +1,8 @@
 import { signInBusy } from './errors'
 
-/** OWASP's floor for argon2id: 19 MiB, two passes. More memory a hash would let a login storm exhaust the machine. */
+/** OWASP's minimum for argon2id: 19 MiB, two passes. More memory per hash would let many sign-ins exhaust the machine. */
 const ARGON = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
-/** Hash of a password nobody has, checked for accounts that do not exist: they must take as long as those that do. */
+/** A hash that no password matches, checked when there is no account, so that both cases take equally long. */
 export const DECOY =
   '$argon2id$v=19$m=19456,t=2,p=1$URzyQTmpPKklKAYDBvKqX3CBYAVhyZh8ruW8+Z4yY1w$Euiq5V1MKO3sIReY8cyf94N4rgACUGi6jv0uCt856hM'
 const PARALLEL = 4
@@ -10,14 +10,14 @@ const MOST_WAITING = 64
 
 export type Passwords = ReturnType<typeof createPasswords>
 
-/** Hashes and checks passwords, a few at a time. Throws 503 `service_unavailable` when too many wait. */
+/** Hashes and checks passwords, a few in parallel. Throws 503 `service_unavailable` when too many are waiting. */
 export function createPasswords({ parallel = PARALLEL, mostWaiting = MOST_WAITING } = {}) {
   const inTurn = turnstile(parallel, mostWaiting)
 
   return {
     hash: (password: string): Promise<string> => inTurn(() => Bun.password.hash(same(password), ARGON)),
 
-    /** The same work whether there is a hash or not. */
+    /** Takes equally long with and without a hash. */
     verify: async (password: string, hash: string | null): Promise<boolean> => {
       const isRight = await inTurn(() => Bun.password.verify(same(password), hash ?? DECOY))
       return isRight && hash !== null
@@ -25,7 +25,7 @@ export function createPasswords({ parallel = PARALLEL, mostWaiting = MOST_WAITIN
   }
 }
 
-/** One password typed on two keyboards is one password. */
+/** Keyboards may encode the same password differently; NFKC makes them equal. */
 const same = (password: string): string => password.normalize('NFKC')
 
 function turnstile(parallel: number, mostWaiting: number) {

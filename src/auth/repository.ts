@@ -16,7 +16,7 @@ const slide = command<{ id: SessionId; seen: number; expires: number }>()((tx, p
     .where(and(eq(table.id, p.id), lt(table.last_seen_at, p.seen)))
 })
 
-/** Rows of dashboard sessions; found only by the hash of their token, or by an id just authenticated. */
+/** Rows of dashboard sessions, found by token hash, by user, or by the id of an authenticated session. */
 export const sessionRepository = {
   byToken: async (db: Reader, token_hash: string): Promise<SessionRow | undefined> =>
     (await byToken(db, { token_hash }))[0],
@@ -25,14 +25,14 @@ export const sessionRepository = {
     await tx.insert(tx.of(sessions)).values(row)
   },
 
-  /** Those of a user that are open at that moment, last used first. */
+  /** A user's sessions that have not expired, last used first. */
   async openOf(db: Reader, userId: UserId, now: number): Promise<SessionRow[]> {
     const table = db.of(sessions)
     const open = and(eq(table.user_id, userId), gt(table.expires_at, now))
     return db.select().from(table).where(open).orderBy(desc(table.last_seen_at), asc(table.id))
   },
 
-  /** The hash of the token that no longer works, or null when the session was gone already. */
+  /** The token hash of the removed session, or null when it was already gone. */
   async remove(tx: Tx, id: SessionId): Promise<string | null> {
     const table = tx.of(sessions)
     const [gone] = await tx.delete(table).where(eq(table.id, id)).returning({ token_hash: table.token_hash })
@@ -48,7 +48,7 @@ export const sessionRepository = {
     for (const [id, seen] of uses) await slide(tx, { id, seen, expires: seen + lifetimeMs })
   },
 
-  /** Removes up to `limit` sessions that ended before a moment, and says how many. */
+  /** Removes up to `limit` sessions that expired before a moment, and returns how many. */
   async removeEnded(tx: Tx, before: number, limit: number): Promise<number> {
     const table = tx.of(sessions)
     const ended = tx.select({ id: table.id }).from(table).where(lt(table.expires_at, before))

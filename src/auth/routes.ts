@@ -8,11 +8,11 @@ import { Me, Session, SignedOut, SignIn, SignUp } from './schema'
 import type { AuthService, Visit } from './service'
 
 type Options = {
-  /** Browsers reach this server over https, so the cookie may be marked for it. */
+  /** Browsers reach this server over https, so the cookie may be marked `Secure`. */
   secure: boolean
 }
 
-/** `/auth`: accounts for dashboard sessions (contract 1.2). */
+/** `/auth`: accounts and dashboard sessions (contract 1.2). */
 export const authRoutes = (auth: AuthService, guard: Guard, { secure }: Options) =>
   new Elysia({ prefix: '/auth', tags: ['Accounts'] })
     .use(guard)
@@ -55,7 +55,7 @@ export const authRoutes = (auth: AuthService, guard: Guard, { secure }: Options)
       detail: { summary: 'Who is asking, and their organizations' },
     })
 
-/** What is known of a caller before there is one. */
+/** The facts of a request that has no caller yet. */
 const visitOf = ({ exchange, request, route }: { exchange: Exchange; request: Request; route: string }): Visit => ({
   requestId: exchange.requestId,
   route: routeName(exchange.method, route),

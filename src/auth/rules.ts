@@ -1,7 +1,7 @@
 import type { AppError } from '../kernel/errors'
 import { foreignKey, lineBreakInKey, noCredential, notAKey, notBearer, otherToken, severalCredentials } from './errors'
 
-/** The two headers a credential may come in; never a query, a body or any other cookie (A7). */
+/** The two headers that may carry a credential; never the query, the body or another cookie (A7). */
 export type CredentialHeaders = { authorization: string | null; cookie: string | null }
 
 export type Credential =
@@ -14,10 +14,10 @@ export const SESSION_LABEL = 'svc_ds_'
 export const SESSION_COOKIE = 'svc_session'
 
 const LINE_BREAK_AT_END = /(?:[\r\n]|\\n|\\r|%0a|%0d)$/i
-/** The words a key of another server begins with, `sk-proj-`; quoted back so that the mix-up is seen at once (dx 4.3). */
+/** Prefix of another service's key, such as `sk-proj-`; quoted in the error, so that the mix-up is obvious (dx 4.3). */
 const FOREIGN_START = /^[a-z]{2,5}[-_](?:[a-z]{2,8}[-_])?/
 
-/** Reads the credential by its form alone, so what is said of a refusal tells nothing about the database. */
+/** Reads the credential by its form alone, so a refusal reveals nothing about the database. */
 export function readCredential({ authorization, cookie }: CredentialHeaders): Credential {
   const header = authorization?.trim()
   if (!header) return sessionOfCookie(cookie) ?? refused(noCredential())
@@ -46,7 +46,7 @@ function sessionOfCookie(cookie: string | null): Credential | null {
   return null
 }
 
-/** The cookie a browser keeps until it is closed; the server ends the session 12 hours after its last use. */
+/** A session cookie of the browser; the server ends the session 12 hours after its last use. */
 export const sessionCookie = (token: string, secure: boolean): string =>
   `${SESSION_COOKIE}=${token}; Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
 

@@ -12,7 +12,7 @@ export const SignUp = t.Object(
 )
 export type SignUp = Static<typeof SignUp>
 
-/** Body of `POST /auth/sessions`. What cannot be a password is a wrong one, not a malformed one. */
+/** Body of `POST /auth/sessions`. A password too short to be valid is answered as wrong, not as malformed. */
 export const SignIn = t.Object(
   { email: t.String({ minLength: 1, maxLength: 254 }), password: t.String({ minLength: 1, maxLength: 1_000 }) },
   { $id: 'SignIn' },

@@ -11,10 +11,10 @@ import type { OpenedSession, Sessions } from './sessions'
 
 export type AuthService = ReturnType<typeof createAuth>
 
-/** A call by someone who has not said who they are yet. */
+/** A call by someone who is not authenticated yet. */
 export type Visit = Omit<Call, 'caller'> & { readonly ip: string }
 
-/** What an operator says of an account. */
+/** What an operator states when creating an account. */
 export type NewAccount = {
   email: string
   name?: string | null
@@ -31,15 +31,15 @@ type Deps = {
   attempts: Attempts
   clock: Clock
   signup: 'open' | 'closed'
-  /** The credit of a new account; money belongs to a later room. */
+  /** Credits the initial balance of a new account; provided by a later room. */
   grantInitial(tx: Tx, owner: OwnerScope): Promise<void>
 }
 
-/** Accounts as their people use them: sign up, sign in, sign out, who am I (contract 1.2). */
+/** Accounts for their users: sign up, sign in, sign out, read one's own (contract 1.2). */
 export function createAuth({ store, audit, orgs, sessions, passwords, attempts, signup, grantInitial }: Deps) {
   return { signUp, signIn, signOut, me, createAccount }
 
-  /** Throws 403 `forbidden` while sign-up is closed, 409 `conflict` for a known address, 429. */
+  /** Creates an account. Throws 403 `forbidden` while sign-up is closed, 409 `conflict` for a known address, 429. */
   async function signUp(visit: Visit, { email, password, name }: SignUp): Promise<Session> {
     if (signup !== 'open') throw signUpClosed()
     attempts.begin(null, visit.ip)
@@ -51,7 +51,7 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     })
   }
 
-  /** Throws 401 `invalid_credentials`, in the same words and time for a wrong password and an unknown address; 429. */
+  /** Throws 401 `invalid_credentials`, with the same text and timing for a wrong password and an unknown address; 429. */
   async function signIn(visit: Visit, { email, password }: SignIn): Promise<Session> {
     const account = normalizeEmail(email)
     attempts.begin(account, visit.ip)
@@ -62,7 +62,7 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     return store.write((tx) => openSession(tx, visit, user, 'auth.login'))
   }
 
-  /** Ends the session that asks. Throws 401 `invalid_session` for an API key. */
+  /** Ends the calling session. Throws 401 `invalid_session` for an API key. */
   async function signOut(call: Call): Promise<void> {
     const { caller } = call
     if (caller.type !== 'session') throw sessionNeeded()
@@ -72,7 +72,7 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     })
   }
 
-  /** `GET /auth/me`. An org's key, which others than its maker may hold, is told of its own org only. */
+  /** `GET /auth/me`. An org's key sees only its own org, because people other than its maker may hold it. */
   async function me({ caller }: Call): Promise<Me> {
     const [user, mine] = await Promise.all([
       orgs.user(store.read, caller.userId),
@@ -83,7 +83,7 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     return { user: present(user), active_org_id: caller.activeOrgId, orgs: reached }
   }
 
-  /** For operators: an account, sign-up open or not. Throws 409 `conflict` for a known address. */
+  /** For operators: creates an account even while sign-up is closed. Throws 409 `conflict` for a known address. */
   async function createAccount(call: Call<OperatorCaller>, { password, ...order }: NewAccount): Promise<UserRow> {
     const passwordHash = await passwords.hash(password)
     return store.write(async (tx) => {

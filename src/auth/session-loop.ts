@@ -11,14 +11,14 @@ type LoopDeps = Deps & { onError(name: string, error: unknown): void }
 
 const IDLE_MS = 30_000
 const BATCH = 500
-/** Another node may still hold a use it has not written down. */
+/** Expired sessions are kept this long, because another node may still have a use it has not written yet. */
 const GRACE_MS = 10 * 60_000
 
-/** Moves on the end of sessions in use and removes those that are over. */
+/** Extends sessions that were used and removes expired ones. */
 export const startSessionLoop = ({ onError, ...deps }: LoopDeps): Loop =>
   startLoop({ name: 'sessions', idleMs: IDLE_MS, clock: deps.clock, onError, tick: () => tidySessions(deps) })
 
-/** One batch; says how many rows it removed, so that a backlog is worked off at once. */
+/** Processes one batch and returns how many rows it removed, so that the loop runs again at once while there are more. */
 export async function tidySessions({ store, sightings, clock }: Deps): Promise<number> {
   const uses = sightings.take()
   for (let from = 0; from < uses.length; from += BATCH) {

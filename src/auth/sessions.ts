@@ -27,7 +27,7 @@ type Known = { caller: SessionCaller; expiresAt: number }
 export type Sessions = ReturnType<typeof createSessions>
 export type OpenedSession = { id: SessionId; token: string; expiresAt: number }
 
-/** Dashboard sessions: opened, recognised, ended. Only the SHA-256 of a token is stored. */
+/** Dashboard sessions: opened, looked up, ended. Only the SHA-256 of a token is stored. */
 export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
   const known = createReadCache<string, Known>({
     max: REMEMBERED_SESSIONS,
@@ -35,12 +35,12 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
     clock,
   })
   events.afterCommit(accessChanged, () => known.clear())
-  // Also when it is let back in: a sign-in that was being checked while it was shut out may have opened one.
+  // Also on re-enabling: a sign-in that was in progress while the account was disabled may have opened a session.
   events.inTransaction(accountSwitched, (tx, { data }) => rows.removeAllOf(tx, data.userId))
 
   return { open, find, end, openOf: (reader: Reader, userId: UserId) => rows.openOf(reader, userId, clock.now()) }
 
-  /** Opens a session in the caller's unit of work. The token is in this answer and nowhere else. */
+  /** Opens a session in the caller's transaction. Only this answer contains the token. */
   async function open(tx: Tx, userId: UserId): Promise<OpenedSession> {
     const { token, hash } = mintSecret(SESSION_LABEL)
     const now = clock.now()
@@ -57,7 +57,7 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
     return { id, token, expiresAt }
   }
 
-  /** The caller behind a session token, or null. At once when remembered; being used moves its end on. */
+  /** The caller of a session token, or null; synchronous when cached. Each use extends the session. */
   function find(token: string): SessionCaller | null | Promise<SessionCaller | null> {
     const hash = recogniseSecret(token, [SESSION_LABEL])
     if (hash === null) return null
@@ -65,7 +65,7 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
     return found instanceof Promise ? found.then(admit) : admit(found)
   }
 
-  /** Ends a session; its token is out of force once the unit commits. */
+  /** Ends a session; its token stops working once the transaction commits. */
   async function end(tx: Tx, id: SessionId): Promise<void> {
     const hash = await rows.remove(tx, id)
     if (hash) tx.afterCommit(() => known.forget(hash))

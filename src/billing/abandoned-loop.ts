@@ -18,8 +18,8 @@ type Deps = {
 }
 
 /**
- * Gives back one batch of holds nobody will end, each with its row in the record (G13). On SQLite
- * there is one process, so every hold of another is a dead one's; on Postgres only time tells.
+ * Releases one batch of abandoned holds, each with an audit row (G13). On SQLite there is one process, so every hold
+ * of another process is abandoned; on Postgres only expired ones are known to be.
  */
 export function releaseAbandonedBatch({ store, clock, audit, node, release }: Deps, limit = BATCH): Promise<number> {
   return store.write(async (tx) => {
@@ -43,7 +43,7 @@ export function releaseAbandonedBatch({ store, clock, audit, node, release }: De
   })
 }
 
-/** Keeps doing that while the server runs, for the nodes of a cluster that die. */
+/** Repeats that while the server runs, for nodes of a cluster that die. */
 export const startHoldRecovery = (deps: Deps & { onError(name: string, error: unknown): void }): Loop =>
   startLoop({
     name: 'hold-recovery',

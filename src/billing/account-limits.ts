@@ -8,11 +8,11 @@ import { limitsOf } from './limits-repository'
 import type { Caps } from './schema'
 import type { LimitsRow } from './table'
 
-/** What an owner has set, in micro-cents, ready for every paid call. */
+/** An owner's limits in micro-cents, in the form that paid calls check. */
 export type AccountLimits = {
   readonly caps: Caps
   readonly lowBalance: number
-  /** Null when credit is not bought by itself. */
+  /** Null when automatic top-up is off. */
   readonly topUp: { readonly below: number; readonly amountCents: number } | null
 }
 
@@ -21,11 +21,11 @@ export type AccountLimitsOf = ReturnType<typeof createAccountLimits>
 type Deps = {
   dialect: Dialect
   clock: Clock
-  /** How many owners are remembered. */
+  /** How many owners are cached. */
   most?: number
 }
 
-/** The limits of owners, remembered: they are asked for with every paid call and change once a month. */
+/** Cached limits of owners: every paid call reads them, and they rarely change. */
 export function createAccountLimits({ dialect, clock, most = 20_000 }: Deps) {
   const cache = createReadCache<OwnerScope, AccountLimits>({
     max: most,
@@ -37,15 +37,15 @@ export function createAccountLimits({ dialect, clock, most = 20_000 }: Deps) {
 
   return { of, changeFor, forget: (owner: OwnerScope): void => cache.forget(owner) }
 
-  /** At once when remembered. An owner who has set nothing has the defaults. */
+  /** Synchronous when cached. An owner without a row has the defaults. */
   function of(reader: Reader, owner: OwnerScope): AccountLimits | Promise<AccountLimits> {
     const load = async () => toLimits((await limitsOf(reader, { owner }))[0])
     return changing.has(owner) ? load() : (cache.get(owner, load) as AccountLimits | Promise<AccountLimits>)
   }
 
   /**
-   * Runs a change of an owner's limits. Until it has ended they are read anew each time: units of work
-   * already see the new ones, readers outside still the old ones.
+   * Runs a change of an owner's limits. Meanwhile the cache is bypassed: transactions may already see the new limits
+   * while readers outside still see the old ones.
    */
   async function changeFor<T>(owner: OwnerScope, change: () => Promise<T>): Promise<T> {
     changing.set(owner, (changing.get(owner) ?? 0) + 1)

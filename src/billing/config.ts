@@ -2,7 +2,7 @@ import { setting } from '../kernel/config'
 import { oneOf, t } from '../kernel/schema'
 import { PriceTable } from './prices'
 
-/** Below this an owner is told that credit runs low, unless they say otherwise (contract 1.9). */
+/** Default threshold of `credits.low` (contract 1.9). */
 export const LOW_BALANCE_CENTS = 500
 
 export const billingSettings = {

@@ -1,7 +1,7 @@
 import { defineError } from '../kernel/errors'
 import { MOST_CENTS, spellCents } from '../kernel/money'
 
-/** Amounts in micro-cents; all three are contract 1.5's 402, worded as dx 6.3 #8. */
+/** Amounts in micro-cents. All three are the 402s of contract 1.5, worded as in dx 6.3 #8. */
 export const insufficientCredits = defineError(
   'unpaid',
   'insufficient_credits',
@@ -24,7 +24,7 @@ export const toolsUnpaid = defineError(
     'Add credit, or allow fewer tools. Nothing was charged.',
 )
 
-/** Whose cap it is: a key's own, or everything an account or an organization spends. */
+/** Whose cap was reached: the key's, the account's or the organization's. */
 export type CapHolder = 'key' | 'account' | 'organization'
 
 export const capReached = defineError(

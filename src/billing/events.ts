@@ -1,6 +1,6 @@
 import { defineEvent } from '../events'
 
-/** `credits.low` (contract 14.2): the balance has crossed the owner's threshold downward. */
+/** `credits.low` (contract 14.2): the balance fell below the owner's threshold. */
 export const creditsLow = defineEvent<{
   scope: 'user' | 'org'
   org_id: string | null

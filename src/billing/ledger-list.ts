@@ -4,7 +4,7 @@ import { decodeCursor, encodeCursor } from '../kernel/page'
 import { query, type Reader } from '../kernel/store'
 import { ledgerEntries, wallets } from './table'
 
-/** One row of an owner's ledger, with the balance it left. Micro-cents. */
+/** One row of an owner's ledger and the balance after it. Micro-cents. */
 export type LedgerEntry = {
   id: number
   ref: string
@@ -17,10 +17,10 @@ export type LedgerEntry = {
 
 export type LedgerPage = { items: LedgerEntry[]; next: string | null }
 
-/** Rows looked at in one statement, and statements for one page: an owner who is rare is found in steps. */
+/** Rows scanned per statement, and statements per page: an owner with few rows is found step by step. */
 const STEP = 50_000
 const MOST_STEPS = 20
-/** Rows of an owner read at a time when few of them are wanted. */
+/** Rows of an owner read per statement when a `ref` selects few of them. */
 const WALKED = 1_000
 
 const newest = query()((db) => {
@@ -28,7 +28,7 @@ const newest = query()((db) => {
   return db.select({ id: max(e.id) }).from(e)
 })
 
-/** The balance beside them is that of the same instant. */
+/** Joined with the wallet, so that rows and balance are of the same instant. */
 const entriesBelow = query<{ account: OwnerScope; below: number; above: number; limit: number }>()((db, p) => {
   const [e, w] = [db.of(ledgerEntries), db.of(wallets)]
   return db
@@ -41,9 +41,9 @@ const entriesBelow = query<{ account: OwnerScope; below: number; above: number; 
 })
 
 /**
- * An owner's ledger, newest first, each row with the balance after it. The ledger has no index by owner,
- * because every paid call would pay for it; a page is read in steps and may hold fewer rows than asked.
- * With a `ref`, only rows of that reference, or whose reference ends in that request.
+ * An owner's ledger, newest first, each row with the balance after it. The ledger has no index by owner, because it
+ * would slow down every paid call; so a page is read in steps and may have fewer rows than asked for. With a `ref`,
+ * only rows with that reference, or whose reference ends in that request id.
  * Throws 400 `validation_error` for a cursor of another list.
  */
 export async function listLedger(
@@ -58,7 +58,7 @@ export async function listLedger(
   let balance = mark?.id ? Number(mark.id) : null
   for (let step = 0; step < MOST_STEPS && below > 1 && items.length < limit; step++) {
     const above = Math.max(below - STEP - 1, 0)
-    // Rows that are not asked for are walked over: the balance goes through all of them.
+    // Rows that do not match `ref` must be read too, because the balance is computed from all of them.
     const most = ref === undefined ? limit - items.length : WALKED
     const rows = await entriesBelow(reader, { account: owner, below, above, limit: most })
     below = rows.length < most ? above + 1 : rows.at(-1)!.id
@@ -71,5 +71,5 @@ export async function listLedger(
   return { items, next: below > 1 ? encodeCursor({ at: below, id: balance === null ? '' : String(balance) }) : null }
 }
 
-/** A charge's reference is a time and the id of the request. */
+/** The reference of a charge is a time and the id of the request. */
 const isOf = (ref: string, wanted: string): boolean => ref === wanted || ref.endsWith(`.${wanted}`)

@@ -34,7 +34,7 @@ export const saveLimits = command<LimitsRow>()((tx, p) => {
     .onConflictDoUpdate({ target: t.owner, set })
 })
 
-/** Ends automatic top-up where it is on. */
+/** Switches automatic top-up off where it is on. */
 export const stopTopUp = counted<{ owner: OwnerScope }>()((tx, p) => {
   const t = tx.of(billingLimits)
   return tx
@@ -43,7 +43,7 @@ export const stopTopUp = counted<{ owner: OwnerScope }>()((tx, p) => {
     .where(and(eq(t.owner, p.owner), eq(t.top_up_enabled, true)))
 })
 
-/** Says in the wallet whether its owner has caps. On Postgres this also makes every charge of the owner wait. */
+/** Marks in the wallet whether its owner has caps. On Postgres the row lock also makes charges of the owner wait. */
 export const markCapped = command<{ id: OwnerScope; capped: boolean }>()((tx, p) => {
   const t = tx.of(wallets)
   return tx
@@ -53,7 +53,7 @@ export const markCapped = command<{ id: OwnerScope; capped: boolean }>()((tx, p)
     .returning({ balance: t.balance, held: t.held })
 })
 
-/** `unclaim`, on Postgres: telling what is left costs nothing there, and another node may have changed it. */
+/** `unclaim` for Postgres, also returning the balance: it costs nothing there, and another node may have changed it. */
 export const unclaimTelling = command<{ id: OwnerScope; held: number; charged: number }>()((tx, p) => {
   const t = tx.of(wallets)
   return tx

@@ -24,7 +24,7 @@ type Deps = {
   orgs: OrgService
   limits: AccountLimitsOf
   watch: BalanceWatch
-  /** Whether a saved payment method can be charged here; without that nothing tops up by itself. */
+  /** Whether the payment driver can charge a saved payment method; automatic top-up needs that. */
   canCharge: boolean
 }
 
@@ -36,18 +36,18 @@ export const noAutoTopUp = defineError(
   () => 'This server has no payment processor that can charge by itself, so auto_top_up cannot be switched on.',
 )
 
-/** Caps, the low-balance threshold and automatic top-up of an owner (contract 18.2). */
+/** An owner's caps, low-balance threshold and automatic top-up (contract 18.2). */
 export function createLimits({ store, clock, audit, orgs, limits, watch, canCharge }: Deps) {
   return { get, update, setCaps, spending }
 
-  /** Throws 400 `org_required`, 403 `forbidden`. */
+  /** The limits of the caller or the active org. Throws 400 `org_required`, 403 `forbidden`. */
   async function get(call: Call, scope?: BillingScope): Promise<BillingLimits> {
     return present(store.read, await payingOwner(orgs, store.read, call.caller, scope))
   }
 
   /**
-   * Changes what is named and leaves the rest. Throws 400 `validation_error`, `org_required`, 403
-   * `forbidden`, 409 `conflict` when nothing here can charge by itself.
+   * Changes the fields that the body names. Throws 400 `validation_error`, `org_required`, 403 `forbidden`, 409
+   * `conflict` when automatic top-up is requested but cannot be charged.
    */
   async function update(call: Call, { scope, ...patch }: LimitsPatch): Promise<BillingLimits> {
     const owner = await payingOwner(orgs, store.read, call.caller, scope)
@@ -63,7 +63,7 @@ export function createLimits({ store, clock, audit, orgs, limits, watch, canChar
     )
   }
 
-  /** The same for an operator, who records it: caps only. */
+  /** Sets caps for an operator, whose `record` writes the audit row. */
   function setCaps(
     owner: OwnerScope,
     caps: Pick<LimitsPatch, 'daily_cap_cents' | 'monthly_cap_cents'>,
@@ -77,7 +77,7 @@ export function createLimits({ store, clock, audit, orgs, limits, watch, canChar
     patch: Omit<LimitsPatch, 'scope'>,
     record: (tx: Tx, fields: string[]) => Promise<unknown>,
   ): Promise<BillingLimits> {
-    // Names that are nobody's to set came along in the body; the record is not a place for them.
+    // Unknown members of the body are ignored, and must not reach the audit row either.
     const fields = Object.keys(patch).filter((name) => Object.hasOwn(LimitsPatch.properties, name))
     if (!fields.length) return present(store.read, owner)
     await limits.changeFor(owner, () =>
@@ -94,14 +94,14 @@ export function createLimits({ store, clock, audit, orgs, limits, watch, canChar
   async function apply(tx: Tx, from: ReturnType<typeof toLimits>, row: LimitsRow): Promise<void> {
     const { owner } = row
     const to = toLimits(row)
-    // First of all, because it makes charges of this owner wait: none may fall between the sum and the mark.
+    // First, because it makes charges of this owner wait: none may commit between the sum and the mark.
     const [wallet] = await markCapped(tx, { id: owner, capped: hasCaps(to.caps) })
     if (hasCaps(to.caps) && !hasCaps(from.caps)) await startOwnerSpend(tx, owner, clock.now())
     await saveLimits(tx, row)
     await watch.limitsMoved(tx, owner, from, to, wallet?.balance ?? 0)
   }
 
-  /** For reports: the caps of an owner and what is used of them. Cents. */
+  /** For reports: an owner's caps and how much of them is used. Cents. */
   async function spending(reader: Reader, owner: OwnerScope) {
     const row = (await limitsOf(reader, { owner }))[0]
     const { today, month } = await spendOfOwner(reader, owner, clock.now())
@@ -151,7 +151,7 @@ const defaults = (owner: OwnerScope): LimitsRow => ({
   updated_at: 0,
 })
 
-/** What is left out stays, null clears. Throws 400 when top-up is switched on without knowing when or how much. */
+/** Missing members stay unchanged, null clears. Throws 400 when top-up is enabled without a threshold or an amount. */
 function merged(row: LimitsRow, { auto_top_up, ...patch }: Omit<LimitsPatch, 'scope'>, now: number): LimitsRow {
   const next = { ...row, ...patch, updated_at: now }
   if (!auto_top_up) return next

@@ -5,7 +5,7 @@ import type { Billing } from './service'
 
 type Deps = Omit<Parameters<typeof startHoldRecovery>[0], 'release'> & { billing: Pick<Billing, 'release' | 'lots'> }
 
-/** What keeps wallets right while the server runs. */
+/** The background loops of billing: hold recovery and credit expiry. */
 export const startBillingLoops = ({ billing, ...deps }: Deps): Loop[] => [
   startHoldRecovery({ ...deps, release: billing.release }),
   startExpiryLoop({ ...deps, lots: billing.lots }),

@@ -16,7 +16,7 @@ export const insertLot = command<LotRow>()((tx, p) =>
   }),
 )
 
-/** Those with something left, what ends first before. */
+/** An owner's lots that are not used up, soonest to expire first. */
 export const openLots = query<{ owner: OwnerScope }>()((db, p) => {
   const t = db.of(creditLots)
   return db
@@ -26,7 +26,7 @@ export const openLots = query<{ owner: OwnerScope }>()((db, p) => {
     .orderBy(asc(t.expires_at), asc(t.ref))
 })
 
-/** Owners of lots that have ended with something left, by the lots that are due first. */
+/** Owners of expired lots that are not used up, earliest due first. */
 export const dueLots = query<{ now: number; limit: number }>()((db, p) => {
   const t = db.of(creditLots)
   return db

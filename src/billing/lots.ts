@@ -13,20 +13,20 @@ import type { LotRow } from './table'
 
 type Deps = { store: Store; clock: Clock; audit: AuditLog; watch: Pick<BalanceWatch, 'moved'> }
 
-/** While calls hold some of what has ended, it is looked at again this much later. */
+/** When running calls hold some of an expired lot, it is checked again after this time. */
 const AGAIN_MS = 10_000
 const BATCH = 100
 
 export type CreditLots = ReturnType<typeof createLots>
 
 /**
- * Credit that ends: spent before all other credit, what ends first before the rest, and what is left at its end
- * leaves the balance. A paid call costs nothing more for it: what calls spent is what the balance went down by.
+ * Credit with an expiry date. It is spent before all other credit, soonest to expire first, and what is left at its
+ * end is taken from the balance. Paid calls do no extra work: how much was spent follows from the balance.
  */
 export function createLots({ store, clock, audit, watch }: Deps) {
   return { open, moving, of, expireDue }
 
-  /** After the credit of a grant that ends is in the wallet. */
+  /** Adds a lot, after its credit has been added to the wallet. */
   async function open(tx: Tx, owner: OwnerScope, lot: { ref: string; amount: number; expiresAt: number }) {
     const [wallet] = await walletOf(tx, { id: owner })
     const { ref, amount, expiresAt } = lot
@@ -34,13 +34,13 @@ export function createLots({ store, clock, audit, watch }: Deps) {
     await insertLot(tx, { ref, owner, remaining: amount, seen_balance: wallet!.balance, ...ends, takings: 0 })
   }
 
-  /** Before a balance moves by anything but a charge, so that the move is not taken for spending. */
+  /** Call before any balance change that is not a charge, so that the change is not mistaken for spending. */
   async function moving(tx: Tx, owner: OwnerScope, by: number): Promise<void> {
     const { balance, lots } = await current(tx, owner)
     for (const lot of lots) await setLot(tx, { ...lot, seen_balance: balance + by })
   }
 
-  /** What of an owner's balance will end, and when; what ends first before the rest. */
+  /** The parts of an owner's balance that will expire, soonest first. */
   async function of(reader: Reader, owner: OwnerScope): Promise<Lot[]> {
     const lots = await openLots(reader, { owner })
     const [wallet] = lots.length ? await walletOf(reader, { id: owner }) : []
@@ -49,7 +49,7 @@ export function createLots({ store, clock, audit, watch }: Deps) {
       .map(({ ref, remaining, expires_at }) => ({ ref, remaining, expiresAt: expires_at }))
   }
 
-  /** Takes what is left of lots that have ended, a unit an owner. Answers how many lots it looked at. */
+  /** Removes the rest of expired lots, one transaction per owner. Returns how many due lots it looked at. */
   async function expireDue(limit = BATCH): Promise<number> {
     const due = await dueLots(store.read, { now: clock.now(), limit })
     for (const owner of new Set(due.map((lot) => lot.owner))) await store.write((tx) => expire(tx, owner))
@@ -89,9 +89,9 @@ export function createLots({ store, clock, audit, watch }: Deps) {
     })
   }
 
-  /** An owner's wallet and lots as they are now, nobody else's to move until the unit ends. */
+  /** An owner's current wallet and lots, locked until the transaction ends. */
   async function current(tx: Tx, owner: OwnerScope) {
-    // A claim of nothing: on Postgres the wallet's row is ours from here on.
+    // A claim of 0: on Postgres it takes the row lock of the wallet.
     await claim(tx, { id: owner, amount: 0 })
     const lots = await openLots(tx, { owner })
     const [wallet] = lots.length ? await walletOf(tx, { id: owner }) : []
@@ -101,8 +101,8 @@ export function createLots({ store, clock, audit, watch }: Deps) {
 }
 
 /**
- * What was spent since they were last looked at has come out of them, and so has what is not in the wallet any
- * more, wherever it went. All lots of an owner were looked at together.
+ * Subtracts from the lots what was spent since they were last computed, or whatever the wallet no longer covers if
+ * that is more. `seen_balance` is the same in all lots of an owner, because they are computed together.
  */
 function left(lots: LotRow[], balance: number): LotRow[] {
   const whole = lots.reduce((sum, { remaining }) => sum + remaining, 0)

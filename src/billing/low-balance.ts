@@ -11,33 +11,33 @@ import { crossed } from './rules'
 type Deps = {
   limits: AccountLimitsOf
   events: EventBus
-  /** How many wallets are remembered. */
+  /** How many wallets are cached. */
   most?: number
 }
 
-/** Orders an automatic top-up in the unit of the charge that made it due; once while one is open. */
+/** Orders an automatic top-up in the transaction of the charge that made it due; does nothing while one is open. */
 export type OrderTopUp = (tx: Tx, owner: OwnerScope, amountCents: number) => Promise<void>
 
 export type BalanceWatch = ReturnType<typeof createBalanceWatch>
 
 /**
- * Sees a balance cross its owner's thresholds downward, at the very charge that does it, so each crossing
- * is told once and a balance has to rise above a threshold before it can cross it again. A charge far from
- * every threshold costs no statement: what the balance is at least is remembered.
+ * Detects when a charge takes a balance below one of its owner's thresholds. Each crossing is reported once: the
+ * balance has to rise above the threshold before it can cross it again. A cached lower bound of the balance
+ * saves the statement for charges that stay far from every threshold.
  */
 export function createBalanceWatch({ limits, events, most = 50_000 }: Deps) {
-  /** Micro-cents each wallet holds at least. Only this process writes to it on SQLite; Postgres is told. */
+  /** Lower bound of each balance in micro-cents. Only for SQLite, where no other process writes; Postgres returns balances. */
   const atLeast = new LRUCache<OwnerScope, number>({ max: most })
   let orderTopUp: OrderTopUp | null = null
 
   return { charged, moved, credited, limitsMoved, onTopUp }
 
-  /** Who fills a wallet that runs low; without one nobody does. */
+  /** Registers what orders top-ups; without it none are ordered. */
   function onTopUp(order: OrderTopUp): void {
     orderTopUp = order
   }
 
-  /** After a charge. `balance` is what it left, where that is known. Nothing to wait for in the usual case. */
+  /** Call after a charge, with the `balance` it left where that is known. Usually synchronous. */
   function charged(tx: Tx, owner: OwnerScope, amount: number, balance: number | null): void | Promise<void> {
     const known = limits.of(tx, owner)
     if (known instanceof Promise) return known.then((set) => look(tx, owner, set, amount, balance))
@@ -50,7 +50,7 @@ export function createBalanceWatch({ limits, events, most = 50_000 }: Deps) {
     atLeast.set(owner, after)
   }
 
-  /** Reads what is left, and remembers it once the charge is durable. */
+  /** Reads the balance, and caches it once the charge has committed. */
   async function look(tx: Tx, owner: OwnerScope, set: AccountLimits, amount: number, told: number | null) {
     const balance = told ?? (await read(tx, owner))
     if (told === null) {
@@ -60,19 +60,19 @@ export function createBalanceWatch({ limits, events, most = 50_000 }: Deps) {
     await tell(tx, owner, set, balance + amount, balance)
   }
 
-  /** After any other way down: a correction, a refund. */
+  /** Call after any other decrease: a correction, a refund, an expiry. */
   async function moved(tx: Tx, owner: OwnerScope, before: number, after: number): Promise<void> {
     credited(tx, owner)
     await tell(tx, owner, await limits.of(tx, owner), before, after)
   }
 
-  /** After credit came in: what was remembered says too little, and may be remembered again by a unit before this. */
+  /** Call after a credit. The cached bound is too low now; it is dropped again at commit, in case a charge re-cached it. */
   function credited(tx: Tx, owner: OwnerScope): void {
     atLeast.delete(owner)
     tx.afterCommit(() => atLeast.delete(owner))
   }
 
-  /** After an owner moved the thresholds: one that was drawn above the balance has been crossed as well. */
+  /** Call after a change of thresholds: a threshold raised above the balance counts as crossed. */
   async function limitsMoved(tx: Tx, owner: OwnerScope, from: AccountLimits, to: AccountLimits, balance: number) {
     if (from.lowBalance <= balance && balance < to.lowBalance) await tellLow(tx, owner, to.lowBalance, balance)
     const before = from.topUp?.below ?? 0

@@ -10,18 +10,18 @@ type Deps = { limits: AccountLimitsOf; clock: Clock }
 
 export type OwnerCaps = ReturnType<typeof createOwnerCaps>
 
-/** Caps on everything an owner spends, besides those of each key (contract 1.9). */
+/** Caps on everything an owner spends, in addition to those of each key (contract 1.9). */
 export function createOwnerCaps({ limits, clock }: Deps) {
   return {
-    /** At once, and false, for an owner without caps whose limits are remembered. */
+    /** Whether the owner has caps. Synchronous when the limits are cached. */
     apply: (reader: Reader, owner: OwnerScope): boolean | Promise<boolean> => {
       const known = limits.of(reader, owner)
       return known instanceof Promise ? known.then(({ caps }) => hasCaps(caps)) : hasCaps(known.caps)
     },
 
     /**
-     * Throws 402 when the spent, all that is on hold in the wallet and `wanted` pass a cap. `claimed` says
-     * that `wanted` is on hold already: then the wallet's row is ours, and nothing moves before the commit.
+     * Throws 402 when the spent amount, all holds of the wallet and `wanted` exceed a cap. `claimed` means that `wanted`
+     * is among the holds already; then this transaction has locked the wallet and the numbers cannot change.
      */
     async assert(reader: Reader, owner: OwnerScope, wanted: number, claimed: boolean): Promise<void> {
       const { caps } = await limits.of(reader, owner)

@@ -1,6 +1,6 @@
 const PAGE = 1_000
 
-/** Rows of a table in order of a key, a page at a time, letting requests in between. */
+/** Reads the rows of a table in key order, a page at a time, and lets requests run in between. */
 export async function* pages<Row, Key>(
   read: (after: Key, limit: number) => Promise<Row[]>,
   start: Key,

@@ -2,7 +2,7 @@ import { type Static, t } from '../kernel/schema'
 
 const MicroCents = t.Integer({ minimum: 0, maximum: 1_000_000_000_000 })
 
-/** Micro-cents for 1,000 tokens, an image, a second of video, a page, a minute of audio. Left out is free. */
+/** Micro-cents per 1,000 tokens, image, second of video, page or minute of audio. A missing member is free. */
 export const Price = t.Object(
   {
     promptPer1k: t.Optional(MicroCents),
@@ -19,7 +19,7 @@ export type Price = Static<typeof Price>
 export const PriceTable = t.Record(t.String({ minLength: 1, maxLength: 64 }), Price)
 export type PriceTable = Static<typeof PriceTable>
 
-/** What a piece of work used. Anything but a finite number above zero counts as nothing (G7). */
+/** Quantities a call used. Anything but a finite number above zero counts as zero (G7). */
 export type Consumption = {
   promptTokens?: number
   completionTokens?: number
@@ -31,7 +31,7 @@ export type Consumption = {
 
 const tokens = (promptPer1k: number, completionPer1k: number): Price => ({ promptPer1k, completionPer1k })
 
-/** By the service's own engine ids (contract 5.1). 1 cent = 1,000,000. */
+/** Prices by the service's own engine ids (contract 5.1). 1 cent = 1,000,000. */
 const BUILT_IN: PriceTable = {
   default: tokens(300_000, 1_500_000),
   builtin: {},
@@ -50,7 +50,7 @@ const BUILT_IN: PriceTable = {
 
 export type Prices = ReturnType<typeof createPrices>
 
-/** The price table, with the operator's own prices laid over it member by member. */
+/** The price table with the operator's own prices merged in, member by member. */
 export function createPrices(overrides: PriceTable = {}) {
   const table = new Map(Object.entries(BUILT_IN))
   for (const [engineId, price] of Object.entries(overrides)) {
@@ -60,7 +60,7 @@ export function createPrices(overrides: PriceTable = {}) {
 
   return {
     priceOf,
-    /** Whole micro-cents, rounded up once over the sum. The built-in engine (`builtin`) is free. */
+    /** Whole micro-cents; the sum is rounded up once. The built-in engine (`builtin`) is free. */
     costOf: (engineId: string, used: Consumption): number => cost(priceOf(engineId), used),
   }
 }

@@ -6,23 +6,23 @@ import { pages } from './pages'
 import { ISSUED, REVENUE } from './schema'
 import { booksOf, entriesFrom, entriesSum, heldMismatches, setWallet, walletsFrom } from './verify-queries'
 
-/** A wallet that is not where its books say. Micro-cents; `balance` and `held` as stored, null without a wallet. */
+/** A wallet that disagrees with the ledger. Micro-cents; `balance` and `held` as stored, null without a wallet. */
 export type Difference = {
   owner: OwnerScope
   balance: number | null
   held: number | null
-  /** The sum of its ledger entries, and of its open holds. */
+  /** Sum of the ledger entries, and of the open holds. */
   entries: number
   open: number
 }
 
 type Deps = { store: Store; watch: Pick<BalanceWatch, 'credited'>; lots: Pick<CreditLots, 'moving'> }
 
-/** Wallets held against the ledger, which is right by definition: nobody can change what stands there (I6). */
+/** Compares wallets with the ledger, which is authoritative because it is append-only (I6). */
 export function createReconciliation({ store, watch, lots }: Deps) {
   return { differences, apply }
 
-  /** Every wallet that differs, by owner. Reads in pages; each is asked again in one statement. */
+  /** All wallets that differ, by owner. Reads in pages; each difference is confirmed by a single statement. */
   async function differences(): Promise<Difference[]> {
     const { read } = store
     const found: Difference[] = []
@@ -34,8 +34,8 @@ export function createReconciliation({ store, watch, lots }: Deps) {
   }
 
   /**
-   * Puts one wallet right, in the unit of `record`. Answers the difference, or null when there is none any
-   * more or when the ledger says what no wallet can hold: less than nothing, or less than is on hold.
+   * Corrects one wallet, in one transaction with `record`. Returns the difference, or null when there is none any more or
+   * when the wallet cannot be set to the ledger's sum: it is negative, or less than what is on hold.
    */
   async function apply(
     owner: OwnerScope,
@@ -55,7 +55,7 @@ export function createReconciliation({ store, watch, lots }: Deps) {
 
 const isPossible = ({ entries, open }: Difference): boolean => entries >= 0 && open <= entries
 
-/** Owners whose sums did not agree, page by page, while the server went on working. */
+/** Owners whose sums disagreed while the pages were read; changes made meanwhile can cause false alarms. */
 async function suspects(reader: Reader): Promise<Set<OwnerScope>> {
   const sums = new Map<string, number>()
   const entries = (after: number, limit: number) => entriesFrom(reader, { after, limit })
@@ -74,7 +74,7 @@ async function suspects(reader: Reader): Promise<Set<OwnerScope>> {
 
 async function differenceOf(reader: Reader, owner: OwnerScope): Promise<Difference | null> {
   const [books] = await booksOf(reader, { id: owner })
-  // Nothing can be on hold without a wallet.
+  // Without a wallet nothing can be on hold.
   if (!books) {
     const [{ sum = 0 } = {}] = await entriesSum(reader, { id: owner })
     return { owner, balance: null, held: null, entries: Number(sum), open: 0 }

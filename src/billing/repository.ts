@@ -4,13 +4,13 @@ import { command, counted, query } from '../kernel/store'
 import { REVENUE } from './schema'
 import { type HoldRow, type HoldState, holds, type LedgerRow, ledgerEntries, wallets } from './table'
 
-/** By its primary key: a limit would cost more than the look-up. */
+/** Read by primary key. No `limit`: it would cost more than the look-up. */
 export const walletOf = query<{ id: OwnerScope }>()((db, p) => {
   const t = db.of(wallets)
   return db.select({ balance: t.balance, held: t.held }).from(t).where(eq(t.id, p.id))
 })
 
-/** Claims an amount if that much is available, in one statement, so no two can claim the same credit (I7). */
+/** Holds an amount if that much is available, in one statement, so that no two holds claim the same credit (I7). */
 export const claim = counted<{ id: OwnerScope; amount: number }>()((tx, p) => {
   const t = tx.of(wallets)
   return tx
@@ -19,7 +19,7 @@ export const claim = counted<{ id: OwnerScope; amount: number }>()((tx, p) => {
     .where(and(eq(t.id, p.id), sql`${t.balance} - ${t.held} >= ${p.amount}`))
 })
 
-/** Ends a claim: what was held comes free and what was charged leaves the balance. */
+/** Ends a hold: frees the held amount and takes the charged amount from the balance. */
 export const unclaim = command<{ id: OwnerScope; held: number; charged: number }>()((tx, p) => {
   const t = tx.of(wallets)
   return tx
@@ -28,7 +28,7 @@ export const unclaim = command<{ id: OwnerScope; held: number; charged: number }
     .where(eq(t.id, p.id))
 })
 
-/** Adds to a wallet, making it on the first credit. Answers what it holds then. */
+/** Adds to a wallet, creating it on first credit. Returns the new amounts. */
 export const credit = command<{ id: OwnerScope; amount: number }>()((tx, p) => {
   const t = tx.of(wallets)
   return tx
@@ -38,7 +38,7 @@ export const credit = command<{ id: OwnerScope; amount: number }>()((tx, p) => {
     .returning({ balance: t.balance })
 })
 
-/** Takes from a wallet what no hold claims; answers nothing when there is less. */
+/** Takes from the part of a wallet that is not on hold; returns nothing when that part is too small. */
 export const debit = command<{ id: OwnerScope; amount: number }>()((tx, p) => {
   const t = tx.of(wallets)
   return tx
@@ -63,7 +63,7 @@ export const insertHold = command<Omit<HoldRow, 'state' | 'settled_amount'>>()((
   }),
 )
 
-/** Lengthens an open hold; the claim on the wallet is made beside it. */
+/** Enlarges an open hold; the wallet's `held` is changed separately by `claim`. */
 export const growHold = counted<{ ref: string; more: number }>()((tx, p) => {
   const t = tx.of(holds)
   return tx
@@ -72,7 +72,7 @@ export const growHold = counted<{ ref: string; more: number }>()((tx, p) => {
     .where(and(eq(t.ref, p.ref), sql`${t.state} = 'open'`))
 })
 
-/** Ends an open hold, once: whoever comes second changes nothing. */
+/** Ends an open hold; 0 rows when it had already ended. */
 export const endHold = counted<{ ref: string; state: HoldState; charged: number }>()((tx, p) => {
   const t = tx.of(holds)
   return tx
@@ -81,7 +81,7 @@ export const endHold = counted<{ ref: string; state: HoldState; charged: number 
     .where(and(eq(t.ref, p.ref), sql`${t.state} = 'open'`))
 })
 
-/** An open hold by its ref, for whoever did not keep what `reserve` answered. */
+/** An open hold by its ref, for callers that did not keep what `reserve` returned. */
 export const openHold = query<{ ref: string }>()((db, p) => {
   const t = db.of(holds)
   return db
@@ -91,7 +91,7 @@ export const openHold = query<{ ref: string }>()((db, p) => {
     .limit(1)
 })
 
-/** Open holds past their time: nobody will end them. */
+/** Open holds past their expiry: nothing will end them. */
 export const expiredHolds = query<{ now: number; limit: number }>()((db, p) => {
   const t = db.of(holds)
   return db
@@ -101,7 +101,7 @@ export const expiredHolds = query<{ now: number; limit: number }>()((db, p) => {
     .limit(p.limit)
 })
 
-/** Open holds that another process took: with one process to a database, that one is dead. */
+/** Open holds taken by another process; on SQLite, with one process per database, that process is dead. */
 export const foreignHolds = query<{ node: string; limit: number }>()((db, p) => {
   const t = db.of(holds)
   return db
@@ -120,7 +120,7 @@ const holdFields = (t: typeof holds.sqlite) => ({
   createdAt: t.created_at,
 })
 
-/** One leg of a movement; answers nothing when this leg was written before. */
+/** One leg of a movement; returns nothing when this leg had been written before. */
 export const insertEntry = command<Omit<LedgerRow, 'id'>>()((tx, p) => {
   const t = tx.of(ledgerEntries)
   return tx
@@ -130,7 +130,7 @@ export const insertEntry = command<Omit<LedgerRow, 'id'>>()((tx, p) => {
     .returning({ id: t.id })
 })
 
-/** What a movement gave or took an account. */
+/** The amount a movement gave or took from an account. */
 export const entryOf = query<{ ref: string; kind: string; account: string }>()((db, p) => {
   const t = db.of(ledgerEntries)
   return db

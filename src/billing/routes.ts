@@ -54,7 +54,7 @@ export const billingRoutes = ({ limits, payments }: Deps, guard: Guard) =>
         return { received: true as const }
       },
       {
-        // The signature is over the bytes as they came.
+        // The signature covers the raw bytes.
         parse: ({ request }: { request: Request }) => readRaw(request, MAX_EVENT_BYTES),
         response: { 200: answer(Received), ...errors(400, 413, 415, 503) },
         detail: { summary: 'For the payment processor; its signature is the credential', security: [] },
@@ -85,7 +85,7 @@ function show({ set }: Paged, { status, page }: Shown): string {
   return page
 }
 
-/** After the form: the same page by GET, so that loading it again sends nothing. */
+/** Redirects to the same page by GET after the form, so that a reload sends nothing. */
 function again({ set, exchange }: Paged): string {
   Object.assign(set.headers, PAGE_HEADERS, { location: exchange.path })
   set.status = 303

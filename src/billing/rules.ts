@@ -2,7 +2,7 @@ import type { Spend } from '../usage'
 import { type CapHolder, capReached } from './errors'
 import type { Caps } from './schema'
 
-/** A cost that can be booked: whole, never below zero; what is no number costs nothing (G7). */
+/** A cost that can be booked: a whole number, never negative; NaN counts as zero (G7). */
 export function wholeCost(cost: number): number {
   if (Number.isNaN(cost)) return 0
   return Math.min(Math.max(Math.round(cost), 0), Number.MAX_SAFE_INTEGER)
@@ -11,8 +11,8 @@ export function wholeCost(cost: number): number {
 export const hasCaps = ({ daily, monthly }: Caps): boolean => daily !== null || monthly !== null
 
 /**
- * Throws 402 when spent, held and `wanted` together pass a cap (I39). With `wanted` 0 it asks whether
- * anything is left at all, so a cap that is used up to the last micro-cent refuses too.
+ * Throws 402 when spent, held and `wanted` together exceed a cap (I39). With `wanted` 0 it also throws when the cap is
+ * used up exactly.
  */
 export function assertWithinCaps(whose: CapHolder, caps: Caps, spend: Spend, wanted: number): void {
   const periods = [
@@ -25,7 +25,7 @@ export function assertWithinCaps(whose: CapHolder, caps: Caps, spend: Spend, wan
   }
 }
 
-/** What is left of lots after so much was spent: what ends first is spent first. */
+/** Subtracts a spent amount from lots, soonest to expire first. */
 export function spendLots<L extends { remaining: number; expires_at: number }>(lots: readonly L[], spent: number): L[] {
   let left = Math.max(spent, 0)
   return [...lots]
@@ -37,6 +37,6 @@ export function spendLots<L extends { remaining: number; expires_at: number }>(l
     })
 }
 
-/** Whether a balance went below a threshold on this step; it must have been at it or above. */
+/** Whether a balance fell below a threshold in this step: it was at or above it before. */
 export const crossed = (before: number, after: number, threshold: number): boolean =>
   before >= threshold && after < threshold

@@ -2,35 +2,35 @@ import { type KeyCaller, keyIdOf, type OwnerScope, ownerOf, type TenantCaller } 
 import type { KeyId } from '../kernel/ids'
 import { centsToMicro } from '../kernel/money'
 
-/** Micro-cents. `available` is what a new reservation may claim. */
+/** Micro-cents. `available` is what a new hold may claim. */
 export type Balance = { balance: number; held: number; available: number }
 
-/** Micro-cents a UTC day and a UTC month; null is no cap. */
+/** Micro-cents per UTC day and UTC month; null means no cap. */
 export type Caps = { daily: number | null; monthly: number | null }
 
-/** Who pays: an owner's wallet, and the key whose caps and spending count. */
+/** Who pays: the owner's wallet, and the key whose caps and spending count. */
 export type Payer = { owner: OwnerScope; keyId: KeyId | null; caps: Caps }
 
-/** `ref` names the work once and for all: the same one can be reserved, settled and released only once. */
+/** `ref` identifies the work: each ref can be reserved, settled and released only once. */
 export type Reservation = Payer & { ref: string; amount: number }
 
-/** A claim that was taken: what ends it needs to know of it. Micro-cents and epoch ms. */
+/** An open hold, with what is needed to end it. Micro-cents and epoch ms. */
 export type Hold = {
   ref: string
   owner: OwnerScope
   keyId: KeyId | null
-  /** The key has caps, so the amount also stands in its day. */
+  /** The key has caps, so the amount is also counted in its `spend_days`. */
   capped: boolean
   amount: number
   createdAt: number
 }
 
-/** What is left of a grant that ends. Micro-cents and epoch ms. */
+/** The rest of a grant that expires. Micro-cents and epoch ms. */
 export type Lot = { ref: string; remaining: number; expiresAt: number }
 
-/** Money from outside the service into a wallet. `ref` makes it happen once, however often it is told. */
+/** Credit added to a wallet from outside. It is added once per `ref`, however often it is requested. */
 export type Grant = { owner: OwnerScope; amount: number; ref: string; kind: GrantKind; note: string | null } & {
-  /** Epoch ms at which what is left of it is taken back; without one it stays. */
+  /** Epoch ms at which the unspent rest is taken back; null for credit that does not expire. */
   expiresAt?: number | null
 }
 export const GRANT_KINDS = ['initial', 'grant', 'purchase', 'restore'] as const
@@ -50,17 +50,17 @@ const capsOf = ({ dailyCapCents, monthlyCapCents }: KeyCaller): Caps => ({
   monthly: monthlyCapCents === null ? null : centsToMicro(monthlyCapCents),
 })
 
-/** The server's own accounts: what it earned, and what it issued as credit. */
+/** The server's own ledger accounts: revenue, and issued credit. */
 export const REVENUE = 'revenue'
 export const ISSUED = 'issued'
 
 /**
- * A ref for one request's hold that sorts by time, so that the indexes of holds and ledger grow at
- * their end: random refs cost twice the write.
+ * A ref for one request's hold that sorts by time, so that the indexes of holds and ledger grow at their end: random
+ * refs would double the cost of the write.
  */
 export const refOf = (requestId: string, at: number): string => `${at.toString(36)}.${requestId}`
 
-/** The request behind a ref, for the record. */
+/** The request id in a ref, for the audit log. */
 export const requestOf = (ref: string): string => ref.slice(ref.indexOf('.') + 1)
 
 export { BillingLimits, LimitsPatch } from './limits-schema'

@@ -12,8 +12,8 @@ export const notThisKeys = defineError(
 )
 
 /**
- * Whose money a call is about (contract 18.2): the org's inside a team where the caller may manage it,
- * else the user's own. An org key is the org's and never falls back to a person.
+ * The owner a billing call is about (contract 18.2): the active org when the caller may manage its billing, else the
+ * user. An org key always means its org, never a person.
  * Throws 400 `org_required`, 403 `forbidden`.
  */
 export async function payingOwner(

@@ -32,7 +32,7 @@ import { verifyLedger } from './verify'
 
 export type Billing = ReturnType<typeof createBilling>
 
-/** The longest request (600 s, contract 1.9) and a minute more. */
+/** The longest request (600 s, contract 1.9) plus a minute. */
 const HOLD_MS = 660_000
 const BATCH = 100
 
@@ -42,13 +42,13 @@ type Deps = {
   audit: AuditLog
   limits: AccountLimitsOf
   watch: BalanceWatch
-  /** This process, new at each start: what tells its holds from those of a dead one. */
+  /** Id of this process, new at each start; distinguishes its holds from those of dead processes. */
   node: string
-  /** Micro-cents a new account begins with. */
+  /** Micro-cents of a new account. */
   initialCredit?: number
 }
 
-/** Money: a wallet an owner, holds on it before work, and a double-entry ledger of what moved. All micro-cents. */
+/** Money: one wallet per owner, holds before work, and a double-entry ledger of every movement. All in micro-cents. */
 export function createBilling({ store, clock, audit, limits, watch, node, initialCredit = 0 }: Deps) {
   const ownerCaps = createOwnerCaps({ limits, clock })
   const lots = createLots({ store, clock, audit, watch })
@@ -86,8 +86,8 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
   }
 
   /**
-   * Claims an amount before work starts (I7, I39). Throws 402 `insufficient_credits`. A zero amount
-   * claims nothing and writes nothing. The same `ref` twice is a mistake and breaks a unique key.
+   * Holds an amount before work starts (I7, I39). Throws 402 `insufficient_credits`. A zero amount holds and writes
+   * nothing. Reserving the same `ref` twice is a bug and violates a unique key.
    */
   async function reserve(tx: Tx, { owner, keyId, caps, ref, amount }: Reservation): Promise<Hold | null> {
     if (amount <= 0) return null
@@ -104,8 +104,8 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
   }
 
   /**
-   * Claims more for work that goes on longer than it was held for. Throws 402 `insufficient_credits`, and
-   * then the hold stays as it was. Answers the hold to end in place of the old one.
+   * Enlarges a hold for work that takes longer than expected. Throws 402 `insufficient_credits`, leaving the hold as it
+   * was. Returns the hold to end in place of the old one.
    */
   async function extend(tx: Tx, hold: Hold, caps: Reservation['caps'], more: number): Promise<Hold> {
     if (!(await claim(tx, { id: hold.owner, amount: more }))) {
@@ -121,19 +121,19 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     const ownerCapped = ownerCaps.apply(tx, owner)
     if (ownerCapped === true || (ownerCapped && (await ownerCapped))) await ownerCaps.assert(tx, owner, amount, true)
     if (!capped || !keyId) return
-    // Every reservation of this key waits for the wallet's row, so what is read here cannot move before the commit.
+    // Every reservation of this key waits for the wallet's row lock, so these sums cannot change before the commit.
     assertWithinCaps('key', caps, await spendOf(tx, keyId, createdAt), amount)
     await holdSpend(tx, keyId, createdAt, amount)
   }
 
-  /** An open hold by its ref, for work that outlived whoever reserved for it. */
+  /** An open hold by its ref, for work that continues after a restart or in another process. */
   async function hold(reader: Reader, ref: string): Promise<Hold | null> {
     return (await openHold(reader, { ref }))[0] ?? null
   }
 
   /**
-   * Ends a hold with what the work really cost, clamped to the hold (G8), and books it. Answers what
-   * was charged: 0 when the hold has already ended (I9).
+   * Ends a hold and books what the work really cost, at most the hold (G8). Returns what was charged: 0 when the hold
+   * had already ended (I9).
    */
   async function settle(tx: Tx, { ref, owner, keyId, capped, amount, createdAt }: Hold, cost: number): Promise<number> {
     const charged = Math.min(wholeCost(cost), amount)
@@ -147,14 +147,14 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     return charged
   }
 
-  /** Ends the claim. On Postgres it tells what is left, and whether the owner has caps; on SQLite both are remembered. */
+  /** Updates the wallet. Postgres also returns the balance and whether the owner has caps; on SQLite both are cached. */
   async function payOut(tx: Tx, owner: OwnerScope, held: number, charged: number) {
     if (tx.dialect === 'postgres') return (await unclaimTelling(tx, { id: owner, held, charged }))[0] ?? null
     await unclaim(tx, { id: owner, held, charged })
     return null
   }
 
-  /** Ends a hold with no charge: the work failed. Answers false, and does nothing, when it has already ended. */
+  /** Ends a hold without a charge because the work failed. Returns false, and does nothing, when it had already ended. */
   async function release(tx: Tx, { ref, owner, keyId, capped, amount, createdAt }: Hold): Promise<boolean> {
     if (!(await endHold(tx, { ref, state: 'released', charged: 0 }))) return false
     await unclaim(tx, { id: owner, held: amount, charged: 0 })
@@ -163,9 +163,9 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
   }
 
   /**
-   * Adds credit. Answers false, and changes nothing, when this `ref` was granted before (G10). Throws 400 for less
-   * than a micro-cent, 409 `idempotency_conflict` when that was for another owner, `conflict` when the wallet would hold
-   * more than can be counted exactly.
+   * Adds credit. Returns false, and changes nothing, when this `ref` was granted before (G10). Throws 400 for less than a
+   * micro-cent, 409 `idempotency_conflict` when the ref was granted to another owner, `conflict` when the balance would
+   * exceed what can be counted exactly.
    */
   async function grant(tx: Tx, { owner, amount, ref, kind, note, expiresAt = null }: Grant): Promise<boolean> {
     if (amount < 1) throw nothingMoves()
@@ -177,7 +177,7 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     return true
   }
 
-  /** Both legs, or false when they stand there: one `ref` is one movement, of one owner. */
+  /** Writes both legs; false when they exist already: one `ref` is one movement, of one owner. */
   async function issue(tx: Tx, { owner, amount, ref, kind, note }: Omit<Grant, 'kind'> & { kind: string }) {
     const entry = { ref, kind, at: clock.now(), note }
     const [first] = await insertEntry(tx, { ...entry, account: ISSUED, amount: -amount })
@@ -189,7 +189,7 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     return false
   }
 
-  /** What a movement gave an owner or, below zero, took; null when there was none. */
+  /** The amount a movement gave an owner (negative: took); null when there was none. */
   async function amountOf(reader: Reader, { owner, ref, kind }: Pick<Grant, 'owner' | 'ref'> & { kind: string }) {
     return (await entryOf(reader, { ref, kind, account: owner }))[0]?.amount ?? null
   }
@@ -200,8 +200,8 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
   }
 
   /**
-   * Corrects a balance up or down by an operator's hand; once a `ref`. Throws 409 `conflict` when the
-   * wallet has less than that available, or would hold too much.
+   * An operator's correction of a balance, up or down; once per `ref`. Throws 409 `conflict` when the wallet has less
+   * than that available, or would hold too much.
    */
   async function adjust(tx: Tx, { owner, amount, ref, note }: Omit<Grant, 'kind'>): Promise<boolean> {
     if (Math.abs(amount) < 1) throw nothingMoves()
@@ -218,13 +218,13 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     return true
   }
 
-  /** Gives a new account its wallet and what `SVC_CREDITS_INITIAL_CENTS` says; once an owner. */
+  /** Creates a new account's wallet with `SVC_CREDITS_INITIAL_CENTS`; once per owner. */
   async function openAccount(tx: Tx, owner: OwnerScope): Promise<void> {
     if (initialCredit <= 0) return
     await grant(tx, { owner, amount: initialCredit, ref: owner, kind: 'initial', note: null })
   }
 
-  /** Releases every hold nobody will end (I8): at boot, before the first request. Answers how many. */
+  /** Releases all abandoned holds at boot, before the first request (I8). Returns how many. */
   async function releaseAbandoned(): Promise<number> {
     let released = 0
     for (;;) {
@@ -234,7 +234,7 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     }
   }
 
-  /** What does not hold in wallets, holds and ledger (I6, I8); empty when all is sound. */
+  /** Sentences for every inconsistency of wallets, holds and ledger (I6, I8); empty when all is sound. */
   function verify(reader: Reader): Promise<string[]> {
     return verifyLedger(reader)
   }

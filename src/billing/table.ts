@@ -3,7 +3,7 @@ import type { OwnerScope } from '../kernel/caller'
 import type { KeyId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
 
-/** Money in micro-cents. `balance` is what the ledger says; `held` is the part of it open holds claim. */
+/** Money in micro-cents. `balance` is the sum of the ledger entries; `held` is the sum of the open holds. */
 export const wallets = defineTable((k) =>
   k.table(
     'wallets',
@@ -11,7 +11,7 @@ export const wallets = defineTable((k) =>
       id: k.text('id').$type<OwnerScope>().primaryKey(),
       balance: k.int('balance').notNull(),
       held: k.int('held').notNull(),
-      /** The owner has a cap, so charges also count in the owner's `spend_days`. Changed with the limits. */
+      /** The owner has caps, so charges also count in the owner's `spend_days`. Set together with the limits. */
       capped: k.bool('capped').notNull(),
     },
     (t) => [
@@ -31,12 +31,12 @@ export const holds = defineTable((k) =>
       ref: k.text('ref').primaryKey(),
       wallet_id: k.text('wallet_id').$type<OwnerScope>().notNull(),
       key_id: k.text('key_id').$type<KeyId>(),
-      /** The key had a cap, so the amount also stands in its `spend_days`. */
+      /** The key had caps, so the amount is also counted in its `spend_days`. */
       capped: k.bool('capped').notNull(),
       amount: k.int('amount').notNull(),
       state: k.text('state').$type<HoldState>().notNull(),
       settled_amount: k.int('settled_amount').notNull(),
-      /** The process that took it; holds of a dead one are released at boot. */
+      /** The process that took the hold; holds of a dead process are released at boot. */
       node: k.text('node').notNull(),
       created_at: k.ms('created_at').notNull(),
       expires_at: k.ms('expires_at').notNull(),
@@ -68,23 +68,23 @@ export const ledgerEntries = defineTable((k) =>
 )
 
 /**
- * Credit that ends. Calls know nothing of it: what is left of a lot is what the balance has not gone down by
- * since `seen_balance`, and is worked out when credit moves otherwise or the lot ends. Micro-cents.
+ * Credit that expires. Charges do not touch these rows: what was spent from a lot follows from how far the balance has
+ * fallen below `seen_balance`, and is computed when credit moves otherwise or the lot expires. Micro-cents.
  */
 export const creditLots = defineTable((k) =>
   k.table(
     'credit_lots',
     {
-      /** The ledger's name of the grant. */
+      /** The ledger reference of the grant. */
       ref: k.text('ref').primaryKey(),
       owner: k.text('owner').$type<OwnerScope>().notNull(),
       remaining: k.int('remaining').notNull(),
       seen_balance: k.int('seen_balance').notNull(),
       granted_at: k.ms('granted_at').notNull(),
       expires_at: k.ms('expires_at').notNull(),
-      /** When there may be something to take: its end, and while calls hold some of it, later. */
+      /** When to check the lot: at its expiry, and again later while calls hold some of it. */
       due_at: k.ms('due_at').notNull(),
-      /** How often some of it was taken. */
+      /** How many times part of the lot was taken; makes the ledger reference of each taking unique. */
       takings: k.int('takings').notNull(),
     },
     (t) => [
@@ -95,7 +95,7 @@ export const creditLots = defineTable((k) =>
   ),
 )
 
-/** What an owner has set about money; no row is the defaults of contract 1.9. Whole cents. */
+/** An owner's billing limits; without a row the defaults of contract 1.9 apply. Whole cents. */
 export const billingLimits = defineTable((k) =>
   k.table('billing_limits', {
     owner: k.text('owner').$type<OwnerScope>().primaryKey(),

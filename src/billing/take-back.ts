@@ -10,15 +10,15 @@ type Deps = { clock: Clock; watch: BalanceWatch; lots: Pick<CreditLots, 'moving'
 type Order = { owner: OwnerScope; amount: number; ref: string; note: string }
 
 /**
- * Takes credit out of a wallet again because it was paid back or disputed: as much of the amount as no
- * hold claims, never more. Once a `ref`. Answers what was taken, in micro-cents.
+ * Takes refunded or disputed credit out of a wallet: as much of the amount as is not on hold. Once per `ref`.
+ * Returns what was taken, in micro-cents.
  */
 export async function takeBack(
   tx: Tx,
   { clock, watch, lots }: Deps,
   { owner, amount, ref, note }: Order,
 ): Promise<number> {
-  // A claim of nothing: on Postgres the wallet's row is ours from here on.
+  // A claim of 0: on Postgres it takes the row lock of the wallet.
   await claim(tx, { id: owner, amount: 0 })
   const [wallet] = await walletOf(tx, { id: owner })
   const taken = Math.min(amount, (wallet?.balance ?? 0) - (wallet?.held ?? 0))

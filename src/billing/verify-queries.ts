@@ -3,7 +3,7 @@ import type { OwnerScope } from '../kernel/caller'
 import { command, query } from '../kernel/store'
 import { holds, ledgerEntries, wallets } from './table'
 
-/** Entries in the order they were written, each with the hold its charge belongs to. */
+/** Ledger entries in the order they were written, each with the hold its charge belongs to. */
 export const entriesFrom = query<{ after: number; limit: number }>()((db, p) => {
   const [e, h] = [db.of(ledgerEntries), db.of(holds)]
   return db
@@ -33,7 +33,7 @@ export const walletsFrom = query<{ after: string; limit: number }>()((db, p) => 
     .limit(p.limit)
 })
 
-/** A wallet's balance beside its ledger's, as of one instant. */
+/** A wallet's balance and the sum of its ledger entries, in one statement and so of the same instant. */
 export const walletAndSum = query<{ id: string }>()((db, p) => {
   const [w, e] = [db.of(wallets), db.of(ledgerEntries)]
   return db
@@ -44,7 +44,7 @@ export const walletAndSum = query<{ id: string }>()((db, p) => {
     .groupBy(w.id, w.balance)
 })
 
-/** Wallets whose `held` is not the sum of their open holds, as of one instant. */
+/** Wallets whose `held` is not the sum of their open holds, of the same instant. */
 export const heldMismatches = query()((db) => {
   const [w, h] = [db.of(wallets), db.of(holds)]
   const sum = sql<number | string>`coalesce(sum(${h.amount}), 0)`
@@ -56,7 +56,7 @@ export const heldMismatches = query()((db) => {
     .having(sql`${w.held} <> ${sum}`)
 })
 
-/** Holds in order of their ref, each with what the ledger charged its wallet. */
+/** Holds in order of their ref, each with the ledger's charge to its wallet. */
 export const holdsFrom = query<{ after: string; limit: number }>()((db, p) => {
   const [h, e] = [db.of(holds), db.of(ledgerEntries)]
   return db
@@ -68,11 +68,11 @@ export const holdsFrom = query<{ after: string; limit: number }>()((db, p) => {
     .limit(p.limit)
 })
 
-/** What a wallet says beside what its entries and its open holds do, as of one instant; without a wallet nothing. */
+/** A wallet's amounts beside the sums of its entries and of its open holds, of one instant; no row without a wallet. */
 export const booksOf = query<{ id: string }>()((db, p) => {
   const [w, e, h] = [db.of(wallets), db.of(ledgerEntries), db.of(holds)]
   type Sum = number | string
-  // Inside another statement a column goes without its table, and both have an `id`: the parameter is the wallet's.
+  // In a subquery columns are written without their table, and both tables have an `id`; hence the parameter.
   return db
     .select({
       balance: w.balance,
@@ -92,7 +92,7 @@ export const entriesSum = query<{ id: string }>()((db, p) => {
     .where(eq(e.account, sql`${p.id}`))
 })
 
-/** Puts a wallet where the ledger and the open holds say it is. */
+/** Sets a wallet to what the ledger and the open holds add up to. */
 export const setWallet = command<{ id: OwnerScope; balance: number; held: number }>()((tx, p) => {
   const t = tx.of(wallets)
   return tx

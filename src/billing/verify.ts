@@ -6,10 +6,10 @@ import { entriesFrom, heldMismatches, holdsFrom, movementSum, walletAndSum, wall
 const MAX_VIOLATIONS = 100
 
 /**
- * Checks I6 and I8: a wallet's balance is the sum of its ledger entries and its `held` the sum of its
- * open holds; the entries of each movement sum to zero; every settled hold has its charge in the ledger
- * and no other has one. Reads in pages, so a live server keeps answering; what looks wrong across pages
- * is asked again in one statement, which no concurrent change can split.
+ * Checks I6 and I8: a wallet's balance is the sum of its ledger entries and its `held` the sum of its open holds; the
+ * entries of each movement sum to zero; every settled hold has its charge in the ledger and no other hold has one.
+ * Reads in pages, so that a live server keeps answering; apparent faults are confirmed by a single statement, so that
+ * concurrent changes cause no false alarms.
  */
 export async function verifyLedger(reader: Reader): Promise<string[]> {
   const violations: string[] = []
@@ -30,7 +30,7 @@ async function* faults(reader: Reader): AsyncGenerator<string> {
   yield* holdFaults(reader)
 }
 
-/** Sums every account on the way, and every movement until it is whole. */
+/** Sums the entries of every account, and of every movement until it balances. */
 async function* ledgerFaults(reader: Reader, accounts: Map<string, number>): AsyncGenerator<string> {
   const unbalanced = new Map<string, { ref: string; kind: string; sum: number }>()
   for await (const entry of pages(

@@ -5,7 +5,7 @@ import { type DomainEvent, EventId, type EventKind } from './schema'
 
 type Deps = {
   clock: Clock
-  /** A listener failed after the commit: the cause stands, so this is for the log only. */
+  /** Logs a listener that failed after the commit; the change it reacted to stays. */
   onError(type: string, error: unknown): void
 }
 
@@ -15,15 +15,15 @@ type Subscription<React> = { kind: EventKind | '*'; react: React }
 
 export type EventBus = ReturnType<typeof createEventBus>
 
-/** The bus inside one process. Rooms subscribe while they are built, and emit inside the unit of the cause. */
+/** The in-process event bus. Rooms subscribe when they are built, and emit inside the transaction of the change. */
 export function createEventBus({ clock, onError }: Deps) {
   const inUnit: Subscription<InUnit>[] = []
   const afterwards: Subscription<Afterwards>[] = []
 
   return {
     /**
-     * Tells everyone who listens. Listeners in the unit run now, in the order they came; the others once
-     * the unit is durable, and never when it is undone.
+     * Notifies all listeners. `inTransaction` listeners run now, in order of subscription; `afterCommit` listeners run
+     * once the transaction has committed, and not at all when it is rolled back.
      */
     async emit<Data extends object>(
       tx: Tx,
@@ -39,7 +39,7 @@ export function createEventBus({ clock, onError }: Deps) {
       return event
     },
 
-    /** `react` runs in the same unit: what it writes commits with the cause, and its failure undoes both. */
+    /** `react` runs in the emitting transaction: its writes commit with the change, and its failure rolls both back. */
     inTransaction<Data extends object>(
       kind: EventKind<Data> | '*',
       react: (tx: Tx, event: DomainEvent<Data>) => Promise<void>,
@@ -47,13 +47,13 @@ export function createEventBus({ clock, onError }: Deps) {
       inUnit.push({ kind, react: react as InUnit })
     },
 
-    /** `react` runs after the commit, before the caller is answered; it must not wait for anything. */
+    /** `react` runs after the commit and before the caller is answered; it must not await anything. */
     afterCommit<Data extends object>(kind: EventKind<Data> | '*', react: (event: DomainEvent<Data>) => void): void {
       afterwards.push({ kind, react: react as Afterwards })
     },
   }
 
-  /** An effect that throws after a commit would make a stored change look failed. */
+  /** An exception after the commit would make a stored change look failed. */
   function contain(effect: () => void, type: string): void {
     try {
       effect()

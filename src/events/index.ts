@@ -1,3 +1,3 @@
-/** Events: what rooms tell each other, inside the unit of work that caused it and after it is durable. */
+/** Events: how rooms notify each other, inside the transaction of a change and after it has committed. */
 export { createEventBus, type EventBus } from './bus'
 export { type DomainEvent, defineEvent, defineInternalEvent, EventId, type EventKind } from './schema'

@@ -2,7 +2,7 @@ import { defineEvent } from '../events'
 import type { Scope } from '../kernel/caller'
 import type { KeyId, OrgId } from '../kernel/ids'
 
-/** What the outside may know of a key (contract 14.2). */
+/** The public data of a key event (contract 14.2). */
 export type KeyFacts = {
   key_id: KeyId
   name: string

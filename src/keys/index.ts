@@ -1,4 +1,4 @@
-/** Keys: API keys from mint to revocation, and the way from a key to its caller. */
+/** Keys: API keys from creation to revocation, and the look-up from a key to its caller. */
 export { type KeyFacts, keyCreated, keyRevoked } from './events'
 export { flushLastUsed, startLastUsedLoop } from './last-used-loop'
 export { createKeyLookup, type KeyLookup } from './lookup'

@@ -11,11 +11,11 @@ type LoopDeps = Deps & { clock: Clock; onError(name: string, error: unknown): vo
 const IDLE_MS = 15_000
 const BATCH = 500
 
-/** Writes down when keys were last used, behind the requests that used them. */
+/** Writes `last_used_at` of keys in the background, so that requests do not wait for it. */
 export const startLastUsedLoop = ({ clock, onError, ...deps }: LoopDeps): Loop =>
   startLoop({ name: 'keys-last-used', idleMs: IDLE_MS, clock, onError, tick: () => flushLastUsed(deps) })
 
-/** Everything noted so far, in short units; also run once when the server stops. */
+/** Writes everything noted so far in short transactions; also runs once when the server stops. */
 export async function flushLastUsed({ store, sightings }: Deps): Promise<number> {
   const uses = sightings.take()
   for (let from = 0; from < uses.length; from += BATCH) {

@@ -25,14 +25,14 @@ type Known = { caller: KeyCaller; endsAt: number }
 const REMEMBERED_KEYS = 20_000
 const LABELS = Object.values(KEY_LABELS)
 
-/** Turns a key as it was sent into a caller. What it remembers is forgotten the moment a key changes (I26). */
+/** Finds the caller of a key. Cached results are dropped as soon as the key changes (I26). */
 export function createKeyLookup({ store, orgs, clock, lastUsed }: Deps) {
   const known = createReadCache<string, Known>({ max: REMEMBERED_KEYS, maxAgeMs: freshFor(store.dialect), clock })
 
   return {
     /**
-     * The caller behind a key, or null when it is malformed, unknown, revoked, expired, or its owner is
-     * shut out. At once when remembered; a malformed key never reaches the database.
+     * The caller of a key, or null when the key is malformed, unknown, revoked or expired, or its owner is disabled or
+     * suspended. Synchronous when cached; a malformed key never reaches the database.
      */
     find(token: string): KeyCaller | null | Promise<KeyCaller | null> {
       const hash = recogniseSecret(token, LABELS)

@@ -10,7 +10,7 @@ export type Spent = { today: { spent: number }; month: { spent: number } }
 
 export const NOTHING_SPENT: Spent = { today: { spent: 0 }, month: { spent: 0 } }
 
-/** The one place a stored key becomes a public object; its maker stops here. */
+/** The one place where a stored key becomes a public object; the id of its maker is left out. */
 export function present(row: KeyRow, spent: Spent, now: number): ApiKey {
   return {
     id: row.id,

@@ -6,18 +6,18 @@ import { command, query, type Reader, type Tx } from '../kernel/store'
 import type { BrandSoul } from './schema'
 import { apiKeys, type KeyRow, keySecrets } from './table'
 
-/** Whose keys a caller may manage: one user's personal ones, and those of some orgs. */
+/** The keys a caller may manage: one user's personal keys, and those of some orgs. */
 export type Reach = { userId: UserId | null; orgIds: readonly OrgId[] }
 
-/** What an operator's list is narrowed to. */
+/** Filters of the operators' list. */
 export type KeyFilter = {
   orgId?: OrgId
   userId?: UserId
   name?: string
   prefix?: string
-  /** Leave out revoked keys; those past their end could be given a later one. */
+  /** Leaves out revoked keys, but keeps expired ones: those can be given a later end. */
   unrevoked?: boolean
-  /** Only keys in force at this moment. */
+  /** Only keys that are neither revoked nor expired at this moment. */
   liveAt?: number
 }
 
@@ -47,13 +47,13 @@ const noteUse = command<{ id: KeyId; at: number }>()((tx, p) => {
 const newestFirst = pagesBy(apiKeys, 'created_at')
 const newestOfSome = pagesAmong(apiKeys, 'created_at')
 
-/** Rows of keys. What tenants read goes through a {@link Reach}; the rest is for the door and for operators. */
+/** Rows of keys. Tenants read them through a {@link Reach}; the rest is for authentication and for operators. */
 export const keyRepository = {
-  /** The key a secret opens, and when that secret ends: one indexed look-up. */
+  /** The key that a secret belongs to, and when that secret expires. One indexed look-up. */
   byHash: async (db: Reader, hash: string): Promise<{ key: KeyRow; ends_at: number | null } | undefined> =>
     (await keyByHash(db, { hash }))[0],
 
-  /** What answers under a key should follow; null when it has no brand soul, or one that is off. */
+  /** The brand soul of a key; null when it has none or it is disabled. */
   async brandSoul(db: Reader, id: KeyId): Promise<BrandSoul | null> {
     const soul = (await brandSoulOf(db, { id }))[0]?.brand_soul
     return soul?.enabled ? soul : null
@@ -64,7 +64,7 @@ export const keyRepository = {
     await tx.insert(tx.of(keySecrets)).values({ hash, key_id: row.id, ends_at: null })
   },
 
-  /** Lets every secret of a key end at `until` at the latest, and adds the one that counts from now on. */
+  /** Adds the current secret of a key, and lets all earlier ones expire at `until` at the latest. */
   async replaceSecret(tx: Tx, key_id: KeyId, hash: string, { now, until }: { now: number; until: number }) {
     const table = tx.of(keySecrets)
     await tx.delete(table).where(and(eq(table.key_id, key_id), lt(table.ends_at, now)))
@@ -101,14 +101,14 @@ export const keyRepository = {
     return row!
   },
 
-  /** The revoked row, or undefined when it was revoked before. */
+  /** The revoked row, or undefined when it had been revoked before. */
   async revoke(tx: Tx, id: KeyId, revoked_at: number): Promise<KeyRow | undefined> {
     const table = tx.of(apiKeys)
     const live = and(eq(table.id, id), isNull(table.revoked_at))
     return (await tx.update(table).set({ revoked_at }).where(live).returning())[0]
   },
 
-  /** One key, or every personal key of a user, as far as they work at that moment. */
+  /** One key, or every personal key of a user, as long as they are neither revoked nor expired at `at`. */
   async inForce(db: Reader, subject: { keyId: KeyId } | { userId: UserId }, at: number): Promise<KeyRow[]> {
     const table = db.of(apiKeys)
     const whose =
@@ -119,14 +119,14 @@ export const keyRepository = {
       .where(and(whose, inForce(table, at)))
   },
 
-  /** The condition of being in force at a moment. */
+  /** SQL condition: neither revoked nor expired at a moment. */
   live: (db: Reader, at: number): SQL | undefined => inForce(db.of(apiKeys), at),
 
   async noteUses(tx: Tx, uses: readonly [KeyId, number][]): Promise<void> {
     for (const [id, at] of uses) await noteUse(tx, { id, at })
   },
 
-  /** For operators: any key, newest first. */
+  /** For operators: keys of any owner, newest first. */
   search(db: Reader, filter: KeyFilter, wanted: Wanted): Promise<Page<KeyRow>> {
     const table = db.of(apiKeys)
     return newestFirst(
@@ -141,7 +141,7 @@ export const keyRepository = {
     )
   },
 
-  /** For operators: by id, whoever it belongs to. */
+  /** For operators: a key by id, of any owner. */
   async any(db: Reader, id: KeyId): Promise<KeyRow | undefined> {
     const table = db.of(apiKeys)
     return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0]
@@ -151,7 +151,7 @@ export const keyRepository = {
 const inForce = (table: typeof apiKeys.sqlite, at: number): SQL | undefined =>
   and(isNull(table.revoked_at), or(isNull(table.expires_at), gt(table.expires_at, at)))
 
-/** A key within the reach fits one of these. */
+/** Conditions of which a key within the reach meets at least one. */
 function within(db: Reader, { userId, orgIds }: Reach): SQL[] {
   const table = db.of(apiKeys)
   const personal = userId ? [and(eq(table.user_id, userId), isNull(table.org_id))!] : []

@@ -7,24 +7,24 @@ import type { KeyRow } from './table'
 
 export type TierLimits = { rpm: number; tpm: number }
 
-/** Whose money and whose record a key's calls are. */
+/** The owner that pays for a key's calls and whose audit chain records them. */
 export const ownerOfKey = ({ org_id, user_id }: Pick<KeyRow, 'org_id' | 'user_id'>): OwnerScope =>
   org_id ? `org:${org_id}` : `user:${user_id}`
 
-/** In force: neither revoked nor past its end. */
+/** Whether a key is neither revoked nor expired. */
 export const isLive = ({ revoked_at, expires_at }: Pick<KeyRow, 'revoked_at' | 'expires_at'>, now: number): boolean =>
   revoked_at === null && (expires_at === null || expires_at > now)
 
 /**
- * The word for a key's state (contract 20). A key past its end works no more than a revoked one and reads
- * so; its `revoked_at` stays null, and a later `expires_at` brings it back.
+ * The status of a key (contract 20). An expired key works no more than a revoked one and is shown as `revoked`; its
+ * `revoked_at` stays null, and a later `expires_at` makes it work again.
  */
 export function statusOf(row: Pick<KeyRow, 'revoked_at' | 'expires_at' | 'rotating_until'>, now: number): KeyStatus {
   if (!isLive(row, now)) return 'revoked'
   return row.rotating_until !== null && row.rotating_until > now ? 'rotating' : 'active'
 }
 
-/** Throws 403 `missing_scope` when `added` holds a scope the caller lacks; a session lacks none (A22). */
+/** Throws 403 `missing_scope` when `added` has a scope the calling key lacks; sessions have all scopes (A22). */
 export function assertGrantable(caller: TenantCaller, added: readonly Scope[]): void {
   if (caller.type !== 'key') return
   const missing = added.filter((scope) => !caller.scopes.includes(scope))
@@ -32,9 +32,9 @@ export function assertGrantable(caller: TenantCaller, added: readonly Scope[]): 
 }
 
 /**
- * A new secret is the power of its key in other hands. Throws 403 `missing_scope` when it could do what the
- * caller's key cannot, and 403 `forbidden` for a colleague's key: it holds its maker's role and reads what is
- * theirs, so an admin who rotates an owner's would be one (E5).
+ * Whoever gets a new secret can act as that key. Throws 403 `missing_scope` when the key has scopes that the caller's
+ * key lacks, and 403 `forbidden` for a colleague's key: it acts with its maker's role and sees the maker's data, so
+ * an admin could become an owner by rotating an owner's key (E5).
  */
 export function assertRotatable(caller: TenantCaller, { user_id, scopes }: Pick<KeyRow, 'user_id' | 'scopes'>): void {
   if (user_id !== caller.userId) throw rotatedByMakerOnly()
@@ -67,16 +67,16 @@ type Bounds = Pick<
 >
 const CEILINGS = ['rpm_limit', 'tpm_limit', 'daily_cap_cents', 'monthly_cap_cents', 'expires_at'] as const
 
-/** The first thing that was set to contain a key; null when nothing was. */
+/** The first limit, cap or other bound that is set on a key; null when none is. */
 export const boundOf = (key: Bounds): keyof Bounds | null =>
   CEILINGS.find((field) => key[field] !== null) ??
   (key.allowed_origins.length ? 'allowed_origins' : null) ??
   (key.guardrail_policy_id !== null ? 'guardrail_policy_id' : null)
 
 /**
- * A key that leaked must not free itself of what was set to contain it: of a limit, a cap, its end, its origins or
- * its guardrail policy. Throws 403 `forbidden` when a key raises, widens, removes or replaces one of these on itself,
- * and also on another key as long as it has any of them itself, for it could go on as that one. Scopes are not looked at here: `assertGrantable` keeps any key from giving what it does not hold.
+ * A leaked key must not free itself of its bounds: limits, caps, end, origins, guardrail policy. Throws 403
+ * `forbidden` when a key raises, widens, removes or replaces one of these on itself, and, if it has bounds itself,
+ * also on another key, because it could continue as that one. Scopes are checked by `assertGrantable`.
  */
 export function assertNotWidened(
   caller: Pick<KeyCaller, 'keyId'>,
@@ -97,11 +97,11 @@ export function assertNotWidened(
   if (isWider) throw widensItself('allowed_origins')
 }
 
-/** Null is no bound at all. */
+/** Null means no bound. */
 const isHigher = (after: number | null, before: number | null): boolean =>
   before !== null && (after === null || after > before)
 
-/** Reads `expires_at` into epoch ms. Throws 400 `validation_error` for a moment that is over. */
+/** Reads `expires_at` into epoch ms. Throws 400 `validation_error` for a time that is not in the future. */
 export function readExpiry(value: string | null | undefined, now: number): number | null {
   if (value === null || value === undefined) return null
   const at = Date.parse(value)
@@ -109,7 +109,7 @@ export function readExpiry(value: string | null | undefined, now: number): numbe
   throw invalidInput('expires_at', `"expires_at" is ${said(value)}, which is not in the future.`)
 }
 
-/** Origins as browsers send them, each once. Throws 400 `validation_error`, naming the one that is none. */
+/** Origins as browsers send them, without duplicates. Throws 400 `validation_error` naming the invalid one. */
 export function readOrigins(values: readonly string[]): string[] {
   return [...new Set(values.map((value, place) => readOrigin(value, `allowed_origins[${place}]`)))]
 }
@@ -124,10 +124,10 @@ function readOrigin(value: string, path: string): string {
   )
 }
 
-/** It is part of every prompt under the key, and paid for with each. */
+/** The brand soul is part of every prompt under the key, and its tokens are paid for each time. */
 const MAX_SOUL_CHARS = 40_000
 
-/** The members of a brand soul and no others, what was left out filled in. Throws 400 when it is too long. */
+/** A brand soul with defaults for missing members and without unknown ones. Throws 400 when it is too long. */
 export function readBrandSoul(value: NonNullable<KeyPatch['brand_soul']>): BrandSoul {
   const { enabled = true, persona = '', tone = '', knowledge = [], constraints = [] } = value
   const length = [persona, tone, ...knowledge, ...constraints].join('').length

@@ -14,7 +14,7 @@ const Origins = t.Array(t.String({ minLength: 1, maxLength: 300 }), {
   description: 'Origins whose pages may use the key, such as https://app.example; empty allows every one',
 })
 
-/** How answers under a key should sound, and what they may rely on (contract 20). */
+/** The tone of answers under a key, and the facts they may use (contract 20). */
 export const BrandSoul = t.Object(
   {
     enabled: t.Boolean(),
@@ -27,7 +27,7 @@ export const BrandSoul = t.Object(
 )
 export type BrandSoul = Static<typeof BrandSoul>
 
-/** One routing rule as it is stored and shown (contract 13); what may be one, the room of the rules says. */
+/** One routing rule as stored and shown (contract 13); the routing-preferences room validates it. */
 export const RoutingRule = t.Object(
   {
     pattern: t.String({ description: 'ECMAScript source, matched in any case' }),
@@ -65,7 +65,7 @@ export const NewKey = t.Object(
 )
 export type NewKey = Static<typeof NewKey>
 
-/** Body of `PUT /keys/{id}`: what is left out stays, null clears. */
+/** Body of `PUT /keys/{id}`: missing members stay unchanged, null clears. */
 export const KeyPatch = t.Object(
   {
     name: t.Optional(Name),
@@ -126,18 +126,18 @@ const fields = {
   revoked_at: nullable(Timestamp),
 }
 
-/** A key as its owner sees it; the secret is never part of it (contract 20). */
+/** A key as its owner sees it, without the secret (contract 20). */
 export const ApiKey = t.Object(fields, { $id: 'ApiKey' })
 export type ApiKey = Static<typeof ApiKey>
 
-/** The answer of the call that made it, and of no other. */
+/** A key with its secret: only the answer that creates the key has it. */
 export const ApiKeyWithSecret = t.Object(
   { ...fields, key: t.String({ description: 'The whole key. Shown once: keep it now' }) },
   { $id: 'ApiKeyWithSecret' },
 )
 export type ApiKeyWithSecret = Static<typeof ApiKeyWithSecret>
 
-/** The answer of a rotation: the new secret, and until when the old one works. */
+/** The answer of a rotation: the new secret, and how long the old one still works. */
 export const RotatedKey = t.Object(
   { ...ApiKeyWithSecret.properties, previous_key_expires_at: Timestamp },
   { $id: 'RotatedKey' },

@@ -9,7 +9,7 @@ export const apiKeys = defineTable((k) =>
     'api_keys',
     {
       id: k.text('id').$type<KeyId>().primaryKey(),
-      /** Who made it; a personal key acts as this user. */
+      /** Who created it; a personal key acts as this user. */
       user_id: k.text('user_id').$type<UserId>().notNull(),
       /** The org it belongs to; null for a personal key. */
       org_id: k.text('org_id').$type<OrgId>(),
@@ -23,7 +23,7 @@ export const apiKeys = defineTable((k) =>
       monthly_cap_cents: k.int('monthly_cap_cents'),
       allowed_origins: k.json<string[]>('allowed_origins').notNull(),
       brand_soul: k.json<BrandSoul>('brand_soul'),
-      /** What later rooms bind to it (contract 13); each reads its own, and a row that is gone binds nothing. */
+      /** Attached by later rooms (contract 13), each of which reads its own columns; an id without a row has no effect. */
       routing_preference_id: k.text('routing_preference_id'),
       routing_rules: k.json<RoutingRule[]>('routing_rules'),
       routing_floors: k.json<Record<string, number>>('routing_floors'),
@@ -32,7 +32,7 @@ export const apiKeys = defineTable((k) =>
       last_used_at: k.ms('last_used_at'),
       expires_at: k.ms('expires_at'),
       revoked_at: k.ms('revoked_at'),
-      /** Until when a secret from before the last rotation works as well; null when none was let. */
+      /** How long secrets from before the last rotation still work; null when they stopped at once. */
       rotating_until: k.ms('rotating_until'),
     },
     (t) => [
@@ -48,14 +48,14 @@ export const apiKeys = defineTable((k) =>
 )
 export type KeyRow = Row<typeof apiKeys>
 
-/** The secrets that open a key, by the SHA-256 of each: one at a time, and during a rotation those before it. */
+/** The secrets of a key by SHA-256: one current secret, and during a rotation earlier ones too. */
 export const keySecrets = defineTable((k) =>
   k.table(
     'key_secrets',
     {
       hash: k.text('hash').primaryKey(),
       key_id: k.text('key_id').$type<KeyId>().notNull(),
-      /** The end of its grace; null for the secret that counts. */
+      /** End of the grace period; null for the current secret. */
       ends_at: k.ms('ends_at'),
     },
     (t) => [k.index('key_secrets_by_key').on(t.key_id)],

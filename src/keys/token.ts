@@ -12,7 +12,7 @@ export type Secret = {
   token: string
   /** What is stored: SHA-256, in hex. */
   hash: string
-  /** What may be shown afterwards: the label and four more characters. */
+  /** What may be shown later: the label and four more characters. */
   prefix: string
 }
 
@@ -24,8 +24,8 @@ export function mintSecret(label: string): Secret {
 }
 
 /**
- * The hash to look a token up by, or null when it cannot be one of ours: another label, another length,
- * another alphabet or a wrong checksum. Costs no database (A10).
+ * The hash to look a token up by, or null when it cannot be one of this server's: wrong label, length, alphabet or
+ * checksum. Needs no database (A10).
  */
 export function recogniseSecret(token: string, labels: readonly string[]): string | null {
   const label = labels.find((candidate) => token.startsWith(candidate))

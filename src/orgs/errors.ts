@@ -15,7 +15,7 @@ export const memberNotFound = defineError(
   () => 'No member with this id in the organization. GET /orgs/{id}/members lists them.',
 )
 
-/** One answer for every token that lets nobody in, whatever the reason. */
+/** The same answer for every token that cannot be used, whatever the reason. */
 export const invitationNotFound = defineError(
   'missing',
   'not_found',

@@ -3,19 +3,19 @@ import type { Call, Caller } from '../kernel/caller'
 import type { OrgId, UserId } from '../kernel/ids'
 import type { Role } from './schema'
 
-/** What a user or an org may do has changed; whoever remembers an answer about it must ask again. */
+/** The rights of a user or an org changed; caches of them must be dropped. */
 export const accessChanged = defineInternalEvent<{ userId: UserId } | { orgId: OrgId }>('access.changed')
 
-/** An operator shut an account out, or let it back in: sessions it had end in the same unit, either way. */
+/** An operator disabled or enabled an account. Either way its sessions end in the same transaction. */
 export const accountSwitched = defineInternalEvent<{ userId: UserId }>('account.switched')
 
-/** Someone belongs to the org from now on (contract 18.4). */
+/** A user joined the org (contract 18.4). */
 export const memberJoined = defineEvent<{ org_id: OrgId; user_id: UserId; role: Role; invited_by: UserId | null }>(
   'team.member_joined',
 )
 
-/** Someone no longer belongs to the org: what they made in its name ends in the same unit. */
+/** A user left the org; the keys they created for it are revoked in the same transaction. */
 export const memberLeft = defineInternalEvent<{ orgId: OrgId; userId: UserId; call: Call<Caller> }>('org.member_left')
 
-/** The org is gone: what worked in its name ends in the same unit; its ledger and its record stay. */
+/** The org was deleted; its keys are revoked in the same transaction. Its ledger and its audit chain stay. */
 export const orgDeleted = defineInternalEvent<{ orgId: OrgId; call: Call<Caller> }>('org.gone')

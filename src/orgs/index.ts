@@ -1,4 +1,4 @@
-/** Orgs: people, organizations, members and what a role may do. */
+/** Orgs: users, organizations, memberships and what each role may do. */
 export { accessChanged, accountSwitched, memberJoined, memberLeft, orgDeleted } from './events'
 export { mayDo, normalizeEmail, teamOf } from './rules'
 export { createOrgs, type OrgService, type Standing } from './service'

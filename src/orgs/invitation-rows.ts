@@ -4,21 +4,21 @@ import type { Reader, Tx } from '../kernel/store'
 import type { InvitationId } from './schema'
 import { type InvitationRow, invitations } from './table'
 
-/** Open doors of orgs; found by the hash of their token only. */
+/** Invitations; tenants reach them only through the hash of the token. */
 export const invitationRows = {
   async byToken(db: Reader, hash: string): Promise<InvitationRow | undefined> {
     const table = db.of(invitations)
     return (await db.select().from(table).where(eq(table.token_hash, hash)).limit(1))[0]
   },
 
-  /** Puts it in the place of an earlier one for the same address, whose token is then nobody's. */
+  /** Stores the invitation in place of an earlier one for the same address, whose token stops working. */
   async replace(tx: Tx, row: InvitationRow): Promise<void> {
     const table = tx.of(invitations)
     await tx.delete(table).where(and(eq(table.org_id, row.org_id), eq(table.email, row.email)))
     await tx.insert(table).values(row)
   },
 
-  /** False when it was accepted before. */
+  /** False when it had been accepted before. */
   async accept(tx: Tx, id: InvitationId, accepted_at: number): Promise<boolean> {
     const table = tx.of(invitations)
     const open = and(eq(table.id, id), isNull(table.accepted_at))

@@ -4,12 +4,12 @@ import type { Reader, Tx } from '../kernel/store'
 import type { Role } from './schema'
 import { type MemberRow, members, orgs, users } from './table'
 
-/** A member with the account behind it. */
+/** A membership with the user's e-mail address and name. */
 export type MemberWithAccount = MemberRow & { email: string; name: string | null }
 
-/** Who belongs to one org. */
+/** Memberships of orgs. */
 export const memberRows = {
-  /** Oldest first, so that the one who made the org stands on top. */
+  /** Oldest first, so that the founder of the org is at the top. */
   async list(db: Reader, orgId: OrgId): Promise<MemberWithAccount[]> {
     const [member, user] = [db.of(members), db.of(users)]
     return withAccounts(db).where(eq(member.org_id, orgId)).orderBy(asc(member.joined_at), asc(user.id))
@@ -27,7 +27,7 @@ export const memberRows = {
     return Number(found?.total ?? 0)
   },
 
-  /** False when the user belongs to the org already. */
+  /** False when the user is already a member. */
   async insert(tx: Tx, row: MemberRow): Promise<boolean> {
     const [table, org] = [tx.of(members), tx.of(orgs)]
     const org_created_at = sql<number>`(select ${org.created_at} from ${org} where ${org.id} = ${row.org_id})`
@@ -43,7 +43,7 @@ export const memberRows = {
       .where(and(eq(table.org_id, org_id), eq(table.user_id, user_id)))
   },
 
-  /** Takes the member out; the org is no longer their active one. */
+  /** Removes the member, and unsets the org where it was their active one. */
   async remove(tx: Tx, { org_id, user_id }: MemberRow): Promise<void> {
     const [member, user] = [tx.of(members), tx.of(users)]
     await tx.delete(member).where(and(eq(member.org_id, org_id), eq(member.user_id, user_id)))
@@ -53,7 +53,7 @@ export const memberRows = {
       .where(and(eq(user.id, user_id), eq(user.active_org_id, org_id)))
   },
 
-  /** Takes everyone out. */
+  /** Removes all members. */
   async removeAll(tx: Tx, orgId: OrgId): Promise<void> {
     const [member, user] = [tx.of(members), tx.of(users)]
     await tx.delete(member).where(eq(member.org_id, orgId))

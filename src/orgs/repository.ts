@@ -26,7 +26,7 @@ const roleInOrg = query<{ org_id: OrgId; user_id: UserId }>()((db, p) => {
     .limit(1)
 })
 
-/** The user, and the active org as far as the user still belongs to it. */
+/** The user, and the active org if the user is still a member of it. */
 const standingOfUser = query<{ id: UserId }>()((db, p) => {
   const [user, member, org] = [db.of(users), db.of(members), db.of(orgs)]
   return db
@@ -48,7 +48,7 @@ const orgBySlug = query<{ slug: string }>()((db, p) => {
   return db.select().from(table).where(eq(table.slug, p.slug)).limit(1)
 })
 
-/** A change that changes nothing, for the lock that comes with it. */
+/** An update that changes nothing, used to take the row lock. */
 const lockOrg = command<{ id: OrgId }>()((tx, p) => {
   const table = tx.of(orgs)
   return tx
@@ -65,7 +65,7 @@ const setActiveOrg = command<{ id: UserId; org_id: OrgId | null }>()((tx, p) => 
     .where(eq(table.id, p.id))
 })
 
-/** Only where the password is still the one that was seen: of two at once, one comes too late. */
+/** Succeeds only while the stored hash is the one that was read, so of two concurrent changes one fails. */
 const setPassword = counted<{ id: UserId; hash: string; seen: string }>()((tx, p) => {
   const table = tx.of(users)
   return tx
@@ -74,7 +74,7 @@ const setPassword = counted<{ id: UserId; hash: string; seen: string }>()((tx, p
     .where(and(eq(table.id, p.id), sql`coalesce(${table.password_hash}, '') = ${p.seen}`))
 })
 
-/** As many as an error names. */
+/** As many matches as an error message lists. */
 const CANDIDATES = 10
 
 type Membership = { org: OrgRow; role: Role }
@@ -82,7 +82,7 @@ type Membership = { org: OrgRow; role: Role }
 const newestOrgs = pagesBy(orgs, 'created_at')
 const newestUsers = pagesBy(users, 'created_at')
 
-/** A user's orgs with the user's role in each, newest first by an index of members; `only` narrows to one of them. */
+/** A user's orgs with the user's role, newest first by an index of members; `only` limits it to one org. */
 function belonging(db: Reader, userId: UserId, only: OrgId | null, after?: SQL) {
   const [org, member] = [db.of(orgs), db.of(members)]
   return db
@@ -93,7 +93,7 @@ function belonging(db: Reader, userId: UserId, only: OrgId | null, after?: SQL) 
     .orderBy(desc(member.org_created_at), desc(member.org_id))
 }
 
-/** Rows of users, orgs and who belongs where. */
+/** Rows of users, orgs and memberships. */
 export const orgRepository = {
   setPassword: async (tx: Tx, { id, password_hash }: UserRow, hash: string): Promise<boolean> =>
     (await setPassword(tx, { id, hash, seen: password_hash ?? '' })) > 0,
@@ -117,13 +117,13 @@ export const orgRepository = {
   role: async (db: Reader, org_id: OrgId, user_id: UserId): Promise<Role | null> =>
     (await roleInOrg(db, { org_id, user_id }))[0]?.role ?? null,
 
-  /** The account that was there first: the one the first run made. */
+  /** The oldest account: the one the first run created. */
   async oldestUser(db: Reader): Promise<UserRow | undefined> {
     const table = db.of(users)
     return (await db.select().from(table).orderBy(asc(table.created_at), asc(table.id)).limit(1))[0]
   },
 
-  /** Who made the org, or was given it. */
+  /** The owner of the org; with several owners, the one who joined first. */
   async ownerOf(db: Reader, id: OrgId): Promise<UserId | undefined> {
     const table = db.of(members)
     const owners = db.select({ user_id: table.user_id }).from(table)
@@ -143,7 +143,7 @@ export const orgRepository = {
     return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.id })).length === 1
   },
 
-  /** Until the unit commits nobody else changes who belongs to the org, or its slug. */
+  /** Locks the org until the transaction ends, so that nobody else changes its members or its slug. */
   lock: async (tx: Tx, id: OrgId): Promise<void> => {
     await lockOrg(tx, { id })
   },
@@ -185,7 +185,7 @@ export const orgRepository = {
   /** For operators: every account, newest first. */
   allUsers: (db: Reader, wanted: Wanted): Promise<Page<UserRow>> => newestUsers(db, wanted),
 
-  /** For operators: those whose id begins so, deleted ones too. */
+  /** For operators: orgs whose id starts with `word`, including deleted ones. */
   async orgsThatBegin(db: Reader, word: string): Promise<OrgRow[]> {
     const table = db.of(orgs)
     return db.select().from(table).where(beginsWith(table.id, word)).limit(CANDIDATES)
@@ -203,7 +203,7 @@ export const orgRepository = {
     return new Map((await counted.groupBy(table.org_id)).map(({ id, total }) => [id, Number(total)]))
   },
 
-  /** Orgs in which the user has one of these roles. */
+  /** Ids of the orgs in which the user has one of these roles. */
   async orgIdsWithRole(db: Reader, userId: UserId, roles: Role[]): Promise<OrgId[]> {
     const table = db.of(members)
     const found = db.select({ id: table.org_id }).from(table)

@@ -8,7 +8,7 @@ import type { OrgService } from './service'
 
 const ById = checkedPath(t.Object({ id: t.String() }))
 const ByMember = checkedPath(t.Object({ id: t.String(), userId: t.String() }))
-/** For routes that need no body: one that is sent must be JSON, and says nothing. */
+/** For routes without a body: if one is sent it must be JSON, and is ignored. */
 const Nothing = checked(t.Unknown())
 const ByToken = checkedPath(t.Object({ token: t.String() }))
 

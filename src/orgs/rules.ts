@@ -6,7 +6,7 @@ import type { InvitationRow } from './table'
 
 const EVERYTHING: ReadonlySet<Permission> = new Set(PERMISSIONS)
 
-/** The matrix of contract 1.2. */
+/** The permission matrix of contract 1.2. */
 const GRANTS: Record<Role, ReadonlySet<Permission>> = {
   owner: EVERYTHING,
   admin: EVERYTHING,
@@ -14,24 +14,24 @@ const GRANTS: Record<Role, ReadonlySet<Permission>> = {
   viewer: new Set(['viewUsage']),
 }
 
-/** Whether someone with this role may do that; someone without a role may do nothing. */
+/** Whether a role has a permission; without a role there are none. */
 export const mayDo = (role: Role | null, permission: Permission): boolean =>
   role !== null && GRANTS[role].has(permission)
 
-/** The roles that hold a permission, for queries. */
+/** The roles that have a permission, for queries. */
 export const rolesWith = (permission: Permission): Role[] =>
   (Object.keys(GRANTS) as Role[]).filter((role) => GRANTS[role].has(permission))
 
 /**
- * Whose team-scoped things (webhooks, hooks, events) a caller works on: the active org's, or, for a user
- * without one, the user's own, as if they were an org of one member (contract 1.2).
+ * The owner of the team-scoped resources (webhooks, hooks, events) a caller works on: the active org, or, for a user
+ * without one, the user, treated as an org of one member (contract 1.2).
  */
 export const teamOf = ({ activeOrgId, userId }: TenantCaller): OwnerScope =>
   activeOrgId ? `org:${activeOrgId}` : `user:${userId}`
 
 const MAX_SLUG = 48
 
-/** A slug out of a name: `Ünited Äpples, Inc.` becomes `united-apples-inc`; `org` when nothing is left. */
+/** Derives a slug from a name: `Ünited Äpples, Inc.` becomes `united-apples-inc`; `org` when nothing is left. */
 export function slugify(name: string): string {
   const plain = name.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '')
   const slug = plain
@@ -41,31 +41,31 @@ export function slugify(name: string): string {
   return slug || 'org'
 }
 
-/** One address, one account: surrounding blanks and letter case do not make another. */
+/** Addresses that differ only in letter case or surrounding blanks are the same account. */
 export const normalizeEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase()
 
 /**
- * Who may give a member another role, or take them out: whoever manages members, but what concerns an
- * owner is for owners, so that nobody makes themselves one (E5).
+ * Only members with `manageMembers` may change a role or remove a member, and only owners where an owner's role is
+ * involved, so that nobody can make themselves an owner (E5). Throws 403 `forbidden`.
  */
 export function assertMayAssign(mine: Role, ...roles: (Role | null)[]): void {
   if (!mayDo(mine, 'manageMembers')) throw permissionMissing(mine, 'manageMembers')
   if (mine !== 'owner' && roles.includes('owner')) throw ownerOnly('make, change or remove an owner', mine)
 }
 
-/** An invitation opens the door this long, as on GitHub. */
+/** Lifetime of an invitation, as on GitHub. */
 export const INVITATION_MS = 7 * 24 * 60 * 60_000
 
 const INVITATION_LABEL = 'svc_iv_'
 const INVITATION_TOKEN = /^svc_iv_[0-9A-Za-z]{43}$/
 
-/** A new single-use token and what is stored of it: 43 base62 characters are 256 random bits. */
+/** A new single-use token and the hash that is stored: 43 base62 characters are 256 random bits. */
 export function mintInvitationToken(): { token: string; hash: string } {
   const token = INVITATION_LABEL + randomBase62(43)
   return { token, hash: sha256Hex(token) }
 }
 
-/** The hash to look a token up by, or null when it cannot be one of ours. */
+/** The hash to look a token up by, or null when it cannot be one of this server's. */
 export const recogniseInvitationToken = (token: string): string | null =>
   INVITATION_TOKEN.test(token) ? sha256Hex(token) : null
 

@@ -20,7 +20,7 @@ export const PERMISSIONS = [
 ] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
-/** A right over the whole server, held by some users besides their org roles (contract 1.2). */
+/** A server-wide role that some users have besides their org roles (contract 1.2). */
 export const PLATFORM_ROLES = ['reviewer', 'security_reviewer', 'admin'] as const
 export type PlatformRole = (typeof PLATFORM_ROLES)[number]
 
@@ -63,7 +63,7 @@ export const NewOrg = t.Object(
 )
 export type NewOrg = Static<typeof NewOrg>
 
-/** Body of `PATCH /orgs/{id}`; what is left out stays. */
+/** Body of `PATCH /orgs/{id}`; missing members stay unchanged. */
 export const OrgPatch = t.Object({ name: t.Optional(Name), slug: t.Optional(Slug) }, { $id: 'OrganizationPatch' })
 export type OrgPatch = Static<typeof OrgPatch>
 

@@ -32,13 +32,13 @@ export const orgs = defineTable((k) =>
     {
       id: k.text('id').$type<OrgId>().primaryKey(),
       name: k.text('name').notNull(),
-      /** Of a deleted org its id, so that the slug is free again. */
+      /** A deleted org has its id here, so that its slug is free again. */
       slug: k.text('slug').notNull(),
       type: k.text('type').$type<OrgType>().notNull(),
-      /** What operators wrote down about its plan; members never see it. */
+      /** An operator's note about the plan; members never see it. */
       plan_note: k.text('plan_note'),
       suspended_at: k.ms('suspended_at'),
-      /** The row stays, because its ledger and its record do. */
+      /** Deleted orgs keep their row, because their ledger and audit chain stay. */
       deleted_at: k.ms('deleted_at'),
       created_at: k.ms('created_at').notNull(),
       updated_at: k.ms('updated_at').notNull(),
@@ -59,7 +59,7 @@ export const members = defineTable((k) =>
       user_id: k.text('user_id').$type<UserId>().notNull(),
       role: k.text('role').$type<Role>().notNull(),
       joined_at: k.ms('joined_at').notNull(),
-      /** As the org has it: a person's orgs are listed by it. */
+      /** Copy of the org's `created_at`, for the index that lists a user's orgs. */
       org_created_at: k.ms('org_created_at').notNull(),
     },
     (t) => [
@@ -68,10 +68,10 @@ export const members = defineTable((k) =>
     ],
   ),
 )
-/** Without the org's own date, which whoever writes the row looks up. */
+/** Without `org_created_at`, which `memberRows.insert` looks up. */
 export type MemberRow = Omit<Row<typeof members>, 'org_created_at'>
 
-/** At most one for each org and address: inviting again replaces the one before. */
+/** At most one per org and address: inviting again replaces the earlier one. */
 export const invitations = defineTable((k) =>
   k.table(
     'invitations',
@@ -81,7 +81,7 @@ export const invitations = defineTable((k) =>
       email: k.text('email').notNull(),
       role: k.text('role').$type<Role>().notNull(),
       token_hash: k.text('token_hash').notNull(),
-      /** Null when an operator invited. */
+      /** Null when an operator sent the invitation. */
       invited_by: k.text('invited_by').$type<UserId>(),
       created_at: k.ms('created_at').notNull(),
       expires_at: k.ms('expires_at').notNull(),

@@ -4,7 +4,7 @@ import { members, orgs, users } from './table'
 
 const MOST_NAMED = 20
 
-/** Violations of the store: an org has an owner until it is deleted and nobody afterwards (contract 18.4). */
+/** Consistency check: an org has an owner until it is deleted, and no members afterwards (contract 18.4). */
 export async function verifyOrgs(reader: Reader): Promise<string[]> {
   const [ownerless, astray] = await Promise.all([withoutOwner(reader), outOfPlace(reader)])
   return [

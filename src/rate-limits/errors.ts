@@ -3,7 +3,7 @@ import { defineError } from '../kernel/errors'
 import type { IncreaseStatus } from './schema'
 import type { ModeGroup } from './tiers'
 
-/** Where a limit comes from, as the sentences of dx 6.3 #10 say it: `on tier free`. */
+/** Where a limit comes from, phrased for the sentences of dx 6.3 #10: `on tier free`. */
 export type Source = string
 
 export const rateLimitExceeded = defineError(
@@ -29,7 +29,7 @@ export const tokenLimitExceeded = defineError(
     `Try again in ${waitS} s.`,
 )
 
-/** The same code, for a call that no waiting helps. */
+/** The same code, for a call that can never fit, however long it waits. */
 export const tokensNeverFit = defineError(
   'throttled',
   'token_limit_exceeded',

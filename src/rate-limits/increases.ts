@@ -38,14 +38,13 @@ type Deps = {
 export type LimitIncreases = ReturnType<typeof createIncreases>
 
 /**
- * Asking for a higher tier, deciding on it, and moving keys between tiers (contract 21). A key asks for
- * itself, a dashboard session for every personal key of its user; an approval is in force with the next
- * request.
+ * Requests for a higher tier, decisions on them, and tier changes of keys (contract 21). A key requests for itself, a
+ * dashboard session for every personal key of its user. An approval applies from the next request on.
  */
 export function createIncreases({ store, audit, events, clock, tiers, keys, orgs }: Deps) {
   return { request, decide, pendingOf, setTierIn, operator: { list, get, ownerOf, decide: settle } }
 
-  /** Throws 400 for a tier that is not above the present one, 409 `conflict` while one is pending or without keys. */
+  /** Throws 400 for a tier that is not higher, 409 `conflict` while a request is pending or when there are no keys. */
   function request(call: Call, input: NewIncrease): Promise<Increase> {
     const { caller } = call
     const subject = subjectOfIncrease(caller)
@@ -88,8 +87,8 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
   }
 
   /**
-   * A reviewer's session decides on what others ask for. Throws 403 `forbidden` for everyone else and for their
-   * own request, 404, 409 when it is decided already.
+   * A reviewer's session decides on other people's requests. Throws 403 `forbidden` for everyone else and for the
+   * reviewer's own request, 404, 409 when it has been decided.
    */
   async function decide(call: Call, id: string, { decision, reason }: Decision): Promise<Increase> {
     const { caller } = call
@@ -99,7 +98,7 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
     return settle(call, id, { decision, reason })
   }
 
-  /** What a decision does: the state, the keys' tier, the record and the news in one unit. Throws 404, 409. */
+  /** Applies a decision: request, key tiers, audit row and event in one transaction. Throws 404, 409. */
   function settle(call: Call<Caller>, id: string, { decision, reason, tier }: Decision & { tier?: Tier | undefined }) {
     const isApproval = decision === 'approve'
     return store.write(async (tx): Promise<Increase> => {
@@ -139,7 +138,7 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
     await events.emit(tx, rateLimitUpgraded, key.scope, news)
   }
 
-  /** For operators: another tier for one key, up or down, in the caller's unit. Throws 409 for a key out of force. */
+  /** For operators: sets one key's tier, up or down, in the caller's transaction. Throws 409 for a revoked or expired key. */
   async function setTierIn(tx: Tx, call: Call<OperatorCaller>, keyId: KeyId, tier: Tier): Promise<void> {
     const [key] = await keys.tiers.inForce(tx, { keyId })
     if (!key) throw nothingToRaise()
@@ -164,7 +163,7 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
         }))
   }
 
-  /** The one that waits for an answer and would raise this caller's tier; null when there is none. */
+  /** The pending request that would raise this caller's tier; null when there is none. */
   async function pendingOf({ caller }: Call): Promise<Increase | null> {
     const own = await rows.pending(store.read, subjectOfIncrease(caller).name)
     const covering = own ?? (caller.orgId ? undefined : await rows.pending(store.read, `user:${caller.userId}`))
@@ -180,7 +179,7 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
     return present(await find(store.read, id))
   }
 
-  /** For operators: whose calls it is about. */
+  /** For operators: the owner whose keys the request is about. */
   async function ownerOf(id: IncreaseId): Promise<OwnerScope> {
     return (await find(store.read, id)).scope
   }

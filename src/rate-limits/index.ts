@@ -1,4 +1,4 @@
-/** Rate limits: exact 60-second windows of requests, of requests per mode, and of tokens, and the way to a higher tier. */
+/** Rate limits: exact 60-second windows of requests, requests per mode, and tokens; requests for a higher tier. */
 export { rateLimitSettings } from './config'
 export { rateLimitUpgraded, type Upgrade } from './events'
 export { createIncreases, type LimitIncreases } from './increases'

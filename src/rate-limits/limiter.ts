@@ -9,15 +9,14 @@ import { add, correct, createWindow, resetMs, used, WINDOW_MS, type Window, wait
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>
 
-/** Tokens claimed at admission, to be corrected once to what the call really used. */
+/** Tokens reserved at admission; `correct` replaces them once by what the call really used. */
 export type TokenTicket = { correct(tokens: number): void }
 
 const MAX_ANONYMOUS = 10_000
 
 /**
- * The limits of contract 1.6, exact in every half-open minute (I12). What is rejected does not count
- * against the window that rejected it; a request that a mode or token limit turns away has still been
- * a request.
+ * The limits of contract 1.6, exact in every half-open minute (I12). A rejected request does not count in the window
+ * that rejected it; a request rejected by a mode or token limit still counts as a request.
  */
 export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers }) {
   const subjects = createMemoryWindows(clock)
@@ -39,7 +38,7 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
     add(requests, now, 1)
   }
 
-  /** Counts one request of a mode, `auto` once it is resolved. Throws 429 `mode_rate_limit_exceeded`. */
+  /** Counts one request of a mode (for `auto` the resolved one). Throws 429 `mode_rate_limit_exceeded`. */
   function admitMode(caller: TenantCaller, mode: string): void {
     const group = groupOf(mode)
     const windows = subjects.of(subjectOf(caller))
@@ -56,8 +55,8 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
   }
 
   /**
-   * Claims the tokens a call may use before it starts, so that parallel calls cannot pass the limit
-   * together (I14). Throws 429 `token_limit_exceeded`.
+   * Reserves the tokens a call may use before it starts, so that parallel calls cannot exceed the limit together (I14).
+   * Throws 429 `token_limit_exceeded`.
    */
   function reserveTokens(caller: TenantCaller, tokens: number): TokenTicket {
     const window = subjects.of(subjectOf(caller)).tokens
@@ -76,7 +75,7 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
     return { correct: (actual) => correct(window, entry, actual >= 0 ? actual : tokens) }
   }
 
-  /** The six headers of contract 1.3 as they stand now. */
+  /** The six headers of contract 1.3 with their current values. */
   function headers(caller: TenantCaller): Record<string, string> {
     const { requests, tokens } = subjects.of(subjectOf(caller))
     const { rpm, tpm } = limitsOf(caller, tiers)
@@ -84,8 +83,8 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
   }
 
   /**
-   * Counts and reports a call that nobody signed, by address: for information, never enforced (contract 1.3).
-   * What a browser asks before a call is not one, and does not count.
+   * Counts a call without a credential by address and returns its headers: informational, never enforced (contract
+   * 1.3). Pass `counts` false for a CORS preflight, which is not a call.
    */
   function anonymousHeaders(address: string, counts = true): Record<string, string> {
     const { requests, tokens } = addresses.of(address)
@@ -95,7 +94,7 @@ export function createRateLimiter({ clock, tiers }: { clock: Clock; tiers: Tiers
     return headersFrom(rpm, requests, tpm, tokens, now)
   }
 
-  /** The body of `GET /rate-limits` (contract 21), but for the request that may be pending. */
+  /** The body of `GET /rate-limits` (contract 21) without the pending request. */
   function status(caller: TenantCaller): Omit<RateLimits, 'request_id' | 'pending_request'> {
     const { requests, tokens, modes: counted } = subjects.of(subjectOf(caller))
     const { tier, rpm, tpm, modes } = limitsOf(caller, tiers)
@@ -138,10 +137,10 @@ const headersFrom = (rpm: number, requests: Window, tpm: number, tokens: Window,
   'x-ratelimit-reset-tokens': reset(tokens, now),
 })
 
-/** Never below zero: a limit can have been lowered, and a call can use more than it claimed. */
+/** Never below zero: the limit may have been lowered, or a call may have used more than it reserved. */
 const remaining = (window: Window, limit: number, now: number): number => Math.max(limit - used(window, now), 0)
 
 const reset = (window: Window, now: number): string => `${Math.ceil(resetMs(window, now) / 1000)}s`
 
-/** Whole seconds after which the wait is over, as `Retry-After` wants them. */
+/** Whole seconds until the wait is over, rounded up for `Retry-After`. */
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000))

@@ -2,16 +2,16 @@ import type { Clock } from '../kernel/clock'
 import type { ModeGroup } from './tiers'
 import { createWindow, WINDOW_MS, type Window } from './window'
 
-/** The windows of one subject, each made when first counted in. */
+/** The windows of one subject; each is created on first use. */
 export type SubjectWindows = { requests: Window; tokens: Window; modes: Partial<Record<ModeGroup, Window>> }
 
-/** Where windows are kept: in this process, or (one day) where several nodes see them. */
+/** Keeps the windows: in this process's memory, or in a store that several nodes share. */
 export type WindowStore = { of(subject: string): SubjectWindows; readonly size: number }
 
 /**
- * Windows in memory, in two generations. Whoever was not seen for a whole generation, which is a
- * minute or more, has only empty windows and is forgotten with the older one: no sweep, no timer.
- * `maxSubjects` forgets sooner; only for counts that are not enforced.
+ * Windows in memory, in two generations. A subject not seen for a whole generation (a minute or more) has only empty
+ * windows and is dropped with the older generation: no sweep and no timer. `maxSubjects` drops them sooner; use it
+ * only for counts that are not enforced.
  */
 export function createMemoryWindows(clock: Clock, maxSubjects = Number.POSITIVE_INFINITY): WindowStore {
   let young = new Map<string, SubjectWindows>()

@@ -2,7 +2,7 @@ import { iso, isoOrNull } from '../kernel/clock'
 import type { Increase } from './schema'
 import type { IncreaseRow } from './table'
 
-/** The one place a stored limit increase becomes a public object. */
+/** The one place where a stored increase request becomes a public object. */
 export const present = (row: IncreaseRow): Increase => ({
   id: row.id,
   object: 'rate_limit_increase',

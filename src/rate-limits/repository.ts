@@ -7,9 +7,9 @@ import { type IncreaseRow, limitIncreases } from './table'
 
 const newestFirst = pagesBy(limitIncreases, 'created_at')
 
-/** Rows of limit increases. Tenants reach them by their own subject only; by id they are for reviewers and operators. */
+/** Rows of increase requests. Tenants find them by their own subject only; look-up by id is for reviewers and operators. */
 export const increaseRepository = {
-  /** False when the subject has one pending already. */
+  /** False when the subject already has a pending request. */
   async insert(tx: Tx, row: IncreaseRow): Promise<boolean> {
     const table = tx.of(limitIncreases)
     return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.id })).length === 1
@@ -26,7 +26,7 @@ export const increaseRepository = {
     return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0]
   },
 
-  /** The decided row, or undefined when someone else decided it first. */
+  /** The decided row, or undefined when it had been decided already. */
   async decide(tx: Tx, id: IncreaseId, decision: Partial<IncreaseRow>): Promise<IncreaseRow | undefined> {
     const table = tx.of(limitIncreases)
     const open = and(eq(table.id, id), eq(table.status, 'pending'))

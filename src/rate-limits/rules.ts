@@ -3,16 +3,16 @@ import type { TierSubject } from '../keys'
 import type { Source } from './errors'
 import type { TierLimits, Tiers } from './tiers'
 
-/** Dashboard sessions, whatever they do (contract 1.2). */
+/** Requests per minute of a dashboard session (contract 1.2). */
 const SESSION_RPM = 120
 
 export type CallerLimits = TierLimits & { tier: Tier; rpmSource: Source; tpmSource: Source; tierSource: Source }
 
-/** Whose windows count: a key's own; all sessions of a user share one, or signing in again would double it. */
+/** The subject whose windows count: a key has its own, all sessions of a user share one, so signing in again adds none. */
 export const subjectOf = (caller: TenantCaller): string =>
   caller.type === 'key' ? caller.keyId : `session:${caller.userId}`
 
-/** What a caller may do in a minute. A key's own limits can only lower its tier's (contract 20). */
+/** The limits of a caller per minute. A key's own limits can only lower its tier's (contract 20). */
 export function limitsOf(caller: TenantCaller, tiers: Tiers): CallerLimits {
   if (caller.type === 'session') {
     const free = tiers.limitsOf('free')
@@ -40,10 +40,10 @@ export const anonymousLimits = (tiers: Tiers): TierLimits => tiers.limitsOf('fre
 
 export const isAbove = (tier: Tier, other: Tier): boolean => TIERS.indexOf(tier) > TIERS.indexOf(other)
 
-/** Whose tier a request for a higher one is about, under the name that only one pending request may have. */
+/** What an increase request is about: the keys it raises, and a name under which only one request may be pending. */
 export type IncreaseSubject = { name: string; scope: OwnerScope; keys: TierSubject }
 
-/** A key asks for itself, since tiers are the keys' own; a session for the personal keys of its user. */
+/** A key requests for itself, because tiers belong to keys; a session for the personal keys of its user. */
 export const subjectOfIncrease = (caller: TenantCaller): IncreaseSubject =>
   caller.type === 'key'
     ? { name: `key:${caller.keyId}`, scope: ownerOf(caller), keys: { keyId: caller.keyId } }

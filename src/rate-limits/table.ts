@@ -4,7 +4,7 @@ import type { KeyId, UserId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
 import type { IncreaseId, IncreaseStatus } from './schema'
 
-/** Requests for a higher tier, and what became of them. */
+/** Requests for a higher tier and their outcome. */
 export const limitIncreases = defineTable((k) =>
   k.table(
     'limit_increases',
@@ -20,7 +20,7 @@ export const limitIncreases = defineTable((k) =>
       use_case: k.text('use_case').notNull(),
       expected_volume: k.text('expected_volume').notNull(),
       status: k.text('status').$type<IncreaseStatus>().notNull(),
-      /** What was given, which an operator may have chosen differently. */
+      /** The granted tier, which may differ from the requested one. */
       granted_tier: k.text('granted_tier').$type<Tier>(),
       reason: k.text('reason'),
       created_at: k.ms('created_at').notNull(),

@@ -19,7 +19,7 @@ export const TierTable = t.Partial(t.Object({ free: Plan, starter: Plan, pro: Pl
 })
 export type TierTable = Static<typeof TierTable>
 
-/** Contract 1.6. Its mode columns are the same shares of the RPM in every row, rounded down. */
+/** Contract 1.6. The mode limits are the same fractions of the RPM in every tier, rounded down. */
 const BUILT_IN: Record<Tier, { rpm: number; tpm: number }> = {
   free: { rpm: 60, tpm: 100_000 },
   starter: { rpm: 300, tpm: 500_000 },
@@ -30,12 +30,12 @@ const SHARES: Record<ModeGroup, number> = { text: 1, stealth: 2, image: 3, resea
 
 export type Tiers = ReturnType<typeof createTiers>
 
-/** The tier table with the operator's own numbers laid over it; a new RPM moves the mode limits that were not set. */
+/** The tier table with the operator's overrides; a changed RPM also changes mode limits that were not set. */
 export function createTiers(overrides: TierTable = {}) {
   const table = new Map(TIERS.map((tier) => [tier, limitsFrom({ ...BUILT_IN[tier], ...overrides[tier] })]))
   return {
     limitsOf: (tier: Tier): TierLimits => table.get(tier)!,
-    /** Names of the limits that are not the contract's, also those that only follow a set RPM. */
+    /** Names of the limits that differ from the contract's, including those derived from an overridden RPM. */
     changedOf: (tier: Tier): string[] => {
       const builtIn = new Map(namesOf(limitsFrom(BUILT_IN[tier])))
       return namesOf(table.get(tier)!).flatMap(([name, limit]) => (builtIn.get(name) === limit ? [] : [name]))
@@ -57,7 +57,7 @@ function limitsFrom({ rpm, tpm, ...set }: Plan & { rpm: number; tpm: number }): 
   return { rpm, tpm, modes }
 }
 
-/** The group a mode counts in. Code, documents and speech of their own endpoints count as text. */
+/** The group a mode counts in. Code, documents and speech from their own endpoints count as text. */
 export function groupOf(mode: string): ModeGroup {
   if (mode.startsWith('stealth_')) return 'stealth'
   return mode === 'image' || mode === 'research' || mode === 'video' ? mode : 'text'

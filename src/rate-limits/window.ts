@@ -1,14 +1,14 @@
-/** Every limit counts over the last minute, moving (contract 1.6). */
+/** Every limit counts over the last 60 seconds, as a sliding window (contract 1.6). */
 export const WINDOW_MS = 60_000
 
 const FIRST_CAPACITY = 8
-/** An entry about to leave still counts, even when the rounding of a double says it has left. */
+/** An entry this close to leaving still counts, so that rounding of doubles cannot let it leave early. */
 const SOON_MS = 0.001
 
 /**
- * An exact log of what was admitted in the last 60 seconds: a ring of (moment, weight), oldest first,
- * that grows to what is needed. Moments are monotonic milliseconds. A half-open minute that begins
- * anywhere holds at most what was checked for (I12): an entry leaves exactly 60 s after it came.
+ * An exact log of what was admitted in the last 60 seconds: a growing ring of (time, weight), oldest first. Times are
+ * monotonic milliseconds. Because an entry leaves exactly 60 s after it came, no half-open minute, wherever it
+ * begins, can exceed the limit (I12).
  */
 export type Window = {
   times: Float64Array
@@ -16,7 +16,7 @@ export type Window = {
   head: number
   size: number
   sum: number
-  /** How many entries left so far: entry numbers go on counting. */
+  /** How many entries have left so far; entry numbers are never reused. */
   left: number
 }
 
@@ -29,7 +29,7 @@ export const createWindow = (): Window => ({
   left: 0,
 })
 
-/** What the last 60 seconds hold, after letting go of everything older. */
+/** The total weight of the last 60 seconds. Drops older entries. */
 export function used(window: Window, now: number): number {
   const mask = window.times.length - 1
   const end = now - WINDOW_MS
@@ -42,7 +42,7 @@ export function used(window: Window, now: number): number {
   return window.sum
 }
 
-/** Adds an entry and answers its number, by which it can be corrected. */
+/** Adds an entry and returns its number, for `correct`. */
 export function add(window: Window, now: number, weight: number): number {
   if (window.size === window.times.length) grow(window)
   const at = (window.head + window.size) & (window.times.length - 1)
@@ -52,7 +52,7 @@ export function add(window: Window, now: number, weight: number): number {
   return window.left + window.size++
 }
 
-/** Gives an entry its true weight; one that has left the window is left alone. */
+/** Sets the true weight of an entry; does nothing when it has left the window. */
 export function correct(window: Window, entry: number, weight: number): void {
   const place = entry - window.left
   if (place < 0 || place >= window.size) return
@@ -75,14 +75,14 @@ export function waitFor(window: Window, now: number, limit: number, weight: numb
   return WINDOW_MS
 }
 
-/** Milliseconds until the window is empty if nothing more comes. */
+/** Milliseconds until the window is empty if nothing more is added. */
 export function resetMs(window: Window, now: number): number {
   if (used(window, now) === 0) return 0
   const newest = (window.head + window.size - 1) & (window.times.length - 1)
   return window.times[newest]! + WINDOW_MS - now
 }
 
-/** Capacities are powers of two, so that a place in the ring is a mask away. */
+/** Capacities are powers of two, so that ring positions can be computed with a mask. */
 function grow(window: Window): void {
   const { times, weights, head } = window
   window.times = new Float64Array(times.length * 2)

@@ -66,9 +66,9 @@ export const usageRollups = defineTable((k) =>
       grain: k.text('grain').$type<Grain>().notNull(),
       /** Empty for the sum over all keys and sessions. */
       api_key: k.text('api_key').notNull(),
-      /** Where the day, the hour or the slot begins. */
+      /** Start of the day, hour or slot. */
       at: k.ms('at').notNull(),
-      /** Empty: every call; a call with skills also stands in the rows of each. */
+      /** Empty for the sum over all calls; a call with skills is also counted in the rows of each skill. */
       skill: k.text('skill').notNull(),
       /** Empty when the call had none. */
       mode: k.text('mode').notNull(),

@@ -17,11 +17,11 @@ export type ByHand = ReturnType<typeof createByHand>
 
 const CODE = /^svc_gc_[0-9A-Za-z]{24}$/
 
-/** Checkouts that no processor completes: an operator does, or a code that an operator handed out. */
+/** Checkouts without a payment processor: completed by an operator, or with a code that an operator handed out. */
 export function createByHand({ store, clock, audit, ledger }: Deps) {
   return { complete, createCode, redeem }
 
-  /** Completes a checkout. Answers its row, and whether it had been paid before. Throws 404, 409 `conflict`. */
+  /** Completes a checkout. Returns its row, and whether it had already been paid. Throws 404, 409 `conflict`. */
   function complete(call: Call<OperatorCaller>, id: string): Promise<{ purchase: PurchaseRow; already: boolean }> {
     return store.write(async (tx) => {
       const row = await manualCheckout(tx, id)
@@ -39,7 +39,7 @@ export function createByHand({ store, clock, audit, ledger }: Deps) {
     })
   }
 
-  /** Makes a code worth an amount, for one checkout of just that amount. Only its hash is kept. */
+  /** Creates a code for one checkout of exactly this amount. Only its hash is stored. */
   async function createCode(call: Call<OperatorCaller>, { amountCents, forMs, note }: CodeOrder) {
     const code = `svc_gc_${randomBase62(24)}`
     const now = clock.now()
@@ -64,7 +64,7 @@ export function createByHand({ store, clock, audit, ledger }: Deps) {
     return { code, expiresAt: row.expires_at }
   }
 
-  /** Completes a checkout with a code, which is used up by it. Throws 404, 409 `conflict`; then the code is not used. */
+  /** Completes a checkout with a code and uses the code up. Throws 404, 409 `conflict` without using the code. */
   function redeem(id: string, code: string, requestId: string): Promise<PurchaseRow> {
     return store.write(async (tx) => {
       const row = await manualCheckout(tx, id)

@@ -19,7 +19,7 @@ export type Desk = ReturnType<typeof createDesk>
 
 const MOST_LISTED = 50
 
-/** The billing pages of this server, as text. They are for browsers, so their refusals are pages too. */
+/** The HTML billing pages of this server. They are for browsers, so errors are pages too. */
 export function createDesk({ store, orgs, billing, byHand, pages }: Deps) {
   return { checkout, redeem, portal }
 
@@ -29,7 +29,7 @@ export function createDesk({ store, orgs, billing, byHand, pages }: Deps) {
     return { status: problem ? 400 : 200, page: checkoutPage(row, await nameOf(row.owner), problem) }
   }
 
-  /** Null once the code was taken: the browser then asks for the page anew. */
+  /** Returns null when the code was accepted; the browser then reloads the page. */
   async function redeem(id: string, code: string, requestId: string): Promise<Shown | null> {
     try {
       await byHand.redeem(id, code.trim(), requestId)

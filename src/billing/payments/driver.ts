@@ -1,30 +1,30 @@
 import type { OwnerScope } from '../../kernel/caller'
 import type { PurchaseId } from './schema'
 
-/** Who pays, in the words a receipt needs. */
+/** The payer as a receipt names them. */
 export type Payer = { owner: OwnerScope; email: string; name: string }
 
 export type CheckoutOrder = {
   purchaseId: PurchaseId
   customer: string | null
   amountCents: number
-  /** Where the browser goes afterwards; absolute, checked. */
+  /** Where the browser goes afterwards; absolute and already validated. */
   successUrl: string
   cancelUrl: string
 }
 
-/** `url` is where the browser goes to pay; `session` is the processor's name for it. */
+/** `url` is the page to pay at; `session` is the processor's id of the checkout. */
 export type OpenCheckout = { url: string; session: string | null }
 
 export type ChargeOrder = { purchaseId: PurchaseId; customer: string; amountCents: number }
 
-/** `pending` will be told by an event. */
+/** `pending`: the outcome will arrive as an event. */
 export type ChargeResult =
   | { state: 'paid'; payment: string }
   | { state: 'pending'; payment: string }
   | { state: 'failed'; payment: string | null; error: string }
 
-/** What a processor says, in our words. Events come more than once and in any order. */
+/** What a processor's event says. Events may arrive repeatedly and in any order. */
 export type PaymentFact =
   | {
       about: 'payment'
@@ -36,7 +36,7 @@ export type PaymentFact =
       currency: string
       error: string | null
     }
-  /** `cents` is all that is paid back, or withdrawn by a dispute, so far. */
+  /** `cents` is the total refunded, or withdrawn by a dispute, so far. */
   | { about: 'refund' | 'dispute'; purchaseId: string | null; payment: string | null; cents: number }
   | { about: 'nothing' }
 
@@ -48,23 +48,23 @@ export type PaymentEvent = PaymentFact & {
 }
 
 /**
- * The payment seam: whoever takes the money. A method that the processor does not answer throws; nothing
- * else does. Money is whole cents of US dollars.
+ * The interface to a payment processor. A method throws only when the processor does not answer. Money is whole US
+ * cents.
  */
 export type PaymentDriver = {
   readonly name: 'stripe' | 'manual'
-  /** Makes the processor's record of an owner; null where none is kept. */
+  /** Creates the processor's customer for an owner; null when the driver keeps none. */
   createCustomer(payer: Payer): Promise<string | null>
   openCheckout(order: CheckoutOrder): Promise<OpenCheckout>
-  /** The processor's own page for an owner; null where nothing was set up yet. */
+  /** The processor's own billing page of an owner; null when nothing has been set up yet. */
   openPortal(customer: string | null, returnUrl: string, needsMethod: boolean): Promise<string | null>
-  /** Charges the saved payment method with nobody present; null where that cannot be done. */
+  /** Charges the saved payment method without the payer present; null when the driver cannot do that. */
   charge: ((order: ChargeOrder) => Promise<ChargeResult>) | null
   /**
-   * The purchase a payment is for, by what the processor keeps with it; null where that is none of ours, or
-   * the processor knows no such payment, so that asking again would not help.
+   * The purchase a payment is for, from the metadata the processor keeps; null when it is not one of ours or the
+   * processor does not know the payment, so that asking again would not help.
    */
   purchaseOf(payment: string): Promise<string | null>
-  /** Checks the signature over the bytes as they came and reads the event; null when it is not the processor's. */
+  /** Verifies the signature over the raw bytes and reads the event; null when the signature is wrong. */
   readEvent(body: Uint8Array, signature: string | null): Promise<PaymentEvent | null>
 }

@@ -49,5 +49,5 @@ export const checkoutOver = defineError(
 
 export const ORG_GONE = 'The organization it was for was deleted.'
 
-/** `50.00 USD`; with a fraction of a cent, `50.0012 USD`. */
+/** `50.00 USD`; with fractions of a cent `50.0012 USD`. */
 export const dollars = (cents: number): string => `${(cents / 100).toFixed(4).replace(/00$/, '')} USD`

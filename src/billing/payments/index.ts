@@ -32,7 +32,7 @@ type Deps = {
   limits: AccountLimitsOf
   watch: BalanceWatch
   masterKey: Uint8Array
-  /** Where browsers find this server. */
+  /** The origin at which browsers reach this server. */
   origin(): string
   settings: {
     production: boolean
@@ -45,7 +45,7 @@ type Deps = {
 
 export type BillingDesk = ReturnType<typeof createBillingDesk>
 
-/** Everything about money that comes from outside: limits, checkouts, portal, events, codes and pages. */
+/** Everything about money that comes in from outside: limits, checkouts, portal, events, codes and pages. */
 export function createBillingDesk({ settings, origin, masterKey, limits, watch, ...deps }: Deps) {
   const { store, clock, audit, events, orgs, billing } = deps
   const pages = createPages({ origin, masterKey, clock })

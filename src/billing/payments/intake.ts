@@ -17,12 +17,12 @@ type Telling = Exclude<PaymentFact, { about: 'nothing' }> & PaymentEvent
 
 export type Receive = ReturnType<typeof createIntake>
 
-/** Takes in what the processor says: each event once, in any order (G10). */
+/** Processes the payment processor's events: each one once, in any order (G10). */
 export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
   /**
-   * Throws 400 `validation_error` when the signature does not fit the bytes, 503 when the processor must be
-   * asked and is away, so that it sends the event again. One about something that was not bought here is taken
-   * in all the same, or the processor would send it for days; of money that went back, it is on the record.
+   * Throws 400 `validation_error` for a wrong signature, 503 when the processor must be asked and does not answer, so
+   * that it sends the event again. Events about payments from elsewhere are accepted, because the processor would
+   * otherwise repeat them for days; refunds and disputes among them are recorded in the audit log.
    */
   return async function receive(body: Uint8Array, signature: string | null, requestId: string): Promise<void> {
     const event = await driver.readEvent(body, signature)
@@ -40,7 +40,7 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
     })
   }
 
-  /** By our own id where the processor carried it along, by the payment where it is known here, else by asking. */
+  /** Finds the purchase by our own id in the event, else by the payment, else by asking the processor. */
   async function purchaseBehind({ purchaseId, payment, about }: Telling): Promise<PurchaseId | null> {
     let id: string | null = purchaseId
     if (id === null && payment !== null && about !== 'payment') {
@@ -50,7 +50,7 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
     return PurchaseId.is(id ?? '') ? (id as PurchaseId) : null
   }
 
-  /** Money went back, and nothing here can follow it: whoever runs the server has to know. */
+  /** Records a refund or dispute that matches no purchase here, so that the operator learns of it. */
   async function leaveOut(tx: Tx, row: PurchaseRow | undefined, event: OfMoneyBack & PaymentEvent, cause: Cause) {
     const about = { scope: row?.owner ?? ('server' as const), requestId: cause.requestId }
     await audit.recordUnattended(tx, about, {
@@ -79,7 +79,7 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
     })
   }
 
-  /** Every such event tells the sum so far, so the newest one counts; of two in one second the larger sum. */
+  /** Each event carries the total so far, so the newest one counts; of two in the same second, the larger total. */
   async function takeMoneyBack(tx: Tx, row: PurchaseRow, event: OfMoneyBack & PaymentEvent, cause: Cause) {
     const name = event.about === 'refund' ? 'refunded' : 'disputed'
     const [cents, at] = [row[`${name}_cents`], row[`${name}_at`]]
@@ -90,10 +90,10 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
     await ledger.align(tx, known, cause)
   }
 
-  /** Whoever disputes a payment is not charged again unasked. */
+  /** Switches automatic top-up off after a dispute, so that the payer is not charged again without being asked. */
   async function stopCharging(tx: Tx, { owner, user_id: userId }: PurchaseRow, { requestId }: Cause): Promise<void> {
     if (!(await stopTopUp(tx, { owner }))) return
-    // Now, for what this unit takes out of the wallet next, and again once readers outside can see it.
+    // Now, for the rest of this transaction; and after the commit, when outside readers can see the change.
     limits.forget(owner)
     tx.afterCommit(() => limits.forget(owner))
     await audit.recordUnattended(
@@ -104,5 +104,5 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
   }
 }
 
-/** A sum of money that went back is never below nothing: that would add credit. */
+/** A negative refund or dispute amount would add credit, so it is rejected. */
 const isSum = (cents: number): boolean => Number.isSafeInteger(cents) && cents >= 0

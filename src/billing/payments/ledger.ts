@@ -11,16 +11,16 @@ import type { PurchaseRow } from './table'
 
 type Deps = { clock: Clock; audit: AuditLog; billing: Pick<Billing, 'grant' | 'lots'>; watch: BalanceWatch }
 
-/** What brought news of a purchase: its name in the ledger, and the request behind it. */
+/** The event behind a change of a purchase: its id in the ledger, and the request it came with. */
 export type Cause = { id: string; requestId: string }
 
 export type PurchaseLedger = ReturnType<typeof createPurchaseLedger>
 
-/** Brings the ledger into line with what is known of purchases, in whatever order it became known. */
+/** Adjusts the ledger to the known state of purchases, in whatever order events arrived. */
 export function createPurchaseLedger({ clock, audit, billing, watch }: Deps) {
   return { pay, align }
 
-  /** A purchase is paid: its credit is added, once, and what of it was already paid back is taken out again. */
+  /** Marks a purchase as paid and adds its credit, once; then takes back what had already been refunded. */
   async function pay(tx: Tx, row: PurchaseRow, payment: string | null, cause: Cause): Promise<PurchaseRow> {
     if (row.state === 'paid') return row
     const paid: PurchaseRow = {
@@ -39,7 +39,7 @@ export function createPurchaseLedger({ clock, audit, billing, watch }: Deps) {
       by: row.kind,
     })
     const aligned = await align(tx, paid, cause)
-    // New credit first pays what an earlier purchase still owes.
+    // Earlier refunds that the wallet could not cover are taken from the new credit.
     for (const { id } of await shortPurchases(tx, { owner: row.owner })) {
       const [short] = id === row.id ? [] : await lockPurchase(tx, { id })
       if (short) await align(tx, short, cause)
@@ -47,7 +47,7 @@ export function createPurchaseLedger({ clock, audit, billing, watch }: Deps) {
     return aligned
   }
 
-  /** Takes out of the wallet what was paid back or disputed of a paid purchase, and gives back what came back. */
+  /** Takes refunded and disputed amounts of a paid purchase out of the wallet, and returns amounts that were won back. */
   async function align(tx: Tx, row: PurchaseRow, cause: Cause): Promise<PurchaseRow> {
     if (row.state !== 'paid') return row
     const gone = Math.min(row.refunded_cents + row.disputed_cents, row.amount_cents)
@@ -87,5 +87,5 @@ export function createPurchaseLedger({ clock, audit, billing, watch }: Deps) {
   }
 }
 
-/** The ledger's name of a purchase; with the cause behind it, of one correction. */
+/** The reference of a purchase in the ledger; corrections append the id of their cause. */
 const refOf = (id: PurchaseId): string => `purchase_${id}`

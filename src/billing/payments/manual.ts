@@ -1,8 +1,8 @@
 import type { PaymentDriver } from './driver'
 
 /**
- * The `manual` driver: no processor. A checkout leads to a page of this server, where a code that an
- * operator handed out completes it; so does `svc-admin credits grant --checkout ID`.
+ * The `manual` driver, without a processor. A checkout leads to a page of this server and is completed there with
+ * a code from an operator, or with `svc-admin credits grant --checkout ID`.
  */
 export const createManualDriver = ({ pageOf }: { pageOf(purchaseId: string): string }): PaymentDriver => ({
   name: 'manual',

@@ -9,13 +9,13 @@ export type Pages = ReturnType<typeof createPages>
 
 const PORTAL_MS = 3_600_000
 
-/** What a portal link says: whose account it shows, and where its way back leads. */
+/** Content of a portal link: the owner it shows, and the URL of its "back" link. */
 export type PortalLink = { owner: OwnerScope; back: string | null }
 
-/** The signature stands first, behind a name by which whatever is written to the log leaves it out. */
+/** The signature comes first, after a label that log redaction recognises as a secret. */
 const PORTAL_LABEL = 'svc_bp_'
 
-/** Addresses of this server's own billing pages. A checkout's id is its secret; a portal link is signed and ends. */
+/** URLs of this server's own billing pages. A checkout's id is its secret; a portal link is signed and expires. */
 export function createPages({ origin, masterKey, clock }: Deps) {
   const sign = (words: string) => hmacHex(masterKey, `billing-portal.${words}`)
 
@@ -23,14 +23,14 @@ export function createPages({ origin, masterKey, clock }: Deps) {
     origin,
     checkoutUrl: (id: PurchaseId | string): string => `${origin()}/billing/checkout/${id}`,
 
-    /** Opens for an hour. */
+    /** Valid for an hour. */
     portalUrl(owner: OwnerScope, back: string | null): string {
       const facts = JSON.stringify([owner, back, clock.now() + PORTAL_MS])
       const words = Buffer.from(facts).toString('base64url')
       return `${origin()}/billing/portal/${PORTAL_LABEL}${sign(words)}.${words}`
     },
 
-    /** Null for a link that this server did not make, or that has ended. */
+    /** Null for a link that this server did not sign, or that has expired. */
     readPortal(token: string): PortalLink | null {
       const [signature = '', words = ''] = token.split('.')
       if (!timingSafeEqual(signature, PORTAL_LABEL + sign(words))) return null

@@ -13,7 +13,7 @@ type Order = {
   cancelUrl?: string | null
 }
 
-/** A purchase nobody has paid yet. */
+/** A new, unpaid purchase. */
 export const newPurchase = (now: number, order: Order): PurchaseRow => ({
   id: PurchaseId.create(),
   owner: order.owner,

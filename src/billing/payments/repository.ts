@@ -4,7 +4,7 @@ import { command, counted, query } from '../../kernel/store'
 import type { PurchaseId } from './schema'
 import { type GrantCodeRow, grantCodes, type PurchaseRow, paymentCustomers, paymentEvents, purchases } from './table'
 
-/** Adds a purchase; nothing happens when the owner has a top-up under way and this is another. */
+/** Inserts a purchase; does nothing when it is a top-up and the owner already has one open. */
 export const insertPurchase = command<PurchaseRow>()((tx, p) => {
   const t = tx.of(purchases)
   return tx
@@ -50,7 +50,7 @@ export const purchaseByPayment = query<{ payment: string }>()((db, p) => {
     .limit(1)
 })
 
-/** Reads a purchase and keeps it: whatever else comes for it waits until this unit has ended. */
+/** Reads a purchase and locks it until the transaction ends. */
 export const lockPurchase = command<{ id: PurchaseId }>()((tx, p) => {
   const t = tx.of(purchases)
   return tx
@@ -98,7 +98,7 @@ export const savePurchase = command<Facts>()((tx, p) => {
     .where(eq(t.id, p.id))
 })
 
-/** Ends whatever an owner began to buy and nobody has paid yet. */
+/** Ends the unpaid purchases of an owner. */
 export const endOpenPurchases = command<{ owner: OwnerScope; error: string; now: number }>()((tx, p) => {
   const t = tx.of(purchases)
   return tx
@@ -107,7 +107,7 @@ export const endOpenPurchases = command<{ owner: OwnerScope; error: string; now:
     .where(and(eq(t.owner, p.owner), sql`${t.state} = 'open'`))
 })
 
-/** Paid purchases of an owner of which more was paid back or disputed than could be taken out of the wallet. */
+/** Paid purchases whose refunds and disputes exceed what could be taken out of the wallet. */
 export const shortPurchases = query<{ owner: OwnerScope }>()((db, p) => {
   const t = db.of(purchases)
   const due = sql`(${t.refunded_cents} + ${t.disputed_cents}) * 1000000`
@@ -138,7 +138,7 @@ export const dueTopUps = query<{ now: number; limit: number }>()((db, p) => {
     .limit(p.limit)
 })
 
-/** Takes a due top-up for one attempt, so that no other process makes the same one. */
+/** Claims a due top-up for one attempt, so that no other process makes the same attempt. */
 export const takeTopUp = counted<{ id: PurchaseId; now: number; until: number }>()((tx, p) => {
   const t = tx.of(purchases)
   return tx
@@ -157,7 +157,7 @@ export const recentPurchases = query<{ owner: OwnerScope; limit: number }>()((db
     .limit(p.limit)
 })
 
-/** Answers nothing when the event was taken in before. */
+/** Returns nothing when the event had been processed before. */
 export const insertPaymentEvent = command<{ id: string; type: string; at: number }>()((tx, p) => {
   const t = tx.of(paymentEvents)
   return tx.insert(t).values({ id: p.id, type: p.type, at: p.at }).onConflictDoNothing().returning({ id: t.id })
@@ -195,7 +195,7 @@ export const codeByHash = query<{ hash: string }>()((db, p) => {
   return db.select().from(t).where(eq(t.hash, p.hash))
 })
 
-/** Uses up a code, once: whoever comes second changes nothing. */
+/** Marks a code as used; 0 rows when it was used already. */
 export const useCode = counted<{ hash: string; now: number; used_for: PurchaseId }>()((tx, p) => {
   const t = tx.of(grantCodes)
   return tx

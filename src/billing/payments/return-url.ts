@@ -5,9 +5,9 @@ import { readPublicUrl, type UrlRules } from '../../kernel/outbound-url'
 const LOOPBACK = ['127.0.0.0/8', '::1/128']
 
 /**
- * Where a browser is sent after paying: an address somebody sent us, so it is checked like one we would call
- * (contract 1.5), though this server's own pages are fine, and so is a fragment. A server that is not in
- * production also sends people to this machine.
+ * Validates the URL a browser is sent to after paying. It comes from the caller, so it is checked like an outbound URL
+ * (contract 1.5), except that this server's own pages and fragments are allowed. Outside production loopback
+ * addresses are allowed too.
  */
 export function createReturnUrls({ production }: { production: boolean }) {
   const rules: UrlRules = {
@@ -16,7 +16,7 @@ export function createReturnUrls({ production }: { production: boolean }) {
     httpsOnly: production,
     localNames: !production,
   }
-  /** Answers the text as it came. Throws 400 `url_blocked`, naming the field. */
+  /** Returns the text unchanged. Throws 400 `url_blocked`, naming the field. */
   return (text: string, field: string): string => {
     const hash = text.indexOf('#')
     try {

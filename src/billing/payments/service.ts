@@ -27,13 +27,13 @@ type Deps = {
 
 export type PaymentService = ReturnType<typeof createPayments>
 
-/** Buying credit and looking after how it is paid (contract 18.2). */
+/** Buying credit and managing payment methods (contract 18.2). */
 export function createPayments({ store, clock, audit, orgs, driver, pages, returnUrl }: Deps) {
   return { checkout, portal }
 
   /**
-   * Opens a checkout; the credit comes when it is paid. Throws 400 `url_blocked`, `org_required`, 403
-   * `forbidden`, 503 `service_unavailable`.
+   * Opens a checkout; the credit is added once it is paid. Throws 400 `url_blocked`, `org_required`, 403 `forbidden`,
+   * 503 `service_unavailable`.
    */
   async function checkout(call: Call, order: NewCheckout) {
     const [successUrl, cancelUrl] = (['success_url', 'cancel_url'] as const).map((field) =>
@@ -77,7 +77,7 @@ export function createPayments({ store, clock, audit, orgs, driver, pages, retur
     }
   }
 
-  /** Adds to a purchase what came of asking; how it ended meanwhile stays. */
+  /** Stores the processor's answer on a purchase, without changing an outcome that arrived meanwhile. */
   async function note(tx: Tx, id: PurchaseId, facts: Partial<PurchaseRow>): Promise<void> {
     const [row] = await lockPurchase(tx, { id })
     if (!row) return
@@ -86,7 +86,7 @@ export function createPayments({ store, clock, audit, orgs, driver, pages, retur
   }
 
   /**
-   * The page where payment methods and receipts are. Throws 400 `url_blocked`, `org_required`, 403 `forbidden`,
+   * The URL of the page with payment methods and receipts. Throws 400 `url_blocked`, `org_required`, 403 `forbidden`,
    * 409 `team_billing_setup_required` for an organization without a payment method.
    */
   async function portal(call: Call, order: NewPortal): Promise<{ portal_url: string; scope: BillingScope }> {
@@ -102,7 +102,7 @@ export function createPayments({ store, clock, audit, orgs, driver, pages, retur
     })
   }
 
-  /** A person's customer is made on the spot; a team's comes with its first checkout. */
+  /** A person's customer is created here; a team's is created with its first checkout. */
   async function driversPortal(call: Call, owner: OwnerScope, back: string | null): Promise<string | null> {
     const isTeam = scopeOf(owner) === 'org'
     const [known] = await customerOf(store.read, { owner, provider: driver.name })
@@ -110,13 +110,13 @@ export function createPayments({ store, clock, audit, orgs, driver, pages, retur
     return driver.openPortal(name, back ?? pages.origin(), isTeam)
   }
 
-  /** Without a processor: a page of this server, for a team once it has bought something. */
+  /** Without a processor: a page of this server; null for a team that has bought nothing yet. */
   async function ownPortal(owner: OwnerScope, back: string | null): Promise<string | null> {
     const bought = await recentPurchases(store.read, { owner, limit: 1 })
     return scopeOf(owner) === 'org' && !bought.length ? null : pages.portalUrl(owner, back)
   }
 
-  /** The processor's customer of an owner, made on first use. */
+  /** The processor's customer of an owner, created on first use. */
   async function customer(owner: OwnerScope, userId: UserId): Promise<string | null> {
     const where = { owner, provider: driver.name }
     const [known] = await customerOf(store.read, where)
@@ -127,7 +127,7 @@ export function createPayments({ store, clock, audit, orgs, driver, pages, retur
     return (await customerOf(store.read, where))[0]?.customer ?? made
   }
 
-  /** Whom a receipt names: the org, or the person; and whose address it goes to. */
+  /** Name on the receipt (the org or the person) and the address it is sent to. */
   async function receiptOf(owner: OwnerScope, userId: UserId): Promise<{ email: string; name: string }> {
     const user = await orgs.user(store.read, userId)
     const orgId = owner.slice('org:'.length)

@@ -1,10 +1,10 @@
 import type Stripe from 'stripe'
 import type { PaymentEvent, PaymentFact } from './driver'
 
-/** A dispute takes the money away while it is open and when it is lost; an inquiry (`warning_…`) does not. */
+/** Disputes in these states withdraw no money: won or prevented ones, and inquiries (`warning_…`). */
 const NOT_WITHDRAWN = /^(won|prevented|warning_)/
 
-/** A processor event as a fact of ours. Everything we have no use for is about nothing. */
+/** Translates a Stripe event; events that are not used become `about: 'nothing'`. */
 export const toPaymentEvent = (event: Stripe.Event): PaymentEvent => ({
   id: event.id,
   type: event.type,
@@ -15,7 +15,7 @@ export const toPaymentEvent = (event: Stripe.Event): PaymentEvent => ({
 function factOf(event: Stripe.Event): PaymentFact {
   switch (event.type) {
     case 'checkout.session.completed':
-      // Some methods pay days after the form was sent; then this is only the form.
+      // Some payment methods pay days later; then this event only says that the form was sent.
       return event.data.object.payment_status === 'paid' ? ofSession(event.data.object, 'paid') : { about: 'nothing' }
     case 'checkout.session.async_payment_succeeded':
       return ofSession(event.data.object, 'paid')

@@ -9,7 +9,7 @@ type Deps = {
   clock: Clock
   secretKey: string
   webhookSecret: string
-  /** Where the processor's API answers; empty is its own address. */
+  /** Base URL of the processor's API; empty for the default. */
   baseUrl: string
 }
 
@@ -17,16 +17,16 @@ type Client = { stripe: Stripe; errors: typeof Stripe.errors }
 
 const TIMEOUT_MS = 10_000
 const RETRIES = 2
-/** A webhook signed longer ago than this is a replay. */
+/** A webhook signed longer ago than this is rejected as a replay. */
 const TOLERANCE_S = 300
 const PRODUCT = 'Credit'
 
-/** The `stripe` driver: the processor's own package does the talking and checks its own signatures. */
+/** The `stripe` driver: uses the official package for requests and for checking webhook signatures. */
 export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }: Deps): PaymentDriver {
   let client: Promise<Client> | null = null
   return { name: 'stripe', createCustomer, openCheckout, openPortal, charge, purchaseOf, readEvent }
 
-  /** Loaded on first use: most starts never sell anything. */
+  /** Loaded on first use, because most servers never sell anything. */
   function connect(): Promise<Client> {
     client ??= import('stripe').then(({ default: Package }) => {
       const at = baseUrl ? new URL(baseUrl) : null
@@ -40,7 +40,7 @@ export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }:
     return client
   }
 
-  /** Throws 503 `service_unavailable` when the processor is away; what it refuses is our mistake and thrown as it is. */
+  /** Throws 503 `service_unavailable` when the processor does not answer; other errors are our bugs and pass through. */
   async function asking<T>(ask: (client: Client) => Promise<T>): Promise<T> {
     const client = await connect()
     const { StripeConnectionError, StripeAPIError, StripeRateLimitError } = client.errors
@@ -52,7 +52,7 @@ export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }:
     }
   }
 
-  /** The key names the owner, so that two calls at once make one customer. */
+  /** The idempotency key names the owner, so that two concurrent calls create one customer. */
   function createCustomer({ owner, email, name }: Payer): Promise<string> {
     return asking(async ({ stripe }) => {
       const order = { email, name, metadata: { owner } }
@@ -72,7 +72,7 @@ export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }:
           line_items: [
             { quantity: 1, price_data: { currency: 'usd', unit_amount: amountCents, product_data: { name: PRODUCT } } },
           ],
-          // Saved, so that automatic top-up can charge it later; refunds and disputes carry the metadata along.
+          // Saved, so that automatic top-up can charge the method later; refunds and disputes carry the metadata too.
           payment_intent_data: { metadata, setup_future_usage: 'off_session' },
           success_url: successUrl,
           cancel_url: cancelUrl,
@@ -131,7 +131,7 @@ export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }:
     }
   }
 
-  /** A dispute says which payment it is about; only the payment says which purchase. Throws 503. */
+  /** A dispute names only its payment; the payment's metadata names the purchase. Throws 503. */
   async function purchaseOf(payment: string): Promise<string | null> {
     return asking(async ({ stripe, errors }) => {
       try {

@@ -8,8 +8,8 @@ export type PurchaseKind = 'checkout' | 'top_up'
 export type PurchaseState = 'open' | 'paid' | 'failed' | 'expired'
 
 /**
- * Credit somebody buys: at a checkout, or by an automatic top-up. What the processor says of it may come
- * in any order; the row keeps the facts and the ledger is brought into line with them.
+ * A purchase of credit, at a checkout or by an automatic top-up. Events about it may arrive in any order, so the row
+ * stores the facts and the ledger is adjusted to them.
  */
 export const purchases = defineTable((k) =>
   k.table(
@@ -17,24 +17,24 @@ export const purchases = defineTable((k) =>
     {
       id: k.text('id').$type<PurchaseId>().primaryKey(),
       owner: k.text('owner').$type<OwnerScope>().notNull(),
-      /** Who asked for it; null for a top-up. */
+      /** The buyer; null for a top-up. */
       user_id: k.text('user_id').$type<UserId>(),
       kind: k.text('kind').$type<PurchaseKind>().notNull(),
       provider: k.text('provider').notNull(),
       amount_cents: k.int('amount_cents').notNull(),
       state: k.text('state').$type<PurchaseState>().notNull(),
-      /** The processor's names for the checkout and for the payment. */
+      /** The processor's ids of the checkout and of the payment. */
       session_ref: k.text('session_ref'),
       payment_ref: k.text('payment_ref'),
       success_url: k.text('success_url'),
       cancel_url: k.text('cancel_url'),
-      /** Paid back so far, and when the processor said so. */
+      /** Total refunded so far, and the time of the event that said so. */
       refunded_cents: k.int('refunded_cents').notNull(),
       refunded_at: k.ms('refunded_at').notNull(),
-      /** Withdrawn by a dispute that is open or lost. */
+      /** Total withdrawn by open or lost disputes. */
       disputed_cents: k.int('disputed_cents').notNull(),
       disputed_at: k.ms('disputed_at').notNull(),
-      /** Micro-cents of both that were taken out of the wallet again; less than they are when it was spent. */
+      /** Micro-cents of both already taken out of the wallet; less than the total when the credit had been spent. */
       taken: k.int('taken').notNull(),
       attempts: k.int('attempts').notNull(),
       next_at: k.ms('next_at').notNull(),
@@ -46,14 +46,14 @@ export const purchases = defineTable((k) =>
       k.index('purchases_by_owner').on(t.owner, t.created_at),
       k.index('purchases_by_payment').on(t.payment_ref),
       k.index('purchases_due').on(t.next_at).where(sql`${t.kind} = 'top_up' AND ${t.state} = 'open'`),
-      // Never two top-ups of one owner at once.
+      // At most one open top-up per owner.
       k.uniqueIndex('purchases_one_top_up').on(t.owner).where(sql`${t.kind} = 'top_up' AND ${t.state} = 'open'`),
       k.check('purchases_amount', sql`${t.amount_cents} > 0`),
     ],
   ),
 )
 
-/** The processor's name for an owner. */
+/** The processor's customer id of an owner. */
 export const paymentCustomers = defineTable((k) =>
   k.table(
     'payment_customers',
@@ -66,7 +66,7 @@ export const paymentCustomers = defineTable((k) =>
   ),
 )
 
-/** Events of the processor that were taken in; each counts once (contract 18.2). */
+/** Processed events of the processor; each counts once (contract 18.2). */
 export const paymentEvents = defineTable((k) =>
   k.table('payment_events', {
     id: k.text('id').primaryKey(),
@@ -75,7 +75,7 @@ export const paymentEvents = defineTable((k) =>
   }),
 )
 
-/** What an operator hands out instead of a processor; only the SHA-256 of a code is kept, and it works once. */
+/** Codes an operator hands out when there is no processor. Only the SHA-256 is stored; each works once. */
 export const grantCodes = defineTable((k) =>
   k.table('grant_codes', {
     hash: k.text('hash').primaryKey(),

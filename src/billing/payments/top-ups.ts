@@ -17,10 +17,10 @@ export type TopUps = ReturnType<typeof createTopUps>
 
 const BATCH = 20
 const IDLE_MS = 15_000
-/** The processor is asked again with the same key, so it charges once; well within the day it remembers keys. */
+/** An attempt is repeated with the same idempotency key, so it charges once; the processor keeps keys for a day. */
 const ATTEMPT_MS = 60_000
 const RETRY_AFTER_MS = [60_000, 300_000, 1_800_000, 7_200_000]
-/** How long a payment that is under way may take before it counts as failed. */
+/** A payment that is still pending after this time counts as failed. */
 const PENDING_MS = 3 * 86_400_000
 
 const NO_METHOD = 'There is no saved payment method.'
@@ -28,21 +28,21 @@ const NO_ANSWER = 'The payment processor did not answer.'
 const NO_NEWS = 'The payment was started and never confirmed.'
 
 /**
- * Fills wallets that run low: ordered in the unit of the charge that crossed the threshold, charged
- * afterwards, once. A failure ends it, on the record; the next crossing tries again.
+ * Automatic top-ups: ordered in the transaction of the charge that crossed the threshold, and charged afterwards, once.
+ * A failure ends the top-up and is recorded; the next crossing tries again.
  */
 export function createTopUps({ store, clock, audit, driver, ledger }: Deps) {
   let loop: Loop | null = null
   return { order, runDue, start }
 
-  /** Nothing happens while one is under way for this owner (the table sees to that). */
+  /** Does nothing while the owner has an open top-up (a unique index of the table). */
   async function order(tx: Tx, owner: OwnerScope, amountCents: number): Promise<void> {
     if (!driver.charge) return
     await insertPurchase(tx, newPurchase(clock.now(), { owner, kind: 'top_up', provider: driver.name, amountCents }))
     tx.afterCommit(() => loop?.wake())
   }
 
-  /** Makes one attempt for each top-up that is due. Answers how many there were. */
+  /** Makes one attempt for each due top-up. Returns how many were due. */
   async function runDue(): Promise<number> {
     const due = await dueTopUps(store.read, { now: clock.now(), limit: BATCH })
     for (const row of due) {
@@ -61,7 +61,7 @@ export function createTopUps({ store, clock, audit, driver, ledger }: Deps) {
     })
   }
 
-  /** Null when there was no answer, so that nobody knows. */
+  /** Null when the processor did not answer, so the outcome is unknown. */
   async function charge(row: PurchaseRow): Promise<ChargeResult | null> {
     const [known] = await customerOf(store.read, { owner: row.owner, provider: driver.name })
     if (!known || !driver.charge) return failed(null, NO_METHOD)
@@ -69,7 +69,7 @@ export function createTopUps({ store, clock, audit, driver, ledger }: Deps) {
       return await driver.charge({ purchaseId: row.id, customer: known.customer, amountCents: row.amount_cents })
     } catch (error) {
       if (row.attempts > RETRY_AFTER_MS.length) return failed(null, NO_ANSWER)
-      // Anything else that throws is ours and belongs in the log; the next attempt comes all the same.
+      // Other errors are bugs of ours and go to the log; the next attempt still happens.
       if (error instanceof AppError && error.kind === 'unavailable') return null
       throw error
     }
@@ -100,7 +100,7 @@ export function createTopUps({ store, clock, audit, driver, ledger }: Deps) {
     })
   }
 
-  /** Keeps doing that while the server runs; a charge that crosses a threshold wakes it. */
+  /** Runs due top-ups while the server runs; a charge that crosses a threshold wakes the loop. */
   function start(onError: (name: string, error: unknown) => void): Loop {
     loop = startLoop({ name: 'top-ups', idleMs: IDLE_MS, clock, onError, tick: runDue })
     return loop

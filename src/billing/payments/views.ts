@@ -5,7 +5,7 @@ import type { Balance } from '../schema'
 import { dollars } from './errors'
 import type { PurchaseRow } from './table'
 
-/** A checkout without a processor: the sum, who it is for, and a place for the code. */
+/** Checkout page without a processor: the amount, the owner, and a field for the code. */
 export function checkoutPage(row: PurchaseRow, ownerName: string, problem: string | null = null): string {
   return page(
     `Credit for ${ownerName}`,
@@ -36,7 +36,7 @@ ${row.success_url && html`<p><a href="${row.success_url}" rel="noopener noreferr
     : html`<p>This checkout is ${row.state}. ${row.error} Nothing was charged.</p>
 ${row.cancel_url && html`<p><a href="${row.cancel_url}" rel="noopener noreferrer">Go back</a></p>`}`
 
-/** The portal without a processor: what is there and what was bought. */
+/** Portal page without a processor: the balance and past purchases. */
 export function portalPage(
   ownerName: string,
   balance: Balance,
@@ -65,7 +65,7 @@ ${back && html`<p><a href="${back}" rel="noopener noreferrer">Back</a></p>`}`,
   )
 }
 
-/** For an address that leads nowhere: the same words whatever the reason. */
+/** The page for every invalid address; the same text whatever the reason. */
 export const nothingHere = (): string =>
   page(
     'Not found',

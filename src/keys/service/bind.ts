@@ -10,7 +10,7 @@ import { keyInUse } from './bounds'
 import { type KeyDeps, recordChange } from './deps'
 import { findOwn, presentSpent } from './read'
 
-/** What later rooms bind to a key (contract 13). */
+/** What later rooms attach to a key (contract 13). */
 export type KeyBound = Pick<
   KeyRow,
   'routing_preference_id' | 'routing_rules' | 'routing_floors' | 'guardrail_policy_id'
@@ -18,16 +18,16 @@ export type KeyBound = Pick<
 export type BoundColumn = 'routing_preference_id' | 'guardrail_policy_id'
 export type KeyBindings = ReturnType<typeof createBindings>
 
-/** A key as far as the room that binds something to it must know it. */
+/** The facts of a key that a room needs to attach something to it. */
 export type BindableKey = { id: KeyId; userId: UserId; orgId: OrgId | null }
 
-/** The one way by which other rooms set, read and clear what is bound to keys. */
+/** The only way for other rooms to set, read and clear what is attached to keys. */
 export function createBindings(deps: KeyDeps) {
   return {
     /**
-     * Sets what is named on a key the caller owns or manages, once `read` has looked at the key and said what.
-     * Throws 404 for any other key, 403 `forbidden` for an org's key whose maker may no longer manage keys, and for
-     * a key that would take a bound off itself.
+     * Sets columns on a key the caller owns or manages; `read` gets the key and returns the columns. Throws 404 for any
+     * other key, 403 `forbidden` for an org's key whose maker may no longer manage keys, and for a key that would remove
+     * a bound from itself.
      */
     async set(
       tx: Tx,
@@ -44,13 +44,13 @@ export function createBindings(deps: KeyDeps) {
       return presentSpent(deps, tx, row)
     },
 
-    /** A key the caller owns or manages. Throws as `set` does, before a body is looked at. */
+    /** A key the caller owns or manages. Throws as `set` does; call it before validating a body. */
     async reach(reader: Reader, call: Call, id: string): Promise<BindableKey> {
       const row = await findOwn(deps, reader, call.caller, id)
       return { id: row.id, userId: row.user_id, orgId: row.org_id }
     },
 
-    /** What is bound to a key; null when there is no such key. */
+    /** What is attached to a key; null when there is no such key. */
     async of(reader: Reader, id: KeyId): Promise<KeyBound | null> {
       const { routing_preference_id, routing_rules, routing_floors, guardrail_policy_id } = reader.of(apiKeys)
       const found = await reader
@@ -61,7 +61,7 @@ export function createBindings(deps: KeyDeps) {
       return found[0] ?? null
     },
 
-    /** How many keys in force hold each of these. Those that none holds are left out. */
+    /** How many working keys hold each of these ids. Ids that no key holds are left out. */
     async counts(reader: Reader, column: BoundColumn, ids: readonly string[]): Promise<Map<string, number>> {
       if (!ids.length) return new Map()
       const table = reader.of(apiKeys)
@@ -73,7 +73,7 @@ export function createBindings(deps: KeyDeps) {
       return new Map(found.flatMap(({ id, keys }) => (id === null ? [] : [[id, Number(keys)] as const])))
     },
 
-    /** Takes something that is deleted off every key that holds it, and says which those were. */
+    /** Removes a deleted id from every key that holds it, and returns those keys. */
     async clear(tx: Tx, call: Call<Caller>, column: BoundColumn, id: string): Promise<KeyId[]> {
       const table = tx.of(apiKeys)
       const held = await tx

@@ -5,13 +5,13 @@ import { keyRepository as rows } from '../repository'
 import { boundOf } from '../rules'
 import type { KeyRow } from '../table'
 
-/** The key a call is made with, as it stands now; null for a session or an operator. */
+/** The calling key as it is stored now; null for a session or an operator. */
 export const keyInUse = async (reader: Reader, caller: Caller): Promise<KeyRow | null> =>
   caller.type === 'key' ? ((await rows.any(reader, caller.keyId)) ?? null) : null
 
 /**
- * Caps and limits of a key mean nothing if it can make itself another one, and inheriting them would only
- * multiply them. So a key that was given any bound neither makes keys nor gets the secret of another.
+ * Bounds of a key mean nothing if it can create another key without them, and copying them to the new key would
+ * multiply them. So a key with any bound may neither create keys nor obtain another key's secret.
  * Throws 403 `forbidden`.
  */
 export async function assertUnbound(

@@ -18,8 +18,9 @@ import { type KeyDeps, recordChange } from './deps'
 import { findOwn, presentSpent } from './read'
 
 /**
- * `PUT /keys/{id}`: changes what the body names, null clears. Throws 404, 403 `missing_scope` for scopes
- * the caller cannot give, 403 `forbidden` for a key that widens itself, or another while it has bounds, 400 for limits above the tier and for origins and times that do not hold.
+ * `PUT /keys/{id}`: changes what the body names, null clears. Throws 404, 403 `missing_scope` for scopes the caller
+ * lacks, 403 `forbidden` for a key that widens its own bounds, or another key's while it has bounds, 400 for limits
+ * above the tier and for invalid origins and times.
  */
 export const updateKey =
   (deps: KeyDeps) =>
@@ -30,7 +31,7 @@ export const updateKey =
       return presentSpent(deps, tx, await changeIn(deps, tx, call, before, patch))
     })
 
-/** The same for a key that is known to be the caller's to change. A body that names nothing changes nothing. */
+/** The same for a key the caller is already known to manage. A body without members changes nothing. */
 export async function changeIn(
   deps: KeyDeps,
   tx: Tx,
@@ -49,7 +50,7 @@ export async function changeIn(
   return row
 }
 
-/** `DELETE /keys/{id}`: out of force the moment this returns. Revoking twice is once. Throws 404. */
+/** `DELETE /keys/{id}`: the key stops working before this returns. Revoking it again has no further effect. Throws 404. */
 export const revokeKey =
   (deps: KeyDeps) =>
   (call: Call, id: string): Promise<{ revoked: true; id: KeyId }> =>
@@ -60,7 +61,7 @@ export const revokeKey =
       return { revoked: true, id: before.id }
     })
 
-/** Only what a tenant may change, and only what was named: nothing else in a body reaches the row (E). */
+/** Picks the fields a tenant may change, so that nothing else in a body reaches the row (E). */
 function readPatch(patch: KeyPatch, now: number): Partial<KeyRow> {
   const { name, scopes, rpm_limit, tpm_limit, daily_cap_cents, monthly_cap_cents } = patch
   const change: Partial<KeyRow> = {

@@ -15,12 +15,12 @@ import { type KeyDeps, recordChange } from './deps'
 
 const DEFAULT_NAME = 'API Key'
 
-/** Every key starts on Free; only an operator raises it (spec, contract 20). */
+/** Every key starts on the free tier; only an operator or an approved increase raises it (spec, contract 20). */
 const FIRST_TIER: Tier = 'free'
 
 /**
- * `POST /keys`: the only answer that ever holds the secret. Throws 403 `missing_scope` for scopes the
- * caller lacks, 403 `forbidden` without `manageApiKeys` and with a key that has bounds, 400 `org_required`, 404 for a foreign org.
+ * `POST /keys`: the only answer that contains the secret. Throws 403 `missing_scope` for scopes the caller lacks,
+ * 403 `forbidden` without `manageApiKeys` and for a key that has bounds, 400 `org_required`, 404 for a foreign org.
  */
 export const createKey =
   (deps: KeyDeps) =>
@@ -45,7 +45,7 @@ export type KeyOrder = Omit<NewKey, 'scope' | 'org_id' | 'test'> & {
   tier: Tier
 }
 
-/** A row out of an order that is known to be allowed. Throws 400 for limits, origins and times that do not hold. */
+/** The row of a new key, after permissions were checked. Throws 400 for invalid limits, origins and times. */
 export function newRow({ clock, limitsOf }: KeyDeps, prefix: string, order: KeyOrder): KeyRow {
   assertWithinTier(order, order.tier, limitsOf(order.tier))
   const now = clock.now()
@@ -75,7 +75,7 @@ export function newRow({ clock, limitsOf }: KeyDeps, prefix: string, order: KeyO
   }
 }
 
-/** Whose the new key is. An org's key speaks for its org, so what it makes is the org's unless it says otherwise. */
+/** The org of the new key, or null for a personal one. An org's key creates org keys unless the body says otherwise. */
 async function orgOfNewKey({ orgs }: KeyDeps, reader: Reader, caller: TenantCaller, input: NewKey) {
   const named = input.org_id ?? null
   const scope = input.scope ?? (named !== null || caller.orgId ? 'org' : 'personal')

@@ -19,20 +19,20 @@ export type KeyDeps = {
   orgs: OrgService
   lookup: KeyLookup
   clock: Clock
-  /** What a tier allows a minute; the table belongs to a later room. */
+  /** The limits per minute of a tier; the table belongs to a later room. */
   limitsOf(tier: Tier): TierLimits
-  /** What a key has cost so far; counted by the room that records calls. */
+  /** What a key has spent so far; the usage room counts it. */
   spentBy(reader: Reader, keyId: KeyId): Promise<Spent>
 }
 
 export type KeyChange = {
   action: 'key.created' | 'key.updated' | 'key.rotated' | 'key.revoked'
-  /** Names of what an update set. */
+  /** Names of the fields an update set. */
   fields?: string[]
   metadata?: Record<string, unknown>
 }
 
-/** Leaves the trace of a change to a key: its audit row, and for births and ends the event (contract 14.2, 19). */
+/** Records a change to a key: its audit row, and for creation and revocation the event (contract 14.2, 19). */
 export async function recordChange(
   { audit, events, lookup }: Pick<KeyDeps, 'audit' | 'events' | 'lookup'>,
   tx: Tx,

@@ -13,7 +13,7 @@ import { retierKeys } from './tier'
 export type { KeyDeps } from './deps'
 export type KeyService = ReturnType<typeof createKeys>
 
-/** API keys: made, listed, changed and revoked by their owners, and by operators under `operator`. */
+/** API keys: created, listed, changed and revoked by their owners, and by operators under `operator`. */
 export function createKeys(deps: KeyDeps) {
   deps.events.afterCommit(accessChanged, () => deps.lookup.forgetAll())
   endOrphans(deps)

@@ -16,7 +16,7 @@ import { type KeyDeps, recordChange } from './deps'
 import { presentPage, presentSpent } from './read'
 import { rotateIn } from './rotate'
 
-/** What an operator may say of a new key besides what a tenant may: whose it is, and its tier (dx 2.9). */
+/** What an operator may set on a new key beyond what a tenant may: its owner and its tier (dx 2.9). */
 export type OperatorKeyOrder = Omit<NewKey, 'scope' | 'org_id'> & {
   userId: UserId
   orgId: OrgId | null
@@ -24,7 +24,7 @@ export type OperatorKeyOrder = Omit<NewKey, 'scope' | 'org_id'> & {
   tier?: Tier
 }
 
-/** What operators do with anyone's keys. Who may be an operator is decided before these are reached. */
+/** What operators do with anyone's keys. Callers are known to be operators before they get here. */
 export function operateKeys(deps: KeyDeps) {
   const { store, clock } = deps
 
@@ -32,7 +32,7 @@ export function operateKeys(deps: KeyDeps) {
     create: (call: Call<OperatorCaller>, order: OperatorKeyOrder) => store.write((tx) => createIn(tx, call, order)),
     createIn,
 
-    /** Newest first, narrowed by org, user or state. */
+    /** Newest first, filtered by org, user or state. */
     async list(
       _call: Call<OperatorCaller>,
       query: PageQuery & Omit<KeyFilter, 'liveAt'> & { live?: boolean },
@@ -60,13 +60,13 @@ export function operateKeys(deps: KeyDeps) {
         return presentSpent(deps, tx, row ?? before)
       }),
 
-    /** The caller a key would be, for looking at its limits. Throws 404, 409. */
+    /** The caller that requests with this key would have, for looking at its limits. Throws 404, 409. */
     async callerOf(_call: Call<OperatorCaller>, ref: string): Promise<KeyCaller> {
       const row = await resolve(store.read, ref)
       return toCaller(row, row.org_id)
     },
 
-    /** The key a whole secret opens, in force or not; null for one nobody has. */
+    /** The key of a complete secret, working or not; null when there is none or the secret has expired. */
     async bySecret(_call: Call<OperatorCaller>, secret: string): Promise<ApiKey | null> {
       const hash = recogniseSecret(secret, Object.values(KEY_LABELS))
       const found = hash === null ? undefined : await rows.byHash(store.read, hash)
@@ -75,12 +75,12 @@ export function operateKeys(deps: KeyDeps) {
     },
   }
 
-  /** An operator sets what an owner may set, on anyone's key. */
+  /** Lets an operator set on anyone's key what its owner could set. */
   async function updateIn(tx: Tx, call: Call<OperatorCaller>, ref: string, patch: KeyPatch): Promise<ApiKey> {
     return presentSpent(deps, tx, await changeIn(deps, tx, call, await resolve(tx, ref), patch))
   }
 
-  /** The same inside a unit of work that makes more than the key, as the first run does. */
+  /** The same inside a transaction that creates more than the key, as the first run does. */
   async function createIn(tx: Tx, call: Call<OperatorCaller>, order: OperatorKeyOrder): Promise<ApiKeyWithSecret> {
     const secret = mintSecret(order.test ? KEY_LABELS.test : KEY_LABELS.live)
     const scopes = unique(order.scopes ?? SCOPES)
@@ -90,7 +90,7 @@ export function operateKeys(deps: KeyDeps) {
     return { ...present(row, NOTHING_SPENT, row.created_at), key: secret.token }
   }
 
-  /** Live keys win over others of the same name. */
+  /** Finds a key by id, prefix or name; working keys win over others of the same name. */
   async function resolve(reader: Reader, ref: string): Promise<KeyRow> {
     if (KeyId.is(ref)) {
       const row = await rows.any(reader, ref)

@@ -10,8 +10,8 @@ type Orphaned = { orgId: OrgId; userId?: UserId; call: Call<Caller> }
 const AT_ONCE = 100
 
 /**
- * Revokes the keys of an org that is deleted, and those a member made for it who leaves, in the same unit:
- * nobody who is out keeps a way in, or the org's money (D19).
+ * Revokes the keys of a deleted org, and the org keys of a member who leaves it, in the same transaction: nobody
+ * who left keeps access or can spend the org's money (D19).
  */
 export function endOrphans(deps: KeyDeps): void {
   const { events, clock } = deps

@@ -10,8 +10,8 @@ import type { KeyRow } from '../table'
 import type { KeyDeps } from './deps'
 
 /**
- * Which keys a caller may manage: an org's key those of its org; everyone else their personal ones and
- * those of orgs where they hold `manageApiKeys`. Throws 403 `forbidden` for an org's key whose maker lost it.
+ * The keys a caller may manage: for an org's key those of its org, for everyone else their personal ones and those
+ * of orgs where they hold `manageApiKeys`. Throws 403 `forbidden` for an org's key whose maker lost that permission.
  */
 export async function reachOf({ orgs }: KeyDeps, reader: Reader, caller: TenantCaller): Promise<Reach> {
   if (caller.orgId) {
@@ -21,7 +21,7 @@ export async function reachOf({ orgs }: KeyDeps, reader: Reader, caller: TenantC
   return { userId: caller.userId, orgIds: await orgs.orgIdsWith(reader, caller.userId, 'manageApiKeys') }
 }
 
-/** A key the caller may manage. A foreign, an unknown and a malformed id answer the same 404 (I22). */
+/** A key the caller may manage. A foreign, an unknown and a malformed id give the same 404 (I22). */
 export async function findOwn(deps: KeyDeps, reader: Reader, caller: TenantCaller, id: string): Promise<KeyRow> {
   const reach = await reachOf(deps, reader, caller)
   const row = KeyId.is(id) ? await rows.find(reader, reach, id) : undefined
@@ -38,7 +38,7 @@ export const getKey =
   async ({ caller }: Call, id: string): Promise<ApiKey> =>
     presentSpent(deps, deps.store.read, await findOwn(deps, deps.store.read, caller, id))
 
-/** `GET /keys`: newest first, revoked ones too. */
+/** `GET /keys`: newest first, including revoked ones. */
 export const listKeys =
   (deps: KeyDeps) =>
   async ({ caller }: Call, query: PageQuery): Promise<Page<ApiKey>> => {

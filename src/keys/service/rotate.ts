@@ -15,10 +15,10 @@ import { findOwn, presentSpent } from './read'
 const DEFAULT_GRACE_S = 86_400
 
 /**
- * `POST /keys/{id}/rotate`: a new secret in this answer only; the old one works for the grace period, with
- * 0 not a moment longer. Throws 404, 403 `missing_scope` when the new secret could do what the caller's
- * key cannot, 403 `forbidden` for a colleague's key and for another one by a key
- * that has bounds, 409 `conflict` for one that is revoked or past its end.
+ * `POST /keys/{id}/rotate`: the new secret is in this answer only; the old one works until the grace period is over,
+ * with 0 it stops at once. Throws 404, 403 `missing_scope` when the key has scopes the caller's key lacks, 403
+ * `forbidden` for a colleague's key and when a key with bounds rotates another key, 409 `conflict` for a key that is
+ * revoked or expired.
  */
 export const rotateKey =
   (deps: KeyDeps) =>
@@ -30,7 +30,7 @@ export const rotateKey =
       return kept(tx, call, await rotateIn(deps, tx, call, before, order))
     })
 
-/** The same for a key that is known to be the caller's to rotate. Secrets of earlier rotations end with the last one. */
+/** The same for a key the caller is already known to manage. Secrets of earlier rotations expire with the last one. */
 export async function rotateIn(
   deps: KeyDeps,
   tx: Tx,

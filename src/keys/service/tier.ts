@@ -6,15 +6,15 @@ import { ownerOfKey } from '../rules'
 import type { KeyRow } from '../table'
 import type { KeyDeps } from './deps'
 
-/** Which keys a change of tier is about: one, or every personal key of a user. */
+/** The keys whose tier changes: one key, or every personal key of a user. */
 export type TierSubject = { keyId: KeyId } | { userId: UserId }
 
-/** A key as the room of the tiers sees it. */
+/** A key as the rate-limits room sees it. */
 export type TieredKey = { id: KeyId; tier: Tier; scope: OwnerScope }
 
 /**
- * For the room that owns tiers and leaves the record of their changes: which keys of a subject are in
- * force, and the change itself, which the next request with the key meets.
+ * For the rate-limits room, which owns tiers and records their changes: the working keys of a subject, and the tier
+ * change itself, which applies from the key's next request.
  */
 export const retierKeys = ({ clock, lookup }: Pick<KeyDeps, 'clock' | 'lookup'>) => ({
   /** Lowest tier first. */

@@ -7,14 +7,14 @@ import { mayDo, rolesWith } from '../rules'
 import type { Permission, Role } from '../schema'
 import type { OrgRow } from '../table'
 
-/** What an identity is worth right now: null when the account is gone or disabled. */
+/** What an account may use now; null when it is gone or disabled. */
 export type Standing = { activeOrgId: OrgId | null } | null
 
 export type Reached = { org: OrgRow; role: Role }
 
 /**
- * The org as far as the caller reaches it: people those they belong to, an org's key its own only. A
- * foreign, an unknown and a malformed id are the same 404 (I22).
+ * An org and the caller's role in it, if the caller can reach it: people reach the orgs they are members of, an org's
+ * key only its own. A foreign, an unknown and a malformed id give the same 404 (I22).
  */
 export async function reach(reader: Reader, caller: TenantCaller, id: string): Promise<Reached> {
   if (!OrgId.is(id) || (caller.orgId !== null && caller.orgId !== id)) throw orgNotFound()
@@ -23,37 +23,37 @@ export async function reach(reader: Reader, caller: TenantCaller, id: string): P
   return found
 }
 
-/** The same inside a unit that changes the org or who belongs to it: everyone else who would waits. */
+/** The same with the org locked, for transactions that change the org or its members. */
 export async function reachLocked(tx: Tx, caller: TenantCaller, id: string): Promise<Reached> {
   if (OrgId.is(id)) await rows.lock(tx, id)
   return reach(tx, caller, id)
 }
 
-/** Throws 403 `forbidden` for an org's key, which is nobody and so can neither join nor found anything. */
+/** Throws 403 `forbidden` for an org's key: it is not a person, so it can neither join nor found an org. */
 export function assertPerson(caller: TenantCaller, what: string): void {
   if (caller.orgId !== null) throw personOnly(what)
 }
 
-/** Who may do what, read by every other room. */
+/** Permission checks for all other rooms. */
 export function createAccess() {
   return { standing, isOpen, assertPermission, orgIdsWith, roleOf: rows.role }
 
-  /** Read at every check of a credential that is not remembered; one statement. */
+  /** Read whenever an uncached credential is checked. One statement. */
   async function standing(reader: Reader, userId: UserId): Promise<Standing> {
     const found = await rows.standing(reader, userId)
     if (!found || found.disabled_at !== null) return null
     return { activeOrgId: found.suspended_at === null ? found.active_org_id : null }
   }
 
-  /** False for an org that is suspended or gone. */
+  /** False for an org that is suspended or deleted. */
   async function isOpen(reader: Reader, orgId: OrgId): Promise<boolean> {
     const org = await rows.org(reader, orgId)
     return org?.suspended_at === null && org.deleted_at === null
   }
 
   /**
-   * Throws 403 `forbidden` unless the caller may do that in the org, the active one unless another is
-   * named. A user without an org is alone, and may do everything (contract 1.2).
+   * Throws 403 `forbidden` unless the caller has the permission in the org (by default the active one). A user without
+   * an org has every permission on their own resources (contract 1.2).
    */
   async function assertPermission(
     reader: Reader,
@@ -66,7 +66,7 @@ export function createAccess() {
     if (!mayDo(role, permission)) throw permissionMissing(role, permission)
   }
 
-  /** The orgs in which the user holds a permission. */
+  /** The orgs in which the user has a permission. */
   function orgIdsWith(reader: Reader, userId: UserId, permission: Permission): Promise<OrgId[]> {
     return rows.orgIdsWithRole(reader, userId, rolesWith(permission))
   }

@@ -9,7 +9,7 @@ export type OrgDeps = { store: Store; audit: AuditLog; events: EventBus; clock: 
 
 type Note = { action: `org.${string}`; fields?: string[]; metadata?: Record<string, unknown> }
 
-/** Puts a change to an org on the org's own record, whoever made it (contract 19). */
+/** Records a change to an org in the org's own audit chain, whoever made it (contract 19). */
 export async function recordOn(
   { audit }: Pick<OrgDeps, 'audit'>,
   tx: Tx,

@@ -12,7 +12,7 @@ import { createVisits } from './visits'
 export type { Standing } from './access'
 export type OrgService = ReturnType<typeof createOrgs>
 
-/** People, organizations, who belongs where and who may do what. */
+/** Users, organizations, memberships and permissions. */
 export function createOrgs(deps: OrgDeps) {
   const members = createMembers(deps)
   return {

@@ -18,16 +18,16 @@ import { view } from './visits'
 export type Issued = { invitation: Invitation; token: string }
 
 /**
- * Invitations: for one e-mail address, used once, seven days long. Only the hash of the token is kept.
- * Whoever invites is shown it once, to hand on; it lets in nobody but the account of the invited address.
+ * Invitations: for one e-mail address, single use, valid for seven days. Only the hash of the token is stored. The
+ * inviter sees the token once, to pass it on; it works only for the account with the invited address.
  */
 export function createInvitations(deps: OrgDeps & { members: Members }) {
   const { store, clock, members } = deps
   return { invite, issue, accept }
 
   /**
-   * `POST /orgs/{id}/invitations`; inviting the same address again replaces the invitation. Throws 404,
-   * 403 `forbidden` (an owner only by owners), 409 `conflict` for a member.
+   * `POST /orgs/{id}/invitations`; inviting an address again replaces its earlier invitation. Throws 404, 403
+   * `forbidden` (only owners invite owners), 409 `conflict` for a member.
    */
   function invite(call: Call, id: string, order: NewInvitation): Promise<Issued> {
     return store.write(async (tx) => {
@@ -37,7 +37,7 @@ export function createInvitations(deps: OrgDeps & { members: Members }) {
     })
   }
 
-  /** Makes an invitation and its token, in a unit that holds the org's lock. Throws 409 `conflict` for a member. */
+  /** Creates an invitation and its token; the transaction must hold the org's lock. Throws 409 `conflict` for a member. */
   async function issue(
     tx: Tx,
     call: Call<Caller>,
@@ -66,8 +66,8 @@ export function createInvitations(deps: OrgDeps & { members: Members }) {
   }
 
   /**
-   * `POST /invitations/{token}/accept`: lets the caller in when the invitation is for their address.
-   * Throws 404 in the same words for every token that is not theirs to use, 403 for an org's key.
+   * `POST /invitations/{token}/accept`: adds the caller when the invitation is for their address. Throws the same 404
+   * for every token they cannot use, 403 for an org's key.
    */
   function accept(call: Call, token: string): Promise<{ organization: Org }> {
     const { caller } = call

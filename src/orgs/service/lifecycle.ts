@@ -15,14 +15,14 @@ import type { OrgRow } from '../table'
 import { assertPerson, reachLocked } from './access'
 import { type OrgDeps, recordOn } from './deps'
 
-/** Orgs from founding to deletion. */
+/** Creating, changing and deleting orgs. */
 export function createLifecycle(deps: OrgDeps) {
   const { store, events, clock } = deps
   return { createOrg, found, update, remove, change, end }
 
   /**
-   * Makes an org with its owner, in the caller's unit of work. A slug that was asked for and is taken is
-   * 409 `conflict`; one made from the name gets a tail instead.
+   * Creates an org with its owner, in the caller's transaction. Throws 409 `conflict` when a requested slug is taken;
+   * a slug derived from the name gets a suffix instead.
    */
   async function createOrg(tx: Tx, call: Call<Caller>, ownerId: UserId, input: NewOrg): Promise<OrgRow> {
     const now = clock.now()
@@ -47,7 +47,7 @@ export function createLifecycle(deps: OrgDeps) {
     return row
   }
 
-  /** `POST /orgs`: the caller is its owner. Throws 403 for an org's key, 409 `conflict` for a taken slug. */
+  /** `POST /orgs`: the caller becomes its owner. Throws 403 for an org's key, 409 `conflict` for a taken slug. */
   async function found(call: Call, input: NewOrg): Promise<Org> {
     assertPerson(call.caller, 'found another one')
     return store.write(async (tx) => {
@@ -56,7 +56,7 @@ export function createLifecycle(deps: OrgDeps) {
     })
   }
 
-  /** `PATCH /orgs/{id}`, for those who manage members. Throws 404, 403 `forbidden`, 409 for a taken slug. */
+  /** `PATCH /orgs/{id}`, needs `manageMembers`. Throws 404, 403 `forbidden`, 409 for a taken slug. */
   function update(call: Call, id: string, patch: OrgPatch): Promise<Org> {
     return refusingTakenSlug(patch.slug, () =>
       store.write(async (tx) => {
@@ -68,7 +68,7 @@ export function createLifecycle(deps: OrgDeps) {
     )
   }
 
-  /** Changes what was named, in the caller's unit of work. Throws 409 `conflict` for a taken slug. */
+  /** Changes the given fields, in the caller's transaction. Throws 409 `conflict` for a taken slug. */
   async function change(tx: Tx, call: Call<Caller>, org: OrgRow, wanted: OrgChange): Promise<OrgRow> {
     const named = Object.entries(wanted).filter(([, value]) => value !== undefined)
     if (!named.length) return org
@@ -89,8 +89,8 @@ export function createLifecycle(deps: OrgDeps) {
   }
 
   /**
-   * Ends an org in the caller's unit of work: nobody belongs to it, invitations are void, its keys are
-   * revoked by their room, its slug is free. Its ledger, its usage and its record stay.
+   * Deletes an org in the caller's transaction: members and invitations are removed, the keys room revokes its keys,
+   * and its slug becomes free. Its ledger, its usage and its audit chain stay.
    */
   async function end(tx: Tx, call: Call<Caller>, org: OrgRow): Promise<void> {
     const now = clock.now()
@@ -106,7 +106,7 @@ export function createLifecycle(deps: OrgDeps) {
 
 type OrgChange = { [Name in 'name' | 'slug' | 'type' | 'plan_note']?: OrgRow[Name] | undefined }
 
-/** Two who ask for one slug at once: the database lets one in. */
+/** Two concurrent requests for one slug: the unique index rejects the second, which gets 409 `conflict`. */
 export async function refusingTakenSlug<T>(slug: string | undefined, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

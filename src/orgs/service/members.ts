@@ -12,25 +12,25 @@ import { type OrgDeps, recordOn } from './deps'
 
 export type Joining = { orgId: OrgId; userId: UserId; role: Role; invitedBy: UserId | null }
 
-/** Who belongs to an org and as what. One owner always stays. */
+/** Members of an org and their roles. An org always keeps at least one owner. */
 export function createMembers(deps: OrgDeps) {
   const { store, events, clock } = deps
   return { list, all, setRole, remove, join, changeRole, takeOut, find }
 
-  /** `GET /orgs/{id}/members`, for everyone in it; the longest there first. Throws 404. */
+  /** `GET /orgs/{id}/members`, for all members; oldest membership first. Throws 404. */
   async function list({ caller }: Call, id: string): Promise<Member[]> {
     const { org } = await reach(store.read, caller, id)
     return all(store.read, org.id)
   }
 
-  /** The same whoever asks. */
+  /** The same without a permission check. */
   async function all(reader: Reader, orgId: OrgId): Promise<Member[]> {
     return (await rows.list(reader, orgId)).map(presentMember)
   }
 
   /**
-   * `PATCH /orgs/{id}/members/{userId}`. An owner who makes another one and steps down has handed the org
-   * over. Throws 404, 403 `forbidden`, 409 `conflict` for the last owner.
+   * `PATCH /orgs/{id}/members/{userId}`. To hand an org over, an owner makes another owner and then steps down.
+   * Throws 404, 403 `forbidden`, 409 `conflict` for the last owner.
    */
   function setRole(call: Call, id: string, userId: string, role: Role): Promise<Member> {
     return store.write(async (tx) => {
@@ -42,7 +42,7 @@ export function createMembers(deps: OrgDeps) {
   }
 
   /**
-   * `DELETE /orgs/{id}/members/{userId}`: takes someone out, or leaves; leaving needs no permission.
+   * `DELETE /orgs/{id}/members/{userId}`: removes a member; removing oneself needs no permission.
    * Throws 404, 403 `forbidden`, 409 `conflict` for the last owner.
    */
   function remove(call: Call, id: string, userId: string): Promise<{ deleted: true }> {
@@ -56,14 +56,14 @@ export function createMembers(deps: OrgDeps) {
     })
   }
 
-  /** Throws 404 for a user who does not belong to the org, and for what is no id. */
+  /** Throws 404 for a user who is not a member, and for a malformed id. */
   async function find(reader: Reader, orgId: OrgId, userId: string): Promise<MemberWithAccount> {
     const member = UserId.is(userId) ? await rows.find(reader, orgId, userId) : undefined
     if (!member) throw memberNotFound()
     return member
   }
 
-  /** Lets a user in, in the caller's unit of work; false when they belong to the org already. */
+  /** Adds a member, in the caller's transaction; false when they are one already. */
   async function join(tx: Tx, call: Call<Caller>, { orgId, userId, role, invitedBy }: Joining): Promise<boolean> {
     const isNew = await rows.insert(tx, { org_id: orgId, user_id: userId, role, joined_at: clock.now() })
     if (!isNew) return false
@@ -73,7 +73,7 @@ export function createMembers(deps: OrgDeps) {
     return true
   }
 
-  /** Gives a member another role, in a unit that holds the org's lock. Throws 409 `conflict` for the last owner. */
+  /** Changes a member's role; the transaction must hold the org's lock. Throws 409 `conflict` for the last owner. */
   async function changeRole(tx: Tx, call: Call<Caller>, member: MemberWithAccount, role: Role): Promise<Member> {
     if (member.role === role) return presentMember(member)
     await assertNotLastOwner(tx, member)
@@ -83,7 +83,7 @@ export function createMembers(deps: OrgDeps) {
     return presentMember({ ...member, role })
   }
 
-  /** Takes a member out, in a unit that holds the org's lock. Throws 409 `conflict` for the last owner. */
+  /** Removes a member; the transaction must hold the org's lock. Throws 409 `conflict` for the last owner. */
   async function takeOut(tx: Tx, call: Call<Caller>, member: MemberWithAccount): Promise<void> {
     await assertNotLastOwner(tx, member)
     const { org_id: orgId, user_id: userId } = member

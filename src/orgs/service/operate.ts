@@ -9,13 +9,13 @@ import { orgRepository as rows } from '../repository'
 import type { OrgRow } from '../table'
 import { type OrgDeps, recordOn } from './deps'
 
-/** What operators do with anyone's org. Who may be an operator is decided before these are reached. */
+/** What operators do with anyone's org. Callers are known to be operators before they get here. */
 export function operateOrgs(deps: OrgDeps) {
   const { store, events, clock } = deps
   return { find, setOrgSuspended, all: rows.all, memberCounts: rows.memberCounts }
 
   /**
-   * An org by id, slug, exact name or the beginning of its id; by its id even after it was deleted. Throws 404, or
+   * Finds an org by id, slug, exact name or the beginning of its id; a full id finds deleted orgs too. Throws 404, or
    * 400 when several match.
    */
   async function find(reader: Reader, ref: string): Promise<OrgRow> {
@@ -29,7 +29,7 @@ export function operateOrgs(deps: OrgDeps) {
     return found[0]
   }
 
-  /** Stops every key of an org, or lets them work again. */
+  /** Suspends an org, which stops all its keys, or resumes it. */
   async function setOrgSuspended(call: Call<OperatorCaller>, orgId: OrgId, suspended: boolean): Promise<void> {
     const now = clock.now()
     await store.write(async (tx) => {

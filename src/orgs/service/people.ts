@@ -11,12 +11,12 @@ import type { NewUser } from '../schema'
 import type { UserRow } from '../table'
 import type { OrgDeps } from './deps'
 
-/** Accounts. */
+/** User accounts. */
 export function createPeople({ store, audit, events, clock }: OrgDeps) {
   return {
     createUser,
     setUserDisabled,
-    /** Replaces the hash of a password, or answers false: it is no longer the one of this row. */
+    /** Replaces a password hash; false when it is no longer the one in the given row. */
     setPassword: rows.setPassword,
     user: rows.user,
     userThatBegins,
@@ -26,7 +26,7 @@ export function createPeople({ store, audit, events, clock }: OrgDeps) {
     users: rows.allUsers,
   }
 
-  /** For operators: the one whose id begins so. Throws 400 when several do. */
+  /** For operators: the user whose id starts with `word`. Throws 400 when several do. */
   async function userThatBegins(reader: Reader, word: string): Promise<UserRow | undefined> {
     const found = isBeginning(word) ? await rows.usersThatBegin(reader, word) : []
     const ids = found.map(({ id }) => id)
@@ -34,7 +34,7 @@ export function createPeople({ store, audit, events, clock }: OrgDeps) {
     return found[0]
   }
 
-  /** Adds an account in the caller's unit of work. Throws 409 `conflict` when the address has one. */
+  /** Creates an account in the caller's transaction. Throws 409 `conflict` when the address has one. */
   async function createUser(tx: Tx, { email, name, passwordHash, platformRole }: NewUser): Promise<UserRow> {
     const row: UserRow = {
       id: UserId.create(),
@@ -50,7 +50,7 @@ export function createPeople({ store, audit, events, clock }: OrgDeps) {
     return row
   }
 
-  /** For operators: shuts an account out, or lets it back in; its keys follow at once, its sessions are over. */
+  /** For operators: disables or enables an account. Its keys follow at once; its sessions end either way. */
   async function setUserDisabled(call: Call<OperatorCaller>, userId: UserId, disabled: boolean): Promise<void> {
     await store.write(async (tx) => {
       if (!(await rows.setUserDisabled(tx, userId, disabled ? clock.now() : null))) throw notFound('user')

@@ -10,17 +10,17 @@ import type { ActiveOrg, Org } from '../schema'
 import { assertPerson, type Reached, reach } from './access'
 import type { OrgDeps } from './deps'
 
-/** Orgs as the people in them see them, and the one each of them works in. */
+/** Orgs as their members see them, and each user's active org. */
 export function createVisits({ store, audit, events }: OrgDeps) {
   return { list, listFor, get, activate, deactivate }
 
-  /** `GET /orgs`: those the caller reaches, newest first. An org's key reaches its own. */
+  /** `GET /orgs`: the orgs the caller reaches, newest first. An org's key reaches only its own. */
   async function list({ caller }: Call, query: PageQuery): Promise<Page<Org>> {
     const page = await rows.pageOfOrgs(store.read, caller.userId, caller.orgId, query)
     return { ...page, items: await presentAll(store.read, page.items) }
   }
 
-  /** Every org the user belongs to, as the user sees it, newest first. */
+  /** All orgs of a user, newest first. */
   async function listFor(reader: Reader, userId: UserId): Promise<Org[]> {
     return presentAll(reader, await rows.orgsOf(reader, userId))
   }
@@ -30,7 +30,7 @@ export function createVisits({ store, audit, events }: OrgDeps) {
     return view(store.read, caller, id)
   }
 
-  /** `POST /orgs/{id}/activate`: the user's sessions and personal keys work in it from now on. Throws 404, 403. */
+  /** `POST /orgs/{id}/activate`: makes it the active org of the user's sessions and personal keys. Throws 404, 403. */
   function activate(call: Call, id: string): Promise<ActiveOrg> {
     return store.write(async (tx) => {
       const { org } = await reach(tx, call.caller, id)
@@ -43,7 +43,7 @@ export function createVisits({ store, audit, events }: OrgDeps) {
     })
   }
 
-  /** `DELETE /orgs/{id}/activate`: the user works in none, if it was this one. Throws 404, 403. */
+  /** `DELETE /orgs/{id}/activate`: unsets the active org if it is this one. Throws 404, 403. */
   function deactivate(call: Call, id: string): Promise<ActiveOrg> {
     return store.write(async (tx) => {
       const { org } = await reach(tx, call.caller, id)
