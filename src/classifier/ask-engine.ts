@@ -3,25 +3,25 @@ import type { Clock } from '../kernel/clock'
 import type { Guidance } from './guidance'
 import { instructionsFor, type Opinion, readOpinion } from './instructions'
 
-/** After this the answer is `fast` (contract 22.2). */
+/** Time limit for the engine's opinion; after it the mode is `fast` (contract 22.2). */
 const TIMEOUT_MS = 3_000
 const MOST_TOKENS = 60
 
-/** Engines that may sort prompts, the one meant for it first. */
+/** Modes whose engines may sort prompts, in order of preference. */
 const SORTING_MODES = ['auto', 'fast']
 
 export type AskEngine = {
   /** Whether an engine other than the built-in one can be asked. */
   available(): boolean
   /**
-   * Its opinion, or null when it failed, took too long or answered anything else. The caller is not charged:
-   * they asked for an answer, and which mode gives it is our question (nothing in contract 3 prices it).
+   * The engine's opinion, or null when it failed, took too long or gave no usable answer. The caller is not charged,
+   * because choosing the mode is the service's own task (contract 3 has no price for it).
    * @throws the signal's reason when the caller has left.
    */
   opinion(prompt: string, examples: Guidance['examples'], signal: AbortSignal): Promise<Opinion | null>
 }
 
-/** Stage 4: an engine is asked what the local model is unsure of (contract 22.2). */
+/** Stage 4: asks an engine about prompts that the local model is unsure of (contract 22.2). */
 export function createAskEngine({ engines, clock }: { engines: EngineService; clock: Clock }): AskEngine {
   const sorter = () => SORTING_MODES.map((mode) => engineOfMode(mode)?.id).find((id) => id && !engines.isFree(id))
 
@@ -40,7 +40,7 @@ export function createAskEngine({ engines, clock }: { engines: EngineService; cl
         const { text } = await engines.answer(id, { messages, mode: 'auto', ...limits, signal: both })
         return readOpinion(text)
       } catch {
-        // The engines room has logged why. A classifier that is down must not take answers down with it.
+        // The engines room has logged the failure. It must not fail the caller's request.
         signal.throwIfAborted()
         return null
       } finally {

@@ -2,17 +2,17 @@ import type { Guidance } from './guidance'
 
 /** What is known of a request when its mode has to be chosen. */
 export type Ask = {
-  /** What the caller asked for; `auto` or null leaves the choice to us. */
+  /** What the caller asked for; `auto` or null leaves the choice to the classifier. */
   mode: string | null
   /** The account's own default, used when no mode was sent (contract 2.4). */
   defaultMode?: string | null
   prompt: string
   hasImages: boolean
-  /** The caller's rules, floors and examples, where they have any. */
+  /** The caller's rules, floors and examples; absent when there are none. */
   guidance?: Guidance
-  /** Whether an engine is connected that would answer this mode; left out, every mode has one. */
+  /** Whether a mode has a connected engine; absent, every mode counts as having one. */
   answers?(mode: string): boolean
-  /** Aborts when the caller has left; only the engine classifier waits. */
+  /** Aborts when the caller leaves. Without it the engine classifier is not asked. */
   signal?: AbortSignal
 }
 
@@ -24,6 +24,6 @@ export type Choice = {
   reasoning: string | null
   /** The engine a rule named; null leaves it to the mode. */
   engine: string | null
-  /** The preference that decided, or under which it was decided; null for a rule of the key itself. */
+  /** The preference in force; null without one, and when a rule of the key itself decided. */
   preferenceId: string | null
 }

@@ -8,14 +8,14 @@ import { explicit, type Found, guidanceOf, heuristic, isSure, rule, type Stage, 
 export type Classifier = ReturnType<typeof createClassifier>
 
 type Deps = {
-  /** Stage 4; without it what the local model is unsure of goes to `fast`. */
+  /** Stage 4; without it, prompts that the local model is unsure of get `fast`. */
   engine?: AskEngine
   load?: () => Model
 }
 type AtOnce = Ask & { signal?: never }
 type See = (stage: Stage) => Found | null
 
-/** The model file is read with the first prompt that needs it. */
+/** Chooses modes by the stages of contract 22.2. The model file is read for the first prompt that needs it. */
 export function createClassifier({ engine, load = loadModel }: Deps = {}) {
   let model: Model | undefined
   const learnt: Stage = {
@@ -33,16 +33,16 @@ export function createClassifier({ engine, load = loadModel }: Deps = {}) {
 
   return {
     decide,
-    /** The stages by themselves, and what is chosen by what was seen of them, for whoever explains a choice. */
+    /** The stages, for explaining a choice: `choose` decides from results that the caller has already got from them. */
     stages,
     choose,
-    /** What the local model alone takes a prompt for. */
+    /** The guess of the local model alone. */
     local,
   }
 
   /**
-   * The first stage that decides. At once and in well under a millisecond, but for a promise when an engine
-   * has to be asked: only a caller that hands in a `signal` is ready to wait for one.
+   * The choice of the first stage that is sure. Synchronous and well under a millisecond, except that a call with
+   * a `signal` gets a promise when an engine has to be asked.
    */
   function decide(ask: AtOnce): Choice
   function decide(ask: Ask): Choice | Promise<Choice>
@@ -80,7 +80,7 @@ async function byEngine(engine: AskEngine, ask: Ask, signal: AbortSignal): Promi
 
 const GUESSES: ReadonlySet<Choice['source']> = new Set(['local', 'classifier'])
 
-/** What is sure enough. What was only guessed is no reason to refuse a prompt that another mode can answer. */
+/** The choice of a stage that is sure. A guessed mode without an engine falls back to one that can answer. */
 function promoted(found: Omit<Found, 'matched'>, source: Choice['source'], ask: Ask): Choice {
   const { mode, confidence, reasoning, engine, preferenceId } = found
   if (GUESSES.has(source) && ask.answers && !ask.answers(mode)) {

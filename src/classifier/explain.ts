@@ -5,14 +5,14 @@ import type { Classifier } from './decide'
 import { floorOf, type Guidance } from './guidance'
 import type { Found, Stage } from './stages'
 
-/** What one stage makes of a prompt, and what of it did (contract 13). `ms` is what looking took. */
+/** The result of one stage for a prompt (contract 13). `ms` is the time that the stage took. */
 export type StageReport = {
   stage: Exclude<Choice['source'], 'explicit'>
   mode: string | null
   confidence: number | null
-  /** What the confidence has to reach for this mode. */
+  /** The confidence that this mode needs. */
   floor: number | null
-  /** The pattern of a rule, the reason of a signal. */
+  /** The pattern of the rule or the reason of the signal that matched. */
   matched: string | null
   ms: number
 }
@@ -21,15 +21,15 @@ export type Explain = ReturnType<typeof createExplain>
 
 type Deps = { classifier: Classifier; engine: AskEngine; clock: Clock }
 type Said = Pick<StageReport, 'mode' | 'confidence' | 'matched'>
-/** Lets the prompt go to an engine, perhaps with parts taken out. */
+/** Admits the prompt to an engine, and returns it as the guardrails leave it. */
 type Admit = () => Promise<string>
 type Asked = Required<Pick<Ask, 'prompt' | 'hasImages' | 'guidance' | 'signal' | 'answers'>>
 
 const NOTHING: Said = { mode: null, confidence: null, matched: null }
 
 /**
- * Every stage by itself, and what is chosen: the stages that cost nothing always, so that floors can be tuned; the
- * engine classifier only where `admit` is there to let it, and it would be asked.
+ * Reports the result of every stage and the choice. The free stages always run, so that floors can be tuned; the
+ * engine classifier runs only with `admit`, and only when no other stage is sure.
  */
 export function createExplain({ classifier, engine, clock }: Deps) {
   return async function explain(

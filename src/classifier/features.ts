@@ -1,14 +1,14 @@
 import type { Features } from '../kernel/text-model/model'
 
 /**
- * A text as hashed features: words, pairs of words and pieces of words. The model file is made from these
- * numbers, so a change here asks for `bun run train`.
+ * A text as hashed features: words, pairs of words and pieces of words. The model file is trained on these
+ * numbers, so run `bun run train` after a change here.
  */
 
 /** Slots of the hash table; a power of two. */
 export const SLOTS = 1 << 16
 
-/** What a request wants stands at its beginning, or after a long text at its end. */
+/** Only the ends of a long text are read: the instruction is at the beginning or, after a quoted text, at the end. */
 const HEAD_CHARS = 500
 const TAIL_CHARS = 120
 const MOST_WORDS = 90
@@ -17,12 +17,12 @@ const MOST_WORDS = 90
 const ACCENTS = /[\u0300-\u036f]/g
 const TOKEN =
   /\p{Script=Han}|\p{Script=Hiragana}+|[\p{Script=Katakana}ー]+|[a-z]*\p{N}[a-z\p{N}]*|[\p{L}\p{M}]+|\p{N}+|[^\s\p{L}\p{N}\p{M}]/gu
-/** What is quoted is what the request is about, not what it asks for. */
+/** Quoted text is what the request is about, not what it asks for, so it is left out. */
 const QUOTED = /["“„«「『][^"”“»」』\n]{2,120}["”“»」』]/g
 const WORD = /^[\p{L}\p{M}]/u
 const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
 
-/** Slots and how much each counts; the weights have length one together. */
+/** The slots of a text and their weights, which form a vector of length 1. */
 export function featuresOf(text: string): Features {
   const tokens = tokensOf(text)
   const counts = new Map<number, number>()
@@ -47,7 +47,7 @@ export function featuresOf(text: string): Features {
   return normalized(counts)
 }
 
-/** Beginnings, ends and middles of a word, so that its other forms are known too. */
+/** Adds the pieces of 3 to 5 letters of a word, so that other forms of the word share features with it. */
 function addPieces(word: string, add: (feature: string, weight: number) => void): void {
   if (word.length < 3) return
   const framed = `<${word}>`
@@ -56,7 +56,7 @@ function addPieces(word: string, add: (feature: string, weight: number) => void)
   }
 }
 
-/** Scripts without spaces between words: runs of neighbouring letters stand for words. */
+/** For scripts without spaces between words, runs of 2 to 4 characters stand for words. */
 function addRuns(tokens: readonly string[], add: (feature: string, weight: number) => void): void {
   const text = tokens.join('')
   if (!SPACELESS.test(text)) return
@@ -72,7 +72,7 @@ function tokensOf(text: string): string[] {
   return (plain.match(TOKEN) ?? []).slice(0, MOST_WORDS).map(withoutNumber)
 }
 
-/** `4k` and `3d` say something by their letters; which number it is says nothing, and an id says nothing at all. */
+/** Replaces digits by 0, since `4k` and `3d` have a meaning but their number has none; a long id becomes `#`. */
 function withoutNumber(token: string): string {
   if (!/\p{N}/u.test(token)) return token
   const shape = token.replace(/\p{N}+/gu, '0')

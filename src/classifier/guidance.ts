@@ -1,35 +1,35 @@
-/** One routing rule as the classifier asks it (contract 22.2, stage 1). Its owner says what matching means. */
+/** A routing rule for stage 1 (contract 22.2), provided by the routing-preferences room. */
 export type Rule = {
   mode: string
   /** The engine the rule names, or null for the mode's own. */
   engine: string | null
-  /** Clamped by its owner. */
+  /** Already clamped to [0.5, 0.99]. */
   confidence: number
   /** For `routing.reasoning`. */
   reasoning: string | null
   /** The preference it belongs to; null for a rule of the key itself. */
   preferenceId: string | null
-  /** As its owner wrote it, to be shown to its owner. */
+  /** The pattern as its owner wrote it, shown in previews. */
   pattern: string
   matches(prompt: string): boolean
 }
 
-/** What a caller has said about how prompts shall be read (contract 13). */
+/** A caller's routing rules, floors and examples (contract 13). */
 export type Guidance = {
-  /** The preference that floors and examples are of, where there is one. */
+  /** The preference in force; null without one. */
   preferenceId: string | null
-  /** In the order of asking. */
+  /** In the order in which they are tried. */
   rules: readonly Rule[]
   /** Floors by mode that replace the global one. */
   floors: Readonly<Record<string, number>>
-  /** Few-shot items of the engine classifier. */
+  /** Few-shot examples for the engine classifier. */
   examples: readonly { prompt: string; expected_mode: string }[]
 }
 
 /** The guidance of a caller who gave none. */
 export const NO_GUIDANCE: Guidance = { preferenceId: null, rules: [], floors: {}, examples: [] }
 
-/** Below this a result is not promoted and `fast` is used (contract 22.2, stage 5). */
+/** The global floor: a stage with less confidence does not decide (contract 22.2, stage 5). */
 const FLOOR = 0.85
 const LOWEST = 0.5
 const HIGHEST = 0.99

@@ -2,10 +2,10 @@ import type { Message } from '../engines'
 import { shorten } from '../kernel/text'
 import { isTextMode, TEXT_MODES, type TextMode } from './modes'
 
-/** What an engine said of a prompt. Its reasoning is not passed on: it may repeat the prompt or name its maker. */
+/** An engine's opinion of a prompt. Its reasoning is dropped, as it may repeat the prompt or name the vendor. */
 export type Opinion = { mode: TextMode; confidence: number }
 
-/** Enough of a prompt to see what it wants; an engine is paid by length. */
+/** Characters of the prompt to send: enough to see what it wants, and engines charge by length. */
 const MOST_PROMPT_CHARS = 2_000
 const MOST_EXAMPLE_CHARS = 300
 const MOST_ANSWER_CHARS = 4_000
@@ -40,7 +40,7 @@ const TASK = [
 ].join('\n')
 
 /**
- * What the engine classifier is asked. Prompts stand as JSON strings, so that nothing in them can end them
+ * The messages for the engine classifier. Prompts are JSON strings, so that no text in them can end the string
  * (catalogue K11).
  */
 export function instructionsFor(
@@ -56,7 +56,7 @@ export function instructionsFor(
   return [{ role: 'system', content: TASK }, ...shown, { role: 'user', content: asked }]
 }
 
-/** What an engine answered, or null when that is anything but a known mode and a number from 0 to 1. */
+/** Parses an engine's answer; null unless it has a known mode and a confidence from 0 to 1. */
 export function readOpinion(answer: string): Opinion | null {
   const json = /\{[^{}]*\}/.exec(answer.slice(0, MOST_ANSWER_CHARS))?.[0]
   if (!json) return null

@@ -4,19 +4,19 @@ import { softmax } from '../kernel/text-model/softmax'
 import { featuresOf, SLOTS } from './features'
 import { TEXT_MODES, type TextMode } from './modes'
 
-/** What a text most likely wants, and how often such an answer is right. */
+/** The most likely mode of a text, and the share of such guesses that are right. */
 export type Guess = { mode: TextMode; confidence: number }
 
 export const MODEL_FILE = join(import.meta.dir, 'model.bin')
 export const SHAPE: Shape = { slots: SLOTS, classes: TEXT_MODES.length }
 
-/** Nobody is surer of a stranger's words than this; it is also the highest floor (contract 13). */
+/** Upper limit of the model's confidence; equal to the highest floor (contract 13). */
 const SUREST = 0.99
 
 /** The trained model. Throws Error when the file is missing or of another size. */
 export const loadModel = (): Model => readModel(MODEL_FILE, SHAPE)
 
-/** Pure, and well under a millisecond whatever the text. */
+/** The model's guess for a text. Pure, and well under a millisecond for any text. */
 export function guess(model: Model, text: string): Guess {
   const chances = softmax(scoresOf(model, featuresOf(text)).map((score) => score * model.sharpness))
   let best = 0

@@ -1,4 +1,4 @@
-/** The modes a text alone can ask for; `vision` needs a picture (contract 22.2). Their order is the model file's. */
+/** Modes that a text alone can ask for; `vision` needs an image (contract 22.2). The model file uses their order. */
 export const TEXT_MODES = [
   ...(['fast', 'think', 'code', 'image', 'video'] as const),
   ...(['research', 'roast', 'genui', 'data_extraction', 'domain_analysis'] as const),

@@ -4,12 +4,12 @@ import type { Signal } from './signals/signal'
 
 export type Found = { mode: string; confidence: number; reasoning: string }
 
-/** An instruction stands at the beginning; what comes later is mostly the text it is about. */
+/** Only the beginning is searched for an instruction; what follows is mostly the text it is about. */
 const HEAD_CHARS = 400
 
 const SIGNALS: readonly Signal[] = [...ENGLISH, ...OTHER_LANGUAGES]
 
-/** Modes that say more about a request than an attached picture does (contract 2.1). */
+/** Modes that win over `vision` when an image is attached (contract 2.1). */
 const STRONGER_THAN_A_PICTURE = new Set(['data_extraction', 'image', 'video'])
 
 /** The first clear signal of a prompt: deterministic, for words that leave no doubt (contract 22.2, stage 2). */

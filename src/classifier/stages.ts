@@ -2,29 +2,29 @@ import type { Ask, Choice } from './choice'
 import { floorOf, type Guidance, NO_GUIDANCE, type Rule } from './guidance'
 import { clearSignal } from './signals'
 
-/** What a stage takes a request for, sure enough or not; `matched` is what of it did, to be shown to its owner. */
+/** The mode a stage found, sure enough or not; `matched` is the pattern or signal that matched, for previews. */
 export type Found = Pick<Choice, 'mode' | 'reasoning' | 'engine' | 'preferenceId'> & {
   confidence: number
   matched: string | null
 }
 
-/** One way of choosing that costs nothing. It says what it found, or nothing (contract 22.2). */
+/** A stage that costs nothing; `look` gives what it found, or null (contract 22.2). */
 export type Stage = { source: 'rule' | 'heuristic' | 'local'; look(ask: Ask): Found | null }
 
 export const guidanceOf = ({ guidance }: Ask): Guidance => guidance ?? NO_GUIDANCE
 
-/** Whether it reaches the floor of its mode. */
+/** Whether the confidence reaches the floor of the mode. */
 export const isSure = ({ mode, confidence }: Pick<Found, 'mode' | 'confidence'>, ask: Ask): boolean =>
   confidence >= floorOf(mode, guidanceOf(ask).floors)
 
-/** Stage 0: what was asked for by name. */
+/** Stage 0: the mode that was asked for by name. */
 export function explicit({ mode, defaultMode }: Ask): Choice | null {
   const asked = mode ?? defaultMode
   if (!asked || asked === 'auto') return null
   return { mode: asked, source: 'explicit', confidence: null, reasoning: null, engine: null, preferenceId: null }
 }
 
-/** The first rule, in their order, that is sure enough for its mode and matches. */
+/** Stage 1: the first rule that matches with a confidence that reaches the floor of its mode. */
 export const rule: Stage = {
   source: 'rule',
   look(ask) {
@@ -43,9 +43,9 @@ export const heuristic: Stage = {
   },
 }
 
-/** Modes that answer anything in words, the one for when nobody is sure enough first (contract 22.2, stage 5). */
+/** Modes that can answer any prompt with text, in order of preference (contract 22.2, stage 5). */
 const STAND_INS = ['fast', 'think', 'code', 'research', 'domain_analysis'] as const
 
-/** What is used when nobody is sure enough: `fast`, or the next mode with an engine where it has none. */
+/** The mode when no stage is sure: `fast`, or the next of these modes if `fast` has no engine. */
 export const standIn = ({ answers }: Pick<Ask, 'answers'>): string =>
   (answers && STAND_INS.find((mode) => answers(mode))) ?? STAND_INS[0]

@@ -14,15 +14,15 @@ type Deps = {
   engines: Pick<EngineService, 'countPrompt'>
 }
 
-/** The mode whose rate limit a question to the sorting engine counts towards. */
+/** The mode whose rate limit these engine calls count towards. */
 const MODE = 'fast'
 
-/** `place` is the field that a refusal names; `messagesOf` is what the engine will be asked. */
+/** `place` is the field that a refusal names; `messagesOf` gives the messages that the engine will get. */
 type About = { place: string; messagesOf(texts: readonly string[]): Message[] }
 
 /**
- * Admits texts that an engine is asked about for a preview or a suggestion. That is not billed, so the caller's rate
- * limits bound it and the caller must have funds. Gives the texts as the caller's guardrail policy leaves them. Throws
+ * Admits texts that an engine gets for a preview or a suggestion. The call is not billed, so the caller's rate limits
+ * bound it and the caller must have funds. Returns the texts as the caller's guardrail policy leaves them. Throws
  * 429 `mode_rate_limit_exceeded` and `token_limit_exceeded`, 402 `insufficient_credits`, 400 `guardrail_blocked`.
  */
 export function createUnbilledAdmission({ store, limiter, billing, guardrails, engines }: Deps) {

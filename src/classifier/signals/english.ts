@@ -3,7 +3,7 @@ import { begins, type Signal } from './signal'
 const LANGUAGES =
   'python|javascript|typescript|java|kotlin|swift|rust|golang|go|ruby|php|perl|scala|haskell|elixir|lua|julia|matlab|bash|shell|powershell|sql|html|css|react|vue|svelte|angular|node(?:\\.js)?|django|flask|c|c\\+\\+|c#|\\.net|dart|flutter|solidity|assembly|regex|latex|svg|matplotlib|canvas|opengl|webgl|three\\.js'
 const MAKE = '(?:make|create|generate|produce|design|render|give me|show me|build)'
-/** An article and up to four words of description before the thing itself; after a preposition comes another thing. */
+/** An article and up to four adjectives before the noun; a preposition ends them, as another noun follows it. */
 const ADJECTIVES =
   "(?:(?:me|us) )?(?:an?|the|some|two|three|my|our|another|one)? ?(?:(?!(?:for|of|to|about|with|from|on|in|by|that|who)\\b)[\\p{L}\\p{N}'-]+ ){0,4}?"
 
@@ -13,7 +13,7 @@ const VIDEO = '(?:video|movie|video clip|clip|animation|short film)s?'
 const CODE_THING =
   '(?:function|component|class|script|program|method|algorithm|regex|regular expression|sql query|query|api|endpoint|unit tests?|test suite|parser|decorator|hook|cli|dockerfile|makefile|code snippet|snippet|code|microservice|web server|http server|web ?scraper|binary search|linked list)s?'
 
-/** What turns a picture or a video into a piece of software, a file, or a figure of speech. */
+/** Words that turn `image` or `video` into a software term, a file or a figure of speech. */
 const NOT_MEDIA =
   /\b(?:docker|disk|container|iso|system|vm|mirror|ascii|mermaid|uml|flow ?chart|gantt|er) |\b(?:image|picture|photo|icon|logo|video|animation|clip|movie|drawing|banner)s? (?:component|gallery|classifier|upload|uploader|process|tag|element|viewer|slider|carousel|editor|search|model|recognition|detection|compression|format|file|url|link|game|script|call|player|titles?|ideas?|description|summary|outline|essay|conference|stream|platform|app|codec|prompts?|caption|review|recommendation|quiz|night|poster|library|generator|function|class|helper)/i
 const IN_A_LANGUAGE = new RegExp(`\\b(?:in|using|with) (?:${LANGUAGES})(?![\\w+#])`, 'i')
@@ -26,7 +26,7 @@ const signal = (mode: string, confidence: number, reasoning: string, fires: RegE
   ...(unless ? { unless } : {}),
 })
 
-/** In the order of asking: the first that fires decides. */
+/** In the order in which they are tried; the first one that fires decides. */
 export const ENGLISH: readonly Signal[] = [
   signal(
     'fast',

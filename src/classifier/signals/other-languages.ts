@@ -1,8 +1,8 @@
 import type { Signal } from './signal'
 
 /**
- * The plainest requests in the languages most often met. Each names a verb in its imperative form and what
- * it makes; anything subtler is left to later stages.
+ * Plain requests in the most common other languages: an imperative verb and the thing to make. Anything subtler
+ * is left to later stages.
  */
 const signal = (mode: string, confidence: number, fires: RegExp, unless?: RegExp): Signal => ({
   mode,

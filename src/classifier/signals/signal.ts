@@ -1,4 +1,4 @@
-/** Words that leave no doubt about what is wanted, and the words that take it back. */
+/** `fires` matches words that clearly ask for a mode; `unless` matches words that contradict it. */
 export type Signal = {
   mode: string
   fires: RegExp
@@ -8,7 +8,7 @@ export type Signal = {
   reasoning: string
 }
 
-/** How a request in English begins before its verb: only an instruction counts, not a question about one. */
+/** Polite words that may stand before the verb of an English request; a question about the verb does not match. */
 export const OPENING =
   "^(?:(?:please|hey|hi|ok|okay|now|so|kindly|svc|can you|could you|would you|will you|i want you to|i need you to|i(?: would|'d) like you to|i want to|i need to|let's|lets|go ahead and|help me(?: to)?)[ ,]+)*"
 

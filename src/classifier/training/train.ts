@@ -1,6 +1,6 @@
 /**
- * Makes the local model from the labelled prompts beside it. Run by hand, never at start. `--check` writes
- * nothing and exits 1 when the committed file is not what the prompts give.
+ * Trains the local model on the labelled prompts beside this file. Run by hand, never at start. `--check` writes
+ * nothing and exits 1 when the committed model differs from what the prompts give.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
