@@ -4,9 +4,9 @@ import type { Reader } from '../kernel/store'
 import { routingCorrections } from './table'
 
 /**
- * How many completions, each once, got a wrong mode in a half-open span of time that was chosen for them: those of
- * calls in `auto` that the owner named in a correction. The other side of routing accuracy (contract 21). What is
- * said of a prompt alone names no choice.
+ * Counts the completions in [from, to), each once, for which `auto` chose a wrong mode according to the owner's
+ * corrections. Needed for routing accuracy (contract 21). Corrections of a prompt alone do not count, since they name
+ * no completion.
  */
 export async function wronglyChosenIn(
   db: Reader,
@@ -14,12 +14,12 @@ export async function wronglyChosenIn(
   { from, to }: { from: number; to: number },
 ): Promise<number> {
   const t = db.of(routingCorrections)
-  // Chat clients have a name of their own for a completion.
+  // Chat clients send the id of a completion with the prefix `chatcmpl_`.
   const completion = sql`replace(${t.completion_id}, 'chatcmpl_', 'cmpl_')`
   const [row] = await db
     .select({ count: sql<number>`count(DISTINCT ${completion})`.mapWith(Number) })
     .from(t)
-    // Nobody corrects what has not been: `created_at` is what the index has.
+    // A correction is never older than its completion, so `created_at` may narrow the search: it is in the index.
     .where(and(eq(t.owner, owner), gte(t.created_at, from), gte(t.wrong_at, from), lt(t.wrong_at, to)))
   return row!.count
 }

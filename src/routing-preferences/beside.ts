@@ -3,14 +3,14 @@ import type { Clock } from '../kernel/clock'
 import { createHelper, HelperFailure } from '../kernel/helper'
 import type { MatchOrder } from './match.worker'
 
-/** The budget of contract 13. */
+/** Most milliseconds that rules may take on one prompt (contract 13). */
 export const BUDGET_MS = 50
-/** Starting the thread and compiling what is new on it; nobody's patterns run meanwhile. */
+/** Limit for starting the thread and compiling new patterns on it; no pattern is matched in that time. */
 const MOST_START_MS = 5_000
 const IDLE_MS = 600_000
 const MOST_PREPARED = 1_000
 
-/** A thread that tries patterns, kept for so long when nobody asks. */
+/** A thread that tries patterns; it is ended after `idleMs` without an order. */
 export const openThread = <Answer>(idleMs: number) =>
   createHelper<MatchOrder, Answer>({
     open: () => new Worker(new URL('./match.worker.ts', import.meta.url).href),
@@ -18,12 +18,12 @@ export const openThread = <Answer>(idleMs: number) =>
     idleMs,
   })
 
-/** What stops by itself may be late by so much before its thread is ended. */
+/** How late the backtracking engine, which stops by itself, may be before its thread is ended. */
 export const GRACE_MS = 500
 
 export type Beside = ReturnType<typeof createBeside>
 
-/** For whom patterns are tried, and for how long anybody waits. */
+/** The owner that patterns are tried for, and the signal that ends the wait. */
 export type Trial = { who: string; signal: AbortSignal }
 
 export const trialOf = ({ caller, signal }: Pick<Call<Caller>, 'caller' | 'signal'>): Trial => ({
@@ -31,17 +31,17 @@ export const trialOf = ({ caller, signal }: Pick<Call<Caller>, 'caller' | 'signa
   signal,
 })
 
-/** Which of the patterns match, in their order, and what trying took; null when there was no answer in time. */
+/** Whether each pattern matches, in order, and the milliseconds it took; `answers` is null when time ran out. */
 export type Tried = { answers: readonly boolean[] | null; ms: number }
 
 /**
- * Patterns on a thread beside the event loop: those that could hold it up (I28), with which the thread is ended, and
- * those that have to backtrack, which are `stops`: an engine runs them that stops by itself. One thread, so that what
- * was compiled for it is there when the time is taken; owners have it in turns.
+ * Matches patterns that could block the event loop (I28) on a thread. Linear patterns that exceed the budget are ended
+ * with the thread; backtracking ones (`stops`) run on an engine that stops by itself. There is one thread, so that
+ * patterns are already compiled on it when their time is measured; owners take turns.
  */
 export function createBeside({ clock }: { clock: Clock }) {
   const helper = openThread<readonly (boolean | null)[]>(IDLE_MS)
-  /** What the thread has compiled, and until when it surely stands. */
+  /** Lists of patterns compiled on the thread, each with the time until which the thread surely still runs. */
   const prepared = new Map<string, number>()
 
   return { match }
@@ -60,7 +60,7 @@ export function createBeside({ clock }: { clock: Clock }) {
       return { answers: answers.every((one) => one !== null) ? answers : null, ms }
     } catch (error) {
       if (!(error instanceof HelperFailure)) throw error
-      // The thread was ended, and with it what it had compiled.
+      // The thread was ended, so the patterns compiled on it are gone.
       prepared.clear()
       return { answers: null, ms: budgetMs }
     }

@@ -1,7 +1,7 @@
 import { vendorNamedIn } from '../kernel/vendor-names'
 import { isStopWord } from '../kernel/words'
 
-/** Words of other languages that carry no meaning; the English ones are the kernel's. */
+/** Stop words of other languages; the English ones are in the kernel. */
 const FOREIGN_STOPS = new Set(
   `aber als auch auf aus bei bitte das dass dem den der des die ein eine einen einer für hat ich ihr ist kann mein mich
    mir mit nach nicht oder sich sie sind und uns von was wie wir zum zur avec ces cette dans des est les leur mais mes mon
@@ -15,8 +15,8 @@ const MOST_LETTERS = 40
 const LEAST_CORRECTIONS = 2
 
 /**
- * A pattern for what the prompts have in common: an alternation of their most frequent words with meaning, each in
- * two of them at least (contract 13). Null when they share none. Pure.
+ * A pattern for the words that prompts have in common: an alternation of their most frequent content words, each in
+ * at least two prompts (contract 13). Null when they share none. Pure.
  */
 export function patternOf(prompts: readonly string[]): { pattern: string; tokens: string[] } | null {
   const counts = new Map<string, number>()
@@ -39,13 +39,13 @@ const tokensOf = (prompt: string): string[] =>
         word.length >= LEAST_LETTERS && word.length <= MOST_LETTERS && !isStopWord(word) && !FOREIGN_STOPS.has(word),
     )
 
-/** A letter that becomes two when it is made small, such as `İ`, would not be found again: it stays as it is. */
+/** Lower case, unless that changes the length as with `İ`: the pattern would not match the original word. */
 const small = (word: string): string => {
   const lower = word.toLowerCase()
   return lower.length === word.length ? lower : word
 }
 
-/** `\b` knows Latin letters only; next to others the boundary is spelt out. Tokens are letters, so nothing needs escaping. */
+/** `\b` only works beside Latin letters; for others the boundary is spelled out. Tokens need no escaping. */
 function alternationOf(tokens: readonly string[]): string {
   const words = `(?:${tokens.join('|')})`
   return tokens.every((token) => /^[a-z]+$/.test(token))

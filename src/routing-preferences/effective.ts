@@ -16,7 +16,7 @@ export type EffectiveRouting = ReturnType<typeof createEffective>
 
 type Deps = { store: Store; clock: Clock; bindings: Pick<KeyBindings, 'of'> }
 
-/** Whose prompt it is, as far as routing looks. */
+/** The members of a caller that routing needs. */
 export type Asker =
   | Pick<KeyCaller, 'type' | 'keyId' | 'orgId' | 'userId'>
   | (Pick<SessionCaller, 'type' | 'userId'> & { orgId: OrgId | null })
@@ -30,9 +30,9 @@ const MOST_HEADS = 20_000
 const NO_KEY: KeyHead = { hasOwn: false, preference: null }
 
 /**
- * What routes a caller's prompts (contract 13): rules of the key, then the preference it is bound to, else the
- * default of its owner's scope. A preference that is bound takes the default's place altogether. Costs no query
- * while nothing changed; another node sees a change within a second (I26).
+ * The routing in force for a caller (contract 13): the rules of the key, then the preference bound to it or, without
+ * one, the default preference of the caller's owner scope. Cached, so it costs no query while nothing changes; another
+ * node sees a change within a second (I26).
  */
 export function createEffective({ store, clock, bindings }: Deps) {
   const options = { maxAgeMs: freshFor(store.dialect), clock }
@@ -44,18 +44,18 @@ export function createEffective({ store, clock, bindings }: Deps) {
   const combined = new WeakMap<Source, WeakMap<Source, Effective>>()
 
   return {
-    /** At once when remembered. */
+    /** Synchronous when cached. */
     of(caller: Asker): Effective | Promise<Effective> {
       const found = caller.type === 'key' ? keys.get(caller.keyId, readKeyHead) : NO_KEY
       return found instanceof Promise ? found.then((head) => underHead(head!, caller)) : underHead(found, caller)
     },
-    /** Say so after the commit that changed what is bound to a key. */
+    /** To be called after the commit that changed the bindings of a key. */
     forgetKey(id: KeyId): void {
       keys.forget(id)
       ofKeys.forget(id)
       dropSource(id)
     },
-    /** The same for a preference, which may be the default of its owner, or have been. */
+    /** The same for a changed preference. Its owner's default is forgotten too, as it may be or have been this one. */
     forgetPreference(id: PreferenceId, owner: OwnerScope): void {
       preferences.forget(id)
       owners.forget(owner)
@@ -63,7 +63,7 @@ export function createEffective({ store, clock, bindings }: Deps) {
     },
     readPreference,
     ready: createRuleMatcher({ beside, clock }),
-    /** For the patterns of one body that is to be saved or tried. */
+    /** Vets the patterns of one request body before they are saved or tried. */
     vetting: createVetting({ clock }),
   }
 

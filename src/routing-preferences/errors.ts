@@ -1,6 +1,6 @@
 import { AppError, defineError, notFound, quoted } from '../kernel/errors'
 
-/** What a schema cannot say of a rule, an example or a label (contract 13). `path` is the member that is wrong. */
+/** A rule, example or label that is wrong in a way the schema cannot express (contract 13). `path` is the member. */
 export const preferenceInvalid = (path: string, message: string) =>
   new AppError('invalid', 'routing_preference_invalid', message, { param: path, details: [{ path, message }] })
 

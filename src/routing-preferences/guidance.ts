@@ -3,7 +3,7 @@ import { nextTurn } from '../kernel/turns'
 import { compilePattern, HEAD_CHARS, PatternRefused, type RulePattern } from './pattern'
 import type { Floors, PreferenceId, RoutingExample, RoutingRule } from './schema'
 
-/** A stored rule, ready to be asked. */
+/** A stored rule with its pattern compiled. */
 export type ReadyRule = {
   mode: string
   engine: string | null
@@ -12,7 +12,7 @@ export type ReadyRule = {
   /** Null for a rule of the key itself. */
   preferenceId: PreferenceId | null
   pattern: string
-  /** Steps its pattern can cost for each character of a prompt; infinite where it must not be asked here. */
+  /** Most matching steps per character of a prompt; infinite for a pattern that must not run on the event loop. */
   steps: number
   matches(prompt: string): boolean
 }
@@ -26,19 +26,19 @@ export type Source = {
   /** Sentences about rules that could not be used. */
   warnings: readonly string[]
   fingerprint: string
-  /** What it keeps in memory, in bytes, about. */
+  /** Estimated bytes in memory. */
   weight: number
 }
 
 /**
- * What decides in `auto` under a caller: what the classifier takes as its guidance, in the order of contract 13.
- * `fingerprint` changes when any of it does, also when an empty preference is another, whose id stands in answers; it
- * is empty when nothing is configured.
+ * The rules, floors and examples in force for a caller in `auto`, in the order of contract 13; the classifier's
+ * guidance. `fingerprint` changes with any of them, and with the preference's id, because answers name it; it is empty
+ * when nothing is configured.
  */
 export type Effective = Omit<Source, 'preferenceId' | 'weight'> & {
   /** The preference in force: the bound one, else the default of the owner's scope. */
   preferenceId: PreferenceId | null
-  /** Steps that all rules together can cost for each character of a prompt. */
+  /** Most matching steps of all rules together per character of a prompt. */
   steps: number
 }
 
@@ -54,14 +54,14 @@ export const NOTHING: Source = {
 
 export type Stored = {
   preferenceId: PreferenceId | null
-  /** How warnings call it. */
+  /** What warnings call it. */
   name: string
   rules: readonly RoutingRule[]
   floors: Floors
   examples: readonly RoutingExample[]
 }
 
-/** Compiles what is stored. A rule that an older version took and this one does not is left out, and said (K16). */
+/** Compiles stored rules. A rule that this version no longer accepts is skipped with a warning (K16). */
 export async function readSource(stored: Stored): Promise<Source> {
   const { preferenceId, name, rules, floors, examples } = stored
   let weight = BYTES_A_CHAR * JSON.stringify([rules, examples]).length
@@ -77,11 +77,11 @@ export async function readSource(stored: Stored): Promise<Source> {
   return { preferenceId, rules: ready, floors, examples, warnings, fingerprint: fingerprintOf(stored), weight }
 }
 
-/** What each rule comes to besides its pattern, and a character of what is stored. */
+/** Estimated bytes of a rule besides its pattern, and of a stored character. */
 const BASE_BYTES = 1_024
 const BYTES_A_CHAR = 8
 
-/** Equal for what routes alike under the same name; empty where nothing is configured. */
+/** Hash of the preference's id and all that routes; empty when nothing is configured. */
 export function fingerprintOf({ preferenceId, rules, floors, examples }: Stored): string {
   const isNothing = preferenceId === null && !rules.length && !examples.length && !Object.keys(floors).length
   return isNothing ? '' : sha256Hex(JSON.stringify([preferenceId, rules, Object.entries(floors).sort(), examples]))
@@ -114,7 +114,7 @@ const toReady = (
 
 /**
  * The key's own rules first, then those of the preference in force; a floor of the key replaces the preference's.
- * Examples are the preference's (contract 22.2, stage 4).
+ * Examples come from the preference (contract 22.2, stage 4).
  */
 export function combine(own: Source, active: Source): Effective {
   const rules = [...own.rules, ...active.rules]

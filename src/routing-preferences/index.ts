@@ -1,4 +1,4 @@
-/** Routing preferences: what a caller has said about which mode and engine a prompt wants. */
+/** Routing preferences: callers' own rules for the mode and engine of a prompt, and their corrections. */
 export { wronglyChosenIn } from './accuracy'
 export { trialOf } from './beside'
 export { createEffective, type EffectiveRouting } from './effective'

@@ -3,21 +3,21 @@ import { type Beside, BUDGET_MS, type Trial } from './beside'
 import type { Effective, ReadyRule } from './guidance'
 import { HEAD_CHARS } from './pattern'
 
-/** Steps of patterns that one prompt may cost on the event loop: 20 ms at the very worst, mostly far below one. */
+/** Most matching steps per prompt on the event loop: 20 ms in the worst case, usually far below 1 ms. */
 const MOST_STEPS = 300_000
-/** Rules that ran out of time are left alone for so long: each try costs a thread. */
+/** Pause for rules that ran out of time, because every such try costs a thread. */
 const REST_MS = 10_000
 
 export type RuleMatcher = ReturnType<typeof createRuleMatcher>
 
 /**
- * Sees to it that rules can be asked without holding anybody up: small patterns as they are, the others tried
- * beforehand beside the event loop. Those that have no answer in 50 ms are skipped, and the caller is told.
+ * Lets rules be matched without blocking the event loop: small patterns run there, all others are matched beforehand
+ * on a thread. Rules without an answer in 50 ms are skipped, with a warning to the caller.
  */
 export function createRuleMatcher({ beside, clock }: { beside: Pick<Beside, 'match'>; clock: Clock }) {
   const resting = new WeakMap<ReadyRule, number>()
 
-  /** Guidance whose rules answer at once. Itself, in the same turn, when all its rules are small for this prompt. */
+  /** Guidance whose rules answer quickly. The same object, synchronously, when all its rules are small enough. */
   return function ready(effective: Effective, prompt: string, trial: Trial): Effective | Promise<Effective> {
     const length = Math.max(1, Math.min(prompt.length, HEAD_CHARS))
     return effective.steps * length <= MOST_STEPS ? effective : tried(effective, prompt.slice(0, length), trial)
@@ -43,7 +43,7 @@ export function createRuleMatcher({ beside, clock }: { beside: Pick<Beside, 'mat
   }
 }
 
-/** Those that no longer fit into what the event loop may do, counted from the first. */
+/** The rules that exceed `MOST_STEPS` when steps are added up from the first rule on. */
 function largeOf(rules: readonly ReadyRule[], length: number): ReadyRule[] {
   let left = MOST_STEPS
   return rules.filter(({ steps }) => {
@@ -54,7 +54,7 @@ function largeOf(rules: readonly ReadyRule[], length: number): ReadyRule[] {
   })
 }
 
-/** Patterns in linear time share one try; each that backtracks has its own, so that it spoils no other. */
+/** Linear patterns are tried together; each backtracking one alone, so that others keep their answers if it is slow. */
 function groupsOf(rules: readonly ReadyRule[]): ReadyRule[][] {
   const linear = rules.filter(({ steps }) => Number.isFinite(steps))
   const others = rules.filter(({ steps }) => !Number.isFinite(steps))

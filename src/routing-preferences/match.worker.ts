@@ -5,15 +5,15 @@ import { backtrackingExpression, compilePattern, type RulePattern } from './patt
 import { type Vetted, vet } from './vet'
 
 /**
- * Patterns that compile, and a text to try them on; null only has them compiled. Or one to be tried before it is
- * saved. Those that have to backtrack stop by themselves after `budgetMs`, the others end with the thread.
+ * Patterns to match with `text`, or only to compile when it is null; or one pattern to vet before it is saved.
+ * Backtracking patterns stop by themselves after `budgetMs`; linear ones that take too long end with the thread.
  */
 export type MatchOrder = { patterns: readonly string[]; text: string | null; budgetMs: number } | VetOrder
 type VetOrder = { vet: string; budgetMs: number }
 
 declare const self: Worker
 
-/** What an entry comes to besides what its pattern says of itself. */
+/** Estimated bytes of a cache entry besides its pattern. */
 const BASE_BYTES = 2_048
 const kept = new LRUCache<string, RulePattern>({
   maxSize: 24 * 1024 * 1024,
@@ -31,13 +31,13 @@ async function answered(
   try {
     return { ok: true, answer: 'vet' in order ? await vetted(order) : await answers(order) }
   } catch (error) {
-    // What broke the machine may have left it broken.
+    // The error may have left the engine broken, so the next order opens a new one.
     backtracker = null
     return { ok: false, problem: String(error) }
   }
 }
 
-/** Null for one that had no answer in time. */
+/** Whether each pattern matches; null for a pattern that ran out of time. */
 async function answers({ patterns, text, budgetMs }: Exclude<MatchOrder, VetOrder>) {
   const until = performance.now() + budgetMs
   const ready: ((text: string) => boolean | null)[] = []

@@ -1,28 +1,28 @@
 import { vendorNamedIn } from '../kernel/vendor-names'
 
-/** Names a pattern is tried on: those that are words of nothing else. */
+/** Vendor names that a pattern is tested with. */
 const TRIED = ['openai', 'chatgpt', 'anthropic', 'claude', 'gemini', 'mistral', 'deepseek', 'llama', 'cohere', 'grok']
 
-/** A pattern that insists on so many of a name's letters means the name. */
+/** Share of a name's letters that a pattern must require to count as naming the vendor. */
 const INSISTENT = 0.7
 
 /**
- * The upstream vendor that a pattern means, however it is written: in words, in classes and groups, by
- * character codes. Null when it means none; one that also takes other words for the name is none (K10).
+ * The upstream vendor that a pattern names, whether in plain words, in classes and groups, or by character codes.
+ * Null when it names none; a pattern that matches other words as well names none (K10).
  */
 export function vendorMeantBy(source: string, test: (text: string) => boolean): string | null {
   return vendorNamedIn(plainly(source)) ?? TRIED.find((name) => insistsOn(name, test)) ?? null
 }
 
 function insistsOn(name: string, test: (text: string) => boolean): boolean {
-  // A pattern for a shorter word inside the name, such as `lama`, means that word.
+  // A pattern that matches a shorter word inside the name, such as `lama`, means that word.
   if (!test(name) || test(name.slice(1)) || test(name.slice(0, -1))) return false
   const needed = [...name].filter((_, place) => !test(`${name.slice(0, place)}~${name.slice(place + 1)}`))
   const others = [...name].filter((_, place) => !test(`${name.slice(0, place)}x${name.slice(place + 1)}`))
   return Math.min(needed.length, others.length) / name.length >= INSISTENT
 }
 
-/** What a pattern says when its machinery is taken away: `\bop[e]n(?:ai)\b` says `openai`, `a|b` two things. */
+/** The text of a pattern without its syntax: `\bop[e]n(?:ai)\b` becomes `openai`, `a|b` two separate words. */
 function plainly(source: string): string {
   return source
     .replace(/\\u\{([0-9a-f]{1,6})\}|\\[xu]([0-9a-f]{4}|[0-9a-f]{2})/gi, (_, braced, plain) => letter(braced ?? plain))

@@ -4,31 +4,31 @@ import { compileLinear } from '../kernel/linear-pattern'
 import { patternSize } from '../kernel/pattern-size'
 import { LIMITS } from './schema'
 
-/** Larger when written out is refused: with it, one test of {@link HEAD_CHARS} stays within what a thread may be held. */
+/** Largest size of a pattern with counts written out; bounds the time of a test of {@link HEAD_CHARS} characters. */
 const MAX_SIZE = 1_000
 
-/** Only so much of a prompt is matched (catalogue K7). */
+/** Characters at the start of a prompt that patterns are matched with (catalogue K7). */
 export const HEAD_CHARS = 8_192
 
-/** A pattern that cannot be a rule; the message goes on after the name of the member. */
+/** A pattern that cannot be a rule; the message continues a sentence that begins with the member's name. */
 export class PatternRefused extends Error {
   override name = 'PatternRefused'
 }
 
 export type RulePattern = {
-  /** Throws for one that has to backtrack: {@link backtrackingExpression} on a thread is for those. */
+  /** Throws for a backtracking pattern, which must run on a thread as {@link backtrackingExpression}. */
   test(text: string): boolean
-  /** What one test can cost for each character of a text; infinite where the runtime's own engine has to backtrack. */
+  /** Most steps of one test per character of a text; infinite for a pattern that has to backtrack. */
   steps: number
-  /** Its length with counts written out. */
+  /** The pattern's length with repetition counts written out. */
   size: number
-  /** What it keeps in memory, in bytes. */
+  /** Bytes in memory. */
   weight: number
 }
 
 /**
- * Compiles the pattern of a rule: ECMAScript source, matched in any case (contract 13). On RE2 wherever RE2 takes it;
- * a pattern of infinite steps is for a thread beside the event loop (design 9).
+ * Compiles the pattern of a rule: ECMAScript source, case-insensitive (contract 13). Uses RE2 when RE2 accepts the
+ * pattern; any other has infinite steps and may only run on a thread (design 9).
  * @throws PatternRefused
  */
 export function compilePattern(source: string): RulePattern {
@@ -51,7 +51,7 @@ function backtracking(source: string): RulePattern {
   return { size: patternSize(source), weight: 0, steps: Number.POSITIVE_INFINITY, test }
 }
 
-/** As browsers read it: with `u`, where properties mean what they say, unless it is too sloppy for that. */
+/** The pattern for the backtracking engine: with flag `u`, which enables `\p{…}`, unless that refuses its syntax. */
 export const backtrackingExpression = (source: string): Expression => ({
   source,
   flags: isStrict(source) ? 'iu' : 'i',

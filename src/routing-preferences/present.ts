@@ -3,7 +3,7 @@ import type { Preference } from './schema'
 import type { Correction } from './schema-corrections'
 import type { CorrectionRow, PreferenceRow } from './table'
 
-/** The one place a stored preference becomes a public object; its maker stops here. */
+/** The public object of a stored preference, without the user who made it. */
 export function present(row: PreferenceRow, boundKeys: number): Preference {
   const { id, name, description, rules, examples, floors, scope, org_id, is_default } = row
   return {

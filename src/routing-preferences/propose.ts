@@ -7,7 +7,7 @@ const MOST_ANSWER_CHARS = 4_000
 const MOST_PROMPTS = 20
 const MOST_PROMPT_CHARS = 400
 
-/** Engines that may be asked, the one meant for sorting prompts first. */
+/** Modes whose engines may be asked, in order of preference. */
 const MODES = ['auto', 'fast']
 
 const TASK = [
@@ -17,7 +17,7 @@ const TASK = [
   'these requests and few others. No look-around, no back-references, no names of companies or products.',
 ].join('\n')
 
-/** Lets prompts go to an engine, perhaps with parts taken out; it will be asked with these messages. */
+/** Admits prompts to an engine that gets these messages, and returns the prompts as the guardrails leave them. */
 export type Admit = (
   prompts: readonly string[],
   messagesOf: (prompts: readonly string[]) => Message[],
@@ -25,10 +25,10 @@ export type Admit = (
 
 export type Propose = ReturnType<typeof createPropose>
 
-/** Where words are not enough: an engine proposes one pattern (spec 4). Its answer is looked at like a stranger's. */
+/** Asks an engine for a pattern when shared words are not enough (spec 4). Its answer is untrusted input. */
 export function createPropose({ engines, clock }: { engines: EngineService; clock: Clock }) {
   /**
-   * The pattern it wrote, as it wrote it; null without an engine, or when that gave nothing of the kind in 5 s.
+   * The pattern as the engine wrote it; null without an engine, or without a usable answer in 5 s.
    * @throws what `admit` throws
    */
   return async function propose(prompts: readonly string[], admit: Admit, signal: AbortSignal): Promise<string | null> {
@@ -49,7 +49,7 @@ export function createPropose({ engines, clock }: { engines: EngineService; cloc
       })
       return patternIn(text)
     } catch {
-      // The engines room has logged why; without a proposal there is simply no rule.
+      // The engines room has logged the failure; without a proposal no rule is suggested.
       signal.throwIfAborted()
       return null
     } finally {

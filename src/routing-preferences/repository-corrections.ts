@@ -8,7 +8,7 @@ import { type CorrectionRow, routingCorrections } from './table'
 const newestFirst = pagesBy(routingCorrections, 'created_at')
 type Listed = Wanted & { mode?: string | undefined; since?: number }
 
-/** Rows of corrections, each list of one owner. */
+/** Rows of corrections. A list has those of one owner only. */
 export const correctionRepository = {
   insert: async (tx: Tx, row: CorrectionRow): Promise<void> => {
     await tx.insert(tx.of(routingCorrections)).values(row)

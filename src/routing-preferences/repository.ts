@@ -20,7 +20,7 @@ const defaultOf = query<{ owner: OwnerScope }>()((db, p) => {
     .limit(1)
 })
 
-/** Whose rows are meant: those of these owners or, for operators, anyone's. */
+/** The owners whose rows may be read; `everyone` is for operators. */
 export type Reach = readonly OwnerScope[] | 'everyone'
 type Listed = Wanted & { owners: Reach; scope?: PreferenceScope | undefined }
 
@@ -30,9 +30,9 @@ const within = ({ owner }: { owner: typeof routingPreferences.sqlite.owner }, re
 const newestFirst = pagesBy(routingPreferences, 'created_at')
 const newestOfSome = pagesAmong(routingPreferences, 'created_at')
 
-/** Rows of preferences. What tenants read goes through the owners they reach; the rest is for answering under a key. */
+/** Rows of preferences. Reads of tenants are filtered by owner; `bound` and `defaultOf` serve routing itself. */
 export const preferenceRepository = {
-  /** By id alone: for a key that is bound to it. */
+  /** By id alone, for a key that the preference is bound to. */
   bound: async (db: Reader, id: PreferenceId): Promise<PreferenceRow | undefined> => (await byId(db, { id }))[0],
 
   defaultOf: async (db: Reader, owner: OwnerScope): Promise<PreferenceRow | undefined> =>
@@ -71,7 +71,7 @@ export const preferenceRepository = {
     await tx.delete(tx.of(routingPreferences)).where(eq(tx.of(routingPreferences).id, id))
   },
 
-  /** With all that its keys and people said about it; which preferences those were. */
+  /** Removes an owner's preferences and corrections; returns the removed preferences. */
   async removeAll(tx: Tx, owner: OwnerScope): Promise<PreferenceRow[]> {
     const table = tx.of(routingPreferences)
     await tx.delete(tx.of(routingCorrections)).where(eq(tx.of(routingCorrections).owner, owner))

@@ -19,16 +19,16 @@ import { VETTING_BUDGET_MS, type Vet } from './vetting'
 
 const LOWEST = 0.5
 const HIGHEST = 0.99
-/** The rules of one preference together, counts written out; each costs time to compile. */
+/** Largest size of all patterns of one preference, with counts written out; bounds the time to compile them. */
 const MAX_TOTAL_SIZE = 26_000
 
-/** The modes a rule may choose: those with an engine of their own, but `auto` itself. */
+/** The modes a rule may choose: those with an engine of their own, except `auto`. */
 export const MODES: readonly string[] = ENGINES.map(({ mode }) => mode).filter((mode) => mode !== 'auto')
 
-/** Into [0.5, 0.99] (contract 13). */
+/** Clamps a confidence to [0.5, 0.99] (contract 13). */
 export const clamp = (confidence: number): number => Math.min(HIGHEST, Math.max(LOWEST, confidence))
 
-/** Throws 400: `validation_error` for a name that shows nothing, `routing_preference_invalid` for a vendor's. */
+/** Throws 400: `validation_error` for a blank name, `routing_preference_invalid` for one that names a vendor. */
 export function assertName(name: string): void {
   if (isBlank(name)) throw invalidInput('name', '"name" is blank.')
   assertLabel(name, 'name')
@@ -42,8 +42,8 @@ export function assertLabel(label: string, path: string): void {
 }
 
 /**
- * Rules ready to be stored: compiled once to see that they can be, confidences clamped. Patterns that have to
- * backtrack are vetted. Gives way to other requests between them. Throws 400 `routing_preference_invalid`, naming the
+ * Checks rules and returns them as they are stored: every pattern is compiled, backtracking ones are vetted, and
+ * confidences are clamped. Lets other requests run after each rule. Throws 400 `routing_preference_invalid`, naming the
  * member and what is wrong with it.
  */
 export async function readRules(rules: readonly NewRule[], vet: Vet): Promise<RoutingRule[]> {
@@ -68,7 +68,7 @@ export async function readRules(rules: readonly NewRule[], vet: Vet): Promise<Ro
   return read
 }
 
-/** What has to backtrack is tried on the thread that it will run on: on the event loop it could hold up everyone (I28). */
+/** Tries a backtracking pattern on a thread: on the event loop it could block all other requests (I28). */
 async function assertQuick(pattern: string, path: string, vet: Vet): Promise<void> {
   const vetted = await vet(pattern)
   assertNoVendors(vetted.is === 'vendors', path)
@@ -86,7 +86,7 @@ async function assertQuick(pattern: string, path: string, vet: Vet): Promise<voi
   }
 }
 
-/** How a pattern becomes one that ends soon. */
+/** The advice in refusals of slow patterns. */
 const MEND =
   'Write it without look-around and back-references, or begin it with ^ or \\b and repeat nothing inside a repetition.'
 
@@ -120,7 +120,7 @@ function readRule(rule: NewRule, path: string): RoutingRule {
   }
 }
 
-/** Throws 400 `routing_preference_invalid` for more than 30, prompts over 1,024 characters, modes and engines nobody knows. */
+/** Throws 400 `routing_preference_invalid` for more than 30, a prompt over 1,024 characters, an unknown mode or engine. */
 export function readExamples(examples: readonly NewExample[]): RoutingExample[] {
   if (examples.length > LIMITS.examples) {
     throw preferenceInvalid(
@@ -139,7 +139,7 @@ export function readExamples(examples: readonly NewExample[]): RoutingExample[] 
   })
 }
 
-/** Floors clamped to [0.5, 0.99]. Throws 400 `routing_preference_invalid` for a mode nobody knows. */
+/** Floors clamped to [0.5, 0.99]. Throws 400 `routing_preference_invalid` for an unknown mode. */
 export function readFloors(floors: Readonly<Record<string, number>>): Floors {
   const read = Object.entries(floors).map(([mode, floor]): [string, number] => [
     readMode(mode, `confidence_floor_overrides.${quoted(mode)}`),
@@ -150,13 +150,13 @@ export function readFloors(floors: Readonly<Record<string, number>>): Floors {
 
 type Refuse = (path: string, message: string) => Error
 
-/** Throws 400, `routing_preference_invalid` unless told another, for a word that is no mode, or none to be chosen. */
+/** Returns a mode that rules may choose; any other word throws 400, by default `routing_preference_invalid`. */
 export function readMode(mode: string, path: string, refuse: Refuse = preferenceInvalid): string {
   if (MODES.includes(mode)) return mode
   throw refuse(path, `"${path}" is "${quoted(mode)}"; it can be ${MODES.join(', ')}.`)
 }
 
-/** The engine by its own id. Throws 400 for one nobody knows. */
+/** The canonical id of an engine; null when none is named. Throws 400 for an unknown engine. */
 export function readEngine(
   id: string | null | undefined,
   path: string,

@@ -43,7 +43,7 @@ export const CorrectionQuery = t.Object({
 })
 export type CorrectionQuery = Static<typeof CorrectionQuery>
 
-/** A suggestion takes so many corrections of a mode, made within so many days (contract 13). */
+/** A suggestion needs this many corrections of a mode, made within this many days (contract 13). */
 export const THRESHOLD = 3
 export const WINDOW_DAYS = 30
 

@@ -1,6 +1,6 @@
 import { nullable, type Static, t } from '../kernel/schema'
 
-/** Sizes of contract 13. Past one of them the answer is `routing_preference_invalid`. */
+/** Limits of contract 13. Exceeding one is answered with `routing_preference_invalid`. */
 export const LIMITS = {
   rules: 50,
   examples: 30,
@@ -10,7 +10,7 @@ export const LIMITS = {
 } as const
 export const DEFAULT_CONFIDENCE = 0.9
 
-/** A rule as it is sent. What a schema cannot name by `routing_preference_invalid` is checked in rules.ts. */
+/** A rule as it is sent. Errors that need the code `routing_preference_invalid` are checked in rules.ts instead. */
 export const NewRule = t.Object(
   {
     pattern: t.String({ description: `ECMAScript source of at most ${LIMITS.patternChars} characters` }),

@@ -85,7 +85,7 @@ export const PreferenceBinding = t.Object(
 )
 export type PreferenceBinding = Static<typeof PreferenceBinding>
 
-/** Body of `PUT /keys/{id}/routing-rules`: an empty list unbinds; floors that are left out are none. */
+/** Body of `PUT /keys/{id}/routing-rules`: an empty list unbinds; absent floors remove the key's floors. */
 export const RulesBinding = t.Object(
   { rules: Rules, confidence_floor_overrides: t.Optional(Floors) },
   { $id: 'RoutingRulesBinding' },

@@ -7,20 +7,20 @@ import type { PreferenceId } from './schema'
 import type { PreferenceRow } from './table'
 
 /**
- * What is compiled of a key or a preference, by its fingerprint: the thing itself is heavy, and kept elsewhere. Null
- * where there is none.
+ * The fingerprint of the compiled rules of a key or a preference; null when there is none. The compiled rules
+ * themselves are large and are kept in `compiled`.
  */
 export type SourceHead = { fingerprint: string | null }
 
 const compiled = compiledOf<Source>('routing rules')
 
-/** After it was deleted or changed: nothing of it is kept. */
+/** Drops the compiled rules of a key or preference that was changed or deleted. */
 export const dropSource = (id: KeyId | PreferenceId): void => compiled.drop(id)
 
-/** What a key's own rules are besides themselves. */
+/** The other members that a key's own rules have as a source. */
 export const OF_KEY = { preferenceId: null, name: "the key's routing_rules", examples: [] } as const
 
-/** What is stored of a key or a preference, and whose it is. */
+/** The stored rules of a key or a preference, with their owner. */
 export type Owned = Stored & { owner: OwnerScope }
 
 export const ownedOf = ({ id, owner, rules, floors, examples }: PreferenceRow): Owned => ({
@@ -32,10 +32,10 @@ export const ownedOf = ({ id, owner, rules, floors, examples }: PreferenceRow): 
   examples,
 })
 
-/** Compiled, or as it was before. */
+/** The compiled rules of a preference, from the cache when they have not changed. */
 export const readPreference = (row: PreferenceRow): Promise<Source> => compileOnce(row.id, ownedOf(row))
 
-/** What `read` finds of a key or a preference, compiled; at once when it is. */
+/** The compiled rules of a key or a preference, which `read` loads; synchronous when they are cached. */
 export function sourceBy<K extends KeyId | PreferenceId>(
   cache: ReadCache<K, SourceHead>,
   id: K,
@@ -54,7 +54,7 @@ export function sourceBy<K extends KeyId | PreferenceId>(
   return head instanceof Promise ? head.then((found) => follow(found!)) : follow(head)
 }
 
-/** What is stored, compiled; kept for as long as there is room. */
+/** Compiles stored rules, and caches the result while there is room. */
 async function compileOnce(id: KeyId | PreferenceId, stored: Owned): Promise<Source> {
   const known = compiled.get(id)
   if (known?.fingerprint === fingerprintOf(stored)) return known

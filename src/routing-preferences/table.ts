@@ -10,9 +10,9 @@ export const routingPreferences = defineTable((k) =>
     'routing_preferences',
     {
       id: k.text('id').$type<PreferenceId>().primaryKey(),
-      /** A person, or the org of a team's. */
+      /** The person or, for a team preference, the org. */
       owner: k.text('owner').$type<OwnerScope>().notNull(),
-      /** Who made it. */
+      /** The user who made it. */
       user_id: k.text('user_id').$type<UserId>().notNull(),
       org_id: k.text('org_id').$type<OrgId>(),
       scope: k.text('scope').$type<PreferenceScope>().notNull(),
@@ -28,14 +28,14 @@ export const routingPreferences = defineTable((k) =>
     (t) => [
       k.index('routing_preferences_by_owner').on(t.owner, t.created_at, t.id),
       k.index('routing_preferences_by_age').on(t.created_at, t.id),
-      // At most one default per scope, however many ask at once (contract 13).
+      // At most one default per owner, also with concurrent requests (contract 13).
       k.uniqueIndex('routing_preferences_default').on(t.owner).where(sql`${t.is_default}`),
     ],
   ),
 )
 export type PreferenceRow = Row<typeof routingPreferences>
 
-/** What callers said should have been the mode of a prompt. */
+/** Corrections by callers: the mode that a prompt should have got. */
 export const routingCorrections = defineTable((k) =>
   k.table(
     'routing_corrections',
@@ -48,7 +48,7 @@ export const routingCorrections = defineTable((k) =>
       prompt: k.text('prompt'),
       resolved_mode: k.text('resolved_mode'),
       expected_mode: k.text('expected_mode').notNull(),
-      /** When the completion got a mode that was chosen for it, and was not the expected one; else null. */
+      /** Time of the completion, if `auto` chose another mode than the expected one; else null. */
       wrong_at: k.ms('wrong_at'),
       expected_engine: k.text('expected_engine'),
       note: k.text('note'),

@@ -1,26 +1,26 @@
 import { vendorMeantBy } from './pattern-vendors'
 
-/** What came of trying a pattern that has to backtrack, before it is saved. */
+/** The result of trying a backtracking pattern before it is saved. */
 export type Vetted =
   | { is: 'fine' | 'vendors' | 'late' }
-  /** Takes far longer on this text than a rule may. */
+  /** The pattern takes far longer on `text` than a rule may. */
   | { is: 'endless'; text: string }
-  /** `problem` is half a sentence. */
+  /** The engine does not know the syntax; `problem` is half a sentence. */
   | { is: 'unknown'; problem: string }
 
-/** Tries it on a text; null when `isOver` ended that. */
+/** Matches the pattern with a text; null when `isOver` ended the attempt. */
 export type Attempt = (text: string, isOver: () => boolean) => boolean | null
 
-/** Six times what rules have at run time, for machines differ. */
+/** Six times the run-time budget of rules, because machines differ in speed. */
 const MOST_MS = 300
-/** A pattern that was asked so rarely whether it is over was not slow: the machine was. */
+/** With fewer calls of `isOver` than this, the machine was slow and not the pattern. */
 const FEWEST_LOOKS = 50
 
-/** Long enough for what takes twice as long with each character, and for what takes its square. */
+/** Lengths of test texts: the short one reveals exponential time, the long one quadratic time. */
 const REPEATS = [32, 6_000]
 const MOST_PIECES = 8
 
-/** Tries a pattern on what such patterns stumble over, and on the names it may mean, for `budgetMs` at most. */
+/** Tries a pattern on texts that make patterns backtrack and on vendor names, for at most `budgetMs`. */
 export function vet(pattern: string, attempt: Attempt, budgetMs: number): Vetted {
   const until = performance.now() + budgetMs
   const isLate = () => performance.now() > until
@@ -38,7 +38,7 @@ function patience(isLate: () => boolean): () => boolean {
   return () => isLate() || (++looks > FEWEST_LOOKS && performance.now() - from > MOST_MS)
 }
 
-/** Their own letters and words, again and again, with an end that spoils it. */
+/** Repetitions of the pattern's own letters and words, each with a last character that prevents a match. */
 function probesFor(pattern: string): string[] {
   const letters = pattern.replace(/\\./g, '').match(/[\p{L}\p{N} _-]/gu) ?? []
   const words = pattern.match(/\p{L}{2,}/gu) ?? []

@@ -4,22 +4,22 @@ import { HelperFailure } from '../kernel/helper'
 import { GRACE_MS, openThread, type Trial } from './beside'
 import type { Vetted } from './vet'
 
-/** All patterns of one body together, on the thread: 50 that are quick take an eighth of it. */
+/** Time on the thread for all patterns of one body; 50 quick ones take an eighth of it. */
 export const VETTING_BUDGET_MS = 4_000
-/** With waiting for others who save; half of what a route has. */
+/** The same with waiting for other owners; half of a route's time limit. */
 const PATIENCE_MS = 15_000
-/** Starting the thread and its engine. */
+/** Limit for starting the thread and its engine. */
 const MOST_START_MS = 3_000
 const IDLE_MS = 30_000
 
 type Tried = { vetted: Vetted; ms: number }
 
-/** Tries a pattern that has to backtrack before it is saved. Throws 503 when others keep it waiting for too long. */
+/** Tries a backtracking pattern before it is saved. Throws 503 when other owners occupy the thread for too long. */
 export type Vet = (pattern: string) => Promise<Vetted>
 
 /**
- * Tries patterns on a thread of its own, so that nobody's prompts wait for what somebody saves. One body has
- * {@link VETTING_BUDGET_MS} for all its patterns, and owners have the thread in turns.
+ * Tries patterns on a separate thread, so that no prompt waits for rules that are being saved. One body has
+ * {@link VETTING_BUDGET_MS} for all its patterns, and owners take turns on the thread.
  */
 export function createVetting({ clock }: { clock: Clock }) {
   const helper = openThread<Tried>(IDLE_MS)

@@ -9,12 +9,12 @@ import type { PreferenceBinding, RulesBinding } from '../schema'
 import type { PreferenceRow } from '../table'
 import { type PreferenceDeps, seen } from './deps'
 
-/** Preferences and rules on keys (contract 13). A key must be owned or managed, else 404. */
+/** Binds preferences and rules to keys (contract 13). The caller must own or manage the key, else 404. */
 export function createBind({ store, bindings, effective, ...deps }: PreferenceDeps) {
   const all = { store, bindings, effective, ...deps }
 
   return {
-    /** `PUT /keys/{id}/routing-preference`; null unbinds. Throws 404, 400 for a team's on a key of no team. */
+    /** `PUT /keys/{id}/routing-preference`; null unbinds. Throws 404, 400 when the preference does not fit the key. */
     preference: (call: Call, id: string, { routing_preference_id: wanted }: PreferenceBinding): Promise<ApiKey> =>
       store.write(async (tx) => {
         tx.afterCommit(() => forget(id))
@@ -45,7 +45,7 @@ export function createBind({ store, bindings, effective, ...deps }: PreferenceDe
   }
 }
 
-/** A team's preference goes on keys of that team, and a person's on keys that this person made. */
+/** A team preference binds to keys of its org only, a personal one to keys that the same person made. */
 function assertFits({ org_id, user_id }: PreferenceRow, key: BindableKey): void {
   if (org_id !== null && key.orgId !== org_id) {
     throw invalidInput(

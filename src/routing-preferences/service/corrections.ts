@@ -11,12 +11,12 @@ import { type Correction, CorrectionId, type CorrectionQuery, type NewCorrection
 import type { CorrectionRow } from '../table'
 import type { PreferenceDeps } from './deps'
 
-/** How far back in the record a completion is looked for: so many times 200,000 events. */
+/** Pages of the audit log that are searched for a completion; one page covers up to 200,000 events. */
 const MOST_PAGES = 5
 
 type Deps = Pick<PreferenceDeps, 'store' | 'clock'> & { audit: Pick<AuditLog, 'list' | 'record'> }
 
-/** What callers say should have been the mode of a prompt; what they are said under (a person, an org) owns them. */
+/** Corrections say which mode a prompt should have got. They belong to the person or, with an org's key, the org. */
 export function createCorrections({ store, clock, audit }: Deps) {
   return { add, list, listOf }
 
@@ -56,22 +56,22 @@ export function createCorrections({ store, clock, audit }: Deps) {
     })
   }
 
-  /** `GET /routing-corrections`: newest first. Throws 400 for a mode nobody knows. */
+  /** `GET /routing-corrections`: newest first. Throws 400 for an unknown mode. */
   async function list({ caller }: Call, query: CorrectionQuery): Promise<Page<Correction>> {
     return listOf(ownerOf(caller), query)
   }
 
-  /** The same of any owner. */
+  /** The same for any owner. */
   async function listOf(owner: OwnerScope, query: CorrectionQuery): Promise<Page<Correction>> {
     const { expected_mode: mode, ...wanted } = query
     if (mode !== undefined) readMode(mode, 'expected_mode', invalidInput)
     return mapPage(await rows.list(store.read, owner, { mode, ...wanted }), presentCorrection)
   }
 
-  /** The record knows whose completion it was. Throws 404 for a foreign, an unknown and a malformed id alike. */
+  /** The mode a completion asked for and got, from the owner's records. Throws 404 for foreign and unknown ids alike. */
   async function modeOfCompletion({ caller }: Call, id: string): Promise<ModeOfCall | null> {
     const owner = ownerOf(caller)
-    // Chat clients know it under a name of their own.
+    // Chat clients send the id with the prefix `chatcmpl_`.
     const entity_id = id.replace(/^chatcmpl_/, 'cmpl_')
     const wanted = { entity_type: 'completion', entity_id, limit: 1 }
     let cursor: string | undefined

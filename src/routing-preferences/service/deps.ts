@@ -23,7 +23,7 @@ export type PreferenceDeps = {
 
 type Sight = { orgs: Pick<OrgService, 'orgIdsWith'> }
 
-/** Whose preferences a caller sees: an org's key its org's; a person their own and all their orgs'; an operator all. */
+/** The owners whose preferences a caller sees: with an org's key its org, a person and their orgs, operators all. */
 export async function ownersSeen({ orgs }: Sight, db: Reader, caller: Caller): Promise<Reach> {
   if (caller.type === 'operator') return 'everyone'
   if (caller.orgId) return [`org:${caller.orgId}`]
@@ -39,14 +39,14 @@ export async function seen(deps: Sight, db: Reader, caller: Caller, id: string):
   return row
 }
 
-/** The same for one that shall be changed. Throws 404, and 403 `missing_scope` for a team's without `manageWebhooks`. */
+/** A preference the caller may change. Throws 404, and 403 `missing_scope` for a team's without `manageWebhooks`. */
 export async function changeable(deps: Pick<PreferenceDeps, 'orgs'>, db: Reader, caller: Caller, id: string) {
   const row = await seen(deps, db, caller, id)
   if (row.org_id && caller.type !== 'operator') await assertMayManage(deps, db, caller, row.org_id)
   return row
 }
 
-/** Throws 403 `missing_scope`: the only code that the spec has for it here (contract 1.2). */
+/** Throws 403 `missing_scope`, the only code the spec has for a missing permission here (contract 1.2). */
 export async function assertMayManage(
   { orgs }: Pick<PreferenceDeps, 'orgs'>,
   db: Reader,
@@ -61,8 +61,8 @@ export async function assertMayManage(
 }
 
 /**
- * Whose a new preference is. An org's key speaks for its org, so what it makes is the team's unless it says
- * otherwise. Throws 400 `org_required`, 403 `missing_scope`.
+ * The scope and owner of a new preference. By default an org's key makes team preferences, because it acts for its
+ * org. Throws 400 `org_required`, 403 `missing_scope`.
  */
 export async function placeOf(deps: PreferenceDeps, db: Reader, caller: TenantCaller, wanted?: PreferenceScope) {
   const scope = wanted ?? (caller.orgId ? 'team' : 'personal')
@@ -82,7 +82,7 @@ type Note = {
   metadata?: Record<string, unknown>
 }
 
-/** Puts what was done to a preference on its owner's record, and has it read again (contract 13, 19). */
+/** Audits a change of a preference under its owner, and forgets the cached preference (contract 13, 19). */
 export async function recordOn(
   { audit, effective }: PreferenceDeps,
   tx: Tx,

@@ -18,7 +18,7 @@ export type PreferenceService = ReturnType<typeof createPreferences>
 type Deps = PreferenceDeps &
   Parameters<typeof createPropose>[0] & {
     events: EventBus
-    /** As the limits, the credit and the guardrails of the caller have it. Throws 429, 402, 400 `guardrail_blocked`. */
+    /** Applies the caller's limits, credit and guardrails to the texts. Throws 429, 402, 400 `guardrail_blocked`. */
     admit(
       call: Call,
       texts: readonly string[],
@@ -37,7 +37,7 @@ export function createPreferences(deps: Deps) {
     ...manage,
     bind: createBind(deps),
     corrections,
-    /** `POST /routing-preferences/suggest-rule`, out of the caller's corrections. Throws as {@link createSuggest} says. */
+    /** `POST /routing-preferences/suggest-rule`, from the caller's corrections. Throws as {@link createSuggest}. */
     suggest: (call: Call, order: SuggestOrder) =>
       suggestFor(ownerOf(call.caller), order, {
         signal: call.signal,
@@ -51,14 +51,14 @@ export function createPreferences(deps: Deps) {
       update,
       remove,
       correctionsOf,
-      /** Out of the words alone: what tenants wrote goes to engines under their own policies only. */
+      /** From words alone, because prompts of tenants go to engines only under the tenants' own guardrail policies. */
       suggestFor: (owner: OwnerScope, order: SuggestOrder, signal: AbortSignal) =>
         suggestFor(owner, order, { admit: null, signal }),
     },
   }
 }
 
-/** An org's preferences and corrections end with it. */
+/** Deletes an org's preferences and corrections together with the org. */
 function endWithOrg(deps: Deps): void {
   deps.events.inTransaction(orgDeleted, async (tx, { data: { orgId, call } }) => {
     for (const row of await rows.removeAll(tx, `org:${orgId}`)) {

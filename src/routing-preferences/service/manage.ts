@@ -17,7 +17,7 @@ import {
 import type { PreferenceRow } from '../table'
 import { changeable, ownersSeen, type PreferenceDeps, placeOf, recordOn, seen } from './deps'
 
-/** Preferences made, read, changed and deleted (contract 13). */
+/** Creates, reads, changes and deletes preferences (contract 13). */
 export function createManage(deps: PreferenceDeps) {
   const { store, clock, bindings } = deps
   return { create, list, get, update, remove, createFor, listOf }
@@ -31,7 +31,7 @@ export function createManage(deps: PreferenceDeps) {
     return createFor(call, { ...place, user_id: call.caller.userId }, input)
   }
 
-  /** The same for whoever an operator names. */
+  /** The same for an owner that an operator names. */
   async function createFor(call: Call<Caller>, place: Place, input: NewPreference): Promise<Preference> {
     const { name, description = null, is_default = false } = input
     const content = await readContent(deps, call, { rules: [], examples: [], confidence_floor_overrides: {}, ...input })
@@ -63,7 +63,7 @@ export function createManage(deps: PreferenceDeps) {
     return listOf(await ownersSeen(deps, store.read, caller), query)
   }
 
-  /** The same of any owners. */
+  /** The same for any owners. */
   async function listOf(owners: Reach, query: PreferenceQuery): Promise<Page<Preference>> {
     const page = await rows.list(store.read, { owners, ...query })
     const ids = page.items.map(({ id }) => id)
@@ -78,7 +78,7 @@ export function createManage(deps: PreferenceDeps) {
 
   /** `PATCH /routing-preferences/{id}`: what is left out stays, arrays replace. Throws as `create`, and 404. */
   async function update(call: Call<Caller>, id: string, patch: PreferencePatch): Promise<Preference> {
-    // Before its contents are looked at: who may not change it learns nothing of them, and nothing is compiled for them.
+    // Checked before the body, so that a caller without permission learns nothing and has no pattern compiled.
     const stored = await changeable(deps, store.read, call.caller, id)
     const { name, description, is_default } = patch
     const content = await readContent(deps, call, patch)
@@ -114,7 +114,7 @@ export function createManage(deps: PreferenceDeps) {
     return present(row, counts.get(row.id) ?? 0)
   }
 
-  /** The database holds that there is one default; whoever comes second is told which. */
+  /** A unique index allows one default per owner; its violation becomes a 409 that names the present default. */
   async function orTaken<T>(
     { owner, scope }: Pick<PreferenceRow, 'owner' | 'scope'>,
     unit: () => Promise<T>,
@@ -128,10 +128,10 @@ export function createManage(deps: PreferenceDeps) {
   }
 }
 
-/** Whose a new preference is, and in whose name it is made. */
+/** Owner and scope of a new preference, and the user recorded as its maker. */
 export type Place = Pick<PreferenceRow, 'owner' | 'org_id' | 'scope' | 'user_id'>
 
-/** Checks all that a body says of a preference. Throws 400 `routing_preference_invalid`. */
+/** Checks the members of a body that are present. Throws 400 `routing_preference_invalid`. */
 async function readContent({ effective }: PreferenceDeps, call: Call<Caller>, content: PreferencePatch) {
   const { name, description, rules, examples, confidence_floor_overrides: floors } = content
   if (name !== undefined) assertName(name)

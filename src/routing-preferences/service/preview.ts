@@ -9,7 +9,7 @@ import type { Preview, PreviewOrder } from '../schema-preview'
 import type { Vet } from '../vetting'
 import { type PreferenceDeps, seen } from './deps'
 
-/** How the classifier, which stands in a later room, says what it makes of a prompt. */
+/** Explains the choice of a mode. Passed in, because the classifier is a later room. */
 type Explain = (
   asked: {
     prompt: string
@@ -18,7 +18,7 @@ type Explain = (
     signal: AbortSignal
     answers(mode: string): boolean
   },
-  /** Lets the prompt go to an engine, perhaps with parts taken out; null where none is to be asked. */
+  /** Admits the prompt to an engine and returns it as the guardrails leave it; null asks no engine. */
   admit: (() => Promise<string>) | null,
 ) => Promise<{
   choice: Pick<Preview, 'confidence' | 'reasoning'> & {
@@ -32,7 +32,7 @@ type Explain = (
 type Deps = Omit<PreferenceDeps, 'audit' | 'clock'> & {
   explain: Explain
   engines: Pick<EngineService, 'canonical' | 'forMode' | 'isConnected'>
-  /** As the limits, the credit and the guardrails of the caller have it. Throws 429, 402, 400 `guardrail_blocked`. */
+  /** Applies the caller's limits, credit and guardrails to the prompt. Throws 429, 402, 400 `guardrail_blocked`. */
   admit(call: Call, prompt: string): Promise<string>
 }
 export type RoutingPreview = ReturnType<typeof createRoutingPreview>
@@ -42,9 +42,9 @@ export function createRoutingPreview({ store, orgs, bindings, effective, explain
   return { preview, previewFor }
 
   /**
-   * `POST /routing-preferences/preview`: under a preference or rules that are named, else under what is in force for
-   * a key or the caller. Throws 400 `routing_preference_invalid` for the rules, 404 for a preference or a key that is
-   * not theirs, and with `engine` what any call to an engine throws.
+   * `POST /routing-preferences/preview`: with the preference or rules in the order, else with the routing in force for
+   * the key or the caller. Throws 400 `routing_preference_invalid` for the rules, 404 for a preference or a key that
+   * the caller does not see, and with `engine` also what `admit` throws.
    */
   async function preview(call: Call, order: PreviewOrder): Promise<Preview> {
     if (order.key_id === undefined) return previewFor(call, call.caller, order)
@@ -52,7 +52,7 @@ export function createRoutingPreview({ store, orgs, bindings, effective, explain
     return previewFor(call, { type: 'key', keyId, ...owner }, order)
   }
 
-  /** The same for operators: under what is in force for `as`, or for nobody. They ask no engine. */
+  /** The same with the routing in force for `as`, or with none when it is null. For operators no engine is asked. */
   async function previewFor(call: Call<Caller>, as: Asker | null, order: PreviewOrder): Promise<Preview> {
     const { prompt, attachments = [], engine = false } = order
     const guidance = await effective.ready(await guidanceOf(call, as, order), prompt, trialOf(call))

@@ -12,21 +12,21 @@ import type { CorrectionRow } from '../table'
 import type { Vet } from '../vetting'
 import type { PreferenceDeps } from './deps'
 
-/** The newest; reading more of them would hold up others and say nothing new. */
+/** Newest corrections that are read; more would block other requests without improving the rule. */
 const MOST_READ = 200
 const BY_WORDS = 0.88
 const BY_ENGINE = 0.78
 
-/** A rule that takes any of these would take everything. */
+/** A pattern that matches any of these is too general. */
 const EVERYDAY = ['', 'hello', 'What time is it in Lisbon?', 'Thanks, that is all for today.', '1234']
 
 type Deps = Pick<PreferenceDeps, 'store' | 'clock'> & { propose: Propose }
 type Sourced = CorrectionRow & { prompt: string }
 
 /**
- * A rule from an owner's corrections of the last 30 days. Throws 404
- * `not_found` without corrections and without a safe rule, 400 `routing_suggest_below_threshold` with one or two, and
- * what `admit` throws where words are not enough; without it no engine is asked.
+ * Suggests a rule from an owner's corrections of the last 30 days. An engine is asked only with `admit`, and when words
+ * are not enough. Throws 404 `not_found` without corrections or without a safe rule, 400
+ * `routing_suggest_below_threshold` with one or two corrections, and what `admit` throws.
  */
 export function createSuggest({ store, clock, propose }: Deps) {
   return async function suggestFor(
@@ -54,10 +54,10 @@ export function createSuggest({ store, clock, propose }: Deps) {
   }
 }
 
-/** Nothing that has to backtrack is suggested. */
+/** Refuses backtracking patterns, which are never suggested. */
 const refuseAll: Vet = async () => ({ is: 'late' })
 
-/** Whether it could be saved as it is: it compiles, is small, and names no vendor. */
+/** Whether a pattern could be saved as it is: it compiles, is small, does not backtrack and names no vendor. */
 async function isRule(pattern: string, target_mode: string): Promise<boolean> {
   try {
     await readRules([{ pattern, target_mode }], refuseAll)
@@ -68,7 +68,7 @@ async function isRule(pattern: string, target_mode: string): Promise<boolean> {
   }
 }
 
-/** Whether it finds at least two of what it was made from, and not simply everything. */
+/** Whether a pattern matches at least two of the prompts it was made from, and is not too general. */
 const isApt = (pattern: string, prompts: readonly string[]): boolean =>
   findsTwo(pattern, prompts) && !EVERYDAY.some(compilePattern(pattern).test)
 
@@ -77,7 +77,7 @@ function findsTwo(pattern: string, prompts: readonly string[]): boolean {
   return prompts.filter(test).length >= 2
 }
 
-/** Two words beside each other may name a vendor that neither of them names, and then could not be saved. */
+/** The description. Two adjacent words may name a vendor that neither names alone; then it leaves the words out. */
 function saying(tokens: readonly string[]): string {
   const said = `Says ${tokens.join(', ')}`
   return vendorNamedIn(said) ? 'Says what the corrections say' : said
