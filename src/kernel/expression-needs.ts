@@ -1,8 +1,8 @@
 import { type Grams, gramsOfWord } from './grams'
 
 /**
- * What a text cannot do without when an expression matches somewhere in it. Read from the expression's source
- * as RE2 does for its filters: words that stand in it as they are, all of a sequence and one of an alternation.
+ * What a text must contain for an expression to match in it. Derived from the expression's source as RE2 does for its
+ * filters: literal words, all of those in a sequence and one of those in an alternation.
  */
 type Need =
   | { kind: 'nothing' }
@@ -10,35 +10,35 @@ type Need =
   | { kind: 'all' | 'one'; of: readonly Need[]; words: number }
 
 /**
- * The same as steps of three numbers: the gram that is asked for, the step to go to where it is there, and that
- * where it is not. Asked of every text for a hundred rules, which walking a tree takes several times as long for.
+ * A need compiled to steps of three numbers: the n-gram to look up, the step to go to if the text has it, and the step
+ * if not. Every text is checked for a hundred rules, and walking a tree takes several times as long.
  */
 export type Needs = { steps: Int32Array; start: number }
 const HAS = -1
 const LACKS = -2
 
-/** What part of an expression matches: these strings and no others, or, without them, whatever has the needs. */
+/** What a part of an expression matches: exactly these strings or, where these are null, any text with the needs. */
 type Part = { strings: readonly string[] | null; needs: Need }
 
 const NOTHING: Need = { kind: 'nothing' }
 const EMPTY: Part = { strings: [''], needs: NOTHING }
 const ANYTHING: Part = { strings: null, needs: NOTHING }
-/** More strings than this are no longer multiplied with what follows them: more words say little more. */
+/** Strings are not combined with what follows them beyond this number: more words rule out little more. */
 const MOST_STRINGS = 24
 const MOST_OF_A_CLASS = 4
 
 /**
- * Of an expression in the syntax ECMAScript and RE2 share. Where case does not matter it is asked of the
- * folded grams of a text; what is not read for sure asks nothing.
+ * What a text must contain for an expression, in the syntax ECMAScript and RE2 share. With `ignoreCase` it is checked
+ * against the folded n-grams of a text. Syntax that is not understood for certain needs nothing.
  */
 export const needsOf = (expression: Expression): Needs => needsOfEach([expression])[0]!
 
 type Expression = { source: string; ignoreCase: boolean }
 
-/** More words than this take longer to look for than grams to be read. */
+/** Searching for more words than this takes longer than reading the n-grams of a text. */
 const MOST_WORDS = 8
 
-/** Words one of which stands, in whatever case, in every text an expression matches in; null where too many would have to be named. */
+/** Words of which every text that an expression matches has at least one, in any case; null for none or too many. */
 export function wordsNeeded({ source, ignoreCase }: Expression): readonly string[] | null {
   const words = namedIn(needOf(source, ignoreCase))
   return words && words.length <= MOST_WORDS ? words : null
@@ -52,12 +52,12 @@ function namedIn(need: Need): readonly string[] | null {
   return each.filter((words) => words !== null).sort(byUse)[0] ?? null
 }
 
-/** The fewest words, the longest of as many. */
+/** Sorts lists of words: the fewest words first, then the longest. */
 const byUse = (a: readonly string[], b: readonly string[]): number =>
   a.length - b.length || shortestOf(b) - shortestOf(a)
 const shortestOf = (words: readonly string[]): number => Math.min(...words.map(({ length }) => length))
 
-/** The same of many that are asked one after another: their steps lie side by side. */
+/** The needs of expressions that are checked one after another: they share one array of steps. */
 export function needsOfEach(expressions: readonly Expression[]): Needs[] {
   const all: number[] = []
   const starts = expressions.map(({ source, ignoreCase }) => addSteps(needOf(source, ignoreCase), HAS, LACKS, all))
@@ -66,14 +66,14 @@ export function needsOfEach(expressions: readonly Expression[]): Needs[] {
 }
 
 function needOf(source: string, ignoreCase: boolean): Need {
-  // An empty class is nothing to the one and the beginning of a longer one to the other.
+  // `[]` is an empty class in ECMAScript; RE2 takes the `]` for the first member of a longer class.
   if (/\[\^?\]/.test(source)) return NOTHING
   const reader: Reader = { source, ignoreCase, at: 0 }
   const part = alternation(reader)
   return reader.at < source.length ? NOTHING : needsOfPart(part)
 }
 
-/** Adds what asks for a need, the last question first, and says where it begins. */
+/** Appends the steps that check a need, the last one first, and answers the first one's index. */
 function addSteps(need: Need, has: number, lacks: number, steps: number[]): number {
   if (need.kind === 'nothing') return has
   if (need.kind === 'word') {
@@ -85,8 +85,8 @@ function addSteps(need: Need, has: number, lacks: number, steps: number[]): numb
 }
 
 /**
- * Whether a text of which these are the grams has what is needed, in the parts from `since` on. Says yes too often,
- * and never no wrongly.
+ * Whether a text with these n-grams has what is needed, in the parts from `since` on. May wrongly say yes, never
+ * wrongly no.
  */
 export function hasNeeds({ steps, start }: Needs, grams: Grams, since = 1): boolean {
   let at = start
@@ -140,7 +140,7 @@ function sequence(reader: Reader): Part {
   return { strings: null, needs: allOf(needs) }
 }
 
-/** What may be absent needs nothing; what comes again and again is needed once. */
+/** Applies a quantifier: a part that may be absent needs nothing, a repeated one needs what a single one does. */
 function repeated(reader: Reader, part: Part): Part {
   if (!'*+?{'.includes(reader.source[reader.at] ?? ' ')) return part
   const [quantifier, least, most] =
@@ -153,7 +153,7 @@ function repeated(reader: Reader, part: Part): Part {
   return { strings: null, needs: needsOfPart(part) }
 }
 
-/** Letters that stand for themselves, up to one that comes more or less than once. */
+/** Literal characters, up to one that has a quantifier. */
 const RUN = /(?:[a-z '](?![*+?{]))+/y
 
 function atom(reader: Reader): Part {
@@ -171,20 +171,20 @@ function atom(reader: Reader): Part {
   return sign === '\\' ? escaped(reader) : literal(reader, sign)
 }
 
-/** Halves of pairs go together, and beyond ASCII case is a matter of tables. */
+/** One literal character. Halves of surrogate pairs and, where case is ignored, non-ASCII ones need nothing. */
 function literal({ ignoreCase }: Reader, sign: string): Part {
   const isOpen = /[\ud800-\udfff]/.test(sign) || (ignoreCase && sign > '\u007f')
   return isOpen ? ANYTHING : { strings: [ignoreCase ? sign.toLowerCase() : sign], needs: NOTHING }
 }
 
-/** What only looks around takes nothing from the text; what it asks is not asked here. */
+/** A group. Lookarounds match no characters, and what they require is not used. */
 function group(reader: Reader): Part {
   const [opening = '', flags] = /^\?(?:[=!]|<[=!]|<[^>]+>|([a-zA-Z-]*):)/.exec(reader.source.slice(reader.at)) ?? []
   reader.at += opening.length
   const inner = alternation(reader)
   reader.at++
   if (/[=!]$/.test(opening)) return EMPTY
-  // Flags of its own say how it is read.
+  // A group with flags of its own may treat case otherwise.
   return flags ? ANYTHING : inner
 }
 
@@ -203,7 +203,7 @@ function escaped(reader: Reader): Part {
   const sign = reader.source[reader.at++]!
   if (sign === 'b' || sign === 'B') return EMPTY
   if (!/[a-zA-Z0-9]/.test(sign)) return literal(reader, sign)
-  // What belongs to it: a code, a name, the digits of a number.
+  // Skips what belongs to the escape: a code, a name, or the digits of a number.
   const rest = /^(?:\{[^}]*\}|<[^>]*>)/.exec(reader.source.slice(reader.at))?.[0] ?? ''
   if (sign === 'u' && !rest) {
     reader.at += 4
@@ -220,7 +220,7 @@ function needsOfPart({ strings, needs }: Part): Need {
   return oneOf(shortest(strings).map((text) => (text ? { kind: 'word', text, grams: gramsOfWord(text) } : NOTHING)))
 }
 
-/** Where a text has a word it has the beginnings of it. */
+/** Leaves out words that begin with another of them: a text that has them has the shorter one, too. */
 function shortest(words: readonly string[]): string[] {
   const kept: string[] = []
   for (const word of [...words].sort()) if (!kept.length || !word.startsWith(kept.at(-1)!)) kept.push(word)
@@ -232,7 +232,7 @@ function oneOf(of: readonly Need[]): Need {
   return of.length === 1 ? of[0]! : { kind: 'one', of, words: wordsIn(of) }
 }
 
-/** What asks for one of the fewest words first: it fails most often. */
+/** Needs with the fewest words come first, because they fail most often. */
 function allOf(needs: readonly Need[]): Need {
   const of = needs.filter(({ kind }) => kind !== 'nothing').sort((a, b) => wordsIn([a]) - wordsIn([b]))
   if (!of.length) return NOTHING

@@ -1,21 +1,21 @@
 import { remember } from './remember'
 
 /**
- * Which runs of up to three characters a text holds, hashed, and in which of its parts each stood last, counted from
- * 1; 0 where none stood. Says yes too often, and never no wrongly.
+ * Which n-grams (runs of one to three characters) a text holds. The cell of an n-gram's hash has the number of the last
+ * part of the text it ends in, counted from 1; 0 for none. May wrongly say that one is there, never that it is not.
  */
 export type Grams = Uint8Array
 
-/** So many parts can be told apart. */
+/** The highest number of a part that fits in a cell. */
 export const MOST_PARTS = 255
 
 const CELLS = 1 << 15
-const MOST = CELLS - 1
+const MASK = CELLS - 1
 
 const one = (a: number): number => Math.imul(a, 0x9e3779b1) >>> 17
 const two = (a: number, b: number): number => Math.imul(Math.imul(a, 0x85ebca6b) ^ b, 0x9e3779b1) >>> 17
 const three = (a: number, b: number, c: number): number =>
-  (Math.imul(Math.imul(Math.imul(a, 0x85ebca6b) ^ b, 0xc2b2ae35) ^ c, 0x9e3779b1) >>> 17) & MOST
+  (Math.imul(Math.imul(Math.imul(a, 0x85ebca6b) ^ b, 0xc2b2ae35) ^ c, 0x9e3779b1) >>> 17) & MASK
 
 const sharedFolded = new Uint8Array(CELLS)
 
@@ -27,7 +27,7 @@ export function gramsOf(text: string): Grams {
   return cells
 }
 
-/** Marks the grams that end in a part of a text. */
+/** Marks the n-grams that end between two offsets as those of part `part`. */
 export function markGrams(cells: Grams, text: string, start: number, end: number, part: number): void {
   let beforeThat = start > 1 ? text.charCodeAt(start - 2) : 0
   let before = start > 0 ? text.charCodeAt(start - 1) : 0
@@ -40,8 +40,8 @@ export function markGrams(cells: Grams, text: string, start: number, end: number
 }
 
 /**
- * The same with letters of ASCII small, and the two that are only other forms of one. Whoever asks for one text after
- * another shares them.
+ * The n-grams of a text, in ASCII lower case. Cached for the last text, because many patterns ask for the same one in
+ * a row; valid until the next text is read.
  */
 export const foldedGramsOf = remember((text: string): Grams => {
   const cells = sharedFolded.fill(0)
@@ -58,7 +58,7 @@ export const foldedGramsOf = remember((text: string): Grams => {
 
 const folded = (code: number): number => {
   if (code < 0x80) return code >= 65 && code <= 90 ? code + 32 : code
-  // The long s and the sign of Kelvin.
+  // The long s and the Kelvin sign, which match `s` and `k` where case is ignored.
   return code === 0x17f ? 115 : code === 0x212a ? 107 : code
 }
 
@@ -68,7 +68,7 @@ function mark(cells: Grams, beforeThat: number, before: number, code: number, pa
   cells[three(beforeThat, before, code)] = part
 }
 
-/** Of a word the runs that a text with it must have; the longest say the most. */
+/** N-grams that every text with this word has: only the longest, since these rule out most texts. */
 export function gramsOfWord(word: string): number[] {
   const code = (at: number) => word.charCodeAt(at)
   if (word.length === 1) return [one(code(0))]

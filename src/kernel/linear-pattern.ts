@@ -7,32 +7,32 @@ import { type PatternCache, patternCaches } from './pattern-caches'
 import { patternSize } from './pattern-size'
 import { remember } from './remember'
 
-/** A stranger's pattern on RE2, whose time is linear in the text: the runtime's own engine backtracks (design 9). */
+/** A tenant's pattern on RE2, whose time is linear in the text; the runtime's own engine backtracks (design 9). */
 export type LinearPattern = {
   test(text: string): boolean
-  /** Where it matches, from left to right, in UTF-16 units; what is empty is left out. */
+  /** Where it matches, from left to right, in UTF-16 offsets; empty matches are left out. */
   find(text: string): Generator<{ start: number; end: number }>
-  /** Steps of its program; times the length of a text, the most that one test can cost. */
+  /** Instructions of its program: times the length of a text, the most that one test can cost. */
   readonly steps: number
-  /** Its length with counts written out. */
+  /** The pattern's length with counted repeats written out. */
   readonly size: number
   /** Bytes it keeps in memory, without its {@link PatternCache}. */
   readonly weight: number
 }
 
 type Options = {
-  /** Of ECMAScript, without `g`, `d` and `y`, which say nothing of what matches. */
+  /** ECMAScript flags but `g`, `d` and `y`, which do not change what matches. */
   flags?: string
   mostChars: number
   mostSize: number
-  /** Whether classes of letters by property weigh what they cost: for patterns that are compiled on the event loop. */
+  /** Whether property classes count for what they cost to compile: for patterns compiled on the event loop. */
   weighsProperties?: boolean
 }
 
 /**
- * Compiles what is known to be small enough, which costs a few milliseconds at most. It means what it means in
- * ECMAScript ({@link translated}).
- * @throws NotLinear, and Error for what is none or too large, all with half a sentence (`is longer than …`)
+ * Compiles a pattern within these limits, in a few milliseconds at most. It means what it means in ECMAScript
+ * ({@link translated}).
+ * @throws NotLinear, and Error for an invalid or too large pattern; messages are half a sentence (`is longer than …`)
  */
 export function compileLinear(
   source: string,
@@ -54,7 +54,7 @@ export function compileLinear(
     *find(text) {
       if (!mayBe(text)) return
       const asRead = read(text)
-      // Whether there is one is known much sooner than where.
+      // Testing is much faster than finding the places.
       if (!engine.test(asRead)) return
       const places = engine.find(asRead)
       yield* expression.isOfLines ? unmarked(places, asRead) : places
@@ -62,24 +62,24 @@ export function compileLinear(
   }
 }
 
-/** So many patterns look for their words themselves before the text is read for all that come after. */
+/** How many patterns search a text for their words before its n-grams are read for all further ones. */
 const FIRST_LOOKS = 4
 const looksAt = remember(() => ({ count: 0 }))
 
-/** Whether a text has what a pattern needs: most of them ask for a word that it does not have. */
+/** Whether a text has what a pattern needs: most patterns need a word that the text does not have. */
 function mayBeIn(source: string): (text: string) => boolean {
   const needs = needsOf({ source, ignoreCase: true })
   if (needsNothing(needs)) return () => true
   const words = wordsNeeded({ source, ignoreCase: true })
-  // Two letters that the engine takes for others of ASCII are a reason to ask it.
+  // The long s and the Kelvin sign match `s` and `k` in the engine, so a text with them is not ruled out.
   const any = words && new RegExp([...words.map((word) => RegExp.escape(word)), '[\\u017f\\u212a]'].join('|'), 'i')
   return (text) => (any && looksAt(text).count++ < FIRST_LOOKS ? any.test(text) : hasNeeds(needs, foldedGramsOf(text)))
 }
 
-/** Escapes of sloppy patterns that what is needed is not read from. */
+/** Incomplete escapes, such as `\x4`: what such a pattern needs is not derived. */
 const MISREAD = /\\(?:x(?![0-9a-f]{2})|u(?!\{|[0-9a-f]{4})|c(?![a-z]))/i
 
-/** How a text is given to it. */
+/** Prepares a text for a translated expression. */
 const readingOf =
   ({ isOfLines, foldsWords }: Translated) =>
   (text: string): string => {
@@ -94,13 +94,13 @@ function* unmarked(places: Iterable<Place>, marked: string): Generator<Place> {
   for (const { start, end } of places) yield { start: placeOf(start), end: placeOf(end) }
 }
 
-/** What one pattern may keep of the texts it was tried on, in bytes: noise would make it grow to megabytes. */
+/** Bytes of states one pattern may cache while it reads texts: random text would make them megabytes. */
 const MOST_MEMORY = 256 * 1024
 
-/** What a class by property counts for each time it stands there, and once for each time it is written. */
+/** Size of a property class (`\p{L}`): for each time it stands in the expanded pattern, and for each it is written. */
 const PROPERTY_SIZE = 10
 const PROPERTY_START = 20
-/** Other patterns may be as large as `mostSize`: properties leave less. */
+/** Property classes lower what a pattern may be in size, even below zero. */
 const tooLarge = (size: number, most: number): string =>
   most <= 0
     ? 'has more classes such as \\p{L} than this server runs'
@@ -113,7 +113,7 @@ function* matches(expression: RE2JS, text: string): Generator<Place> {
   while (matcher.find()) if (matcher.end() > matcher.start()) yield { start: matcher.start(), end: matcher.end() }
 }
 
-/** Tells whether, and, what is compiled when it is first needed, where. */
+/** The compiled pattern. `find` needs a second program, which is compiled on first use. */
 function createEngine(source: string) {
   const tester = compiled(source)
   const weight = weightOf(tester)
@@ -142,13 +142,13 @@ function createEngine(source: string) {
   }
 }
 
-/** As a set of one, for only a set's memory can be bounded. */
+/** A set of one pattern, because only a set's memory can be bounded. */
 function compiled(source: string): RE2Set {
   try {
     const set = new RE2Set(RE2Set.UNANCHORED, 0, MOST_MEMORY)
     set.add(source)
     set.compile()
-    // What it was compiled from is not asked for again.
+    // The parsed expressions are not used after compiling.
     set.regexps = []
     return set
   } catch (error) {

@@ -1,9 +1,9 @@
-/** What most looks come to. */
+/** The shared result of a search without matches, which most are. */
 const NONE: RegExpExecArray[] = []
 
 /**
- * Every match of an expression with the flag `g`, from a place on. Unlike `matchAll` it makes no copy of the expression, which costs
- * several times what most looks at a text do.
+ * Every match of an expression with the flag `g`, from offset `from` on. Unlike `matchAll` it does not copy the
+ * expression, which costs several times what most searches do.
  */
 export function matchesOf(expression: RegExp, text: string, from = 0): readonly RegExpExecArray[] {
   let found = NONE

@@ -1,11 +1,11 @@
-/** What a unit was found to be; 0 where nothing was asked yet. */
+/** Whether a unit is in the class; 0 until it was looked up. */
 const IN = 1
 const OUT = 2
 
 /**
- * Looks for runs of at least so many units of a class, as the expression that says it again and again would find
- * them, and gives where each begins and ends, one number after the other. Several times as fast as the expression,
- * which is only asked once a unit, and without an object for each match.
+ * Finds runs of at least `least` units that match `unit`, as the expression `unit{least,}` would, and answers start and
+ * end offsets as a flat list. Several times as fast as that expression: units are looked up in a table, and matches
+ * make no objects.
  */
 export function runsOf(unit: RegExp, least: number): (text: string) => number[] {
   const kinds = new Uint8Array(1 << 16)
@@ -18,7 +18,7 @@ export function runsOf(unit: RegExp, least: number): (text: string) => number[] 
     const runs: number[] = []
     let start = 0
     while (start + least <= text.length) {
-      // From where it would have to reach, backwards: what ends it there ends all that is shorter as well.
+      // Backwards from the last unit of the shortest run: one outside the class rules out every start before it.
       let at = start + least - 1
       while (at >= start && isOf(text.charCodeAt(at))) at--
       if (at >= start) {

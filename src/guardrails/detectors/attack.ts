@@ -7,13 +7,13 @@ import { sentencesOf } from '../text/features'
 import { type Likely, likeliest } from '../text/judgement'
 
 const USUAL_THRESHOLD = 0.8
-/** The rules name what they find; the model only says how likely something of the kind is. */
+/** The score of what a rule finds: an attempt, or something hidden that a person should look at. */
 const BY_RULE = 0.97
 const BY_HIDDEN = 0.6
-/** Below this the model takes a text for an ordinary one. */
+/** Below this score a text counts as ordinary and raises no doubt. */
 const LEAST_DOUBT = 0.3
 
-/** Rules of the scan that speak of limits to be dropped rather than of orders to be changed. */
+/** Rules of the scan that find jailbreaks (dropping limits) rather than injections (changing orders). */
 const OF_JAILBREAKS: ReadonlySet<string> = new Set(['unrestricted', 'disable-safety', 'mode'])
 
 const config = t.Object(
@@ -33,7 +33,7 @@ export const promptInjection = defineGuardrail({
     return (text, { unsure }) => {
       const { rule, injection, jailbreak, either, likeliest: part } = attackIn(text)
       const byRule = rule ? (rule.severity === 'block' ? BY_RULE : BY_HIDDEN) : 0
-      const found = said(byRule, chanceOf(injection, jailbreak, either), threshold, rule?.about)
+      const found = findingOf(byRule, chanceOf(injection, jailbreak, either), threshold, rule?.about)
       if (!found && (rule || isDoubtful(either, threshold))) unsure?.(part)
       return found
     }
@@ -53,7 +53,7 @@ export const jailbreak = defineGuardrail({
     modelOf('attacks')
     return (text, { unsure }) => {
       const { jailbreakRule: rule, injection, jailbreak, either, likeliest: part } = attackIn(text)
-      const found = said(rule ? BY_RULE : 0, chanceOf(jailbreak, injection, either), threshold, rule?.about)
+      const found = findingOf(rule ? BY_RULE : 0, chanceOf(jailbreak, injection, either), threshold, rule?.about)
       if (!found && isDoubtful(either, threshold)) unsure?.(part)
       return found
     }
@@ -62,27 +62,27 @@ export const jailbreak = defineGuardrail({
 })
 
 /**
- * How likely the local model finds some stretch of a text to be an attempt of either kind, from 0 to 1. It was made
- * from what people send and pages say; of a text that is meant to instruct it is less sure.
+ * The local model's probability, from 0 to 1, that some stretch of a text is an injection or a jailbreak. It learned
+ * from prompts and web pages, so it is less reliable on texts that are meant to instruct.
  */
 export const attackChance = (text: string): number => likeliest(modelOf('attacks'), sentencesOf(text))[0]!.chance
 
 type Attack = {
   rule: InjectionFinding | undefined
   jailbreakRule: InjectionFinding | undefined
-  /** How likely the model finds each, and that it is either. */
+  /** The model's probability of each kind and of either, each for its likeliest stretch. */
   injection: number
   jailbreak: number
   either: number
-  /** The stretch that is most like either. */
+  /** The stretch with the highest probability of either. */
   likeliest: Likely
 }
 
-/** Both checks ask for the same text, one after the other. */
+/** Cached for the last text, because both guardrails inspect the same one in a row. */
 const attackIn = remember((text: string): Attack => {
   const suspects: Likely[] = []
   const [either, injection, jailbreak] = likeliest(modelOf('attacks'), sentencesOf(text), suspects)
-  // Where the model sees nothing at all the rules have nothing to find, and they are the slower ones.
+  // The rules are slower than the model: for plain words they only read the stretches it suspects.
   const found = scanForInjection(text, joined(suspects))
   return {
     rule: found.find(({ rule }) => !OF_JAILBREAKS.has(rule)) ?? found[0],
@@ -94,7 +94,7 @@ const attackIn = remember((text: string): Attack => {
   }
 })
 
-/** Stretches that touch as one. */
+/** Merges stretches that touch or overlap. */
 function joined(stretches: readonly Likely[]): Likely[] {
   const out: Likely[] = []
   for (const next of stretches) {
@@ -105,13 +105,13 @@ function joined(stretches: readonly Likely[]): Likely[] {
   return out
 }
 
-/** What is surely one of the two is not the other. */
+/** Whether the model is unsure. A text that surely is one kind of attempt raises no doubt about the other. */
 const isDoubtful = (either: number, threshold: number): boolean => either >= LEAST_DOUBT && either < threshold
 
-/** What is one of the two is taken for the likelier one, and as surely as that it is either. */
+/** The score of one kind: the likelier kind gets the probability of either. */
 const chanceOf = (own: number, other: number, either: number): number => (own >= other ? either : own)
 
-function said(byRule: number, byModel: number, threshold: number, about: string | undefined): Finding | null {
+function findingOf(byRule: number, byModel: number, threshold: number, about: string | undefined): Finding | null {
   const score = Math.max(byRule, byModel)
   if (score < threshold || score === 0) return null
   const what = byRule >= threshold && about ? about : 'reads like an attempt to command the engine'

@@ -11,7 +11,7 @@ import { findPersons } from './pii/name'
 import { findPhones, loadPhoneTables } from './pii/phone'
 import { findNationalIds } from './pii/ssn'
 
-/** Where two claim the same characters, the one named first has them. */
+/** By priority: where matches of two overlap, the one listed first keeps its match. */
 const FINDERS: readonly (readonly [Entity, Find])[] = [
   ['email', findEmails],
   ['iban', findIbans],
@@ -24,8 +24,14 @@ const FINDERS: readonly (readonly [Entity, Find])[] = [
 ]
 const DEFAULT: readonly Entity[] = ['email', 'phone', 'credit_card', 'ssn', 'iban', 'ip_address']
 const NAMES: Record<Entity, string> = {
-  ...{ email: 'e-mail address', phone: 'phone number', credit_card: 'card number', ssn: 'national id number' },
-  ...{ iban: 'bank account number', ip_address: 'IP address', address: 'postal address', name: 'name of a person' },
+  email: 'e-mail address',
+  phone: 'phone number',
+  credit_card: 'card number',
+  ssn: 'national id number',
+  iban: 'bank account number',
+  ip_address: 'IP address',
+  address: 'postal address',
+  name: 'name of a person',
 }
 
 export const pii = defineGuardrail({
@@ -57,7 +63,7 @@ export const pii = defineGuardrail({
 
 type Found = Match & { kind: Entity }
 
-/** In the order of the text; of two that overlap, the one that was found first. Sorting keeps it near linear. */
+/** In the order of the text and without overlaps: the finder listed first wins. Sorting keeps it near linear. */
 function distinct(found: readonly Found[]): Found[] {
   const ranked = found.map((one, rank) => ({ one, rank })).sort((a, b) => a.one.start - b.one.start || a.rank - b.rank)
   const kept: { one: Found; rank: number }[] = []

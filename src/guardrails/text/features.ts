@@ -3,23 +3,23 @@ import type { Features } from '../../kernel/text-model/model'
 import { reading } from './words'
 
 /**
- * A text as hashed features, a sentence at a time: words, their beginnings, and words beside each other. The
- * model files are made from these numbers, so a change here asks for `bun run train`.
+ * Turns a text into hashed features, sentence by sentence: words, their first letters, and neighbouring words. The
+ * models are trained on these numbers, so a change here needs `bun run train`.
  */
 
 const SLOT_BITS = 16
-/** Slots of the hash table. With half as many, words of manuals fell together with those of attacks. */
+/** Slots of the hash table. With half as many, words of manuals collided with those of attacks. */
 export const SLOTS = 1 << SLOT_BITS
 
-/** A longer sentence is read in pieces of so many words. */
+/** Longer sentences are read in pieces of this many words. */
 const MOST_TOKENS = 48
 const FEATURES_A_TOKEN = 6
 const BASIS = 0x811c9dc5
 const PRIME = 0x01000193
 
 /**
- * The sentences of a text: where each begins and ends in it, how many words it has, and where its features, each
- * counting alike, end among all. Lists of numbers, for a text has hundreds of sentences.
+ * The sentences of a text: for each its start and end offset, how many words it has (`tokens`), and where its features
+ * end in `slots`. All features weigh the same. Flat arrays, because a text has hundreds of sentences.
  */
 export type Sentences = {
   count: number
@@ -30,11 +30,11 @@ export type Sentences = {
   slots: Int32Array
 }
 
-/** What was seen last, each with the sentence it was in, counted through the texts; small, to stay near the processor. */
+/** Hash set of a sentence's features. Cells hold the sentence's number too, so none are cleared for the next. */
 const seen = new Int32Array(1 << 11)
 let sentence = 0
 
-/** A number nothing was marked with; where there is none left all marks are taken off. */
+/** A sentence number that no cell of `seen` holds; when the numbers run out, `seen` is cleared. */
 function nextSentence(): number {
   if (sentence === 0xffff) {
     seen.fill(0)
@@ -43,7 +43,7 @@ function nextSentence(): number {
   return ++sentence
 }
 
-/** Room for what is read, kept from text to text; a text has fewer words, and so fewer sentences, than units. */
+/** Scratch buffers, reused between texts. A text has fewer words, and so fewer sentences, than units. */
 let room = roomFor(1 << 12)
 function roomFor(units: number): Omit<Sentences, 'count'> {
   const numbers = () => new Int32Array(units + 1)
@@ -51,7 +51,7 @@ function roomFor(units: number): Omit<Sentences, 'count'> {
   return { starts: numbers(), ends: numbers(), tokens: numbers(), slotsEnd: numbers(), slots }
 }
 
-/** Reads small letters without accents, as the reading of a text has them. Linear, and without a string a word. */
+/** For a text in lower case without accents ({@link reading}). Valid until called again. Linear, no string per word. */
 export function sentencesIn(text: string): Sentences {
   fillKinds()
   if (text.length >= room.starts.length) room = roomFor(text.length)
@@ -88,11 +88,11 @@ export function sentencesIn(text: string): Sentences {
   return { count, starts, ends, tokens, slotsEnd, slots }
 }
 
-/** The word that was read last, hashed, and what it begins with; 0 where it is too short for that. */
+/** Hash of the word that was read last, and of its first four letters; that is 0 for shorter words. */
 let word = 0
 let prefix = 0
 
-/** Where the word at `at` ends. */
+/** Reads the word at `at` into `word` and `prefix`; answers where it ends. */
 function readWord(text: string, at: number, kind: number): number {
   let end = at + 1
   prefix = 0
@@ -111,7 +111,7 @@ function readWord(text: string, at: number, kind: number): number {
   return end
 }
 
-/** Adds those of the word that was read last; says how many there are now. */
+/** Adds the features of the word that was read last; answers how many features there are now. */
 function addFeatures(slots: Int32Array, from: number, before: number, beforeThat: number, mark: number): number {
   let filled = add(slots, from, slot(word, 1), mark)
   filled = add(slots, filled, slot(mix(before, word), 2), mark)
@@ -121,11 +121,11 @@ function addFeatures(slots: Int32Array, from: number, before: number, beforeThat
   return add(slots, filled, slot(mix(before, prefix), 5), mark)
 }
 
-/** Once a sentence: a table of numbers says the same thing a hundred times. */
+/** Adds a feature once per sentence: a table of numbers would repeat the same one a hundred times. */
 function add(slots: Int32Array, filled: number, slot: number, mark: number): number {
   const one = mark * SLOTS + slot
   let cell = slot & (seen.length - 1)
-  // A cell of this sentence may be another's: the next one then. There are many more cells than words of a sentence.
+  // A cell taken by another feature of this sentence: try the next. A sentence has far fewer features than cells.
   while (seen[cell]! >>> SLOT_BITS === mark) {
     if (seen[cell] === one) return filled
     cell = (cell + 1) & (seen.length - 1)
@@ -135,17 +135,17 @@ function add(slots: Int32Array, filled: number, slot: number, mark: number): num
   return filled + 1
 }
 
-/** The sentences of a text as people wrote it; models that look at the same text share them, until the next is read. */
+/** Cached for the last text, because several models read the same one in a row; valid until the next text is read. */
 export const sentencesOf = remember((source: string): Sentences => sentencesIn(reading(source).text))
 
-/** One sentence for a model that learns: all features alike, together of length one. */
+/** The features of a text to train on, all of the same weight. */
 export function featuresOf(text: string): Features {
   const { slots: all, slotsEnd, count } = sentencesIn(text)
   const slots = Uint32Array.from(all.subarray(0, count ? slotsEnd[count - 1]! : 0))
   return { slots, weights: new Float64Array(slots.length).fill(weightOf(slots.length)) }
 }
 
-/** What each of so many features counts. Very short texts say less than they seem to. */
+/** The weight of each of `count` features: a vector of length one, but less for very short texts, which say little. */
 export const weightOf = (count: number): number => 1 / Math.sqrt(Math.max(count, 24))
 
 const OTHER = 0
@@ -163,7 +163,7 @@ function kindIn(code: number): number {
   return code >= 0xff00 || (code >= 0xd800 && code < 0xf900) ? OTHER : LETTER
 }
 
-/** By UTF-16 unit, for it is looked up once a character of everything that is read; filled with the first text. */
+/** Kind of each UTF-16 unit, in a table because every character read is looked up; filled with the first text. */
 const KINDS = new Uint8Array(1 << 16)
 function fillKinds(): void {
   if (KINDS[97] === LETTER) return
@@ -172,7 +172,7 @@ function fillKinds(): void {
 
 const isWordPart = (code: number): boolean => KINDS[code] === LETTER || code === 39
 
-/** `.`, `!`, `?` before a blank, their like in other scripts, and what closes a piece of mark-up. */
+/** Whether a sentence ends: at `.`, `!`, `?` or `;` before white space, or at such a sign of another script. */
 const isEnd = (code: number, next: number): boolean =>
   ((code === 46 || code === 33 || code === 63 || code === 59) && !(next > 32)) ||
   code === 0x3002 ||
@@ -183,7 +183,7 @@ const isEnd = (code: number, next: number): boolean =>
 
 const mix = (sum: number, code: number): number => Math.imul(sum ^ code, PRIME)
 
-/** Finished so that low bits depend on all, and so that kinds of features do not meet. */
+/** The slot of a feature, mixed so that the low bits depend on all others and kinds of features rarely collide. */
 function slot(sum: number, kind: number): number {
   let mixed = Math.imul(sum ^ kind, PRIME)
   mixed ^= mixed >>> 15

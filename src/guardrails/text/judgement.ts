@@ -1,25 +1,24 @@
 import type { Model } from '../../kernel/text-model/model'
 import { type Sentences, weightOf } from './features'
 
-/** How likely some stretch of a text is what is looked for, and which stretch it is. */
+/** A stretch of a text, and the probability that it is of a class. */
 export type Likely = { chance: number; start: number; end: number }
 
-/** A word or two by themselves say too little. */
+/** A sentence of fewer words says too little by itself. */
 const LEAST_TOKENS = 3
-/** Below this, with 0.8 for a finding, nobody has to look again. */
+/** From this probability of not being ordinary on, a stretch is a suspect. A finding needs 0.8 by default. */
 const LEAST_SUSPECT = 0.5
 
 /**
- * The likeliest stretch for each class; in the place of the first, which is that of ordinary texts, for all others
- * together. Looks at every sentence,
- * alone and with the one after it: what is meant to go unseen stands between ordinary ones. Stretches that are
- * anything but plainly ordinary are added to `suspects`, in the order of the text.
+ * The likeliest stretch for each class of a model; for class 0, ordinary texts, the stretch likeliest not to be
+ * ordinary. Reads every sentence alone and with the one before it, because attacks hide between ordinary sentences.
+ * Stretches that may not be ordinary are added to `suspects`, in the order of the text.
  */
 export function likeliest(model: Model, sentences: Sentences, suspects: Likely[] = []): Likely[] {
   const classes = model.bias.length
-  const lists = packedOf(model)
-  const width = lists.length * ABREAST
-  const all = sumsOf(lists, sentences)
+  const columns = packedOf(model)
+  const width = columns.length * PACKED_CLASSES
+  const all = sumsOf(columns, sentences)
   const best = Array.from({ length: classes }, (): Likely => ({ chance: 0, start: 0, end: 0 }))
   const chances = new Float64Array(classes)
   const sums = new Float64Array(classes)
@@ -30,13 +29,13 @@ export function likeliest(model: Model, sentences: Sentences, suspects: Likely[]
     const count = sentences.slotsEnd[at]! - from
     for (let place = 0; place < classes; place++) sums[place] = all[at * width + place]!
     const alone = setChances(model, sums, count, chances)
-    if (sentences.tokens[at]! >= LEAST_TOKENS) raise(best, chances, start, end)
+    if (sentences.tokens[at]! >= LEAST_TOKENS) keepLikeliest(best, chances, start, end)
     if (alone >= LEAST_SUSPECT) suspects.push({ chance: alone, start, end })
     if (countBefore >= 0) {
       for (let place = 0; place < classes; place++) sums[place]! += all[(at - 1) * width + place]!
-      const together = setChances(model, sums, count + countBefore, chances)
-      raise(best, chances, startBefore, end)
-      if (together >= LEAST_SUSPECT) suspects.push({ chance: together, start: startBefore, end })
+      const paired = setChances(model, sums, count + countBefore, chances)
+      keepLikeliest(best, chances, startBefore, end)
+      if (paired >= LEAST_SUSPECT) suspects.push({ chance: paired, start: startBefore, end })
     }
     from += count
     countBefore = count
@@ -45,44 +44,45 @@ export function likeliest(model: Model, sentences: Sentences, suspects: Likely[]
   return best
 }
 
-/** Classes side by side in one number of 32 bits. */
-const ABREAST = 4
-/** Added to every weight, so that none is less than nothing and takes from the one beside it. */
+/** Classes whose weights share a number of 32 bits. */
+const PACKED_CLASSES = 4
+/** Added to every weight, so that none is negative and borrows from the one beside it. */
 const LIFT = 128
-/** Every other of the four, with room for the sum of all features of a sentence: 48 words of 6, each at most 255. */
-const EVERY_OTHER = 0xff00ff
-const MOST_SUM = 0xffff
+/** Two of the four bytes, with 16 bits for each sum: 48 words with 5 features each, of at most 255, make 61,200. */
+const EVEN_BYTES = 0xff00ff
+const LOW_HALF = 0xffff
 
 const packed = new WeakMap<Model, readonly Int32Array[]>()
 
-/** The rows of a model, four classes a list: one look a feature for all of them. */
+/** The weights of a model, four classes to a number: one lookup per feature serves all four. */
 const packedOf = (model: Model): readonly Int32Array[] => packed.getOrInsertComputed(model, pack)
 
 function pack({ rows, bias }: Model): Int32Array[] {
   const classes = bias.length
-  return Array.from({ length: Math.ceil(classes / ABREAST) }, (_, list) => {
+  return Array.from({ length: Math.ceil(classes / PACKED_CLASSES) }, (_, column) => {
     const cells = new Int32Array(rows.length / classes)
     for (let cell = 0; cell < rows.length; cell++) {
-      const place = (cell % classes) - list * ABREAST
-      if (place >= 0 && place < ABREAST) cells[Math.floor(cell / classes)]! |= (rows[cell]! + LIFT) << (8 * place)
+      const place = (cell % classes) - column * PACKED_CLASSES
+      if (place >= 0 && place < PACKED_CLASSES)
+        cells[Math.floor(cell / classes)]! |= (rows[cell]! + LIFT) << (8 * place)
     }
     return cells
   })
 }
 
-/** Room for sums, kept from text to text. */
+/** Scratch buffer for sums; reused between texts. */
 let room = new Float64Array(1 << 10)
 
 /**
- * For each sentence the rows of its features, added up: as many numbers a sentence as lists hold classes. In a loop
- * by itself, for sums that leave the processor's registers take three times as long.
+ * For each sentence the sum of its features' weights, by class. In a loop of its own, because sums that leave the
+ * processor's registers take three times as long.
  */
-function sumsOf(lists: readonly Int32Array[], { slots, slotsEnd, count }: Sentences): Float64Array {
-  const width = lists.length * ABREAST
+function sumsOf(columns: readonly Int32Array[], { slots, slotsEnd, count }: Sentences): Float64Array {
+  const width = columns.length * PACKED_CLASSES
   if (count * width > room.length) room = new Float64Array(count * width)
   const sums = room
-  for (let list = 0; list < lists.length; list++) {
-    const cells = lists[list]!
+  for (let column = 0; column < columns.length; column++) {
+    const cells = columns[column]!
     let at = 0
     for (let sentence = 0; sentence < count; sentence++) {
       const lift = LIFT * (slotsEnd[sentence]! - at)
@@ -90,12 +90,12 @@ function sumsOf(lists: readonly Int32Array[], { slots, slotsEnd, count }: Senten
       let odd = 0
       for (; at < slotsEnd[sentence]!; at++) {
         const cell = cells[slots[at]!]!
-        even = (even + (cell & EVERY_OTHER)) | 0
-        odd = (odd + ((cell >>> 8) & EVERY_OTHER)) | 0
+        even = (even + (cell & EVEN_BYTES)) | 0
+        odd = (odd + ((cell >>> 8) & EVEN_BYTES)) | 0
       }
-      const place = sentence * width + list * ABREAST
-      sums[place] = (even & MOST_SUM) - lift
-      sums[place + 1] = (odd & MOST_SUM) - lift
+      const place = sentence * width + column * PACKED_CLASSES
+      sums[place] = (even & LOW_HALF) - lift
+      sums[place + 1] = (odd & LOW_HALF) - lift
       sums[place + 2] = (even >>> 16) - lift
       sums[place + 3] = (odd >>> 16) - lift
     }
@@ -104,8 +104,8 @@ function sumsOf(lists: readonly Int32Array[], { slots, slotsEnd, count }: Senten
 }
 
 /**
- * How likely each class is, into `chances`; returns how likely it is that none of the ordinary is meant, which is
- * also put in the place of that class. Nothing is learned from these, so the machine's own exponential will do.
+ * Writes the probability of each class into `chances`; for class 0 that of not being ordinary, which it also returns.
+ * `Math.exp` may differ in its last bits between machines, which only training must avoid.
  */
 function setChances(
   { bias, scale, sharpness }: Model,
@@ -131,7 +131,8 @@ function setChances(
   return chances[0]!
 }
 
-function raise(best: Likely[], chances: Float64Array, start: number, end: number): void {
+/** Keeps for each class the likelier of the best stretch so far and this one. */
+function keepLikeliest(best: Likely[], chances: Float64Array, start: number, end: number): void {
   for (let place = 0; place < chances.length; place++) {
     const chance = chances[place]!
     if (chance > best[place]!.chance) best[place] = { chance, start, end }

@@ -1,19 +1,19 @@
 import { readable } from '../../kernel/injection/readable'
 
-/** What to look for, compiled; offsets are those of the text it is looked for in. */
+/** Compiled terms. `find` answers offsets in the text it was given. */
 export type Terms = { find(text: string): { start: number; end: number; term: string }[] }
 
 const LETTER = /[\p{L}\p{N}\p{M}_]/u
-/** Scripts without blanks between words: where a word ends there, nobody can tell by looking. */
+/** Scripts without blanks between words, whose word boundaries cannot be seen. */
 const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
 
 /**
- * Looks for every term at once, in one pass. Terms are read as the text is, so case, accents and width do not
- * matter; `asWords` asks that they stand alone.
+ * Finds all terms in one pass over a text made readable. Terms are normalized in the same way, so case, accents and
+ * width do not matter; with `asWords` a term must stand as a word of its own.
  */
 export function compileTerms(terms: readonly string[], asWords: boolean): Terms {
   const known = [...new Set(terms.map((term) => readable(term).text.trim()).filter(Boolean))]
-  // The longest first: what is found is as much as there is.
+  // The longest first, so that of several terms at a place the longest is found.
   known.sort((a, b) => b.length - a.length)
   const byFirst = Map.groupBy(known, (term) => term.charCodeAt(0))
   const byCell = Map.groupBy(known, (term) => cellOf(term, 0))
@@ -25,7 +25,7 @@ export function compileTerms(terms: readonly string[], asWords: boolean): Terms 
       for (let at = 0; at < text.length; at++) {
         const before = code
         code = text.charCodeAt(at)
-        // In the middle of a word, as most of a text is.
+        // Inside a word, as most of a text is, no term begins.
         if (asWords && before >= 97 && before <= 122 && code >= 97 && code <= 122) continue
         const first = firsts[code]!
         if (first === 0) continue
@@ -46,17 +46,17 @@ export function compileTerms(terms: readonly string[], asWords: boolean): Terms 
 const CELLS = 1 << 12
 const STARTS_WITH = 3
 
-/** Of the three units at a place; of fewer where the text ends. */
+/** Hash of the three units at a place; 0 where the text ends before. */
 function cellOf(text: string, at: number): number {
   if (at + STARTS_WITH > text.length) return 0
   return ((text.charCodeAt(at) << 10) ^ (text.charCodeAt(at + 1) << 5) ^ text.charCodeAt(at + 2)) & (CELLS - 1)
 }
 
-/** What a unit is to terms: the first of a longer one, or of one that is too short for a cell. */
+/** What begins with a unit: a term of at least three units, or one that is too short for a cell. */
 const BEGINS = 1
 const SHORT = 2
 
-/** Which units and which three units terms begin with: most of a text is passed over by it. */
+/** Which units, and which hashes of three units, terms begin with: they rule out most of a text. */
 function startsOf(terms: readonly string[]): { firsts: Uint8Array; starts: Uint8Array } {
   const firsts = new Uint8Array(1 << 16)
   const starts = new Uint8Array(CELLS)
@@ -70,7 +70,7 @@ function startsOf(terms: readonly string[]): { firsts: Uint8Array; starts: Uint8
 const termAt = (text: string, at: number, terms: readonly string[], asWords: boolean): string | undefined =>
   terms.find((term) => text.startsWith(term, at) && (!asWords || isEdge(text, at + term.length, at)))
 
-/** What was found out about a UTF-16 unit beyond ASCII; 0 where nothing was asked yet. */
+/** Whether a UTF-16 unit beyond ASCII is a letter; 0 until it was looked up. */
 const known = new Uint8Array(1 << 16)
 const IS_LETTER = 1
 const IS_NONE = 2
@@ -83,7 +83,7 @@ function isLetter(text: string, at: number): boolean {
   return known[code] === IS_LETTER
 }
 
-/** Whether no word goes on across `at`; `inside` is a place within the term. */
+/** Whether a word may begin or end at `at`; `inside` is an offset within the term. */
 function isEdge(text: string, at: number, inside: number): boolean {
   if (at === 0 || at >= text.length || !isLetter(text, at - 1) || !isLetter(text, at)) return true
   return text.charCodeAt(inside) > 0x7f && SPACELESS.test(text[inside]!)

@@ -1,12 +1,12 @@
-/** The words of a text and what they begin with, to be asked for without a string for each of them. */
+/** Which words a text has and how its words begin, without a string for each of them. */
 export type WordIndex = {
-  /** Different words; counted up to a few dozen. */
+  /** `size` is the number of different words, counted up to 32. */
   words: { readonly size: number; has(word: Hashed): boolean }
-  /** Of so many letters as `SHORTEST` to `LONGEST` say. */
+  /** Beginnings of `SHORTEST` to `LONGEST` letters. */
   beginnings: { has(stem: Hashed): boolean }
 }
 
-/** A word to be asked for, and its hash: made once, asked of every text. */
+/** A word to look up and its hash, which is computed once for all texts. */
 export type Hashed = { text: string; hash: number }
 
 export const SHORTEST = 4
@@ -36,7 +36,7 @@ const hashOf = (word: string): number => {
 }
 const cellOf = (sum: number): number => (sum ^ (sum >>> 16)) & (CELLS - 1)
 
-/** A bit a cell. Shared, for a policy asks of one text at a time: an index is good until the next text is read. */
+/** Bit set of hashes. Shared by all texts, so an index is valid until the next text is read. */
 const cells = new Int32Array(CELLS / 32)
 
 function mark(sum: number): void {
@@ -49,7 +49,7 @@ function isMarked(sum: number): boolean {
   return ((cells[cell >>> 5]! >>> (cell & 31)) & 1) === 1
 }
 
-/** Words besides those of `general`, in a text of small letters. Linear. */
+/** Indexes a text in lower case; words whose hash is in `general` count as absent. Linear. */
 export function wordIndexOf(text: string, general: ReadonlySet<number>): WordIndex {
   cells.fill(0)
   const counted = new Set<number>()
@@ -68,7 +68,7 @@ export function wordIndexOf(text: string, general: ReadonlySet<number>): WordInd
     mark(sum)
     if (counted.size < MOST_COUNTED && !general.has(sum)) counted.add(sum)
   }
-  // A cell can be of another word: where one is set, the text itself is asked.
+  // Hashes can collide: a word that seems to be there is searched in the text itself.
   const stands = ({ text: stem, hash }: Hashed, isWhole: boolean): boolean => {
     if (!isMarked(hash)) return false
     for (let at = text.indexOf(stem); at >= 0; at = text.indexOf(stem, at + 1)) {

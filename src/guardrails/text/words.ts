@@ -3,21 +3,22 @@ import { type Views, viewsOf } from '../../kernel/injection/views'
 import type { Match } from '../guardrail'
 import { endOf } from './plain'
 
-/** Good until the next text is read. A text in small plain letters, look-alikes of other scripts read as meant; see the view of the kernel. */
+/** A text in lower case without accents, look-alike letters made Latin. Valid until the next text is read. */
 export type Reading = View & {
-  /** The same with figures read as letters; null where that is the same. */
+  /** The text with digits read as letters, too; null where that changes nothing. */
   readonly letters: View | null
-  /** UTF-16 offsets in the original of what stands between two offsets here. */
+  /** UTF-16 offsets in the original of the stretch between two offsets of this text. */
   span(start: number, end: number): Pick<Match, 'start' | 'end'>
 }
 
+/** Reads a text as people wrote it; cached for the last one. */
 export function reading(source: string): Reading {
   const views = viewsOf(source)
   if (last?.views !== views) last = { views, reading: readingOf(source, views) }
   return last.reading
 }
 
-/** It goes with the views it is of: these are made anew when a text comes again after another. */
+/** The last reading, valid as long as its views are: these are made anew once another text was read in between. */
 let last: { views: Views; reading: Reading } | undefined
 
 function readingOf(source: string, views: Views): Reading {

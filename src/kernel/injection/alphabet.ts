@@ -1,11 +1,11 @@
-/** Marks in a table of units: what shows nothing, and what has to be looked up as a whole. */
+/** Table mark: the UTF-16 unit is invisible and is dropped. */
 export const UNSEEN = 0xffff
-/** Half of a pair, or what stands for more than one unit. */
+/** Table mark: half of a surrogate pair, or a unit that reads as several; its code point goes to `plainOf`. */
 export const OTHER = 0xfffe
 
 const MOST_KNOWN = 20_000
 
-/** What shows nothing, or only changes how the letter before it is drawn. */
+/** Whether a character is invisible, or only changes how the letter before it is drawn. */
 export const isUnseen = (code: number): boolean =>
   code === 0xad ||
   code === 0x34f ||
@@ -20,8 +20,9 @@ export const isUnseen = (code: number): boolean =>
   (code >= 0xe0000 && code <= 0xe01ef)
 
 /**
- * What characters are read as, `read` being asked once for each. `units` has by UTF-16 unit the one that stands for
- * it, or a mark; 0 before it was met, and then `learn` fills it in. The table is there to be indexed in a loop.
+ * Caches how characters read, so that `read`, which normalizes one character, seldom runs. `units` maps a UTF-16
+ * unit to the unit it reads as, to UNSEEN or to OTHER; 0 means unknown: call `learn`. It is a bare table because
+ * callers index it in their innermost loops.
  */
 export function createAlphabet(read: (char: string) => string) {
   const units = new Uint16Array(1 << 16)
@@ -40,7 +41,7 @@ export function createAlphabet(read: (char: string) => string) {
     return plain.length === 1 && plain.charCodeAt(0) < OTHER ? plain.charCodeAt(0) : OTHER
   }
 
-  /** One character, as all that stands for it. */
+  /** How one code point reads, as a string of any length. */
   function plainOf(code: number): string {
     const hit = known.get(code)
     if (hit !== undefined) return hit

@@ -1,6 +1,6 @@
 /**
- * What an attack is about, in any words and a dozen languages: single words prove nothing, but some do not meet
- * in one sentence of honest text. Then a person should look. Stems, on text without accents.
+ * Concepts of attacks, as word stems in a dozen languages for text without accents. One alone proves nothing, but some
+ * never meet in one sentence of honest text; where they do, a person should look.
  */
 const COVERT =
   /secretly|covertly|silently|stealthily|on the sly|keeps? quiet about|(?:drop|omit|leave out) any mention|act dumb|(?:stays|keep this) hidden|heimlich|unbemerkt|en cachette|secretement|a l'insu|en secreto|a escondidas|di nascosto|em segredo|as escondidas|stiekem|potajemnie|po kryjomu|gizlice|i hemlighet|тайно|скрытно|незаметно|таємно|κρυφα|悄悄|偷偷|暗中|密かに|こっそり|몰래|سرا|خفية|चुपके/
@@ -36,11 +36,11 @@ const MEETINGS: readonly Meeting[] = [
   { about: 'wants secrets in the arguments of a tool', all: [ASKS_FOR_SECRETS] },
 ]
 
-/** How much of a text is looked at as one: a sentence and some of the next. */
+/** Characters that count as one passage: a sentence and some of the next. */
 const WINDOW = 260
 const STEP = 130
 
-/** Where readable text brings together what honest text keeps apart. At most one place a meeting; linear. */
+/** Passages of readable text where concepts meet that honest text keeps apart; at most one per meeting. Linear. */
 export function meetingsIn(text: string): { about: string; at: number; end: number }[] {
   return MEETINGS.flatMap(({ about, all }) => {
     if (!all.every((concept) => concept.test(text))) return []

@@ -1,34 +1,57 @@
-/** Letters of other scripts that pass for Latin ones at a glance, small. */
-const LOOKS: Readonly<Record<string, string>> = {
-  ...{ а: 'a', в: 'b', е: 'e', ё: 'e', к: 'k', м: 'm', н: 'h', о: 'o', р: 'p', с: 'c', т: 't', у: 'y', х: 'x' },
-  ...{ і: 'i', ї: 'i', ј: 'j', ѕ: 's', ԁ: 'd', һ: 'h', ԛ: 'q', ԝ: 'w', ӏ: 'l', г: 'r', п: 'n', и: 'u', ь: 'b' },
-  ...{ α: 'a', β: 'b', ε: 'e', η: 'n', ι: 'i', κ: 'k', ν: 'v', ο: 'o', ρ: 'p', τ: 't', υ: 'u', χ: 'x', ω: 'w' },
-  ...{ γ: 'y', σ: 'o', ϲ: 'c', ϳ: 'j', ɡ: 'g', ı: 'i', ɩ: 'i', ɑ: 'a', ɢ: 'g', ɪ: 'i', ɴ: 'n', ʀ: 'r', ʏ: 'y' },
-  ...{ օ: 'o', ո: 'n', ս: 'u', հ: 'h', ց: 'g', ք: 'p', ա: 'w', ն: 'u', յ: 'j', զ: 'q' },
-  ...{ ᴀ: 'a', ʙ: 'b', ᴄ: 'c', ᴅ: 'd', ᴇ: 'e', ꜰ: 'f', ʜ: 'h', ᴊ: 'j', ᴋ: 'k', ʟ: 'l', ᴍ: 'm', ᴏ: 'o', ᴘ: 'p' },
-  ...{ ꜱ: 's', ᴛ: 't', ᴜ: 'u', ᴠ: 'v', ᴡ: 'w', ᴢ: 'z', ᴦ: 'r', ᴨ: 'n' },
+/** Lower-case letters of other scripts, and small capitals, by the Latin letter they look like. */
+const LOOK_ALIKES: Readonly<Record<string, string>> = {
+  a: 'аαɑᴀ',
+  b: 'вьβʙ',
+  c: 'сϲᴄ',
+  d: 'ԁᴅ',
+  e: 'еёεᴇ',
+  f: 'ꜰ',
+  g: 'ɡɢց',
+  h: 'нһհʜ',
+  i: 'іїιıɩɪ',
+  j: 'јϳյᴊ',
+  k: 'кκᴋ',
+  l: 'ӏʟ',
+  m: 'мᴍ',
+  n: 'пηɴոᴨ',
+  o: 'оοσօᴏ',
+  p: 'рρքᴘ',
+  q: 'ԛզ',
+  r: 'гʀᴦ',
+  s: 'ѕꜱ',
+  t: 'тτᴛ',
+  u: 'иυսնᴜ',
+  v: 'νᴠ',
+  w: 'ԝωաᴡ',
+  x: 'хχ',
+  y: 'уγʏ',
+  z: 'ᴢ',
 }
+const LATIN_OF = new Map(
+  Object.entries(LOOK_ALIKES).flatMap(([latin, letters]) => [...letters].map((letter) => [letter, latin] as const)),
+)
 
-/** Any of them. */
-export const LOOKING_LATIN = new RegExp(`[${Object.keys(LOOKS).join('')}]`)
-export const toLatin = (letter: string): string | undefined => LOOKS[letter]
+/** Matches any letter that {@link toLatin} knows. */
+export const LOOKING_LATIN = new RegExp(`[${[...LATIN_OF.keys()].join('')}]`)
+/** The Latin letter that a letter of another script looks like; undefined for all others. */
+export const toLatin = (letter: string): string | undefined => LATIN_OF.get(letter)
 
-/** Of these alone it is known that nobody mixes them into a Latin word by need, as physics does with Greek. */
+/** Letters that nobody needs inside a Latin word. Most Greek ones are left out: formulas mix them with Latin. */
 const STRANGE = 'аеорсухіјѕԁһԛԝӏкмнтвοαɡաօոս'
 const MIXED = new RegExp(`[a-z]{2}[${STRANGE}]|[${STRANGE}][a-z]{2}|[a-z][${STRANGE}]{1,3}[a-z]`, 'u')
-/** By unit: Latin letters, and those that only look like them; a pair of both is where the whole is. */
+/** Kind of each UTF-16 unit. Only where both kinds stand side by side is the slower expression tried. */
 const LATIN = 1
-const LOOKING_SO = 2
+const LOOK_ALIKE = 2
 const KINDS = new Uint8Array(1 << 16)
 KINDS.fill(LATIN, 97, 123)
-for (const letter of STRANGE) KINDS[letter.charCodeAt(0)] = LOOKING_SO
+for (const letter of STRANGE) KINDS[letter.charCodeAt(0)] = LOOK_ALIKE
 
-/** Where a Latin word holds letters of another script that only look like its own; -1 when none does. */
+/** Offset at which a Latin word mixes in look-alike letters of another script; -1 when none does. */
 export function mixedWordAt(text: string): number {
   let before = 0
   for (let at = 0; at < text.length; at++) {
     const kind = KINDS[text.charCodeAt(at)]!
-    if ((kind | before) === (LATIN | LOOKING_SO)) return text.search(MIXED)
+    if ((kind | before) === (LATIN | LOOK_ALIKE)) return text.search(MIXED)
     before = kind
   }
   return -1

@@ -3,7 +3,7 @@ import { runsOf } from '../runs'
 import { base64Runs } from './base64'
 import { missingAfter, NO_TEXT } from './utf8'
 
-/** A piece of text that was written in another alphabet, and where it stood. */
+/** A decoded piece of text, how it was encoded, and the offset of its encoded form. */
 export type Decoded = { how: string; text: string; at: number }
 
 const MOST_PIECES = 200
@@ -14,16 +14,16 @@ const FIRST_OF_HEX = 12
 
 type Coding = {
   how: string
-  /** Runs of all units it is made of, as long as it is at least: most texts have few, and it is looked for in these. */
+  /** Start and end offsets of runs that could be this coding, the only places where `pattern` is tried. */
   runs?: (source: string) => number[]
-  /** What such a stretch cannot do without; looked for first, since most texts have none. */
+  /** What every match of `pattern` contains. Most texts have none, and then `pattern` is not tried. */
   needs?: RegExp
   pattern: RegExp
   decode(piece: string): string | null
 }
 
 const fromBytes = (bytes: Buffer): string | null => {
-  // Nobody types these; what was never encoded shows one within a few bytes, most times.
+  // Text has no bytes below 9; what was never encoded mostly decodes to one within a few bytes.
   for (let at = 0; at < bytes.length && at < 16; at++) if (bytes[at]! < 9) return null
   const text = bytes.toString('utf8')
   return text.includes('\ufffd') ? null : text
@@ -34,7 +34,7 @@ const fromCodes = (codes: readonly number[]): string | null =>
 
 const longRows = runsOf(/[\d ,]/, 35)
 
-/** Twelve numbers of two digits with what parts them, and on either side the unit that says whether a word goes on. */
+/** Room for twelve two-digit numbers and their separators, and a unit on either side for the `\b` of the pattern. */
 const numberRows = (source: string): number[] =>
   longRows(source).map((at, place) => (place % 2 === 0 ? Math.max(0, at - 1) : Math.min(source.length, at + 1)))
 
@@ -112,7 +112,7 @@ function percentBytes(piece: string): Buffer {
   return Buffer.from(latin, 'latin1')
 }
 
-/** What reads as words once decoded: mostly letters and blanks, and nothing that no one types. */
+/** Whether a decoded string reads as words: mostly letters and white space, without control characters. */
 function isText(text: string | null): text is string {
   if (text === null || text.length < LEAST_CHARS) return false
   let letters = 0
@@ -123,7 +123,7 @@ function isText(text: string | null): text is string {
   return letters >= text.length * 0.75
 }
 
-/** Every stretch that hides text in a common encoding. Looks at each stretch once, so it is linear. */
+/** Every stretch of encoded text, decoded. Each coding looks at each stretch once, so time is linear. */
 export function decodedPieces(source: string): Decoded[] {
   const found: Decoded[] = []
   for (const { how, needs, runs, pattern, decode } of CODINGS) {
@@ -141,7 +141,7 @@ export function decodedPieces(source: string): Decoded[] {
   return found
 }
 
-/** Letters written as tag characters, which no screen shows; flags of regions use them too, and are left out. */
+/** Text in Unicode tag characters, which no screen shows; null for none. Flags of regions, also tags, are ignored. */
 export function tagText(source: string): { text: string; at: number } | null {
   const bare = source.replace(/\u{1f3f4}[\u{e0020}-\u{e007f}]{2,8}/gu, '')
   const tags = bare.match(/[\u{e0001}-\u{e007f}]/gu)

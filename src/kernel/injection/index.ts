@@ -1,4 +1,4 @@
-/** Prompt injection: text that tries to command the engine that reads it, however it is written. */
+/** Finds prompt injection: text that tries to command the engine reading it, in plain words, disguised or encoded. */
 import { hasNeeds, type Needs, needsOfEach } from '../expression-needs'
 import { MOST_PARTS, markGrams, roomForGrams } from '../grams'
 import { matchesOf } from '../matches'
@@ -17,11 +17,11 @@ export type InjectionFinding = {
   /** `block` is an attempt; `doubt` is something a person should look at. */
   severity: 'block' | 'doubt'
   rule: string
-  /** One clause: `it …`. */
+  /** A clause that goes on after “it”, such as `asks for hidden instructions`. */
   about: string
   /** How it was written: `plain`, `base64`, `look-alike letters`, … */
   via: string
-  /** Where in the text it begins, counted in UTF-16 units. */
+  /** UTF-16 offset at which it begins. */
   at: number
   line: number
   excerpt: string
@@ -34,14 +34,14 @@ const LATIN_RULES = [...RULES, ...FOREIGN_RULES]
 const OTHER_SCRIPT = /[\u0370-\u1fff\u3040-\ud7ff]/
 const MOST_FINDINGS = 20
 const EXCERPT_CHARS = 100
-/** An encoding inside an encoding is followed this far. */
+/** How many encodings inside one another are decoded. */
 const MAX_DEPTH = 2
 
 /**
- * Everything in a text that tries to command an engine, and what is hidden from readers. Honest talk about
- * prompts, attacks and rules is not found: what is quoted, forbidden or told of others. Time is linear in
- * the length of the text. Who knows already where plain words may be an attempt says so by `within`, in
- * offsets of the readable text; what is hidden is looked for everywhere all the same.
+ * Finds what in a text tries to command an engine, and what is hidden from readers; at most 20 findings. Honest talk
+ * about prompts and attacks passes: what is quoted, forbidden or reported of others. Linear in the text's length.
+ * `within` limits the search for plain words to these stretches, in offsets of the readable text; disguised, encoded
+ * and hidden text is looked for everywhere.
  */
 export function scanForInjection(source: string, within?: readonly Stretch[]): InjectionFinding[] {
   const found = scan(source, 0, within)
@@ -55,7 +55,7 @@ export function scanForInjection(source: string, within?: readonly Stretch[]): I
 }
 
 function scan(source: string, depth: number, within?: readonly Stretch[]): Found[] {
-  // What was decoded takes no place from the text it stood in.
+  // A decoded piece must not reuse the buffers of the text around it, which is still being read.
   const views = depth === 0 ? viewsOf(source) : viewsIn(source)
   const found = [
     ...inWords(views, source.length, within),
@@ -66,7 +66,7 @@ function scan(source: string, depth: number, within?: readonly Stretch[]): Found
   return found
 }
 
-/** By the rules, on the text as it is read and as its look-alikes are meant. */
+/** What the rules find in the text as it stands, with look-alikes and digits read as letters, and in rot13. */
 function inWords({ plain, latin, letters }: Views, length: number, within?: readonly Stretch[]): Found[] {
   const found: Found[] = []
   for (const part of within ? allAround(plain, within) : [plain]) {
@@ -94,7 +94,10 @@ function byRules(view: View, rules: readonly Rule[], via: string, length: number
       if (match.index >= end || (mayMention && isOnlyMentioned(view.text, match.index, last, negated === true)))
         continue
       found.push({
-        ...{ severity: 'block', rule: id, about, via },
+        severity: 'block',
+        rule: id,
+        about,
+        via,
         at: view.at[match.index] ?? 0,
         end: view.at[last] ?? length,
       })
@@ -103,13 +106,13 @@ function byRules(view: View, rules: readonly Rule[], via: string, length: number
   return found
 }
 
-/** As long as a match may be: it stands within two parts of a text. */
+/** Characters in one part of a text. No match is longer, so each lies within two neighbouring parts. */
 const PART = 320
-/** How far behind itself a match looks. */
+/** How many characters behind its end a match may look at. */
 const BEYOND = 120
 const grams = roomForGrams()
 
-/** The rules whose words stand together in some two parts of a text, and from where to where: a handful, most times. */
+/** The rules whose needed words stand in two neighbouring parts of a text, and the range to search; mostly few. */
 function askedOf(rules: readonly Rule[], text: string): (Stretch & { rule: Rule })[] {
   const all = needsFor(rules)
   const starts = new Int32Array(all.length).fill(-1)
@@ -124,7 +127,7 @@ function askedOf(rules: readonly Rule[], text: string): (Stretch & { rule: Rule 
       part = 1
     }
     markGrams(grams, text, start, end, ++part)
-    // The first is asked of with the one after it.
+    // The first part is checked together with the second.
     if (start === 0 && end < text.length) continue
     const since = Math.max(1, part - 1)
     for (let place = 0; place < all.length; place++) {
@@ -142,7 +145,7 @@ function askedOf(rules: readonly Rule[], text: string): (Stretch & { rule: Rule 
 
 const ready = new Map<readonly Rule[], readonly Needs[]>()
 
-/** What a text must have for each rule: read from their patterns with the first text. */
+/** What a text must contain for each rule to match, read from the patterns on first use. */
 const needsFor = (rules: readonly Rule[]): readonly Needs[] =>
   ready.getOrInsertComputed(rules, () => needsOfEach(rules.map(({ pattern }) => pattern)))
 
@@ -150,8 +153,12 @@ const inSplit = ({ plain, latin, letters }: Views, source: string): Found[] =>
   [plain, latin, letters].flatMap((view) =>
     view
       ? splitPhrases(view, source).map(({ how, at, end }) => ({
-          ...{ severity: 'block' as const, rule: 'override', about: 'breaks up words so that they are not found' },
-          ...{ via: how, at, end },
+          severity: 'block' as const,
+          rule: 'override',
+          about: 'breaks up words so that they are not found',
+          via: how,
+          at,
+          end,
         }))
       : [],
   )
@@ -164,7 +171,7 @@ function inHidden(source: string, plain: View, depth: number): Found[] {
   return found
 }
 
-/** In a text with characters that show nothing. */
+/** Findings in a text with invisible characters. */
 function inUnseen(source: string, depth: number): Found[] {
   const found: Found[] = []
   const tags = tagText(source)
@@ -182,10 +189,15 @@ function inUnseen(source: string, depth: number): Found[] {
 }
 
 const doubtful = (about: string, at: number, length: number): Found => ({
-  ...{ severity: 'doubt', rule: 'hidden', about, via: 'hidden characters', at, end: at + length },
+  severity: 'doubt',
+  rule: 'hidden',
+  about,
+  via: 'hidden characters',
+  at,
+  end: at + length,
 })
 
-/** What reads as an attempt once decoded; the finding stands where the code stands. */
+/** Attempts in encoded text, reported where the encoded form stands. */
 function inEncoded(source: string, depth: number): Found[] {
   return decodedPieces(source).flatMap(({ how, text, at }) =>
     scan(text, depth + 1)
@@ -199,7 +211,7 @@ function inEncoded(source: string, depth: number): Found[] {
   )
 }
 
-/** One finding a place and a rule, the gravest first. */
+/** One finding per rule and place; blocks before doubts, then in the order of the text. */
 function distinct(found: readonly Found[]): Found[] {
   const byPlace = new Map<string, Found>()
   for (const one of found) {

@@ -8,7 +8,7 @@ const override = (pattern: RegExp): Rule => ({
 const covert = (pattern: RegExp): Rule => ({ id: 'covert', about: 'asks to act behind the user’s back', pattern })
 const reveal = (pattern: RegExp): Rule => ({ id: 'reveal', about: 'asks for hidden instructions', pattern })
 
-/** The two oldest tricks in other languages, on text without accents. Negations stand in the patterns. */
+/** Rules for other languages, on text without accents. They exclude negations, which `mention.ts` reads in English. */
 export const FOREIGN_RULES: readonly Rule[] = [
   // German
   override(
@@ -68,10 +68,11 @@ export const FOREIGN_RULES: readonly Rule[] = [
   override(
     /(?:onceki|yukaridaki|sistem|daha onceki)[^.!?]{0,20}(?:talimat|kural|komut|yonerge)\w*[^.!?]{0,20}(?:yok say|unut|gormezden gel|goz ardi et|dikkate alma)/g,
   ),
-  // Indonesian, Vietnamese
+  // Indonesian
   override(
     /\b(?:abaikan|lupakan)\b[^.!?]{0,25}(?:instruksi|perintah|aturan|petunjuk)\b[^.!?]{0,20}(?:sebelumnya|di atas|sistem|awal)/g,
   ),
+  // German again: rules that no longer hold, and secrecy
   override(
     /\b(?:deine|ihre|eure|alle) (?:bisherigen|vorherigen|fruheren|alten|ursprunglichen) (?:vorgaben|anweisungen|regeln|instruktionen|befehle|richtlinien)\b[^.!?]{0,25}(?:nicht mehr|ungultig|aufgehoben|hinfallig|ausser kraft)/g,
   ),
@@ -97,10 +98,11 @@ export const FOREIGN_RULES: readonly Rule[] = [
   override(
     /\b(?:hagyd figyelmen kivul|felejtsd el|ne vedd figyelembe)\b[^.!?]{0,20}(?:korabbi|elozo|fenti|eddigi)[^.!?]{0,15}(?:utasitas|szabaly|parancs)\w*/g,
   ),
+  // Vietnamese
   override(/(?:bo qua|quen)[^.!?]{0,25}(?:huong dan|chi dan|quy tac|lenh)[^.!?]{0,20}(?:truoc|o tren|he thong)/g),
 ]
 
-/** The same in other scripts; a text in Latin letters alone need not be asked. */
+/** The same in other scripts; not tried on text in Latin letters alone. */
 export const OTHER_SCRIPT_RULES: readonly Rule[] = [
   // Russian and Ukrainian
   override(

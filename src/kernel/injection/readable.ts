@@ -3,13 +3,24 @@ import { madeOf } from './units'
 import type { View } from './view'
 
 const QUOTES: Readonly<Record<string, string>> = {
-  ...{ '“': '"', '”': '"', '„': '"', '«': '"', '»': '"', '「': '"', '」': '"', '‹': '"', '›': '"' },
-  ...{ '‘': "'", '’': "'", '‚': "'", '´': "'" },
+  '“': '"',
+  '”': '"',
+  '„': '"',
+  '«': '"',
+  '»': '"',
+  '「': '"',
+  '」': '"',
+  '‹': '"',
+  '›': '"',
+  '‘': "'",
+  '’': "'",
+  '‚': "'",
+  '´': "'",
 }
 
 const isBlank = (char: string): boolean => /^[\t-\r \u00a0\u2028\u2029]$/.test(char)
 
-/** One character as a reader takes it: compatibility forms resolved, accents off, small; white space is a blank. */
+/** How a character reads: compatibility forms resolved, no accents, lower case; white space becomes a blank. */
 const read = (char: string): string =>
   isBlank(char)
     ? ' '
@@ -22,18 +33,18 @@ const read = (char: string): string =>
 
 const { units: UNITS, learn, plainOf } = createAlphabet(read)
 
-/** One character can stand for eighteen (U+FDFA). */
+/** Spare room for characters that expand: U+FDFA becomes eighteen. */
 const MOST_EXPANDED = 64
 
-/** Where units are put until they are a text, kept from text to text. */
+/** Scratch buffer for the characters of the result; reused between calls. */
 let room = new Uint16Array(1 << 13)
 
-/** How many places the reading of a text asks for at first. */
+/** How long the buffer that a caller lends for `places` should be. */
 export const placesFor = (source: string): number => source.length + MOST_EXPANDED
 
 /**
- * Reads a text once: unseen characters gone, runs of white space one blank, letters plain and small. Linear. Who
- * needs what it gives only until the next text is read lends it room for the places.
+ * Normalizes a text: invisible characters dropped, each run of white space one blank, letters lower case without
+ * accents. Linear. A caller that needs `at` only until it reads the next text can lend a buffer as `places`.
  */
 export function readable(source: string, places = new Int32Array(placesFor(source))): View {
   if (room.length < placesFor(source)) room = new Uint16Array(placesFor(source))

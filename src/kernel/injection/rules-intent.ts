@@ -1,10 +1,10 @@
 import type { Rule } from './rules'
 import { DROP, GAP, NEAR, PRIVATE, SEND, SHOW } from './vocabulary'
 
-const word = (inner: string): RegExp => new RegExp(inner, 'g')
+const expression = (inner: string): RegExp => new RegExp(inner, 'g')
 const rule =
   (id: string, about: string) =>
-  (inner: string): Rule => ({ id, about, pattern: word(inner) })
+  (inner: string): Rule => ({ id, about, pattern: expression(inner) })
 
 const override = rule('override', 'asks to set earlier instructions aside')
 const precedence = rule('precedence', 'puts itself above the rules it runs under')
@@ -13,8 +13,10 @@ const unsafe = rule('disable-safety', 'asks to switch safety off')
 const reveal = rule('reveal', 'asks for hidden instructions')
 const exfiltrate = rule('exfiltrate', 'asks to send private data away')
 const covert = (inner: string): Rule => ({
-  ...{ id: 'covert', about: 'asks to act behind the user’s back', negated: true },
-  pattern: word(inner),
+  id: 'covert',
+  about: 'asks to act behind the user’s back',
+  negated: true,
+  pattern: expression(inner),
 })
 const hijack = rule('tool-hijack', 'pushes itself before other tools')
 const turn = rule('injected-turn', 'speaks to the engine in place of the user')
@@ -33,7 +35,7 @@ const THEIRS = `(?:${PRIVATE}|memories|chat|inbox|contacts?|account numbers?|car
 const CARRIER =
   '(?:argument|parameter|field|note|comment|query|url|link|header|image|address|subject|footnote|context|metadata)'
 
-/** What attacks want, in the words of many ways to say it; `rules.ts` has the phrases they are known by. */
+/** Rules for what attacks want, in many wordings; `rules.ts` has the phrases they are known by. */
 export const INTENT_RULES: readonly Rule[] = [
   override(
     `\\b(?:whatever|everything|anything|all|what) (?:that )?(?:was|were|is|has been|had been|you were|you have been|you've been|came|stood)\\b${GAP}${SINCE}\\b${GAP}(?:no longer|not any ?more|void|obsolete|a (?:decoy|test|joke|draft|mistake)|can be (?:ignored|forgotten)|does not (?:apply|count|matter))`,

@@ -17,7 +17,10 @@ const PHRASE_BACKWARDS = new RegExp(
 )
 const WORD = new RegExp(`${VERBS}|${LINKS}|${PRIORS}|${THINGS}`, 'g')
 
-/** By three letters, five bits each: what a phrase is joined from, forwards or backwards, before the joint and behind. */
+/**
+ * A joint is where two words of a phrase meet. By three letters, of five bits each: whether they end the word before a
+ * joint or begin the one behind it; 1 for phrases written forwards, 2 for those written backwards.
+ */
 const BEFORE = new Uint8Array(1 << 15)
 const BEHIND = new Uint8Array(1 << 15)
 const packed = (letters: string): number => [...letters].reduce((sum, one) => (sum << 5) | (one.charCodeAt(0) - 96), 0)
@@ -29,11 +32,11 @@ mark(PRIORS, THINGS, 1)
 mark(backwards(THINGS), backwards(PRIORS), 2)
 
 const JOINT = new RegExp(`(?:${PRIORS})(?:${THINGS})|(?:${backwards(THINGS)})(?:${backwards(PRIORS)})`)
-/** How far a joint reaches, and a phrase of common length around it. */
+/** Letters on either side of a joint that its two words may take, and that a whole phrase may take. */
 const NEAR = 12
 const REACH = 160
 
-/** Where three letters end and three begin as in the middle of a phrase: the place of the last, how many stand before it. */
+/** Where letters join like the middle of a phrase: the offset three letters behind, and how many letters precede it. */
 function jointsIn(text: string): { at: number; before: number }[] {
   const joints: { at: number; before: number }[] = []
   let last = 0
@@ -49,7 +52,7 @@ function jointsIn(text: string): { at: number; before: number }[] {
   return joints
 }
 
-/** So many letters up to a place and so many behind it, whatever stands between them. */
+/** The last `upTo` letters up to `at` and the first `behind` letters after it; all other characters are skipped. */
 function lettersAround(text: string, at: number, upTo: number, behind: number): string {
   let letters = ''
   for (let place = at; place >= 0 && letters.length < upTo; place--) {
@@ -65,8 +68,8 @@ function lettersAround(text: string, at: number, upTo: number, behind: number): 
 const isLatin = (code: number): boolean => code >= 97 && code <= 122
 
 /**
- * The same words broken up (`i g n o r e`, `igno-re prev ious`), run together, or written backwards. Words
- * that stand as words are for the rules, which also look at who says them.
+ * Finds attack phrases that are broken up (`i g n o r e`, `igno-re prev ious`), run together or written backwards.
+ * Phrases in whole words are left to the rules, which also see whether they are only mentioned.
  */
 export function splitPhrases(view: View, source: string): { how: string; at: number; end: number }[] {
   const joints = jointsIn(view.text).filter(({ at }) => JOINT.test(lettersAround(view.text, at, NEAR + 3, NEAR - 3)))
@@ -87,7 +90,9 @@ export function splitPhrases(view: View, source: string): { how: string; at: num
 
 function phrasesIn(text: string, at: Int32Array, source: string): { how: string; at: number; end: number }[] {
   const placed = (how: string, { 0: hit, index }: RegExpExecArray) => ({
-    ...{ how, at: at[index]!, end: at[index + hit.length - 1]! + 1 },
+    how,
+    at: at[index]!,
+    end: at[index + hit.length - 1]! + 1,
   })
   const forth = [...text.matchAll(PHRASE)]
     .map((hit) => ({ words: hit[0].match(WORD)!.length, found: placed('split words', hit) }))

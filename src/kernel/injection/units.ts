@@ -1,9 +1,9 @@
-/** UTF-16 units on the way to a text, and what kind each is. */
+/** Making strings of UTF-16 units, and telling letters by their unit. */
 
-/** Room for a text of eight bits a unit, kept from text to text. */
+/** Scratch buffer for text of eight bits a unit; reused between calls. */
 let bytes = Buffer.alloc(1 << 13)
 
-/** The text of the first so many units. Of eight bits a unit where these do: expressions read such texts faster. */
+/** The string of the first `length` units. Eight bits a unit where possible: regular expressions are faster on it. */
 export function madeOf(units: Uint16Array, length: number): string {
   if (length > bytes.length) bytes = Buffer.alloc(length)
   let all = 0
@@ -21,7 +21,7 @@ const known = new Uint8Array(1 << 16)
 const IS_LETTER = 1
 const IS_NONE = 2
 
-/** Whether a unit is a letter of any script, as text of small letters has them: capitals of ASCII are none. */
+/** Whether a unit is a letter of any script. For readable text, which is lower case: ASCII capitals are not letters. */
 export function isLetter(code: number): boolean {
   if (code < 0x80) return code >= 97 && code <= 122
   known[code] ||= LETTER.test(String.fromCharCode(code)) ? IS_LETTER : IS_NONE

@@ -1,30 +1,30 @@
 import { LOOKING_LATIN, toLatin } from './confusables'
 import { isLetter, madeOf } from './units'
 
-/** A text made readable, and for each of its UTF-16 units where in the original it stood. */
+/** A text made readable; `at` has for each of its UTF-16 units the offset in the original. */
 export type View = {
   text: string
   at: Int32Array
-  /** Whether characters that show nothing were left out; where it is not said nobody may ask. */
+  /** Whether invisible characters were dropped. Only the view of `readable` says so, not those made from it. */
   hides?: boolean
 }
 
-/** A view in which some words were written anew, and where these stand. */
+/** A view in which some words were rewritten, and where these stand. */
 export type Rewritten = View & { changed: readonly Stretch[] }
-/** Part of a readable text. */
+/** Part of a readable text, in its offsets. */
 export type Stretch = { start: number; end: number }
 
-/** Longer runs are no words. */
+/** Longer runs of letters are not words. */
 const MOST_LETTERS = 40
 const OTHERS = /[\u00a0-\uffff]/g
 
-/** What a unit is to a word that may have to be written anew. */
+/** Kinds of units, to find words that mix scripts. */
 const LATIN = 1
 const LOOKS_LATIN = 2
 const BOTH = LATIN | LOOKS_LATIN
 const OTHER_PART = 4
 const NO_PART = 8
-/** By unit: Latin letters, those of other scripts that look like one, and the rest of these; 0 before it was met. */
+/** Kind of each UTF-16 unit; 0 until it was looked up. */
 const SCRIPTS = new Uint8Array(1 << 16)
 function scriptOf(code: number): number {
   if (code >= 97 && code <= 122) SCRIPTS[code] = LATIN
@@ -33,7 +33,7 @@ function scriptOf(code: number): number {
   return SCRIPTS[code]!
 }
 
-/** The same text with letters of other scripts, in words that mix them, read as the Latin ones they look like. */
+/** The text with look-alike letters of other scripts made Latin, in words that mix scripts; null for no change. */
 export function latinized({ text, at }: View): Rewritten | null {
   if (!LOOKING_LATIN.test(text)) return null
   const { out, changed } = rewritten(text, mixedWords(text), (word) =>
@@ -42,12 +42,12 @@ export function latinized({ text, at }: View): Rewritten | null {
   return changed.length === 0 || out.length !== text.length ? null : { text: out, at, changed }
 }
 
-/** Words that hold Latin letters and such as look like them. */
+/** Words with both Latin letters and letters of other scripts that look Latin. */
 function mixedWords(text: string): Stretch[] {
   const words: Stretch[] = []
   let start = 0
   let held = 0
-  // One beyond the end, where the last word is over.
+  // One step beyond the end, to close the last word.
   for (let at = 0; at <= text.length; at++) {
     const code = at < text.length ? text.charCodeAt(at) : 0
     const kind = SCRIPTS[code] || scriptOf(code)
@@ -60,7 +60,7 @@ function mixedWords(text: string): Stretch[] {
   return words
 }
 
-/** A text in which some of its words are written anew. */
+/** Rewrites the given words of a text; `changed` has those that came out different. */
 function rewritten(
   text: string,
   words: readonly Stretch[],
@@ -81,10 +81,10 @@ function rewritten(
   return { out: done === 0 ? text : out + text.slice(done), changed }
 }
 
-/** How far around a changed letter a rule may reach. */
+/** Characters on either side of a stretch that a rule may need to see. */
 const AROUND = 240
 
-/** The parts of a view around stretches in their order; those that would look at the same words are one. */
+/** The parts of a view around stretches, which come in order; parts that would overlap are merged. */
 export function allAround(view: View, stretches: readonly Stretch[]): View[] {
   const wide: Stretch[] = []
   for (const { start, end } of stretches) {
@@ -95,14 +95,14 @@ export function allAround(view: View, stretches: readonly Stretch[]): View[] {
   return wide.map((stretch) => around(view, stretch))
 }
 
-/** A part of a view, with as much on either side as a rule may look at. */
+/** The part of a view around one stretch. */
 function around({ text, at }: View, { start, end }: Stretch): View {
   const from = Math.max(0, start - AROUND)
   const to = Math.min(text.length, end + AROUND)
   return { text: text.slice(from, to), at: at.subarray(from, to) }
 }
 
-/** The stretches of a view in which a word of interest was written otherwise before; the rest has been read already. */
+/** The parts of a rewritten view around changed words that match `interest`; all else was read in the view `before`. */
 export function changedParts(view: Rewritten, before: View, interest: RegExp): View[] {
   const parts: View[] = []
   let start = -1
@@ -135,23 +135,36 @@ function wordAround(text: string, place: number): { text: string; start: number;
   return { text: text.slice(start, end), start, end }
 }
 
-/** By unit the letter a figure stands for; 0 for all others. */
+/** By UTF-16 unit: the letter that a digit or sign stands for; 0 for all others. */
 const MEANT = new Uint8Array(1 << 16)
 for (const [sign, letter] of Object.entries({
-  ...{ '0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't', '8': 'b', '9': 'g' },
-  ...{ '@': 'a', $: 's', '!': 'i', '|': 'i', '+': 't', '€': 'e', '£': 'l' },
+  '0': 'o',
+  '1': 'i',
+  '3': 'e',
+  '4': 'a',
+  '5': 's',
+  '7': 't',
+  '8': 'b',
+  '9': 'g',
+  '@': 'a',
+  $: 's',
+  '!': 'i',
+  '|': 'i',
+  '+': 't',
+  '€': 'e',
+  '£': 'l',
 })) {
   MEANT[sign.charCodeAt(0)] = letter.charCodeAt(0)
 }
-/** Without one of these nothing is written in figures. */
+/** The usual digits and signs for letters; a text without any of them is not rewritten. */
 const FIGURE = /[0134579@$!|]/
-/** A letter beside a sign: a word that holds both has one somewhere. */
+/** A letter next to a digit or sign: every word that holds both has such a pair. */
 const BESIDE = /[a-z][0-9@$!|+€£]|[0-9@$!|+€£][a-z]/g
 const IN_WORD = new Uint8Array(1 << 16)
 IN_WORD.fill(1, 97, 123)
 for (const sign of '0123456789@$!|+€£') IN_WORD[sign.charCodeAt(0)] = 1
 
-/** The same with digits and signs inside words read as letters: `1gn0r3` is `ignore`; null when nothing is. */
+/** The text with digits and signs inside words read as letters (`1gn0r3` is `ignore`); null when nothing changes. */
 export function unleeted({ text, at }: View): Rewritten | null {
   if (!FIGURE.test(text)) return null
   const { out, changed } = rewritten(text, wordsInFigures(text), inLetters)
@@ -181,17 +194,17 @@ function wordsInFigures(text: string): Stretch[] {
   return words
 }
 
-/** What a text in rot13 has somewhere when there is anything to find: its word for rules, prompts or secrets. */
+/** Rot13 of words that attacks need, for rules, prompts or secrets; a text without any of them is not rotated. */
 const ROTATED =
   /cebzcg|vafgehpgvba|ehyr|thvqryvar|qverpgvir|thneqenvy|erfgevpgvba|cnffjbeq|perqragvny|xrlf|frperg|pbafgenvag|svygre/
 
-/** The same with every letter thirteen places on; null where that cannot be words of interest. */
+/** The text in rot13; null where that cannot be an attack. */
 export const rotated = ({ text, at }: View): View | null =>
   ROTATED.test(text)
     ? { text: text.replace(/[a-z]/g, (letter) => String.fromCharCode(((letter.charCodeAt(0) - 84) % 26) + 97)), at }
     : null
 
-/** Letters only, as they stand one after the other. */
+/** Only the Latin letters of a view, side by side. */
 export function squeezed({ text, at }: View): View {
   const units = new Uint16Array(text.length)
   const places = new Int32Array(text.length)

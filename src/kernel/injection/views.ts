@@ -2,7 +2,7 @@ import { remember } from '../remember'
 import { placesFor, readable } from './readable'
 import { latinized, type Rewritten, unleeted, type View } from './view'
 
-/** A text as it is read, as its look-alikes are meant, and as its figures are; null where that is the same. */
+/** A text made readable, then with look-alikes made Latin, then with digits read as letters; null for no change. */
 export type Views = { plain: View; latin: Rewritten | null; letters: Rewritten | null }
 
 export const viewsIn = (source: string): Views => viewsFrom(readable(source))
@@ -20,10 +20,10 @@ function viewsFrom(plain: View): Views {
   }
 }
 
-/** Room for the places of the text that is looked at, kept from text to text. */
+/** Scratch buffer for the offsets of the text being read; reused between texts. */
 let places = new Int32Array(1 << 13)
 
-/** Whoever looks at the same text one after another shares them; where they stood is known until the next is read. */
+/** Cached for the last text, because several checks read the same one in a row. Valid until the next text is read. */
 export const viewsOf = remember((source: string): Views => {
   if (places.length < placesFor(source)) places = new Int32Array(placesFor(source))
   return viewsFrom(readable(source, places))

@@ -7,7 +7,7 @@ const CITY = `${TOWN}(?:[ -]${TOWN}){0,2}`
 const US_STREET =
   'Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Place|Pl|Square|Sq|Terrace|Way|Highway|Hwy|Parkway|Pkwy|Crescent|Close|Mews|Row'
 
-/** House number and street, with the town and its code where they follow. */
+/** House number and street, with the town and its postal code if they follow. */
 const FORMS: readonly RegExp[] = [
   // 12 Elm Street, Apt 4, Springfield, IL 62704
   new RegExp(
@@ -34,7 +34,7 @@ const FORMS: readonly RegExp[] = [
 ]
 const NUMBERED = /\d/
 
-/** Postal addresses in the forms of a dozen countries; one without a house number is not known for one. */
+/** Postal addresses in the forms of a dozen countries; those without any digit are not recognised. */
 export const findPostalAddresses: Find = (text) => {
   const found: Place[] = []
   for (const form of FORMS) {

@@ -3,23 +3,19 @@ import { type Find, followsWord } from './kind'
 import { digitsOf, numberRuns, type Run } from './numbers'
 
 const CONTEXT = /(?:card|credit|debit|visa|amex|carte|karte|tarjeta|cart[aã]o|карт|卡|カード|pan)[^\d\n]{0,24}$/i
-/** Digits a group, as cards are printed; all begin with four. */
+/** Digits per group as printed on cards. Every shape begins with four, on which `inRun` relies. */
 const SHAPES: readonly (readonly number[])[] = [
-  ...[
-    [4, 6, 5],
-    [4, 6, 4],
-    [4, 4, 5],
-  ],
-  ...[
-    [4, 4, 4, 4],
-    [4, 4, 4, 1],
-  ],
+  [4, 6, 5],
+  [4, 6, 4],
+  [4, 4, 5],
+  [4, 4, 4, 4],
+  [4, 4, 4, 1],
   [4, 4, 4, 4, 3],
 ]
 const LEAST = 13
 const MOST = 19
 
-/** Numbers with the beginning of an issuer and the right check digit (Luhn), in one piece or grouped as on a card. */
+/** Card numbers: an issuer's prefix and the right check digit (Luhn), in one piece or grouped as on a card. */
 export const findCards: Find = (text) =>
   numberRuns(text)
     .filter(({ digits }) => digits >= LEAST)
@@ -29,10 +25,10 @@ function inRun(text: string, run: Run): { start: number; end: number }[] {
   const { groups } = run
   const sizes = groups.map(({ start, end }) => end - start)
   const whole = { start: groups[0]!.start, end: groups.at(-1)!.end }
-  // Digit by digit, or cut where cards are not: only when nothing else stands there.
+  // The whole run, if it is written digit by digit, or grouped unlike any card but behind a word such as `card`.
   if (run.digits <= MOST && sizes.length > 1 && !SHAPES.some((shape) => isShaped(shape, sizes, 0, sizes.length))) {
-    const isSpelt = sizes.every((size) => size === 1) || followsWord(text, whole.start, CONTEXT)
-    if (isSpelt && isCard(text, whole)) return [whole]
+    const isOneNumber = sizes.every((size) => size === 1) || followsWord(text, whole.start, CONTEXT)
+    if (isOneNumber && isCard(text, whole)) return [whole]
   }
   const found = []
   for (let first = 0; first < groups.length; first++) {
@@ -60,7 +56,7 @@ const isShaped = (shape: readonly number[], sizes: readonly number[], first: num
 function isCard(text: string, place: { start: number; end: number }): boolean {
   const digits = digitsOf(text, place)
   if (digits.length < LEAST || digits.length > MOST) return false
-  // These lengths are rare on cards and common on articles and in ids.
+  // Rare lengths for cards, and common ones for article numbers and ids: these need a word such as `card` before them.
   const isUnusual = digits.length === LEAST || digits.length > 16
   return isCreditCard(digits) && (!isUnusual || followsWord(text, place.start, CONTEXT))
 }

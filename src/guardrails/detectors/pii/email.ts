@@ -33,7 +33,7 @@ function endOf(text: string, from: number): number {
   return end
 }
 
-/** Letters of scripts that are written without blanks would take in the words beside the address. */
+/** Letters from U+2E80 on do not count: these scripts write no blanks, so words beside the address would join it. */
 function isPart(text: string, at: number, signs: string): boolean {
   const code = text.charCodeAt(at)
   if (code < 0x80) {

@@ -2,7 +2,7 @@ import isIBAN from 'validator/lib/isIBAN'
 import type { Find, Place } from './kind'
 import { digitGroups } from './numbers'
 
-/** Length by country (SWIFT registry), so that one look decides where an IBAN ends. */
+/** Length by country (SWIFT registry): it says where an IBAN ends. */
 const LENGTHS = new Map(
   `AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 EE20 EG29 ES24 FI18 FO18 FR27
    GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IR26 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 MC27
@@ -11,10 +11,10 @@ const LENGTHS = new Map(
     .split(/\s+/)
     .map((word) => [word.slice(0, 2), Number(word.slice(2))] as const),
 )
-/** Two letters, which stand before the first digit, and two digits. */
+/** Country code and check digits. */
 const BEGINNING = /(?<![A-Za-z0-9])[A-Za-z]{2}[ -]?\d[ -]?\d(?=[ -]?[A-Za-z0-9])/y
 
-/** Account numbers whose country, length and check digits (mod 97) agree, in groups of any size. */
+/** IBANs whose country, length and check digits (mod 97) agree, in groups of any size. */
 export const findIbans: Find = (text) => {
   const found: Place[] = []
   const groups = digitGroups(text)
@@ -29,7 +29,7 @@ export const findIbans: Find = (text) => {
   return found
 }
 
-/** Where the two letters before a digit begin; -1 where none stand there. */
+/** Where the two letters before a digit begin; -1 when there are none. */
 function beginningAt(text: string, digit: number): number {
   const last = isBetween(text.charCodeAt(digit - 1)) ? digit - 2 : digit - 1
   return last > 0 && isLetter(text.charCodeAt(last)) ? last - 1 : -1
@@ -39,7 +39,7 @@ function beginningAt(text: string, digit: number): number {
 const isBetween = (code: number): boolean => code === 32 || code === 45
 const isLetter = (code: number): boolean => (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
 
-/** Where that many letters and digits end, with at most one blank or dash between any two; -1 where they do not. */
+/** Where `length` letters and digits end, with at most one blank or dash between two; -1 when there are none. */
 function endOf(text: string, start: number, length: number): number {
   let seen = 0
   let at = start

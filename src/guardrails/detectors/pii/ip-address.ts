@@ -7,14 +7,15 @@ const V6 = /(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?:(?:\.\d{1,3}
 const LEAST_OF_6 = 8
 const DOT = 46
 
-/** Four numbers also count chapters and versions. */
+/** Words before four dotted numbers that are a version or a chapter. */
 const COUNTED =
   /(?:\bv\.?|version|release|build|firmware|section|chapter|paragraph|clause|rules?|article|appendix|packaged|§|oid|kapitel|abschnitt|nr\.|no\.)\s*$/i
+/** Words and signs before four dotted numbers that are an address. */
 const CONTEXT =
   /(?:\b(?:ip(?:v4)?|address|addr|host|server|dns|ping|ssh|client|peer|from|to|gateway|node|resolver|proxy)\b[^\w]{0,3}|:\/\/|[=@[])$/i
 const SMALL = 20
 
-/** Addresses of machines. Those that every machine has (loopback, any, broadcast, masks) say nothing of anyone. */
+/** IP addresses. Those that every machine has (loopback, any, broadcast, masks) identify nobody and are left out. */
 export const findAddresses: Find = (text) => {
   const found: Place[] = []
   for (const [start, hit] of hitsAt(beginnings6(text), V6, text)) {
@@ -26,7 +27,7 @@ export const findAddresses: Find = (text) => {
   return found
 }
 
-/** What a pattern matches right there. */
+/** The matches of a sticky pattern at the given offsets. */
 function hitsAt(places: readonly number[], pattern: RegExp, text: string): (readonly [number, string])[] {
   const hits: [number, string][] = []
   for (const place of places) {
@@ -37,7 +38,7 @@ function hitsAt(places: readonly number[], pattern: RegExp, text: string): (read
   return hits
 }
 
-/** Where runs of hexadecimal figures, colons and dots begin that hold a colon. */
+/** Where runs of hexadecimal digits, colons and dots begin that have a colon. */
 function beginnings6(text: string): number[] {
   const found: number[] = []
   for (let at = text.indexOf(':'); at >= 0; ) {
@@ -51,11 +52,11 @@ function beginnings6(text: string): number[] {
   return found
 }
 
-/** Figures, `a` to `f`, colon and dot. */
+/** Hexadecimal digits, colon and dot. */
 const isPart6 = (code: number): boolean =>
   (code >= 48 && code <= 58) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70) || code === 46
 
-/** Where three groups of digits with a dot between any two begin. */
+/** Where an IPv4 address may begin: at three groups of digits one character apart, with a dot after the first. */
 function beginnings4(text: string): number[] {
   const found: number[] = []
   const groups = digitGroups(text)
@@ -66,22 +67,25 @@ function beginnings4(text: string): number[] {
   return found
 }
 
+/** Whether it is a valid IPv4 address that can identify somebody. */
 function isTelling4(hit: string): boolean {
   if (!ipaddr.IPv4.isValidFourPartDecimal(hit) || /(?:^|\.)0\d/.test(hit)) return false
   const range = ipaddr.IPv4.parse(hit).range()
   return range !== 'loopback' && range !== 'unspecified' && range !== 'broadcast' && !hit.startsWith('255.')
 }
 
+/** Whether four dotted numbers are rather a version or a chapter. */
 function isCounting(text: string, start: number, hit: string): boolean {
   if (follows(text, start, COUNTED, 16)) return true
   const isSmall = hit.split('.').every((part) => Number(part) < SMALL)
   return isSmall && !follows(text, start, CONTEXT, 16) && !/^[:/]\d/.test(text.slice(start + hit.length))
 }
 
+/** Whether it is a valid IPv6 address that can identify somebody. */
 function isTelling6(hit: string): boolean {
-  // A short one is rather a name in a program: `a::b`.
+  // With few digits it is rather a name in a program, such as `a::b`.
   if (hit.replace(/[^0-9a-fA-F]/g, '').length < 6) return false
-  // Times and addresses of cards have too few groups; the package would throw to say so.
+  // Times and MAC addresses have too few groups; the package would find that out by throwing, which is slow.
   const isWhole = hit.includes('::') || hit.includes('.') || hit.split(':').length === 8
   if (!isWhole || !ipaddr.IPv6.isValid(hit)) return false
   const range = ipaddr.IPv6.parse(hit).range()

@@ -1,21 +1,21 @@
-/** What can be looked for, in the words of contract 12. */
+/** The kinds of personal data that a rule may name (contract 12). */
 export const ENTITIES = ['email', 'phone', 'credit_card', 'ssn', 'iban', 'ip_address', 'address', 'name'] as const
 export type Entity = (typeof ENTITIES)[number]
 
-/** Offsets in the text it was given. */
+/** UTF-16 offsets in the text that was searched. */
 export type Place = { start: number; end: number }
 export type Find = (text: string) => Place[]
 
-/** Whether what stands before a place speaks of what it would be; `context` ends in `$`. */
+/** Whether the up to `reach` characters before `start` match `context`, which ends in `$`. */
 export const follows = (text: string, start: number, context: RegExp, reach = 40): boolean =>
   context.test(text.slice(Math.max(0, start - reach), start))
 
-/** The same of words on its line with no other number between: no more of the text is looked at than these. */
+/** Like `follows`, but reads no further back than the line or the nearest digit. */
 export function followsWord(text: string, start: number, context: RegExp, reach = 40): boolean {
   const least = Math.max(0, start - reach)
   let from = start
   while (from > least && !isCut(text.charCodeAt(from - 1))) from--
-  // With what cuts it off, which says whether a word begins there.
+  // Includes the character before, so that `\b` sees whether a word begins there.
   return context.test(text.slice(Math.max(least, from - 1), start))
 }
 

@@ -4,7 +4,7 @@ const PART = "\\p{Lu}(?:[\\p{L}\\p{M}]|['’-](?=\\p{L})){1,24}"
 const LINK = '(?:(?:van|von|de|der|den|del|della|di|da|dos|la|le|al|bin|ibn|zu|ter|y|Mc|O’|[A-Z]\\.)[ ])'
 const NAME = `${PART}(?:[ ]${LINK}{0,2}${PART}){0,3}`
 
-/** Behind these a name stands; who is addressed or presents themselves. */
+/** A name behind a form of address or an introduction. */
 const INTRODUCED = new RegExp(
   `(?:\\b(?:[Mm]y name is|[Nn]ame:|I am called|Mr\\.?|Mrs\\.?|Ms\\.?|Miss|Dr\\.?|Prof\\.?|Sir|Herrn?|Frau|[Ii]ch hei(?:ß|ss)e|Monsieur|Madame|M\\.|Mme\\.?|[Jj]e m’appelle|[Jj]e m'appelle|Señora?|Sra?\\.|[Mm]e llamo|Signora?|[Mm]i chiamo|[Mm]eu nome é|[Pp]atient(?:in)?:?|[Dd]ear|[Dd]e heer|[Mm]evrouw|[Mm]ijn naam is|[Nn]azywam się|[Mm]enya zovut)|(?<!\\p{L})(?:[Мм]еня зовут|Господин|Госпожа))[ ]+(${NAME})(?![\\p{L}\\p{M}])`,
   'gu',
@@ -13,11 +13,11 @@ const HONORIFIC_AFTER =
   /(?<![\p{L}\p{M}])([\p{Script=Han}]{1,4}|[\p{Script=Katakana}ー]{2,10})(?:さん|様|先生|女士|小姐)/gu
 const PAIR = new RegExp(`(?<![\\p{L}\\p{M}.])(${PART})[ ]${LINK}{0,2}${PART}(?![\\p{L}\\p{M}])`, 'gu')
 
-/** Words that begin with a capital behind `Dear` and the like and name nobody. */
+/** Capitalised words behind `Dear` and the like that name nobody. */
 const NOBODY =
   /^(?:Sir|Madam|All|Team|Customer|Colleagues?|Friends?|Diary|God|Lord|Students?|Everyone|Reader|Damen|Herren|Support|Hiring|Committee|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)\b/
 
-/** Given names common in many countries; a capitalised word behind one is taken for a family name. */
+/** Common given names; a capitalised word behind one is taken for a family name. */
 const GIVEN = new Set(
   `Aaron Adam Adrian Ahmed Aisha Alan Alberto Alejandro Alex Alexander Alexandra Alice Ali Amanda Amelia Amy Ana Anastasia
    Andrea Andreas Andrew Andrzej Angela Anita Anja Anna Anne Annika Anthony Antoine Antonio Arthur Astrid Ayşe Barbara
@@ -39,11 +39,11 @@ const GIVEN = new Set(
    Thomas Tim Tobias Tomasz Tom Ulrich Ulrike Ursula Valentina Vanessa Vera Victor Victoria Vincent Viktor Vladimir
    Walter Wei William Wolfgang Xavier Yasmin Yuki Yusuf Zeynep Zoe`.split(/\s+/),
 )
-/** `Paul Street`, `Victoria Station`: named after someone. */
+/** Places named after a person: `Paul Street`, `Victoria Station`. */
 const PLACES =
   /\b(?:Street|Road|Avenue|Station|University|College|Hospital|School|Park|Bridge|Airport|Museum|Church|Lake|Falls|Island|Prize|Day|Award|Stadium|Theatre|Tower|Straße|Platz)$/
 
-/** Names by the words around them and by common given names; a name that stands alone is not known for one. */
+/** Names of persons, by the words around them and by common given names; a name by itself is not recognised. */
 export const findPersons: Find = (text) => {
   const found: Place[] = []
   const add = (start: number, name: string) => {

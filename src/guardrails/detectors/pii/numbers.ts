@@ -1,19 +1,19 @@
 import { remember } from '../../../kernel/remember'
 
-/** One group of digits and where it stands. */
+/** Start and end offset of a group of digits. */
 export type Group = { start: number; end: number }
 /** Digits with blanks, dots, dashes, slashes and brackets between them. */
 export type Run = {
   start: number
   end: number
   groups: readonly Group[]
-  /** How many. */
+  /** How many digits all groups have. */
   digits: number
 }
 
 /**
- * Where the groups of digits of a text begin and end, one number after the other. All that looks for numbers begins
- * with these: most of a text is read once and never again.
+ * Start and end offsets of all groups of digits, as a flat list. Every finder of numbers begins with these, so that
+ * the rest of a text is read only once.
  */
 export const digitGroups = remember((text: string): readonly number[] => {
   const groups: number[] = []
@@ -31,8 +31,8 @@ const MOST_DIGITS = 41
 const MOST_BETWEEN = 3
 
 /**
- * Everything that could be a number people know by heart or carry on a card: six digits and more with up to three
- * signs between any two, `+` and `(` before it. Linear: every digit is in one run.
+ * Everything that could be a phone or card number: at least six digits, with up to three separators between any two
+ * and up to two of `+` and `(` before. Linear: every digit is in at most one run.
  */
 export const numberRuns = remember((text: string): readonly Run[] => {
   const runs: Run[] = []
@@ -68,14 +68,14 @@ function addRun(runs: Run[], text: string, groups: readonly Group[], digits: num
   if (!isInWord(text, start, end)) runs.push({ start, end, groups, digits })
 }
 
-/** Whether nothing stands there but what people put into numbers. */
+/** Whether only separators stand between two offsets, and few of them. */
 function isJoined(text: string, from: number, to: number): boolean {
   if (to - from > MOST_BETWEEN) return false
   for (let at = from; at < to; at++) if (!isBetween(text.charCodeAt(at))) return false
   return true
 }
 
-/** With up to two signs before it. */
+/** The start of a number, with up to two signs before its first digit. */
 function startOf(text: string, digit: number): number {
   let start = digit
   while (start > 0 && digit - start < 2 && isBefore(text.charCodeAt(start - 1))) start--
@@ -91,7 +91,7 @@ const isLetter = (code: number): boolean => (code >= 65 && code <= 90) || (code 
 /** Letters, digits and `_`. */
 const isPart = (code: number): boolean => isDigit(code) || isLetter(code) || code === 95
 
-/** A run that goes on as letters or as more digits is an id, a hash or an amount. */
+/** Whether a run continues as letters or more digits: then it is part of an id, a hash or an amount. */
 function isInWord(text: string, start: number, end: number): boolean {
   const before = start > 0 ? text.charCodeAt(start - 1) : 32
   const after = end < text.length ? text.charCodeAt(end) : 32

@@ -2,28 +2,29 @@ import type { parsePhoneNumberFromString } from 'libphonenumber-js/min'
 import { type Find, followsWord } from './kind'
 import { digitsOf, numberRuns, type Run } from './numbers'
 
-/** Words beside which people write a number; nothing but a few words may stand between. */
+/** Words before a phone number; up to 24 characters without a digit may stand between. */
 const CONTEXT =
   /(?:(?:\b(?:tele?(?:phone|fon|foon|fono|fone|fax)?s?|t[ée]l(?:[ée]phone|[ée]fono)?|phones?|call(?:back)?|ring|dial|fax|mobile?|m[óo]vil|cell(?:phone|ular)?|handy(?:nummer)?|whatsapp|signal|sms|text|contact|reach(?: us| me)?|number|rufnummer|anrufen?|appele[zr]?|ll[áa]ma(?:me|r)?|ligue|bel|gsm|komórk[a-ząę]+|zadzwoń|dzwoń|telefonu?)\b)|тел|звони|номер|моб|電話|携帯|电话|手机|電话|전화|번호|هاتف|جوال|फ़ोन|मोबाइल|☎️?|📞|📱)[^\d\n]{0,24}$/iu
-/** An amount or a card is no number to call, whatever stands before it. */
+/** Words before other numbers, such as amounts and cards: these are never phone numbers. */
 const OTHER =
   /(?:\bcard|\border|invoice|serial|isbn|imei|account|konto|ticket|\bid\b|ssn|\bvat\b|eur|usd|[$€£])[^\d\n]{0,16}$/i
+/** A number in North American form, with or without the country code. */
 const NANP =
   /^(?:\+?1[-. ])?(?:\([2-9]\d{2}\) ?[2-9]\d{2}[-. ]\d{4}|[2-9]\d{2}([-.])[2-9]\d{2}\1\d{4}|[2-9]\d{2} [2-9]\d{2}-\d{4})$/
 
-/** A day, with or without its hour, or the years from one to another. */
+/** A date, with or without a time, or a range of years. */
 const TIME =
   /^(?:\d{1,2}[./-]\d{1,2}[./-](?:19|20)\d{2}|(?:19|20)\d{2}[./-]\d{1,2}[./-]\d{1,2})(?!\d)|^(?:19|20)\d{2} ?[-/] ?(?:19|20)\d{2}$/
 
-/** Parsing is asked only of what looks like a number in full; its tables are read with the first one. */
+/** Loaded on first use, because its tables are large. */
 let parse: typeof parsePhoneNumberFromString | undefined
 export function loadPhoneTables(): void {
   parse ??= (require('libphonenumber-js/min') as typeof import('libphonenumber-js/min')).parsePhoneNumberFromString
 }
 
 /**
- * Numbers with a country code, in the shape of North America, or in any shape right behind a word such as
- * `Tel.`: without one of these nothing tells a number to call from a number of things.
+ * Phone numbers: with a country code, in North American form, or in any form right behind a word such as `Tel.`.
+ * Without one of these nothing tells a phone number from other numbers.
  */
 export const findPhones: Find = (text) =>
   numberRuns(text)
@@ -47,14 +48,14 @@ function inRun(text: string, run: Run): { start: number; end: number }[] {
 
 const isDialledAbroad = (digits: string): boolean => /^00[1-9]/.test(digits) && isPossible(`+${digits.slice(2)}`)
 
-/** As long as numbers are, and neither counted out digit by digit nor one digit again and again. */
+/** Whether it is as long as phone numbers are, and neither single digits in a row nor one digit repeated. */
 function isPlausible(text: string, { digits, groups, start, end }: Run): boolean {
   if (digits < 7 || digits > 13) return false
   const isCounted = groups.length > 1 && groups.every((one) => one.end - one.start === 1)
   return !isCounted && !/^(\d)\1+$/.test(digitsOf(text, { start, end }))
 }
 
-/** A bracket that closes nothing belongs to the sentence. */
+/** Leaves out an opening bracket that is not closed in the number: it belongs to the sentence. */
 const bare = (text: string, { start, end }: Run): { start: number; end: number } =>
   text[start] === '(' && !text.slice(start, end).includes(')') ? { start: start + 1, end } : { start, end }
 

@@ -4,23 +4,24 @@ import { type Find, followsWord, type Place } from './kind'
 import { digitGroups } from './numbers'
 
 type Id = {
-  /** How many digits its first group of them can have, in all ways to part them. */
+  /** The possible lengths of its first group of digits, with and without separators. */
   first: readonly number[]
-  /** How many units may stand before that group; none where it is not said. */
+  /** How many characters of the id precede that group; 0 by default. */
   before?: readonly number[]
   pattern: RegExp
-  /** Checks beyond the pattern, on letters and digits alone. */
+  /** Checks beyond the pattern, on the id without separators. */
   isValid(compact: string): boolean
-  /** Words one of which must stand before it; none: its form says enough. */
+  /** Words of which one must stand before it; left out where the form says enough. */
   context?: RegExp
 }
 
 const near = (words: string): RegExp => new RegExp(`(?:${words})[^\\d\\n]{0,24}$`, 'iu')
 const US_WORDS = near('ssn|social security|taxpayer|\\bitin\\b|sozialversicherung')
-/** Numbers that were never given out (ssa.gov): the area 000, 666 and 900 on, the group 00, the serial 0000. */
+/** Some numbers are never issued (ssa.gov): the areas 000, 666 and from 900 on, the group 00, the serial 0000. */
 const isUsNumber = (id: string): boolean => /^(?!000|666|9)\d{3}(?!00)\d{2}(?!0000)\d{4}$/.test(id)
 
 const IDS: readonly Id[] = [
+  // United States: SSN
   { first: [3], pattern: /(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])/y, isValid: isUsNumber },
   {
     first: [3, 5, 9],
@@ -28,6 +29,7 @@ const IDS: readonly Id[] = [
     isValid: isUsNumber,
     context: US_WORDS,
   },
+  // United Kingdom: National Insurance
   {
     first: [2, 4, 6],
     before: [3, 2],
@@ -35,25 +37,30 @@ const IDS: readonly Id[] = [
     isValid: () => true,
     context: near('national insurance|\\bnino\\b|\\bni (?:no|number)|\\bni'),
   },
+  // Spain: DNI
   { first: [8], pattern: /(?<!\w)\d{8}-?[A-Z](?!\w)/y, isValid: (id) => isIdentityCard(id, 'ES') },
+  // Spain: NIE
   {
     first: [7],
     before: [2, 1],
     pattern: /(?<!\w)[XYZ]-?\d{7}-?[A-Z](?!\w)/y,
     isValid: (id) => isIdentityCard(id, 'ES'),
   },
+  // Italy: codice fiscale
   {
     first: [2],
     before: [6],
     pattern: /(?<!\w)[A-Z]{6}\d{2}[A-EHLMPRST]\d{2}[A-Z]\d{3}[A-Z](?!\w)/iy,
     isValid: (id) => isTaxID(id.toUpperCase(), 'it-IT'),
   },
+  // Poland: PESEL
   {
     first: [11],
     pattern: /(?<!\w)\d{11}(?!\w)/y,
     isValid: (id) => isIdentityCard(id, 'PL'),
     context: near('pesel'),
   },
+  // Brazil: CPF
   { first: [3], pattern: /(?<!\w)\d{3}\.\d{3}\.\d{3}-\d{2}(?!\w)/y, isValid: (id) => isTaxID(id, 'pt-BR') },
   {
     first: [11],
@@ -61,30 +68,35 @@ const IDS: readonly Id[] = [
     isValid: (id) => isTaxID(id, 'pt-BR'),
     context: near('\\bcpf\\b'),
   },
+  // France: NIR
   {
     first: [1, 3, 5, 7, 10, 13, 15],
     pattern: /(?<!\w)[12] ?\d{2} ?\d{2} ?\d{2} ?\d{3} ?\d{3} ?\d{2}(?!\w)/y,
     isValid: (id) => Number(BigInt(id.slice(0, 13)) % 97n) === 97 - Number(id.slice(13)),
     context: near('s[ée]curit[ée] sociale|\\bnir\\b|n°? ?ss'),
   },
+  // Germany: tax id
   {
     first: [2, 5, 8, 11],
     pattern: /(?<!\w)\d{2} ?\d{3} ?\d{3} ?\d{3}(?!\w)/y,
     isValid: (id) => isTaxID(id, 'de-DE'),
     context: near('steuer-?(?:id|identifikation\\w*|nummer)|\\bidnr'),
   },
+  // Netherlands: BSN
   {
     first: [9],
     pattern: /(?<!\w)\d{9}(?!\w)/y,
     isValid: (id) => isTaxID(id, 'nl-NL'),
     context: near('\\bbsn\\b|burgerservice\\w*'),
   },
+  // India: Aadhaar
   {
     first: [4, 8, 12],
     pattern: /(?<!\w)\d{4} ?\d{4} ?\d{4}(?!\w)/y,
     isValid: (id) => isIdentityCard(id, 'IN'),
     context: near('aadhaa?r|आधार'),
   },
+  // China: resident id
   {
     first: [17, 18],
     pattern: /(?<!\w)\d{17}[\dX](?!\w)/y,
@@ -94,15 +106,15 @@ const IDS: readonly Id[] = [
 ]
 
 const RIGHT_THERE = [0]
-/** For each the lengths of its first group as bits. */
+/** The possible lengths of each id's first group, as bits. */
 const FIRST = IDS.map(({ first }) => first.reduce((bits, length) => bits | (1 << length), 0))
 const MOST_OF_GROUP = 18
 
-/** The fewest digits of any of them, and how near each other these stand from the first on. */
+/** Every id has at least this many digits, within this many characters from its first digit on. */
 const FEWEST = 6
 const NEAR = 12
 
-/** Numbers a state gives a person: the American one, and others by form, check digit or the word before them. */
+/** National id numbers, recognised by form, by check digit or by the word before them. */
 export const findNationalIds: Find = (text) => {
   const found: Place[] = []
   const likely = likelyGroups(digitGroups(text))
@@ -115,7 +127,7 @@ export const findNationalIds: Find = (text) => {
   return found
 }
 
-/** Groups any of them can begin with: enough digits stand near each other from there on. */
+/** The groups of digits with which any id can begin: enough digits follow nearby. */
 function likelyGroups(groups: readonly number[]): readonly number[] {
   const likely: number[] = []
   for (let place = 0; place < groups.length; place += 2) {
