@@ -43,8 +43,8 @@ const strength = (value: number): string => (value > 75 ? 'very' : value > 40 ? 
 
 /**
  * Builds the system prompt in a fixed order: persona, brand soul, skills, memory, mode, personality, style. A custom
- * persona replaces the default one and the personality; `none` leaves out both. A brand soul applies with every
- * persona, and the soul's own persona replaces the default one.
+ * persona replaces the default one and the personality; `none` leaves out both, and mode instructions other than a
+ * required output format. A brand soul applies with every persona, and its own persona replaces the default one.
  */
 export function assembleSystem(voice: Voice): string | null {
   const parts = [personaOf(voice), soulOf(voice), voice.skills ?? '', memoryOf(voice), instructionOf(voice)]
@@ -84,7 +84,7 @@ const bullets = (items: readonly string[]): string => items.map((item) => `- ${o
 
 function instructionOf({ mode, componentLibrary, persona }: Voice): string {
   if (mode === 'genui') return genui(componentLibrary)
-  // Raw output means raw: only modes whose answer has a required form still say so.
+  // Persona `none` means raw output: only modes with a required output format keep their instruction.
   if (persona === 'none' && !['domain_analysis', 'data_extraction'].includes(mode)) return ''
   return MODE_INSTRUCTIONS[mode] ?? ''
 }

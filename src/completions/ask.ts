@@ -36,7 +36,7 @@ export type Ask<Answer extends object = object> = {
   skills: readonly string[]
   /** Tools defined in the request; the server runs them (contract 22.5). */
   tools: readonly InlineTool[]
-  /** True leaves out this server's own tools, whatever the mode, so that the run reaches nothing outside. */
+  /** True leaves out this server's tools, the user's memories and installed skills, so the run reaches nothing else. */
   sealed?: boolean
   /** The active skills, when the surface fixes them; installed skills are then not added. */
   active?: Activation

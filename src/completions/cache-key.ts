@@ -41,7 +41,7 @@ const shapeOf = ({ caller }: Pick<Call, 'caller'>, ask: Ask, around: Around) => 
   skills: given(ask.skills), // "skill slugs"
   active: around.active.fingerprint ?? undefined, // "installed-skill set"; not its text, whose markers differ every run
   tools: given(ask.tools), // "inline tools"
-  sealed: ask.sealed, // whether this server's own tools are left out
+  sealed: ask.sealed, // whether this server's tools, memories and installed skills are left out
   turns: ask.maxIterations, // "max_iterations"
   temperature: ask.temperature, // "temperature"
   context: given(ask.context), // "inline conversation"

@@ -120,7 +120,7 @@ function readRule(rule: NewRule, path: string): RoutingRule {
   }
 }
 
-/** Throws 400 `routing_preference_invalid` for more than 30, a prompt over 1,024 characters, an unknown mode or engine. */
+/** Throws 400 `routing_preference_invalid` for over 30, prompts over 1,024 characters, unknown modes and engines. */
 export function readExamples(examples: readonly NewExample[]): RoutingExample[] {
   if (examples.length > LIMITS.examples) {
     throw preferenceInvalid(

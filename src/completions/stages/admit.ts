@@ -18,17 +18,17 @@ type Deps = {
   engines: EngineService
 }
 
-/** Output tokens that admission counts on; corrected to the true number when the call ends (contract 1.6). */
+/** Output tokens that admission reserves; corrected to the true number when the call ends (contract 1.6). */
 const EXPECTED_OUTPUT_TOKENS = 1_024
 
 export function createAdmit({ store, clock, limiter, billing, prices, engines }: Deps) {
   return {
-    /** The rate of a mode that the caller named, checked before anything else (contract 1.5). Throws 429. */
+    /** Checks the rate limit of a mode that the caller named, before anything else (contract 1.5). Throws 429. */
     admitMode(run: Opened): void {
       if (run.ask.mode !== 'auto') limiter.admitMode(run.call.caller, run.ask.mode)
     },
 
-    /** Throws 402 when nothing is left or a cap is reached. Runs without a cache look-up or a guard meet their hold soon. */
+    /** Throws 402 without credit or at a cap. Skipped without cache and guard, as `admit` then soon places the hold. */
     async assertFunds(run: Opened): Promise<void> {
       if (run.cacheKey || run.guard) await billing.assertFunds(store.read, run.call)
     },
@@ -38,7 +38,7 @@ export function createAdmit({ store, clock, limiter, billing, prices, engines }:
       if (run.ask.mode === 'auto') limiter.admitMode(run.call.caller, resolvedMode)
     },
 
-    /** Mode rate, then tokens, then the hold: 429, 429, 402, in that order. */
+    /** Checks the mode's rate limit, reserves tokens and places the hold, in this order. Throws 429, 429, 402. */
     async admit(run: Decided): Promise<Admitted> {
       const { caller } = run.call
       if (run.ask.mode === 'auto') limiter.admitMode(caller, run.resolvedMode)
@@ -63,7 +63,7 @@ export function createAdmit({ store, clock, limiter, billing, prices, engines }:
     },
   }
 
-  /** Output tokens that fit within what the run may cost. Throws 402 when not even its prompt does. */
+  /** Output tokens that the run's cost limit allows. Throws 402 when it allows none. */
   function answerWithin({ ask, engineId, promptTokens, maxOutputTokens }: Decided): number {
     if (!ask.bounds || engines.isFree(engineId)) return maxOutputTokens
     const left = ask.bounds.costMicro - prices.costOf(engineId, { promptTokens })

@@ -65,8 +65,8 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
   }
 
   /**
-   * For a run that ended early. Charged is what the caller saw, or the work done when the caller left or ran out of
-   * time; nothing is when no answer came or the fault is ours (contract 2.4).
+   * For a run that ended early. Charges the text the caller saw, or the finished turns when the caller left or time
+   * ran out. Charges nothing when no answer came or the service failed (contract 2.4).
    */
   async function abandon(run: Admitted, partial: Thought, error: unknown): Promise<void> {
     const worked = run.spent.turns.length > 0 && run.deadline.signal.aborted
@@ -118,7 +118,7 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
   }
 }
 
-/** The result. With an Idempotency-Key its answer is stored in the same transaction (contract 1.7). */
+/** Returns the result; with an Idempotency-Key the answer is also stored in the same transaction (contract 1.7). */
 function resultOf(tx: Tx, run: Opened, result: Result): Result | Promise<Result> {
   const { once } = run.call
   return once ? once.keep(tx, run.ask.present(run, result)).then(() => result) : result

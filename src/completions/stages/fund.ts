@@ -9,16 +9,16 @@ import type { Admitted } from '../run'
 type Deps = { store: Store; billing: Billing; prices: Prices }
 type Wanted = { promptTokens: number; completionTokens: number }
 
-/** Micro-cents that turns cost, each at the price of the engine that answered it. */
+/** Cost of turns in micro-cents, each at the price of the engine that answered. */
 export const costOfTurns = (prices: Prices, turns: readonly CountedTurn[]): number =>
   turns.reduce((sum, turn) => sum + (turn.free ? 0 : prices.costOf(turn.engineId, turn)), 0)
 
-/** Money for a run of many turns: its hold covers the first turn and grows with every other. */
+/** Holds money for a run of several turns: the hold covers the first turn and is extended before each further one. */
 export function createFund({ store, billing, prices }: Deps) {
   return {
     /**
-     * Output tokens that the credit covers in one more turn, at most those wanted. The hold is extended to cover them
-     * all; where it cannot be, what is left of it decides.
+     * Output tokens that the credit covers in one more turn, at most those wanted. Extends the hold to cover them all;
+     * if that fails, returns what the rest of the hold covers.
      */
     async afford(run: Admitted, wanted: Wanted): Promise<number> {
       if (!run.hold) return wanted.completionTokens
@@ -48,7 +48,7 @@ export function createFund({ store, billing, prices }: Deps) {
   }
 }
 
-/** Output tokens that `micro` micro-cents pay for, at most `most`. */
+/** Output tokens that `micro` micro-cents buy, at most `most`. */
 export function tokensFor(prices: Prices, engineId: string, micro: number, most: number): number {
   const thousand = prices.costOf(engineId, { completionTokens: 1_000 })
   return thousand === 0 ? most : Math.max(0, Math.min(most, Math.floor((micro * 1_000) / thousand)))

@@ -13,8 +13,8 @@ export function createInputGuard({ store, record }: Deps) {
   return { guardInput }
 
   /**
-   * The run with what redacting rules found taken out of the prompt, the turns that came with it, the URLs of its
-   * attachments, its persona, memories and tools. Throws 400 `guardrail_blocked`, after recording the refusal.
+   * Applies redacting rules to the prompt, the turns sent with it, attachment URLs, persona, memories and tools, and
+   * returns the changed run. Throws 400 `guardrail_blocked`, after recording the refusal.
    */
   async function guardInput(run: Opened): Promise<Opened> {
     const { guard, deadline, ask } = run
@@ -51,7 +51,7 @@ export function createInputGuard({ store, record }: Deps) {
     return { ...withContext(run, { ...run.ask, voice, ...turns }), memories: left }
   }
 
-  /** Tools the caller brings. Parts of descriptions may be redacted; a name or a value that would be is refused. */
+  /** Tools of the caller. Matches in descriptions are redacted; a match in a name or a value is refused. */
   async function guardToolDefinitions(run: Opened, guard: Guard): Promise<Opened> {
     if (!run.ask.tools.length && !run.ask.functions) return run
     const words = wordsOfTools(run.ask)
@@ -63,7 +63,7 @@ export function createInputGuard({ store, record }: Deps) {
     return { ...run, ask: { ...run.ask, ...brought } }
   }
 
-  /** Stored turns of the user: they may be from before this policy was in force. */
+  /** Redacts stored turns of the user again, as they may be older than the policy. */
   async function guardHistory(run: Opened, guard: Guard): Promise<Opened> {
     const stored = run.history.slice(0, run.history.length - run.ask.context.length)
     const said = stored.filter(isUserTurn)
@@ -76,7 +76,7 @@ export function createInputGuard({ store, record }: Deps) {
     return { ...run, history: [...turns, ...run.ask.context] }
   }
 
-  /** Tool results in the turns that a client sends when it runs the tool loop itself. */
+  /** Checks the tool results that a client sends when it runs the tool loop itself. */
   async function guardToolResults(run: Opened, guard: Guard): Promise<Opened> {
     if (!guard.hasRules('tool_result')) return run
     const guarded = async (turns: readonly Turn[]) => {

@@ -7,14 +7,14 @@ import type { Admitted } from '../run'
 export const createAnswerGuard = () => ({
   guardOutput,
 
-  /** For an answer that is streamed; null when no rule can hold it back. */
+  /** The hold-back of a streamed answer; null when no rule needs one. */
   holdBack: (run: Admitted): HoldBack | null =>
     run.guard?.holdBack({ ...aboutAnswer(run), sources: [] }, run.deadline.signal) ?? null,
 })
 
 /**
- * The answer as it may be shown, stored and cached: with what redacting rules found taken out, or replaced where a rule
- * blocks it. `held` is the hold-back of the same answer when it was streamed.
+ * The answer as it may be shown, stored and cached: redacted, or replaced when a rule blocks it. `held` is the
+ * hold-back of the same answer when it was streamed.
  */
 async function guardOutput(run: Admitted, thought: Thought, held: HoldBack | null = null): Promise<Thought> {
   const { guard, deadline } = run

@@ -9,8 +9,8 @@ const TIMEOUT_MS = 10_000
 const PICTURE = /^image\/(png|jpeg|webp|gif)$/
 
 /**
- * The pictures of a turn as data. URLs are fetched here through the SSRF guard, so that no engine fetches for a
- * stranger: 15 MiB and 10 s each. Throws 400 `url_blocked`, `validation_error`.
+ * The images of a turn as data. URLs are fetched here through the SSRF guard (15 MiB and 10 s each), so that no engine
+ * fetches URLs for callers. Throws 400 `url_blocked`, `validation_error`.
  */
 export function loadImages(
   { attachments, cameFrom }: Pick<Ask, 'attachments' | 'cameFrom'>,

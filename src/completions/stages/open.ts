@@ -95,7 +95,7 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
     return active ?? (sealed ? NO_SKILLS : skills.activeFor(call, { slugs, prompt }))
   }
 
-  /** Keys know whether they have one, so other calls do without the query. */
+  /** The caller says whether the key has a brand soul, so calls without one need no query. */
   async function soulOf(caller: TenantCaller): Promise<BrandSoul | null> {
     return caller.type === 'key' && caller.hasBrandSoul ? brandSoulOf(store.read, caller.keyId) : null
   }

@@ -15,7 +15,7 @@ import type { Decided, Opened } from '../run'
 
 type Deps = { clock: Clock; usage: UsageLog; audit: AuditLog; events: EventBus }
 
-/** What the record needs of a run; a cached answer has no more than this. */
+/** The members of a run that are recorded; a run with a cached answer has only these. */
 export type Known = Opened &
   Pick<Decided, 'resolvedMode' | 'engineId' | 'model'> &
   Partial<Pick<Decided, 'classifiedMs' | 'routingWarnings'>>
@@ -29,15 +29,15 @@ export type Ending = {
   conversationId: string | null
   /** Every guardrail that fired. */
   guardrails: readonly Firing[]
-  /** The error that ended it early. */
+  /** The error that ended the run early. */
   broken?: unknown
 }
 
-/** Writes what every run leaves: a usage row, an audit row and an event. Never the prompt itself (contract 2). */
+/** Records every run with a usage row, an audit row and an event; never stores the prompt itself (contract 2). */
 export function createRecord({ clock, usage, audit, events }: Deps) {
   return Object.assign(record, { refused })
 
-  /** For a request that its guardrail policy blocked: nothing was run or billed. */
+  /** Records a request that the guardrail policy blocked: nothing was run or billed. */
   async function refused(tx: Tx, run: Opened): Promise<void> {
     const { call, guard } = run
     const nothing = { cost_cents: 0, tools_used: [], fallback_used: false }

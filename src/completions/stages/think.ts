@@ -14,7 +14,7 @@ const OPENING_MS = 100
 
 type Deps = { agent: Agent; engines: EngineService; clock: Clock; store: Store; billing: Billing; prices: Prices }
 
-/** Runs the agent, for a whole answer or step by step. A run out of time throws 504 `request_timeout`. */
+/** Runs the agent, for a whole answer or step by step. Throws 504 `request_timeout` when the deadline passes. */
 export function createThink({ agent, engines, clock, ...money }: Deps) {
   const { afford } = createFund(money)
 
@@ -38,7 +38,7 @@ export function createThink({ agent, engines, clock, ...money }: Deps) {
       }
     },
 
-    /** What was said and done before a run stopped early. The tokens of its last turn are our own count. */
+    /** The text and tool calls of a run that stopped early. The tokens of its last turn are our own count. */
     partial(run: Admitted, text: string): Thought {
       const { engineId, promptTokens, spent } = run
       const half = text.slice(spent.said)

@@ -3,14 +3,14 @@ import type { Ask } from '../ask'
 type Brought = Pick<Ask, 'tools' | 'functions'>
 
 /**
- * What the caller wrote into tool definitions. `prose` may be redacted; names and values are `fixed`, since with a part
- * redacted they would be others.
+ * The texts that the caller wrote into tool definitions. `prose` may be redacted; names and values are `fixed`, because
+ * redacting a part would change their meaning.
  */
 export type ToolWords = { prose: string[]; fixed: string[] }
 
 /** Members of a JSON Schema that are prose. */
 const PROSE = new Set(['description', 'title', '$comment'])
-/** Members of a schema that are schemas by names the caller chose. */
+/** Members of a schema that hold schemas by name; the caller chose the names. */
 const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
 /** Members of a schema that hold plain values. */
 const VALUES = new Set(['enum', 'const', 'default', 'examples', 'example'])
@@ -18,7 +18,7 @@ const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'nul
 const FORMATS = ['date', 'date-time', 'time', 'email', 'uri', 'uuid', 'hostname']
 const BOUNDS = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'multipleOf', 'uniqueItems']
 const CHOICES = ['anyOf', 'oneOf', 'allOf', 'not']
-/** Keywords of JSON Schema, which nobody needs to check. */
+/** Keywords of JSON Schema, which need no check. */
 const KEYWORDS = new Set([
   'type',
   'required',
@@ -41,10 +41,10 @@ const KEYWORDS = new Set([
   ...NAMED,
   ...VALUES,
 ])
-/** Shorter numbers are no phone numbers, cards or ids. */
+/** Smaller numbers are too short for phone numbers, cards or ids. */
 const LONG_NUMBER = 1_000_000
 
-/** Every text the caller wrote into the tools of a request, once each. */
+/** Every text that the caller wrote into the tools of a request, without repeats. */
 export function wordsOfTools(brought: Brought): ToolWords {
   const [prose, fixed] = [new Set<string>(), new Set<string>()]
   rewriteTools(brought, {
@@ -58,7 +58,7 @@ export function wordsOfTools(brought: Brought): ToolWords {
   return { prose: [...prose], fixed: [...fixed] }
 }
 
-/** The tools with every prose text replaced by what `visit.prose` answers; `visit.fixed` is told of all others. */
+/** The tools with every prose text replaced by the result of `visit.prose`; `visit.fixed` gets all other texts. */
 export function rewriteTools({ tools, functions }: Brought, visit: Visit): Brought {
   return {
     tools: tools.map((tool) => {

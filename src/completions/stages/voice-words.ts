@@ -4,7 +4,7 @@ type Voice = Ask['voice']
 
 const USUAL_LIBRARY = 'svc'
 
-/** The texts by which a caller says how to answer; empty where nothing is the caller's own. */
+/** The caller's own texts of persona, style and component library; empty strings for absent ones. */
 export const wordsOfVoice = ({ persona, style, componentLibrary }: Voice): string[] => [
   typeof persona === 'object' ? persona.system_prompt : '',
   style?.format ?? '',
@@ -13,7 +13,7 @@ export const wordsOfVoice = ({ persona, style, componentLibrary }: Voice): strin
   componentLibrary === USUAL_LIBRARY ? '' : componentLibrary,
 ]
 
-/** The voice with these texts, in the order of {@link wordsOfVoice}. */
+/** The voice with its texts replaced, in the order of {@link wordsOfVoice}. */
 export function withVoice(voice: Voice, [prompt, format, preciseness, intent, componentLibrary]: string[]): Voice {
   const { persona, style } = voice
   return {

@@ -68,7 +68,7 @@ export function createCorrections({ store, clock, audit }: Deps) {
     return mapPage(await rows.list(store.read, owner, { mode, ...wanted }), presentCorrection)
   }
 
-  /** The mode a completion asked for and got, from the owner's records. Throws 404 for foreign and unknown ids alike. */
+  /** The mode a completion asked for and got, from the owner's records. Throws 404 for foreign or unknown ids. */
   async function modeOfCompletion({ caller }: Call, id: string): Promise<ModeOfCall | null> {
     const owner = ownerOf(caller)
     // Chat clients send the id with the prefix `chatcmpl_`.
