@@ -80,7 +80,7 @@ export function createServer({ config, container, metrics }: Deps) {
         refused: (caller, error) => container.usage.refusals.note(ownerOf(caller), keyIdOf(caller), error),
         rateHeaders: (caller, ip, counts) =>
           caller ? limiter.headers(caller) : limiter.anonymousHeaders(ip(), counts),
-        allowedOrigins: (caller) => (caller?.type === 'key' ? caller.allowedOrigins : []),
+        allowedOrigins: (caller) => (caller.type === 'key' ? caller.allowedOrigins : []),
         canonicalUrl: canonicalUrl(config.publicUrl),
         methodsOf: (path) => methodsOf(path),
         clientAddress: clientAddressOf(config),

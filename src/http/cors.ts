@@ -15,12 +15,37 @@ export const EXPOSED_HEADERS = [
   'Link',
 ].join(', ')
 
-/** CORS headers for an origin that the key allows; none for any other origin (contract 1.1). */
-export function corsHeaders(origin: string | null, allowed: readonly string[]): Record<string, string> {
-  if (!origin || !allowed.includes(origin)) return {}
+/** The origins whose pages may read an answer. `anyone` is for answers that belong to no account. */
+export type Readers = readonly string[] | 'anyone'
+
+/**
+ * CORS headers: an origin that the key allows is echoed, no other is (contract 1.1). What anyone may read is open to
+ * every page by `*`, which browsers never combine with cookies.
+ */
+export function corsHeaders(origin: string | null, readers: Readers): Record<string, string> {
+  const open = readers === 'anyone'
+  if (!origin || !(open || readers.includes(origin))) return {}
+  return { 'access-control-allow-origin': open ? '*' : origin, 'access-control-expose-headers': EXPOSED_HEADERS }
+}
+
+const ALWAYS_ALLOWED = 'authorization, content-type, idempotency-key, cache-control'
+const HEADER_NAMES = /^[\w\-, ]{1,2048}$/
+
+/**
+ * Headers for a CORS preflight; null when the request is none. A preflight carries no credential, so the key's origins
+ * are not known yet: every origin may send the call, with whatever headers its client library adds, and the call's own
+ * answer decides whether the page may read it.
+ */
+export function preflightHeaders(headers: Headers, methods: readonly string[]): Record<string, string> | null {
+  const [origin, method] = [headers.get('origin'), headers.get('access-control-request-method')]
+  if (!origin || !method || !methods.includes(method)) return null
+  const asked = headers.get('access-control-request-headers') ?? ''
   return {
     'access-control-allow-origin': origin,
+    'access-control-allow-methods': method,
+    'access-control-allow-headers': HEADER_NAMES.test(asked) ? asked : ALWAYS_ALLOWED,
     'access-control-expose-headers': EXPOSED_HEADERS,
-    vary: 'Origin',
+    'access-control-max-age': '600',
+    vary: 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers',
   }
 }

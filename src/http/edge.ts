@@ -12,7 +12,7 @@ import type { AccessLog } from './access-log'
 import { assertBodyHeaders, payloadTooLarge } from './body'
 import type { ClientAddress } from './client-address'
 import type { Exchange } from './context'
-import { corsHeaders, EXPOSED_HEADERS } from './cors'
+import { corsHeaders, preflightHeaders, type Readers } from './cors'
 import { errorHeaders, statusOf, toEnvelope } from './envelope'
 import { givenBack } from './idempotent'
 import { createTimeLimit } from './time-limit'
@@ -32,7 +32,7 @@ export type EdgeDeps = {
   /** The six rate limit headers of contract 1.3, for the caller or else for the client's address. */
   rateHeaders(caller: TenantCaller | null, ip: () => string, counts?: boolean): Record<string, string>
   /** Origins of pages that may read answers to this caller. */
-  allowedOrigins(caller: TenantCaller | null): readonly string[]
+  allowedOrigins(caller: TenantCaller): readonly string[]
   /** The canonical URL that a request to the apex host is redirected to; null for other hosts (contract 1.1). */
   canonicalUrl(request: Request): string | null
   /** The methods that a path accepts; known once all routes are registered. */
@@ -52,6 +52,8 @@ const PUBLIC = new Set([
   `POST ${API}/auth/sessions`,
   `POST ${API}/billing/webhook`,
 ])
+/** Public documents that pages of every origin may read. */
+const OPEN_DOCUMENTS = new Set([`GET ${API}/health`, `HEAD ${API}/health`, 'GET /openapi.json', 'HEAD /openapi.json'])
 /** Pages outside the API that accept their own form as a POST. */
 const FORM_PAGE = /^\/(?:billing\/checkout|sign-in)\/[^/]+$/
 
@@ -63,7 +65,7 @@ export function edge(deps: EdgeDeps) {
       const headers: Record<string, string> = {}
       setStandingHeaders(headers, exchange, deps.secure)
       Object.assign(headers, deps.rateHeaders(exchange.caller, exchange.ip), errorHeaders(error))
-      Object.assign(headers, corsHeaders(request.headers.get('origin'), deps.allowedOrigins(exchange.caller)))
+      Object.assign(headers, corsHeaders(request.headers.get('origin'), readersOf(exchange, deps)))
       exchange.errorCode = error.code
       deps.accessLog(exchange, statusOf(error), undefined)
       // The log line is written; a result that comes later must not write another.
@@ -84,7 +86,8 @@ export function edge(deps: EdgeDeps) {
       limit.arrived(request, exchange)
       setStandingHeaders(set.headers, exchange, deps.secure)
       const elsewhere = deps.canonicalUrl(request)
-      const allowed = request.method === 'OPTIONS' ? preflight(request, deps) : null
+      const allowed =
+        request.method === 'OPTIONS' ? preflightHeaders(request.headers, deps.methodsOf(exchange.path)) : null
       if (elsewhere === null && allowed === null) return gate(exchange, request, deps)
       Object.assign(set.headers, deps.rateHeaders(null, exchange.ip, allowed === null), allowed)
       const headers = set.headers as Record<string, string>
@@ -92,7 +95,7 @@ export function edge(deps: EdgeDeps) {
     })
     .onAfterHandle({ as: 'global' }, ({ exchange, set, request, responseValue }) => {
       Object.assign(set.headers, deps.rateHeaders(exchange.caller, exchange.ip))
-      Object.assign(set.headers, corsHeaders(request.headers.get('origin'), deps.allowedOrigins(exchange.caller)))
+      Object.assign(set.headers, corsHeaders(request.headers.get('origin'), readersOf(exchange, deps)))
       const isCustom = responseValue instanceof ElysiaCustomStatusResponse
       if (isCustom && isRefusal(Number(responseValue.code))) count(exchange, null)
       const body = isCustom ? responseValue.response : responseValue
@@ -107,7 +110,7 @@ export function edge(deps: EdgeDeps) {
       if (isRefusal(statusOf(known))) count(exchange, known)
       setStandingHeaders(set.headers, exchange, deps.secure)
       Object.assign(set.headers, deps.rateHeaders(exchange.caller, exchange.ip), errorHeaders(known))
-      Object.assign(set.headers, corsHeaders(request.headers.get('origin'), deps.allowedOrigins(exchange.caller)))
+      Object.assign(set.headers, corsHeaders(request.headers.get('origin'), readersOf(exchange, deps)))
       set.status = statusOf(known)
       const envelope = toEnvelope(known, exchange.requestId)
       return exchange.ticket ? givenBack(exchange, envelope) : envelope
@@ -165,6 +168,7 @@ function setStandingHeaders(headers: Headers, { requestId }: Exchange, secure: b
   headers['x-request-id'] ??= requestId
   headers['x-content-type-options'] = 'nosniff'
   headers['cache-control'] ??= 'no-store'
+  headers.vary ??= 'Origin'
   if (secure) headers['strict-transport-security'] = 'max-age=31536000; includeSubDomains'
 }
 
@@ -175,20 +179,14 @@ function redirect(location: string, requestId: string, headers: Record<string, s
 }
 
 /**
- * Headers for a CORS preflight; null when the request is none. A preflight carries no credential, so the key's origins
- * are not known yet: every origin may send the call, and the call's own answer decides whether the page may read it.
+ * Without a credential only documents that anyone may fetch are readable by pages, and errors that say that the
+ * credential is missing or wrong. Sign-in, sign-up and pages with a form are not.
  */
-function preflight({ headers, url }: Request, { methodsOf }: Routes): Record<string, string> | null {
-  const [origin, asked] = [headers.get('origin'), headers.get('access-control-request-method')]
-  if (!origin || !asked || !methodsOf(pathOf(url)).includes(asked)) return null
-  return {
-    'access-control-allow-origin': origin,
-    'access-control-allow-methods': asked,
-    'access-control-allow-headers': 'authorization, content-type, idempotency-key, cache-control',
-    'access-control-expose-headers': EXPOSED_HEADERS,
-    'access-control-max-age': '600',
-    vary: 'Origin',
-  }
+function readersOf({ caller, method, path }: Exchange, deps: EdgeDeps): Readers {
+  if (caller) return deps.allowedOrigins(caller)
+  const route = `${method} ${path}`
+  if (OPEN_DOCUMENTS.has(route)) return 'anyone'
+  return path.startsWith(`${API}/`) && method !== 'OPTIONS' && !PUBLIC.has(route) ? 'anyone' : []
 }
 
 type SchemaFailure = { type: string; validator: Standard<TSchema> | { schema: Standard<TSchema> }; value: unknown }

@@ -51,8 +51,53 @@ describe('pages of other origins (contract 1.1, 20)', () => {
     const open = await ada.send('GET', 'models', undefined, { origin: SHOP })
     expect(open.status).toBe(200)
     expect(open.headers.get('access-control-allow-origin')).toBeNull()
-    const unsigned = await world.send('GET', 'health', undefined, { origin: SHOP })
-    expect(unsigned.headers.get('access-control-allow-origin')).toBeNull()
+    for (const [method, path] of [
+      ['POST', 'auth/sessions'],
+      ['POST', 'auth/signup'],
+      ['POST', 'billing/webhook'],
+      ['GET', '/sign-in/none'],
+      ['GET', '/nowhere'],
+    ] as const) {
+      const unsigned = await world.send(method, path, method === 'POST' ? {} : undefined, { origin: SHOP })
+      expect(unsigned.headers.get('access-control-allow-origin')).toBeNull()
+    }
+  })
+
+  test.each([
+    ['no key', {}],
+    ['a key nobody has', { authorization: `Bearer svc_sk_live_${'x'.repeat(40)}` }],
+    ['no credential at all', { authorization: 'x' }],
+  ])('learn with %s that it is wrong, which no account is asked about', async (_, headers) => {
+    for (const [method, path] of [
+      ['POST', 'chat/completions'],
+      ['GET', 'nowhere'],
+    ] as const) {
+      const refused = await world.send(method, path, undefined, { ...headers, origin: SHOP })
+      expect({ status: refused.status, code: refused.body.error.code }).toEqual({
+        status: 401,
+        code: 'invalid_api_key',
+      })
+      expect(refused.headers.get('access-control-allow-origin')).toBe('*')
+      expect(refused.headers.get('access-control-expose-headers')).toContain('X-Request-Id')
+      expect(refused.headers.get('access-control-allow-credentials')).toBeNull()
+    }
+  })
+
+  test.each(['health', '/openapi.json'])('may read %s, which anyone may fetch', async (path) => {
+    const { status, headers } = await world.send('GET', path, undefined, { origin: SHOP })
+    expect({ status, open: headers.get('access-control-allow-origin') }).toEqual({ status: 200, open: '*' })
+    expect((await world.send('GET', path)).headers.get('access-control-allow-origin')).toBeNull()
+  })
+
+  test('get answers that caches keep apart by origin, also those that no page asked for', async () => {
+    const answers = [
+      await ada.send('GET', 'models'),
+      await world.send('GET', 'models'),
+      await world.send('GET', '/openapi.json'),
+      await ada.send('POST', 'completions', { prompt: 'hi', stream: true }),
+      await asPage('https://evil.example'),
+    ]
+    for (const { headers } of answers) expect(headers.get('vary')).toBe('Origin')
   })
 
   test('programs send no origin and pass', async () => {
@@ -73,9 +118,39 @@ describe('a preflight', () => {
     expect(headers.get('access-control-allow-origin')).toBe(SHOP)
     expect(headers.get('access-control-allow-methods')).toBe('POST')
     expect(headers.get('access-control-allow-headers')).toContain('authorization')
+    expect(headers.get('vary')).toBe('Origin, Access-Control-Request-Method, Access-Control-Request-Headers')
     for (const name of EXPOSED) expect(headers.get('access-control-expose-headers')).toContain(name)
     expect(headers.get('access-control-allow-credentials')).toBeNull()
     expect(headers.get('x-request-id')).toMatch(/^req_/)
+  })
+
+  test.each(['authorization,content-type,x-stainless-arch,x-stainless-retry-count', 'Authorization, X-My-Trace_1'])(
+    'allows the headers that are asked for: %s',
+    async (asked) => {
+      const { headers } = await ask('chat/completions', {
+        origin: SHOP,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': asked,
+      })
+      expect(headers.get('access-control-allow-headers')).toBe(asked)
+    },
+  )
+
+  test.each([
+    ['a mark', '<script>'],
+    ['a star', '*'],
+    ['a header with its value', 'a:b'],
+    ['2,049 characters', 'x'.repeat(2_049)],
+  ])('does not repeat %s, which is no list of headers', async (_, asked) => {
+    const { status, headers } = await ask('chat/completions', {
+      origin: SHOP,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': asked,
+    })
+    expect(status).toBe(204)
+    expect(headers.get('access-control-allow-headers')).toBe(
+      'authorization, content-type, idempotency-key, cache-control',
+    )
   })
 
   test('does not count against the address it comes from', async () => {
