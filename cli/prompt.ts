@@ -1,6 +1,7 @@
-import { closeSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { clean } from '../src/kernel/text'
-import { usageFailure } from './failure'
+import { EXIT } from './exit'
+import { CommandFailed, usageFailure } from './failure'
 
 /** Questions to a person, on the terminal itself so that stdin and stdout stay free for data (dx 2.6). */
 export type Prompt = {
@@ -60,11 +61,17 @@ function echo(setting: 'echo' | '-echo'): void {
   Bun.spawnSync(['stty', setting], { stdin: Bun.file('/dev/tty'), stdout: 'ignore', stderr: 'ignore' })
 }
 
+/**
+ * One line, read by a child: a blocked read of our own would keep Ctrl-C waiting until Enter, while a child of the
+ * same terminal dies of it at once. @throws CommandFailed 130
+ */
 function readLine(tty: number): string {
-  const bytes: number[] = []
-  const one = Buffer.alloc(1)
-  while (readSync(tty, one, 0, 1, null) === 1 && one[0] !== 0x0a) bytes.push(one[0]!)
-  return Buffer.from(bytes).toString('utf8')
+  const { stdout, signalCode } = Bun.spawnSync(['head', '-n', '1'], { stdin: tty, stdout: 'pipe', stderr: 'ignore' })
+  if (signalCode) {
+    const message = 'Interrupted. Nothing was changed.'
+    throw new CommandFailed({ exitCode: EXIT.interrupted, code: 'interrupted', message })
+  }
+  return stdout.toString().replace(/\r?\n$/, '')
 }
 
 /** Null when the process has no terminal at all, as under cron. */

@@ -80,6 +80,22 @@ describe('in a terminal', () => {
     expect(screen).not.toContain('canary-typed')
   })
 
+  test('Ctrl-C at a question ends at once, with 130 and nothing changed', async () => {
+    const line = ['keys', 'revoke', 'Dev laptop', '--reason', 'x']
+    const { exitCode, screen } = await typed(line, [[/\[y\/N\] $/, '\u0003']])
+    expect(exitCode).toBe(130)
+    expect(screen).toContain('Nothing was changed.')
+    expect((await typed(['keys', 'get', 'Dev laptop'])).screen).toMatch(/status +active/)
+  })
+
+  test('Ctrl-C while a secret is typed ends at once, and nothing is saved', async () => {
+    const line = ['engines', 'add', 'never', '--base-url', 'http://127.0.0.1:9/v1', '--no-test']
+    const { exitCode, screen } = await typed(line, [[/\(hidden\): $/, 'half a sec\u0003']])
+    expect(exitCode).toBe(130)
+    expect(screen).not.toContain('half a sec')
+    expect((await typed(['engines', 'list'])).screen).not.toContain('never')
+  })
+
   test('a table is cut to the width, and an error is red', async () => {
     const { screen } = await typed(['keys', 'list'], [], 80)
     for (const line of screen.split(/\r?\n/)) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(80)
