@@ -4,7 +4,7 @@ import Papa from 'papaparse'
 import { cellsOfEvent, EXPORT_COLUMNS } from '../src/audit/proof'
 import type { AuditEvent } from '../src/audit/schema'
 
-/** The records of an export, header first, whichever of its two forms it has. Read in pieces: it may be larger than memory. */
+/** The records of an export (CSV or JSON Lines), header first. Streamed, because a file may be larger than memory. */
 export async function* recordsOf(path: string): AsyncGenerator<string[]> {
   if (await isJsonLines(path)) yield* eventsOf(path)
   else {
@@ -21,7 +21,7 @@ async function* eventsOf(path: string): AsyncGenerator<string[]> {
     if (line) yield cells(line)
 }
 
-/** A line that is no event has no cells, and so is none of the chain. */
+/** A line that is not an event becomes a record without cells, which the verification rejects. */
 function cells(line: string): string[] {
   try {
     return cellsOfEvent(JSON.parse(line) as AuditEvent)

@@ -4,7 +4,7 @@ import type { Connection } from './connection'
 import { piecesOf } from './download'
 import { expectData, usageFailure } from './failure'
 
-/** The filters of contract 19, as words. */
+/** The filters of contract 19, as strings. */
 export type AuditWords = Partial<
   Record<
     'from' | 'to' | 'key_id' | 'mode' | 'action' | 'entity_type' | 'entity_id' | 'request_id' | 'id' | 'actor',
@@ -12,17 +12,17 @@ export type AuditWords = Partial<
   >
 > & { status?: number }
 export type ExportFormat = 'csv' | 'jsonl'
-/** A file as it comes, and what to ask for its signature by. */
+/** An export's bytes, and the request id to ask for its signature with. */
 type Exported = { pieces: AsyncIterable<Uint8Array>; requestId: string }
 
 type Page = { items: AuditEvent[]; next: string | null }
 type Listing = AuditWords & { limit: number; cursor?: string }
 
-/** The record over whichever plane the connection offers: anyone's on the machine, one's own from elsewhere (dx 2.17). */
+/** Audit commands over either API: operators see every owner's chain, tenants their own (dx 2.17). */
 export type AuditPlane = {
   list(query: Listing): Promise<Page>
   export(filters: AuditWords, format: ExportFormat): Promise<Exported>
-  /** The signature of an export that has come whole. @throws CommandFailed 2 off the operator plane */
+  /** The signature of a complete export. @throws CommandFailed 2 over the tenant API */
   signature(requestId: string): Promise<ExportSignature>
   checkpoint(): Promise<Checkpoint>
 }

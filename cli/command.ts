@@ -1,28 +1,28 @@
 import type { Column } from './output/columns'
 import type { Shell } from './shell'
 
-/** How a word on the command line becomes a value. `read` throws `BadWord` when the word is not one. */
+/** How a word of the command line becomes a value. `read` throws `BadWord` for an invalid word. */
 export type Reading<T> = {
   about: string
-  /** `before` is what an earlier use of the same flag gave. */
+  /** `before` is the value from an earlier use of the same flag. */
   read(word: string, before: T | undefined): T
 }
 
 /** A flag of one command. Its name is its key in kebab case. */
 export type Flag<T = unknown> = Reading<T> & {
-  /** What stands after the flag in help, `NAME`; absent for a switch. */
+  /** Placeholder after the flag in help, `NAME`; absent for a switch. */
   value?: string
-  /** For help, completion and the refusal of other words. */
+  /** The allowed words, for help, completion and error messages. */
   words?: readonly string[]
   /** The one-letter form, only from `-o -f -q -y -v -w -n -h`. */
   short?: string
-  /** The environment variable that speaks when the flag does not. */
+  /** The environment variable used when the flag is not given. */
   env?: string
 }
 
 export type Arg<T = unknown> = Reading<T> & {
   required: boolean
-  /** Takes every word that is left. */
+  /** Takes all remaining words. */
   variadic?: boolean
 }
 
@@ -34,27 +34,27 @@ export type Input<A extends Args, F extends Flags> = { [K in keyof A]: ValueOf<A
   [K in keyof F]: ValueOf<F[K]>
 }
 
-/** `host` needs no server at all: files of this machine, or the server itself. */
+/** `host` needs no server: it works on files of this machine, or is the server itself. */
 export type Plane = 'tenant' | 'operator' | 'host'
 export type Danger = 'none' | 'moderate' | 'severe' | 'secret once'
 
 export type CommandWords = {
-  /** `keys create`, or one word. */
+  /** `keys create`, or a single word. */
   path: string
   summary: string
   /** Paragraphs of help. */
   about: string
-  /** At least two, as they would be typed, without `svc-admin`. */
+  /** At least two, as typed, without `svc-admin`. */
   examples: readonly string[]
   planes: readonly Plane[]
-  /** Works while no server runs, by opening the app inside the command (dx 2.2). */
+  /** Works without a running server, by opening the app inside the command (dx 2.2). */
   offline: boolean
-  /** Whether it changes anything, for people and for agents. */
+  /** Whether it changes anything. */
   impact: 'read' | 'write'
   danger: Danger
-  /** Besides 0, 1, 2 and 130. */
+  /** Exit codes besides 0, 1, 2 and 130. */
   exits: readonly number[]
-  /** What the answer is made of, for tables and `--fields`; absent where it is not a record. */
+  /** The members of the answer, for tables and `--fields`; absent when the answer is not a record. */
   columns?: readonly Column[]
   /** Whether repeating it on a timer makes sense (`--watch`). */
   watchable?: boolean
@@ -72,7 +72,7 @@ type Typed<A extends Args, F extends Flags> = CommandWords & {
   run(shell: Shell, input: Input<A, F>): Promise<void>
 }
 
-/** Declares a command once: help, parsing, completion and the machine list are made from this. */
+/** Declares a command; help, parsing, completion and the machine-readable list are derived from it. */
 export function defineCommand<A extends Args = Record<never, never>, F extends Flags = Record<never, never>>(
   typed: Typed<A, F>,
 ): Command {

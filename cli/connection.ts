@@ -2,21 +2,21 @@ import type { OpsClient, Target, TenantClient } from '../src/app/client'
 import type { Config } from '../src/app/config'
 import type { Transport } from './transport'
 
-/** An open way to a server. */
+/** A connection to a server. */
 export type Connection = {
   transport: Transport
-  /** The configuration of this machine; of a remote server nothing is known. */
+  /** The configuration of this machine; a remote server's is unknown. */
   config: Config
-  /** Which plane the credential opens: an operator's everywhere on this machine, else what the key is for. */
+  /** Which API the credential opens: the operators' on this machine, otherwise the one the key is for. */
   plane: 'operator' | 'tenant'
   /**
-   * The operator plane; an API key with `--url` is refused before this. Never return
-   * it from an async function: a client answers to any name, `then` included, and awaiting it never ends.
+   * The operator API; commands with an API key and `--url` are refused before they get here. Never return the client from
+   * an async function: it answers to any property, `then` included, so awaiting it never resolves.
    */
   ops(): OpsClient
-  /** One plain exchange with it, for files that are read as they come. */
+  /** One plain request to the operator API, for files that are streamed. */
   fetchOps(path: string): Promise<Response>
-  /** The tenant plane with the key that was given, or the one the first run left. @throws CommandFailed 4, 7 */
+  /** The tenant API with the given key or the one the first run left. @throws CommandFailed 4, 7 */
   tenant(): Promise<TenantPlane>
   close(): Promise<void>
 }

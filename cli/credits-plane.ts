@@ -18,7 +18,7 @@ export const BALANCE_COLUMNS = [
 
 const PACE_DAYS = 7
 
-/** What an owner has, over whichever plane the connection offers (dx 2.16). */
+/** An owner's balance over either API (dx 2.16). */
 export async function balanceOver(connection: Connection, owner: string | undefined): Promise<object> {
   if (connection.plane === 'operator') {
     const ops = connection.ops()
@@ -35,7 +35,7 @@ export async function balanceOver(connection: Connection, owner: string | undefi
 
 const paceQuery = () => ({ from: new Date(Date.now() - PACE_DAYS * 86_400_000).toISOString() })
 
-/** Whole days; null when nothing was spent in a week, so that no end is in sight. */
+/** `days_left` is in whole days; null when nothing was spent in the last week. */
 function paceOf({ balance, spending, totals }: Report) {
   const aDay = totals.cost_cents / PACE_DAYS
   const left = balance.balance_cents - balance.reserved_cents

@@ -5,13 +5,13 @@ import { replyFailure } from './failure'
 import type { Shell } from './shell'
 import { fromHere } from './transport'
 
-/** An answer of any length as it comes. @throws CommandFailed when it is a refusal */
+/** The body of a response, streamed. @throws CommandFailed for an error status */
 export async function piecesOf(response: Response): Promise<AsyncIterable<Uint8Array>> {
   if (!response.ok || !response.body) throw replyFailure(response.status, await response.text())
   return response.body as unknown as AsyncIterable<Uint8Array>
 }
 
-/** Writes it to a file that only its owner can read, or without one to stdout. */
+/** Writes the pieces to stdout, or to a file that only its owner can read. */
 export async function deliver(shell: Shell, pieces: AsyncIterable<Uint8Array>, out?: string): Promise<void> {
   if (out) return save(fromHere(shell.cwd, out), pieces)
   const decoder = new TextDecoder()

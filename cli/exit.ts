@@ -49,5 +49,5 @@ const BY_STATUS: Readonly<Record<number, number>> = {
   504: EXIT.unreachable,
 }
 
-/** The exit code of an HTTP answer that was not a success. */
+/** The exit code for an HTTP error status. */
 export const exitOfStatus = (status: number): number => BY_STATUS[status] ?? EXIT.failed

@@ -5,7 +5,7 @@ type Facts = {
   /** The contract's error code, or one of the CLI's own: `usage`, `unreachable`, `check_failed`. */
   code: string
   message: string
-  /** A command that mends it, ready to paste. */
+  /** A command that fixes it, ready to paste. */
   fix?: string | undefined
   /** A help topic: `error insufficient_credits`. */
   help?: string | undefined
@@ -13,7 +13,7 @@ type Facts = {
   type?: string | undefined
 }
 
-/** The one way a command says no: a sentence, an exit code and what to do (dx 2.4). */
+/** The only way a command fails: a sentence, an exit code and a fix (dx 2.4). */
 export class CommandFailed extends Error {
   override name = 'CommandFailed'
   readonly exitCode: number
@@ -43,12 +43,12 @@ export const notFoundFailure = (message: string, fix?: string): CommandFailed =>
 export const unreachable = (message: string, fix?: string): CommandFailed =>
   new CommandFailed({ exitCode: EXIT.unreachable, code: 'unreachable', message, fix })
 
-/** A word that a flag or argument cannot take. The message is what follows its name: `is "x"; it must be …`. */
+/** An invalid word for a flag or argument. The message continues its name: `is "x"; it must be …`. */
 export class BadWord extends Error {
   override name = 'BadWord'
 }
 
-/** A check said no: the answer is on stdout already, so only the exit code is left to give. */
+/** A check failed: the result has been printed, so only the exit code remains. */
 export class CheckFailed extends Error {
   override name = 'CheckFailed'
   readonly exitCode = EXIT.checkFailed
@@ -59,14 +59,14 @@ export type ErrorEnvelope = { error: { message: string; type: string; code: stri
 
 export type Reply<Data> = { data: Data | null; error: { status: unknown; value: unknown } | null; status: number }
 
-/** Turns a client reply into its data, or into the sentence and exit code a shell deserves. */
+/** Returns the data of a client reply. @throws CommandFailed with a message and exit code for an error */
 export function expectData<Data>(reply: Reply<Data>): NonNullable<Data> {
   if (reply.data !== null && reply.data !== undefined) return reply.data
   throw replyFailure(reply.status, reply.error?.value)
 }
 
 export function replyFailure(status: number, value: unknown): CommandFailed {
-  // The client reports a call that never got an answer as a reply whose value is what was thrown.
+  // The client reports a call without an answer as a reply whose value is the thrown error.
   if (value instanceof Error) return connectionFailure(value)
   const { error } = envelopeOf(value) ?? {}
   return new CommandFailed({

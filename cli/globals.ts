@@ -38,13 +38,13 @@ export const GLOBAL_FLAGS = {
 
 export type Globals = Partial<Input<Record<never, never>, typeof GLOBAL_FLAGS>> & {
   watchEvery?: number
-  /** The profile that completed these, where one did. */
+  /** The profile that filled in some of these flags, if any. */
   inProfile?: { name: string; production: boolean }
 }
 
 export type Environment = Record<string, string | undefined>
 
-/** What printing needs to know, from flags, environment and where stdout goes. */
+/** The print style, from flags, environment and the kind of stdout. */
 export function printStyleOf(globals: Globals, io: Io, now: number): PrintStyle {
   if (globals.json && globals.output && globals.output !== 'json') {
     throw usageFailure(`--json and -o ${globals.output} ask for two formats. Leave one out.`)
@@ -61,7 +61,7 @@ export function printStyleOf(globals: Globals, io: Io, now: number): PrintStyle 
 
 export const formatOf = ({ json, output }: Globals): Format => (json ? 'json' : (output ?? 'table'))
 
-/** Whether anything may be asked: never in CI, without a terminal, or when told not to. */
+/** Whether questions are possible: not in CI, without a terminal, or with `--no-input`. */
 export const mayAsk = ({ noInput }: Globals, io: Io, env: Environment): boolean =>
   !noInput && !env.CI && (io.outIsTty || io.errIsTty)
 

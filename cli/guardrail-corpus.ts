@@ -4,10 +4,10 @@ import { casesOf } from './json-lines'
 
 const OUTCOMES = ['block', 'redact', 'flag', 'pass']
 
-/** One text of a corpus, and what a policy should make of it. */
+/** One text of a corpus and the expected verdict of the policy. */
 export type CorpusCase = { line: number; text: string; phase: Phase; expected: string; tool?: string }
 
-/** @throws CommandFailed 2 for a file with a line that is no case, or without any */
+/** @throws CommandFailed 2 for a file with an invalid line, or without any cases */
 export const readCorpus = (content: string, file: string): CorpusCase[] =>
   casesOf(content, file, (fields, line) => readCase(fields, line, file))
 

@@ -4,7 +4,7 @@ import { GLOBAL_FLAGS } from './globals'
 import { otherVerbsOf } from './other-words'
 import { kebab } from './program'
 
-/** Help for everything, for a noun, or for one command: written from the registry, wrapped at 80 columns. */
+/** Help for everything, a noun or one command, generated from the registry and wrapped at 80 columns. */
 export function helpFor(about: readonly string[], commands: readonly Command[]): string {
   const command = commands.find(({ path }) => path === about.join(' '))
   if (command) return commandHelp(command)
@@ -128,7 +128,7 @@ const section = (title: string, pairs: [string, string][]): string[] =>
 const WIDEST = 28
 const LINE = 80
 
-/** Two columns; a long left word gets its own line, the right one wraps under itself. */
+/** Formats two columns; a long left word gets its own line, and the right column wraps. */
 export function rows(pairs: readonly (readonly [string, string])[]): string[] {
   const width = Math.min(WIDEST, Math.max(...pairs.map(([left]) => left.length)))
   return pairs.flatMap(([left, right]) => {

@@ -1,12 +1,12 @@
 import { writeSync } from 'node:fs'
 
-/** Where a command prints: stdout is data, stderr is talk (dx 2.4). The only printer of the CLI. */
+/** Where a command prints: data to stdout, messages to stderr (dx 2.4). The CLI prints through nothing else. */
 export type Io = {
   /** One line of data. */
   out(line: string): void
   /** Data exactly as given, for streams. */
   raw(text: string): void
-  /** One line of talk. */
+  /** One message line. */
   err(line: string): void
   readonly outIsTty: boolean
   readonly errIsTty: boolean
@@ -26,12 +26,12 @@ export const realIo: Io = {
   readStdin: () => Bun.stdin.text(),
 }
 
-/** The reader of our pipe has gone (`| head`): nothing is left to say, and that is not an error. */
+/** The reader of the pipe has gone (`| head`). There is no one to print to, and that is not an error. */
 export class ReaderGone extends Error {
   override name = 'ReaderGone'
 }
 
-/** Synchronous, so that nothing is lost when the process exits right after. */
+/** Synchronous, so that no output is lost when the process exits right afterwards. */
 function emit(descriptor: 1 | 2, text: string): void {
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; ) {

@@ -1,8 +1,8 @@
 import { usageFailure } from './failure'
 
 /**
- * Cases of a JSON Lines file; empty lines and lines that begin with # are passed over, and a line that holds no
- * object is read as an empty one. @throws CommandFailed 2 for a file without any
+ * The cases of a JSON Lines file. Empty lines and lines starting with # are skipped; a line that is not an object is
+ * passed on as an empty one. @throws CommandFailed 2 for a file without cases
  */
 export function casesOf<Case>(
   content: string,

@@ -11,8 +11,9 @@ export const OPERATOR_KEY = 'svc_op_'
 export type Found = { key: string; source: string }
 
 /**
- * The key to call with: `--key-file`, the environment, or, on the machine itself, the one that the first
- * run left. What only operators may do looks for an operator's first. A key is never a flag's value (dx 2.3). @throws CommandFailed 4 when there is none
+ * The key to use: `--key-file`, the environment, or, on the server's machine, the one the first run left. Commands only
+ * for operators look for the operator key first. A key is never the value of a flag (dx 2.3).
+ * @throws CommandFailed 4 when there is none
  */
 export function findKey(
   { globals, env, cwd }: Shell,

@@ -17,7 +17,7 @@ export type KeyChange = KeyPatch & { tier?: Tier | undefined }
 
 export type KeyQuery = { limit: number; cursor?: string; org?: string; user?: string; live?: boolean }
 
-/** Keys over whichever plane the connection offers: everyone's on the machine, one's own from elsewhere (dx 2.9). */
+/** Key commands over either API: operators manage every owner's keys, tenants their own (dx 2.9). */
 export type KeyPlane = {
   list(query: KeyQuery): Promise<KeyPage>
   get(ref: string): Promise<ApiKey>
@@ -43,7 +43,7 @@ function anyKeys(ops: OpsClient): KeyPlane {
   }
 }
 
-/** Those that the key in use may manage. */
+/** The keys that the key in use may manage. */
 export function ownKeys({ client }: TenantPlane): KeyPlane {
   const one = (id: string) => client.keys({ id: encodeURIComponent(id) })
   return {

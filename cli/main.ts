@@ -14,7 +14,7 @@ for (const [signal, code] of [
 ] as const) {
   process.on(signal, () => {
     if (serving) return
-    // One turn for what listens to say its last line; nothing a command does is worth waiting longer for.
+    // A short delay lets listeners print a last line; nothing else is waited for.
     interrupted.abort()
     setTimeout(() => process.exit(code), FAREWELL_MS)
   })

@@ -4,12 +4,12 @@ import { usageFailure } from './failure'
 import type { Shell } from './shell'
 import { fromHere } from './transport'
 
-/** A manifest as its author keeps it, with the text of its knowledge files beside it. */
+/** A manifest as its author writes it, with the text of its knowledge files. */
 export type WrittenManifest = Record<string, unknown>
 
 /**
- * Reads a manifest of JSON, JSONC, YAML or TOML, or from stdin with `-`. Files that `knowledge` names and
- * `knowledgeFiles` does not bring are read from beside it. @throws CommandFailed 2
+ * Reads a manifest in JSON, JSONC, YAML or TOML, or from stdin with `-`. Files listed in `knowledge` and missing from
+ * `knowledgeFiles` are read from the manifest's folder. @throws CommandFailed 2
  */
 export async function readManifestFile(shell: Shell, file: string): Promise<WrittenManifest> {
   const path = file === '-' ? null : fromHere(shell.cwd, file)
@@ -39,7 +39,7 @@ function parse(text: string, ending: string, file: string): unknown {
   }
 }
 
-/** A name that leads out of the folder is left to the review, which refuses it. */
+/** Matches names inside the folder. Others are not read; the review rejects them. */
 const INSIDE = /^(?!\/)(?!.*(^|\/)\.\.(\/|$))[^\\]+$/
 
 function withKnowledge(manifest: WrittenManifest, folder: string): WrittenManifest {

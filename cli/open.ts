@@ -14,7 +14,7 @@ import { chooseTransport, type Transport } from './transport'
 
 const REMOTE_PATIENCE_MS = 120_000
 
-/** Opens the way to a server that this command line asks for (dx 2.2). */
+/** Opens the connection that the command line asks for (dx 2.2). */
 export async function openConnection(shell: Shell, command: Command): Promise<Connection> {
   const { globals, env } = shell
   const config = loadConfig(overridesOf(shell))
@@ -25,7 +25,7 @@ export async function openConnection(shell: Shell, command: Command): Promise<Co
   return connectionOver(shell, { transport, config, command, reached: await reach(transport, shell) })
 }
 
-/** Which server is spoken to, before anything else (dx 2.2). */
+/** Prints which server is used, before anything else (dx 2.2). */
 function sayWhere({ globals, io, paint }: Shell, url: string): void {
   if (globals.quiet) return
   const { inProfile } = globals
@@ -35,7 +35,7 @@ function sayWhere({ globals, io, paint }: Shell, url: string): void {
 
 type Parts = { transport: Transport; config: Connection['config']; command: Command; reached: Reached }
 
-/** The connection over a target that has been reached. */
+/** Builds the connection once its target has been reached. */
 export function connectionOver(shell: Shell, { transport, config, command, reached }: Parts): Connection {
   const credential = credentialFor(shell, config.dataDir, transport, command)
   const plane = planeOf(credential)
@@ -56,7 +56,7 @@ export function connectionOver(shell: Shell, { transport, config, command, reach
   return { transport, config, plane, ops, fetchOps, tenant, close: reached.close }
 }
 
-/** With a server elsewhere the key says who asks; on this machine the socket or the files do. */
+/** A remote server needs a key; on this machine, access to the socket or the files is enough. */
 function credentialFor(shell: Shell, dataDir: string, transport: Transport, command: Command): Found | null {
   return transport.kind === 'remote' ? findKey(shell, dataDir, transport, command) : null
 }
@@ -64,7 +64,7 @@ function credentialFor(shell: Shell, dataDir: string, transport: Transport, comm
 const planeOf = (credential: Found | null): Connection['plane'] =>
   credential === null || credential.key.startsWith(OPERATOR_KEY) ? 'operator' : 'tenant'
 
-/** What the transport or the key cannot do is said before anything is opened. */
+/** Refuses, before anything is opened, what the transport or the key cannot do. */
 function assertOffered(transport: Transport, plane: Connection['plane'], command: Command): void {
   if (transport.kind === 'local' && !command.offline) {
     const why = transport.why === '--local' ? '--local leaves it out' : transport.why
@@ -107,7 +107,7 @@ async function reach(transport: Transport, shell: Shell): Promise<Reached> {
   return { operators: { kind: 'app', handle: app.ops.handle }, tenants: async () => api, close: app.close }
 }
 
-/** The app inside this command, with the data folder to itself (dx 2.2). */
+/** Opens the app inside this command, with exclusive use of the data folder (dx 2.2). */
 async function openHere(shell: Shell) {
   const { open } = await import('../src/app/open')
   try {
@@ -125,7 +125,7 @@ async function openHere(shell: Shell) {
   }
 }
 
-/** Who the operator says they are; recorded as stated, since a socket proves only the file's owner (dx 2.2). */
+/** The operator's name as stated, because a socket proves only who owns the file (dx 2.2). */
 function statedBy({ globals }: Shell, { kind }: Transport): Record<string, string> {
   const { username, uid } = userInfo()
   return {
@@ -135,7 +135,7 @@ function statedBy({ globals }: Shell, { kind }: Transport): Record<string, strin
   }
 }
 
-/** `-v` says how long each exchange took and its request id; `--debug` adds the line itself. */
+/** With `-v` prints the duration and request id of each call; with `--debug` also the request line. */
 function watching(shell: Shell, { kind }: Transport) {
   const { globals, io, clock, signal } = shell
   let last = clock.monotonic()
@@ -146,12 +146,12 @@ function watching(shell: Shell, { kind }: Transport) {
     const line = globals.debug ? `${method} ${url} ${status} ` : ''
     io.err(clean(`${line}request ${headers.get('x-request-id') ?? 'unknown'}  ${ms} ms`))
   }
-  // On this machine a long verification is waited for; elsewhere a silent server is soon taken for gone.
+  // On this machine long operations are waited for; a silent remote server is soon given up.
   const patience = globals.timeout ?? (kind === 'remote' ? REMOTE_PATIENCE_MS : null)
   return { onExchange, signal: patience === null ? signal : AbortSignal.any([signal, AbortSignal.timeout(patience)]) }
 }
 
-/** A socket file outlives a killed server, so only an answer counts. */
+/** A socket file outlives a killed server, so only an accepted connection counts. */
 async function isListening(path: string): Promise<boolean> {
   try {
     const socket = await Bun.connect({ unix: path, socket: { data: () => undefined } })

@@ -1,4 +1,4 @@
-/** Longer names of commands, as the documentation writes them, and the ones help lists. */
+/** Long command names used in the documentation, and the ones that help lists. */
 const OTHERS: readonly (readonly [string, string])[] = [
   ['credits caps set', 'credits caps'],
   ['tiers requests list', 'limits list'],
@@ -12,13 +12,13 @@ const OTHERS: readonly (readonly [string, string])[] = [
   ['policies routing', 'routing'],
 ]
 
-/** What else may follow a noun: the words, and the command or the noun that they mean. */
+/** Alternative verbs of a noun, and the commands or nouns they stand for. */
 export const otherVerbsOf = (noun: string): (readonly [string, string])[] =>
   OTHERS.filter(([long]) => long.startsWith(`${noun} `)).map(
     ([long, short]) => [long.slice(noun.length + 1), short] as const,
   )
 
-/** The same command line under the names that are registered. */
+/** Replaces alternative names in a command line by the registered ones. */
 export function underTheirNames(argv: readonly string[]): string[] {
   for (const [long, short] of OTHERS) {
     const [words, other] = [long.split(' '), short.split(' ')]

@@ -2,7 +2,7 @@ import type { Column } from './output/columns'
 import type { Shell } from './shell'
 import { flag, text, whole } from './words'
 
-/** The flags of a list that comes in pages. */
+/** Flags of paged lists. */
 export const pageFlags = {
   limit: whole('N', 'how many at most, 50 unless said', { min: 1, max: 100 }),
   cursor: text('CURSOR', 'go on where an earlier list ended'),
@@ -11,7 +11,7 @@ export const pageFlags = {
 
 type Paging = { limit: number | undefined; cursor: string | undefined; all: boolean | undefined }
 
-/** What the server is asked for. */
+/** Paging parameters of a request. */
 export type PageOrder = { limit: number; cursor?: string }
 
 type Listing = {
@@ -20,7 +20,7 @@ type Listing = {
   empty: string
 }
 
-/** Prints one page, or with `--all` every one; where it goes on is said on stderr (dx 2.3). */
+/** Prints one page, or with `--all` all pages; how to continue is printed to stderr (dx 2.3). */
 export async function printPages(shell: Shell, paging: Paging, { page, columns, empty }: Listing): Promise<void> {
   const { limit = 50, cursor, all } = paging
   let { items, next } = await page({ limit, ...(cursor ? { cursor } : {}) })

@@ -7,7 +7,7 @@ import { namedCommand, translate } from './usage'
 
 export type { Order } from './program'
 
-/** Reads the command line. Pure: nothing is opened, printed or run. @throws CommandFailed with exit code 2 */
+/** Parses the command line. Pure: opens, prints and runs nothing. @throws CommandFailed with exit code 2 */
 export function parse(given: readonly string[], commands: readonly Command[], env: Environment): Order {
   const argv = underTheirNames(given)
   const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv
@@ -25,7 +25,7 @@ export function parse(given: readonly string[], commands: readonly Command[], en
   return withEnvironment(order, env)
 }
 
-/** `--watch=5s` as two words; a bare `--watch` must not swallow the word after it. */
+/** Splits `--watch=5s` into two words; a bare `--watch` must not consume the next word. */
 function spreadWatch(argv: readonly string[]): string[] {
   return argv.flatMap((word) => {
     const [, pause] = /^(?:--watch|-w)=(.+)$/.exec(word) ?? []
@@ -33,7 +33,7 @@ function spreadWatch(argv: readonly string[]): string[] {
   })
 }
 
-/** A flag that was not given takes the value of its environment variable, read the same way. */
+/** Flags that were not given take the value of their environment variable. */
 function withEnvironment(order: Order, env: Environment): Order {
   if (order.type !== 'run') return order
   const globals: Record<string, unknown> = { ...order.globals }

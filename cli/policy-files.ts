@@ -10,14 +10,14 @@ import { fromHere } from './transport'
 export const POLICY_KINDS = ['guardrail_policy', 'routing_preference'] as const
 export type PolicyKind = (typeof POLICY_KINDS)[number]
 
-/** One policy or preference as a file has it: what a server gives it, such as its id, is not in it. */
+/** A policy or preference as written in a file, without what the server adds, such as the id. */
 export type PolicyDocument = { object: PolicyKind; name: string; scope: 'personal' | 'team' } & Record<string, unknown>
 export type FiledPolicy = { file: string; document: PolicyDocument }
 
 const ENDINGS = /\.(ya?ml|jsonc?|toml)$/
 
 /**
- * Every document of a folder, of a file, or of stdin for `-`; a YAML file may hold several, and a list is several.
+ * The documents of a folder, a file, or stdin (`-`). A YAML file may contain several documents, or a list of them.
  * @throws CommandFailed 2, naming the file
  */
 export async function readPolicyFiles(shell: Shell, from: string): Promise<FiledPolicy[]> {
@@ -51,11 +51,11 @@ function documentOf(value: unknown, file: string): PolicyDocument {
   return { object: object as PolicyKind, name, scope, ...rest }
 }
 
-/** By kind, scope and name: what makes a document the same one as what is stored. */
+/** Key of kind, scope and name, by which a document is matched with a stored policy. */
 export const keyOf = ({ object, scope, name }: Pick<PolicyDocument, 'object' | 'scope' | 'name'>): string =>
   JSON.stringify([object, scope, name])
 
-/** What is stored, as a file has it. */
+/** A stored policy in the form of a file. */
 export function documentFrom(stored: GuardrailPolicy | Preference): PolicyDocument {
   const { object, name, scope, description, is_default, rules } = stored
   const own =
@@ -65,7 +65,7 @@ export function documentFrom(stored: GuardrailPolicy | Preference): PolicyDocume
   return { object, name, scope, description, is_default, rules, ...own }
 }
 
-/** As YAML; as JSON, which is YAML too, where that would not be read back as the same. */
+/** As YAML; or as JSON (which YAML includes) when the YAML would not parse back to the same value. */
 export function spelled(document: PolicyDocument): string {
   const yaml = Bun.YAML.stringify(document, null, 2) ?? ''
   const same = yaml.includes('\n---') ? false : Bun.deepEquals(parsed(yaml), document)
@@ -80,7 +80,7 @@ function parsed(yaml: string): unknown {
   }
 }
 
-/** Writes each to a file of its own in a folder, made where it is not there, and says which. */
+/** Writes each document to its own file in a folder, creating the folder, and returns the paths. */
 export function writePolicyFiles({ cwd }: Shell, folder: string, documents: readonly PolicyDocument[]): string[] {
   const path = fromHere(cwd, folder)
   mkdirSync(path, { recursive: true })

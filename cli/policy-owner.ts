@@ -9,8 +9,8 @@ import {
 import type { Shell } from './shell'
 
 /**
- * The policies of one owner, for what looks at all of them together: of `--org` on the machine of the server, else of
- * the key in use.
+ * The policies of one owner, for commands that process all of them together: the owner is `--org` on the server's
+ * machine, otherwise that of the key in use.
  */
 export async function ownedPlanes(shell: Shell): Promise<{ guardrails: GuardrailPlane; routing: RoutingPlane }> {
   return shell.globals.org === undefined

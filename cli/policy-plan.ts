@@ -11,8 +11,8 @@ export type Step =
   | { action: 'keep'; document: PolicyDocument; file: string; stored: Stored }
 
 /**
- * What has to happen for what is stored to equal the files. What no file has is left, unless it is to be pruned;
- * of several of one name, what is equal stays, and the others are told apart by their order.
+ * The steps that make the stored policies equal to the files. Stored policies without a file are deleted only with
+ * `prune`. Among several of one name, identical ones are kept and the others are matched in order.
  */
 export function planOf(filed: readonly FiledPolicy[], stored: readonly Stored[], prune: boolean): Step[] {
   const left = Map.groupBy(stored, keyOf)
@@ -31,7 +31,7 @@ export function planOf(filed: readonly FiledPolicy[], stored: readonly Stored[],
 
 type Left = Map<string, Stored[]>
 
-/** Of what is stored under the name of a document and not yet taken, the first that fits. */
+/** Takes the first unmatched stored policy with the document's key that fits. */
 function take(left: Left, { document }: FiledPolicy, fits: (found: Stored) => boolean): Stored | undefined {
   const ones = left.get(keyOf(document)) ?? []
   const place = ones.findIndex(fits)
@@ -41,8 +41,8 @@ function take(left: Left, { document }: FiledPolicy, fits: (found: Stored) => bo
 const changes = ({ document }: FiledPolicy, found: Stored): string[] => changedIn(document, documentFrom(found))
 
 /**
- * Names are not unique, so as many files may have one as are stored under it; more are likely a copy that was left
- * lying about. @throws CommandFailed 2
+ * Names are not unique, so there may be as many files of a name as are stored; more are probably a forgotten copy.
+ * @throws CommandFailed 2
  */
 function assertApart(filed: readonly FiledPolicy[], stored: ReadonlyMap<string, readonly Stored[]>): void {
   for (const [key, ones] of Map.groupBy(filed, ({ document }) => keyOf(document))) {
@@ -53,7 +53,7 @@ function assertApart(filed: readonly FiledPolicy[], stored: ReadonlyMap<string, 
   }
 }
 
-/** What a file leaves out is empty: the file is the whole of it. */
+/** Values of members that a file leaves out: a file describes the whole policy. */
 const EMPTY: Record<string, unknown> = {
   description: null,
   is_default: false,
@@ -62,7 +62,7 @@ const EMPTY: Record<string, unknown> = {
   confidence_floor_overrides: {},
 }
 
-/** The whole of a policy as it is sent, whatever its file leaves out. */
+/** The complete body to send, with defaults for members the file leaves out. */
 export function wholeOf({ object, ...document }: PolicyDocument): Record<string, unknown> {
   const { examples, confidence_floor_overrides, ...both } = EMPTY
   return { ...both, ...(object === 'routing_preference' ? { examples, confidence_floor_overrides } : {}), ...document }
@@ -80,8 +80,8 @@ const HIGHEST = 0.99
 const DEFAULT_CONFIDENCE = 0.9
 
 /**
- * As the server would have stored it: nothing that is null or empty, confidences clamped (contract 13), names in
- * order.
+ * The value as the server would store it, for comparison: without null and empty members, confidences clamped (contract
+ * 13), names sorted.
  */
 function plain(value: unknown): string {
   return JSON.stringify(stripped(value)) ?? 'null'

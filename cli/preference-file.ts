@@ -6,7 +6,7 @@ import { casesOf } from './json-lines'
 import type { Shell } from './shell'
 import { fromHere } from './transport'
 
-/** The text of a file, or of stdin for `-`. @throws CommandFailed 2 */
+/** Reads a text file, or stdin for `-`. @throws CommandFailed 2 */
 export async function readTextFile(shell: Shell, file: string): Promise<string> {
   if (file === '-') return shell.io.readStdin()
   try {
@@ -16,7 +16,7 @@ export async function readTextFile(shell: Shell, file: string): Promise<string> 
   }
 }
 
-/** What a file of JSON, JSONC, YAML or TOML holds; of stdin, JSON or YAML. @throws CommandFailed 2 */
+/** Parses a file of JSON, JSONC, YAML or TOML; stdin may be JSON or YAML. @throws CommandFailed 2 */
 export async function readValueFile(shell: Shell, file: string): Promise<unknown> {
   const text = await readTextFile(shell, file)
   const ending = extname(file)
@@ -29,13 +29,13 @@ export async function readValueFile(shell: Shell, file: string): Promise<unknown
   }
 }
 
-/** What begins like JSON is meant as JSON, so that its own mistakes are told. */
+/** Text that starts like JSON is parsed as JSON, so that errors are reported for JSON. */
 const parsedStdin = (text: string): unknown => (/^\s*[[{/]/.test(text) ? Bun.JSONC.parse(text) : Bun.YAML.parse(text))
 
-/** One prompt of a regression file, and what must become of it. */
+/** One prompt of a regression file, and the expected route. */
 export type RoutingCase = { line: number; prompt: string; expected_mode: string; expected_engine: string | null }
 
-/** @throws CommandFailed 2 for a file with a line that is no case, or without any */
+/** @throws CommandFailed 2 for a file with an invalid line, or without any cases */
 export const readCases = async (shell: Shell, file: string): Promise<RoutingCase[]> =>
   casesOf(await readTextFile(shell, file), file, (fields, line) => readCase(fields, line, file))
 
@@ -53,7 +53,7 @@ function readCase(fields: Record<string, unknown>, line: number, file: string): 
   return { line, prompt, expected_mode, expected_engine }
 }
 
-/** What a prompt can get. */
+/** The modes that a prompt can be routed to. */
 const MODES = ENGINES.map(({ mode }) => mode).filter((mode) => mode !== 'auto')
 
 const isTextOrNull = (value: unknown): value is string | null => value === null || typeof value === 'string'

@@ -4,13 +4,13 @@ import type { Command } from './command'
 import { notFoundFailure, usageFailure } from './failure'
 import type { Environment, Globals } from './globals'
 
-/** A server somewhere else under a name. Its key is in a file beside, and never in this one (dx 2.2). */
+/** A named remote server. Its key is in a separate file (dx 2.2). */
 export type Profile = { name: string; url: string; production: boolean; org: string | null }
 type Kept = { active: string | null; profiles: Profile[] }
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/
 
-/** Profiles of the person at the keyboard: one file, for them only. */
+/** The user's profiles, in one file that only they can read. */
 export function createProfiles(env: Environment) {
   const folder = folderOf(env)
   const file = folder && join(folder, 'config.json')
@@ -42,7 +42,7 @@ export function createProfiles(env: Environment) {
     list: () => read().profiles,
     active: () => read().active,
 
-    /** Adds one, or replaces the one of that name; the first is in use at once. @throws CommandFailed 2 */
+    /** Adds or replaces a profile; the first one becomes active. @throws CommandFailed 2 */
     save(profile: Profile, key: string): void {
       if (!NAME.test(profile.name))
         throw usageFailure(`NAME is "${profile.name}"; it must be small letters, digits and hyphens.`)
@@ -52,7 +52,7 @@ export function createProfiles(env: Environment) {
       writePrivately(keyFileOf(profile.name), `${key}\n`)
     },
 
-    /** The one in use from now on; null for none. */
+    /** Sets the active profile; null for none. */
     use(name: string | null): void {
       if (name !== null) find(name)
       write({ ...read(), active: name })
@@ -70,7 +70,7 @@ export function createProfiles(env: Environment) {
 const folderOf = ({ XDG_CONFIG_HOME, HOME }: Environment): string | null =>
   XDG_CONFIG_HOME ? join(XDG_CONFIG_HOME, 'svc-admin') : HOME ? join(HOME, '.config', 'svc-admin') : null
 
-/** Whole or not at all, and for its owner only. */
+/** Replaces the file atomically, readable by its owner only. */
 function writePrivately(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.new`
@@ -80,8 +80,8 @@ function writePrivately(path: string, text: string): void {
 }
 
 /**
- * The flags as a profile completes them: the one that was named, or the one in use where nothing else says
- * which server. What is on the command line wins. @throws CommandFailed 2 for two servers, 3 for no such profile
+ * Completes the flags with a profile: the named one, or the active one when nothing else selects a server. Flags of the
+ * command line win. @throws CommandFailed 2 for two servers, 3 for an unknown profile
  */
 export function withProfile(globals: Globals, env: Environment, { planes }: Pick<Command, 'planes'>): Globals {
   const { profile: named, url, local, socket, keyFile } = globals
@@ -95,7 +95,7 @@ export function withProfile(globals: Globals, env: Environment, { planes }: Pick
   return {
     ...globals,
     url: profile.url,
-    // What stands in the environment is for servers without a name.
+    // The environment's key file is meant for servers without a profile.
     keyFile: keyFile && keyFile !== env.SVC_OPERATOR_KEY_FILE ? keyFile : profiles.keyFileOf(name),
     ...(org && !globals.org ? { org } : {}),
     inProfile: { name, production: profile.production },

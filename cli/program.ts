@@ -5,14 +5,14 @@ import { GLOBAL_FLAGS, type Globals } from './globals'
 import { didYouMean } from './suggest'
 import { readDuration } from './words'
 
-/** What the words on the command line ask for. */
+/** What a command line asks for. */
 export type Order =
   | { type: 'run'; command: Command; input: Record<string, unknown>; globals: Globals }
   | { type: 'help'; about: string[] }
 
 type Found = (order: Order) => void
 
-/** The registry as a commander program. It parses and hands over an order; it never prints, runs or exits. */
+/** The registry as a commander program. It parses and returns an order; it never prints, runs or exits. */
 export function buildProgram(commands: readonly Command[], found: Found): Commander {
   const program = silent(new Commander('svc-admin'))
   addFlags(program, GLOBAL_FLAGS)
@@ -28,7 +28,7 @@ export function buildProgram(commands: readonly Command[], found: Found): Comman
   return program
 }
 
-/** `keys`, which answers to `key` as well; that form is not shown in help (dx 2.1). */
+/** Adds `keys`, which also answers to `key`; help does not show the singular (dx 2.1). */
 function addNoun(program: Commander, noun: string, commands: readonly Command[], found: Found): Commander {
   const made = silent(new Commander(noun))
   const singular = singularOf(noun)
@@ -57,7 +57,7 @@ function leaf(command: Command, found: Found): Commander {
   })
 }
 
-/** A word that only holds others: alone it asks for help, with an unknown word it is refused. */
+/** A word that only groups others: alone it shows help, followed by an unknown word it is refused. */
 function asGroup(made: Commander, noun: string | null, commands: readonly Command[], found: Found): void {
   made
     .argument('[words...]')
@@ -72,7 +72,7 @@ function asGroup(made: Commander, noun: string | null, commands: readonly Comman
     })
 }
 
-/** The words that may follow: nouns and single verbs at the top, verbs after a noun. */
+/** The words that may follow: nouns and single-word commands at the top, verbs after a noun. */
 export function childrenOf(noun: string | null, commands: readonly Command[]): string[] {
   const inside = commands.filter((command) => noun === null || nounOf(command) === noun)
   return [...new Set(inside.map((command) => (noun === null ? command.path.split(' ')[0]! : verbOf(command))))]
@@ -94,10 +94,10 @@ function addFlags(made: Commander, flags: Flags): void {
   }
 }
 
-/** commander takes `--no-input` for the opposite of `--input`; here it is a name like any other. */
+/** commander would read `--no-input` as the negation of `--input`; this makes it an ordinary flag. */
 const plain = (names: string): Option => Object.assign(new Option(names), { negate: false })
 
-/** commander takes null, which says "none", for a value that could not be read. */
+/** Stands for null ("none"), which commander would take for a value that failed to parse. */
 const NONE = Symbol('none')
 
 const valued = (names: string, about: string, reading: Flag, shown = names): Option =>
@@ -107,7 +107,7 @@ const valued = (names: string, about: string, reading: Flag, shown = names): Opt
 
 export const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
-/** Reads one word; a refusal becomes a usage failure that begins with the flag's or argument's name. */
+/** Reads one word. @throws CommandFailed 2 with a message that starts with the flag's or argument's name */
 export function readNamed<T>(name: string, word: string, reading: Reading<T>, before?: T): T {
   try {
     return reading.read(word, before)

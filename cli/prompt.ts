@@ -3,16 +3,16 @@ import { clean } from '../src/kernel/text'
 import { EXIT } from './exit'
 import { CommandFailed, usageFailure } from './failure'
 
-/** Questions to a person, on the terminal itself so that stdin and stdout stay free for data (dx 2.6). */
+/** Asks questions on the terminal device, so that stdin and stdout stay free for data (dx 2.6). */
 export type Prompt = {
-  /** True when the person said yes. @throws CommandFailed 2 when nobody may be asked: "add --yes". */
+  /** True when the answer is yes. @throws CommandFailed 2 when nobody can be asked: "add --yes". */
   confirm(question: string): boolean
   /**
-   * True when the person typed the name of what will be gone, or gave it as `--confirm`; `--yes` is not enough.
-   * @throws CommandFailed 2 when nobody may be asked: "add --confirm NAME"
+   * True when the user typed the name of what will be deleted, or gave it as `--confirm`; `--yes` is not enough.
+   * @throws CommandFailed 2 when nobody can be asked: "add --confirm NAME"
    */
   confirmName(question: string, name: string): boolean
-  /** A line typed without echo. @throws CommandFailed 2 when nobody may be asked. */
+  /** Reads a line without echo. @throws CommandFailed 2 when nobody can be asked. */
   secret(label: string, instead: string): string
 }
 
@@ -56,7 +56,7 @@ function hidden(tty: number, label: string): string {
   }
 }
 
-/** The terminal's own switch; it needs the terminal as its stdin. */
+/** Switches echo with `stty`, which needs the terminal as its stdin. */
 function echo(setting: 'echo' | '-echo'): void {
   Bun.spawnSync(['stty', setting], { stdin: Bun.file('/dev/tty'), stdout: 'ignore', stderr: 'ignore' })
 }
@@ -74,7 +74,7 @@ function readLine(tty: number): string {
   return stdout.toString().replace(/\r?\n$/, '')
 }
 
-/** Null when the process has no terminal at all, as under cron. */
+/** Null when the process has no terminal, as under cron. */
 function openTerminal(path: string): number | null {
   try {
     return openSync(path, 'r+')

@@ -1,7 +1,7 @@
 import { usageFailure } from './failure'
 import type { Shell } from './shell'
 
-/** Where the tables say R: the reason goes on the record with the change (dx 2.3). @throws CommandFailed 2 */
+/** For commands marked R: the reason is recorded with the change (dx 2.3). @throws CommandFailed 2 */
 export function requireReason({ globals }: Shell, command: string): string {
   if (globals.reason?.trim()) return globals.reason
   throw usageFailure(`${command} goes on the record and needs a reason.`, 'add --reason "…"')

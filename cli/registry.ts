@@ -36,7 +36,7 @@ import { userCommands } from './commands/users'
 import { verify } from './commands/verify'
 import { version } from './commands/version'
 
-/** Every command, in the order help lists them. Help, parsing, the machine list and the tests are made from this. */
+/** Every command, in the order of help. Help, parsing, the machine-readable list and tests are derived from it. */
 export const commands: readonly Command[] = [
   serve,
   status,

@@ -5,7 +5,7 @@ import { safeJson } from './output/json'
 import type { Paint } from './output/paint'
 import { type Format, isStructured } from './output/print'
 
-/** Says a failure on stderr, stdout untouched: lines for people, the API's envelope for programs (dx 2.4). */
+/** Prints a failure to stderr: lines for people, the API's error envelope in structured formats (dx 2.4). */
 export function reportFailure(io: Io, failure: CommandFailed, format: Format, paint: Paint): void {
   if (isStructured(format)) {
     io.err(safeJson(envelopeOf(failure)))

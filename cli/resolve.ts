@@ -7,9 +7,9 @@ const PAGE = 100
 const WHOLE_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /**
- * The id that a word means: a whole id, a unique beginning of at least 6 characters, the key's prefix, or
- * its name (dx 2.1). A word that several keys answer to lists them and exits 2; one that none does is
- * handed on, so that the server's own 404 is what is said.
+ * The id that a word means: a whole id, a unique start of at least 6 characters, the key's prefix, or its name (dx 2.1).
+ * When several keys match, lists them and exits 2; a word without a match is sent as it is, so that the server's own
+ * 404 is shown.
  */
 export async function resolveKey(keys: KeyPlane, word: string): Promise<string> {
   if (WHOLE_ID.test(word)) return word

@@ -12,7 +12,7 @@ const SHORTEST = 6
 const PAGE = 100
 const WHOLE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Every one there is, page by page. */
+/** All items, page by page. */
 export async function everyOf<Item>({ list }: Lists<Item>, scope?: 'personal' | 'team'): Promise<Item[]> {
   const all: Item[] = []
   for (let cursor: string | null | undefined; cursor !== null; ) {
@@ -24,8 +24,8 @@ export async function everyOf<Item>({ list }: Lists<Item>, scope?: 'personal' | 
 }
 
 /**
- * The one a word means. A word that is none's is handed on, so that the server's own 404 is what is said.
- * @throws CommandFailed 2 for a blank word, which would ask the server for all of them
+ * The id that a word means. A word without a match is sent as it is, so that the server's own 404 is shown.
+ * @throws CommandFailed 2 for a blank word, which would select the whole list
  */
 export async function resolveRuleSet<Item extends Named>(plane: Lists<Item>, word: string): Promise<string> {
   if (isBlank(word)) throw usageFailure('The id or name is blank.', 'the list command shows ids and names')
@@ -33,7 +33,7 @@ export async function resolveRuleSet<Item extends Named>(plane: Lists<Item>, wor
   return namedAmong(await everyOf(plane), word)?.id ?? word
 }
 
-/** A whole id, a beginning of at least six characters, or a name (dx 2.1). @throws CommandFailed 2 for several */
+/** Finds by whole id, by a start of at least six characters, or by name (dx 2.1). @throws CommandFailed 2 for several */
 export function namedAmong<Item extends Named>(all: readonly Item[], word: string): Item | undefined {
   const found = all.filter(
     ({ id, name }) => name === word || (word.length >= SHORTEST && id.startsWith(word.toLowerCase())),
@@ -43,7 +43,7 @@ export function namedAmong<Item extends Named>(all: readonly Item[], word: strin
   throw usageFailure(`"${word}" could be ${found.length} of them:\n${shown.join('\n')}`, 'write more of the id')
 }
 
-/** Names of the keys in force that hold something, as far as whoever asks sees them. */
+/** Names of the working keys that use a rule set, as far as the caller can see them. */
 export async function keysHolding(connection: Connection, holds: (key: ApiKey) => boolean): Promise<string[]> {
   const keys = await keysOver(connection)
   const all = await everyOf({

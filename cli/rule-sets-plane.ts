@@ -21,7 +21,7 @@ import type { Shell } from './shell'
 export type Page<Item> = { items: Item[]; next: string | null }
 export type Listing = { limit: number; scope?: 'personal' | 'team'; cursor?: string }
 
-/** Named sets of rules over whichever plane there is: anyone's on the machine, one's own from elsewhere (dx 2.10). */
+/** Named rule sets over either API: operators manage every owner's, tenants their own (dx 2.10). */
 export type RuleSets<Item, New, Patch> = {
   list(query: Listing): Promise<Page<Item>>
   get(id: string): Promise<Item>
@@ -42,7 +42,7 @@ export type RoutingPlane = RuleSets<Preference, NewPreference, PreferencePatch> 
   corrections(query: CorrectionQuery): Promise<Page<Correction>>
 }
 
-/** `--org` says whose, where that can be said. */
+/** The owner from `--org`, for requests that take one. */
 const ownerIn = ({ globals }: Shell) => (globals.org === undefined ? {} : { owner: globals.org })
 
 export async function guardrailsOver(shell: Shell): Promise<GuardrailPlane> {
@@ -74,7 +74,7 @@ async function anyPolicies(shell: Shell): Promise<GuardrailPlane> {
   }
 }
 
-/** Of the key in use: also on the machine, for a command that asks for it. */
+/** The policies of the key in use, also on the server's machine when a command asks for it. */
 export async function ownPolicies(shell: Shell): Promise<GuardrailPlane> {
   const { client } = await (await shell.connect()).tenant()
   const all = client['guardrail-policies']
@@ -120,7 +120,7 @@ async function anyPreferences(shell: Shell): Promise<RoutingPlane> {
   }
 }
 
-/** Of the key in use. */
+/** The preferences of the key in use. */
 export async function ownPreferences(shell: Shell): Promise<RoutingPlane> {
   const { client } = await (await shell.connect()).tenant()
   const all = client['routing-preferences']

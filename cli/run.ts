@@ -13,7 +13,7 @@ import { createShell, type Shell, type World } from './shell'
 
 const WATCH_PAUSE_MS = 2_000
 
-/** Runs one command line to its exit code. Every failure of the CLI is said here and nowhere else. */
+/** Runs one command line and returns its exit code. All failures of the CLI are printed here. */
 export async function runCli(argv: readonly string[], world: World): Promise<number> {
   let globals = roughGlobals(argv)
   try {
@@ -45,7 +45,7 @@ async function carryOut(order: Order, world: World): Promise<number> {
   }
 }
 
-/** On a terminal each round is drawn over the last one; in a pipe they follow each other (dx 2.3). */
+/** On a terminal each round overwrites the last one; in a pipe they follow each other (dx 2.3). */
 async function repeat(shell: Shell, once: () => Promise<void>): Promise<void> {
   while (!shell.signal.aborted) {
     if (shell.io.outIsTty) shell.io.raw('\u001b[H\u001b[2J')
@@ -71,9 +71,9 @@ const EXIT_OF_KIND: Partial<Record<AppError['kind'], number>> = {
   unavailable: EXIT.unreachable,
 }
 
-/** What was thrown below the CLI: by the configuration, by the app opened inside the command, or by a bug. */
+/** A failure from outside the CLI: the configuration, the app opened inside the command, or a bug. */
 function fromOutside(error: unknown): CommandFailed {
-  // By name, because importing the class would load the schema compiler before `--version` can answer.
+  // Compared by name, because importing the class would load the schema compiler even for `--version`.
   if (error instanceof Error && error.name === 'ConfigError') {
     return new CommandFailed({
       exitCode: EXIT.failed,
@@ -98,7 +98,7 @@ function fromOutside(error: unknown): CommandFailed {
   })
 }
 
-/** Which format an unreadable command line probably wanted its error in. */
+/** Guesses the wanted error format from a command line that could not be parsed. */
 function roughGlobals(argv: readonly string[]): Globals {
   const json =
     argv.includes('--json') || argv.some((word, at) => word === 'json' && /^(-o|--output)$/.test(argv[at - 1] ?? ''))

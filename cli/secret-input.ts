@@ -5,7 +5,7 @@ import { fromHere } from './transport'
 
 type Request = { label: string; fromFile: string | undefined; instead: string }
 
-/** A secret that a person has: from a file, stdin, or typed without echo; never a flag's value (dx 2.3). */
+/** Reads a secret from a file, from stdin or typed without echo; never from a flag's value (dx 2.3). */
 export async function readSecretInput(shell: Shell, { label, fromFile, instead }: Request): Promise<string> {
   const secret = await read(shell, label, fromFile, instead)
   if (!secret) throw usageFailure(`The ${label} is empty.`, instead)

@@ -8,7 +8,7 @@ import type { Shell } from './shell'
 import { fromHere } from './transport'
 import { flag, text } from './words'
 
-/** The flags of every command that makes a secret (dx 2.7). */
+/** Flags of the commands that create a secret (dx 2.7). */
 export const SECRET_FLAGS = {
   secretTo: text('FILE', 'write the secret to a file only you can read; - is stdout'),
   copy: flag('ask the terminal to copy the secret, and do not print it'),
@@ -17,24 +17,24 @@ export const SECRET_FLAGS = {
 type Ways = { secretTo: string | undefined; copy: boolean | undefined }
 
 export type SecretOutlet = {
-  /** Prints the object and hands over its secret, once. */
+  /** Prints the object and delivers its secret, once. */
   deliver(object: object, columns: readonly Column[]): void
-  /** Nothing was made: leaves no empty file behind. */
+  /** Nothing was created: removes the empty file again. */
   abandon(): void
 }
 
-/** What becomes of a secret, said after it was shown or put into a file. */
+/** A sentence on how the secret is stored, after it was shown or written to a file. */
 type Fate = { shown: string; put: string }
 const HASHED: Fate = { shown: 'Stored as a hash.', put: 'It is stored as a hash and cannot be shown again.' }
-/** A link is signed, and kept nowhere. */
+/** A sign-in link is signed and not stored. */
 export const LINK_FATE: Fate = {
   shown: 'It works once, within a day.',
   put: 'It works once, within a day, and cannot be shown again.',
 }
 
 /**
- * Makes ready for a secret before it exists, so that one that cannot be delivered is never made.
- * @throws CommandFailed when the file is there already or the terminal cannot copy
+ * Prepares delivery before the secret is created, so that no secret is created that cannot be delivered.
+ * @throws CommandFailed when the file already exists or the terminal cannot copy
  */
 export function prepareSecret(shell: Shell, field: string, { secretTo, copy }: Ways, fate = HASHED): SecretOutlet {
   if (copy && !shell.io.errIsTty) throw usageFailure('--copy needs a terminal.', 'use --secret-to FILE')
@@ -51,7 +51,7 @@ export function prepareSecret(shell: Shell, field: string, { secretTo, copy }: W
       return
     }
     if (copy) {
-      // OSC 52: the terminal puts it on the clipboard of the person in front of it.
+      // OSC 52: the terminal copies it to the user's clipboard.
       shell.io.err(
         `\u001b]52;c;${Buffer.from(String(secret)).toString('base64')}\u0007The secret was sent to the clipboard.`,
       )

@@ -10,7 +10,7 @@ import { type Paint, paintFor, toAscii } from './output/paint'
 import { createPrinter, type Printer } from './output/print'
 import { createPrompt, type Prompt } from './prompt'
 
-/** Everything a command may touch. */
+/** Everything a command may use. */
 export type Shell = {
   io: Io
   print: Printer
@@ -23,25 +23,25 @@ export type Shell = {
   commands: readonly Command[]
   /** Aborts on Ctrl-C. */
   signal: AbortSignal
-  /** From now on the command ends the process itself when a signal comes. */
+  /** From now on the command itself ends the process on a signal. */
   takeSignals(): void
-  /** Opens the server on first use, and the same one after. */
+  /** Opens the connection on first use; later calls return the same one. */
   connect(): Promise<Connection>
-  /** Closes what was opened. */
+  /** Closes the connection if one was opened. */
   disconnect(): Promise<void>
-  /** Talk for a person, on stderr and without colour; silent with `--quiet`. */
+  /** A message for people, on stderr and without colour; silent with `--quiet`. */
   note(line: string): void
-  /** True when `--dry-run` was given; then the sentence is what would have happened. */
+  /** True with `--dry-run`; then prints `sentence`, which says what would have happened. */
   planned(sentence: string): boolean
-  /** Asks before a moderate change. @throws CommandFailed when the answer is no. */
+  /** Asks before a moderately dangerous change. @throws CommandFailed when the answer is no. */
   confirm(question: string): void
-  /** Asks before a severe change, for the name of what will be gone. @throws CommandFailed when it is another. */
+  /** Asks for the name of what will be deleted. @throws CommandFailed for another name. */
   confirmName(question: string, name: string): void
-  /** What the process will exit with when nothing fails. */
+  /** The exit code when nothing fails. */
   exitCode: number
 }
 
-/** What the process gives the CLI; a test gives its own. */
+/** What the process gives the CLI; tests pass their own. */
 export type World = {
   io: Io
   env: Environment
@@ -49,7 +49,7 @@ export type World = {
   clock: Clock
   signal: AbortSignal
   takeSignals(): void
-  /** Opens a connection; `command` says whether it works with the server down. */
+  /** Opens a connection; `command` says whether it works without a running server. */
   open(shell: Shell, command: Command): Promise<Connection>
 }
 

@@ -12,7 +12,7 @@ export type SkillWords = PageOrder & {
   key?: string | undefined
 }
 
-/** Skills over whichever plane the connection offers: everyone's on the machine, one's own view from elsewhere (dx 2.11). */
+/** Skills over either API: operators see everyone's, tenants what they are allowed to see (dx 2.11). */
 export type SkillPlane = {
   list(words: SkillWords): Promise<Listed>
   get(ref: string): Promise<object>

@@ -1,4 +1,4 @@
-/** The word that was probably meant, or null when none is near: at most a third of it may differ. */
+/** The known word that was probably meant; null when more than a third of the characters would differ. */
 export function suggest(word: string, known: readonly string[]): string | null {
   let best: string | null = null
   let least = Number.POSITIVE_INFINITY
@@ -15,7 +15,7 @@ export function didYouMean(word: string, known: readonly string[]): string {
   return near === null ? '' : ` Did you mean ${near}?`
 }
 
-/** Edits between two words; neighbours that swapped places count once. */
+/** Edit distance of two words; swapped neighbours count once. */
 function distance(a: string, b: string): number {
   let [older, old] = [[] as number[], Array.from({ length: b.length + 1 }, (_, at) => at)]
   for (let i = 1; i <= a.length; i++) {

@@ -3,7 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { unreachable, usageFailure } from './failure'
 import type { Environment, Globals } from './globals'
 
-/** Where a command runs (dx 2.2), and why, in words for `status`. */
+/** How a command reaches the server (dx 2.2), and why, as shown by `status`. */
 export type Transport =
   | { kind: 'socket'; path: string; why: string }
   | { kind: 'remote'; url: string; why: string }
@@ -12,13 +12,13 @@ export type Transport =
 type Surroundings = {
   globals: Globals
   env: Environment
-  /** Where the operator socket of this configuration would be. */
+  /** Path of the operator socket for this configuration. */
   socketPath: string
-  /** Whether something answers at a socket path. */
+  /** Whether a server answers at a socket path. */
   answers(path: string): boolean | Promise<boolean>
 }
 
-/** The first that applies: a flag, `SVC_URL`, the profile in use, the socket beside the data, the data itself. */
+/** The first that applies: a flag, `SVC_URL`, the active profile, the socket in the data folder, the data folder itself. */
 export async function chooseTransport({ globals, env, socketPath, answers }: Surroundings): Promise<Transport> {
   if (globals.inProfile && globals.url)
     return { kind: 'remote', url: readUrl(globals.url), why: `profile ${globals.inProfile.name}` }
@@ -46,7 +46,7 @@ async function socketAt(path: string, answers: Surroundings['answers']): Promise
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
-/** An origin. Keys travel in a header, so anything but loopback must be HTTPS. */
+/** Reads an origin. Keys are sent in a header, so anything but loopback must be HTTPS. */
 export function readUrl(word: string): string {
   const url = URL.canParse(word) ? new URL(word) : null
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
@@ -63,5 +63,5 @@ export function readUrl(word: string): string {
   return url.origin
 }
 
-/** The base of a relative path in a flag is the working directory. */
+/** Relative paths in flags are relative to the working directory. */
 export const fromHere = (cwd: string, path: string): string => (isAbsolute(path) ? path : join(cwd, path))

@@ -5,18 +5,18 @@ import { piecesOf } from './download'
 import { expectData } from './failure'
 import { keysOver } from './keys-plane'
 
-/** The filters of contract 18.1, as words. */
+/** The filters of contract 18.1, as strings. */
 export type UsageWords = Partial<Record<'from' | 'to' | 'key_id' | 'mode' | 'skill', string>> & {
-  /** Over --url alone: whose, where the key could mean two. */
+  /** Only over --url: the user's or the org's calls, when the key could mean either. */
   scope?: 'user' | 'org'
 }
 export type Report = UsageReport & { id?: string; owner?: string }
 export type ReportedKey = { id: string; name: string; report: Report }
 
-/** Usage over whichever plane the connection offers: anyone's on the machine, one's own from elsewhere (dx 2.16). */
+/** Usage over either API: operators see every owner's, tenants their own (dx 2.16). */
 export type UsagePlane = {
   show(words: UsageWords): Promise<Report>
-  /** The same for each key with calls. */
+  /** The report of each key that has calls. */
   byKey(words: UsageWords): Promise<ReportedKey[]>
   export(words: UsageWords & { format: 'csv' | 'jsonl' }): Promise<AsyncIterable<Uint8Array>>
 }

@@ -5,7 +5,7 @@ import { GLOBAL_FLAGS } from './globals'
 import { childrenOf, kebab, singularOf } from './program'
 import { didYouMean } from './suggest'
 
-/** The noun and verb that a command line begins with, singulars made plural: what `--help` is about. */
+/** The noun and verb at the start of a command line, with singulars made plural: the topic of `--help`. */
 export function namedCommand(argv: readonly string[], commands: readonly Command[]): string[] {
   const words = argv.filter((word) => !word.startsWith('-'))
   const top = childrenOf(null, commands)
@@ -18,7 +18,7 @@ export function namedCommand(argv: readonly string[], commands: readonly Command
   return known ? [first, second] : [first]
 }
 
-/** commander's refusal in our words: the thing, its value, and what was probably meant (dx 6.3). */
+/** Rewords commander's error: the flag or argument, its value, and what was probably meant (dx 6.3). */
 export function translate(error: CommanderError, named: string[], commands: readonly Command[]): CommandFailed {
   const command = commands.find(({ path }) => path === named.join(' '))
   const title = named.join(' ') || 'svc-admin'

@@ -2,7 +2,7 @@ import { MOST_CENTS } from '../src/kernel/money'
 import type { Arg, Flag } from './command'
 import { BadWord } from './failure'
 
-/** The kinds of words commands take. Each says what it wanted when it gets something else. */
+/** The kinds of values that commands take. Each names what it expects when it gets something else. */
 
 export const flag = (about: string): Flag<boolean> => ({
   about,
@@ -16,7 +16,7 @@ export const choice = <const Words extends readonly string[]>(
   about: string,
 ): Flag<Words[number] | undefined> => ({ about, value: words.join('|'), words, read: (word) => pick(words, word) })
 
-/** `a,b,c`, each one of the words. */
+/** A comma-separated list `a,b,c` of allowed words. */
 export const choices = <const Words extends readonly string[]>(
   words: Words,
   about: string,
@@ -51,14 +51,14 @@ export const whole = (
   },
 })
 
-/** The same flag, which also takes `none`: null, for what a key can do without. */
+/** The same flag, which also accepts `none` (null), for settings that can be removed. */
 export const orNone = <T>(declared: Flag<T | undefined>): Flag<T | null | undefined> => ({
   ...declared,
   about: `${declared.about}; none removes it`,
   read: (word, before) => (word === 'none' ? null : declared.read(word, before ?? undefined)),
 })
 
-/** An amount of money that must be whole cents: `5.00` or `500c`. */
+/** An amount in whole cents: `5.00` or `500c`. */
 export const wholeCents = (value: string, about: string): Flag<number | undefined> => ({
   about,
   value,
@@ -71,7 +71,7 @@ export const wholeCents = (value: string, about: string): Flag<number | undefine
 
 const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** `30s`, `24h`, `90d`: milliseconds inside. */
+/** A duration such as `30s`, `24h`, `90d`, in milliseconds. */
 export const duration = (value: string, about: string): Flag<number | undefined> => ({
   about,
   value,
@@ -97,7 +97,7 @@ export const words = (about: string): Arg<string[]> => ({
 })
 
 /**
- * An amount of credit: `50.00` is currency, `5000c` is cents, both up to two places.
+ * An amount of credit: `50.00` is currency, `5000c` is cents, both with up to two decimals.
  * A bare integer is ambiguous and refused (dx 2.16). Returns cents.
  */
 export const money = (about: string): Arg<number> => ({ about, required: true, read: readCents })
@@ -113,7 +113,7 @@ export function readCents(word: string): number {
   throw new BadWord(`is "${word}"; write 50.00 for currency or 5000c for cents`)
 }
 
-/** The same with its sign, `-5.00` or `+500c`; without one it adds. Returns cents. */
+/** The same with a sign, `-5.00` or `+500c`; without a sign it adds. Returns cents. */
 export const signedMoney = (about: string): Arg<number> => ({
   about,
   required: true,

@@ -1,7 +1,7 @@
 /**
- * Makes the migrations of both databases from the same tables. Before the first release there is one
- * migration a dialect, made anew each time; `guards.sql` (triggers that tables cannot express) ends it.
- * `--check` changes nothing and exits 1 when the committed files are not what would be made.
+ * Generates the migrations of both databases from the same tables. Until the first release there is one migration per
+ * dialect, regenerated each time; it ends with `guards.sql` (triggers, which tables cannot express).
+ * `--check` changes nothing and exits 1 when the committed files differ from what would be generated.
  */
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,8 +13,8 @@ const BREAK = '--> statement-breakpoint\n'
 const check = process.argv.includes('--check')
 
 /**
- * Tables that SQLite keeps in the order of their primary key, which drizzle cannot say: written with every
- * paid call or read in long ranges, and one tree each instead of two.
+ * Tables that SQLite stores in primary-key order (WITHOUT ROWID), which drizzle cannot express: they are written with
+ * every paid call or read in long ranges, and need one B-tree instead of two.
  */
 const CLUSTERED = ['audit_events', 'audit_heads', 'holds', 'spend_days', 'wallets', 'usage_rollups']
 
@@ -59,7 +59,7 @@ function cluster(file: string): void {
   writeFileSync(file, text.replace(named, '$1 WITHOUT ROWID;'))
 }
 
-/** drizzle-kit stamps the time and random ids; fixed ones make the same tables give the same files. */
+/** drizzle-kit writes the time and random ids; fixed values make the output depend on the tables only. */
 function settle(out: string): void {
   const journal = join(out, 'meta/_journal.json')
   const entries = JSON.parse(readFileSync(journal, 'utf8'))

@@ -42,7 +42,7 @@ export const exportAudit = defineCommand({
   },
 })
 
-/** What `-o` means for a file: an export is no table. @throws CommandFailed 2 */
+/** The file format for `-o`; a table is not possible. @throws CommandFailed 2 */
 function fileFormat({ globals }: Shell): ExportFormat {
   const asked = formatOf(globals)
   if (asked === 'jsonl' || asked === 'json') return 'jsonl'

@@ -17,7 +17,7 @@ const columns = [
 
 type Order = { file: string; signature: string; publicKey: string | undefined }
 
-/** Holds a file against its detached signature, without any server. @throws CheckFailed 9 */
+/** Checks a file against its detached signature, without a server. @throws CheckFailed 9 */
 export async function verifySignature(shell: Shell, { file, signature: kept, publicKey }: Order): Promise<void> {
   const signature = read(pathOf(shell, kept))
   const faults = [

@@ -135,7 +135,7 @@ function readCheckpoints(path: string): Checkpoint[] {
   return checkpoints
 }
 
-/** One JSON value, or one a line. */
+/** Parses one JSON value, or one per line. */
 function parse(text: string): unknown[] {
   try {
     return [JSON.parse(text)]

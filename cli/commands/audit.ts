@@ -139,7 +139,7 @@ export const tailAudit = defineCommand({
   },
 })
 
-/** Everything newer than an event, newest first, over as many pages as it takes. */
+/** All events newer than a given one, newest first, over as many pages as needed. */
 async function newerThan(
   seen: string | null,
   page: (cursor?: string) => Promise<{ items: AuditEvent[]; next: string | null }>,
@@ -192,7 +192,7 @@ export const countAudit = defineCommand({
   },
 })
 
-/** The flags as the filters of the API; `--since` is a `from`. */
+/** Turns the flags into the filters of the API; `--since` becomes `from`. */
 export function wordsOf(shell: Shell, given: Filters): AuditWords {
   const { key, entity, entityType, request, since, from, ...rest } = given
   const words = {

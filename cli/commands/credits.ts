@@ -44,7 +44,7 @@ const grantColumns = [
   column('ref', 'REFERENCE'),
 ]
 
-/** Above this a slip of the finger is worth a question. */
+/** Above this amount the command asks for confirmation, because it may be a typing error. */
 const ASKS_ABOVE_CENTS = 100_000
 
 export const WHO = 'org by id, slug or name; user by id or e-mail address; 6 characters of an id do'
@@ -89,7 +89,7 @@ export const grant = defineCommand({
   },
 })
 
-/** Owner and amount of a grant that names them. @throws CommandFailed 2 */
+/** The owner and amount of a grant. @throws CommandFailed 2 when one is missing */
 function orderOf({ globals }: Shell, owner: string | undefined, amount: number | undefined) {
   if (owner === undefined || amount === undefined) {
     throw usageFailure('credits grant needs an owner and an amount, or --checkout ID.', 'credits grant acme 50.00')
@@ -192,7 +192,7 @@ export const caps = defineCommand({
   },
 })
 
-/** The same for a key; null when no key is meant either. */
+/** The same for a key; null when the word does not name a key either. */
 async function capKey(connection: Connection, word: string, caps: KeyChange) {
   const keys = await keysOver(connection)
   const id = await resolveKey(keys, word)

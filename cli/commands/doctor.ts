@@ -38,7 +38,7 @@ export const doctor = defineCommand({
     const chosen = [...checks, ...(only ?? [])]
     for (const name of [...chosen, ...(skip ?? [])]) assertCheck(name, names)
     const wanted = names.filter((name) => (!chosen.length || chosen.includes(name)) && !skip?.includes(name))
-    // What a chosen check needs runs too, so that its answer can be trusted, but is not shown.
+    // Checks that the chosen ones depend on run too, so that the result can be trusted, but are not shown.
     const results = await runChecks(CHECKS, await contextOf(shell))
     const shown = results.filter(({ check }) => wanted.includes(check))
     if (formatOf(shell.globals) === 'table') draw(shell, shown)
@@ -63,7 +63,7 @@ async function contextOf(shell: Shell): Promise<Context> {
 
 const TONES = { ok: 'good', warn: 'warn', fail: 'bad', skip: 'dim' } as const
 
-/** Not a table of four columns: the evidence may be long, and the cure stands under it, ready to paste. */
+/** Not a table: the evidence may be long, and the fix is on its own line, ready to paste. */
 function draw({ io, paint, note, globals }: Shell, results: readonly Result[]): void {
   const width = Math.max(0, ...results.map(({ check }) => check.length))
   const indent = ' '.repeat(width + 8)

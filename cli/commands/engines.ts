@@ -6,7 +6,7 @@ import { readSecretInput } from '../secret-input'
 import type { Shell } from '../shell'
 import { argument, choice, flag, list, optional, text } from '../words'
 
-/** Spelled here because the engines' own list would load every driver before `--help` can answer. */
+/** Repeated here, because importing the engines' own list would load every driver even for `--help`. */
 const UPSTREAM_KINDS = ['compat', 'anthropic', 'google', 'openai'] as const
 
 const columns = [

@@ -1,6 +1,6 @@
 type Page = { status: number; meaning: string; fix: string; retry: 'yes' | 'no' | 'after Retry-After' }
 
-/** What each error code of contract 1.5 means to an operator, and what mends it: `svc-admin help error CODE`. */
+/** What each error code of contract 1.5 means for an operator, and how to fix it: `svc-admin help error CODE`. */
 export const ERROR_PAGES: Readonly<Record<string, Page>> = {
   validation_error: {
     status: 400,

@@ -91,7 +91,7 @@ async function testCorpus(
 const gravest = (verdicts: readonly string[]): string =>
   ['block', 'redact', 'flag'].find((verdict) => verdicts.includes(verdict)) ?? 'pass'
 
-/** A policy, ready to say what its rules make of texts. */
+/** Returns a function that evaluates texts against one policy. */
 export async function evaluatorOf(shell: Shell, policy: string) {
   const plane = await guardrailsOver(shell)
   const { id, rules } = await plane.get(await resolveRuleSet(plane, policy))

@@ -69,7 +69,7 @@ type Wishes = {
   expires: string | undefined
 }
 
-/** What was said, as the body of the request; what was not said is not sent. */
+/** The request body; flags that were not given are left out. */
 function changeOf(wishes: Wishes, now: number): KeyChange {
   const { origin, expires } = wishes
   const change = {
@@ -86,7 +86,7 @@ function changeOf(wishes: Wishes, now: number): KeyChange {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 }
 
-/** The one length of time that may be none, and then needs no unit. */
+/** A duration that may also be `0`, without a unit. */
 const grace: Flag<number | undefined> = {
   ...duration('24h', 'how long the old secret works on; 0 is not at all'),
   read: (word) => (word === '0' ? 0 : readDuration(word)),

@@ -3,7 +3,7 @@ import { column, idColumn } from '../output/columns'
 import type { JsonObject } from '../output/json'
 import { argument } from '../words'
 
-/** What was spent of the nearer cap there is, `1.20/5.00 day`; without any it is what was spent today. */
+/** Spending against the daily cap or else the monthly one, `1.20/5.00 day`; without caps, today's spending. */
 function spendOfCap(key: JsonObject): string {
   const of = (spent: unknown, cap: unknown, period: string) => `${cents(spent)}/${cents(cap)} ${period}`
   if (key.daily_cap_cents !== null) return of(key.spent_today_cents, key.daily_cap_cents, 'day')
@@ -13,7 +13,7 @@ function spendOfCap(key: JsonObject): string {
 
 const cents = (value: unknown): string => spellCents(centsToMicro(Number(value)))
 
-/** What is shown of a key. */
+/** The columns of a key. */
 export const columns = [
   idColumn,
   column('name', 'NAME'),
@@ -36,7 +36,7 @@ export const columns = [
   column('expires_at', 'EXPIRES', { kind: 'time', wide: true }),
 ]
 
-/** One key in full: with what is bound to it, and how much of its minute is used (dx 2.9). */
+/** One key in full, with what is attached to it and its use of the current minute (dx 2.9). */
 export const detailColumns = [
   ...columns,
   column('routing_preference_id', 'ROUTING', { wide: true }),
@@ -46,6 +46,6 @@ export const detailColumns = [
   column('now.tpm', 'NOW-TPM'),
 ]
 
-/** Operators see everyone's keys, a key with --url those it may manage. */
+/** Operators see every owner's keys; a key with --url those it may manage. */
 export const planes = ['operator', 'tenant'] as const
 export const keyArgument = { key: argument('id, 6 or more characters of it, prefix or name of a key') }

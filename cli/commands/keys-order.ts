@@ -19,7 +19,7 @@ type Input = {
   prefix: 'live' | 'test' | undefined
 }
 
-/** The flags of `keys create` as the body of the request; what was not said is not sent. */
+/** The request body of `keys create`; flags that were not given are left out. */
 export function orderOf(input: Input, org: string | undefined, now: number): KeyOrder {
   if (org && input.user) throw usageFailure('--org and --user name two owners. Leave one out.')
   return present({
@@ -42,7 +42,7 @@ export function orderOf(input: Input, org: string | undefined, now: number): Key
 const present = (order: Record<string, unknown>): KeyOrder =>
   Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined)) as KeyOrder
 
-/** `90d` from now, or an ISO date, as a moment on the wire. */
+/** Turns `90d` (from now) or an ISO date into a timestamp for the API. */
 export function moment(word: string, now: number): string {
   if (/^\d{4}-\d\d-\d\d/.test(word)) {
     const at = Date.parse(word)

@@ -49,7 +49,7 @@ export const listKeys = defineCommand({
   },
 })
 
-/** When it was last used, or made, when it never was. */
+/** The time of last use, or of creation for a key that was never used. */
 const lastSign = ({ last_used_at, created }: ApiKey): number => Date.parse(last_used_at ?? created)
 
 export const getKey = defineCommand({
@@ -74,7 +74,7 @@ export const getKey = defineCommand({
   },
 })
 
-/** How much of its minute is used; nobody but the operators of a running server can see that of any key. */
+/** How much of its minute a key has used; only operators of a running server can see that. */
 async function useOf(
   { plane, transport, ops }: Connection,
   id: string,
@@ -165,7 +165,7 @@ export const revokeKey = defineCommand({
   },
 })
 
-/** Half a sentence about what stops; over --url a key may not see all of it. */
+/** Part of a sentence: the calls that revoking would stop. Empty over --url, where a key may not see all calls. */
 async function callsOfLastHour(connection: Connection, id: string, now: number): Promise<string> {
   if (connection.plane === 'tenant') return ''
   const { totals } = await (await usageOver(connection, undefined)).show({ key_id: id, from: iso(now - 3_600_000) })

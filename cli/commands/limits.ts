@@ -9,7 +9,7 @@ import { requireReason } from '../reason'
 import { resolveKey } from '../resolve'
 import { argument, choice, flag, optional, text } from '../words'
 
-/** PEAK is the busiest minute of the last seven days, beside what is allowed and what is asked for. */
+/** PEAK is the busiest minute of the last seven days, shown beside the current and the requested limits. */
 const requestColumns = [
   column('id', 'ID'),
   column('status', 'STATUS'),
@@ -30,7 +30,7 @@ const requestColumns = [
   column('decided_at', 'DECIDED', { kind: 'time', wide: true }),
 ]
 
-/** One window: `12 used of 60, 48 left, empty in 23s`. */
+/** One rate-limit window: `12 used of 60, 48 left, empty in 23s`. */
 const windowColumn = (field: string, header: string) =>
   column(field, header, {
     show: (row) => {
@@ -127,7 +127,7 @@ export const getRequest = defineCommand({
 
 const note = { note: text('TEXT', 'what whoever asked is told; the reason unless given') }
 
-/** Approving and rejecting differ in a word and in what may be chosen. */
+/** The common part of approve and reject, which differ in wording and flags. */
 const deciding = (decision: 'approve' | 'reject') => ({
   planes: ['operator'] as const,
   offline: true,

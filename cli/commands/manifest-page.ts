@@ -1,4 +1,4 @@
-/** What `svc-admin help manifest` prints: a manifest that passes its review as it stands, and says itself how. */
+/** Text of `svc-admin help manifest`: a sample manifest that passes review, with instructions as comments. */
 export const MANIFEST_PAGE = `# A skill, whole. Keep it as a file and change it:
 #
 #   svc-admin help manifest > tides.yaml

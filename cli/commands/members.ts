@@ -35,7 +35,7 @@ const matrixColumns = [
 
 const USER = 'account by id, 6 or more characters of it, or e-mail address'
 
-/** The org of `--org`, which every one of these commands needs. */
+/** The org of `--org`, which all of these commands need. */
 function orgOf({ globals }: Shell, command: string): string {
   if (globals.org) return step(globals.org)
   throw usageFailure(`${command} needs an organization.`, 'add --org SLUG')
@@ -66,7 +66,7 @@ export const listMembers = defineCommand({
   },
 })
 
-/** The rule itself lives in the server; a test holds the two together. */
+/** A copy of the server's rule; a test compares the two. */
 export const permissionMatrix = () =>
   ROLES.map((role) => ({ role, permissions: PERMISSIONS.filter((permission) => mayDo(role, permission)) }))
 

@@ -57,7 +57,7 @@ const whatGoes = ({ member_count, key_count, balance_cents }: Found): string =>
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
-/** Written whole before anything is deleted; a file that is there already stops it. */
+/** The file is complete before anything is deleted; an existing file stops the command. */
 async function exportTo(shell: Shell, ops: () => OpsClient, file: string, org: Found): Promise<void> {
   const { members } = expectData(await ops().orgs({ ref: org.id }).members.get())
   const whole = { organization: org, members, keys: await keysOf(ops, org.id) }

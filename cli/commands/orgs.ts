@@ -27,7 +27,7 @@ export const orgDetailColumns = [
 
 export const ORG = 'org by id, 6 or more characters of it, slug or exact name'
 
-/** A name or slug as one step of an address. */
+/** Encodes a name or slug as one segment of a URL path. */
 export const step = (ref: string): string => encodeURIComponent(ref)
 
 export const listOrgs = defineCommand({

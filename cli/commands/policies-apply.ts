@@ -74,7 +74,7 @@ function shown(step: Step) {
   }
 }
 
-/** There is one default a scope, so the one that was makes room before another takes its place. */
+/** A scope has one default, so unset the old one before another takes its place. */
 async function stepDown(planes: Planes, steps: readonly Step[], stored: readonly Stored[]): Promise<void> {
   for (const step of steps) {
     if (step.action !== 'create' && step.action !== 'update') continue
@@ -86,7 +86,7 @@ async function stepDown(planes: Planes, steps: readonly Step[], stored: readonly
   }
 }
 
-/** The id of what a step made. */
+/** Returns the id of what the step created or changed, or null. */
 async function carryOut(planes: Planes, step: Step): Promise<string | null> {
   if (step.action === 'keep') return null
   if (step.action === 'delete') {

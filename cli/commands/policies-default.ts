@@ -6,7 +6,7 @@ import { guardrailsOver, type RuleSets, routingOver } from '../rule-sets-plane'
 import type { Shell } from '../shell'
 import { argument, choice, optional } from '../words'
 
-/** `policies` is both kinds. */
+/** `policies` means both kinds. */
 type Noun = 'policies' | 'guardrails' | 'routing'
 
 const KINDS: Record<Noun, string> = {
@@ -25,7 +25,7 @@ const columns = [
 ]
 const shared = { planes: ['tenant', 'operator'], offline: true, impact: 'write', danger: 'none', columns } as const
 
-/** What may be the default of its scope, and the plane it is on. */
+/** A policy or preference that may be the default of its scope. */
 export type Standing = {
   id: string
   object: 'guardrail_policy' | 'routing_preference'
@@ -36,7 +36,7 @@ export type Standing = {
 }
 type Plane = Pick<RuleSets<Standing, never, { is_default: boolean }>, 'list' | 'update'>
 
-/** set-default and unset-default under a noun (dx 2.10): one default per scope, and the old one is said. */
+/** The set-default and unset-default commands of a noun (dx 2.10). Each scope has one default; the old one is named. */
 export function defaultVerbs(noun: Noun, id: string) {
   const what = KINDS[noun]
 
@@ -82,7 +82,7 @@ export function defaultVerbs(noun: Noun, id: string) {
   return [set, unset]
 }
 
-/** Takes it from the one before, and gives it back where it cannot be passed on. */
+/** Unsets the old default and sets the new one; restores the old one when setting fails. */
 export async function makeDefault(plane: Plane, found: Standing, before: Standing | undefined): Promise<Standing> {
   if (before) await plane.update(before.id, { is_default: false })
   try {
@@ -93,11 +93,11 @@ export async function makeDefault(plane: Plane, found: Standing, before: Standin
   }
 }
 
-/** Operators see everyone's, and not whose a personal one is unless they name the person: then the server says 409. */
+/** Operators see everyone's personal policies but not their owners, unless --org names one; then the server answers 409. */
 const seesOwner = async ({ globals, connect }: Shell, { scope }: Standing): Promise<boolean> =>
   scope === 'team' || globals.org !== undefined || (await connect()).plane === 'tenant'
 
-/** The other default of the same kind and owner. */
+/** Whether `other` is the current default of the same kind and owner. */
 export const isRival = (other: Standing, one: Standing): boolean =>
   other.is_default &&
   other.id !== one.id &&

@@ -9,7 +9,7 @@ import type { Shell } from '../shell'
 import { argument, flag, text, whole } from '../words'
 import { PREFERENCE_ID, preferenceColumns } from './routing-columns'
 
-/** Spelled here because the room's own words would load the schema compiler before `--help` can answer. */
+/** Repeated here, because importing them from the room would load the schema compiler even for `--help`. */
 const THRESHOLD = 3 satisfies typeof words.THRESHOLD
 const WINDOW_DAYS = 30 satisfies typeof words.WINDOW_DAYS
 
@@ -87,7 +87,7 @@ export const listCorrections = defineCommand({
   },
 })
 
-/** What `suggest` would use (dx 2.10). */
+/** Lists the corrections that `suggest` would use (dx 2.10). */
 async function listClusters(shell: Shell, plane: RoutingPlane): Promise<void> {
   const since = shell.clock.now() - WINDOW_DAYS * 86_400_000
   const recent = (await everyOf({ list: ({ limit, cursor }) => recentPage(plane, since, limit, cursor) })).filter(
@@ -104,7 +104,7 @@ async function listClusters(shell: Shell, plane: RoutingPlane): Promise<void> {
   shell.print.list(clusters, clusterColumns, `No corrections in the last ${WINDOW_DAYS} days.`)
 }
 
-/** They come newest first: what follows an old one is older. */
+/** Corrections come newest first, so the first old one ends the listing. */
 async function recentPage(plane: RoutingPlane, since: number, limit: number, cursor: string | undefined) {
   const { items, next } = await plane.corrections({ limit, ...(cursor ? { cursor } : {}) })
   const isOver = items.some(({ created }: Correction) => Date.parse(created) < since)

@@ -102,11 +102,11 @@ function printFound(shell: Shell, found: Preview): void {
   if (isTabular(shell)) shell.print.list(found.stages, stageColumns, 'No stages.')
 }
 
-/** Programs read the stages as a member of the answer; `--fields` asks for that one's. */
+/** Tables list the stages; JSON, and `--fields`, give the answer with the stages as a member. */
 const isTabular = ({ globals }: Shell): boolean =>
   ['table', 'wide'].includes(formatOf(globals)) && globals.fields === undefined
 
-/** What decided, and under which floor; where nothing did, the floor that the best guess did not reach. */
+/** The match and floor of the stage that decided; when none did, the floor that the last guess did not reach. */
 function decidedBy({ source, stages }: Preview): { floor: number | null; matched: string | null } {
   const asked = stages.filter(({ stage }) => stage !== 'default')
   const decided = stages.find(({ stage }) => stage === source && source !== 'default') ?? asked.at(-1)

@@ -13,18 +13,18 @@ import { ABOUT_FILES, ruleSetCommand, ruleSetFile, ruleSetListFlags } from './ru
 
 type Item = { id: string; name: string; is_default: boolean; bound_key_count: number }
 
-/** One kind of named rule sets, as its commands call it. */
+/** One kind of named rule set, with the words its commands use. */
 export type Kind<One extends Item, New, Patch> = {
   /** `guardrails` */
   noun: string
-  /** `guardrail policy`, and several of them. */
+  /** Singular and plural: `guardrail policy`. */
   what: string
   many: string
   columns: readonly Column[]
-  /** For the examples. */
+  /** For examples in help. */
   id: string
   file: string
-  /** The flag of `keys bind`. */
+  /** The flag of `keys bind` for this kind. */
   flag: string
   plane(shell: Shell): Promise<RuleSets<One, New, Patch>>
   holds(key: ApiKey, id: string): boolean
@@ -32,7 +32,7 @@ export type Kind<One extends Item, New, Patch> = {
 
 const deleted = [column('id', 'ID'), column('deleted', 'DELETED', { kind: 'flag' })]
 
-/** list, get, create, update and delete of one kind (dx 2.10). */
+/** The list, get, create, update and delete commands of one kind (dx 2.10). */
 export function ruleSetVerbs<One extends Item, New, Patch>(kind: Kind<One, New, Patch>) {
   const { noun, what, many, columns, id, file, flag, plane, holds } = kind
   const args = { policy: argument(`id or name of the ${what}`) }

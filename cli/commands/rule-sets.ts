@@ -2,10 +2,10 @@ import { column, idColumn } from '../output/columns'
 import { pageFlags } from '../pages'
 import { choice, text } from '../words'
 
-/** What the commands of guardrail policies and of routing preferences have in common: both are named sets of rules. */
+/** Properties common to the commands of guardrail policies and routing preferences: both are named sets of rules. */
 export const ruleSetCommand = { planes: ['tenant', 'operator'], offline: true, danger: 'none' } as const
 
-/** The columns of both, with those of one kind beside its rules. */
+/** The common columns, with a kind's own ones after the rules. */
 export const ruleSetColumns = (...own: ReturnType<typeof column>[]) => [
   idColumn,
   column('name', 'NAME'),
@@ -20,7 +20,7 @@ export const ruleSetColumns = (...own: ReturnType<typeof column>[]) => [
   column('updated', 'CHANGED', { kind: 'time' }),
 ]
 
-/** How many there are of a list; the list itself where everything is shown. */
+/** Shows the length of a list; in full output the list itself. */
 export const countedColumn = (name: string, title: string) =>
   column(name, title, {
     show: ({ [name]: value }, entire) =>

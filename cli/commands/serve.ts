@@ -30,7 +30,7 @@ export const serve = defineCommand({
     const { serve: run } = await (await import('../../src/app/bundle')).loadServer()
     shell.takeSignals()
     await run({ ...overridesOf(shell), ...mode, ...given })
-    // The server ends the process itself, when a signal says so and the last answer is out.
+    // Never resolves: the server ends the process itself after a signal, once the last answer is out.
     await new Promise<never>(() => undefined)
   },
 })

@@ -30,7 +30,7 @@ type Checked = {
   findings: readonly { check: string; path: string; line: number | null; message: string }[]
 }
 
-/** A line a finding, and one for each check that found nothing. */
+/** One row per finding, and one for each check without findings. */
 export const checkRows = ({ checks, findings }: Checked) =>
   Object.entries(checks).flatMap(([check, told]) => {
     const result = told.split(':')[0]!

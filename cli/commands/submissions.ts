@@ -107,7 +107,7 @@ type Told = {
 }
 const CODES = `add --code ${REASON_CODES.join('|')}`
 
-/** The four decisions differ in their words; approving may name the diff that was read. */
+/** The common part of the four decisions; `approve` may also name the reviewed diff. */
 const decide = (
   decision: 'approve' | 'reject' | 'suspend' | 'reinstate',
   words: { summary: string; about: string },

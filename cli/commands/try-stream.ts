@@ -12,8 +12,8 @@ import type { Answer, TryBody } from './try-words'
 type Frames = { meta?: Partial<Answer>; done?: Partial<Answer> }
 
 /**
- * Prints an answer as it comes: its text in a table, one JSON event a line in every other format.
- * @throws CommandFailed when the stream ends in an error, or without its end
+ * Prints an answer while it arrives: plain text in table format, one JSON event per line in every other.
+ * @throws CommandFailed when the stream ends with an error, or without its end
  */
 export async function streamAnswer(shell: Shell, { target, key }: TenantPlane, body: TryBody): Promise<Answer> {
   const response = await send(target, '/api/v1/completions', {

@@ -4,7 +4,7 @@ import { safeJson } from '../output/json'
 
 export type TryBody = { prompt: string; mode?: string; stream?: boolean }
 
-/** What is told of a completion, whole or streamed. */
+/** The facts of a completion, whole or streamed. */
 export type Answer = {
   id: string
   content: string
@@ -16,7 +16,7 @@ export type Answer = {
   warnings?: string[]
 }
 
-/** The lines under an answer (dx 4.1): who answered, in which mode, for how much, how fast. */
+/** The summary under an answer (dx 4.1): engine, mode, cost, duration. */
 export function summaryOf(
   { model, mode, resolved_mode, usage, request_id, warnings = [] }: Answer,
   ms: number,
@@ -39,7 +39,7 @@ export function summaryOf(
   ]
 }
 
-/** The call that was made, as curl, so that the newcomer can leave the tool at once. Never with the key in it. */
+/** The same call as a curl command, for use without this tool. It never contains the key itself. */
 export function sameCall(body: TryBody, origin: string, keySource: string): string[] {
   const named = /^SVC_[A-Z_]+$/.test(keySource)
   return [
@@ -52,6 +52,6 @@ export function sameCall(body: TryBody, origin: string, keySource: string): stri
   ]
 }
 
-/** For a shell: in single quotes when it needs any. */
+/** Quotes a word for the shell when necessary. */
 const quoted = (text: string, always = false): string =>
   always || !/^[\w./@:+-]+$/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : text

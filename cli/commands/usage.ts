@@ -115,7 +115,7 @@ async function partsOf(plane: UsagePlane, by: 'mode' | 'model' | 'key' | 'skill'
 
 const partOf = ({ requests, cost_cents }: { requests: number; cost_cents: number }) => ({ requests, cost_cents })
 
-/** The flags as the filters of the API. */
+/** Turns the flags into the filters of the API. */
 function wordsOf({ key, ...rest }: Filters): UsageWords {
   const words = { ...rest, key_id: key }
   return Object.fromEntries(Object.entries(words).filter(([, word]) => word !== undefined))

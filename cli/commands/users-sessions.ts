@@ -49,7 +49,7 @@ export const userSessions = defineCommand({
 
 type OneUser = ReturnType<OpsClient['users']>
 
-/** Behind a function, because awaiting a client never ends. */
+/** Wrapped in a function, because awaiting an Eden client never resolves (it has a `then`). */
 async function users(shell: Shell, user: string): Promise<() => OneUser> {
   const connection = await shell.connect()
   return () => connection.ops().users({ ref: step(user) })

@@ -4,21 +4,21 @@ import type { Shell } from '../shell'
 
 export type Finding = {
   status: 'ok' | 'warn' | 'fail' | 'skip'
-  /** One sentence of evidence. */
+  /** The evidence, in one sentence. */
   detail: string
-  /** One command that mends it. */
+  /** One command that fixes it. */
   fix?: string
 }
 
 export type Check = {
-  /** Never changes its meaning: monitors depend on it. */
+  /** Stable, because monitoring depends on it. */
   name: string
-  /** Checks this one cannot do without; when one of them fails this is a skip, not a second failure. */
+  /** Checks this one depends on; when one of them fails, this one is skipped rather than failed. */
   needs: readonly string[]
   run(context: Context): Promise<Finding>
 }
 
-/** What the checks share; each part is made by the check that comes before. */
+/** State the checks share; each part is set by an earlier check. */
 export type Context = {
   shell: Shell
   config(): Config
@@ -32,7 +32,7 @@ export const warn = (detail: string, fix?: string): Finding => ({ status: 'warn'
 export const fail = (detail: string, fix?: string): Finding => ({ status: 'fail', detail, ...(fix ? { fix } : {}) })
 export const skip = (detail: string): Finding => ({ status: 'skip', detail })
 
-/** Runs checks beside each other, each as soon as what it needs has passed; results in the order given (dx 2.19). */
+/** Runs checks concurrently, each once its dependencies have passed; returns results in the given order (dx 2.19). */
 export async function runChecks(checks: readonly Check[], context: Context): Promise<Result[]> {
   const running = new Map<string, Promise<Result>>()
   for (const check of checks) running.set(check.name, runOne(check, context, running))

@@ -3,12 +3,12 @@ import type { Config } from '../../src/app/config'
 import { expectData } from '../failure'
 import { type Check, type Context, type Finding, fail, ok, skip, warn } from './check'
 
-/** Modes whose engines the server itself asks, the one meant for it first. */
+/** Modes whose engines the server uses for its own questions, preferred one first. */
 const ASKED_MODES = ['auto', 'fast']
 
 type Target = { id: string; mode: string; target: string | null; kind: string | null; rank: number; state: string }
 
-/** Every service engine with what stands first behind it. */
+/** The first target of every service engine. */
 async function enginesOf(context: Context): Promise<Target[]> {
   const { engines } = expectData(await (await context.connect()).ops().engines.get())
   return engines.filter(({ rank }) => rank === 1)
@@ -19,7 +19,7 @@ const isModel = ({ target, kind }: Target): boolean => target !== null && kind !
 const askedOf = (engines: readonly Target[]): Target | undefined =>
   ASKED_MODES.flatMap((asked) => engines.filter(({ mode }) => mode === asked)).find(isModel)
 
-/** Without it nothing is held up, but what it would be asked goes undecided. */
+/** A warning rather than a failure: requests still work, only the engine's decisions are missing. */
 const said = ({ target, state }: Target, without: string): Finding =>
   state === 'failing'
     ? warn(`${target} keeps failing; ${without} meanwhile`, 'svc-admin engines test')
@@ -75,7 +75,7 @@ export const embeddingsCheck: Check = {
 
 const TIMEOUT_MS = 5_000
 
-/** Why it gives no embedding; null when it gives one. */
+/** Why the embeddings endpoint does not work; null when it does. */
 async function problemOf(settings: Config): Promise<string | null> {
   const { embeddingsBaseUrl, embeddingsApiKey: key, embeddingsModel: model } = settings
   const target = { kind: 'url' as const, url: embeddingsBaseUrl.replace(/\/+$/, '') }

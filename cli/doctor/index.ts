@@ -1,4 +1,4 @@
-/** Doctor: what must be right on this machine and in this server, one sentence and one cure each (dx 2.19). */
+/** Doctor: checks of this machine and this server, each with one sentence of evidence and one fix (dx 2.19). */
 import type { Check } from './check'
 import { classifierEngineCheck, embeddingsCheck, guardrailEngineCheck } from './deciders'
 import { backupsCheck, configCheck, diskCheck, filesCheck, portCheck, secretsCheck, socketCheck } from './host'

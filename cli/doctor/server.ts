@@ -5,7 +5,7 @@ import { schemaOf } from '../../src/kernel/store'
 import { expectData } from '../failure'
 import { type Check, type Context, fail, ok, skip, warn } from './check'
 
-/** A check that only looks must not make a database; without one there is nothing to ask. */
+/** Without a database there is nothing to check, and opening one would create it. */
 const hasDatabase = (context: Context): boolean => {
   const place = placeOf(context.config())
   return place.dialect === 'postgres' || existsSync(place.path)
@@ -109,7 +109,7 @@ async function verified(context: Context, wanted: (check: string) => boolean) {
   return broken.length ? fail(`${broken.length} broken: ${broken[0]}`, 'svc-admin verify') : ok('holds')
 }
 
-/** Asked once, however many checks want to know. */
+/** Asks once per run and shares the answer between checks. */
 const once = <T>(ask: (context: Context) => Promise<T>) => {
   const asked = new WeakMap<Context, Promise<T>>()
   return (context: Context): Promise<T> => {

@@ -6,7 +6,7 @@ import { spellTime, type TimeStyle } from './time'
 
 export type CellStyle = { time: TimeStyle; now: number }
 
-/** One member of a record as text a terminal can be trusted with. Absent is `-`. */
+/** One member of a record as text that is safe for a terminal. An absent member is `-`. */
 export function cell(row: JsonObject, column: Column, style: CellStyle, whole = false): string {
   if (column.show) return clean(column.show(row, whole))
   const value = valueAt(row, column.field)
@@ -25,6 +25,6 @@ export function cell(row: JsonObject, column: Column, style: CellStyle, whole = 
   }
 }
 
-/** A cell never breaks its line: tabs and newlines become blanks. */
+/** A cell is one line: tabs and newlines become blanks. */
 const oneLine = (value: unknown): string =>
   clean(typeof value === 'object' ? safeJson(value) : String(value)).replace(/[\t\n]+/g, ' ')

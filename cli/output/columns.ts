@@ -2,15 +2,15 @@ import type { JsonObject } from './json'
 
 export type ColumnKind = 'text' | 'number' | 'money' | 'time' | 'list' | 'flag'
 
-/** One member of an answer: a column in a table, a name in `--fields`. */
+/** One member of an answer: a table column, and a name for `--fields`. */
 export type Column = {
-  /** The member of the JSON object; `a.b` reaches inside. */
+  /** The member's path in the JSON object; `a.b` is nested. */
   field: string
   header: string
   kind?: ColumnKind
   /** Only in `wide`, csv and single records. */
   wide?: boolean
-  /** Draws the cell where a table says more, or less, than the member does; `whole` where there is room. */
+  /** Formats the cell when the raw value is not suitable; `whole` when there is room for all of it. */
   show?(row: JsonObject, whole: boolean): string
 }
 
@@ -22,7 +22,7 @@ export const column = (field: string, header: string, rest: Omit<Column, 'field'
 
 export const isNumeric = ({ kind }: Column): boolean => kind === 'number' || kind === 'money'
 
-/** Enough of an id to name it by; whole where there is room. */
+/** Shows the start of an id, enough to name it by; the whole id when there is room. */
 export const idColumn: Column = {
   field: 'id',
   header: 'ID',

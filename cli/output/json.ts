@@ -1,16 +1,16 @@
 export type JsonObject = Record<string, unknown>
 
-/** What a terminal might act on, though JSON allows it bare: C1 controls, bidi marks, line separators. */
+/** Characters JSON may contain unescaped but terminals may act on: C1 controls, bidi marks, line separators. */
 const RISKY = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g
 
-/** JSON that keeps every character of the data and that no terminal can be steered by. */
+/** JSON with those characters escaped: no data is lost, and it cannot control a terminal. */
 export const safeJson = (value: unknown, indent?: number): string =>
   (JSON.stringify(value, null, indent) ?? 'null').replace(
     RISKY,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** The same value with every string in it changed; for formats that cannot escape. */
+/** Applies `change` to every string in a value; for formats without escapes. */
 export function mapStrings(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value)
   if (Array.isArray(value)) return value.map((one) => mapStrings(one, change))

@@ -1,4 +1,4 @@
-/** Colours that stay apart for most colour-blind eyes (dx 0 M18); a word always says the same as the colour. */
+/** Colours that most colour-blind people can tell apart (dx 0 M18); a word always says the same as the colour. */
 const CODES = { good: '36', warn: '33', bad: '91', dim: '2', strong: '1' } as const
 
 export type Paint = (tone: keyof typeof CODES, text: string) => string
@@ -17,5 +17,5 @@ const ASCII: Record<string, string> = {
   '–': '-',
 }
 
-/** For `--ascii`: the few signs we use, in ASCII; anything else of the caller's own text stays. */
+/** For `--ascii`: replaces our own punctuation by ASCII; other characters stay. */
 export const toAscii = (text: string): string => text.replace(/[…·→¢“”’–]/g, (sign) => ASCII[sign]!)

@@ -12,7 +12,7 @@ export type Format = (typeof FORMATS)[number]
 
 export type PrintStyle = CellStyle & {
   format: Format
-  /** `--fields`: columns of a table, members of an object. */
+  /** `--fields`: columns of a table, or members of an object. */
   fields: readonly string[] | null
   headers: boolean
   quiet: boolean
@@ -22,11 +22,11 @@ export type Printer = ReturnType<typeof createPrinter>
 
 export const isStructured = (format: Format): boolean => ['json', 'jsonl', 'yaml'].includes(format)
 
-/** Prints records in the format asked for: lists as arrays, single reads as one object, no wrapper (dx 2.4). */
+/** Prints records in the chosen format: lists as arrays, single records as an object, without a wrapper (dx 2.4). */
 export function createPrinter(io: Io, style: PrintStyle) {
   return { list, item }
 
-  /** A list; `empty` is said on stderr when there is nothing, and stdout stays empty in tables. */
+  /** Prints a list. When it is empty, `empty` goes to stderr; in table format stdout stays empty. */
   function list(rows: readonly object[], columns: readonly Column[], empty: string): void {
     const records = rows as readonly JsonObject[]
     assertFields(columns)
@@ -43,7 +43,7 @@ export function createPrinter(io: Io, style: PrintStyle) {
     machine(records, columns, records.map(picked))
   }
 
-  /** One record. In a table it stands as lines of name and value. */
+  /** Prints one record; in table format as lines of name and value. */
   function item(object: object, columns: readonly Column[]): void {
     const one = object as JsonObject
     assertFields(columns)

@@ -2,14 +2,14 @@ import { type Column, isNumeric } from './columns'
 
 type Layout = {
   headers: boolean
-  /** Cells are cut with `…` to fit; null leaves them whole (a pipe). */
+  /** Cells are cut with `…` to fit; null leaves them whole (output to a pipe). */
   width: number | null
 }
 
 const GAP = '  '
 const NARROWEST = 6
 
-/** Rows of ready cells as lines: two spaces between columns, numbers to the right, no boxes (dx 2.4). */
+/** Formats cells as lines: two spaces between columns, numbers right-aligned, no boxes (dx 2.4). */
 export function table(columns: readonly Column[], rows: readonly string[][], { headers, width }: Layout): string[] {
   const lines = headers ? [columns.map(({ header }) => header), ...rows] : [...rows]
   const widths = columns.map((_, at) => Math.max(...lines.map((line) => Bun.stringWidth(line[at] ?? '')), 0))
@@ -28,7 +28,7 @@ export function record(pairs: readonly (readonly [string, string])[]): string[] 
   return pairs.map(([name, value]) => `${place(name, widest, false)}${GAP}${value}`.trimEnd())
 }
 
-/** Takes from the widest column until the line fits or every column is as narrow as it may be. */
+/** Narrows the widest column until the line fits or all columns have their minimal width. */
 function fit(widths: readonly number[], room: number): number[] {
   const fitted = [...widths]
   const total = () => fitted.reduce((sum, width) => sum + width, 0) + GAP.length * (fitted.length - 1)

@@ -8,7 +8,7 @@ const STEPS: readonly [number, string][] = [
   [1_000, 's'],
 ]
 
-/** A moment of the wire (ISO 8601) as `--time` asks: `3 min ago`, the text itself, or epoch seconds. */
+/** An ISO 8601 time in the style of `--time`: `3 min ago`, the text itself, or epoch seconds. */
 export function spellTime(iso: string, { time, now }: { time: TimeStyle; now: number }): string {
   const at = Date.parse(iso)
   if (Number.isNaN(at)) return '-'
@@ -19,7 +19,7 @@ export function spellTime(iso: string, { time, now }: { time: TimeStyle; now: nu
   return at > now ? `in ${distance}` : `${distance} ago`
 }
 
-/** The largest unit that fits, whole: `3 min`, `4 d`; `now` below a second. */
+/** The largest fitting unit, rounded down: `3 min`, `4 d`; `now` below a second. */
 export function spellSpan(ms: number): string {
   for (const [size, unit] of STEPS) {
     if (ms >= size) return `${Math.floor(ms / size)} ${unit}`
@@ -27,5 +27,5 @@ export function spellSpan(ms: number): string {
   return 'now'
 }
 
-/** How long ago a span of milliseconds is: `3 min ago`, or `just now`. */
+/** A duration in milliseconds as `3 min ago`, or `just now`. */
 export const spellAgo = (ms: number): string => (ms < 1_000 ? 'just now' : `${spellSpan(ms)} ago`)

@@ -1,4 +1,4 @@
-/** Every table, as Postgres sees it: what drizzle-kit reads to make `drizzle/postgres/*.sql`. */
+/** All Postgres tables; drizzle-kit reads them to generate `drizzle/postgres/*.sql`. */
 import * as audit from '../../src/audit/table'
 import * as auth from '../../src/auth/table'
 import * as payments from '../../src/billing/payments/table'

@@ -1,4 +1,4 @@
-/** Every table, as SQLite sees it: what drizzle-kit reads to make `drizzle/sqlite/*.sql`. */
+/** All SQLite tables; drizzle-kit reads them to generate `drizzle/sqlite/*.sql`. */
 import * as audit from '../../src/audit/table'
 import * as auth from '../../src/auth/table'
 import * as payments from '../../src/billing/payments/table'

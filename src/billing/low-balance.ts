@@ -26,7 +26,7 @@ export type BalanceWatch = ReturnType<typeof createBalanceWatch>
  * saves the statement for charges that stay far from every threshold.
  */
 export function createBalanceWatch({ limits, events, most = 50_000 }: Deps) {
-  /** Lower bound of each balance in micro-cents. Only for SQLite, where no other process writes; Postgres returns balances. */
+  /** Lower bound of each balance in micro-cents. For SQLite only, where no other process writes; Postgres returns it. */
   const atLeast = new LRUCache<OwnerScope, number>({ max: most })
   let orderTopUp: OrderTopUp | null = null
 

@@ -16,16 +16,16 @@ const USES_EVERY_MS = 60_000
 
 export type OperatorAccess = ReturnType<typeof createOperatorAccess>
 
-/** Operator keys: who may operate this server from another machine, and as what (dx 2.2). */
+/** Operator keys: who may operate this server from another machine, and with which role (dx 2.2). */
 export function createOperatorAccess({ store, audit, clock }: Deps) {
   return { list, add, rotate, revoke, identify }
 
-  /** Newest first, those that are over too. */
+  /** Newest first, including revoked and expired ones. */
   async function list(_call: Call<OperatorCaller>): Promise<Operator[]> {
     return (await rows.list(store.read)).map(present)
   }
 
-  /** The only answer that holds the secret. Throws 400 for an end that is over, 409 `conflict` for a name in use. */
+  /** The only answer with the secret. Throws 400 for an end in the past, 409 `conflict` for a name in use. */
   function add(call: Call<OperatorCaller>, { name, role, expires_at }: NewOperator): Promise<OperatorWithSecret> {
     const now = clock.now()
     const expires = expires_at ? Date.parse(expires_at) : null
@@ -49,7 +49,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
     })
   }
 
-  /** A new secret; the old one stops at once. Throws 404, 409 for one that is revoked. */
+  /** Replaces the secret; the old one stops at once. Throws 404, 409 for a revoked key. */
   function rotate(call: Call<OperatorCaller>, ref: string): Promise<OperatorWithSecret> {
     const { token, hash, prefix } = mintSecret(OPERATOR_LABEL)
     return store.write(async (tx) => {
@@ -61,7 +61,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
     })
   }
 
-  /** In force once this returns; twice is once. Throws 404. */
+  /** Takes effect before this returns; revoking again changes nothing. Throws 404. */
   function revoke(call: Call<OperatorCaller>, ref: string): Promise<Operator> {
     return store.write(async (tx) => {
       const before = await find(tx, ref)
@@ -71,7 +71,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
     })
   }
 
-  /** Who sent a key; what they say of their reason is recorded as stated. Throws 401 `invalid_api_key`. */
+  /** The operator behind a key; `reason` is recorded as stated. Throws 401 `invalid_api_key`. */
   async function identify(authorization: string | null, reason: string | null): Promise<OperatorCaller> {
     const token = /^bearer[ \t]+(\S+)$/i.exec(authorization?.trim() ?? '')?.[1] ?? ''
     const hash = recogniseSecret(token, [OPERATOR_LABEL])

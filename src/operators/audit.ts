@@ -9,10 +9,10 @@ import { findOwner } from './owner'
 type Deps = { store: Store; orgs: OrgService; audit: AuditLog; oversight: AuditOversight }
 type Of<T> = T & { owner?: string | undefined }
 
-/** The chain of what belongs to no tenant: engines, server settings, operators' own acts. */
+/** The chain of events that belong to no tenant: engines, server settings, operators' own actions. */
 const SERVER = 'server'
 
-/** What operators do with anyone's record: look at it, take it along, have it checked (dx 2.17). */
+/** What operators do with any audit chain: list it, export it and have it checked (dx 2.17). */
 export function createAuditVerbs({ store, orgs, audit, oversight }: Deps) {
   return { list, exportEvents, signatureOf: oversight.signatureOf, head, actions, check }
 
@@ -20,12 +20,12 @@ export function createAuditVerbs({ store, orgs, audit, oversight }: Deps) {
     return audit.list(store.read, await chainOf(owner), await named(query))
   }
 
-  /** The same file its owner would get, and on their record. */
+  /** The file the owner would get; the export is recorded in the owner's chain. */
   async function* exportEvents(call: Call<OperatorCaller>, { owner, ...asked }: Of<AuditExport>) {
     yield* oversight.signedExport(call, await chainOf(owner), await named(asked))
   }
 
-  /** People are known by their addresses, the record knows their ids. An operator's name may look like one. */
+  /** Replaces an e-mail address by the user's id, which is what events contain. No match: it may be an operator's name. */
   async function named<Q extends { actor?: string }>(query: Q): Promise<Q> {
     const user = query.actor?.includes('@') ? await orgs.userByEmail(store.read, query.actor) : undefined
     return user ? { ...query, actor: user.id } : query
@@ -36,12 +36,12 @@ export function createAuditVerbs({ store, orgs, audit, oversight }: Deps) {
     return oversight.head(await chainOf(owner))
   }
 
-  /** How often each action stands in a chain, most frequent first. */
+  /** How many events a chain has of each action, most frequent first. */
   async function actions(call: Call<OperatorCaller>, owner?: string) {
     return oversight.actions(await chainOf(owner), call.signal)
   }
 
-  /** Computes one chain again from a place on, and holds it against its checkpoint and a head that was kept. */
+  /** Recomputes one chain from a `seq` on, and compares it with its checkpoint and a head noted elsewhere. */
   async function check(
     call: Call<OperatorCaller>,
     { owner, ...asked }: Of<{ from_seq?: number; head?: string }>,

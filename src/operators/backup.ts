@@ -13,10 +13,10 @@ type Deps = {
   store: Store
   audit: AuditLog
   clock: Clock
-  /** Backups without a place of their own go to `<dataDir>/backups`. */
+  /** Backups without an `out` path go to `<dataDir>/backups`. */
   dataDir: string
   version: string
-  /** How Postgres is copied, by its own tool; SQLite copies itself. */
+  /** Dumps Postgres with its own tool; SQLite is copied by the store. */
   dumpPostgres(target: string): Promise<void>
 }
 
@@ -26,7 +26,7 @@ const backupExists = defineError(
   (path: string) => `There is something at ${path} already. Name a folder that does not exist yet.`,
 )
 
-/** Writes a consistent copy of the database, with its hash and what made it, while the server serves (I44). */
+/** Writes a consistent copy of the database and a manifest with its hash, while the server keeps serving (I44). */
 export function createBackup({ store, audit, clock, dataDir, version, dumpPostgres }: Deps) {
   return async function backup(call: Call<OperatorCaller>, { out }: NewBackup): Promise<Backup> {
     if (out !== undefined && !isAbsolute(out)) throw invalidInput('out', '"out" must be an absolute path.')
@@ -34,7 +34,7 @@ export function createBackup({ store, audit, clock, dataDir, version, dumpPostgr
     const folder = resolve(out ?? join(dataDir, 'backups', created.replace(/[-:]|\.\d+/g, '')))
     if (await exists(folder)) throw backupExists(folder)
     const file = store.dialect === 'sqlite' ? 'svc.db' : 'svc.dump'
-    // Under another name until it is whole, so that a copy cut short is never taken for a backup.
+    // Written under another name until complete, so that an interrupted copy is never mistaken for a backup.
     const partial = `${folder}.partial`
     await rm(partial, { recursive: true, force: true })
     await mkdir(partial, { recursive: true, mode: 0o700 })
@@ -65,7 +65,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Read in pieces: a backup may be larger than memory. */
+/** Hashed in chunks, because a backup may be larger than memory. */
 async function sha256Of(path: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array)

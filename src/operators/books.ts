@@ -22,11 +22,11 @@ type Deps = {
 const CODE_MS = 30 * 86_400_000
 const DEFAULT_LIMIT = 50
 
-/** What operators do with anyone's books: corrections, the ledger, grant codes and caps (dx 2.16). */
+/** Accounting by operators, for any owner: corrections, the ledger, grant codes and caps (dx 2.16). */
 export function createBookVerbs({ store, orgs, billing, moneyDesk, audit }: Deps) {
   return { adjust, ledger, createCode, setCaps }
 
-  /** Corrects a balance, once for each reference. Throws 404, 409 `conflict` when less than that is available. */
+  /** Corrects a balance, once per reference. Throws 404, 409 `conflict` when less than the amount is available. */
   async function adjust(call: Call<OperatorCaller>, input: NewAdjustment) {
     const owner = await findOwner(orgs, store.read, input.owner)
     const ref = `adjust_${input.idempotency_key ?? randomBase62(24)}`
@@ -56,7 +56,7 @@ export function createBookVerbs({ store, orgs, billing, moneyDesk, audit }: Deps
     return { items: page.items.map(present), next: page.next }
   }
 
-  /** A code that completes one checkout of its amount. Its text is in this answer only. */
+  /** Creates a code that completes one checkout of its amount. Only this answer contains the code. */
   async function createCode(call: Call<OperatorCaller>, input: NewCode): Promise<GrantCode> {
     const forMs = input.valid_seconds === undefined ? CODE_MS : input.valid_seconds * 1000
     const order = { amountCents: input.amount_cents, forMs, note: input.note ?? call.caller.reason }
@@ -64,7 +64,7 @@ export function createBookVerbs({ store, orgs, billing, moneyDesk, audit }: Deps
     return { object: 'grant_code', code, amount_cents: input.amount_cents, expires_at: iso(expiresAt) }
   }
 
-  /** Caps on everything an owner spends; null removes one, what is left out stays. Throws 404. */
+  /** Sets caps on everything an owner spends; null removes one, missing members stay. Throws 404. */
   async function setCaps(call: Call<OperatorCaller>, { owner: ref, ...caps }: NewCaps): Promise<BillingLimits> {
     const { scope } = await findOwner(orgs, store.read, ref)
     const about = { action: 'billing.limits_updated', entityType: 'billing', entityId: null, scope } as const

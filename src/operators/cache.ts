@@ -10,7 +10,7 @@ import type { CacheFinding, CachePurge, CachePurged, CacheQuestion, CacheStats }
 
 type Deps = { store: Store; audit: AuditLog; orgs: OrgService; keys: KeyService; answers: CacheDesk }
 
-/** What this server remembers of answers (dx 2.18): of this process alone, because each node remembers its own. */
+/** This server's answer cache (dx 2.18). Only this process's: each node has its own. */
 export function createCacheVerbs({ store, audit, orgs, keys, answers }: Deps) {
   return { stats, find, purge }
 
@@ -18,7 +18,7 @@ export function createCacheVerbs({ store, audit, orgs, keys, answers }: Deps) {
     return { object: 'cache', ...answers.stats() }
   }
 
-  /** Whether somebody who asks this would be served a remembered answer. Throws 404 for an owner or key nobody has. */
+  /** Whether this prompt would be answered from the cache. Throws 404 for an unknown owner or key. */
   async function find(call: Call<OperatorCaller>, { prompt, mode, ...whose }: CacheQuestion): Promise<CacheFinding> {
     const found = answers.find(prompt, { mode, ...(await chosen(call, whose)) })
     return { object: 'cache_finding', verdict: found.length ? 'hit' : 'miss', why: why(found.length), answers: found }
@@ -31,7 +31,7 @@ export function createCacheVerbs({ store, audit, orgs, keys, answers }: Deps) {
     return 'No answer to exactly this prompt is remembered here: nobody asked it, its time is over, or its answer was not one to keep.'
   }
 
-  /** Throws 400 for a scope without its name, 404 for an owner or key nobody has. */
+  /** Throws 400 for a scope without its name, 404 for an unknown owner or key. */
   async function purge(call: Call<OperatorCaller>, { scope, name }: CachePurge): Promise<CachePurged> {
     if (scope !== 'all' && name === undefined) throw invalidInput('name', `"name" says which ${scope} is meant.`)
     const choice = await choiceOf(call, scope, name)

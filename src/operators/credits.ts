@@ -20,22 +20,22 @@ type Deps = {
   audit: AuditLog
 }
 
-/** What operators do with anyone's credit (dx 2.16). */
+/** Credit of any owner, for operators (dx 2.16). */
 export function createCreditVerbs({ store, orgs, billing, moneyDesk, audit, clock }: Deps) {
   return { balance, grant, balanceOf }
 
-  /** What an owner has, what running calls hold of it, and what is left. Throws 404. */
+  /** An owner's balance, the part on hold, and the available rest. Throws 404. */
   async function balance(_call: Call<OperatorCaller>, ref?: string): Promise<Balance> {
     const owner = await findOwner(orgs, store.read, ref)
     return { ...(await read(store.read, owner)), object: 'balance' }
   }
 
-  /** The same after a correction, by the owner's own name. */
+  /** The balance after a correction, by owner scope. */
   async function balanceOf(scope: string): Promise<Omit<Balance, 'object'>> {
     return read(store.read, await findOwner(orgs, store.read, scope))
   }
 
-  /** Adds credit, once for each reference; or completes a checkout that waits for it. Throws 400, 404, 409. */
+  /** Adds credit, once per reference, or completes an open checkout. Throws 400, 404, 409. */
   async function grant(call: Call<OperatorCaller>, { amount_cents, checkout, ...order }: NewGrant): Promise<Grant> {
     if (checkout !== undefined) return completed(call, checkout, order.expires_at)
     if (amount_cents === undefined) throw invalidInput('amount_cents', '"amount_cents" is missing. Say how much.')
@@ -55,7 +55,7 @@ export function createCreditVerbs({ store, orgs, billing, moneyDesk, audit, cloc
     }
   }
 
-  /** Epoch ms. Throws 400 for a moment that is over. */
+  /** Epoch ms. Throws 400 for a time in the past. */
   function endOf(at: string | null | undefined): number | null {
     if (!at) return null
     if (Date.parse(at) <= clock.now()) throw endInThePast(at)

@@ -3,7 +3,7 @@ import { AppError } from '../kernel/errors'
 const UNREACHABLE =
   'pg_dump is not installed here. Install the PostgreSQL client, or back the database up where it runs.'
 
-/** Copies a Postgres database with its own tool. The password travels in the environment, never in the arguments. */
+/** Runs `pg_dump`. The password is passed in the environment, because arguments are visible to other processes. */
 export async function dumpPostgres(url: string, target: string): Promise<void> {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url)
   const tool = Bun.which('pg_dump')

@@ -27,9 +27,9 @@ const unreadable = defineError('conflict', 'conflict', (path: string) => `${path
 type Place = { file: string; dataDir: string }
 
 /**
- * Adds an upstream to the configuration file, in front of what answers text modes so far. The key goes to
- * a file of its own, readable by its owner only. Both are written whole and then put in place.
- * Throws 409 when the name is taken, or when comments in the file would be lost.
+ * Adds an upstream to the configuration file, ahead of the present targets for text modes. Its key goes to a file of
+ * its own that only the owner can read. Both files are written completely before they replace the old ones.
+ * Throws 409 when the name is taken, or when rewriting would lose comments of the file.
  */
 export async function saveEngine({ file, dataDir }: Place, engine: NewEngine): Promise<void> {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '{}'
@@ -79,7 +79,7 @@ function isPlainJson(text: string): boolean {
   }
 }
 
-/** Secrets live beside the configuration that names them, so both are for their owner's eyes. */
+/** The configuration's folder also holds the keys, so both are readable by their owner only. */
 async function writeWhole(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const partial = `${path}.partial`

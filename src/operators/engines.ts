@@ -15,9 +15,9 @@ type Deps = {
   log: Log
   engines: Pick<EngineService, 'mapping' | 'test'>
   settings: EngineSettings
-  /** Where the configuration is kept, whether or not it exists yet. */
+  /** Path of the configuration file, whether or not it exists. */
   configFile: string
-  /** SVC_ENGINES is set, and would hide whatever is written to the file. */
+  /** SVC_ENGINES is set and would override the file. */
   setByEnvironment: boolean
   dataDir: string
 }
@@ -28,17 +28,17 @@ const setElsewhere = defineError(
   () => 'SVC_ENGINES is set and hides the configuration file. Add the engine there, or unset it.',
 )
 
-/** Settings with nothing but the candidate in them, so that a test of it touches nothing else. */
+/** Settings without any engine, so that testing a candidate calls nothing else. */
 const NOTHING: Partial<EngineSettings> = { engineBaseUrl: '', engineApiKey: '', engineBuiltin: false }
 
 const STATES = { closed: 'ready', 'half-open': 'trying', open: 'failing' } as const
 
-/** What operators do with engines (dx 2.18). Tenants never see any of these names. */
+/** What operators do with engines (dx 2.18). Tenants never see these names. */
 export function createEngineVerbs(deps: Deps) {
   const { store, audit, engines } = deps
   return { list, test, add }
 
-  /** Every service engine with what stands behind it, in the order of trying. */
+  /** Every service engine with its targets, in the order they are tried. */
   async function list(_call: Call<OperatorCaller>): Promise<EngineTarget[]> {
     return engines.mapping().flatMap(({ engineId, mode, targets }): EngineTarget[] => {
       if (!targets.length) return [{ id: engineId, mode, target: null, kind: null, rank: 1, state: 'none' }]
@@ -53,14 +53,14 @@ export function createEngineVerbs(deps: Deps) {
     })
   }
 
-  /** Real calls to every target of one upstream, or of all. Throws 404 for an upstream that is not connected. */
+  /** Makes real calls to every target of one upstream, or of all. Throws 404 for an unknown upstream. */
   async function test(_call: Call<OperatorCaller>, upstream?: string): Promise<EngineTest[]> {
     return (await engines.test(upstream)).map(toTest)
   }
 
   /**
-   * Tests a new upstream and writes it to the configuration file; it answers from the next start on. When
-   * the test fails nothing is saved. Throws 409 when the name is taken or the file cannot be rewritten.
+   * Tests a new upstream and writes it to the configuration file; it is used from the next start on. Nothing is saved when
+   * the test fails. Throws 409 when the name is taken or the file cannot be rewritten.
    */
   async function add(call: Call<OperatorCaller>, engine: NewEngine): Promise<AddedEngine> {
     if (deps.setByEnvironment) throw setElsewhere()

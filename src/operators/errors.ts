@@ -1,7 +1,7 @@
 import type { OperatorRole } from '../kernel/caller'
 import { defineError, quoted, said } from '../kernel/errors'
 
-/** Said of every credential that opens nothing, whatever the reason. */
+/** The same answer for every credential that does not work, whatever the reason. */
 export const notAnOperator = defineError(
   'unauthenticated',
   'invalid_api_key',

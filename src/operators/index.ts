@@ -1,4 +1,4 @@
-/** Operators: what the people who run the server do, over the rooms' own services (design 7). */
+/** Operators: what the people who run the server can do, built on the other rooms' services (design 7). */
 export { createBackup } from './backup'
 export { operatorSettings } from './config'
 export { dumpPostgres } from './dump'

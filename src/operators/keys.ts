@@ -12,7 +12,7 @@ import type { NewOperatorKey, OperatorKeyPatch, OperatorKeyQuery } from './schem
 
 type Deps = { store: Store; orgs: OrgService; keys: KeyService; increases: LimitIncreases }
 
-/** What operators do with anyone's keys (dx 2.9). */
+/** What operators do with keys of any owner (dx 2.9). */
 export function createKeyVerbs({ store, orgs, keys, increases }: Deps) {
   return {
     list,
@@ -24,7 +24,7 @@ export function createKeyVerbs({ store, orgs, keys, increases }: Deps) {
     update,
   }
 
-  /** Newest first, of everyone or of one owner. Throws 404 for an unknown owner. */
+  /** Newest first, of all owners or of one. Throws 404 for an unknown owner. */
   async function list(call: Call<OperatorCaller>, query: OperatorKeyQuery): Promise<Page<ApiKey>> {
     const { org, user, live, limit, cursor } = query
     const orgId = org && (await findOwner(orgs, store.read, org)).orgId
@@ -39,8 +39,8 @@ export function createKeyVerbs({ store, orgs, keys, increases }: Deps) {
   }
 
   /**
-   * A key for an org, for a user, or, with neither named, for the owner that the first run made. On a
-   * server without any account it makes that owner and org first, in the same unit. Throws 404, 400, 409 for a deleted org.
+   * A key for an org, a user or, with neither named, the owner that the first run created. On a server without accounts
+   * it first creates that owner and org, in the same transaction. Throws 404, 400, 409 for a deleted org.
    */
   async function create(call: Call<OperatorCaller>, input: NewOperatorKey): Promise<ApiKeyWithSecret> {
     const { org, user, personal, ...order } = input
@@ -53,7 +53,7 @@ export function createKeyVerbs({ store, orgs, keys, increases }: Deps) {
     })
   }
 
-  /** What an owner may set, and the tier. Throws 404, 400, 409 for the tier of a key out of force. */
+  /** Sets what an owner may set, and the tier. Throws 404, 400, 409 when the tier of a revoked or expired key is set. */
   async function update(
     call: Call<OperatorCaller>,
     ref: string,
@@ -66,7 +66,7 @@ export function createKeyVerbs({ store, orgs, keys, increases }: Deps) {
     })
   }
 
-  /** Whose a secret is, which is never repeated. */
+  /** Finds the key of a secret; the answer never repeats the secret. */
   async function check(call: Call<OperatorCaller>, secret: string) {
     const key = await keys.operator.bySecret(call, secret)
     return { object: 'key_check' as const, known: key !== null, key }

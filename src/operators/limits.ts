@@ -19,11 +19,11 @@ type Deps = {
   tiers: Tiers
 }
 
-/** What operators do with tiers, and with requests for higher ones (dx 2.9, 2.16). */
+/** What operators do with tiers and with requests for higher ones (dx 2.9, 2.16). */
 export function createLimitVerbs({ store, clock, keys, increases, limiter, tiers }: Deps) {
   return { tierTable, setTier, windowsOf, list, get, decide }
 
-  /** The limits of every tier as they are in force. */
+  /** The current limits of every tier. */
   function tierTable(_call: Call<OperatorCaller>): TierRow[] {
     return TIERS.map((tier) => {
       const { rpm, tpm, modes } = tiers.limitsOf(tier)
@@ -31,21 +31,21 @@ export function createLimitVerbs({ store, clock, keys, increases, limiter, tiers
     })
   }
 
-  /** Another tier for one key, in force with its next request. Throws 404, 409. */
+  /** Sets one key's tier, from its next request on. Throws 404, 409. */
   async function setTier(call: Call<OperatorCaller>, ref: string, tier: Tier): Promise<ApiKey> {
     const { id } = await keys.operator.get(call, ref)
     await store.write((tx) => increases.setTierIn(tx, call, id, tier))
     return keys.operator.get(call, id)
   }
 
-  /** A key's windows as the limiter of this process sees them. Throws 404. */
+  /** A key's current rate-limit windows in this process. Throws 404. */
   async function windowsOf(call: Call<OperatorCaller>, ref: string): Promise<Omit<RateLimits, 'request_id'>> {
     const caller = await keys.operator.callerOf(call, ref)
     const pending_request = await increases.pendingOf({ ...call, caller })
     return { ...limiter.status(caller), pending_request }
   }
 
-  /** Newest first, each beside what is in use. */
+  /** Newest first, each with the current usage. */
   async function list(call: Call<OperatorCaller>, query: IncreaseQuery): Promise<Page<WeighedIncrease>> {
     const page = await increases.operator.list(call, query)
     const items: WeighedIncrease[] = []
@@ -58,7 +58,7 @@ export function createLimitVerbs({ store, clock, keys, increases, limiter, tiers
     return weighed(await increases.operator.get(call, id))
   }
 
-  /** Approves, with another tier where one is named, or rejects. Throws 404, 409 when it is decided already. */
+  /** Approves, optionally with another tier, or rejects. Throws 404, 409 when it has been decided already. */
   async function decide(
     call: Call<OperatorCaller>,
     id: string,

@@ -10,17 +10,17 @@ import type { IssuedInvitation, NewMember } from './schema-people'
 type Deps = { store: Store; orgs: OrgService }
 type OperatorCall = Call<OperatorCaller>
 
-/** What operators do with who belongs to an org: no role is asked for, but one owner stays (dx 2.9). */
+/** Members of any org, for operators: no role is needed, but one owner always stays (dx 2.9). */
 export function createMemberVerbs({ store, orgs }: Deps) {
   return { list, add, setRole, remove, invite }
 
-  /** The longest there first. Throws 404, 409. */
+  /** Oldest membership first. Throws 404, 409. */
   async function list(_call: OperatorCall, ref: string): Promise<Member[]> {
     const { id } = await orgs.find(store.read, ref)
     return orgs.members.all(store.read, id)
   }
 
-  /** Lets an account in; one that is in already gets the role. Throws 404, 409 for the last owner. */
+  /** Adds an account; an existing member gets the role. Throws 404, 409 for the last owner. */
   function add(call: OperatorCall, ref: string, { user, role }: NewMember): Promise<Member> {
     return inOrg(ref, async (tx, orgId) => {
       const { id: userId } = await findUser(orgs, tx, user)
@@ -38,7 +38,7 @@ export function createMemberVerbs({ store, orgs }: Deps) {
     })
   }
 
-  /** Their keys for the org are revoked with it. Throws 404, 409 for the last owner. */
+  /** Also revokes the member's keys for the org. Throws 404, 409 for the last owner. */
   function remove(call: OperatorCall, ref: string, user: string): Promise<{ deleted: true }> {
     return inOrg(ref, async (tx, orgId) => {
       const { id } = await findUser(orgs, tx, user)
@@ -47,7 +47,7 @@ export function createMemberVerbs({ store, orgs }: Deps) {
     })
   }
 
-  /** An invitation with its token, for the operator to hand over. Throws 404, 409 for a member. */
+  /** Creates an invitation and returns its token, for the operator to pass on. Throws 404, 409 for a member. */
   function invite(call: OperatorCall, ref: string, order: NewInvitation): Promise<IssuedInvitation> {
     return inOrg(ref, async (tx, orgId) => {
       const { invitation, token } = await orgs.invitations.issue(tx, call, { ...order, orgId, invitedBy: null })
@@ -65,7 +65,7 @@ export function createMemberVerbs({ store, orgs }: Deps) {
   }
 }
 
-/** An account by id, the beginning of it, or e-mail address. Throws 404, or 400 when several begin so. */
+/** An account by id, beginning of the id, or e-mail address. Throws 404, or 400 when several ids begin so. */
 export async function findUser(orgs: OrgService, reader: Reader, ref: string): Promise<UserRow> {
   const exact = UserId.is(ref) ? await orgs.user(reader, ref) : await orgs.userByEmail(reader, ref)
   const user = exact ?? (await orgs.userThatBegins(reader, ref))

@@ -14,17 +14,17 @@ import type { NewOperatorOrg, OperatorOrg, OperatorOrgPatch, OrgDetail } from '.
 type Deps = { store: Store; orgs: OrgService; keys: KeyService; billing: Pick<Billing, 'balance'> }
 type OperatorCall = Call<OperatorCaller>
 
-/** What operators do with anyone's org (dx 2.9). */
+/** What operators do with any org (dx 2.9). */
 export function createOrgVerbs({ store, orgs, keys, billing }: Deps) {
   return { list, get, create, update, remove }
 
-  /** Newest first, without those that were deleted. */
+  /** Newest first, without deleted ones. */
   async function list(_call: OperatorCall, query: PageQuery): Promise<Page<OperatorOrg>> {
     const page = await orgs.all(store.read, query)
     return { ...page, items: await present(store.read, page.items) }
   }
 
-  /** By id, slug or exact name, with what hangs on it. Throws 404, 409. */
+  /** By id, slug or exact name, with members, keys and balance. Throws 404, 409. */
   async function get(call: OperatorCall, ref: string): Promise<OrgDetail> {
     const row = await orgs.find(store.read, ref)
     const [org] = await present(store.read, [row])
@@ -37,7 +37,7 @@ export function createOrgVerbs({ store, orgs, keys, billing }: Deps) {
     }
   }
 
-  /** For a user, or for the account that the first run made. Throws 404 for an unknown owner, 409 for a taken slug. */
+  /** For a user, or for the account the first run created. Throws 404 for an unknown owner, 409 for a taken slug. */
   async function create(call: OperatorCall, { owner, plan_note, ...input }: NewOperatorOrg): Promise<OperatorOrg> {
     const userId = personOf(await findOwner(orgs, store.read, owner))
     return store.write(async (tx) => {
@@ -56,7 +56,7 @@ export function createOrgVerbs({ store, orgs, keys, billing }: Deps) {
     })
   }
 
-  /** Ends it for good: its keys are revoked and nobody belongs to it; credit and record stay. Throws 404. */
+  /** Deletes an org: its keys are revoked and its members removed; credit and audit chain stay. Throws 404. */
   function remove(call: OperatorCall, ref: string): Promise<OperatorOrg> {
     return store.write(async (tx) => {
       const before = await findOpen(tx, ref)

@@ -4,7 +4,7 @@ import { type OrgId, UserId } from '../kernel/ids'
 import type { Reader } from '../kernel/store'
 import type { OrgRow, OrgService, UserRow } from '../orgs'
 
-/** `userId` is whom the owner acts through: an org's first owner, nobody once the org is deleted. */
+/** `userId` is the user who acts for the owner: an org's first owner, null once the org is deleted. */
 export type Owner = { scope: OwnerScope; name: string; userId: UserId | null; orgId: OrgId | null }
 
 export const ownerNotFound = defineError(
@@ -26,13 +26,13 @@ export const orgOver = defineError(
     `Organization "${name}" was deleted: nothing can be made or paid for it any more. Its ledger, usage and record can be read.`,
 )
 
-/** Throws 409 `conflict` for an org that is deleted: its books stay, and nobody is left to act for it. */
+/** Throws 409 `conflict` for a deleted org: its ledger stays, but no user can act for it. */
 export function personOf({ userId, name }: Owner): UserId {
   if (!userId) throw orgOver(name)
   return userId
 }
 
-/** Finds whom an operator means: an org by id, slug or name, a user by id or e-mail address, either by the beginning of the id (dx 2.1). Throws 404. */
+/** An owner as operators name it: org by id, slug or name, user by id or e-mail, start of an id (dx 2.1). Throws 404. */
 export async function findOwner(orgs: OrgService, reader: Reader, ref: string | undefined): Promise<Owner> {
   if (ref === undefined) return firstOwner(orgs, reader)
   const [, kind, rest] = /^(org|user):(.+)$/.exec(ref) ?? []
@@ -48,7 +48,7 @@ export async function findOwner(orgs: OrgService, reader: Reader, ref: string | 
   throw ownerNotFound(ref)
 }
 
-/** Without a name: the account that the first run made, or the org that is active there. */
+/** Default without a name: the account the first run created, or that account's active org. */
 async function firstOwner(orgs: OrgService, reader: Reader): Promise<Owner> {
   const user = await orgs.oldestUser(reader)
   if (!user) throw nobodyYet()
@@ -74,7 +74,7 @@ const asUser = (user: UserRow): Owner => ({
   orgId: null,
 })
 
-/** Null where there is none: an operator may have meant a user. Several of one name stay a refusal. */
+/** Null when there is no such org, because a user may be meant. An ambiguous name still throws. */
 async function findOrg(orgs: OrgService, reader: Reader, ref: string): Promise<OrgRow | null> {
   try {
     return await orgs.find(reader, ref)

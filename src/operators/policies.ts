@@ -24,10 +24,10 @@ type Deps = {
   routingPreview: RoutingPreview
 }
 type By = Call<OperatorCaller>
-/** Whose, as a word: org or user. */
+/** Owner as operators write it: org or user. */
 type Whose = { owner?: string | undefined }
 
-/** What operators do with anyone's guardrail policies (dx 2.10). Throws 404 for an unknown owner or policy. */
+/** Guardrail policies of any owner, for operators (dx 2.10). Throws 404 for an unknown owner or policy. */
 export function createPolicyVerbs({ store, orgs, guardrails: { operator } }: Deps) {
   const { get, update, remove, catalogue, evaluate } = operator
   return { list, create, get, update, remove, catalogue, evaluate }
@@ -36,14 +36,14 @@ export function createPolicyVerbs({ store, orgs, guardrails: { operator } }: Dep
     return operator.listOf(owner === undefined ? 'everyone' : [(await findOwner(orgs, store.read, owner)).scope], query)
   }
 
-  /** Without a name it belongs to the account that the first run made. Throws 400 for a team that is none. */
+  /** Without an owner it belongs to the first run's account. Throws 400 for a team policy of a user without an org. */
   async function create(call: By, { owner }: Whose, order: NewPolicy) {
     const { scope: _, ...place } = placeOf(await findOwner(orgs, store.read, owner), order.scope)
     return operator.createFor(call, place, order)
   }
 }
 
-/** The same for routing preferences, with trying prompts on them and learning from corrections. */
+/** Routing preferences of any owner; also tries prompts on them and suggests rules from corrections. */
 export function createPreferenceVerbs({ store, orgs, keys, preferences: { operator }, routingPreview }: Deps) {
   const { get, update, remove } = operator
   return { list, create, get, update, remove, preview, suggest, corrections }
@@ -56,7 +56,7 @@ export function createPreferenceVerbs({ store, orgs, keys, preferences: { operat
     return operator.createFor(call, placeOf(await findOwner(orgs, store.read, owner), order.scope), order)
   }
 
-  /** As it would be for a key, named in any way, or for an owner; for neither, where nobody has said anything. */
+  /** Routes as for a key (named in any way) or for an owner; with neither, by the defaults alone. */
   async function preview(call: By, { owner }: Whose, { key_id, ...order }: PreviewOrder) {
     if (key_id !== undefined) return routingPreview.previewFor(call, await keys.operator.callerOf(call, key_id), order)
     if (owner === undefined) return routingPreview.previewFor(call, null, order)
@@ -74,7 +74,7 @@ export function createPreferenceVerbs({ store, orgs, keys, preferences: { operat
   }
 }
 
-/** Whose something new is: what an org is named for is its team's, unless it shall be its first owner's own. */
+/** Owner of something new: for an org it belongs to the team, unless `personal` asks for its first owner's own. */
 function placeOf(owner: Owner, wanted: 'personal' | 'team' | undefined) {
   const scope = wanted ?? (owner.orgId ? 'team' : 'personal')
   const user_id = personOf(owner)

@@ -6,7 +6,7 @@ import type { Reconciliation } from './schema-credits'
 
 type Deps = { audit: AuditLog; billing: Pick<Billing, 'reconciliation'> }
 
-/** Balances computed again from the ledger (dx 2.16). */
+/** Recomputes balances from the ledger (dx 2.16). */
 export function createReconcileVerbs({ audit, billing: { reconciliation } }: Deps) {
   return { look, apply }
 
@@ -15,7 +15,7 @@ export function createReconcileVerbs({ audit, billing: { reconciliation } }: Dep
     return answerOf(differences.map((difference) => present(difference, false)))
   }
 
-  /** Puts every wallet right that can be, each in a unit of its own and on its owner's record. */
+  /** Corrects every wallet that can be corrected, each in its own transaction and recorded in its owner's chain. */
   async function apply(call: Call<OperatorCaller>): Promise<Reconciliation> {
     const shown: Reconciliation['differences'] = []
     for (const found of await reconciliation.differences()) {

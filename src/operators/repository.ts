@@ -4,7 +4,7 @@ import type { Reader, Tx } from '../kernel/store'
 import type { OperatorKeyId } from './schema'
 import { type OperatorKeyRow, operatorKeys } from './table'
 
-/** More than anyone has; the list is read whole. */
+/** Far more operator keys than any server has; the list is not paged. */
 const MOST = 1_000
 
 /** Rows of operator keys. */
@@ -14,7 +14,7 @@ export const operatorKeyRepository = {
     return (await db.select().from(table).where(eq(table.hash, hash)).limit(1))[0]
   },
 
-  /** By id, prefix or name; one that is not revoked wins. */
+  /** By id, prefix or name; a key that is not revoked wins. */
   async find(db: Reader, ref: string): Promise<OperatorKeyRow | undefined> {
     const table = db.of(operatorKeys)
     const named = or(eq(table.id, ref as OperatorKeyId), eq(table.prefix, ref), eq(table.name, ref))
@@ -22,19 +22,19 @@ export const operatorKeyRepository = {
     return found.find(({ revoked_at }) => revoked_at === null) ?? found[0]
   },
 
-  /** Those whose id begins so. */
+  /** Keys whose id starts with `word`. */
   async thatBegin(db: Reader, word: string): Promise<OperatorKeyRow[]> {
     const table = db.of(operatorKeys)
     return db.select().from(table).where(beginsWith(table.id, word)).limit(MOST)
   },
 
-  /** False when one that is not revoked has the name. */
+  /** False when an unrevoked key has the name. */
   async insert(tx: Tx, row: OperatorKeyRow): Promise<boolean> {
     const table = tx.of(operatorKeys)
     return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.id })).length === 1
   },
 
-  /** Undefined for one that is revoked. */
+  /** Undefined when the key is revoked. */
   async update(tx: Tx, id: OperatorKeyId, change: Partial<OperatorKeyRow>): Promise<OperatorKeyRow | undefined> {
     const table = tx.of(operatorKeys)
     const live = and(eq(table.id, id), isNull(table.revoked_at))

@@ -2,7 +2,7 @@ import type { OperatorRole } from '../kernel/caller'
 
 const READS = new Set(['GET', 'HEAD'])
 
-/** The first word of a route after `/ops/v1/`, and whose its changes are besides the admin's (dx 2.2). */
+/** For the first word after `/ops/v1/`: the role that may make changes there besides the admin (dx 2.2). */
 const CHANGES: Readonly<Record<string, OperatorRole>> = {
   credits: 'billing',
   tiers: 'billing',
@@ -11,7 +11,7 @@ const CHANGES: Readonly<Record<string, OperatorRole>> = {
   skills: 'reviewer',
 }
 
-/** Sent as POST, and yet they change nothing. */
+/** POST routes that change nothing. */
 const QUESTIONS = new Set([
   'POST /ops/v1/verify',
   'POST /ops/v1/keys/check',
@@ -22,8 +22,8 @@ const QUESTIONS = new Set([
 ])
 
 /**
- * Whether a role may call a route, given as its pattern. Every role reads everything but the operators;
- * a change is the admin's unless its area is another role's too. So a new route is closed until it is opened.
+ * Whether a role may call a route (given as its pattern). Every role may read everything except operators; changes are
+ * for the admin unless `CHANGES` opens the area to another role. So a new route is closed by default.
  */
 export function mayCall(role: OperatorRole, method: string, route: string): boolean {
   if (role === 'admin') return true

@@ -5,7 +5,7 @@ import { checked } from '../kernel/schema'
 import { CacheFinding, CachePurge, CachePurged, CacheQuestion, CacheStats } from './schema-cache'
 import type { OperatorService } from './service'
 
-/** What this server remembers of answers (dx 2.18). */
+/** This server's answer cache (dx 2.18). */
 export const cacheRoutes = (cache: OperatorService['cache'], edge: ReturnType<typeof operatorEdge>) =>
   new Elysia({ prefix: '/ops/v1/cache' })
     .use(edge)

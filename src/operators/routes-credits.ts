@@ -11,7 +11,7 @@ import type { OperatorService } from './service'
 type Edge = ReturnType<typeof operatorEdge>
 type Credits = Pick<OperatorService, 'credits' | 'books' | 'reconciliation'>
 
-/** `/ops/v1/credits`: anyone's credit, and the books behind it (dx 2.16). */
+/** `/ops/v1/credits`: credit of any owner, and the ledger behind it (dx 2.16). */
 export const creditRoutes = ({ credits, books: desk, reconciliation }: Credits, edge: Edge) =>
   new Elysia({ prefix: '/ops/v1/credits' })
     .use(edge)

@@ -15,7 +15,7 @@ const List = checkedQuery(words.PeopleQuery)
 type Edge = ReturnType<typeof operatorEdge>
 type People = Pick<OperatorService, 'orgs' | 'members' | 'users'>
 
-/** `/ops/v1/orgs` and `/ops/v1/users`: organizations, who belongs to them, and accounts (dx 2.9). */
+/** `/ops/v1/orgs` and `/ops/v1/users`: organizations, members and accounts (dx 2.9). */
 export const peopleRoutes = ({ orgs, members, users }: People, edge: Edge) =>
   new Elysia().use(edge).use(orgRoutes(orgs, edge)).use(memberRoutes(members, edge)).use(userRoutes(users, edge))
 

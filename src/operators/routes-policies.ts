@@ -15,7 +15,7 @@ const Whose = checkedQuery(OwnerQuery)
 const withOwner = <T extends { properties: object }>({ properties }: T) =>
   t.Object({ ...properties, ...OwnerQuery.properties } as T['properties'] & typeof OwnerQuery.properties)
 
-/** Anyone's guardrail policies (dx 2.10). */
+/** Guardrail policies of any owner (dx 2.10). */
 export const policyRoutes = (policies: OperatorService['policies'], edge: Edge) =>
   new Elysia({ prefix: '/ops/v1' })
     .use(edge)
@@ -65,7 +65,7 @@ export const policyRoutes = (policies: OperatorService['policies'], edge: Edge) 
       },
     )
 
-/** Anyone's routing preferences and corrections (dx 2.10). */
+/** Routing preferences and corrections of any owner (dx 2.10). */
 export const preferenceRoutes = (preferences: OperatorService['preferences'], edge: Edge) =>
   new Elysia({ prefix: '/ops/v1' })
     .use(edge)

@@ -9,7 +9,7 @@ import type { OperatorService } from './service'
 const ByRef = checkedQuery(t.Object({ ref: t.String() }))
 const BySlug = checkedQuery(t.Object({ ref: t.String(), slug: t.String() }))
 
-/** `/ops/v1/skills`: every skill there is, and installing one for whoever owns a key (dx 2.11). */
+/** `/ops/v1/skills`: all skills (dx 2.11). */
 export const skillRoutes = (skills: OperatorService['skills'], edge: ReturnType<typeof operatorEdge>) =>
   new Elysia({ prefix: '/ops/v1/skills' })
     .use(edge)
@@ -64,7 +64,7 @@ export const skillRoutes = (skills: OperatorService['skills'], edge: ReturnType<
       response: { 200: answer(words.OperatorSkillEntry), ...errors(404, 409) },
     })
 
-/** Installing for whoever owns a key: in the area of keys, since it acts for them. */
+/** Installing skills for the owner of a key; under `/keys`, because it acts for them. */
 export const installRoutes = (skills: OperatorService['skills'], edge: ReturnType<typeof operatorEdge>) =>
   new Elysia({ prefix: '/ops/v1/keys' })
     .use(edge)

@@ -17,7 +17,7 @@ import type { OperatorService } from './service'
 
 const ByRef = checkedQuery(t.Object({ ref: t.String() }))
 
-/** `/ops/v1/submissions`: skills that wait for a person, and what was decided (dx 2.11). */
+/** `/ops/v1/submissions`: skills waiting for review, and past decisions (dx 2.11). */
 export const submissionRoutes = (submissions: OperatorService['submissions'], edge: ReturnType<typeof operatorEdge>) =>
   new Elysia({ prefix: '/ops/v1/submissions' })
     .use(edge)

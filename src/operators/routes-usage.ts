@@ -6,7 +6,7 @@ import { EXPORT_HEADERS } from '../usage'
 import { OperatorUsage, OperatorUsageExportQuery, OperatorUsageQuery } from './schema-usage'
 import type { OperatorService } from './service'
 
-/** What anyone used (dx 2.16). */
+/** Usage of any owner (dx 2.16). */
 export const usageRoutes = (usage: OperatorService['usage'], edge: ReturnType<typeof operatorEdge>) =>
   new Elysia({ prefix: '/ops/v1/usage' })
     .use(edge)
@@ -28,7 +28,7 @@ export const usageRoutes = (usage: OperatorService['usage'], edge: ReturnType<ty
       },
     )
 
-/** What fails before the first piece keeps its status. */
+/** The first piece is read before the response starts, so that an error before it keeps its own status. */
 async function* joined(first: IteratorResult<string>, rest: AsyncGenerator<string>): AsyncGenerator<string> {
   if (!first.done) yield first.value
   yield* rest

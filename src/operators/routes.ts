@@ -23,7 +23,7 @@ const ByRef = checkedQuery(t.Object({ ref: t.String() }))
 type Edge = ReturnType<typeof operatorEdge>
 type Exposition = { contentType: string; metrics(): Promise<string> }
 
-/** The operator plane, `/ops/v1`, and what Prometheus reads, `/metrics` (design 7). */
+/** The operator API, `/ops/v1`, and `/metrics` for Prometheus (design 7). */
 export const operatorRoutes = (operators: OperatorService, edge: Edge, exposition: Exposition) =>
   new Elysia()
     .use(edge)
@@ -185,7 +185,7 @@ const auditRoutes = (audit: OperatorService['audit'], edge: Edge) =>
       response: { 200: answer(ChainCheck), ...errors(400, 404) },
     })
 
-/** What fails before the first piece keeps its status. */
+/** The first piece is read before the response starts, so that an error before it keeps its own status. */
 async function* joined(first: IteratorResult<string>, rest: AsyncGenerator<string>): AsyncGenerator<string> {
   if (!first.done) yield first.value
   yield* rest

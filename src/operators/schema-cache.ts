@@ -3,7 +3,7 @@ import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 const Ref = t.String({ minLength: 1, maxLength: 320 })
 const Count = t.Integer({ minimum: 0 })
 
-/** What this process remembers of answers, and how often that helped since it began. */
+/** The answer cache of this process, and its hits since the process started. */
 export const CacheStats = t.Object({
   object: t.Literal('cache'),
   enabled: t.Boolean(),
@@ -18,7 +18,7 @@ export const CacheStats = t.Object({
 })
 export type CacheStats = Static<typeof CacheStats>
 
-/** Whose answers: an org or a user, a key, a mode; all that is given must fit. */
+/** Filters: org or user, key, mode; all given ones must match. */
 const choice = { owner: t.Optional(Ref), key: t.Optional(Ref), mode: t.Optional(t.String({ maxLength: 64 })) }
 
 export const CacheQuestion = t.Object({ prompt: t.String({ minLength: 1, maxLength: 1_000_000 }), ...choice })
@@ -39,14 +39,14 @@ export const CachedAnswer = t.Object({
 export const CacheFinding = t.Object({
   object: t.Literal('cache_finding'),
   verdict: oneOf(['hit', 'miss'] as const),
-  /** A sentence. */
+  /** One sentence. */
   why: t.String(),
   answers: t.Array(CachedAnswer),
 })
 export type CacheFinding = Static<typeof CacheFinding>
 
 export const PURGE_SCOPES = ['org', 'key', 'mode', 'all'] as const
-/** `name` is the org or user, the key or the mode; `all` has none. */
+/** `name` is the org or user, key or mode; not used with `all`. */
 export const CachePurge = t.Object({ scope: oneOf(PURGE_SCOPES), name: t.Optional(Ref) })
 export type CachePurge = Static<typeof CachePurge>
 

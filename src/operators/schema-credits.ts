@@ -6,7 +6,7 @@ import { Balance } from './schema'
 
 const Ref = t.String({ minLength: 1, maxLength: 320 })
 
-/** Body of `POST /ops/v1/credits/adjustments`: up or down, never below what running calls hold. */
+/** Body of `POST /ops/v1/credits/adjustments`: up or down, but never below what is on hold. */
 export const NewAdjustment = t.Object({
   owner: Ref,
   amount_cents: t.Number({ minimum: -MOST_CENTS, maximum: MOST_CENTS }),
@@ -45,7 +45,7 @@ export const LedgerRow = t.Object({
 export type LedgerRow = Static<typeof LedgerRow>
 export const LedgerRows = pageOf('entries', LedgerRow)
 
-/** A wallet that is not where its ledger and its open holds say. */
+/** A wallet that disagrees with its ledger entries and open holds. */
 export const WalletDifference = t.Object({
   id: t.String({ description: '`org:ID` or `user:ID`' }),
   balance_cents: nullable(t.Number({ description: 'null: there is no wallet' })),

@@ -19,7 +19,7 @@ export const OperatorOrg = t.Object({
 export type OperatorOrg = Static<typeof OperatorOrg>
 export const OperatorOrgPage = pageOf('orgs', OperatorOrg)
 
-/** With what hangs on it: asked before it is deleted (dx 2.9). */
+/** With members, keys and balance: shown before an org is deleted (dx 2.9). */
 export const OrgDetail = t.Object({
   ...OperatorOrg.properties,
   key_count: t.Integer({ description: 'Keys that are not revoked' }),
@@ -45,7 +45,7 @@ export type OperatorOrgPatch = Static<typeof OperatorOrgPatch>
 export const NewMember = t.Object({ user: Ref, role: oneOf(ROLES) })
 export type NewMember = Static<typeof NewMember>
 
-/** An invitation with its token, which nothing shows again. */
+/** An invitation with its token, which is never shown again. */
 export const IssuedInvitation = t.Object({
   ...Invitation.properties,
   object: t.Literal('invitation'),
@@ -67,7 +67,7 @@ export const OperatorUser = t.Object({
 export type OperatorUser = Static<typeof OperatorUser>
 export const OperatorUserPage = pageOf('users', OperatorUser)
 
-/** With the orgs they belong to, as what, and how many sessions are open. */
+/** With the user's orgs and roles, and the number of open sessions. */
 export const UserDetail = t.Object({
   ...OperatorUser.properties,
   orgs: t.Array(t.Object({ id: OrgId.schema, slug: t.String(), role: Member.properties.role })),
@@ -79,7 +79,7 @@ export const NewOperatorUser = t.Object({
   email: t.String({ format: 'email', maxLength: 254 }),
   name: t.Optional(t.String({ minLength: 1, maxLength: 128 })),
   platform_role: t.Optional(oneOf(PLATFORM_ROLES)),
-  /** Made here and shown once when it is left out. */
+  /** Generated, and shown once, when left out. */
   password: t.Optional(t.String({ minLength: 8, maxLength: 200 })),
   link: t.Optional(t.Boolean({ description: 'A sign-in link instead of a password' })),
 })

@@ -5,7 +5,7 @@ import { OwnerQuery } from './schema'
 const { scope: _report, ...filters } = UsageQuery.properties
 const { scope: _export, ...exportFilters } = UsageExportQuery.properties
 
-/** Whose calls, and which of them. */
+/** The owner and the filters of a usage report. */
 export const OperatorUsageQuery = t.Object({ ...OwnerQuery.properties, ...filters })
 export type OperatorUsageQuery = Static<typeof OperatorUsageQuery>
 

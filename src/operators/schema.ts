@@ -22,7 +22,7 @@ export type OperatorKeyQuery = Static<typeof OperatorKeyQuery>
 
 const { scope: _scope, org_id: _orgId, scopes: _scopes, ...newKeyFields } = NewKey.properties
 
-/** A key for anyone: whose it is, and its tier, besides what a tenant may say (dx 2.9). */
+/** A key for any owner: what a tenant may set, plus the owner and the tier (dx 2.9). */
 export const NewOperatorKey = t.Object({
   ...newKeyFields,
   scopes: t.Optional(t.Array(oneOf(SCOPES), { maxItems: 32 })),
@@ -33,11 +33,11 @@ export const NewOperatorKey = t.Object({
 })
 export type NewOperatorKey = Static<typeof NewOperatorKey>
 
-/** What an owner may set on a key, and its tier. */
+/** What an owner may set on a key, plus its tier. */
 export const OperatorKeyPatch = t.Object({ ...KeyPatch.properties, tier: t.Optional(oneOf(TIERS)) })
 export type OperatorKeyPatch = Static<typeof OperatorKeyPatch>
 
-/** A chain besides: `server` is the one of what belongs to no tenant. */
+/** `owner` may also be `server`: the chain of events that belong to no tenant. */
 const chain = { owner: t.Optional(Ref) }
 export const OperatorAuditQuery = t.Object({ ...AuditQuery.properties, ...chain })
 export const OperatorAuditExport = t.Object({ ...AuditExport.properties, ...chain })
@@ -67,7 +67,7 @@ export const Balance = t.Object({
 })
 export type Balance = Static<typeof Balance>
 
-/** Either to an owner, or what a checkout that waits for it is about. */
+/** Credit for an owner, or the completion of an open checkout. */
 export const NewGrant = t.Object({
   owner: t.Optional(Ref),
   amount_cents: t.Optional(t.Number({ exclusiveMinimum: 0, maximum: MOST_CENTS })),
@@ -113,7 +113,7 @@ export const Status = t.Object({
 })
 export type Status = Static<typeof Status>
 
-/** What must hold of the store, and what was found not to (reliability 2). */
+/** The checks of the store and what they found (reliability 2). */
 export const Verification = t.Object({
   object: t.Literal('verification'),
   ok: t.Boolean(),
@@ -137,7 +137,7 @@ export const Backup = t.Object({
 })
 export type Backup = Static<typeof Backup>
 
-/** One target of one engine: what a tenant never sees. */
+/** One target of a service engine; tenants never see it. */
 export const EngineTarget = t.Object({
   id: t.String({ description: 'The service engine id' }),
   mode: t.String(),
@@ -160,7 +160,7 @@ export const EngineTest = t.Object({
 export type EngineTest = Static<typeof EngineTest>
 export const EngineTests = t.Object({ tests: t.Array(EngineTest) })
 
-/** Body of `POST /ops/v1/engines`. The key travels over the socket only, and is kept in a file of its own. */
+/** Body of `POST /ops/v1/engines`. The key is sent over the socket only, and stored in a file of its own. */
 export const NewEngine = t.Object({
   name: t.String({ pattern: '^[a-z0-9][a-z0-9-]{0,31}$' }),
   kind: oneOf(UPSTREAM_KINDS),
@@ -212,7 +212,7 @@ export const OperatorList = t.Object({ operators: t.Array(Operator) })
 export const OperatorWithSecret = t.Object({ ...Operator.properties, key: t.String({ description: 'Shown once' }) })
 export type OperatorWithSecret = Static<typeof OperatorWithSecret>
 
-/** One row of the tier table (contract 1.6), a minute. */
+/** One row of the tier table (contract 1.6), per minute. */
 export const TierRow = t.Object({
   id: oneOf(TIERS),
   object: t.Literal('tier'),
@@ -229,8 +229,7 @@ export type TierRow = Static<typeof TierRow>
 export const TierList = t.Object({ tiers: t.Array(TierRow) })
 export const NewTier = t.Object({ tier: oneOf(TIERS) })
 
-/** Body of `POST /ops/v1/limits/{id}`: an operator may give another tier than was asked for. */
-/** A request for a higher tier beside what is in use, so that whoever decides sees both (dx 2.16). */
+/** A request for a higher tier with the current usage, for whoever decides on it (dx 2.16). */
 const Rate = t.Object({ requests: t.Integer(), tokens: t.Integer() })
 export const WeighedIncrease = t.Object({
   ...Increase.properties,
@@ -244,6 +243,6 @@ export const WeighedIncreases = pageOf('requests', WeighedIncrease)
 export const LimitDecision = t.Object({ ...Decision.properties, tier: t.Optional(oneOf(TIERS)) })
 export type LimitDecision = Static<typeof LimitDecision>
 
-/** Body of `POST /ops/v1/keys/check`: a whole secret, over the socket or TLS only. */
+/** Body of `POST /ops/v1/keys/check`: a complete secret, so over the socket or TLS only. */
 export const KeyCheck = t.Object({ key: t.String({ minLength: 1, maxLength: 512 }) })
 export const CheckedKey = t.Object({ object: t.Literal('key_check'), known: t.Boolean(), key: nullable(ApiKey) })

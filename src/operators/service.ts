@@ -40,7 +40,7 @@ type Deps = Parameters<typeof createKeyVerbs>[0] &
 export type OperatorService = ReturnType<typeof createOperators>
 export type OperatorCall = Call<OperatorCaller>
 
-/** Everything the operator plane can do; each verb goes through the room that owns the rule. */
+/** All operations of the operator API; each uses the service of the room that owns the rule. */
 export const createOperators = (deps: Deps) => ({
   keys: createKeyVerbs(deps),
   limits: createLimitVerbs(deps),
@@ -57,7 +57,7 @@ export const createOperators = (deps: Deps) => ({
   users: createUserVerbs(deps),
   status: createStatus(deps),
   verify: createVerify(deps),
-  /** Submissions of skills (dx 2.11); the skills room decides. */
+  /** Submissions of skills (dx 2.11), decided in the skills room. */
   submissions: deps.skills.operator,
   skills: createSkillVerbs(deps),
   policies: createPolicyVerbs(deps),

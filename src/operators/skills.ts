@@ -14,12 +14,12 @@ type Deps = {
 }
 type By = Call<OperatorCaller>
 
-/** What operators do with skills, and for the owners of keys (dx 2.11). */
+/** What operators do with skills, and for owners of keys (dx 2.11). */
 export function createSkillVerbs({ store, orgs, keys, skills }: Deps) {
   const { get, versions, reviews, disable, enable, put } = skills.store
   return { list, get, versions, reviews, disable, enable, put, install, uninstall }
 
-  /** Of everyone, of one owner, or of the owner of a key. Throws 404 for an unknown owner or key. */
+  /** Skills of everyone, of one owner, or of the owner of a key. Throws 404 for an unknown owner or key. */
   async function list(call: By, { owner, key, ...query }: OperatorSkillWords) {
     if (key !== undefined) {
       return skills.store.list(call, { ...query, owner: ownerOf(await keys.operator.callerOf(call, key)) })
@@ -29,13 +29,13 @@ export function createSkillVerbs({ store, orgs, keys, skills }: Deps) {
     return skills.store.list(call, { ...query, owner: scope })
   }
 
-  /** For the owner of a key, as that key would. Throws 404 for the key, and for a skill its owner does not see. */
+  /** Installs as the given key would. Throws 404 for the key, and for a skill its owner cannot see. */
   async function install(call: By, slug: string, key: string): Promise<{ installed: true }> {
     await skills.installing.install(await asKey(call, key), { slug }, call)
     return { installed: true }
   }
 
-  /** Throws 404 for the key, and for what its owner has not installed. */
+  /** Throws 404 for the key, and for a skill its owner has not installed. */
   async function uninstall(call: By, slug: string, key: string): Promise<{ uninstalled: true }> {
     return skills.installing.uninstall(await asKey(call, key), { slug }, call)
   }

@@ -2,11 +2,11 @@ import type { Call, OperatorCaller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import type { Status } from './schema'
 
-/** What the assembled server knows of itself; the rooms do not. */
+/** Facts that only the assembled server knows. */
 export type ServerFacts = {
   version: string
   production: boolean
-  /** Null while the app runs inside a command and listens nowhere. */
+  /** Null while the app runs inside a command and does not listen. */
   apiUrl: string | null
   publicUrl: string | null
   dataDir: string
@@ -29,7 +29,7 @@ type Deps = {
   mapping(): Mapping
 }
 
-/** One screen: what runs, where, how well (dx 2.8). */
+/** The status page: what runs, where, and how well (dx 2.8). */
 export function createStatus({ clock, facts, health, schema, mapping }: Deps) {
   return async function status(_call: Call<OperatorCaller>): Promise<Status> {
     const { version, production, apiUrl, publicUrl, dataDir, pid, startedAt, database } = facts()

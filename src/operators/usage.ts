@@ -8,25 +8,25 @@ import type { OperatorUsage, OperatorUsageExportQuery, OperatorUsageQuery } from
 
 type Deps = { store: Store; orgs: OrgService; keys: Pick<KeyService, 'operator'>; usageReading: UsageReading }
 
-/** What anyone used, for operators (dx 2.16). */
+/** Usage of any owner, for operators (dx 2.16). */
 export function createUsageVerbs({ store, orgs, keys, usageReading }: Deps) {
   return { show, exportCalls }
 
-  /** The report its owner would get. Throws 404, 400. */
+  /** The report the owner would get. Throws 404, 400. */
   async function show(call: Call<OperatorCaller>, asked: OperatorUsageQuery): Promise<OperatorUsage> {
     const { owner, ...query } = await ofKey(call, asked)
     const { scope, name } = await findOwner(orgs, store.read, owner)
     return { id: scope, object: 'usage', owner: name, ...(await usageReading.reportOf(scope, query)) }
   }
 
-  /** The same file its owner would get, and on their record. */
+  /** The file the owner would get; the export is recorded in the owner's audit chain. */
   async function* exportCalls(call: Call<OperatorCaller>, asked: OperatorUsageExportQuery) {
     const { owner, ...query } = await ofKey(call, asked)
     const { scope } = await findOwner(orgs, store.read, owner)
     yield* usageReading.exportOf(call, scope, query)
   }
 
-  /** A key, also by its name, says whose calls are meant where nobody does. */
+  /** Without `owner`, the owner of the named key is meant; a key may be given by name. */
   async function ofKey<Q extends OperatorUsageQuery>(call: Call<OperatorCaller>, query: Q): Promise<Q> {
     if (query.owner !== undefined || query.key_id === undefined) return query
     const caller = await keys.operator.callerOf(call, query.key_id)

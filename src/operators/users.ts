@@ -43,7 +43,7 @@ export function createUserVerbs({ store, audit, orgs, auth, sessions, signInLink
     }
   }
 
-  /** Makes a first password when none is given, or a link that sets it; either is in this answer only. Throws 409 for a known address. */
+  /** Without a password one is generated, or a link made; only this answer has it. Throws 409 for a known address. */
   async function create(call: OperatorCall, order: NewOperatorUser): Promise<CreatedUser> {
     const { email, name = null, platform_role = null } = order
     const made = order.password === undefined ? randomBase62(PASSWORD_CHARS) : null
@@ -53,14 +53,14 @@ export function createUserVerbs({ store, audit, orgs, auth, sessions, signInLink
     return { ...present(user), password: made, sign_in_link: null }
   }
 
-  /** Its keys stop, or work again, at once; its sessions are over for good. Throws 404. */
+  /** Disables or enables an account: its keys follow at once, and its sessions end either way. Throws 404. */
   async function setDisabled(call: OperatorCall, ref: string, disabled: boolean): Promise<OperatorUser> {
     const { id, disabled_at } = await findUser(orgs, store.read, ref)
     if ((disabled_at !== null) !== disabled) await orgs.setUserDisabled(call, id, disabled)
     return present(await findUser(orgs, store.read, id))
   }
 
-  /** The open ones, last used first. Throws 404. */
+  /** Open sessions, last used first. Throws 404. */
   async function sessionsOf(_call: OperatorCall, ref: string): Promise<OpenSession[]> {
     const { id } = await findUser(orgs, store.read, ref)
     return (await sessions.openOf(store.read, id)).map((row) => ({
@@ -73,7 +73,7 @@ export function createUserVerbs({ store, audit, orgs, auth, sessions, signInLink
     }))
   }
 
-  /** Signs one session out, or with `all` every one. Throws 404. */
+  /** Ends one session, or with `all` every session of the user. Throws 404. */
   function endSession(call: OperatorCall, ref: string, sessionId: string): Promise<{ ended: number }> {
     return store.write(async (tx) => {
       const user = await findUser(orgs, tx, ref)

@@ -3,14 +3,14 @@ import { type Clock, iso } from '../kernel/clock'
 import type { Reader, Store } from '../kernel/store'
 import type { Verification } from './schema'
 
-/** One room's claim about its own rows: what it finds broken, in sentences; empty when sound. */
+/** A check of a room's own rows: returns a sentence for each violation; empty when sound. */
 export type Invariant = { check: string; violations(reader: Reader): Promise<string[]> }
 
 type Deps = { store: Store; clock: Clock; invariants: readonly Invariant[] }
 
 /**
- * Checks what must be true of the store whatever happened to the process (reliability 2: I6, I8, I20).
- * Checks run one after another, so that a live server keeps room for its requests.
+ * Runs all checks of the stored data (reliability 2: I6, I8, I20), one after another, so that a live server keeps
+ * serving requests.
  */
 export function createVerify({ store, clock, invariants }: Deps) {
   const all: readonly Invariant[] = [{ check: 'integrity', violations: () => store.integrity() }, ...invariants]

@@ -138,7 +138,7 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
     await events.emit(tx, rateLimitUpgraded, key.scope, news)
   }
 
-  /** For operators: sets one key's tier, up or down, in the caller's transaction. Throws 409 for a revoked or expired key. */
+  /** For operators: sets one key's tier, up or down, in the caller's transaction. Throws 409 for a key not in force. */
   async function setTierIn(tx: Tx, call: Call<OperatorCaller>, keyId: KeyId, tier: Tier): Promise<void> {
     const [key] = await keys.tiers.inForce(tx, { keyId })
     if (!key) throw nothingToRaise()

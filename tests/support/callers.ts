@@ -1,7 +1,7 @@
 import type { Call, Caller, KeyCaller, OperatorCaller, SessionCaller } from '../../src/kernel/caller'
 import { KeyId, newRequestId, SessionId, UserId } from '../../src/kernel/ids'
 
-/** A personal key on Free with every scope, of a user of its own. */
+/** A personal key on the free tier with every scope, of a new user. */
 export const keyCaller = (overrides: Partial<KeyCaller> = {}): KeyCaller => ({
   type: 'key',
   userId: UserId.create(),

@@ -5,10 +5,7 @@ import type { World } from './world'
 
 type Options = Pick<CliOptions, 'io' | 'env' | 'signal' | 'clock'> & { key?: string }
 
-/**
- * svc-admin against a world: over its operator plane, or, with a key, over its tenant plane as `--url`
- * would be.
- */
+/** Runs svc-admin against a world: over its operator API, or, with a key, over its tenant API as `--url` does. */
 export function cliOver(world: World) {
   const { app, config } = world
   const open =

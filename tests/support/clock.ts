@@ -2,13 +2,13 @@ import type { Clock } from '../../src/kernel/clock'
 
 export type FakeClock = Clock & {
   advance(ms: number): void
-  /** Whether somebody waits who wakes within that time. */
+  /** Whether some sleeper is due within that time. */
   wakesWithin(ms: number): boolean
 }
 
 type Sleeper = { due: number; wake(): void }
 
-/** A clock that moves only when told; sleepers wake in order as it passes them. */
+/** A clock that moves only when told to; sleepers wake in order as it passes them. */
 export function fakeClock(start = '2026-01-01T00:00:00.000Z'): FakeClock {
   const base = Date.parse(start)
   let elapsed = 0

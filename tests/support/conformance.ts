@@ -10,22 +10,22 @@ export type Document = {
 
 export type Conformance = ReturnType<typeof createConformance>
 
-/** One answer as a test got it. `body` is undefined when it is not JSON. */
+/** One response. `body` is undefined when it is not JSON. */
 export type Answer = { method: string; path: string; status: number; headers: Headers; body: unknown }
 
 const API = '/api/v1'
-/** What the edge answers before or without a route (contract 1.1, 1.5); every operation may be met with them. */
+/** Statuses the HTTP edge answers before or without a route (contract 1.1, 1.5); allowed for every operation. */
 const EDGE_STATUSES = new Set([307, 404, 405, 413, 415])
 
-/** On every answer, whatever it is (contract 1.3). */
+/** Headers of every response (contract 1.3). */
 const HEADERS = [
   'x-request-id',
   ...['limit', 'remaining', 'reset'].flatMap((what) => [`x-ratelimit-${what}-requests`, `x-ratelimit-${what}-tokens`]),
 ]
 
 /**
- * Holds answers against the OpenAPI document: the status must be declared, and a JSON body must fit the
- * schema with no member the document does not name. Schemas are compiled once.
+ * Checks responses against the OpenAPI document: the status must be declared, and a JSON body must match the schema
+ * without undocumented members. Schemas are compiled once.
  */
 export function createConformance(document: Document) {
   const shapes = Object.entries(document.paths).map(([path, operations]) => ({
@@ -36,7 +36,7 @@ export function createConformance(document: Document) {
   const checkers = new Map<object, ReturnType<typeof checker>>()
   const errorChecker = checker(closed(ErrorBody, document) as unknown as TSchema)
 
-  /** Throws, naming the request and every difference. */
+  /** Throws with the request and every difference. */
   return function assertConforms(answer: Answer): void {
     const { method, status, body } = answer
     const path = answer.path.split('?')[0]!
@@ -47,7 +47,7 @@ export function createConformance(document: Document) {
     if (!declared) {
       if (operation && !EDGE_STATUSES.has(status))
         throw new Error(`${where}, which the OpenAPI document does not declare`)
-      // Pages for browsers stand outside the API and refuse in HTML.
+      // HTML pages are outside the API and answer errors in HTML.
       if (status >= 400 && (operation || answer.path.startsWith(API))) report(where, errorChecker, body)
       return
     }
@@ -72,7 +72,7 @@ export function createConformance(document: Document) {
   }
 }
 
-/** The six rate headers and the id, which the body repeats; a replayed body keeps the id it had (contract 1.7). */
+/** All headers must be there, and the body must repeat the request id; a replayed body keeps its old id (contract 1.7). */
 function assertHeaders(where: string, { headers, body }: Answer): void {
   const missing = HEADERS.filter((name) => !headers.has(name))
   if (missing.length) throw new Error(`${where} without ${missing.join(', ')}`)
@@ -94,7 +94,7 @@ function report(where: string, check: ReturnType<typeof checker>, body: unknown)
   )
 }
 
-/** The schema with references resolved, and with objects closed: an answer may not hold what nobody documented. */
+/** The schema with references resolved and all objects closed, so that undocumented members fail. */
 function closed(value: unknown, document: Document): unknown {
   if (Array.isArray(value)) return value.map((part) => closed(part, document))
   if (value === null || typeof value !== 'object') return value

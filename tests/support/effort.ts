@@ -1,27 +1,27 @@
 import { spentBy } from './spent'
 
-/** What `yardstick` takes on the machine that the limits of these tests were set on. */
+/** Duration of `yardstick` on the machine the limits of these tests were set on. */
 const USUAL_MS = 7
 const TRIES = 5
 
 /**
- * What a piece of work costs at its best of five: milliseconds on the processor of the machine the limits
- * were set on. What other processes took from this thread is off, and a slower machine changes nothing.
+ * Best time of several runs, in milliseconds of the machine the limits were set on: time taken by other processes is
+ * subtracted, and the result is divided by this machine's slowness.
  */
 export async function effortOf(work: () => unknown, tries = TRIES): Promise<number> {
   return (await leastOf(work, tries)) / (await slowness())
 }
 
 /**
- * How long a process has needed so far, of `ms` that have passed since it was started: the time in which it,
- * or this one, was ready and another had the core is off.
+ * How much of `ms` since its start a process needed itself: subtracts the time in which it, or this one, was ready to
+ * run while another process had the core.
  */
 export const neededBy = (pid: number, ms: number, queuedBefore: number): number =>
   Math.max(0, ms - spentBy(String(pid)).queuedMs - (spentBy('thread-self').queuedMs - queuedBefore))
 
 let known: Promise<number> | undefined
 
-/** How many times slower than usual this machine is; never below 1. */
+/** How many times slower than the reference machine this one is; at least 1. */
 export function slowness(): Promise<number> {
   known ??= leastOf(yardstick, TRIES).then((ms) => Math.max(1, ms / USUAL_MS))
   return known
@@ -37,7 +37,7 @@ async function leastOf(work: () => unknown, tries: number): Promise<number> {
   return least
 }
 
-/** Some of what the product does all day: text, lists, JSON. */
+/** A workload like the product's: text, lists, JSON. */
 function yardstick(): number {
   const things = Array.from({ length: 6_000 }, (_, n) => ({ id: n, name: `thing ${n}`, tags: ['a', 'b', String(n)] }))
   const text = JSON.stringify(things)

@@ -1,9 +1,9 @@
-/** Far longer than anything takes, even on a machine five times slower, and shorter than a test may. */
+/** Much longer than any wait takes, even on a machine five times slower, and shorter than the timeout of a test. */
 const PATIENCE_MS = 60_000
 
 /**
- * Asks again and again until it holds, and answers what it saw then; fails after `withinMs` with what was
- * seen last. The limit is given only where it is what the test claims.
+ * Polls `ask` until `holds` is true and returns the last result; after `withinMs` it fails with the last result. Pass
+ * `withinMs` only when the test is about that limit.
  */
 export async function eventually<T>(
   ask: () => T | Promise<T>,

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 
-/** A whole chat completion of the scripted upstream (contract 4), with the id of the conversation it belongs to. */
+/** A complete chat completion of the scripted upstream (contract 4), with the id of its conversation. */
 export const expectedChat = (requestId: string | null, conversationId: unknown) => ({
   id: expect.stringMatching(/^chatcmpl_\w{24}$/),
   object: 'chat.completion',

@@ -1,10 +1,10 @@
-/** One server-sent event as a strict reader takes it; `data` parsed, or the text `[DONE]`. */
+/** One server-sent event; `data` is parsed JSON or the text `[DONE]`. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into frames of every shape
 export type Frame = { event: string | null; data: any }
 
 /**
- * Reads a finished stream by the letter of contract 3: frames of an optional `event:` line and one `data:`
- * line, one space after the colon, an empty line between. Comments are skipped; anything else throws.
+ * Parses a finished stream strictly by contract 3: an optional `event:` line, one `data:` line, one space after the colon,
+ * an empty line between frames. Comments are skipped; anything else throws.
  */
 export function readFrames(text: string): Frame[] {
   if (!text.endsWith('\n\n')) throw new Error(`the stream ends within a frame: ${JSON.stringify(text.slice(-80))}`)
@@ -23,10 +23,10 @@ function readFrame(text: string): Frame {
 
 export const eventNames = (frames: Frame[]): (string | null)[] => frames.map(({ event }) => event)
 
-/** The text a reader has put together from the tokens of a native stream. */
+/** The text that the token events of a native stream add up to. */
 export const joinTokens = (frames: Frame[]): string =>
   frames.flatMap(({ event, data }) => (event === 'token' ? [data.token as string] : [])).join('')
 
-/** The same of a chat stream. */
+/** The text that the deltas of a chat stream add up to. */
 export const joinDeltas = (frames: Frame[]): string =>
   frames.flatMap(({ data }) => (data === '[DONE]' ? [] : [data.choices?.[0]?.delta?.content ?? ''])).join('')

@@ -3,8 +3,8 @@ import type { FakeClock } from './clock'
 const NAP_MS = 5_000
 
 /**
- * Waits for work on a clock that only the test moves, and wakes whoever takes a short nap meanwhile: the
- * pause before a retry, the moment before a stream opens. However long the work takes, deadlines do not pass.
+ * Awaits work on a fake clock, and advances the clock for short sleeps (a retry's pause, the delay before a stream
+ * opens). Deadlines do not pass, however long the work takes.
  */
 export async function impatiently<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
   let over = false

@@ -6,7 +6,7 @@ import { fakeClock } from './clock'
 
 export type Terminal = Io & { stdout(): string; stderr(): string }
 
-/** A place to print that remembers; `width` makes stdout a terminal of that many columns. */
+/** A terminal that records its output; with `width` stdout is a TTY of that many columns. */
 export function fakeIo({ width = null, stdin = '' }: { width?: number | null; stdin?: string } = {}): Terminal {
   let [out, err] = ['', '']
   return {
@@ -37,7 +37,7 @@ export type CliOptions = {
   clock?: World['clock']
 }
 
-/** Runs one command line against a given world and says what came out. */
+/** Runs one command line against a world and returns its output and exit code. */
 export async function cli(line: readonly string[], options: CliOptions = {}) {
   const { io = fakeIo(), env = {}, open, signal = new AbortController().signal, clock = fakeClock() } = options
   const exitCode = await runCli(line, {

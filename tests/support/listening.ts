@@ -2,7 +2,7 @@ import { afterAll } from 'bun:test'
 import { connect } from 'node:net'
 import type { World } from './world'
 
-/** The world behind a real socket, for what only a connection can show: clients, disconnects, framing. */
+/** Opens the world on a real socket, for tests of clients, disconnects and framing. */
 export function listen({ app }: World): { origin: string; baseUrl: string } {
   app.api.listen({ port: 0, hostname: '127.0.0.1' })
   afterAll(() => app.api.server?.stop(true))
@@ -10,7 +10,7 @@ export function listen({ app }: World): { origin: string; baseUrl: string } {
   return { origin, baseUrl: `${origin}/api/v1` }
 }
 
-/** Whether a new connection to this address is taken. */
+/** Whether the address accepts a new connection. */
 export const isListening = (url: string): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' })

@@ -13,10 +13,10 @@ type Asked = { text: string; values: unknown[] }
 type Explain = (asked: Asked) => Promise<string[]>
 type Selecting = Pick<Reader, 'select'>
 
-/** How the database of this run would go about what a reader is asked, a line a step; on empty tables. */
+/** Returns the database's query plan for what a reader asks, one line per step, on empty tables. */
 export type Planner = { planOf(ask: (db: Reader) => PromiseLike<unknown>): Promise<string> }
 
-/** On a database of its own, which is gone when the test file ends. */
+/** Uses a database of its own, removed when the test file ends. */
 export async function openPlanner(): Promise<Planner> {
   const asked: Asked[] = []
   const logger = { logQuery: (text: string, values: unknown[]) => void asked.push({ text, values }) }
@@ -54,7 +54,7 @@ async function onPostgres(url: string, logger: Logger): Promise<{ db: Reader; ex
     await client.close()
     await own.drop()
   })
-  // Empty tables are soonest read whole and sorted: only what cannot be done otherwise shall be done like that.
+  // On empty tables the planner prefers scans and sorts; switched off, they appear only where no index can be used.
   for (const way of ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin']) {
     await client.unsafe(`SET enable_${way} = off`)
   }
@@ -65,7 +65,7 @@ async function onPostgres(url: string, logger: Logger): Promise<{ db: Reader; ex
   return { db: asReader('postgres', drizzlePostgres({ client, logger })), explain }
 }
 
-/** Nothing is prepared beforehand, so that everything that is asked is told. */
+/** A reader without prepared queries, so that every query reaches the logger. */
 function asReader(dialect: 'sqlite' | 'postgres', db: unknown): Reader {
   const { select } = db as Selecting
   const of = (table: Record<typeof dialect, unknown>) => table[dialect]

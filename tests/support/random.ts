@@ -1,8 +1,8 @@
 export type Random = {
-  /** A whole number from `min` to `max`, both included. */
+  /** A whole number from `min` to `max`, inclusive. */
   between(min: number, max: number): number
   pick<T>(items: readonly T[]): T
-  /** One name, as often as its weight says. */
+  /** A name, chosen in proportion to its weight. */
   weighted<N extends string>(weights: Readonly<Record<N, number>>): N
 }
 

@@ -19,21 +19,21 @@ const ROOT = join(import.meta.dir, '../..')
 const HEALTHY_WITHIN_MS = 60_000
 const POLL_MS = 4
 
-/** Groups of their own outlive the runner, so what a failed test left running ends with it. */
+/** Process groups outlive the test runner, so kill whatever a failed test left running. */
 const running = new Set<number>()
 process.on('exit', () => {
   for (const pid of running) process.kill(-pid, 'SIGKILL')
 })
 
-/** The environment of a clean machine: nothing of this one's settings reaches the server. */
+/** The environment without this machine's SVC_ settings. */
 export const cleanEnv = (more: Record<string, string> = {}): Record<string, string> => {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'NODE_ENV')
   return { ...(Object.fromEntries(kept) as Record<string, string>), ...more }
 }
 
 /**
- * The real server as a process group of its own, answering. Throws with what it printed when it is not
- * healthy within a minute.
+ * Starts the real server in a process group of its own and waits until it is healthy. Throws with its output when it is
+ * not healthy within a minute.
  */
 export async function startServerProcess(options: Options) {
   const [startedAt, queuedBefore] = [performance.now(), spentBy('thread-self').queuedMs]
@@ -49,7 +49,7 @@ export async function startServerProcess(options: Options) {
   return { ...server, bootMs: neededBy(server.pid, performance.now() - startedAt, queuedBefore) }
 }
 
-/** The same without waiting for it to answer, for servers that are to fail. */
+/** The same without waiting, for servers that are expected to fail. */
 export async function spawnServer({ dataDir, env = {}, command, cwd = ROOT, ...options }: Options) {
   const port = options.port ?? (await freePort())
   const child = Bun.spawn(command ?? [process.execPath, 'src/main.ts'], {
@@ -69,14 +69,14 @@ export async function spawnServer({ dataDir, env = {}, command, cwd = ROOT, ...o
     pid: child.pid,
     exited: child.exited,
     exitCode: () => child.exitCode ?? (child.signalCode ? 128 : null),
-    /** All that it printed; resolves when it has ended. */
+    /** Everything it printed; resolves when it has exited. */
     output: async () => (await output).join(''),
-    /** `kill -9` of the whole group, as an out-of-memory killer or a power cut would. */
+    /** `kill -9` of the whole group, like an out-of-memory kill or a power cut. */
     async kill(): Promise<void> {
       if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid, 'SIGKILL')
       await child.exited
     },
-    /** SIGTERM; answers the exit code. */
+    /** Sends SIGTERM and returns the exit code. */
     async stop(): Promise<number> {
       child.kill('SIGTERM')
       return child.exited

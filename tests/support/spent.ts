@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 
-/** How long a thread has run, and how long it was ready to while something else had the core; milliseconds. */
+/** Milliseconds a thread ran, and milliseconds it was ready to run while another had the core. */
 export type Spent = { ranMs: number; queuedMs: number }
 
-/** As the kernel counts it; zeros where it does not. */
+/** Read from the kernel; zeros on systems without schedstat. */
 export function spentBy(thread: 'self' | 'thread-self' | (string & {})): Spent {
   try {
     const [ran, queued] = readFileSync(`/proc/${thread}/schedstat`, 'utf8').split(' ')

@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { SQL } from 'bun'
 import { migrate, openPostgres, openSqlite, type Store } from '../../src/kernel/store'
 
-/** Which database this run of the tests uses; `tests/run.ts` runs the bound ones on both. */
+/** The database of this test run; `tests/run.ts` runs the database-bound tests on both. */
 export const postgresUrl = process.env.SVC_TEST_POSTGRES_URL
 
 let made = 0
 const TEMPLATE_LOCK = 7_316_402
 
-/** A migrated, empty store of its own for one test file, on the database of this run. Closed and removed after it. */
+/** A migrated, empty store for one test file, on the database of this run. Closed and removed afterwards. */
 export async function openTestStore(): Promise<Store> {
   return postgresUrl ? openOnPostgres(postgresUrl) : openOnSqlite()
 }
@@ -35,20 +35,20 @@ async function openOnSqlite(): Promise<Store> {
   return store
 }
 
-/** Puts an empty SQLite database with this build's schema there. */
+/** Writes an empty SQLite database with the current schema to `path`. */
 export async function copyMigratedFile(path: string): Promise<void> {
   migrated ??= migrateFile()
   writeFileSync(path, await migrated)
 }
 
-/** What such a file holds; made once for all files of a worker. */
+/** The bytes of such a file; made once per worker. */
 let migrated: Promise<Uint8Array> | null = null
 
 async function migrateFile(): Promise<Uint8Array> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-migrated-'))
   const path = join(folder, 'svc.db')
   await migrate({ dialect: 'sqlite', path })
-  // Not the file itself: some of it may still be in the log beside it.
+  // Serialized instead of copied, because part of the data may still be in the write-ahead log.
   const database = new Database(path)
   const bytes = database.serialize()
   database.close()
@@ -58,10 +58,10 @@ async function migrateFile(): Promise<Uint8Array> {
 
 export type OwnDatabase = { url: string; drop(): Promise<void> }
 
-/** An empty database of its own on the test server, so that files can run beside each other. */
+/** An empty database on the test server, one per test file, so that files can run in parallel. */
 export const createPostgresDatabase = (url: string): Promise<OwnDatabase> => createDatabase(url, '')
 
-/** The same with this build's schema, copied from one that was migrated once for the whole server. */
+/** The same with the current schema, copied from a template that is migrated once per server. */
 export async function createMigratedDatabase(url: string): Promise<OwnDatabase> {
   template ??= prepareTemplate(url)
   return createDatabase(url, `TEMPLATE ${await template} STRATEGY FILE_COPY`)
@@ -69,7 +69,7 @@ export async function createMigratedDatabase(url: string): Promise<OwnDatabase> 
 
 let template: Promise<string> | null = null
 
-/** Named by what it is made of; whoever comes first makes it, and the others wait. */
+/** The template is named by the hash of the migrations; the first worker creates it while the others wait. */
 async function prepareTemplate(url: string): Promise<string> {
   const files = (await Array.fromAsync(new Bun.Glob('drizzle/postgres/**/*').scan('.'))).sort()
   const texts = await Promise.all(files.map((file) => Bun.file(file).text()))

@@ -2,7 +2,7 @@ import Stripe from 'stripe'
 
 type Params = Record<string, string>
 type Asked = { method: string; path: string; params: Params; key: string | null }
-/** What the next request of a path is answered with instead: a status and an error, or a cut connection. */
+/** The fault that the next request of a path gets: an error status, or a cut connection. */
 type Fault = { status: number; error?: Record<string, unknown> }
 
 export type ScriptedStripe = ReturnType<typeof startStripe>
@@ -10,8 +10,8 @@ export type ScriptedStripe = ReturnType<typeof startStripe>
 const WEBHOOK_SECRET = 'whsec_scripted'
 
 /**
- * A payment processor on loopback that speaks as much of the real API as the driver uses, keeps idempotency
- * keys as the real one does, and signs events with the package's own hand.
+ * A fake payment processor on loopback: implements the part of the real API that the driver uses, remembers idempotency
+ * keys, and signs events with the official package.
  */
 export function startStripe() {
   const asked: Asked[] = []
@@ -33,10 +33,10 @@ export function startStripe() {
     fail(path: string, fault: Fault, count = 1): void {
       faults.set(path, [...(faults.get(path) ?? []), ...Array.from({ length: count }, () => fault)])
     },
-    /** The customer it made last. */
+    /** The customer created last. */
     newestCustomer: () => lastCustomer,
     saveMethod: (customer: string, method = 'pm_card') => void methods.set(customer, method),
-    /** A signed event as the processor would send it: its body and the header. */
+    /** A signed event: its body and its signature header. */
     async event(
       type: string,
       object: object,
@@ -103,7 +103,7 @@ export function startStripe() {
 const { webhooks } = new Stripe('sk_test_scripted')
 const amountOf = (params: Params) => Number(params['line_items[0][price_data][unit_amount]'])
 
-/** The checkout of a purchase, as an event tells of it. */
+/** The checkout session of a purchase, as it appears in an event. */
 export const session = (purchaseId: string, cents: number, more: object = {}) => ({
   id: `cs_of_${purchaseId}`,
   object: 'checkout.session',
@@ -116,7 +116,7 @@ export const session = (purchaseId: string, cents: number, more: object = {}) =>
   ...more,
 })
 
-/** The charge of a purchase after `refunded` cents of it were paid back. */
+/** The charge of a purchase after `refunded` cents were refunded. */
 export const charge = (purchaseId: string, refunded: number) => ({
   id: `ch_of_${purchaseId}`,
   object: 'charge',

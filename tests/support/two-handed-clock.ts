@@ -1,6 +1,6 @@
 import { fakeClock } from './clock'
 
-/** Time with both hands in the test's own: `advance` lets it pass, `jump` moves only what the wall says. */
+/** A fake clock where `advance` lets time pass and `jump` moves only the wall clock. */
 export function twoHandedClock() {
   const clock = fakeClock()
   let offset = 0

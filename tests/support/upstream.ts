@@ -7,25 +7,25 @@ import { answerOf, readScript, refusalOf } from './upstream/script'
 
 export { LIE_NAMES } from './upstream/script'
 
-/** One call as the upstream saw it. */
+/** One call as the upstream received it. */
 export type UpstreamCall = {
   path: string
   headers: Record<string, string | string[] | undefined>
   body: Json
   prompt: string
-  /** Tells connections apart. */
+  /** Distinguishes connections. */
   clientPort: number | undefined
   stream: boolean
-  /** The client left before the answer had ended. */
+  /** The client disconnected before the answer ended. */
   aborted: boolean
   ended: boolean
 }
 
 export type UpstreamOptions = {
-  /** What is answered when the prompt asks for nothing else. */
+  /** The answer when the prompt contains no instruction. */
   text?: string | ((body: Json) => string | undefined)
   dialect?: Dialect
-  /** Waits this long before every answer. */
+  /** Delay before every answer. */
   delayMs?: number
   port?: number
   /** What `POST /embeddings` answers. */
@@ -34,21 +34,19 @@ export type UpstreamOptions = {
 
 export type Upstream = Awaited<ReturnType<typeof startUpstream>>
 
-/** A text that must never reach a tenant: every scripted error body holds it. */
+/** Part of every scripted error body; must never reach a tenant. */
 export const UPSTREAM_SECRET = 'acme-vendor internal failure at 10.1.2.3 sk-upstream-secret'
 
 /**
- * A scripted engine on loopback. It answers like a chat-completions server, refuses what real ones refuse (see
- * `faultOf` of each dialect), and misbehaves as the last
- * user message asks:
- *
+ * A scripted engine on loopback. It answers like a chat-completions server, rejects requests that real servers reject (see
+ * `faultOf` of each dialect), and misbehaves as the last user message says:
  * `[[500]]` `[[429:7]]` any status, with Retry-After · `[[fail:2]]` 503 for the first two calls of this prompt ·
- * `[[hang]]` never answers · `[[held]]` answers once `release()` is called · `[[stall]]` one word, then silence · `[[delay:ms]]` answers late ·
- * `[[slow:ms]]` waits between words · `[[drop]]` closes without a byte · `[[cut]]` breaks off in the middle ·
- * `[[truncate]]` ends cleanly without its finish · `[[malformed]]` `[[html]]` `[[empty]]` `[[wrong-type]]` ·
- * `[[error-event]]` reports an error inside a 200 · `[[never]]` never ends · `[[huge-event]]` 5 MB in one event ·
- * `[[flood]]` more than 50 MB · `[[lies:kind]]` false usage (see LIE_NAMES) · `[[tokens:n]]` n words ·
- * `[[say:text]]` this text · `[[finish:length]]` · `[[tool:name]]` one tool call ·
+ * `[[hang]]` never answers · `[[held]]` answers once `release()` is called · `[[stall]]` one word, then silence ·
+ * `[[delay:ms]]` answers late · `[[slow:ms]]` waits between words · `[[drop]]` closes without a byte ·
+ * `[[cut]]` breaks off in the middle · `[[truncate]]` ends cleanly without its finish · `[[malformed]]` `[[html]]`
+ * `[[empty]]` `[[wrong-type]]` · `[[error-event]]` reports an error inside a 200 · `[[never]]` never ends ·
+ * `[[huge-event]]` 5 MB in one event · `[[flood]]` more than 50 MB · `[[lies:kind]]` false usage (see LIE_NAMES) ·
+ * `[[tokens:n]]` n words · `[[say:text]]` this text · `[[finish:length]]` · `[[tool:name]]` one tool call ·
  * `[[plan:a{};b{}|c{}]]` tool calls turn by turn (see answerOf)
  */
 export async function startUpstream(options: UpstreamOptions = {}) {
@@ -121,19 +119,19 @@ export async function startUpstream(options: UpstreamOptions = {}) {
   }
 
   return {
-    /** What a driver is given as its base URL. */
+    /** The base URL to configure a driver with. */
     url: `http://127.0.0.1:${port}${dialect.base}`,
     port,
     calls,
-    /** What it refused because it was asked wrongly. */
+    /** Reasons of the requests it rejected as malformed. */
     faults,
-    /** The texts of each call for embeddings. */
+    /** The texts of each embeddings call. */
     embedded,
-    /** Calls whose client left before the end. */
+    /** Number of calls whose client disconnected before the end. */
     aborted: () => calls.filter((call) => call.aborted).length,
-    /** Whether a prompt with these words has come. */
+    /** Whether a prompt containing these words has arrived. */
     asked: (words: string) => calls.some(({ prompt }) => prompt.includes(words)),
-    /** Lets every `[[held]]` answer go that waits now. */
+    /** Answers all `[[held]]` calls that are waiting now. */
     release() {
       gate.resolve()
       gate = Promise.withResolvers()

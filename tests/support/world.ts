@@ -18,11 +18,11 @@ export type Person = {
   orgId: OrgId | null
   key: string
   keyId: string
-  /** One request as this person; a body is sent as JSON. */
+  /** Sends a request as this person; the body is sent as JSON. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
 }
 
-/** An answer, read whole. `body` is undefined when it is not JSON. */
+/** A complete response. `body` is undefined when it is not JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
 export type Reply = { status: number; headers: Headers; text: string; body: any }
 
@@ -33,9 +33,8 @@ export type World = Awaited<ReturnType<typeof createWorld>>
 type Options = { config?: ConfigOverrides; clock?: Clock; env?: Record<string, string> }
 
 /**
- * The whole product on an empty database of its own: real routes, real store, real files. Nothing is
- * fake but what a test passes in, and every answer is held against the OpenAPI document. Removed when the
- * test file ends.
+ * The whole product on an empty database: real routes, real store, real files; only what the test passes in is fake. Every
+ * response is checked against the OpenAPI document. Removed when the test file ends.
  */
 export async function createWorld({ config: overrides = {}, clock = systemClock }: Options = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-world-'))
@@ -61,17 +60,17 @@ export async function createWorld({ config: overrides = {}, clock = systemClock 
     clock,
     config,
     person: (order?: PersonOrder) => createPerson(app, order),
-    /** A call of this person's for a verb that has no route yet. */
+    /** A `Call` of this person, for services without a route. */
     callAs: (person: Person): Call => callOf(keyCaller({ userId: person.userId, keyId: person.keyId as KeyId })),
     send: sender(app, {}),
-    /** The same person in a session, which no bound of a key holds. */
+    /** The same person in a dashboard session, which has no key limits. */
     signedIn: (person: Person) => signedIn(app, person),
   }
 }
 
 let people = 0
 
-/** A new user with a key and credit: personal, or an org's. */
+/** Creates a user with a key and credit: personal, or an org's. */
 async function createPerson(app: OpenApp, order: PersonOrder = {}): Promise<Person> {
   const { scopes, tier = 'enterprise', cents = 10_000, ofOrg = false } = order
   const { store, orgs, billing, keys } = app.container
@@ -134,7 +133,7 @@ async function read(response: Response): Promise<Reply> {
 
 let conformance: Promise<Conformance> | undefined
 
-/** Every answer a test sees is held against the document; all worlds of a run have the same one. */
+/** All worlds of a run have the same OpenAPI document, so the checker is built once. */
 function conformanceOf(app: OpenApp): Promise<Conformance> {
   const load = async () => {
     const response = await app.api.handle(new Request('http://localhost/openapi.json'))

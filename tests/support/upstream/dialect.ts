@@ -1,17 +1,17 @@
 import { faultInChat } from './pairs'
 
-/** How one family of upstreams speaks: where the prompt stands in a request and what an answer looks like. */
+/** The wire format of one family of upstreams: where requests carry the prompt, and the form of answers. */
 export type Dialect = {
-  /** What comes before the path the driver adds, e.g. `/v1`. */
+  /** Path prefix before the path the driver adds, e.g. `/v1`. */
   base: string
   wantsStream(path: string, body: Json): boolean
   promptOf(body: Json): string
-  /** How many times tools were called since that message. */
+  /** How many rounds of tool calls followed that message. */
   turnOf(body: Json): number
-  /** What a real server would refuse with 400; null for nothing. */
+  /** Why a real server would reject the request with 400; null when it would not. */
   faultOf(body: Json): string | null
   plain(answer: ScriptedAnswer): unknown
-  /** A whole stream as frames of raw text: what opens it, one piece of text, what closes it. */
+  /** The raw text of a stream: its opening, one piece of text, its end. */
   open(): string
   delta(text: string): string
   close(answer: ScriptedAnswer): string
@@ -46,7 +46,7 @@ const call = ({ id, name, arguments: args }: ScriptedAnswer['toolCalls'][number]
 const chunk = (choice: unknown, more: Json = {}) =>
   frame({ id: 'up_1', object: 'chat.completion.chunk', created: 1, model: 'scripted', choices: [choice], ...more })
 
-/** Chat completions, as the `compat` driver speaks it. */
+/** Chat completions, for the `compat` driver. */
 export const chatDialect: Dialect = {
   base: '/v1',
   faultOf: faultInChat,

@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http'
 import type { Json } from './dialect'
 
-/** The vector of a text; a status to refuse it with; a promise of either. */
+/** Returns the vector of a text, or a status to reject it with; may be a promise. */
 export type EmbedText = (text: string) => readonly number[] | number | Promise<readonly number[] | number>
 
-/** All texts alike: the worst judge there can be. */
+/** Gives every text the same vector: the least useful embedding possible. */
 export const allAlike: EmbedText = () => [1, 0, 0]
 
-/** Answers `POST /embeddings` as servers do, the vectors in no order but their own. */
+/** Answers `POST /embeddings` like real servers, which do not return the vectors in order. */
 export async function answerEmbeddings(response: ServerResponse, body: Json, embed: EmbedText): Promise<void> {
   const texts = body.input as string[]
   const vectors = await Promise.all(texts.map(embed))

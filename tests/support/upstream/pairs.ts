@@ -1,14 +1,14 @@
 import type { Json } from './dialect'
 
 /**
- * What real servers refuse in a history with tools: a call nobody answered, an answer to no call, a system
- * that speaks in the middle. Null when there is nothing to refuse.
+ * Why real servers would reject a history with tools: a call without a result, a result without a call, a system message
+ * in the middle. Null when they would accept it.
  */
 export type Fault = string | null
 
 const listOf = (value: unknown): Json[] => (Array.isArray(value) ? (value as Json[]) : [])
 
-/** Two lists of ids that must be the same, whatever their order. */
+/** Compares two lists of ids, ignoring their order. */
 function unlike(asked: readonly unknown[], answered: readonly unknown[]): Fault {
   const [calls, results] = [new Set(asked), new Set(answered)]
   const same = calls.size === asked.length && results.size === answered.length && calls.symmetricDifference(results)
@@ -35,7 +35,7 @@ export function faultInChat(body: Json): Fault {
 const partsOf = (message: Json | undefined, type: string): Json[] =>
   listOf(message?.content).filter((part) => part.type === type)
 
-/** Messages: results stand in the message after the calls, all of them in one; roles take turns. */
+/** Messages API: one message right after the calls holds all their results; roles alternate. */
 export function faultInMessages(body: Json): Fault {
   const messages = listOf(body.messages)
   for (const [at, message] of messages.entries()) {
@@ -53,7 +53,7 @@ export function faultInMessages(body: Json): Fault {
 const named = (content: Json | undefined, part: string): unknown[] =>
   listOf(content?.parts).flatMap((each) => (each[part] ? [(each[part] as Json).name] : []))
 
-/** Generate-content: a content of calls is followed by one with as many responses, by name and in order. */
+/** Generate-content: a content with calls is followed by one with as many responses, by name and in order. */
 export function faultInContents(body: Json): Fault {
   const contents = listOf(body.contents)
   for (const [at, content] of contents.entries()) {
@@ -64,7 +64,7 @@ export function faultInContents(body: Json): Fault {
   return null
 }
 
-/** Responses: every call has its output, later; nothing is kept on the other side. */
+/** Responses API: every call has an output after it; the server keeps no history. */
 export function faultInInput(body: Json): Fault {
   const input = listOf(body.input)
   const idsOf = (type: string) => input.filter((item) => item.type === type).map(({ call_id }) => call_id)

@@ -9,7 +9,7 @@ const HEARD_MS = 300
 
 const HTML = '<!doctype html><html><body>502 Bad Gateway</body></html>'
 
-/** A plain answer, or one of the ways it can go wrong. */
+/** Sends a plain answer, or fails as the script says. */
 export async function playPlain({ response, dialect, script, answer }: Scene): Promise<void> {
   if (script.has('hang') || script.has('stall')) return
   if (script.has('drop')) return drop(response)
@@ -33,7 +33,7 @@ export async function playPlain({ response, dialect, script, answer }: Scene): P
   end(response, 'application/json', body)
 }
 
-/** A stream, or one of the ways it can go wrong. */
+/** Streams an answer, or fails as the script says. */
 export async function playStream(scene: Scene): Promise<void> {
   const { response, dialect, script, answer } = scene
   if (script.has('hang')) return
@@ -63,7 +63,7 @@ export async function playStream(scene: Scene): Promise<void> {
     if (script.has('stall')) return
   }
   if (script.has('cut')) {
-    // What was said must have been heard: a client whose connection breaks forgets what it has not read yet.
+    // Wait until the client has read the data: when a connection is reset, unread data is lost.
     await Bun.sleep(HEARD_MS)
     return drop(response)
   }
@@ -77,7 +77,7 @@ async function babble({ response, dialect }: Scene): Promise<void> {
   }
 }
 
-/** More bytes than any answer may have, as fast as they are taken. */
+/** Sends more bytes than any answer may have, as fast as the client reads them. */
 async function flood(response: ServerResponse, type: string, piece: string): Promise<void> {
   response.writeHead(200, { 'content-type': type })
   const block = piece.repeat(Math.ceil(1_000_000 / piece.length))

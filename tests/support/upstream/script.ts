@@ -1,6 +1,6 @@
 import type { ScriptedAnswer } from './dialect'
 
-/** What a prompt asks of the scripted upstream: `[[name]]` or `[[name:value]]`, anywhere in the last user message. */
+/** Instructions in the last user message: `[[name]]` or `[[name:value]]`, anywhere in the text. */
 export type Script = Map<string, string>
 
 export const readScript = (prompt: string): Script =>
@@ -21,9 +21,9 @@ const LIES: Record<string, ScriptedAnswer['usage']> = {
 export const LIE_NAMES = Object.keys(LIES)
 
 /**
- * The answer a script asks for in one turn; words make the text as long as wanted. A plan names the calls of
- * each turn, `[[plan:search{"q":"a"};fetch{}|search{"q":"b"}]]`; when it is over the text comes. `[[always]]`
- * repeats its last turn for ever; `[[while:text]]` is said beside the calls.
+ * The scripted answer of one turn; `[[tokens:n]]` sets the length of the text. A plan lists the calls of each turn,
+ * `[[plan:search{"q":"a"};fetch{}|search{"q":"b"}]]`, and the text follows after the last one. `[[always]]` repeats the
+ * last turn forever; `[[while:text]]` adds text to the calls.
  */
 export function answerOf(script: Script, fallbackText = DEFAULT_TEXT, turn = 0): ScriptedAnswer {
   const words = Number(script.get('tokens') ?? 0)
@@ -47,12 +47,12 @@ function callsOf(script: Script, turn: number): ScriptedAnswer['toolCalls'] {
   return (calls?.split(';') ?? []).filter(Boolean).map((call, place) => {
     const at = call.indexOf('{')
     const [name, args] = at < 0 ? [call, '{}'] : [call.slice(0, at), call.slice(at)]
-    // The same ids in every turn: an upstream may repeat itself.
+    // The same ids in every turn, because an upstream may repeat ids.
     return { id: `call_${place + 1}`, name: name.trim(), arguments: args }
   })
 }
 
-/** The status a script asks for, `[[500]]` or `[[429:7]]`, with its `Retry-After`. */
+/** The error status a script asks for, `[[500]]` or `[[429:7]]`, with its `Retry-After`. */
 export function refusalOf(script: Script, callsBefore: number): { status: number; retryAfter: string } | null {
   const failing = Number(script.get('fail') ?? 0)
   if (callsBefore < failing) return { status: 503, retryAfter: '' }

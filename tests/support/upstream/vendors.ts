@@ -3,7 +3,7 @@ import { faultInContents, faultInInput, faultInMessages } from './pairs'
 
 type Said = { prompt: string; turn: number }
 
-/** What was asked last, and how many times tools were called since; results of tools come as user messages too. */
+/** The last user text and the rounds of tool calls after it; tool results are user messages in these APIs too. */
 function said(items: Json[], textIn: (item: Json) => string, callsIn: (item: Json) => boolean): Said {
   const at = items.findLastIndex((item) => item.role === 'user' && textIn(item) !== '')
   return { prompt: at < 0 ? '' : textIn(items[at]!), turn: items.slice(at + 1).filter(callsIn).length }
@@ -146,7 +146,7 @@ const functionCalls = ({ toolCalls }: ScriptedAnswer) =>
     status: 'completed',
   }))
 
-/** Calls made together stand as items one after another: a turn begins where a call follows something else. */
+/** Parallel calls are consecutive items, so a turn begins where a call follows another kind of item. */
 function saidInInput(body: Json): Said {
   const items = body.input as Json[]
   const isCall = (item: Json | undefined) => item?.type === 'function_call'
