@@ -48,8 +48,23 @@ function documentOf(value: unknown, file: string): PolicyDocument {
       'svc-admin policies export shows how they look',
     )
   }
-  return { object: object as PolicyKind, name, scope, ...rest }
+  const own = Object.entries(rest).filter(([member]) => !GIVEN.has(member))
+  const unknown = own.find(([member]) => !MEMBERS[object as PolicyKind].includes(member))
+  if (unknown) {
+    throw usageFailure(
+      `${file}: "${name}" has "${unknown[0]}", which a ${object} has not. It has name, scope, ${MEMBERS[object as PolicyKind].join(', ')}.`,
+    )
+  }
+  return { object: object as PolicyKind, name, scope, ...Object.fromEntries(own) }
 }
+
+const SHARED = ['description', 'is_default', 'rules']
+const MEMBERS: Record<PolicyKind, readonly string[]> = {
+  guardrail_policy: SHARED,
+  routing_preference: [...SHARED, 'examples', 'confidence_floor_overrides'],
+}
+/** What only a server says of one; the answer of `get --json` is a file too. */
+const GIVEN = new Set(['id', 'org_id', 'bound_key_count', 'created', 'updated', 'request_id'])
 
 /** Key of kind, scope and name, by which a document is matched with a stored policy. */
 export const keyOf = ({ object, scope, name }: Pick<PolicyDocument, 'object' | 'scope' | 'name'>): string =>

@@ -6,13 +6,15 @@ import { documentFrom, type FiledPolicy, keyOf, type PolicyDocument } from './po
 export type Stored = GuardrailPolicy | Preference
 export type Step =
   | { action: 'create'; document: PolicyDocument; file: string }
-  | { action: 'update'; document: PolicyDocument; file: string; stored: Stored; fields: string[] }
+  /** Without a file: what no file has stops being the default, to make room for one that has. */
+  | { action: 'update'; document: PolicyDocument; file: string | null; stored: Stored; fields: string[] }
   | { action: 'delete'; stored: Stored }
   | { action: 'keep'; document: PolicyDocument; file: string; stored: Stored }
 
 /**
- * The steps that make the stored policies equal to the files. Stored policies without a file are deleted only with
- * `prune`. Among several of one name, identical ones are kept and the others are matched in order.
+ * The steps that make the stored policies equal to the files, in order. Stored policies without a file only stop being
+ * the default where a file takes over; with `prune` they are deleted at the end. Among several of one name, identical
+ * ones are kept and the others are matched in order.
  */
 export function planOf(filed: readonly FiledPolicy[], stored: readonly Stored[], prune: boolean): Step[] {
   const left = Map.groupBy(stored, keyOf)
@@ -25,9 +27,37 @@ export function planOf(filed: readonly FiledPolicy[], stored: readonly Stored[],
     if (!found) return { action: 'create', ...one }
     return { action: 'update', ...one, stored: found, fields: changes(one, found) }
   })
-  const gone = prune ? [...left.values()].flat() : []
-  return [...gone.map((one): Step => ({ action: 'delete', stored: one })), ...steps]
+  const unfiled = [...left.values()].flat()
+  const gone = prune ? unfiled.map((stored): Step => ({ action: 'delete', stored })) : []
+  return [...inOrder(steps, unfiled), ...gone]
 }
+
+/** There is one default a scope, so the one that was makes room right before another takes its place. */
+function inOrder(steps: readonly Step[], unfiled: readonly Stored[]): Step[] {
+  const isTaker = (step: Step) => 'document' in step && step.action !== 'keep' && step.document.is_default === true
+  const takers = new Set(steps.filter((step) => isTaker(step) && !('stored' in step && step.stored.is_default)))
+  const leavers: Step[] = [
+    ...steps.filter((step) => step.action === 'update' && step.stored.is_default && !step.document.is_default),
+    ...unfiled.filter((stored) => stored.is_default).map(released),
+  ]
+  const pairs = new Map([...takers].map((taker) => [taker, leavers.find((one) => isOfScope(one, taker))]))
+  const early = new Set(pairs.values())
+  return steps.filter((step) => !early.has(step)).flatMap((step) => [pairs.get(step) ?? [], step].flat())
+}
+
+function released(stored: Stored): Step {
+  const document = { ...documentFrom(stored), is_default: false }
+  return { action: 'update', document, file: null, stored, fields: ['is_default'] }
+}
+
+const isOfScope = (one: Step, other: Step): boolean => {
+  const [a, b] = [wordsOf(one), wordsOf(other)]
+  return a.object === b.object && a.scope === b.scope
+}
+
+/** What a step is about, as it is stored or will be. */
+export const wordsOf = (step: Step): Pick<PolicyDocument, 'object' | 'scope' | 'name'> =>
+  step.action === 'delete' ? step.stored : step.document
 
 type Left = Map<string, Stored[]>
 

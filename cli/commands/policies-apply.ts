@@ -2,11 +2,13 @@ import { randomBase62 } from '../../src/kernel/crypto'
 import { defineCommand } from '../command'
 import { usageFailure } from '../failure'
 import { column } from '../output/columns'
+import { assertApplicable } from '../policy-check'
 import { readPolicyFiles } from '../policy-files'
 import { ownedPlanes } from '../policy-owner'
-import { planOf, type Step, type Stored, wholeOf } from '../policy-plan'
+import { planOf, type Step, type Stored, wholeOf, wordsOf } from '../policy-plan'
 import { everyOf } from '../rule-set'
 import type { RuleSets } from '../rule-sets-plane'
+import type { Shell } from '../shell'
 import { flag, text } from '../words'
 
 const columns = [
@@ -23,7 +25,7 @@ export const applyPolicies = defineCommand({
   path: 'policies apply',
   summary: 'Make the stored policies and preferences equal to files',
   about:
-    'A folder, a file or stdin, as policies export writes them; each is known by its kind, scope and name, and what its file leaves out is emptied. What no file has is left as it is, unless --prune deletes it. They are applied one by one: what fails stops the rest. Of the key in use, or, on the machine of the server, of --org.',
+    'A folder, a file or stdin, as policies export writes them; each is known by its kind, scope and name, and what its file leaves out is emptied. What no file has is left as it is, but that there is one default a scope, unless --prune deletes it. All are read before the first is applied, --dry-run too: a rule that is wrong, or two defaults of one scope, and nothing is. Then they are applied one by one; what the server still refuses stops the rest, and what was done is printed. Of the key in use, or, on the machine of the server, of --org.',
   examples: ['policies apply -f policies/ --dry-run --exit-code', 'policies apply -f policies/ --prune --yes'],
   planes: ['tenant', 'operator'],
   offline: true,
@@ -38,31 +40,32 @@ export const applyPolicies = defineCommand({
   async run(shell, { file, prune }) {
     if (file === undefined) throw usageFailure('policies apply needs -f DIR.', 'svc-admin policies apply -f policies/')
     const filed = await readPolicyFiles(shell, file)
+    await assertApplicable(filed)
     const { guardrails, routing } = await ownedPlanes(shell)
     const stored: Stored[] = [...(await everyOf(guardrails)), ...(await everyOf(routing))]
     const steps = planOf(filed, stored, prune === true)
     const changes = steps.filter(({ action }) => action !== 'keep')
-    if (!changes.length) return shell.print.list(steps.map(shown), columns, 'Everything is as the files say.')
+    if (!changes.length) return shell.print.list(steps.map(shown), columns, EQUAL)
     const doomed = changes.filter(({ action }) => action === 'delete')
     if (shell.globals.dryRun) {
-      shell.print.list(steps.map(shown), columns, 'Everything is as the files say.')
+      shell.print.list(steps.map(shown), columns, EQUAL)
       shell.planned(`make ${changes.length} changes`)
       return
     }
     if (doomed.length) shell.confirm(`Delete ${doomed.map((step) => shown(step).name).join(', ')}, which no file has?`)
-    const planes = { guardrail_policy: guardrails, routing_preference: routing } as unknown as Planes
-    await stepDown(planes, steps, stored)
-    const done = []
-    for (const step of steps) done.push({ ...shown(step), id: (await carryOut(planes, step)) ?? shown(step).id })
-    shell.print.list(done, columns, 'Everything is as the files say.')
+    await carryOutAll(shell, { guardrail_policy: guardrails, routing_preference: routing } as unknown as Planes, steps)
   },
 })
 
 type Any = RuleSets<Stored, Record<string, unknown>, Record<string, unknown>>
 type Planes = Record<Stored['object'], Any>
 
+const EQUAL = 'Everything is as the files say.'
+
+type Row = Omit<ReturnType<typeof shown>, 'id'> & { id: string | null }
+
 function shown(step: Step) {
-  const { object, scope, name } = step.action === 'delete' ? step.stored : step.document
+  const { object, scope, name } = wordsOf(step)
   return {
     action: step.action,
     object,
@@ -74,15 +77,30 @@ function shown(step: Step) {
   }
 }
 
-/** A scope has one default, so unset the old one before another takes its place. */
-async function stepDown(planes: Planes, steps: readonly Step[], stored: readonly Stored[]): Promise<void> {
-  for (const step of steps) {
-    if (step.action !== 'create' && step.action !== 'update') continue
-    const { object, scope, is_default } = step.document
-    const own = step.action === 'update' ? step.stored.id : null
-    const before = stored.find((one) => one.object === object && one.scope === scope && one.is_default)
-    if (is_default === true && before && before.id !== own)
-      await planes[object].update(before.id, { is_default: false })
+/** Prints what was done, also where a step fails; a default that made room for that step is one again. */
+async function carryOutAll(shell: Shell, planes: Planes, steps: readonly Step[]): Promise<void> {
+  const done: Row[] = []
+  for (const [place, step] of steps.entries()) {
+    try {
+      done.push({ ...shown(step), id: (await carryOut(planes, step)) ?? shown(step).id })
+    } catch (error) {
+      if (await wasGivenBack(planes, steps[place - 1], step)) done.pop()
+      shell.print.list(done, columns, 'Nothing was changed.')
+      throw error
+    }
+  }
+  shell.print.list(done, columns, EQUAL)
+}
+
+/** Whether the step before only made room, and could be undone. */
+async function wasGivenBack(planes: Planes, before: Step | undefined, step: Step): Promise<boolean> {
+  const madeRoom = before?.action === 'update' && before.file === null
+  if (!madeRoom || step.action === 'delete' || step.document.is_default !== true) return false
+  try {
+    await planes[before.stored.object].update(before.stored.id, { is_default: true })
+    return true
+  } catch {
+    return false
   }
 }
 
@@ -95,6 +113,6 @@ async function carryOut(planes: Planes, step: Step): Promise<string | null> {
   }
   const { scope, ...content } = wholeOf(step.document)
   const plane = planes[step.document.object]
-  if (step.action === 'update') return (await plane.update(step.stored.id, content)).id
-  return (await plane.create({ ...content, scope }, randomBase62(24))).id
+  if (step.action === 'create') return (await plane.create({ ...content, scope }, randomBase62(24))).id
+  return (await plane.update(step.stored.id, step.file === null ? { is_default: false } : content)).id
 }

@@ -1,4 +1,5 @@
 import { AppError, type ErrorDetail, said } from './errors'
+import { checked, SchemaRefusal, type Static, type TSchema } from './schema'
 
 /** One finding of a schema check, as the framework hands it back. */
 type Finding = { message: string; path: string[]; keyword: string; params: Record<string, unknown> }
@@ -18,6 +19,15 @@ export function validationError(findings: Finding[], value: unknown): AppError {
     param: details[0]?.path ?? '',
     details: details.slice(0, MOST_DETAILS),
   })
+}
+
+/** Holds a value that came otherwise to what is asked of a body. Throws 400 `validation_error`. */
+export function assertFits<T extends TSchema>(schema: T, value: unknown): asserts value is Static<T> {
+  try {
+    checked(schema)['~standard'].validate(value)
+  } catch (error) {
+    throw error instanceof SchemaRefusal ? validationError(error.issues, error.value) : error
+  }
 }
 
 function describe(findings: Finding[], value: unknown): ErrorDetail[] {

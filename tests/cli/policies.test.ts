@@ -100,11 +100,14 @@ describe('policies export and apply', () => {
     const fed = (...more: string[]) =>
       run(['policies', 'apply', '-f', '-', ...more, '--json'], told(who, JSON.stringify(doc)))
     const first = JSON.parse((await fed()).stdout)
-    expect(first).toMatchObject([{ action: 'update', id: sea.id, fields: ['is_default', 'rules'] }])
+    expect(first).toMatchObject([
+      { action: 'update', name: 'Other', fields: ['is_default'], file: null },
+      { action: 'update', id: sea.id, fields: ['is_default', 'rules'] },
+    ])
     expect(await json(['guardrails', 'get', 'Other'], grace)).toMatchObject({ is_default: false })
     expect((await fed('--prune', '--no-input')).exitCode).toBe(2)
     const pruned = JSON.parse((await fed('--prune', '--yes')).stdout)
-    expect(pruned).toMatchObject([{ action: 'delete', name: 'Other' }, { action: 'keep' }])
+    expect(pruned).toMatchObject([{ action: 'keep' }, { action: 'delete', name: 'Other' }])
     expect((await run(['guardrails', 'get', 'Other'], grace)).exitCode).toBe(3)
   })
 
@@ -124,7 +127,7 @@ describe('policies export and apply', () => {
     ])
     const alone = told(who, JSON.stringify(changed))
     const pruned = await run(['policies', 'apply', '-f', '-', '--prune', '--yes', '--json'], alone)
-    expect(JSON.parse(pruned.stdout)).toMatchObject([{ action: 'delete', name: 'Twin' }, { action: 'keep' }])
+    expect(JSON.parse(pruned.stdout)).toMatchObject([{ action: 'keep' }, { action: 'delete', name: 'Twin' }])
   })
 
   test('several documents come out of one file, and back in from stdin', async () => {

@@ -1,0 +1,21 @@
+import { assertFits } from '../kernel/validation'
+import { assertLabel, assertName, readExamples, readFloors, readRules } from './rules'
+import { NewPreference } from './schema'
+import type { Vet } from './vetting'
+
+/** Only the server tries them: it has a thread that may be held up. */
+const leaveToServer: Vet = async () => ({ is: 'fine' })
+
+/**
+ * Reads the body of a new preference as `POST /routing-preferences` would, without a server, but for trying patterns
+ * that have to backtrack (contract 13). Throws 400 `validation_error` and `routing_preference_invalid`.
+ */
+export async function reviewPreference(body: unknown): Promise<void> {
+  assertFits(NewPreference, body)
+  const { name, description, rules = [], examples = [], confidence_floor_overrides: floors = {} } = body
+  assertName(name)
+  if (description) assertLabel(description, 'description')
+  readFloors(floors)
+  readExamples(examples)
+  await readRules(rules, leaveToServer)
+}
