@@ -49,7 +49,7 @@ export const userSessions = defineCommand({
 
 type OneUser = ReturnType<OpsClient['users']>
 
-/** Wrapped in a function, because awaiting an Eden client never resolves (it has a `then`). */
+/** Returns a function instead of the client: a client answers to `then`, so awaiting it never resolves. */
 async function users(shell: Shell, user: string): Promise<() => OneUser> {
   const connection = await shell.connect()
   return () => connection.ops().users({ ref: step(user) })

@@ -9,9 +9,8 @@ export const GENESIS = '0'.repeat(64)
 type Hashed = Omit<AuditEventRow, 'hash' | 'scope' | 'seq' | 'mode' | 'status'>
 
 /**
- * The event without `hash` as canonical JSON (RFC 8785): members in order, summaries spliced in as
- * the canonical text they are stored as. Written out because it runs once a request; a test holds it
- * against the `canonicalize` package.
+ * The event without `hash` as canonical JSON (RFC 8785), with the summaries inserted as the canonical text they are
+ * stored as. Written by hand because it runs once per request; a test compares it with the `canonicalize` package.
  */
 export const canonicalEvent = (row: Hashed): string =>
   `{"action":${text(row.action)},"apiKeyId":${text(row.api_key_id)},"entityId":${text(row.entity_id)},` +

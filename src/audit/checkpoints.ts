@@ -30,7 +30,7 @@ const MAX_VIOLATIONS = 100
 
 export type Checkpoints = ReturnType<typeof createCheckpoints>
 
-/** Signed statements of where each chain stood, kept apart from the database (contract 19). */
+/** Signed statements of each chain's `seq` and hash at a time, kept outside the database (contract 19). */
 export function createCheckpoints({ store, clock, key, book, onBroken }: Deps) {
   /** Start of the last complete pass (epoch ms). Every change before it has been considered. */
   let lookedAt: number | null = null

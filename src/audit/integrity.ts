@@ -50,7 +50,7 @@ export async function checkIntegrity(reader: Reader, clock: Clock, asked: Asked)
 /** A `seq` and `hash` known from elsewhere: a head, a checkpoint, or a note somebody kept. */
 export type Place = { seq: number; hash: string }
 
-/** Whether the chain has this event at this `seq`. True for no place at all and for `seq` 0. */
+/** Whether the chain has this event at this `seq`. True when no place is given, and for `seq` 0. */
 export async function isEvent(reader: Reader, scope: ChainScope, place: Place | null | undefined): Promise<boolean> {
   if (!place || place.seq === 0) return true
   const [event] = await eventAt(reader, { scope, seq: place.seq })

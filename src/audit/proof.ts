@@ -4,7 +4,7 @@ import { isAuthentic } from './checkpoint'
 import { EXPORT_COLUMNS } from './columns'
 import type { Checkpoint } from './schema'
 
-/** What offline verification needs besides. */
+/** Re-exported for verifying an export without a server. */
 export { cellsOfEvent, EXPORT_COLUMNS } from './columns'
 export { isGenuine } from './export-signature'
 

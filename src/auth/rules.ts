@@ -46,7 +46,7 @@ function sessionOfCookie(cookie: string | null): Credential | null {
   return null
 }
 
-/** A session cookie of the browser; the server ends the session 12 hours after its last use. */
+/** The cookie has no Max-Age, so it ends with the browser; the server ends the session 12 hours after its last use. */
 export const sessionCookie = (token: string, secure: boolean): string =>
   `${SESSION_COOKIE}=${token}; Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
 

@@ -126,7 +126,7 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     await holdSpend(tx, keyId, createdAt, amount)
   }
 
-  /** An open hold by its ref, for work that continues after a restart or in another process. */
+  /** An open hold by its ref, for callers that no longer have what `reserve` returned. */
   async function hold(reader: Reader, ref: string): Promise<Hold | null> {
     return (await openHold(reader, { ref }))[0] ?? null
   }

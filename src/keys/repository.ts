@@ -151,7 +151,7 @@ export const keyRepository = {
 const inForce = (table: typeof apiKeys.sqlite, at: number): SQL | undefined =>
   and(isNull(table.revoked_at), or(isNull(table.expires_at), gt(table.expires_at, at)))
 
-/** Conditions of which a key within the reach meets at least one. */
+/** One condition per owner in the reach; a key must meet one of them. */
 function within(db: Reader, { userId, orgIds }: Reach): SQL[] {
   const table = db.of(apiKeys)
   const personal = userId ? [and(eq(table.user_id, userId), isNull(table.org_id))!] : []

@@ -12,7 +12,7 @@ const addCalls = command<{ skill: string; at: number; calls: number }>()((tx, p)
     .onConflictDoUpdate({ target: [t.skill, t.at], set: { calls: sql`${t.calls} + excluded.calls` } })
 })
 
-/** Adds the calls of hourly all-keys buckets to their skills; each call is in exactly one such bucket per skill. */
+/** Adds calls to the hourly counts of their skills. Only hour buckets over all keys are used: they have each call once. */
 export async function addSkillCalls(tx: Tx, buckets: readonly Bucket[]): Promise<void> {
   const hours = buckets.filter(({ grain, api_key, skill }) => grain === 'hour' && api_key === '' && skill !== '')
   const sums = new Map<string, { skill: string; at: number; calls: number }>()

@@ -25,7 +25,7 @@ process.on('exit', () => {
   for (const pid of running) process.kill(-pid, 'SIGKILL')
 })
 
-/** The environment without this machine's SVC_ settings. */
+/** The environment without NODE_ENV and this machine's SVC_ settings. */
 export const cleanEnv = (more: Record<string, string> = {}): Record<string, string> => {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'NODE_ENV')
   return { ...(Object.fromEntries(kept) as Record<string, string>), ...more }

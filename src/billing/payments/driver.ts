@@ -47,10 +47,7 @@ export type PaymentEvent = PaymentFact & {
   at: number
 }
 
-/**
- * The interface to a payment processor. A method throws only when the processor does not answer. Money is whole US
- * cents.
- */
+/** The interface to a payment processor. Methods throw when the processor does not answer. Money is whole US cents. */
 export type PaymentDriver = {
   readonly name: 'stripe' | 'manual'
   /** Creates the processor's customer for an owner; null when the driver keeps none. */

@@ -50,7 +50,7 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
     return PurchaseId.is(id ?? '') ? (id as PurchaseId) : null
   }
 
-  /** Records a refund or dispute that matches no purchase here, so that the operator learns of it. */
+  /** Records a refund or dispute that cannot be booked (unknown purchase or invalid amount), so that operators see it. */
   async function leaveOut(tx: Tx, row: PurchaseRow | undefined, event: OfMoneyBack & PaymentEvent, cause: Cause) {
     const about = { scope: row?.owner ?? ('server' as const), requestId: cause.requestId }
     await audit.recordUnattended(tx, about, {
