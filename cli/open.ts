@@ -2,9 +2,11 @@ import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { connect, connectOps, send, type Target } from '../src/app/client'
 import { loadConfig } from '../src/app/config'
+import type { OpenApp } from '../src/app/open'
 import { clean } from '../src/kernel/text'
 import type { Command } from './command'
 import type { Connection, TenantPlane } from './connection'
+import { assertDataFolder } from './data-folder'
 import { EXIT } from './exit'
 import { CommandFailed, expectData, unreachable } from './failure'
 import { type Found, findKey, OPERATOR_KEY } from './key-file'
@@ -22,7 +24,12 @@ export async function openConnection(shell: Shell, command: Command): Promise<Co
   const transport = await chooseTransport({ globals, env, socketPath, answers: isListening })
   assertOffered(transport, planeOf(credentialFor(shell, config.dataDir, transport, command)), command)
   if (transport.kind === 'remote') sayWhere(shell, transport.url)
-  return connectionOver(shell, { transport, config, command, reached: await reach(transport, shell) })
+  return connectionOver(shell, {
+    transport,
+    config,
+    command,
+    reached: await reach(transport, () => openHere(shell, command, config.dataDir)),
+  })
 }
 
 /** Prints which server is used, before anything else (dx 2.2). */
@@ -88,7 +95,7 @@ export type Reached = {
   close(): Promise<void>
 }
 
-async function reach(transport: Transport, shell: Shell): Promise<Reached> {
+async function reach(transport: Transport, openHere: () => Promise<OpenApp>): Promise<Reached> {
   const nothing = async () => undefined
   if (transport.kind === 'remote') {
     const target: Target = { kind: 'url', url: transport.url }
@@ -102,13 +109,14 @@ async function reach(transport: Transport, shell: Shell): Promise<Reached> {
     }
     return { operators: { kind: 'socket', path: transport.path }, tenants, close: nothing }
   }
-  const app = await openHere(shell)
+  const app = await openHere()
   const api: Target = { kind: 'app', handle: app.api.handle }
   return { operators: { kind: 'app', handle: app.ops.handle }, tenants: async () => api, close: app.close }
 }
 
 /** Opens the app inside this command, with exclusive use of the data folder (dx 2.2). */
-async function openHere(shell: Shell) {
+async function openHere(shell: Shell, command: Command, dataDir: string): Promise<OpenApp> {
+  assertDataFolder(shell, command, dataDir)
   const { open } = await import('../src/app/open')
   try {
     return await open(overridesOf(shell))

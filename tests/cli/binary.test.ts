@@ -124,6 +124,26 @@ describe('without a server', () => {
     expect(run('try', 'Say hello', '-q').exitCode).toBe(0)
   })
 
+  test.each([[['keys', 'list']], [['keys', 'create', '--name', 'lost']], [['status']], [['backup', 'create']]])(
+    'makes nothing at a mistyped --data-dir (%p)',
+    (line) => {
+      const { exitCode, stdout, stderr } = run(...line, '--data-dir', 'dta')
+      expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: '' })
+      expect(stderr).toStartWith('error: There is no data folder at dta.\nfix: ')
+      expect(existsSync(join(folder, 'dta'))).toBe(false)
+    },
+  )
+
+  test('reads nothing where the configuration names an empty place, and a change there says that it begins anew', () => {
+    const env = cleanEnv({ SVC_DATA_DIR: join(folder, 'begun') })
+    const there = (...line: string[]) => Bun.spawnSync([LAUNCHER, ...line], { cwd: folder, env, stdin: 'ignore' })
+    expect(there('keys', 'list').exitCode).toBe(7)
+    expect(existsSync(join(folder, 'begun'))).toBe(false)
+    const made = there('keys', 'create', '--name', 'first')
+    expect(made.stderr.toString()).toContain('There was no data folder at begun; this makes one.')
+    expect(there('keys', 'list').exitCode).toBe(0)
+  })
+
   test('verifies a copy of the data folder', () => {
     cpSync(dataDir, join(folder, 'copy'), { recursive: true })
     expect(run('verify', '--data-dir', 'copy').exitCode).toBe(0)
@@ -146,8 +166,8 @@ describe('without a server', () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
     expect(stderr).toContain('SVC_PUBLIC_URL')
     expect(stderr).toContain('svc-admin engines add')
-    const env = cleanEnv({ NODE_ENV: 'production' })
-    const line = ['keys', 'create', '--name', 'first', '-q', ...place]
+    const env = cleanEnv({ NODE_ENV: 'production', SVC_DATA_DIR: join(folder, 'production') })
+    const line = ['keys', 'create', '--name', 'first', '-q']
     const made = Bun.spawnSync([LAUNCHER, ...line], { cwd: folder, env, stdin: 'ignore' })
     expect(made.stdout.toString()).toStartWith('svc_sk_live_')
   })
