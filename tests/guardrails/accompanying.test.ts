@@ -19,7 +19,7 @@ const chat = (...messages: object[]) => ({
   messages: [...messages, { role: 'user', content: freshPrompt() }],
 })
 
-describe('what goes along with a prompt (contract 12)', () => {
+describe('input that accompanies a prompt (contract 12)', () => {
   test.each<[string, string, object]>([
     ['a persona', 'completions', persona('Speak of the zeppelin.')],
     ['a wish for the style', 'completions', order({ response_style: { intent: 'zeppelin' } })],
@@ -35,14 +35,14 @@ describe('what goes along with a prompt (contract 12)', () => {
     expect(upstream.calls).toHaveLength(calls)
   })
 
-  test('nor around one that redacts', async () => {
+  test('a persona is redacted like a prompt', async () => {
     const ada = await person(onTerms('input', 'redact', ['zeppelin']))
     const { status, body } = await ada.send('POST', 'completions', persona('Speak of the zeppelin.'))
     expect([status, body.guardrails.length]).toEqual([200, 1])
     expect(systemOf(upstream.calls.at(-1)!.body)).toContain(`Speak of the ${MARK}.`)
   })
 
-  test('an answer of before as the caller tells it goes with a mark in the place of what is held back', async () => {
+  test('in an earlier answer that the caller sends, what a rule blocks is replaced by a mark', async () => {
     const ada = await person(onTerms('input', 'block', ['zeppelin']))
     const before = [
       { role: 'user', content: 'Which ship?' },
@@ -59,14 +59,14 @@ describe('what goes along with a prompt (contract 12)', () => {
     expect(sent()).not.toContain('zeppelin')
   })
 
-  test('so does what the user had remembered', async () => {
+  test('a memory of the user is redacted', async () => {
     const ada = await person(onTerms('input', 'redact', ['zeppelin']))
     await ada.send('POST', 'memory', { content: 'My favourite ship is the zeppelin' })
     await ada.send('POST', 'completions', order({ prompt: 'What is my favourite ship?' }))
     expect(sent()).toContain(`My favourite ship is the ${MARK}`)
   })
 
-  test('is not what somebody asks: a persona may give orders, and an answer may be long', async () => {
+  test('is not checked for attacks, length or language: a persona may give orders', async () => {
     const ada = await person(
       ...['prompt_injection', 'jailbreak'].map((id) => onKind(id, 'input', 'block')),
       onKind('max_length', 'input', 'block', { max_chars: 60 }),
@@ -82,7 +82,7 @@ describe('what goes along with a prompt (contract 12)', () => {
     expect(sent()).toContain('auf Deutsch geschrieben')
   })
 
-  test('what the caller did not write is not looked at', async () => {
+  test('instructions that the server adds are not checked', async () => {
     const ada = await person(onTerms('input', 'block', ['svc', 'fast'], { match: 'substring' }))
     expect((await ada.send('POST', 'completions', order({ mode: 'genui' }))).status).toBe(200)
   })

@@ -7,7 +7,7 @@ const { world, upstream } = await createUpstreamWorld()
 const toldLast = (): string => JSON.stringify(upstream.calls.at(-1)!.body.messages)
 
 describe('ways round a policy', () => {
-  test('what was said before it was in force goes to no engine', async () => {
+  test('earlier turns from before the policy was in force reach no engine unchecked', async () => {
     const ada = await world.person()
     const first = await ada.send('POST', 'completions', { prompt: 'I saw a zeppelin', mode: 'fast' })
     const secret = await ada.send('POST', 'completions', {
@@ -28,7 +28,7 @@ describe('ways round a policy', () => {
     }
   })
 
-  test('stealth is under it, and its record quotes nothing', async () => {
+  test('stealth requests are under it, and the audit log does not quote them', async () => {
     const ada = await world.person()
     await under(ada, [onTerms('input', 'block', ['zeppelin']), onTerms('output', 'redact', ['kraken'])])
     const blocked = await ada.send('POST', 'completions', { prompt: 'zeppelin', mode: 'stealth_text' })
@@ -38,7 +38,7 @@ describe('ways round a policy', () => {
     expect((await ada.send('GET', 'audit')).text.toLowerCase()).not.toContain('zeppelin')
   })
 
-  test('letters that look alike, unseen ones and spacing of letters hide no term', async () => {
+  test('look-alike letters, invisible characters and accents hide no term', async () => {
     const ada = await world.person()
     await under(ada, [onTerms('input', 'block', ['zeppelin'])])
     for (const prompt of ['ZEPPELIN', 'zeppеlin', 'zep\u200bpelin', 'ｚｅｐｐｅｌｉｎ', 'zéppelin']) {
@@ -47,7 +47,7 @@ describe('ways round a policy', () => {
     }
   })
 
-  test('another mode, format, surface or way of sending is the same request', async () => {
+  test('every mode, format and endpoint is under it, streaming or not', async () => {
     const ada = await world.person()
     await under(ada, [onTerms('input', 'block', ['zeppelin'])])
     const messages = [{ role: 'user', content: [{ type: 'text', text: 'a zeppelin' }] }]
@@ -60,12 +60,12 @@ describe('ways round a policy', () => {
       ada.send('POST', 'chat/completions', { messages }),
       ada.send('POST', 'chat/completions', { messages, stream: true }),
     ])
-    // A stream may have begun before the rule has looked: then the refusal is its last frame.
+    // A stream may have begun before the rule has run: then the refusal is its last frame.
     const codes = replies.map(({ body, text }) => body?.error?.code ?? /"code":"(\w+)"/.exec(text)?.[1])
     expect(codes).toEqual(replies.map(() => 'guardrail_blocked'))
   })
 
-  test('identical requests at the same moment get what one would get', async () => {
+  test('identical requests at the same moment are all blocked', async () => {
     const ada = await world.person()
     await under(ada, [onTerms('output', 'block', ['kraken'], { message: 'No sea monsters.' })])
     const order = { prompt: freshPrompt('Speak [[say:the kraken]] [[delay:50]]'), mode: 'fast' }

@@ -10,7 +10,7 @@ const OWNER = 'user:ada' as OwnerScope
 
 const RULES = Array.from({ length: 32 }, (_, place) => onPattern('input', 'flag', `[^\\p{L}]{1,90}${place}`))
 
-/** How often others had their turn while this went on. */
+/** How often the event loop ran other work until `work` was done. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0
   let isOver = false
@@ -25,13 +25,13 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
 }
 
 describe('compiling the rules of a policy (I28)', () => {
-  test('leaves others their turn after each rule, when it is saved and when it is read', async () => {
+  test('lets the event loop run other work after each rule, when a policy is saved and when it is read', async () => {
     expect(await turnsDuring(validateRules(RULES))).toBeGreaterThanOrEqual(RULES.length)
     const stored = { id: GuardrailPolicyId.create(), owner: OWNER, rules: RULES as GuardrailRule[] }
     expect(await turnsDuring(compilePolicy(stored))).toBeGreaterThanOrEqual(RULES.length)
   })
 
-  test('is done once for all who ask at the same time', async () => {
+  test('is done once for all requests at the same time', async () => {
     const stored = { id: GuardrailPolicyId.create(), owner: OWNER, rules: RULES as GuardrailRule[] }
     const [first, ...others] = await Promise.all(Array.from({ length: 20 }, () => compilePolicy(stored)))
     expect(others.every((policy) => policy === first)).toBe(true)
@@ -44,7 +44,7 @@ describe('compiling the rules of a policy (I28)', () => {
     },
   )
 
-  test('is over before the unit that saves it begins, so that other writers need not wait', async () => {
+  test('is done before the transaction that saves the policy, so that other writers need not wait', async () => {
     const world = await createWorld()
     const ada = await world.person({ ofOrg: true })
     const body = { name: 'All of it', rules: RULES }
@@ -54,7 +54,7 @@ describe('compiling the rules of a policy (I28)', () => {
     ])
     expect([saved, ...reads].map(({ status }) => status)).toEqual(Array(6).fill(201))
     const all = (await ada.send('GET', 'guardrail-policies')).body.guardrail_policies
-    // The one that was asked for first was ready last.
+    // Lists are newest first: the large policy was sent first and saved last.
     expect(all[0].name).toBe('All of it')
     const patched = await ada.send('PATCH', `guardrail-policies/${saved.body.id}`, { name: 'Some', scope: 'personal' })
     const [row] = (await ada.send('GET', `audit?request_id=${patched.headers.get('x-request-id')}`)).body

@@ -32,7 +32,7 @@ describe('arguments are read as a tool may decode them', () => {
     ['base64', `data ${inBase64('write to ada@example.com')}`],
     ['base64 of JSON with escapes', inBase64('{"to":"ada\\u0040example.com"}')],
     ['base64 in percent signs', inPercents(inBase64('{"to":"ada@example.com"}'))],
-  ])('%s: the whole text goes, the rest stays', async (_, hidden) => {
+  ])('%s: the whole string is redacted, the rest of the value stays', async (_, hidden) => {
     const value = { first: 'kept', second: [hidden, 7], third: { ok: true } }
     const { value: left, firings } = await outcomeOf('pii', value)
     expect(left).toEqual({ first: 'kept', second: ['[REDACTED:email]', 7], third: { ok: true } })
@@ -58,7 +58,7 @@ describe('arguments are read as a tool may decode them', () => {
     ['arguments that are no JSON', 'to ada%40example.com', '[REDACTED:email]'],
     ['a number', { card: 4111111111111111 }, { card: '[REDACTED:credit_card]' }],
     ['a number with an exponent', { card: '[4.111111111111111e15]' }, { card: '[REDACTED:credit_card]' }],
-    // What stands there as it is read is taken out where it stands.
+    // What is not encoded is redacted in place.
     ['plain text', { to: 'ada@example.com 100%' }, { to: '[REDACTED:email] 100%' }],
     ['plain JSON', { to: '{"to":"ada@example.com"}' }, { to: '{"to":"[REDACTED:email]"}' }],
     [
@@ -73,7 +73,7 @@ describe('arguments are read as a tool may decode them', () => {
     expect(JSON.parse(JSON.stringify(outcome.value))).toEqual(left)
   })
 
-  test('rules that come after see what those before them left', async () => {
+  test('later rules see what earlier ones left', async () => {
     const rules = [{ pattern: 'kraken' }, { pattern: 'leviathan' }].map((config) =>
       compileRule({ guardrail_id: 'regex_match', phase: 'tool_call', verdict: 'redact', config } as const),
     )
@@ -92,7 +92,7 @@ describe('arguments are read as a tool may decode them', () => {
     '550e8400-e29b-41d4-a716-446655440000',
     'C:\\users\\ada',
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
-  ])('%j means nothing else', async (text) => {
+  ])('nothing is decoded in %j', async (text) => {
     for (const id of ['pii', 'secrets'] as const) expect((await outcomeOf(id, { text })).value).toEqual({ text })
   })
 })

@@ -4,7 +4,7 @@ import { GUARDRAIL_IDS, type GuardrailId, InvalidConfig, type Phase } from '../.
 import { effortOf } from '../support/effort'
 import { prepared } from './evaluate'
 
-/** What a check says of a text: its matches as they stand there, `*` for the whole, null for nothing. */
+/** What a guardrail finds in a text: the matched strings, `*` for the whole text, null for nothing. */
 async function said(id: GuardrailId, config: Record<string, unknown>, text: string, about = {}) {
   const phase: Phase = GUARDRAILS.get(id)!.phases[0]!
   const finding = await prepared(id, config)(text, { phase, patient: true, ...about })
@@ -12,7 +12,7 @@ async function said(id: GuardrailId, config: Record<string, unknown>, text: stri
   return finding.matches.length ? finding.matches.map(({ start, end }) => text.slice(start, end)) : '*'
 }
 
-test('every id of the contract has a check, in its order', () => {
+test('every guardrail of the contract exists, in its order', () => {
   expect([...GUARDRAILS.keys()]).toEqual([...GUARDRAIL_IDS])
 })
 
@@ -50,7 +50,7 @@ describe('hostile spellings are found to the last character', () => {
   })
 })
 
-describe('numbers to call', () => {
+describe('phone numbers', () => {
   test.each([
     ['Call on 21.11.2024 10:20', null],
     ['call center opened 2019-2023, closed 2024/2025', null],
@@ -66,7 +66,7 @@ describe('numbers to call', () => {
   })
 })
 
-describe('addresses of sites', () => {
+describe('the allow list of URLs', () => {
   const domains = ['good.example', '*.trusted.example', 'bücher.example']
 
   test.each([
@@ -88,7 +88,7 @@ describe('addresses of sites', () => {
     expect(await said('url_allowlist', { domains }, text)).toEqual(wanted)
   })
 
-  test('behind an allowed one are found too', async () => {
+  test('finds a URL inside an allowed one', async () => {
     const found = await said('url_allowlist', { domains }, 'https://good.example/?to=https%3A%2F%2Fevil.example')
     expect(found).toContain('https%3A%2F%2Fevil.example')
   })
@@ -206,11 +206,11 @@ test.each([
   }
 })
 
-describe('a pattern that is not to be taken out', () => {
+describe('a pattern that matches in many places', () => {
   const evil = { pattern: '(?:[a-z]{1,20}x){1,12}' }
   const text = 'abx bax xab '.repeat(3_000)
 
-  test('is looked for, and not everywhere, where that would take long', async () => {
+  test('is only tested for, where nothing is redacted', async () => {
     for (const verdict of ['block', 'flag'] as const) {
       const inspect = GUARDRAILS.get('regex_match')!.prepare(evil, verdict)
       const found = await inspect(text, { phase: 'input', patient: true })
@@ -218,7 +218,7 @@ describe('a pattern that is not to be taken out', () => {
     }
   })
 
-  test('is found everywhere where it is taken out', async () => {
+  test('is found everywhere, where it is redacted', async () => {
     const inspect = GUARDRAILS.get('regex_match')!.prepare({ pattern: 'bax' }, 'redact')
     const found = await inspect(text, { phase: 'input', patient: true })
     expect(found?.matches).toHaveLength(3_000)

@@ -5,7 +5,7 @@ import { fakeClock } from '../support/clock'
 
 type Answer = (request: RunRequest, id: string) => Promise<{ text: string }>
 
-/** The part of the engines room that is needed, with an engine that is paid for unless told. */
+/** The part of the engine service that is needed; its engine is a paid one unless `free`. */
 const enginesOf = (answer: Answer, free = false) =>
   ({
     hasModel: () => !free,
@@ -40,7 +40,7 @@ describe('what an engine answers', () => {
     expect(readOpinion(text, 'N', 2)).toBeNull()
   })
 
-  test('of any length is read no further than it may be', () => {
+  test('is not read when it is too long', () => {
     expect(readOpinion('['.repeat(100_000), 'N', 2)).toBeNull()
     expect(readOpinion(`${' '.repeat(1_000)}${answer('N', '[0,0]')}`, 'N', 2)).toBeNull()
   })
@@ -66,7 +66,7 @@ describe('what an engine is shown', () => {
     expect(String(system!.content)).not.toContain('all texts are fine')
   })
 
-  test('is no more of a long text than what is around its doubtful stretch', () => {
+  test('is only the part of a long text around its doubtful stretch', () => {
     const text = `${'a '.repeat(50_000)}HERE${' b'.repeat(50_000)}`
     const shown = messagesFor({ ...question, text, start: 100_000, end: 100_004 }, 'N')[1]!.content
     expect(JSON.parse(String(shown)).length).toBe(4_000)
@@ -77,7 +77,7 @@ describe('what an engine is shown', () => {
     [0, 10],
     [199_990, 200_000],
     [300_000, 400_000],
-  ])('is cut at the ends as well, %p to %p', (start, end) => {
+  ])('is cut without half characters, also at either end: %p to %p', (start, end) => {
     const text = '\u{1f980}'.repeat(100_000)
     const shown = JSON.parse(String(messagesFor({ ...question, text, start, end }, 'N')[1]!.content)) as string
     expect(shown.length).toBe(4_000)
@@ -85,7 +85,7 @@ describe('what an engine is shown', () => {
   })
 })
 
-test('the same question is asked once, and again where there was no answer', async () => {
+test('an answer is cached for the same question, a missing answer is not', async () => {
   const answers = ['', '[0.1, 0.2]']
   let calls = 0
   const engines = enginesOf(async (request) => ({ text: answer(nonceIn(request), answers[calls++] ?? '') }))
@@ -97,12 +97,12 @@ test('the same question is asked once, and again where there was no answer', asy
 })
 
 describe('an engine that does not help', () => {
-  test('that fails, or says something else, gives none', async () => {
+  test('that fails, or answers anything else, gives no opinion', async () => {
     expect(await ask(enginesOf(() => Promise.reject(new Error('down'))))).toBeNull()
     expect(await ask(enginesOf(async () => ({ text: 'It is fine.' })))).toBeNull()
   })
 
-  test('that takes two seconds gives none', async () => {
+  test('that takes two seconds gives no opinion', async () => {
     const clock = fakeClock()
     const hangs: Answer = ({ signal }) =>
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
@@ -113,7 +113,7 @@ describe('an engine that does not help', () => {
     expect(await waiting).toBeNull()
   })
 
-  test('is left alone when the caller has gone', async () => {
+  test('is given up when the caller has gone', async () => {
     const left = new AbortController()
     const leaves: Answer = async () => {
       left.abort(new Error('gone'))
@@ -134,17 +134,17 @@ describe('which engine is asked', () => {
     return ids
   }
 
-  test('is the one that is named, or the one for short questions', async () => {
+  test('is the configured one, or that for short questions', async () => {
     expect(await heard('svc-1-code')).toEqual(['svc-1-code'])
     expect(await heard('auto')).toHaveLength(1)
   })
 
-  test('is none where none is wanted, or only the built-in one is there', async () => {
+  test('is none when it is switched off, or when there is only the built-in one', async () => {
     expect(await heard('off')).toEqual([])
     expect(await heard('auto', true)).toEqual([])
   })
 
-  test('must be one that there is', () => {
+  test('must exist', () => {
     const engines = enginesOf(async () => ({ text: '' }))
     expect(() => createEngineOpinion({ engines, clock: fakeClock(), chosen: 'svc-2' })).toThrow('SVC_GUARDRAIL_ENGINE')
   })

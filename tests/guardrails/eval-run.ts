@@ -1,4 +1,4 @@
-/** Prints how good the guardrails are on the held-out texts: found and missed, calibration, speed. */
+/** Prints how well the guardrails do on the held-out texts: what is found and missed, calibration, speed. */
 import {
   attackOutcomes,
   cleanTexts,

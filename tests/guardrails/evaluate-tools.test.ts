@@ -6,7 +6,7 @@ const world = await createWorld()
 const ada = await world.person()
 const MARK = '[REDACTED:email]'
 
-/** What a policy of one rule says of a text. */
+/** What `evaluate` answers for a policy of this one rule. */
 async function tried(rule: ReturnType<typeof onKind>, text: string, more: object = {}) {
   const made = await ada.send('POST', 'guardrail-policies', { name: 'Tried', rules: [rule] })
   const order = { text, phase: rule.phase, ...more }
@@ -16,14 +16,14 @@ async function tried(rule: ReturnType<typeof onKind>, text: string, more: object
 const pii = (phase: string) => onKind('pii', phase, 'redact')
 
 describe('evaluate in the tool phases says what a run would do', () => {
-  test.each(['tool_call', 'tool_result'])('%s: what escapes hide in JSON is found and JSON is left', async (phase) => {
+  test.each(['tool_call', 'tool_result'])('%s: escapes hide nothing, and the result is JSON', async (phase) => {
     const { triggered, text } = await tried(pii(phase), '{"to":"\\u0061da\\u0040example.com","n":[1,null]}')
     expect([triggered, JSON.parse(text)]).toEqual([true, { to: MARK, n: [1, null] }])
     const card = await tried(pii(phase), '{"card":4111111111111111}')
     expect(JSON.parse(card.text)).toEqual({ card: '[REDACTED:credit_card]' })
   })
 
-  test('a text that is no JSON is read as a text, and one nothing is found in stays as it was sent', async () => {
+  test('text that is not JSON is read as text, and text without findings stays as it was sent', async () => {
     expect(await tried(pii('tool_call'), 'to ada@example.com')).toMatchObject({ text: `to ${MARK}` })
     expect(await tried(pii('tool_result'), '42 for ada@example.com')).toMatchObject({ text: `42 for ${MARK}` })
     const spaced = '{ "to" : "nobody" }'
@@ -42,11 +42,11 @@ describe('evaluate in the tool phases says what a run would do', () => {
     [onKind('tool_allowlist', 'tool_call', 'block', { tools: ['note'] }), '"tool_name" was not sent'],
     [onKind('system_prompt_leak', 'output', 'block'), 'there is no system prompt outside a run'],
     [onKind('groundedness', 'output', 'flag'), 'there are no sources outside a run'],
-  ])('%j says what it could not look at', async (rule, why) => {
+  ])('%j says what it could not check', async (rule, why) => {
     expect(await tried(rule, 'hello')).toMatchObject({ triggered: false, detail: `not looked at: ${why}` })
   })
 
-  test('a call of a tool that is not on the list is told', async () => {
+  test('a call of a tool that is not on the allow list is reported', async () => {
     const rule = onKind('tool_allowlist', 'tool_call', 'block', { tools: ['note'] })
     expect(await tried(rule, '{}', { tool_name: 'wipe' })).toMatchObject({ triggered: true })
     expect(await tried(rule, '{}', { tool_name: 'note' })).toMatchObject({ triggered: false, detail: null })

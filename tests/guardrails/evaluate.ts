@@ -6,19 +6,19 @@ import { type Marked, readMarked } from './marked'
 
 const HELD = 'tests/guardrails/held-out'
 
-/** A guardrail made ready, as a policy would have it. */
+/** A guardrail compiled as for a rule of a policy. */
 export const prepared = (id: GuardrailId, config: Record<string, unknown> = {}): Inspect =>
   GUARDRAILS.get(id)!.prepare(config)
 
 export const found = async (inspect: Inspect, text: string, phase: Phase = 'input'): Promise<readonly Match[]> =>
   (await inspect(text, { phase }))?.matches ?? []
 
-/** How often it was right: what was found of what is there, and what was found besides. */
+/** How many spans were found, were missed, or were found though nothing is there. */
 export type Tally = { hits: number; misses: number; extras: number }
 export const f1Of = ({ hits, misses, extras }: Tally): number => (2 * hits) / (2 * hits + misses + extras)
 export const recallOf = ({ hits, misses }: Tally): number => hits / (hits + misses)
 
-/** By kind, each span found exactly as marked. */
+/** Counts by kind; a span counts as found when its offsets are exactly the marked ones. */
 export async function piiOutcomes(): Promise<Map<string, Tally>> {
   const inspect = prepared('pii')
   const tallies = new Map<string, Tally>()
@@ -47,7 +47,7 @@ export const sumOf = (tallies: Iterable<Tally>): Tally =>
     { hits: 0, misses: 0, extras: 0 },
   )
 
-/** A secret counts as found when every character of it is. */
+/** A secret counts as found when one match covers all of it. */
 export async function secretOutcomes(): Promise<Tally> {
   const inspect = prepared('secrets')
   const tally = { hits: 0, misses: 0, extras: 0 }
@@ -66,7 +66,7 @@ export const secretlessTexts = (): Marked[] => [...readMarked(`${HELD}/secrets-c
 const PROMPTS = ['src/classifier/training/corpus', 'src/classifier/training/calibration', 'tests/classifier/held-out']
 const TRAINING = ['attacks', 'safety', 'ordinary'].map((name) => `src/guardrails/training/${name}`)
 
-/** What people ask for every day, in many languages, and harmless talk about what is not. */
+/** Everyday prompts in many languages, and harmless texts about attacks and unsafe things. */
 export const ordinaryTexts = (): { text: string; language: string }[] => [
   ...PROMPTS.flatMap((folder) => readCorpus(folder, null, 4)),
   ...TRAINING.flatMap((folder) => readCorpus(folder, null, 4)).filter(({ label }) => label === 'clean'),
@@ -81,7 +81,7 @@ export async function touchedShare(inspect: Inspect, texts: readonly { text: str
 
 export type Labelled = { language: string; label: string; text: string }
 
-/** Under a heading `[language label]` one text a line. */
+/** Reads held-out texts: a heading `[language label]`, then one text per line. */
 export function labelled(name: string): Labelled[] {
   let heading = { language: '', label: '' }
   return readFileSync(`${HELD}/${name}.txt`, 'utf8')
@@ -97,7 +97,7 @@ export function labelled(name: string): Labelled[] {
 const SCORE = /\((\d\.\d+)\)$/
 const scoreOf = (finding: Finding | null): number => Number(finding && SCORE.exec(finding.detail)?.[1])
 
-/** What a check that scores says of a text, with the threshold so low that it always says. */
+/** The score a guardrail gives a text, and the label it would give at the usual threshold. */
 export type Scored = Labelled & { score: number; isMeant: boolean; got: string }
 
 export async function attackOutcomes(name = 'attacks'): Promise<Scored[]> {

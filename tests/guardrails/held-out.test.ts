@@ -24,7 +24,7 @@ const HELD = 'tests/guardrails/held-out'
 const fires = ({ score }: Scored) => score >= 0.8
 const plain = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')
 
-describe('texts held apart', () => {
+describe('the held-out texts', () => {
   test('are many, half of them look-alikes, in many languages', () => {
     const attacks = labelled('attacks')
     expect(attacks.length).toBeGreaterThanOrEqual(150)
@@ -34,7 +34,7 @@ describe('texts held apart', () => {
     expect(readMarked(`${HELD}/secrets.txt`).length).toBeGreaterThanOrEqual(120)
   })
 
-  test('are in nothing the models were trained on', () => {
+  test('are not among those the models were trained on', () => {
     const folders = ['attacks', 'safety', 'ordinary'].map((name) => `src/guardrails/training/${name}`)
     const seen = new Set(folders.flatMap((folder) => readCorpus(folder, null, 4)).map(({ text }) => plain(text)))
     const held = ['attacks', 'attacks-fresh', 'roles', 'safety'].flatMap(labelled)
@@ -49,7 +49,7 @@ describe('personal data', () => {
     for (const tally of kinds.values()) expect(f1Of(tally)).toBeGreaterThanOrEqual(0.93)
   })
 
-  test('is not seen in texts without any', async () => {
+  test('is not found in texts without any', async () => {
     expect(await touchedShare(prepared('pii'), cleanTexts())).toBeLessThanOrEqual(0.01)
   })
 })
@@ -59,7 +59,7 @@ describe('secrets', () => {
     expect(recallOf(await secretOutcomes())).toBeGreaterThanOrEqual(0.98)
   })
 
-  test('are not seen in ids, digests, pictures and talk about them', async () => {
+  test('are not found in ids, digests, pictures and talk about secrets', async () => {
     expect(await touchedShare(prepared('secrets'), secretlessTexts())).toBeLessThanOrEqual(0.01)
   })
 })
@@ -118,7 +118,7 @@ describe('languages', () => {
     expect(refused.length).toBeLessThanOrEqual(1)
   })
 
-  test('that are not are found in a sentence', async () => {
+  test('that are not allowed are recognised in a sentence', async () => {
     const long = rows.filter(({ text }) => text.length > 60 && /\p{L}{3} \p{L}/u.test(text))
     let seen = 0
     let asked = 0
@@ -132,10 +132,10 @@ describe('languages', () => {
   })
 })
 
-test('all checks of prompts together look at four thousand characters in two milliseconds', async () => {
+test('all checks of prompts together take at most two milliseconds for four thousand characters', async () => {
   const limit = 2 * (await slowness())
   let times = timesOf(longTexts())
-  // On a busy machine it takes a while until the code is compiled and a run was left alone.
+  // On a busy machine it takes several rounds until the code is compiled and a run is not interrupted.
   for (let round = 0; round < 10 && slowest(times) > limit; round++) times = timesOf(longTexts(), 30, times)
   expect(slowest(times)).toBeLessThanOrEqual(limit)
 })

@@ -5,7 +5,7 @@ import { onTerms, under } from './support'
 const { world, upstream } = await createUpstreamWorld()
 
 describe('the input phase (contract 12)', () => {
-  test('a blocked prompt is 400, reaches no engine, costs nothing and leaves no words behind', async () => {
+  test('a blocked prompt is 400, reaches no engine, costs nothing and is stored nowhere', async () => {
     const ada = await world.person()
     await under(ada, [onTerms('input', 'block', ['zeppelin'], { message: 'Not about airships, please.' })])
     const calls = upstream.calls.length
@@ -36,7 +36,7 @@ describe('the input phase (contract 12)', () => {
     expect(JSON.stringify(row).toLowerCase()).not.toContain('zeppelin')
   })
 
-  test('without words of its own the refusal names the guardrail', async () => {
+  test('a refusal without a message of the rule names the guardrail', async () => {
     const ada = await world.person()
     await under(ada, [onTerms('input', 'block', ['zeppelin'])])
     const { body } = await ada.send('POST', 'completions', { prompt: 'zeppelin' })
@@ -72,7 +72,7 @@ describe('the input phase (contract 12)', () => {
     expect(kept.body.conversation.messages[0].content).toBe('The [REDACTED:blocked_term] lands')
   })
 
-  test('a flag changes nothing and is told', async () => {
+  test('a flag changes nothing and is reported', async () => {
     const ada = await world.person()
     await under(ada, [onTerms('input', 'flag', ['zeppelin'])])
     const prompt = freshPrompt('The Zeppelin lands')
@@ -83,7 +83,7 @@ describe('the input phase (contract 12)', () => {
     expect(row.outputSummary.guardrails).toEqual(body.guardrails)
   })
 
-  test('rules run in their order: what was redacted first is not there to be blocked', async () => {
+  test('rules run in their order: what an earlier one redacts cannot be blocked', async () => {
     const ada = await world.person()
     await under(ada, [onTerms('input', 'redact', ['zeppelin']), onTerms('input', 'block', ['zeppelin'])])
     expect((await ada.send('POST', 'completions', { prompt: 'A zeppelin' })).status).toBe(200)
@@ -92,7 +92,7 @@ describe('the input phase (contract 12)', () => {
     expect((await bob.send('POST', 'completions', { prompt: 'A zeppelin' })).status).toBe(400)
   })
 
-  test("a user's earlier turns that come along are input, too", async () => {
+  test("a user's earlier turns that are sent along are checked, too", async () => {
     const ada = await world.person()
     await under(ada, [onTerms('input', 'block', ['zeppelin'])])
     const messages = [
@@ -119,7 +119,7 @@ describe('the input phase (contract 12)', () => {
     expect(body.error).toMatchObject({ code: 'guardrail_blocked', param: `messages[${place}].content` })
   })
 
-  test('so are the addresses of attachments', async () => {
+  test('the URLs of attachments are checked, too', async () => {
     const ada = await world.person()
     await under(ada, [onTerms('input', 'block', ['zeppelin'])])
     const attachments = [{ type: 'image_url', url: 'https://example.com/zeppelin.png' }]
@@ -127,7 +127,7 @@ describe('the input phase (contract 12)', () => {
     expect(body.error).toMatchObject({ code: 'guardrail_blocked', param: 'attachments' })
   })
 
-  test('an empty purse is told before a blocked prompt (contract 1.5)', async () => {
+  test('missing credit is reported before a blocked prompt (contract 1.5)', async () => {
     const poor = await world.person({ cents: 0 })
     await under(poor, [onTerms('input', 'block', ['zeppelin'])])
     for (const order of [{ prompt: 'zeppelin' }, { prompt: 'zeppelin', conversation_id: null, mode: 'stealth_text' }]) {
@@ -135,7 +135,7 @@ describe('the input phase (contract 12)', () => {
     }
   })
 
-  test('events tell of every rule that fired', async () => {
+  test('every rule that fires emits an event', async () => {
     const ada = await world.person()
     const policy = await under(ada, [onTerms('input', 'flag', ['lands']), onTerms('input', 'block', ['zeppelin'])])
     const heard: object[] = []

@@ -11,7 +11,7 @@ import type { EngineOpinion, Question } from '../../src/guardrails/second-look/e
 const signal = new AbortController().signal
 const about = { systemPrompt: null, sources: [], readJson: null }
 
-/** Never sure of a zeppelin, and of nothing else. */
+/** Is unsure of every zeppelin, and finds nothing. */
 const inspect: Inspect = (text, { unsure }) => {
   for (const { index } of text.matchAll(/zeppelin \d+/g)) unsure?.({ start: index, end: index + 10 })
   return null
@@ -34,7 +34,7 @@ const policy: CompiledPolicy = {
   streamed: { stretch: setOf('stretch', rule), whole: setOf('whole') },
 }
 
-/** What of an answer is let out, as it comes, where an engine says so of what is asked of it. */
+/** Streams an answer through the guard, with `sureOf` as the engine's opinion of its doubts. */
 async function streamed(answer: string, sureOf: (question: Question) => number | null) {
   const asked: string[] = []
   const opinion: EngineOpinion = async (question) => {
@@ -50,7 +50,7 @@ async function streamed(answer: string, sureOf: (question: Question) => number |
 
 const plain = 'The harbour lay still in the evening light, and nobody spoke. '.repeat(12)
 
-describe('an answer on its way out that the rules are unsure of', () => {
+describe('a streamed answer that the rules are unsure of', () => {
   test('is stopped before its passage is shown where an engine is sure', async () => {
     const { shown, asked, blocked } = await streamed(`${plain}zeppelin 1 came. ${plain}`, () => 0.95)
     expect(asked).toEqual(['zeppelin 1'])

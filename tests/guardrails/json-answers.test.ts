@@ -18,7 +18,7 @@ const person = async (...rules: Parameters<typeof under>[1]): Promise<Person> =>
 }
 
 describe('an answer that is JSON, under a policy', () => {
-  test('hides nothing in its escapes', async () => {
+  test('cannot hide anything in escapes', async () => {
     const ada = await person(onKind('pii', 'output', 'redact'), onTerms('output', 'block', ['kraken']))
     const redacted = await ada.send('POST', 'completions', extracted('{"mail":"bob\\u0040example.com"}'))
     expect(redacted.body.structured_output.data).toEqual({ mail: '[REDACTED:email]' })
@@ -44,14 +44,14 @@ describe('an answer that is JSON, under a policy', () => {
     expect(JSON.parse(chat.body.choices[0].message.content)).toEqual({ card: '[REDACTED:credit_card]' })
   })
 
-  test('is told once of each rule that fired, and is as it was where none did', async () => {
+  test('reports each rule that fired once, and is unchanged when rules only flag', async () => {
     const ada = await person(onKind('pii', 'output', 'flag'), onKind('max_length', 'output', 'flag', { max_chars: 10 }))
     const { body } = await ada.send('POST', 'completions', extracted('{ "mail": "bob@example.com" }'))
     expect(body.content).toBe('{ "mail": "bob@example.com" }')
     expect(body.guardrails.map((one: { guardrail_id: string }) => one.guardrail_id)).toEqual(['pii', 'max_length'])
   })
 
-  test('is streamed when it is known whole', async () => {
+  test('is streamed once all of it has been checked', async () => {
     const ada = await person(onKind('pii', 'output', 'redact'))
     const json = `{"text":"${'The harvest was good. '.repeat(40)}","mail":"bob\\u0040example.com"}`
     const { text } = await ada.send('POST', 'completions', extracted(json, { stream: true }))
@@ -62,13 +62,13 @@ describe('an answer that is JSON, under a policy', () => {
     expect(text).not.toContain('u0040')
   })
 
-  test('that is no JSON after all is judged as the text it is', async () => {
+  test('that is not JSON after all is checked as text', async () => {
     const ada = await person(onKind('pii', 'output', 'redact'))
     const { body } = await ada.send('POST', 'completions', extracted('Write to bob@example.com'))
     expect(body.content).toBe('Write to [REDACTED:email]')
   })
 
-  test.each([{}, { stream: true }])('stays JSON where a component is, with %j', async (more) => {
+  test.each([{}, { stream: true }])('stays JSON when a component is JSON, with %j', async (more) => {
     const ada = await person(onKind('pii', 'output', 'redact'))
     const built = { ...extracted('{"note":"tab\\tzo\\u0065@example.com","n":1}'), mode: 'genui', ...more }
     const { body, text } = await ada.send('POST', 'completions', built)
@@ -76,7 +76,7 @@ describe('an answer that is JSON, under a policy', () => {
     expect(JSON.parse(content)).toEqual({ note: 'tab\t[REDACTED:email]', n: 1 })
   })
 
-  test('is not waited for where a component is code: it is shown as it comes', async () => {
+  test('is streamed as it comes when a component is code', async () => {
     const ada = await person(onKind('pii', 'output', 'redact'))
     const code = `export const Card = () => (${'<p>The harvest was good.</p> '.repeat(60)})`
     const built = { ...extracted(code), mode: 'genui', stream: true }

@@ -59,7 +59,7 @@ describe('a secret that is longer than what is held back of a stream', () => {
     }
   })
 
-  test('what only looks endless is let out in time', async () => {
+  test('a long word that is no secret is let out after a while', async () => {
     const held = createHoldBack({ stretch: (text) => applyRules([], text, about), whole: null })
     let shown = ''
     for (let at = 0; at < 1_000; at++) shown += await held.add('x'.repeat(40))

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Match } from '../../src/guardrails/guardrail'
 
-/** A text and what is to be found in it. */
+/** A text and the spans to be found in it. */
 export type Marked = { text: string; spans: Match[]; line: string }
 
 const MARK = /\{\{(?:(email|phone|credit_card|ssn|iban|ip_address|address|name|term):)?((?:[^}]|\}(?!\}))*)\}\}/g
@@ -19,9 +19,9 @@ const ALPHABETS: Record<string, string> = {
 }
 
 /**
- * One text a line: `{{kind:what is to be found}}`, `\n`, `\t`, `\u200b` as in source, and `<A16>` for sixteen
- * characters of an alphabet, drawn anew from the place of the line and the same in every run. So no file of
- * this repository holds anything that looks like a key.
+ * Reads one text per line: spans to be found as `{{kind:text}}`, escapes as in source (`\n`, `\t`, `\u200b`), and
+ * `<A16>` for sixteen pseudo-random characters of an alphabet, the same in every run. So no file of this repository
+ * has anything that looks like a key.
  */
 export function readMarked(file: string): Marked[] {
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)

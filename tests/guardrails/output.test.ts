@@ -20,7 +20,7 @@ const person = async (...rules: Parameters<typeof under>[1]): Promise<Person> =>
 }
 
 describe('the output phase (contract 12)', () => {
-  test('a blocked answer is 200 with the words of the rule, is billed, and is kept nowhere', async () => {
+  test('a blocked answer is 200 with the message of the rule, is billed, and is stored nowhere', async () => {
     const ada = await person(onTerms('output', 'block', ['kraken'], { message: 'No sea monsters.' }))
     const { status, body, headers } = await ada.send('POST', 'completions', say('Beware the kraken below'))
     expect(status).toBe(200)
@@ -35,13 +35,13 @@ describe('the output phase (contract 12)', () => {
     expect(again.body._cached).toBeUndefined()
   })
 
-  test('without words of its own a neutral sentence stands for it', async () => {
+  test('a rule without a message withholds the answer with a neutral sentence', async () => {
     const ada = await person(onTerms('output', 'block', ['kraken']))
     const { body } = await ada.send('POST', 'completions', say('the kraken'))
     expect(body.content).toBe('This answer was withheld by a guardrail.')
   })
 
-  test('for chat clients it ends with content_filter, also through the openai package', async () => {
+  test('for chat clients a blocked answer ends with content_filter, also through the openai package', async () => {
     const ada = await person(onTerms('output', 'block', ['kraken'], { message: 'No sea monsters.' }))
     const client = new OpenAI({
       apiKey: ada.key,
@@ -63,13 +63,13 @@ describe('the output phase (contract 12)', () => {
     expect(last.svc_metadata.guardrails).toHaveLength(1)
   })
 
-  test('the compat format says the same', async () => {
+  test('the compat format ends with content_filter, too', async () => {
     const ada = await person(onTerms('output', 'block', ['kraken']))
     const { body } = await ada.send('POST', 'completions', say('the kraken', { format: 'compat' }))
     expect(body.choices[0].finish_reason).toBe('content_filter')
   })
 
-  test('redacted is redacted in the answer, in what is kept and in what is remembered', async () => {
+  test('a redacted answer is redacted in the reply, in the conversation and in the cache', async () => {
     const ada = await person(onTerms('output', 'redact', ['kraken']))
     const { body } = await ada.send('POST', 'completions', say('The kraken and the Kraken'))
     expect(body.content).toBe(`The ${MARK} and the ${MARK}`)
@@ -86,7 +86,7 @@ describe('the output phase (contract 12)', () => {
   })
 })
 
-describe('an answer that was remembered (contract 22.1)', () => {
+describe('a cached answer (contract 22.1)', () => {
   test('is not served under another policy than it was made under', async () => {
     const ada = await world.person()
     const order = say('The kraken sleeps')
@@ -105,7 +105,7 @@ describe('streams under a policy', () => {
   const streamed = async (ada: Person, order: object) =>
     readFrames((await ada.send('POST', 'completions', { ...order, stream: true })).text)
 
-  test('show what the whole answer reads like, redacted', async () => {
+  test('show the same as the whole answer, redacted', async () => {
     const ada = await person(onTerms('output', 'redact', ['kraken']))
     const text = `${LONG}Beware the kraken. ${LONG}The Kraken again.`
     const frames = await streamed(ada, say(text))
@@ -116,7 +116,7 @@ describe('streams under a policy', () => {
     expect(done.guardrails).toHaveLength(1)
   })
 
-  test('stop before what is blocked, and end with its words', async () => {
+  test('stop before what is blocked, and end with the message of the rule', async () => {
     const ada = await person(onTerms('output', 'block', ['kraken'], { message: 'No sea monsters.' }))
     const frames = await streamed(ada, say(`${LONG}Beware the kraken. ${LONG}`))
     expect(joinTokens(frames)).not.toContain('kraken')
@@ -126,20 +126,20 @@ describe('streams under a policy', () => {
     expect(kept.body.conversation.messages.at(-1).content).toBe('No sea monsters.')
   })
 
-  test('a short answer that is blocked shows nothing but the words of the rule', async () => {
+  test('show only the message of the rule when a short answer is blocked', async () => {
     const ada = await person(onTerms('output', 'block', ['kraken'], { message: 'No sea monsters.' }))
     const frames = await streamed(ada, say('the kraken'))
     expect(joinTokens(frames)).toBe('No sea monsters.')
   })
 
-  test('a rule on the whole ends an answer that is too long', async () => {
+  test('end when a rule on the whole answer blocks it for its length', async () => {
     const ada = await person(onKind('max_length', 'output', 'block', { max_chars: 600 }))
     const frames = await streamed(ada, say(LONG))
     expect(frames.at(-1)!.data.content).toBe('This answer was withheld by a guardrail.')
     expect(joinTokens(frames).length).toBeLessThan(LONG.length)
   })
 
-  test('chat streams alike', async () => {
+  test('of chat completions are redacted alike', async () => {
     const ada = await person(onTerms('output', 'redact', ['kraken']))
     const text = `${LONG}Beware the kraken.`
     const order = { messages: [{ role: 'user', content: `Speak [[say:${text}]]` }], stream: true }
@@ -147,14 +147,14 @@ describe('streams under a policy', () => {
     expect(joinDeltas(frames)).toBe(text.replace('kraken', MARK))
   })
 
-  test('rules that only flag hold nothing back', async () => {
+  test('hold nothing back when rules only flag', async () => {
     const ada = await person(onTerms('output', 'flag', ['kraken']))
     const frames = await streamed(ada, say('the kraken'))
     expect(joinTokens(frames)).toBe('the kraken')
     expect(frames.at(-1)!.data.guardrails).toHaveLength(1)
   })
 
-  test('what a reader who leaves had not seen is not kept either', async () => {
+  test('store only what a reader who disconnects has seen', async () => {
     const ada = await person(onTerms('output', 'redact', ['kraken']))
     const leaving = new AbortController()
     const caller = keyCaller({
@@ -176,7 +176,7 @@ describe('streams under a policy', () => {
     expect(kept.body.conversation.messages.at(-1).content).toBe(seen)
   })
 
-  test('the upstream is told to stop when a rule ends the answer', async () => {
+  test('cancel the upstream request when a rule ends the answer', async () => {
     const ada = await person(onTerms('output', 'block', ['kraken']))
     await streamed(ada, { prompt: `Speak [[say:${LONG}kraken ${LONG.repeat(20)}]] [[slow:1]]`, mode: 'fast' })
     await eventually(() => upstream.calls.at(-1)!.aborted)

@@ -9,7 +9,7 @@ const created = async (by: Person, order: object = {}): Promise<string> =>
   (await by.send('POST', 'guardrail-policies', { name: 'Support, safe', rules: [rule], ...order })).body.id
 
 describe('guardrail policies (contract 12)', () => {
-  test('one is made as it was sent, and bound to no key', async () => {
+  test('a new one is as it was sent, and bound to no key', async () => {
     const order = { name: 'Short prompts', description: 'For the shop', rules: [rule] }
     const { status, body } = await ada.send('POST', 'guardrail-policies', order)
     expect(status).toBe(201)
@@ -49,7 +49,7 @@ describe('guardrail policies (contract 12)', () => {
     expect((await ada.send('PATCH', `guardrail-policies/${id}`, { rules: [] })).body.rules).toEqual([])
   })
 
-  test('a deleted one is gone, and so is it from the keys it was bound to', async () => {
+  test('a deleted one is gone, and no key is bound to it any more', async () => {
     const bob = await world.person()
     const id = await created(bob)
     await bob.send('PUT', `keys/${bob.keyId}/guardrails`, { guardrail_policy_id: id })
@@ -72,7 +72,7 @@ describe('guardrail policies (contract 12)', () => {
     expect((await bob.send('GET', 'guardrail-policies?scope=nobody')).status).toBe(400)
   })
 
-  test('making one twice under a key makes one', async () => {
+  test('creating one twice with one idempotency key creates one', async () => {
     const headers = { 'idempotency-key': 'policy-once' }
     const [one, two] = [
       await ada.send('POST', 'guardrail-policies', { name: 'Once' }, headers),
@@ -98,7 +98,7 @@ describe('defaults', () => {
     expect((await bob.send('GET', 'guardrail-policies')).body.guardrail_policies).toHaveLength(1)
   })
 
-  test('another takes over once the first gave it up', async () => {
+  test('another can become the default once the first no longer is', async () => {
     const bob = await world.person()
     const [first, second] = [await created(bob, { is_default: true, name: 'First' }), await created(bob)]
     const refused = await bob.send('PATCH', `guardrail-policies/${second}`, { is_default: true })

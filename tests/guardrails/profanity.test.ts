@@ -4,7 +4,7 @@ import { found, ordinaryTexts, prepared, touchedShare } from './evaluate'
 const inspect = prepared('profanity')
 const rudeIn = async (text: string) => (await found(inspect, text)).map(({ start, end }) => text.slice(start, end))
 
-/** Words in which somebody else's rude word stands, or that are one there. */
+/** Harmless words that contain a rude word, or are rude in another language. */
 const PLAIN: Readonly<Record<string, readonly string[]>> = {
   en: [
     'Assess the assets, then analyse the analogue signal of the canal',
@@ -81,7 +81,7 @@ describe('plain words', () => {
     for (const text of texts) expect({ text, rude: await rudeIn(text) }).toEqual({ text, rude: [] })
   })
 
-  test('pass in every text of everyday there is here', async () => {
+  test('pass in all everyday texts of the training data', async () => {
     const texts = ordinaryTexts()
     expect(texts.length).toBeGreaterThan(10_000)
     expect(new Set(texts.map(({ language }) => language)).size).toBeGreaterThanOrEqual(15)
@@ -89,7 +89,7 @@ describe('plain words', () => {
   })
 })
 
-/** By how they are written; all of a text is rude. */
+/** Texts by how the rude word is written; the whole text is rude. */
 const RUDE: Readonly<Record<string, readonly string[]>> = {
   plainly: [
     'fuck',
@@ -257,7 +257,7 @@ describe('rude words', () => {
     expect(await rudeIn(text)).toEqual(rude)
   })
 
-  test('are taken out whole, the word around a stem with them', async () => {
+  test('are found whole, including the word around a rude stem', async () => {
     expect(await rudeIn('a clusterfucked 🐈 motherfuckers’ b1tch! day')).toEqual([
       'clusterfucked',
       'motherfuckers',
@@ -266,7 +266,7 @@ describe('rude words', () => {
   })
 })
 
-test('letters in keys and data are no words', async () => {
+test('rude letters inside keys and data are ignored', async () => {
   const data = `${'q8Zr2Lm5'.repeat(20)}fuck${'7Hn3Vx9w'.repeat(20)}`
   expect(await rudeIn(data)).toEqual([])
   expect(await rudeIn('fuck'.repeat(40))).not.toEqual([])

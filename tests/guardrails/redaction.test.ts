@@ -42,7 +42,7 @@ const digits = rule(finding(/\d{4,20}/g, 'number'))
 const mails = rule(finding(/\w+@\w+\.\w+/g, 'email'))
 const shouts = rule(finding(/\b[A-Z]{3,30}\b/g, 'shout'))
 
-/** Texts in which there is much to find, cut anywhere. */
+/** Pieces of texts in which there is much to find. */
 const piece = fc.oneof(
   fc.lorem({ maxCount: 8 }),
   fc.constantFrom('ada@example.com', '4111111111111111', 'SHOUT', '12345', '👩‍🚀', '@', '.'),
@@ -63,7 +63,7 @@ function chunked(whole: string, sizes: readonly number[]): string[] {
 }
 
 describe('redaction', () => {
-  test('an answer on its way out reads like the whole, however it is cut', async () => {
+  test('a streamed answer reads like the whole one, however it is cut', async () => {
     await fc.assert(
       fc.asyncProperty(text, cuts, async (whole, sizes) => {
         const rules = [mails, digits, shouts]
@@ -80,7 +80,7 @@ describe('redaction', () => {
     )
   })
 
-  test('of an answer that is blocked when it is whole, nothing more is shown', async () => {
+  test('when the whole answer is blocked at its end, nothing more is shown', async () => {
     const clean = async (stretch: string) => applyRules([], stretch, about)
     const held = createHoldBack({ stretch: clean, whole: clean })
     const answer = 'word '.repeat(203)
@@ -91,7 +91,7 @@ describe('redaction', () => {
     expect(held.shown()).toBe(shown)
   })
 
-  test('nothing of what blocks is ever shown, and nothing after it', async () => {
+  test('nothing of a blocked passage is ever shown, and nothing after it', async () => {
     const stops = rule(finding(/forbidden( \w+){3}/g, 'words'), 'block')
     await fc.assert(
       fc.asyncProperty(text, text, cuts, async (before, after, sizes) => {
@@ -106,7 +106,7 @@ describe('redaction', () => {
     )
   })
 
-  test('what is found again in a mark is left, and what reaches into one takes it in', () => {
+  test('a match inside a mark changes nothing, and one that overlaps a mark extends it', () => {
     const spans = addMatches('call 5551234 now', [], [{ start: 5, end: 12, kind: 'phone' }])
     const marked = withSpans('call 5551234 now', spans)
     expect(marked).toBe('call [REDACTED:phone] now')
@@ -115,7 +115,7 @@ describe('redaction', () => {
     expect(withSpans('call 5551234 now', wider)).toBe('[REDACTED:order] now')
   })
 
-  test('spans are in order and apart, and cover every match, whatever they are', () => {
+  test('spans are in order, do not overlap, and cover every match', () => {
     const match = fc.record({ start: fc.nat(60), length: fc.nat(20) })
     fc.assert(
       fc.property(fc.string({ maxLength: 60, unit: 'grapheme' }), fc.array(match), (whole, found) => {
@@ -148,12 +148,12 @@ describe('a rule that fails (fails closed)', () => {
     expect(outcome.firings).toMatchObject([{ verdict, detail: 'could not be checked' }])
   })
 
-  test('an answer that is promised and breaks is a failure, too', async () => {
+  test('a promise that rejects is a failure, too', async () => {
     const { findings } = await applyEveryRule([rule(() => Promise.reject(new Error('late')), 'flag')], 'hello', about)
     expect(findings).toEqual([{ detail: 'could not be checked', matches: [] }])
   })
 
-  test('so is a stored rule that this release cannot compile (K16)', async () => {
+  test('a stored rule that this release cannot compile is a failure, too (K16)', async () => {
     const stored: GuardrailRule = {
       guardrail_id: 'regex_match',
       phase: 'input',
@@ -169,7 +169,7 @@ describe('a rule that fails (fails closed)', () => {
 describe('values of JSON', () => {
   const call = { phase: 'tool_call' as const, tool: { name: 'send_mail' }, patient: true }
 
-  test('stay values: what is found goes out of texts, numbers and names', async () => {
+  test('are redacted in strings, numbers and member names', async () => {
     const value = { to: ['ada@example.com', 'x'], card: 4111111111111111, note: 'a "quoted" bob@example.com', ok: true }
     const { value: left } = await applyRulesToValue([mails, digits], { ...value, 'eve@example.com': null }, call)
     expect(left).toEqual({
@@ -190,13 +190,13 @@ describe('values of JSON', () => {
     )
   })
 
-  /** What is made up at random may be an address too, such as `0@0.A`. */
+  /** Random JSON without `@`, because a random string such as `0@0.A` is an e-mail address. */
   const withoutAddress = fc
     .json()
     .filter((text) => !text.includes('@'))
     .map((text) => JSON.parse(text) as unknown)
 
-  test('are copied whole where something is', async () => {
+  test('keep everything else where something is found', async () => {
     await fc.assert(
       fc.asyncProperty(withoutAddress, async (value) => {
         const { value: left } = await applyRulesToValue([mails], { value, seen: 'ada@example.com' }, call)
@@ -205,7 +205,7 @@ describe('values of JSON', () => {
     )
   })
 
-  test('are read as JSON after the name of the tool as well', async () => {
+  test('are also checked as one text: the name of the tool, then the JSON', async () => {
     const stops = rule(finding(/^send_mail .*"amount":\d+/g, 'order'), 'block')
     expect((await applyRulesToValue([stops], { amount: 5 }, call)).blocked).not.toBeNull()
     expect((await applyRulesToValue([{ ...stops, verdict: 'redact' }], { amount: 5 }, call)).value).toEqual({

@@ -8,26 +8,26 @@ const terms = (config: object) => ({ guardrail_id: 'blocked_terms', phase: 'inpu
 
 const refused = async (order: object) => (await ada.send('POST', 'guardrail-policies', order)).body.error
 
-describe('what is no policy (contract 12, K17)', () => {
+describe('a policy that is refused (contract 12, K17)', () => {
   test.each([
     ['an unknown guardrail', { ...fine, guardrail_id: 'mind_reading' }, 'rules[0].guardrail_id'],
-    ['one of the prototype', { ...fine, guardrail_id: '__proto__' }, 'rules[0].guardrail_id'],
+    ['a name of the object prototype', { ...fine, guardrail_id: '__proto__' }, 'rules[0].guardrail_id'],
     ['an unknown phase', { ...fine, phase: 'sleep' }, 'rules[0].phase'],
-    ['a phase it has not', { ...fine, phase: 'tool_call' }, 'rules[0].phase'],
+    ['a phase the guardrail does not have', { ...fine, phase: 'tool_call' }, 'rules[0].phase'],
     ['an unknown verdict', { ...fine, verdict: 'forgive' }, 'rules[0].verdict'],
-    ['a verdict it has not', { ...fine, verdict: 'redact' }, 'rules[0].verdict'],
+    ['a verdict the guardrail does not have', { ...fine, verdict: 'redact' }, 'rules[0].verdict'],
     ['an unknown member', { ...fine, config: { max_chars: 1, colour: 'red' } }, 'rules[0].config.colour'],
-    ['a member of another', { ...fine, config: { max_chars: 1, terms: ['a'] } }, 'rules[0].config.terms'],
+    ['a member of another guardrail', { ...fine, config: { max_chars: 1, terms: ['a'] } }, 'rules[0].config.terms'],
     ['a member that is missing', { ...fine, config: {} }, 'rules[0].config.max_chars'],
     ['no config where one is needed', { ...fine, config: undefined }, 'rules[0].config.max_chars'],
-    ['a number that is none', { ...fine, config: { max_chars: 'ten' } }, 'rules[0].config.max_chars'],
+    ['a number that is a string', { ...fine, config: { max_chars: 'ten' } }, 'rules[0].config.max_chars'],
     ['a number out of range', { ...fine, config: { max_chars: 0 } }, 'rules[0].config.max_chars'],
     ['a message too long', { ...fine, config: { max_chars: 1, message: 'x'.repeat(513) } }, 'rules[0].config.message'],
     ['a threshold above one', { ...fine, config: { max_chars: 1, threshold: 2 } }, 'rules[0].config.threshold'],
     ['no terms', terms({ terms: [] }), 'rules[0].config.terms'],
     ['two hundred and one terms', terms({ terms: Array(201).fill('a') }), 'rules[0].config.terms'],
     ['a blank term', terms({ terms: ['fine', ' '] }), 'rules[0].config.terms[1]'],
-    ['a pattern that is none', pattern('('), 'rules[0].config.pattern'],
+    ['an invalid pattern', pattern('('), 'rules[0].config.pattern'],
     ['look-ahead', pattern('(?=a)'), 'rules[0].config.pattern'],
     ['a back-reference', pattern('(a)\\1'), 'rules[0].config.pattern'],
     ['a pattern too long', pattern('a'.repeat(513)), 'rules[0].config.pattern'],
@@ -51,13 +51,13 @@ describe('what is no policy (contract 12, K17)', () => {
     [flagged('y'), '"rules[0].config.flags" is "y"; it can hold g, i, m, s, u and v.'],
     [terms({ terms: ['\u200b'] }), '"rules[0].config.terms[0]" has nothing to look for'],
     [language(['en', 'xx']), '"rules[0].config.allowed[1]" is "xx", which is no ISO 639-1 code such as "en".'],
-  ])('is said of the very member: %j', async (rule, sentence) => {
+  ])('the message names the member: %j', async (rule, sentence) => {
     const error = await refused({ name: 'Refused', rules: [rule] })
     expect(error.message).toContain(sentence)
     expect(error.message.slice(1)).toStartWith(error.param)
   })
 
-  test('a word too long to be any of them is unknown like any other', async () => {
+  test('a very long unknown word is refused like any other', async () => {
     const long = 'x'.repeat(500)
     for (const member of ['guardrail_id', 'phase', 'verdict']) {
       const error = await refused({ name: 'Refused', rules: [{ ...fine, [member]: long }] })
@@ -65,7 +65,7 @@ describe('what is no policy (contract 12, K17)', () => {
     }
   })
 
-  test('the place of a wrong rule is told, and more than 32 are refused', async () => {
+  test('the index of a wrong rule is named, and more than 32 are refused', async () => {
     expect((await refused({ name: 'Third', rules: [fine, fine, { ...fine, phase: 'x' }] })).param).toBe(
       'rules[2].phase',
     )
@@ -80,7 +80,7 @@ describe('what is no policy (contract 12, K17)', () => {
   })
 
   test.each(['OpenAI only', 'o p e n a i', 'сlaudе rules', 'gpt-4 guard', '\u041epenAI', 'CIaude', '🇨🇱🇦🇺🇩🇪'])(
-    'a vendor in its name or its description, which nobody repeats: %s',
+    'a name or description with a vendor, which the message does not repeat: %s',
     async (label) => {
       const { body } = await ada.send('POST', 'guardrail-policies', { name: 'Fine' })
       for (const member of ['name', 'description']) {
@@ -97,18 +97,18 @@ describe('what is no policy (contract 12, K17)', () => {
     ['no name', {}, 'name'],
     ['an empty name', { name: '' }, 'name'],
     ['blanks', { name: '   ' }, 'name'],
-    ['letters that show nothing', { name: '\u200b\u2060' }, 'name'],
+    ['invisible letters', { name: '\u200b\u2060' }, 'name'],
     ['129 characters', { name: 'x'.repeat(129) }, 'name'],
     ['a long description', { name: 'a', description: 'x'.repeat(513) }, 'description'],
-    ['rules that are no list', { name: 'a', rules: {} }, 'rules'],
-    ['a rule that is none', { name: 'a', rules: ['x'] }, 'rules[0]'],
+    ['rules that are an object', { name: 'a', rules: {} }, 'rules'],
+    ['a rule that is a string', { name: 'a', rules: ['x'] }, 'rules[0]'],
     ['an unknown scope', { name: 'a', scope: 'world' }, 'scope'],
-    ['a default that is no truth', { name: 'a', is_default: 'yes' }, 'is_default'],
+    ['a default that is a string', { name: 'a', is_default: 'yes' }, 'is_default'],
   ])('%s is a wrong body', async (_, order, param) => {
     expect(await refused(order)).toMatchObject({ code: 'validation_error', param })
   })
 
-  test('a patch is read as strictly', async () => {
+  test('a patch is checked as strictly', async () => {
     const { body } = await ada.send('POST', 'guardrail-policies', { name: 'Fine', rules: [fine] })
     const patched = await ada.send('PATCH', `guardrail-policies/${body.id}`, { rules: [{ ...fine, verdict: 'x' }] })
     expect(patched.body.error).toMatchObject({ code: 'guardrail_policy_invalid', param: 'rules[0].verdict' })
@@ -117,7 +117,7 @@ describe('what is no policy (contract 12, K17)', () => {
 })
 
 describe('GET /guardrails', () => {
-  test('every guardrail has its phases, verdicts and config, the common members among it', async () => {
+  test('every guardrail has phases, verdicts and a config schema with the common members', async () => {
     const { body } = await ada.send('GET', 'guardrails')
     expect(body.guardrails.length).toBeGreaterThan(4)
     for (const { guardrail_id, description, phases, verdicts, config_schema } of body.guardrails) {
@@ -134,7 +134,7 @@ describe('GET /guardrails', () => {
   })
 })
 
-test('GET /guardrails says of which checks system messages are not asked', async () => {
+test('GET /guardrails says which guardrails do not check system messages', async () => {
   const { body } = await ada.send('GET', 'guardrails')
   const told = body.guardrails.filter(({ description }: { description: string }) => /system messages/.test(description))
   expect(told.map(({ guardrail_id }: { guardrail_id: string }) => guardrail_id).sort()).toEqual([
@@ -147,7 +147,7 @@ test('GET /guardrails says of which checks system messages are not asked', async
 })
 
 describe('POST /guardrail-policies/{id}/evaluate', () => {
-  test('says what every rule of the phase says, and what is left of the text', async () => {
+  test('answers the result of every rule of the phase, and what is left of the text', async () => {
     const rules = [
       { ...terms({ terms: ['kraken'] }), verdict: 'redact' },
       terms({ terms: ['kraken', 'whale'] }),
@@ -171,7 +171,7 @@ describe('POST /guardrail-policies/{id}/evaluate', () => {
     expect((await ada.send('GET', 'audit')).body).toHaveLength(before)
   })
 
-  test('a long text is read as well', async () => {
+  test('checks a long text, too', async () => {
     const { body } = await ada.send('POST', 'guardrail-policies', {
       name: 'Long',
       rules: [terms({ terms: ['kraken'] })],

@@ -16,7 +16,7 @@ const isBlocked = async (by: Person): Promise<boolean> =>
   (await by.send('POST', 'completions', { prompt: `kraken ${randomUUID()}`, mode: 'fast' })).body.error?.code ===
   'guardrail_blocked'
 
-/** A person whose active org has a colleague in this role. */
+/** An org whose owner has a colleague in this role; both have it active. */
 async function team(role: Role) {
   const [owner, colleague] = [await world.person(), await world.person()]
   const org = (await owner.send('POST', 'orgs', { name: 'Team' })).body.id
@@ -57,7 +57,7 @@ describe('team policies (contract 12)', () => {
     if (changing === 403) expect(changed[0]!.body.error.code).toBe('missing_scope')
   })
 
-  test("an organization's key makes them, sees them, and sees no personal ones", async () => {
+  test("an organization's key creates and lists team policies, and no personal ones", async () => {
     const person = await world.person({ ofOrg: true })
     const made = await make(person)
     expect(made.body).toMatchObject({ scope: 'team', org_id: person.orgId })
@@ -94,7 +94,7 @@ describe('bindings (contract 13)', () => {
     expect((await bind(inSession, key.id, null)).body.guardrail_policy_id).toBeNull()
   })
 
-  test('theirs, none and nonsense are the same 404', async () => {
+  test('a foreign, an unknown and a malformed id are the same 404', async () => {
     const [ada, eve] = [await world.person(), await world.person()]
     const theirs = (await make(ada)).body.id
     for (const id of [theirs, randomUUID(), 'nonsense', '']) {
@@ -104,7 +104,7 @@ describe('bindings (contract 13)', () => {
     expect((await bind(eve, ada.keyId, null)).status).toBe(404)
   })
 
-  test('is in force, changed and over from one request to the next', async () => {
+  test('binding, changing and deleting a policy take effect with the next request', async () => {
     const ada = await world.person()
     const { id } = (await make(ada)).body
     expect(await isBlocked(ada)).toBe(false)
@@ -119,7 +119,7 @@ describe('bindings (contract 13)', () => {
     expect(await isBlocked(ada)).toBe(false)
   })
 
-  test('keys that hold a policy are counted, revoked ones left out', async () => {
+  test('bound keys are counted, revoked ones are not', async () => {
     const ada = await world.person()
     const { id } = (await make(ada)).body
     const other = (await ada.send('POST', 'keys', {})).body.id
@@ -133,7 +133,7 @@ describe('bindings (contract 13)', () => {
 })
 
 describe('which policy is in force (contract 12)', () => {
-  test('a personal default for personal keys and sessions, over which a bound one goes', async () => {
+  test('a personal default applies to personal keys, unless another policy is bound', async () => {
     const ada = await world.person()
     const { id } = (await make(ada, { is_default: true })).body
     expect(await isBlocked(ada)).toBe(true)
@@ -145,7 +145,7 @@ describe('which policy is in force (contract 12)', () => {
     expect(await isBlocked(ada)).toBe(false)
   })
 
-  test("a team's default for its keys, not for its members' own", async () => {
+  test("a team's default applies to its keys, not to its members' own", async () => {
     const { owner, org, key } = await team('member')
     await make(owner, { scope: 'team', is_default: true })
     expect(await isBlocked(owner)).toBe(false)
@@ -158,7 +158,7 @@ describe('which policy is in force (contract 12)', () => {
     expect(body.error?.code).toBe('guardrail_blocked')
   })
 
-  test("one person's default is nobody else's", async () => {
+  test("one person's default applies to nobody else", async () => {
     const [ada, bob] = [await world.person(), await world.person()]
     await make(ada, { is_default: true })
     expect([await isBlocked(ada), await isBlocked(bob)]).toEqual([true, false])

@@ -6,7 +6,7 @@ import { readMarked } from './marked'
 
 const CHARS = 4_096
 
-/** What rules of a busy policy say; the others need nothing. */
+/** Configs as of a large policy; the other guardrails need none. */
 const CONFIGS: Partial<Record<GuardrailId, Record<string, unknown>>> = {
   topic_restriction: { deny: ['politics', 'medical advice'], allow: ['shopping', 'programming', 'travel', 'food'] },
   blocked_terms: { terms: ['acme', 'rival products', 'zyx'] },
@@ -15,7 +15,7 @@ const CONFIGS: Partial<Record<GuardrailId, Record<string, unknown>>> = {
   max_length: { max_chars: 100_000 },
 }
 
-/** Every check of prompts, ready. */
+/** All guardrails that check prompts, compiled. */
 export const inputChecks = (): { id: GuardrailId; inspect: Inspect }[] =>
   [...GUARDRAILS.values()]
     .filter(({ phases }) => phases.includes('input'))
@@ -42,7 +42,7 @@ export function longTexts(): string[] {
 
 type Times = Map<GuardrailId, number[]>
 
-/** Milliseconds by check for each text: the best of many runs, and of those `before`; none has seen the text. */
+/** Milliseconds by guardrail and text: the best of `runs` and of `before`. Each run changes the text to miss caches. */
 export function timesOf(texts: readonly string[], runs = 30, before?: Times): Times {
   const checks = inputChecks()
   const best = before ?? new Map(checks.map(({ id }) => [id, texts.map(() => Number.POSITIVE_INFINITY)]))
@@ -60,7 +60,7 @@ export function timesOf(texts: readonly string[], runs = 30, before?: Times): Ti
   return best
 }
 
-/** What all checks together take on the slowest of the texts. */
+/** Milliseconds that all guardrails together take on the slowest text. */
 export const slowest = (times: Times): number => {
   const totals = [...times.values()].reduce((sum, one) => sum.map((ms, place) => ms + one[place]!))
   return Math.max(...totals)

@@ -2,7 +2,7 @@ import type { Person } from '../support/world'
 
 type WrittenRule = { guardrail_id: string; phase: string; verdict: string; config?: Record<string, unknown> }
 
-/** A rule on words, in any phase that has them. */
+/** A rule that looks for terms. */
 export const onTerms = (phase: string, verdict: string, terms: string[], config: object = {}): WrittenRule => ({
   guardrail_id: 'blocked_terms',
   phase,
@@ -24,7 +24,7 @@ export const onKind = (guardrail_id: string, phase: string, verdict: string, con
   config: { ...config },
 })
 
-/** Puts the person's key under a policy of these rules; answers its id. */
+/** Binds a new policy with these rules to the person's key; answers its id. */
 export async function under(person: Person, rules: WrittenRule[]): Promise<string> {
   const order = { name: 'Under test', rules, ...(person.orgId ? { scope: 'team' } : {}) }
   const made = await person.send('POST', 'guardrail-policies', order)

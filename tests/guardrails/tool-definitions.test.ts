@@ -27,7 +27,7 @@ const SENT: [string, (words: { tool?: object; schema?: object }) => object][] = 
   ['chat/completions', (words) => chat({ ...words.tool, ...(words.schema ? { parameters: words.schema } : {}) })],
 ]
 
-/** Names and values: what is taken out of them makes them others. */
+/** Names and values, which cannot be redacted: they would mean something else. */
 const FIXED: [string, { tool?: object; schema?: object }][] = [
   ['a name', { tool: { name: 'zeppelin' } }],
   ['a value to choose from', { schema: schema({ enum: ['balloon', 'the zeppelin'] }) }],
@@ -51,7 +51,7 @@ describe.each(SENT)('tools that come with %s', (path, bodyOf) => {
     expect(upstream.calls).toHaveLength(calls)
   })
 
-  test.each(PROSE)('lose what a rule takes out of %s', async (_, words) => {
+  test.each(PROSE)('are redacted in %s', async (_, words) => {
     const ada = await person('redact')
     const { status, text } = await ada.send('POST', path, bodyOf(words))
     const sent = JSON.stringify(upstream.calls.at(-1)!.body)
@@ -60,13 +60,13 @@ describe.each(SENT)('tools that come with %s', (path, bodyOf) => {
     expect(text).toContain('"detail":"tools: ')
   })
 
-  test.each(FIXED)('are refused where a rule would take a part out of %s', async (_, words) => {
+  test.each(FIXED)('are refused when a rule would redact %s', async (_, words) => {
     const { status, body } = await (await person('redact')).send('POST', path, bodyOf(words))
     expect([status, body.error.code, body.error.param]).toEqual([400, 'guardrail_blocked', 'tools'])
     expect(body.error.details[0].message).toContain('nothing can be taken')
   })
 
-  test('go as they came where no rule fires, and where one only flags', async () => {
+  test('are unchanged when no rule fires, and when one only flags', async () => {
     const described = { schema: schema({ description: 'Where it is', enum: ['air', 'sea'] }) }
     expect((await (await person('redact')).send('POST', path, bodyOf(described))).status).toBe(200)
     const flagged = await (await person('flag')).send('POST', path, bodyOf(FIXED[1]![1]))
@@ -75,14 +75,14 @@ describe.each(SENT)('tools that come with %s', (path, bodyOf) => {
     expect(flagged.text).toContain('"verdict":"flag"')
   })
 
-  test('of a property called description are read for what they are', async () => {
+  test('are redacted in the description of a property that is called description', async () => {
     const named = { schema: { type: 'object', properties: { description: { description: 'Of the zeppelin' } } } }
     expect((await (await person('redact')).send('POST', path, bodyOf(named))).status).toBe(200)
     expect(JSON.stringify(upstream.calls.at(-1)!.body)).toContain('Of the [REDACTED:blocked_term]')
   })
 })
 
-test('clean texts that come again together are asked of no rule', async () => {
+test('a list of texts that was clean before is not checked again', async () => {
   let asked = 0
   const inspect = () => {
     asked++

@@ -19,14 +19,14 @@ const asks = (plan: string, more: object = {}) => ({
   tools: [note, wipe],
   ...more,
 })
-/** What the engine read of its calls. */
+/** The tool results that the engine was sent last. */
 const read = (): string[] =>
   (upstream.calls.at(-1)!.body.messages as { role: string; content: string }[])
     .filter(({ role }) => role === 'tool')
     .map(({ content }) => content)
 
 describe('the tool_call phase (contract 12)', () => {
-  test('a blocked call fails, the loop goes on, and nothing of its arguments is told', async () => {
+  test('a blocked call fails, the loop goes on, and its arguments are not shown', async () => {
     const ada = await person(onPattern('tool_call', 'block', 'kraken', { message: 'Not that one.' }))
     const { status, body, text } = await ada.send('POST', 'completions', asks('note{"text":"the kraken"}'))
     expect(status).toBe(200)
@@ -41,7 +41,7 @@ describe('the tool_call phase (contract 12)', () => {
     expect(read()).toEqual([expect.stringContaining('Not that one.')])
   })
 
-  test('tools that are not on the list do not run; the others of the turn do', async () => {
+  test('tools that are not on the allow list do not run; the others of the turn do', async () => {
     const ada = await person(onKind('tool_allowlist', 'tool_call', 'block', { tools: ['note'] }))
     const { body } = await ada.send('POST', 'completions', asks('note{};wipe{}'))
     expect(body.tools_used.map(({ name, status }: { name: string; status: string }) => [name, status])).toEqual([
@@ -51,7 +51,7 @@ describe('the tool_call phase (contract 12)', () => {
     expect(body.guardrails).toMatchObject([{ detail: expect.stringMatching(/^wipe: /) }])
   })
 
-  test('redacted arguments are what the tool gets and what everyone sees, streams too', async () => {
+  test('the tool, the answer and the stream get redacted arguments', async () => {
     const ada = await person(onPattern('tool_call', 'redact', 'kra[k]en'))
     const order = asks('note{"text":"the kraken","more":{"what":"kraken","count":7}}')
     const expected = { text: 'the [REDACTED:regex_match]', more: { what: '[REDACTED:regex_match]', count: 7 } }
@@ -65,13 +65,13 @@ describe('the tool_call phase (contract 12)', () => {
     ])
   })
 
-  test('escapes of JSON hide nothing', async () => {
+  test('escapes in JSON hide nothing', async () => {
     const ada = await person(onPattern('tool_call', 'block', 'kraken'))
     const { body } = await ada.send('POST', 'completions', asks('note{"text":"\\u006b\\u0072aken"}'))
     expect(body.tools_used[0].status).toBe('error')
   })
 
-  test("calls of a chat client's own functions are calls", async () => {
+  test("calls of a chat client's own functions are checked, too", async () => {
     const tools = [{ type: 'function', function: { name: 'note', parameters: { type: 'object' } } }]
     const order = (plan: string) => ({ messages: [{ role: 'user', content: `Do it [[plan:${plan}]]` }], tools })
     const ada = await person(
@@ -90,7 +90,7 @@ describe('the tool_call phase (contract 12)', () => {
   })
 })
 
-describe("a tool's name that is what a rule looks for", () => {
+describe("a tool's name that matches a rule", () => {
   const named = 'zoe@secret-host.example'
   const shown = async (verdict: string, more: object = {}) => {
     const ada = await person(onKind('pii', 'tool_call', verdict))
@@ -102,7 +102,7 @@ describe("a tool's name that is what a rule looks for", () => {
   test.each([
     ['redact', '[REDACTED:email]'],
     ['block', '[REDACTED:pii]'],
-  ])('is told nowhere under %s', async (verdict, name) => {
+  ])('is shown nowhere under %s', async (verdict, name) => {
     const { body, told } = await shown(verdict)
     expect(body.tools_used.map((used: { name: string }) => used.name)).toEqual([name, 'note'])
     expect(body.guardrails).toMatchObject([{ detail: expect.stringMatching(/^a tool that is named/) }])
@@ -110,19 +110,19 @@ describe("a tool's name that is what a rule looks for", () => {
     expect(told).not.toContain('secret-host')
   })
 
-  test('is not in a stream', async () => {
+  test('is not shown in a stream', async () => {
     const { told } = await shown('redact', { stream: true })
     expect(told).toContain('[REDACTED:email]')
     expect(told).not.toContain('secret-host')
   })
 
-  test('is not quoted by a flag, which leaves it where it stands', async () => {
+  test('is left in place by a flag, which does not quote it', async () => {
     const { body } = await shown('flag')
     expect(body.tools_used[0].name).toBe(named)
     expect(JSON.stringify(body.guardrails)).not.toContain('secret-host')
   })
 
-  test('is not handed out to a chat client', async () => {
+  test('is not shown to a chat client', async () => {
     const ada = await person(onKind('pii', 'tool_call', 'redact'))
     const { body, text } = await ada.send('POST', 'chat/completions', {
       messages: [{ role: 'user', content: `Do it [[plan:${named}{"a":1}]]` }],
@@ -134,7 +134,7 @@ describe("a tool's name that is what a rule looks for", () => {
 })
 
 describe('the tool_result phase (contract 12)', () => {
-  /** A system tool whose result is what it was asked for. */
+  /** Registers a system tool that answers its argument. */
   const echo = async (name: string) =>
     world.app.container.tools.register({
       name,
@@ -158,7 +158,7 @@ describe('the tool_result phase (contract 12)', () => {
     expect(text).toContain('"phase":"tool_result"')
   })
 
-  test('a blocked one is an error, and the engine reads the words of the rule', async () => {
+  test('a blocked result is an error, and the engine reads the message of the rule', async () => {
     await echo('echo_two')
     const ada = await person(onKind('pii', 'tool_result', 'block', { message: 'Private.' }))
     const { body } = await ada.send('POST', 'completions', asks('echo_two{"say":"ada@example.com"}'))
@@ -171,7 +171,7 @@ describe('the tool_result phase (contract 12)', () => {
     ['plain', 'ada@example.com', '[REDACTED:email]'],
     ['as JSON', '{"mail":"ada\\u0040example.com"}', '{"mail":"[REDACTED:email]"}'],
     ['without any', '{ "mail": "none" }', '{ "mail": "none" }'],
-  ])('results that a chat client sends are results: %s', async (_, content, left) => {
+  ])('results that a chat client sends are checked, too: %s', async (_, content, left) => {
     const ada = await person(onKind('pii', 'tool_result', 'redact'))
     const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }
     await ada.send('POST', 'chat/completions', {
@@ -187,8 +187,8 @@ describe('the tool_result phase (contract 12)', () => {
   })
 })
 
-describe('both at once', () => {
-  test('every firing of a run is told in order', async () => {
+describe('rules of several phases', () => {
+  test('report every firing of a run in order', async () => {
     const ada = await person(
       onTerms('input', 'flag', ['do']),
       onKind('tool_allowlist', 'tool_call', 'flag', { tools: ['x'] }),

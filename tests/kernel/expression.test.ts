@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type Expression, ExpressionFault, parseExpression, pathsOf } from '../../src/kernel/expression'
 
-/** An expression as it is understood, with every bracket written out. */
+/** An expression as parsed, with all brackets written out. */
 function told(expression: Expression): string {
   switch (expression.kind) {
     case 'literal':
@@ -54,12 +54,12 @@ describe('an expression (contract 10)', () => {
     ['!'.repeat(40), 'it is nested deeper than 32 levels'],
     ['('.repeat(40), 'it is nested deeper than 32 levels'],
     [' '.repeat(2_001), 'it is longer than 2000 characters'],
-  ])('%j is none', (text, why) => {
+  ])('%j is refused', (text, why) => {
     expect(() => parseExpression(text)).toThrow(ExpressionFault)
     expect(() => parseExpression(text)).toThrow(why)
   })
 
-  test('tells every value it reads', () => {
+  test('lists the paths of all values it reads', () => {
     const read = pathsOf(parseExpression('!(trigger.a == 1) && (steps[2].output contains previous.output.b || true)'))
     expect(read).toEqual([
       ['trigger', 'a'],
@@ -68,7 +68,7 @@ describe('an expression (contract 10)', () => {
     ])
   })
 
-  test('the longest is read in a moment', () => {
+  test('of the greatest length is parsed within 2 ms', () => {
     const text = Array(250)
       .fill('now == 1')
       .join('||')

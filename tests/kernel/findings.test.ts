@@ -16,7 +16,7 @@ const { issues } = checker(Order)
 const message = (content: unknown) => ({ role: 'user', content })
 const many = (count: number, content: unknown = 'x') => Array.from({ length: count }, () => message(content))
 
-describe('what does not fit in a large value', () => {
+describe('errors in a large value', () => {
   test.each([
     ['a wrong member beside 9,999 good entries', { messages: many(9_999), stream: 1 }, ['stream']],
     ['a missing member of a large object', { stream: Array.from({ length: 999 }, () => 1) }, ['', 'stream']],
@@ -27,13 +27,13 @@ describe('what does not fit in a large value', () => {
       { messages: [message([...many(500).map(() => ({ type: 'text', text: 'x' })), { type: 'text' }])] },
       ['messages.0.content.500'],
     ],
-  ])('is told by its place: %s', (_, value, paths) => {
+  ])('are reported by their path: %s', (_, value, paths) => {
     const found = issues(value).map((issue) => issue.path)
     for (const path of paths) expect(found.some((seen) => seen === path || seen.startsWith(`${path}.`))).toBe(true)
     expect(found.every((seen) => paths.some((path) => seen === path || seen.startsWith(`${path}.`)))).toBe(true)
   })
 
-  test('is told within 100 ms, however large (I28)', async () => {
+  test('are found within 100 ms, however large it is (I28)', async () => {
     for (const value of [
       { messages: many(100_001) },
       { messages: many(10_000), stream: 1 },
@@ -44,15 +44,15 @@ describe('what does not fit in a large value', () => {
     }
   })
 
-  test('of many wrong entries the first are told', () => {
+  test('are limited to the first of many', () => {
     const found = issues({ messages: many(9_000, 7) })
     expect(found[0]!.path).toBe('messages.0.content')
     expect(found.length).toBeLessThan(50)
   })
 })
 
-describe('a body that does not fit', () => {
-  test('is thrown, with its findings and without a copy of itself in the message', () => {
+describe('a body that does not fit its schema', () => {
+  test('is refused without a copy of itself in the message', () => {
     const check = () => checked(Order)['~standard'].validate({ messages: [], stream: 'x'.repeat(1_000) })
     expect(check).toThrow(SchemaRefusal)
     expect(check).toThrow('does not fit its schema')

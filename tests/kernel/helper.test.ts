@@ -26,13 +26,13 @@ describe('a helper', () => {
     expect(opened()).toBe(1)
   })
 
-  test('has as many threads as it may, and no more', async () => {
+  test('opens no more threads than allowed', async () => {
     const { ask, opened } = open(2)
     await Promise.all(Array.from({ length: 6 }, () => ask('count')))
     expect(opened()).toBeLessThanOrEqual(2)
   })
 
-  test('says what the script refuses, and keeps the thread', async () => {
+  test('passes on a refusal of the script, and keeps the thread', async () => {
     const { ask, opened } = open()
     await expect(ask('refuse')).rejects.toMatchObject({ name: 'HelperFailure', kind: 'failed', message: 'refused' })
     expect(await ask('count')).toBe(2)
@@ -50,7 +50,7 @@ describe('a helper', () => {
     expect(opened()).toBe(2)
   })
 
-  test('gives one owner no more threads than each may have, so that another is served meanwhile', async () => {
+  test('limits the threads of one owner, so that another is served meanwhile', async () => {
     const { ask } = open(2, 60_000, 1)
     const done: string[] = []
     await Promise.all([
@@ -61,7 +61,7 @@ describe('a helper', () => {
     expect(done).toEqual(['bob', 'ada, slow', 'ada'])
   })
 
-  test('ends with its signal, at work and waiting', async () => {
+  test('an order ends with its signal, whether it runs or waits', async () => {
     const { ask } = open()
     const ending = new AbortController()
     const ends = Promise.allSettled(['hang', 'a'].map((order) => ask(order, { signal: ending.signal })))
@@ -71,7 +71,7 @@ describe('a helper', () => {
     expect(await ask('b')).toBe('b')
   })
 
-  test('serves who has nothing at work before who has, and else in turn', async () => {
+  test('serves owners without a running order first, and others in turn', async () => {
     const { ask } = open(2)
     const ending = new AbortController()
     const busy = ask('hang', { who: 'eve', signal: ending.signal })
@@ -83,7 +83,7 @@ describe('a helper', () => {
     await expect(busy).rejects.toThrow('enough')
   })
 
-  test('lets a free thread go', async () => {
+  test('closes an idle thread', async () => {
     const { ask, opened } = open(1, 0)
     await ask('a')
     while (opened() === 1) {

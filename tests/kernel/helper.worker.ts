@@ -2,7 +2,7 @@ declare const self: Worker
 
 let orders = 0
 
-/** Answers as it is told to; `count` says how many orders this thread has had. */
+/** Does what the order says; `count` answers how many orders this thread has had. */
 self.onmessage = ({ data }: MessageEvent<string>) => {
   orders++
   if (data === 'hang') for (;;) orders++
@@ -12,7 +12,7 @@ self.onmessage = ({ data }: MessageEvent<string>) => {
   else self.postMessage({ ok: true, answer: data === 'count' ? orders : data })
 }
 
-/** A megabyte a millisecond, until somebody ends it. */
+/** Allocates a megabyte per millisecond until the thread is ended. */
 function grow(): void {
   const kept: Uint8Array[] = []
   for (;;) {

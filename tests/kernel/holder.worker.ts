@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 
 declare const self: Worker
 
-/** Has a database file to itself, as a program that is closing it has, for as long as it is told. */
+/** Locks a database file exclusively for `ms` milliseconds, as a program does while it closes the file. */
 self.onmessage = ({ data: { path, ms } }: MessageEvent<{ path: string; ms: number }>) => {
   const database = new Database(path, { create: true, readwrite: true })
   database.run('PRAGMA locking_mode = EXCLUSIVE')

@@ -9,7 +9,7 @@ const table = store.read.of(things)
 const largestFirst = pagesBy(things, 'amount')
 const largestOfSome = pagesAmong(things, 'amount')
 
-/** Seven rows of three amounts, so that pages end between equals, in the order a list shows them. */
+/** Seven rows with three amounts, in the order of the list, so that pages end between rows of equal amounts. */
 const AMOUNTS = { g: 30, c: 30, f: 20, d: 20, b: 20, e: 10, a: 10 }
 const ORDERED = Object.keys(AMOUNTS)
 await store.write(async (tx) => {
@@ -34,18 +34,18 @@ describe('a list in pages', () => {
     expect(pages.map((page) => page.length).slice(0, -1)).toEqual(Array(Math.ceil(7 / limit) - 1).fill(limit))
   })
 
-  test('keeps to its conditions, each of which may be left out', async () => {
+  test('keeps to its conditions and ignores those that are undefined', async () => {
     const between = (cursor: string | undefined) =>
       largestFirst(store.read, { limit: 2, cursor }, gt(table.amount, 10), undefined, lt(table.amount, 30))
     expect(await walk(between)).toEqual([['f', 'd'], ['b']])
   })
 
-  test('goes on where it was though its last row is gone', async () => {
+  test('goes on after a last row that was deleted', async () => {
     const cursor = encodeCursor({ at: 20, id: 'ee' })
     expect((await largestFirst(store.read, { limit: 2, cursor })).items).toMatchObject([{ id: 'd' }, { id: 'b' }])
   })
 
-  test('can be of a query of its own', async () => {
+  test('can be made of any query', async () => {
     const pages = await walk(async (cursor) => {
       const { after, order, limit } = sliceBy(table.amount, table.id, { limit: 3, cursor })
       const found = store.read.select({ id: table.id, at: table.amount }).from(table).where(after)
@@ -54,7 +54,7 @@ describe('a list in pages', () => {
     expect(pages).toEqual([['g', 'c', 'f'], ['d', 'b', 'e'], ['a']])
   })
 
-  test('refuses a cursor of nobody’s before it reads', async () => {
+  test('refuses an invalid cursor before it reads', async () => {
     const read = largestFirst(store.read, { limit: 1, cursor: 'nobody’s' })
     expect(await read.catch((error) => error.message)).toStartWith('"cursor" is not one this list gave out')
   })
@@ -79,13 +79,13 @@ describe('a list of several conditions', () => {
     }
   })
 
-  test('keeps to the conditions besides', async () => {
+  test('keeps to further conditions', async () => {
     const read = (cursor: string | undefined) =>
       largestOfSome(store.read, { limit: 1, cursor }, [isOneOf('g', 'b'), ...vowels], gt(table.amount, 10))
     expect(await walk(read)).toEqual([['g'], ['b']])
   })
 
-  test.each([0, 1, 2, 99, 100, 101, 250, 1_000])('of %i is told apart into few enough parts', (count) => {
+  test.each([0, 1, 2, 99, 100, 101, 250, 1_000])('of %i conditions is split into at most 100 parts', (count) => {
     const all = Array.from({ length: count }, (_, at) => at)
     const parts = inParts(all)
     expect(parts.flat()).toEqual(all)

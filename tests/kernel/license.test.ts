@@ -11,12 +11,12 @@ describe('an SPDX expression', () => {
     'MIT OR Apache-2.0',
     'GPL-2.0-only WITH Classpath-exception-2.0',
     'LicenseRef-Acme',
-  ])('%s is one', (text) => {
+  ])('%s is valid', (text) => {
     expect(isLicense(text)).toBe(true)
   })
 
   test.each(['EVIL', '', ' ', 'MIT OR', 'MIT Apache-2.0', 'OR', 'constructor', 'LicenseRef-', 'MIT OR EVIL'])(
-    '"%s" is none',
+    '"%s" is invalid',
     (text) => {
       expect(isLicense(text)).toBe(false)
     },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { startLoop } from '../../src/kernel/loop'
 import { fakeClock } from '../support/clock'
 
-/** Lets everything that can run now, run. */
+/** Runs everything that is ready to run. */
 const settle = () => Bun.sleep(0)
 
 function tracked(script: (number | Error)[] = [], idleMs = 1_000) {
@@ -24,7 +24,7 @@ function tracked(script: (number | Error)[] = [], idleMs = 1_000) {
 }
 
 describe('loops', () => {
-  test('go on at once while there is work, then nap', async () => {
+  test('go on at once while there is work, then sleep', async () => {
     const { clock, loop, ticks } = tracked([3, 1, 0])
     await settle()
     expect(ticks()).toBe(3)
@@ -37,7 +37,7 @@ describe('loops', () => {
     await loop.stop()
   })
 
-  test('wake from a nap when told', async () => {
+  test('wake up early when asked to', async () => {
     const { loop, ticks } = tracked()
     await settle()
     loop.wake()
@@ -65,7 +65,7 @@ describe('loops', () => {
     await loop.stop()
   })
 
-  test('stop waits for the batch in hand and tells it', async () => {
+  test('stop aborts the running tick and waits for it', async () => {
     let finish = () => {}
     let aborted = false
     const loop = startLoop({

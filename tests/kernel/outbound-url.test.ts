@@ -144,6 +144,6 @@ test('a network on the allow list is exempt, its neighbour is not', () => {
   expect(() => lab.readUrl('http://10.0.0.1/')).toThrow('not a public address')
 })
 
-test('an entry of the allow list that is no network is named', () => {
+test('an invalid network on the allow list is named in the error', () => {
   expect(() => createOutbound({ allow: ['10.0.0.0/33'] })).toThrow('"10.0.0.0/33"')
 })

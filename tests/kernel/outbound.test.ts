@@ -33,7 +33,7 @@ const here = `http://127.0.0.1:${server.port}`
 const lab = createOutbound({ allow: ['127.0.0.1/32'], resolve })
 const limits = { maxBytes: 2_000, timeoutMs: 2_000 }
 
-test.each([...names.keys()])('a name that leads home is refused at the moment of connecting: %s', async (name) => {
+test.each([...names.keys()])('a name with a private address is refused when connecting: %s', async (name) => {
   canary = 0
   const strict = createOutbound({ resolve })
   await expect(strict.fetchPublic(`http://${name}:${server.port}/`, limits)).rejects.toMatchObject({
@@ -72,7 +72,7 @@ test('an exempt address is called with the method, body and its own host header'
   })
 })
 
-test('a redirect is an answer, not a journey', async () => {
+test('a redirect is answered, not followed', async () => {
   canary = 0
   const answer = await lab.fetchPublic(`${here}/hop`, limits)
   expect(answer.status).toBe(302)
@@ -96,11 +96,11 @@ const failures: [string, () => Promise<unknown>, OutboundFailure['kind']][] = [
   ],
 ]
 
-test.each(failures)('%s is told apart', async (_what, call, kind) => {
+test.each(failures)('%s has an error kind of its own', async (_what, call, kind) => {
   await expect(call()).rejects.toMatchObject({ name: 'OutboundFailure', kind })
 })
 
-test('a server that does not speak TLS is told apart from one that is not there', async () => {
+test('a server without TLS has another error kind than a closed port', async () => {
   const url = here.replace('http:', 'https:')
   await expect(lab.fetchPublic(url, limits)).rejects.toMatchObject({ name: 'OutboundFailure', kind: 'tls' })
 })
@@ -109,7 +109,7 @@ test('the start-up canary is not reached', async () => {
   expect(await isEgressGuarded()).toBe(true)
 })
 
-test('a connection cut in the middle of the answer is no answer', async () => {
+test('a connection that is cut in the middle of the answer is an error', async () => {
   const rude = createServer((socket) => {
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')
     setTimeout(() => socket.destroy(), 20)

@@ -6,13 +6,13 @@ const rows = Array.from({ length: 5 }, (_, at) => ({ at, id: `row-${at}` }))
 const markOf = ({ at, id }: { at: number; id: string }) => ({ at, id })
 
 describe('pages', () => {
-  test('a cursor comes back as the mark it was made of', () => {
+  test('a cursor decodes to the position it was made of', () => {
     const mark = { at: 1_767_225_600_000, id: 'b3c1' }
     expect(decodeCursor(encodeCursor(mark))).toEqual(mark)
     expect(decodeCursor(undefined)).toBeNull()
   })
 
-  test('the row too many becomes the cursor', () => {
+  test('with one row more than fits, the last row shown becomes the cursor', () => {
     const page = toPage(rows, 4, markOf)
     expect(page.items).toEqual(rows.slice(0, 4))
     expect(decodeCursor(page.next!)).toEqual({ at: 3, id: 'row-3' })

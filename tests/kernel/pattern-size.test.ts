@@ -22,11 +22,11 @@ describe('the size of a pattern', () => {
     expect(patternSize(source)).toBe(size)
   })
 
-  test('counts classes by property for as much as it is told', () => {
+  test('counts property classes with the given size', () => {
     expect(patternSize('[^\\p{L}]{1,30}\\PN?a', 10)).toBe(313)
   })
 
-  /** Counts nest and stand side by side; the program RE2 makes of them is never much larger than said. */
+  /** Patterns with counted repeats, nested and side by side. */
   const piece = fc.letrec<{ pattern: string }>((tie) => ({
     pattern: fc.oneof(
       { maxDepth: 3 },
@@ -36,7 +36,7 @@ describe('the size of a pattern', () => {
     ),
   })).pattern
 
-  test('is never much less than what RE2 makes of it', () => {
+  test('is never much less than the size of the RE2 program', () => {
     fc.assert(
       fc.property(piece, (source) => {
         expect(RE2JS.compile(source).programSize()).toBeLessThanOrEqual(patternSize(source) * 4 + 16)

@@ -10,7 +10,7 @@ function createWorld(maxAgeMs = Number.POSITIVE_INFINITY, max = 10) {
   return { clock, cache, load }
 }
 
-describe('what was read', () => {
+describe('a cached value', () => {
   test('is loaded once and then given at once', async () => {
     const { cache, load } = createWorld()
     expect(await cache.get('a', load)).toEqual({ n: 1 })
@@ -36,7 +36,7 @@ describe('what was read', () => {
     expect(await cache.get('a', load)).toEqual({ n: 1 })
   })
 
-  test('is not remembered when something was forgotten meanwhile', async () => {
+  test('is not kept when it was forgotten while it was read', async () => {
     const { cache, load } = createWorld()
     const reading = Promise.withResolvers<{ n: number }>()
     const pending = cache.get('a', () => reading.promise)
@@ -46,7 +46,7 @@ describe('what was read', () => {
     expect(await cache.get('a', load)).toEqual({ n: 1 })
   })
 
-  test('is remembered although something else was forgotten meanwhile', async () => {
+  test('is kept when something else was forgotten while it was read', async () => {
     const { cache, load } = createWorld()
     const pending = cache.get('a', load)
     cache.forget('b')
@@ -54,7 +54,7 @@ describe('what was read', () => {
     expect(cache.get('a', load)).toEqual({ n: 1 })
   })
 
-  test('is read once for all who ask meanwhile, and anew for who asks after a change', async () => {
+  test('is read once for all who ask meanwhile, and again for those who ask after a change', async () => {
     const { cache, load, clock } = createWorld(1_000)
     const reading = Promise.withResolvers<{ n: number }>()
     const all = [cache.get('a', () => reading.promise), cache.get('a', load), cache.get('a', load)]
@@ -72,7 +72,7 @@ describe('what was read', () => {
     expect(cache.get('b', load)).toEqual({ n: 2 })
   })
 
-  test('is read by each for itself where one that waits may hold what the other needs', async () => {
+  test('is read by each caller itself when reads are not joined', async () => {
     const { load, clock } = createWorld()
     const cache = createReadCache<string, { n: number }>({ max: 10, maxAgeMs: 1_000, clock, joins: false })
     const stuck = Promise.withResolvers<{ n: number }>()
@@ -83,7 +83,7 @@ describe('what was read', () => {
     expect(cache.get('a', load)).toEqual({ n: 1 })
   })
 
-  test('a read that fails is told to all who waited, and tried again by the next', async () => {
+  test('a failed read rejects for all who waited, and the next caller tries again', async () => {
     const { cache, load } = createWorld()
     const fails = cache.get('a', async () => {
       throw new Error('no database')
@@ -92,13 +92,13 @@ describe('what was read', () => {
     expect(await cache.get('a', load)).toEqual({ n: 1 })
   })
 
-  test('is not remembered when it was nothing', async () => {
+  test('is not kept when it is null', async () => {
     const { cache, load } = createWorld()
     expect(await cache.get('a', async () => null)).toBeNull()
     expect(await cache.get('a', load)).toEqual({ n: 1 })
   })
 
-  test('is forgotten one by one, all at once, and when there is too much', async () => {
+  test('is forgotten by key, with all others, and when there are too many', async () => {
     const { cache, load } = createWorld(Number.POSITIVE_INFINITY, 2)
     await cache.get('a', load)
     cache.forget('a')
@@ -111,6 +111,6 @@ describe('what was read', () => {
   })
 })
 
-test('another node may write to Postgres, so nothing is older than a second there', () => {
+test('on Postgres nothing is older than a second, because another node may write', () => {
   expect([freshFor('sqlite'), freshFor('postgres')]).toEqual([Number.POSITIVE_INFINITY, 1_000])
 })

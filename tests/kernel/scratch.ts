@@ -51,7 +51,7 @@ export const idsIn = async (store: Store): Promise<string[]> => {
 
 export type SqliteOptions = { strict?: boolean; busyPatienceMs?: number }
 
-/** A SQLite store on a file of its own, and the path for whoever wants to interfere. */
+/** A SQLite store on a file of its own, and the path for tests that open the file themselves. */
 export function openScratchFile(options: SqliteOptions = {}): { store: Store; path: string } {
   const folder = mkdtempSync(join(tmpdir(), 'svc-scratch-'))
   const path = join(folder, 'scratch.db')
@@ -69,7 +69,7 @@ export function openScratchFile(options: SqliteOptions = {}): { store: Store; pa
   return { store, path }
 }
 
-/** A store with the scratch table on the database of this run. */
+/** A store with the scratch table, on the kind of database this run tests. */
 export async function openScratch(): Promise<Store> {
   if (!postgresUrl) return openScratchFile().store
   const database = await createPostgresDatabase(postgresUrl)

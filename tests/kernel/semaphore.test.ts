@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createSemaphore } from '../../src/kernel/semaphore'
 
-/** Work that begins when it is let in and ends when it is told to. */
+/** Tasks that note when they begin and end when the test says so. */
 function stage(most: number, each?: number) {
   const semaphore = createSemaphore(most, each)
   const begun: string[] = []
@@ -24,7 +24,7 @@ function stage(most: number, each?: number) {
 }
 
 describe('a semaphore', () => {
-  test('lets as many run as there may be, and then one for each that ends', async () => {
+  test('runs as many tasks as allowed, and then one for each that ends', async () => {
     const { start, end, begun } = stage(2)
     for (const name of ['eve 1', 'eve 2', 'eve 3']) void start(name)
     await Bun.sleep(0)
@@ -33,7 +33,7 @@ describe('a semaphore', () => {
     expect(begun).toEqual(['eve 1', 'eve 2', 'eve 3'])
   })
 
-  test('lets an owner with none go first', async () => {
+  test('serves an owner without a running task first', async () => {
     const { start, end, begun } = stage(2)
     for (const name of ['eve 1', 'eve 2', 'eve 3', 'bob 1']) void start(name)
     await end('eve 1')
@@ -42,14 +42,14 @@ describe('a semaphore', () => {
     expect(begun.at(-1)).toBe('eve 3')
   })
 
-  test('lets the owner whose turn is longest ago go first, also where only one may run', async () => {
+  test('serves the owner whose turn was longest ago first, even when only one may run', async () => {
     const { start, end, begun } = stage(1)
     for (const name of ['eve 1', 'eve 2', 'eve 3', 'bob 1', 'bob 2']) void start(name)
     for (const name of ['eve 1', 'bob 1', 'eve 2', 'bob 2']) await end(name)
     expect(begun).toEqual(['eve 1', 'bob 1', 'eve 2', 'bob 2', 'eve 3'])
   })
 
-  test('is never all of one owner', async () => {
+  test('never gives all its places to one owner', async () => {
     const { start, end, begun } = stage(3, 2)
     for (const name of ['eve 1', 'eve 2', 'eve 3', 'bob 1']) void start(name)
     await Bun.sleep(0)

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { createSightings } from '../../src/kernel/sightings'
 import { fakeClock } from '../support/clock'
 
-test('a sighting is news once in a while, and is handed over once', () => {
+test('a sighting counts as new once per interval, and is taken once', () => {
   const clock = fakeClock()
   const start = clock.now()
   const seen = createSightings<string>({ everyMs: 60_000, clock })

@@ -5,23 +5,23 @@ const key = openSigningKey(newSigningKey())
 const signature = key.sign('text')
 
 describe('a signing key', () => {
-  test('signs what its public half verifies, and nothing else does', () => {
+  test('makes signatures that only its public key and the same text verify', () => {
     expect(isSignedBy(key.publicKey, 'text', signature)).toBe(true)
     expect(isSignedBy(key.publicKey, 'text.', signature)).toBe(false)
     expect(isSignedBy(openSigningKey(newSigningKey()).publicKey, 'text', signature)).toBe(false)
   })
 
-  test('is read back the same from what is kept of it', () => {
+  test('can be opened again from its stored form', () => {
     const kept = newSigningKey()
     expect(openSigningKey(kept).publicKey).toBe(openSigningKey(kept).publicKey)
     expect(Buffer.from(openSigningKey(kept).publicKey, 'base64url')).toHaveLength(32)
   })
 
-  test.each(['', 'AAAA', 'not a key', `${key.publicKey}A`, '\u0000'])('%j is no public key, and no fault', (other) => {
+  test.each(['', 'AAAA', 'not a key', `${key.publicKey}A`, '\u0000'])('the wrong key %j verifies nothing', (other) => {
     expect(isSignedBy(other, 'text', signature)).toBe(false)
   })
 
-  test.each(['', 'AA', 'A'.repeat(86)])('%j is no signature, and no fault', (other) => {
+  test.each(['', 'AA', 'A'.repeat(86)])('the wrong signature %j does not verify', (other) => {
     expect(isSignedBy(key.publicKey, 'text', other)).toBe(false)
   })
 

@@ -10,7 +10,7 @@ import { spentBy } from '../support/spent'
 const folder = mkdtempSync(join(tmpdir(), 'svc-beside-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A file of about that many megabytes. */
+/** Makes a database file of about so many megabytes; answers its path. */
 function fileOf(megabytes: number): string {
   const path = join(folder, `${megabytes}.db`)
   const database = new Database(path, { create: true })
@@ -24,7 +24,7 @@ function fileOf(megabytes: number): string {
   return path
 }
 
-/** The longest time that nothing else could run meanwhile, but for what other processes took. */
+/** The longest time the event loop was blocked during `work`, without the time other processes took. */
 async function longestPause(work: Promise<unknown>): Promise<number> {
   const now = () => performance.now() - spentBy('thread-self').queuedMs
   let [last, longest] = [now(), 0]

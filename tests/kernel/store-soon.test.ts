@@ -4,8 +4,8 @@ import { byId, idsIn, insert, openScratch, openScratchFile } from './scratch'
 
 const store = await openScratch()
 
-describe('an effect that may be lost in a crash', () => {
-  test('is seen by the units after it, and all of it is there once one of them is durable', async () => {
+describe('a write that may be lost in a crash', () => {
+  test('is seen by later units of work, and is durable as soon as one of them is', async () => {
     await store.writeSoon((tx) => insert(tx, { id: 'hold', amount: 1 }))
     await store.write(async (tx) => {
       expect(await byId(tx, { id: 'hold' })).toHaveLength(1)
@@ -14,7 +14,7 @@ describe('an effect that may be lost in a crash', () => {
     expect(await idsIn(store)).toEqual(['hold', 'settled'])
   })
 
-  test('leaves nothing when it fails, and takes no neighbour along', async () => {
+  test('leaves nothing when it fails, and others of the batch succeed', async () => {
     const results = await Promise.allSettled([
       store.writeSoon((tx) => insert(tx, { id: 'first', amount: 1 })),
       store.writeSoon(async (tx) => {
@@ -29,7 +29,7 @@ describe('an effect that may be lost in a crash', () => {
   })
 })
 
-describe('on SQLite', () => {
+describe('such a write on SQLite', () => {
   const countIn = (path: string) => {
     const other = new Database(path, { readonly: true })
     const { n } = other.query('SELECT count(*) AS n FROM things').get() as { n: number }
@@ -37,7 +37,7 @@ describe('on SQLite', () => {
     return n
   }
 
-  test('it is answered before it is durable, and a commit of its own follows when no other comes', async () => {
+  test('is answered before it is durable, and is committed soon when no other write comes', async () => {
     const { store, path } = openScratchFile()
     await store.writeSoon((tx) => insert(tx, { id: 'alone', amount: 1 }))
     expect(countIn(path)).toBe(0)
@@ -45,7 +45,7 @@ describe('on SQLite', () => {
     expect(await idsIn(store)).toEqual(['alone'])
   })
 
-  test('it is answered before a durable unit of the same turn, whose commit makes both durable', async () => {
+  test('is answered before a durable unit of the same turn, whose commit makes both durable', async () => {
     const { store, path } = openScratchFile()
     const answered: string[] = []
     const soon = store.writeSoon((tx) => insert(tx, { id: 'soon', amount: 1 })).then(() => answered.push('soon'))
@@ -59,14 +59,14 @@ describe('on SQLite', () => {
     expect(answered).toEqual(['soon', 'sure'])
   })
 
-  test('closing makes it durable', async () => {
+  test('is durable once the store is closed', async () => {
     const { store, path } = openScratchFile()
     await store.writeSoon((tx) => insert(tx, { id: 'last', amount: 1 }))
     await store.close()
     expect(countIn(path)).toBe(1)
   })
 
-  test('a flood of them alone becomes durable all the same', async () => {
+  test('becomes durable during a flood of such writes, too', async () => {
     const { store, path } = openScratchFile()
     let made = 0
     const flood = async () => {

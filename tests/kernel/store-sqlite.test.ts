@@ -26,7 +26,7 @@ describe('group commit', () => {
     raw.close()
   })
 
-  test('lets others have a turn between two batches', async () => {
+  test('lets the event loop run other work between two batches', async () => {
     const { store } = openScratchFile()
     let turns = 0
     let going = true
@@ -49,7 +49,7 @@ describe('a unit that awaits anything but the store', () => {
     ['a timer', () => new Promise((resolve) => setTimeout(resolve, 1))],
     ['the network or a file', () => Bun.file(import.meta.path).text()],
     ['the next turn of the event loop', () => new Promise((resolve) => setImmediate(resolve))],
-  ])('such as %s is found out and undone', async (_what, foreign) => {
+  ])('such as %s is detected and rolled back', async (_what, foreign) => {
     const { store } = openScratchFile()
     const slow = store.write(async (tx) => {
       await insert(tx, { id: 'slow', amount: 1 })
@@ -61,7 +61,7 @@ describe('a unit that awaits anything but the store', () => {
     expect(await idsIn(store)).toEqual(['fast'])
   })
 
-  test('is told apart from one that only awaits a lot of the store', async () => {
+  test('is not confused with one that awaits the store many times', async () => {
     const { store } = openScratchFile()
     await store.write(async (tx) => {
       for (const id of many(500, 'a')) await insert(tx, { id, amount: 1 })
@@ -71,7 +71,7 @@ describe('a unit that awaits anything but the store', () => {
 })
 
 describe('statements', () => {
-  test('are prepared once a connection, however many units use them', async () => {
+  test('are prepared once per connection, however many units of work use them', async () => {
     const { store } = openScratchFile()
     const caches = new Set<unknown>()
     for (const id of many(20, 'a')) {
@@ -88,7 +88,7 @@ describe('statements', () => {
 })
 
 describe('a file that another program holds', () => {
-  test('is waited for when it is opened: whoever closes it has it alone for a moment', async () => {
+  test('is waited for on opening: a program that closes it locks it for a moment', async () => {
     const { path } = openScratchFile()
     const fresh = `${path}-fresh`
     const holder = new Worker(new URL('./holder.worker.ts', import.meta.url).href)

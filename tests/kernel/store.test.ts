@@ -12,7 +12,7 @@ let made = 0
 const newId = () => `thing-${++made}`
 
 describe('a unit of work', () => {
-  test('answers its value and leaves its rows', async () => {
+  test('answers its value and stores its rows', async () => {
     const id = newId()
     const answer = await store.write(async (tx) => {
       await insert(tx, { id, amount: 3 })
@@ -42,7 +42,7 @@ describe('a unit of work', () => {
     expect(await byId(store.read, { id })).toHaveLength(0)
   })
 
-  test('that fails beside others takes none of them along', async () => {
+  test('that fails beside others does not undo them', async () => {
     const ids = Array.from({ length: 40 }, newId)
     const results = await Promise.allSettled(
       ids.map((id, place) =>
@@ -66,7 +66,7 @@ describe('a unit of work', () => {
     expect((await byId(store.read, { id }))[0]?.amount).toBe(0)
   })
 
-  test('has the async context of whoever asked for it', async () => {
+  test('has the async context of its caller', async () => {
     const request = new AsyncLocalStorage<number>()
     const seen = await Promise.all(
       Array.from({ length: 20 }, (_, place) =>
@@ -81,7 +81,7 @@ describe('a unit of work', () => {
     expect(seen).toEqual(Array.from({ length: 20 }, (_, place) => place))
   })
 
-  test('may be asked for from inside the answer of another', async () => {
+  test('may be started when another is answered', async () => {
     const ids = [newId(), newId()]
     await store
       .write((tx) => insert(tx, { id: ids[0]!, amount: 1 }))
@@ -103,7 +103,7 @@ describe('after the commit', () => {
     expect(seen).toEqual(['first', 'second'])
   })
 
-  test('effects of a unit that failed never run', async () => {
+  test('effects of a failed unit never run', async () => {
     let ran = false
     const failed = store.write(async (tx) => {
       tx.afterCommit(() => {
@@ -116,7 +116,7 @@ describe('after the commit', () => {
     expect(ran).toBe(false)
   })
 
-  test('an effect that fails is the failure of its own unit alone, and what was committed stays', async () => {
+  test('a failing effect rejects only its own unit, and the commit stays', async () => {
     const ids = [newId(), newId(), newId()]
     const results = await Promise.allSettled(
       ids.map((id, place) =>
@@ -136,7 +136,7 @@ describe('after the commit', () => {
 })
 
 describe('values', () => {
-  test('of every kind come back as they went in', async () => {
+  test('of every kind are read back as they were written', async () => {
     const id = newId()
     const row = {
       id,
@@ -151,7 +151,7 @@ describe('values', () => {
     expect(await store.read.select().from(t).where(eq(t.id, id))).toEqual([{ seq: expect.any(Number), ...row }])
   })
 
-  test('counted up by the database keep the order of writing', async () => {
+  test('numbered by the database keep the order of writing', async () => {
     const ids = Array.from({ length: 5 }, newId)
     for (const id of ids) await store.write((tx) => insert(tx, { id, amount: 1 }))
     const rows = await Promise.all(ids.map((id) => byId(store.read, { id })))
@@ -167,7 +167,7 @@ describe('values', () => {
 })
 
 describe('errors', () => {
-  test('a second row with the same unique value is told apart from every other error', async () => {
+  test('a duplicate of a unique value is distinguished from every other error', async () => {
     const id = newId()
     await store.write((tx) => insert(tx, { id, amount: 1 }))
     const twice = await store.write((tx) => insert(tx, { id, amount: 1 })).catch((error) => error)

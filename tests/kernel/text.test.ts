@@ -31,7 +31,7 @@ describe('clean', () => {
   })
 })
 
-describe('what can be stored of a text', () => {
+describe('text that can be stored', () => {
   test.each([
     ['plain 😀', 'plain 😀'],
     ['a\0b', 'ab'],
@@ -59,7 +59,7 @@ describe('what can be stored of a text', () => {
       ['\0', 'x'],
       ['', 'x', ''],
     ],
-  ])('of the pieces %j it is %j', (pieces, expected) => {
+  ])('the pieces %j become %j', (pieces, expected) => {
     const pairs = createPairKeeper()
     expect([...pieces.map(pairs.add), pairs.end()]).toEqual(expected)
   })
@@ -72,13 +72,13 @@ describe('scrub', () => {
     ['Bearer sk-proj-abcdefgh', 'Bearer …'],
     ['https://user:secret@example.com/a', 'https://…@example.com/a'],
     ['a@b.example // c', 'a@b.example // c'],
-  ])('%j is said as %j', (text, expected) => {
+  ])('%j becomes %j', (text, expected) => {
     expect(scrub(text)).toBe(expected)
   })
 })
 
 describe('quoted', () => {
-  test('says no secret back, and counts what is large', () => {
+  test('repeats no secret, and counts the entries of a large list', () => {
     expect(quoted('https://user:secret@10.0.0.1/')).toBe('https://…@10.0.0.1/')
     expect(quoted({ key: 'svc_sk_live_abcdefgh12345' })).toBe('{"key":"svc_sk_live_…"}')
     expect(quoted(Array.from({ length: 100_000 }, () => ({})))).toBe('a list of 100000 entries')

@@ -46,7 +46,7 @@ describe('labels that name an upstream vendor', () => {
     ['\u00d8pen\u00c5I', 'openai'],
     ['Mistra\u0142', 'mistral'],
     ['𝚨nthropic', 'anthropic'],
-    // An I, an l, a 1.
+    // I, l and 1 for one another.
     ['CIaude', 'claude'],
     ['cIaude sonnet', 'claude'],
     ['MyCIaude', 'claude'],
@@ -58,7 +58,7 @@ describe('labels that name an upstream vendor', () => {
     ['IIama 3', 'llama'],
     ['l1ama 3', 'llama'],
     ['c|aude', 'claude'],
-    // Letters that are drawn.
+    // Letters as emoji, in circles and in other styles.
     ['🇨🇱🇦🇺🇩🇪', 'claude'],
     ['🇴 🇵 🇪 🇳 🇦 🇮', 'openai'],
     ['ⓒⓛⓐⓤⓓⓔ', 'claude'],
@@ -71,7 +71,7 @@ describe('labels that name an upstream vendor', () => {
     ['⒞⒧⒜⒰⒟⒠', 'claude'],
     ['ᴄʟᴀᴜᴅᴇ', 'claude'],
     ['ᶜˡᵃᵘᵈᵉ', 'claude'],
-    // Several, and with more behind or before them.
+    // Plurals, and names with words before or behind them.
     ['OpenAIs', 'openai'],
     ['Anthropics', 'anthropic'],
     ['all GPTs', 'gpt'],
@@ -153,11 +153,11 @@ describe('labels that name an upstream vendor', () => {
     'Ørsted team',
     'lamas and Incas',
     '',
-  ])('%s names none', (label) => {
+  ])('%s names no vendor', (label) => {
     expect(vendorNamedIn(label)).toBeNull()
   })
 
-  test('a long label is read in no time', () => {
+  test('a long label is read within 100 ms', () => {
     const started = performance.now()
     vendorNamedIn('o.'.repeat(500_000))
     expect(performance.now() - started).toBeLessThan(100)

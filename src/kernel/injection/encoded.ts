@@ -9,7 +9,7 @@ export type Decoded = { how: string; text: string; at: number }
 const MOST_PIECES = 200
 const LEAST_CHARS = 10
 
-/** As much of a piece in hex is decoded to see whether it is text at all. */
+/** How many characters of a piece in hex are decoded first, to see whether it can be text. */
 const FIRST_OF_HEX = 12
 
 type Coding = {
@@ -95,7 +95,7 @@ const CODINGS: readonly Coding[] = [
 
 const bytesOfHex = (piece: string): Buffer => Buffer.from(piece.replace(/\\x|0x|[^0-9a-fA-F]/g, ''), 'hex')
 
-/** Most numbers are no text from their first bytes on; says so without decoding the whole. */
+/** Whether the first bytes of a piece can begin a text; most numbers are ruled out without decoding the whole. */
 function hexBeginsText(piece: string): boolean {
   let missing = 0
   for (const byte of bytesOfHex(piece.slice(0, FIRST_OF_HEX))) {

@@ -1,4 +1,4 @@
-/** Said of bytes that are no text: not UTF-8, or characters nobody types. */
+/** Result for bytes that are not text: invalid UTF-8 or control characters. */
 export const NO_TEXT = -1
 
 /** Reads UTF-8 byte by byte: how many bytes the character still lacks after this one, or {@link NO_TEXT}. */
