@@ -48,6 +48,16 @@ export const preferenceRepository = {
     return found[0]
   },
 
+  /** Finds and locks a preference until the transaction commits, so that it is neither changed nor deleted meanwhile. */
+  async findLocked(tx: Tx, owners: Reach, id: PreferenceId): Promise<PreferenceRow | undefined> {
+    const table = tx.of(routingPreferences)
+    const locked = tx
+      .update(table)
+      .set({ name: sql`${table.name}` })
+      .where(and(eq(table.id, id), within(table, owners)))
+    return (await locked.returning())[0]
+  },
+
   list(db: Reader, { owners, scope, ...wanted }: Listed): Promise<Page<PreferenceRow>> {
     const table = db.of(routingPreferences)
     if (owners === 'everyone') return newestFirst(db, wanted, scope && eq(table.scope, scope))

@@ -7,7 +7,7 @@ import { trialOf } from '../beside'
 import { readFloors, readRules } from '../rules'
 import type { PreferenceBinding, RulesBinding } from '../schema'
 import type { PreferenceRow } from '../table'
-import { type PreferenceDeps, seen } from './deps'
+import { type PreferenceDeps, seenLocked } from './deps'
 
 /** Binds preferences and rules to keys (contract 13). The caller must own or manage the key, else 404. */
 export function createBind({ store, bindings, effective, ...deps }: PreferenceDeps) {
@@ -20,7 +20,7 @@ export function createBind({ store, bindings, effective, ...deps }: PreferenceDe
         tx.afterCommit(() => forget(id))
         return bindings.set(tx, call, id, async (key) => {
           if (wanted === null) return { routing_preference_id: null }
-          const row = await seen(all, tx, call.caller, wanted)
+          const row = await seenLocked(all, tx, call.caller, wanted)
           assertFits(row, key)
           return { routing_preference_id: row.id }
         })

@@ -39,11 +39,22 @@ export async function seen(deps: Sight, db: Reader, caller: Caller, id: string):
   return row
 }
 
-/** A preference the caller may change. Throws 404, and 403 `missing_scope` for a team's without `manageWebhooks`. */
-export async function changeable(deps: Pick<PreferenceDeps, 'orgs'>, db: Reader, caller: Caller, id: string) {
-  const row = await seen(deps, db, caller, id)
-  if (row.org_id && caller.type !== 'operator') await assertMayManage(deps, db, caller, row.org_id)
+/** The same inside a unit, with the row locked until it commits: a deleted preference is never changed or bound. */
+export async function seenLocked(deps: Sight, tx: Tx, caller: Caller, id: string): Promise<PreferenceRow> {
+  const owners = await ownersSeen(deps, tx, caller)
+  const row = PreferenceId.is(id) ? await rows.findLocked(tx, owners, id) : undefined
+  if (!row) throw preferenceNotFound()
   return row
+}
+
+/** Throws 403 `missing_scope` for a team's preference without `manageWebhooks`. */
+export async function assertMayChange(
+  deps: Pick<PreferenceDeps, 'orgs'>,
+  db: Reader,
+  caller: Caller,
+  { org_id }: Pick<PreferenceRow, 'org_id'>,
+): Promise<void> {
+  if (org_id && caller.type !== 'operator') await assertMayManage(deps, db, caller, org_id)
 }
 
 /** Throws 403 `missing_scope`, the only code the spec has for a missing permission here (contract 1.2). */

@@ -15,7 +15,7 @@ import {
   type PreferenceQuery,
 } from '../schema'
 import type { PreferenceRow } from '../table'
-import { changeable, ownersSeen, type PreferenceDeps, placeOf, recordOn, seen } from './deps'
+import { assertMayChange, ownersSeen, type PreferenceDeps, placeOf, recordOn, seen, seenLocked } from './deps'
 
 /** Creates, reads, changes and deletes preferences (contract 13). */
 export function createManage(deps: PreferenceDeps) {
@@ -79,14 +79,16 @@ export function createManage(deps: PreferenceDeps) {
   /** `PATCH /routing-preferences/{id}`: what is left out stays, arrays replace. Throws as `create`, and 404. */
   async function update(call: Call<Caller>, id: string, patch: PreferencePatch): Promise<Preference> {
     // Checked before the body, so that a caller without permission learns nothing and has no pattern compiled.
-    const stored = await changeable(deps, store.read, call.caller, id)
+    const stored = await seen(deps, store.read, call.caller, id)
+    await assertMayChange(deps, store.read, call.caller, stored)
     const { name, description, is_default } = patch
     const content = await readContent(deps, call, patch)
     const change = named({ name, description, is_default, ...content })
     const fields = Object.keys(change)
     return orTaken(stored, () =>
       store.write(async (tx) => {
-        const before = await changeable(deps, tx, call.caller, id)
+        const before = await seenLocked(deps, tx, call.caller, id)
+        await assertMayChange(deps, tx, call.caller, before)
         if (!fields.length) return presentCounted(tx, before)
         const updated_at = Math.max(clock.now(), before.updated_at + 1)
         const row = await rows.update(tx, before.id, { ...change, updated_at })
@@ -99,7 +101,8 @@ export function createManage(deps: PreferenceDeps) {
   /** `DELETE /routing-preferences/{id}`: keys it is bound to are unbound with it. Throws 404, 403. */
   async function remove(call: Call<Caller>, id: string): Promise<{ deleted: true }> {
     return store.write(async (tx) => {
-      const row = await changeable(deps, tx, call.caller, id)
+      const row = await seenLocked(deps, tx, call.caller, id)
+      await assertMayChange(deps, tx, call.caller, row)
       await rows.remove(tx, row.id)
       const unbound = await bindings.clear(tx, call, 'routing_preference_id', row.id)
       const metadata = { bound_keys: unbound.length }
