@@ -28,12 +28,21 @@ export const teamNeedsPermission = defineError(
 )
 
 /** A policy contains its key as a cap does. The code is the only one for a 403 here. */
-export const keyIsBound = defineError(
+export const keyIsUnder = defineError(
   'forbidden',
   'missing_scope',
   () =>
-    'This key is bound to this policy and could free itself of it, so it can neither change nor delete it. ' +
-    'Use a key that is not, or a session.',
+    'This key is under this policy, bound to it or by default, and could free itself of it, so it can neither change ' +
+    'nor delete it. Use a session, or a key that is not under it.',
+)
+
+/** A key with bounds only narrows other keys, and what a change of rules lets through cannot be told. */
+export const othersAreUnder = defineError(
+  'forbidden',
+  'missing_scope',
+  () =>
+    'Other keys are under this policy, and this key, which has bounds of its own, can only narrow others, so it can ' +
+    'neither change nor delete it. Use a session, or a key without bounds that no policy is over.',
 )
 
 export const personalFromOrgKey = defineError(
@@ -48,7 +57,7 @@ export const defaultTaken = defineError(
   'conflict',
   (name: string | null) =>
     `${name === null ? 'Another policy' : `"${name}"`} is the default of this scope, and there is one at most. ` +
-    'Send it {"is_default":false} first.',
+    'PATCH it with {"is_default":false} first, in a session if your keys are under it.',
 )
 
 export const foreignToKey = (sentence: string) =>

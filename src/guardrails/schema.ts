@@ -38,7 +38,12 @@ export const NewPolicy = t.Object(
     description: t.Optional(Description),
     rules: t.Optional(Rules),
     scope: t.Optional(Scope),
-    is_default: t.Optional(t.Boolean({ description: 'In force for every key of the scope that has none bound' })),
+    is_default: t.Optional(
+      t.Boolean({
+        description:
+          'In force for every key of the scope that has none bound; such a key can neither change it nor take itself out from under it',
+      }),
+    ),
   },
   { $id: 'NewGuardrailPolicy' },
 )

@@ -47,6 +47,22 @@ export const boundedKey = defineError(
     'Use a key without bounds, or a session.',
 )
 
+export const leavesDefault = defineError(
+  'forbidden',
+  'forbidden',
+  () =>
+    'That would take a key out from under the default guardrail policy: a key can only narrow itself, and one that ' +
+    'is under a policy or has bounds only narrow others. Use a session, or a key without bounds that no policy is over.',
+)
+
+export const escapesDefault = defineError(
+  'forbidden',
+  'forbidden',
+  (what: 'make keys' | 'give other keys a secret') =>
+    `The default guardrail policy that is over this key would not be over that one, so it cannot ${what} like it. ` +
+    'Use a session.',
+)
+
 export const ambiguousKey = defineError(
   'invalid',
   'validation_error',

@@ -63,7 +63,7 @@ test('a default is one again when what should have taken its place is refused', 
 })
 
 test('a default passes from one file to another, whatever their order', async () => {
-  const who = await world.person()
+  const who = await world.signedIn(await world.person())
   const both = (first: boolean) => [
     guardrails('One', { is_default: first, description: String(first) }),
     guardrails('Two', { is_default: !first }),
@@ -75,7 +75,7 @@ test('a default passes from one file to another, whatever their order', async ()
 })
 
 test('a default that is pruned makes room first, and what a server says of one is no change', async () => {
-  const who = await world.person()
+  const who = await world.signedIn(await world.person())
   await who.send('POST', 'guardrail-policies', { name: 'Former', is_default: true })
   const { exitCode } = await apply(who, [guardrails('New', { is_default: true })], '--prune', '--yes')
   expect(exitCode).toBe(0)

@@ -8,7 +8,9 @@ const world = await createWorld()
 const run = cliOver(world)
 const told = (who: Person, stdin: string) => ({ key: who.key, io: fakeIo({ stdin }) })
 const json = async (line: string[], options: object) => JSON.parse((await run([...line, '--json'], options)).stdout)
-const ada = await world.person()
+/** Someone in a session: a key that is under a default may not take it away. */
+const someone = async () => world.signedIn(await world.person())
+const ada = await someone()
 const as = { key: ada.key }
 const create = (noun: string, body: object, who = ada) =>
   json([noun, 'create', '-f', '-'], told(who, JSON.stringify(body)))
@@ -92,7 +94,7 @@ describe('policies export and apply', () => {
   })
 
   test('a change is one, and what no file has stays unless it is pruned', async () => {
-    const who = await world.person()
+    const who = await someone()
     grace.key = who.key
     const [sea, other] = [await create('guardrails', { name: 'Sea', rules }, who), { name: 'Other', is_default: true }]
     await create('guardrails', other, who)
@@ -112,7 +114,7 @@ describe('policies export and apply', () => {
   })
 
   test('several of one name come back as they were, and one that is changed is told from its twin', async () => {
-    const [who, folder] = [await world.person(), `${world.folder}/twins`]
+    const [who, folder] = [await someone(), `${world.folder}/twins`]
     grace.key = who.key
     await create('guardrails', { name: 'Twin', rules, is_default: true }, who)
     const second = await create('guardrails', { name: 'Twin', rules: rules.slice(1) }, who)

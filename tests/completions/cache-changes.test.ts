@@ -85,7 +85,9 @@ const CHANGES: readonly [string, Change | null, Change][] = [
     'the rules of a policy',
     (who) => policy(who, { is_default: true }),
     async (who) =>
-      done(who, 'PATCH', `guardrail-policies/${await firstOf(who, 'guardrail_policies')}`, { rules: blocked('z') }),
+      done(await world.signedIn(who), 'PATCH', `guardrail-policies/${await firstOf(who, 'guardrail_policies')}`, {
+        rules: blocked('z'),
+      }),
   ],
   [
     'a policy bound to the key',
@@ -98,7 +100,8 @@ const CHANGES: readonly [string, Change | null, Change][] = [
   [
     'a policy that is gone',
     (who) => policy(who, { is_default: true }),
-    async (who) => done(who, 'DELETE', `guardrail-policies/${await firstOf(who, 'guardrail_policies')}`),
+    async (who) =>
+      done(await world.signedIn(who), 'DELETE', `guardrail-policies/${await firstOf(who, 'guardrail_policies')}`),
   ],
 ]
 const SOUL = { enabled: true, persona: 'You are a pirate.', tone: 'gruff', knowledge: [], constraints: [] }

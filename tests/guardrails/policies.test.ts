@@ -99,7 +99,7 @@ describe('defaults', () => {
   })
 
   test('another can become the default once the first no longer is', async () => {
-    const bob = await world.person()
+    const bob = await world.signedIn(await world.person())
     const [first, second] = [await created(bob, { is_default: true, name: 'First' }), await created(bob)]
     const refused = await bob.send('PATCH', `guardrail-policies/${second}`, { is_default: true })
     expect(refused.status).toBe(409)

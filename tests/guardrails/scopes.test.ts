@@ -138,10 +138,11 @@ describe('which policy is in force (contract 12)', () => {
     const { id } = (await make(ada, { is_default: true })).body
     expect(await isBlocked(ada)).toBe(true)
     const open = (await make(ada, { rules: [] })).body.id
-    await bind(ada, ada.keyId, open)
+    const herself = await world.signedIn(ada)
+    await bind(herself, ada.keyId, open)
     expect(await isBlocked(ada)).toBe(false)
-    await bind(await world.signedIn(ada), ada.keyId, null)
-    await ada.send('PATCH', `guardrail-policies/${id}`, { is_default: false })
+    await bind(herself, ada.keyId, null)
+    await herself.send('PATCH', `guardrail-policies/${id}`, { is_default: false })
     expect(await isBlocked(ada)).toBe(false)
   })
 

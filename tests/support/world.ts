@@ -99,7 +99,7 @@ async function createPerson(app: OpenApp, order: PersonOrder = {}): Promise<Pers
 async function signedIn(app: OpenApp, person: Person): Promise<Person> {
   const { store, sessions } = app.container
   const { token } = await store.write((tx) => sessions.open(tx, person.userId))
-  return { ...person, send: sender(app, { authorization: `Bearer ${token}` }) }
+  return { ...person, key: token, send: sender(app, { authorization: `Bearer ${token}` }) }
 }
 
 export const operatorCall = (): Call<OperatorCaller> => ({

@@ -1,12 +1,12 @@
 import { and, count, eq, inArray } from 'drizzle-orm'
-import type { Call, Caller } from '../../kernel/caller'
+import type { Call, Caller, KeyCaller } from '../../kernel/caller'
 import type { KeyId, OrgId, UserId } from '../../kernel/ids'
 import type { Reader, Tx } from '../../kernel/store'
 import { keyRepository as rows } from '../repository'
 import { assertNotWidened } from '../rules'
 import type { ApiKey } from '../schema'
 import { apiKeys, type KeyRow } from '../table'
-import { keyInUse } from './bounds'
+import { assertKeepsDefault, keyInUse, standingOf } from './bounds'
 import { type KeyDeps, recordChange } from './deps'
 import { findOwn, presentSpent } from './read'
 
@@ -27,7 +27,7 @@ export function createBindings(deps: KeyDeps) {
     /**
      * Sets columns on a key the caller owns or manages; `read` gets the key and returns the columns. Throws 404 for any
      * other key, 403 `forbidden` for an org's key whose maker may no longer manage keys, and for a key that would remove
-     * a bound from itself.
+     * a bound or its owner's default policy from itself, or while it has bounds, from another key.
      */
     async set(
       tx: Tx,
@@ -38,7 +38,10 @@ export function createBindings(deps: KeyDeps) {
       const before = await findOwn(deps, tx, call.caller, id)
       const change = await read({ id: before.id, userId: before.user_id, orgId: before.org_id })
       const { caller } = call
-      if (caller.type === 'key') assertNotWidened(caller, before, change, await keyInUse(tx, caller))
+      if (caller.type === 'key') {
+        assertNotWidened(caller, before, change, await keyInUse(tx, caller))
+        await assertKeepsDefault(deps, tx, caller, before, change.guardrail_policy_id)
+      }
       const row = await rows.update(tx, before.id, change)
       await recordChange(deps, tx, call, row, { action: 'key.updated', fields: Object.keys(change) })
       return presentSpent(deps, tx, row)
@@ -49,6 +52,9 @@ export function createBindings(deps: KeyDeps) {
       const row = await findOwn(deps, reader, call.caller, id)
       return { id: row.id, userId: row.user_id, orgId: row.org_id }
     },
+
+    /** The policy in force for the calling key, and whether it has that or any other bound. */
+    standingOf: (reader: Reader, caller: KeyCaller) => standingOf(deps, reader, caller),
 
     /** What is attached to a key; null when there is no such key. */
     async of(reader: Reader, id: KeyId): Promise<KeyBound | null> {

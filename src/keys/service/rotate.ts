@@ -8,7 +8,7 @@ import { assertRotatable, isLive } from '../rules'
 import type { KeyRotation, RotatedKey } from '../schema'
 import type { KeyRow } from '../table'
 import { KEY_LABELS, mintSecret } from '../token'
-import { assertUnbound } from './bounds'
+import { assertSharesPolicy, assertUnbound } from './bounds'
 import { type KeyDeps, recordChange } from './deps'
 import { findOwn, presentSpent } from './read'
 
@@ -17,7 +17,8 @@ const DEFAULT_GRACE_S = 86_400
 /**
  * `POST /keys/{id}/rotate`: the new secret is in this answer only; the old one works until the grace period is over,
  * with 0 it stops at once. Throws 404, 403 `missing_scope` when the key has scopes the caller's key lacks, 403
- * `forbidden` for a colleague's key and when a key with bounds rotates another key, 409 `conflict` for a key that is
+ * `forbidden` for a colleague's key when a key with bounds rotates another key, and when the
+ * default guardrail policy over a key is not over the one it rotates, 409 `conflict` for a key that is
  * revoked or expired.
  */
 export const rotateKey =
@@ -26,7 +27,10 @@ export const rotateKey =
     deps.store.write(async (tx) => {
       const before = await findOwn(deps, tx, call.caller, id)
       assertRotatable(call.caller, before)
-      if (keyIdOf(call.caller) !== before.id) await assertUnbound(tx, call.caller, 'give other keys a secret')
+      if (keyIdOf(call.caller) !== before.id) {
+        await assertUnbound(tx, call.caller, 'give other keys a secret')
+        await assertSharesPolicy(deps, tx, call.caller, before, 'give other keys a secret')
+      }
       return kept(tx, call, await rotateIn(deps, tx, call, before, order))
     })
 
