@@ -19,8 +19,10 @@ const three = (a: number, b: number, c: number): number =>
 
 const sharedFolded = new Uint8Array(CELLS)
 
+/** Cells for {@link markGrams}, all empty. */
 export const roomForGrams = (): Grams => new Uint8Array(CELLS)
 
+/** The n-grams of a text, as one part. */
 export function gramsOf(text: string): Grams {
   const cells = roomForGrams()
   markGrams(cells, text, 0, text.length, 1)

@@ -106,7 +106,7 @@ function byRules(view: View, rules: readonly Rule[], via: string, length: number
   return found
 }
 
-/** Characters in one part of a text. No match is longer, so each lies within two neighbouring parts. */
+/** Characters in one part of a text. A match of up to this length lies within two neighbouring parts. */
 const PART = 320
 /** How many characters behind its end a match may look at. */
 const BEYOND = 120
