@@ -68,8 +68,10 @@ export const migrateUp = defineCommand({
     if (shell.planned(`apply ${state.pending.join(', ')}`)) return
     const { lockDataDir } = await import('../../src/app/lock')
     const { migrate } = await import('../../src/kernel/store')
+    const { claimPrivate } = await import('../../src/app/private-file')
     const lock = lockDataDir(dataDir)
     try {
+      if (place.dialect === 'sqlite') claimPrivate(place.path)
       await migrate(place)
     } finally {
       lock.release()

@@ -21,15 +21,16 @@ export const serve = defineCommand({
     port: whole('N', 'port to listen on, otherwise 3400; 0 takes a free one', { min: 0, max: 65_535 }),
     migrate: choice(['auto', 'check', 'off'], 'bring the schema up to date, refuse when it is not, or leave it'),
     logFormat: choice(['pretty', 'json'], 'lines for people or for programs'),
+    newSecrets: flag('go on without a lost secrets.json: what it encrypted stays unreadable'),
     logLevel: choice(['debug', 'info', 'warn', 'error', 'silent'], 'the least that is logged'),
   },
-  async run(shell, { dev, production, ...settings }) {
+  async run(shell, { dev, production, newSecrets, ...settings }) {
     if (dev && production) throw usageFailure('--dev and --production are opposites. Leave one out.')
     const mode = dev || production ? { production: production === true } : {}
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
     const { serve: run } = await (await import('../../src/app/bundle')).loadServer()
     shell.takeSignals()
-    await run({ ...overridesOf(shell), ...mode, ...given })
+    await run({ ...overridesOf(shell), ...mode, ...given }, { newSecrets })
     // Never resolves: the server ends the process itself after a signal, once the last answer is out.
     await new Promise<never>(() => undefined)
   },

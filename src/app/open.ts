@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { hasRecord } from '../audit'
 import { createEngines } from '../engines'
 import { createMetrics, type Metrics } from '../http/metrics'
 import { type Clock, systemClock } from '../kernel/clock'
@@ -13,9 +14,9 @@ import { assertProductionReady, type Config, type ConfigOverrides, loadConfig } 
 import { buildContainer } from './container'
 import { type DataLock, lockDataDir } from './lock'
 import { createOps } from './ops'
-import { claimPrivate } from './private-file'
+import { assertPrivate, claimPrivate } from './private-file'
 import { connectRedis } from './redis'
-import { loadSecrets } from './secrets'
+import { assertSecretsKept, loadSecrets } from './secrets'
 import { createServer } from './server'
 
 export type OpenOptions = {
@@ -24,6 +25,8 @@ export type OpenOptions = {
   log?: Log
   /** False inside a command: a command may inspect and repair what a server refuses to start with. */
   serving?: boolean
+  /** Makes new secrets for a database whose own are lost. */
+  newSecrets?: boolean
 }
 
 export type OpenApp = Awaited<ReturnType<typeof openApp>>
@@ -42,7 +45,8 @@ export type Findings = {
  * when no server runs (dx 2.2).
  * @throws ConfigError with every problem that stops a start
  */
-export async function openApp({ config, clock = systemClock, log = defaultLog(config), serving = true }: OpenOptions) {
+export async function openApp(options: OpenOptions) {
+  const { config, clock = systemClock, log = defaultLog(config), serving = true, newSecrets = false } = options
   // Checked before anything is created, so that a refused start changes nothing.
   if (serving && config.production) {
     assertProductionReady(config, unmappedModes(createEngines({ settings: config, clock, log })))
@@ -50,7 +54,7 @@ export async function openApp({ config, clock = systemClock, log = defaultLog(co
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   const lock = lockDataDir(config.dataDir)
   try {
-    const app = await openLocked({ config, clock, log }, lock)
+    const app = await openLocked({ config, clock, log, newSecrets }, lock)
     if (serving) await app.container.skills.openStarters()
     return app
   } catch (error) {
@@ -97,15 +101,22 @@ async function openLocked(options: Options, lock: DataLock) {
 }
 
 /** Opens secrets, database and rooms, and settles what an earlier run left unfinished. */
-async function openRooms({ config, clock, log }: Options, stopping: AbortSignal, apiUrl: () => string | null) {
-  const secrets = loadSecrets(config.dataDir)
+async function openRooms(
+  { config, clock, log, newSecrets }: Options,
+  stopping: AbortSignal,
+  apiUrl: () => string | null,
+) {
   const place = placeOf(config)
   const startedAt = clock.monotonic()
   // The database holds user data and others may have access to the folder. The -wal and -shm files get the same mode.
-  if (place.dialect === 'sqlite') claimPrivate(place.path)
+  if (place.dialect === 'sqlite') {
+    claimPrivate(place.path)
+    assertPrivate(place.path, `${place.path}-wal`, `${place.path}-shm`)
+  }
   const schema = await prepareSchema(place, config)
   const metrics = createMetrics()
   const store = openStore(place, log, metrics)
+  const secrets = await secretsFor(store, config.dataDir, newSecrets)
   const redis = connectRedis(config.redisUrl)
   const container = buildContainer({
     config,
@@ -130,6 +141,16 @@ async function openRooms({ config, clock, log }: Options, stopping: AbortSignal,
     released,
   }
   return { place, store, metrics, redis, container, findings }
+}
+
+async function secretsFor(store: Store, dataDir: string, newSecrets: boolean) {
+  try {
+    if (!newSecrets) await assertSecretsKept(dataDir, () => hasRecord(store.read))
+    return loadSecrets(dataDir)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
 }
 
 export const placeOf = (config: Config): Place =>

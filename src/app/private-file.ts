@@ -1,5 +1,6 @@
-import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { ConfigError } from '../kernel/config'
 
 /**
  * Writes a file that only its owner can read. It is written under another name, synced, and renamed, so that a crash
@@ -26,4 +27,14 @@ export function writePrivate(path: string, text: string): void {
 /** Creates an empty file that only its owner can read, unless it exists; later writers keep its mode. */
 export function claimPrivate(path: string): void {
   closeSync(openSync(path, 'a', 0o600))
+}
+
+/** Refuses files that others can read; those that do not exist pass (dx 4.5). @throws ConfigError naming each of them */
+export function assertPrivate(...paths: string[]): void {
+  const open = paths.filter((path) => existsSync(path) && statSync(path).mode & 0o077)
+  if (!open.length) return
+  const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
+  throw new ConfigError(
+    open.map((path) => `${path} can be read by others (mode ${mode(path)}). Run: chmod 600 ${path}`),
+  )
 }

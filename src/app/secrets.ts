@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../kernel/config'
 import { newSigningKey, openSigningKey, type SigningKey } from '../kernel/signing'
-import { writePrivate } from './private-file'
+import { assertPrivate, writePrivate } from './private-file'
 
 export type Secrets = {
   /** Encrypts stored secrets that must be read again: AES-256-GCM (contract 22.7). */
@@ -21,7 +21,7 @@ export type Secrets = {
  * @throws ConfigError
  */
 export function loadSecrets(dataDir: string): Secrets {
-  const path = join(dataDir, 'secrets.json')
+  const path = secretsFile(dataDir)
   if (!existsSync(path)) {
     const masterKey = randomBytes(32)
     return {
@@ -31,15 +31,27 @@ export function loadSecrets(dataDir: string): Secrets {
       path,
     }
   }
-  const mode = statSync(path).mode & 0o777
-  if (mode & 0o077) {
-    throw new ConfigError([`${path} can be read by others (mode ${mode.toString(8)}). Run: chmod 600 ${path}`])
-  }
+  assertPrivate(path)
   const kept = read(readFileSync(path, 'utf8'))
   const masterKey = Buffer.from(kept.master_key ?? '', 'base64')
   if (masterKey.length !== 32)
     throw new ConfigError([`${path} holds no master key of 32 bytes. Restore it from a backup.`])
   return { ...withAuditKey(path, kept), masterKey, isNew: false, path }
+}
+
+const secretsFile = (dataDir: string): string => join(dataDir, 'secrets.json')
+
+/**
+ * Refuses to make new secrets for a database that was written with others: what those encrypted would be lost without
+ * a word, and the record would be signed by another key. `isUsed` is asked only when the file is missing.
+ * @throws ConfigError
+ */
+export async function assertSecretsKept(dataDir: string, isUsed: () => Promise<boolean>): Promise<void> {
+  const path = secretsFile(dataDir)
+  if (existsSync(path) || !(await isUsed())) return
+  throw new ConfigError([
+    `${path} is missing, and the database was written with it. Put it back from your copy, or give up what it encrypted: svc-admin serve --new-secrets`,
+  ])
 }
 
 type Kept = { version?: number; master_key?: string; audit_key?: string }

@@ -2,6 +2,7 @@ import { ConfigError } from '../kernel/config'
 import { errorFields } from '../kernel/log'
 import { banner } from './banner'
 import { type ConfigOverrides, loadConfig } from './config'
+import type { OpenOptions } from './open'
 import { type RunningApp, start } from './start'
 
 /** Ends the process even when stopping fails: otherwise it would keep the lock and the next server could not start. */
@@ -13,10 +14,13 @@ const failed =
   }
 
 /** Serves until SIGTERM or SIGINT, then stops gracefully. Configuration problems are printed together, with exit 1. */
-export async function serve(overrides: ConfigOverrides = {}): Promise<void> {
+export async function serve(
+  overrides: ConfigOverrides = {},
+  more: Pick<OpenOptions, 'newSecrets'> = {},
+): Promise<void> {
   const startedAt = performance.now()
   try {
-    const running = await start({ config: loadConfig(overrides) })
+    const running = await start({ config: loadConfig(overrides), ...more })
     // Installed before the banner is printed: a process that reads the banner may send a signal at once.
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.once(signal, () => void running.stop().then(() => process.exit(0), failed(running)))

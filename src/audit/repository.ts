@@ -69,6 +69,16 @@ export const insertEvent = command<AuditEventRow>()((tx, p) =>
   }),
 )
 
+const anyHead = query<Record<never, never>>()((db) =>
+  db
+    .select({ seq: db.of(auditHeads).seq })
+    .from(db.of(auditHeads))
+    .limit(1),
+)
+
+/** Whether anything was ever recorded: false of a database that was only migrated. */
+export const hasRecord = async (reader: Reader): Promise<boolean> => (await anyHead(reader, {})).length > 0
+
 /** The time of the event at one `seq` of a chain. */
 export const timeAt = query<{ scope: ChainScope; seq: number }>()((db, p) => {
   const t = db.of(auditEvents)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
 import type { AuditLog } from '../audit'
 import type { Call, OperatorCaller } from '../kernel/caller'
@@ -40,11 +40,14 @@ export function createBackup({ store, audit, clock, dataDir, version, dumpPostgr
     await mkdir(partial, { recursive: true, mode: 0o700 })
     const target = join(partial, file)
     await (store.dialect === 'sqlite' ? store.backup(target) : dumpPostgres(target))
+    // A copy of what only its owner may read; also when it is moved out of this folder.
+    await chmod(target, 0o600)
     const { size } = await stat(target)
     const made: Backup = { object: 'backup', path: folder, file, bytes: size, sha256: await sha256Of(target), created }
     await writeFile(
       join(partial, 'manifest.json'),
       `${JSON.stringify({ ...made, path: undefined, version }, null, 2)}\n`,
+      { mode: 0o600 },
     )
     await rename(partial, folder)
     await store.write((tx) =>

@@ -1,11 +1,14 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ConfigOverrides, loadConfig } from '../../src/app/config'
 import { openApp } from '../../src/app/open'
+import { claimPrivate } from '../../src/app/private-file'
+import { seedFirstRun } from '../../src/app/seed'
 import { createLog } from '../../src/kernel/log'
+import { migrate } from '../../src/kernel/store'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-open-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
@@ -39,6 +42,46 @@ describe('opening a data folder', () => {
     const app = await open(dataDir)
     const modes = ['svc.db', 'svc.db-wal', 'svc.db-shm'].map((name) => statSync(join(dataDir, name)).mode & 0o777)
     expect(modes).toEqual([0o600, 0o600, 0o600])
+    await app.close()
+  })
+
+  test.each(['svc.db', 'svc.db-wal'])(
+    'refuses a %s that others can read, with the command that mends it',
+    async (name) => {
+      const dataDir = folder()
+      await (await open(dataDir)).close()
+      const path = join(dataDir, name)
+      writeFileSync(path, '', { flag: 'a' })
+      chmodSync(path, 0o644)
+      await expect(open(dataDir)).rejects.toThrow(`${path} can be read by others (mode 644). Run: chmod 600 ${path}`)
+    },
+  )
+
+  test('refuses a database whose secrets are lost, and makes new ones only when told to', async () => {
+    const dataDir = folder()
+    const secrets = join(dataDir, 'secrets.json')
+    const app = await open(dataDir)
+    await seedFirstRun(app.container, dataDir)
+    await app.close()
+    rmSync(secrets)
+    for (let tried = 0; tried < 2; tried++) {
+      await expect(open(dataDir)).rejects.toThrow(`${secrets} is missing, and the database was written with it.`)
+      expect(existsSync(secrets)).toBe(false)
+    }
+    const anew = await openApp({ config: loadConfig({ dataDir, production: false }), log, newSecrets: true })
+    expect(anew.findings).toMatchObject({ newSecrets: true, newDatabase: false })
+    await anew.close()
+    await (await open(dataDir)).close()
+  })
+
+  test('makes secrets for a database that was only migrated', async () => {
+    const dataDir = folder()
+    mkdirSync(dataDir, { mode: 0o700 })
+    const path = join(dataDir, 'svc.db')
+    claimPrivate(path)
+    await migrate({ dialect: 'sqlite', path })
+    const app = await open(dataDir)
+    expect(app.findings).toMatchObject({ newSecrets: true })
     await app.close()
   })
 

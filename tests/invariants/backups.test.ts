@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startTarget } from '../catalogue/support'
@@ -17,6 +17,8 @@ afterAll(() => rmSync(folders, { recursive: true, force: true }))
 async function restore(file: string) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-restored-'))
   const env = { SVC_ENGINE_BASE_URL: target.upstream.url }
+  cpSync(join(target.folder, 'secrets.json'), join(folder, 'secrets.json'))
+  expect(statSync(file).mode & 0o777).toBe(0o600)
   if (!postgresUrl) {
     cpSync(file, join(folder, 'svc.db'))
     return spawnServer(env, folder)
