@@ -36,7 +36,7 @@ export function askOfTry({ manifest, steps, order }: Try, alongside: Ask['alongs
     usesSoul: false,
     context: order.history ?? [],
     after: [],
-    attachments: [],
+    images: [],
     skills: [],
     conversation: 'none',
     temperature: typeof temperature === 'number' ? temperature : undefined,

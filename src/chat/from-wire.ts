@@ -1,11 +1,10 @@
 import type { Ask } from '../completions'
-import { assertAttachment, assertMetadata, DEFAULT_ITERATIONS, toChatCompletion } from '../completions'
+import { assertAttachment, assertMetadata, DEFAULT_ITERATIONS, type SentImage, toChatCompletion } from '../completions'
 import { findEngine, type Message } from '../engines'
-import { isBlank } from '../kernel/text'
 import { emptyPrompt } from './errors'
 import { formatOf } from './format'
 import { functionsOf, turnsWithCalls } from './functions'
-import { imagesOf, textOf } from './parts'
+import { asks, imagesOf, spoken, textOf } from './parts'
 import type { ChatMessage, ChatOrder } from './schema'
 
 /**
@@ -21,8 +20,7 @@ export function askFromChat(order: ChatOrder): Ask {
   const engine = engineOf(order.model)
   const functions = functionsOf(order)
   const { json, checkJson } = formatOf(order)
-  const attachments = imagesOf(question)
-  for (const attachment of attachments) assertAttachment(attachment, `messages[${last}].content`)
+  const { turns, images, dropped } = toldBefore(order.messages, last, functions !== null)
   return {
     prompt: textOf(question),
     mode: engine?.mode ?? 'auto',
@@ -36,9 +34,10 @@ export function askFromChat(order: ChatOrder): Ask {
       componentLibrary: 'svc',
     },
     usesSoul: true,
-    ...(functions ? whatWasDone(order.messages, last) : whatWasSaid(order.messages, last)),
+    context: turns,
+    after: functions ? present(turnsWithCalls(order.messages.slice(last + 1), last + 1)) : [],
     conversation: order.conversation_id == null ? 'none' : { attach: order.conversation_id },
-    attachments,
+    images,
     cameFrom: originsOf(order.messages, last),
     temperature: order.temperature ?? undefined,
     skills: order.skills ?? [],
@@ -52,22 +51,20 @@ export function askFromChat(order: ChatOrder): Ask {
     wantsFollowUps: false,
     present: toChatCompletion,
     shape: null,
-    warnings: [],
+    warnings: dropped ? [tooManyImages(dropped)] : [],
   }
 }
 
-/** Paths of the messages that the ask was made from, for refusals; of several system messages the first. */
+/** What refusals and warnings name; of several system messages the first. */
 function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<Ask['cameFrom']> {
   const path = (place: number) => `messages[${place}].content`
   const said = messages.flatMap((message, place) =>
-    place < last && message.role === 'user' && textOf(message) ? [path(place)] : [],
+    place < last && spoken(message)?.role === 'user' ? [path(place)] : [],
   )
   const persona = path(messages.findIndex(({ role }) => role === 'system' || role === 'developer'))
-  return { prompt: path(last), attachments: path(last), persona, said }
+  const unseen = (engineId: string) => `The images were ignored: ${engineId} does not look at any. Use "svc-1-vision".`
+  return { prompt: path(last), persona, said, whole: 'messages', unseen }
 }
-
-/** An image without text counts as a question, too. */
-const asks = (message: ChatMessage): boolean => !isBlank(textOf(message)) || imagesOf(message).length > 0
 
 /** The engine a client names; unknown names fall back to auto (contract 4). */
 function engineOf(model: string | null | undefined): { id: string; mode: Ask['mode'] } | null {
@@ -75,22 +72,28 @@ function engineOf(model: string | null | undefined): { id: string; mode: Ask['mo
   return entry === null || entry.mode === 'auto' ? null : { id: entry.id, mode: entry.mode as Ask['mode'] }
 }
 
-const whatWasSaid = (messages: ChatMessage[], last: number): Turns => ({
-  context: messages.slice(0, last).flatMap(toTurn),
-  after: [],
-})
+/** Images that one chat may show its engine, as many as a native order may (contract 2.1). */
+const MOST_IMAGES = 10
 
-function whatWasDone(messages: ChatMessage[], last: number): Turns {
-  const context = turnsWithCalls(messages.slice(0, last), 0)
-  return { context, after: turnsWithCalls(messages.slice(last + 1), last + 1) }
+/**
+ * The turns before the question, and the newest images of them and of the question. In an order without `tools`, tool
+ * calls and their results are accepted and ignored (contract 4). Throws 400 for an image that is too large.
+ */
+function toldBefore(messages: readonly ChatMessage[], last: number, acting: boolean) {
+  const before = messages.slice(0, last)
+  const told: (Message | null)[] = acting ? turnsWithCalls(before, 0) : before.map(spoken)
+  const turns: Message[] = []
+  const sent: SentImage[] = []
+  for (const [place, turn] of told.entries()) {
+    if (turn?.role === 'user') sent.push(...imagesOf(before[place]!, place, turns.length))
+    if (turn) turns.push(turn)
+  }
+  sent.push(...imagesOf(messages[last]!, last, null))
+  for (const { attachment, path } of sent) assertAttachment(attachment, path)
+  return { turns, images: sent.slice(-MOST_IMAGES), dropped: Math.max(0, sent.length - MOST_IMAGES) }
 }
 
-type Turns = Pick<Ask, 'context' | 'after'>
+const tooManyImages = (dropped: number) =>
+  `Only the newest ${MOST_IMAGES} images were taken; ${dropped} before them ${dropped === 1 ? 'was' : 'were'} left out.`
 
-/** In an order without `tools`, tool calls and their results are accepted and ignored (contract 4). */
-function toTurn(message: ChatMessage): Message[] {
-  const { role } = message
-  if (role !== 'user' && role !== 'assistant') return []
-  const content = textOf(message)
-  return content ? [{ role, content }] : []
-}
+const present = (turns: readonly (Message | null)[]): Message[] => turns.filter((turn) => turn !== null)

@@ -4,7 +4,7 @@ import type { EngineTool, Message, ToolCall } from '../engines'
 import { invalidInput, said } from '../kernel/errors'
 import { newAllowance, sizeIfWritten } from '../tools'
 import { assertSchema } from './assert-schema'
-import { textOf } from './parts'
+import { spoken, textOf } from './parts'
 import type { ChatMessage, ChatOrder, FunctionCall, FunctionTool } from './schema'
 
 const NO_PARAMETERS = { type: 'object', properties: {} }
@@ -52,13 +52,13 @@ const toEngineTool = ({ function: { name, description, parameters } }: FunctionT
 })
 
 /**
- * The messages as turns for an engine, with tool calls and results; `offset` is the index of the first message
- * in the order. Throws 400 `validation_error` when a result answers no call, a call has no result, or two
+ * Each message as a turn for an engine, with tool calls and results, null for those that are none; `offset` is the
+ * index of the first message in the order. Throws 400 `validation_error` when a result answers no call, a call has no result, or two
  * calls share an id: engines refuse these as well, with less helpful messages.
  */
-export function turnsWithCalls(messages: readonly ChatMessage[], offset: number): Message[] {
+export function turnsWithCalls(messages: readonly ChatMessage[], offset: number): (Message | null)[] {
   const open = new Map<string, { name: string; path: string }>()
-  const turns: Message[] = []
+  const turns: (Message | null)[] = []
   for (const [at, message] of messages.entries()) {
     const place = offset + at
     if (message.role === 'tool') turns.push(resultOf(message, place, open))
@@ -70,7 +70,7 @@ export function turnsWithCalls(messages: readonly ChatMessage[], offset: number)
         if (open.has(call.id)) throw sameId(path, call.id)
         open.set(call.id, { name: call.function.name, path })
       }
-      turns.push(...spoken(message, calls))
+      turns.push(calls.length ? called(message, calls) : spoken(message))
     }
   }
   assertAnswered(open)
@@ -85,13 +85,11 @@ function resultOf(message: ChatMessage, place: number, open: Map<string, { name:
   return { role: 'tool', toolCallId: id, toolName: call.name, content: textOf(message) }
 }
 
-function spoken(message: ChatMessage, calls: readonly FunctionCall[]): Message[] {
-  const { role } = message
-  if (role !== 'user' && role !== 'assistant') return []
-  const content = textOf(message)
-  if (calls.length) return [{ role: 'assistant', content, toolCalls: calls.map(toCall) }]
-  return content ? [{ role, content }] : []
-}
+const called = (message: ChatMessage, calls: readonly FunctionCall[]): Message => ({
+  role: 'assistant',
+  content: textOf(message),
+  toolCalls: calls.map(toCall),
+})
 
 const toCall = ({ id, function: { name, arguments: args } }: FunctionCall): ToolCall => ({ id, name, arguments: args })
 

@@ -1,4 +1,5 @@
-import type { Attachment } from '../completions/schema'
+import type { SentImage } from '../completions'
+import { isBlank } from '../kernel/text'
 import type { ChatMessage } from './schema'
 
 /** The text of a message; text parts are joined by line breaks. */
@@ -7,9 +8,30 @@ export const textOf = ({ content }: ChatMessage): string => {
   return (content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
 }
 
-export const imagesOf = ({ content }: ChatMessage): Attachment[] =>
+/** The images of a message, which is `messages[place]` in the order and `context[turn]` in the ask. */
+export const imagesOf = ({ content }: ChatMessage, place: number, turn: number | null): SentImage[] =>
   Array.isArray(content)
-    ? content.flatMap((part) =>
-        part.type === 'image_url' ? [{ type: 'image_url' as const, url: part.image_url.url }] : [],
+    ? content.flatMap((part, at) =>
+        part.type === 'image_url'
+          ? {
+              attachment: { type: 'image_url' as const, url: part.image_url.url },
+              path: `messages[${place}].content[${at}].image_url.url`,
+              turn,
+            }
+          : [],
       )
     : []
+
+const hasImages = ({ content }: ChatMessage): boolean =>
+  Array.isArray(content) && content.some(({ type }) => type === 'image_url')
+
+/** An image without text counts as a question, too. */
+export const asks = (message: ChatMessage): boolean => !isBlank(textOf(message)) || hasImages(message)
+
+/** What a user or an assistant said as a turn for an engine; null for a message without content. */
+export function spoken(message: ChatMessage): { role: 'user' | 'assistant'; content: string } | null {
+  const { role } = message
+  if (role !== 'user' && role !== 'assistant') return null
+  const content = textOf(message)
+  return content || (role === 'user' && hasImages(message)) ? { role, content } : null
+}

@@ -7,12 +7,29 @@ import type { Settings } from '../settings'
 import type { Activation } from '../skills'
 import type { InlineTool } from '../tools/schema'
 import { toChatCompletion, toCompletion } from './present'
-import { isStealth, modeWarnings } from './rules'
+import { isStealth, modeWarnings, pathOfAttachment } from './rules'
 import type { Opened, Result } from './run'
 import type { Attachment, ChatCompletion, Completion, CompletionOrder, Mode } from './schema'
 
-/** Paths in the request body; `said` has those of the user's turns in `context`, in order. */
-type Origins = { prompt: string; persona: string; attachments: string; said: readonly string[] }
+/** What refusals and warnings name: paths in the request body. */
+type Origins = {
+  prompt: string
+  persona: string
+  /** Of the user's turns in `context`, in order. */
+  said: readonly string[]
+  /** Everything the engine reads. */
+  whole: string
+  /** Warns that the images were not looked at. */
+  unseen(engineId: string): string
+}
+
+/** An image of the request. `path` is where its data or URL is in the body. */
+export type SentImage = {
+  attachment: Attachment
+  path: string
+  /** Index in `context` of the turn it came with; null for the prompt's own. */
+  turn: number | null
+}
 
 /** A request to the pipeline. Every surface translates its own wire format into this one form. */
 export type Ask<Answer extends object = object> = {
@@ -29,8 +46,9 @@ export type Ask<Answer extends object = object> = {
   /** Turns after the prompt, when the client runs the tool loop: its calls and their results (contract 4). */
   after: readonly Message[]
   conversation: { attach: string } | 'new' | 'none'
-  attachments: readonly Attachment[]
-  /** Paths that refusals name; absent, those of a native order. */
+  /** Images of the turns in `context` and of the prompt, in order. */
+  images: readonly SentImage[]
+  /** Absent for a native order. */
   cameFrom?: Origins
   temperature: number | undefined
   skills: readonly string[]
@@ -89,7 +107,7 @@ export function askFromOrder(
     usesSoul: order.brand_soul ?? true,
     context: inline && !ignoresInline ? inline.messages.map(({ role, content }) => ({ role, content })) : [],
     conversation: conversationOf(order, mode),
-    attachments: order.attachments ?? [],
+    images: (order.attachments ?? []).map(toImage),
     temperature: order.temperature,
     skills: order.skills ?? [],
     tools: order.tools ?? [],
@@ -109,6 +127,12 @@ export function askFromOrder(
     ],
   }
 }
+
+const toImage = (attachment: Attachment, place: number): SentImage => ({
+  attachment,
+  path: pathOfAttachment(attachment, place),
+  turn: null,
+})
 
 /** Without `conversation_id` a conversation is made; `null`, inline context and stealth store none (contract 2.2). */
 function conversationOf(order: CompletionOrder, mode: Mode): Ask['conversation'] {

@@ -46,7 +46,7 @@ const shapeOf = ({ caller }: Pick<Call, 'caller'>, ask: Ask, around: Around) => 
   temperature: ask.temperature, // "temperature"
   context: given(ask.context), // "inline conversation"
   after: given(ask.after), // turns after the prompt
-  attachments: given(ask.attachments), // "attachments"
+  attachments: given(ask.images), // "attachments"
   functions: ask.functions ?? undefined, // the client's own tools
   json: ask.json || undefined, // the JSON form that is asked for
   followUps: ask.wantsFollowUps, // whether follow-ups are part of it

@@ -8,12 +8,13 @@ export const emptyPromptText = () =>
     { param: 'prompt', details: [{ path: 'prompt', message: '"prompt" is blank.' }] },
   )
 
-export const promptTooLong = (tokens: number, limit: number) =>
+/** Chat clients know this refusal by the words "maximum context length". `param` is what is too long. */
+export const promptTooLong = (tokens: number, limit: number, param = 'prompt') =>
   new AppError(
     'invalid',
     'validation_error',
-    `"prompt" and its context come to about ${tokens} tokens; the engine takes at most ${limit}. Shorten it or split it.`,
-    { param: 'prompt', details: [{ path: 'prompt', message: `about ${tokens} tokens, at most ${limit}` }] },
+    `"${param}" and what goes with it come to about ${tokens} tokens; the maximum context length of the engine is ${limit}. Shorten it or split it.`,
+    { param, details: [{ path: param, message: `about ${tokens} tokens, at most ${limit}` }] },
   )
 
 export const requestTimeout = defineError('timeout', 'request_timeout', (seconds: number, mode: string) =>

@@ -1,5 +1,5 @@
 /** Completions: the pipeline from a prompt to a charged, stored and recorded answer, and its native format. */
-export { type Ask, DEFAULT_ITERATIONS } from './ask'
+export { type Ask, DEFAULT_ITERATIONS, type SentImage } from './ask'
 export type { CacheChoice, CacheDesk } from './cache-desk'
 export { cacheRulesOf, completionSettings } from './config'
 export type { Pipeline } from './pipeline'

@@ -28,14 +28,13 @@ export function toCompletion(run: Opened, { answer, usage, conversationId }: Res
 
 /** Members that only some answers have; the `done` frame of a stream has them too. */
 export function extrasOf(answer: StoredAnswer, run: Opened) {
-  const warnings = usageWarnings(answer, run)
   return {
     routing: answer.routing,
     ...(answer.resolvedMode === 'genui' ? { genui_code: answer.content } : {}),
     ...(answer.structuredOutput ? { structured_output: answer.structuredOutput } : {}),
     ...(answer.skillsActive.length ? { skills_active: answer.skillsActive } : {}),
     ...guardrailsOf(run, answer),
-    ...(warnings.length ? { warnings } : {}),
+    ...warningsOf(run, answer),
   }
 }
 
@@ -44,10 +43,11 @@ const guardrailsOf = (run: Opened, answer: StoredAnswer) => {
   return guardrails.length ? { guardrails } : {}
 }
 
-const usageWarnings = (answer: StoredAnswer, { ask }: Opened): string[] =>
-  answer.finish === 'length' && ask.cache !== 'off'
-    ? [...answer.warnings, 'The answer was cut at the output limit.']
-    : answer.warnings
+function warningsOf({ ask }: Opened, { finish, warnings }: StoredAnswer) {
+  const cut = finish === 'length' && ask.cache !== 'off' ? ['The answer was cut at the output limit.'] : []
+  const all = [...warnings, ...cut]
+  return all.length ? { warnings: all } : {}
+}
 
 const FINISH: Record<StoredAnswer['finish'], FinishReason> = {
   stop: 'stop',
@@ -103,4 +103,5 @@ export const chatMetadata = (
   ...(answer.followUps.length ? { follow_ups: answer.followUps } : {}),
   routing: answer.routing,
   ...guardrailsOf(run, answer),
+  ...warningsOf(run, answer),
 })

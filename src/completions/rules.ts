@@ -19,8 +19,12 @@ export function assertOrder(order: CompletionOrder): void {
   if (isBlank(order.prompt)) throw emptyPromptText()
   if (order.metadata) assertMetadata(order.metadata)
   for (const [place, attachment] of (order.attachments ?? []).entries())
-    assertAttachment(attachment, `attachments[${place}]`)
+    assertAttachment(attachment, pathOfAttachment(attachment, place))
 }
+
+/** Where a native order holds the data or the URL of an image. */
+export const pathOfAttachment = ({ type }: Attachment, place: number): string =>
+  `attachments[${place}].${type === 'image_base64' ? 'data' : 'url'}`
 
 export function assertMetadata(metadata: Record<string, unknown>): void {
   const keys = Object.keys(metadata).length
@@ -33,17 +37,17 @@ export function assertMetadata(metadata: Record<string, unknown>): void {
   }
 }
 
-/** Throws 400 on data that is not base64 or is more than 15 MiB decoded. `path` is its place in the body. */
+/** Throws 400 on data that is not base64 or is more than 15 MiB decoded. `path` is where the data or the URL is in the body. */
 export function assertAttachment(attachment: Attachment, path: string): void {
   if (attachment.type === 'image_base64') {
-    assertBase64(attachment.data, `${path}.data`)
+    assertBase64(attachment.data, path)
     return
   }
   if (attachment.url.length > MAX_ADDRESS_CHARS && !attachment.url.startsWith('data:')) {
-    throw invalidInput(`${path}.url`, `"${path}.url" has more than ${MAX_ADDRESS_CHARS} characters.`)
+    throw invalidInput(path, `"${path}" has more than ${MAX_ADDRESS_CHARS} characters.`)
   }
   const inline = readDataUrl(attachment.url)
-  if (inline) assertBase64(inline.base64, `${path}.url`)
+  if (inline) assertBase64(inline.base64, path)
 }
 
 function assertBase64(data: string, path: string): void {

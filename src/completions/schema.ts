@@ -198,6 +198,7 @@ export const ChatCompletion = t.Object(
       follow_ups: t.Optional(t.Array(FollowUp)),
       routing: t.Optional(Routing),
       guardrails: t.Optional(t.Array(Firing)),
+      warnings: t.Optional(t.Array(t.String(), { description: 'What was ignored or went differently than asked' })),
     }),
     request_id: RequestId,
     _cached: t.Optional(t.Literal(true)),

@@ -22,7 +22,7 @@ export const askOfSkill = ({ active, prompt, slug, cause }: Order): Ask<Ran> => 
   usesSoul: false,
   context: [],
   after: [],
-  attachments: [],
+  images: [],
   skills: [],
   tools: [],
   conversation: 'new',

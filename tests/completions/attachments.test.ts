@@ -120,13 +120,12 @@ describe('an address', () => {
     'ftp://example.com/a.png',
     'data:text/html;base64,PGI+',
     'not an address',
-  ])('%s is behind the guarded door (contract 22, J)', async (url) => {
+  ])('%s is behind the guarded door, also in a mode that looks at no images (contract 22, J)', async (url) => {
     const eve = await guarded.world.person()
-    const { status, body } = await eve.send('POST', 'completions', {
-      prompt: freshPrompt(),
-      mode: 'vision',
-      attachments: [{ type: 'image_url', url }],
-    })
-    expect([status, body.error.code, body.error.param]).toEqual([400, 'url_blocked', 'attachments[0].url'])
+    for (const mode of ['vision', 'fast']) {
+      const attachments = [{ type: 'image_url', url }]
+      const { status, body } = await eve.send('POST', 'completions', { prompt: freshPrompt(), mode, attachments })
+      expect([status, body.error.code, body.error.param]).toEqual([400, 'url_blocked', 'attachments[0].url'])
+    }
   })
 })

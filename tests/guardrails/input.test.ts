@@ -124,7 +124,7 @@ describe('the input phase (contract 12)', () => {
     await under(ada, [onTerms('input', 'block', ['zeppelin'])])
     const attachments = [{ type: 'image_url', url: 'https://example.com/zeppelin.png' }]
     const { body } = await ada.send('POST', 'completions', { prompt: 'Look', attachments })
-    expect(body.error).toMatchObject({ code: 'guardrail_blocked', param: 'attachments' })
+    expect(body.error).toMatchObject({ code: 'guardrail_blocked', param: 'attachments[0].url' })
   })
 
   test('missing credit is reported before a blocked prompt (contract 1.5)', async () => {

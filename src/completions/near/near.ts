@@ -71,7 +71,7 @@ const isPlain = ({ ask, soul, memories, active, guidance }: Opened): boolean =>
   MODES.has(ask.mode) &&
   typeof ask.voice.persona === 'string' &&
   ask.voice.style === null &&
-  [ask.context, ask.after, ask.attachments, ask.tools, memories].every(({ length }) => length === 0) &&
+  [ask.context, ask.after, ask.images, ask.tools, memories].every(({ length }) => length === 0) &&
   !ask.sealed &&
   !ask.json &&
   ask.functions === null &&

@@ -10,7 +10,7 @@ import { promptTooLong } from '../errors'
 import { isStealth, workOf } from '../rules'
 import type { Decided, Opened } from '../run'
 import type { Routing } from '../schema'
-import { loadImages } from './images'
+import { hideImages, showImages } from './sight'
 
 type Deps = {
   classifier: Classifier
@@ -41,7 +41,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     const chosen = classifier.decide({
       mode: workOf(ask.mode),
       prompt: ask.prompt,
-      hasImages: ask.attachments.length > 0,
+      hasImages: ask.images.length > 0,
       answers: (mode) => engines.isConnected(engineFor(run, mode, null, engines)),
       signal: run.deadline.signal,
       ...(guidance ? { guidance } : {}),
@@ -52,11 +52,13 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     const resolvedMode = ask.mode.startsWith('stealth_') ? ask.mode : work
     const engineId = engineFor(run, work, choice.engine, engines)
     const routingWarnings = guidance?.warnings ?? []
-    const sent = assemble(run, work, engineId)
     const sees = SEES_IMAGES.has(work)
+    const sent = assemble(run, work, engineId, sees)
+    const shown = sees ? await showImages(run, sent.history, outbound) : hideImages(run, sent.history, outbound)
     return {
       ...run,
       ...sent,
+      ...shown,
       resolvedMode,
       engineId,
       model: engines.describe(engineId),
@@ -64,29 +66,28 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
       classifiedMs,
       routing: routingOf(choice),
       routingWarnings,
-      images: sees ? await loadImages(ask, outbound, run.deadline.signal) : [],
       warnings: [
         ...ask.warnings,
         ...run.active.warnings,
         ...routingWarnings,
-        ...(sees || !ask.attachments.length ? [] : [unseen(work)]),
+        ...(sees || !ask.images.length ? [] : [unseen(ask, work, engineId)]),
       ],
       maxOutputTokens: engines.maxOutputTokens(engineId),
     }
   }
 
   /** What the engine gets with the prompt: the newest turns that fit its window and a summary of the older ones. */
-  function assemble(run: Opened, work: string, engineId: string): Sent {
+  function assemble(run: Opened, work: string, engineId: string, sees: boolean): Sent {
     const { prompt: skills } = run.active
     const voice = assembleSystem({ ...run.ask.voice, soul: run.soul, memories: run.memories, skills, mode: work })
     const toolset = toolsFor(run, work, tools)
     const window = engines.window(engineId)
-    const fixed = countFixed(run, voice, toolset, engines)
+    const fixed = countFixed(run, voice, toolset, engines) + (sees ? countImages(run, engines) : 0)
     const { turns, summary } = fitHistory(run.history, window * HISTORY_SHARE - fixed, engines.countPrompt)
     const system = summary === null ? voice : [voice, summary].filter(Boolean).join('\n\n')
     const promptTokens = fixed + engines.countPrompt(turns) + (summary === null ? 0 : engines.countTokens(summary))
     // An engine that is not connected has no window; asking it answers 503.
-    if (window > 0 && promptTokens > window) throw promptTooLong(promptTokens, window)
+    if (window > 0 && promptTokens > window) throw promptTooLong(promptTokens, window, run.ask.cameFrom?.whole)
     return { history: turns, system, toolset, promptTokens }
   }
 }
@@ -98,7 +99,8 @@ function engineFor({ ask, active }: Opened, work: string, ofRule: string | null,
   return engines.canonical(engine ?? override ?? ofRule ?? active.modelPreference ?? engines.forMode(work))
 }
 
-const unseen = (mode: string) => `"attachments" were ignored: mode "${mode}" does not look at images. Use "vision".`
+const unseen = ({ cameFrom }: Opened['ask'], mode: string, engineId: string) =>
+  cameFrom?.unseen(engineId) ?? `"attachments" were ignored: mode "${mode}" does not look at images. Use "vision".`
 
 function routingOf({ source, confidence, reasoning, preferenceId }: Choice): Routing {
   return { source, confidence, reasoning, preference_id: preferenceId, fallback_used: false }
@@ -134,4 +136,9 @@ function countFixed({ ask }: Opened, system: string | null, toolset: Toolset | n
     (system ? engines.countTokens(system) : 0) +
     (offered?.length ? engines.countTokens(JSON.stringify(offered)) : 0)
   )
+}
+
+function countImages({ ask }: Opened, engines: EngineService): number {
+  const parts = ask.images.map(() => ({ type: 'image' as const, mimeType: '', base64: '' }))
+  return parts.length ? engines.countPrompt([{ role: 'user', content: parts }]) : 0
 }

@@ -22,16 +22,16 @@ export function createInputGuard({ store, record }: Deps) {
     const answered = await guardToolResults(run, guard)
     if (!guard.hasRules('input')) return answered
     const said = ask.context.filter(isUserTurn).map(({ content }) => content)
-    const links = ask.attachments.map((one) =>
+    const links = ask.images.map(({ attachment: one }) =>
       one.type === 'image_url' && !one.url.startsWith('data:') ? one.url : '',
     )
     const passed = await guard.checkInput([ask.prompt, ...said, ...links], deadline.signal)
-    if (passed.blocked) throw await refused(run, passed.blocked, placeOf(passed.place, said.length, ask.cameFrom))
+    if (passed.blocked) throw await refused(run, passed.blocked, placeOf(passed.place, said.length, ask))
     const [prompt, ...rest] = passed.value
     const context = answered.ask.context.map((turn) => (isUserTurn(turn) ? { ...turn, content: rest.shift()! } : turn))
-    const kept = ask.attachments.filter((_, place) => rest[place] === links[place])
-    const warnings = kept.length < ask.attachments.length ? [...ask.warnings, UNLINKED] : ask.warnings
-    const asked = { ...answered.ask, prompt: prompt!, context, attachments: kept, warnings }
+    const kept = ask.images.filter((_, place) => rest[place] === links[place])
+    const warnings = kept.length < ask.images.length ? [...ask.warnings, UNLINKED] : ask.warnings
+    const asked = { ...answered.ask, prompt: prompt!, context, images: kept, warnings }
     const withHistory = await guardHistory(answered, guard)
     return guardToolDefinitions(await guardAccompanying(withContext(withHistory, asked), guard), guard)
   }
@@ -97,10 +97,10 @@ export function createInputGuard({ store, record }: Deps) {
 const UNLINKED = 'An attachment was left out: a guardrail took out a part of its address.'
 
 /** The field that the text at this place came from: the prompt, then the turns, then the attachments. */
-function placeOf(place: number, turns: number, from: Opened['ask']['cameFrom']): string {
-  if (place === 0) return from?.prompt ?? 'prompt'
-  if (place <= turns) return from?.said[place - 1] ?? 'conversation'
-  return from?.attachments ?? 'attachments'
+function placeOf(place: number, turns: number, { cameFrom, images }: Opened['ask']): string {
+  if (place === 0) return cameFrom?.prompt ?? 'prompt'
+  if (place <= turns) return cameFrom?.said[place - 1] ?? 'conversation'
+  return images[place - turns - 1]?.path ?? 'attachments'
 }
 
 type Turn = Opened['history'][number]

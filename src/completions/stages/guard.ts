@@ -1,4 +1,5 @@
 import type { Thought } from '../../agent/schema'
+import type { Part } from '../../engines'
 import { type Blocked, type Guard, type HoldBack, standIn } from '../../guardrails'
 import { readJsonAnswer, wantsJson, workOf } from '../rules'
 import type { Admitted } from '../run'
@@ -69,8 +70,11 @@ function readJson(text: string): unknown {
 /** What an answer can be grounded in: the prompt, the conversation, memories, skills and tool results. */
 const sourcesOf = ({ ask, history, memories, active }: Admitted, { toolUses }: Thought): string[] => [
   ask.prompt,
-  ...history.flatMap(({ content }) => (typeof content === 'string' ? [content] : [])),
+  ...history.flatMap(({ content }) => textsOf(content)),
   ...memories,
   ...(active.prompt ? [active.prompt] : []),
   ...toolUses.map(({ result }) => (typeof result === 'string' ? result : (JSON.stringify(result) ?? ''))),
 ]
+
+const textsOf = (content: string | readonly Part[]): string[] =>
+  typeof content === 'string' ? [content] : content.flatMap((part) => (part.type === 'text' ? [part.text] : []))

@@ -1,27 +1,20 @@
 import type { Image } from '../../agent/schema'
 import { AppError, atField, invalidInput, quoted } from '../../kernel/errors'
 import { type Outbound, OutboundFailure, type OutboundKind, type PublicResponse } from '../../kernel/outbound'
-import type { Ask } from '../ask'
+import type { SentImage } from '../ask'
 import { MAX_IMAGE_BYTES, readDataUrl } from '../rules'
-import type { Attachment } from '../schema'
 
 const TIMEOUT_MS = 10_000
 const PICTURE = /^image\/(png|jpeg|webp|gif)$/
 
 /**
- * The images of a turn as data. URLs are fetched here through the SSRF guard (15 MiB and 10 s each), so that no engine
+ * The images as data, in their order. URLs are fetched here through the SSRF guard (15 MiB and 10 s each), so that no engine
  * fetches URLs for callers. Throws 400 `url_blocked`, `validation_error`.
  */
-export function loadImages(
-  { attachments, cameFrom }: Pick<Ask, 'attachments' | 'cameFrom'>,
-  outbound: Outbound,
-  signal: AbortSignal,
-): Promise<Image[]> {
-  return Promise.all(
-    attachments.map((attachment, place) => load(attachment, cameFrom?.attachments ?? `attachments[${place}].url`)),
-  )
+export function loadImages(images: readonly SentImage[], outbound: Outbound, signal: AbortSignal): Promise<Image[]> {
+  return Promise.all(images.map(load))
 
-  async function load(attachment: Attachment, path: string): Promise<Image> {
+  async function load({ attachment, path }: SentImage): Promise<Image> {
     if (attachment.type === 'image_base64') return { mimeType: attachment.mime_type, base64: attachment.data }
     const inline = readDataUrl(attachment.url)
     if (inline) return inline
@@ -41,6 +34,16 @@ export function loadImages(
       if (error instanceof AppError || !(error instanceof OutboundFailure) || error.kind === 'aborted') throw error
       throw invalidInput(path, `${quoted(url)} ${WORDS[error.kind]}.`)
     }
+  }
+}
+
+/** Checks the URL of an image that is not fetched. Throws 400 `url_blocked`. */
+export function assertUrl({ attachment, path }: SentImage, outbound: Pick<Outbound, 'readUrl'>): void {
+  if (attachment.type === 'image_base64' || readDataUrl(attachment.url)) return
+  try {
+    outbound.readUrl(attachment.url)
+  } catch (error) {
+    throw error instanceof AppError ? atField(error, path) : error
   }
 }
 

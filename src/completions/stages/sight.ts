@@ -1,0 +1,40 @@
+import type { Image } from '../../agent/schema'
+import type { Message, Part } from '../../engines'
+import type { Outbound } from '../../kernel/outbound'
+import type { Decided, Opened } from '../run'
+import { assertUrl, loadImages } from './images'
+
+type Shown = Pick<Decided, 'images' | 'history'>
+
+/**
+ * What the engine sees: the images of the prompt, and those of earlier turns in their places in the history that is
+ * sent. Throws like {@link loadImages}.
+ */
+export async function showImages(
+  { ask, deadline }: Opened,
+  history: readonly Message[],
+  outbound: Outbound,
+): Promise<Shown> {
+  const first = ask.context.length - history.length
+  const wanted = ask.images.filter(({ turn }) => turn === null || turn >= first)
+  const loaded = await loadImages(wanted, outbound, deadline.signal)
+  const of = (turn: number | null) => loaded.filter((_, place) => wanted[place]!.turn === turn)
+  return { images: of(null), history: withoutBlank(history.map((turn, at) => withImages(turn, of(first + at)))) }
+}
+
+/** What an engine that sees no images is sent. Their URLs are checked all the same. Throws 400 `url_blocked`. */
+export function hideImages({ ask }: Opened, history: readonly Message[], outbound: Outbound): Shown {
+  for (const image of ask.images) assertUrl(image, outbound)
+  return { images: [], history: withoutBlank(history) }
+}
+
+/** Engines refuse a blank message; a turn that was nothing but an image is blank without it. */
+const withoutBlank = (history: readonly Message[]): readonly Message[] =>
+  history.filter(({ role, content }) => role !== 'user' || typeof content !== 'string' || content.trim())
+
+function withImages(turn: Message, images: readonly Image[]): Message {
+  if (!images.length || turn.role !== 'user' || typeof turn.content !== 'string') return turn
+  const parts: Part[] = images.map((image) => ({ type: 'image', ...image }))
+  if (turn.content.trim()) parts.push({ type: 'text', text: turn.content })
+  return { ...turn, content: parts }
+}
