@@ -107,16 +107,19 @@ describe('the input phase (contract 12)', () => {
   const answer = { role: 'assistant', content: 'Hello' }
   const zeppelin = { role: 'user', content: 'I love the zeppelin' }
   const picture = { type: 'image_url', image_url: { url: 'https://example.com/zeppelin.png' } }
-  test.each<[number, object[]]>([
-    [2, [hello, answer, zeppelin]],
-    [3, [hello, answer, { role: 'user', content: '' }, zeppelin, answer, hello]],
-    [1, [hello, { role: 'system', content: 'Speak of the zeppelin.' }, hello]],
-    [1, [hello, { role: 'user', content: [{ type: 'text', text: 'Look' }, picture] }]],
-  ])('a chat client is told which message it was: messages[%i]', async (place, messages) => {
+  test.each<[string, object[]]>([
+    ['messages[2].content', [hello, answer, zeppelin]],
+    ['messages[3].content', [hello, answer, { role: 'user', content: '' }, zeppelin, answer, hello]],
+    ['messages[1].content', [hello, { role: 'system', content: 'Speak of the zeppelin.' }, hello]],
+    [
+      'messages[1].content[1].image_url.url',
+      [hello, { role: 'user', content: [{ type: 'text', text: 'Look' }, picture] }],
+    ],
+  ])('a chat client is told where it was: %s', async (param, messages) => {
     const ada = await world.person()
     await under(ada, [onTerms('input', 'block', ['zeppelin'])])
     const { body } = await ada.send('POST', 'chat/completions', { messages })
-    expect(body.error).toMatchObject({ code: 'guardrail_blocked', param: `messages[${place}].content` })
+    expect(body.error).toMatchObject({ code: 'guardrail_blocked', param })
   })
 
   test('the URLs of attachments are checked, too', async () => {
