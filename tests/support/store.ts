@@ -38,7 +38,7 @@ async function openOnSqlite(): Promise<Store> {
 /** Writes an empty SQLite database with the current schema to `path`. */
 export async function copyMigratedFile(path: string): Promise<void> {
   migrated ??= migrateFile()
-  writeFileSync(path, await migrated)
+  writeFileSync(path, await migrated, { mode: 0o600 })
 }
 
 /** The bytes of such a file; made once per worker. */
