@@ -101,6 +101,13 @@ export const keyRepository = {
     return row!
   },
 
+  /** Locks a key until the transaction commits, and returns it as it is then. Keys are never deleted. */
+  async lock(tx: Tx, id: KeyId): Promise<KeyRow> {
+    const table = tx.of(apiKeys)
+    const locked = tx.update(table).set({ name: sql`${table.name}` })
+    return (await locked.where(eq(table.id, id)).returning())[0]!
+  },
+
   /** The revoked row, or undefined when it had been revoked before. */
   async revoke(tx: Tx, id: KeyId, revoked_at: number): Promise<KeyRow | undefined> {
     const table = tx.of(apiKeys)

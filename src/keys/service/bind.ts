@@ -35,8 +35,10 @@ export function createBindings(deps: KeyDeps) {
       id: string,
       read: (key: BindableKey) => Partial<KeyBound> | Promise<Partial<KeyBound>>,
     ): Promise<ApiKey> {
-      const before = await findOwn(deps, tx, call.caller, id)
-      const change = await read({ id: before.id, userId: before.user_id, orgId: before.org_id })
+      const { id: keyId, user_id: userId, org_id: orgId } = await findOwn(deps, tx, call.caller, id)
+      // Locked after what is attached: a deletion locks that first, and then the keys that hold it.
+      const change = await read({ id: keyId, userId, orgId })
+      const before = await rows.lock(tx, keyId)
       const { caller } = call
       if (caller.type === 'key') {
         assertNotWidened(caller, before, change, await keyInUse(tx, caller))

@@ -15,7 +15,7 @@ import type { ApiKey, KeyPatch } from '../schema'
 import type { KeyRow } from '../table'
 import { keyInUse } from './bounds'
 import { type KeyDeps, recordChange } from './deps'
-import { findOwn, presentSpent } from './read'
+import { findOwn, findOwnLocked, presentSpent } from './read'
 
 /**
  * `PUT /keys/{id}`: changes what the body names, null clears. Throws 404, 403 `missing_scope` for scopes the caller
@@ -26,7 +26,7 @@ export const updateKey =
   (deps: KeyDeps) =>
   (call: Call, id: string, patch: KeyPatch): Promise<ApiKey> =>
     deps.store.write(async (tx) => {
-      const before = await findOwn(deps, tx, call.caller, id)
+      const before = await findOwnLocked(deps, tx, call.caller, id)
       assertGrantable(call.caller, added(patch.scopes ?? [], before.scopes))
       return presentSpent(deps, tx, await changeIn(deps, tx, call, before, patch))
     })

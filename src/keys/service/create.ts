@@ -2,7 +2,7 @@ import { kept } from '../../idempotency'
 import { type Call, SCOPES, type TenantCaller, type Tier } from '../../kernel/caller'
 import { atField, invalidInput, notFound } from '../../kernel/errors'
 import { KeyId, OrgId, type UserId } from '../../kernel/ids'
-import type { Reader } from '../../kernel/store'
+import type { Tx } from '../../kernel/store'
 import { orgRequired, personalFromOrgKey } from '../errors'
 import { NOTHING_SPENT, present } from '../present'
 import { keyRepository as rows } from '../repository'
@@ -78,7 +78,7 @@ export function newRow({ clock, limitsOf }: KeyDeps, prefix: string, order: KeyO
 }
 
 /** The org of the new key, or null for a personal one. An org's key creates org keys unless the body says otherwise. */
-async function orgOfNewKey({ orgs }: KeyDeps, reader: Reader, caller: TenantCaller, input: NewKey) {
+async function orgOfNewKey({ orgs }: KeyDeps, tx: Tx, caller: TenantCaller, input: NewKey) {
   const named = input.org_id ?? null
   const scope = input.scope ?? (named !== null || caller.orgId ? 'org' : 'personal')
   if (scope === 'personal') {
@@ -88,8 +88,10 @@ async function orgOfNewKey({ orgs }: KeyDeps, reader: Reader, caller: TenantCall
   }
   const wanted = named ?? caller.activeOrgId
   if (wanted === null) throw atField(orgRequired(), 'scope')
-  const isTheirs = OrgId.is(wanted) && (await orgs.roleOf(reader, wanted, caller.userId)) !== null
+  const isTheirs = OrgId.is(wanted) && (await orgs.roleOf(tx, wanted, caller.userId)) !== null
   if (!isTheirs || (caller.orgId && caller.orgId !== wanted)) throw notFound('organization')
-  await orgs.assertPermission(reader, caller, 'manageApiKeys', wanted)
+  // Whoever leaves the org loses their keys of it: locked, so that none is made beside that.
+  await orgs.lock(tx, wanted)
+  await orgs.assertPermission(tx, caller, 'manageApiKeys', wanted)
   return wanted
 }

@@ -50,7 +50,7 @@ export function operateKeys(deps: KeyDeps) {
     updateIn,
 
     rotate: (call: Call<OperatorCaller>, ref: string, order: KeyRotation): Promise<RotatedKey> =>
-      store.write(async (tx) => rotateIn(deps, tx, call, await resolve(tx, ref), order)),
+      store.write(async (tx) => rotateIn(deps, tx, call, await resolveLocked(tx, ref), order)),
 
     revoke: (call: Call<OperatorCaller>, ref: string): Promise<ApiKey> =>
       store.write(async (tx) => {
@@ -77,7 +77,7 @@ export function operateKeys(deps: KeyDeps) {
 
   /** Lets an operator set on anyone's key what its owner could set. */
   async function updateIn(tx: Tx, call: Call<OperatorCaller>, ref: string, patch: KeyPatch): Promise<ApiKey> {
-    return presentSpent(deps, tx, await changeIn(deps, tx, call, await resolve(tx, ref), patch))
+    return presentSpent(deps, tx, await changeIn(deps, tx, call, await resolveLocked(tx, ref), patch))
   }
 
   /** The same inside a transaction that creates more than the key, as the first run does. */
@@ -89,6 +89,8 @@ export function operateKeys(deps: KeyDeps) {
     await recordChange(deps, tx, call, row, { action: 'key.created' })
     return { ...present(row, NOTHING_SPENT, row.created_at), key: secret.token }
   }
+
+  const resolveLocked = async (tx: Tx, ref: string): Promise<KeyRow> => rows.lock(tx, (await resolve(tx, ref)).id)
 
   /** Finds a key by id, prefix or name; working keys win over others of the same name. */
   async function resolve(reader: Reader, ref: string): Promise<KeyRow> {

@@ -1,7 +1,7 @@
 import type { Call, TenantCaller } from '../../kernel/caller'
 import { KeyId } from '../../kernel/ids'
 import type { Page, PageQuery } from '../../kernel/page'
-import type { Reader } from '../../kernel/store'
+import type { Reader, Tx } from '../../kernel/store'
 import { keyNotFound } from '../errors'
 import { present } from '../present'
 import { type Reach, keyRepository as rows } from '../repository'
@@ -27,6 +27,11 @@ export async function findOwn(deps: KeyDeps, reader: Reader, caller: TenantCalle
   const row = KeyId.is(id) ? await rows.find(reader, reach, id) : undefined
   if (!row) throw keyNotFound()
   return row
+}
+
+/** The same inside a unit, with the key locked until it commits, so that no check of it is out of date. */
+export async function findOwnLocked(deps: KeyDeps, tx: Tx, caller: TenantCaller, id: string): Promise<KeyRow> {
+  return rows.lock(tx, (await findOwn(deps, tx, caller, id)).id)
 }
 
 export const presentSpent = async ({ spentBy, clock }: KeyDeps, reader: Reader, row: KeyRow): Promise<ApiKey> =>

@@ -10,7 +10,7 @@ import type { KeyRow } from '../table'
 import { KEY_LABELS, mintSecret } from '../token'
 import { assertSharesPolicy, assertUnbound } from './bounds'
 import { type KeyDeps, recordChange } from './deps'
-import { findOwn, presentSpent } from './read'
+import { findOwnLocked, presentSpent } from './read'
 
 const DEFAULT_GRACE_S = 86_400
 
@@ -25,7 +25,7 @@ export const rotateKey =
   (deps: KeyDeps) =>
   (call: Call, id: string, order: KeyRotation): Promise<RotatedKey> =>
     deps.store.write(async (tx) => {
-      const before = await findOwn(deps, tx, call.caller, id)
+      const before = await findOwnLocked(deps, tx, call.caller, id)
       assertRotatable(call.caller, before)
       if (keyIdOf(call.caller) !== before.id) {
         await assertUnbound(tx, call.caller, 'give other keys a secret')
