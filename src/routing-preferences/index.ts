@@ -2,5 +2,6 @@
 export { wronglyChosenIn } from './accuracy'
 export { trialOf } from './beside'
 export { createEffective, type EffectiveRouting } from './effective'
+export { engineLeft } from './engine-used'
 export type { Effective, ReadyRule } from './guidance'
 export { createPreferences, createRoutingPreview, type PreferenceService, type RoutingPreview } from './service'

@@ -1,4 +1,4 @@
-import { ENGINES, findEngine } from '../engines'
+import { ENGINES, engineOfMode, findEngine } from '../engines'
 import { invalidInput, quoted } from '../kernel/errors'
 import { isBlank } from '../kernel/text'
 import { nextTurn } from '../kernel/turns'
@@ -111,13 +111,24 @@ function readRule(rule: NewRule, path: string): RoutingRule {
     assertLength(description, `${path}.description`, LIMITS.ruleDescriptionChars)
     assertLabel(description, `${path}.description`)
   }
+  const mode = readMode(rule.target_mode, `${path}.target_mode`)
+  const engine = readEngine(rule.target_engine, `${path}.target_engine`)
+  if (engine !== null) assertSameKind(engine, mode, `${path}.target_engine`)
   return {
     pattern: rule.pattern,
-    target_mode: readMode(rule.target_mode, `${path}.target_mode`),
-    target_engine: readEngine(rule.target_engine, `${path}.target_engine`),
+    target_mode: mode,
+    target_engine: engine,
     confidence: clamp(rule.confidence ?? DEFAULT_CONFIDENCE),
     description,
   }
+}
+
+/** An engine that makes pictures or videos cannot answer a text mode, nor the other way round. */
+function assertSameKind(engine: string, mode: string, path: string): void {
+  const [makes, wants] = [findEngine(engine)!.kind, engineOfMode(mode)!.kind]
+  if (makes === wants) return
+  const message = `"${path}" is "${engine}", which makes ${makes}, while mode "${mode}" wants ${wants}. Name an engine of that kind, or leave it out.`
+  throw preferenceInvalid(path, message)
 }
 
 /** Throws 400 `routing_preference_invalid` for over 30, prompts over 1,024 characters, unknown modes and engines. */

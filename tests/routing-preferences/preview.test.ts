@@ -17,6 +17,14 @@ describe('a preview', () => {
     expect(body.stages[1].mode).toBe('image')
   })
 
+  test.each([
+    ['a heuristic', { prompt: 'Make a video of a dog' }, 'video'],
+    ['a rule', { rules: [{ pattern: 'zebra', target_mode: 'image' }] }, 'image'],
+  ])('warns where %s chooses a mode that no engine is connected for', async (_, body, mode) => {
+    const { body: found } = await preview(await world.person(), body)
+    expect(found).toMatchObject({ resolved_mode: mode, warnings: [expect.stringContaining(`mode "${mode}"`)] })
+  })
+
   test('of rules that are sent shows the pattern that matched and the engine it names', async () => {
     const { body } = await preview(await world.person(), { rules: [{ ...rule, pattern: 'giraffe' }, rule] })
     expect(body).toMatchObject({ resolved_mode: 'roast', source: 'rule', confidence: 0.9, engine: 'svc-1-code' })
@@ -52,6 +60,7 @@ describe('a preview', () => {
   test.each<[string, object, string]>([
     ['no prompt', { prompt: undefined }, 'validation_error'],
     ['an empty one', { prompt: '' }, 'validation_error'],
+    ['a blank one', { prompt: ' \n' }, 'validation_error'],
     ['a rule that does not compile', { rules: [{ ...rule, pattern: '(' }] }, 'routing_preference_invalid'],
   ])('of %s is refused', async (_, body, code) => {
     const { status, body: answer } = await preview(await world.person(), body)

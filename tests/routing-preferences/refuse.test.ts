@@ -35,6 +35,12 @@ describe('routing_preference_invalid', () => {
     ['an unknown mode', withRule({ target_mode: 'dance' }), 'rules[0].target_mode'],
     ['a rule to auto', withRule({ target_mode: 'auto' }), 'rules[0].target_mode'],
     ['an unknown engine', withRule({ target_engine: 'gpt-4' }), 'rules[0].target_engine'],
+    ['a text mode on an engine of pictures', withRule({ target_engine: 'svc-1-create' }), 'rules[0].target_engine'],
+    [
+      'a picture on a text engine',
+      withRule({ target_mode: 'image', target_engine: 'svc-1-flash' }),
+      'rules[0].target_engine',
+    ],
     ['a floor of an unknown mode', { confidence_floor_overrides: { dance: 0.7 } }, 'confidence_floor_overrides.dance'],
     ['a pattern of 513 characters', withRule({ pattern: 'x'.repeat(513) }), 'rules[0].pattern'],
     ['an empty pattern', withRule({ pattern: '' }), 'rules[0].pattern'],

@@ -3,7 +3,7 @@ import type { Choice, Classifier } from '../../classifier'
 import type { EngineService } from '../../engines'
 import type { Clock } from '../../kernel/clock'
 import type { Outbound } from '../../kernel/outbound'
-import { type EffectiveRouting, trialOf } from '../../routing-preferences'
+import { type EffectiveRouting, engineLeft, trialOf } from '../../routing-preferences'
 import type { Tools } from '../../tools'
 import type { Toolset } from '../../tools/schema'
 import { promptTooLong } from '../errors'
@@ -50,8 +50,11 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     const classifiedMs = ask.mode === 'auto' ? clock.monotonic() - startedAt : null
     const work = choice.mode
     const resolvedMode = ask.mode.startsWith('stealth_') ? ask.mode : work
-    const engineId = engineFor(run, work, choice.engine, engines)
-    const routingWarnings = guidance?.warnings ?? []
+    const wanted = engineFor(run, work, choice.engine, engines)
+    // A rule is no reason for a 503 where the mode has an engine that answers.
+    const engineId = engines.isConnected(wanted) ? wanted : engineFor(run, work, null, engines)
+    const left = engineId === wanted ? [] : [engineLeft(wanted, work)]
+    const routingWarnings = [...(guidance?.warnings ?? []), ...left]
     const sees = SEES_IMAGES.has(work)
     const sent = assemble(run, work, engineId, sees)
     const shown = sees ? await showImages(run, sent.history, outbound) : hideImages(run, sent.history, outbound)
@@ -64,7 +67,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
       model: engines.describe(engineId),
       modelOf: engines.describe,
       classifiedMs,
-      routing: routingOf(choice),
+      routing: { ...routingOf(choice), fallback_used: left.length > 0 },
       routingWarnings,
       warnings: [
         ...ask.warnings,

@@ -142,7 +142,7 @@ function toAnswer(run: Admitted, thought: Thought, createdAt: number): StoredAns
     followUps: run.ask.wantsFollowUps ? suggestFollowUps(work, thought.content) : [],
     skillsActive: run.active.skills.map(({ id, slug, name }) => ({ id, slug, name })),
     structuredOutput: structuredOutput(work, thought.content),
-    routing: { ...run.routing, fallback_used: thought.fallbackUsed },
+    routing: { ...run.routing, fallback_used: run.routing.fallback_used || thought.fallbackUsed },
     warnings: [...run.warnings, ...thought.warnings],
     guardrails: (run.guard?.firings ?? []).filter(({ phase }) => phase !== 'input'),
     promptTokens: thought.promptTokens,

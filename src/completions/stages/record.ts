@@ -18,7 +18,10 @@ type Deps = { clock: Clock; usage: UsageLog; audit: AuditLog; events: EventBus }
 /** The members of a run that are recorded; a run with a cached answer has only these. */
 export type Known = Opened &
   Pick<Decided, 'resolvedMode' | 'engineId' | 'model'> &
-  Partial<Pick<Decided, 'classifiedMs' | 'routingWarnings'>>
+  Partial<Pick<Decided, 'classifiedMs' | 'routing' | 'routingWarnings'>>
+
+const hasFallenBack = ({ routing }: Pick<Known, 'routing'>, thought: Thought | null): boolean =>
+  thought !== null && (thought.fallbackUsed || routing?.fallback_used === true)
 
 export type Ending = {
   status: number
@@ -104,7 +107,7 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
       latencyMs: Math.round(clock.monotonic() - run.startedAt),
       ttftMs: thought?.ttftMs ?? null,
       classifiedMs: run.classifiedMs ?? null,
-      fallbackUsed: thought?.fallbackUsed ?? false,
+      fallbackUsed: hasFallenBack(run, thought),
       skills: run.active.skills.map(({ id }) => id),
       broken,
     })
@@ -122,7 +125,7 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
         engine: thought?.engineId ?? run.engineId,
         cost_cents: microToCents(costMicro),
         tools_used: thought && !isStealth(ask.mode) ? [...new Set(thought.toolUses.map(({ name }) => name))] : [],
-        fallback_used: thought?.fallbackUsed ?? false,
+        fallback_used: hasFallenBack(run, thought),
         ...(guardrails.length ? { guardrails: [...guardrails] } : {}),
         ...(run.routingWarnings?.length ? { routing_warnings: [...run.routingWarnings] } : {}),
         ...(errorCode ? { error_code: errorCode } : {}),

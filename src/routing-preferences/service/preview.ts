@@ -1,7 +1,10 @@
 import type { EngineService } from '../../engines'
 import type { Call, Caller } from '../../kernel/caller'
+import { invalidInput } from '../../kernel/errors'
+import { isBlank } from '../../kernel/text'
 import { trialOf } from '../beside'
 import type { Asker } from '../effective'
+import { engineUsed } from '../engine-used'
 import { combine, type Effective, NOTHING, readSource, type Source } from '../guidance'
 import { readRules } from '../rules'
 import type { NewRule } from '../schema'
@@ -55,19 +58,22 @@ export function createRoutingPreview({ store, orgs, bindings, effective, explain
   /** The same with the routing in force for `as`, or with none when it is null. For operators no engine is asked. */
   async function previewFor(call: Call<Caller>, as: Asker | null, order: PreviewOrder): Promise<Preview> {
     const { prompt, attachments = [], engine = false } = order
+    if (isBlank(prompt)) throw invalidInput('prompt', '"prompt" is blank.')
     const guidance = await effective.ready(await guidanceOf(call, as, order), prompt, trialOf(call))
     const answers = (mode: string) => engines.isConnected(engines.forMode(mode))
     const asked = { prompt, hasImages: attachments.length > 0, guidance, signal: call.signal, answers }
     const asker = engine && isTenants(call) ? () => admit(call, prompt) : null
     const { choice, stages } = await explain(asked, asker)
+    const used = engineUsed(engines, choice)
+    const warnings = [...guidance.warnings, ...used.warnings]
     return {
       resolved_mode: choice.mode,
       confidence: choice.confidence,
       source: choice.source === 'explicit' ? 'default' : choice.source,
-      engine: engines.canonical(choice.engine ?? engines.forMode(choice.mode)),
+      engine: used.engine,
       reasoning: choice.reasoning,
       stages,
-      ...(guidance.warnings.length ? { warnings: [...guidance.warnings] } : {}),
+      ...(warnings.length ? { warnings } : {}),
     }
   }
 
