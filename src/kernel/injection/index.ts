@@ -106,8 +106,11 @@ function byRules(view: View, rules: readonly Rule[], via: string, length: number
   return found
 }
 
-/** Characters in one part of a text. A match of up to this length lies within two neighbouring parts. */
-const PART = 320
+/**
+ * Characters in one part of a text. A match of up to this length lies within two neighbouring parts; the longest of
+ * fixed length, an image that carries data away in its address, has 429.
+ */
+const PART = 480
 /** How many characters behind its end a match may look at. */
 const BEYOND = 120
 const grams = roomForGrams()
