@@ -68,10 +68,8 @@ export const migrateUp = defineCommand({
     if (shell.planned(`apply ${state.pending.join(', ')}`)) return
     const { lockDataDir } = await import('../../src/app/lock')
     const { migrate } = await import('../../src/kernel/store')
-    const { claimPrivate } = await import('../../src/app/private-file')
     const lock = lockDataDir(dataDir)
     try {
-      if (place.dialect === 'sqlite') claimPrivate(place.path)
       await migrate(place)
     } finally {
       lock.release()
@@ -83,7 +81,7 @@ export const migrateUp = defineCommand({
 type State = { applied: number; known: number; dialect: Place['dialect']; pending: string[] }
 
 async function look(shell: Shell): Promise<{ place: Place; state: State; dataDir: string }> {
-  const [{ loadConfig }, { placeOf }, { schemaOf }] = await Promise.all([
+  const [{ loadConfig }, { claimDatabase, placeOf }, { schemaOf }] = await Promise.all([
     import('../../src/app/config'),
     import('../../src/app/open'),
     import('../../src/kernel/store'),
@@ -91,6 +89,7 @@ async function look(shell: Shell): Promise<{ place: Place; state: State; dataDir
   const config = loadConfig(overridesOf(shell))
   const place = placeOf(config)
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  claimDatabase(place)
   const { applied, known } = await schemaOf(place)
   const pending = tagsOf(place).slice(applied)
   return { place, state: { dialect: place.dialect, applied, known, pending }, dataDir: config.dataDir }

@@ -108,11 +108,7 @@ async function openRooms(
 ) {
   const place = placeOf(config)
   const startedAt = clock.monotonic()
-  // The database holds user data and others may have access to the folder. The -wal and -shm files get the same mode.
-  if (place.dialect === 'sqlite') {
-    claimPrivate(place.path)
-    assertPrivate(place.path, `${place.path}-wal`, `${place.path}-shm`)
-  }
+  claimDatabase(place)
   const schema = await prepareSchema(place, config)
   const metrics = createMetrics()
   const store = openStore(place, log, metrics)
@@ -141,6 +137,16 @@ async function openRooms(
     released,
   }
   return { place, store, metrics, redis, container, findings }
+}
+
+/**
+ * Creates the database file for its owner only, or refuses one that others can read: it holds user data, and others may
+ * have access to the folder. SQLite gives the -wal and -shm files the mode of the database. @throws ConfigError
+ */
+export function claimDatabase(place: Place): void {
+  if (place.dialect !== 'sqlite') return
+  claimPrivate(place.path)
+  assertPrivate(place.path, `${place.path}-wal`, `${place.path}-shm`)
 }
 
 async function secretsFor(store: Store, dataDir: string, newSecrets: boolean) {
