@@ -67,14 +67,18 @@ export function expectData<Data>(reply: Reply<Data>): NonNullable<Data> {
 
 export function replyFailure(status: number, value: unknown): CommandFailed {
   // The client reports a call without an answer as a reply whose value is the thrown error.
+  if (value instanceof CommandFailed) return value
   if (value instanceof Error) return connectionFailure(value)
   const { error } = envelopeOf(value) ?? {}
+  const isForOperators = error?.message.startsWith('No route /ops/v1/') === true
   return new CommandFailed({
     exitCode: exitOfStatus(status),
     code: error?.code ?? 'unreadable_answer',
     type: error?.type,
-    message: error?.message ?? `The server answered ${status} without saying why.`,
-    fix: FIXES[error?.code ?? ''],
+    message: isForOperators
+      ? 'The API answers there; operators are served at another address.'
+      : (error?.message ?? `The server answered ${status} without saying why.`),
+    fix: isForOperators ? '--url with the address of SVC_OPS_LISTEN' : FIXES[error?.code ?? ''],
     help: error ? `error ${error.code}` : undefined,
     requestId: error?.request_id ?? undefined,
   })

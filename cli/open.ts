@@ -144,10 +144,11 @@ function statedBy({ globals }: Shell, { kind }: Transport): Record<string, strin
 }
 
 /** With `-v` prints the duration and request id of each call; with `--debug` also the request line. */
-function watching(shell: Shell, { kind }: Transport) {
+function watching(shell: Shell, transport: Transport) {
   const { globals, io, clock, signal } = shell
   let last = clock.monotonic()
   const onExchange = ({ method, url }: { method: string; url: string }, { status, headers }: Response) => {
+    if (transport.kind === 'remote') assertSvc(transport.url, status, headers)
     if (!globals.verbose && !globals.debug) return
     const ms = Math.round(clock.monotonic() - last)
     last = clock.monotonic()
@@ -155,8 +156,17 @@ function watching(shell: Shell, { kind }: Transport) {
     io.err(clean(`${line}request ${headers.get('x-request-id') ?? 'unknown'}  ${ms} ms`))
   }
   // On this machine long operations are waited for; a silent remote server is soon given up.
-  const patience = globals.timeout ?? (kind === 'remote' ? REMOTE_PATIENCE_MS : null)
+  const patience = globals.timeout ?? (transport.kind === 'remote' ? REMOTE_PATIENCE_MS : null)
   return { onExchange, signal: patience === null ? signal : AbortSignal.any([signal, AbortSignal.timeout(patience)]) }
+}
+
+/** Every answer of svc has a request id; a gateway in front that cannot reach it answers 502 to 504 without. */
+function assertSvc(url: string, status: number, headers: Headers): void {
+  if (headers.has('x-request-id') || status > 500) return
+  throw unreachable(
+    `What answers at ${url} is no svc server.`,
+    '--url with the address of the API, or of SVC_OPS_LISTEN',
+  )
 }
 
 /** A socket file outlives a killed server, so only an accepted connection counts. */

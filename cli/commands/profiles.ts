@@ -57,7 +57,7 @@ export const addProfile = defineCommand({
   path: 'profiles add',
   summary: 'Keep the address of a server and the key to it under a name',
   about:
-    'The key, an operator key (svc_op_…) or an API key, is read from --key-from-file, stdin or a hidden prompt. The first profile is in use at once; --org says in which org its commands act. With --production the line that names the server is red.',
+    'The key, an operator key (svc_op_…) or an API key, is read from --key-from-file or --key-file, stdin or a hidden prompt. The first profile is in use at once; --org says in which org its commands act. With --production the line that names the server is red.',
   examples: [
     'profiles add prod https://ops.example --key-from-file op.key --production',
     'profiles add mine https://svc.example --key-from-file -',
@@ -72,7 +72,10 @@ export const addProfile = defineCommand({
   async run(shell, { name, address, keyFromFile, production }) {
     const url = readUrl(address)
     if (shell.planned(`keep ${url} as profile ${name}`)) return
-    const input = { label: 'key', fromFile: keyFromFile, instead: 'add --key-from-file FILE' }
+    // What the environment names is for calls; only a file of this command line is meant to be kept.
+    const { keyFile } = shell.globals
+    const named = keyFile === shell.env.SVC_OPERATOR_KEY_FILE ? undefined : keyFile
+    const input = { label: 'key', fromFile: keyFromFile ?? named, instead: 'add --key-from-file FILE' }
     const key = (await readSecretInput(shell, input)).trim()
     const profiles = kept(shell)
     profiles.save({ name, url, production: production === true, org: shell.globals.org ?? null }, key)

@@ -1,5 +1,4 @@
 import { defineCommand } from '../command'
-import type { Connection } from '../connection'
 import { CheckFailed, expectData } from '../failure'
 import { column } from '../output/columns'
 import { spellSpan } from '../output/time'
@@ -40,7 +39,7 @@ export const status = defineCommand({
   path: 'status',
   summary: 'Show on one screen what runs, where and how well',
   about:
-    'Says also which way this command reached the server, and why. Without a server it opens the data folder itself. With --check it exits 9 unless a server runs and is healthy.',
+    'Says also which way this command reached the server, and why. Without a server it reads the data folder itself, and its health is "not running". With --check it exits 9 unless a server runs, here or at --url, and is healthy.',
   examples: ['status', 'status --check -q', 'status --watch=5s', 'status --json'],
   planes: ['operator'],
   offline: true,
@@ -52,13 +51,14 @@ export const status = defineCommand({
   flags: { check: flag('exit 9 when not healthy') },
   async run(shell, { check }) {
     const connection = await shell.connect()
-    const found = expectData(await connection.ops().status.get())
+    const answer = expectData(await connection.ops().status.get())
     const { kind, why } = connection.transport
+    const isUp = kind !== 'local'
+    // Without a server the command itself answered, and neither its health nor its process is meant.
+    const found = isUp ? answer : { ...answer, health: 'not running', pid: null, started_at: null }
     if (!(check && shell.globals.quiet)) shell.print.item({ ...found, transport: kind, why }, columns)
-    if (isUp(connection)) shell.note(`up for ${spellSpan(Date.parse(found.now) - Date.parse(found.started_at))}`)
+    if (isUp) shell.note(`up for ${spellSpan(Date.parse(answer.now) - Date.parse(answer.started_at))}`)
     else shell.note('No server runs. Start it: svc-admin serve')
-    if (check && (!isUp(connection) || found.health !== 'healthy')) throw new CheckFailed()
+    if (check && found.health !== 'healthy') throw new CheckFailed()
   },
 })
-
-const isUp = ({ transport }: Connection): boolean => transport.kind === 'socket'

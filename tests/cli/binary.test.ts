@@ -118,7 +118,9 @@ describe('without a server', () => {
   })
 
   test('opens the data itself, and says so', () => {
-    expect(JSON.parse(run('status', '--json').stdout)).toMatchObject({ transport: 'local', api_url: null })
+    const stopped = { transport: 'local', api_url: null, health: 'not running', pid: null, started_at: null }
+    expect(JSON.parse(run('status', '--json').stdout)).toMatchObject(stopped)
+    expect(run('try', 'Say hello').stderr).toContain('No server runs: this command answered by itself.')
     expect(run('status', '--check', '-q').exitCode).toBe(9)
     expect(run('keys', 'create', '--name', 'offline', '-q').stdout).toStartWith('svc_sk_live_')
     expect(run('try', 'Say hello', '-q').exitCode).toBe(0)
@@ -187,5 +189,6 @@ describe('without a server', () => {
     const { applied, known, pending } = JSON.parse(run('migrate', 'up', '--json', ...empty).stdout)
     expect({ applied, pending }).toEqual({ applied: known, pending: [] })
     expect(run('migrate', 'status', '--check', '-q', ...empty).exitCode).toBe(0)
+    expect(statSync(join(folder, 'empty/svc.db')).mode & 0o777).toBe(0o600)
   })
 })

@@ -1,0 +1,70 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openConnection } from '../../cli/open'
+import { loadConfig } from '../../src/app/config'
+import { start } from '../../src/app/start'
+import { systemClock } from '../../src/kernel/clock'
+import { createLog } from '../../src/kernel/log'
+import { type CliOptions, cli } from '../support/io'
+
+const root = mkdtempSync(join(tmpdir(), 'svc-remote-'))
+const dataDir = join(root, 'data')
+const log = createLog({ level: 'silent', pretty: false, write: () => undefined })
+const server = await start({ config: loadConfig({ dataDir, port: 0, opsListen: '127.0.0.1:0' }), log })
+const stranger = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('<html>hello</html>') })
+afterAll(async () => {
+  await server.stop()
+  await stranger.stop(true)
+  rmSync(root, { recursive: true, force: true })
+})
+
+const env = { XDG_CONFIG_HOME: join(root, 'home') }
+const run = (line: string[], options: CliOptions = {}) =>
+  cli(line, { clock: systemClock, open: openConnection, env, ...options })
+const opKey = join(root, 'op.key')
+const { stdout } = await run([
+  'operators',
+  'add',
+  'monitor',
+  '--role',
+  'viewer',
+  '-q',
+  '--secret-to',
+  '-',
+  '--data-dir',
+  dataDir,
+])
+writeFileSync(opKey, stdout, { mode: 0o600 })
+const away = (url: string, ...line: string[]) => run([...line, '--url', url, '--key-file', opKey])
+
+describe('from another machine', () => {
+  test('status --check says yes of a healthy server', async () => {
+    const { exitCode, stdout, stderr } = await away(server.opsUrl!, 'status', '--check')
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^transport +remote$/m)
+    expect(stderr).toMatch(/^up for /m)
+    expect(stderr).not.toContain('No server runs')
+  })
+
+  test('what is no svc server is called that', async () => {
+    const url = `http://127.0.0.1:${stranger.port}`
+    const { exitCode, stdout, stderr } = await away(url, 'keys', 'list')
+    expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: '' })
+    expect(stderr).toContain(`error: What answers at ${url} is no svc server.`)
+  })
+
+  test('an operator at the address of the API is told where operators are served', async () => {
+    const { exitCode, stderr } = await away(server.url, 'users', 'list')
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain('error: The API answers there; operators are served at another address.')
+    expect(stderr).toContain('fix:   --url with the address of SVC_OPS_LISTEN')
+  })
+
+  test('a profile keeps the key of --key-file, as of --key-from-file', async () => {
+    const added = await away(server.opsUrl!, 'profiles', 'add', 'far', server.opsUrl!)
+    expect(added.stderr).toBe('')
+    expect((await run(['keys', 'list', '--profile', 'far', '--json'])).exitCode).toBe(0)
+  })
+})
