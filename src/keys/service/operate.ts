@@ -90,7 +90,9 @@ export function operateKeys(deps: KeyDeps) {
     return { ...present(row, NOTHING_SPENT, row.created_at), key: secret.token }
   }
 
-  const resolveLocked = async (tx: Tx, ref: string): Promise<KeyRow> => rows.lock(tx, (await resolve(tx, ref)).id)
+  async function resolveLocked(tx: Tx, ref: string): Promise<KeyRow> {
+    return rows.lock(tx, (await resolve(tx, ref)).id)
+  }
 
   /** Finds a key by id, prefix or name; working keys win over others of the same name. */
   async function resolve(reader: Reader, ref: string): Promise<KeyRow> {
