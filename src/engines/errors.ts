@@ -1,8 +1,8 @@
 import { defineError } from '../kernel/errors'
 
-/** What the caller can do: try again, or use mode `fast` unless that is the one that failed. */
+/** What the caller can do: try again, or use `fast` unless that failed. A chat has no `mode`; its `model` decides. */
 const alternative = (mode: string) =>
-  mode === 'fast' ? 'Try again shortly' : 'Try again shortly, or send "mode":"fast"'
+  mode === 'fast' ? 'Try again shortly' : 'Try again shortly, or send "mode":"fast" (in a chat "model":"svc-1-flash")'
 
 /** 503: the primary and every fallback engine failed before the first byte (contract 22.3). */
 export const engineUnavailable = defineError(
@@ -17,7 +17,7 @@ export const engineMissing = defineError(
   'unavailable',
   'engine_unavailable',
   (mode: string) =>
-    `No engine for mode "${mode}" is connected on this server. Nothing was charged. Send another mode, or ask the operator to connect one.`,
+    `No engine for mode "${mode}" is connected on this server. Nothing was charged. Send another mode (in a chat another "model"), or ask the operator to connect one.`,
 )
 
 /** 503 in the middle of a stream: the text so far has been delivered, the rest does not come. */

@@ -83,26 +83,30 @@ function meantOf(branches: readonly Shape[], value: object): { branch: Shape } |
     some.flatMap((one) => (one.anyOf ? flat(one.anyOf) : [one]))
   const found = flat(branches).filter(({ type }) => type === (Array.isArray(value) ? 'array' : 'object'))
   if (found.length < 2) return found[0] && { branch: found[0] }
-  // Alternatives of the same type are told apart by a tag: a member with one fixed value in each of them.
-  const tag = Object.keys(found[0]!.properties ?? {}).find((name) =>
-    found.every((one) => wordOf(one, name) !== undefined),
-  )
+  // Alternatives of the same type are told apart by a tag: a member with fixed values, others in each.
+  const tag = Object.keys(found[0]!.properties ?? {}).find((name) => tellsApart(name, found))
   if (tag === undefined) return undefined
   const said = (value as Record<string, unknown>)[tag]
-  const branch = found.find((one) => wordOf(one, tag) === said)
+  const branch = found.find((one) => wordsOf(one, tag)?.includes(said))
   if (branch) return { branch }
   if (said === undefined) {
     return {
       issue: { path: '', keyword: 'required', message: 'lacks a member', params: { requiredProperties: [tag] } },
     }
   }
-  const allowedValues = found.map((one) => wordOf(one, tag))
+  const allowedValues = found.flatMap((one) => wordsOf(one, tag) ?? [])
   return { issue: { path: tag, keyword: 'enum', message: 'is none of the words', params: { allowedValues } } }
 }
 
-function wordOf({ properties }: Shape, name: string): unknown {
+function tellsApart(name: string, branches: readonly Shape[]): boolean {
+  const words = branches.map((one) => wordsOf(one, name))
+  const all = words.flatMap((some) => some ?? [])
+  return words.every((some) => some !== undefined) && new Set(all).size === all.length
+}
+
+function wordsOf({ properties }: Shape, name: string): readonly unknown[] | undefined {
   const member = properties?.[name]
-  return member?.const ?? (member?.enum?.length === 1 ? member.enum[0] : undefined)
+  return member?.const === undefined ? member?.enum : [member.const]
 }
 
 /** Whether a value has at most 300 members on all levels together; stops counting beyond that. */

@@ -113,6 +113,24 @@ const REFUSED: [string, unknown, string, string][] = [
     '"model" is 5; it must be a string or null.',
   ],
   [
+    'a response format nobody knows',
+    { messages: [user], response_format: { type: 'xml' } },
+    'validation_error',
+    '"response_format.type" is "xml". Use json_schema, text or json_object.',
+  ],
+  [
+    'a response format without its schema',
+    { messages: [user], response_format: { type: 'json_schema' } },
+    'validation_error',
+    '"response_format.json_schema" is missing.',
+  ],
+  [
+    'a response format whose schema lacks the schema',
+    { messages: [user], response_format: { type: 'json_schema', json_schema: {} } },
+    'validation_error',
+    '"response_format.json_schema.schema" is missing.',
+  ],
+  [
     'metadata of 51 keys',
     { messages: [user], metadata: Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`k${at}`, at])) },
     'validation_error',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { checked, checkedQuery, checker, nullable, SchemaRefusal, t } from '../../src/kernel/schema'
+import { checked, checkedQuery, checker, nullable, oneOf, SchemaRefusal, t } from '../../src/kernel/schema'
 import { effortOf } from '../support/effort'
 
 const Part = t.Union([
@@ -56,6 +56,33 @@ describe('a body that does not fit its schema', () => {
     const check = () => checked(Order)['~standard'].validate({ messages: [], stream: 'x'.repeat(1_000) })
     expect(check).toThrow(SchemaRefusal)
     expect(check).toThrow('does not fit its schema')
+  })
+})
+
+describe('alternatives of the same type', () => {
+  const Tagged = t.Union([
+    t.Object({ type: oneOf(['one', 'two']) }),
+    t.Object({ type: oneOf(['three']), size: t.Number() }),
+  ])
+  const Untagged = t.Union([
+    t.Object({ type: oneOf(['one', 'two']), name: t.String() }),
+    t.Object({ type: oneOf(['two', 'three']), size: t.Number() }),
+  ])
+  const found = (schema: typeof Tagged | typeof Untagged, value: object) =>
+    checker(schema)
+      .issues(value)
+      .map(({ path, keyword, params }) => ({ path, keyword, words: params.allowedValues ?? params.requiredProperties }))
+
+  test.each([
+    [{ type: 'four' }, { path: 'type', keyword: 'enum', words: ['one', 'two', 'three'] }],
+    [{ type: 'three' }, { path: '', keyword: 'required', words: ['size'] }],
+    [{}, { path: '', keyword: 'required', words: ['type'] }],
+  ])('%j is held to the one that its word belongs to', (value, issue) => {
+    expect(found(Tagged, value)).toEqual([issue])
+  })
+
+  test('are all named where a word does not tell them apart', () => {
+    expect(found(Untagged, { type: 'two' }).map(({ words }) => words)).toEqual([['name'], ['size'], undefined])
   })
 })
 
