@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import SwaggerParser from '@apidevtools/swagger-parser'
 import { validate } from '@readme/openapi-parser'
+import Ajv2020 from 'ajv/dist/2020'
+import addFormats from 'ajv-formats'
 import type { Document } from '../support/conformance'
 import { createWorld } from '../support/world'
 
@@ -37,6 +39,15 @@ describe('the document (contract 1.1)', () => {
 
   test('is valid by the second parser', async () => {
     expect(await SwaggerParser.validate(structuredClone(document))).toMatchObject({ openapi: '3.1.1' })
+  })
+
+  test('compiles whole as JSON Schema, with every schema where it stands', () => {
+    const ajv = new Ajv2020({ strict: false, validateSchema: true })
+    addFormats(ajv)
+    ajv.addSchema(document, 'document')
+    const places = schemasIn(document, 'document#')
+    expect(places.length).toBeGreaterThan(500)
+    for (const place of places) expect(ajv.getSchema(place), place).toBeFunction()
   })
 
   test('has no error and no warning by the recommended rules of the linter', async () => {
@@ -132,4 +143,14 @@ async function lint(source: unknown): Promise<string[]> {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** References to every schema of an operation or a component. */
+function schemasIn(part: unknown, place: string): string[] {
+  if (part === null || typeof part !== 'object') return []
+  return Object.entries(part).flatMap(([name, value]) => {
+    const at = `${place}/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`
+    const isSchema = name === 'schema' || place.endsWith('/components/schemas')
+    return isSchema ? [at] : schemasIn(value, at)
+  })
 }
