@@ -40,7 +40,9 @@ export const Preview = t.Object(
         ms: t.Number(),
       }),
     ),
-    warnings: t.Optional(t.Array(t.String())),
+    warnings: t.Optional(
+      t.Array(t.String({ description: 'Such as that a guardrail takes parts out of the prompt first, or blocks it' })),
+    ),
   },
   { $id: 'RoutingPreview' },
 )

@@ -24,6 +24,11 @@ export function buildDecisions({ config, store, clock, log, observeEngine }: Dep
   const sorter = createAskEngine({ engines, clock })
   const classifier = createClassifier({ engine: sorter })
   const explain = createExplain({ classifier, engine: sorter, clock })
-  const routingPreview = createRoutingPreview({ ...admitted, explain, admit: admission.prompt })
+  const routingPreview = createRoutingPreview({
+    ...admitted,
+    explain,
+    screen: guardrails.screen,
+    admit: admission.prompt,
+  })
   return { engines, effective, benchmarks, guardrails, preferences, classifier, routingPreview }
 }

@@ -1,4 +1,4 @@
-import type { OwnerScope, TenantCaller } from '../../kernel/caller'
+import { type OwnerScope, ownerOf, type TenantCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { createReadCache, freshFor, type ReadCache } from '../../kernel/read-cache'
 import type { Store } from '../../kernel/store'
@@ -8,6 +8,8 @@ import type { PolicyRow } from '../table'
 import { type CompiledPolicy, compiledPolicy, compilePolicy, dropCompiledPolicy } from './compile-policy'
 
 type Deps = { store: Store; clock: Clock }
+/** Whose policy applies: the one bound to their key, else the default of their owner. */
+export type UnderPolicy = Pick<TenantCaller, 'orgId' | 'userId'> & { guardrailPolicyId?: string | null }
 export type PolicyLookup = ReturnType<typeof createPolicyLookup>
 
 const REMEMBERED = 20_000
@@ -29,8 +31,8 @@ export function createPolicyLookup({ store, clock }: Deps) {
 
   return {
     /** Without a promise when it is remembered. */
-    policyOf(caller: TenantCaller): CompiledPolicy | null | Promise<CompiledPolicy | null> {
-      const id = caller.type === 'key' ? caller.guardrailPolicyId : null
+    policyOf(caller: UnderPolicy): CompiledPolicy | null | Promise<CompiledPolicy | null> {
+      const id = caller.guardrailPolicyId ?? null
       if (id === null) return defaultOf(caller)
       const found = cachedPolicy(bound, id, () => rows.byId(store.read, id))
       // On other nodes a key may stay bound to a deleted policy for a moment; then the default holds.
@@ -47,8 +49,8 @@ export function createPolicyLookup({ store, clock }: Deps) {
     },
   }
 
-  function defaultOf({ orgId, userId }: TenantCaller): CompiledPolicy | null | Promise<CompiledPolicy | null> {
-    const owner: OwnerScope = orgId ? `org:${orgId}` : `user:${userId}`
+  function defaultOf(caller: UnderPolicy): CompiledPolicy | null | Promise<CompiledPolicy | null> {
+    const owner = ownerOf(caller)
     return cachedPolicy(defaults, owner, () => rows.defaultOf(store.read, owner))
   }
 }

@@ -9,6 +9,7 @@ import type { EngineOpinion } from '../second-look/engine-opinion'
 import { bindPolicy } from './bind'
 import { type PolicyDeps, recordChange } from './deps'
 import { createManage } from './manage'
+import { createScreen } from './screen'
 import { createTryOut } from './try-out'
 
 export type GuardrailService = ReturnType<typeof createGuardrails>
@@ -30,6 +31,7 @@ export function createGuardrails({ opinion, ...rooms }: Deps) {
     /** For operators: anyone's policies (dx 2.10). */
     operator: { createFor, listOf, get, update, remove, catalogue, evaluate },
     bind: bindPolicy(deps),
+    screen: createScreen({ lookup: deps.lookup, runner }),
 
     /** The guard of one run; null for a caller without a policy. Without a promise when the policy is remembered. */
     guardOf(caller: TenantCaller): Guard | null | Promise<Guard | null> {

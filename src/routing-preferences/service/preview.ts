@@ -32,16 +32,21 @@ type Explain = (
   stages: Preview['stages']
 }>
 
+/** Whose preview it is: their routing and their guardrails. */
+type Whose = Asker & { guardrailPolicyId?: string | null }
+
 type Deps = Omit<PreferenceDeps, 'audit' | 'clock'> & {
   explain: Explain
   engines: Pick<EngineService, 'canonical' | 'forMode' | 'isConnected'>
+  /** The prompt as the guardrails in force let it in. `refusal` is what a call with it throws. */
+  screen(whose: Whose, prompt: string, signal: AbortSignal): Promise<{ text: string; refusal: Error | null }>
   /** Applies the caller's limits, credit and guardrails to the prompt. Throws 429, 402, 400 `guardrail_blocked`. */
   admit(call: Call, prompt: string): Promise<string>
 }
 export type RoutingPreview = ReturnType<typeof createRoutingPreview>
 
 /** Tries a prompt on preferences and rules; nothing is billed or stored (contract 13). */
-export function createRoutingPreview({ store, orgs, bindings, effective, explain, engines, admit }: Deps) {
+export function createRoutingPreview({ store, orgs, bindings, effective, explain, engines, screen, admit }: Deps) {
   return { preview, previewFor }
 
   /**
@@ -52,20 +57,24 @@ export function createRoutingPreview({ store, orgs, bindings, effective, explain
   async function preview(call: Call, order: PreviewOrder): Promise<Preview> {
     if (order.key_id === undefined) return previewFor(call, call.caller, order)
     const { id: keyId, ...owner } = await bindings.reach(store.read, call, order.key_id)
-    return previewFor(call, { type: 'key', keyId, ...owner }, order)
+    const { guardrail_policy_id: guardrailPolicyId } = (await bindings.of(store.read, keyId))!
+    return previewFor(call, { type: 'key', keyId, guardrailPolicyId, ...owner }, order)
   }
 
   /** The same with the routing in force for `as`, or with none when it is null. For operators no engine is asked. */
-  async function previewFor(call: Call<Caller>, as: Asker | null, order: PreviewOrder): Promise<Preview> {
-    const { prompt, attachments = [], engine = false } = order
-    if (isBlank(prompt)) throw invalidInput('prompt', '"prompt" is blank.')
+  async function previewFor(call: Call<Caller>, as: Whose | null, order: PreviewOrder): Promise<Preview> {
+    const { attachments = [], engine = false } = order
+    if (isBlank(order.prompt)) throw invalidInput('prompt', '"prompt" is blank.')
+    const { text: prompt, refusal } = as ? await screen(as, order.prompt, call.signal) : asSent(order)
     const guidance = await effective.ready(await guidanceOf(call, as, order), prompt, trialOf(call))
     const answers = (mode: string) => engines.isConnected(engines.forMode(mode))
     const asked = { prompt, hasImages: attachments.length > 0, guidance, signal: call.signal, answers }
-    const asker = engine && isTenants(call) ? () => admit(call, prompt) : null
+    const admitted = refusal ? () => Promise.reject(refusal) : (by: Call) => admit(by, prompt)
+    const asker = engine && isTenants(call) ? () => admitted(call) : null
     const { choice, stages } = await explain(asked, asker)
     const used = engineUsed(engines, choice)
-    const warnings = [...guidance.warnings, ...used.warnings]
+    const screened = refusal ? [REFUSED] : prompt === order.prompt ? [] : [REDACTED]
+    const warnings = [...guidance.warnings, ...used.warnings, ...screened]
     return {
       resolved_mode: choice.mode,
       confidence: choice.confidence,
@@ -88,6 +97,13 @@ export function createRoutingPreview({ store, orgs, bindings, effective, explain
     return combine(await sourceOf(rules ?? [], vet), row ? await effective.readPreference(row) : NOTHING)
   }
 }
+
+const asSent = ({ prompt }: PreviewOrder) => ({ text: prompt, refusal: null })
+
+const REFUSED =
+  'A guardrail blocks this prompt: a call with it is refused with guardrail_blocked before a mode is chosen. The stages show what would be chosen without that guardrail.'
+const REDACTED =
+  'A guardrail takes parts out of this prompt before a mode is chosen. As in a call, the stages saw what is left.'
 
 const isTenants = (call: Call<Caller>): call is Call => call.caller.type !== 'operator'
 
