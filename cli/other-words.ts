@@ -1,3 +1,5 @@
+import { plainWords } from './plain-words'
+
 /** Long command names used in the documentation, and the ones that help lists. */
 const OTHERS: readonly (readonly [string, string])[] = [
   ['credits caps set', 'credits caps'],
@@ -18,13 +20,16 @@ export const otherVerbsOf = (noun: string): (readonly [string, string])[] =>
     ([long, short]) => [long.slice(noun.length + 1), short] as const,
   )
 
-/** Replaces alternative names in a command line by the registered ones. */
+/** Replaces alternative names in a command line by the registered ones, wherever flags stand. */
 export function underTheirNames(argv: readonly string[]): string[] {
+  const places = plainWords(argv)
+  const isHelp = argv[places[0]!] === 'help'
+  const named = isHelp ? places.slice(1) : places
   for (const [long, short] of OTHERS) {
-    const [words, other] = [long.split(' '), short.split(' ')]
-    const at = argv.findIndex((_, start) => words.every((word, next) => argv[start + next] === word))
-    const isFirst = at >= 0 && argv.slice(0, at).every((word) => word.startsWith('-'))
-    if (isFirst) return [...argv.slice(0, at), ...other, ...argv.slice(at + words.length)]
+    const words = long.split(' ')
+    if (!words.every((word, next) => argv[named[next]!] === word)) continue
+    const gone = new Set(named.slice(0, words.length))
+    return argv.flatMap((word, at) => (at === named[0] ? short.split(' ') : gone.has(at) ? [] : [word]))
   }
   return [...argv]
 }

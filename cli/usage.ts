@@ -2,12 +2,13 @@ import type { CommanderError } from 'commander'
 import { type Command, nounOf } from './command'
 import { type CommandFailed, usageFailure } from './failure'
 import { GLOBAL_FLAGS } from './globals'
+import { plainWords } from './plain-words'
 import { childrenOf, kebab, singularOf } from './program'
 import { didYouMean } from './suggest'
 
 /** The noun and verb at the start of a command line, with singulars made plural: the topic of `--help`. */
 export function namedCommand(argv: readonly string[], commands: readonly Command[]): string[] {
-  const words = argv.filter((word) => !word.startsWith('-'))
+  const words = plainWords(argv).map((at) => argv[at]!)
   const top = childrenOf(null, commands)
   const at = words.findIndex((word) => top.includes(word) || top.some((noun) => singularOf(noun) === word))
   if (at === -1) return []

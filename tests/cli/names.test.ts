@@ -43,6 +43,28 @@ describe('an id may be cut short', () => {
 })
 
 describe('commands under the names of the documentation', () => {
+  test.each([
+    '--org ID policies guardrails list',
+    'policies --org ID guardrails list',
+    '--timeout 30s -o json policies routing list',
+    '--org ID policies routing corrections list',
+    'policies routing corrections --org ID list',
+  ])('flags may stand before and between them: %s', async (line) => {
+    expect((await run(line.replace('ID', user).split(' '))).exitCode).toBe(0)
+  })
+
+  test.each(['help policies guardrails', 'policies guardrails --help', '--profile policies guardrails --help'])(
+    'help knows them: %s',
+    async (line) => {
+      expect((await run(line.split(' '))).stdout).toContain('svc-admin guardrails VERB')
+    },
+  )
+
+  test('help of a verb under its longer name is that of the verb', async () => {
+    const { stdout } = await run(['help', 'policies', 'routing', 'corrections', 'list'])
+    expect(stdout).toContain('svc-admin routing corrections')
+  })
+
   test('credits caps set takes a key as well', async () => {
     const set = await json(['credits', 'caps', 'set', ada.keyId.slice(0, 8), '--daily', '5.00', '--monthly', 'none'])
     expect(set).toMatchObject({ scope: 'key', id: ada.keyId, daily_cap_cents: 500, monthly_cap_cents: null })
