@@ -18,6 +18,9 @@ const columns = [
   column('about', 'WHAT IT IS', { wide: true }),
 ]
 
+/** A server may have been started by another shell, with other variables. */
+const WHOSE = 'As this shell has them; a running server keeps the settings that it was started with.'
+
 const common = { planes: ['host'], offline: true, impact: 'read', danger: 'none', exits: [], columns } as const
 
 export const listConfig = defineCommand({
@@ -32,6 +35,7 @@ export const listConfig = defineCommand({
     const all = await settingsOf(shell)
     const rows = changed ? all.filter(({ origin }) => origin !== 'default') : all
     shell.print.list(rows, columns, 'Every setting has its default.')
+    shell.note(WHOSE)
   },
 })
 
@@ -48,6 +52,7 @@ export const explainConfig = defineCommand({
     const names = all.flatMap((setting) => [setting.name, setting.env])
     if (!found) throw usageFailure(`There is no setting "${name}".${didYouMean(name, names)}`, 'svc-admin config list')
     shell.print.item(found, columns)
+    shell.note(WHOSE)
   },
 })
 

@@ -33,13 +33,13 @@ export const doctor = defineCommand({
   args: { checks: words('names of checks; all of them unless said') },
   flags: { only: list('a,b', 'these checks and no others'), skip: list('a,b', 'leave these out') },
   async run(shell, { checks, only, skip }) {
-    const { CHECKS, runChecks } = await import('../doctor')
+    const { CHECKS, elsewhere, runChecks } = await import('../doctor')
     const names = CHECKS.map(({ name }) => name)
     const chosen = [...checks, ...(only ?? [])]
     for (const name of [...chosen, ...(skip ?? [])]) assertCheck(name, names)
     const wanted = names.filter((name) => (!chosen.length || chosen.includes(name)) && !skip?.includes(name))
     // Checks that the chosen ones depend on run too, so that the result can be trusted, but are not shown.
-    const results = await runChecks(CHECKS, await contextOf(shell))
+    const results = await runChecks(shell.globals.url ? elsewhere(CHECKS) : CHECKS, await contextOf(shell))
     const shown = results.filter(({ check }) => wanted.includes(check))
     if (formatOf(shell.globals) === 'table') draw(shell, shown)
     else shell.print.list(shown, columns, 'No checks.')

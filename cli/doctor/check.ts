@@ -15,6 +15,8 @@ export type Check = {
   name: string
   /** Checks this one depends on; when one of them fails, this one is skipped rather than failed. */
   needs: readonly string[]
+  /** Asks the server alone, so it may ask one on another machine. */
+  asksServer?: boolean
   run(context: Context): Promise<Finding>
 }
 
@@ -56,3 +58,11 @@ async function attempt(check: Check, context: Context): Promise<Finding> {
     return fail(message, fix)
   }
 }
+
+/** The checks for a server on another machine: what they would find on this one says nothing about it. */
+export const elsewhere = (checks: readonly Check[]): Check[] =>
+  checks.map((check) => {
+    if (!check.asksServer)
+      return { ...check, needs: [], run: async () => skip('looks at the machine of the server; run it there') }
+    return { ...check, needs: check.needs.filter((name) => checks.find((one) => one.name === name)?.asksServer) }
+  })

@@ -47,6 +47,7 @@ export const guardrailEngineCheck: Check = {
 
 export const classifierEngineCheck: Check = {
   name: 'classifier engine',
+  asksServer: true,
   needs: ['database'],
   async run(context) {
     const found = askedOf(await enginesOf(context))

@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { join, relative } from 'node:path'
 import { spellAgo } from '../output/time'
 import { type Check, type Context, fail, ok, skip, warn } from './check'
+import { statusOf } from './server'
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8).padStart(4, '0')
 const isPrivate = (path: string): boolean => (statSync(path).mode & 0o077) === 0
@@ -47,6 +48,9 @@ export const filesCheck: Check = {
     } catch {
       return fail(`${here(context, dataDir)} cannot be written to by this user`, `chown -R "$(id -un)" ${dataDir}`)
     }
+    const database = join(dataDir, 'svc.db')
+    if (existsSync(database) && !isPrivate(database))
+      return fail(`${here(context, database)} can be read by others, mode ${modeOf(database)}`, `chmod 600 ${database}`)
     if (!isPrivate(dataDir))
       return warn(`${here(context, dataDir)} is open to others, mode ${modeOf(dataDir)}`, `chmod 700 ${dataDir}`)
     return ok(`${here(context, dataDir)} mode ${modeOf(dataDir)}, writable`)
@@ -91,12 +95,20 @@ export const portCheck: Check = {
   needs: ['config'],
   async run(context) {
     const { host, port } = context.config()
+    const serving = await addressOf(context)
+    if (serving) return ok(`${serving}, the server of this data folder`)
     if (port === 0) return ok('any free one')
     if (await canListen(host, port)) return ok(`${host}:${port} is free`)
-    const answers = existsSync(join(context.config().dataDir, 'ops.sock'))
-    if (answers) return ok(`${host}:${port} is in use, and a server of this data folder runs`)
     return fail(`${host}:${port} is used by another program`, `svc-admin serve --port ${port + 1}`)
   },
+}
+
+/** Where the running server listens: it may have been started with other settings than this shell has. */
+async function addressOf(context: Context): Promise<string | null> {
+  if (!existsSync(join(context.config().dataDir, 'ops.sock'))) return null
+  // Why it cannot be reached is for the checks that need it to say.
+  const connection = await context.connect().catch(() => null)
+  return connection?.transport.kind === 'socket' ? (await statusOf(context)).api_url : null
 }
 
 function canListen(host: string, port: number): Promise<boolean> {

@@ -12,7 +12,7 @@ import {
   publicUrlCheck,
 } from './server'
 
-export { type Context, type Result, runChecks } from './check'
+export { type Context, elsewhere, type Result, runChecks } from './check'
 
 export const CHECKS: readonly Check[] = [
   configCheck,

@@ -26,6 +26,7 @@ export const migrationsCheck: Check = {
 
 export const databaseCheck: Check = {
   name: 'database',
+  asksServer: true,
   needs: ['migrations', 'secrets'],
   async run(context) {
     const { database } = await statusOf(context)
@@ -38,6 +39,7 @@ const CLOSE_MS = 2_000
 
 export const clockCheck: Check = {
   name: 'clock',
+  asksServer: true,
   needs: ['database'],
   async run(context) {
     const { now } = await statusOf(context)
@@ -74,6 +76,7 @@ export const publicUrlCheck: Check = {
 
 export const enginesCheck: Check = {
   name: 'engines',
+  asksServer: true,
   needs: ['database'],
   async run(context) {
     const { engines } = expectData(await (await context.connect()).ops().engines.get())
@@ -82,7 +85,7 @@ export const enginesCheck: Check = {
       return fail(`${failing.map(({ target }) => target).join(', ')} keeps failing`, 'svc-admin engines test')
     const builtin = engines.filter(({ kind }) => kind === 'builtin').map(({ mode }) => mode)
     if (builtin.length) {
-      const say = context.config().production ? fail : warn
+      const say = (await statusOf(context)).mode === 'production' ? fail : warn
       const fix = 'svc-admin engines add NAME --base-url URL --models MODEL'
       return say(`the built-in engine answers ${builtin.join(', ')}; it is no language model`, fix)
     }
@@ -93,12 +96,14 @@ export const enginesCheck: Check = {
 
 export const ledgerCheck: Check = {
   name: 'ledger',
+  asksServer: true,
   needs: ['database'],
   run: (context) => verified(context, (check) => check !== 'audit chain'),
 }
 
 export const auditCheck: Check = {
   name: 'audit chain',
+  asksServer: true,
   needs: ['database'],
   run: (context) => verified(context, (check) => check === 'audit chain'),
 }
@@ -119,5 +124,5 @@ const once = <T>(ask: (context: Context) => Promise<T>) => {
   }
 }
 
-const statusOf = once(async (context) => expectData(await (await context.connect()).ops().status.get()))
+export const statusOf = once(async (context) => expectData(await (await context.connect()).ops().status.get()))
 const verificationOf = once(async (context) => expectData(await (await context.connect()).ops().verify.post()))

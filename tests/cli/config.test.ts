@@ -33,9 +33,10 @@ describe('config', () => {
   })
 
   test.each(['publicUrl', 'SVC_PUBLIC_URL'])('explains a setting by the name %s', async (name) => {
-    const { exitCode, stdout } = await cli(['config', 'explain', name, '--config', file])
+    const { exitCode, stdout, stderr } = await cli(['config', 'explain', name, '--config', file])
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^from +file$/m)
+    expect(stderr).toContain('As this shell has them; a running server keeps the settings')
   })
 
   test('says which setting was meant', async () => {

@@ -48,6 +48,16 @@ describe('from another machine', () => {
     expect(stderr).not.toContain('No server runs')
   })
 
+  test('doctor asks the server, and says nothing about it from the files of this machine', async () => {
+    const { stdout } = await away(server.opsUrl!, 'doctor', '--json')
+    const found = JSON.parse(stdout) as { check: string; status: string; detail: string }[]
+    const asked = found.filter(({ status }) => status !== 'skip').map(({ check }) => check)
+    expect(asked).toEqual(['database', 'clock', 'engines', 'ledger', 'audit chain'])
+    expect(found.find(({ check }) => check === 'operator socket')!.detail).toBe(
+      'looks at the machine of the server; run it there',
+    )
+  })
+
   test('what is no svc server is called that', async () => {
     const url = `http://127.0.0.1:${stranger.port}`
     const { exitCode, stdout, stderr } = await away(url, 'keys', 'list')
@@ -67,4 +77,11 @@ describe('from another machine', () => {
     expect(added.stderr).toBe('')
     expect((await run(['keys', 'list', '--profile', 'far', '--json'])).exitCode).toBe(0)
   })
+})
+
+test('on its own machine doctor says where the running server listens, not where this shell would', async () => {
+  const { stdout } = await run(['doctor', 'port', '--data-dir', dataDir], {
+    env: { XDG_CONFIG_HOME: join(root, 'here') },
+  })
+  expect(stdout).toContain(`${server.url}, the server of this data folder`)
 })
