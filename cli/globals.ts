@@ -54,6 +54,7 @@ export function printStyleOf(globals: Globals, io: Io, now: number): PrintStyle 
     fields: globals.fields ?? null,
     headers: !globals.noHeaders,
     quiet: globals.quiet === true,
+    ascii: globals.ascii === true,
     time: globals.time ?? (io.outIsTty ? 'relative' : 'iso'),
     now,
   }

@@ -17,12 +17,16 @@ import { verifyAudit } from './audit-verify'
 const columns = [
   column('timestamp', 'TIME', { kind: 'time' }),
   column('action', 'ACTION'),
-  column('entityType', 'ABOUT'),
-  column('entityId', 'ENTITY'),
+  column('entityType', 'ABOUT', { least: true }),
+  column('entityId', 'ENTITY', { keep: true }),
   column('userId', 'USER', { wide: true }),
-  column('apiKeyId', 'KEY', { show: ({ apiKeyId }, all) => String(apiKeyId ?? '-').slice(0, all ? 36 : 8) }),
-  column('outputSummary.status', 'STATUS', { kind: 'number' }),
-  column('requestId', 'REQUEST'),
+  column('apiKeyId', 'KEY', {
+    keep: true,
+    least: true,
+    show: ({ apiKeyId }, all) => String(apiKeyId ?? '-').slice(0, all ? 36 : 8),
+  }),
+  column('outputSummary.status', 'STATUS', { kind: 'number', least: true }),
+  column('requestId', 'REQUEST', { keep: true }),
   { ...idColumn, wide: true },
   column('hash', 'HASH', { wide: true }),
 ]
@@ -127,14 +131,16 @@ export const tailAudit = defineCommand({
     let [seen, shown] = [items[0]?.id ?? null, 0]
     if (last === 0) items = []
     for (;;) {
-      for (const event of items.toReversed()) show(event)
+      show(items.toReversed())
       shown += items.length
       await shell.clock.sleep(PAUSE_MS, shell.signal)
       if (shell.signal.aborted) break
       items = await newerThan(seen, (cursor) => plane.list({ ...query, limit: 100, ...(cursor ? { cursor } : {}) }))
       seen = items[0]?.id ?? seen
     }
-    shell.note(`${shown} events were shown.`)
+    // A terminal has written ^C on this line.
+    const line = `${shown} ${shown === 1 ? 'event was' : 'events were'} shown.`
+    shell.note(shell.io.errIsTty ? `\n${line}` : line)
     shell.exitCode = EXIT.interrupted
   },
 })
@@ -154,9 +160,12 @@ async function newerThan(
   }
 }
 
-function printerOf(shell: Shell): (event: AuditEvent) => void {
+function printerOf(shell: Shell): (events: readonly AuditEvent[]) => void {
   const asJson = isStructured(formatOf(shell.globals)) || !shell.io.outIsTty
-  return (event) => (asJson ? shell.io.out(safeJson(event)) : shell.print.list([event], columns, ''))
+  if (!asJson) return shell.print.feed(columns)
+  return (events) => {
+    for (const event of events) shell.io.out(safeJson(event))
+  }
 }
 
 export const headAudit = defineCommand({

@@ -1,5 +1,6 @@
 import { type Command, defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
+import { formatOf } from '../globals'
 import { PERMISSIONS, ROLES } from '../org-words'
 import { column } from '../output/columns'
 import { prepareSecret, SECRET_FLAGS } from '../secret'
@@ -57,7 +58,7 @@ export const listMembers = defineCommand({
   flags: { permissions: flag('what each role may do') },
   async run(shell, { permissions }) {
     if (permissions) {
-      shell.print.list(permissionMatrix(), matrixColumns, 'No roles.')
+      printMatrix(shell)
       return
     }
     const ref = orgOf(shell, 'members list')
@@ -65,6 +66,23 @@ export const listMembers = defineCommand({
     shell.print.list(members, columns, 'Nobody belongs to it any more.')
   },
 })
+
+/** For people one permission a line, since so many names do not fit beside each other; for programs one role a record. */
+function printMatrix({ print, globals }: Shell): void {
+  const matrix = permissionMatrix()
+  if (!['table', 'wide'].includes(formatOf(globals)) || globals.fields) {
+    print.list(matrix, matrixColumns, '')
+    return
+  }
+  const rows = PERMISSIONS.map((permission) => ({
+    permission,
+    may: matrix.filter(({ permissions }) => permissions.includes(permission)).map(({ role }) => role),
+  }))
+  const roles = ROLES.map((role) =>
+    column(role, role.toUpperCase(), { show: ({ may }) => ((may as string[]).includes(role) ? 'yes' : '-') }),
+  )
+  print.list(rows, [column('permission', 'PERMISSION'), ...roles], '')
+}
 
 /** A copy of the server's rule; a test compares the two. */
 export const permissionMatrix = () =>

@@ -10,6 +10,10 @@ export type Column = {
   kind?: ColumnKind
   /** Only in `wide`, csv and single records. */
   wide?: boolean
+  /** Never cut in a table: a part of an id names nothing. */
+  keep?: boolean
+  /** Left out of a table first where it is narrow. */
+  least?: boolean
   /** Formats the cell when the raw value is not suitable; `whole` when there is room for all of it. */
   show?(row: JsonObject, whole: boolean): string
 }
@@ -26,6 +30,7 @@ export const isNumeric = ({ kind }: Column): boolean => kind === 'number' || kin
 export const idColumn: Column = {
   field: 'id',
   header: 'ID',
+  keep: true,
   show: ({ id }, whole) => (whole ? String(id) : String(id).slice(0, 8)),
 }
 

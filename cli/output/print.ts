@@ -5,7 +5,8 @@ import type { Io } from '../io'
 import { type CellStyle, cell } from './cell'
 import { type Column, valueAt } from './columns'
 import { type JsonObject, mapStrings, safeJson } from './json'
-import { record, table } from './table'
+import { toAscii } from './paint'
+import { type Layout, layOut, linesOf, record, widthsOf } from './table'
 
 export const FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml', 'csv', 'id', 'none'] as const
 export type Format = (typeof FORMATS)[number]
@@ -16,6 +17,8 @@ export type PrintStyle = CellStyle & {
   fields: readonly string[] | null
   headers: boolean
   quiet: boolean
+  /** ASCII only; applied to cells before they are measured. */
+  ascii?: boolean
 }
 
 export type Printer = ReturnType<typeof createPrinter>
@@ -24,7 +27,7 @@ export const isStructured = (format: Format): boolean => ['json', 'jsonl', 'yaml
 
 /** Prints records in the chosen format: lists as arrays, single records as an object, without a wrapper (dx 2.4). */
 export function createPrinter(io: Io, style: PrintStyle) {
-  return { list, item }
+  return { list, item, feed }
 
   /** Prints a list. When it is empty, `empty` goes to stderr; in table format stdout stays empty. */
   function list(rows: readonly object[], columns: readonly Column[], empty: string): void {
@@ -35,12 +38,40 @@ export function createPrinter(io: Io, style: PrintStyle) {
         if (!style.quiet) io.err(clean(empty))
         return
       }
-      const shown = chosen(columns)
-      const cells = records.map((row) => shown.map((column) => cell(row, column, style, style.format === 'wide')))
-      for (const line of table(shown, cells, { headers: style.headers, width: io.width })) io.out(line)
+      feed(columns)(records)
       return
     }
     machine(records, columns, records.map(picked))
+  }
+
+  /** A table whose rows come in batches: one header, and columns that stay where the first batch has put them. */
+  function feed(columns: readonly Column[]): (rows: readonly object[]) => void {
+    const asked = chosen(columns)
+    const headers = asked.map(({ header }) => header)
+    let widths: number[] = []
+    let first: Layout | null = null
+    return (rows) => {
+      if (!rows.length) return
+      const cells = (rows as readonly JsonObject[]).map((row) => asked.map((column) => drawn(row, column)))
+      const lines = first === null && style.headers ? [headers, ...cells] : cells
+      widths = widthsOf(asked, lines).map((width, at) => Math.max(width, widths[at] ?? 0))
+      const mayDrop = first === null && style.format === 'table' && !style.fields
+      const { shown, widths: fitted } = layOut(asked, widths, { width: io.width, mayDrop })
+      const layout = { shown: first?.shown ?? shown, widths: fitted }
+      for (const line of linesOf(asked, lines, layout, style.ascii ? '...' : '…')) io.out(line)
+      if (first === null) sayDropped(asked, layout)
+      first = layout
+    }
+  }
+
+  function drawn(row: JsonObject, column: Column): string {
+    const text = cell(row, column, style, style.format === 'wide')
+    return style.ascii ? toAscii(text) : text
+  }
+
+  function sayDropped(columns: readonly Column[], { shown }: Layout): void {
+    const gone = columns.filter((_, at) => !shown.includes(at)).map(({ header }) => header)
+    if (gone.length && !style.quiet) io.err(`no room for ${gone.join(', ')}: -o wide shows all`)
   }
 
   /** Prints one record; in table format as lines of name and value. */

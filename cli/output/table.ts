@@ -1,47 +1,74 @@
 import { type Column, isNumeric } from './columns'
 
-type Layout = {
-  headers: boolean
-  /** Cells are cut with `…` to fit; null leaves them whole (output to a pipe). */
+type Room = {
+  /** Columns of the terminal; null leaves every cell whole (a pipe). */
   width: number | null
+  /** Whether columns may be left out where even cut cells do not fit. */
+  mayDrop: boolean
 }
 
-const GAP = '  '
-const NARROWEST = 6
+/** Columns that are shown, by their places, and how wide each is. */
+export type Layout = { shown: readonly number[]; widths: readonly number[] }
 
-/** Formats cells as lines: two spaces between columns, numbers right-aligned, no boxes (dx 2.4). */
-export function table(columns: readonly Column[], rows: readonly string[][], { headers, width }: Layout): string[] {
-  const lines = headers ? [columns.map(({ header }) => header), ...rows] : [...rows]
-  const widths = columns.map((_, at) => Math.max(...lines.map((line) => Bun.stringWidth(line[at] ?? '')), 0))
-  const fitted = width === null ? widths : fit(widths, width)
-  return lines.map((line) =>
-    columns
-      .map((column, at) => place(line[at] ?? '', fitted[at]!, isNumeric(column)))
-      .join(GAP)
+const GAP = 2
+/** A text cut to less says nothing. */
+const NARROWEST = 8
+
+/**
+ * Makes lines fit: texts are cut, the widest first; then the least important columns go, the last first. Ids, numbers
+ * and times are shown whole or not at all, because a part of them cannot be used (dx 2.4).
+ */
+export function layOut(columns: readonly Column[], widths: readonly number[], { width, mayDrop }: Room): Layout {
+  const shown = columns.map((_, at) => at)
+  if (width === null) return { shown, widths }
+  const narrowest = columns.map((column, at) => (isWhole(column) ? widths[at]! : Math.min(widths[at]!, NARROWEST)))
+  while (mayDrop && shown.length > 1 && lineOf(shown.map((at) => narrowest[at]!)) > width) {
+    const least = shown.findLastIndex((at) => columns[at]!.least)
+    shown.splice(least > 0 ? least : -1, 1)
+  }
+  const fitted = [...widths]
+  while (lineOf(shown.map((at) => fitted[at]!)) > width) {
+    const spare = shown.filter((at) => fitted[at]! > narrowest[at]!)
+    if (!spare.length) break
+    fitted[spare.reduce((widest, at) => (fitted[at]! > fitted[widest]! ? at : widest))]! -= 1
+  }
+  return { shown, widths: fitted }
+}
+
+const isWhole = (column: Column): boolean => column.keep === true || column.kind === 'time' || isNumeric(column)
+
+const lineOf = (widths: readonly number[]): number =>
+  widths.reduce((sum, width) => sum + width, GAP * (widths.length - 1))
+
+/** The widest cell of each column. */
+export const widthsOf = (columns: readonly Column[], lines: readonly (readonly string[])[]): number[] =>
+  columns.map((_, at) => Math.max(0, ...lines.map((line) => Bun.stringWidth(line[at] ?? ''))))
+
+/** Rows of ready cells as lines: two spaces between columns, numbers to the right, no boxes (dx 2.4). */
+export const linesOf = (
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  layout: Layout,
+  cut: string,
+): string[] =>
+  rows.map((row) =>
+    layout.shown
+      .map((at) => place(row[at] ?? '', { width: layout.widths[at]!, right: isNumeric(columns[at]!), cut }))
+      .join(' '.repeat(GAP))
       .trimEnd(),
   )
-}
 
 /** `NAME   value` lines for one record. */
 export function record(pairs: readonly (readonly [string, string])[]): string[] {
   const widest = Math.max(0, ...pairs.map(([name]) => Bun.stringWidth(name)))
-  return pairs.map(([name, value]) => `${place(name, widest, false)}${GAP}${value}`.trimEnd())
+  return pairs.map(([name, value]) => `${name}${' '.repeat(widest - Bun.stringWidth(name) + GAP)}${value}`.trimEnd())
 }
 
-/** Narrows the widest column until the line fits or all columns have their minimal width. */
-function fit(widths: readonly number[], room: number): number[] {
-  const fitted = [...widths]
-  const total = () => fitted.reduce((sum, width) => sum + width, 0) + GAP.length * (fitted.length - 1)
-  while (total() > room) {
-    const widest = fitted.indexOf(Math.max(...fitted))
-    if (fitted[widest]! <= NARROWEST) break
-    fitted[widest]! -= 1
-  }
-  return fitted
-}
+type Place = { width: number; right: boolean; cut: string }
 
-function place(text: string, width: number, right: boolean): string {
-  const shown = Bun.stringWidth(text) > width ? `${Bun.sliceAnsi(text, 0, width - 1)}…` : text
+function place(text: string, { width, right, cut }: Place): string {
+  const shown =
+    Bun.stringWidth(text) > width ? `${Bun.sliceAnsi(text, 0, Math.max(0, width - cut.length))}${cut}` : text
   const pad = ' '.repeat(Math.max(0, width - Bun.stringWidth(shown)))
   return right ? pad + shown : shown + pad
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { column } from '../../cli/output/columns'
+import { column, idColumn } from '../../cli/output/columns'
 import { createPrinter, type Format } from '../../cli/output/print'
 import { spellTime } from '../../cli/output/time'
 import { fakeIo } from '../support/io'
@@ -45,8 +45,62 @@ describe('a list', () => {
   })
 
   test('is cut with an ellipsis on a terminal only', () => {
-    expect(printed('table', { width: 34 }).split('\n')[1]).toBe('Dev la…  12.50  3 min a…  tools,s…')
+    expect(printed('table', { width: 36 }).split('\n')[1]).toBe('Dev lap…  12.50  3 min ago  tools,s…')
     expect(printed('table')).not.toContain('…')
+  })
+
+  test('keeps ids, numbers and times whole where it is narrow, and says what it leaves out', () => {
+    const io = fakeIo({ width: 30 })
+    const narrow = [
+      idColumn,
+      column('name', 'NAME'),
+      column('about', 'ABOUT', { least: true }),
+      column('ref', 'REF', { keep: true }),
+    ]
+    const print = createPrinter(io, {
+      format: 'table',
+      fields: null,
+      headers: true,
+      quiet: false,
+      time: 'iso',
+      now: NOW,
+    })
+    print.list([{ id: '748a3c1e', name: 'a rather long name', about: 'a word or two', ref: 'req_12345' }], narrow, '')
+    expect(io.stdout()).toBe('ID        NAME       REF\n748a3c1e  a rather…  req_12345\n')
+    expect(io.stderr()).toBe('no room for ABOUT: -o wide shows all\n')
+  })
+
+  test('that comes in batches has one header, and columns that stay in their places', () => {
+    const io = fakeIo({ width: 40 })
+    const print = createPrinter(io, {
+      format: 'table',
+      fields: null,
+      headers: true,
+      quiet: false,
+      time: 'iso',
+      now: NOW,
+    })
+    const show = print.feed([column('name', 'NAME'), column('id', 'ID')])
+    show([])
+    show([{ name: 'a longer one', id: 'x1' }])
+    show([{ name: 'short', id: 'x2' }])
+    expect(io.stdout()).toBe('NAME          ID\na longer one  x1\nshort         x2\n')
+  })
+
+  test('in ASCII is measured as it is printed', () => {
+    const io = fakeIo({ width: 18 })
+    const style = {
+      format: 'table',
+      fields: null,
+      headers: true,
+      quiet: false,
+      time: 'iso',
+      now: NOW,
+      ascii: true,
+    } as const
+    const print = createPrinter(io, style)
+    print.list([{ name: 'a rather long name', id: 'auto → fast' }], [column('name', 'NAME'), column('id', 'ID')], '')
+    expect(io.stdout()).toBe('NAME      ID\na rat...  auto ...\n')
   })
 
   test('is an array in JSON, the objects as they came', () => {

@@ -134,7 +134,7 @@ describe('members', () => {
     const held = ROLES.map((role) => ({ role, permissions: PERMISSIONS.filter((one) => mayDo(role, one)) }))
     expect(permissionMatrix()).toEqual(held)
     expect(await json('members', 'list', '--permissions')).toEqual(held)
-    expect((await run(['members', 'list', '--permissions'])).stdout).toMatch(/^viewer( +-){6} +yes +-/m)
+    expect((await run(['members', 'list', '--permissions'])).stdout).toMatch(/^viewUsage +yes +yes +yes +yes$/m)
   })
 })
 
