@@ -116,7 +116,7 @@ const toReady = (
  * The key's own rules first, then those of the preference in force; a floor of the key replaces the preference's.
  * Examples come from the preference (contract 22.2, stage 4).
  */
-export function combine(own: Source, active: Source): Effective {
+export function combine(own: Source, active: Omit<Source, 'weight'>): Effective {
   const rules = [...own.rules, ...active.rules]
   return {
     preferenceId: active.preferenceId,

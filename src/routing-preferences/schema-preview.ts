@@ -11,7 +11,9 @@ export const PreviewOrder = t.Object(
     key_id: t.Optional(
       t.String({ maxLength: 64, description: 'A key you own or manage: as it would be for its requests' }),
     ),
-    rules: t.Optional(t.Array(NewRule, { description: 'Rules to try, asked before those of the preference' })),
+    rules: t.Optional(
+      t.Array(NewRule, { description: 'Rules to try, asked before those of the preference or of what is in force' }),
+    ),
     attachments: t.Optional(t.Array(t.Unknown(), { maxItems: 10, description: 'Only whether there are any counts' })),
     engine: t.Optional(
       t.Boolean({ description: 'Also ask the engine classifier where it would be asked; false unless sent' }),

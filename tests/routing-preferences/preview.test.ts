@@ -38,6 +38,26 @@ describe('a preview', () => {
     expect((await preview(await world.person(), {})).body.source).not.toBe('rule')
   })
 
+  test('of rules asks them before what is in force for the caller or the key, whose rules and floors stay', async () => {
+    const ada = await world.person()
+    const floors = { confidence_floor_overrides: { code: 0.55 } }
+    const sure = { target_mode: 'code', confidence: 0.6 }
+    await ada.send('POST', 'routing-preferences', {
+      name: 'Mine',
+      is_default: true,
+      rules: [{ ...sure, pattern: 'zebra' }],
+      ...floors,
+    })
+    for (const about of [{}, { key_id: ada.keyId }]) {
+      const modeBy = async (rules: object[], prompt = 'zebra') =>
+        (await preview(ada, { prompt, rules, ...about })).body.resolved_mode
+      expect(await modeBy([])).toBe('code')
+      expect(await modeBy([{ ...rule, pattern: 'giraffe' }])).toBe('code')
+      expect(await modeBy([{ ...sure, pattern: 'giraffe' }], 'giraffe')).toBe('code')
+      expect(await modeBy([rule])).toBe('roast')
+    }
+  })
+
   test('of a preference by id looks at that one alone; a stranger’s is 404', async () => {
     const [ada, eve] = [await world.person(), await world.person()]
     const { id } = (await ada.send('POST', 'routing-preferences', { name: 'Mine', rules: [rule] })).body

@@ -91,10 +91,10 @@ export function createRoutingPreview({ store, orgs, bindings, effective, explain
     as: Asker | null,
     { routing_preference_id: id, rules }: PreviewOrder,
   ): Promise<Effective> {
-    if (!id && !rules) return as ? effective.of(as) : combine(NOTHING, NOTHING)
     const row = id ? await seen({ orgs }, store.read, call.caller, id) : null
-    const vet = effective.vetting(trialOf(call))
-    return combine(await sourceOf(rules ?? [], vet), row ? await effective.readPreference(row) : NOTHING)
+    const sent = await sourceOf(rules ?? [], effective.vetting(trialOf(call)))
+    if (row) return combine(sent, await effective.readPreference(row))
+    return combine(sent, as ? await effective.of(as) : NOTHING)
   }
 }
 
