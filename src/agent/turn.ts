@@ -77,14 +77,24 @@ export async function* turnAloud(
 export function thoughtOf({ text, toolCalls, ...turn }: Turn, offered: Offered | null): Thought {
   const calls = withOwnIds(wantedBy(offered, toolCalls))
   const finish = turn.finish === 'tool-calls' && !calls.length ? 'stop' : turn.finish
-  return { ...turn, finish, content: text, toolCalls: calls, turns: [turn], toolUses: [], warnings: [] }
+  const warnings = demands(offered) && !calls.length ? [NOT_CALLED] : []
+  return { ...turn, finish, content: text, toolCalls: calls, turns: [turn], toolUses: [], warnings }
 }
 
-/** Enforces `tool_choice`, which clients rely on and engines do not always obey (contract 4). */
+const demands = (offered: Offered | null): boolean =>
+  offered !== null && offered.choice !== 'auto' && offered.choice !== 'none'
+
+const NOT_CALLED = 'The engine was told to call a function, as "tool_choice" says, and called none that was asked for.'
+
+/**
+ * Leaves out calls that `tool_choice` does not allow, which clients rely on and engines do not always obey (contract
+ * 4). A call that is wanted and does not come cannot be made for them.
+ */
 function wantedBy(offered: Offered | null, calls: readonly ToolCall[]): readonly ToolCall[] {
   if (!offered || offered.choice === 'none') return []
   const { choice, oneCallATurn } = offered
-  const chosen = typeof choice === 'string' ? calls : calls.filter(({ name }) => name === choice.name)
+  const allowed = typeof choice === 'string' ? offered.tools : [choice]
+  const chosen = calls.filter((call) => allowed.some(({ name }) => name === call.name))
   return oneCallATurn ? chosen.slice(0, 1) : chosen
 }
 

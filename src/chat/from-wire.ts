@@ -1,6 +1,14 @@
 import type { Ask } from '../completions'
-import { assertAttachment, assertMetadata, DEFAULT_ITERATIONS, type SentImage, toChatCompletion } from '../completions'
+import {
+  assertAttachment,
+  assertMetadata,
+  DEFAULT_ITERATIONS,
+  ignoredIn,
+  type SentImage,
+  toChatCompletion,
+} from '../completions'
 import { findEngine, type Message } from '../engines'
+import { said } from '../kernel/errors'
 import { emptyPrompt } from './errors'
 import { formatOf } from './format'
 import { functionsOf, turnsWithCalls } from './functions'
@@ -51,7 +59,7 @@ export function askFromChat(order: ChatOrder): Ask {
     wantsFollowUps: false,
     present: toChatCompletion,
     shape: null,
-    warnings: dropped ? [tooManyImages(dropped)] : [],
+    warnings: warningsOf(order, dropped),
   }
 }
 
@@ -65,6 +73,20 @@ function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<
   const unseen = (engineId: string) => `The images were ignored: ${engineId} does not look at any. Use "svc-1-vision".`
   return { prompt: path(last), persona, said, whole: 'messages', unseen }
 }
+
+/** What was not done as asked: nothing of it is an error (contract 4). */
+function warningsOf(order: ChatOrder, droppedImages: number): string[] {
+  const { model } = order
+  const ignored = ignoredIn(order)
+  return [
+    ...(model && model !== 'auto' && !findEngine(model) ? [unknownModel(model)] : []),
+    ...(ignored ? [ignored] : []),
+    ...(droppedImages ? [tooManyImages(droppedImages)] : []),
+  ]
+}
+
+const unknownModel = (model: string) =>
+  `"model" is ${said(model)}, which is no engine here, so svc-1-auto was used. GET /models lists them.`
 
 /** The engine a client names; unknown names fall back to auto (contract 4). */
 function engineOf(model: string | null | undefined): { id: string; mode: Ask['mode'] } | null {

@@ -1,3 +1,4 @@
+import { IGNORED_MEMBERS } from '../completions/schema'
 import { JsonObject, nullable, oneOf, type Static, t } from '../kernel/schema'
 
 const TextPart = t.Object({ type: oneOf(['text'] as const), text: t.String() })
@@ -63,7 +64,7 @@ const ResponseFormat = t.Union([
 /** Body of `POST /chat/completions` (contract 4). Anything else a chat client sends is accepted and ignored. */
 export const ChatOrder = t.Object(
   {
-    model: t.Optional(nullable(t.String())),
+    model: t.Optional(nullable(t.String({ description: 'Engine id; any other word means svc-1-auto' }))),
     messages: t.Array(ChatMessage, { minItems: 1, maxItems: 10_000 }),
     stream: t.Optional(nullable(t.Boolean())),
     stream_options: t.Optional(nullable(t.Object({ include_usage: t.Optional(t.Boolean()) }))),
@@ -76,6 +77,9 @@ export const ChatOrder = t.Object(
     parallel_tool_calls: t.Optional(nullable(t.Boolean())),
     response_format: t.Optional(nullable(ResponseFormat)),
   },
-  { $id: 'ChatOrder' },
+  {
+    $id: 'ChatOrder',
+    description: `Other members are accepted and ignored: ${IGNORED_MEMBERS.join(', ')} and the like. svc_metadata.warnings names those that would change an answer elsewhere.`,
+  },
 )
 export type ChatOrder = Static<typeof ChatOrder>

@@ -6,6 +6,7 @@ import type { Tx } from '../kernel/store'
 import type { Settings } from '../settings'
 import type { Activation } from '../skills'
 import type { InlineTool } from '../tools/schema'
+import { ignoredIn } from './ignored'
 import { toChatCompletion, toCompletion } from './present'
 import { isStealth, modeWarnings, pathOfAttachment } from './rules'
 import type { Opened, Result } from './run'
@@ -72,6 +73,7 @@ export type Ask<Answer extends object = object> = {
   wantsFollowUps: boolean
   /** Other inputs that shape the answer; only the cache key uses them. */
   shape: unknown
+  /** Sentences for the caller about the request itself. */
   warnings: readonly string[]
   /** Formats the whole answer for the caller. */
   present(run: Opened, result: Result): Answer
@@ -124,9 +126,19 @@ export function askFromOrder(
     warnings: [
       ...modeWarnings(mode),
       ...(ignoresInline ? ['"conversation" was ignored because "conversation_id" was sent.'] : []),
+      ...foreignWarnings(order),
     ],
   }
 }
+
+/** Clients of other services may take this route for theirs, whose members are ignored here (contract 1.1). */
+function foreignWarnings(order: CompletionOrder & { model?: unknown }): string[] {
+  const ignored = ignoredIn(order)
+  return [...(order.model == null ? [] : [MODEL_IGNORED]), ...(ignored ? [ignored] : [])]
+}
+
+const MODEL_IGNORED =
+  '"model" was ignored: "mode" and "model_overrides" choose the engine. Chat clients use POST /chat/completions.'
 
 const toImage = (attachment: Attachment, place: number): SentImage => ({
   attachment,

@@ -43,9 +43,10 @@ const guardrailsOf = (run: Opened, answer: StoredAnswer) => {
   return guardrails.length ? { guardrails } : {}
 }
 
+/** What the request gave rise to comes first; a cached answer may have been made for another request. */
 function warningsOf({ ask }: Opened, { finish, warnings }: StoredAnswer) {
   const cut = finish === 'length' && ask.cache !== 'off' ? ['The answer was cut at the output limit.'] : []
-  const all = [...warnings, ...cut]
+  const all = [...ask.warnings, ...warnings, ...cut]
   return all.length ? { warnings: all } : {}
 }
 

@@ -57,6 +57,7 @@ export type Decided = Opened & {
   readonly classifiedMs: number | null
   readonly images: readonly Image[]
   readonly system: string | null
+  /** Sentences for the caller, besides those of the ask. */
   readonly warnings: readonly string[]
   /** Null when the engine is offered no server-side tools. */
   readonly toolset: Toolset | null

@@ -3,10 +3,11 @@ import { Firing } from '../guardrails/schema'
 import { defineId, type Id } from '../kernel/ids'
 import { JsonObject, nullable, oneOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
 import { InlineTool } from '../tools/schema'
+import { IGNORED_MEMBERS } from './ignored'
 import { Artifact } from './schema-artifact'
 import { FollowUp, ModelRef, Routing, SkillActive, StructuredOutput, ToolUse, Usage } from './schema-parts'
 
-export { FollowUp, ModelRef, Routing, SkillActive, StructuredOutput, ToolUse, Usage }
+export { FollowUp, IGNORED_MEMBERS, ModelRef, Routing, SkillActive, StructuredOutput, ToolUse, Usage }
 
 export const CompletionId = defineId('completion', 'cmpl')
 export type CompletionId = Id<'completion'>
@@ -120,7 +121,10 @@ export const CompletionOrder = t.Object(
     stealth_duration: t.Optional(oneOf(['5s', '6s', '10s'] as const)),
     browser_session_id: t.Optional(t.String({ maxLength: 64 })),
   },
-  { $id: 'CompletionOrder' },
+  {
+    $id: 'CompletionOrder',
+    description: `Other members are accepted and ignored; model, ${IGNORED_MEMBERS.join(', ')} are then named in warnings.`,
+  },
 )
 export type CompletionOrder = Static<typeof CompletionOrder>
 

@@ -156,6 +156,35 @@ describe('POST /chat/completions (contract 4)', () => {
     const { status, body } = await chat({ messages: [user()], ...order })
     expect(status).toBe(200)
     expect(body.choices).toHaveLength(1)
+    expect(body.svc_metadata.warnings).toEqual([
+      'Ignored, because this server has no such setting: frequency_penalty, logprobs, max_tokens, n, presence_penalty, seed, stop, top_p.',
+    ])
+  })
+
+  test('has nothing to say of members that ask for what it does anyway', async () => {
+    const order = {
+      frequency_penalty: 0,
+      functions: [],
+      logit_bias: {},
+      logprobs: false,
+      max_tokens: null,
+      modalities: ['text'],
+      n: 1,
+      service_tier: 'auto',
+      stop: [],
+      store: true,
+      top_p: 1,
+      user: 'u',
+    }
+    const { body } = await chat({ model: 'auto', messages: [user()], ...order })
+    expect(body.svc_metadata.warnings).toBeUndefined()
+  })
+
+  test.each(['gpt-4o', 'think', 'svc-1-reson'])('says that %s is no engine', async (model) => {
+    const { body } = await chat({ model, messages: [user()] })
+    expect(body.svc_metadata.warnings).toEqual([
+      `"model" is "${model}", which is no engine here, so svc-1-auto was used. GET /models lists them.`,
+    ])
   })
 
   test('passes the temperature on', async () => {

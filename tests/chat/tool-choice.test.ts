@@ -45,6 +45,27 @@ describe('calls that an engine asks for against the choice', () => {
     expect(finish_reason).toBe('stop')
   })
 
+  test('come back only of tools that are allowed', async () => {
+    const { message } = await ask(allowed('auto', 'listen'))
+    expect(namesIn(message.tool_calls)).toEqual(['listen'])
+  })
+
+  test.each([
+    ['any', { tool_choice: 'required' }, '[[say:no tool]]'],
+    ['the named one', { tool_choice: named('listen') }, '[[plan:look{"q":1}]]'],
+    ['an allowed one', allowed('required', 'listen'), '[[plan:look{"q":1}]]'],
+  ])('cannot be made up: where %s must be called and is not, a warning says so', async (_, choice, script) => {
+    for (const stream of [false, true]) {
+      const { text, body } = await ada.send('POST', 'chat/completions', order({ ...choice, stream }, script))
+      const frames = stream ? readFrames(text).map(({ data }) => data as Record<string, never>) : [body]
+      const { svc_metadata } = frames.find((frame) => frame?.svc_metadata)!
+      expect(svc_metadata.warnings).toEqual([
+        'The engine was told to call a function, as "tool_choice" says, and called none that was asked for.',
+      ])
+      expect(text).not.toContain('tool_calls')
+    }
+  })
+
   test('come one at a time in a stream, too', async () => {
     const { text } = await ada.send('POST', 'chat/completions', order({ parallel_tool_calls: false, stream: true }))
     const deltas = readFrames(text).flatMap(({ data }) => (data as { choices?: { delta: object }[] }).choices ?? [])

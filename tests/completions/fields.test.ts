@@ -127,6 +127,18 @@ describe('POST /completions accepts', () => {
     ])
   })
 
+  test('members of other services, which are named in a warning of this answer alone', async () => {
+    const order = { prompt: 'What is 3+4?', conversation_id: null }
+    const foreign = await ada.send('POST', 'completions', { ...order, model: 'gpt-4o', max_tokens: 5, top_p: 1 })
+    expect(foreign.body.warnings).toEqual([
+      '"model" was ignored: "mode" and "model_overrides" choose the engine. Chat clients use POST /chat/completions.',
+      'Ignored, because this server has no such setting: max_tokens.',
+    ])
+    const plain = await ada.send('POST', 'completions', { ...order, model: null, max_tokens: null })
+    expect(plain.body).toMatchObject({ _cached: true, content: foreign.body.content })
+    expect(plain.body.warnings).toBeUndefined()
+  })
+
   test('follow-ups are at most four, each with label and prompt', async () => {
     const { body } = await ada.send('POST', 'completions', {
       prompt: 'Write a function that adds two numbers',

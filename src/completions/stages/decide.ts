@@ -70,7 +70,6 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
       routing: { ...routingOf(choice), fallback_used: left.length > 0 },
       routingWarnings,
       warnings: [
-        ...ask.warnings,
         ...run.active.warnings,
         ...routingWarnings,
         ...(sees || !ask.images.length ? [] : [unseen(ask, work, engineId)]),
