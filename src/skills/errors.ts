@@ -18,14 +18,14 @@ export const tooManySubmissions = defineError(
   'throttled',
   'rate_limit_exceeded',
   (most: number, waitS: number) =>
-    `An author may submit ${most} skills and versions in 24 hours, and this is one more. Try again in ${waitS} s.`,
+    `An author may submit ${most} skills and versions in 24 hours, and they are used up. Try again in ${waitS} s.`,
 )
 
 export const tooManyTrials = defineError(
   'throttled',
   'rate_limit_exceeded',
   (most: number, waitS: number) =>
-    `The sandbox costs nothing and is there ${most} times a day, and this is one more. Try again in ${waitS} s, or install the skill and ask for a completion.`,
+    `The sandbox allows ${most} free trials a day and they are used up. Try again in ${waitS} s, or install the skill and send a completion.`,
 )
 
 export const slugTaken = defineError(
@@ -39,54 +39,59 @@ export const claimedByOther = defineError(
   'conflict',
   (name: string, until: string) => `${name} has claimed this submission until ${until}. Ask them, or wait until then.`,
 )
-export const notClaimed = defineError('conflict', 'conflict', () => 'You have not claimed this submission.')
+export const notClaimed = defineError(
+  'conflict',
+  'conflict',
+  () => 'Nobody has claimed this submission, so there is no claim to release.',
+)
 export const notPublished = defineError(
   'conflict',
   'conflict',
-  (slug: string) => `"${slug}" is not a public skill that was approved, so there is nothing to take off the store.`,
+  (slug: string) =>
+    `"${slug}" is not a published skill, so it cannot be taken off the store. Only public, approved skills can.`,
 )
 export const slugOfOthers = defineError(
   'conflict',
   'conflict',
   (slug: string) =>
-    `"${slug}" is the slug of a skill that somebody else made. An import replaces only this server's own.`,
+    `The slug "${slug}" belongs to a skill by another author. An import replaces only skills of this server; choose another slug.`,
 )
 export const notHigher = defineError(
   'conflict',
   'conflict',
-  (slug: string, version: string) => `"${slug}" is there in version ${version}. An import needs a higher one.`,
+  (slug: string, version: string) => `"${slug}" already has version ${version}. Import a higher version.`,
 )
 
 export const suspendedSkill = defineError(
   'conflict',
   'conflict',
-  () => 'This skill is suspended. It takes no new versions until a reviewer reinstates it.',
+  () => 'This skill is suspended, so no new version can be submitted until a reviewer reinstates it.',
 )
 
 export const tooManyDrafts = defineError(
   'conflict',
   'conflict',
-  (most: number) => `You have ${most} drafts, which is the most there may be. Delete or submit one of them first.`,
+  (most: number) => `You have ${most} drafts, the most an author may have. Delete or submit one of them first.`,
 )
 
 export const takenDown = defineError(
   'conflict',
   'conflict',
-  () => 'This skill was taken down by a reviewer. It can be deleted once it is reinstated.',
+  () => 'A reviewer took this skill down. It can be deleted once it is reinstated.',
 )
 
 export const underReview = defineError(
   'conflict',
   'conflict',
   () =>
-    'A version of this skill is under review, and stays as it was submitted. Withdraw that submission first, or submit a higher version.',
+    'A version of this skill is under review and cannot be changed. Withdraw that submission first, or submit a higher version.',
 )
 
 export const publishedSkill = defineError(
   'conflict',
   'conflict',
   (what: string) =>
-    `This skill is published, and others rely on it: it cannot be ${what} here. Submit a new version, or ask for it to be taken down.`,
+    `This skill is published and others use it, so it cannot be ${what}. Submit a new version, or ask a reviewer to take it down.`,
 )
 
 export const notTheAuthor = defineError(
@@ -95,24 +100,28 @@ export const notTheAuthor = defineError(
   (what: string) => `Only the author of a skill may ${what} it.`,
 )
 
-export const ownSkill = defineError('forbidden', 'forbidden', () => 'Authors do not rate their own skills.')
+export const ownSkill = defineError(
+  'forbidden',
+  'forbidden',
+  () => 'You are the author of this skill, and authors cannot rate their own skills.',
+)
 
 export const reviewersOnly = defineError(
   'forbidden',
   'forbidden',
-  () => 'Submissions are decided by platform reviewers, signed in to the dashboard.',
+  () => 'Only platform reviewers, signed in to the dashboard, can decide on submissions.',
 )
 
 export const securityReviewersOnly = defineError(
   'forbidden',
   'forbidden',
-  () => 'This submission is of tier security: a security reviewer or an admin decides on it.',
+  () => 'This submission has tier security. Only a security reviewer or an admin can decide on it.',
 )
 
 export const ownSubmission = defineError(
   'forbidden',
   'forbidden',
-  () => 'This submission is your own. Another reviewer decides on it.',
+  () => 'This submission is your own. Another reviewer has to decide on it.',
 )
 
 export const notInState = defineError(
@@ -124,14 +133,14 @@ export const notInState = defineError(
 export const notInForce = defineError(
   'conflict',
   'conflict',
-  () => 'A newer version is in force. Decide on the submission of that one.',
+  () => 'This submission was replaced by a newer version. Decide on the submission of that version.',
 )
 
 export const unreadDiff = defineError(
   'conflict',
   'conflict',
   () =>
-    'A submission of tier security is approved only after its diff was read. Run svc-admin submissions diff, and send what it prints at the end.',
+    'A submission of tier security can be approved only after its diff was read. Run svc-admin submissions diff and send the sha printed at its end.',
 )
 
 export const orgMissing = defineError(
@@ -144,7 +153,8 @@ export const orgMissing = defineError(
 export const notAMember = defineError(
   'forbidden',
   'forbidden',
-  () => 'You are no member of "target_org_id" who may manage its skills.',
+  () =>
+    'You are not a member of "target_org_id" with a role that may manage its skills. Ask an owner or admin of the organization.',
 )
 
 export const configTooLarge = (bytes: number, most: number) =>

@@ -80,7 +80,7 @@ export const Words = t.String({ minLength: 1, maxLength: 128, pattern: SHOWN })
 
 /** States which triggers take effect, so that authors do not wait for events and schedules. */
 const TRIGGER_MEANING =
-  'A "manual" skill takes part in every run once it is installed, a "keyword" one when a keyword occurs in the prompt. "event" and "schedule" are checked and kept, but start nothing yet: such a skill takes part when a request names it.'
+  'Once installed, a "manual" skill takes part in every run and a "keyword" skill in runs whose prompt contains one of its keywords. "event" and "schedule" are validated and stored but start no run yet: such a skill takes part only when a request names it.'
 
 export const Trigger = t.Object({
   type: oneOf(TRIGGER_TYPES, { description: TRIGGER_MEANING }),
@@ -95,7 +95,7 @@ export const Trigger = t.Object({
 })
 
 const HOOK_MEANING =
-  'A prompt that is run once, with this skill alone, when it is installed (onUninstall: when it is removed); at most 50 runs and 500 cents a day for one owner, 10 tool calls and 50 cents a run'
+  'Prompt to run once, with this skill alone, when the skill is installed (onUninstall: when it is uninstalled). At most 50 runs and 500 cents a day per owner, 10 tool calls and 50 cents per run'
 
 /** A skill as its author writes it (contract 8.1). Unknown members are dropped. */
 export const Manifest = t.Object(

@@ -84,7 +84,7 @@ export const skillMoreRoutes = (skills: SkillService, guard: Guard) =>
         params: ById,
         query: checkedQuery(PageQuery),
         response: { 200: answer(words.SkillReviewPage), ...errors(400, 401, 403, 404, 429) },
-        detail: { summary: 'List what people think of a skill' },
+        detail: { summary: 'List the ratings and reviews of a skill' },
       },
     )
     .post(

@@ -47,7 +47,7 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
           201: answer(words.Installed),
           ...errors(400, 401, 403, 404, 409, 429),
         },
-        detail: { summary: 'Install a skill; one that is installed already answers 200' },
+        detail: { summary: 'Install a skill; answers 200 if it is already installed' },
       },
     )
     .delete('', (context) => skills.installing.uninstall(toCall(context), context.body), {
@@ -64,7 +64,7 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
         idempotent: true,
         body: checked(words.NewSkill),
         response: { 201: answer(words.SkillReply), ...errors(400, 401, 403, 409, 429), 422: described(ReviewRefusal) },
-        detail: { summary: 'Write a skill of your own; it is private unless it goes to review' },
+        detail: { summary: 'Create a skill of your own; it stays private until it is submitted for review' },
       },
     )
     .post(
@@ -83,7 +83,7 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
           ...errors(400, 401, 403, 404, 409, 429),
           422: described(ReviewRefusal),
         },
-        detail: { summary: 'Submit a skill, or a new version of one, to review' },
+        detail: { summary: 'Submit a skill, or a new version of one, for review' },
       },
     )
     .get(
@@ -116,7 +116,7 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
         scope: 'skills',
         params: ById,
         response: { 200: answer(review.SubmissionReply), ...errors(401, 403, 404, 409, 429) },
-        detail: { summary: 'Withdraw a submission that waits for review' },
+        detail: { summary: 'Withdraw a submission that is waiting for review' },
       },
     )
     .post(
@@ -130,7 +130,7 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
         params: ById,
         body: checked(review.DecisionOrder),
         response: { 200: answer(review.SubmissionReply), ...errors(400, 401, 403, 404, 409, 429) },
-        detail: { summary: 'Approve, reject, suspend or reinstate, as a platform reviewer' },
+        detail: { summary: 'Approve, reject, suspend or reinstate a skill (platform reviewers)' },
       },
     )
     .post('/sandbox', (context) => sandbox(toCall(context), context.body), {
@@ -141,12 +141,12 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
         ...errors(400, 401, 403, 404, 429, 503),
         422: described(ReviewRefusal),
       },
-      detail: { summary: 'Try a skill or a manifest on a prompt; nothing is billed or kept' },
+      detail: { summary: 'Try a skill or a manifest on a prompt; nothing is billed or stored' },
     })
     .get('/earnings', (context) => skills.earnings(toCall(context), context.query), {
       scope: 'skills',
       query: checkedQuery(words.EarningsQuery),
       response: { 200: answer(words.Earnings), ...errors(400, 401, 403, 429) },
-      detail: { summary: 'What your skills were used and earned' },
+      detail: { summary: 'Report how often your skills were used and what they earned' },
     })
     .use(skillMoreRoutes(skills, guard))

@@ -9,12 +9,17 @@ export const OperatorSkillQuery = t.Object({
   status: t.Optional(oneOf(REVIEW_STATUSES)),
   category: t.Optional(oneOf(SKILL_CATEGORIES)),
   owner: t.Optional(
-    t.String({ maxLength: 256, description: 'Whose: org or user; server for those that ship with it' }),
+    t.String({
+      maxLength: 256,
+      description: 'Owner: an org or a user; `server` for the skills that ship with this server',
+    }),
   ),
   key: t.Optional(
-    t.String({ maxLength: 256, description: 'In place of the owner, a key of theirs: id, prefix or name' }),
+    t.String({ maxLength: 256, description: 'Instead of the owner, one of its keys: id, prefix or name' }),
   ),
-  installed: t.Optional(t.Boolean({ description: 'Those that the owner has installed, not those it made' })),
+  installed: t.Optional(
+    t.Boolean({ description: 'List the skills the owner has installed instead of those it wrote' }),
+  ),
 })
 export type OperatorSkillQuery = Static<typeof OperatorSkillQuery>
 
@@ -27,7 +32,7 @@ export const OperatorSkill = t.Object({ ...Skill.properties, ...operated, manife
 export type OperatorSkill = Static<typeof OperatorSkill>
 
 export const Takedown = t.Object({
-  also_installed: t.Optional(t.Boolean({ description: 'Stops it for everyone who has it, too' })),
+  also_installed: t.Optional(t.Boolean({ description: 'Also stop the skill for everyone who has it installed' })),
 })
 export const ImportOrder = t.Object({ manifest: JsonObject })
 export const Imported = t.Object({ id: SkillId.schema, slug: t.String(), version: t.String(), isNew: t.Boolean() })

@@ -10,13 +10,15 @@ export const OperatorSubmissionPage = pageOf('submissions', OperatorRecord)
 export const OperatorSubmissionQuery = t.Object({
   ...SubmissionQuery.properties,
   tier: t.Optional(oneOf(REVIEW_TIERS)),
-  mine: t.Optional(t.Boolean({ description: 'Only those the caller has claimed' })),
+  mine: t.Optional(t.Boolean({ description: 'Only submissions the caller has claimed' })),
 })
 export type OperatorSubmissionQuery = Static<typeof OperatorSubmissionQuery>
 
 export const OperatorDecision = t.Object({
   ...DecisionOrder.properties,
-  read_diff: t.Optional(t.String({ maxLength: 64, description: 'The sha of the diff that was read' })),
+  read_diff: t.Optional(
+    t.String({ maxLength: 64, description: '`sha` of the diff that was read; approving tier security needs it' }),
+  ),
 })
 export type OperatorDecision = Static<typeof OperatorDecision>
 
@@ -33,7 +35,7 @@ export const OperatorSubmission = t.Object({
   ...OperatorRecord.properties,
   name: t.String(),
   live_version: nullable(t.String()),
-  tier_reasons: t.Array(t.String(), { description: 'Why it has its tier' }),
+  tier_reasons: t.Array(t.String(), { description: 'Why the submission has its review tier' }),
   findings: t.Array(Finding),
   manifest: JsonObject,
 })
@@ -43,7 +45,7 @@ export const OperatorChecks = t.Object({
   tier: oneOf(REVIEW_TIERS),
   checks: Checks,
   findings: t.Array(Finding),
-  rerun: t.Boolean({ description: 'Whether the checks of today were asked, and not those of the day it came' }),
+  rerun: t.Boolean({ description: "true: today's checks were run again; false: the results stored at submission" }),
 })
 export type OperatorChecks = Static<typeof OperatorChecks>
 
@@ -55,8 +57,10 @@ const DecidedTier = t.Object({
   rejected: t.Integer(),
   withdrawn: t.Integer(),
   suspended: t.Integer(),
-  oldest_waiting_s: nullable(t.Integer({ description: 'How long the oldest has waited' })),
-  decided_in_s: nullable(t.Integer({ description: 'From submission to decision, on average of what people decided' })),
+  oldest_waiting_s: nullable(t.Integer({ description: 'Seconds the oldest submission has waited' })),
+  decided_in_s: nullable(
+    t.Integer({ description: 'Mean seconds from submission to decision, of submissions decided by people' }),
+  ),
 })
 export const SubmissionStats = t.Object({ tiers: t.Array(DecidedTier) })
 export type SubmissionStats = Static<typeof SubmissionStats>
@@ -77,5 +81,7 @@ export const OperatorDiff = t.Object({
   ),
   added: t.Integer(),
   removed: t.Integer(),
-  sha: t.String({ description: 'Names this diff; approving tier security asks for it' }),
+  sha: t.String({
+    description: 'Identifies this diff; send it as `read_diff` to approve a submission of tier security',
+  }),
 })

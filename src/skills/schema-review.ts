@@ -15,7 +15,7 @@ export type ReasonCode = (typeof REASON_CODES)[number]
 
 /** Check name to `pass`, `warn: <text>` or `fail: <text>` (contract 8.2). */
 export const Checks = t.Record(t.String(), t.String(), {
-  description: 'Check name to `pass`, `warn: <text>` or `fail: <text>`',
+  description: 'Result of each check by its name: `pass`, `warn: <text>` or `fail: <text>`',
 })
 export type Checks = Static<typeof Checks>
 
@@ -58,7 +58,7 @@ export const SubmitOrder = t.Object(
     manifest: JsonObject,
     skill_id: t.Optional(nullable(t.String({ description: 'The skill this is a new version of' }))),
     visibility: t.Optional(
-      oneOf(VISIBILITIES, { description: 'public unless said; of a new version, what the skill is already' }),
+      oneOf(VISIBILITIES, { description: 'Default public; for a new version, the present visibility of the skill' }),
     ),
     target_org_id: t.Optional(nullable(t.String())),
   },
@@ -81,7 +81,7 @@ export const DecisionOrder = t.Object(
   {
     decision: oneOf(DECISIONS),
     reason: t.Optional(nullable(t.String({ minLength: 1, maxLength: 2_000 }))),
-    code: t.Optional(oneOf(REASON_CODES, { description: 'What kind of rejection it is' })),
+    code: t.Optional(oneOf(REASON_CODES, { description: 'Reason code of a rejection' })),
   },
   { $id: 'SkillSubmissionDecision' },
 )

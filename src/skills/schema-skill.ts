@@ -58,7 +58,7 @@ export const Skill = t.Object(
     systemPromptExt: t.Optional(t.String()),
     ...SkillDetails.properties,
     hooks: t.Array(oneOf(HOOKS), {
-      description: 'Moments at which it runs a prompt by itself, paid by whoever installs it',
+      description: 'Events on which the skill runs a prompt by itself; the account that installs it pays',
     }),
   },
   { $id: 'Skill' },

@@ -59,7 +59,7 @@ export const SkillQuery = t.Object({
   ...PageQuery.properties,
   filter: t.Optional(oneOf(SKILL_FILTERS)),
   category: t.Optional(oneOf(SKILL_CATEGORIES)),
-  q: t.Optional(t.String({ maxLength: 200, description: 'Words of the name, description, keywords or slug' })),
+  q: t.Optional(t.String({ maxLength: 200, description: 'Words to find in the name, description, keywords or slug' })),
   sort: t.Optional(oneOf(SKILL_SORTS)),
 })
 export type SkillQuery = Static<typeof SkillQuery>
