@@ -11,12 +11,12 @@ export const graphTooLarge = (bytes: number) =>
   )
 
 export const blankMessage = () =>
-  invalidInput('message', '"message" holds nothing but blanks. Say what the canvas should answer.')
+  invalidInput('message', '"message" is empty or blank. Send the text the canvas should answer.')
 
 export const noLicense = (license: string) =>
   invalidInput(
     'license',
-    `"license" is ${said(license)}, which is no SPDX identifier. Use one such as MIT or Apache-2.0, or LicenseRef- and a name of your own.`,
+    `"license" is ${said(license)}, which is not an SPDX identifier. Use one such as MIT or Apache-2.0, or LicenseRef- followed by a name of your own.`,
   )
 
 export const changedMeanwhile = defineError(
@@ -28,11 +28,11 @@ export const changedMeanwhile = defineError(
 export const versionNotFound = defineError(
   'missing',
   'not_found',
-  () => 'No version with this id of this canvas. GET /evi/canvases/{id}/versions lists them.',
+  () => 'This canvas has no version with this id. GET /evi/canvases/{id}/versions lists them.',
 )
 
 export const tooManyCanvases = defineError(
   'conflict',
   'conflict',
-  (most: number) => `You have ${most} canvases, which is the most there may be. Delete one of them first.`,
+  (most: number) => `You have ${most} canvases, the most an account may have. Delete one of them first.`,
 )

@@ -36,7 +36,7 @@ export const canvasRoutes = (canvases: CanvasService, guard: Guard) =>
       idempotent: true,
       body: checked(words.NewCanvas),
       response: { 201: answer(words.CanvasReply), ...errors(400, 401, 403, 409, 429) },
-      detail: { summary: 'Begin a canvas' },
+      detail: { summary: 'Create a canvas' },
     })
     .get('/:id', (context) => canvases.get(toCall(context), context.params.id), {
       scope: 'skills',
@@ -49,13 +49,13 @@ export const canvasRoutes = (canvases: CanvasService, guard: Guard) =>
       params: ById,
       body: checked(words.CanvasPatch),
       response: { 200: answer(words.CanvasReply), ...errors(400, 401, 403, 404, 429) },
-      detail: { summary: 'Change a canvas; another graph makes it a draft again' },
+      detail: { summary: 'Change a canvas; a changed graph sets it back to draft' },
     })
     .delete('/:id', (context) => canvases.remove(toCall(context), context.params.id), {
       scope: 'skills',
       params: ById,
       response: { 200: answer(words.Deleted), ...errors(401, 403, 404, 429) },
-      detail: { summary: 'Delete a canvas; the skill it was published as stays' },
+      detail: { summary: 'Delete a canvas; the skill published from it stays' },
     })
 
 const buildPaths = (canvases: CanvasService, guard: Guard) =>
@@ -99,8 +99,8 @@ const buildPaths = (canvases: CanvasService, guard: Guard) =>
           ...errors(400, 401, 402, 403, 404, 409, 429, 503, 504),
         },
         detail: {
-          summary: 'Send a message to a canvas as it is drawn',
-          description: 'Its tools are acknowledged and never called. Billed at the standard rate; nothing is kept.',
+          summary: 'Run the current draft of a canvas on a message',
+          description: 'Tool calls are acknowledged but not executed. Billed at the standard rate; nothing is stored.',
         },
       },
     )
@@ -122,7 +122,7 @@ const publishPaths = (canvases: CanvasService, guard: Guard) =>
         422: answer(words.PublishRefusal),
         ...errors(400, 401, 403, 404, 409, 429),
       },
-      detail: { summary: 'Publish a canvas as a skill, or as a new version of the skill it is' },
+      detail: { summary: 'Publish a canvas as a skill, or as a new version of its skill' },
     },
   )
 
@@ -140,7 +140,7 @@ const versionPaths = (canvases: CanvasService, guard: Guard) =>
         params: ById,
         query: checkedQuery(PageQuery),
         response: { 200: answer(words.CanvasVersionPage), ...errors(400, 401, 403, 404, 429) },
-        detail: { summary: 'List what a canvas was when it was published, newest first' },
+        detail: { summary: 'List the published versions of a canvas, newest first' },
       },
     )
     .post(
@@ -152,6 +152,6 @@ const versionPaths = (canvases: CanvasService, guard: Guard) =>
         params: ByVersion,
         body: Nothing,
         response: { 200: answer(words.CanvasReply), ...errors(400, 401, 403, 404, 409, 429) },
-        detail: { summary: 'Draw a published version again, as a draft' },
+        detail: { summary: 'Restore a published version as the draft' },
       },
     )

@@ -45,7 +45,12 @@ export const CanvasEdge = t.Object(
     source: NodeRef,
     target: NodeRef,
     sourceHandle: t.Optional(
-      nullable(t.String({ maxLength: 64, description: '"true" or "false" where the source is a condition' })),
+      nullable(
+        t.String({
+          maxLength: 64,
+          description: '"true" or "false" if the source is a condition node: the branch this edge follows',
+        }),
+      ),
     ),
   },
   { $id: 'CanvasEdge', ...OPEN },

@@ -43,7 +43,7 @@ describe('a canvas', () => {
     const refused = await ada.send('POST', 'evi/canvases', { name: 'One more' })
     expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict'])
     expect(refused.body.error.message).toBe(
-      'You have 200 canvases, which is the most there may be. Delete one of them first.',
+      'You have 200 canvases, the most an account may have. Delete one of them first.',
     )
     expect((await (await world.person()).send('POST', 'evi/canvases', { name: 'Of another' })).status).toBe(201)
     await ada.send('DELETE', `evi/canvases/${row!.id}`)
