@@ -55,5 +55,5 @@ async function around(reader: Reader, scope: ChainScope, { row }: BrokenLink) {
 function readPlace(word: string): Place {
   const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(word) ?? []
   if (seq && hash) return { seq: Number(seq), hash }
-  throw invalidInput('head', '"head" is a place of the chain, SEQ:HASH, as `svc-admin audit head` prints it.')
+  throw invalidInput('head', '"head" is not of the form SEQ:HASH. Send it as `svc-admin audit head` prints it.')
 }

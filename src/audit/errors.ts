@@ -3,5 +3,6 @@ import { defineError } from '../kernel/errors'
 export const notThisKeys = defineError(
   'forbidden',
   'forbidden',
-  () => "This key belongs to an organization and sees the organization's record. Use a personal key for your own.",
+  () =>
+    "This key belongs to an organization and reads only the organization's audit events. Use a personal key for your own.",
 )

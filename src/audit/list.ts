@@ -48,7 +48,10 @@ function nameOf(scope: ChainScope, { limit: _, cursor: __, ...filters }: AuditQu
 function cursorSeq(cursor: string | undefined, list: string): number | null {
   const mark = decodeCursor(cursor)
   if (mark && mark.id !== list) {
-    throw invalidInput('cursor', '"cursor" is not one this list gave out with these filters. Leave it off to start.')
+    throw invalidInput(
+      'cursor',
+      '"cursor" was not returned by this list with these filters. Leave it out to start at the beginning.',
+    )
   }
   return mark?.at ?? null
 }

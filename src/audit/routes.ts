@@ -32,10 +32,10 @@ export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: 
         query: checkedQuery(OwnAuditQuery),
         response: { 200: answer(t.Array(AuditEvent)), ...errors(400, 401, 403, 429) },
         detail: {
-          summary: 'The record of your account, newest first',
+          summary: 'List the audit events of your account, newest first',
           description:
-            'A page may hold fewer events than `limit` while `X-Has-More` is true: a filter that matches little ' +
-            'is read in steps. Follow `Link` until it is gone.',
+            'A page may hold fewer events than `limit` while `X-Has-More` is true, because a filter that matches few events ' +
+            'is evaluated in steps. Follow `Link` until an answer has none.',
         },
       },
     )
@@ -52,10 +52,10 @@ export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: 
         query: checkedQuery(OwnAuditExport),
         response: { 200: answer(t.String()), ...errors(400, 401, 403, 429) },
         detail: {
-          summary: 'The record as CSV, or JSON lines, newest first',
+          summary: 'Export the audit events as CSV or JSON lines, newest first',
           description:
-            'Summaries are the very text that was hashed: an export without filters, or with dates only, can be ' +
-            'verified offline with `svc-admin audit verify --export FILE --checkpoint FILE`. The export is recorded.',
+            'Summaries are exactly the text that was hashed. An export without filters, or filtered by dates only, can be ' +
+            'verified offline with `svc-admin audit verify --export FILE --checkpoint FILE`. The export itself is recorded as an event.',
           'x-download': 'text/csv',
         } as object,
       },
@@ -65,7 +65,7 @@ export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: 
       query: checkedQuery(OwnRange),
       response: { 200: answer(Integrity), ...errors(400, 401, 403, 429) },
       detail: {
-        summary: 'Compute the chain again and say whether it holds',
+        summary: 'Verify the hash chain of the audit events',
         description:
           'Checks every event of the range against its hash and its neighbours, and the whole chain against its ' +
           'newest signed checkpoint.',
@@ -76,10 +76,10 @@ export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: 
       query: checkedQuery(RecordScope),
       response: { 200: answer(Checkpoint), ...errors(400, 401, 403, 429) },
       detail: {
-        summary: 'The newest signed checkpoint of the chain, to keep',
+        summary: 'Read the newest signed checkpoint of the chain',
         description:
-          'Made within 60 seconds of an event, or 1,000 events. Whatever is changed, cut or moved in the events ' +
-          'before it is found from it, by anyone, without this server.',
+          'A checkpoint is signed within 60 seconds or 1,000 events of an event. With a saved checkpoint anyone can detect, ' +
+          'without this server, that an earlier event was changed, removed or moved.',
       },
     })
 

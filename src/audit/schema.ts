@@ -107,16 +107,18 @@ export const AuditQuery = t.Object({
   key_id: t.Optional(t.String({ maxLength: 64 })),
   mode: t.Optional(t.String({ maxLength: 64 })),
   status: t.Optional(t.Integer({ minimum: 100, maximum: 599, description: 'HTTP status of the recorded answer' })),
-  action: t.Optional(t.String({ maxLength: 64, description: 'An action, or a whole family as `key.*`' })),
+  action: t.Optional(
+    t.String({ maxLength: 64, description: 'An action such as `key.created`, or a family of actions such as `key.*`' }),
+  ),
   entity_type: t.Optional(t.String({ maxLength: 64 })),
   entity_id: t.Optional(t.String({ maxLength: 128 })),
   request_id: t.Optional(t.String({ maxLength: 64 })),
-  id: t.Optional(t.String({ maxLength: 64, description: 'One event' })),
+  id: t.Optional(t.String({ maxLength: 64, description: 'Id of a single event' })),
   actor: t.Optional(
     t.String({
       minLength: 1,
       maxLength: 128,
-      description: 'Who did it: id of a user or a key, or name of an operator',
+      description: 'Who did it: id of a user or a key, or the name of an operator',
     }),
   ),
   ...PageQuery.properties,
@@ -133,7 +135,7 @@ export const RecordScope = t.Object({
   scope: t.Optional(
     oneOf(['user', 'org'] as const, {
       description:
-        "`org` is the active organization's, with `viewAudit`; left out, it is that of the key: its org's, or your own",
+        "`user`: your own events; `org`: those of the active organization, with the permission `viewAudit`. Default: the organization's for an organization's key, else your own",
     }),
   ),
 })
@@ -152,11 +154,11 @@ export const OwnRange = t.Object({ ...RangeQuery.properties, ...whose })
 export const Checkpoint = t.Object(
   {
     object: t.Literal('audit_checkpoint'),
-    scope: t.String({ description: 'Whose chain: `org:ID` or `user:ID`' }),
-    seq: t.Integer({ minimum: 0, description: 'How many events the chain had' }),
+    scope: t.String({ description: 'Owner of the chain: `org:ID` or `user:ID`' }),
+    seq: t.Integer({ minimum: 0, description: 'Number of events in the chain when the checkpoint was signed' }),
     hash: t.String({
       pattern: '^[0-9a-f]{64}$',
-      description: 'Hash of the last of them; 64 zeros when there was none',
+      description: 'Hash of the last of these events; 64 zeros if there were none',
     }),
     signed_at: Timestamp,
     public_key: t.String({ description: 'Ed25519, its 32 bytes in base64url' }),
@@ -173,7 +175,7 @@ export type Checkpoint = Static<typeof Checkpoint>
 export const ExportSignature = t.Object({
   object: t.Literal('audit_export_signature'),
   scope: t.String(),
-  sha256: t.String({ pattern: '^[0-9a-f]{64}$', description: 'Of the file as it is, byte for byte' }),
+  sha256: t.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the exported file, byte for byte' }),
   bytes: t.Integer({ minimum: 0 }),
   signed_at: Timestamp,
   public_key: t.String({ description: 'Ed25519, its 32 bytes in base64url' }),
@@ -191,7 +193,9 @@ export const Integrity = t.Object({
   first_event_id: nullable(t.String()),
   last_event_id: nullable(t.String()),
   head_hash: t.String({ description: 'Hash of the newest event of the whole chain; 64 zeros when there is none' }),
-  broken_at: nullable(t.String({ description: 'The first event that does not hold, or the last before a gap' })),
+  broken_at: nullable(
+    t.String({ description: 'Id of the first event whose hash or link is wrong, or of the last event before a gap' }),
+  ),
   checked_at: Timestamp,
 })
 export type Integrity = Static<typeof Integrity>
