@@ -20,5 +20,5 @@ export const tooManyRows = (rows: number): AppError =>
 export const notThisKeys = defineError(
   'forbidden',
   'forbidden',
-  () => "This key belongs to an organization and sees the organization's usage. Use a personal key for your own.",
+  () => "This key belongs to an organization and reads only the organization's usage. Use a personal key for your own.",
 )

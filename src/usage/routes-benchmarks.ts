@@ -16,9 +16,9 @@ export const benchmarkRoutes = ({ benchmarks }: Deps, guard: Guard) =>
       query: checkedQuery(BenchmarkQuery),
       response: { 200: answer(Benchmarks), ...errors(400, 401, 429) },
       detail: {
-        summary: 'How fast your calls were answered, by mode',
+        summary: 'Read the latency of your calls, by mode',
         description:
-          "Of the account's own calls, in whole hours up to the present one; percentiles are less than 1 % off. " +
-          'Asked again within five seconds, the same figures are given.',
+          "Counts the account's own calls in whole hours up to and including the current one; percentiles are less than 1 % off. " +
+          'Figures are cached for five seconds.',
       },
     })

@@ -18,10 +18,10 @@ export const usageRoutes = ({ usageReading }: Deps, download: Downloads, guard: 
       query: checkedQuery(UsageQuery),
       response: { 200: answer(UsageReport), ...errors(400, 401, 403, 429) },
       detail: {
-        summary: 'What was used, by mode, model, skill and day',
+        summary: 'Report usage by mode, model, skill and day',
         description:
-          'The last 30 days unless `from` and `to` say otherwise, at most 366 days. Figures are exact up to the ' +
-          'moment of asking; latencies are less than 1 % off.',
+          'Default: the last 30 days; `from` and `to` may span at most 366 days. Counts and costs are exact up to the ' +
+          'moment of the request; latencies are less than 1 % off.',
       },
     })
     .get(
@@ -37,10 +37,10 @@ export const usageRoutes = ({ usageReading }: Deps, download: Downloads, guard: 
         query: checkedQuery(UsageExportQuery),
         response: { 200: answer(UsageExport), ...errors(400, 401, 403, 429) },
         detail: {
-          summary: 'Every call as CSV, JSON or JSON lines, newest first',
+          summary: 'Export every call as CSV, JSON or JSON lines, newest first',
           description:
             'At most 92 days and 1,000,000 rows; more is refused with 400 before anything is sent. Text that a ' +
-            'spreadsheet would take for a formula is marked with an apostrophe. The export is recorded.',
+            'spreadsheet would read as a formula is prefixed with an apostrophe. The export is recorded in the audit events.',
           'x-download': 'text/csv',
           'x-or-json': true,
         } as object,

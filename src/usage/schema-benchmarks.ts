@@ -16,18 +16,24 @@ export const Benchmarks = t.Object(
     window: oneOf(BENCHMARK_WINDOWS),
     latency_by_mode: t.Record(t.String(), Latency, {
       description:
-        'From the request to the end of its answer, by the mode that answered; cached answers too, failed calls not',
+        'Milliseconds from the request to the end of its answer, by the mode that answered. Includes cached answers, not failed calls',
     }),
-    ttft_by_mode: t.Record(t.String(), Speed, { description: 'To the first text of a stream' }),
+    ttft_by_mode: t.Record(t.String(), Speed, {
+      description: 'Milliseconds from the request to the first text of a stream, by mode',
+    }),
     /** How long it took to choose the mode of `auto` calls; null when none was chosen. */
     classification: nullable(Speed),
     counters: t.Object({
       total: Count,
-      failover_count: t.Integer({ minimum: 0, description: 'Calls that another engine than the first answered' }),
+      failover_count: t.Integer({
+        minimum: 0,
+        description: 'Calls answered by a fallback engine instead of the first choice',
+      }),
       routing_accuracy: t.Number({
         minimum: 0,
         maximum: 1,
-        description: 'Share of answered `auto` calls whose mode nobody corrected by their completion; 1 without any',
+        description:
+          'Share of answered `auto` calls whose mode was not corrected with a routing correction for their completion; 1 without such calls',
       }),
       total_tokens: Count,
       total_cost_cents: t.Number(),
@@ -35,7 +41,7 @@ export const Benchmarks = t.Object(
     }),
     bucket: t.String({
       pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}$',
-      description: 'The present hour, UTC; the newest of the window',
+      description: 'The current hour in UTC, the newest of the window',
     }),
   },
   { $id: 'Benchmarks' },

@@ -9,12 +9,17 @@ export const UsageQuery = t.Object({
   ...RangeQuery.properties,
   scope: t.Optional(
     oneOf(USAGE_SCOPES, {
-      description: 'Your own calls, or those of your active organization; that, where there is one',
+      description:
+        "`user`: your own calls; `org`: your active organization's. Default: `org` if one is active, else `user`",
     }),
   ),
   key_id: t.Optional(t.String({ minLength: 1, maxLength: 64 })),
   mode: t.Optional(
-    t.String({ minLength: 1, maxLength: 64, description: 'Calls that asked for this mode, or that became it' }),
+    t.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'Only calls that requested this mode or were answered in it',
+    }),
   ),
   skill: t.Optional(t.String({ minLength: 1, maxLength: 128 })),
 })
@@ -41,27 +46,29 @@ const breakdown = {
     total_tokens: Count,
     cost_cents: t.Number(),
   }),
-  by_mode: t.Record(t.String(), Part, { description: 'By the mode that answered; `auto` stands where none was found' }),
+  by_mode: t.Record(t.String(), Part, {
+    description: 'By the mode that answered; `auto` counts the calls for which no mode was chosen',
+  }),
   by_model: Parts,
-  by_skill: t.Record(t.String(), Part, { description: 'A call with two skills counts in both' }),
+  by_skill: t.Record(t.String(), Part, { description: 'By skill slug; a call with two skills counts for both' }),
   by_day: t.Array(t.Object({ date: t.String(), requests: Count, total_tokens: Count, cost_cents: t.Number() }), {
     description: 'UTC days with calls, oldest first',
   }),
   latency_ms: t.Object(
     { p50: t.Number(), p95: t.Number(), p99: t.Number() },
-    { description: 'Nearest rank, less than 1 % off; 0 without calls' },
+    { description: 'Nearest-rank percentiles in milliseconds, less than 1 % off; 0 without calls' },
   ),
   cache: t.Object({
     hits: Count,
     misses: Count,
-    hit_rate: t.Number({ description: 'Hits of the calls that were answered; 0 without any' }),
+    hit_rate: t.Number({ description: 'Hits as a share of the answered calls, 0 to 1; 0 without calls' }),
   }),
   errors: t.Object(
     { '4xx': Count, '5xx': Count },
     {
       description:
-        'Calls that ended in an error. `4xx` has also those that were refused before they began (a bad body, a ' +
-        'missing scope, a limit, no credit): they are in no other figure, and in no report of one mode or skill',
+        'Calls that ended in an error. `4xx` also counts requests refused before they ran (a bad body, a missing ' +
+        'scope, a limit, no credit); these are in no other figure, and in no report filtered by mode or skill',
     },
   ),
 }
@@ -70,10 +77,10 @@ export type Breakdown = Static<typeof Breakdown>
 
 /** The part of the balance that expires. */
 export const Expiring = t.Array(t.Object({ amount_cents: t.Number(), expires_at: Timestamp }), {
-  description: 'Credit that ends, what ends first before the rest; it is spent in this order, before all other credit',
+  description: 'Credit that expires, earliest first; it is spent in this order, before all other credit',
 })
 
-const Cap = nullable(t.Number({ description: 'null is no cap' }))
+const Cap = nullable(t.Number({ description: 'Cents; null: no cap' }))
 
 /** `GET /usage` (contract 18.1). */
 export const UsageReport = t.Object(
@@ -94,7 +101,7 @@ export const UsageReport = t.Object(
         monthly_cap_cents: Cap,
         monthly_used_cents: t.Number(),
       },
-      { description: 'Of this UTC day and month, whatever the filters' },
+      { description: 'Spending of the current UTC day and month, independent of the filters' },
     ),
   },
   { $id: 'UsageReport' },
