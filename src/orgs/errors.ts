@@ -56,7 +56,7 @@ export const lastOwner = defineError(
   'conflict',
   'conflict',
   () =>
-    'This is the last owner of the organization, and one must stay. Make another member an owner first: ' +
+    'This is the last owner, and an organization needs one. Make another member an owner first: ' +
     'PATCH /orgs/{id}/members/{userId} {"role":"owner"}.',
 )
 
@@ -64,19 +64,19 @@ export const alreadyMember = defineError(
   'conflict',
   'conflict',
   (email: string) =>
-    `${email} is a member of the organization already. Change the role with PATCH /orgs/{id}/members/{userId}.`,
+    `${email} is already a member of the organization. Change the role with PATCH /orgs/{id}/members/{userId}.`,
 )
 
 export const ambiguousOrg = defineError(
   'invalid',
   'validation_error',
   (word: string, slugs: string[]) =>
-    `"${word}" could be ${slugs.length} organizations: ${slugs.join(', ')}. Name one by its slug.`,
+    `"${word}" matches ${slugs.length} organizations: ${slugs.join(', ')}. Name one by its slug.`,
 )
 
 export const ambiguousUser = defineError(
   'invalid',
   'validation_error',
   (word: string, ids: string[]) =>
-    `"${word}" could be ${ids.length} accounts: ${ids.join(', ')}. Write more of the id.`,
+    `"${word}" matches ${ids.length} accounts: ${ids.join(', ')}. Send more characters of the id.`,
 )

@@ -48,7 +48,7 @@ const orgPaths = (orgs: OrgService, guard: Guard) =>
       idempotent: true,
       body: checked(words.NewOrg),
       response: { 201: answer(words.Org), ...errors(400, 401, 403, 409, 429) },
-      detail: { summary: 'Found an organization and be its owner' },
+      detail: { summary: 'Create an organization; you become its owner' },
     })
     .get('/:id', (context) => orgs.get(toCall(context), context.params.id), {
       signedIn: true,
@@ -61,7 +61,7 @@ const orgPaths = (orgs: OrgService, guard: Guard) =>
       params: ById,
       body: checked(words.OrgPatch),
       response: { 200: answer(words.Org), ...errors(400, 401, 403, 404, 409, 429) },
-      detail: { summary: 'Give an organization another name or slug' },
+      detail: { summary: 'Change the name or slug of an organization' },
     })
     .delete('/:id', (context) => orgs.remove(toCall(context), context.params.id), {
       scope: 'billing',
@@ -75,13 +75,13 @@ const orgPaths = (orgs: OrgService, guard: Guard) =>
       params: ById,
       body: Nothing,
       response: { 200: answer(words.ActiveOrg), ...errors(400, 401, 403, 404, 429) },
-      detail: { summary: 'Work in an organization: your sessions and personal keys' },
+      detail: { summary: 'Make an organization the active one of your sessions and personal keys' },
     })
     .delete('/:id/activate', (context) => orgs.deactivate(toCall(context), context.params.id), {
       scope: 'billing',
       params: ById,
       response: { 200: answer(words.ActiveOrg), ...errors(401, 403, 404, 429) },
-      detail: { summary: 'Stop working in an organization' },
+      detail: { summary: 'Deactivate an organization' },
     })
 
 const memberPaths = (orgs: OrgService, guard: Guard) =>
@@ -91,7 +91,7 @@ const memberPaths = (orgs: OrgService, guard: Guard) =>
       signedIn: true,
       params: ById,
       response: { 200: answer(words.MemberList), ...errors(401, 403, 404, 429) },
-      detail: { summary: 'List who belongs to an organization' },
+      detail: { summary: 'List the members of an organization' },
     })
     .patch(
       '/members/:userId',
@@ -104,7 +104,7 @@ const memberPaths = (orgs: OrgService, guard: Guard) =>
         params: ByMember,
         body: checked(words.MemberPatch),
         response: { 200: answer(words.MemberReply), ...errors(400, 401, 403, 404, 409, 429) },
-        detail: { summary: 'Give a member another role' },
+        detail: { summary: 'Change the role of a member' },
       },
     )
     .delete(
@@ -114,7 +114,7 @@ const memberPaths = (orgs: OrgService, guard: Guard) =>
         scope: 'billing',
         params: ByMember,
         response: { 200: answer(words.Deleted), ...errors(401, 403, 404, 409, 429) },
-        detail: { summary: 'Take a member out, or leave' },
+        detail: { summary: 'Remove a member, or leave the organization' },
       },
     )
     .post(
@@ -128,10 +128,10 @@ const memberPaths = (orgs: OrgService, guard: Guard) =>
         body: checked(words.NewInvitation),
         response: { 201: answer(words.InvitationReply), ...errors(400, 401, 403, 404, 409, 429) },
         detail: {
-          summary: 'Invite an e-mail address',
+          summary: 'Invite an e-mail address to an organization',
           description:
-            'The token is shown once, to whoever invites: hand it on. It lets in only the account of the invited ' +
-            'address, once, within seven days.',
+            'The token is in this answer only; pass it on to the invited person. It can be used once, within seven days, by ' +
+            'the account with the invited address.',
         },
       },
     )
