@@ -42,19 +42,19 @@ export const tierNotHigher = defineError(
   'invalid',
   'validation_error',
   (wanted: Tier, current: Tier) =>
-    `"requested_tier" is "${wanted}", and the present tier is ${current}. Ask for one above it${current === 'enterprise' ? '; there is none' : ''}.`,
+    `"requested_tier" is "${wanted}", and your tier is ${current}. ${current === 'enterprise' ? 'There is no higher one.' : 'Request a higher one.'}`,
 )
 
 export const increasePending = defineError(
   'conflict',
   'conflict',
-  () => 'A request for a higher tier is pending already. GET /rate-limits shows it; wait until it is decided.',
+  () => 'A request for a higher tier is already pending. GET /rate-limits shows it; wait for the decision.',
 )
 
 export const nothingToRaise = defineError(
   'conflict',
   'conflict',
-  () => 'There is no API key in force whose tier could change. Make one with POST /keys first.',
+  () => 'You have no active API key whose tier could change. Create one with POST /keys first.',
 )
 
 export const increaseNotFound = defineError('missing', 'not_found', () => 'No limit increase request with this id.')
@@ -62,19 +62,19 @@ export const increaseNotFound = defineError('missing', 'not_found', () => 'No li
 export const alreadyDecided = defineError(
   'conflict',
   'conflict',
-  (status: IncreaseStatus) => `This request is ${status} already. The owner can send another.`,
+  (status: IncreaseStatus) => `This request is already ${status}. Its owner can send a new one.`,
 )
 
 export const reviewersOnly = defineError(
   'forbidden',
   'forbidden',
-  () => 'Limit increases are decided by platform reviewers, signed in to the dashboard.',
+  () => 'Only platform reviewers, signed in to the dashboard, can decide on limit increases.',
 )
 
 export const ownRequest = defineError(
   'forbidden',
   'forbidden',
-  () => 'This limit increase was asked for by you. Another reviewer, or an operator, has to decide on it.',
+  () => 'You requested this limit increase yourself. Another reviewer or an operator has to decide on it.',
 )
 
 const spell = (group: ModeGroup): string =>

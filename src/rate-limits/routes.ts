@@ -22,7 +22,7 @@ export const rateLimitRoutes = ({ limiter, increases }: Rooms, guard: Guard) =>
       {
         signedIn: true,
         response: { 200: answer(RateLimits), ...errors(401, 403, 429) },
-        detail: { summary: "This key's limits and what is left of them" },
+        detail: { summary: "Read this key's rate limits and what is left of them" },
       },
     )
     .post(
@@ -33,7 +33,7 @@ export const rateLimitRoutes = ({ limiter, increases }: Rooms, guard: Guard) =>
         idempotent: true,
         body: checked(NewIncrease),
         response: { 201: answer(Increase), ...errors(400, 401, 403, 409, 429) },
-        detail: { summary: 'Ask for a higher tier; a key asks for itself, a session for its user’s personal keys' },
+        detail: { summary: 'Request a higher tier: a key for itself, a session for its user’s personal keys' },
       },
     )
     .post('/requests/:id/decision', (context) => increases.decide(toCall(context), context.params.id, context.body), {
@@ -42,5 +42,5 @@ export const rateLimitRoutes = ({ limiter, increases }: Rooms, guard: Guard) =>
       params: checkedPath(t.Object({ id: t.String() })),
       body: checked(Decision),
       response: { 200: answer(Increase), ...errors(400, 401, 403, 404, 409, 429) },
-      detail: { summary: 'Approve or reject a request, as a platform reviewer; an approval is in force at once' },
+      detail: { summary: 'Approve or reject a tier request (platform reviewers); an approval takes effect at once' },
     })

@@ -31,14 +31,17 @@ export const Increase = t.Object(
     id: IncreaseId.schema,
     object: t.Literal('rate_limit_increase'),
     status: oneOf(INCREASE_STATUSES),
-    user_id: { ...UserId.schema, description: 'Who asks' },
-    key_id: nullable({ ...KeyId.schema, description: 'The key it is about; null for all personal keys of the user' }),
+    user_id: { ...UserId.schema, description: 'User who made the request' },
+    key_id: nullable({
+      ...KeyId.schema,
+      description: 'Key whose tier would change; null: all personal keys of the user',
+    }),
     current_tier: oneOf(TIERS),
     requested_tier: oneOf(TIERS),
     granted_tier: nullable(oneOf(TIERS)),
     use_case: t.String(),
     expected_volume: t.String(),
-    reason: nullable(t.String({ description: 'What the reviewer said' })),
+    reason: nullable(t.String({ description: "The reviewer's reason" })),
     created: Timestamp,
     decided_at: nullable(Timestamp),
   },
@@ -53,7 +56,10 @@ export const IncreasePage = pageOf('requests', Increase)
 const LimitStatus = t.Object({
   limit: t.Integer(),
   remaining: t.Integer(),
-  reset: t.String({ pattern: '^\\d+s$', description: 'Until all of it is free again if nothing more is sent' }),
+  reset: t.String({
+    pattern: '^\\d+s$',
+    description: 'Seconds until the whole limit is free again if nothing more is sent, such as `60s`',
+  }),
 })
 export type LimitStatus = Static<typeof LimitStatus>
 
@@ -74,7 +80,7 @@ export const RateLimits = t.Object({
     tokens: LimitStatus,
     modes: t.Object(
       { text: LimitStatus, stealth: LimitStatus, image: LimitStatus, research: LimitStatus, video: LimitStatus },
-      { description: 'Requests of each group of modes' },
+      { description: 'Requests a minute for each group of modes' },
     ),
   }),
   key_overrides: t.Object({ rpm_limit: nullable(t.Integer()), tpm_limit: nullable(t.Integer()) }),
