@@ -23,7 +23,7 @@ type Deps = {
 const backupExists = defineError(
   'conflict',
   'conflict',
-  (path: string) => `There is something at ${path} already. Name a folder that does not exist yet.`,
+  (path: string) => `${path} already exists. Name a folder that does not exist yet.`,
 )
 
 /** Writes a consistent copy of the database and a manifest with its hash, while the server keeps serving (I44). */

@@ -27,13 +27,14 @@ export function createCacheVerbs({ store, audit, orgs, keys, answers }: Deps) {
   function why(found: number): string {
     if (!answers.stats().enabled) return 'The cache is switched off: SVC_CACHE_ENABLED is 0.'
     if (found > 0)
-      return 'Served to whoever made it when everything else of the request is the same too: skills, tools, persona, settings, preferences and policies.'
-    return 'No answer to exactly this prompt is remembered here: nobody asked it, its time is over, or its answer was not one to keep.'
+      return 'Served to its owner only if the rest of the request is the same too: skills, tools, persona, settings, preferences and policies.'
+    return 'No answer to exactly this prompt is cached here: it was not asked, its entry expired, or its answer was not cacheable.'
   }
 
   /** Throws 400 for a scope without its name, 404 for an unknown owner or key. */
   async function purge(call: Call<OperatorCaller>, { scope, name }: CachePurge): Promise<CachePurged> {
-    if (scope !== 'all' && name === undefined) throw invalidInput('name', `"name" says which ${scope} is meant.`)
+    if (scope !== 'all' && name === undefined)
+      throw invalidInput('name', `"name" is missing. Send the name of the ${scope} to clear.`)
     const choice = await choiceOf(call, scope, name)
     const purged = answers.purge(choice)
     await store.write((tx) =>

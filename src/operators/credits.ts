@@ -38,7 +38,8 @@ export function createCreditVerbs({ store, orgs, billing, moneyDesk, audit, cloc
   /** Adds credit, once per reference, or completes an open checkout. Throws 400, 404, 409. */
   async function grant(call: Call<OperatorCaller>, { amount_cents, checkout, ...order }: NewGrant): Promise<Grant> {
     if (checkout !== undefined) return completed(call, checkout, order.expires_at)
-    if (amount_cents === undefined) throw invalidInput('amount_cents', '"amount_cents" is missing. Say how much.')
+    if (amount_cents === undefined)
+      throw invalidInput('amount_cents', '"amount_cents" is missing. Send the amount in cents.')
     const input = { ...order, amount_cents, expiresAt: endOf(order.expires_at) }
     const owner = await findOwner(orgs, store.read, input.owner)
     personOf(owner)
@@ -67,7 +68,11 @@ export function createCreditVerbs({ store, orgs, billing, moneyDesk, audit, cloc
     checkout: string,
     end: string | null | undefined,
   ): Promise<Grant> {
-    if (end) throw invalidInput('expires_at', 'What is paid for does not end. Leave out "expires_at" or "checkout".')
+    if (end)
+      throw invalidInput(
+        'expires_at',
+        'Credit bought in a checkout does not expire. Leave out "expires_at" or "checkout".',
+      )
     const { purchase, already } = await moneyDesk.byHand.complete(call, checkout)
     const after = await balanceOf(purchase.owner)
     const { amount_cents, id } = purchase

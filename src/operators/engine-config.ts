@@ -12,17 +12,17 @@ const commentsWouldGo = defineError(
   'conflict',
   'conflict',
   (path: string, snippet: string) =>
-    `${path} has comments, which writing it would lose. Add this to it yourself:\n${snippet}`,
+    `${path} has comments, which would be lost if this command rewrote it. Add this to it yourself:\n${snippet}`,
 )
 
 const nameTaken = defineError(
   'conflict',
   'conflict',
   (name: string, path: string) =>
-    `There is an engine "${name}" in ${path}. Choose another name, or remove that one there.`,
+    `${path} already has an engine "${name}". Choose another name, or remove that engine from the file.`,
 )
 
-const unreadable = defineError('conflict', 'conflict', (path: string) => `${path} is not valid JSON. Mend it first.`)
+const unreadable = defineError('conflict', 'conflict', (path: string) => `${path} is not valid JSON. Correct it first.`)
 
 type Place = { file: string; dataDir: string }
 

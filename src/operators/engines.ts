@@ -25,7 +25,7 @@ type Deps = {
 const setElsewhere = defineError(
   'conflict',
   'conflict',
-  () => 'SVC_ENGINES is set and hides the configuration file. Add the engine there, or unset it.',
+  () => 'SVC_ENGINES is set and overrides the configuration file. Add the engine to SVC_ENGINES, or unset it.',
 )
 
 /** Settings without any engine, so that testing a candidate calls nothing else. */

@@ -4,11 +4,11 @@ export const userNotFound = defineError(
   'missing',
   'not_found',
   (ref: string) =>
-    `No account "${quoted(ref)}". Name one by id or e-mail address, or make it: svc-admin users create EMAIL`,
+    `No account "${quoted(ref)}". Send an id or e-mail address, or create it: svc-admin users create EMAIL`,
 )
 
 export const sessionNotFound = defineError(
   'missing',
   'not_found',
-  () => 'No open session with this id of this account. List them: svc-admin users sessions list USER',
+  () => 'This account has no open session with this id. List them: svc-admin users sessions list USER',
 )

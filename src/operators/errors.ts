@@ -6,8 +6,8 @@ export const notAnOperator = defineError(
   'unauthenticated',
   'invalid_api_key',
   () =>
-    'The operator plane wants Authorization: Bearer svc_op_… and a key that is neither mistyped, revoked nor expired. ' +
-    "Make one with svc-admin operators add on the server's machine.",
+    'The operator API needs the header Authorization: Bearer svc_op_… with a working key; this one is missing, mistyped, revoked or expired. ' +
+    "Create one with svc-admin operators add on the server's machine.",
 )
 
 export const roleTooSmall = defineError(
@@ -25,23 +25,24 @@ export const operatorNotFound = defineError(
 export const ambiguousOperator = defineError(
   'invalid',
   'validation_error',
-  (word: string, names: string[]) => `"${word}" could be ${names.length} operator keys: ${names.join(', ')}.`,
+  (word: string, names: string[]) =>
+    `"${word}" matches ${names.length} operator keys: ${names.join(', ')}. Send more characters of the name.`,
 )
 
 export const operatorRevoked = defineError(
   'conflict',
   'conflict',
-  (name: string) => `Operator key "${name}" is revoked, which is for good. Add another.`,
+  (name: string) => `Operator key "${name}" is revoked, which cannot be undone. Add a new one.`,
 )
 
 export const nameTaken = defineError(
   'conflict',
   'conflict',
-  (name: string) => `There is an operator key "${name}" already. Choose another name, or revoke that one first.`,
+  (name: string) => `An operator key "${name}" already exists. Choose another name, or revoke that one first.`,
 )
 
 export const endInThePast = defineError(
   'invalid',
   'validation_error',
-  (at: string) => `"expires_at" is ${said(at)}, which is not in the future.`,
+  (at: string) => `"expires_at" is ${said(at)}, which is not in the future. Send a later time, or leave it out.`,
 )

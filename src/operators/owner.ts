@@ -16,14 +16,14 @@ export const ownerNotFound = defineError(
 export const nobodyYet = defineError(
   'missing',
   'not_found',
-  () => 'This server has no account yet. The first key makes one: svc-admin keys create --name NAME',
+  () => 'This server has no account yet. Creating the first key creates one: svc-admin keys create --name NAME',
 )
 
 export const orgOver = defineError(
   'conflict',
   'conflict',
   (name: string) =>
-    `Organization "${name}" was deleted: nothing can be made or paid for it any more. Its ledger, usage and record can be read.`,
+    `Organization "${name}" was deleted, so nothing can be created or paid for it. Its ledger, usage and audit events can still be read.`,
 )
 
 /** Throws 409 `conflict` for a deleted org: its ledger stays, but no user can act for it. */

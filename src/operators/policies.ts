@@ -80,7 +80,7 @@ function placeOf(owner: Owner, wanted: 'personal' | 'team' | undefined) {
   const user_id = personOf(owner)
   if (scope === 'personal') return { scope, user_id, org_id: null, owner: `user:${user_id}` as const }
   if (!owner.orgId) {
-    throw invalidInput('scope', `"scope" is "team", and ${owner.name} is a person. Name an organization: --org ORG.`)
+    throw invalidInput('scope', `"scope" is "team", but ${owner.name} is a person. Name an organization: --org ORG.`)
   }
   return { scope, user_id, org_id: owner.orgId, owner: owner.scope }
 }

@@ -20,7 +20,7 @@ export const Adjustment = t.Object({
   object: t.Literal('credit_adjustment'),
   amount_cents: t.Number(),
   ref: t.String(),
-  already: t.Boolean({ description: 'This reference had been booked before; nothing was changed' }),
+  already: t.Boolean({ description: 'true: this reference was booked before and nothing was changed' }),
 })
 export type Adjustment = Static<typeof Adjustment>
 
@@ -28,7 +28,7 @@ export const LedgerQuery = t.Object({
   ...PageQuery.properties,
   owner: t.Optional(Ref),
   ref: t.Optional(
-    t.String({ minLength: 1, maxLength: 320, description: 'Rows of this reference, or of this request' }),
+    t.String({ minLength: 1, maxLength: 320, description: 'Only rows with this reference or request id' }),
   ),
 })
 export type LedgerQuery = Static<typeof LedgerQuery>
@@ -39,7 +39,7 @@ export const LedgerRow = t.Object({
   kind: t.String(),
   ref: t.String(),
   amount_cents: t.Number(),
-  balance_cents: t.Number({ description: 'After this row' }),
+  balance_cents: t.Number({ description: 'Balance after this row' }),
   note: nullable(t.String()),
 })
 export type LedgerRow = Static<typeof LedgerRow>
@@ -48,7 +48,7 @@ export const LedgerRows = pageOf('entries', LedgerRow)
 /** A wallet that disagrees with its ledger entries and open holds. */
 export const WalletDifference = t.Object({
   id: t.String({ description: '`org:ID` or `user:ID`' }),
-  balance_cents: nullable(t.Number({ description: 'null: there is no wallet' })),
+  balance_cents: nullable(t.Number({ description: 'Balance of the wallet; null if there is none' })),
   ledger_cents: t.Number({ description: 'The sum of its ledger entries' }),
   held_cents: nullable(t.Number()),
   open_cents: t.Number({ description: 'The sum of its open holds' }),
@@ -56,7 +56,7 @@ export const WalletDifference = t.Object({
 })
 export const Reconciliation = t.Object({
   object: t.Literal('credit_reconciliation'),
-  ok: t.Boolean({ description: 'No wallet differs any more' }),
+  ok: t.Boolean({ description: 'true: no wallet differs from its ledger any more' }),
   differences: t.Array(WalletDifference),
 })
 export type Reconciliation = Static<typeof Reconciliation>

@@ -5,7 +5,7 @@ import { Invitation, Member, NewOrg, ORG_TYPES, Org, OrgPatch, PLATFORM_ROLES, R
 
 /** A user by id or e-mail address. */
 const Ref = t.String({ minLength: 1, maxLength: 320 })
-const PlanNote = nullable(t.String({ maxLength: 500, description: 'What operators wrote down about its plan' }))
+const PlanNote = nullable(t.String({ maxLength: 500, description: "The operators' note about the plan" }))
 
 const { role: _role, ...orgFields } = Org.properties
 
@@ -22,7 +22,7 @@ export const OperatorOrgPage = pageOf('orgs', OperatorOrg)
 /** With members, keys and balance: shown before an org is deleted (dx 2.9). */
 export const OrgDetail = t.Object({
   ...OperatorOrg.properties,
-  key_count: t.Integer({ description: 'Keys that are not revoked' }),
+  key_count: t.Integer({ description: 'Number of keys that are not revoked' }),
   balance_cents: t.Number(),
   held_cents: t.Number(),
 })
@@ -81,14 +81,14 @@ export const NewOperatorUser = t.Object({
   platform_role: t.Optional(oneOf(PLATFORM_ROLES)),
   /** Generated, and shown once, when left out. */
   password: t.Optional(t.String({ minLength: 8, maxLength: 200 })),
-  link: t.Optional(t.Boolean({ description: 'A sign-in link instead of a password' })),
+  link: t.Optional(t.Boolean({ description: 'Create a sign-in link instead of a password' })),
 })
 export type NewOperatorUser = Static<typeof NewOperatorUser>
 
 export const CreatedUser = t.Object({
   ...OperatorUser.properties,
-  password: nullable(t.String({ description: 'The first password, where none was given. Shown once' })),
-  sign_in_link: nullable(t.String({ description: 'Works once, within a day. Shown once' })),
+  password: nullable(t.String({ description: 'The generated password, if none was sent. Shown once' })),
+  sign_in_link: nullable(t.String({ description: 'Works once, within 24 hours. Shown once' })),
 })
 export type CreatedUser = Static<typeof CreatedUser>
 

@@ -44,8 +44,10 @@ export const OperatorAuditExport = t.Object({ ...AuditExport.properties, ...chai
 export const ChainQuery = t.Object(chain)
 export const CheckQuery = t.Object({
   ...chain,
-  from_seq: t.Optional(t.Integer({ minimum: 1, description: 'Where to begin; the first event unless said' })),
-  head: t.Optional(t.String({ maxLength: 100, description: 'SEQ:HASH that was written down elsewhere' })),
+  from_seq: t.Optional(t.Integer({ minimum: 1, description: 'Sequence number to start at; default: the first event' })),
+  head: t.Optional(
+    t.String({ maxLength: 100, description: 'SEQ:HASH of a head saved elsewhere, to check the chain against' }),
+  ),
 })
 export const AuditPage = t.Object({
   events: t.Array(AuditEvent),
@@ -61,7 +63,7 @@ export const Balance = t.Object({
   object: t.Literal('balance'),
   owner: t.String(),
   balance_cents: t.Number(),
-  held_cents: t.Number({ description: 'Reserved by calls that are running' }),
+  held_cents: t.Number({ description: 'Cents reserved by running calls' }),
   available_cents: t.Number(),
   expiring: Expiring,
 })
@@ -72,9 +74,7 @@ export const NewGrant = t.Object({
   owner: t.Optional(Ref),
   amount_cents: t.Optional(t.Number({ exclusiveMinimum: 0, maximum: MOST_CENTS })),
   checkout: t.Optional(t.String({ maxLength: 64 })),
-  expires_at: t.Optional(
-    nullable({ ...Timestamp, description: 'When what is left of it is taken back; never unless said' }),
-  ),
+  expires_at: t.Optional(nullable({ ...Timestamp, description: 'When the unspent rest expires; default: never' })),
   note: t.Optional(t.String({ maxLength: 500 })),
   idempotency_key: t.Optional(t.String({ pattern: '^[A-Za-z0-9\\-_.:]{1,200}$' })),
 })
@@ -85,8 +85,8 @@ export const Grant = t.Object({
   object: t.Literal('credit_grant'),
   amount_cents: t.Number(),
   expires_at: nullable(Timestamp),
-  ref: t.String({ description: 'The same reference never adds credit twice' }),
-  already: t.Boolean({ description: 'This reference had been granted before; nothing was added' }),
+  ref: t.String({ description: 'Reference of the grant; the same reference never adds credit twice' }),
+  already: t.Boolean({ description: 'true: this reference was granted before and nothing was added' }),
 })
 export type Grant = Static<typeof Grant>
 
@@ -141,9 +141,9 @@ export type Backup = Static<typeof Backup>
 export const EngineTarget = t.Object({
   id: t.String({ description: 'The service engine id' }),
   mode: t.String(),
-  target: nullable(t.String({ description: 'upstream:model; null where nothing answers' })),
+  target: nullable(t.String({ description: 'upstream:model; null if nothing answers the mode' })),
   kind: nullable(t.String()),
-  rank: t.Integer({ description: '1 answers first, the rest when it fails' }),
+  rank: t.Integer({ description: 'Order of use: 1 is asked first, higher ranks when lower ones fail' }),
   state: oneOf(['ready', 'trying', 'failing', 'none'] as const),
 })
 export type EngineTarget = Static<typeof EngineTarget>
@@ -176,8 +176,8 @@ export const AddedEngine = t.Object({
   name: t.String(),
   kind: t.String(),
   models: t.Array(t.String()),
-  modes: t.Array(t.String(), { description: 'Modes that it answers from the next start on' }),
-  saved_to: nullable(t.String({ description: 'null when a test failed and nothing was saved' })),
+  modes: t.Array(t.String(), { description: 'Modes it answers after the next start' }),
+  saved_to: nullable(t.String({ description: 'Configuration file; null if a test failed and nothing was saved' })),
   tests: t.Array(EngineTest),
 })
 export type AddedEngine = Static<typeof AddedEngine>
@@ -223,7 +223,7 @@ export const TierRow = t.Object({
   image: t.Integer(),
   research: t.Integer(),
   video: t.Integer(),
-  changed: t.Array(t.String(), { description: 'Limits that the configuration sets otherwise' }),
+  changed: t.Array(t.String(), { description: 'Limits that the configuration changes' }),
 })
 export type TierRow = Static<typeof TierRow>
 export const TierList = t.Object({ tiers: t.Array(TierRow) })
@@ -233,9 +233,9 @@ export const NewTier = t.Object({ tier: oneOf(TIERS) })
 const Rate = t.Object({ requests: t.Integer(), tokens: t.Integer() })
 export const WeighedIncrease = t.Object({
   ...Increase.properties,
-  peak: { ...Rate, description: 'The busiest minute of one of its keys in the last seven days' },
-  current_limits: { ...Rate, description: 'A minute, of the present tier' },
-  requested_limits: { ...Rate, description: 'A minute, of the tier asked for' },
+  peak: { ...Rate, description: 'Busiest minute of any of its keys in the last seven days' },
+  current_limits: { ...Rate, description: 'Limits per minute of the current tier' },
+  requested_limits: { ...Rate, description: 'Limits per minute of the requested tier' },
 })
 export type WeighedIncrease = Static<typeof WeighedIncrease>
 export const WeighedIncreases = pageOf('requests', WeighedIncrease)

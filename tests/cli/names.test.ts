@@ -38,7 +38,7 @@ describe('an id may be cut short', () => {
     for (const slug of ['twin-one', 'twin-two']) await json(['orgs', 'create', 'Twin', '--owner', user, '--slug', slug])
     const { exitCode, stderr, stdout } = await run(['orgs', 'get', 'Twin'])
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
-    expect(stderr).toMatch(/"Twin" could be 2 organizations: twin-(one|two), twin-(one|two)/)
+    expect(stderr).toMatch(/"Twin" matches 2 organizations: twin-(one|two), twin-(one|two)/)
   })
 })
 
