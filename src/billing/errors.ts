@@ -20,8 +20,8 @@ export const toolsUnpaid = defineError(
   'unpaid',
   'insufficient_credits',
   () =>
-    'The balance does not cover another turn with the results of the tools, and nothing had been answered yet. ' +
-    'Add credit, or allow fewer tools. Nothing was charged.',
+    'The balance does not cover another engine call with the tool results, and no answer was produced yet. ' +
+    'Add credit, or send fewer tools. Nothing was charged.',
 )
 
 /** Whose cap was reached: the key's, the account's or the organization's. */
@@ -40,24 +40,26 @@ export const walletFull = defineError(
   'conflict',
   'conflict',
   () =>
-    `A balance cannot be above ${MOST_CENTS} cents: it would not be exact any more. Nothing was added; ask for less.`,
+    `A balance cannot exceed ${MOST_CENTS} cents, the most that is stored exactly. Nothing was added; send a smaller amount.`,
 )
 
 export const otherMovement = defineError(
   'conflict',
   'idempotency_conflict',
-  (ref: string) => `${ref} stands in the ledger for another owner or amount. Nothing was changed; take another key.`,
+  (ref: string) =>
+    `${ref} is already in the ledger with another owner or amount. Nothing was changed; send another idempotency key.`,
 )
 
 export const nothingMoves = defineError(
   'invalid',
   'validation_error',
-  () => 'The amount is less than a micro-cent, the smallest there is. Nothing was changed.',
+  () =>
+    'The amount is less than a micro-cent (0.000001 cents), the smallest unit. Nothing was changed; send a larger amount.',
 )
 
 export const balanceTooLow = defineError(
   'conflict',
   'conflict',
   (available: number, amount: number) =>
-    `${spellCents(-amount)} cents cannot be taken away: only ${spellCents(available)} is available. Nothing was changed.`,
+    `${spellCents(-amount)} cents cannot be deducted: only ${spellCents(available)} cents are available. Nothing was changed.`,
 )

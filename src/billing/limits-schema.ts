@@ -5,12 +5,12 @@ export const MIN_PURCHASE_CENTS = 500
 export const MAX_PURCHASE_CENTS = 1_000_000
 
 export const ScopeWord = oneOf(['user', 'org'] as const, {
-  description: 'Whose money; by default the organization you are in, where you may manage its billing',
+  description: "Whose credit. Default: the active organization's if you may manage its billing, else your own",
 })
 
 const MAX_CENTS = 1_000_000_000_000
-const Cap = nullable(t.Integer({ minimum: 1, maximum: MAX_CENTS, description: 'Whole cents; null is no cap' }))
-const Threshold = t.Integer({ minimum: 0, maximum: MAX_CENTS, description: 'Whole cents; 0 tells nothing' })
+const Cap = nullable(t.Integer({ minimum: 1, maximum: MAX_CENTS, description: 'Whole cents; null: no cap' }))
+const Threshold = t.Integer({ minimum: 0, maximum: MAX_CENTS, description: 'Whole cents; 0: no low-balance notice' })
 const PurchaseCents = t.Integer({ minimum: MIN_PURCHASE_CENTS, maximum: MAX_PURCHASE_CENTS })
 
 export const LimitsQuery = t.Object({ scope: t.Optional(ScopeWord) })
@@ -51,7 +51,7 @@ export const BillingLimits = t.Object(
             state: oneOf(['open', 'paid', 'failed', 'expired'] as const),
             error: nullable(t.String()),
           },
-          { description: 'How the newest automatic top-up went' },
+          { description: 'Outcome of the newest automatic top-up' },
         ),
       ),
     }),
@@ -59,7 +59,7 @@ export const BillingLimits = t.Object(
       daily_used_cents: t.Number({ description: 'Spent since 00:00 UTC' }),
       monthly_used_cents: t.Number({ description: 'Spent since the first of the month, UTC' }),
       balance_cents: t.Number(),
-      reserved_cents: t.Number({ description: 'Held by calls that are running' }),
+      reserved_cents: t.Number({ description: 'Reserved by running calls' }),
     }),
   },
   { $id: 'BillingLimits' },

@@ -33,7 +33,8 @@ export type LimitService = ReturnType<typeof createLimits>
 export const noAutoTopUp = defineError(
   'conflict',
   'conflict',
-  () => 'This server has no payment processor that can charge by itself, so auto_top_up cannot be switched on.',
+  () =>
+    'This server has no payment processor that can charge automatically, so "auto_top_up" cannot be enabled. Nothing was changed.',
 )
 
 /** An owner's caps, low-balance threshold and automatic top-up (contract 18.2). */
@@ -161,7 +162,11 @@ function merged(row: LimitsRow, { auto_top_up, ...patch }: Omit<LimitsPatch, 'sc
   if (!next.top_up_enabled) return next
   for (const member of ['threshold_cents', 'amount_cents'] as const) {
     const path = `auto_top_up.${member}`
-    if (next[`top_up_${member}`] === null) throw invalidInput(path, `"${path}" is missing. Say it to switch top-up on.`)
+    if (next[`top_up_${member}`] === null)
+      throw invalidInput(
+        path,
+        `"${path}" is missing; automatic top-up needs it. Send it together with "enabled": true.`,
+      )
   }
   return next
 }

@@ -25,27 +25,29 @@ export const billingRoutes = ({ limits, payments }: Deps, guard: Guard) =>
       scope: 'billing',
       query: checkedQuery(LimitsQuery),
       response: { 200: answer(BillingLimits), ...errors(400, 401, 403, 429) },
-      detail: { summary: 'Caps, low-balance threshold and automatic top-up, and what is used' },
+      detail: { summary: 'Read the spending caps, low-balance threshold, automatic top-up and spending so far' },
     })
     .patch('/limits', (context) => limits.update(toCall(context), context.body), {
       scope: 'billing',
       body: checked(LimitsPatch),
       response: { 200: answer(BillingLimits), ...errors(400, 401, 403, 409, 429) },
-      detail: { summary: 'Change them: what is left out stays, null clears a cap' },
+      detail: {
+        summary: 'Change spending caps, threshold and automatic top-up; omitted members stay, null clears a cap',
+      },
     })
     .post('/checkout', (context) => payments.checkout(toCall(context), context.body), {
       scope: 'billing',
       idempotent: true,
       body: checked(NewCheckout),
       response: { 200: answer(Checkout), ...errors(400, 401, 403, 409, 429, 503) },
-      detail: { summary: 'Open a checkout for credit' },
+      detail: { summary: 'Open a checkout to buy credit' },
     })
     .post('/portal', (context) => payments.portal(toCall(context), context.body ?? {}), {
       scope: 'billing',
       idempotent: true,
       body: checked(t.Optional(NewPortal)),
       response: { 200: answer(Portal), ...errors(400, 401, 403, 409, 429, 503) },
-      detail: { summary: 'Open the page of payment methods and receipts' },
+      detail: { summary: 'Open the portal for payment methods and receipts' },
     })
     .post(
       '/webhook',
@@ -57,7 +59,7 @@ export const billingRoutes = ({ limits, payments }: Deps, guard: Guard) =>
         // The signature covers the raw bytes.
         parse: ({ request }: { request: Request }) => readRaw(request, MAX_EVENT_BYTES),
         response: { 200: answer(Received), ...errors(400, 413, 415, 503) },
-        detail: { summary: 'For the payment processor; its signature is the credential', security: [] },
+        detail: { summary: 'Receive events of the payment processor, authenticated by its signature', security: [] },
       },
     )
 

@@ -8,7 +8,8 @@ export type BillingScope = 'user' | 'org'
 export const notThisKeys = defineError(
   'forbidden',
   'forbidden',
-  () => 'This key belongs to an organization and pays from its credit. Use a personal key for your own.',
+  () =>
+    "This key belongs to an organization and pays from the organization's credit. Use a personal key for your own credit.",
 )
 
 /**

@@ -61,7 +61,7 @@ describe('credit', () => {
       store.write((tx) => billing.adjust(tx, { owner: ada.owner, amount, ref: `${ref}-${ada.owner}`, note: 'wrong' }))
     await expect(adjust(-600_001, 'a')).rejects.toMatchObject({
       code: 'conflict',
-      message: '0.60 cents cannot be taken away: only 0.60 is available. Nothing was changed.',
+      message: '0.60 cents cannot be deducted: only 0.60 cents are available. Nothing was changed.',
     })
     expect(await adjust(-600_000, 'a')).toBe(true)
     expect(await adjust(-600_000, 'a')).toBe(false)

@@ -17,7 +17,7 @@ export const teamSetupRequired = defineError(
 export const unsignedEvent = defineError(
   'invalid',
   'validation_error',
-  () => 'The signature does not fit this body, or it is older than 5 minutes. Nothing was taken in.',
+  () => 'The signature does not match this body, or it is older than 5 minutes. The event was not processed.',
 )
 
 export const notByHand = defineError(
@@ -29,7 +29,7 @@ export const notByHand = defineError(
 export const codeRefused = defineError(
   'conflict',
   'conflict',
-  () => 'This code is unknown, used or expired. Nothing was added; ask whoever gave it to you for another.',
+  () => 'This code is unknown, used or expired. Nothing was added; ask its issuer for another.',
 )
 
 export const codeForOther = defineError(
@@ -47,7 +47,7 @@ export const checkoutOver = defineError(
     `This checkout is ${state}. ${why ? `${why} Nothing was added.` : 'Nothing was added; start another.'}`,
 )
 
-export const ORG_GONE = 'The organization it was for was deleted.'
+export const ORG_GONE = 'The organization that was to receive the credit was deleted.'
 
 /** `50.00 USD`; with fractions of a cent `50.0012 USD`. */
 export const dollars = (cents: number): string => `${(cents / 100).toFixed(4).replace(/00$/, '')} USD`

@@ -5,7 +5,11 @@ import { MAX_PURCHASE_CENTS, MIN_PURCHASE_CENTS, ScopeWord } from '../limits-sch
 export const PurchaseId = defineId('checkout')
 export type PurchaseId = Id<'checkout'>
 
-const ReturnUrl = t.String({ minLength: 1, maxLength: 2048, description: 'Public http or https address' })
+const ReturnUrl = t.String({
+  minLength: 1,
+  maxLength: 2048,
+  description: 'Public http or https URL the browser returns to',
+})
 
 /** Body of `POST /billing/checkout` (contract 18.2). */
 export const NewCheckout = t.Object(
@@ -21,7 +25,7 @@ export type NewCheckout = Static<typeof NewCheckout>
 
 export const Checkout = t.Object(
   {
-    checkout_url: t.String({ description: 'Where the browser goes to pay' }),
+    checkout_url: t.String({ description: 'URL of the payment page to open in a browser' }),
     scope: oneOf(['user', 'org'] as const),
     checkout_id: PurchaseId.schema,
   },
