@@ -6,7 +6,7 @@ const WHERE_FROM = 'Create a key with svc-admin keys create or POST /keys.'
 export const unknownKey = defineError(
   'unauthenticated',
   'invalid_api_key',
-  () => `This key does not work here: it is mistyped, revoked, expired or of another server. ${WHERE_FROM}`,
+  () => `This key does not work here: it is mistyped, revoked, expired or from another server. ${WHERE_FROM}`,
 )
 
 export const noCredential = defineError(
@@ -54,13 +54,13 @@ export const otherToken = defineError(
 export const invalidSession = defineError(
   'unauthenticated',
   'invalid_session',
-  () => 'This session is over or was never one. Sign in again with POST /auth/sessions.',
+  () => 'This session has ended or does not exist. Sign in again with POST /auth/sessions.',
 )
 
 export const sessionNeeded = defineError(
   'unauthenticated',
   'invalid_session',
-  () => 'This call ends a dashboard session, and an API key has none. Revoke a key with DELETE /keys/{id}.',
+  () => 'This call ends a dashboard session, but it was sent with an API key. Revoke a key with DELETE /keys/{id}.',
 )
 
 export const invalidCredentials = defineError(
@@ -84,7 +84,7 @@ export const tooManyAttempts = defineError(
 export const signInBusy = defineError(
   'unavailable',
   'service_unavailable',
-  () => 'Too many sign-ins are being checked at once. Nothing was changed; try again shortly.',
+  () => 'Too many sign-ins are being checked at the same time. Nothing was changed; try again shortly.',
 )
 
 export const originNotAllowed = defineError(
@@ -98,5 +98,5 @@ export const crossSiteRequest = defineError(
   'forbidden',
   'origin_not_allowed',
   () =>
-    'A session cookie changes things only from pages of this server. Elsewhere send the token as Authorization: Bearer svc_ds_…',
+    'With a session cookie only pages of this server may change data. Elsewhere send the token as Authorization: Bearer svc_ds_…',
 )

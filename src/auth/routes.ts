@@ -20,7 +20,7 @@ export const authRoutes = (auth: AuthService, guard: Guard, { secure }: Options)
       open: true,
       body: checked(SignUp),
       response: { 201: answer(Session), ...errors(400, 403, 409, 429, 503) },
-      detail: { summary: 'Make an account, where the server allows it' },
+      detail: { summary: 'Create an account, if this server allows sign-up' },
     })
     .post(
       '/sessions',
@@ -33,7 +33,7 @@ export const authRoutes = (auth: AuthService, guard: Guard, { secure }: Options)
         open: true,
         body: checked(SignIn),
         response: { 201: answer(Session), ...errors(400, 401, 429, 503) },
-        detail: { summary: 'Sign in: a session token, also set as a cookie' },
+        detail: { summary: 'Sign in; the session token is returned and set as a cookie' },
       },
     )
     .delete(
@@ -52,7 +52,7 @@ export const authRoutes = (auth: AuthService, guard: Guard, { secure }: Options)
     .get('/me', (context) => auth.me(toCall(context)), {
       signedIn: true,
       response: { 200: answer(Me), ...errors(401, 403, 429) },
-      detail: { summary: 'Who is asking, and their organizations' },
+      detail: { summary: 'Read the signed-in user and their organizations' },
     })
 
 /** The facts of a request that has no caller yet. */

@@ -28,8 +28,11 @@ export type User = Static<typeof User>
 export const Session = t.Object(
   {
     user: User,
-    session_token: t.String({ description: 'svc_ds_…, for Authorization: Bearer. Shown once' }),
-    expires_at: t.String({ format: 'date-time', description: 'Moves on with use: 12 hours after the last call' }),
+    session_token: t.String({ description: 'svc_ds_…, to send as Authorization: Bearer. Shown once' }),
+    expires_at: t.String({
+      format: 'date-time',
+      description: '12 hours after the last request; every request extends it',
+    }),
   },
   { $id: 'Session' },
 )

@@ -82,7 +82,7 @@ export const memoryRoutes = (memory: MemoryService, guard: Guard) =>
         scope: 'completions',
         query: checkedQuery(PageQuery),
         response: { 200: answer(MemoryPage), ...errors(400, 401, 403, 429) },
-        detail: { summary: 'List what is remembered of you, newest first' },
+        detail: { summary: 'List the memories of your account, newest first' },
       },
     )
     .post('', async (context) => context.status(201, await memory.add(toCall(context), context.body, 'api')), {
@@ -90,7 +90,7 @@ export const memoryRoutes = (memory: MemoryService, guard: Guard) =>
       idempotent: true,
       body: checked(NewMemory),
       response: { 201: answer(MemoryReply), ...errors(400, 401, 403, 409, 413, 415, 429) },
-      detail: { summary: 'Have something remembered for later answers' },
+      detail: { summary: 'Store a memory for later answers' },
     })
     .delete(
       '/:id',
@@ -102,6 +102,6 @@ export const memoryRoutes = (memory: MemoryService, guard: Guard) =>
         scope: 'completions',
         params: ById,
         response: { 200: answer(Deleted), ...errors(401, 403, 404, 429) },
-        detail: { summary: 'Forget one thing' },
+        detail: { summary: 'Delete one memory' },
       },
     )

@@ -13,7 +13,7 @@ const summary = {
   createdAt: Timestamp,
   updatedAt: Timestamp,
   messageCount: t.Integer(),
-  lastMessage: t.Optional(t.String({ description: 'The start of the last message' })),
+  lastMessage: t.Optional(t.String({ description: 'Beginning of the last message' })),
 }
 
 export const ROLES = ['user', 'assistant', 'system', 'tool'] as const
@@ -53,7 +53,7 @@ export const Deleted = t.Object({ deleted: t.Literal(true) })
 
 export const ConversationQuery = t.Object({
   ...PageQuery.properties,
-  q: t.Optional(t.String({ maxLength: 200, description: 'Words of the title or the last message' })),
+  q: t.Optional(t.String({ maxLength: 200, description: 'Words to find in the title or the last message' })),
 })
 export type ConversationQuery = Static<typeof ConversationQuery>
 

@@ -10,7 +10,7 @@ const Upstream = t.Object(
     kind: oneOf(UPSTREAM_KINDS),
     baseUrl: t.Optional(t.String({ pattern: '^https?://[^\\s]+$' })),
     apiKey: t.Optional(t.String()),
-    apiKeyFile: t.Optional(t.String({ description: 'A file that holds only the key' })),
+    apiKeyFile: t.Optional(t.String({ description: 'Path of a file that contains only the key' })),
     models: t.Optional(t.Array(t.String({ minLength: 1 }))),
     outputLimitField: t.Optional(t.String({ pattern: '^[a-z_]{1,40}$' })),
     contextWindow: t.Optional(t.Integer({ minimum: 1_000, maximum: 100_000_000 })),

@@ -33,5 +33,5 @@ export const engineMisconfigured = defineError(
   'broken',
   'server_error',
   (mode: string) =>
-    `The engine for mode "${mode}" is set up wrongly on this server. Nothing was charged. The operator can look up this request id.`,
+    `The engine for mode "${mode}" is misconfigured on this server. Nothing was charged. The operator can look up this request id.`,
 )

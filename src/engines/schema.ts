@@ -7,7 +7,7 @@ export const ModelEntry = t.Object(
     mode: t.String(),
     model_id: t.String({ description: 'Engine id, such as svc-1-flash' }),
     label: t.String(),
-    engine: t.String({ description: 'The subsystem that answers' }),
+    engine: t.String({ description: 'Subsystem that answers' }),
     description: t.String(),
     status: oneOf(['available', 'degraded', 'down']),
   },

@@ -21,6 +21,6 @@ export const healthRoutes = (health: HealthService, guard: Guard) =>
     {
       open: true,
       response: { 200: answer(Health), 503: answer(Health) },
-      detail: { summary: 'Is everything answering' },
+      detail: { summary: 'Read the health of the server and its parts' },
     },
   )

@@ -2,7 +2,7 @@ import { nullable, oneOf, RequestId, type Static, Timestamp, t } from '../kernel
 
 export const PROBE_STATES = ['healthy', 'degraded', 'down', 'unconfigured'] as const
 export const Probe = t.Object(
-  { status: oneOf(PROBE_STATES), latencyMs: nullable(t.Number({ description: 'null when nobody could measure it' })) },
+  { status: oneOf(PROBE_STATES), latencyMs: nullable(t.Number({ description: 'null if it could not be measured' })) },
   { $id: 'Probe' },
 )
 export type Probe = Static<typeof Probe>

@@ -3,7 +3,10 @@ import { defineError, invalidInput, quoted } from '../kernel/errors'
 const HEADER = 'Idempotency-Key'
 
 export const badKey = (key: string) =>
-  invalidInput(HEADER, `${HEADER} is "${quoted(key)}"; send 1 to 256 characters out of A-Z a-z 0-9 - _ . and :.`)
+  invalidInput(
+    HEADER,
+    `${HEADER} is "${quoted(key)}"; send 1 to 256 characters of A-Z, a-z, 0-9, "-", "_", "." and ":".`,
+  )
 
 export const stillRunning = defineError(
   'conflict',
@@ -16,7 +19,7 @@ export const usedOtherwise = defineError(
   'conflict',
   'idempotency_conflict',
   (key: string) =>
-    `${HEADER} "${quoted(key)}" was used within 24 h for a request with another method, path or body, or with other rights. Send this one with a key of its own.`,
+    `${HEADER} "${quoted(key)}" was used within 24 h for a request with another method, path or body, or with other rights. Send this request with a new key.`,
 )
 
 /** This process was silent past its lease and another one took the key over, so its transaction is rolled back. */
@@ -24,5 +27,5 @@ export const takenOver = defineError(
   'conflict',
   'idempotency_conflict',
   (key: string) =>
-    `A request with ${HEADER} "${quoted(key)}" was started again elsewhere while this one stood still. Nothing of this one was done; send the same request again for the answer.`,
+    `A request with ${HEADER} "${quoted(key)}" was started again in another process while this one was stalled. This one changed nothing; send the same request again to get the answer.`,
 )

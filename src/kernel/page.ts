@@ -27,7 +27,7 @@ export function decodeCursor(cursor: string | undefined): Mark | null {
     throw new AppError(
       'invalid',
       'validation_error',
-      '"cursor" is not one this list gave out. Leave it off to start.',
+      '"cursor" was not returned by this list. Leave it out to start at the beginning.',
       {
         param: 'cursor',
       },

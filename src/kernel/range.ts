@@ -5,10 +5,13 @@ import { type Static, t } from './schema'
 /** `from` and `to` of every dated list (contract 1.8). */
 export const RangeQuery = t.Object({
   from: t.Optional(
-    t.String({ maxLength: 40, description: 'ISO 8601, inclusive; a bare date means its first instant' }),
+    t.String({ maxLength: 40, description: 'ISO 8601, inclusive; a date without a time means its start (UTC)' }),
   ),
   to: t.Optional(
-    t.String({ maxLength: 40, description: 'ISO 8601, exclusive; a bare date means the end of that day' }),
+    t.String({
+      maxLength: 40,
+      description: 'ISO 8601, exclusive; a date without a time means the end of that day (UTC)',
+    }),
   ),
 })
 export type RangeQuery = Static<typeof RangeQuery>

@@ -28,9 +28,9 @@ export const keyRoutes = (keys: KeyService, guard: Guard) =>
       body: checked(NewKey),
       response: { 201: answer(ApiKeyWithSecret), ...errors(400, 401, 403, 404, 429) },
       detail: {
-        summary: 'Create a key; the whole key is in this answer only',
+        summary: 'Create a key; the full key is in this answer only',
         description:
-          'A key with bounds of its own (a limit, a cap, an end, origins, a guardrail policy) answers 403: with another key it could pass them.',
+          'Sent with a key that has restrictions of its own (a rate limit, a cap, an expiry, allowed origins, a guardrail policy), this answers 403, because a new key would not have them.',
       },
     })
     .get(
@@ -54,11 +54,11 @@ export const keyRoutes = (keys: KeyService, guard: Guard) =>
     })
     .put('/:id', (context) => keys.update(toCall(context), context.params.id, context.body), {
       ...changing,
-      detail: { summary: 'Change a key: what is left out stays, null clears' },
+      detail: { summary: 'Change a key; omitted members stay, null clears' },
     })
     .patch('/:id', (context) => keys.update(toCall(context), context.params.id, context.body), {
       ...changing,
-      detail: { summary: 'The same as PUT' },
+      detail: { summary: 'Change a key, the same as PUT' },
     })
     .post('/:id/rotate', (context) => keys.rotate(toCall(context), context.params.id, context.body ?? {}), {
       scope: 'billing',
@@ -66,13 +66,13 @@ export const keyRoutes = (keys: KeyService, guard: Guard) =>
       params: ById,
       body: checked(t.Optional(KeyRotation)),
       response: { 200: answer(RotatedKey), ...errors(400, 401, 403, 404, 409, 429) },
-      detail: { summary: 'Give a key a new secret; the old one works on for the grace period' },
+      detail: { summary: 'Rotate a key: it gets a new secret, and the old one works for the grace period' },
     })
     .delete('/:id', (context) => keys.revoke(toCall(context), context.params.id), {
       scope: 'billing',
       params: ById,
       response: { 200: answer(KeyRevoked), ...errors(401, 403, 404, 429) },
-      detail: { summary: 'Revoke a key, effective at once' },
+      detail: { summary: 'Revoke a key with immediate effect' },
     })
 
 const changing = {

@@ -106,7 +106,10 @@ export function readExpiry(value: string | null | undefined, now: number): numbe
   if (value === null || value === undefined) return null
   const at = Date.parse(value)
   if (at > now) return at
-  throw invalidInput('expires_at', `"expires_at" is ${said(value)}, which is not in the future.`)
+  throw invalidInput(
+    'expires_at',
+    `"expires_at" is ${said(value)}, which is not in the future. Send a later time, or null for no expiry.`,
+  )
 }
 
 /** Origins as browsers send them, without duplicates. Throws 400 `validation_error` naming the invalid one. */
@@ -132,7 +135,10 @@ export function readBrandSoul(value: NonNullable<KeyPatch['brand_soul']>): Brand
   const { enabled = true, persona = '', tone = '', knowledge = [], constraints = [] } = value
   const length = [persona, tone, ...knowledge, ...constraints].join('').length
   if (length > MAX_SOUL_CHARS) {
-    throw invalidInput('brand_soul', `"brand_soul" has ${length} characters; it may have ${MAX_SOUL_CHARS} in all.`)
+    throw invalidInput(
+      'brand_soul',
+      `"brand_soul" has ${length} characters; at most ${MAX_SOUL_CHARS} are allowed in all.`,
+    )
   }
   return { enabled, persona, tone, knowledge, constraints }
 }

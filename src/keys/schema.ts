@@ -8,10 +8,10 @@ const MAX_CAP_CENTS = 1_000_000_000
 const Name = t.String({ minLength: 1, maxLength: 128 })
 const Scopes = t.Array(oneOf(SCOPES), { maxItems: 32, description: 'What the key may be used for' })
 const Limit = nullable(t.Integer({ minimum: 1, maximum: 1_000_000_000 }))
-const CapCents = nullable(t.Integer({ minimum: 1, maximum: MAX_CAP_CENTS, description: 'Cents; null for no cap' }))
+const CapCents = nullable(t.Integer({ minimum: 1, maximum: MAX_CAP_CENTS, description: 'Cents; null: no cap' }))
 const Origins = t.Array(t.String({ minLength: 1, maxLength: 300 }), {
   maxItems: 50,
-  description: 'Origins whose pages may use the key, such as https://app.example; empty allows every one',
+  description: 'Origins whose pages may use the key, such as https://app.example; empty: all origins',
 })
 
 /** The tone of answers under a key, and the facts they may use (contract 20). */
@@ -30,7 +30,7 @@ export type BrandSoul = Static<typeof BrandSoul>
 /** One routing rule as stored and shown (contract 13); the routing-preferences room validates it. */
 export const RoutingRule = t.Object(
   {
-    pattern: t.String({ description: 'ECMAScript source, matched in any case' }),
+    pattern: t.String({ description: 'ECMAScript source, matched case-insensitively' }),
     target_mode: t.String(),
     target_engine: nullable(t.String()),
     confidence: t.Number({ minimum: 0.5, maximum: 0.99 }),
@@ -58,7 +58,9 @@ export const NewKey = t.Object(
     scopes: t.Optional(Scopes),
     scope: t.Optional(oneOf(['personal', 'org'] as const)),
     org_id: t.Optional(nullable(t.String({ maxLength: 64 }))),
-    test: t.Optional(t.Boolean({ description: 'A svc_sk_test_ prefix: a label only, the key is billed alike' })),
+    test: t.Optional(
+      t.Boolean({ description: 'true: the prefix is svc_sk_test_. A label only; the key is billed like any other' }),
+    ),
     ...settable,
   },
   { $id: 'NewKey' },
@@ -85,7 +87,7 @@ export const KeyRotation = t.Object(
       t.Integer({
         minimum: 0,
         maximum: MAX_GRACE_S,
-        description: 'How long the old secret works on; 86400 unless sent',
+        description: 'Seconds for which the old secret still works; default 86400',
       }),
     ),
   },
@@ -100,13 +102,14 @@ const fields = {
   id: KeyId.schema,
   object: t.Literal('api_key'),
   name: t.String(),
-  prefix: t.String({ description: 'The first characters of the key, to tell keys apart' }),
+  prefix: t.String({ description: 'First characters of the key, to tell keys apart' }),
   scopes: t.Array(oneOf(SCOPES)),
   scope: oneOf(['personal', 'org'] as const),
   org_id: nullable(OrgId.schema),
   tier: oneOf(TIERS),
   status: oneOf(KEY_STATUSES, {
-    description: 'rotating: two secrets work. A key past its expires_at reads revoked, with revoked_at null',
+    description:
+      'rotating: the old and the new secret both work. An expired key has the status revoked, with revoked_at null',
   }),
   rpm_limit: nullable(t.Integer()),
   tpm_limit: nullable(t.Integer()),
@@ -118,7 +121,9 @@ const fields = {
   brand_soul: nullable(BrandSoul),
   routing_preference_id: nullable(t.String({ format: 'uuid' })),
   routing_rules: t.Array(RoutingRule),
-  confidence_floor_overrides: t.Record(t.String(), t.Number(), { description: 'Floors that came with its rules' }),
+  confidence_floor_overrides: t.Record(t.String(), t.Number(), {
+    description: 'Confidence floor by mode, set together with routing_rules',
+  }),
   guardrail_policy_id: nullable(t.String({ format: 'uuid' })),
   created: Timestamp,
   last_used_at: nullable(Timestamp),
@@ -132,7 +137,7 @@ export type ApiKey = Static<typeof ApiKey>
 
 /** A key with its secret: only the answer that creates the key has it. */
 export const ApiKeyWithSecret = t.Object(
-  { ...fields, key: t.String({ description: 'The whole key. Shown once: keep it now' }) },
+  { ...fields, key: t.String({ description: 'The full key. Shown once: store it now' }) },
   { $id: 'ApiKeyWithSecret' },
 )
 export type ApiKeyWithSecret = Static<typeof ApiKeyWithSecret>

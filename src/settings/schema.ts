@@ -5,7 +5,7 @@ const DEFAULT_MODES = ['auto', 'fast', 'think', 'code', 'research', 'image', 'vi
 /** An account's preferences (contract 18.3). */
 export const Settings = t.Object(
   {
-    default_mode: oneOf(DEFAULT_MODES, { description: 'Mode of a request that names none' }),
+    default_mode: oneOf(DEFAULT_MODES, { description: 'Mode of a request that sends none' }),
     personality: oneOf(['svc', 'none'] as const),
     timezone: t.String({ minLength: 1, maxLength: 64, description: 'IANA name, such as Europe/Lisbon' }),
     svc_branding: t.Boolean({ description: 'false strips persona, mascot and branded labels from replies' }),

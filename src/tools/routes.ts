@@ -13,7 +13,7 @@ export const toolRoutes = (tools: Tools, guard: Guard) =>
       scope: 'tools',
       query: checkedQuery(ToolQuery),
       response: { 200: answer(ToolList), ...errors(400, 401, 403, 429) },
-      detail: { summary: 'List the tools that engines may use for you' },
+      detail: { summary: 'List the tools that engines may call in your runs' },
     })
     .get('/signing-secret', (context) => ({ secret: tools.signingSecret(toCall(context)) }), {
       scope: 'tools',

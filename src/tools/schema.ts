@@ -33,7 +33,7 @@ export const ToolEntry = t.Object(
     permissionLevel: oneOf(PERMISSION_LEVELS),
     requiresApproval: t.Boolean(),
     skillId: nullable(t.String({ format: 'uuid' })),
-    available: t.Boolean({ description: 'Whether it can work on this server as it is configured' }),
+    available: t.Boolean({ description: 'Whether the tool works with the present configuration of this server' }),
     unavailableReason: nullable(t.String()),
     requiredScope: nullable(oneOf(SCOPES)),
   },
@@ -46,5 +46,7 @@ export const ToolQuery = t.Object({ category: t.Optional(oneOf(CATEGORIES)) })
 export type ToolQuery = Static<typeof ToolQuery>
 
 export const SigningSecret = t.Object({
-  secret: t.String({ description: 'Key of the HMAC-SHA256 in Svc-Webhook-Signature of calls to your tool endpoints' }),
+  secret: t.String({
+    description: 'Secret of the HMAC-SHA256 in the header Svc-Webhook-Signature of calls to your tool endpoints',
+  }),
 })

@@ -34,7 +34,7 @@ export function createMemory({ store, audit, clock }: Deps) {
   /** Throws 400 on blank content, 409 `conflict` when the owner has `MOST_MEMORIES` already. */
   async function add(call: Call, { content }: NewMemory, source: MemorySource): Promise<{ memory: Memory }> {
     const said = storable(content).trim()
-    if (!said) throw invalidInput('content', '"content" says nothing. Send what is to be remembered.')
+    if (!said) throw invalidInput('content', '"content" is blank. Send the text to remember.')
     const owner = ownerOf(call.caller)
     const row: MemoryRow = { id: MemoryId.create(), owner, content: said, source, created_at: clock.now() }
     return store.write(async (tx) => {

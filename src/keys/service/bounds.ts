@@ -7,7 +7,7 @@ import type { KeyRow } from '../table'
 import type { KeyDeps } from './deps'
 
 /** What a bounded key may not do, because the other key would have no bounds. */
-type Doing = 'make keys' | 'give other keys a secret'
+type Doing = 'create keys' | 'rotate other keys'
 type Defaults = Pick<KeyDeps, 'defaultPolicyOf'>
 type Held = Pick<KeyRow, 'guardrail_policy_id' | 'org_id' | 'user_id'>
 

@@ -30,10 +30,10 @@ export const createKey =
     assertGrantable(call.caller, scopes)
     const secret = mintSecret(input.test ? KEY_LABELS.test : KEY_LABELS.live)
     return deps.store.write(async (tx) => {
-      await assertUnbound(tx, call.caller, 'make keys')
+      await assertUnbound(tx, call.caller, 'create keys')
       const orgId = await orgOfNewKey(deps, tx, call.caller, input)
       const row = newRow(deps, secret.prefix, { ...input, scopes, userId: call.caller.userId, orgId, tier: FIRST_TIER })
-      await assertSharesPolicy(deps, tx, call.caller, row, 'make keys')
+      await assertSharesPolicy(deps, tx, call.caller, row, 'create keys')
       await rows.insert(tx, row, secret.hash)
       await recordChange(deps, tx, call, row, { action: 'key.created' })
       return kept(tx, call, { ...present(row, NOTHING_SPENT, row.created_at), key: secret.token })
@@ -82,7 +82,8 @@ async function orgOfNewKey({ orgs }: KeyDeps, tx: Tx, caller: TenantCaller, inpu
   const named = input.org_id ?? null
   const scope = input.scope ?? (named !== null || caller.orgId ? 'org' : 'personal')
   if (scope === 'personal') {
-    if (named !== null) throw invalidInput('org_id', '"org_id" goes with "scope":"org"; this key is to be personal.')
+    if (named !== null)
+      throw invalidInput('org_id', '"org_id" was sent for a personal key. Leave it out, or send "scope":"org".')
     if (caller.orgId) throw personalFromOrgKey()
     return null
   }

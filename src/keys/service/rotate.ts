@@ -28,8 +28,8 @@ export const rotateKey =
       const before = await findOwnLocked(deps, tx, call.caller, id)
       assertRotatable(call.caller, before)
       if (keyIdOf(call.caller) !== before.id) {
-        await assertUnbound(tx, call.caller, 'give other keys a secret')
-        await assertSharesPolicy(deps, tx, call.caller, before, 'give other keys a secret')
+        await assertUnbound(tx, call.caller, 'rotate other keys')
+        await assertSharesPolicy(deps, tx, call.caller, before, 'rotate other keys')
       }
       return kept(tx, call, await rotateIn(deps, tx, call, before, order))
     })
