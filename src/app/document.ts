@@ -12,7 +12,7 @@ export const documentRoutes = (document: OpenApiSource, guard: Guard) =>
     .get('/api/v1/openapi.json', () => published(document), {
       signedIn: true,
       response: { 200: answer(JsonObject) },
-      detail: { summary: 'This document', tags: ['Document'] },
+      detail: { summary: 'Read this OpenAPI document', tags: ['Document'] },
     })
     .get('/openapi.json', () => published(document), { open: true, detail: { hide: true } as object })
 

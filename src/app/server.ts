@@ -124,7 +124,8 @@ export function createServer({ config, container, metrics }: Deps) {
     toOpenApi(api.routes as never, {
       title: 'svc',
       version: API_VERSION,
-      description: 'AI orchestration: prompts in, answers out, whatever engine stands behind them.',
+      description:
+        'AI orchestration: one API for answers, tools, skills, guardrails and billing, independent of the engines behind it.',
       serverUrl: `${config.publicUrl.replace(/\/$/, '') || `http://${config.host}:${config.port}`}/api/v1`,
     })
   document.get = () => {

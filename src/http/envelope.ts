@@ -4,7 +4,7 @@ import { described, nullable, RequestId, type Standard, type Static, type TSchem
 export const ErrorBody = t.Object(
   {
     error: t.Object({
-      message: t.String({ description: 'What happened, with the value sent, and what to do now' }),
+      message: t.String({ description: 'What is wrong, with the value sent, and what to do' }),
       type: t.String(),
       code: t.String(),
       request_id: t.String(),

@@ -29,15 +29,17 @@ const wait = { type: 'string', pattern: '^\\d+s$' }
 
 /** The headers of contract 1.3. */
 export const HEADERS: Json = {
-  'X-Request-Id': header('Names this request in every log and record'),
-  'X-Ratelimit-Limit-Requests': header('Requests a minute', count),
+  'X-Request-Id': header('Id of this request in logs, audit events and usage rows'),
+  'X-Ratelimit-Limit-Requests': header('Requests allowed per minute', count),
   'X-Ratelimit-Remaining-Requests': header('Requests left in this minute', count),
   'X-Ratelimit-Reset-Requests': header('Until all of them are back, such as `58s`', wait),
-  'X-Ratelimit-Limit-Tokens': header('Tokens a minute', count),
+  'X-Ratelimit-Limit-Tokens': header('Tokens allowed per minute', count),
   'X-Ratelimit-Remaining-Tokens': header('Tokens left in this minute', count),
   'X-Ratelimit-Reset-Tokens': header('Until all of them are back, such as `58s`', wait),
   'Retry-After': header('Seconds to wait before the next try', count),
-  'X-Idempotent-Replay': header('`true` when this is the answer that an earlier request with the same key got'),
+  'X-Idempotent-Replay': header(
+    '`true` if this is the stored answer of an earlier request with the same Idempotency-Key',
+  ),
 }
 
 const { 'Retry-After': retry, 'X-Idempotent-Replay': replay, ...STANDING } = HEADERS

@@ -113,7 +113,7 @@ const IDEMPOTENCY_KEY: Json = {
   in: 'header',
   required: false,
   description:
-    'Makes a retry safe: for 24 hours the same request with the same key gets the first answer again instead of running twice. Ignored on streams.',
+    'Makes retries safe: for 24 hours the same request with the same key gets the first answer again instead of running twice. Ignored for streams.',
   schema: { type: 'string', minLength: 1, maxLength: 256, pattern: '^[A-Za-z0-9\\-_.:]+$' },
 }
 

@@ -7,7 +7,11 @@ export async function readRaw(request: Request, maxBytes: number): Promise<Uint8
   for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.length
     if (size > maxBytes) {
-      throw new AppError('too_large', 'payload_too_large', `The body is larger than the ${maxBytes} bytes read here.`)
+      throw new AppError(
+        'too_large',
+        'payload_too_large',
+        `The body is larger than ${maxBytes} bytes, the most this route accepts.`,
+      )
     }
     chunks.push(chunk)
   }
