@@ -22,8 +22,8 @@ const MAX_CALLS_A_RUN = 100
 const MIN_ANSWER_TOKENS = 32
 /** Largest share of an engine's window that is reserved for the answer. */
 const ANSWER_SHARE = 0.25
-const OUT_OF_TURNS = 'The tools were stopped at "max_iterations"; the answer is made from what they had found.'
-const OUT_OF_CREDIT = 'The tools were stopped because the credit does not cover another turn.'
+const OUT_OF_TURNS = 'Tool use stopped at "max_iterations"; the answer uses the results so far.'
+const OUT_OF_CREDIT = 'Tool use stopped because the credit does not cover another engine call.'
 /** Said to the engine, not to the caller. */
 const SYNTHESISE = 'No more tools can be called. Answer now, as well as you can, from what you have.'
 
@@ -99,7 +99,7 @@ const callsLeft = ({ maxCalls = MAX_CALLS_A_RUN, spent }: Acting): number =>
   Math.max(0, Math.min(MAX_CALLS_A_TURN, maxCalls - spent.uses.length))
 
 const outOfCalls = ({ maxCalls = MAX_CALLS_A_RUN }: Acting): string =>
-  `The tools were stopped after ${maxCalls} calls; the answer is made from what they had found.`
+  `Tool use stopped after ${maxCalls} calls; the answer uses the results so far.`
 
 /** Why no more tools are called, and the tokens left for the answer; with 0, the text so far is the answer. */
 type Stop = { why: string; tokens: number }

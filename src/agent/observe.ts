@@ -57,7 +57,7 @@ async function guardedCall(asked: ToolCall, guard: Acting['guard'], signal: Abor
   const given = parsed(asked.arguments)
   const { value, blocked, name } = await guard.checkToolData('tool_call', asked.name, given ?? asked.arguments, signal)
   if (blocked) {
-    const sentence = blocked.message ?? `The guardrail ${blocked.guardrailId} does not let this call run.`
+    const sentence = blocked.message ?? `The guardrail ${blocked.guardrailId} does not allow this call.`
     const failed = { status: 'error' as const, description: 'blocked by a guardrail', arguments: null, result: null }
     return { asked: { ...asked, arguments: '{}' }, name, refused: { ...failed, text: `Error: ${sentence}` } }
   }

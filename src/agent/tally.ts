@@ -1,7 +1,7 @@
 import type { Spent, Step, Thought } from './schema'
 import type { Turn } from './turn'
 
-const SILENT = 'The engine ended without a word; "tools_used" holds what its tools found.'
+const SILENT = 'The engine returned no text; "tools_used" has the results of its tools.'
 
 /** Separates the texts of two turns. */
 const GAP = '\n\n'

@@ -103,7 +103,7 @@ function assertAnswered(open: ReadonlyMap<string, { path: string }>): void {
 const orphan = (place: number, id: string) =>
   invalidInput(
     `messages[${place}].tool_call_id`,
-    `"messages[${place}].tool_call_id" is ${said(id)}, which is no call of the assistant message before it.`,
+    `"messages[${place}].tool_call_id" is ${said(id)}, which is not the id of a tool call in the assistant message before it.`,
   )
 
 const sameId = (path: string, id: string) =>

@@ -22,7 +22,7 @@ export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
       body: checked(ChatOrder),
       response: { 200: answer(ChatCompletion), ...errors(400, 401, 402, 403, 404, 413, 415, 429, 500, 503, 504) },
       detail: {
-        summary: 'Answer chat messages, in the format chat-completions clients speak',
+        summary: 'Answer chat messages in the chat-completions format',
         'x-streams': true,
       } as object,
     },

@@ -152,7 +152,7 @@ function conversationOf(order: CompletionOrder, mode: Mode): Ask['conversation']
     if (isStealth(mode))
       throw invalidInput(
         'conversation_id',
-        `"conversation_id" cannot be used with mode "${mode}", which keeps nothing.`,
+        `"conversation_id" cannot be used with mode "${mode}", which stores nothing. Leave it out, or send another mode.`,
       )
     return { attach: order.conversation_id }
   }

@@ -17,14 +17,15 @@ export const completionSettings = {
     env: 'SVC_CACHE_MAX_MB',
     schema: t.Integer({ minimum: 1, maximum: 65_536 }),
     default: 64,
-    about: 'Megabytes of memory for remembered answers; one user, or one key of an org, has at most an eighth of it.',
+    about:
+      'Megabytes of memory for cached answers; one user, or one key of an organization, gets at most an eighth of it.',
   }),
   cacheSimilarity: setting({
     env: 'SVC_CACHE_SIMILARITY',
     schema: t.Number({ minimum: 0, maximum: 1 }),
     default: 0,
     about:
-      'Cosine from which the same request in other words is served the remembered answer, such as 0.95; 0 is off. Needs SVC_EMBEDDINGS_BASE_URL.',
+      'Cosine similarity from which a differently worded request is served a cached answer, such as 0.95; 0 turns this off. Needs SVC_EMBEDDINGS_BASE_URL.',
   }),
   ...Object.fromEntries(
     MODES.map((mode) => [
@@ -33,7 +34,7 @@ export const completionSettings = {
         env: `SVC_CACHE_TTL_${mode.toUpperCase()}`,
         schema: t.Integer({ minimum: 0, maximum: 86_400 }),
         default: defaultTtlS(mode),
-        about: `Seconds an answer of mode ${mode} may be served again; 0 turns it off.`,
+        about: `Seconds for which an answer of mode ${mode} is cached; 0 turns the cache off for it.`,
       }),
     ]),
   ),

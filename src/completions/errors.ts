@@ -36,5 +36,5 @@ export const clientLeft = defineError('invalid', 'client_closed', () => 'The cli
 export const overBounds = defineError(
   'unpaid',
   'insufficient_credits',
-  () => 'This run may cost only so much, and its prompt alone would cost more. Nothing was charged.',
+  () => 'The prompt alone would cost more than this run may cost. Nothing was charged; shorten the prompt.',
 )

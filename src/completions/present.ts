@@ -45,7 +45,7 @@ const guardrailsOf = (run: Opened, answer: StoredAnswer) => {
 
 /** What the request gave rise to comes first; a cached answer may have been made for another request. */
 function warningsOf({ ask }: Opened, { finish, warnings }: StoredAnswer) {
-  const cut = finish === 'length' && ask.cache !== 'off' ? ['The answer was cut at the output limit.'] : []
+  const cut = finish === 'length' && ask.cache !== 'off' ? ['The answer was cut off at the output limit.'] : []
   const all = [...ask.warnings, ...warnings, ...cut]
   return all.length ? { warnings: all } : {}
 }

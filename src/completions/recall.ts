@@ -85,4 +85,4 @@ export function createRecall(stages: Deps, cache: AnswerCache, near: Near | null
 const flightOf = ({ call }: Opened, cacheKey: string): string => `${keyIdOf(call.caller) ?? 'session'} ${cacheKey}`
 
 const otherWords = (similarity: number): string =>
-  `This answer was made for the same request in other words (similarity ${similarity.toFixed(3)}). Send Cache-Control: no-cache for one of its own.`
+  `This is the cached answer to a request with the same meaning (similarity ${similarity.toFixed(3)}). Send Cache-Control: no-cache for a new answer.`

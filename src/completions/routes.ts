@@ -35,7 +35,7 @@ export const completionRoutes = (completions: CompletionService, streams: Stream
       detail: {
         summary: 'Answer a prompt',
         description:
-          'With `stream: true` the answer is `text/event-stream`; with `format: "compat"` it is a chat completion.',
+          'With `stream: true` the answer is `text/event-stream`; with `format: "compat"` it is a chat completion object.',
         'x-streams': true,
       } as object,
     },

@@ -94,7 +94,7 @@ export function createInputGuard({ store, record }: Deps) {
   }
 }
 
-const UNLINKED = 'An attachment was left out: a guardrail took out a part of its address.'
+const UNLINKED = 'An attachment was ignored because a guardrail redacted part of its URL.'
 
 /** The field that the text at this place came from: the prompt, then the turns, then the attachments. */
 function placeOf(place: number, turns: number, { cameFrom, images }: Opened['ask']): string {

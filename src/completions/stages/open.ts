@@ -109,7 +109,8 @@ function assertEngines({ engine, overrides }: Ask, engines: EngineService): void
   }
   for (const [mode, id] of Object.entries(overrides)) {
     const path = `model_overrides.${mode.slice(0, 64)}`
-    if (!engines.knowsMode(mode)) throw invalidInput(path, `"${path}" names a mode this server does not know.`)
+    if (!engines.knowsMode(mode))
+      throw invalidInput(path, `"${path}" is not a mode of this server. GET /models lists the modes.`)
     assertEngine(path, id)
   }
   if (engine !== null) assertEngine('stealth_model', engine)
