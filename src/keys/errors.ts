@@ -51,16 +51,16 @@ export const leavesDefault = defineError(
   'forbidden',
   'forbidden',
   () =>
-    'After this change the default guardrail policy would no longer apply to the key, and a key with a policy or ' +
-    'restrictions cannot loosen those of a key. Use a session, or a key without policy and restrictions.',
+    'After this change the default guardrail policy would no longer apply to the key. A key with a policy or ' +
+    'restrictions cannot make that change; use a session, or a key without policy and restrictions.',
 )
 
 export const escapesDefault = defineError(
   'forbidden',
   'forbidden',
   (what: 'create keys' | 'rotate other keys') =>
-    `The default guardrail policy that applies to this key would not apply to the other one, so it cannot ${what} ` +
-    'of that kind. Use a session.',
+    `A default guardrail policy applies to this key, so it cannot ${what} to which that policy would not apply. ` +
+    'Use a session.',
 )
 
 export const ambiguousKey = defineError(
