@@ -36,7 +36,7 @@ describe('a request in other words', () => {
     const second = await ask(ada, other)
     expect(second).toMatchObject({ id: first.id, content: first.content, _cached: true })
     expect(second.usage).toEqual({ ...first.usage, cost_cents: 0, cached: true })
-    expect(second.warnings).toEqual([expect.stringContaining('same request in other words (similarity 1.000)')])
+    expect(second.warnings).toEqual([expect.stringContaining('request with the same meaning (similarity 1.000)')])
     const { messages } = (await ada.send('GET', `conversations/${second.conversation_id}`)).body.conversation
     expect(messages[0].content).toBe(other)
     expect(upstream.calls).toHaveLength(1)

@@ -134,7 +134,7 @@ const REFUSED: [string, Record<string, unknown>, string, string][] = [
     'an override of an unknown mode',
     { model_overrides: { turbo: 'svc-1-flash' } },
     'model_overrides.turbo',
-    'names a mode this server does not know',
+    'is not a mode of this server',
   ],
   [
     'an override to an unknown engine',

@@ -56,7 +56,7 @@ describe('a list in pages', () => {
 
   test('refuses an invalid cursor before it reads', async () => {
     const read = largestFirst(store.read, { limit: 1, cursor: 'nobody’s' })
-    expect(await read.catch((error) => error.message)).toStartWith('"cursor" is not one this list gave out')
+    expect(await read.catch((error) => error.message)).toStartWith('"cursor" was not returned by this list')
   })
 })
 

@@ -39,6 +39,6 @@ describe('pages', () => {
     ['SQL', encoded(['1; DROP TABLE keys', "x' OR 1=1"])],
   ])('a cursor of %s is refused (B34)', (_, cursor) => {
     expect(() => decodeCursor(cursor)).toThrow(AppError)
-    expect(() => decodeCursor(cursor)).toThrow('"cursor" is not one this list gave out')
+    expect(() => decodeCursor(cursor)).toThrow('"cursor" was not returned by this list')
   })
 })

@@ -49,7 +49,7 @@ describe('what operators see of the cache (dx 2.18)', () => {
     const finding = await find({ prompt })
     expect(finding).toMatchObject({
       verdict: 'hit',
-      why: expect.stringContaining('when everything else of the request is the same'),
+      why: expect.stringContaining('only if the rest of the request is the same too'),
       answers: [
         {
           completion_id: body.id,

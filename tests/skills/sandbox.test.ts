@@ -39,7 +39,7 @@ describe('the sandbox', () => {
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 429])
     expect(replies[2]!.body.error).toMatchObject({ code: 'rate_limit_exceeded', type: 'rate_limit_error' })
     expect(replies[2]!.headers.get('retry-after')).toBe(String(6 * 60 * 60))
-    expect(replies[2]!.body.error.message).toContain('2 times a day')
+    expect(replies[2]!.body.error.message).toContain('2 free trials a day')
     expect((await (await other.person()).send('POST', 'skills/sandbox', order)).status).toBe(200)
     clock.advance(6 * 60 * 60_000)
     expect((await tried()).status).toBe(200)
