@@ -17,14 +17,14 @@ export const defaultTaken = defineError(
 export const teamWithoutOrg = defineError(
   'invalid',
   'org_required',
-  () => '"scope" is "team", and no organization is active. POST /orgs/{id}/activate first, or send "personal".',
+  () => '"scope" is "team", but no organization is active. POST /orgs/{id}/activate first, or send "personal".',
 )
 
 export const personalByOrgKey = defineError(
   'forbidden',
   'missing_scope',
   () =>
-    'An organization\'s key makes preferences of scope "team" only. Use a personal key or a session for "personal".',
+    'An organization\'s key can only create preferences of scope "team". Use a personal key or a session for "personal".',
 )
 
 export const teamForbidden = defineError(

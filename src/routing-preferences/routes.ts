@@ -38,7 +38,7 @@ export const preferenceRoutes = ({ preferences, routingPreview }: Rooms, guard: 
       idempotent: true,
       body: checked(NewPreference),
       response: { 201: answer(Preference), ...errors(400, 401, 403, 409, 413, 415, 429, 503) },
-      detail: { summary: 'Create a routing preference; it is bound to no key yet' },
+      detail: { summary: 'Create a routing preference, not yet bound to a key' },
     })
     .get(
       '',
@@ -57,13 +57,13 @@ export const preferenceRoutes = ({ preferences, routingPreview }: Rooms, guard: 
       scope: 'billing',
       body: checked(SuggestOrder),
       response: { 200: answer(Suggestion), ...errors(400, 401, 402, 403, 404, 413, 415, 429) },
-      detail: { summary: 'Get a rule out of your recent corrections for a mode' },
+      detail: { summary: 'Suggest a rule from your recent corrections for a mode' },
     })
     .post('/preview', (context) => routingPreview.preview(toCall(context), context.body), {
       scope: 'billing',
       body: checked(PreviewOrder),
       response: { 200: answer(Preview), ...errors(400, 401, 402, 403, 404, 413, 415, 429, 503) },
-      detail: { summary: 'See what would become of a prompt, stage by stage; nothing is billed or stored' },
+      detail: { summary: 'Preview the routing of a prompt, stage by stage; nothing is billed or stored' },
     })
     .get('/:id', (context) => preferences.get(toCall(context), context.params.id), {
       scope: 'billing',
@@ -76,13 +76,13 @@ export const preferenceRoutes = ({ preferences, routingPreview }: Rooms, guard: 
       params: ById,
       body: checked(PreferencePatch),
       response: { 200: answer(Preference), ...errors(400, 401, 403, 404, 409, 413, 415, 429, 503) },
-      detail: { summary: 'Change a routing preference: what is left out stays, arrays replace' },
+      detail: { summary: 'Change a routing preference; omitted members stay, arrays are replaced' },
     })
     .delete('/:id', (context) => preferences.remove(toCall(context), context.params.id), {
       scope: 'billing',
       params: ById,
       response: { 200: answer(PreferenceDeleted), ...errors(401, 403, 404, 429) },
-      detail: { summary: 'Delete a routing preference; keys bound to it are unbound' },
+      detail: { summary: 'Delete a routing preference and unbind it from its keys' },
     })
 
 /** `/routing-corrections` (contract 13). */
@@ -94,7 +94,7 @@ export const correctionRoutes = ({ corrections }: PreferenceService, guard: Guar
       idempotent: true,
       body: checked(NewCorrection),
       response: { 201: answer(Correction), ...errors(400, 401, 403, 404, 409, 413, 415, 429) },
-      detail: { summary: 'Say which mode a prompt should have got' },
+      detail: { summary: 'Record which mode a prompt should have been answered in' },
     })
     .get(
       '',
@@ -126,7 +126,9 @@ export const routingBindingRoutes = (preferences: PreferenceService, guard: Guar
     .put('/:id/routing-rules', (context) => preferences.bind.rules(toCall(context), context.params.id, context.body), {
       ...binding,
       body: checked(RulesBinding),
-      detail: { summary: "Set a key's own routing rules, asked before any preference; an empty list removes them" },
+      detail: {
+        summary: "Set a key's own routing rules, which come before any preference; an empty list removes them",
+      },
     })
 
 const binding = {

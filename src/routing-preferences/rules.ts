@@ -37,7 +37,10 @@ export function assertName(name: string): void {
 /** Throws 400 `routing_preference_invalid` when a label names an upstream vendor, however it is spelt. */
 export function assertLabel(label: string, path: string): void {
   if (vendorNamedIn(label)) {
-    throw preferenceInvalid(path, `"${path}" names an upstream provider. Say what it is for instead.`)
+    throw preferenceInvalid(
+      path,
+      `"${path}" names an upstream vendor, which is not allowed. Describe its purpose instead.`,
+    )
   }
 }
 
@@ -57,7 +60,10 @@ export async function readRules(rules: readonly NewRule[], vet: Vet): Promise<Ro
     const pattern = readPattern(rule.pattern, `${path}.pattern`)
     size += pattern.size
     if (size > MAX_TOTAL_SIZE) {
-      throw preferenceInvalid('rules', '"rules" are too large together when their repetitions are written out.')
+      throw preferenceInvalid(
+        'rules',
+        '"rules" are too large in total once repetitions such as {1,500} are expanded. Send fewer or shorter repetitions.',
+      )
     }
     if (Number.isFinite(pattern.steps))
       assertNoVendors(vendorMeantBy(rule.pattern, pattern.test) !== null, `${path}.pattern`)
@@ -76,23 +82,26 @@ async function assertQuick(pattern: string, path: string, vet: Vet): Promise<voi
     throw preferenceInvalid(path, `"${path}" is "${quoted(pattern)}" and cannot run here: ${vetted.problem}.`)
   }
   if (vetted.is === 'late') {
-    const message = `"${path}" has to backtrack, and trying it and the rules before it took more than ${VETTING_BUDGET_MS / 1_000} s. ${MEND}`
+    const message = `"${path}" needs backtracking, and checking it and the rules before it took more than ${VETTING_BUDGET_MS / 1_000} s. ${MEND}`
     throw preferenceInvalid(path, message)
   }
   if (vetted.is === 'endless') {
     const { length } = vetted.text
-    const message = `"${path}" has to backtrack, and takes more than 50 ms on ${length} characters such as "${quoted(vetted.text)}". ${MEND}`
+    const message = `"${path}" needs backtracking and takes more than 50 ms on ${length} characters such as "${quoted(vetted.text)}". ${MEND}`
     throw preferenceInvalid(path, message)
   }
 }
 
 /** The advice in refusals of slow patterns. */
 const MEND =
-  'Write it without look-around and back-references, or begin it with ^ or \\b and repeat nothing inside a repetition.'
+  'Write it without look-around and back-references, or start it with ^ or \\b and avoid a repetition inside a repetition.'
 
 function assertNoVendors(meansVendor: boolean, path: string): void {
   if (!meansVendor) return
-  throw preferenceInvalid(path, `"${path}" names an upstream provider. Match what the prompt is about instead.`)
+  throw preferenceInvalid(
+    path,
+    `"${path}" names an upstream vendor, which is not allowed. Match the subject of the prompt instead.`,
+  )
 }
 
 function readPattern(pattern: string, path: string): RulePattern {

@@ -11,8 +11,8 @@ export const NewCorrection = t.Object(
   {
     completion_id: t.Optional(nullable(t.String({ maxLength: 64 }))),
     prompt: t.Optional(nullable(t.String({ minLength: 1, maxLength: LIMITS.promptChars, pattern: '\\S' }))),
-    resolved_mode: t.Optional(nullable(t.String({ maxLength: 64, description: 'The mode it got' }))),
-    expected_mode: t.String({ maxLength: 64, description: 'The mode it should have got' }),
+    resolved_mode: t.Optional(nullable(t.String({ maxLength: 64, description: 'Mode the prompt was answered in' }))),
+    expected_mode: t.String({ maxLength: 64, description: 'Mode the prompt should have been answered in' }),
     expected_engine: t.Optional(nullable(t.String({ maxLength: 64 }))),
     note: t.Optional(nullable(t.String({ maxLength: 512 }))),
   },
@@ -49,7 +49,7 @@ export const WINDOW_DAYS = 30
 
 /** Body of `POST /routing-preferences/suggest-rule`. */
 export const SuggestOrder = t.Object(
-  { expected_mode: t.String({ maxLength: 64, description: 'The mode to get a rule for' }) },
+  { expected_mode: t.String({ maxLength: 64, description: 'Mode to suggest a rule for' }) },
   { $id: 'SuggestRule' },
 )
 export type SuggestOrder = Static<typeof SuggestOrder>
@@ -63,7 +63,9 @@ export const Suggestion = t.Object(
       description: t.String(),
     }),
     source_correction_ids: t.Array(t.String()),
-    confidence: t.Number({ description: '0.88 from the words of the corrections, 0.78 from an engine' }),
+    confidence: t.Number({
+      description: '0.88 for a rule built from common words of the corrections, 0.78 for one proposed by an engine',
+    }),
   },
   { $id: 'SuggestedRoutingRule' },
 )

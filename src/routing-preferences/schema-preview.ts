@@ -6,17 +6,26 @@ export const PreviewOrder = t.Object(
   {
     prompt: t.String({ minLength: 1, maxLength: 1_000_000 }),
     routing_preference_id: t.Optional(
-      nullable(t.String({ maxLength: 64, description: 'Instead of what is in force for you' })),
+      nullable(
+        t.String({ maxLength: 64, description: 'Preference to use instead of the one that applies to you or the key' }),
+      ),
     ),
     key_id: t.Optional(
-      t.String({ maxLength: 64, description: 'A key you own or manage: as it would be for its requests' }),
+      t.String({ maxLength: 64, description: 'Key you own or manage; the preview is made as for its requests' }),
     ),
     rules: t.Optional(
-      t.Array(NewRule, { description: 'Rules to try, asked before those of the preference or of what is in force' }),
+      t.Array(NewRule, {
+        description: 'Rules to try, checked before those of the preference or whatever else applies',
+      }),
     ),
-    attachments: t.Optional(t.Array(t.Unknown(), { maxItems: 10, description: 'Only whether there are any counts' })),
+    attachments: t.Optional(
+      t.Array(t.Unknown(), {
+        maxItems: 10,
+        description: 'Only whether there are any matters; their content is ignored',
+      }),
+    ),
     engine: t.Optional(
-      t.Boolean({ description: 'Also ask the engine classifier where it would be asked; false unless sent' }),
+      t.Boolean({ description: 'true: also ask the engine classifier where a run would; default false' }),
     ),
   },
   { $id: 'RoutingPreviewOrder' },
@@ -35,10 +44,10 @@ export const Preview = t.Object(
     stages: t.Array(
       t.Object({
         stage: oneOf(SOURCES),
-        mode: nullable(t.String({ description: 'What the stage takes the prompt for, sure enough or not' })),
+        mode: nullable(t.String({ description: 'Mode the stage proposes, even if its confidence is below the floor' })),
         confidence: nullable(t.Number()),
-        floor: nullable(t.Number({ description: 'What the confidence has to reach for this mode' })),
-        matched: nullable(t.String({ description: 'The pattern or the signal that did' })),
+        floor: nullable(t.Number({ description: 'Confidence the mode needs to be chosen' })),
+        matched: nullable(t.String({ description: 'Pattern or signal that matched' })),
         ms: t.Number(),
       }),
     ),

@@ -16,7 +16,7 @@ export const NewRule = t.Object(
     pattern: t.String({ description: `ECMAScript source of at most ${LIMITS.patternChars} characters` }),
     target_mode: t.String(),
     target_engine: t.Optional(nullable(t.String({ description: 'An engine of GET /models' }))),
-    confidence: t.Optional(t.Number({ description: 'Clamped to 0.5–0.99; 0.9 unless sent' })),
+    confidence: t.Optional(t.Number({ description: 'Default 0.9; clamped to 0.5–0.99' })),
     description: t.Optional(nullable(t.String())),
   },
   { $id: 'NewRoutingRule' },

@@ -16,9 +16,9 @@ export const SCOPES = ['personal', 'team'] as const
 export type PreferenceScope = (typeof SCOPES)[number]
 
 const Floors = t.Record(t.String(), t.Number(), {
-  description: 'Mode to number: replaces the floor of 0.85 for that mode; clamped to 0.5–0.99',
+  description: 'Confidence floor by mode, instead of the default 0.85; clamped to 0.5–0.99',
 })
-const Rules = t.Array(NewRule, { description: `At most ${LIMITS.rules}, asked in this order` })
+const Rules = t.Array(NewRule, { description: `At most ${LIMITS.rules}, checked in this order` })
 
 const settable = {
   description: t.Optional(nullable(t.String({ maxLength: 512 }))),
@@ -34,7 +34,7 @@ export const NewPreference = t.Object(
   {
     name: Name,
     ...settable,
-    scope: t.Optional(oneOf(SCOPES, { description: 'personal unless sent; for an organization’s key team' })),
+    scope: t.Optional(oneOf(SCOPES, { description: 'Default `personal`; `team` for an organization’s key' })),
   },
   { $id: 'NewRoutingPreference' },
 )
@@ -65,7 +65,7 @@ export const Preference = t.Object(
     scope: oneOf(SCOPES),
     org_id: nullable(OrgId.schema),
     is_default: t.Boolean(),
-    bound_key_count: t.Integer({ description: 'Keys in force that it is bound to' }),
+    bound_key_count: t.Integer({ description: 'Active keys the preference is bound to' }),
     created: Timestamp,
     updated: Timestamp,
   },

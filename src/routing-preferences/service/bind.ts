@@ -50,13 +50,13 @@ function assertFits({ org_id, user_id }: PreferenceRow, key: BindableKey): void 
   if (org_id !== null && key.orgId !== org_id) {
     throw invalidInput(
       'routing_preference_id',
-      '"routing_preference_id" names a preference of scope team, which goes on keys of its organization only. Make a personal one with POST /routing-preferences.',
+      '"routing_preference_id" is a team preference, and those can only be bound to keys of their organization. Create a personal one with POST /routing-preferences.',
     )
   }
   if (org_id === null && key.userId !== user_id) {
     throw invalidInput(
       'routing_preference_id',
-      '"routing_preference_id" names a personal preference, and a colleague made this key. Make one of scope "team".',
+      '"routing_preference_id" is a personal preference, but a colleague created this key. Create one of scope "team".',
     )
   }
 }
