@@ -32,8 +32,8 @@ export const keyIsUnder = defineError(
   'forbidden',
   'missing_scope',
   () =>
-    'This key is under this policy, bound to it or by default, and could free itself of it, so it can neither change ' +
-    'nor delete it. Use a session, or a key that is not under it.',
+    'This policy applies to this key, bound to it or as the default, so the key can neither change nor delete it. ' +
+    'Use a session, or a key the policy does not apply to.',
 )
 
 /** A key with bounds only narrows other keys, and what a change of rules lets through cannot be told. */
@@ -41,23 +41,23 @@ export const othersAreUnder = defineError(
   'forbidden',
   'missing_scope',
   () =>
-    'Other keys are under this policy, and this key, which has bounds of its own, can only narrow others, so it can ' +
-    'neither change nor delete it. Use a session, or a key without bounds that no policy is over.',
+    'This policy applies to other keys, and this key has restrictions of its own, so it can neither change nor delete ' +
+    'the policy. Use a session, or a key without policy and restrictions.',
 )
 
 export const personalFromOrgKey = defineError(
   'forbidden',
   'missing_scope',
   () =>
-    'An organization\'s key makes team policies only. Leave "scope" out, or use a personal key or a session for a personal one.',
+    'An organization\'s key can only create team policies. Leave "scope" out, or use a personal key or a session for a personal one.',
 )
 
 export const defaultTaken = defineError(
   'conflict',
   'conflict',
   (name: string | null) =>
-    `${name === null ? 'Another policy' : `"${name}"`} is the default of this scope, and there is one at most. ` +
-    'PATCH it with {"is_default":false} first, in a session if your keys are under it.',
+    `${name === null ? 'Another policy' : `"${name}"`} is already the default policy of this scope, and a scope has at most one. ` +
+    'PATCH it with {"is_default":false} first, in a session if it applies to your keys.',
 )
 
 export const foreignToKey = (sentence: string) =>
@@ -71,6 +71,6 @@ export const guardrailBlocked = (guardrailId: string, message: string | null, pa
   new AppError(
     'invalid',
     'guardrail_blocked',
-    message ?? `The guardrail ${guardrailId} does not let this through. Change what you send; nothing was charged.`,
+    message ?? `The guardrail ${guardrailId} blocked this request. Change it and send it again; nothing was charged.`,
     { param: path, details: [{ path, message: `${guardrailId}: ${detail}` }] },
   )

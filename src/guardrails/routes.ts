@@ -16,7 +16,7 @@ export const guardrailRoutes = (guardrails: GuardrailService, guard: Guard) =>
     .get('/guardrails', (context) => guardrails.catalogue(toCall(context)), {
       scope: 'billing',
       response: { 200: answer(words.GuardrailCatalogue), ...errors(401, 403, 429) },
-      detail: { summary: 'List every check that rules may name, with its phases, verdicts and config' },
+      detail: { summary: 'List the guardrails that rules can use, with their phases, verdicts and config' },
     })
     .put('/keys/:id/guardrails', (context) => guardrails.bind(toCall(context), context.params.id, context.body), {
       scope: 'billing',
@@ -35,7 +35,7 @@ const policyPaths = (guardrails: GuardrailService, guard: Guard) =>
       idempotent: true,
       body: checked(words.NewPolicy),
       response: { 201: answer(words.GuardrailPolicy), ...errors(400, 401, 403, 409, 429) },
-      detail: { summary: 'Create a guardrail policy; it is bound to no key' },
+      detail: { summary: 'Create a guardrail policy, not yet bound to a key' },
     })
     .get(
       '',
@@ -61,13 +61,13 @@ const policyPaths = (guardrails: GuardrailService, guard: Guard) =>
       params: ById,
       body: checked(words.PolicyPatch),
       response: { 200: answer(words.GuardrailPolicy), ...errors(400, 401, 403, 404, 409, 429) },
-      detail: { summary: 'Change a guardrail policy, effective at once; "rules" replaces them all' },
+      detail: { summary: 'Change a guardrail policy with immediate effect; "rules" replaces all rules' },
     })
     .delete('/:id', (context) => guardrails.remove(toCall(context), context.params.id), {
       scope: 'billing',
       params: ById,
       response: { 200: answer(words.PolicyDeleted), ...errors(401, 403, 404, 429) },
-      detail: { summary: 'Delete a guardrail policy; keys it was bound to have none' },
+      detail: { summary: 'Delete a guardrail policy and unbind it from its keys' },
     })
     .post('/:id/evaluate', (context) => guardrails.evaluate(toCall(context), context.params.id, context.body), {
       scope: 'billing',
@@ -75,8 +75,8 @@ const policyPaths = (guardrails: GuardrailService, guard: Guard) =>
       body: checked(words.Evaluation),
       response: { 200: answer(words.Evaluated), ...errors(400, 401, 403, 404, 429) },
       detail: {
-        summary: 'Try a policy on a text: nothing is billed, kept or sent to an engine',
+        summary: 'Try a policy on a text; nothing is billed, stored or sent to an engine',
         description:
-          'Every rule of the phase says what it finds, as in a run, where the first that blocks ends the phase. Answers are read as text; in a run, one that is to be JSON is read as JSON as well.',
+          'Reports what every rule of the phase finds; in a run, the first rule that blocks ends the phase. Output is checked as text; in a run, output that must be JSON is also checked as JSON.',
       },
     })

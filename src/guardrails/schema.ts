@@ -13,11 +13,11 @@ export const VERDICTS = ['block', 'redact', 'flag'] as const
 export const POLICY_SCOPES = ['personal', 'team'] as const
 export type PolicyScope = (typeof POLICY_SCOPES)[number]
 
-const Name = t.String({ minLength: 1, maxLength: 128, description: 'No name of an upstream vendor' })
+const Name = t.String({ minLength: 1, maxLength: 128, description: 'Must not contain the name of an upstream vendor' })
 const Description = nullable(t.String({ maxLength: 512 }))
 const Scope = oneOf(POLICY_SCOPES, {
   description:
-    "team belongs to the active organization and needs manageWebhooks. An organization's key makes team ones",
+    "`team`: owned by the active organization; needs the permission manageWebhooks. Default: `personal`; `team` for an organization's key",
 })
 
 /** A rule as it is sent. `validateRules` checks the rest against the catalogue, with better messages (contract 12). */
@@ -29,7 +29,9 @@ const WrittenRule = t.Object({
 })
 export type WrittenRule = Static<typeof WrittenRule>
 
-const Rules = t.Array(WrittenRule, { description: 'At most 32, run in this order; the first block ends its phase' })
+const Rules = t.Array(WrittenRule, {
+  description: 'At most 32, run in this order; the first rule that blocks ends its phase',
+})
 
 /** Body of `POST /guardrail-policies` (contract 12). */
 export const NewPolicy = t.Object(
@@ -41,7 +43,7 @@ export const NewPolicy = t.Object(
     is_default: t.Optional(
       t.Boolean({
         description:
-          'In force for every key of the scope that has none bound; such a key can neither change it nor take itself out from under it',
+          'Applies to every key of the scope that has no policy bound, at most one per scope; those keys can neither change the policy nor exempt themselves from it',
       }),
     ),
   },
@@ -83,7 +85,7 @@ export const GuardrailPolicy = t.Object(
     scope: oneOf(POLICY_SCOPES),
     org_id: nullable(OrgId.schema),
     is_default: t.Boolean(),
-    bound_key_count: t.Integer({ description: 'Keys in force that it is bound to' }),
+    bound_key_count: t.Integer({ description: 'Active keys the policy is bound to' }),
     created: Timestamp,
     updated: Timestamp,
   },
@@ -109,13 +111,14 @@ export const Evaluation = t.Object(
   {
     text: t.String({
       maxLength: 1_000_000,
-      description: 'In the tool phases JSON is read as the arguments or the result it is, any other text as a text',
+      description:
+        'Text to check. In the tool phases JSON is parsed as the arguments or the result; other text is checked as text',
     }),
     phase: oneOf(PHASES),
     tool_name: t.Optional(
       t.String({
         maxLength: 64,
-        description: 'In the tool phases: the tool that is called; rules of `tool_call` read it too',
+        description: 'Tool phases only: name of the called tool, which rules of `tool_call` check too',
       }),
     ),
   },
@@ -134,12 +137,15 @@ export const Evaluated = t.Object(
         detail: nullable(
           t.String({
             description:
-              'What was found, without quoting it; of a rule that did not fire, what it had no sight of: the tool where `tool_name` was not sent, the system prompt and the sources of a run always',
+              'What was found, without quoting it. For a rule that was not triggered: what it could not check here, because only a run has it (the system prompt, sources) or `tool_name` was not sent; else null',
           }),
         ),
       }),
     ),
-    text: t.String({ description: 'With what redacting rules found taken out, whatever other rules say' }),
+    text: t.String({
+      description:
+        'The text with the matches of all redact rules replaced by `[REDACTED:<kind>]`, whatever other rules found',
+    }),
   },
   { $id: 'GuardrailEvaluated' },
 )

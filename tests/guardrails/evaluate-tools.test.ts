@@ -34,16 +34,16 @@ describe('evaluate in the tool phases says what a run would do', () => {
     const rule = onPattern('tool_call', 'block', 'orion')
     expect(await tried(rule, '{}', { tool_name: 'mail_ada_orion' })).toMatchObject({ triggered: true })
     expect(await tried(rule, '{}', { tool_name: 'mail_ada' })).toMatchObject({ triggered: false, detail: null })
-    const detail = 'in the arguments alone: "tool_name" was not sent'
+    const detail = 'only the arguments were checked: "tool_name" was not sent'
     expect(await tried(rule, '{}')).toMatchObject({ triggered: false, detail })
   })
 
   test.each([
     [onKind('tool_allowlist', 'tool_call', 'block', { tools: ['note'] }), '"tool_name" was not sent'],
-    [onKind('system_prompt_leak', 'output', 'block'), 'there is no system prompt outside a run'],
-    [onKind('groundedness', 'output', 'flag'), 'there are no sources outside a run'],
+    [onKind('system_prompt_leak', 'output', 'block'), 'only a run has a system prompt'],
+    [onKind('groundedness', 'output', 'flag'), 'only a run has sources'],
   ])('%j says what it could not check', async (rule, why) => {
-    expect(await tried(rule, 'hello')).toMatchObject({ triggered: false, detail: `not looked at: ${why}` })
+    expect(await tried(rule, 'hello')).toMatchObject({ triggered: false, detail: `not checked: ${why}` })
   })
 
   test('a call of a tool that is not on the allow list is reported', async () => {

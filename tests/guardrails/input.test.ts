@@ -41,7 +41,7 @@ describe('the input phase (contract 12)', () => {
     await under(ada, [onTerms('input', 'block', ['zeppelin'])])
     const { body } = await ada.send('POST', 'completions', { prompt: 'zeppelin' })
     expect(body.error.message).toBe(
-      'The guardrail blocked_terms does not let this through. Change what you send; nothing was charged.',
+      'The guardrail blocked_terms blocked this request. Change it and send it again; nothing was charged.',
     )
   })
 

@@ -46,11 +46,11 @@ describe('a policy that is refused (contract 12, K17)', () => {
       pattern('(a{1,100}){1,100}'),
       'with what repeats written out it comes to 10100 characters and classes, and at most',
     ],
-    [flagged('gg'), '"rules[0].config.flags" is "gg"; each letter stands in it once at most.'],
-    [flagged('uv'), '"rules[0].config.flags" is "uv"; u and v exclude each other, leave one of them out.'],
-    [flagged('y'), '"rules[0].config.flags" is "y"; it can hold g, i, m, s, u and v.'],
-    [terms({ terms: ['\u200b'] }), '"rules[0].config.terms[0]" has nothing to look for'],
-    [language(['en', 'xx']), '"rules[0].config.allowed[1]" is "xx", which is no ISO 639-1 code such as "en".'],
+    [flagged('gg'), '"rules[0].config.flags" is "gg"; each letter may occur only once.'],
+    [flagged('uv'), '"rules[0].config.flags" is "uv"; u and v cannot be combined, leave one of them out.'],
+    [flagged('y'), '"rules[0].config.flags" is "y"; the allowed flags are g, i, m, s, u and v.'],
+    [terms({ terms: ['\u200b'] }), '"rules[0].config.terms[0]" has no visible letter, digit or sign to match'],
+    [language(['en', 'xx']), '"rules[0].config.allowed[1]" is "xx", which is not an ISO 639-1 code such as "en".'],
   ])('the message names the member: %j', async (rule, sentence) => {
     const error = await refused({ name: 'Refused', rules: [rule] })
     expect(error.message).toContain(sentence)
@@ -85,7 +85,7 @@ describe('a policy that is refused (contract 12, K17)', () => {
       const { body } = await ada.send('POST', 'guardrail-policies', { name: 'Fine' })
       for (const member of ['name', 'description']) {
         const wanted = { code: 'guardrail_policy_invalid', param: member }
-        const message = `"${member}" names an upstream provider. Say what it is for instead.`
+        const message = `"${member}" names an upstream vendor, which is not allowed. Describe its purpose instead.`
         expect(await refused({ name: 'Fine', [member]: label })).toMatchObject({ ...wanted, message })
         const changed = await ada.send('PATCH', `guardrail-policies/${body.id}`, { [member]: label })
         expect(changed.body.error).toMatchObject({ ...wanted, message })

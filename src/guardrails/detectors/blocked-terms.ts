@@ -6,7 +6,7 @@ import { reading } from '../text/words'
 export const blockedTerms = defineGuardrail({
   id: 'blocked_terms',
   description:
-    'Words of a list, as words or anywhere, whatever their case, accents, width and look-alike letters or unseen characters in them',
+    'Terms of your list, as whole words or anywhere (`match`). Ignores case, accents and character width, and sees through look-alike letters and invisible characters',
   phases: ['input', 'output'],
   verdicts: ['block', 'redact', 'flag'],
   config: t.Object(
@@ -18,8 +18,7 @@ export const blockedTerms = defineGuardrail({
   ),
   prepare({ terms, match = 'word' }) {
     const blank = terms.findIndex((term) => !/[^\s\p{C}\p{M}]/u.test(term))
-    if (blank >= 0)
-      throw new InvalidConfig(`terms[${blank}]`, 'has nothing to look for: no letter, digit or sign that shows')
+    if (blank >= 0) throw new InvalidConfig(`terms[${blank}]`, 'has no visible letter, digit or sign to match')
     const compiled = compileTerms(terms, match === 'word')
     return (text) => {
       const view = reading(text)

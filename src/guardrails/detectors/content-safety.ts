@@ -32,7 +32,7 @@ const ASKED: Record<Category, string> = {
 export const contentSafety = defineGuardrail({
   id: 'content_safety',
   description:
-    'Hatred, harassment, violence, sexual content, self-harm and help with crimes, by a local model of what such sentences look like in twelve languages; it knows no irony and no context beyond two sentences',
+    'Hate, harassment, violence, sexual content, self-harm and help with crimes, scored by a local model of such sentences in twelve languages. Does not understand irony or context beyond two sentences',
   phases: ['input', 'output'],
   verdicts: ['block', 'flag'],
   config: t.Object(

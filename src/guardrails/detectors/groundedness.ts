@@ -16,7 +16,7 @@ const SEPARATOR = '\u0000'
 export const groundedness = defineGuardrail({
   id: 'groundedness',
   description:
-    'Answers that were given sources and say too much that none of them says, by the words and numbers they share; answers without sources are not looked at',
+    'Answers with too many statements that none of the given sources supports, judged by shared words and numbers. Does not check answers without sources',
   phases: ['output'],
   verdicts: ['flag'],
   config: t.Object(

@@ -42,12 +42,12 @@ const nameOf = (code: string): string | undefined => {
 export const language = defineGuardrail({
   id: 'language',
   description:
-    'Texts in other languages than those of a list, by script and by groups of letters; what is too short to be sure of passes, and so does code',
+    'Texts in a language that is not on your list, detected by script and letter groups. Allows code and texts too short to tell',
   phases: ['input', 'output'],
   verdicts: ['block', 'flag'],
   config: t.Object(
     {
-      allowed: t.Array(t.String({ minLength: 2, maxLength: 2, description: 'ISO 639-1' }), {
+      allowed: t.Array(t.String({ minLength: 2, maxLength: 2, description: 'ISO 639-1 code, such as `en`' }), {
         minItems: 1,
         maxItems: 100,
       }),
@@ -57,7 +57,7 @@ export const language = defineGuardrail({
   prepare({ allowed }) {
     const unknown = allowed.findIndex((code) => !/^[a-z]{2}$/.test(code) || !nameOf(code))
     if (unknown >= 0) {
-      const what = `is "${quoted(allowed[unknown]!)}", which is no ISO 639-1 code such as "en"`
+      const what = `is "${quoted(allowed[unknown]!)}", which is not an ISO 639-1 code such as "en"`
       throw new InvalidConfig(`allowed[${unknown}]`, what)
     }
     const byScript = new Map<Script, Written>()

@@ -9,7 +9,7 @@ import { PLAIN_ELSEWHERE, PLAIN_USES, RUDE } from './profanity/others'
 export const profanity = defineGuardrail({
   id: 'profanity',
   description:
-    'Rude words: English ones in all their forms and spellings, the commonest of sixteen other languages; words of medicine, and what is a plain word in the language around it, pass',
+    'Profanity: English words in their inflected and disguised spellings, and the most common words of sixteen other languages. Allows medical terms and words that are harmless in the language of the text',
   phases: ['input', 'output'],
   verdicts: ['block', 'redact', 'flag'],
   config: t.Object({}, { additionalProperties: false }),

@@ -18,7 +18,7 @@ const MOST_STEPS_INLINE = 200_000
 
 export const regexMatch = defineGuardrail({
   id: 'regex_match',
-  description: 'Texts in which a pattern of yours matches (ECMAScript, without look-around and back-references)',
+  description: 'Texts that match your regular expression (ECMAScript without look-around and back-references)',
   phases: ['input', 'output', 'tool_call'],
   verdicts: ['block', 'redact', 'flag'],
   config: t.Object(
@@ -58,9 +58,9 @@ function compile(pattern: string, flags: string): LinearPattern {
 
 function assertFlags(flags: string): void {
   const wrong = (what: string) => new InvalidConfig('flags', `is "${quoted(flags)}"; ${what}`)
-  if (/[^gimsuv]/.test(flags)) throw wrong('it can hold g, i, m, s, u and v')
-  if (new Set(flags).size < flags.length) throw wrong('each letter stands in it once at most')
-  if (flags.includes('u') && flags.includes('v')) throw wrong('u and v exclude each other, leave one of them out')
+  if (/[^gimsuv]/.test(flags)) throw wrong('the allowed flags are g, i, m, s, u and v')
+  if (new Set(flags).size < flags.length) throw wrong('each letter may occur only once')
+  if (flags.includes('u') && flags.includes('v')) throw wrong('u and v cannot be combined, leave one of them out')
 }
 
 function find(pattern: LinearPattern, text: string, mostMs: number): { matches: Match[]; isCut: boolean } {

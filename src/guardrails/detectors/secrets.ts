@@ -16,7 +16,7 @@ const NAMES: Record<string, string> = {
 export const secrets = defineGuardrail({
   id: 'secrets',
   description:
-    'Keys, tokens and passwords: by the beginnings of well-known makers, as PEM blocks, signed tokens and addresses with a password, and as irregular values behind words such as `api_key`',
+    'Keys, tokens and passwords: known key prefixes, PEM blocks, signed tokens, URLs with a password, and random-looking values after words such as `api_key`',
   phases: ['input', 'output', 'tool_call', 'tool_result'],
   verdicts: ['block', 'redact', 'flag'],
   config: t.Object({}, { additionalProperties: false }),

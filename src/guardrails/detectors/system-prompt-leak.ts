@@ -17,7 +17,7 @@ type Prompt = { letters: string; runs: Map<string, number[]>; passages: readonly
 export const systemPromptLeak = defineGuardrail({
   id: 'system_prompt_leak',
   description:
-    'Answers that repeat a passage of the system prompt, also with other spaces and signs between its letters, backwards, in rot13 or in base64; a translation is not found',
+    'Answers that repeat a passage of the system prompt, including with changed spaces or signs between its letters, backwards, in rot13 or in base64. Does not find translations',
   phases: ['output'],
   verdicts: ['block', 'redact', 'flag'],
   config: t.Object(

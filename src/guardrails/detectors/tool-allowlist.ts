@@ -4,7 +4,7 @@ import { defineGuardrail } from '../guardrail'
 /** Names are compared as they are written: two tools may differ by a capital only. */
 export const toolAllowlist = defineGuardrail({
   id: 'tool_allowlist',
-  description: 'Calls of tools that are not on a list',
+  description: 'Calls of tools that are not on your list',
   phases: ['tool_call'],
   verdicts: ['block', 'flag'],
   config: t.Object(

@@ -33,13 +33,13 @@ const Topics = t.Array(t.String({ minLength: 1, maxLength: 200 }), { minItems: 1
 export const topicRestriction = defineGuardrail({
   id: 'topic_restriction',
   description:
-    'Texts on denied topics, or on none of those allowed: by the words of the topic and, for eighteen common ones, by the words people use for them; a topic that is only alluded to is not seen',
+    'Texts about a denied topic, or about none of the allowed topics. Matches the words of the topic and, for eighteen common topics, related words. Does not find topics that are only alluded to',
   phases: ['input', 'output'],
   verdicts: ['block', 'flag'],
   config: t.Object({ allow: t.Optional(Topics), deny: t.Optional(Topics) }, { additionalProperties: false }),
   prepare({ allow = [], deny = [] }) {
     if (!allow.length && !deny.length)
-      throw new InvalidConfig('', 'has neither "allow" nor "deny"; give one of them, a list of topics')
+      throw new InvalidConfig('', 'has neither "allow" nor "deny". Send at least one of them, a list of topics')
     const allowed = allow.map((topic, place) => topicOf(topic, `allow[${place}]`))
     const denied = deny.map((topic, place) => topicOf(topic, `deny[${place}]`))
     return (text, { unsure }) => {
@@ -70,7 +70,7 @@ const wordsOf = remember((source: string): Words => {
 
 function topicOf(topic: string, where: string): Topic {
   const said = reading(topic).text.match(WORD) ?? []
-  if (!said.length) throw new InvalidConfig(where, `is "${quoted(topic)}", which has no word to look for`)
+  if (!said.length) throw new InvalidConfig(where, `is "${quoted(topic)}", which has no word to match`)
   const meant = said.filter((word) => !GENERAL.has(word))
   const own = (meant.length ? meant : said).map(stemOf).map(lookedFor)
   const names = new Set(

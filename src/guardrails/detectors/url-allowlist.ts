@@ -9,7 +9,7 @@ import { isFilled, viewsOf } from './urls/views'
 export const urlAllowlist = defineGuardrail({
   id: 'url_allowlist',
   description:
-    'Addresses whose host is neither on a list nor below one of it, read as browsers and renderers of Markdown read them: with any scheme or that of the page, with numbers for hosts, whatever stands before an @, in look-alike letters, escaped or encoded; without a scheme behind `www`, before a path, or with a common ending. Not mail addresses, names of one label without a scheme, and what is called like a file',
+    'URLs whose host is not on your list, nor a subdomain of a host on it. Reads URLs as browsers and Markdown renderers do: any scheme or none (`//host`), numeric hosts, user names before an @, look-alike letters, escaped or encoded; also hosts without a scheme that start with `www`, precede a path or have a common ending. Does not match e-mail addresses, single-label names without a scheme and file names',
   phases: ['output', 'tool_call'],
   verdicts: ['block', 'redact', 'flag'],
   config: t.Object(
@@ -37,7 +37,7 @@ function domainOf(domain: string, place: number): string {
   const bare = domain.trim().replace(/^\*\./, '')
   const host = /[/\\@?#\s*]/.test(bare) ? null : hostOf(`https://${bare}`)
   if (!host || (bare.includes(':') && !bare.startsWith('['))) {
-    const what = `is "${quoted(domain)}", which is no domain; write it without scheme, port and path, as in example.com`
+    const what = `is "${quoted(domain)}", which is not a domain; write it without scheme, port and path, such as example.com`
     throw new InvalidConfig(`domains[${place}]`, what)
   }
   return host

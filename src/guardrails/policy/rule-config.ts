@@ -7,9 +7,14 @@ const DEFAULT_THRESHOLD = 0.8
 
 /** Members that every rule may have (contract 12). */
 const COMMON = {
-  message: t.Optional(t.String({ maxLength: 512, description: 'Said instead of what is blocked' })),
+  message: t.Optional(t.String({ maxLength: 512, description: 'Text shown when the rule blocks' })),
   threshold: t.Optional(
-    t.Number({ minimum: 0, maximum: 1, default: DEFAULT_THRESHOLD, description: 'How sure it must be' }),
+    t.Number({
+      minimum: 0,
+      maximum: 1,
+      default: DEFAULT_THRESHOLD,
+      description: 'Confidence from which the rule fires, for guardrails that score texts',
+    }),
   ),
 }
 

@@ -23,7 +23,7 @@ export function assertName(name: string): void {
 /** Throws 400 `guardrail_policy_invalid` when a label names an upstream vendor, however it is spelt. */
 export function assertLabel(label: string, path: string): void {
   if (vendorNamedIn(label)) {
-    throw policyInvalid(path, `"${path}" names an upstream provider. Say what it is for instead.`)
+    throw policyInvalid(path, `"${path}" names an upstream vendor, which is not allowed. Describe its purpose instead.`)
   }
 }
 
@@ -34,7 +34,7 @@ export function assertLabel(label: string, path: string): void {
  */
 export async function validateRules(written: readonly WrittenRule[]): Promise<GuardrailRule[]> {
   if (written.length > MOST_RULES) {
-    throw policyInvalid('rules', `"rules" has ${written.length} entries; a policy has ${MOST_RULES} at most.`)
+    throw policyInvalid('rules', `"rules" has ${written.length} entries; at most ${MOST_RULES} are allowed.`)
   }
   const valid: GuardrailRule[] = []
   for (const [place, rule] of written.entries()) {
@@ -49,12 +49,12 @@ function validateRule({ guardrail_id, phase, verdict, config = {} }: WrittenRule
   if (!guardrail) {
     throw policyInvalid(
       `${path}.guardrail_id`,
-      `"${path}.guardrail_id" is "${quoted(guardrail_id)}", which is no guardrail. GET /guardrails lists them.`,
+      `"${path}.guardrail_id" is "${quoted(guardrail_id)}", which is not a guardrail. GET /guardrails lists them.`,
     )
   }
   const isOf = <Word extends string>(words: readonly Word[], member: string, word: string): Word => {
     if (words.includes(word as Word)) return word as Word
-    const sentence = `"${path}.${member}" is "${quoted(word)}"; ${guardrail.id} takes ${words.join(', ')}.`
+    const sentence = `"${path}.${member}" is "${quoted(word)}"; ${guardrail.id} allows ${words.join(', ')}.`
     throw policyInvalid(`${path}.${member}`, sentence)
   }
   const rule = {
@@ -72,7 +72,7 @@ function assertConfig(guardrail: Guardrail, config: Record<string, unknown>, pat
   const unknown = Object.keys(config).find((name) => !members.includes(name))
   if (unknown !== undefined) {
     const place = `${path}.${quoted(unknown)}`
-    throw policyInvalid(place, `"${place}" is unknown; the config of ${guardrail.id} has ${members.join(', ')}.`)
+    throw policyInvalid(place, `"${place}" is unknown; the config of ${guardrail.id} can have ${members.join(', ')}.`)
   }
   const issues = CONFIG_CHECKERS.get(guardrail.id)!.issues(config)
   if (issues.length) {

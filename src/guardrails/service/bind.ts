@@ -26,7 +26,7 @@ function assertSameOwner({ owner, org_id }: PolicyRow, userId: string, orgId: st
   if (owner === (orgId ? `org:${orgId}` : `user:${userId}`)) return
   throw foreignToKey(
     org_id
-      ? '"guardrail_policy_id" is a team policy, and the key is not of its organization. Bind a personal policy, or use a key of the organization.'
-      : '"guardrail_policy_id" is a personal policy, and the key is an organization\'s. Make the policy with "scope":"team".',
+      ? '"guardrail_policy_id" is a team policy, but the key does not belong to its organization. Bind a personal policy, or use a key of the organization.'
+      : '"guardrail_policy_id" is a personal policy, but the key belongs to an organization. Create the policy with "scope":"team".',
   )
 }

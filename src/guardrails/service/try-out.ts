@@ -44,7 +44,7 @@ export function createTryOut({ store, runner }: Pick<PolicyDeps, 'store'> & { ru
 }
 
 const REQUESTS_ONLY =
-  'Of what is sent it reads the prompt and what else the user said; system messages, answers of before and memories are orders and words of the caller, and pass.'
+  'In the input phase it checks the prompt and the other user messages, but not system messages, earlier answers and memories.'
 
 /** Arguments of a tool are parsed where they are JSON, and its results where they are an object or an array. */
 function readAs(phase: Phase, text: string): unknown {
@@ -63,9 +63,9 @@ function readJson(text: string): unknown {
 
 /** What a rule that did not fire could not read, because only a run has it; null where it read everything. */
 function notSeen(id: GuardrailId, { phase, tool_name }: Evaluation): string | null {
-  if (id === 'system_prompt_leak') return 'not looked at: there is no system prompt outside a run'
-  if (id === 'groundedness') return 'not looked at: there are no sources outside a run'
+  if (id === 'system_prompt_leak') return 'not checked: only a run has a system prompt'
+  if (id === 'groundedness') return 'not checked: only a run has sources'
   if (phase !== 'tool_call' || tool_name !== undefined) return null
-  if (id === 'tool_allowlist') return 'not looked at: "tool_name" was not sent'
-  return 'in the arguments alone: "tool_name" was not sent'
+  if (id === 'tool_allowlist') return 'not checked: "tool_name" was not sent'
+  return 'only the arguments were checked: "tool_name" was not sent'
 }
