@@ -36,7 +36,7 @@ describe('a prompt of which the machine is not sure goes to a person', () => {
   test('and says why', () => {
     const { checks, reasons } = examine(manifest({ systemPromptExtension: read('prompts-attacks')[0] }))
     expect(checks.injection_scan).toStartWith('warn: ')
-    expect(reasons).toEqual(['The injection scan has a doubt.'])
+    expect(reasons).toEqual(['The injection scan has doubts.'])
   })
 })
 

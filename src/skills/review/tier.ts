@@ -17,7 +17,7 @@ export function weigh(manifest: SkillManifest, isDoubtful: boolean): { tier: Tie
     [reachesOut && writes, 'It reaches other hosts and may write.'],
     [reachesOut && tools.length > 0, 'It reaches other hosts and brings tools.'],
     [reachesOut && runsAlone, 'It reaches other hosts and runs by itself.'],
-    [tools.some(({ permissionLevel }) => permissionLevel === 'system'), 'A tool of it asks for the level system.'],
+    [tools.some(({ permissionLevel }) => permissionLevel === 'system'), 'One of its tools asks for permission level system.'],
   ])
   if (grave.length) return { tier: 'security', reasons: grave }
   const reasons = said([
@@ -27,7 +27,7 @@ export function weigh(manifest: SkillManifest, isDoubtful: boolean): { tier: Tie
     [reachesOut, 'It reaches other hosts.'],
     [runsAlone, 'It runs by itself.'],
     [asksForSecrets(configSchema), 'Its settings ask for something like a secret.'],
-    [isDoubtful, 'The injection scan has a doubt.'],
+    [isDoubtful, 'The injection scan has doubts.'],
   ])
   return { tier: reasons.length ? 'staff' : 'auto', reasons }
 }
