@@ -45,7 +45,7 @@ describe('guardrails', () => {
 
   test('what the API refuses is told, and exits 2 or 3', async () => {
     const wrong = await run(['guardrails', 'create', '-f', '-'], told('{"name":"OpenAI guard"}'))
-    expect(wrong.stderr).toContain('names an upstream provider')
+    expect(wrong.stderr).toContain('names an upstream vendor')
     expect(wrong.exitCode).not.toBe(0)
     expect((await run(['guardrails', 'get', 'nonsense'], as)).exitCode).toBe(3)
     for (const blank of ['', ' ']) expect((await run(['guardrails', 'get', blank], as)).exitCode).toBe(2)

@@ -81,5 +81,5 @@ describe('a pattern that holds up whoever asks it', () => {
 test.each(['(?=o)openai', 'o(?=p)(?<=op|o)p[e]nai'])('%s means a vendor, and has to backtrack', async (pattern) => {
   const { status, body } = await save([rule(pattern)])
   expect([status, body.error.code]).toEqual([400, 'routing_preference_invalid'])
-  expect(body.error.message).toContain('names an upstream provider')
+  expect(body.error.message).toContain('names an upstream vendor')
 })
