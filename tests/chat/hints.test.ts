@@ -49,6 +49,19 @@ describe('what a chat client is told to do', () => {
   })
 })
 
+test('an answer in JSON that was cut says so, with the reason that clients look at first', async () => {
+  const messages = [{ role: 'user' as const, content: freshPrompt('[[say:{"a":]][[finish:length]]') }]
+  const order = { model: 'svc-1-auto', messages, response_format: { type: 'json_object' as const } }
+  const { choices } = await client.chat.completions.create(order)
+  expect(choices[0]).toMatchObject({
+    finish_reason: 'length',
+    message: {
+      content: null,
+      refusal: 'The answer was cut at the output limit. The engine did not answer with JSON.',
+    },
+  })
+})
+
 test('a native client is told about its prompt', async () => {
   const { body } = await ada.send('POST', 'completions', { prompt: TOO_LONG })
   expect(body.error).toMatchObject({ code: 'validation_error', param: 'prompt' })

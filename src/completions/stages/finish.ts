@@ -137,7 +137,7 @@ function toAnswer(run: Admitted, thought: Thought, createdAt: number): StoredAns
     finish: thought.finish,
     toolsUsed: thought.toolUses.map(({ id: _, ...use }) => use),
     toolCalls: thought.toolCalls,
-    refusal: asked ? (run.ask.checkJson?.(thought.content) ?? null) : null,
+    refusal: asked ? refusalOf(run, thought) : null,
     artifacts: work === 'code' ? codeArtifacts(thought.content, { model, createdAt }) : [],
     followUps: run.ask.wantsFollowUps ? suggestFollowUps(work, thought.content) : [],
     skillsActive: run.active.skills.map(({ id, slug, name }) => ({ id, slug, name })),
@@ -148,6 +148,12 @@ function toAnswer(run: Admitted, thought: Thought, createdAt: number): StoredAns
     promptTokens: thought.promptTokens,
     completionTokens: thought.completionTokens,
   }
+}
+
+/** Why the content does not have the form that was asked for; null when it has it or none was asked for. */
+function refusalOf({ ask }: Admitted, { content, finish }: Thought): string | null {
+  const problem = ask.checkJson?.(content) ?? null
+  return problem && finish === 'length' ? `The answer was cut at the output limit. ${problem}` : problem
 }
 
 const usageOf = ({ promptTokens, completionTokens }: StoredAnswer, costMicro: number) => ({
