@@ -12,11 +12,12 @@ export async function tryTarget(target: Target, clock: Clock): Promise<TrialChec
   return [
     await timed('answer', clock, () => collect(target, request(target, 'Say hello in five words.'))),
     await timed('stream', clock, () => stream(target, request(target, 'Count from one to five.'))),
-    await timed('json', clock, async () => {
-      const text = await collect(target, { ...request(target, 'Give the JSON object {"ok": true}.'), json: true })
-      JSON.parse(text)
-      return text
-    }),
+    await timed(
+      'json',
+      clock,
+      () => collect(target, { ...request(target, 'Give the JSON object {"ok": true}.'), json: true }),
+      notJson,
+    ),
   ]
 }
 
@@ -37,15 +38,38 @@ async function stream(target: Target, ask: EngineRequest): Promise<string> {
   return text
 }
 
-async function timed(check: TrialCheck['check'], clock: Clock, call: () => Promise<string>): Promise<TrialCheck> {
+/** What is wrong with a text that was to be JSON; null when nothing is. */
+function notJson(text: string): string | null {
+  try {
+    JSON.parse(text)
+    return null
+  } catch {
+    return `the answer is not JSON: ${shortened(text)}`
+  }
+}
+
+const shortened = (text: string): string => text.trim().slice(0, 80)
+
+function reasonOf(error: unknown): string {
+  if (error instanceof EngineFailure) return `${error.kind}: ${error.message}`
+  const { name, message } = error as Error
+  return name === 'TimeoutError' || name === 'AbortError' ? 'no whole answer within 30 s' : message
+}
+
+/** `problemOf` says what is wrong with a text that came. */
+async function timed(
+  check: TrialCheck['check'],
+  clock: Clock,
+  call: () => Promise<string>,
+  problemOf: (text: string) => string | null = () => null,
+): Promise<TrialCheck> {
   const started = clock.monotonic()
   const latency = () => Math.round(clock.monotonic() - started)
   try {
     const text = await call()
-    const detail = text.trim() ? text.trim().slice(0, 80) : 'an empty answer'
-    return { check, ok: text.trim() !== '', latencyMs: latency(), detail }
+    const problem = text.trim() ? problemOf(text) : 'an empty answer'
+    return { check, ok: problem === null, latencyMs: latency(), detail: problem ?? shortened(text) }
   } catch (error) {
-    const detail = error instanceof EngineFailure ? `${error.kind}: ${error.message}` : 'no valid answer within 30 s'
-    return { check, ok: false, latencyMs: latency(), detail }
+    return { check, ok: false, latencyMs: latency(), detail: reasonOf(error) }
   }
 }
