@@ -217,9 +217,17 @@ function fromSchema({ type, validator, value }: SchemaFailure): AppError {
   return validationError('issues' in result ? result.issues : [], value)
 }
 
+/** Routes that chat clients call unless they are told otherwise, and what to call here. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  '/api/v1/responses':
+    ' Call POST /api/v1/chat/completions: chat.completions.create() of a client, or provider.chat(model) where models default to responses.',
+  '/api/v1/embeddings': ' It makes no embeddings.',
+}
+
 function unknownRoute(path: string, routes: Routes): AppError {
   const methods = routes.methodsOf(path)
-  if (!methods.length) return new AppError('missing', 'not_found', `No route ${path.slice(0, 120)} on this server.`)
+  if (!methods.length)
+    return new AppError('missing', 'not_found', `No route ${path.slice(0, 120)} on this server.${INSTEAD[path] ?? ''}`)
   const allow = methods.join(', ')
   return new AppError('not_allowed', 'method_not_allowed', `This address answers ${allow}.`, { headers: { allow } })
 }

@@ -24,6 +24,13 @@ const wrong = [...new Set(routes.map(({ path }) => path))].flatMap((path) =>
   })),
 )
 
+test('an unknown route is 404, with what to call instead where clients often call it', async () => {
+  expect((await ada.send('POST', 'responses', {})).body.error.message).toStartWith(
+    'No route /api/v1/responses on this server. Call POST /api/v1/chat/completions: ',
+  )
+  expect((await ada.send('POST', 'nothing', {})).body.error.message).toBe('No route /api/v1/nothing on this server.')
+})
+
 describe('another method (contract 1.1)', () => {
   test.each(wrong)('$name is 405 and names those that are known', async ({ method, path }) => {
     const reply = await ada.send(method, withId(path, 'x'), ['GET', 'DELETE'].includes(method) ? undefined : {})
