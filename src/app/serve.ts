@@ -25,8 +25,9 @@ export async function serve(
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.once(signal, () => void running.stop().then(() => process.exit(0), failed(running)))
     }
-    const isTty = process.stdout.isTTY === true
-    process.stdout.write(banner(running, { isTty, startedMs: performance.now() - startedAt }))
+    // A reader of JSON lines gets nothing else on stdout.
+    const out = running.app.config.logFormat === 'json' ? process.stderr : process.stdout
+    out.write(banner(running, { isTty: out.isTTY === true, startedMs: performance.now() - startedAt }))
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     process.stderr.write(`${error.problems.map((problem) => `error: ${problem}`).join('\n')}\n`)
