@@ -59,7 +59,7 @@ export function askFromChat(order: ChatOrder): Ask {
     wantsFollowUps: false,
     present: toChatCompletion,
     shape: null,
-    warnings: warningsOf(order, dropped),
+    warnings: [...warningsOf(order, dropped), ...(functions ? [] : unusedIn(order, last))],
   }
 }
 
@@ -113,6 +113,17 @@ function toldBefore(messages: readonly ChatMessage[], last: number, acting: bool
   sent.push(...imagesOf(messages[last]!, last, null))
   for (const { attachment, path } of sent) assertAttachment(attachment, path)
   return { turns, images: sent.slice(-MOST_IMAGES), dropped: Math.max(0, sent.length - MOST_IMAGES) }
+}
+
+/** What an order without `tools` carries for nothing; it is accepted all the same (contract 4). */
+function unusedIn({ messages, tool_choice: choice }: ChatOrder, last: number): string[] {
+  const begun = messages.findIndex((message, place) => place > last && spoken(message)?.role === 'assistant')
+  return [
+    ...(choice == null || choice === 'none' || choice === 'auto'
+      ? []
+      : ['"tool_choice" was ignored: there are no "tools".']),
+    ...(begun < 0 ? [] : [`"messages[${begun}]" was ignored: an answer cannot be begun for the engine.`]),
+  ]
 }
 
 const tooManyImages = (dropped: number) =>
