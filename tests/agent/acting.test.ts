@@ -194,7 +194,7 @@ describe('limits', () => {
     const { agent } = stage([{ calls: [['find']] }])
     const { content, warnings } = await agent.answer(task({ maxIterations: 1 }))
     expect(content).toBe('')
-    expect(warnings.join()).toContain('without a word')
+    expect(warnings.join()).toContain('returned no text')
   })
 
   test('a storm of calls is cut at sixteen a turn, and ends once there were a hundred', async () => {

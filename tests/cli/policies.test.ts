@@ -159,7 +159,7 @@ describe('policies export and apply', () => {
     }
     const { exitCode, stderr } = await run(['policies', 'apply', '-f', '-'], told(ada, JSON.stringify(doc)))
     expect(exitCode).toBe(2)
-    expect(stderr).toContain('no guardrail')
+    expect(stderr).toContain('not a guardrail')
   })
 })
 
