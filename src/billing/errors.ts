@@ -30,8 +30,8 @@ export type CapHolder = 'key' | 'account' | 'organization'
 export const capReached = defineError(
   'unpaid',
   'insufficient_credits',
-  (whose: CapHolder, period: 'daily' | 'monthly', cap: number, used: number, reserved: number) =>
-    `The ${period} cap of this ${whose} is ${spellCents(cap)} cents, ${spellCents(used)} of it is spent or reserved` +
+  (holder: CapHolder, period: 'daily' | 'monthly', cap: number, used: number, reserved: number) =>
+    `The ${period} cap of this ${holder} is ${spellCents(cap)} cents, ${spellCents(used)} of it is spent or reserved` +
     `${reserved > 0 ? ` and this call reserves up to ${spellCents(reserved)}` : ''}. ` +
     `Raise the cap or wait for the next ${period === 'daily' ? 'day' : 'month'} (UTC). Nothing was charged.`,
 )
@@ -43,14 +43,14 @@ export const walletFull = defineError(
     `A balance cannot exceed ${MOST_CENTS} cents, the most that is stored exactly. Nothing was added; send a smaller amount.`,
 )
 
-export const otherMovement = defineError(
+export const refAlreadyUsed = defineError(
   'conflict',
   'idempotency_conflict',
   (ref: string) =>
     `${ref} is already in the ledger with another owner or amount. Nothing was changed; send another idempotency key.`,
 )
 
-export const nothingMoves = defineError(
+export const amountTooSmall = defineError(
   'invalid',
   'validation_error',
   () =>

@@ -2,7 +2,7 @@
 export { releaseAbandonedBatch } from './abandoned-loop'
 export { type AccountLimitsOf, createAccountLimits } from './account-limits'
 export { billingSettings } from './config'
-export { otherMovement, toolsUnpaid } from './errors'
+export { refAlreadyUsed, toolsUnpaid } from './errors'
 export { type LedgerEntry, type LedgerPage, listLedger } from './ledger-list'
 export { startBillingLoops } from './loops'
 export { type BalanceWatch, createBalanceWatch } from './low-balance'

@@ -21,7 +21,7 @@ export type LedgerPage = { items: LedgerEntry[]; next: string | null }
 const STEP = 50_000
 const MOST_STEPS = 20
 /** Rows of an owner read per statement when a `ref` selects few of them. */
-const WALKED = 1_000
+const ROWS_PER_FILTERED_READ = 1_000
 
 const newest = query()((db) => {
   const e = db.of(ledgerEntries)
@@ -59,12 +59,12 @@ export async function listLedger(
   for (let step = 0; step < MOST_STEPS && below > 1 && items.length < limit; step++) {
     const above = Math.max(below - STEP - 1, 0)
     // Rows that do not match `ref` must be read too, because the balance is computed from all of them.
-    const most = ref === undefined ? limit - items.length : WALKED
-    const rows = await entriesBelow(reader, { account: owner, below, above, limit: most })
-    below = rows.length < most ? above + 1 : rows.at(-1)!.id
+    const rowLimit = ref === undefined ? limit - items.length : ROWS_PER_FILTERED_READ
+    const rows = await entriesBelow(reader, { account: owner, below, above, limit: rowLimit })
+    below = rows.length < rowLimit ? above + 1 : rows.at(-1)!.id
     for (const { now, ...row } of rows) {
       balance ??= now
-      if (ref === undefined || isOf(row.ref, ref)) items.push({ ...row, balance })
+      if (ref === undefined || matchesRef(row.ref, ref)) items.push({ ...row, balance })
       balance -= row.amount
     }
   }
@@ -72,4 +72,4 @@ export async function listLedger(
 }
 
 /** The reference of a charge is a time and the id of the request. */
-const isOf = (ref: string, wanted: string): boolean => ref === wanted || ref.endsWith(`.${wanted}`)
+const matchesRef = (ref: string, wanted: string): boolean => ref === wanted || ref.endsWith(`.${wanted}`)

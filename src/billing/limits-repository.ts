@@ -54,7 +54,7 @@ export const markCapped = command<{ id: OwnerScope; capped: boolean }>()((tx, p)
 })
 
 /** `unclaim` for Postgres, also returning the balance: it costs nothing there, and another node may have changed it. */
-export const unclaimTelling = command<{ id: OwnerScope; held: number; charged: number }>()((tx, p) => {
+export const unclaimReturning = command<{ id: OwnerScope; held: number; charged: number }>()((tx, p) => {
   const t = tx.of(wallets)
   return tx
     .update(t)

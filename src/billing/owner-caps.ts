@@ -14,9 +14,9 @@ export type OwnerCaps = ReturnType<typeof createOwnerCaps>
 export function createOwnerCaps({ limits, clock }: Deps) {
   return {
     /** Whether the owner has caps. Synchronous when the limits are cached. */
-    apply: (reader: Reader, owner: OwnerScope): boolean | Promise<boolean> => {
-      const known = limits.of(reader, owner)
-      return known instanceof Promise ? known.then(({ caps }) => hasCaps(caps)) : hasCaps(known.caps)
+    hasCaps: (reader: Reader, owner: OwnerScope): boolean | Promise<boolean> => {
+      const ownerLimits = limits.of(reader, owner)
+      return ownerLimits instanceof Promise ? ownerLimits.then(({ caps }) => hasCaps(caps)) : hasCaps(ownerLimits.caps)
     },
 
     /**

@@ -16,7 +16,7 @@ export type Difference = {
   open: number
 }
 
-type Deps = { store: Store; watch: Pick<BalanceWatch, 'credited'>; lots: Pick<CreditLots, 'moving'> }
+type Deps = { store: Store; watch: Pick<BalanceWatch, 'credited'>; lots: Pick<CreditLots, 'beforeAdjustment'> }
 
 /** Compares wallets with the ledger, which is authoritative because it is append-only (I6). */
 export function createReconciliation({ store, watch, lots }: Deps) {
@@ -44,7 +44,7 @@ export function createReconciliation({ store, watch, lots }: Deps) {
     return store.write(async (tx) => {
       const difference = await differenceOf(tx, owner)
       if (!difference || !isPossible(difference)) return null
-      await lots.moving(tx, owner, difference.entries - (difference.balance ?? 0))
+      await lots.beforeAdjustment(tx, owner, difference.entries - (difference.balance ?? 0))
       await setWallet(tx, { id: owner, balance: difference.entries, held: difference.open })
       watch.credited(tx, owner)
       await record(tx, difference)

@@ -81,16 +81,6 @@ export const endHold = counted<{ ref: string; state: HoldState; charged: number 
     .where(and(eq(t.ref, p.ref), sql`${t.state} = 'open'`))
 })
 
-/** An open hold by its ref, for callers that did not keep what `reserve` returned. */
-export const openHold = query<{ ref: string }>()((db, p) => {
-  const t = db.of(holds)
-  return db
-    .select(holdFields(t))
-    .from(t)
-    .where(and(eq(t.ref, p.ref), sql`${t.state} = 'open'`))
-    .limit(1)
-})
-
 /** Open holds past their expiry: nothing will end them. */
 export const expiredHolds = query<{ now: number; limit: number }>()((db, p) => {
   const t = db.of(holds)

@@ -7,7 +7,7 @@ import { PAGE_HEADERS } from '../kernel/html'
 import { checked, checkedQuery, t } from '../kernel/schema'
 import type { LimitService } from './limits'
 import { BillingLimits, LimitsPatch, LimitsQuery } from './limits-schema'
-import type { Desk, Shown } from './payments/desk'
+import type { Desk, RenderedPage } from './payments/desk'
 import type { Receive } from './payments/intake'
 import { Checkout, NewCheckout, NewPortal, Portal, Received } from './payments/schema'
 import type { PaymentService } from './payments/service'
@@ -63,32 +63,32 @@ export const billingRoutes = ({ limits, payments }: Deps, guard: Guard) =>
       },
     )
 
-type Paged = { exchange: Exchange; set: { status?: number | string; headers: Record<string, unknown> } }
+type PageContext = { exchange: Exchange; set: { status?: number | string; headers: Record<string, unknown> } }
 
 /** The billing pages of this server: no script, no cookie, one form (dx 5.1). */
 export const billingPageRoutes = (desk: Desk) =>
   new Elysia({ prefix: '/billing', detail: { hide: true } })
     .decorate('exchange', null as unknown as Exchange)
-    .get('/checkout/:id', async (context) => show(context, await desk.checkout(context.params.id)))
+    .get('/checkout/:id', async (context) => render(context, await desk.checkout(context.params.id)))
     .post(
       '/checkout/:id',
       async (context) => {
         const { code = '' } = context.body as Record<string, string>
-        const shown = await desk.redeem(context.params.id, code, context.exchange.requestId)
-        return shown ? show(context, shown) : again(context)
+        const rendered = await desk.redeem(context.params.id, code, context.exchange.requestId)
+        return rendered ? render(context, rendered) : redirectToSelf(context)
       },
       { parse: ({ request }) => readForm(request, MAX_FORM_BYTES) },
     )
-    .get('/portal/:token', async (context) => show(context, await desk.portal(context.params.token)))
+    .get('/portal/:token', async (context) => render(context, await desk.portal(context.params.token)))
 
-function show({ set }: Paged, { status, page }: Shown): string {
+function render({ set }: PageContext, { status, page }: RenderedPage): string {
   Object.assign(set.headers, PAGE_HEADERS)
   set.status = status
   return page
 }
 
 /** Redirects to the same page by GET after the form, so that a reload sends nothing. */
-function again({ set, exchange }: Paged): string {
+function redirectToSelf({ set, exchange }: PageContext): string {
   Object.assign(set.headers, PAGE_HEADERS, { location: exchange.path })
   set.status = 303
   return ''

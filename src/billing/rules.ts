@@ -14,14 +14,14 @@ export const hasCaps = ({ daily, monthly }: Caps): boolean => daily !== null || 
  * Throws 402 when spent, held and `wanted` together exceed a cap (I39). With `wanted` 0 it also throws when the cap is
  * used up exactly.
  */
-export function assertWithinCaps(whose: CapHolder, caps: Caps, spend: Spend, wanted: number): void {
+export function assertWithinCaps(holder: CapHolder, caps: Caps, spend: Spend, wanted: number): void {
   const periods = [
     { period: 'daily', cap: caps.daily, used: spend.today.spent + spend.today.held },
     { period: 'monthly', cap: caps.monthly, used: spend.month.spent + spend.month.held },
   ] as const
   for (const { period, cap, used } of periods) {
     if (cap === null) continue
-    if (wanted > 0 ? used + wanted > cap : used >= cap) throw capReached(whose, period, cap, used, wanted)
+    if (wanted > 0 ? used + wanted > cap : used >= cap) throw capReached(holder, period, cap, used, wanted)
   }
 }
 
@@ -29,7 +29,7 @@ export function assertWithinCaps(whose: CapHolder, caps: Caps, spend: Spend, wan
 export function spendLots<L extends { remaining: number; expires_at: number }>(lots: readonly L[], spent: number): L[] {
   let left = Math.max(spent, 0)
   return [...lots]
-    .sort((one, other) => one.expires_at - other.expires_at)
+    .sort((a, b) => a.expires_at - b.expires_at)
     .map((lot) => {
       const taken = Math.min(lot.remaining, left)
       left -= taken

@@ -5,7 +5,7 @@ import { mayDo, type OrgService } from '../orgs'
 
 export type BillingScope = 'user' | 'org'
 
-export const notThisKeys = defineError(
+export const personalKeyRequired = defineError(
   'forbidden',
   'forbidden',
   () =>
@@ -25,7 +25,7 @@ export async function payingOwner(
 ): Promise<OwnerScope> {
   const { userId, activeOrgId } = caller
   const isOrgKey = caller.orgId !== null
-  if (wanted === 'user' && isOrgKey) throw notThisKeys()
+  if (wanted === 'user' && isOrgKey) throw personalKeyRequired()
   if (wanted === 'user' || (activeOrgId === null && wanted === undefined)) return `user:${userId}`
   if (activeOrgId === null) throw orgRequired()
   if (wanted === undefined && !isOrgKey) {

@@ -6,8 +6,8 @@ import type { Reader, Store, Tx } from '../kernel/store'
 import { holdSpend, settleSpend, spendOf } from '../usage'
 import { releaseAbandonedBatch } from './abandoned-loop'
 import type { AccountLimitsOf } from './account-limits'
-import { balanceTooLow, insufficientCredits, noCredits, nothingMoves, otherMovement, walletFull } from './errors'
-import { unclaimTelling } from './limits-repository'
+import { amountTooSmall, balanceTooLow, insufficientCredits, noCredits, refAlreadyUsed, walletFull } from './errors'
+import { unclaimReturning } from './limits-repository'
 import { createLots } from './lots'
 import type { BalanceWatch } from './low-balance'
 import { createOwnerCaps } from './owner-caps'
@@ -22,7 +22,6 @@ import {
   insertCharge,
   insertEntry,
   insertHold,
-  openHold,
   unclaim,
   walletOf,
 } from './repository'
@@ -57,7 +56,6 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     assertFunds,
     reserve,
     extend,
-    hold,
     settle,
     release,
     grant,
@@ -82,7 +80,7 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     const { available } = await balance(reader, owner)
     if (available <= 0) throw noCredits(available)
     if (keyId && hasCaps(caps)) assertWithinCaps('key', caps, await spendOf(reader, keyId, clock.now()), 0)
-    if (await ownerCaps.apply(reader, owner)) await ownerCaps.assert(reader, owner, 0, false)
+    if (await ownerCaps.hasCaps(reader, owner)) await ownerCaps.assert(reader, owner, 0, false)
   }
 
   /**
@@ -118,17 +116,12 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
 
   async function countAgainstCaps(tx: Tx, hold: Hold, caps: Reservation['caps'], amount: number): Promise<void> {
     const { owner, keyId, capped, createdAt } = hold
-    const ownerCapped = ownerCaps.apply(tx, owner)
+    const ownerCapped = ownerCaps.hasCaps(tx, owner)
     if (ownerCapped === true || (ownerCapped && (await ownerCapped))) await ownerCaps.assert(tx, owner, amount, true)
     if (!capped || !keyId) return
     // Every reservation of this key waits for the wallet's row lock, so these sums cannot change before the commit.
     assertWithinCaps('key', caps, await spendOf(tx, keyId, createdAt), amount)
     await holdSpend(tx, keyId, createdAt, amount)
-  }
-
-  /** An open hold by its ref, for callers that no longer have what `reserve` returned. */
-  async function hold(reader: Reader, ref: string): Promise<Hold | null> {
-    return (await openHold(reader, { ref }))[0] ?? null
   }
 
   /**
@@ -142,14 +135,14 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     if (charged > 0) await insertCharge(tx, { ref, wallet: owner, paid: -charged, received: charged, at: clock.now() })
     if (keyId && (charged > 0 || capped)) await settleSpend(tx, keyId, createdAt, charged, capped ? amount : 0)
     if (charged === 0) return 0
-    if (left?.capped ?? (await ownerCaps.apply(tx, owner))) await settleSpend(tx, owner, createdAt, charged, 0)
+    if (left?.capped ?? (await ownerCaps.hasCaps(tx, owner))) await settleSpend(tx, owner, createdAt, charged, 0)
     await watch.charged(tx, owner, charged, left?.balance ?? null)
     return charged
   }
 
   /** Updates the wallet. Postgres also returns the balance and whether the owner has caps; on SQLite both are cached. */
   async function payOut(tx: Tx, owner: OwnerScope, held: number, charged: number) {
-    if (tx.dialect === 'postgres') return (await unclaimTelling(tx, { id: owner, held, charged }))[0] ?? null
+    if (tx.dialect === 'postgres') return (await unclaimReturning(tx, { id: owner, held, charged }))[0] ?? null
     await unclaim(tx, { id: owner, held, charged })
     return null
   }
@@ -168,10 +161,10 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
    * exceed what can be counted exactly.
    */
   async function grant(tx: Tx, { owner, amount, ref, kind, note, expiresAt = null }: Grant): Promise<boolean> {
-    if (amount < 1) throw nothingMoves()
+    if (amount < 1) throw amountTooSmall()
     if (!(await issue(tx, { owner, amount, ref, kind, note }))) return false
-    await lots.moving(tx, owner, amount)
-    await fill(tx, owner, amount)
+    await lots.beforeAdjustment(tx, owner, amount)
+    await addToWallet(tx, owner, amount)
     if (expiresAt !== null) await lots.open(tx, owner, { ref, amount, expiresAt })
     watch.credited(tx, owner)
     return true
@@ -185,7 +178,7 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
       await insertEntry(tx, { ...entry, account: owner, amount })
       return true
     }
-    if ((await amountOf(tx, { owner, ref, kind })) === null) throw otherMovement(ref)
+    if ((await amountOf(tx, { owner, ref, kind })) === null) throw refAlreadyUsed(ref)
     return false
   }
 
@@ -194,7 +187,7 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     return (await entryOf(reader, { ref, kind, account: owner }))[0]?.amount ?? null
   }
 
-  async function fill(tx: Tx, owner: OwnerScope, amount: number): Promise<void> {
+  async function addToWallet(tx: Tx, owner: OwnerScope, amount: number): Promise<void> {
     const [wallet] = await credit(tx, { id: owner, amount })
     if (wallet!.balance > centsToMicro(MOST_CENTS)) throw walletFull()
   }
@@ -204,17 +197,17 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
    * than that available, or would hold too much.
    */
   async function adjust(tx: Tx, { owner, amount, ref, note }: Omit<Grant, 'kind'>): Promise<boolean> {
-    if (Math.abs(amount) < 1) throw nothingMoves()
+    if (Math.abs(amount) < 1) throw amountTooSmall()
     if (!(await issue(tx, { owner, amount, ref, kind: 'adjust', note }))) return false
-    await lots.moving(tx, owner, amount)
+    await lots.beforeAdjustment(tx, owner, amount)
     if (amount >= 0) {
-      await fill(tx, owner, amount)
+      await addToWallet(tx, owner, amount)
       watch.credited(tx, owner)
       return true
     }
     const [left] = await debit(tx, { id: owner, amount: -amount })
     if (!left) throw balanceTooLow((await balance(tx, owner)).available, amount)
-    await watch.moved(tx, owner, left.balance - amount, left.balance)
+    await watch.decreased(tx, owner, left.balance - amount, left.balance)
     return true
   }
 

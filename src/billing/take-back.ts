@@ -6,7 +6,7 @@ import type { BalanceWatch } from './low-balance'
 import { claim, debit, insertEntry, walletOf } from './repository'
 import { ISSUED } from './schema'
 
-type Deps = { clock: Clock; watch: BalanceWatch; lots: Pick<CreditLots, 'moving'> }
+type Deps = { clock: Clock; watch: BalanceWatch; lots: Pick<CreditLots, 'beforeAdjustment'> }
 type Order = { owner: OwnerScope; amount: number; ref: string; note: string }
 
 /**
@@ -27,8 +27,8 @@ export async function takeBack(
   const [first] = await insertEntry(tx, { ...entry, account: owner, amount: -taken })
   if (!first) return 0
   await insertEntry(tx, { ...entry, account: ISSUED, amount: taken })
-  await lots.moving(tx, owner, -taken)
+  await lots.beforeAdjustment(tx, owner, -taken)
   const [left] = await debit(tx, { id: owner, amount: taken })
-  if (left) await watch.moved(tx, owner, left.balance + taken, left.balance)
+  if (left) await watch.decreased(tx, owner, left.balance + taken, left.balance)
   return taken
 }

@@ -1,5 +1,5 @@
 import type { AuditLog } from '../audit'
-import { type Billing, type BillingDesk, type LedgerEntry, listLedger, otherMovement } from '../billing'
+import { type Billing, type BillingDesk, type LedgerEntry, listLedger, refAlreadyUsed } from '../billing'
 import type { BillingLimits } from '../billing/schema'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { iso } from '../kernel/clock'
@@ -35,7 +35,7 @@ export function createBookVerbs({ store, orgs, billing, moneyDesk, audit }: Deps
       const order = { owner: owner.scope, amount: centsToMicro(amount_cents), ref, note }
       const added = await billing.adjust(tx, order)
       const isAnother = !added && (await billing.amountOf(tx, { ...order, kind: 'adjust' })) !== order.amount
-      if (isAnother) throw otherMovement(ref)
+      if (isAnother) throw refAlreadyUsed(ref)
       if (!added) return false
       await audit.record(tx, call, {
         action: 'credits.adjusted',
@@ -58,8 +58,8 @@ export function createBookVerbs({ store, orgs, billing, moneyDesk, audit }: Deps
 
   /** Creates a code that completes one checkout of its amount. Only this answer contains the code. */
   async function createCode(call: Call<OperatorCaller>, input: NewCode): Promise<GrantCode> {
-    const forMs = input.valid_seconds === undefined ? CODE_MS : input.valid_seconds * 1000
-    const order = { amountCents: input.amount_cents, forMs, note: input.note ?? call.caller.reason }
+    const validMs = input.valid_seconds === undefined ? CODE_MS : input.valid_seconds * 1000
+    const order = { amountCents: input.amount_cents, validMs, note: input.note ?? call.caller.reason }
     const { code, expiresAt } = await moneyDesk.byHand.createCode(call, order)
     return { object: 'grant_code', code, amount_cents: input.amount_cents, expires_at: iso(expiresAt) }
   }

@@ -1,5 +1,5 @@
 import type { AuditLog } from '../audit'
-import { type Billing, type BillingDesk, otherMovement } from '../billing'
+import { type Billing, type BillingDesk, refAlreadyUsed } from '../billing'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { type Clock, iso, isoOrNull } from '../kernel/clock'
 import { randomBase62 } from '../kernel/crypto'
@@ -90,7 +90,7 @@ export function createCreditVerbs({ store, orgs, billing, moneyDesk, audit, cloc
       const amount = centsToMicro(amount_cents)
       const added = await billing.grant(tx, { owner: owner.scope, amount, ref, kind: 'grant', note, expiresAt })
       if (!added && (await billing.amountOf(tx, { owner: owner.scope, ref, kind: 'grant' })) !== amount) {
-        throw otherMovement(ref)
+        throw refAlreadyUsed(ref)
       }
       if (!added) return false
       await audit.record(tx, call, {

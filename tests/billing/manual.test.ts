@@ -9,8 +9,8 @@ const world = await createWorld({ clock })
 const { byHand } = world.app.container.moneyDesk
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
-const codeFor = async (amountCents: number, forMs = 60_000) =>
-  (await byHand.createCode(operatorCall(), { amountCents, forMs, note: null })).code
+const codeFor = async (amountCents: number, validMs = 60_000) =>
+  (await byHand.createCode(operatorCall(), { amountCents, validMs, note: null })).code
 const centsOf = async (person: Person) => (await person.send('GET', 'billing/limits')).body.usage.balance_cents
 const post = (path: string, code: string) => world.send('POST', path, new URLSearchParams({ code }).toString(), FORM)
 

@@ -1,6 +1,6 @@
 import { createAuditLog } from '../../src/audit'
 import { createAccountLimits, createBalanceWatch, createBilling } from '../../src/billing'
-import { payerOf } from '../../src/billing/schema'
+import { type Hold, payerOf } from '../../src/billing/schema'
 import { createEventBus, type DomainEvent } from '../../src/events'
 import { type KeyCaller, ownerOf } from '../../src/kernel/caller'
 import type { AppError } from '../../src/kernel/errors'
@@ -33,6 +33,7 @@ export function createWorld(store: Store) {
     return Object.assign(createBilling({ store, clock, audit, limits, watch, node, initialCredit }), { limits, watch })
   }
   const billing = start('node-a')
+  const holds = new Map<string, Hold>()
 
   async function account(credit: number, overrides: Partial<KeyCaller> = {}) {
     const caller = keyCaller(overrides)
@@ -45,11 +46,11 @@ export function createWorld(store: Store) {
       caller,
       owner,
       balance: () => billing.balance(store.read, owner),
-      reserve: (amount: number, ref = newRef(), by = caller) =>
-        store.write(async (tx) => {
-          await billing.reserve(tx, { ...payerOf(by), ref, amount })
-          return ref
-        }),
+      reserve: async (amount: number, ref = newRef(), by = caller) => {
+        const hold = await store.write((tx) => billing.reserve(tx, { ...payerOf(by), ref, amount }))
+        if (hold) holds.set(ref, hold)
+        return ref
+      },
     }
   }
 
@@ -63,12 +64,12 @@ export function createWorld(store: Store) {
     account,
     settle: (ref: string, cost: number) =>
       store.write(async (tx) => {
-        const hold = await billing.hold(tx, ref)
+        const hold = holds.get(ref)
         return hold ? billing.settle(tx, hold, cost) : 0
       }),
     release: (ref: string) =>
       store.write(async (tx) => {
-        const hold = await billing.hold(tx, ref)
+        const hold = holds.get(ref)
         return hold ? billing.release(tx, hold) : false
       }),
     verify: () => billing.verify(store.read),

@@ -4,14 +4,14 @@ import type { Clock } from '../../kernel/clock'
 import { randomBase62, sha256Hex } from '../../kernel/crypto'
 import { notFound } from '../../kernel/errors'
 import type { Store, Tx } from '../../kernel/store'
-import { checkoutOver, codeForOther, codeRefused, notByHand } from './errors'
+import { checkoutEnded, codeAmountMismatch, codeRefused, notManualCheckout } from './errors'
 import type { PurchaseLedger } from './ledger'
 import { codeByHash, insertCode, lockPurchase, useCode } from './repository'
 import { PurchaseId } from './schema'
 import type { PurchaseRow } from './table'
 
 type Deps = { store: Store; clock: Clock; audit: AuditLog; ledger: PurchaseLedger }
-type CodeOrder = { amountCents: number; forMs: number; note: string | null }
+type CodeOrder = { amountCents: number; validMs: number; note: string | null }
 
 export type ByHand = ReturnType<typeof createByHand>
 
@@ -26,7 +26,7 @@ export function createByHand({ store, clock, audit, ledger }: Deps) {
     return store.write(async (tx) => {
       const row = await manualCheckout(tx, id)
       if (row.state === 'paid') return { purchase: row, already: true }
-      if (row.state !== 'open') throw checkoutOver(row.state, row.error)
+      if (row.state !== 'open') throw checkoutEnded(row.state, row.error)
       const purchase = await ledger.pay(tx, row, null, { id: 'operator', requestId: call.requestId })
       await audit.record(tx, call, {
         action: 'credits.granted',
@@ -40,14 +40,14 @@ export function createByHand({ store, clock, audit, ledger }: Deps) {
   }
 
   /** Creates a code for one checkout of exactly this amount. Only its hash is stored. */
-  async function createCode(call: Call<OperatorCaller>, { amountCents, forMs, note }: CodeOrder) {
+  async function createCode(call: Call<OperatorCaller>, { amountCents, validMs, note }: CodeOrder) {
     const code = `svc_gc_${randomBase62(24)}`
     const now = clock.now()
     const row = {
       amount_cents: amountCents,
       note,
       created_at: now,
-      expires_at: now + forMs,
+      expires_at: now + validMs,
       used_at: null,
       used_for: null,
     }
@@ -68,11 +68,11 @@ export function createByHand({ store, clock, audit, ledger }: Deps) {
   function redeem(id: string, code: string, requestId: string): Promise<PurchaseRow> {
     return store.write(async (tx) => {
       const row = await manualCheckout(tx, id)
-      if (row.state !== 'open') throw checkoutOver(row.state, row.error)
+      if (row.state !== 'open') throw checkoutEnded(row.state, row.error)
       const hash = sha256Hex(code)
       const [found] = CODE.test(code) ? await codeByHash(tx, { hash }) : []
       if (!found || found.used_at !== null || found.expires_at <= clock.now()) throw codeRefused()
-      if (found.amount_cents !== row.amount_cents) throw codeForOther(found.amount_cents, row.amount_cents)
+      if (found.amount_cents !== row.amount_cents) throw codeAmountMismatch(found.amount_cents, row.amount_cents)
       if (!(await useCode(tx, { hash, now: clock.now(), used_for: row.id }))) throw codeRefused()
       return ledger.pay(tx, row, null, { id: 'code', requestId })
     })
@@ -82,6 +82,6 @@ export function createByHand({ store, clock, audit, ledger }: Deps) {
 async function manualCheckout(tx: Tx, id: string): Promise<PurchaseRow> {
   const [row] = PurchaseId.is(id) ? await lockPurchase(tx, { id }) : []
   if (!row) throw notFound('checkout')
-  if (row.provider !== 'manual') throw notByHand(id)
+  if (row.provider !== 'manual') throw notManualCheckout(id)
   return row
 }

@@ -8,12 +8,12 @@ import type { ByHand } from './by-hand'
 import type { Pages } from './pages'
 import { purchaseById, recentPurchases } from './repository'
 import { PurchaseId } from './schema'
-import { checkoutPage, nothingHere, portalPage } from './views'
+import { checkoutPage, notFoundPage, portalPage } from './views'
 
 type Deps = { store: Store; orgs: OrgService; billing: Pick<Billing, 'balance'>; byHand: ByHand; pages: Pages }
 
 /** A page and its status. */
-export type Shown = { status: 200 | 400 | 404; page: string }
+export type RenderedPage = { status: 200 | 400 | 404; page: string }
 
 export type Desk = ReturnType<typeof createDesk>
 
@@ -23,30 +23,30 @@ const MOST_LISTED = 50
 export function createDesk({ store, orgs, billing, byHand, pages }: Deps) {
   return { checkout, redeem, portal }
 
-  async function checkout(id: string, problem: string | null = null): Promise<Shown> {
+  async function checkout(id: string, problem: string | null = null): Promise<RenderedPage> {
     const [row] = PurchaseId.is(id) ? await purchaseById(store.read, { id }) : []
-    if (row?.kind !== 'checkout') return { status: 404, page: nothingHere() }
+    if (row?.kind !== 'checkout') return { status: 404, page: notFoundPage() }
     return { status: problem ? 400 : 200, page: checkoutPage(row, await nameOf(row.owner), problem) }
   }
 
   /** Returns null when the code was accepted; the browser then reloads the page. */
-  async function redeem(id: string, code: string, requestId: string): Promise<Shown | null> {
+  async function redeem(id: string, code: string, requestId: string): Promise<RenderedPage | null> {
     try {
       await byHand.redeem(id, code.trim(), requestId)
       return null
     } catch (error) {
       if (error instanceof AppError && error.kind === 'conflict') return checkout(id, error.message)
-      if (error instanceof AppError && error.kind === 'missing') return { status: 404, page: nothingHere() }
+      if (error instanceof AppError && error.kind === 'missing') return { status: 404, page: notFoundPage() }
       throw error
     }
   }
 
-  async function portal(token: string): Promise<Shown> {
+  async function portal(token: string): Promise<RenderedPage> {
     const link = pages.readPortal(token)
-    if (!link) return { status: 404, page: nothingHere() }
-    const bought = await recentPurchases(store.read, { owner: link.owner, limit: MOST_LISTED })
+    if (!link) return { status: 404, page: notFoundPage() }
+    const purchases = await recentPurchases(store.read, { owner: link.owner, limit: MOST_LISTED })
     const balance = await billing.balance(store.read, link.owner)
-    return { status: 200, page: portalPage(await nameOf(link.owner), balance, bought, link.back) }
+    return { status: 200, page: portalPage(await nameOf(link.owner), balance, purchases, link.back) }
   }
 
   async function nameOf(owner: OwnerScope): Promise<string> {

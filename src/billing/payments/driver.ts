@@ -25,7 +25,7 @@ export type ChargeResult =
   | { state: 'failed'; payment: string | null; error: string }
 
 /** What a processor's event says. Events may arrive repeatedly and in any order. */
-export type PaymentFact =
+export type PaymentEventContent =
   | {
       about: 'payment'
       purchaseId: string
@@ -40,7 +40,7 @@ export type PaymentFact =
   | { about: 'refund' | 'dispute'; purchaseId: string | null; payment: string | null; cents: number }
   | { about: 'nothing' }
 
-export type PaymentEvent = PaymentFact & {
+export type PaymentEvent = PaymentEventContent & {
   id: string
   type: string
   /** Epoch ms. */

@@ -1,6 +1,6 @@
 import { defineError } from '../../kernel/errors'
 
-export const processorAway = defineError(
+export const processorUnavailable = defineError(
   'unavailable',
   'service_unavailable',
   () => 'The payment processor did not answer. Nothing was charged; try again shortly.',
@@ -20,7 +20,7 @@ export const unsignedEvent = defineError(
   () => 'The signature does not match this body, or it is older than 5 minutes. The event was not processed.',
 )
 
-export const notByHand = defineError(
+export const notManualCheckout = defineError(
   'conflict',
   'conflict',
   (id: string) => `Checkout ${id} is with the payment processor, which completes it by itself. Nothing was changed.`,
@@ -32,7 +32,7 @@ export const codeRefused = defineError(
   () => 'This code is unknown, used or expired. Nothing was added; ask its issuer for another.',
 )
 
-export const codeForOther = defineError(
+export const codeAmountMismatch = defineError(
   'conflict',
   'conflict',
   (codeCents: number, orderedCents: number) =>
@@ -40,7 +40,7 @@ export const codeForOther = defineError(
     'Start a checkout for the amount of the code. The code can still be used.',
 )
 
-export const checkoutOver = defineError(
+export const checkoutEnded = defineError(
   'conflict',
   'conflict',
   (state: string, why: string | null) =>

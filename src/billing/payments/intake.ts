@@ -2,7 +2,7 @@ import type { AuditLog } from '../../audit'
 import type { Store, Tx } from '../../kernel/store'
 import type { AccountLimitsOf } from '../account-limits'
 import { stopTopUp } from '../limits-repository'
-import type { PaymentDriver, PaymentEvent, PaymentFact } from './driver'
+import type { PaymentDriver, PaymentEvent, PaymentEventContent } from './driver'
 import { unsignedEvent } from './errors'
 import type { Cause, PurchaseLedger } from './ledger'
 import { insertPaymentEvent, lockPurchase, purchaseByPayment, savePurchase } from './repository'
@@ -11,9 +11,9 @@ import type { PurchaseRow } from './table'
 
 type Deps = { store: Store; audit: AuditLog; driver: PaymentDriver; ledger: PurchaseLedger; limits: AccountLimitsOf }
 
-type OfPayment = Extract<PaymentFact, { about: 'payment' }>
-type OfMoneyBack = Extract<PaymentFact, { about: 'refund' | 'dispute' }>
-type Telling = Exclude<PaymentFact, { about: 'nothing' }> & PaymentEvent
+type PaymentOutcome = Extract<PaymentEventContent, { about: 'payment' }>
+type Reversal = Extract<PaymentEventContent, { about: 'refund' | 'dispute' }>
+type PurchaseEvent = Exclude<PaymentEventContent, { about: 'nothing' }> & PaymentEvent
 
 export type Receive = ReturnType<typeof createIntake>
 
@@ -28,20 +28,20 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
     const event = await driver.readEvent(body, signature)
     if (!event) throw unsignedEvent()
     if (event.about === 'nothing') return
-    const purchase = await purchaseBehind(event)
+    const purchase = await findPurchase(event)
     await store.write(async (tx) => {
       const [first] = await insertPaymentEvent(tx, { id: event.id, type: event.type, at: event.at })
       if (!first) return
       const cause = { id: event.id, requestId }
       const [row] = purchase ? await lockPurchase(tx, { id: purchase }) : []
-      if (event.about === 'payment') await (row && takePayment(tx, row, event, cause))
-      else if (row && isSum(event.cents)) await takeMoneyBack(tx, row, event, cause)
-      else await leaveOut(tx, row, event, cause)
+      if (event.about === 'payment') await (row && applyPayment(tx, row, event, cause))
+      else if (row && isValidAmount(event.cents)) await applyReversal(tx, row, event, cause)
+      else await recordUnmatched(tx, row, event, cause)
     })
   }
 
   /** Finds the purchase by our own id in the event, else by the payment, else by asking the processor. */
-  async function purchaseBehind({ purchaseId, payment, about }: Telling): Promise<PurchaseId | null> {
+  async function findPurchase({ purchaseId, payment, about }: PurchaseEvent): Promise<PurchaseId | null> {
     let id: string | null = purchaseId
     if (id === null && payment !== null && about !== 'payment') {
       const [known] = await purchaseByPayment(store.read, { payment })
@@ -51,7 +51,7 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
   }
 
   /** Records a refund or dispute that cannot be booked (unknown purchase or invalid amount), so that operators see it. */
-  async function leaveOut(tx: Tx, row: PurchaseRow | undefined, event: OfMoneyBack & PaymentEvent, cause: Cause) {
+  async function recordUnmatched(tx: Tx, row: PurchaseRow | undefined, event: Reversal & PaymentEvent, cause: Cause) {
     const about = { scope: row?.owner ?? ('server' as const), requestId: cause.requestId }
     await audit.recordUnattended(tx, about, {
       action: `credits.${event.about}_unmatched`,
@@ -61,7 +61,7 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
     })
   }
 
-  async function takePayment(tx: Tx, row: PurchaseRow, fact: OfPayment, cause: Cause): Promise<void> {
+  async function applyPayment(tx: Tx, row: PurchaseRow, fact: PaymentOutcome, cause: Cause): Promise<void> {
     if (fact.state !== 'paid') {
       if (row.state === 'open') await savePurchase(tx, { ...row, state: fact.state, error: fact.error })
       return
@@ -80,18 +80,18 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
   }
 
   /** Each event carries the total so far, so the newest one counts; of two in the same second, the larger total. */
-  async function takeMoneyBack(tx: Tx, row: PurchaseRow, event: OfMoneyBack & PaymentEvent, cause: Cause) {
+  async function applyReversal(tx: Tx, row: PurchaseRow, event: Reversal & PaymentEvent, cause: Cause) {
     const name = event.about === 'refund' ? 'refunded' : 'disputed'
     const [cents, at] = [row[`${name}_cents`], row[`${name}_at`]]
     if (event.at < at || (event.at === at && event.cents <= cents)) return
-    const known = { ...row, [`${name}_cents`]: Math.min(event.cents, row.amount_cents), [`${name}_at`]: event.at }
-    await savePurchase(tx, known)
-    if (event.about === 'dispute' && event.cents > 0) await stopCharging(tx, row, cause)
-    await ledger.align(tx, known, cause)
+    const updated = { ...row, [`${name}_cents`]: Math.min(event.cents, row.amount_cents), [`${name}_at`]: event.at }
+    await savePurchase(tx, updated)
+    if (event.about === 'dispute' && event.cents > 0) await switchTopUpOff(tx, row, cause)
+    await ledger.align(tx, updated, cause)
   }
 
   /** Switches automatic top-up off after a dispute, so that the payer is not charged again without being asked. */
-  async function stopCharging(tx: Tx, { owner, user_id: userId }: PurchaseRow, { requestId }: Cause): Promise<void> {
+  async function switchTopUpOff(tx: Tx, { owner, user_id: userId }: PurchaseRow, { requestId }: Cause): Promise<void> {
     if (!(await stopTopUp(tx, { owner }))) return
     // Now, for the rest of this transaction; and after the commit, when outside readers can see the change.
     limits.forget(owner)
@@ -105,4 +105,4 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
 }
 
 /** A negative refund or dispute amount would add credit, so it is rejected. */
-const isSum = (cents: number): boolean => Number.isSafeInteger(cents) && cents >= 0
+const isValidAmount = (cents: number): boolean => Number.isSafeInteger(cents) && cents >= 0

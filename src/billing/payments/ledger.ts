@@ -5,7 +5,7 @@ import type { Tx } from '../../kernel/store'
 import type { BalanceWatch } from '../low-balance'
 import type { Billing } from '../service'
 import { takeBack } from '../take-back'
-import { lockPurchase, savePurchase, shortPurchases } from './repository'
+import { lockPurchase, purchasesOwingRefunds, savePurchase } from './repository'
 import type { PurchaseId } from './schema'
 import type { PurchaseRow } from './table'
 
@@ -33,14 +33,14 @@ export function createPurchaseLedger({ clock, audit, billing, watch }: Deps) {
     await savePurchase(tx, paid)
     const amount = centsToMicro(row.amount_cents)
     await billing.grant(tx, { owner: row.owner, amount, ref: refOf(row.id), kind: 'purchase', note: row.provider })
-    await tell(tx, paid, cause, 'credits.purchased', {
+    await record(tx, paid, cause, 'credits.purchased', {
       amount_cents: row.amount_cents,
       provider: row.provider,
       by: row.kind,
     })
     const aligned = await align(tx, paid, cause)
     // Earlier refunds that the wallet could not cover are taken from the new credit.
-    for (const { id } of await shortPurchases(tx, { owner: row.owner })) {
+    for (const { id } of await purchasesOwingRefunds(tx, { owner: row.owner })) {
       const [short] = id === row.id ? [] : await lockPurchase(tx, { id })
       if (short) await align(tx, short, cause)
     }
@@ -50,8 +50,8 @@ export function createPurchaseLedger({ clock, audit, billing, watch }: Deps) {
   /** Takes refunded and disputed amounts of a paid purchase out of the wallet, and returns amounts that were won back. */
   async function align(tx: Tx, row: PurchaseRow, cause: Cause): Promise<PurchaseRow> {
     if (row.state !== 'paid') return row
-    const gone = Math.min(row.refunded_cents + row.disputed_cents, row.amount_cents)
-    const due = centsToMicro(gone) - row.taken
+    const reversedCents = Math.min(row.refunded_cents + row.disputed_cents, row.amount_cents)
+    const due = centsToMicro(reversedCents) - row.taken
     if (due === 0) return row
     const moved = due > 0 ? await take(tx, row, due, cause) : -(await restore(tx, row, -due, cause))
     const aligned = { ...row, taken: row.taken + moved }
@@ -62,7 +62,7 @@ export function createPurchaseLedger({ clock, audit, billing, watch }: Deps) {
   async function take(tx: Tx, row: PurchaseRow, due: number, cause: Cause): Promise<number> {
     const order = { owner: row.owner, amount: due, ref: `${refOf(row.id)}_${cause.id}`, note: row.provider }
     const taken = await takeBack(tx, { clock, watch, lots: billing.lots }, order)
-    await tell(tx, row, cause, 'credits.refunded', {
+    await record(tx, row, cause, 'credits.refunded', {
       taken_cents: microToCents(taken),
       owed_cents: microToCents(due - taken),
     })
@@ -72,11 +72,11 @@ export function createPurchaseLedger({ clock, audit, billing, watch }: Deps) {
   async function restore(tx: Tx, row: PurchaseRow, amount: number, cause: Cause): Promise<number> {
     const ref = `${refOf(row.id)}_${cause.id}`
     if (!(await billing.grant(tx, { owner: row.owner, amount, ref, kind: 'restore', note: row.provider }))) return 0
-    await tell(tx, row, cause, 'credits.restored', { amount_cents: microToCents(amount) })
+    await record(tx, row, cause, 'credits.restored', { amount_cents: microToCents(amount) })
     return amount
   }
 
-  function tell(tx: Tx, row: PurchaseRow, { requestId }: Cause, action: string, facts: Record<string, unknown>) {
+  function record(tx: Tx, row: PurchaseRow, { requestId }: Cause, action: string, facts: Record<string, unknown>) {
     const about = { scope: row.owner, requestId, userId: row.user_id }
     return audit.recordUnattended(tx, about, {
       action,

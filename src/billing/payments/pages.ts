@@ -17,7 +17,7 @@ const PORTAL_LABEL = 'svc_bp_'
 
 /** URLs of this server's own billing pages. A checkout's id is its secret; a portal link is signed and expires. */
 export function createPages({ origin, masterKey, clock }: Deps) {
-  const sign = (words: string) => hmacHex(masterKey, `billing-portal.${words}`)
+  const sign = (payload: string) => hmacHex(masterKey, `billing-portal.${payload}`)
 
   return {
     origin,
@@ -25,16 +25,20 @@ export function createPages({ origin, masterKey, clock }: Deps) {
 
     /** Valid for an hour. */
     portalUrl(owner: OwnerScope, back: string | null): string {
-      const facts = JSON.stringify([owner, back, clock.now() + PORTAL_MS])
-      const words = Buffer.from(facts).toString('base64url')
-      return `${origin()}/billing/portal/${PORTAL_LABEL}${sign(words)}.${words}`
+      const content = JSON.stringify([owner, back, clock.now() + PORTAL_MS])
+      const payload = Buffer.from(content).toString('base64url')
+      return `${origin()}/billing/portal/${PORTAL_LABEL}${sign(payload)}.${payload}`
     },
 
     /** Null for a link that this server did not sign, or that has expired. */
     readPortal(token: string): PortalLink | null {
-      const [signature = '', words = ''] = token.split('.')
-      if (!timingSafeEqual(signature, PORTAL_LABEL + sign(words))) return null
-      const [owner, back, ends] = JSON.parse(Buffer.from(words, 'base64url').toString()) as [OwnerScope, string, number]
+      const [signature = '', payload = ''] = token.split('.')
+      if (!timingSafeEqual(signature, PORTAL_LABEL + sign(payload))) return null
+      const [owner, back, ends] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [
+        OwnerScope,
+        string,
+        number,
+      ]
       return ends > clock.now() ? { owner, back } : null
     },
   }

@@ -108,7 +108,7 @@ export const endOpenPurchases = command<{ owner: OwnerScope; error: string; now:
 })
 
 /** Paid purchases whose refunds and disputes exceed what could be taken out of the wallet. */
-export const shortPurchases = query<{ owner: OwnerScope }>()((db, p) => {
+export const purchasesOwingRefunds = query<{ owner: OwnerScope }>()((db, p) => {
   const t = db.of(purchases)
   const due = sql`(${t.refunded_cents} + ${t.disputed_cents}) * 1000000`
   return db
@@ -139,7 +139,7 @@ export const dueTopUps = query<{ now: number; limit: number }>()((db, p) => {
 })
 
 /** Claims a due top-up for one attempt, so that no other process makes the same attempt. */
-export const takeTopUp = counted<{ id: PurchaseId; now: number; until: number }>()((tx, p) => {
+export const claimTopUp = counted<{ id: PurchaseId; now: number; until: number }>()((tx, p) => {
   const t = tx.of(purchases)
   return tx
     .update(t)

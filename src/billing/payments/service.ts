@@ -41,8 +41,8 @@ export function createPayments({ store, clock, audit, orgs, driver, pages, retur
     )
     const owner = await payingOwner(orgs, store.read, call.caller, order.scope)
     const { userId } = call.caller
-    const wanted = { owner, kind: 'checkout', provider: driver.name, amountCents: order.amount_cents, userId } as const
-    const purchase = newPurchase(clock.now(), { ...wanted, successUrl, cancelUrl })
+    const details = { owner, kind: 'checkout', provider: driver.name, amountCents: order.amount_cents, userId } as const
+    const purchase = newPurchase(clock.now(), { ...details, successUrl, cancelUrl })
     await store.write(async (tx) => {
       await insertPurchase(tx, purchase)
       await audit.record(tx, call, {
@@ -53,32 +53,32 @@ export function createPayments({ store, clock, audit, orgs, driver, pages, retur
         input: { metadata: { amount_cents: order.amount_cents } },
       })
     })
-    const { url, session } = await open(purchase)
+    const { url, session } = await openAtDriver(purchase)
     return store.write(async (tx) => {
-      if (session) await note(tx, purchase.id, { session_ref: session })
+      if (session) await saveDriverAnswer(tx, purchase.id, { session_ref: session })
       return kept(tx, call, { checkout_url: url, scope: scopeOf(owner), checkout_id: purchase.id })
     })
   }
 
-  async function open(purchase: PurchaseRow) {
+  async function openAtDriver(purchase: PurchaseRow) {
     const page = pages.checkoutUrl(purchase.id)
     try {
       return await driver.openCheckout({
         purchaseId: purchase.id,
-        customer: await customer(purchase.owner, purchase.user_id!),
+        customer: await customerId(purchase.owner, purchase.user_id!),
         amountCents: purchase.amount_cents,
         successUrl: purchase.success_url ?? page,
         cancelUrl: purchase.cancel_url ?? page,
       })
     } catch (error) {
       const end = { state: 'failed', error: 'The checkout could not be opened.', ended_at: clock.now() } as const
-      await store.write((tx) => note(tx, purchase.id, end))
+      await store.write((tx) => saveDriverAnswer(tx, purchase.id, end))
       throw error
     }
   }
 
   /** Stores the processor's answer on a purchase, without changing an outcome that arrived meanwhile. */
-  async function note(tx: Tx, id: PurchaseId, facts: Partial<PurchaseRow>): Promise<void> {
+  async function saveDriverAnswer(tx: Tx, id: PurchaseId, facts: Partial<PurchaseRow>): Promise<void> {
     const [row] = await lockPurchase(tx, { id })
     if (!row) return
     const { session_ref = row.session_ref } = facts
@@ -90,10 +90,11 @@ export function createPayments({ store, clock, audit, orgs, driver, pages, retur
    * 409 `team_billing_setup_required` for an organization without a payment method.
    */
   async function portal(call: Call, order: NewPortal): Promise<{ portal_url: string; scope: BillingScope }> {
-    const back = order.return_url ? returnUrl(order.return_url, 'return_url') : null
+    const backUrl = order.return_url ? returnUrl(order.return_url, 'return_url') : null
     const owner = await payingOwner(orgs, store.read, call.caller, order.scope)
     const scope = scopeOf(owner)
-    const url = driver.name === 'manual' ? await ownPortal(owner, back) : await driversPortal(call, owner, back)
+    const url =
+      driver.name === 'manual' ? await ownPortalUrl(owner, backUrl) : await driverPortalUrl(call, owner, backUrl)
     if (!url) throw teamSetupRequired()
     return store.write(async (tx) => {
       const about = { entityType: 'billing', entityId: null, scope: owner } as const
@@ -103,32 +104,32 @@ export function createPayments({ store, clock, audit, orgs, driver, pages, retur
   }
 
   /** A person's customer is created here; a team's is created with its first checkout. */
-  async function driversPortal(call: Call, owner: OwnerScope, back: string | null): Promise<string | null> {
+  async function driverPortalUrl(call: Call, owner: OwnerScope, backUrl: string | null): Promise<string | null> {
     const isTeam = scopeOf(owner) === 'org'
     const [known] = await customerOf(store.read, { owner, provider: driver.name })
-    const name = known?.customer ?? (isTeam ? null : await customer(owner, call.caller.userId))
-    return driver.openPortal(name, back ?? pages.origin(), isTeam)
+    const name = known?.customer ?? (isTeam ? null : await customerId(owner, call.caller.userId))
+    return driver.openPortal(name, backUrl ?? pages.origin(), isTeam)
   }
 
   /** Without a processor: a page of this server; null for a team that has bought nothing yet. */
-  async function ownPortal(owner: OwnerScope, back: string | null): Promise<string | null> {
-    const bought = await recentPurchases(store.read, { owner, limit: 1 })
-    return scopeOf(owner) === 'org' && !bought.length ? null : pages.portalUrl(owner, back)
+  async function ownPortalUrl(owner: OwnerScope, backUrl: string | null): Promise<string | null> {
+    const purchases = await recentPurchases(store.read, { owner, limit: 1 })
+    return scopeOf(owner) === 'org' && !purchases.length ? null : pages.portalUrl(owner, backUrl)
   }
 
   /** The processor's customer of an owner, created on first use. */
-  async function customer(owner: OwnerScope, userId: UserId): Promise<string | null> {
-    const where = { owner, provider: driver.name }
-    const [known] = await customerOf(store.read, where)
+  async function customerId(owner: OwnerScope, userId: UserId): Promise<string | null> {
+    const account = { owner, provider: driver.name }
+    const [known] = await customerOf(store.read, account)
     if (known) return known.customer
-    const made = await driver.createCustomer({ owner, ...(await receiptOf(owner, userId)) })
-    if (!made) return null
-    await store.write(async (tx) => void (await insertCustomer(tx, { ...where, customer: made })))
-    return (await customerOf(store.read, where))[0]?.customer ?? made
+    const created = await driver.createCustomer({ owner, ...(await receiptRecipient(owner, userId)) })
+    if (!created) return null
+    await store.write(async (tx) => void (await insertCustomer(tx, { ...account, customer: created })))
+    return (await customerOf(store.read, account))[0]?.customer ?? created
   }
 
   /** Name on the receipt (the org or the person) and the address it is sent to. */
-  async function receiptOf(owner: OwnerScope, userId: UserId): Promise<{ email: string; name: string }> {
+  async function receiptRecipient(owner: OwnerScope, userId: UserId): Promise<{ email: string; name: string }> {
     const user = await orgs.user(store.read, userId)
     const orgId = owner.slice('org:'.length)
     const org = owner.startsWith('org:') && OrgId.is(orgId) ? await orgs.find(store.read, orgId) : null

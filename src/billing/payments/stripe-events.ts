@@ -1,5 +1,5 @@
 import type Stripe from 'stripe'
-import type { PaymentEvent, PaymentFact } from './driver'
+import type { PaymentEvent, PaymentEventContent } from './driver'
 
 /** Disputes in these states withdraw no money: won or prevented ones, and inquiries (`warning_…`). */
 const NOT_WITHDRAWN = /^(won|prevented|warning_)/
@@ -9,10 +9,10 @@ export const toPaymentEvent = (event: Stripe.Event): PaymentEvent => ({
   id: event.id,
   type: event.type,
   at: event.created * 1000,
-  ...factOf(event),
+  ...contentOf(event),
 })
 
-function factOf(event: Stripe.Event): PaymentFact {
+function contentOf(event: Stripe.Event): PaymentEventContent {
   switch (event.type) {
     case 'checkout.session.completed':
       // Some payment methods pay days later; then this event only says that the form was sent.
@@ -48,7 +48,7 @@ function factOf(event: Stripe.Event): PaymentFact {
   }
 }
 
-function ofSession(session: Stripe.Checkout.Session, state: 'paid' | 'failed' | 'expired'): PaymentFact {
+function ofSession(session: Stripe.Checkout.Session, state: 'paid' | 'failed' | 'expired'): PaymentEventContent {
   const purchaseId = purchaseOf(session.metadata)
   if (!purchaseId) return { about: 'nothing' }
   return {
@@ -63,7 +63,7 @@ function ofSession(session: Stripe.Checkout.Session, state: 'paid' | 'failed' | 
   }
 }
 
-function ofIntent(intent: Stripe.PaymentIntent, state: 'paid'): PaymentFact {
+function ofIntent(intent: Stripe.PaymentIntent, state: 'paid'): PaymentEventContent {
   const purchaseId = purchaseOf(intent.metadata)
   if (!purchaseId) return { about: 'nothing' }
   const { id, amount_received, currency } = intent

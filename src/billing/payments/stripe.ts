@@ -2,7 +2,7 @@ import type Stripe from 'stripe'
 import type { Clock } from '../../kernel/clock'
 import { trustedFetch } from '../../kernel/outbound'
 import type { ChargeOrder, ChargeResult, CheckoutOrder, Payer, PaymentDriver } from './driver'
-import { processorAway } from './errors'
+import { processorUnavailable } from './errors'
 import { toPaymentEvent } from './stripe-events'
 
 type Deps = {
@@ -29,9 +29,9 @@ export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }:
   /** Loaded on first use, because most servers never sell anything. */
   function connect(): Promise<Client> {
     client ??= import('stripe').then(({ default: Package }) => {
-      const at = baseUrl ? new URL(baseUrl) : null
-      const host = at
-        ? { protocol: at.protocol.slice(0, -1) as 'http' | 'https', host: at.hostname, port: at.port }
+      const url = baseUrl ? new URL(baseUrl) : null
+      const host = url
+        ? { protocol: url.protocol.slice(0, -1) as 'http' | 'https', host: url.hostname, port: url.port }
         : {}
       const httpClient = Package.createFetchHttpClient(trustedFetch as typeof fetch)
       const options = { httpClient, timeout: TIMEOUT_MS, maxNetworkRetries: RETRIES, telemetry: false, ...host }
@@ -41,20 +41,22 @@ export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }:
   }
 
   /** Throws 503 `service_unavailable` when the processor does not answer; other errors are our bugs and pass through. */
-  async function asking<T>(ask: (client: Client) => Promise<T>): Promise<T> {
+  async function callStripe<T>(request: (client: Client) => Promise<T>): Promise<T> {
     const client = await connect()
     const { StripeConnectionError, StripeAPIError, StripeRateLimitError } = client.errors
     try {
-      return await ask(client)
+      return await request(client)
     } catch (cause) {
-      const isAway = [StripeConnectionError, StripeAPIError, StripeRateLimitError].some((kind) => cause instanceof kind)
-      throw isAway ? processorAway.with({ cause }) : cause
+      const isUnavailable = [StripeConnectionError, StripeAPIError, StripeRateLimitError].some(
+        (kind) => cause instanceof kind,
+      )
+      throw isUnavailable ? processorUnavailable.with({ cause }) : cause
     }
   }
 
   /** The idempotency key names the owner, so that two concurrent calls create one customer. */
   function createCustomer({ owner, email, name }: Payer): Promise<string> {
-    return asking(async ({ stripe }) => {
+    return callStripe(async ({ stripe }) => {
       const order = { email, name, metadata: { owner } }
       return (await stripe.customers.create(order, { idempotencyKey: `svc-customer-${owner}` })).id
     })
@@ -79,21 +81,21 @@ export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }:
         },
         { idempotencyKey: `svc-checkout-${purchaseId}` },
       )
-    const session = await asking(open)
+    const session = await callStripe(open)
     if (!session.url) throw new Error('the processor opened a checkout without an address')
     return { url: session.url, session: session.id }
   }
 
   async function openPortal(customer: string | null, returnUrl: string, needsMethod: boolean): Promise<string | null> {
     if (!customer) return null
-    return asking(async ({ stripe }) => {
+    return callStripe(async ({ stripe }) => {
       if (needsMethod && !(await savedMethod(stripe, customer))) return null
       return (await stripe.billingPortal.sessions.create({ customer, return_url: returnUrl })).url
     })
   }
 
   async function charge(order: ChargeOrder): Promise<ChargeResult> {
-    return asking((client) => chargeSaved(client, order))
+    return callStripe((client) => chargeSaved(client, order))
   }
 
   async function chargeSaved(
@@ -133,7 +135,7 @@ export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }:
 
   /** A dispute names only its payment; the payment's metadata names the purchase. Throws 503. */
   async function purchaseOf(payment: string): Promise<string | null> {
-    return asking(async ({ stripe, errors }) => {
+    return callStripe(async ({ stripe, errors }) => {
       try {
         return (await stripe.paymentIntents.retrieve(payment)).metadata.purchase_id ?? null
       } catch (error) {

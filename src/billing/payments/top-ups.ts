@@ -8,7 +8,7 @@ import type { Store, Tx } from '../../kernel/store'
 import type { ChargeResult, PaymentDriver } from './driver'
 import type { PurchaseLedger } from './ledger'
 import { newPurchase } from './purchase'
-import { customerOf, dueTopUps, insertPurchase, lockPurchase, savePurchase, takeTopUp } from './repository'
+import { claimTopUp, customerOf, dueTopUps, insertPurchase, lockPurchase, savePurchase } from './repository'
 import type { PurchaseRow } from './table'
 
 type Deps = { store: Store; clock: Clock; audit: AuditLog; driver: PaymentDriver; ledger: PurchaseLedger }
@@ -46,9 +46,11 @@ export function createTopUps({ store, clock, audit, driver, ledger }: Deps) {
   async function runDue(): Promise<number> {
     const due = await dueTopUps(store.read, { now: clock.now(), limit: BATCH })
     for (const row of due) {
-      const now = clock.now()
-      const mine = await store.write((tx) => takeTopUp(tx, { id: row.id, now, until: now + ATTEMPT_MS }))
-      if (mine) await attempt({ ...row, attempts: row.attempts + 1 })
+      const current = clock.now()
+      const claimed = await store.write((tx) =>
+        claimTopUp(tx, { id: row.id, now: current, until: current + ATTEMPT_MS }),
+      )
+      if (claimed) await attempt({ ...row, attempts: row.attempts + 1 })
     }
     return due.length
   }

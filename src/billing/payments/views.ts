@@ -40,10 +40,10 @@ ${row.cancel_url && html`<p><a href="${row.cancel_url}" rel="noopener noreferrer
 export function portalPage(
   ownerName: string,
   balance: Balance,
-  bought: readonly PurchaseRow[],
+  purchases: readonly PurchaseRow[],
   back: string | null,
 ): string {
-  const rows = bought.map(
+  const rows = purchases.map(
     (
       row,
     ) => html`<tr><td>${iso(row.ended_at ?? row.created_at).slice(0, 10)}</td><td>${dollars(row.amount_cents)}</td></tr>
@@ -66,7 +66,7 @@ ${back && html`<p><a href="${back}" rel="noopener noreferrer">Back</a></p>`}`,
 }
 
 /** The page for every invalid address; the same text whatever the reason. */
-export const nothingHere = (): string =>
+export const notFoundPage = (): string =>
   page(
     'Not found',
     html`<h1>Nothing here</h1>
