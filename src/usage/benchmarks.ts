@@ -24,23 +24,23 @@ export type BenchmarkService = ReturnType<typeof createBenchmarks>
 const HOURS: Record<BenchmarkWindow, number> = { '24h': 24, '7d': 7 * 24, '30d': 30 * 24 }
 /** Results are cached this long, so that a dashboard polling every second costs few reads. */
 const FRESH_MS = 5_000
-const MOST_KEPT = 1_000
+const MAX_CACHED = 1_000
 
 /** Speed and quality of the caller's own calls (contract 21); other owners' calls are never included. */
 export function createBenchmarks({ store, clock, wronglyChosenIn }: Deps) {
-  const kept = new LRUCache<string, { readAt: number; found: Promise<Benchmarks> }>({ max: MOST_KEPT })
+  const cache = new LRUCache<string, { readAt: number; found: Promise<Benchmarks> }>({ max: MAX_CACHED })
 
   return {
     /** Over whole hours, the current one included. */
     async read({ caller }: Call, window: BenchmarkWindow): Promise<Benchmarks> {
       const owner = ownerOf(caller)
       const name = `${owner} ${window}`
-      const known = kept.get(name)
-      if (known && clock.monotonic() - known.readAt < FRESH_MS) return known.found
+      const cached = cache.get(name)
+      if (cached && clock.monotonic() - cached.readAt < FRESH_MS) return cached.found
       const found = measure(owner, window)
-      kept.set(name, { readAt: clock.monotonic(), found })
+      cache.set(name, { readAt: clock.monotonic(), found })
       // Failures are not cached.
-      found.catch(() => kept.delete(name))
+      found.catch(() => cache.delete(name))
       return found
     },
   }

@@ -67,7 +67,7 @@ export function addSums(into: Sums, from: Sums): void {
   for (const field of FIELDS) into[field] += from[field]
 }
 
-export const nothing = (): Sums => ({
+export const emptySums = (): Sums => ({
   requests: 0,
   prompt_tokens: 0,
   completion_tokens: 0,
@@ -91,7 +91,7 @@ export function createBuckets() {
     const name = [owner, startOf('slot', at), api_key_id, mode, resolved_mode, model, ...skills].join('\n')
     let line = lines.get(name)
     if (!line) {
-      line = { sums: nothing(), cells: [], buckets: placesOf(call, skills).map(bucketAt) }
+      line = { sums: emptySums(), cells: [], buckets: placesOf(call, skills).map(bucketAt) }
       lines.set(name, line)
     }
     return line
@@ -101,7 +101,7 @@ export function createBuckets() {
     const name = Object.values(place).join('\n')
     let bucket = buckets.get(name)
     if (!bucket) {
-      bucket = { ...place, sums: nothing(), cells: [] }
+      bucket = { ...place, sums: emptySums(), cells: [] }
       buckets.set(name, bucket)
     }
     return bucket

@@ -17,7 +17,7 @@ export const tooManyRows = (rows: number): AppError =>
     `This export would have ${rows} rows; at most ${EXPORT_ROWS} are sent at once. Ask for a shorter period, or filter.`,
   )
 
-export const notThisKeys = defineError(
+export const personalKeyRequired = defineError(
   'forbidden',
   'forbidden',
   () => "This key belongs to an organization and reads only the organization's usage. Use a personal key for your own.",

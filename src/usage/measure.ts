@@ -29,23 +29,23 @@ export function createMeasure() {
 
   return {
     addBucket(bucket: Rolled): void {
-      if (count(bucket)) addEncoded(at(latency, modeOf(bucket)), bucket.latency)
+      if (count(bucket)) addEncoded(histogramOf(latency, modeOf(bucket)), bucket.latency)
     },
 
     addSums(part: CallSums & Latencies): void {
       if (!count(part)) return
-      const histogram = at(latency, modeOf(part))
+      const histogram = histogramOf(latency, modeOf(part))
       for (const ms of part.latencies) histogram[cellOf(ms)]! += 1
     },
 
     addSpeed(row: Pick<SpeedRow, 'mode' | 'ttft' | 'classified' | 'failovers'>): void {
-      if (row.ttft !== '') addEncoded(at(ttft, row.mode), row.ttft)
+      if (row.ttft !== '') addEncoded(histogramOf(ttft, row.mode), row.ttft)
       addEncoded(classified, row.classified)
       sums.failover_count += row.failovers
     },
 
     addTimed(call: Timed): void {
-      if (call.ttft_ms !== null) at(ttft, modeOf(call))[cellOf(call.ttft_ms)]! += 1
+      if (call.ttft_ms !== null) histogramOf(ttft, modeOf(call))[cellOf(call.ttft_ms)]! += 1
       if (call.classified_us !== null) classified[cellOf(call.classified_us)]! += 1
       if (call.fallback_used) sums.failover_count += 1
     },
@@ -55,23 +55,23 @@ export function createMeasure() {
       const [p50, p95] = percentiles(classified, [0.5, 0.95]) as [number, number]
       const count = callsOf(classified)
       return {
-        latency_by_mode: each(withCalls(latency), (histogram) => {
+        latency_by_mode: mapValues(withCalls(latency), (histogram) => {
           const [p50, p95, p99] = percentiles(histogram, [0.5, 0.95, 0.99]) as [number, number, number]
           return { p50, p95, p99, count: callsOf(histogram) }
         }),
-        ttft_by_mode: each(ttft, (histogram) => {
+        ttft_by_mode: mapValues(ttft, (histogram) => {
           const [p50, p95] = percentiles(histogram, [0.5, 0.95]) as [number, number]
           return { p50, p95, count: callsOf(histogram) }
         }),
         classification: count > 0 ? { p50: p50 / 1_000, p95: p95 / 1_000, count } : null,
-        counters: { ...sums, by_mode: each(byMode, (calls) => calls) },
+        counters: { ...sums, by_mode: mapValues(byMode, (calls) => calls) },
         autos,
       }
     },
   }
 }
 
-function at(histograms: Map<string, Histogram>, mode: string): Histogram {
+function histogramOf(histograms: Map<string, Histogram>, mode: string): Histogram {
   const known = histograms.get(mode) ?? noCalls()
   histograms.set(mode, known)
   return known
@@ -83,5 +83,5 @@ const withCalls = (histograms: Map<string, Histogram>) =>
 
 const callsOf = (histogram: Histogram): number => histogram.reduce((sum, calls) => sum + calls, 0)
 
-const each = <V, R>(map: Map<string, V>, toResult: (value: V) => R): Record<string, R> =>
+const mapValues = <V, R>(map: Map<string, V>, toResult: (value: V) => R): Record<string, R> =>
   Object.fromEntries([...map].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => [name, toResult(value)]))

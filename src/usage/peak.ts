@@ -8,7 +8,7 @@ import { usageRecords, usageRollups } from './table'
 /** The most requests and the most tokens of one key in one clock minute. */
 export type Peak = { requests: number; tokens: number }
 /** Selects the calls of one key of an owner, or of the owner's busiest key. */
-type Whose = { owner: OwnerScope; keyId: KeyId | null }
+type KeySelector = { owner: OwnerScope; keyId: KeyId | null }
 
 const HOUR_MS = 3_600_000
 const DAYS = 7
@@ -19,17 +19,17 @@ const MOST_HOURS = 48
  * The busiest minute of the last seven days. An hour with fewer calls and tokens than the peak so far cannot hold a
  * busier minute, so only few hours are read. The newest two are always read: the rollups may not have them yet.
  */
-export async function peakOf(reader: Reader, whose: Whose, now: number): Promise<Peak> {
+export async function peakOf(reader: Reader, selector: KeySelector, now: number): Promise<Peak> {
   const newest = Math.floor(now / HOUR_MS) * HOUR_MS
-  const rolled = await hoursOf(reader, whose, { from: newest - DAYS * 24 * HOUR_MS, to: newest - HOUR_MS })
+  const rolled = await hoursOf(reader, selector, { from: newest - DAYS * 24 * HOUR_MS, to: newest - HOUR_MS })
   const fresh = [newest, newest - HOUR_MS].map((at) => ({ at, requests: Infinity, tokens: Infinity }))
   let peak: Peak = { requests: 0, tokens: 0 }
-  let looked = 0
-  for (const hour of [...fresh, ...rolled.sort((one, other) => other.requests - one.requests)]) {
+  let hoursRead = 0
+  for (const hour of [...fresh, ...rolled.sort((a, b) => b.requests - a.requests)]) {
     if (hour.requests <= peak.requests && hour.tokens <= peak.tokens) continue
-    if (looked++ === MOST_HOURS) break
+    if (hoursRead++ === MOST_HOURS) break
     await nextTurn()
-    for (const minute of await minutesOf(reader, whose, hour.at)) {
+    for (const minute of await minutesOf(reader, selector, hour.at)) {
       peak = {
         requests: Math.max(peak.requests, minute.requests),
         tokens: Math.max(peak.tokens, minute.tokens),
@@ -39,7 +39,7 @@ export async function peakOf(reader: Reader, whose: Whose, now: number): Promise
   return peak
 }
 
-async function hoursOf(db: Reader, { owner, keyId }: Whose, { from, to }: { from: number; to: number }) {
+async function hoursOf(db: Reader, { owner, keyId }: KeySelector, { from, to }: { from: number; to: number }) {
   const r = db.of(usageRollups)
   return db
     .select({
@@ -61,7 +61,7 @@ async function hoursOf(db: Reader, { owner, keyId }: Whose, { from, to }: { from
     .groupBy(r.at)
 }
 
-async function minutesOf(db: Reader, { owner, keyId }: Whose, hour: number) {
+async function minutesOf(db: Reader, { owner, keyId }: KeySelector, hour: number) {
   const t = db.of(usageRecords)
   return db
     .select({

@@ -4,7 +4,7 @@ import { type Clock, iso } from '../kernel/clock'
 import { orgRequired } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
 import type { Reader, Store } from '../kernel/store'
-import { EXPORT_DAYS, EXPORT_ROWS, notThisKeys, REPORT_DAYS, tooManyRows } from './errors'
+import { EXPORT_DAYS, EXPORT_ROWS, personalKeyRequired, REPORT_DAYS, tooManyRows } from './errors'
 import { piecesOf } from './export'
 import { spendOfOwner } from './owner-spend'
 import { periodOf } from './period'
@@ -38,7 +38,7 @@ export function createUsageReading(deps: Deps) {
 
   /** The sums over a period. Throws 400 `validation_error`, `org_required`, 403 `forbidden`. */
   async function report(call: Call, query: UsageQuery): Promise<UsageReport> {
-    return reportOf(await viewed(call, query.scope), query)
+    return reportOf(await ownerToShow(call, query.scope), query)
   }
 
   /** The same for any owner, for operators. */
@@ -60,7 +60,7 @@ export function createUsageReading(deps: Deps) {
 
   /** The calls as CSV or JSON pieces. Throws as `report` does, and 400 for more than 92 days or 1,000,000 rows. */
   async function* exportCalls(call: Call, query: UsageExportQuery): AsyncGenerator<string> {
-    yield* exportOf(call, await viewed(call, query.scope), query)
+    yield* exportOf(call, await ownerToShow(call, query.scope), query)
   }
 
   /** The same for any owner, for operators. An audit event is written to the owner's chain before the first row is sent. */
@@ -71,7 +71,7 @@ export function createUsageReading(deps: Deps) {
     const rows = (await tallyOf(store.read, { ...choice, brief: true }, span, now)).requests()
     if (rows > EXPORT_ROWS) throw tooManyRows(rows)
     const { format, key_id, mode, skill } = query
-    const facts = { format, from: iso(span.from), to: iso(span.to), rows, ...given({ key_id, mode, skill }) }
+    const facts = { format, from: iso(span.from), to: iso(span.to), rows, ...withoutUndefined({ key_id, mode, skill }) }
     await store.write((tx) =>
       audit.record(tx, call, {
         action: 'usage.exported',
@@ -106,9 +106,9 @@ export function createUsageReading(deps: Deps) {
   }
 
   /** Whose calls to show: the active org's when there is one, unless the query says otherwise. */
-  async function viewed({ caller }: Call, wanted?: UsageScope): Promise<OwnerScope> {
+  async function ownerToShow({ caller }: Call, wanted?: UsageScope): Promise<OwnerScope> {
     const { userId, orgId, activeOrgId } = caller
-    if (wanted === 'user' && orgId !== null) throw notThisKeys()
+    if (wanted === 'user' && orgId !== null) throw personalKeyRequired()
     if ((wanted ?? (activeOrgId ? 'org' : 'user')) === 'user') return `user:${userId}`
     if (activeOrgId === null) throw orgRequired()
     await assertMayView(store.read, caller, activeOrgId)
@@ -125,5 +125,5 @@ const choiceOf = (owner: OwnerScope, { key_id, mode, skill }: UsageQuery): Choic
   skill,
 })
 
-const given = (filters: Record<string, string | undefined>) =>
+const withoutUndefined = (filters: Record<string, string | undefined>) =>
   Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))

@@ -22,13 +22,13 @@ export type Refusals = ReturnType<typeof createRefusals>
  * flood of writes; the counts are added to the rollups in batches. A crash loses the last seconds.
  */
 export function createRefusals({ clock }: { clock: Clock }) {
-  const told = new WeakSet<object>()
+  const recorded = new WeakSet<object>()
   const waiting = new Map<string, Count>()
 
   function add({ owner, keyId, at, calls }: Count): void {
     const name = `${owner} ${keyId} ${at}`
-    const known = waiting.get(name)
-    if (known) known.calls += calls
+    const existing = waiting.get(name)
+    if (existing) existing.calls += calls
     else if (waiting.size < MOST) waiting.set(name, { owner, keyId, at, calls })
   }
 
@@ -40,23 +40,23 @@ export function createRefusals({ clock }: { clock: Clock }) {
 
   return {
     /** Marks an error whose call already has a usage row, so that `note` does not count it again. */
-    isTold(broken: unknown): void {
-      if (broken instanceof Error) told.add(broken)
+    markRecorded(error: unknown): void {
+      if (error instanceof Error) recorded.add(error)
     },
 
-    /** Counts one refused call, unless its error was marked by `isTold`. */
+    /** Counts one refused call, unless its error was marked by `markRecorded`. */
     note(owner: OwnerScope, keyId: KeyId | null, error: Error | null): void {
-      if (error && told.has(error)) return
+      if (error && recorded.has(error)) return
       add({ owner, keyId, at: startOf('slot', clock.now()), calls: 1 })
     },
 
     /** Refused calls not yet in any bucket. They have neither mode nor skill. */
     waiting({ owner, keyId, mode, skill }: Choice, { from, to }: Span): number {
       if (mode !== undefined || skill !== undefined) return 0
-      const mine = [...waiting.values()].filter(
+      const counts = [...waiting.values()].filter(
         (count) => count.owner === owner && (keyId === undefined || count.keyId === keyId),
       )
-      return mine.reduce((sum, { at, calls }) => (at >= from && at < to ? sum + calls : sum), 0)
+      return counts.reduce((sum, { at, calls }) => (at >= from && at < to ? sum + calls : sum), 0)
     },
 
     /** Writes one batch and returns how many counts it had. A batch that fails is put back. */
@@ -80,8 +80,8 @@ async function addAll(tx: Tx, counts: readonly Count[]): Promise<void> {
   for (const { calls, ...count } of counts)
     for (const place of placesOf(count)) {
       const name = Object.values(place).join('\n')
-      const known = sums.get(name)
-      if (known) known.refused += calls
+      const existing = sums.get(name)
+      if (existing) existing.refused += calls
       else sums.set(name, { ...place, refused: calls })
     }
   // Reports read the buckets joined with the cursor, so the cursor row must exist.

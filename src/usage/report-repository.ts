@@ -34,7 +34,7 @@ export async function rolledIn(
   // The columns are the same; only the types differ by table.
   const [first, ...more] = [...parts, ...(ofSkills as unknown as typeof parts)]
   if (!first) return { position: await positionOf(db), buckets: [] }
-  const rows = await more.reduce((all, one) => all.unionAll(one) as typeof first, first)
+  const rows = await more.reduce((union, query) => union.unionAll(query) as typeof first, first)
   return { position: rows[0]?.position ?? 0, buckets: rows.filter(({ at }) => at !== null) as Rolled[] }
 }
 

@@ -4,7 +4,7 @@ import { spendDays, type UsageRow, usageRecords, usageSkills } from './table'
 
 type NewRow = Omit<UsageRow, 'id'>
 
-const inserting = (tx: Tx, p: { [K in keyof NewRow]: Placeholder }) =>
+const insertStatement = (tx: Tx, p: { [K in keyof NewRow]: Placeholder }) =>
   tx.insert(tx.of(usageRecords)).values({
     owner: p.owner,
     at: p.at,
@@ -26,10 +26,12 @@ const inserting = (tx: Tx, p: { [K in keyof NewRow]: Placeholder }) =>
     fallback_used: p.fallback_used,
   })
 
-export const insertRecord = command<NewRow>()(inserting)
+export const insertRecord = command<NewRow>()(insertStatement)
 
 /** The same, returning the id: needed only when rows about the call follow. */
-export const insertTold = command<NewRow>()((tx, p) => inserting(tx, p).returning({ id: tx.of(usageRecords).id }))
+export const insertRecordReturningId = command<NewRow>()((tx, p) =>
+  insertStatement(tx, p).returning({ id: tx.of(usageRecords).id }),
+)
 
 export const insertSkill = command<{ record_id: number; skill: string }>()((tx, p) =>
   tx.insert(tx.of(usageSkills)).values({ record_id: p.record_id, skill: p.skill }),

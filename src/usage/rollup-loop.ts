@@ -45,13 +45,13 @@ export function createRollup({ store }: { store: Store }) {
       const record = records[taken++]!
       buckets.add(record, skills.get(record.id) ?? [])
     }
-    const isAll = taken === records.length && records.length < wanted
+    const reachedEnd = taken === records.length && records.length < wanted
     worthReading = Math.min(MOST_RECORDS, Math.max(LEAST_RECORDS, taken * 2))
-    const to = isAll ? upTo : records[taken - 1]!.id
+    const to = reachedEnd ? upTo : records[taken - 1]!.id
     const sums = buckets.all()
     const speeds = speedsOf(records.slice(0, taken))
-    const isOurs = await store.write((tx) => commit(tx, { from, to }, sums, speeds))
-    return { records: isOurs ? taken : 0, done: isAll }
+    const isCommitted = await store.write((tx) => commit(tx, { from, to }, sums, speeds))
+    return { records: isCommitted ? taken : 0, done: reachedEnd }
   }
 }
 

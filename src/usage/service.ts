@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock'
 import type { KeyId, UserId } from '../kernel/ids'
 import type { Reader, Tx } from '../kernel/store'
 import { createRefusals } from './refusals'
-import { insertRecord, insertSkill, insertTold } from './repository'
+import { insertRecord, insertRecordReturningId, insertSkill } from './repository'
 import { spendOf } from './spend'
 
 export type UsageLog = ReturnType<typeof createUsageLog>
@@ -64,13 +64,13 @@ export function createUsageLog({ clock }: { clock: Clock }) {
         classified_us: entry.classifiedMs == null ? null : Math.round(entry.classifiedMs * 1_000),
         fallback_used: entry.fallbackUsed,
       }
-      refusals.isTold(entry.broken)
+      refusals.markRecorded(entry.broken)
       const skills = new Set(entry.skills)
       if (skills.size === 0) {
         await insertRecord(tx, row)
         return
       }
-      const [inserted] = await insertTold(tx, row)
+      const [inserted] = await insertRecordReturningId(tx, row)
       for (const skill of skills) await insertSkill(tx, { record_id: inserted!.id, skill })
     },
 

@@ -83,9 +83,9 @@ export async function speedsIn(
 /** Calls with a value that benchmarks use. */
 export function timedCalls(db: Reader, calls: Calls): Promise<Timed[]> {
   const t = db.of(usageRecords)
-  const tells = or(isNotNull(t.ttft_ms), isNotNull(t.classified_us), eq(t.fallback_used, true))
+  const hasMeasurement = or(isNotNull(t.ttft_ms), isNotNull(t.classified_us), eq(t.fallback_used, true))
   return db
     .select({ owner: t.owner, at: t.at, mode: t.mode, resolved_mode: t.resolved_mode, ...speedFields(t) })
     .from(t)
-    .where(and(calls, tells)) as unknown as Promise<Timed[]>
+    .where(and(calls, hasMeasurement)) as unknown as Promise<Timed[]>
 }

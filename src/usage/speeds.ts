@@ -17,14 +17,14 @@ export const NO_MODE = 'none'
 export const modeOf = ({ mode, resolved_mode }: Pick<UsageRow, 'mode' | 'resolved_mode'>): string =>
   resolved_mode || mode || NO_MODE
 
-const tellsNothing = ({ ttft_ms, classified_us, fallback_used }: Timed): boolean =>
+const hasNoMeasurement = ({ ttft_ms, classified_us, fallback_used }: Timed): boolean =>
   ttft_ms === null && classified_us === null && !fallback_used
 
 /** Sums records by owner, hour and day, and mode. Most calls have nothing for benchmarks and make no row. */
 export function speedsOf(records: readonly Timed[]): Speed[] {
   const speeds = new Map<string, Speed>()
   for (const record of records) {
-    if (tellsNothing(record)) continue
+    if (hasNoMeasurement(record)) continue
     for (const grain of ['day', 'hour'] as const) {
       const [owner, at, mode] = [record.owner, startOf(grain, record.at), modeOf(record)]
       const name = [owner, grain, at, mode].join('\n')

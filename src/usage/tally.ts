@@ -1,6 +1,6 @@
 import { utcDay } from '../kernel/clock'
 import { microToCents } from '../kernel/money'
-import { addSums, nothing, type Sums } from './buckets'
+import { addSums, emptySums, type Sums } from './buckets'
 import type { CallSums } from './call-repository'
 import { addEncoded, cellOf, noCalls, percentiles } from './latency'
 import type { Rolled } from './report-repository'
@@ -10,7 +10,7 @@ export type Tally = ReturnType<typeof createTally>
 
 /** Adds up a report from buckets and calls; `only` is the skill the report is limited to, if any. */
 export function createTally(only = '') {
-  const total = nothing()
+  const total = emptySums()
   const latency = noCalls()
   const modes = new Map<string, Sums>()
   const models = new Map<string, Sums>()
@@ -24,8 +24,8 @@ export function createTally(only = '') {
     addSums(total, sums)
     // A bucket of refused calls alone does not count towards any mode, model or day.
     if (sums.requests === 0) return
-    addSums(sumsAt(modes, sums.resolved_mode || sums.mode || NO_WORD), sums)
-    addSums(sumsAt(models, sums.model || NO_WORD), sums)
+    addSums(sumsAt(modes, sums.resolved_mode || sums.mode || UNNAMED), sums)
+    addSums(sumsAt(models, sums.model || UNNAMED), sums)
     addSums(sumsAt(days, utcDay(sums.at)), sums)
   }
 
@@ -86,12 +86,12 @@ export function createTally(only = '') {
 }
 
 /** The name calls without a mode or model are listed under. */
-const NO_WORD = 'none'
+const UNNAMED = 'none'
 
 function sumsAt(map: Map<string, Sums>, name: string): Sums {
   let sums = map.get(name)
   if (!sums) {
-    sums = nothing()
+    sums = emptySums()
     map.set(name, sums)
   }
   return sums

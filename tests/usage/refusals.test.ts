@@ -66,7 +66,7 @@ describe('a call that is refused before it begins (contract 18.1)', () => {
   test('is not counted twice when a row already tells of it', async () => {
     const own = createRefusals({ clock })
     const [told, news] = [new Error('ended under way'), new Error('refused')]
-    own.isTold(told)
+    own.markRecorded(told)
     for (const error of [told, news, null]) own.note('user:ada', null, error)
     expect(own.waiting({ owner: 'user:ada' }, { from: 0, to: clock.now() })).toBe(2)
   })
