@@ -118,7 +118,7 @@ export function createServer({ config, container, metrics }: Deps) {
 
   methodsOf = createMethodTable(api)
   onceRuleOf = createOnceTable(api.routes as never)
-  container.audit.knowAnswers(createSuccessTable(api.routes as never))
+  container.audit.setSuccessStatuses(createSuccessTable(api.routes as never))
   let made: ReturnType<typeof toOpenApi> | null = null
   const make = () =>
     toOpenApi(api.routes as never, {

@@ -6,13 +6,13 @@ import type { AuditEventRow } from './table'
 /** `prev_hash` of the first event of a chain. */
 export const GENESIS = '0'.repeat(64)
 
-type Hashed = Omit<AuditEventRow, 'hash' | 'scope' | 'seq' | 'mode' | 'status'>
+type HashedFields = Omit<AuditEventRow, 'hash' | 'scope' | 'seq' | 'mode' | 'status'>
 
 /**
  * The event without `hash` as canonical JSON (RFC 8785), with the summaries inserted as the canonical text they are
  * stored as. Written by hand because it runs once per request; a test compares it with the `canonicalize` package.
  */
-export const canonicalEvent = (row: Hashed): string =>
+export const canonicalEvent = (row: HashedFields): string =>
   `{"action":${text(row.action)},"apiKeyId":${text(row.api_key_id)},"entityId":${text(row.entity_id)},` +
   `"entityType":${text(row.entity_type)},"id":${text(row.id)},"inputSummary":${row.input},` +
   `"orgId":${text(row.org_id)},"outputSummary":${row.output},"prevHash":${text(row.prev_hash)},` +
@@ -21,7 +21,7 @@ export const canonicalEvent = (row: Hashed): string =>
 const text = (value: string | null): string => JSON.stringify(value)
 
 /** `SHA-256(prevHash + canonical JSON of the event without hash)`, in hex (contract 19). */
-export const hashOf = (row: Hashed): string => sha256Hex(row.prev_hash + canonicalEvent(row))
+export const hashOf = (row: HashedFields): string => sha256Hex(row.prev_hash + canonicalEvent(row))
 
 /** The one place where a stored row is turned into a public event. */
 export const present = (row: AuditEventRow): AuditEvent => ({

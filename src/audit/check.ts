@@ -7,7 +7,7 @@ import { headOf, pageOfChain } from './repository'
 import type { ChainCheck, ChainScope, Checkpoint } from './schema'
 import { type BrokenLink, walkChain } from './walk'
 
-type Asked = {
+type CheckOptions = {
   from_seq?: number
   /** A head noted outside the server, as `SEQ:HASH`. */
   head?: string
@@ -16,21 +16,26 @@ type Asked = {
 }
 
 /** The integrity check for operators: may start at a `seq`, and names the first broken link and the events beside it. */
-export async function checkChain(reader: Reader, clock: Clock, scope: ChainScope, asked: Asked): Promise<ChainCheck> {
-  const kept = asked.head === undefined ? null : readPlace(asked.head)
+export async function checkChain(
+  reader: Reader,
+  clock: Clock,
+  scope: ChainScope,
+  options: CheckOptions,
+): Promise<ChainCheck> {
+  const notedHead = options.head === undefined ? null : readPlace(options.head)
   const [head] = await headOf(reader, { scope })
   const end = head?.seq ?? 0
-  const above = Math.min(Math.max((asked.from_seq ?? 1) - 1, 0), end)
+  const above = Math.min(Math.max((options.from_seq ?? 1) - 1, 0), end)
   let [events, last] = [0, above]
-  const { broken } = await walkChain(reader, { scope, above, upTo: end, signal: asked.signal }, ({ seq }) => {
+  const { broken } = await walkChain(reader, { scope, above, upTo: end, signal: options.signal }, ({ seq }) => {
     events += 1
     last = seq
   })
   const faults = broken ? broken.faults.map((fault) => `#${broken.row.seq} ${fault}`) : []
   if (!broken && last !== end) faults.push(`#${last} is the last event, and the head says #${end}`)
   else if (!broken && !(await isEvent(reader, scope, head))) faults.push(`#${end} is not the event that the head names`)
-  if (!(await isEvent(reader, scope, asked.checkpoint))) faults.push(unlike(asked.checkpoint!, 'was signed'))
-  if (!(await isEvent(reader, scope, kept))) faults.push(unlike(kept!, 'was kept'))
+  if (!(await isEvent(reader, scope, options.checkpoint))) faults.push(mismatch(options.checkpoint!, 'was signed'))
+  if (!(await isEvent(reader, scope, notedHead))) faults.push(mismatch(notedHead!, 'was kept'))
   return {
     object: 'audit_check',
     scope,
@@ -38,18 +43,18 @@ export async function checkChain(reader: Reader, clock: Clock, scope: ChainScope
     events_checked: events,
     head_seq: end,
     head_hash: head?.hash ?? GENESIS,
-    checkpoint_seq: asked.checkpoint?.seq ?? null,
+    checkpoint_seq: options.checkpoint?.seq ?? null,
     faults,
-    neighbours: broken ? await around(reader, scope, broken) : [],
+    neighbours: broken ? await neighboursOf(reader, scope, broken) : [],
     checked_at: iso(clock.now()),
   }
 }
 
-const unlike = ({ seq, hash }: Place, how: string): string => `#${seq} is not the event that ${how}, ${hash}`
+const mismatch = ({ seq, hash }: Place, how: string): string => `#${seq} is not the event that ${how}, ${hash}`
 
-async function around(reader: Reader, scope: ChainScope, { row }: BrokenLink) {
+async function neighboursOf(reader: Reader, scope: ChainScope, { row }: BrokenLink) {
   const rows = await pageOfChain(reader, { scope, above: Math.max(row.seq - 2, 0), upTo: row.seq + 1, limit: 3 })
-  return rows.map((each) => ({ seq: each.seq, event: present(each) }))
+  return rows.map((event) => ({ seq: event.seq, event: present(event) }))
 }
 
 function readPlace(word: string): Place {

@@ -12,7 +12,7 @@ const CURRENT = 'checkpoints.jsonl'
 const PREVIOUS = 'checkpoints.1.jsonl'
 
 /** One line of a file: file name and line number for messages, and its checkpoint, or null when it is not one. */
-export type KeptLine = { where: string; checkpoint: Checkpoint | null }
+export type CheckpointLine = { where: string; checkpoint: Checkpoint | null }
 
 export type CheckpointBook = ReturnType<typeof createCheckpointBook>
 
@@ -23,49 +23,49 @@ export type CheckpointBook = ReturnType<typeof createCheckpointBook>
 export function createCheckpointBook({ folder, maxBytes = MAX_BYTES }: { folder: string; maxBytes?: number }) {
   const current = join(folder, CURRENT)
   const previous = join(folder, PREVIOUS)
-  let opened: Promise<{ newest: Map<string, Checkpoint>; size: number }> | null = null
-  let last: Promise<void> = Promise.resolve()
+  let loaded: Promise<{ newest: Map<string, Checkpoint>; size: number }> | null = null
+  let lastWrite: Promise<void> = Promise.resolve()
 
   /** The newest checkpoint of each chain and the size of the current file, read from disk on first use. */
   const state = () => {
-    opened ??= load()
-    return opened
+    loaded ??= load()
+    return loaded
   }
 
   async function load() {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    const size = await withoutTornLine(current)
+    const size = await dropTornLine(current)
     const newest = new Map<string, Checkpoint>()
     for await (const { checkpoint } of lines()) if (checkpoint) newest.set(checkpoint.scope, checkpoint)
     return { newest, size }
   }
 
-  async function* lines(): AsyncGenerator<KeptLine> {
+  async function* lines(): AsyncGenerator<CheckpointLine> {
     yield* linesOf(previous, PREVIOUS)
     yield* linesOf(current, CURRENT)
   }
 
   /** Appends checkpoints, oldest first. Concurrent calls are written one after another. */
   function append(checkpoints: readonly Checkpoint[]): Promise<void> {
-    const added = last.then(() => write(checkpoints))
-    last = added.catch(() => undefined)
+    const added = lastWrite.then(() => write(checkpoints))
+    lastWrite = added.catch(() => undefined)
     return added
   }
 
   async function write(checkpoints: readonly Checkpoint[]): Promise<void> {
     const known = await state()
     if (known.size > maxBytes && known.size > 2 * sizeOf([...known.newest.values()])) {
-      known.size = await beginAnew([...known.newest.values()])
+      known.size = await startNewFile([...known.newest.values()])
     }
-    known.size += await addDurably(current, textOf(checkpoints))
+    known.size += await appendSynced(current, textOf(checkpoints))
     for (const checkpoint of checkpoints) known.newest.set(checkpoint.scope, checkpoint)
   }
 
   /** Starts a new file with the newest checkpoint of every chain. It is complete before it replaces the current one. */
-  async function beginAnew(newest: readonly Checkpoint[]): Promise<number> {
+  async function startNewFile(newest: readonly Checkpoint[]): Promise<number> {
     const draft = `${current}.new`
     await rm(draft, { force: true })
-    const size = await addDurably(draft, textOf(newest))
+    const size = await appendSynced(draft, textOf(newest))
     await rename(current, previous)
     await rename(draft, current)
     await syncFolder(folder)
@@ -90,7 +90,7 @@ const textOf = (checkpoints: readonly Checkpoint[]): string =>
   checkpoints.map((checkpoint) => `${JSON.stringify(checkpoint)}\n`).join('')
 const sizeOf = (checkpoints: readonly Checkpoint[]): number => textOf(checkpoints).length
 
-async function* linesOf(path: string, name: string): AsyncGenerator<KeptLine> {
+async function* linesOf(path: string, name: string): AsyncGenerator<CheckpointLine> {
   if (!(await exists(path))) return
   let number = 0
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
@@ -109,16 +109,16 @@ function read(line: string): Checkpoint | null {
 }
 
 /** Drops a last line that a crash cut short: its `append` never returned. Returns the size of the file, 0 without one. */
-async function withoutTornLine(path: string): Promise<number> {
+async function dropTornLine(path: string): Promise<number> {
   if (!(await exists(path))) return 0
   const bytes = await readFile(path)
   const whole = bytes.lastIndexOf(0x0a) + 1
-  if (whole < bytes.length) await using(path, 'r+', (file) => file.truncate(whole))
+  if (whole < bytes.length) await withFile(path, 'r+', (file) => file.truncate(whole))
   return whole
 }
 
-function addDurably(path: string, text: string): Promise<number> {
-  return using(path, 'a', async (file) => {
+function appendSynced(path: string, text: string): Promise<number> {
+  return withFile(path, 'a', async (file) => {
     const bytes = Buffer.from(text)
     await file.appendFile(bytes)
     await file.sync()
@@ -126,9 +126,9 @@ function addDurably(path: string, text: string): Promise<number> {
   })
 }
 
-const syncFolder = (folder: string) => using(folder, 'r', (file) => file.sync())
+const syncFolder = (folder: string) => withFile(folder, 'r', (file) => file.sync())
 
-async function using<T>(path: string, mode: string, work: (file: FileHandle) => Promise<T>): Promise<T> {
+async function withFile<T>(path: string, mode: string, work: (file: FileHandle) => Promise<T>): Promise<T> {
   const file = await open(path, mode, 0o600)
   try {
     return await work(file)

@@ -7,7 +7,7 @@ import { GENESIS } from './chain'
 import { isAuthentic, signCheckpoint } from './checkpoint'
 import type { CheckpointBook } from './checkpoint-book'
 import { isEvent } from './integrity'
-import { endOfStretch, headOf, headsSince } from './repository'
+import { endOfSlice, headOf, headsSince } from './repository'
 import type { ChainScope, Checkpoint } from './schema'
 import type { AuditHeadRow } from './table'
 
@@ -25,7 +25,7 @@ const EVERY_MS = 60_000
 /** Nodes' clocks differ, and a transaction commits later than its events are dated, so each pass looks back this far. */
 const LOOK_BACK_MS = 600_000
 /** Heads read per turn of the event loop. */
-const STRETCH = 20_000
+const HEADS_PER_SLICE = 20_000
 const MAX_VIOLATIONS = 100
 
 export type Checkpoints = ReturnType<typeof createCheckpoints>
@@ -33,15 +33,15 @@ export type Checkpoints = ReturnType<typeof createCheckpoints>
 /** Signed statements of each chain's `seq` and hash at a time, kept outside the database (contract 19). */
 export function createCheckpoints({ store, clock, key, book, onBroken }: Deps) {
   /** Start of the last complete pass (epoch ms). Every change before it has been considered. */
-  let lookedAt: number | null = null
+  let lastPassAt: number | null = null
   const reported = new Set<string>()
 
   return { newest, signDue, verify }
 
   /** The newest checkpoint of a chain. Signs one when there is none, so that callers always have one to keep. */
   async function newest(scope: ChainScope): Promise<Checkpoint> {
-    const kept = await book.newest(scope)
-    if (kept) return kept
+    const existing = await book.newest(scope)
+    if (existing) return existing
     const [head] = await headOf(store.read, { scope })
     const made = sign(scope, head ?? { seq: 0, hash: GENESIS })
     // An empty chain is not written down: otherwise any visitor could add lines to the file.
@@ -55,9 +55,9 @@ export function createCheckpoints({ store, clock, key, book, onBroken }: Deps) {
    */
   async function signDue({ all = false } = {}): Promise<number> {
     const now = clock.now()
-    lookedAt ??= Date.parse((await book.signedUntil()) ?? iso(0))
+    lastPassAt ??= Date.parse((await book.signedUntil()) ?? iso(0))
     let signed = 0
-    for await (const heads of changedSince(Math.min(lookedAt, now) - LOOK_BACK_MS)) {
+    for await (const heads of changedSince(Math.min(lastPassAt, now) - LOOK_BACK_MS)) {
       const due: Checkpoint[] = []
       for (const head of heads) {
         const last = await book.newest(head.scope)
@@ -69,7 +69,7 @@ export function createCheckpoints({ store, clock, key, book, onBroken }: Deps) {
       signed += due.length
       await nextTurn()
     }
-    lookedAt = now
+    lastPassAt = now
     return signed
   }
 
@@ -84,7 +84,7 @@ export function createCheckpoints({ store, clock, key, book, onBroken }: Deps) {
 
   async function* changedSince(since: number): AsyncGenerator<AuditHeadRow[]> {
     for (let after = ''; ; ) {
-      const [end] = await endOfStretch(store.read, { scope: after, length: STRETCH })
+      const [end] = await endOfSlice(store.read, { scope: after, length: HEADS_PER_SLICE })
       // Scopes begin with a lower-case letter, so '~' sorts after all of them.
       const upTo = end?.scope ?? '~'
       yield await headsSince(store.read, { after, upTo, since })

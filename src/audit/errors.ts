@@ -1,6 +1,6 @@
 import { defineError } from '../kernel/errors'
 
-export const notThisKeys = defineError(
+export const personalKeyRequired = defineError(
   'forbidden',
   'forbidden',
   () =>

@@ -21,17 +21,17 @@ export const isGenuine = (signature: ExportSignature): boolean =>
  * get a signature for a file of their own.
  */
 export function createExportSignatures({ clock, key }: { clock: Clock; key: SigningKey }) {
-  const made = new Map<string, ExportSignature>()
+  const signatures = new Map<string, ExportSignature>()
 
-  function keep(requestId: string, facts: Pick<Claim, 'scope' | 'sha256' | 'bytes'>): void {
+  function sign(requestId: string, facts: Pick<Claim, 'scope' | 'sha256' | 'bytes'>): void {
     const claim: Claim = {
       object: 'audit_export_signature',
       ...facts,
       signed_at: iso(clock.now()),
       public_key: key.publicKey,
     }
-    made.set(requestId, { ...claim, signature: key.sign(signedText(claim)) })
-    for (const oldest of made.keys()) if (made.size > MOST) made.delete(oldest)
+    signatures.set(requestId, { ...claim, signature: key.sign(signedText(claim)) })
+    for (const oldest of signatures.keys()) if (signatures.size > MOST) signatures.delete(oldest)
   }
 
   return {
@@ -44,12 +44,12 @@ export function createExportSignatures({ clock, key }: { clock: Clock; key: Sign
         bytes += Buffer.byteLength(piece)
         yield piece
       }
-      keep(requestId, { scope, sha256: hash.digest('hex'), bytes })
+      sign(requestId, { scope, sha256: hash.digest('hex'), bytes })
     },
 
     /** Throws 404 when the request was not a complete export, or when 100 newer ones have pushed its signature out. */
     of(requestId: string): ExportSignature {
-      const signature = made.get(requestId)
+      const signature = signatures.get(requestId)
       if (!signature) throw notFound('signature')
       return { ...signature }
     },

@@ -14,12 +14,12 @@ export function faultsOf(row: AuditEventRow, before: End): string[] {
   if (row.prev_hash !== before.hash) faults.push('prevHash is not the hash before it')
   if (row.at < before.at) faults.push('is older than the event before it')
   if (row.hash !== hashOf(row)) faults.push('its hash does not match its content')
-  if (!copiesHold(row)) faults.push('its mode or status column is not what its summaries say')
+  if (!columnsMatch(row)) faults.push('its mode or status column is not what its summaries say')
   return faults
 }
 
 /** The filter columns copy members of the summaries. They may differ only where truncation removed the member. */
-function copiesHold(row: AuditEventRow): boolean {
+function columnsMatch(row: AuditEventRow): boolean {
   const [input, output] = [membersOf(row.input), membersOf(row.output)]
   const mode = input.mode ?? (input.truncated ? row.mode : null)
   const status = output.status ?? (output.truncated ? row.status : null)

@@ -7,7 +7,7 @@ import { eventAt, headOf } from './repository'
 import type { ChainScope, Checkpoint, Integrity } from './schema'
 import { walkChain } from './walk'
 
-type Asked = {
+type IntegrityRequest = {
   scope: ChainScope
   dates: RangeQuery
   /** The newest checkpoint kept for this chain; null when there is none. */
@@ -19,30 +19,30 @@ type Asked = {
  * Recomputes a chain, whole or between two dates plus one event on each side, and compares it with its head and
  * its newest checkpoint (contract 19). Stops at the first broken event.
  */
-export async function checkIntegrity(reader: Reader, clock: Clock, asked: Asked): Promise<Integrity> {
-  const { scope, dates, checkpoint, signal } = asked
+export async function checkIntegrity(reader: Reader, clock: Clock, request: IntegrityRequest): Promise<Integrity> {
+  const { scope, dates, checkpoint, signal } = request
   const { floor, ceiling, end } = await placesOf(reader, scope, dates)
   const [head] = await headOf(reader, { scope })
   const [above, upTo] = [Math.max(floor - 1, 0), Math.min(ceiling + 1, end)]
-  const seen = { events: 0, first: null as string | null, last: null as string | null, seq: above }
+  const progress = { events: 0, first: null as string | null, last: null as string | null, seq: above }
 
-  const walked = await walkChain(reader, { scope, above, upTo, signal }, ({ id, seq }) => {
-    seen.seq = seq
+  const result = await walkChain(reader, { scope, above, upTo, signal }, ({ id, seq }) => {
+    progress.seq = seq
     if (seq <= floor || seq > ceiling) return
-    seen.events += 1
-    seen.first ??= id
-    seen.last = id
+    progress.events += 1
+    progress.first ??= id
+    progress.last = id
   })
-  const reached = walked.broken === null && seen.seq === upTo
+  const reached = result.broken === null && progress.seq === upTo
   const valid = reached && (await isEvent(reader, scope, head)) && (await isEvent(reader, scope, checkpoint))
   return {
     valid,
     algorithm: 'sha256',
-    events_checked: seen.events,
-    first_event_id: seen.first,
-    last_event_id: seen.last,
+    events_checked: progress.events,
+    first_event_id: progress.first,
+    last_event_id: progress.last,
     head_hash: head?.hash ?? GENESIS,
-    broken_at: valid ? null : (walked.broken?.row.id ?? seen.last),
+    broken_at: valid ? null : (result.broken?.row.id ?? progress.last),
     checked_at: iso(clock.now()),
   }
 }

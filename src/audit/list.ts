@@ -41,8 +41,8 @@ export async function listEvents(reader: Reader, scope: ChainScope, input: Audit
 
 /** The name a cursor is bound to: the chain and all filters. Only `limit` may change between pages. */
 function nameOf(scope: ChainScope, { limit: _, cursor: __, ...filters }: AuditQuery): string {
-  const spelled = JSON.stringify(Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1)))
-  return `audit:${sha256Hex(scope + spelled).slice(0, 24)}`
+  const text = JSON.stringify(Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return `audit:${sha256Hex(scope + text).slice(0, 24)}`
 }
 
 function cursorSeq(cursor: string | undefined, list: string): number | null {

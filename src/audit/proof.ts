@@ -147,7 +147,7 @@ function readEvent(cells: readonly string[], line: number): Event | null {
   const [id, timestamp, action, entityType, entityId, userId, orgId, keyId, requestId, status, input, output] = cells
   const [prevHash, hash] = cells.slice(12) as [string, string]
   const at = Date.parse(timestamp!)
-  if (Number.isNaN(at) || iso(at) !== timestamp || !repeats(output!, status!)) return null
+  if (Number.isNaN(at) || iso(at) !== timestamp || !statusMatches(output!, status!)) return null
   const found = hashOf({
     id: id as never,
     at,
@@ -166,7 +166,7 @@ function readEvent(cells: readonly string[], line: number): Event | null {
 }
 
 /** The `status` column is not hashed itself, so it must agree with the output summary, which is. */
-function repeats(output: string, status: string): boolean {
+function statusMatches(output: string, status: string): boolean {
   try {
     const summary: { status?: number; truncated?: string[] } = JSON.parse(output)
     return summary.truncated?.includes('status') === true || String(summary.status ?? '') === status

@@ -6,7 +6,7 @@ import type { RangeQuery } from '../kernel/range'
 import type { Reader, Store } from '../kernel/store'
 import type { CheckpointBook } from './checkpoint-book'
 import type { Checkpoints } from './checkpoints'
-import { notThisKeys } from './errors'
+import { personalKeyRequired } from './errors'
 import { checkIntegrity } from './integrity'
 import { listEvents } from './list'
 import type { AuditOversight } from './oversight'
@@ -22,7 +22,7 @@ type Deps = {
   assertMayView(reader: Reader, caller: TenantCaller, orgId: NonNullable<KeyCaller['orgId']>): Promise<void>
 }
 
-type Whose = { scope?: RecordScope }
+type ScopeChoice = { scope?: RecordScope }
 
 export type AuditReading = ReturnType<typeof createAuditReading>
 
@@ -31,32 +31,32 @@ export function createAuditReading({ store, clock, oversight, checkpoints, book,
   return { list, exportEvents, integrity, checkpoint }
 
   /** One page, newest first. Throws 400 for invalid dates and cursors. */
-  async function list(call: Call, { scope, ...query }: AuditQuery & Whose): Promise<Page<AuditEvent>> {
-    return listEvents(store.read, await viewed(call, scope), query)
+  async function list(call: Call, { scope, ...query }: AuditQuery & ScopeChoice): Promise<Page<AuditEvent>> {
+    return listEvents(store.read, await chainToShow(call, scope), query)
   }
 
-  async function* exportEvents(call: Call, { scope, ...asked }: AuditExport & Whose): AsyncGenerator<string> {
-    yield* oversight.exportEvents(call, await viewed(call, scope), asked)
+  async function* exportEvents(call: Call, { scope, ...asked }: AuditExport & ScopeChoice): AsyncGenerator<string> {
+    yield* oversight.exportEvents(call, await chainToShow(call, scope), asked)
   }
 
-  async function integrity(call: Call, { scope: whose, ...dates }: RangeQuery & Whose): Promise<Integrity> {
-    const scope = await viewed(call, whose)
+  async function integrity(call: Call, { scope: wanted, ...dates }: RangeQuery & ScopeChoice): Promise<Integrity> {
+    const scope = await chainToShow(call, wanted)
     const checkpoint = await book.newest(scope)
     return checkIntegrity(store.read, clock, { scope, dates, checkpoint, signal: call.signal })
   }
 
   /** The newest signed checkpoint of the caller's chain, for the caller to keep. */
-  async function checkpoint(call: Call, { scope }: Whose = {}): Promise<Checkpoint> {
+  async function checkpoint(call: Call, { scope }: ScopeChoice = {}): Promise<Checkpoint> {
     // A copy, because the response layer adds members to the answer.
-    return { ...(await checkpoints.newest(await viewed(call, scope))) }
+    return { ...(await checkpoints.newest(await chainToShow(call, scope))) }
   }
 
   /**
    * The chain to show: the org's for an org key, otherwise the caller's own, or the active org's when asked for.
    * Throws 400 `org_required`, 403 `forbidden` without `viewAudit`.
    */
-  async function viewed({ caller }: Call, wanted?: RecordScope): Promise<OwnerScope> {
-    if (wanted === 'user' && caller.orgId !== null) throw notThisKeys()
+  async function chainToShow({ caller }: Call, wanted?: RecordScope): Promise<OwnerScope> {
+    if (wanted === 'user' && caller.orgId !== null) throw personalKeyRequired()
     const orgId = wanted === 'org' ? caller.activeOrgId : caller.orgId
     if (wanted === 'org' && orgId === null) throw orgRequired()
     if (orgId === null) return ownerOf(caller)

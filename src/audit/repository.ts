@@ -152,7 +152,7 @@ export const pageOfHeads = query<{ scope: string; limit: number }>()((db, p) => 
 })
 
 /** The scope that is `length` heads further on, so that all heads can be scanned in slices. */
-export const endOfStretch = query<{ scope: string; length: number }>()((db, p) => {
+export const endOfSlice = query<{ scope: string; length: number }>()((db, p) => {
   const t = db.of(auditHeads)
   return db
     .select({ scope: t.scope })

@@ -141,14 +141,14 @@ export const RecordScope = t.Object({
 })
 export type RecordScope = Static<typeof RecordScope>['scope']
 
-const whose = RecordScope.properties
-export const OwnAuditQuery = t.Object({ ...AuditQuery.properties, ...whose })
+const scopeQuery = RecordScope.properties
+export const OwnAuditQuery = t.Object({ ...AuditQuery.properties, ...scopeQuery })
 /** CSV is the contract's format; `jsonl` gives the events themselves, one per line. */
 const format = { format: oneOf(['csv', 'jsonl'] as const, { default: 'csv' }) }
 export const AuditExport = t.Object({ ...AuditFilters.properties, ...format })
 export type AuditExport = Static<typeof AuditExport>
-export const OwnAuditExport = t.Object({ ...AuditExport.properties, ...whose })
-export const OwnRange = t.Object({ ...RangeQuery.properties, ...whose })
+export const OwnAuditExport = t.Object({ ...AuditExport.properties, ...scopeQuery })
+export const OwnRange = t.Object({ ...RangeQuery.properties, ...scopeQuery })
 
 /** A signed statement that a chain had this `seq` and `hash` at a time (contract 19). */
 export const Checkpoint = t.Object(

@@ -22,11 +22,11 @@ export type Circumstances = {
 /** The audit log. Call `record` in the transaction of the change it describes, so that both commit together (I19). */
 export function createAuditLog({ clock }: { clock: Clock }) {
   let statusOf: (route: string) => number | undefined = () => undefined
-  return { record, recordUnattended, knowAnswers, list: listEvents, verify: verifyChains }
+  return { record, recordUnattended, setSuccessStatuses, list: listEvents, verify: verifyChains }
 
   /** Called once the routes are known: gives the success status of a route, for entries that do not set one. */
-  function knowAnswers(known: typeof statusOf): void {
-    statusOf = known
+  function setSuccessStatuses(lookup: typeof statusOf): void {
+    statusOf = lookup
   }
 
   /** Appends the caller's action to a chain, by default the owner's. Three statements. Returns the event's id. */
@@ -35,12 +35,13 @@ export function createAuditLog({ clock }: { clock: Clock }) {
     const userId = caller.type === 'operator' ? null : caller.userId
     const keyId = caller.type === 'operator' ? null : keyIdOf(caller)
     const about = { scope: entry.scope ?? chainOf(caller), requestId: call.requestId, userId, keyId }
-    const told = entry.output?.status !== undefined || caller.type === 'operator' ? entry : answered(entry, call.route)
-    return append(tx, about, told, { ...splitRoute(call.route), api_key_id: keyId, ...operatorFacts(caller) })
+    const completed =
+      entry.output?.status !== undefined || caller.type === 'operator' ? entry : withSuccessStatus(entry, call.route)
+    return append(tx, about, completed, { ...splitRoute(call.route), api_key_id: keyId, ...operatorFacts(caller) })
   }
 
   /** Adds the route's success status: the entry commits with its change, so the route will answer with success. */
-  function answered(entry: AuditEntry, route: string): AuditEntry {
+  function withSuccessStatus(entry: AuditEntry, route: string): AuditEntry {
     const status = statusOf(route)
     return status === undefined ? entry : { ...entry, output: { ...entry.output, status } }
   }

@@ -7,11 +7,11 @@ import type { AuditEventRow } from './table'
 
 const PAGE = 500
 
-type Stretch = { scope: ChainScope; above: number; upTo: number; signal: AbortSignal }
+type ChainRange = { scope: ChainScope; above: number; upTo: number; signal: AbortSignal }
 
 /** The first broken event and phrases that say why. */
 export type BrokenLink = { row: AuditEventRow; faults: string[] }
-export type Walked = { end: End | null; broken: BrokenLink | null }
+export type WalkResult = { end: End | null; broken: BrokenLink | null }
 
 /**
  * Recomputes a range of a chain, oldest first, and stops at the first broken event. When the range starts inside
@@ -19,9 +19,9 @@ export type Walked = { end: End | null; broken: BrokenLink | null }
  */
 export async function walkChain(
   reader: Reader,
-  { scope, above, upTo, signal }: Stretch,
-  see: (row: AuditEventRow) => void,
-): Promise<Walked> {
+  { scope, above, upTo, signal }: ChainRange,
+  onEvent: (row: AuditEventRow) => void,
+): Promise<WalkResult> {
   let end: End | null = above === 0 ? START : null
   for (let last = above; last < upTo && !signal.aborted; ) {
     const rows = await pageOfChain(reader, { scope, above: last, upTo, limit: PAGE })
@@ -29,7 +29,7 @@ export async function walkChain(
       const faults = faultsOf(row, end ?? { seq: above, hash: row.prev_hash, at: row.at })
       if (faults.length) return { end, broken: { row, faults } }
       end = endOf(row)
-      see(row)
+      onEvent(row)
     }
     if (rows.length < PAGE) break
     last = rows.at(-1)!.seq
