@@ -51,7 +51,7 @@ export const increasePending = defineError(
   () => 'A request for a higher tier is already pending. GET /rate-limits shows it; wait for the decision.',
 )
 
-export const nothingToRaise = defineError(
+export const noActiveKey = defineError(
   'conflict',
   'conflict',
   () => 'You have no active API key whose tier could change. Create one with POST /keys first.',

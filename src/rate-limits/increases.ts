@@ -12,7 +12,7 @@ import {
   alreadyDecided,
   increaseNotFound,
   increasePending,
-  nothingToRaise,
+  noActiveKey,
   ownRequest,
   reviewersOnly,
   tierNotHigher,
@@ -42,7 +42,7 @@ export type LimitIncreases = ReturnType<typeof createIncreases>
  * dashboard session for every personal key of its user. An approval applies from the next request on.
  */
 export function createIncreases({ store, audit, events, clock, tiers, keys, orgs }: Deps) {
-  return { request, decide, pendingOf, setTierIn, operator: { list, get, ownerOf, decide: settle } }
+  return { request, decide, pendingOf, setTierIn, operator: { list, get, ownerOf, decide: applyDecision } }
 
   /** Throws 400 for a tier that is not higher, 409 `conflict` while a request is pending or when there are no keys. */
   function request(call: Call, input: NewIncrease): Promise<Increase> {
@@ -50,7 +50,7 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
     const subject = subjectOfIncrease(caller)
     return store.write(async (tx) => {
       const [lowest] = await keys.tiers.inForce(tx, subject.keys)
-      if (!lowest) throw nothingToRaise()
+      if (!lowest) throw noActiveKey()
       if (!isAbove(input.requested_tier, lowest.tier))
         throw tierNotHigher.with({ param: 'requested_tier' }, input.requested_tier, lowest.tier)
       const row = newRow(caller, subject, lowest.tier, input)
@@ -95,23 +95,27 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
     const user = caller.type === 'session' ? await orgs.user(store.read, caller.userId) : null
     if (!user?.platform_role) throw reviewersOnly()
     if ((await find(store.read, id)).user_id === user.id) throw ownRequest()
-    return settle(call, id, { decision, reason })
+    return applyDecision(call, id, { decision, reason })
   }
 
   /** Applies a decision: request, key tiers, audit row and event in one transaction. Throws 404, 409. */
-  function settle(call: Call<Caller>, id: string, { decision, reason, tier }: Decision & { tier?: Tier | undefined }) {
+  function applyDecision(
+    call: Call<Caller>,
+    id: string,
+    { decision, reason, tier }: Decision & { tier?: Tier | undefined },
+  ) {
     const isApproval = decision === 'approve'
     return store.write(async (tx): Promise<Increase> => {
-      const asked = await find(tx, id)
-      const granted = isApproval ? (tier ?? asked.requested_tier) : null
-      const row = await rows.decide(tx, asked.id, {
+      const increase = await find(tx, id)
+      const granted = isApproval ? (tier ?? increase.requested_tier) : null
+      const row = await rows.decide(tx, increase.id, {
         status: isApproval ? 'approved' : 'rejected',
         granted_tier: granted,
         reason: reason ?? null,
         decided_at: clock.now(),
       })
-      if (!row) throw alreadyDecided(asked.status)
-      const raised = granted ? await raiseAll(tx, row, granted) : []
+      if (!row) throw alreadyDecided(increase.status)
+      const raised = granted ? await raiseKeys(tx, row, granted) : []
       await audit.record(tx, call, {
         action: isApproval ? 'rate_limit.upgraded' : 'rate_limit.rejected',
         entityType: 'rate_limit',
@@ -123,27 +127,27 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
     })
   }
 
-  async function raiseAll(tx: Tx, { id, key_id, user_id }: IncreaseRow, tier: Tier): Promise<KeyId[]> {
+  async function raiseKeys(tx: Tx, { id, key_id, user_id }: IncreaseRow, tier: Tier): Promise<KeyId[]> {
     const found = await keys.tiers.inForce(tx, key_id ? { keyId: key_id } : { userId: user_id })
     const lower = found.filter((key) => isAbove(tier, key.tier))
-    for (const key of lower) await move(tx, key, tier, id)
+    for (const key of lower) await changeTier(tx, key, tier, id)
     return lower.map((key) => key.id)
   }
 
-  async function move(tx: Tx, key: TieredKey, tier: Tier, requestId: IncreaseId | null): Promise<void> {
+  async function changeTier(tx: Tx, key: TieredKey, tier: Tier, requestId: IncreaseId | null): Promise<void> {
     await keys.tiers.set(tx, key.id, tier)
     if (!isAbove(tier, key.tier)) return
     const { rpm, tpm } = tiers.limitsOf(tier)
-    const news: Upgrade = { key_id: key.id, previous_tier: key.tier, tier, rpm, tpm, increase_request_id: requestId }
-    await events.emit(tx, rateLimitUpgraded, key.scope, news)
+    const upgrade: Upgrade = { key_id: key.id, previous_tier: key.tier, tier, rpm, tpm, increase_request_id: requestId }
+    await events.emit(tx, rateLimitUpgraded, key.scope, upgrade)
   }
 
   /** For operators: sets one key's tier, up or down, in the caller's transaction. Throws 409 for a key not in force. */
   async function setTierIn(tx: Tx, call: Call<OperatorCaller>, keyId: KeyId, tier: Tier): Promise<void> {
     const [key] = await keys.tiers.inForce(tx, { keyId })
-    if (!key) throw nothingToRaise()
+    if (!key) throw noActiveKey()
     if (key.tier === tier) return
-    await move(tx, key, tier, null)
+    await changeTier(tx, key, tier, null)
     const { scope } = key
     const metadata = { key_ids: [keyId], previous_tier: key.tier, tier }
     await (isAbove(tier, key.tier)

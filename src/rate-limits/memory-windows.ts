@@ -14,28 +14,28 @@ export type WindowStore = { of(subject: string): SubjectWindows; readonly size: 
  * only for counts that are not enforced.
  */
 export function createMemoryWindows(clock: Clock, maxSubjects = Number.POSITIVE_INFINITY): WindowStore {
-  let young = new Map<string, SubjectWindows>()
-  let old = new Map<string, SubjectWindows>()
-  let turnAt = clock.monotonic() + WINDOW_MS
+  let current = new Map<string, SubjectWindows>()
+  let previous = new Map<string, SubjectWindows>()
+  let rotateAt = clock.monotonic() + WINDOW_MS
 
-  function turn(now: number): void {
-    old = young
-    young = new Map()
-    turnAt = now + WINDOW_MS
+  function rotate(now: number): void {
+    previous = current
+    current = new Map()
+    rotateAt = now + WINDOW_MS
   }
 
   return {
     of(subject) {
       const now = clock.monotonic()
-      if (now >= turnAt || young.size >= maxSubjects) turn(now)
-      let windows = young.get(subject)
+      if (now >= rotateAt || current.size >= maxSubjects) rotate(now)
+      let windows = current.get(subject)
       if (windows) return windows
-      windows = old.get(subject) ?? { requests: createWindow(), tokens: createWindow(), modes: {} }
-      young.set(subject, windows)
+      windows = previous.get(subject) ?? { requests: createWindow(), tokens: createWindow(), modes: {} }
+      current.set(subject, windows)
       return windows
     },
     get size() {
-      return new Set([...young.keys(), ...old.keys()]).size
+      return new Set([...current.keys(), ...previous.keys()]).size
     },
   }
 }
