@@ -116,7 +116,7 @@ async function keptAlone({ notes }: Exchange, ticket: Ticket, answer: unknown): 
 
 /** Frees the key after a failure. If that cannot be stored, the key is free when its lease ends. */
 export async function givenBack<T>({ ticket, notes }: Exchange, answer: T): Promise<T> {
-  await ticket?.giveBack().catch(() => {
+  await ticket?.release().catch(() => {
     notes.idempotency = 'not given back'
   })
   return answer

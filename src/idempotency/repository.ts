@@ -47,18 +47,18 @@ const answer = counted<Holder & { status: number; body: string; expires_at: numb
   return tx
     .update(t)
     .set({ status: p.status, body: p.body, expires_at: p.expires_at } as never)
-    .where(held(t, p))
+    .where(heldBy(t, p))
 })
 
 const release = command<Holder>()((tx, p) => {
   const t = tx.of(idempotencyKeys)
-  return tx.delete(t).where(held(t, p))
+  return tx.delete(t).where(heldBy(t, p))
 })
 
 type Table = typeof idempotencyKeys.sqlite
 type Places = Record<'user_id' | 'key' | 'request_id', Parameters<typeof sql>[1]>
 
-const held = (t: Table, p: Places) =>
+const heldBy = (t: Table, p: Places) =>
   and(eq(t.user_id, p.user_id), eq(t.key, p.key), eq(t.request_id, p.request_id), isNull(t.status))
 
 /** Extends the leases of the requests that run in this process. */

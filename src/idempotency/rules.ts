@@ -4,7 +4,7 @@ import type { Tx } from '../kernel/store'
 import { badKey } from './errors'
 
 /** How long a key and its answer are kept (contract 1.7). */
-export const KEPT_MS = 24 * 60 * 60_000
+export const RETENTION_MS = 24 * 60 * 60_000
 
 const KEY = /^[A-Za-z0-9\-_.:]{1,256}$/
 
@@ -23,7 +23,7 @@ export function fingerprintOf(caller: TenantCaller, method: string, path: string
 }
 
 /** The response body as it is sent; objects get the request id (contract 1.4). */
-export function written(answer: unknown, requestId: string): string {
+export function responseBody(answer: unknown, requestId: string): string {
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return JSON.stringify(answer)
   const { request_id = requestId } = answer as { request_id?: string }
   return JSON.stringify({ ...answer, request_id })

@@ -6,7 +6,7 @@ import type { UserId } from '../kernel/ids'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { stillRunning, takenOver, usedOtherwise } from './errors'
 import { idempotencyRepository as rows } from './repository'
-import { assertKey, KEPT_MS, written } from './rules'
+import { assertKey, RETENTION_MS, responseBody } from './rules'
 import type { IdempotencyRow } from './table'
 
 type Deps = { store: Store; clock: Clock; masterKey: Uint8Array }
@@ -25,7 +25,7 @@ export type Ticket = Once & {
   /** Stores the answer of a route that changed nothing here and so had no transaction of its own. */
   keepAlone(answer: unknown): { text: string; keeping: Promise<void> }
   /** The request failed: releases its key, unless an effect has already committed with its answer. */
-  giveBack(): Promise<void>
+  release(): Promise<void>
 }
 
 export type Idempotency = ReturnType<typeof createIdempotency>
@@ -77,7 +77,7 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
       const replay = row ? replayOf(row, request) : null
       if (replay) return replay
       const now = clock.now()
-      const times = { now, lease_until: leaseEnd(), expires_at: now + KEPT_MS }
+      const times = { now, lease_until: leaseEnd(), expires_at: now + RETENTION_MS }
       const ours = await store.writeSoon((tx) => rows.claim(tx, { user_id, key, request_id, fingerprint, ...times }))
       if (ours) return null
       // Another process claimed the key first: read the row again.
@@ -91,7 +91,7 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
     const isFree = row.expires_at <= now || (row.status === null && row.lease_until <= now)
     if (isFree) return null
     if (row.status === null || row.body === null || row.fingerprint !== request.fingerprint) {
-      throw refusalOf(request, { fingerprint: row.fingerprint, startedAt: row.expires_at - KEPT_MS })
+      throw refusalOf(request, { fingerprint: row.fingerprint, startedAt: row.expires_at - RETENTION_MS })
     }
     return { status: row.status, body: unseal(masterKey, contextOf(request), row.body) }
   }
@@ -106,9 +106,9 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
     let answer: string | null = null
 
     async function keep(tx: Tx, value: unknown, as = status): Promise<void> {
-      const text = written(value, request_id)
+      const text = responseBody(value, request_id)
       const body = seal(masterKey, contextOf(request), text)
-      const expires_at = clock.now() + KEPT_MS
+      const expires_at = clock.now() + RETENTION_MS
       if (!(await rows.answer(tx, { user_id, key, request_id, status: as, body, expires_at }))) throw takenOver(key)
       tx.afterCommit(() => {
         answer = text
@@ -125,10 +125,10 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
       answered: () => answer,
       keep,
       keepAlone: (value) => ({
-        text: written(value, request_id),
+        text: responseBody(value, request_id),
         keeping: store.write((tx) => keep(tx, value)),
       }),
-      async giveBack() {
+      async release() {
         if (answer !== null) return
         try {
           await store.writeSoon((tx) => rows.release(tx, { user_id, key, request_id }))
@@ -148,16 +148,16 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
 
   /** Stored answers that the master key cannot open, as after a restore without `secrets.json`; empty when sound. */
   async function verify(reader: Reader): Promise<string[]> {
-    const kept = await rows.answered(reader, { now: clock.now(), limit: MOST_VERIFIED })
-    const closed = kept.filter((row) => !opens(row))
-    return closed.length
+    const rowsToCheck = await rows.answered(reader, { now: clock.now(), limit: MOST_VERIFIED })
+    const unreadable = rowsToCheck.filter((row) => !canDecrypt(row))
+    return unreadable.length
       ? [
-          `${closed.length} of the ${kept.length} newest answers under Idempotency-Keys cannot be opened with secrets.json`,
+          `${unreadable.length} of the ${rowsToCheck.length} newest answers under Idempotency-Keys cannot be opened with secrets.json`,
         ]
       : []
   }
 
-  function opens({ user_id: userId, key, body }: { user_id: UserId; key: string; body: string | null }): boolean {
+  function canDecrypt({ user_id: userId, key, body }: { user_id: UserId; key: string; body: string | null }): boolean {
     try {
       unseal(masterKey, contextOf({ userId, key }), body ?? '')
       return true

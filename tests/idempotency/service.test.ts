@@ -56,7 +56,7 @@ describe('a request that carries a key', () => {
       message:
         'A request with Idempotency-Key "order-1" has been running for 3 s. Wait for it; the same request then gets its answer with X-Idempotent-Replay: true.',
     })
-    await ticket.giveBack()
+    await ticket.release()
     expect(await rowOf(request)).toBeUndefined()
     await ticketOf(retryOf(request))
   })
@@ -110,7 +110,7 @@ describe('the answer and its effect', () => {
     await expect(failing).rejects.toThrow('after the answer')
     expect(ticket.answered()).toBeNull()
     expect(await rowOf(request)).toMatchObject({ status: null, body: null })
-    await ticket.giveBack()
+    await ticket.release()
     await ticketOf(retryOf(request))
   })
 
@@ -118,7 +118,7 @@ describe('the answer and its effect', () => {
     const request = requestOf()
     const ticket = await ticketOf(request)
     await store.write((tx) => ticket.keep(tx, { id: 1 }))
-    await ticket.giveBack()
+    await ticket.release()
     expect(await service.begin(retryOf(request))).toMatchObject({ status: 201 })
   })
 
@@ -128,7 +128,7 @@ describe('the answer and its effect', () => {
     clock.advance(LEASE_MS)
     const heir = await ticketOf(retryOf(request), later)
     await expect(store.write((tx) => slow.keep(tx, { id: 1 }))).rejects.toMatchObject({ code: 'idempotency_conflict' })
-    await slow.giveBack()
+    await slow.release()
     await store.write((tx) => heir.keep(tx, { id: 2 }))
     expect(heir.answered()).toContain('"id":2')
   })
