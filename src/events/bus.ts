@@ -9,16 +9,16 @@ type Deps = {
   onError(type: string, error: unknown): void
 }
 
-type InUnit = (tx: Tx, event: DomainEvent<never>) => Promise<void>
-type Afterwards = (event: DomainEvent<never>) => void
+type TransactionListener = (tx: Tx, event: DomainEvent<never>) => Promise<void>
+type AfterCommitListener = (event: DomainEvent<never>) => void
 type Subscription<React> = { kind: EventKind | '*'; react: React }
 
 export type EventBus = ReturnType<typeof createEventBus>
 
 /** The in-process event bus. Rooms subscribe when they are built, and emit inside the transaction of the change. */
 export function createEventBus({ clock, onError }: Deps) {
-  const inUnit: Subscription<InUnit>[] = []
-  const afterwards: Subscription<Afterwards>[] = []
+  const transactionListeners: Subscription<TransactionListener>[] = []
+  const afterCommitListeners: Subscription<AfterCommitListener>[] = []
 
   return {
     /**
@@ -32,8 +32,8 @@ export function createEventBus({ clock, onError }: Deps) {
       data: Data,
     ): Promise<DomainEvent<Data>> {
       const event = { id: EventId.create(), type: kind.type, scope, created: clock.now(), data }
-      for (const { react } of hearing(inUnit, kind)) await react(tx, event as DomainEvent<never>)
-      for (const { react } of hearing(afterwards, kind)) {
+      for (const { react } of listenersOf(transactionListeners, kind)) await react(tx, event as DomainEvent<never>)
+      for (const { react } of listenersOf(afterCommitListeners, kind)) {
         tx.afterCommit(() => contain(() => react(event as DomainEvent<never>), kind.type))
       }
       return event
@@ -44,12 +44,12 @@ export function createEventBus({ clock, onError }: Deps) {
       kind: EventKind<Data> | '*',
       react: (tx: Tx, event: DomainEvent<Data>) => Promise<void>,
     ): void {
-      inUnit.push({ kind, react: react as InUnit })
+      transactionListeners.push({ kind, react: react as TransactionListener })
     },
 
     /** `react` runs after the commit and before the caller is answered; it must not await anything. */
     afterCommit<Data extends object>(kind: EventKind<Data> | '*', react: (event: DomainEvent<Data>) => void): void {
-      afterwards.push({ kind, react: react as Afterwards })
+      afterCommitListeners.push({ kind, react: react as AfterCommitListener })
     },
   }
 
@@ -63,5 +63,7 @@ export function createEventBus({ clock, onError }: Deps) {
   }
 }
 
-const hearing = <React>(subscriptions: Subscription<React>[], { type, internal }: EventKind): Subscription<React>[] =>
-  subscriptions.filter(({ kind }) => (kind === '*' ? !internal : kind.type === type))
+const listenersOf = <React>(
+  subscriptions: Subscription<React>[],
+  { type, internal }: EventKind,
+): Subscription<React>[] => subscriptions.filter(({ kind }) => (kind === '*' ? !internal : kind.type === type))
