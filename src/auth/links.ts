@@ -35,8 +35,8 @@ export function createSignInLinks({ store, audit, orgs, sessions, passwords, clo
   return { linkFor, show, redeem }
 
   function linkFor(user: UserRow): string {
-    const until = (clock.now() + LINK_MS).toString(36)
-    return `${origin()}/sign-in/${user.id}.${until}.${signature(user, until)}`
+    const expiry = (clock.now() + LINK_MS).toString(36)
+    return `${origin()}/sign-in/${user.id}.${expiry}.${signature(user, expiry)}`
   }
 
   async function show(token: string): Promise<Answer> {
@@ -55,8 +55,8 @@ export function createSignInLinks({ store, audit, orgs, sessions, passwords, clo
     const hash = await passwords.hash(password)
     const session = await store.write(async (tx) => {
       // Checked again inside the transaction, so that of two concurrent requests with one link only one succeeds.
-      const still = await userOf(tx, token)
-      if (!still || !(await orgs.setPassword(tx, still, hash))) return null
+      const current = await userOf(tx, token)
+      if (!current || !(await orgs.setPassword(tx, current, hash))) return null
       const opened = await sessions.open(tx, user.id)
       const caller = { type: 'session', userId: user.id, sessionId: opened.id, orgId: null, activeOrgId: null } as const
       await audit.record(tx, { ...visit, caller }, { action: 'auth.login', entityType: 'user', entityId: user.id })
@@ -68,13 +68,13 @@ export function createSignInLinks({ store, audit, orgs, sessions, passwords, clo
   }
 
   async function userOf(reader: Reader, token: string): Promise<UserRow | null> {
-    const [id = '', until = '', given = ''] = token.split('.')
-    if (!UserId.is(id) || !(Number.parseInt(until, 36) > clock.now())) return null
+    const [id = '', expiry = '', given = ''] = token.split('.')
+    if (!UserId.is(id) || !(Number.parseInt(expiry, 36) > clock.now())) return null
     const user = await orgs.user(reader, id)
-    return user && user.disabled_at === null && timingSafeEqual(given, signature(user, until)) ? user : null
+    return user && user.disabled_at === null && timingSafeEqual(given, signature(user, expiry)) ? user : null
   }
 
-  function signature({ id, password_hash }: UserRow, until: string): string {
-    return hmacHex(masterKey, `sign-in-link ${id} ${until} ${password_hash}`)
+  function signature({ id, password_hash }: UserRow, expiry: string): string {
+    return hmacHex(masterKey, `sign-in-link ${id} ${expiry} ${password_hash}`)
   }
 }

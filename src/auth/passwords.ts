@@ -15,35 +15,35 @@ export function createPasswords({ parallel = PARALLEL, mostWaiting = MOST_WAITIN
   const inTurn = turnstile(parallel, mostWaiting)
 
   return {
-    hash: (password: string): Promise<string> => inTurn(() => Bun.password.hash(same(password), ARGON)),
+    hash: (password: string): Promise<string> => inTurn(() => Bun.password.hash(normalized(password), ARGON)),
 
     /** Takes equally long with and without a hash. */
     verify: async (password: string, hash: string | null): Promise<boolean> => {
-      const isRight = await inTurn(() => Bun.password.verify(same(password), hash ?? DECOY))
+      const isRight = await inTurn(() => Bun.password.verify(normalized(password), hash ?? DECOY))
       return isRight && hash !== null
     },
   }
 }
 
 /** Keyboards may encode the same password differently; NFKC makes them equal. */
-const same = (password: string): string => password.normalize('NFKC')
+const normalized = (password: string): string => password.normalize('NFKC')
 
 function turnstile(parallel: number, mostWaiting: number) {
   const waiting: (() => void)[] = []
-  let inside = 0
+  let running = 0
   return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (inside >= parallel) {
+    if (running >= parallel) {
       if (waiting.length >= mostWaiting) throw signInBusy.with({ retryAfterS: 2 })
       await new Promise<void>((enter) => waiting.push(enter))
     } else {
-      inside++
+      running++
     }
     try {
       return await work()
     } finally {
       const next = waiting.shift()
       if (next) next()
-      else inside--
+      else running--
     }
   }
 }

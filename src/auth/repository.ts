@@ -8,12 +8,12 @@ const byToken = query<{ token_hash: string }>()((db, p) => {
   return db.select().from(table).where(eq(table.token_hash, p.token_hash)).limit(1)
 })
 
-const slide = command<{ id: SessionId; seen: number; expires: number }>()((tx, p) => {
+const slide = command<{ id: SessionId; usedAt: number; expires: number }>()((tx, p) => {
   const table = tx.of(sessions)
   return tx
     .update(table)
-    .set({ last_seen_at: sql`${p.seen}`, expires_at: sql`${p.expires}` })
-    .where(and(eq(table.id, p.id), lt(table.last_seen_at, p.seen)))
+    .set({ last_seen_at: sql`${p.usedAt}`, expires_at: sql`${p.expires}` })
+    .where(and(eq(table.id, p.id), lt(table.last_seen_at, p.usedAt)))
 })
 
 /** Rows of dashboard sessions, found by token hash, by user, or by the id of an authenticated session. */
@@ -45,7 +45,7 @@ export const sessionRepository = {
   },
 
   async slide(tx: Tx, uses: readonly [SessionId, number][], lifetimeMs: number): Promise<void> {
-    for (const [id, seen] of uses) await slide(tx, { id, seen, expires: seen + lifetimeMs })
+    for (const [id, usedAt] of uses) await slide(tx, { id, usedAt, expires: usedAt + lifetimeMs })
   },
 
   /** Removes up to `limit` sessions that expired before a moment, and returns how many. */

@@ -16,25 +16,25 @@ const REMEMBERED_SESSIONS = 10_000
 
 type Deps = {
   store: Store
-  orgs: Pick<OrgService, 'standing'>
+  orgs: Pick<OrgService, 'accessOf'>
   events: EventBus
   clock: Clock
   lastSeen: Sightings<SessionId>
 }
 
-type Known = { caller: SessionCaller; expiresAt: number }
+type CachedSession = { caller: SessionCaller; expiresAt: number }
 
 export type Sessions = ReturnType<typeof createSessions>
 export type OpenedSession = { id: SessionId; token: string; expiresAt: number }
 
 /** Dashboard sessions: opened, looked up, ended. Only the SHA-256 of a token is stored. */
 export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
-  const known = createReadCache<string, Known>({
+  const cache = createReadCache<string, CachedSession>({
     max: REMEMBERED_SESSIONS,
     maxAgeMs: freshFor(store.dialect),
     clock,
   })
-  events.afterCommit(accessChanged, () => known.clear())
+  events.afterCommit(accessChanged, () => cache.clear())
   // Also on re-enabling: a sign-in that was in progress while the account was disabled may have opened a session.
   events.inTransaction(accountSwitched, (tx, { data }) => rows.removeAllOf(tx, data.userId))
 
@@ -61,28 +61,28 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
   function find(token: string): SessionCaller | null | Promise<SessionCaller | null> {
     const hash = recogniseSecret(token, [SESSION_LABEL])
     if (hash === null) return null
-    const found = known.get(hash, load)
+    const found = cache.get(hash, load)
     return found instanceof Promise ? found.then(admit) : admit(found)
   }
 
   /** Ends a session; its token stops working once the transaction commits. */
   async function end(tx: Tx, id: SessionId): Promise<void> {
     const hash = await rows.remove(tx, id)
-    if (hash) tx.afterCommit(() => known.forget(hash))
+    if (hash) tx.afterCommit(() => cache.forget(hash))
   }
 
-  function admit(found: Known | null): SessionCaller | null {
+  function admit(found: CachedSession | null): SessionCaller | null {
     const now = clock.now()
     if (!found || found.expiresAt <= now) return null
     if (lastSeen.note(found.caller.sessionId)) found.expiresAt = now + SESSION_MS
     return found.caller
   }
 
-  async function load(hash: string): Promise<Known | null> {
+  async function load(hash: string): Promise<CachedSession | null> {
     const row = await rows.byToken(store.read, hash)
-    const standing = row && (await orgs.standing(store.read, row.user_id))
-    if (!row || !standing) return null
-    const { activeOrgId } = standing
+    const access = row && (await orgs.accessOf(store.read, row.user_id))
+    if (!row || !access) return null
+    const { activeOrgId } = access
     const caller = { type: 'session', userId: row.user_id, sessionId: row.id, orgId: null, activeOrgId } as const
     return { caller, expiresAt: row.expires_at }
   }

@@ -15,7 +15,7 @@ export type KeyLookup = ReturnType<typeof createKeyLookup>
 
 type Deps = {
   store: Store
-  orgs: Pick<OrgService, 'standing' | 'isOpen'>
+  orgs: Pick<OrgService, 'accessOf' | 'isOpen'>
   clock: Clock
   lastUsed: Sightings<KeyId>
 }
@@ -54,10 +54,10 @@ export function createKeyLookup({ store, orgs, clock, lastUsed }: Deps) {
     const found = await rows.byHash(store.read, hash)
     if (!found || !isLive(found.key, clock.now())) return null
     const { key: row, ends_at } = found
-    const standing = await orgs.standing(store.read, row.user_id)
-    if (!standing || (row.org_id && !(await orgs.isOpen(store.read, row.org_id)))) return null
+    const access = await orgs.accessOf(store.read, row.user_id)
+    if (!access || (row.org_id && !(await orgs.isOpen(store.read, row.org_id)))) return null
     const endsAt = Math.min(row.expires_at ?? Infinity, ends_at ?? Infinity)
-    return { caller: toCaller(row, row.org_id ?? standing.activeOrgId), endsAt }
+    return { caller: toCaller(row, row.org_id ?? access.activeOrgId), endsAt }
   }
 }
 

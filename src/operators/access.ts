@@ -89,7 +89,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
 
   async function find(reader: Reader, ref: string): Promise<OperatorKeyRow> {
     const exact = await rows.find(reader, ref)
-    const found = exact ? [exact] : isBeginning(ref) ? await rows.thatBegin(reader, ref) : []
+    const found = exact ? [exact] : isBeginning(ref) ? await rows.byIdPrefix(reader, ref) : []
     const names = found.map(({ name }) => name)
     if (found.length > 1) throw ambiguousOperator(ref, names)
     if (!found[0]) throw operatorNotFound(ref)

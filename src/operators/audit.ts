@@ -7,7 +7,7 @@ import type { OrgService } from '../orgs'
 import { findOwner } from './owner'
 
 type Deps = { store: Store; orgs: OrgService; audit: AuditLog; oversight: AuditOversight }
-type Of<T> = T & { owner?: string | undefined }
+type WithOwner<T> = T & { owner?: string | undefined }
 
 /** The chain of events that belong to no tenant: engines, server settings, operators' own actions. */
 const SERVER = 'server'
@@ -16,17 +16,20 @@ const SERVER = 'server'
 export function createAuditVerbs({ store, orgs, audit, oversight }: Deps) {
   return { list, exportEvents, signatureOf: oversight.signatureOf, head, actions, check }
 
-  async function list(_call: Call<OperatorCaller>, { owner, ...query }: Of<AuditQuery>): Promise<Page<AuditEvent>> {
-    return audit.list(store.read, await chainOf(owner), await named(query))
+  async function list(
+    _call: Call<OperatorCaller>,
+    { owner, ...query }: WithOwner<AuditQuery>,
+  ): Promise<Page<AuditEvent>> {
+    return audit.list(store.read, await chainOf(owner), await withActorId(query))
   }
 
   /** The file the owner would get; the export is recorded in the owner's chain. */
-  async function* exportEvents(call: Call<OperatorCaller>, { owner, ...asked }: Of<AuditExport>) {
-    yield* oversight.signedExport(call, await chainOf(owner), await named(asked))
+  async function* exportEvents(call: Call<OperatorCaller>, { owner, ...query }: WithOwner<AuditExport>) {
+    yield* oversight.signedExport(call, await chainOf(owner), await withActorId(query))
   }
 
   /** Replaces an e-mail address by the user's id, which is what events contain. No match: it may be an operator's name. */
-  async function named<Q extends { actor?: string }>(query: Q): Promise<Q> {
+  async function withActorId<Q extends { actor?: string }>(query: Q): Promise<Q> {
     const user = query.actor?.includes('@') ? await orgs.userByEmail(store.read, query.actor) : undefined
     return user ? { ...query, actor: user.id } : query
   }
@@ -44,9 +47,9 @@ export function createAuditVerbs({ store, orgs, audit, oversight }: Deps) {
   /** Recomputes one chain from a `seq` on, and compares it with its checkpoint and a head noted elsewhere. */
   async function check(
     call: Call<OperatorCaller>,
-    { owner, ...asked }: Of<{ from_seq?: number; head?: string }>,
+    { owner, ...query }: WithOwner<{ from_seq?: number; head?: string }>,
   ): Promise<ChainCheck> {
-    return oversight.check(await chainOf(owner), { ...asked, signal: call.signal })
+    return oversight.check(await chainOf(owner), { ...query, signal: call.signal })
   }
 
   async function chainOf(owner: string | undefined): Promise<ChainScope> {

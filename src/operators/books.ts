@@ -34,8 +34,8 @@ export function createBookVerbs({ store, orgs, billing, moneyDesk, audit }: Deps
     const booked = await store.write(async (tx) => {
       const order = { owner: owner.scope, amount: centsToMicro(amount_cents), ref, note }
       const added = await billing.adjust(tx, order)
-      const isAnother = !added && (await billing.amountOf(tx, { ...order, kind: 'adjust' })) !== order.amount
-      if (isAnother) throw refAlreadyUsed(ref)
+      const isDifferent = !added && (await billing.amountOf(tx, { ...order, kind: 'adjust' })) !== order.amount
+      if (isDifferent) throw refAlreadyUsed(ref)
       if (!added) return false
       await audit.record(tx, call, {
         action: 'credits.adjusted',

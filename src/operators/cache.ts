@@ -19,8 +19,11 @@ export function createCacheVerbs({ store, audit, orgs, keys, answers }: Deps) {
   }
 
   /** Whether this prompt would be answered from the cache. Throws 404 for an unknown owner or key. */
-  async function find(call: Call<OperatorCaller>, { prompt, mode, ...whose }: CacheQuestion): Promise<CacheFinding> {
-    const found = answers.find(prompt, { mode, ...(await chosen(call, whose)) })
+  async function find(
+    call: Call<OperatorCaller>,
+    { prompt, mode, ...selection }: CacheQuestion,
+  ): Promise<CacheFinding> {
+    const found = answers.find(prompt, { mode, ...(await ownerAndKey(call, selection)) })
     return { object: 'cache_finding', verdict: found.length ? 'hit' : 'miss', why: why(found.length), answers: found }
   }
 
@@ -50,12 +53,12 @@ export function createCacheVerbs({ store, audit, orgs, keys, answers }: Deps) {
   }
 
   async function choiceOf(call: Call<OperatorCaller>, scope: CachePurge['scope'], name?: string): Promise<CacheChoice> {
-    if (scope === 'org') return chosen(call, { owner: name })
-    if (scope === 'key') return chosen(call, { key: name })
+    if (scope === 'org') return ownerAndKey(call, { owner: name })
+    if (scope === 'key') return ownerAndKey(call, { key: name })
     return scope === 'mode' ? { mode: name } : {}
   }
 
-  async function chosen(
+  async function ownerAndKey(
     call: Call<OperatorCaller>,
     { owner, key }: { owner?: string | undefined; key?: string | undefined },
   ): Promise<CacheChoice> {

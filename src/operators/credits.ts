@@ -8,7 +8,7 @@ import { centsToMicro, microToCents } from '../kernel/money'
 import type { Reader, Store } from '../kernel/store'
 import type { OrgService } from '../orgs'
 import { endInThePast } from './errors'
-import { findOwner, type Owner, personOf } from './owner'
+import { actingUserOf, findOwner, type Owner } from './owner'
 import type { Balance, Grant, NewGrant } from './schema'
 
 type Deps = {
@@ -27,25 +27,25 @@ export function createCreditVerbs({ store, orgs, billing, moneyDesk, audit, cloc
   /** An owner's balance, the part on hold, and the available rest. Throws 404. */
   async function balance(_call: Call<OperatorCaller>, ref?: string): Promise<Balance> {
     const owner = await findOwner(orgs, store.read, ref)
-    return { ...(await read(store.read, owner)), object: 'balance' }
+    return { ...(await presentBalance(store.read, owner)), object: 'balance' }
   }
 
   /** The balance after a correction, by owner scope. */
   async function balanceOf(scope: string): Promise<Omit<Balance, 'object'>> {
-    return read(store.read, await findOwner(orgs, store.read, scope))
+    return presentBalance(store.read, await findOwner(orgs, store.read, scope))
   }
 
   /** Adds credit, once per reference, or completes an open checkout. Throws 400, 404, 409. */
   async function grant(call: Call<OperatorCaller>, { amount_cents, checkout, ...order }: NewGrant): Promise<Grant> {
-    if (checkout !== undefined) return completed(call, checkout, order.expires_at)
+    if (checkout !== undefined) return completeCheckout(call, checkout, order.expires_at)
     if (amount_cents === undefined)
       throw invalidInput('amount_cents', '"amount_cents" is missing. Send the amount in cents.')
-    const input = { ...order, amount_cents, expiresAt: endOf(order.expires_at) }
+    const input = { ...order, amount_cents, expiresAt: expiryOf(order.expires_at) }
     const owner = await findOwner(orgs, store.read, input.owner)
-    personOf(owner)
+    actingUserOf(owner)
     const ref = `grant_${input.idempotency_key ?? randomBase62(24)}`
     const added = await addOnce(call, owner, ref, input)
-    const after = await read(store.read, owner)
+    const after = await presentBalance(store.read, owner)
     return {
       ...after,
       object: 'credit_grant',
@@ -57,13 +57,13 @@ export function createCreditVerbs({ store, orgs, billing, moneyDesk, audit, cloc
   }
 
   /** Epoch ms. Throws 400 for a time in the past. */
-  function endOf(at: string | null | undefined): number | null {
+  function expiryOf(at: string | null | undefined): number | null {
     if (!at) return null
     if (Date.parse(at) <= clock.now()) throw endInThePast(at)
     return Date.parse(at)
   }
 
-  async function completed(
+  async function completeCheckout(
     call: Call<OperatorCaller>,
     checkout: string,
     end: string | null | undefined,
@@ -104,7 +104,7 @@ export function createCreditVerbs({ store, orgs, billing, moneyDesk, audit, cloc
     })
   }
 
-  async function read(reader: Reader, { scope, name }: Owner): Promise<Omit<Balance, 'object'>> {
+  async function presentBalance(reader: Reader, { scope, name }: Owner): Promise<Omit<Balance, 'object'>> {
     const wallet = await billing.balance(reader, scope)
     return {
       id: scope,

@@ -20,7 +20,7 @@ export async function dumpPostgres(url: string, target: string): Promise<void> {
     stdout: 'ignore',
     stderr: 'pipe',
   })
-  const said = await new Response(child.stderr).text()
+  const stderr = await new Response(child.stderr).text()
   if ((await child.exited) !== 0)
-    throw new AppError('broken', 'server_error', `pg_dump failed: ${said.trim().slice(0, 300)}`)
+    throw new AppError('broken', 'server_error', `pg_dump failed: ${stderr.trim().slice(0, 300)}`)
 }

@@ -7,7 +7,7 @@ import type { KeyService } from '../keys'
 import type { ApiKey, ApiKeyWithSecret } from '../keys/schema'
 import type { OrgService } from '../orgs'
 import type { LimitIncreases } from '../rate-limits'
-import { findOwner, personOf } from './owner'
+import { actingUserOf, findOwner } from './owner'
 import type { NewOperatorKey, OperatorKeyPatch, OperatorKeyQuery } from './schema'
 
 type Deps = { store: Store; orgs: OrgService; keys: KeyService; increases: LimitIncreases }
@@ -28,7 +28,7 @@ export function createKeyVerbs({ store, orgs, keys, increases }: Deps) {
   async function list(call: Call<OperatorCaller>, query: OperatorKeyQuery): Promise<Page<ApiKey>> {
     const { org, user, live, limit, cursor } = query
     const orgId = org && (await findOwner(orgs, store.read, org)).orgId
-    const userId = user && personOf(await findOwner(orgs, store.read, user))
+    const userId = user && actingUserOf(await findOwner(orgs, store.read, user))
     return keys.operator.list(call, {
       limit,
       ...(cursor ? { cursor } : {}),
@@ -48,7 +48,7 @@ export function createKeyVerbs({ store, orgs, keys, increases }: Deps) {
     const owner =
       named === undefined && !(await orgs.oldestUser(store.read)) ? null : await findOwner(orgs, store.read, named)
     return store.write(async (tx) => {
-      const { userId, orgId } = owner ? { userId: personOf(owner), orgId: owner.orgId } : await firstOwner(tx, call)
+      const { userId, orgId } = owner ? { userId: actingUserOf(owner), orgId: owner.orgId } : await firstOwner(tx, call)
       return keys.operator.createIn(tx, call, { ...order, userId, orgId: personal ? null : orgId })
     })
   }

@@ -49,13 +49,13 @@ export function createLimitVerbs({ store, clock, keys, increases, limiter, tiers
   async function list(call: Call<OperatorCaller>, query: IncreaseQuery): Promise<Page<WeighedIncrease>> {
     const page = await increases.operator.list(call, query)
     const items: WeighedIncrease[] = []
-    for (const increase of page.items) items.push(await weighed(increase))
+    for (const increase of page.items) items.push(await withUsage(increase))
     return { ...page, items }
   }
 
   /** Throws 404. */
   async function get(call: Call<OperatorCaller>, id: string): Promise<WeighedIncrease> {
-    return weighed(await increases.operator.get(call, id))
+    return withUsage(await increases.operator.get(call, id))
   }
 
   /** Approves, optionally with another tier, or rejects. Throws 404, 409 when it has been decided already. */
@@ -64,10 +64,10 @@ export function createLimitVerbs({ store, clock, keys, increases, limiter, tiers
     id: string,
     { decision, reason, tier }: LimitDecision,
   ): Promise<WeighedIncrease> {
-    return weighed(await increases.operator.decide(call, id, { decision, reason: reason ?? null, tier }))
+    return withUsage(await increases.operator.decide(call, id, { decision, reason: reason ?? null, tier }))
   }
 
-  async function weighed(increase: Increase): Promise<WeighedIncrease> {
+  async function withUsage(increase: Increase): Promise<WeighedIncrease> {
     const { key_id: keyId, current_tier, requested_tier } = increase
     const owner = await increases.operator.ownerOf(increase.id)
     return {

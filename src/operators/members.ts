@@ -42,7 +42,7 @@ export function createMemberVerbs({ store, orgs }: Deps) {
   function remove(call: OperatorCall, ref: string, user: string): Promise<{ deleted: true }> {
     return inOrg(ref, async (tx, orgId) => {
       const { id } = await findUser(orgs, tx, user)
-      await orgs.members.takeOut(tx, call, await orgs.members.find(tx, orgId, id))
+      await orgs.members.removeMember(tx, call, await orgs.members.find(tx, orgId, id))
       return { deleted: true }
     })
   }
@@ -68,7 +68,7 @@ export function createMemberVerbs({ store, orgs }: Deps) {
 /** An account by id, beginning of the id, or e-mail address. Throws 404, or 400 when several ids begin so. */
 export async function findUser(orgs: OrgService, reader: Reader, ref: string): Promise<UserRow> {
   const exact = UserId.is(ref) ? await orgs.user(reader, ref) : await orgs.userByEmail(reader, ref)
-  const user = exact ?? (await orgs.userThatBegins(reader, ref))
+  const user = exact ?? (await orgs.userByIdPrefix(reader, ref))
   if (!user) throw userNotFound(ref)
   return user
 }

@@ -8,7 +8,7 @@ import type { Page, PageQuery } from '../kernel/page'
 import type { Reader, Store } from '../kernel/store'
 import type { KeyService } from '../keys'
 import type { OrgRow, OrgService } from '../orgs'
-import { findOwner, personOf } from './owner'
+import { actingUserOf, findOwner } from './owner'
 import type { NewOperatorOrg, OperatorOrg, OperatorOrgPatch, OrgDetail } from './schema-people'
 
 type Deps = { store: Store; orgs: OrgService; keys: KeyService; billing: Pick<Billing, 'balance'> }
@@ -39,10 +39,10 @@ export function createOrgVerbs({ store, orgs, keys, billing }: Deps) {
 
   /** For a user, or for the account the first run created. Throws 404 for an unknown owner, 409 for a taken slug. */
   async function create(call: OperatorCall, { owner, plan_note, ...input }: NewOperatorOrg): Promise<OperatorOrg> {
-    const userId = personOf(await findOwner(orgs, store.read, owner))
+    const userId = actingUserOf(await findOwner(orgs, store.read, owner))
     return store.write(async (tx) => {
-      const made = await orgs.createOrg(tx, call, userId, input)
-      return one(tx, plan_note ? await orgs.change(tx, call, made, { plan_note }) : made)
+      const created = await orgs.createOrg(tx, call, userId, input)
+      return presentOne(tx, plan_note ? await orgs.change(tx, call, created, { plan_note }) : created)
     })
   }
 
@@ -52,7 +52,7 @@ export function createOrgVerbs({ store, orgs, keys, billing }: Deps) {
       const { name, slug, type, plan_note } = patch
       const before = await findOpen(tx, ref)
       await orgs.lock(tx, before.id)
-      return one(tx, await orgs.change(tx, call, before, { name, slug, type, plan_note }))
+      return presentOne(tx, await orgs.change(tx, call, before, { name, slug, type, plan_note }))
     })
   }
 
@@ -62,7 +62,7 @@ export function createOrgVerbs({ store, orgs, keys, billing }: Deps) {
       const before = await findOpen(tx, ref)
       await orgs.lock(tx, before.id)
       await orgs.end(tx, call, before)
-      return one(tx, await orgs.find(tx, before.id))
+      return presentOne(tx, await orgs.find(tx, before.id))
     })
   }
 
@@ -83,7 +83,7 @@ export function createOrgVerbs({ store, orgs, keys, billing }: Deps) {
     return count
   }
 
-  async function one(reader: Reader, row: OrgRow): Promise<OperatorOrg> {
+  async function presentOne(reader: Reader, row: OrgRow): Promise<OperatorOrg> {
     return (await present(reader, [row]))[0]!
   }
 

@@ -13,13 +13,13 @@ export const ownerNotFound = defineError(
   (ref: string) => `No organization or user "${ref}". Name one by id, slug, e-mail address or exact name.`,
 )
 
-export const nobodyYet = defineError(
+export const noAccountYet = defineError(
   'missing',
   'not_found',
   () => 'This server has no account yet. Creating the first key creates one: svc-admin keys create --name NAME',
 )
 
-export const orgOver = defineError(
+export const orgWasDeleted = defineError(
   'conflict',
   'conflict',
   (name: string) =>
@@ -27,8 +27,8 @@ export const orgOver = defineError(
 )
 
 /** Throws 409 `conflict` for a deleted org: its ledger stays, but no user can act for it. */
-export function personOf({ userId, name }: Owner): UserId {
-  if (!userId) throw orgOver(name)
+export function actingUserOf({ userId, name }: Owner): UserId {
+  if (!userId) throw orgWasDeleted(name)
   return userId
 }
 
@@ -43,15 +43,15 @@ export async function findOwner(orgs: OrgService, reader: Reader, ref: string | 
   if (user) return asUser(user)
   const org = await findOrg(orgs, reader, ref)
   if (org) return ofOrg(orgs, reader, org)
-  const begun = await orgs.userThatBegins(reader, ref)
-  if (begun) return asUser(begun)
+  const byPrefix = await orgs.userByIdPrefix(reader, ref)
+  if (byPrefix) return asUser(byPrefix)
   throw ownerNotFound(ref)
 }
 
 /** Default without a name: the account the first run created, or that account's active org. */
 async function firstOwner(orgs: OrgService, reader: Reader): Promise<Owner> {
   const user = await orgs.oldestUser(reader)
-  if (!user) throw nobodyYet()
+  if (!user) throw noAccountYet()
   const org = user.active_org_id ? await orgs.find(reader, user.active_org_id) : null
   return org ? ofOrg(orgs, reader, org) : asUser(user)
 }

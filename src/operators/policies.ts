@@ -13,7 +13,7 @@ import type {
   PreviewOrder,
   SuggestOrder,
 } from '../routing-preferences/schema'
-import { findOwner, type Owner, personOf } from './owner'
+import { actingUserOf, findOwner, type Owner } from './owner'
 
 type Deps = {
   store: Store
@@ -23,21 +23,21 @@ type Deps = {
   preferences: Pick<PreferenceService, 'operator'>
   routingPreview: RoutingPreview
 }
-type By = Call<OperatorCaller>
+type OperatorCall = Call<OperatorCaller>
 /** Owner as operators write it: org or user. */
-type Whose = { owner?: string | undefined }
+type OwnerParam = { owner?: string | undefined }
 
 /** Guardrail policies of any owner, for operators (dx 2.10). Throws 404 for an unknown owner or policy. */
 export function createPolicyVerbs({ store, orgs, guardrails: { operator } }: Deps) {
   const { get, update, remove, catalogue, evaluate } = operator
   return { list, create, get, update, remove, catalogue, evaluate }
 
-  async function list(_call: By, { owner, ...query }: PolicyQuery & Whose) {
+  async function list(_call: OperatorCall, { owner, ...query }: PolicyQuery & OwnerParam) {
     return operator.listOf(owner === undefined ? 'everyone' : [(await findOwner(orgs, store.read, owner)).scope], query)
   }
 
   /** Without an owner it belongs to the first run's account. Throws 400 for a team policy of a user without an org. */
-  async function create(call: By, { owner }: Whose, order: NewPolicy) {
+  async function create(call: OperatorCall, { owner }: OwnerParam, order: NewPolicy) {
     const { scope: _, ...place } = placeOf(await findOwner(orgs, store.read, owner), order.scope)
     return operator.createFor(call, place, order)
   }
@@ -48,28 +48,28 @@ export function createPreferenceVerbs({ store, orgs, keys, preferences: { operat
   const { get, update, remove } = operator
   return { list, create, get, update, remove, preview, suggest, corrections }
 
-  async function list(_call: By, { owner, ...query }: PreferenceQuery & Whose) {
+  async function list(_call: OperatorCall, { owner, ...query }: PreferenceQuery & OwnerParam) {
     return operator.listOf(owner === undefined ? 'everyone' : [(await findOwner(orgs, store.read, owner)).scope], query)
   }
 
-  async function create(call: By, { owner }: Whose, order: NewPreference) {
+  async function create(call: OperatorCall, { owner }: OwnerParam, order: NewPreference) {
     return operator.createFor(call, placeOf(await findOwner(orgs, store.read, owner), order.scope), order)
   }
 
   /** Routes as for a key (named in any way) or for an owner; with neither, by the defaults alone. */
-  async function preview(call: By, { owner }: Whose, { key_id, ...order }: PreviewOrder) {
+  async function preview(call: OperatorCall, { owner }: OwnerParam, { key_id, ...order }: PreviewOrder) {
     if (key_id !== undefined) return routingPreview.previewFor(call, await keys.operator.callerOf(call, key_id), order)
     if (owner === undefined) return routingPreview.previewFor(call, null, order)
     const found = await findOwner(orgs, store.read, owner)
-    const as = { type: 'session' as const, userId: personOf(found), orgId: found.orgId }
+    const as = { type: 'session' as const, userId: actingUserOf(found), orgId: found.orgId }
     return routingPreview.previewFor(call, as, order)
   }
 
-  async function suggest({ signal }: By, { owner }: Whose, order: SuggestOrder) {
+  async function suggest({ signal }: OperatorCall, { owner }: OwnerParam, order: SuggestOrder) {
     return operator.suggestFor((await findOwner(orgs, store.read, owner)).scope, order, signal)
   }
 
-  async function corrections(_call: By, { owner, ...query }: CorrectionQuery & Whose) {
+  async function corrections(_call: OperatorCall, { owner, ...query }: CorrectionQuery & OwnerParam) {
     return operator.correctionsOf((await findOwner(orgs, store.read, owner)).scope, query)
   }
 }
@@ -77,7 +77,7 @@ export function createPreferenceVerbs({ store, orgs, keys, preferences: { operat
 /** Owner of something new: for an org it belongs to the team, unless `personal` asks for its first owner's own. */
 function placeOf(owner: Owner, wanted: 'personal' | 'team' | undefined) {
   const scope = wanted ?? (owner.orgId ? 'team' : 'personal')
-  const user_id = personOf(owner)
+  const user_id = actingUserOf(owner)
   if (scope === 'personal') return { scope, user_id, org_id: null, owner: `user:${user_id}` as const }
   if (!owner.orgId) {
     throw invalidInput('scope', `"scope" is "team", but ${owner.name} is a person. Name an organization: --org ORG.`)

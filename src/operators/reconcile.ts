@@ -8,9 +8,9 @@ type Deps = { audit: AuditLog; billing: Pick<Billing, 'reconciliation'> }
 
 /** Recomputes balances from the ledger (dx 2.16). */
 export function createReconcileVerbs({ audit, billing: { reconciliation } }: Deps) {
-  return { look, apply }
+  return { compare, apply }
 
-  async function look(_call: Call<OperatorCaller>): Promise<Reconciliation> {
+  async function compare(_call: Call<OperatorCaller>): Promise<Reconciliation> {
     const differences = await reconciliation.differences()
     return answerOf(differences.map((difference) => present(difference, false)))
   }

@@ -23,7 +23,7 @@ export const operatorKeyRepository = {
   },
 
   /** Keys whose id starts with `word`. */
-  async thatBegin(db: Reader, word: string): Promise<OperatorKeyRow[]> {
+  async byIdPrefix(db: Reader, word: string): Promise<OperatorKeyRow[]> {
     const table = db.of(operatorKeys)
     return db.select().from(table).where(beginsWith(table.id, word)).limit(MOST)
   },

@@ -42,7 +42,7 @@ export const creditRoutes = ({ credits, books: desk, reconciliation }: Credits, 
       },
       { query: checkedQuery(books.LedgerQuery), response: { 200: answer(books.LedgerRows), ...errors(400, 404, 409) } },
     )
-    .get('/differences', (context) => reconciliation.look(toOperatorCall(context)), {
+    .get('/differences', (context) => reconciliation.compare(toOperatorCall(context)), {
       response: { 200: answer(books.Reconciliation) },
     })
     .post('/differences', (context) => reconciliation.apply(toOperatorCall(context)), {

@@ -11,7 +11,7 @@ import type { OperatorService } from './service'
 type Edge = ReturnType<typeof operatorEdge>
 
 const ByRef = checkedQuery(t.Object({ ref: t.String() }))
-const Whose = checkedQuery(OwnerQuery)
+const ByOwner = checkedQuery(OwnerQuery)
 const withOwner = <T extends { properties: object }>({ properties }: T) =>
   t.Object({ ...properties, ...OwnerQuery.properties } as T['properties'] & typeof OwnerQuery.properties)
 
@@ -34,7 +34,7 @@ export const policyRoutes = (policies: OperatorService['policies'], edge: Edge) 
       },
     )
     .post('/guardrail-policies', (context) => policies.create(toOperatorCall(context), context.query, context.body), {
-      query: Whose,
+      query: ByOwner,
       body: checked(policyWords.NewPolicy),
       response: { 200: answer(policyWords.GuardrailPolicy), ...errors(400, 404, 409) },
     })
@@ -84,7 +84,7 @@ export const preferenceRoutes = (preferences: OperatorService['preferences'], ed
       '/routing-preferences',
       (context) => preferences.create(toOperatorCall(context), context.query, context.body),
       {
-        query: Whose,
+        query: ByOwner,
         body: checked(words.NewPreference),
         response: { 200: answer(words.Preference), ...errors(400, 404, 409) },
       },
@@ -93,7 +93,7 @@ export const preferenceRoutes = (preferences: OperatorService['preferences'], ed
       '/routing-preferences/preview',
       (context) => preferences.preview(toOperatorCall(context), context.query, context.body),
       {
-        query: Whose,
+        query: ByOwner,
         body: checked(words.PreviewOrder),
         response: { 200: answer(words.Preview), ...errors(400, 404, 409) },
       },
@@ -102,7 +102,7 @@ export const preferenceRoutes = (preferences: OperatorService['preferences'], ed
       '/routing-preferences/suggest-rule',
       (context) => preferences.suggest(toOperatorCall(context), context.query, context.body),
       {
-        query: Whose,
+        query: ByOwner,
         body: checked(words.SuggestOrder),
         response: { 200: answer(words.Suggestion), ...errors(400, 404) },
       },

@@ -3,6 +3,7 @@ import { answer, errors } from '../http/envelope'
 import { type operatorEdge, toOperatorCall } from '../http/operator-edge'
 import { checkedQuery, t } from '../kernel/schema'
 import { EXPORT_HEADERS } from '../usage'
+import { exportResponse } from './export-response'
 import { OperatorUsage, OperatorUsageExportQuery, OperatorUsageQuery } from './schema-usage'
 import type { OperatorService } from './service'
 
@@ -16,20 +17,10 @@ export const usageRoutes = (usage: OperatorService['usage'], edge: ReturnType<ty
     })
     .get(
       '/export',
-      async (context) => {
-        const pieces = usage.exportCalls(toOperatorCall(context), context.query)
-        const first = await pieces.next()
-        const headers = EXPORT_HEADERS[context.query.format]
-        return new Response(joined(first, pieces) as unknown as BodyInit, { headers })
-      },
+      (context) =>
+        exportResponse(usage.exportCalls(toOperatorCall(context), context.query), EXPORT_HEADERS[context.query.format]),
       {
         query: checkedQuery(OperatorUsageExportQuery),
         response: { 200: answer(t.String()), ...errors(400, 404, 409) },
       },
     )
-
-/** The first piece is read before the response starts, so that an error before it keeps its own status. */
-async function* joined(first: IteratorResult<string>, rest: AsyncGenerator<string>): AsyncGenerator<string> {
-  if (!first.done) yield first.value
-  yield* rest
-}

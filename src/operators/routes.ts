@@ -8,6 +8,7 @@ import { pageFields } from '../kernel/page'
 import { checked, checkedQuery, t } from '../kernel/schema'
 import { ApiKey, ApiKeyWithSecret, KeyPage, KeyRotation, RotatedKey } from '../keys/schema'
 import { IncreaseQuery, RateLimits } from '../rate-limits/schema'
+import { exportResponse } from './export-response'
 import { cacheRoutes } from './routes-cache'
 import { creditRoutes } from './routes-credits'
 import { peopleRoutes } from './routes-people'
@@ -158,13 +159,11 @@ const auditRoutes = (audit: OperatorService['audit'], edge: Edge) =>
     )
     .get(
       '/export',
-      async (context) => {
-        const pieces = audit.exportEvents(toOperatorCall(context), context.query)
-        const first = await pieces.next()
-        return new Response(joined(first, pieces) as unknown as BodyInit, {
-          headers: EXPORT_HEADERS[context.query.format],
-        })
-      },
+      (context) =>
+        exportResponse(
+          audit.exportEvents(toOperatorCall(context), context.query),
+          EXPORT_HEADERS[context.query.format],
+        ),
       { query: checkedQuery(words.OperatorAuditExport), response: { 200: answer(t.String()), ...errors(400, 404) } },
     )
     .get('/signatures/:ref', (context) => audit.signatureOf(context.params.ref), {
@@ -184,12 +183,6 @@ const auditRoutes = (audit: OperatorService['audit'], edge: Edge) =>
       query: checkedQuery(words.CheckQuery),
       response: { 200: answer(ChainCheck), ...errors(400, 404) },
     })
-
-/** The first piece is read before the response starts, so that an error before it keeps its own status. */
-async function* joined(first: IteratorResult<string>, rest: AsyncGenerator<string>): AsyncGenerator<string> {
-  if (!first.done) yield first.value
-  yield* rest
-}
 
 const engineRoutes = (engines: OperatorService['engines'], edge: Edge) =>
   new Elysia({ prefix: '/ops/v1/engines' })

@@ -12,7 +12,7 @@ type Deps = {
   keys: Pick<KeyService, 'operator'>
   skills: Pick<SkillService, 'operator' | 'store' | 'installing'>
 }
-type By = Call<OperatorCaller>
+type OperatorCall = Call<OperatorCaller>
 
 /** What operators do with skills, and for owners of keys (dx 2.11). */
 export function createSkillVerbs({ store, orgs, keys, skills }: Deps) {
@@ -20,7 +20,7 @@ export function createSkillVerbs({ store, orgs, keys, skills }: Deps) {
   return { list, get, versions, reviews, disable, enable, put, install, uninstall }
 
   /** Skills of everyone, of one owner, or of the owner of a key. Throws 404 for an unknown owner or key. */
-  async function list(call: By, { owner, key, ...query }: OperatorSkillWords) {
+  async function list(call: OperatorCall, { owner, key, ...query }: OperatorSkillWords) {
     if (key !== undefined) {
       return skills.store.list(call, { ...query, owner: ownerOf(await keys.operator.callerOf(call, key)) })
     }
@@ -30,17 +30,17 @@ export function createSkillVerbs({ store, orgs, keys, skills }: Deps) {
   }
 
   /** Installs as the given key would. Throws 404 for the key, and for a skill its owner cannot see. */
-  async function install(call: By, slug: string, key: string): Promise<{ installed: true }> {
-    await skills.installing.install(await asKey(call, key), { slug }, call)
+  async function install(call: OperatorCall, slug: string, key: string): Promise<{ installed: true }> {
+    await skills.installing.install(await callAsKey(call, key), { slug }, call)
     return { installed: true }
   }
 
   /** Throws 404 for the key, and for a skill its owner has not installed. */
-  async function uninstall(call: By, slug: string, key: string): Promise<{ uninstalled: true }> {
-    return skills.installing.uninstall(await asKey(call, key), { slug }, call)
+  async function uninstall(call: OperatorCall, slug: string, key: string): Promise<{ uninstalled: true }> {
+    return skills.installing.uninstall(await callAsKey(call, key), { slug }, call)
   }
 
-  async function asKey(call: By, key: string): Promise<Call> {
+  async function callAsKey(call: OperatorCall, key: string): Promise<Call> {
     const { requestId, route, signal } = call
     return { caller: await keys.operator.callerOf(call, key), requestId, route, signal }
   }

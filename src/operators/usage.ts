@@ -13,21 +13,21 @@ export function createUsageVerbs({ store, orgs, keys, usageReading }: Deps) {
   return { show, exportCalls }
 
   /** The report the owner would get. Throws 404, 400. */
-  async function show(call: Call<OperatorCaller>, asked: OperatorUsageQuery): Promise<OperatorUsage> {
-    const { owner, ...query } = await ofKey(call, asked)
+  async function show(call: Call<OperatorCaller>, input: OperatorUsageQuery): Promise<OperatorUsage> {
+    const { owner, ...query } = await withKeyOwner(call, input)
     const { scope, name } = await findOwner(orgs, store.read, owner)
     return { id: scope, object: 'usage', owner: name, ...(await usageReading.reportOf(scope, query)) }
   }
 
   /** The file the owner would get; the export is recorded in the owner's audit chain. */
-  async function* exportCalls(call: Call<OperatorCaller>, asked: OperatorUsageExportQuery) {
-    const { owner, ...query } = await ofKey(call, asked)
+  async function* exportCalls(call: Call<OperatorCaller>, input: OperatorUsageExportQuery) {
+    const { owner, ...query } = await withKeyOwner(call, input)
     const { scope } = await findOwner(orgs, store.read, owner)
     yield* usageReading.exportOf(call, scope, query)
   }
 
   /** Without `owner`, the owner of the named key is meant; a key may be given by name. */
-  async function ofKey<Q extends OperatorUsageQuery>(call: Call<OperatorCaller>, query: Q): Promise<Q> {
+  async function withKeyOwner<Q extends OperatorUsageQuery>(call: Call<OperatorCaller>, query: Q): Promise<Q> {
     if (query.owner !== undefined || query.key_id === undefined) return query
     const caller = await keys.operator.callerOf(call, query.key_id)
     return { ...query, owner: ownerOf(caller), key_id: caller.keyId }

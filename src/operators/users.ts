@@ -35,10 +35,10 @@ export function createUserVerbs({ store, audit, orgs, auth, sessions, signInLink
   /** By id or e-mail address, with orgs and sessions. Throws 404. */
   async function get(_call: OperatorCall, ref: string): Promise<UserDetail> {
     const user = await findUser(orgs, store.read, ref)
-    const mine = await orgs.listFor(store.read, user.id)
+    const memberships = await orgs.listFor(store.read, user.id)
     return {
       ...present(user),
-      orgs: mine.map(({ id, slug, role }) => ({ id, slug, role })),
+      orgs: memberships.map(({ id, slug, role }) => ({ id, slug, role })),
       session_count: (await sessions.openOf(store.read, user.id)).length,
     }
   }
@@ -46,11 +46,11 @@ export function createUserVerbs({ store, audit, orgs, auth, sessions, signInLink
   /** Without a password one is generated, or a link made; only this answer has it. Throws 409 for a known address. */
   async function create(call: OperatorCall, order: NewOperatorUser): Promise<CreatedUser> {
     const { email, name = null, platform_role = null } = order
-    const made = order.password === undefined ? randomBase62(PASSWORD_CHARS) : null
-    const password = order.password ?? made!
+    const generated = order.password === undefined ? randomBase62(PASSWORD_CHARS) : null
+    const password = order.password ?? generated!
     const user = await auth.createAccount(call, { email, name, password, platformRole: platform_role })
     if (order.link) return { ...present(user), password: null, sign_in_link: signInLinks.linkFor(user) }
-    return { ...present(user), password: made, sign_in_link: null }
+    return { ...present(user), password: generated, sign_in_link: null }
   }
 
   /** Disables or enables an account: its keys follow at once, and its sessions end either way. Throws 404. */

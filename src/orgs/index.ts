@@ -1,5 +1,5 @@
 /** Orgs: users, organizations, memberships and what each role may do. */
 export { accessChanged, accountSwitched, memberJoined, memberLeft, orgDeleted } from './events'
 export { mayDo, normalizeEmail, teamOf } from './rules'
-export { createOrgs, type OrgService, type Standing } from './service'
+export { createOrgs, type OrgService, type UserAccess } from './service'
 export type { OrgRow, UserRow } from './table'

@@ -27,7 +27,7 @@ const roleInOrg = query<{ org_id: OrgId; user_id: UserId }>()((db, p) => {
 })
 
 /** The user, and the active org if the user is still a member of it. */
-const standingOfUser = query<{ id: UserId }>()((db, p) => {
+const userAccess = query<{ id: UserId }>()((db, p) => {
   const [user, member, org] = [db.of(users), db.of(members), db.of(orgs)]
   return db
     .select({ disabled_at: user.disabled_at, active_org_id: member.org_id, suspended_at: org.suspended_at })
@@ -66,12 +66,12 @@ const setActiveOrg = command<{ id: UserId; org_id: OrgId | null }>()((tx, p) => 
 })
 
 /** Succeeds only while the stored hash is the one that was read, so of two concurrent changes one fails. */
-const setPassword = counted<{ id: UserId; hash: string; seen: string }>()((tx, p) => {
+const setPassword = counted<{ id: UserId; hash: string; expectedHash: string }>()((tx, p) => {
   const table = tx.of(users)
   return tx
     .update(table)
     .set({ password_hash: sql`${p.hash}` })
-    .where(and(eq(table.id, p.id), sql`coalesce(${table.password_hash}, '') = ${p.seen}`))
+    .where(and(eq(table.id, p.id), sql`coalesce(${table.password_hash}, '') = ${p.expectedHash}`))
 })
 
 /** As many matches as an error message lists. */
@@ -83,7 +83,7 @@ const newestOrgs = pagesBy(orgs, 'created_at')
 const newestUsers = pagesBy(users, 'created_at')
 
 /** A user's orgs with the user's role, newest first by an index of members; `only` limits it to one org. */
-function belonging(db: Reader, userId: UserId, only: OrgId | null, after?: SQL) {
+function membershipsOf(db: Reader, userId: UserId, only: OrgId | null, after?: SQL) {
   const [org, member] = [db.of(orgs), db.of(members)]
   return db
     .select({ org, role: member.role })
@@ -96,13 +96,13 @@ function belonging(db: Reader, userId: UserId, only: OrgId | null, after?: SQL) 
 /** Rows of users, orgs and memberships. */
 export const orgRepository = {
   setPassword: async (tx: Tx, { id, password_hash }: UserRow, hash: string): Promise<boolean> =>
-    (await setPassword(tx, { id, hash, seen: password_hash ?? '' })) > 0,
+    (await setPassword(tx, { id, hash, expectedHash: password_hash ?? '' })) > 0,
 
   user: async (db: Reader, id: UserId): Promise<UserRow | undefined> => (await userById(db, { id }))[0],
 
   userByEmail: async (db: Reader, email: string): Promise<UserRow | undefined> => (await userByEmail(db, { email }))[0],
 
-  standing: async (db: Reader, id: UserId) => (await standingOfUser(db, { id }))[0],
+  accessOf: async (db: Reader, id: UserId) => (await userAccess(db, { id }))[0],
 
   org: async (db: Reader, id: OrgId): Promise<OrgRow | undefined> => (await orgById(db, { id }))[0],
 
@@ -170,12 +170,12 @@ export const orgRepository = {
   },
 
   orgsOf: async (db: Reader, userId: UserId, only: OrgId | null = null): Promise<Membership[]> =>
-    belonging(db, userId, only),
+    membershipsOf(db, userId, only),
 
   async pageOfOrgs(db: Reader, userId: UserId, only: OrgId | null, wanted: Wanted): Promise<Page<Membership>> {
     const { org_created_at, org_id } = db.of(members)
     const { after, limit } = sliceBy(org_created_at, org_id, wanted)
-    const found = await belonging(db, userId, only, after).limit(limit)
+    const found = await membershipsOf(db, userId, only, after).limit(limit)
     return toPage(found, wanted.limit, ({ org }) => ({ at: org.created_at, id: org.id }))
   },
 
@@ -186,12 +186,12 @@ export const orgRepository = {
   allUsers: (db: Reader, wanted: Wanted): Promise<Page<UserRow>> => newestUsers(db, wanted),
 
   /** For operators: orgs whose id starts with `word`, including deleted ones. */
-  async orgsThatBegin(db: Reader, word: string): Promise<OrgRow[]> {
+  async orgsByIdPrefix(db: Reader, word: string): Promise<OrgRow[]> {
     const table = db.of(orgs)
     return db.select().from(table).where(beginsWith(table.id, word)).limit(CANDIDATES)
   },
 
-  async usersThatBegin(db: Reader, word: string): Promise<UserRow[]> {
+  async usersByIdPrefix(db: Reader, word: string): Promise<UserRow[]> {
     const table = db.of(users)
     return db.select().from(table).where(beginsWith(table.id, word)).limit(CANDIDATES)
   },

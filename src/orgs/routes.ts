@@ -43,7 +43,7 @@ const orgPaths = (orgs: OrgService, guard: Guard) =>
         detail: { summary: 'List the organizations you belong to, newest first' },
       },
     )
-    .post('', async (context) => context.status(201, await orgs.found(toCall(context), context.body)), {
+    .post('', async (context) => context.status(201, await orgs.foundOrg(toCall(context), context.body)), {
       scope: 'billing',
       idempotent: true,
       body: checked(words.NewOrg),

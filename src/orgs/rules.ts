@@ -48,9 +48,9 @@ export const normalizeEmail = (email: string): string => email.trim().normalize(
  * Only members with `manageMembers` may change a role or remove a member, and only owners where an owner's role is
  * involved, so that nobody can make themselves an owner (E5). Throws 403 `forbidden`.
  */
-export function assertMayAssign(mine: Role, ...roles: (Role | null)[]): void {
-  if (!mayDo(mine, 'manageMembers')) throw permissionMissing(mine, 'manageMembers')
-  if (mine !== 'owner' && roles.includes('owner')) throw ownerOnly('make, change or remove an owner', mine)
+export function assertMayAssign(callerRole: Role, ...roles: (Role | null)[]): void {
+  if (!mayDo(callerRole, 'manageMembers')) throw permissionMissing(callerRole, 'manageMembers')
+  if (callerRole !== 'owner' && roles.includes('owner')) throw ownerOnly('make, change or remove an owner', callerRole)
 }
 
 /** Lifetime of an invitation, as on GitHub. */

@@ -6,14 +6,14 @@ const MOST_NAMED = 20
 
 /** Consistency check: an org has an owner until it is deleted, and no members afterwards (contract 18.4). */
 export async function verifyOrgs(reader: Reader): Promise<string[]> {
-  const [ownerless, astray] = await Promise.all([withoutOwner(reader), outOfPlace(reader)])
+  const [ownerless, strays] = await Promise.all([ownerlessOrgs(reader), strayMembers(reader)])
   return [
     ...ownerless.map(({ id }) => `organization ${id} has no owner`),
-    ...astray.map(({ org_id, user_id }) => `user ${user_id} belongs to organization ${org_id}, which is not there`),
+    ...strays.map(({ org_id, user_id }) => `user ${user_id} belongs to organization ${org_id}, which is not there`),
   ]
 }
 
-function withoutOwner(reader: Reader) {
+function ownerlessOrgs(reader: Reader) {
   const [org, member] = [reader.of(orgs), reader.of(members)]
   const owner = reader
     .select({ id: member.user_id })
@@ -26,7 +26,7 @@ function withoutOwner(reader: Reader) {
     .limit(MOST_NAMED)
 }
 
-function outOfPlace(reader: Reader) {
+function strayMembers(reader: Reader) {
   const [org, member, user] = [reader.of(orgs), reader.of(members), reader.of(users)]
   return reader
     .select({ org_id: member.org_id, user_id: member.user_id })

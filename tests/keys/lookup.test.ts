@@ -133,10 +133,10 @@ describe('a change is in force at once (I26)', () => {
     const held = Promise.withResolvers<void>()
     const orgs = {
       ...world.orgs,
-      standing: async (...args: Parameters<typeof world.orgs.standing>) => {
-        const standing = await world.orgs.standing(...args)
+      accessOf: async (...args: Parameters<typeof world.orgs.accessOf>) => {
+        const access = await world.orgs.accessOf(...args)
         await held.promise
-        return standing
+        return access
       },
     }
     const lookup = createKeyLookup({ ...world, orgs })

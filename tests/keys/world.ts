@@ -40,7 +40,7 @@ export function createWorld(store: Store) {
   const addOrg = (ownerId: UserId, name = 'Acme') =>
     store.write((tx) => orgs.createOrg(tx, callOf(operatorCaller()), ownerId, { name }))
   const session = async (userId: UserId): Promise<Call> => {
-    const activeOrgId = (await orgs.standing(store.read, userId))?.activeOrgId ?? null
+    const activeOrgId = (await orgs.accessOf(store.read, userId))?.activeOrgId ?? null
     return callOf<TenantCaller>(sessionCaller({ userId, activeOrgId }))
   }
   /** A key for a user, made by an operator, and the call it makes. */

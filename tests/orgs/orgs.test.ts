@@ -64,7 +64,7 @@ describe('the active org', () => {
     const { orgs, addUser, addOrg, session } = createWorld(store)
     const ada = await addUser()
     const acme = await addOrg(ada.id)
-    const active = async () => (await orgs.standing(store.read, ada.id))?.activeOrgId
+    const active = async () => (await orgs.accessOf(store.read, ada.id))?.activeOrgId
     expect(await orgs.activate(await session(ada.id), acme.id)).toEqual({ active_org_id: acme.id })
     expect(await active()).toBe(acme.id)
     expect(await orgs.deactivate(await session(ada.id), acme.id)).toEqual({ active_org_id: null })
@@ -87,7 +87,7 @@ describe('the active org', () => {
     const acme = await addOrg(ada.id)
     await orgs.activate(await session(ada.id), acme.id)
     await orgs.setOrgSuspended(asOperator(), acme.id, true)
-    expect(await orgs.standing(store.read, ada.id)).toEqual({ activeOrgId: null })
+    expect(await orgs.accessOf(store.read, ada.id)).toEqual({ activeOrgId: null })
     expect(await orgs.isOpen(store.read, acme.id)).toBe(false)
   })
 })
@@ -114,9 +114,9 @@ describe('an account', () => {
     const { orgs, addUser, actions } = createWorld(store)
     const ada = await addUser()
     await orgs.setUserDisabled(asOperator(), ada.id, true)
-    expect(await orgs.standing(store.read, ada.id)).toBeNull()
+    expect(await orgs.accessOf(store.read, ada.id)).toBeNull()
     await orgs.setUserDisabled(asOperator(), ada.id, false)
-    expect(await orgs.standing(store.read, ada.id)).toEqual({ activeOrgId: null })
+    expect(await orgs.accessOf(store.read, ada.id)).toEqual({ activeOrgId: null })
     expect(await actions(ada.id)).toEqual(['user.disabled', 'user.enabled'])
   })
 

@@ -8,15 +8,15 @@ import type { Permission, Role } from '../schema'
 import type { OrgRow } from '../table'
 
 /** What an account may use now; null when it is gone or disabled. */
-export type Standing = { activeOrgId: OrgId | null } | null
+export type UserAccess = { activeOrgId: OrgId | null } | null
 
-export type Reached = { org: OrgRow; role: Role }
+export type OrgAndRole = { org: OrgRow; role: Role }
 
 /**
  * An org and the caller's role in it, if the caller can reach it: people reach the orgs they are members of, an org's
  * key only its own. A foreign, an unknown and a malformed id give the same 404 (I22).
  */
-export async function reach(reader: Reader, caller: TenantCaller, id: string): Promise<Reached> {
+export async function reach(reader: Reader, caller: TenantCaller, id: string): Promise<OrgAndRole> {
   if (!OrgId.is(id) || (caller.orgId !== null && caller.orgId !== id)) throw orgNotFound()
   const [found] = await rows.orgsOf(reader, caller.userId, id)
   if (!found) throw orgNotFound()
@@ -24,7 +24,7 @@ export async function reach(reader: Reader, caller: TenantCaller, id: string): P
 }
 
 /** The same with the org locked, for transactions that change the org or its members. */
-export async function reachLocked(tx: Tx, caller: TenantCaller, id: string): Promise<Reached> {
+export async function reachLocked(tx: Tx, caller: TenantCaller, id: string): Promise<OrgAndRole> {
   if (OrgId.is(id)) await rows.lock(tx, id)
   return reach(tx, caller, id)
 }
@@ -36,11 +36,11 @@ export function assertPerson(caller: TenantCaller, what: string): void {
 
 /** Permission checks for all other rooms. */
 export function createAccess() {
-  return { standing, isOpen, assertPermission, orgIdsWith, roleOf: rows.role }
+  return { accessOf, isOpen, assertPermission, orgIdsWith, roleOf: rows.role }
 
   /** Read whenever an uncached credential is checked. One statement. */
-  async function standing(reader: Reader, userId: UserId): Promise<Standing> {
-    const found = await rows.standing(reader, userId)
+  async function accessOf(reader: Reader, userId: UserId): Promise<UserAccess> {
+    const found = await rows.accessOf(reader, userId)
     if (!found || found.disabled_at !== null) return null
     return { activeOrgId: found.suspended_at === null ? found.active_org_id : null }
   }

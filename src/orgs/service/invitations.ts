@@ -15,7 +15,7 @@ import { type OrgDeps, recordOn } from './deps'
 import type { Members } from './members'
 import { view } from './visits'
 
-export type Issued = { invitation: Invitation; token: string }
+export type IssuedInvitation = { invitation: Invitation; token: string }
 
 /**
  * Invitations: for one e-mail address, single use, valid for seven days. Only the hash of the token is stored. The
@@ -29,7 +29,7 @@ export function createInvitations(deps: OrgDeps & { members: Members }) {
    * `POST /orgs/{id}/invitations`; inviting an address again replaces its earlier invitation. Throws 404, 403
    * `forbidden` (only owners invite owners), 409 `conflict` for a member.
    */
-  function invite(call: Call, id: string, order: NewInvitation): Promise<Issued> {
+  function invite(call: Call, id: string, order: NewInvitation): Promise<IssuedInvitation> {
     return store.write(async (tx) => {
       const { org, role } = await reachLocked(tx, call.caller, id)
       assertMayAssign(role, order.role)
@@ -42,10 +42,10 @@ export function createInvitations(deps: OrgDeps & { members: Members }) {
     tx: Tx,
     call: Call<Caller>,
     { orgId, invitedBy, email, role }: NewInvitation & { orgId: OrgId; invitedBy: UserId | null },
-  ): Promise<Issued> {
+  ): Promise<IssuedInvitation> {
     const address = normalizeEmail(email)
-    const known = await orgRepository.userByEmail(tx, address)
-    if (known && (await memberRows.find(tx, orgId, known.id))) throw alreadyMember(address)
+    const existingUser = await orgRepository.userByEmail(tx, address)
+    if (existingUser && (await memberRows.find(tx, orgId, existingUser.id))) throw alreadyMember(address)
     const now = clock.now()
     const { token, hash } = mintInvitationToken()
     const row: InvitationRow = {
@@ -72,7 +72,7 @@ export function createInvitations(deps: OrgDeps & { members: Members }) {
   function accept(call: Call, token: string): Promise<{ organization: Org }> {
     const { caller } = call
     return store.write(async (tx) => {
-      const invitation = await openTo(tx, await orgRepository.user(tx, caller.userId), token)
+      const invitation = await findOpenInvitation(tx, await orgRepository.user(tx, caller.userId), token)
       assertPerson(caller, 'join one')
       await orgRepository.lock(tx, invitation.org_id)
       if (!(await rows.accept(tx, invitation.id, clock.now()))) throw invitationNotFound()
@@ -82,7 +82,7 @@ export function createInvitations(deps: OrgDeps & { members: Members }) {
     })
   }
 
-  async function openTo(tx: Tx, user: UserRow | undefined, token: string): Promise<InvitationRow> {
+  async function findOpenInvitation(tx: Tx, user: UserRow | undefined, token: string): Promise<InvitationRow> {
     const hash = recogniseInvitationToken(token)
     const found = hash === null ? undefined : await rows.byToken(tx, hash)
     const isOpen = found && found.accepted_at === null && found.expires_at > clock.now()

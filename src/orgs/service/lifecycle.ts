@@ -18,7 +18,7 @@ import { type OrgDeps, recordOn } from './deps'
 /** Creating, changing and deleting orgs. */
 export function createLifecycle(deps: OrgDeps) {
   const { store, events, clock } = deps
-  return { createOrg, found, update, remove, change, end }
+  return { createOrg, foundOrg, update, remove, change, end }
 
   /**
    * Creates an org with its owner, in the caller's transaction. Throws 409 `conflict` when a requested slug is taken;
@@ -48,7 +48,7 @@ export function createLifecycle(deps: OrgDeps) {
   }
 
   /** `POST /orgs`: the caller becomes its owner. Throws 403 for an org's key, 409 `conflict` for a taken slug. */
-  async function found(call: Call, input: NewOrg): Promise<Org> {
+  async function foundOrg(call: Call, input: NewOrg): Promise<Org> {
     assertPerson(call.caller, 'found another one')
     return store.write(async (tx) => {
       const org = await createOrg(tx, call, call.caller.userId, input)
@@ -70,11 +70,11 @@ export function createLifecycle(deps: OrgDeps) {
 
   /** Changes the given fields, in the caller's transaction. Throws 409 `conflict` for a taken slug. */
   async function change(tx: Tx, call: Call<Caller>, org: OrgRow, wanted: OrgChange): Promise<OrgRow> {
-    const named = Object.entries(wanted).filter(([, value]) => value !== undefined)
-    if (!named.length) return org
+    const changes = Object.entries(wanted).filter(([, value]) => value !== undefined)
+    if (!changes.length) return org
     if (wanted.slug && wanted.slug !== org.slug && (await rows.orgBySlug(tx, wanted.slug))) throw slugTaken(wanted.slug)
-    const after = await rows.update(tx, org.id, { ...Object.fromEntries(named), updated_at: clock.now() })
-    await recordOn(deps, tx, call, org.id, { action: 'org.updated', fields: named.map(([name]) => name) })
+    const after = await rows.update(tx, org.id, { ...Object.fromEntries(changes), updated_at: clock.now() })
+    await recordOn(deps, tx, call, org.id, { action: 'org.updated', fields: changes.map(([name]) => name) })
     return after
   }
 

@@ -10,12 +10,12 @@ import type { Member, Role } from '../schema'
 import { reach, reachLocked } from './access'
 import { type OrgDeps, recordOn } from './deps'
 
-export type Joining = { orgId: OrgId; userId: UserId; role: Role; invitedBy: UserId | null }
+export type NewMembership = { orgId: OrgId; userId: UserId; role: Role; invitedBy: UserId | null }
 
 /** Members of an org and their roles. An org always keeps at least one owner. */
 export function createMembers(deps: OrgDeps) {
   const { store, events, clock } = deps
-  return { list, all, setRole, remove, join, changeRole, takeOut, find }
+  return { list, all, setRole, remove, join, changeRole, removeMember, find }
 
   /** `GET /orgs/{id}/members`, for all members; oldest membership first. Throws 404. */
   async function list({ caller }: Call, id: string): Promise<Member[]> {
@@ -34,9 +34,9 @@ export function createMembers(deps: OrgDeps) {
    */
   function setRole(call: Call, id: string, userId: string, role: Role): Promise<Member> {
     return store.write(async (tx) => {
-      const { org, role: mine } = await reachLocked(tx, call.caller, id)
+      const { org, role: callerRole } = await reachLocked(tx, call.caller, id)
       const member = await find(tx, org.id, userId)
-      assertMayAssign(mine, member.role, role)
+      assertMayAssign(callerRole, member.role, role)
       return changeRole(tx, call, member, role)
     })
   }
@@ -47,11 +47,11 @@ export function createMembers(deps: OrgDeps) {
    */
   function remove(call: Call, id: string, userId: string): Promise<{ deleted: true }> {
     return store.write(async (tx) => {
-      const { org, role: mine } = await reachLocked(tx, call.caller, id)
-      const isOwnWish = call.caller.orgId === null && userId === call.caller.userId
+      const { org, role: callerRole } = await reachLocked(tx, call.caller, id)
+      const isSelf = call.caller.orgId === null && userId === call.caller.userId
       const member = await find(tx, org.id, userId)
-      if (!isOwnWish) assertMayAssign(mine, member.role)
-      await takeOut(tx, call, member)
+      if (!isSelf) assertMayAssign(callerRole, member.role)
+      await removeMember(tx, call, member)
       return { deleted: true }
     })
   }
@@ -64,7 +64,7 @@ export function createMembers(deps: OrgDeps) {
   }
 
   /** Adds a member, in the caller's transaction; false when they are one already. */
-  async function join(tx: Tx, call: Call<Caller>, { orgId, userId, role, invitedBy }: Joining): Promise<boolean> {
+  async function join(tx: Tx, call: Call<Caller>, { orgId, userId, role, invitedBy }: NewMembership): Promise<boolean> {
     const isNew = await rows.insert(tx, { org_id: orgId, user_id: userId, role, joined_at: clock.now() })
     if (!isNew) return false
     await recordOn(deps, tx, call, orgId, { action: 'org.member_joined', metadata: { user_id: userId, role } })
@@ -84,7 +84,7 @@ export function createMembers(deps: OrgDeps) {
   }
 
   /** Removes a member; the transaction must hold the org's lock. Throws 409 `conflict` for the last owner. */
-  async function takeOut(tx: Tx, call: Call<Caller>, member: MemberWithAccount): Promise<void> {
+  async function removeMember(tx: Tx, call: Call<Caller>, member: MemberWithAccount): Promise<void> {
     await assertNotLastOwner(tx, member)
     const { org_id: orgId, user_id: userId } = member
     await events.emit(tx, memberLeft, `org:${orgId}`, { orgId, userId, call })

@@ -21,8 +21,8 @@ export function operateOrgs(deps: OrgDeps) {
   async function find(reader: Reader, ref: string): Promise<OrgRow> {
     const exact = OrgId.is(ref) ? await rows.org(reader, ref) : await rows.orgBySlug(reader, ref)
     if (exact) return exact
-    const named = await rows.orgsByName(reader, ref)
-    const found = named.length || !isBeginning(ref) ? named : await rows.orgsThatBegin(reader, ref)
+    const byName = await rows.orgsByName(reader, ref)
+    const found = byName.length || !isBeginning(ref) ? byName : await rows.orgsByIdPrefix(reader, ref)
     const slugs = found.map(({ slug }) => slug)
     if (found.length > 1) throw ambiguousOrg(ref, slugs)
     if (!found[0]) throw notFound('organization')

@@ -19,7 +19,7 @@ export function createPeople({ store, audit, events, clock }: OrgDeps) {
     /** Replaces a password hash; false when it is no longer the one in the given row. */
     setPassword: rows.setPassword,
     user: rows.user,
-    userThatBegins,
+    userByIdPrefix,
     userByEmail: (reader: Reader, email: string) => rows.userByEmail(reader, normalizeEmail(email)),
     oldestUser: rows.oldestUser,
     /** For operators: newest first. */
@@ -27,8 +27,8 @@ export function createPeople({ store, audit, events, clock }: OrgDeps) {
   }
 
   /** For operators: the user whose id starts with `word`. Throws 400 when several do. */
-  async function userThatBegins(reader: Reader, word: string): Promise<UserRow | undefined> {
-    const found = isBeginning(word) ? await rows.usersThatBegin(reader, word) : []
+  async function userByIdPrefix(reader: Reader, word: string): Promise<UserRow | undefined> {
+    const found = isBeginning(word) ? await rows.usersByIdPrefix(reader, word) : []
     const ids = found.map(({ id }) => id)
     if (found.length > 1) throw ambiguousUser(word, ids)
     return found[0]

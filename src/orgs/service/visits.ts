@@ -7,7 +7,7 @@ import { accessChanged } from '../events'
 import { presentOrg } from '../present'
 import { orgRepository as rows } from '../repository'
 import type { ActiveOrg, Org } from '../schema'
-import { assertPerson, type Reached, reach } from './access'
+import { assertPerson, type OrgAndRole, reach } from './access'
 import type { OrgDeps } from './deps'
 
 /** Orgs as their members see them, and each user's active org. */
@@ -49,7 +49,7 @@ export function createVisits({ store, audit, events }: OrgDeps) {
       const { org } = await reach(tx, call.caller, id)
       assertPerson(call.caller, 'choose where you work')
       const { userId } = call.caller
-      const active = (await rows.standing(tx, userId))?.active_org_id ?? null
+      const active = (await rows.accessOf(tx, userId))?.active_org_id ?? null
       if (active !== org.id) return { active_org_id: active }
       await rows.activate(tx, userId, null)
       await audit.record(tx, call, { action: 'org.deactivated', entityType: 'organization', entityId: org.id })
@@ -65,7 +65,7 @@ export async function view(reader: Reader, caller: TenantCaller, id: string): Pr
   return org!
 }
 
-async function presentAll(reader: Reader, found: readonly Reached[]): Promise<Org[]> {
+async function presentAll(reader: Reader, found: readonly OrgAndRole[]): Promise<Org[]> {
   const counts = await rows.memberCounts(
     reader,
     found.map(({ org }) => org.id),
