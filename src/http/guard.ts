@@ -12,7 +12,7 @@ const PLAIN: OnceReader = ({ request }) => readJson(request)
 /**
  * The options by which a route says who may call it: `scope: 'billing'`, `signedIn: true` or `open: true`. The body is
  * read after the scope was checked, so a bad body with a missing scope is 403. `idempotent: true` lets a POST accept an
- * Idempotency-Key (contract 1.7); its verb stores the answer with its effect: `return kept(tx, call, answer)`.
+ * Idempotency-Key (contract 1.7); its verb stores the answer with its effect: `return storeAnswer(tx, call, answer)`.
  */
 export const guard = (read: OnceReader = PLAIN) =>
   new Elysia({ name: 'http/guard' }).decorate('exchange', null as unknown as Exchange).macro({

@@ -34,7 +34,7 @@ export function responseBody(answer: unknown, requestId: string): string {
  * returns it. `answer` is the route's whole body without `request_id`; pass `status` where the route has several
  * success statuses.
  */
-export async function kept<T>(tx: Tx, { once }: Pick<Call, 'once'>, answer: T, status?: number): Promise<T> {
+export async function storeAnswer<T>(tx: Tx, { once }: Pick<Call, 'once'>, answer: T, status?: number): Promise<T> {
   if (once) await once.keep(tx, answer, status)
   return answer
 }

@@ -1,6 +1,6 @@
 import type { AuditLog } from '../audit'
 import type { EventBus } from '../events'
-import { kept } from '../idempotency'
+import { storeAnswer } from '../idempotency'
 import type { Call, Caller, OperatorCaller, OwnerScope, TenantCaller, Tier } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
@@ -62,7 +62,7 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
         entityId: row.id,
         input: { metadata: { current_tier: lowest.tier, requested_tier } },
       })
-      return kept(tx, call, present(row))
+      return storeAnswer(tx, call, present(row))
     })
   }
 
@@ -123,7 +123,7 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
         scope: row.scope,
         input: { metadata: { key_ids: raised, ...(granted ? { tier: granted } : {}) } },
       })
-      return kept(tx, call, present(row))
+      return storeAnswer(tx, call, present(row))
     })
   }
 

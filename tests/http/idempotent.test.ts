@@ -4,7 +4,7 @@ import { isAsync } from 'elysia/compose'
 import type { Exchange } from '../../src/http/context'
 import { guard, ONCE, toCall } from '../../src/http/guard'
 import { createOnceReader, createOnceTable, givenBack } from '../../src/http/idempotent'
-import { createIdempotency, kept } from '../../src/idempotency'
+import { createIdempotency, storeAnswer } from '../../src/idempotency'
 import { newRequestId } from '../../src/kernel/ids'
 import { checked, described, t } from '../../src/kernel/schema'
 import { keyCaller } from '../support/callers'
@@ -48,7 +48,7 @@ const app = new Elysia()
     '/with-body/:id',
     async (context) => {
       if (context.body.fail) throw new Error('before the effect')
-      const answer = await store.write((tx) => kept(tx, toCall(context), { run: ++runs }))
+      const answer = await store.write((tx) => storeAnswer(tx, toCall(context), { run: ++runs }))
       return context.status(201, answer)
     },
     { signedIn: true, idempotent: true, body: Order, response: created, detail: { 'x-streams': true } as object },
@@ -61,7 +61,7 @@ const app = new Elysia()
   .post(
     '/late-failure',
     async (context) => {
-      await store.write((tx) => kept(tx, toCall(context), { run: ++runs }))
+      await store.write((tx) => storeAnswer(tx, toCall(context), { run: ++runs }))
       throw new Error('after the effect')
     },
     { signedIn: true, idempotent: true, response: created },

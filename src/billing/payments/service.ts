@@ -1,5 +1,5 @@
 import type { AuditLog } from '../../audit'
-import { kept } from '../../idempotency'
+import { storeAnswer } from '../../idempotency'
 import type { Call, OwnerScope } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { OrgId, type UserId } from '../../kernel/ids'
@@ -56,7 +56,7 @@ export function createPayments({ store, clock, audit, orgs, driver, pages, retur
     const { url, session } = await openAtDriver(purchase)
     return store.write(async (tx) => {
       if (session) await saveDriverAnswer(tx, purchase.id, { session_ref: session })
-      return kept(tx, call, { checkout_url: url, scope: scopeOf(owner), checkout_id: purchase.id })
+      return storeAnswer(tx, call, { checkout_url: url, scope: scopeOf(owner), checkout_id: purchase.id })
     })
   }
 
@@ -99,7 +99,7 @@ export function createPayments({ store, clock, audit, orgs, driver, pages, retur
     return store.write(async (tx) => {
       const about = { entityType: 'billing', entityId: null, scope: owner } as const
       await audit.record(tx, call, { action: 'billing.portal_opened', ...about })
-      return kept(tx, call, { portal_url: url, scope })
+      return storeAnswer(tx, call, { portal_url: url, scope })
     })
   }
 

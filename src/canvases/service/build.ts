@@ -1,4 +1,4 @@
-import { kept } from '../../idempotency'
+import { storeAnswer } from '../../idempotency'
 import type { Call } from '../../kernel/caller'
 import { isBlank } from '../../kernel/text'
 import { blankMessage } from '../errors'
@@ -25,7 +25,7 @@ export function createBuild(deps: CanvasDeps) {
       const { manifest, steps } = built
       await rows.update(tx, row, { manifest, steps, status: 'testing', updated_at: touched(clock, row) })
       await recordOn(deps, tx, call, row, { action: 'canvas.compiled' })
-      return kept(tx, call, { compiled: true as const, manifest, steps, errors: [] as [] })
+      return storeAnswer(tx, call, { compiled: true as const, manifest, steps, errors: [] as [] })
     })
   }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { kept } from '../../idempotency'
+import { storeAnswer } from '../../idempotency'
 import { type Call, ownerOf } from '../../kernel/caller'
 import { mapPage, type Page } from '../../kernel/page'
 import { nothingToChange, tooManyCanvases } from '../errors'
@@ -44,7 +44,7 @@ export function createManage(deps: CanvasDeps) {
       if ((await rows.countOf(tx, row.owner, MOST_CANVASES)) >= MOST_CANVASES) throw tooManyCanvases(MOST_CANVASES)
       await rows.insert(tx, row)
       await recordOn(deps, tx, call, row, { action: 'canvas.created' })
-      return kept(tx, call, { canvas: presentCanvas(row) })
+      return storeAnswer(tx, call, { canvas: presentCanvas(row) })
     })
   }
 

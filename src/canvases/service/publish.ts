@@ -1,4 +1,4 @@
-import { kept } from '../../idempotency'
+import { storeAnswer } from '../../idempotency'
 import type { Call } from '../../kernel/caller'
 import { AppError } from '../../kernel/errors'
 import { isLicense } from '../../kernel/license'
@@ -58,7 +58,7 @@ export const publish = (deps: CanvasDeps) => {
       const metadata = { skill_id: skillId, submission_id: submitted.id, version: manifest.version, visibility }
       await recordOn(deps, tx, call, row, { action: 'canvas.published', metadata })
       const { id, status, reviewTier, autoApproved } = submitted
-      return kept(tx, call, {
+      return storeAnswer(tx, call, {
         published: true,
         visibility,
         submission: { id, status, reviewTier, autoApproved },

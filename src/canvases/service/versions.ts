@@ -1,4 +1,4 @@
-import { kept } from '../../idempotency'
+import { storeAnswer } from '../../idempotency'
 import type { Call } from '../../kernel/caller'
 import { mapPage, type Page, type PageQuery } from '../../kernel/page'
 import { versionNotFound } from '../errors'
@@ -32,7 +32,7 @@ export function createVersions(deps: CanvasDeps) {
       const canvas = await rows.update(tx, row, { graph, graph_bytes, ...UNCOMPILED, updated_at: touched(clock, row) })
       const metadata = { restored_version: version.version }
       await recordOn(deps, tx, call, row, { action: 'canvas.updated', fields: ['graph_json'], metadata })
-      return kept(tx, call, { canvas: presentCanvas(canvas) })
+      return storeAnswer(tx, call, { canvas: presentCanvas(canvas) })
     })
   }
 }

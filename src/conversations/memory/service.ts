@@ -1,5 +1,5 @@
 import type { AuditLog } from '../../audit'
-import { kept } from '../../idempotency'
+import { storeAnswer } from '../../idempotency'
 import { type Call, ownerOf, type TenantCaller } from '../../kernel/caller'
 import { type Clock, iso } from '../../kernel/clock'
 import { invalidInput, notFound } from '../../kernel/errors'
@@ -43,7 +43,7 @@ export function createMemory({ store, audit, clock }: Deps) {
       await insertMemory(tx, row)
       await audit.record(tx, call, { action: 'memory.created', entityType: 'memory', entityId: row.id })
       tx.afterCommit(() => forget(owner))
-      return kept(tx, call, { memory: present(row) })
+      return storeAnswer(tx, call, { memory: present(row) })
     })
   }
 

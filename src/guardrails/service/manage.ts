@@ -1,4 +1,4 @@
-import { kept } from '../../idempotency'
+import { storeAnswer } from '../../idempotency'
 import type { Call, Caller, TenantCaller } from '../../kernel/caller'
 import type { Page } from '../../kernel/page'
 import { isUniqueViolation, type Reader, type Tx } from '../../kernel/store'
@@ -52,7 +52,7 @@ export function createManage(deps: PolicyDeps) {
       await assertMayMake(deps, tx, call.caller, row)
       await rows.insert(tx, row)
       await recordChange(deps, tx, call, row, { action: 'guardrail_policy.created' })
-      return kept(tx, call, await presentOne(tx, row))
+      return storeAnswer(tx, call, await presentOne(tx, row))
     })
   }
 

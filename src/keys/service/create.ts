@@ -1,4 +1,4 @@
-import { kept } from '../../idempotency'
+import { storeAnswer } from '../../idempotency'
 import { type Call, SCOPES, type TenantCaller, type Tier } from '../../kernel/caller'
 import { atField, invalidInput, notFound } from '../../kernel/errors'
 import { KeyId, OrgId, type UserId } from '../../kernel/ids'
@@ -36,7 +36,7 @@ export const createKey =
       await assertSharesPolicy(deps, tx, call.caller, row, 'create keys')
       await rows.insert(tx, row, secret.hash)
       await recordChange(deps, tx, call, row, { action: 'key.created' })
-      return kept(tx, call, { ...present(row, NOTHING_SPENT, row.created_at), key: secret.token })
+      return storeAnswer(tx, call, { ...present(row, NOTHING_SPENT, row.created_at), key: secret.token })
     })
   }
 

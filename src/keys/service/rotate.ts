@@ -1,4 +1,4 @@
-import { kept } from '../../idempotency'
+import { storeAnswer } from '../../idempotency'
 import { type Call, type Caller, keyIdOf } from '../../kernel/caller'
 import { iso } from '../../kernel/clock'
 import type { Tx } from '../../kernel/store'
@@ -31,7 +31,7 @@ export const rotateKey =
         await assertUnbound(tx, call.caller, 'rotate other keys')
         await assertSharesPolicy(deps, tx, call.caller, before, 'rotate other keys')
       }
-      return kept(tx, call, await rotateIn(deps, tx, call, before, order))
+      return storeAnswer(tx, call, await rotateIn(deps, tx, call, before, order))
     })
 
 /** The same for a key the caller is already known to manage. Secrets of earlier rotations expire with the last one. */

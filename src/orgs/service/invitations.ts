@@ -1,4 +1,4 @@
-import { kept } from '../../idempotency'
+import { storeAnswer } from '../../idempotency'
 import type { Call, Caller } from '../../kernel/caller'
 import type { OrgId, UserId } from '../../kernel/ids'
 import type { Tx } from '../../kernel/store'
@@ -33,7 +33,7 @@ export function createInvitations(deps: OrgDeps & { members: Members }) {
     return store.write(async (tx) => {
       const { org, role } = await reachLocked(tx, call.caller, id)
       assertMayAssign(role, order.role)
-      return kept(tx, call, await issue(tx, call, { orgId: org.id, invitedBy: call.caller.userId, ...order }))
+      return storeAnswer(tx, call, await issue(tx, call, { orgId: org.id, invitedBy: call.caller.userId, ...order }))
     })
   }
 
@@ -78,7 +78,7 @@ export function createInvitations(deps: OrgDeps & { members: Members }) {
       if (!(await rows.accept(tx, invitation.id, clock.now()))) throw invitationNotFound()
       const { org_id, role, invited_by } = invitation
       await members.join(tx, call, { orgId: org_id, userId: caller.userId, role, invitedBy: invited_by })
-      return kept(tx, call, { organization: await view(tx, caller, org_id) })
+      return storeAnswer(tx, call, { organization: await view(tx, caller, org_id) })
     })
   }
 

@@ -1,4 +1,4 @@
-import { kept } from '../../idempotency'
+import { storeAnswer } from '../../idempotency'
 import type { Call, Caller } from '../../kernel/caller'
 import { randomHex } from '../../kernel/crypto'
 import { OrgId, type UserId } from '../../kernel/ids'
@@ -52,7 +52,7 @@ export function createLifecycle(deps: OrgDeps) {
     assertPerson(call.caller, 'found another one')
     return store.write(async (tx) => {
       const org = await createOrg(tx, call, call.caller.userId, input)
-      return kept(tx, call, presentOrg(org, 'owner', 1))
+      return storeAnswer(tx, call, presentOrg(org, 'owner', 1))
     })
   }
 

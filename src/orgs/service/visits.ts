@@ -1,4 +1,4 @@
-import { kept } from '../../idempotency'
+import { storeAnswer } from '../../idempotency'
 import type { Call, TenantCaller } from '../../kernel/caller'
 import type { UserId } from '../../kernel/ids'
 import type { Page, PageQuery } from '../../kernel/page'
@@ -39,7 +39,7 @@ export function createVisits({ store, audit, events }: OrgDeps) {
       await rows.activate(tx, userId, org.id)
       await audit.record(tx, call, { action: 'org.activated', entityType: 'organization', entityId: org.id })
       await events.emit(tx, accessChanged, `user:${userId}`, { userId })
-      return kept(tx, call, { active_org_id: org.id })
+      return storeAnswer(tx, call, { active_org_id: org.id })
     })
   }
 

@@ -1,5 +1,5 @@
 import type { AuditLog } from '../../audit'
-import { kept } from '../../idempotency'
+import { storeAnswer } from '../../idempotency'
 import { type Call, type OwnerScope, ownerOf } from '../../kernel/caller'
 import { invalidInput, notFound } from '../../kernel/errors'
 import { mapPage, type Page } from '../../kernel/page'
@@ -52,7 +52,7 @@ export function createCorrections({ store, clock, audit }: Deps) {
         entityId: row.id,
         input: { mode: expected_mode, ...(completion_id ? { metadata: { completion_id } } : {}) },
       })
-      return kept(tx, call, presentCorrection(row))
+      return storeAnswer(tx, call, presentCorrection(row))
     })
   }
 

@@ -1,4 +1,4 @@
-import { kept } from '../../idempotency'
+import { storeAnswer } from '../../idempotency'
 import type { Call, Caller } from '../../kernel/caller'
 import type { Page } from '../../kernel/page'
 import { isUniqueViolation, type Reader } from '../../kernel/store'
@@ -53,7 +53,7 @@ export function createManage(deps: PreferenceDeps) {
       store.write(async (tx) => {
         await rows.insert(tx, row)
         await recordOn(deps, tx, call, row, { action: 'routing_preference.created', metadata: { scope: row.scope } })
-        return kept(tx, call, present(row, 0))
+        return storeAnswer(tx, call, present(row, 0))
       }),
     )
   }

@@ -1,4 +1,4 @@
-import { kept } from '../../idempotency'
+import { storeAnswer } from '../../idempotency'
 import { type Call, ownerOf } from '../../kernel/caller'
 import { invalidInput } from '../../kernel/errors'
 import { isUniqueViolation, type Tx } from '../../kernel/store'
@@ -50,7 +50,7 @@ export function createAuthoring(deps: SkillDeps) {
         await recordSkill(deps, tx, call, row, { action: 'skill.created' })
         tx.afterCommit(() => deps.changed(null))
         const skill = presentSkill(row, manifest, ownView(call))
-        await kept(tx, call, { skill })
+        await storeAnswer(tx, call, { skill })
         return skill
       })
     } catch (error) {

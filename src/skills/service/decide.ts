@@ -1,4 +1,4 @@
-import { kept } from '../../idempotency'
+import { storeAnswer } from '../../idempotency'
 import { type Call, type Caller, ownerOf } from '../../kernel/caller'
 import { mapPage, type Page } from '../../kernel/page'
 import type { Tx } from '../../kernel/store'
@@ -105,7 +105,7 @@ export function createDecisions(deps: SkillDeps) {
       await effect(tx, decision, settled, skill)
       await tellSubmission(deps, tx, call, settled, NEWS[decision])
       tx.afterCommit(() => deps.changed(null))
-      return kept(tx, call, presentRecord(settled))
+      return storeAnswer(tx, call, presentRecord(settled))
     })
   }
 

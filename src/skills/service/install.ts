@@ -1,4 +1,4 @@
-import { kept } from '../../idempotency'
+import { storeAnswer } from '../../idempotency'
 import { type Call, type Caller, ownerOf } from '../../kernel/caller'
 import { invalidInput } from '../../kernel/errors'
 import type { Tx } from '../../kernel/store'
@@ -54,7 +54,7 @@ export function createInstalling(deps: SkillDeps) {
         await hookDue(tx, call, { row, viewer, cause: 'install' })
         tx.afterCommit(() => deps.changed(owner))
       }
-      await kept(tx, call, { installed: true }, isNew ? 201 : 200)
+      await storeAnswer(tx, call, { installed: true }, isNew ? 201 : 200)
       return { isNew }
     })
   }

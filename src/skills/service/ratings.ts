@@ -1,4 +1,4 @@
-import { kept } from '../../idempotency'
+import { storeAnswer } from '../../idempotency'
 import type { Call } from '../../kernel/caller'
 import { mapPage, type Page, type PageQuery } from '../../kernel/page'
 import { storable } from '../../kernel/text'
@@ -44,7 +44,7 @@ export function createRatings(deps: SkillDeps) {
       await ratings.addRating(tx, skill.id, rating - (before?.rating ?? 0), before ? 0 : 1)
       await recordSkill(deps, tx, call, skill, { action: 'skill.reviewed', metadata: { rating } })
       const review = presentRating(row)
-      await kept(tx, call, { review })
+      await storeAnswer(tx, call, { review })
       return review
     })
   }

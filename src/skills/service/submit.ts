@@ -1,4 +1,4 @@
-import { kept } from '../../idempotency'
+import { storeAnswer } from '../../idempotency'
 import { type Call, ownerOf, type TenantCaller } from '../../kernel/caller'
 import { AppError } from '../../kernel/errors'
 import { OrgId } from '../../kernel/ids'
@@ -37,7 +37,7 @@ export const submit = (deps: SkillDeps) => {
     const examined = await examineAll(deps, order.manifest)
     const unit = async (tx: Tx): Promise<Outcome> => {
       const outcome = await submitIn(tx, call, order, examined)
-      if (outcome.accepted) await kept(tx, call, { submission: outcome.submission, review: outcome.review })
+      if (outcome.accepted) await storeAnswer(tx, call, { submission: outcome.submission, review: outcome.review })
       return outcome
     }
     try {
