@@ -64,7 +64,7 @@ const MEMBERS: Record<PolicyKind, readonly string[]> = {
   routing_preference: [...SHARED, 'examples', 'confidence_floor_overrides'],
 }
 /** What only a server says of one; the answer of `get --json` is a file too. */
-const GIVEN = new Set(['id', 'org_id', 'bound_key_count', 'created', 'updated', 'request_id'])
+const GIVEN = new Set(['id', 'org_id', 'bound_key_count', 'created', 'updated', 'warnings', 'request_id'])
 
 /** Key of kind, scope and name, by which a document is matched with a stored policy. */
 export const keyOf = ({ object, scope, name }: Pick<PolicyDocument, 'object' | 'scope' | 'name'>): string =>

@@ -12,6 +12,8 @@ export type Ask = {
   guidance?: Guidance
   /** Whether a mode has a connected engine; absent, every mode counts as having one. */
   answers?(mode: string): boolean
+  /** Gets the answer of the engine classifier, also when it does not decide; for previews. */
+  heard?(opinion: { mode: string; confidence: number } | null): void
   /** Aborts when the caller leaves. Without it the engine classifier is not asked. */
   signal?: AbortSignal
 }

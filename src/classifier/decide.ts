@@ -73,6 +73,7 @@ export function createClassifier({ engine, load = loadModel }: Deps = {}) {
 async function byEngine(engine: AskEngine, ask: Ask, signal: AbortSignal): Promise<Choice> {
   const { examples, preferenceId } = guidanceOf(ask)
   const opinion = await engine.opinion(ask.prompt, examples, signal)
+  ask.heard?.(opinion)
   if (!opinion) return fallback('the engine that sorts prompts gave no usable answer', ask)
   if (!isSure(opinion, ask)) return unsure(opinion, ask)
   return promoted({ ...opinion, reasoning: 'an engine read the prompt', engine: null, preferenceId }, 'classifier', ask)
@@ -91,7 +92,9 @@ function promoted(found: Omit<Found, 'matched'>, source: Choice['source'], ask: 
 
 function unsure({ mode, confidence }: Pick<Found, 'mode' | 'confidence'>, ask: Ask): Choice {
   const floor = floorOf(mode, guidanceOf(ask).floors)
-  return fallback(`most likely ${mode}, but ${confidence.toFixed(2)} is below the floor of ${floor}`, ask)
+  const rounded = confidence.toFixed(2)
+  const shown = Number(rounded) < floor ? rounded : confidence
+  return fallback(`most likely ${mode}, but ${shown} is below the floor of ${floor}`, ask)
 }
 
 const fallback = (reasoning: string, ask: Ask): Choice => ({

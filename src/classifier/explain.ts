@@ -49,9 +49,12 @@ export function createExplain({ classifier, engine, clock }: Deps) {
     if (choice.source === 'default' && admit && engine.available()) {
       const admitted = await admit()
       const from = clock.monotonic()
-      choice = await classifier.decide({ ...ask, prompt: admitted, signal })
-      const { mode, confidence } = choice.source === 'classifier' ? choice : NOTHING
-      stages.push(report('classifier', { mode, confidence, matched: null }, floors, since(from)))
+      let said = NOTHING
+      const heard: Ask['heard'] = (opinion) => {
+        if (opinion) said = { mode: opinion.mode, confidence: opinion.confidence, matched: null }
+      }
+      choice = await classifier.decide({ ...ask, prompt: admitted, signal, heard })
+      stages.push(report('classifier', said, floors, since(from)))
     }
     if (choice.source === 'default') {
       stages.push({ stage: 'default', mode: choice.mode, confidence: null, floor: null, matched: null, ms: 0 })

@@ -1,3 +1,5 @@
+import { DEFAULT_FLOOR } from '../routing-preferences/schema'
+
 /** A routing rule for stage 1 (contract 22.2), provided by the routing-preferences room. */
 export type Rule = {
   mode: string
@@ -29,13 +31,11 @@ export type Guidance = {
 /** The guidance of a caller who gave none. */
 export const NO_GUIDANCE: Guidance = { preferenceId: null, rules: [], floors: {}, examples: [] }
 
-/** The global floor: a stage with less confidence does not decide (contract 22.2, stage 5). */
-const FLOOR = 0.85
 const LOWEST = 0.5
 const HIGHEST = 0.99
 
 /** The floor of a mode: the override clamped to [0.5, 0.99], else the global one. */
 export function floorOf(mode: string, floors: Guidance['floors']): number {
   const own = Object.hasOwn(floors, mode) ? floors[mode]! : Number.NaN
-  return Number.isNaN(own) ? FLOOR : Math.min(HIGHEST, Math.max(LOWEST, own))
+  return Number.isNaN(own) ? DEFAULT_FLOOR : Math.min(HIGHEST, Math.max(LOWEST, own))
 }

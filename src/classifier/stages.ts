@@ -24,11 +24,17 @@ export function explicit({ mode, defaultMode }: Ask): Choice | null {
   return { mode: asked, source: 'explicit', confidence: null, reasoning: null, engine: null, preferenceId: null }
 }
 
-/** Stage 1: the first rule that matches with a confidence that reaches the floor of its mode. */
+/**
+ * Stage 1: the first rule that matches with a confidence that reaches the floor of its mode. Without one, the first
+ * that matches: it decides nothing, and previews show it.
+ */
 export const rule: Stage = {
   source: 'rule',
   look(ask) {
-    const found = guidanceOf(ask).rules.find((one: Rule) => isSure(one, ask) && one.matches(ask.prompt))
+    const { rules } = guidanceOf(ask)
+    const found =
+      rules.find((one: Rule) => isSure(one, ask) && one.matches(ask.prompt)) ??
+      rules.find((one: Rule) => !isSure(one, ask) && one.matches(ask.prompt))
     if (!found) return null
     const { mode, confidence, reasoning, engine, preferenceId, pattern } = found
     return { mode, confidence, reasoning, engine, preferenceId, matched: pattern }

@@ -1,4 +1,5 @@
 import { iso } from '../kernel/clock'
+import { belowFloor } from './floors'
 import type { Preference } from './schema'
 import type { Correction } from './schema-corrections'
 import type { CorrectionRow, PreferenceRow } from './table'
@@ -6,6 +7,7 @@ import type { CorrectionRow, PreferenceRow } from './table'
 /** The public object of a stored preference, without the user who made it. */
 export function present(row: PreferenceRow, boundKeys: number): Preference {
   const { id, name, description, rules, examples, floors, scope, org_id, is_default } = row
+  const warnings = belowFloor(rules, floors)
   return {
     id,
     object: 'routing_preference',
@@ -20,6 +22,7 @@ export function present(row: PreferenceRow, boundKeys: number): Preference {
     bound_key_count: boundKeys,
     created: iso(row.created_at),
     updated: iso(row.updated_at),
+    ...(warnings.length ? { warnings } : {}),
   }
 }
 

@@ -66,6 +66,7 @@ export const Suggestion = t.Object(
     confidence: t.Number({
       description: '0.88 for a rule built from common words of the corrections, 0.78 for one proposed by an engine',
     }),
+    warnings: t.Optional(t.Array(t.String(), { description: 'When the rule is below the floor of its mode' })),
   },
   { $id: 'SuggestedRoutingRule' },
 )

@@ -9,6 +9,8 @@ export const LIMITS = {
   ruleDescriptionChars: 512,
 } as const
 export const DEFAULT_CONFIDENCE = 0.9
+/** The global floor: a stage with less confidence does not decide (contract 22.2, stage 5). */
+export const DEFAULT_FLOOR = 0.85
 
 /** A rule as it is sent. Errors that need the code `routing_preference_invalid` are checked in rules.ts instead. */
 export const NewRule = t.Object(

@@ -68,6 +68,7 @@ export const Preference = t.Object(
     bound_key_count: t.Integer({ description: 'Active keys the preference is bound to' }),
     created: Timestamp,
     updated: Timestamp,
+    warnings: t.Optional(t.Array(t.String(), { description: 'Rules that are below the floor of their mode' })),
   },
   { $id: 'RoutingPreference' },
 )

@@ -93,3 +93,14 @@ describe('the default of a scope', () => {
     expect((await make({ is_default: true }, eve)).status).toBe(201)
   })
 })
+
+test('a rule below the floor of its mode is saved with a warning, and without one where the floor is lowered', async () => {
+  const who = await world.person()
+  const rules = [{ pattern: 'kappa', target_mode: 'code', confidence: 0.7 }]
+  const made = await who.send('POST', 'routing-preferences', { name: 'Low', rules })
+  const warning = expect.stringContaining('"rules[0]" has confidence 0.7, below the floor of 0.85 for mode "code"')
+  expect([made.status, made.body.warnings]).toEqual([201, [warning]])
+  const lowered = { confidence_floor_overrides: { code: 0.6 } }
+  const { body } = await who.send('PATCH', `routing-preferences/${made.body.id}`, lowered)
+  expect(body.warnings).toBeUndefined()
+})

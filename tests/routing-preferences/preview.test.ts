@@ -31,6 +31,24 @@ describe('a preview', () => {
     expect(body.stages[0]).toMatchObject({ stage: 'rule', mode: 'roast', matched: 'zebra' })
   })
 
+  test('shows a rule below the floor of its mode, which decides nothing', async () => {
+    const { body } = await preview(await world.person(), { rules: [{ ...rule, confidence: 0.7 }] })
+    expect(body.source).not.toBe('rule')
+    expect(body.stages[0]).toMatchObject({ stage: 'rule', mode: 'roast', confidence: 0.7, floor: 0.85 })
+  })
+
+  test('shows what an engine said also when it does not decide, and does not round it up to the floor', async () => {
+    const { world: connected } = await createUpstreamWorld({
+      upstream: { text: '{"mode":"code","confidence":0.849}' },
+    })
+    const ada = await connected.person()
+    const floors = { rules: [], confidence_floor_overrides: { fast: 0.99 } }
+    await ada.send('PUT', `keys/${ada.keyId}/routing-rules`, floors)
+    const { body } = await preview(ada, { prompt: 'report on the plan', engine: true })
+    expect(body.stages[3]).toMatchObject({ stage: 'classifier', mode: 'code', confidence: 0.849, floor: 0.85 })
+    expect(body.reasoning).toBe('most likely code, but 0.849 is below the floor of 0.85')
+  })
+
   test('of nothing named is of what is in force for the caller', async () => {
     const ada = await world.person()
     await ada.send('POST', 'routing-preferences', { name: 'Mine', rules: [rule], is_default: true })

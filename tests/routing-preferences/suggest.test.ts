@@ -147,6 +147,7 @@ describe('an engine that proposes a pattern', () => {
     if (status !== 200) return
     expect(reply.body).toMatchObject({
       confidence: 0.78,
+      warnings: [expect.stringContaining('below the floor of 0.85')],
       suggested_rule: { confidence: 0.78, target_mode: 'data_extraction' },
     })
     expect(reply.body.source_correction_ids).toHaveLength(3)

@@ -3,6 +3,7 @@ import { AppError, invalidInput } from '../../kernel/errors'
 import { vendorNamedIn } from '../../kernel/vendor-names'
 import { patternOf } from '../cluster'
 import { belowThreshold, nothingToSuggest } from '../errors'
+import { belowFloor } from '../floors'
 import { compilePattern } from '../pattern'
 import type { Admit, Propose } from '../propose'
 import { correctionRepository as rows } from '../repository-corrections'
@@ -91,9 +92,11 @@ function suggestion(
   description: string,
 ): Suggestion {
   const { test } = compilePattern(pattern)
+  const warnings = belowFloor([{ target_mode, confidence }])
   return {
     suggested_rule: { pattern, target_mode, confidence, description },
     source_correction_ids: sources.filter(({ prompt }) => test(prompt)).map(({ id }) => id),
     confidence,
+    ...(warnings.length ? { warnings } : {}),
   }
 }
