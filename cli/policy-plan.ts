@@ -98,6 +98,19 @@ export function wholeOf({ object, ...document }: PolicyDocument): Record<string,
   return { ...both, ...(object === 'routing_preference' ? { examples, confidence_floor_overrides } : {}), ...document }
 }
 
+/** Members that a PATCH of the API would change; those that it does not take count as none. */
+export function changedBy(patch: object, stored: object): string[] {
+  const members = new Set(['name', ...Object.keys(EMPTY)])
+  const [wanted, known] = [patch, stored] as Record<string, unknown>[]
+  return Object.keys(patch).filter(
+    (field) =>
+      members.has(field) && field in stored && plainOf(field, wanted![field]) !== plainOf(field, known![field]),
+  )
+}
+
+/** Floors are clamped under their own name, so a member is compared with its name. */
+const plainOf = (field: string, value: unknown): string => JSON.stringify(stripped(value, field)) ?? 'null'
+
 function changedIn(wanted: PolicyDocument, found: PolicyDocument): string[] {
   const [whole, known] = [wholeOf(wanted), wholeOf(found)]
   return [...new Set([...Object.keys(whole), ...Object.keys(known)])].filter(

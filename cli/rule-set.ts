@@ -1,9 +1,10 @@
 import { isBlank } from '../src/kernel/text'
 import type { ApiKey } from '../src/keys/schema'
 import type { Connection } from './connection'
-import { usageFailure } from './failure'
+import { notFoundFailure, usageFailure } from './failure'
 import { keysOver } from './keys-plane'
 import type { Listing, Page } from './rule-sets-plane'
+import type { Shell } from './shell'
 
 type Named = { id: string; name: string }
 type Lists<Item> = { list(query: Listing): Promise<Page<Item>> }
@@ -24,13 +25,25 @@ export async function everyOf<Item>({ list }: Lists<Item>, scope?: 'personal' | 
 }
 
 /**
- * The id that a word means. A word without a match is sent as it is, so that the server's own 404 is shown.
- * @throws CommandFailed 2 for a blank word, which would select the whole list
+ * The id that a word stands for; `what` names its kind for the refusal.
+ * @throws CommandFailed 2 for a blank word, which would ask the server for all of them; 3 for a word that fits none
  */
-export async function resolveRuleSet<Item extends Named>(plane: Lists<Item>, word: string): Promise<string> {
+export async function resolveRuleSet<Item extends Named>(
+  plane: Lists<Item>,
+  word: string,
+  what: string,
+): Promise<string> {
   if (isBlank(word)) throw usageFailure('The id or name is blank.', 'the list command shows ids and names')
   if (WHOLE_ID.test(word)) return word
-  return namedAmong(await everyOf(plane), word)?.id ?? word
+  const found = namedAmong(await everyOf(plane), word)
+  if (!found) throw notFoundFailure(`No ${what} has the id or the name "${word}".`)
+  return found.id
+}
+
+/** Says on stderr what the server warns of. */
+export function noteWarnings(shell: Shell, made: object): void {
+  const { warnings = [] } = made as { warnings?: readonly string[] }
+  for (const warning of warnings) shell.note(`Warning: ${warning}`)
 }
 
 /** Finds by whole id, by a start of at least six characters, or by name (dx 2.1). @throws CommandFailed 2 for several */

@@ -75,7 +75,7 @@ export const diffPolicy = defineCommand({
   async run(shell, { policy, file: from = '-' }) {
     const { rules: after = [] } = (await readValueFile(shell, from)) as { rules?: GuardrailRule[] }
     const plane = await guardrailsOver(shell)
-    const { rules: before } = await plane.get(await resolveRuleSet(plane, policy))
+    const { rules: before } = await plane.get(await resolveRuleSet(plane, policy, 'guardrail policy'))
     const rows = Array.from({ length: Math.max(before.length, after.length) }, (_, place) => {
       const [old, made] = [said(before[place]), said(after[place])]
       const change = old === null ? 'added' : made === null ? 'removed' : 'changed'

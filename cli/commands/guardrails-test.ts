@@ -94,7 +94,7 @@ const gravest = (verdicts: readonly string[]): string =>
 /** Returns a function that evaluates texts against one policy. */
 export async function evaluatorOf(shell: Shell, policy: string) {
   const plane = await guardrailsOver(shell)
-  const { id, rules } = await plane.get(await resolveRuleSet(plane, policy))
+  const { id, rules } = await plane.get(await resolveRuleSet(plane, policy, 'guardrail policy'))
   const phases = PHASES.filter((phase) => rules.some((rule) => rule.phase === phase))
   const evaluate = async (asked: string, phase: Phase, tool?: string) => {
     const order = { text: asked, phase, ...(tool ? { tool_name: tool } : {}) }

@@ -52,6 +52,10 @@ export function defaultVerbs(noun: Noun, id: string) {
       const all = await standingsOf(shell, noun)
       const found = pick(all, policy, what)
       const before = (await seesOwner(shell, found)) ? all.find((other) => isRival(other, found)) : undefined
+      if (found.is_default) {
+        shell.print.item({ ...found, before: found.id }, columns)
+        return shell.note(`${found.name} is the default already; nothing was changed.`)
+      }
       if (shell.planned(`make ${found.name} the default${before ? ` in place of ${before.name}` : ''}`)) return
       const made = await makeDefault(await planeOf(shell, found), found, before)
       shell.print.item({ ...made, before: before?.id ?? null }, columns)
@@ -72,9 +76,13 @@ export function defaultVerbs(noun: Noun, id: string) {
       const all = (await standingsOf(shell, noun)).filter(({ scope }) => only === undefined || scope === only)
       const found = policy === undefined ? theDefault(all) : pick(all, policy, what)
       if (found === null) return shell.note('There is no default; nothing was changed.')
+      if (!found.is_default) {
+        shell.print.item({ ...found, before: null }, columns)
+        return shell.note(`${found.name} is no default; nothing was changed.`)
+      }
       if (shell.planned(`let ${found.name} be no default any more`)) return
       const made = await (await planeOf(shell, found)).update(found.id, { is_default: false })
-      shell.print.item({ ...made, before: found.is_default ? found.id : null }, columns)
+      shell.print.item({ ...made, before: found.id }, columns)
       shell.note(`Back to it: svc-admin ${noun} set-default ${found.id}`)
     },
   })

@@ -3,7 +3,7 @@ import type { Correction } from '../../src/routing-preferences/schema'
 import { defineCommand } from '../command'
 import { column, idColumn } from '../output/columns'
 import { type PageOrder, printPages } from '../pages'
-import { everyOf, resolveRuleSet } from '../rule-set'
+import { everyOf, noteWarnings, resolveRuleSet } from '../rule-set'
 import { type RoutingPlane, routingOver } from '../rule-sets-plane'
 import type { Shell } from '../shell'
 import { argument, flag, text, whole } from '../words'
@@ -37,10 +37,15 @@ export const suggestRule = defineCommand({
   async run(shell, { mode, apply }) {
     const plane = await routingOver(shell)
     const found = await plane.suggest(mode)
-    if (!apply) return shell.print.item(found, suggested)
-    const { id, name, rules } = await plane.get(await resolveRuleSet(plane, apply))
+    if (!apply) {
+      shell.print.item(found, suggested)
+      return noteWarnings(shell, found)
+    }
+    const { id, name, rules } = await plane.get(await resolveRuleSet(plane, apply, 'routing preference'))
     if (shell.planned(`add ${found.suggested_rule.pattern} to routing preference ${name}`)) return
-    shell.print.item(await plane.update(id, { rules: [...rules, found.suggested_rule] }), preferenceColumns)
+    const made = await plane.update(id, { rules: [...rules, found.suggested_rule] })
+    shell.print.item(made, preferenceColumns)
+    noteWarnings(shell, made)
   },
 })
 

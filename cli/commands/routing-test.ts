@@ -89,7 +89,8 @@ export const testRouting = defineCommand({
   },
   async run(shell, { prompt, file, every, ...rest }) {
     if ((prompt === undefined) === (file === undefined)) {
-      throw usageFailure('routing test needs --prompt TEXT or -f FILE.', 'svc-admin routing test -f cases.jsonl')
+      const message = prompt === undefined ? 'needs --prompt TEXT or -f FILE' : 'takes --prompt or -f, not both'
+      throw usageFailure(`routing test ${message}.`, 'svc-admin routing test -f cases.jsonl')
     }
     if (file !== undefined) return testCases(shell, { file, every, ...rest })
     const asked = prompt!.startsWith('@') ? await readTextFile(shell, prompt!.slice(1)) : prompt!
@@ -137,7 +138,7 @@ async function previewer(shell: Shell, { pref, key, rules, engine }: Under) {
   const tried = rules === undefined ? undefined : ((await readValueFile(shell, rules)) as NewRule[])
   const plane = await routingOver(shell)
   const shared = {
-    ...(pref ? { routing_preference_id: await resolveRuleSet(plane, pref) } : {}),
+    ...(pref ? { routing_preference_id: await resolveRuleSet(plane, pref, 'routing preference') } : {}),
     ...(key ? { key_id: await resolveKey(await keysOver(await shell.connect()), key) } : {}),
     ...(tried ? { rules: tried } : {}),
     ...(engine ? { engine } : {}),

@@ -4,8 +4,9 @@ import { defineCommand } from '../command'
 import type { Column } from '../output/columns'
 import { column } from '../output/columns'
 import { type PageOrder, printPages } from '../pages'
+import { changedBy } from '../policy-plan'
 import { readValueFile } from '../preference-file'
-import { boundTo, keysHolding, resolveRuleSet } from '../rule-set'
+import { boundTo, keysHolding, noteWarnings, resolveRuleSet } from '../rule-set'
 import type { RuleSets } from '../rule-sets-plane'
 import type { Shell } from '../shell'
 import { argument } from '../words'
@@ -69,7 +70,7 @@ export function ruleSetVerbs<One extends Item, New, Patch>(kind: Kind<One, New, 
     args,
     async run(shell, { policy }) {
       const sets = await plane(shell)
-      shell.print.item(await sets.get(await resolveRuleSet(sets, policy)), columns)
+      shell.print.item(await sets.get(await resolveRuleSet(sets, policy, what)), columns)
     },
   })
 
@@ -88,6 +89,7 @@ export function ruleSetVerbs<One extends Item, New, Patch>(kind: Kind<One, New, 
       const key = shell.globals.idempotencyKey ?? randomBase62(24)
       const made = await (await plane(shell)).create(order, key)
       shell.print.item(made, columns)
+      noteWarnings(shell, made)
       shell.note(`Bound to no key. Bind it: svc-admin keys bind KEY ${flag} ${made.id}`)
     },
   })
@@ -96,7 +98,7 @@ export function ruleSetVerbs<One extends Item, New, Patch>(kind: Kind<One, New, 
     ...shared,
     path: `${noun} update`,
     summary: `Change a ${what} to what a file says`,
-    about: `In force for the next request. What the file leaves out stays; lists replace. ${ABOUT_FILES}`,
+    about: `In force for the next request. What the file leaves out stays; lists replace. With --dry-run names the fields that would change. ${ABOUT_FILES}`,
     examples: [`${noun} update ${id} -f ${file}`, `${noun} update ${id} -f - --json`],
     impact: 'write',
     exits: [3, 4, 5, 7, 10],
@@ -104,9 +106,17 @@ export function ruleSetVerbs<One extends Item, New, Patch>(kind: Kind<One, New, 
     flags,
     async run(shell, { policy, file: from = '-' }) {
       const patch = (await readValueFile(shell, from)) as Patch
-      if (shell.planned(`change ${what} ${policy} to ${from}`)) return
       const sets = await plane(shell)
-      shell.print.item(await sets.update(await resolveRuleSet(sets, policy), patch), columns)
+      const found = await resolveRuleSet(sets, policy, what)
+      if (shell.globals.dryRun) {
+        const fields = changedBy(patch as object, await sets.get(found))
+        if (!fields.length) return shell.note(`${from} changes nothing of ${what} ${policy}.`)
+        shell.planned(`change ${fields.join(', ')} of ${what} ${policy} to ${from}`)
+        return
+      }
+      const made = await sets.update(found, patch)
+      shell.print.item(made, columns)
+      noteWarnings(shell, made)
     },
   })
 
@@ -123,7 +133,12 @@ export function ruleSetVerbs<One extends Item, New, Patch>(kind: Kind<One, New, 
     args,
     async run(shell, { policy }) {
       const sets = await plane(shell)
-      const { id: found, name, bound_key_count: count, is_default } = await sets.get(await resolveRuleSet(sets, policy))
+      const {
+        id: found,
+        name,
+        bound_key_count: count,
+        is_default,
+      } = await sets.get(await resolveRuleSet(sets, policy, what))
       const names = count ? await keysHolding(await shell.connect(), (key) => holds(key, found)) : []
       const sentence = `delete ${what} ${name}${is_default ? ', the default of its scope' : ''}, ${boundTo(count, names)}`
       if (shell.planned(sentence)) return
