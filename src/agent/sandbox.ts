@@ -1,6 +1,6 @@
 import type { AuditLog } from '../audit'
 import type { EngineService } from '../engines'
-import { type Guard, type GuardrailService, guardrailBlocked, standIn } from '../guardrails'
+import { type Guard, type GuardrailService, standIn } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import { sha256Hex } from '../kernel/crypto'
 import type { Store } from '../kernel/store'
@@ -10,6 +10,7 @@ import type { SandboxOrder } from '../skills/schema'
 import type { Tools } from '../tools'
 import { assembleSystem } from './context'
 import type { Agent } from './loop'
+import { guardedOrder, guardedSkill } from './sandbox-guard'
 import type { Task, Thought } from './schema'
 
 type Deps = {
@@ -43,11 +44,17 @@ const MODE = 'fast'
 export const createSandbox =
   ({ store, audit, agent, engines, tools, skills, guardrails, limiter }: Deps) =>
   async (call: Call, order: SandboxOrder): Promise<Tried> => {
-    const { prompt: skillPrompt, tools: brought, modelPreference } = await skills.trial(call, order)
+    const skill = await skills.trial(call, order)
     limiter.admitMode(call.caller, MODE)
     await skills.claimTrial(call)
     const guard = await guardrails.guardOf(call.caller)
-    const asked = guard?.hasRules('input') ? await guardedOrder(guard, call, order) : order
+    const isGuarded = guard?.hasRules('input')
+    const asked = isGuarded ? await guardedOrder(guard!, call, order) : order
+    const {
+      prompt: skillPrompt,
+      tools: brought,
+      modelPreference,
+    } = isGuarded && order.manifest ? await guardedSkill(guard!, call, skill) : skill
     const approved = brought.map(({ name }) => name)
     const toolset = tools.assemble({ inline: [], skills: brought, system: false, approved, call })
     const engineId = engines.canonical(modelPreference ?? engines.forMode(MODE))
@@ -82,19 +89,6 @@ export const createSandbox =
       }
     }
   }
-
-async function guardedOrder(guard: Guard, { signal }: Call, order: SandboxOrder): Promise<SandboxOrder> {
-  const { prompt, history = [] } = order
-  const said = history.filter(({ role }) => role === 'user')
-  const passed = await guard.checkInput([prompt, ...said.map(({ content }) => content)], signal)
-  if (passed.blocked) {
-    const { guardrailId, message, detail } = passed.blocked
-    throw guardrailBlocked(guardrailId, message, passed.place === 0 ? 'prompt' : 'history', detail)
-  }
-  const [first, ...rest] = passed.value
-  const turns = history.map((turn) => (turn.role === 'user' ? { ...turn, content: rest.shift()! } : turn))
-  return { ...order, prompt: first!, ...(order.history ? { history: turns } : {}) }
-}
 
 type Said = { content: string; system: string | null }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
+import { manifest } from '../skills/support'
 import { readFrames } from '../support/frames'
 import { onKind, onTerms, under } from './support'
 
@@ -103,5 +104,23 @@ describe('ways round a policy', () => {
     expect((await trial('Speak [[say:the kraken]]')).body.response).toBe('the [REDACTED:blocked_term]')
     const [row] = (await ada.send('GET', 'audit?action=skill.tested')).body
     expect(row.outputSummary.guardrails).toHaveLength(1)
+  })
+
+  test('a skill on trial brings nothing past it in its manifest or in answers of before', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('input', 'block', ['zeppelin']), onTerms('input', 'redact', ['kraken'])])
+    const trial = (order: object) =>
+      ada.send('POST', 'skills/sandbox', { manifest: manifest(), prompt: 'Hi', ...order })
+    const tool = { name: 'look', description: 'Looks for a zeppelin', inputSchema: { type: 'object' } }
+    for (const more of [{ systemPromptExtension: 'Speak of the zeppelin' }, { tools: [tool] }]) {
+      const { body } = await trial({ manifest: manifest(more) })
+      expect([body.error.code, body.error.param]).toEqual(['guardrail_blocked', 'manifest'])
+    }
+    const before = upstream.calls.length
+    const history = ['zeppelin', 'kraken'].map((content) => ({ role: 'assistant', content }))
+    const { status } = await trial({ history, manifest: manifest({ systemPromptExtension: 'Speak of the kraken' }) })
+    const heard = JSON.stringify(upstream.calls.slice(before))
+    expect([status, heard.includes('Speak of the [REDACTED:blocked_term]')]).toEqual([200, true])
+    expect(heard).not.toMatch(/zeppelin|kraken/)
   })
 })
