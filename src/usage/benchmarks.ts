@@ -36,12 +36,12 @@ export function createBenchmarks({ store, clock, wronglyChosenIn }: Deps) {
       const owner = ownerOf(caller)
       const name = `${owner} ${window}`
       const cached = cache.get(name)
-      if (cached && clock.monotonic() - cached.readAt < FRESH_MS) return cached.found
+      if (cached && clock.monotonic() - cached.readAt < FRESH_MS) return copyOf(cached.found)
       const found = measure(owner, window)
       cache.set(name, { readAt: clock.monotonic(), found })
       // Failures are not cached.
       found.catch(() => cache.delete(name))
-      return found
+      return copyOf(found)
     },
   }
 
@@ -85,5 +85,8 @@ export function createBenchmarks({ store, clock, wronglyChosenIn }: Deps) {
     }
   }
 }
+
+/** Each caller gets an object of their own, since the request id is added to it. */
+const copyOf = async (found: Promise<Benchmarks>): Promise<Benchmarks> => ({ ...(await found) })
 
 const share = (part: number, whole: number): number => Number((part / whole).toFixed(4))

@@ -92,6 +92,13 @@ describe('GET /benchmarks (contract 21)', () => {
     expect((await benchmarks(ada)).body.counters).toMatchObject({ total: 1, routing_accuracy: 0 })
   })
 
+  test('read again at once are the same figures under a request id of their own', async () => {
+    const ada = await world.person()
+    const [first, again] = [await benchmarks(ada), await ada.send('GET', 'benchmarks')]
+    for (const { body, headers } of [first, again]) expect(body.request_id).toBe(headers.get('x-request-id'))
+    expect(again.body).toEqual({ ...first.body, request_id: again.body.request_id })
+  })
+
   test.each(['?window=1h', '?window=24H', '?window=', '?window=7d&window=30d'])('refuses %s', async (query) => {
     const { status, body } = await benchmarks(await world.person(), query)
     expect([status, body.error.code]).toEqual([400, 'validation_error'])
