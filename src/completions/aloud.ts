@@ -47,7 +47,10 @@ export function createAloud(stages: Deps) {
       }
       const thought = step.done ? step.value : await stopped(run, steps, text)
       const guarded = run.guard ? await stages.guardOutput(run, thought, held) : thought
-      const rest = held && (await held.rest(guarded.content, isWithheld(thought, guarded)))
+      const withheld = isWithheld(thought, guarded)
+      // Without a hold-back an answer is withheld for its tool calls alone: what stands in for it is shown like any.
+      const standsIn = withheld && !text ? guarded.content : ''
+      const rest = held ? await held.rest(guarded.content, withheld) : standsIn
       if (rest) yield { type: 'text', text: rest }
       broken = null
       yield { type: 'ended', run, result: await stages.finish(run, guarded) }

@@ -199,3 +199,19 @@ describe('rules of several phases', () => {
     expect(body.content).toBe('[REDACTED:blocked_term].')
   })
 })
+
+test('a chat stream of which the only call is blocked says so, as the plain answer does', async () => {
+  const message = 'No mail.'
+  const of = (phase: string) => onKind('pii', phase, 'block', { message })
+  const tools = [{ type: 'function', function: { name: 'mail', parameters: { type: 'object' } } }]
+  const messages = [{ role: 'user', content: '[[plan:mail{"to":"ada@example.com"}]]' }]
+  for (const rules of [[of('tool_call')], [of('tool_call'), of('output')]]) {
+    const ada = await person(...rules)
+    const order = { model: 'svc-1-flash', tools, messages }
+    const plain = await ada.send('POST', 'chat/completions', order)
+    expect(plain.body.choices[0]).toMatchObject({ message: { content: message }, finish_reason: 'content_filter' })
+    const { text } = await ada.send('POST', 'chat/completions', { ...order, stream: true })
+    const said = text.matchAll(/"content":"([^"]*)"/g).map(([, piece]) => piece)
+    expect([...said].join('')).toBe(message)
+  }
+})
