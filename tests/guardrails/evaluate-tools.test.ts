@@ -23,6 +23,11 @@ describe('evaluate in the tool phases says what a run would do', () => {
     expect(JSON.parse(card.text)).toEqual({ card: '[REDACTED:credit_card]' })
   })
 
+  test('members whose names are redacted to one keep their values', async () => {
+    const { text } = await tried(pii('tool_result'), '{"ada@example.com":1,"bob@example.com":2}')
+    expect(JSON.parse(text)).toEqual({ [MARK]: 1, [`${MARK} 2`]: 2 })
+  })
+
   test('text that is not JSON is read as text, and text without findings stays as it was sent', async () => {
     expect(await tried(pii('tool_call'), 'to ada@example.com')).toMatchObject({ text: `to ${MARK}` })
     expect(await tried(pii('tool_result'), '42 for ada@example.com')).toMatchObject({ text: `42 for ${MARK}` })

@@ -49,10 +49,19 @@ export function fromLines(
     }
     if (Array.isArray(part)) return part.map(copy)
     if (part === null || typeof part !== 'object') return part
-    const members = Object.entries(part).map(([, member]) => [next(), copy(member)] as const)
+    const names = new Set<string>()
+    const members = Object.entries(part).map(([, member]) => [freeName(next(), names), copy(member)] as const)
     return Object.fromEntries(members)
   }
   return copy(value)
+}
+
+/** The name, with a number where a member before it has it: names that were told apart may be redacted to one. */
+function freeName(name: string, taken: Set<string>): string {
+  let free = name
+  for (let number = 2; taken.has(free); number++) free = `${name} ${number}`
+  taken.add(free)
+  return free
 }
 
 function redactedPart(text: string, { start, end }: Range, spans: readonly Span[]): string {
