@@ -128,7 +128,7 @@ describe("a tool's name that matches a rule", () => {
       messages: [{ role: 'user', content: `Do it [[plan:${named}{"a":1}]]` }],
       tools: [{ type: 'function', function: { name: 'note', parameters: { type: 'object' } } }],
     })
-    expect(body.choices[0].message.tool_calls[0].function.name).toBe('[REDACTED:email]')
+    expect(body.choices[0].message.tool_calls).toBeUndefined()
     expect(text).not.toContain('secret-host')
   })
 })

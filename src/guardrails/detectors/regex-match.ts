@@ -40,7 +40,9 @@ export const regexMatch = defineGuardrail({
       if (isCut && isCounted) return { detail: `matches the pattern (${matches.length} or more)`, matches }
       if (isCut && !patient) throw new TooSlow()
       if (isCut) return { detail: 'matches the pattern more often than can be counted', matches: [] }
-      return matches.length ? { detail: `matches the pattern (${matches.length})`, matches } : null
+      if (matches.length) return { detail: `matches the pattern (${matches.length})`, matches }
+      // A match of no characters has no place to show, and it is a match all the same.
+      return compiled.test(text) ? { detail: 'matches the pattern', matches: [] } : null
     }
     return Object.assign(inspect, { weight: compiled.weight })
   },
