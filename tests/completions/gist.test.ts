@@ -15,7 +15,7 @@ const OPENINGS = {
       'Tell me what is',
       'Could you tell me what is',
     ],
-    ends: ['', '?', ' ?'],
+    ends: ['', '?'],
   },
   request: {
     heads: ['Explain', 'explain', 'Please explain', 'Can you explain', 'I want you to explain', 'Hey, please explain'],

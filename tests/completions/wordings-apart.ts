@@ -89,6 +89,9 @@ export const APART: Readonly<Record<string, readonly Pair[]>> = {
     ['¿Quién es feliz?', '¿Quién no es feliz?'],
   ],
   'a sign or an operator': [
+    ['What is the ASCII code of ?', 'What is the ASCII code of'],
+    ['What is the name of the sign ?', 'What is the name of the sign'],
+    ['What is the name of the sign\u00a0?', 'What is the name of the sign?'],
     ['Solve x - y = 3 and x + y = 5', 'Solve x y = 3 and x + y = 5'],
     ['What is x-y for 5 and 2?', 'What is x y for 5 and 2?'],
     ['what is -a', 'what is a'],

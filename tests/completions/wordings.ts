@@ -4,7 +4,8 @@ export type Pair = readonly [one: string, other: string]
 export const SAME: readonly Pair[] = [
   // the capital of the first word, the mark at the end, blanks
   ['What is the capital of France?', 'what is the capital of France'],
-  ['What is the capital of France?', ' What is  the capital of France ?'],
+  ['What is the capital of France?', ' What is  the capital of France'],
+  ['Quelle est la capitale de la France ?', 'Quelle est la capitale de la France'],
   ['Why is the sky blue?', 'why is the sky blue?'],
   ['Is it safe to eat raw eggs?', 'is it safe to eat raw eggs'],
   ['Can I freeze soup?', 'can I freeze soup'],

@@ -1,8 +1,11 @@
 /** What a prompt is by how it opens. */
 export type Kind = 'question' | 'request'
 
-/** A prompt without greeting and politeness. A `polite` one may end like a question as well as like an order. */
-export type Opening = { text: string; kind: Kind; polite: boolean }
+/**
+ * A prompt without greeting and politeness. A `polite` one may end like a question as well as like an order; in a
+ * `spaced` one the question mark may stand behind a blank, as it does in French.
+ */
+export type Opening = { text: string; kind: Kind; polite: boolean; spaced: boolean }
 
 const THE = '(?:the|a|an|my|your|this)'
 const BE = 'is|are|was|were'
@@ -20,12 +23,12 @@ const ASKING = [
 
 const ASKING_ELSEWHERE = [
   '(?:was|wer|wie|wo|wann|warum) (?:ist|sind|war|waren|hat|haben|kann|muss|wird|heißt|viele?|lange|alt|weit) ',
-  '(?:quel|quelle|quels|quelles|qui|où|comment|pourquoi|quand) (?:est|sont|était|étaient|faire) ',
   '(?:qué|cuál|cuáles|quién|dónde|cuándo|cómo) (?:es|son|era|está|están|fue|hay|puedo) ',
   '(?:cosa|chi|dove|quando|come|qual|quali|perché) (?:è|sono|era|erano|si|posso) ',
   '(?:o que|qual|quais|quem|onde|quando|como) (?:é|são|era|está|foi|posso) ',
   '(?:wat|wie|waar|wanneer|waarom|hoe) (?:is|zijn|was|waren|kan|moet|werkt|veel|lang|oud) ',
 ].join('|')
+const ASKING_IN_FRENCH = '(?:quel|quelle|quels|quelles|qui|où|comment|pourquoi|quand) (?:est|sont|était|étaient|faire) '
 
 /** First words of orders that bring no text along to work on. */
 const ORDERING = [
@@ -37,6 +40,7 @@ const ORDERING_ELSEWHERE = 'erkläre|beschreibe|explique|décris|explica|spiega|
 const QUESTION = new RegExp(`^(?:${ASKING})`, 'u')
 const REQUEST = new RegExp(`^(?:${ORDERING}) `, 'u')
 const QUESTION_ELSEWHERE = new RegExp(`^(?:${ASKING_ELSEWHERE})`, 'u')
+const QUESTION_IN_FRENCH = new RegExp(`^(?:${ASKING_IN_FRENCH})`, 'u')
 const REQUEST_ELSEWHERE = new RegExp(`^(?:${ORDERING_ELSEWHERE}) `, 'u')
 
 const GREETING = /^(?:hello|hi|hey)(?: there)?[,!] /u
@@ -60,8 +64,10 @@ const RESPELLED: readonly [RegExp, string][] = [
 /** The opening of a prompt, in lower case and in one spelling; null when it opens in no known way. */
 export function openingOf(text: string): Opening | null {
   const plain = respelled(lowerFirst(text))
-  if (QUESTION_ELSEWHERE.test(plain)) return { text: plain, kind: 'question', polite: false }
-  if (REQUEST_ELSEWHERE.test(plain)) return { text: plain, kind: 'request', polite: false }
+  const elsewhere = { text: plain, polite: false, spaced: false }
+  if (QUESTION_IN_FRENCH.test(plain)) return { ...elsewhere, kind: 'question', spaced: true }
+  if (QUESTION_ELSEWHERE.test(plain)) return { ...elsewhere, kind: 'question' }
+  if (REQUEST_ELSEWHERE.test(plain)) return { ...elsewhere, kind: 'request' }
   return englishOpening(respelled(lowerFirst(lowerFirst(text).replace(GREETING, ''))))
 }
 
@@ -70,8 +76,8 @@ function englishOpening(plain: string): Opening | null {
   const wish = respelled(plain.replace(ASKED_FOR, ''))
   const question = respelled(wish.replace(TELL_ME, ''))
   if (QUESTION.test(question) && (question === plain || question !== wish))
-    return { text: question, kind: 'question', polite: question !== plain }
-  return REQUEST.test(wish) ? { text: wish, kind: 'request', polite: wish !== plain } : null
+    return { text: question, kind: 'question', polite: question !== plain, spaced: false }
+  return REQUEST.test(wish) ? { text: wish, kind: 'request', polite: wish !== plain, spaced: false } : null
 }
 
 const respelled = (text: string): string => RESPELLED.reduce((said, [from, to]) => said.replace(from, to), text)
