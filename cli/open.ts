@@ -9,7 +9,9 @@ import type { Connection, TenantPlane } from './connection'
 import { assertDataFolder } from './data-folder'
 import { EXIT } from './exit'
 import { CommandFailed, expectData, unreachable } from './failure'
+import { formatOf } from './globals'
 import { type Found, findKey, OPERATOR_KEY } from './key-file'
+import { isStructured } from './output/print'
 import { overridesOf } from './overrides'
 import type { Shell } from './shell'
 import { chooseTransport, type Transport } from './transport'
@@ -32,9 +34,9 @@ export async function openConnection(shell: Shell, command: Command): Promise<Co
   })
 }
 
-/** Prints which server is used, before anything else (dx 2.2). */
+/** Prints which server is used, before anything else (dx 2.2); for programs stderr holds the error and nothing else. */
 function sayWhere({ globals, io, paint }: Shell, url: string): void {
-  if (globals.quiet) return
+  if (globals.quiet || isStructured(formatOf(globals))) return
   const { inProfile } = globals
   const line = clean(inProfile ? `profile ${inProfile.name}: ${url}` : `server: ${url}`)
   io.err(inProfile?.production ? paint('bad', line) : line)

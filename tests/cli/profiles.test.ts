@@ -45,8 +45,9 @@ describe('a profile', () => {
   test('is the server that commands go to, with its key, once it is added', async () => {
     const ada = person()
     expect((await ada.run(add('mine'))).exitCode).toBe(0)
-    const { exitCode, stdout, stderr } = await ada.run(['keys', 'list', '--json'])
+    const { exitCode, stderr } = await ada.run(['keys', 'list'])
     expect([exitCode, stderr]).toEqual([0, `profile mine: ${server.url}\n`])
+    const { stdout } = await ada.run(['keys', 'list', '--json'])
     expect(JSON.parse(stdout)[0].name).toBe('Dev laptop')
   })
 
@@ -91,6 +92,14 @@ describe('a profile', () => {
     await ada.run(['profiles', 'use', 'none'])
     expect((await ada.run(['profiles', 'show'])).stderr).toContain('No profile is in use')
     expect((await ada.run(['keys', 'list', '--socket', server.socket])).exitCode).toBe(0)
+  })
+
+  test.each(['--json', '--output=jsonl'])('is not named with %s, where stderr is the error alone', async (format) => {
+    const ada = person()
+    const here = ['--url', server.url, '--key-file', keyFile, format]
+    expect((await ada.run(['keys', 'list', ...here])).stderr).toBe('')
+    const { stderr } = await ada.run(['keys', 'get', crypto.randomUUID(), ...here])
+    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'not_found' }, exit_code: 3 })
   })
 
   test('that matters is named in red', async () => {
