@@ -19,8 +19,8 @@ const FULL_STOP = /(?<=\p{L}{2})\.$/u
  * A prompt in the form that it shares with its other wordings; null for a prompt that is compared with none.
  *
  * Two prompts share a gist when they differ in nothing but: the number of blanks between words; the capital of a first
- * word that opens a question or an order; the mark directly behind the last word; a greeting, `please` or `could you` before an order, or
- * `tell me` before a question; `what's the` for `what is the`, or `how do I` for `how to`, at the beginning.
+ * word that opens a question or an order; the mark directly behind the last word; a greeting, `please` or `could you`
+ * before an order, or `tell me` before a question; `what's the` for `what is the`, or `how do I` for `how to`, at the beginning.
  * Everything behind the opening is equal character by character, so no number, name, negation, unit, sign or order of
  * words can differ, however similar two prompts look to an embedding (contract 22.1).
  */
