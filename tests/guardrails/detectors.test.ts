@@ -37,7 +37,7 @@ describe('hostile spellings are found to the last character', () => {
     ['profanity', {}, 'Scunthorpe, Essex, cockpit, Moby Dick, a class of assassins', null],
     ['regex_match', { pattern: 'ticket-\\d+', flags: 'i' }, '👾 TICKET-12, ticket-7', ['TICKET-12', 'ticket-7']],
     ['regex_match', { pattern: '^b$', flags: 'm' }, 'a\nb\nc', ['b']],
-    ['regex_match', { pattern: '(?:\\b|[a-c])+' }, 'abc', '*'],
+    ['regex_match', { pattern: 'z*' }, 'abc', '*'],
     ['regex_match', { pattern: '^$', flags: 'm' }, 'a\n\nb', '*'],
     ['max_length', { max_chars: 3 }, 'four', '*'],
     ['max_length', { max_chars: 4 }, 'four', null],
