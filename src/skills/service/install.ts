@@ -100,7 +100,9 @@ export function createInstalling(deps: SkillDeps) {
       if (!row || !before) throw notInstalled()
       if (patch.config) await assertConfig(row, patch.config)
       const { enabled, config, intensity, priority } = { ...before, ...patch }
-      const after = (await installs.update(tx, owner, row.id, { enabled, config, intensity, priority }))!
+      const after = await installs.update(tx, owner, row.id, { enabled, config, intensity, priority })
+      // Uninstalled in between: on Postgres the read above locks nothing.
+      if (!after) throw notInstalled()
       await recordSkill(deps, tx, call, row, { action: 'skill.updated', fields: Object.keys(patch).sort() })
       tx.afterCommit(() => deps.changed(owner))
       return presentInstallation(after, row)
