@@ -17,7 +17,10 @@ export function weigh(manifest: SkillManifest, isDoubtful: boolean): { tier: Tie
     [reachesOut && writes, 'It reaches other hosts and may write.'],
     [reachesOut && tools.length > 0, 'It reaches other hosts and brings tools.'],
     [reachesOut && runsAlone, 'It reaches other hosts and runs by itself.'],
-    [tools.some(({ permissionLevel }) => permissionLevel === 'system'), 'One of its tools asks for permission level system.'],
+    [
+      tools.some(({ permissionLevel }) => permissionLevel === 'system'),
+      'One of its tools asks for permission level system.',
+    ],
   ])
   if (grave.length) return { tier: 'security', reasons: grave }
   const reasons = said([
