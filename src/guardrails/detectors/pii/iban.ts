@@ -29,10 +29,12 @@ export const findIbans: Find = (text) => {
   return found
 }
 
-/** Where the two letters before a digit begin; -1 when there are none. */
+/** Where a word of two letters before a digit begins; -1 when there is none. */
 function beginningAt(text: string, digit: number): number {
   const last = isBetween(text.charCodeAt(digit - 1)) ? digit - 2 : digit - 1
-  return last > 0 && isLetter(text.charCodeAt(last)) ? last - 1 : -1
+  if (last < 1 || !isLetter(text.charCodeAt(last)) || !isLetter(text.charCodeAt(last - 1))) return -1
+  // Most words are longer.
+  return last > 1 && isLetter(text.charCodeAt(last - 2)) ? -1 : last - 1
 }
 
 /** Blank and dash. */
