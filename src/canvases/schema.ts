@@ -1,7 +1,6 @@
 import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
-import { SHOWN_PATTERN } from '../kernel/text'
 import { Manifest, Review, Submission, VISIBILITIES } from '../skills/schema'
 
 export const CanvasId = defineId('canvas')
@@ -126,7 +125,8 @@ export const CanvasQuery = t.Object({
 export type CanvasQuery = Static<typeof CanvasQuery>
 
 const written = Manifest.properties
-const Name = t.String({ minLength: 1, maxLength: 128, pattern: SHOWN_PATTERN })
+/** Any text: a drawing that is published becomes a skill under a name that fits one. */
+const Name = t.String({ minLength: 1, maxLength: 128, pattern: '\\S' })
 const Description = nullable(t.String({ maxLength: 500 }))
 
 /** Body of `POST /evi/canvases`. */

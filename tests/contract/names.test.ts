@@ -10,7 +10,6 @@ const NAMED: [string, object][] = [
   ['routing-preferences', {}],
   ['keys', {}],
   ['orgs', {}],
-  ['evi/canvases', {}],
   ['skills/create', { slug: 'named', category: 'creative', system_prompt_ext: 'Be brief.' }],
 ]
 
