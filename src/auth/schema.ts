@@ -1,6 +1,5 @@
 import { OrgId, UserId } from '../kernel/ids'
 import { nullable, type Static, Timestamp, t } from '../kernel/schema'
-import { SHOWN_PATTERN } from '../kernel/text'
 import { Org } from '../orgs/schema'
 
 const Email = t.String({ format: 'email', maxLength: 254 })
@@ -8,11 +7,7 @@ const NewPassword = t.String({ minLength: 8, maxLength: 200 })
 
 /** Body of `POST /auth/signup`. */
 export const SignUp = t.Object(
-  {
-    email: Email,
-    password: NewPassword,
-    name: t.Optional(nullable(t.String({ minLength: 1, maxLength: 128, pattern: SHOWN_PATTERN }))),
-  },
+  { email: Email, password: NewPassword, name: t.Optional(nullable(t.String({ minLength: 1, maxLength: 128 }))) },
   { $id: 'SignUp' },
 )
 export type SignUp = Static<typeof SignUp>

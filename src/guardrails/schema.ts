@@ -1,7 +1,6 @@
 import { defineId, type Id, OrgId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
-import { SHOWN_PATTERN } from '../kernel/text'
 import { GUARDRAIL_IDS } from './guardrail'
 
 export type { GuardrailId, Phase, Verdict } from './guardrail'
@@ -14,12 +13,7 @@ export const VERDICTS = ['block', 'redact', 'flag'] as const
 export const POLICY_SCOPES = ['personal', 'team'] as const
 export type PolicyScope = (typeof POLICY_SCOPES)[number]
 
-const Name = t.String({
-  minLength: 1,
-  maxLength: 128,
-  pattern: SHOWN_PATTERN,
-  description: 'Must not contain the name of an upstream vendor',
-})
+const Name = t.String({ minLength: 1, maxLength: 128, description: 'Must not contain the name of an upstream vendor' })
 const Description = nullable(t.String({ maxLength: 512 }))
 const Scope = oneOf(POLICY_SCOPES, {
   description:

@@ -38,12 +38,6 @@ const USERINFO = /(\/\/)[^\s/@"\\]+@/g
 export const scrub = (text: string): string =>
   text.replace(SECRETS, '$1…').replace(BEARER, '$1…').replace(USERINFO, '$1…@')
 
-/**
- * JSON Schema pattern of names that users give: one line that is not blank, without control characters and characters
- * that change the text direction, since names stand in messages, lists and on terminals.
- */
-export const SHOWN_PATTERN = '^(?=.*\\S)[^\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]*$'
-
 /** Only white space and invisible characters. */
 const BLANK = /^[\s\p{Cf}\p{Cc}]*$/u
 

@@ -1,6 +1,5 @@
 import { AppError, type ErrorDetail, said } from './errors'
 import { checked, SchemaRefusal, type Static, type TSchema } from './schema'
-import { isBlank, SHOWN_PATTERN } from './text'
 
 /** One finding of a schema check, as the framework hands it back. */
 type Finding = { message: string; path: string[]; keyword: string; params: Record<string, unknown> }
@@ -108,9 +107,7 @@ function sentence({ keyword, params, message }: Finding, value: unknown, shown: 
     case 'maxProperties':
       return `has too many members; at most ${limit} are allowed`
     case 'pattern':
-      if (params.pattern === SHOWN_PATTERN && !isBlank(String(value)))
-        return `is ${shown}; it must be one line without control characters`
-      return params.pattern === NOT_BLANK || params.pattern === SHOWN_PATTERN
+      return String(params.pattern) === NOT_BLANK
         ? 'is blank'
         : `is ${shown}, which does not have the right form${formOf(String(params.pattern))}`
     case 'format':

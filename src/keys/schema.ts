@@ -2,11 +2,10 @@ import { SCOPES, TIERS } from '../kernel/caller'
 import { KeyId, OrgId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
-import { SHOWN_PATTERN } from '../kernel/text'
 
 const MAX_CAP_CENTS = 1_000_000_000
 
-const Name = t.String({ minLength: 1, maxLength: 128, pattern: SHOWN_PATTERN })
+const Name = t.String({ minLength: 1, maxLength: 128 })
 const Scopes = t.Array(oneOf(SCOPES), { maxItems: 32, description: 'What the key may be used for' })
 const Limit = nullable(t.Integer({ minimum: 1, maximum: 1_000_000_000 }))
 const CapCents = nullable(t.Integer({ minimum: 1, maximum: MAX_CAP_CENTS, description: 'Cents; null: no cap' }))

@@ -1,7 +1,6 @@
 import { OrgId, SessionId, UserId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
-import { SHOWN_PATTERN } from '../kernel/text'
 import { Invitation, Member, NewOrg, ORG_TYPES, Org, OrgPatch, PLATFORM_ROLES, ROLES } from '../orgs/schema'
 
 /** A user by id or e-mail address. */
@@ -78,7 +77,7 @@ export type UserDetail = Static<typeof UserDetail>
 
 export const NewOperatorUser = t.Object({
   email: t.String({ format: 'email', maxLength: 254 }),
-  name: t.Optional(t.String({ minLength: 1, maxLength: 128, pattern: SHOWN_PATTERN })),
+  name: t.Optional(t.String({ minLength: 1, maxLength: 128 })),
   platform_role: t.Optional(oneOf(PLATFORM_ROLES)),
   /** Generated, and shown once, when left out. */
   password: t.Optional(t.String({ minLength: 8, maxLength: 200 })),

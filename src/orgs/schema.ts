@@ -1,6 +1,5 @@
 import { defineId, type Id, OrgId, UserId } from '../kernel/ids'
 import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
-import { SHOWN_PATTERN } from '../kernel/text'
 
 export const InvitationId = defineId('invitation')
 export type InvitationId = Id<'invitation'>
@@ -49,7 +48,7 @@ export type Org = Static<typeof Org>
 
 export const OrgPage = pageOf('organizations', Org)
 
-const Name = t.String({ minLength: 1, maxLength: 128, pattern: SHOWN_PATTERN })
+const Name = t.String({ minLength: 1, maxLength: 128, pattern: '\\S' })
 const Slug = t.String({ minLength: 1, maxLength: 64, pattern: SLUG_PATTERN })
 const Email = t.String({ format: 'email', maxLength: 254 })
 

@@ -1,7 +1,6 @@
 import { defineId, type Id, OrgId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
-import { SHOWN_PATTERN } from '../kernel/text'
 import { RoutingRule } from '../keys/schema'
 import { LIMITS, NewExample, NewRule } from './schema-rule'
 
@@ -28,7 +27,7 @@ const settable = {
   confidence_floor_overrides: t.Optional(Floors),
   is_default: t.Optional(t.Boolean()),
 }
-const Name = t.String({ minLength: 1, maxLength: 128, pattern: SHOWN_PATTERN })
+const Name = t.String({ minLength: 1, maxLength: 128 })
 
 /** Body of `POST /routing-preferences`. */
 export const NewPreference = t.Object(

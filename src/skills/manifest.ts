@@ -1,5 +1,4 @@
 import { JsonObject, nullable, oneOf, type Static, t } from '../kernel/schema'
-import { SHOWN_PATTERN } from '../kernel/text'
 
 export const SKILL_CATEGORIES = ['productivity', 'domain', 'integration', 'automation', 'creative'] as const
 export type SkillCategory = (typeof SKILL_CATEGORIES)[number]
@@ -23,6 +22,8 @@ const NUMBER = '(0|[1-9]\\d{0,8})'
 const PRE = '(0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)'
 /** Semver 2.0 with pre-release and build parts. */
 export const VERSION_PATTERN = `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(-${PRE}(\\.${PRE})*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$`
+/** One non-blank line without control characters and characters that change the text direction. */
+const SHOWN = '^(?=.*\\S)[^\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]*$'
 const HTTP_URL = '^https?://[^\\s<>"]+$'
 const EMAIL = '^[^\\s@<>"]+@[^\\s@<>"]+$'
 const SPDX = '^[A-Za-z0-9][A-Za-z0-9.+-]*( (AND|OR|WITH) [A-Za-z0-9][A-Za-z0-9.+-]*)*$'
@@ -45,14 +46,14 @@ export const MANIFEST_LIMITS = {
 } as const
 
 export const Author = t.Object({
-  name: t.String({ minLength: 1, maxLength: 128, pattern: SHOWN_PATTERN }),
+  name: t.String({ minLength: 1, maxLength: 128, pattern: SHOWN }),
   email: t.Optional(t.String({ pattern: EMAIL, maxLength: 254 })),
   url: t.Optional(t.String({ pattern: HTTP_URL, maxLength: 2_048 })),
 })
 
 /** Members required of every skill, submitted as a manifest or created by form. */
 export const SKILL_FIELDS = {
-  name: t.String({ minLength: 1, maxLength: 128, pattern: SHOWN_PATTERN }),
+  name: t.String({ minLength: 1, maxLength: 128, pattern: SHOWN }),
   slug: t.String({ pattern: SLUG_PATTERN, minLength: 2, maxLength: 64 }),
   description: t.String({ maxLength: 500 }),
   category: oneOf(SKILL_CATEGORIES),
@@ -75,7 +76,7 @@ export const ManifestTool = t.Object({
 })
 export type ManifestTool = Static<typeof ManifestTool>
 
-export const Words = t.String({ minLength: 1, maxLength: 128, pattern: SHOWN_PATTERN })
+export const Words = t.String({ minLength: 1, maxLength: 128, pattern: SHOWN })
 
 /** States which triggers take effect, so that authors do not wait for events and schedules. */
 const TRIGGER_MEANING =

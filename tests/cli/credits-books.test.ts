@@ -26,7 +26,7 @@ describe('credits adjust', () => {
   test('never takes more than is available', async () => {
     const { exitCode, stderr } = await run(['credits', 'adjust', ada.userId, '-8.01', ...why, '-y'])
     expect(exitCode).toBe(5)
-    expect(stderr).toContain('only 800.00 is available')
+    expect(stderr).toContain('only 800.00 cents are available')
   })
 
   test.each([['5'], ['-5'], ['--5.00'], ['five']])('refuses %p, which does not say what it is', async (amount) => {

@@ -79,7 +79,7 @@ describe('credits grant --expires', () => {
   test.each([
     ['an end that is over', ['--expires', '2020-01-01'], /not in the future/],
     ['an end that is no time', ['--expires', 'soon'], /--expires is "soon"/],
-    ['an end of what was paid for', ['--expires', '30d', '--checkout', crypto.randomUUID()], /does not end/],
+    ['an end of what was paid for', ['--expires', '30d', '--checkout', crypto.randomUUID()], /does not expire/],
   ])('is refused with %s', async (_what, flags, sentence) => {
     const owner = flags.includes('--checkout') ? [] : [org.slug, '1.00']
     const { exitCode, stdout, stderr } = await run(['credits', 'grant', ...owner, ...flags, '--reason', 'x'])

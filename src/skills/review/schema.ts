@@ -15,6 +15,10 @@ const FORMS: readonly [path: RegExp, form: string][] = [
   [/^version$/, 'a semantic version such as 1.0.0 or 2.1.0-beta.1'],
   [/^tools\[\d+\]\.name$/, 'small letters, digits and underscores'],
   [/^knowledge\[\d+\]$/, 'a relative path inside the bundle, without "..", such as knowledge/faq.md'],
+  [
+    /^(name|author\.name|trigger\.config\.(keywords\[\d+\]|eventPattern|cron))$/,
+    'one line that shows something, without control characters',
+  ],
   [/^author\.email$/, 'an e-mail address'],
   [/^(author\.url|repository)$/, 'an http or https address'],
   [/^license$/, 'an SPDX identifier such as MIT or Apache-2.0'],
