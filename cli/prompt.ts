@@ -41,11 +41,6 @@ export function createPrompt({ yes, named, mayAsk, terminal = '/dev/tty' }: Opti
 
 const isYes = (answer: string): boolean => /^y(es)?$/i.test(answer.trim())
 
-function say(tty: number, text: string): string {
-  writeSync(tty, text)
-  return readLine(tty)
-}
-
 function hidden(tty: number, label: string): string {
   echo('-echo')
   try {
@@ -61,12 +56,20 @@ function echo(setting: 'echo' | '-echo'): void {
   Bun.spawnSync(['stty', setting], { stdin: Bun.file('/dev/tty'), stdout: 'ignore', stderr: 'ignore' })
 }
 
+/** The child that asks: it prints the question on the terminal it reads from. */
+const ASKER = 'printf %s "$1" >&0; exec head -n 1'
+
 /**
- * One line, read by a child: a blocked read of our own would keep Ctrl-C waiting until Enter, while a child of the
- * same terminal dies of it at once. @throws CommandFailed 130
+ * Asks for one line. A child prints the question and reads the answer, because a blocked read of our own would keep
+ * Ctrl-C waiting until Enter: the child is there before anyone sees the question, and dies of Ctrl-C at once.
+ * @throws CommandFailed 130
  */
-function readLine(tty: number): string {
-  const { stdout, signalCode } = Bun.spawnSync(['head', '-n', '1'], { stdin: tty, stdout: 'pipe', stderr: 'ignore' })
+function say(tty: number, text: string): string {
+  const { stdout, signalCode } = Bun.spawnSync(['sh', '-c', ASKER, 'sh', text], {
+    stdin: tty,
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
   if (signalCode) {
     const message = 'Interrupted. Nothing was changed.'
     throw new CommandFailed({ exitCode: EXIT.interrupted, code: 'interrupted', message })
