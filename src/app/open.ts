@@ -112,7 +112,7 @@ async function openRooms(
   const schema = await prepareSchema(place, config)
   const metrics = createMetrics()
   const store = openStore(place, log, metrics)
-  const secrets = await secretsFor(store, config.dataDir, newSecrets)
+  const secrets = await secretsFor(store, config, newSecrets)
   const redis = connectRedis(config.redisUrl)
   const container = buildContainer({
     config,
@@ -149,9 +149,10 @@ export function claimDatabase(place: Place): void {
   assertPrivate(place.path, `${place.path}-wal`, `${place.path}-shm`)
 }
 
-async function secretsFor(store: Store, dataDir: string, newSecrets: boolean) {
+async function secretsFor(store: Store, { dataDir, databaseUrl }: Config, newSecrets: boolean) {
   try {
-    if (!newSecrets) await assertSecretsKept(dataDir, () => hasRecord(store.read))
+    // A Postgres database may belong to other nodes as well, so a node that is new to it begins with secrets of its own.
+    if (!newSecrets && !databaseUrl) await assertSecretsKept(dataDir, () => hasRecord(store.read))
     return loadSecrets(dataDir)
   } catch (error) {
     await store.close()
