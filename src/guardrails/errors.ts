@@ -27,22 +27,13 @@ export const teamNeedsPermission = defineError(
     'An owner or admin of the organization can do it or change your role.',
 )
 
-/** A policy contains its key as a cap does. The code is the only one for a 403 here. */
-export const keyIsUnder = defineError(
+/** A policy contains the key it is bound to as a cap does. The code is the only one for a 403 here. */
+export const keyIsBound = defineError(
   'forbidden',
   'missing_scope',
   () =>
-    'This policy applies to this key, bound to it or as the default, so the key can neither change nor delete it. ' +
-    'Use a session, or a key the policy does not apply to.',
-)
-
-/** A key with bounds only narrows other keys, and what a change of rules lets through cannot be told. */
-export const othersAreUnder = defineError(
-  'forbidden',
-  'missing_scope',
-  () =>
-    'This policy applies to other keys, and this key has restrictions of its own, so it can neither change nor delete ' +
-    'the policy. Use a session, or a key without policy and restrictions.',
+    'This policy is bound to this key, so the key can neither change nor delete it. Use a session, or a key the policy ' +
+    'is not bound to.',
 )
 
 export const personalFromOrgKey = defineError(
@@ -57,7 +48,7 @@ export const defaultTaken = defineError(
   'conflict',
   (name: string | null) =>
     `${name === null ? 'Another policy' : `"${name}"`} is already the default policy of this scope, and a scope has at most one. ` +
-    'PATCH it with {"is_default":false} first, in a session if it applies to your keys.',
+    'PATCH it with {"is_default":false} first.',
 )
 
 export const foreignToKey = (sentence: string) =>

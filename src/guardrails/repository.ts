@@ -88,7 +88,3 @@ export const policyRepository = {
       .where(eq(table.owner, `org:${orgId}`))) as PolicyRow[]
   },
 }
-
-/** The id of the default policy of an owner, for the keys room, which comes earlier. */
-export const defaultPolicyOf = async (db: Reader, owner: OwnerScope): Promise<GuardrailPolicyId | null> =>
-  (await policyRepository.defaultOf(db, owner))?.id ?? null

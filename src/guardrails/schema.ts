@@ -43,7 +43,7 @@ export const NewPolicy = t.Object(
     is_default: t.Optional(
       t.Boolean({
         description:
-          'Applies to every key of the scope that has no policy bound, at most one per scope; those keys can neither change the policy nor exempt themselves from it',
+          'Applies to every key of the scope that has no policy bound, at most one per scope. To contain a key, bind a policy to it: only then the key can neither change the policy nor exempt itself',
       }),
     ),
   },

@@ -47,22 +47,6 @@ export const boundedKey = defineError(
     'Use a key without restrictions, or a session.',
 )
 
-export const leavesDefault = defineError(
-  'forbidden',
-  'forbidden',
-  () =>
-    'After this change the default guardrail policy would no longer apply to the key. A key with a policy or ' +
-    'restrictions cannot make that change; use a session, or a key without policy and restrictions.',
-)
-
-export const escapesDefault = defineError(
-  'forbidden',
-  'forbidden',
-  (what: 'create keys' | 'rotate other keys') =>
-    `A default guardrail policy applies to this key, so it cannot ${what} to which that policy would not apply. ` +
-    'Use a session.',
-)
-
 export const ambiguousKey = defineError(
   'invalid',
   'validation_error',

@@ -139,10 +139,10 @@ describe('which policy is in force (contract 12)', () => {
     expect(await isBlocked(ada)).toBe(true)
     const open = (await make(ada, { rules: [] })).body.id
     const herself = await world.signedIn(ada)
-    await bind(herself, ada.keyId, open)
+    await bind(ada, ada.keyId, open)
     expect(await isBlocked(ada)).toBe(false)
     await bind(herself, ada.keyId, null)
-    await herself.send('PATCH', `guardrail-policies/${id}`, { is_default: false })
+    await ada.send('PATCH', `guardrail-policies/${id}`, { is_default: false })
     expect(await isBlocked(ada)).toBe(false)
   })
 

@@ -31,7 +31,6 @@ export function createWorld(store: Store) {
     lookup,
     clock,
     limitsOf: (tier) => (tier === 'free' ? { rpm: 60, tpm: 100_000 } : { rpm: 5_000, tpm: 10_000_000 }),
-    defaultPolicyOf: async () => null,
     spentBy: async (_reader, id) => spent.get(id) ?? { today: { spent: 0 }, month: { spent: 0 } },
   })
 

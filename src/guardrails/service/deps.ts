@@ -5,7 +5,7 @@ import type { Clock } from '../../kernel/clock'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import type { KeyService } from '../../keys'
 import { mayDo, type OrgService } from '../../orgs'
-import { keyIsUnder, othersAreUnder, policyNotFound, teamNeedsPermission } from '../errors'
+import { keyIsBound, policyNotFound, teamNeedsPermission } from '../errors'
 import type { PolicyLookup } from '../policy/lookup'
 import { present } from '../present'
 import { type Reach, policyRepository as rows } from '../repository'
@@ -44,22 +44,19 @@ export async function assertMayMake(
 }
 
 /**
- * Throws as {@link assertMayMake}, and for a key that the policy is in force for, bound to it or as a default: a leaked
- * key could otherwise free itself of what contains it. A key with bounds changes no policy that others are under.
+ * Throws as {@link assertMayMake}, and for the key that the policy is bound to: a leaked key could otherwise free
+ * itself of what contains it. A default contains no key in this sense (contract 12).
  */
 export async function assertMayChange(
   deps: Pick<PolicyDeps, 'orgs' | 'keys'>,
   reader: Reader,
   caller: Caller,
-  row: Pick<PolicyRow, 'id' | 'org_id' | 'default_of'>,
+  row: Pick<PolicyRow, 'id' | 'org_id'>,
 ): Promise<void> {
   await assertMayMake(deps, reader, caller, row)
   if (caller.type !== 'key') return
-  const { policy, isBounded } = await deps.keys.bindings.standingOf(reader, caller)
-  if (policy === row.id) throw keyIsUnder()
-  if (!isBounded) return
-  const bound = await deps.keys.bindings.counts(reader, 'guardrail_policy_id', [row.id])
-  if (row.default_of !== null || bound.size) throw othersAreUnder()
+  const bound = await deps.keys.bindings.of(reader, caller.keyId)
+  if (bound?.guardrail_policy_id === row.id) throw keyIsBound()
 }
 
 /** A policy the caller sees. A foreign, an unknown and a malformed id are the same 404 (I22). */

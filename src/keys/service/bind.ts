@@ -1,12 +1,12 @@
 import { and, count, eq, inArray } from 'drizzle-orm'
-import type { Call, Caller, KeyCaller } from '../../kernel/caller'
+import type { Call, Caller } from '../../kernel/caller'
 import type { KeyId, OrgId, UserId } from '../../kernel/ids'
 import type { Reader, Tx } from '../../kernel/store'
 import { keyRepository as rows } from '../repository'
 import { assertNotWidened } from '../rules'
 import type { ApiKey } from '../schema'
 import { apiKeys, type KeyRow } from '../table'
-import { assertKeepsDefault, keyInUse, standingOf } from './bounds'
+import { keyInUse } from './bounds'
 import { type KeyDeps, recordChange } from './deps'
 import { findOwn, presentSpent } from './read'
 
@@ -27,7 +27,7 @@ export function createBindings(deps: KeyDeps) {
     /**
      * Sets columns on a key the caller owns or manages; `read` gets the key and returns the columns. Throws 404 for any
      * other key, 403 `forbidden` for an org's key whose maker may no longer manage keys, and for a key that would remove
-     * a bound or its owner's default policy from itself, or while it has bounds, from another key.
+     * a bound from itself.
      */
     async set(
       tx: Tx,
@@ -40,10 +40,7 @@ export function createBindings(deps: KeyDeps) {
       const change = await read({ id: keyId, userId, orgId })
       const before = await rows.lock(tx, keyId)
       const { caller } = call
-      if (caller.type === 'key') {
-        assertNotWidened(caller, before, change, await keyInUse(tx, caller))
-        await assertKeepsDefault(deps, tx, caller, before, change.guardrail_policy_id)
-      }
+      if (caller.type === 'key') assertNotWidened(caller, before, change, await keyInUse(tx, caller))
       const row = await rows.update(tx, before.id, change)
       await recordChange(deps, tx, call, row, { action: 'key.updated', fields: Object.keys(change) })
       return presentSpent(deps, tx, row)
@@ -54,9 +51,6 @@ export function createBindings(deps: KeyDeps) {
       const row = await findOwn(deps, reader, call.caller, id)
       return { id: row.id, userId: row.user_id, orgId: row.org_id }
     },
-
-    /** The policy in force for the calling key, and whether it has that or any other bound. */
-    standingOf: (reader: Reader, caller: KeyCaller) => standingOf(deps, reader, caller),
 
     /** What is attached to a key; null when there is no such key. */
     async of(reader: Reader, id: KeyId): Promise<KeyBound | null> {

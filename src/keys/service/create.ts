@@ -10,7 +10,7 @@ import { assertGrantable, assertWithinTier, readBrandSoul, readExpiry, readOrigi
 import type { ApiKeyWithSecret, NewKey } from '../schema'
 import type { KeyRow } from '../table'
 import { KEY_LABELS, mintSecret } from '../token'
-import { assertSharesPolicy, assertUnbound } from './bounds'
+import { assertUnbound } from './bounds'
 import { type KeyDeps, recordChange } from './deps'
 
 const DEFAULT_NAME = 'API Key'
@@ -20,8 +20,7 @@ const FIRST_TIER: Tier = 'free'
 
 /**
  * `POST /keys`: the only answer that contains the secret. Throws 403 `missing_scope` for scopes the caller lacks,
- * 403 `forbidden` without `manageApiKeys` and for a key that has bounds or
- * whose default guardrail policy would not be over the new one, 400 `org_required`, 404 for a foreign org.
+ * 403 `forbidden` without `manageApiKeys` and for a key that has bounds, 400 `org_required`, 404 for a foreign org.
  */
 export const createKey =
   (deps: KeyDeps) =>
@@ -33,7 +32,6 @@ export const createKey =
       await assertUnbound(tx, call.caller, 'create keys')
       const orgId = await orgOfNewKey(deps, tx, call.caller, input)
       const row = newRow(deps, secret.prefix, { ...input, scopes, userId: call.caller.userId, orgId, tier: FIRST_TIER })
-      await assertSharesPolicy(deps, tx, call.caller, row, 'create keys')
       await rows.insert(tx, row, secret.hash)
       await recordChange(deps, tx, call, row, { action: 'key.created' })
       return storeAnswer(tx, call, { ...present(row, NOTHING_SPENT, row.created_at), key: secret.token })

@@ -1,6 +1,6 @@
 import type { AuditLog } from '../../audit'
 import type { EventBus } from '../../events'
-import type { Call, Caller, OwnerScope, Tier } from '../../kernel/caller'
+import type { Call, Caller, Tier } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import type { KeyId } from '../../kernel/ids'
 import type { Reader, Store, Tx } from '../../kernel/store'
@@ -23,8 +23,6 @@ export type KeyDeps = {
   limitsOf(tier: Tier): TierLimits
   /** What a key has spent so far; the usage room counts it. */
   spentBy(reader: Reader, keyId: KeyId): Promise<Spent>
-  /** The guardrail policy that holds keys of this owner that have none bound; policies belong to a later room. */
-  defaultPolicyOf(reader: Reader, owner: OwnerScope): Promise<string | null>
 }
 
 export type KeyChange = {
