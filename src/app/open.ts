@@ -14,7 +14,7 @@ import { assertProductionReady, type Config, type ConfigOverrides, loadConfig } 
 import { buildContainer } from './container'
 import { type DataLock, lockDataDir } from './lock'
 import { createOps } from './ops'
-import { assertPrivate, claimPrivate } from './private-file'
+import { claimPrivate, makePrivate } from './private-file'
 import { connectRedis } from './redis'
 import { assertSecretsKept, loadSecrets } from './secrets'
 import { createServer } from './server'
@@ -140,13 +140,14 @@ async function openRooms(
 }
 
 /**
- * Creates the database file for its owner only, or refuses one that others can read: it holds user data, and others may
- * have access to the folder. SQLite gives the -wal and -shm files the mode of the database. @throws ConfigError
+ * Creates the database file for its owner only, or takes it from others who could read it, as after a copy: it holds
+ * user data, and others may have access to the folder. SQLite gives the -wal and -shm files the mode of the database.
+ * Throws ConfigError where the file belongs to someone else.
  */
 export function claimDatabase(place: Place): void {
   if (place.dialect !== 'sqlite') return
   claimPrivate(place.path)
-  assertPrivate(place.path, `${place.path}-wal`, `${place.path}-shm`)
+  makePrivate(place.path, `${place.path}-wal`, `${place.path}-shm`)
 }
 
 async function secretsFor(store: Store, { dataDir, databaseUrl }: Config, newSecrets: boolean) {

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ConfigError } from '../kernel/config'
 
@@ -27,6 +27,19 @@ export function writePrivate(path: string, text: string): void {
 /** Creates an empty file that only its owner can read, unless it exists; later writers keep its mode. */
 export function claimPrivate(path: string): void {
   closeSync(openSync(path, 'a', 0o600))
+}
+
+/** Takes the right to read from others, where they have it; files that do not exist pass. @throws ConfigError */
+export function makePrivate(...paths: string[]): void {
+  for (const path of paths) {
+    if (!existsSync(path) || !(statSync(path).mode & 0o077)) continue
+    try {
+      chmodSync(path, 0o600)
+    } catch {
+      // A file of someone else: the refusal below says what to do.
+    }
+  }
+  assertPrivate(...paths)
 }
 
 /** Refuses files that others can read; those that do not exist pass (dx 4.5). @throws ConfigError naming each of them */
