@@ -14,7 +14,7 @@ export const tryPrompt = defineCommand({
   path: 'try',
   summary: 'Send one prompt and print the answer, its cost and the same call as curl',
   about:
-    'Calls the API as any client would, with --key-file, SVC_API_KEY or the key that the first run left in data/dev-key. The answer goes to stdout, everything about it to stderr. Without a server the command answers by itself, from the data folder, and says so.',
+    'Sends the request a client would send, with --key-file, SVC_API_KEY or the key that the first run left in data/dev-key. The answer goes to stdout, everything about it to stderr. Without a running server the command opens the data folder, runs the same request through the same pipeline, and says so.',
   examples: [
     'try "Say hello in five words"',
     'try "Count to five" --stream',
@@ -53,7 +53,7 @@ export const tryPrompt = defineCommand({
     for (const line of summaryOf(answer, ms)) shell.note(line)
     shell.note('')
     if (connection.transport.kind === 'local')
-      shell.note('No server runs: this command answered by itself. For the call below start one: svc-admin serve')
+      shell.note('No server runs: this command ran the request itself. For the call below start one: svc-admin serve')
     for (const line of sameCall(body, plane.url ?? `http://${host}:${port}`, plane.keySource)) shell.note(line)
   },
 })

@@ -42,7 +42,7 @@ export function createEngines({ settings, clock, log, observe = ignore, silenceM
     /** The answer as a stream, returned at its first byte. Until then it throws what `answer` throws. */
     run: (id: string, request: RunRequest, options?: RunOptions) => answering.run(entryOf(id).id, request, options),
     has: (id: string): boolean => findEngine(id) !== null,
-    /** Whether an engine has any target. */
+    /** Whether at least one target is configured for an engine. */
     isConnected: (id: string): boolean => targetsOf(id).length > 0,
     knowsMode: (mode: string): boolean => engineOfMode(mode) !== null,
     canonical: (id: string): string => entryOf(id).id,

@@ -65,7 +65,7 @@ export const foundBy = (column: SQLiteColumn, parts: readonly SQLWrapper[]): SQL
 const asPart = (part: SQLWrapper): SQL => sql`select * from ${part} as part`
 
 /**
- * Like {@link pagesBy}, for rows that meet at least one of several conditions, such as any of these owners:
+ * Like {@link pagesBy}, for rows that meet at least one of several conditions, here those of several owners:
  *
  *     const newestFirst = pagesAmong(apiKeys, 'created_at')
  *     const page = await newestFirst(store.read, { limit, cursor }, owners.map((owner) => eq(table.owner, owner)))

@@ -78,7 +78,7 @@ export const latencyAt = query<Place>()((db, p) => {
   return db.select({ latency: t.latency }).from(t).where(at(t, p))
 })
 
-/** The primary key of a bucket. Members are listed because query placeholders cannot be spread. */
+/** The primary key of a bucket. Each member is named because query parameters cannot be spread (see `query`). */
 const placed = (p: Record<keyof Place, Placeholder>) => ({
   owner: p.owner,
   grain: p.grain,

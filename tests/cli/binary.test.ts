@@ -120,7 +120,7 @@ describe('without a server', () => {
   test('opens the data itself, and says so', () => {
     const stopped = { transport: 'local', api_url: null, health: 'not running', pid: null, started_at: null }
     expect(JSON.parse(run('status', '--json').stdout)).toMatchObject(stopped)
-    expect(run('try', 'Say hello').stderr).toContain('No server runs: this command answered by itself.')
+    expect(run('try', 'Say hello').stderr).toContain('No server runs: this command ran the request itself.')
     expect(run('status', '--check', '-q').exitCode).toBe(9)
     expect(run('keys', 'create', '--name', 'offline', '-q').stdout).toStartWith('svc_sk_live_')
     expect(run('try', 'Say hello', '-q').exitCode).toBe(0)

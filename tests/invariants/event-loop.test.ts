@@ -21,9 +21,9 @@ const LEADS = ['', 'Summarise this: ', 'Extract the names and dates from: ', 'Tr
 
 const LONG = 200_000
 /**
- * As large a window as any engine has. The scripted engine streams an answer as one event, and the server refuses
- * events of this length; so each answer is asked for whole first and then streamed from the cache, which must have
- * room for all of them.
+ * A window of two million tokens, so that no text of these tests is refused as too long. The scripted engine streams
+ * an answer as one event, and the server refuses events of this length; so each answer is asked for whole first and
+ * then streamed from the cache, which must have room for all of them.
  */
 const ROOMY_ENGINE = (baseUrl: string) => ({
   SVC_CACHE_MAX_MB: '1024',

@@ -1,5 +1,5 @@
 import { SQL } from 'bun'
-import { drizzle } from 'drizzle-orm/bun-sql'
+import { type BunSQLDatabase, drizzle } from 'drizzle-orm/bun-sql'
 import { isSerializationFailure, toAppError } from './errors'
 import type { Reader, Store, Tx } from './store'
 
@@ -46,8 +46,11 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: drizzle's Postgres types stand in for the SQLite types of the kit
-function facade(db: any, afterCommit: (effect: () => void) => void, prepared: Reader['prepared'] = null): Tx {
+/** What the pool and a transaction on it have in common. */
+type Kit = Pick<BunSQLDatabase, 'select' | 'selectDistinct' | '$count' | 'with' | 'insert' | 'update' | 'delete'>
+
+/** Drizzle's builders of both databases take the same calls; rooms see the types of the SQLite ones. */
+function facade(db: Kit, afterCommit: (effect: () => void) => void, prepared: Reader['prepared'] = null): Tx {
   return {
     dialect: 'postgres',
     prepared,

@@ -57,7 +57,7 @@ let statements = 0
 /**
  * Declares a query once. On SQLite it is prepared once per connection, because building it costs more than running it;
  * on Postgres once for all reads, but again in each unit, since a statement belongs to the unit's connection. `build`
- * must name each parameter it uses: placeholders are created on access, so spreading `params` gives none.
+ * must name each parameter it uses: a parameter exists once it is named, so spreading `params` gives none.
  *
  *     const byId = query<{ id: KeyId }>()((db, p) => db.select().from(db.of(apiKeys)).where(eq(db.of(apiKeys).id, p.id)))
  *     const [row] = await byId(store.read, { id })

@@ -11,13 +11,13 @@ const LINK =
 const VALUE = /[^\s"'“”‘’`,;，。；()<>{}]{8,512}/y
 const IS_STRONG_LINK = /[:：=]|=>/
 
-/** Placeholders for a value, and names of the place it is kept in. */
+/** What manuals write where a value goes, and names of the variable or vault it is read from: no secret either way. */
 const STAND_IN =
   /^(?:\*+|x{3,}|\.{3,}|your|my[-_]|example|changeme|placeholder|insert|replace|todo|null|none|undefined|true|false|string|redacted|\$|%|@|process\.|os\.|env\.|config\.|settings\.|import\.|this\.|self\.|req\.|secrets\.|vault:|ref:|http)/i
 
 /**
  * Values behind a word such as `password` or `api_key` that are mixed and irregular enough to be secrets. Names, calls
- * and placeholders are not.
+ * and the sample values of manuals ({@link STAND_IN}) are not.
  */
 export function findAssigned(text: string): Match[] {
   return partsOf(text).flatMap((part) => inPart(text, part))
