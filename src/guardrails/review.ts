@@ -1,5 +1,5 @@
 import { assertFits } from '../kernel/validation'
-import { assertLabel, assertName, validateRules } from './policy/validate'
+import { validateContent } from './policy/validate'
 import { NewPolicy } from './schema'
 
 /**
@@ -8,8 +8,5 @@ import { NewPolicy } from './schema'
  */
 export async function reviewPolicy(body: unknown): Promise<void> {
   assertFits(NewPolicy, body)
-  const { name, description, rules = [] } = body
-  assertName(name)
-  if (description) assertLabel(description, 'description')
-  await validateRules(rules)
+  await validateContent(body)
 }

@@ -1,5 +1,5 @@
 import { assertFits } from '../kernel/validation'
-import { assertLabel, assertName, readExamples, readFloors, readRules } from './rules'
+import { readContent } from './rules'
 import { NewPreference } from './schema'
 import type { Vet } from './vetting'
 
@@ -12,10 +12,5 @@ const leaveToServer: Vet = async () => ({ is: 'fine' })
  */
 export async function reviewPreference(body: unknown): Promise<void> {
   assertFits(NewPreference, body)
-  const { name, description, rules = [], examples = [], confidence_floor_overrides: floors = {} } = body
-  assertName(name)
-  if (description) assertLabel(description, 'description')
-  readFloors(floors)
-  readExamples(examples)
-  await readRules(rules, leaveToServer)
+  await readContent(body, leaveToServer)
 }

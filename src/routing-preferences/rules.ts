@@ -12,6 +12,7 @@ import {
   LIMITS,
   type NewExample,
   type NewRule,
+  type PreferencePatch,
   type RoutingExample,
   type RoutingRule,
 } from './schema'
@@ -29,18 +30,30 @@ export const MODES: readonly string[] = ENGINES.map(({ mode }) => mode).filter((
 export const clamp = (confidence: number): number => Math.min(HIGHEST, Math.max(LOWEST, confidence))
 
 /** Throws 400: `validation_error` for a blank name, `routing_preference_invalid` for one that names a vendor. */
-export function assertName(name: string): void {
+function assertName(name: string): void {
   if (isBlank(name)) throw invalidInput('name', '"name" is blank.')
   assertLabel(name, 'name')
 }
 
 /** Throws 400 `routing_preference_invalid` when a label names an upstream vendor, however it is spelt. */
-export function assertLabel(label: string, path: string): void {
+function assertLabel(label: string, path: string): void {
   if (vendorNamedIn(label)) {
     throw preferenceInvalid(
       path,
       `"${path}" names an upstream vendor, which is not allowed. Describe its purpose instead.`,
     )
+  }
+}
+
+/** Checks the members of a body that are present, and returns them as they are stored. Throws 400 `routing_preference_invalid`. */
+export async function readContent(content: PreferencePatch, vet: Vet) {
+  const { name, description, rules, examples, confidence_floor_overrides: floors } = content
+  if (name !== undefined) assertName(name)
+  if (description) assertLabel(description, 'description')
+  return {
+    floors: floors && readFloors(floors),
+    examples: examples && readExamples(examples),
+    rules: rules && (await readRules(rules, vet)),
   }
 }
 

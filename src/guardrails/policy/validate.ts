@@ -7,7 +7,7 @@ import { vendorNamedIn } from '../../kernel/vendor-names'
 import { GUARDRAILS } from '../catalogue'
 import { policyInvalid } from '../errors'
 import { type Guardrail, type GuardrailId, InvalidConfig } from '../guardrail'
-import type { GuardrailRule, WrittenRule } from '../schema'
+import type { GuardrailRule, PolicyPatch, WrittenRule } from '../schema'
 import { configMembers, detectorConfig, RULE_CONFIGS } from './rule-config'
 
 const MOST_RULES = 32
@@ -15,16 +15,26 @@ const MOST_RULES = 32
 const CONFIG_CHECKERS = new Map([...RULE_CONFIGS].map(([id, schema]) => [id, checker(schema)]))
 
 /** Throws 400: `validation_error` for a blank name, `guardrail_policy_invalid` for one that names an upstream vendor. */
-export function assertName(name: string): void {
+function assertName(name: string): void {
   if (isBlank(name)) throw invalidInput('name', '"name" is blank.')
   assertLabel(name, 'name')
 }
 
 /** Throws 400 `guardrail_policy_invalid` when a label names an upstream vendor, however it is spelt. */
-export function assertLabel(label: string, path: string): void {
+function assertLabel(label: string, path: string): void {
   if (vendorNamedIn(label)) {
     throw policyInvalid(path, `"${path}" names an upstream vendor, which is not allowed. Describe its purpose instead.`)
   }
+}
+
+/**
+ * Checks the members of a policy that were sent, and returns its rules as they are stored. Throws 400
+ * `validation_error` and `guardrail_policy_invalid`.
+ */
+export async function validateContent({ name, description, rules }: PolicyPatch): Promise<GuardrailRule[] | undefined> {
+  if (name !== undefined) assertName(name)
+  if (description) assertLabel(description, 'description')
+  return rules && validateRules(rules)
 }
 
 /**

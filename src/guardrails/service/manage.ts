@@ -3,7 +3,7 @@ import type { Call, Caller, TenantCaller } from '../../kernel/caller'
 import type { Page } from '../../kernel/page'
 import { isUniqueViolation, type Reader, type Tx } from '../../kernel/store'
 import { defaultTaken, personalFromOrgKey, teamNeedsOrg } from '../errors'
-import { assertLabel, assertName, validateRules } from '../policy/validate'
+import { validateContent } from '../policy/validate'
 import { type Reach, policyRepository as rows } from '../repository'
 import { type GuardrailPolicy, GuardrailPolicyId, type NewPolicy, type PolicyPatch, type PolicyQuery } from '../schema'
 import type { PolicyRow } from '../table'
@@ -34,9 +34,7 @@ export function createManage(deps: PolicyDeps) {
   /** The same for the owner that an operator names. */
   async function createFor(call: Call<Caller>, owned: Owned, order: NewPolicy): Promise<GuardrailPolicy> {
     await assertMayMake(deps, store.read, call.caller, owned)
-    assertName(order.name)
-    if (order.description) assertLabel(order.description, 'description')
-    const rules = await validateRules(order.rules ?? [])
+    const rules = (await validateContent(order)) ?? []
     const now = clock.now()
     const row: PolicyRow = {
       id: GuardrailPolicyId.create(),
@@ -140,12 +138,12 @@ function ownerOfNew(caller: TenantCaller, { scope }: NewPolicy): Pick<PolicyRow,
 const SETTABLE = ['name', 'description', 'rules', 'is_default'] as const
 
 /** The validated members of a patch. Runs before the transaction, since compiling rules takes long. */
-async function readPatch({ name, description, rules }: PolicyPatch): Promise<Partial<PolicyRow>> {
-  if (name !== undefined) assertName(name)
-  if (description) assertLabel(description, 'description')
+async function readPatch(patch: PolicyPatch): Promise<Partial<PolicyRow>> {
+  const { name, description } = patch
+  const rules = await validateContent(patch)
   return {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
-    ...(rules === undefined ? {} : { rules: await validateRules(rules) }),
+    ...(rules === undefined ? {} : { rules }),
   }
 }

@@ -6,7 +6,7 @@ import { trialOf } from '../beside'
 import { defaultTaken } from '../errors'
 import { present } from '../present'
 import { type Reach, preferenceRepository as rows } from '../repository'
-import { assertLabel, assertName, readExamples, readFloors, readRules } from '../rules'
+import { readContent } from '../rules'
 import {
   type NewPreference,
   type Preference,
@@ -19,7 +19,7 @@ import { assertMayChange, ownersSeen, type PreferenceDeps, placeOf, recordOn, se
 
 /** Creates, reads, changes and deletes preferences (contract 13). */
 export function createManage(deps: PreferenceDeps) {
-  const { store, clock, bindings } = deps
+  const { store, clock, bindings, effective } = deps
   return { create, list, get, update, remove, createFor, listOf }
 
   /**
@@ -34,7 +34,8 @@ export function createManage(deps: PreferenceDeps) {
   /** The same for an owner that an operator names. */
   async function createFor(call: Call<Caller>, place: Place, input: NewPreference): Promise<Preference> {
     const { name, description = null, is_default = false } = input
-    const content = await readContent(deps, call, { rules: [], examples: [], confidence_floor_overrides: {}, ...input })
+    const whole = { rules: [], examples: [], confidence_floor_overrides: {}, ...input }
+    const content = named(await readContent(whole, effective.vetting(trialOf(call))))
     const now = clock.now()
     const row = {
       id: PreferenceId.create(),
@@ -82,7 +83,7 @@ export function createManage(deps: PreferenceDeps) {
     const stored = await seen(deps, store.read, call.caller, id)
     await assertMayChange(deps, store.read, call.caller, stored)
     const { name, description, is_default } = patch
-    const content = await readContent(deps, call, patch)
+    const content = await readContent(patch, effective.vetting(trialOf(call)))
     const change = named({ name, description, is_default, ...content })
     const fields = Object.keys(change)
     return orTaken(stored, () =>
@@ -107,7 +108,7 @@ export function createManage(deps: PreferenceDeps) {
       const unbound = await bindings.clear(tx, call, 'routing_preference_id', row.id)
       const metadata = { bound_keys: unbound.length }
       await recordOn(deps, tx, call, row, { action: 'routing_preference.deleted', metadata })
-      tx.afterCommit(() => unbound.forEach(deps.effective.forgetKey))
+      tx.afterCommit(() => unbound.forEach(effective.forgetKey))
       return { deleted: true }
     })
   }
@@ -133,18 +134,6 @@ export function createManage(deps: PreferenceDeps) {
 
 /** Owner and scope of a new preference, and the user recorded as its maker. */
 export type Place = Pick<PreferenceRow, 'owner' | 'org_id' | 'scope' | 'user_id'>
-
-/** Checks the members of a body that are present. Throws 400 `routing_preference_invalid`. */
-async function readContent({ effective }: PreferenceDeps, call: Call<Caller>, content: PreferencePatch) {
-  const { name, description, rules, examples, confidence_floor_overrides: floors } = content
-  if (name !== undefined) assertName(name)
-  if (description) assertLabel(description, 'description')
-  return named({
-    floors: floors && readFloors(floors),
-    examples: examples && readExamples(examples),
-    rules: rules && (await readRules(rules, effective.vetting(trialOf(call)))),
-  })
-}
 
 type Named<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }
 
