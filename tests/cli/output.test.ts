@@ -5,6 +5,7 @@ import { spellTime } from '../../cli/output/time'
 import { fakeIo } from '../support/io'
 
 const NOW = Date.parse('2026-01-01T00:00:00.000Z')
+const TABLE = { format: 'table', fields: null, headers: true, quiet: false, time: 'iso', now: NOW } as const
 
 const columns = [
   column('name', 'NAME'),
@@ -57,14 +58,7 @@ describe('a list', () => {
       column('about', 'ABOUT', { least: true }),
       column('ref', 'REF', { keep: true }),
     ]
-    const print = createPrinter(io, {
-      format: 'table',
-      fields: null,
-      headers: true,
-      quiet: false,
-      time: 'iso',
-      now: NOW,
-    })
+    const print = createPrinter(io, TABLE)
     print.list([{ id: '748a3c1e', name: 'a rather long name', about: 'a word or two', ref: 'req_12345' }], narrow, '')
     expect(io.stdout()).toBe('ID        NAME       REF\n748a3c1e  a rather…  req_12345\n')
     expect(io.stderr()).toBe('no room for ABOUT: -o wide shows all\n')
@@ -72,14 +66,7 @@ describe('a list', () => {
 
   test('that comes in batches has one header, and columns that stay in their places', () => {
     const io = fakeIo({ width: 40 })
-    const print = createPrinter(io, {
-      format: 'table',
-      fields: null,
-      headers: true,
-      quiet: false,
-      time: 'iso',
-      now: NOW,
-    })
+    const print = createPrinter(io, TABLE)
     const show = print.feed([column('name', 'NAME'), column('id', 'ID')])
     show([])
     show([{ name: 'a longer one', id: 'x1' }])
@@ -89,15 +76,7 @@ describe('a list', () => {
 
   test('in ASCII is measured as it is printed', () => {
     const io = fakeIo({ width: 18 })
-    const style = {
-      format: 'table',
-      fields: null,
-      headers: true,
-      quiet: false,
-      time: 'iso',
-      now: NOW,
-      ascii: true,
-    } as const
+    const style = { ...TABLE, ascii: true } as const
     const print = createPrinter(io, style)
     print.list([{ name: 'a rather long name', id: 'auto → fast' }], [column('name', 'NAME'), column('id', 'ID')], '')
     expect(io.stdout()).toBe('NAME      ID\na rat...  auto ...\n')
@@ -145,14 +124,7 @@ describe('a list', () => {
 
   test('says on stderr that it is empty', () => {
     const io = fakeIo()
-    const print = createPrinter(io, {
-      format: 'table',
-      fields: null,
-      headers: true,
-      quiet: false,
-      time: 'iso',
-      now: NOW,
-    })
+    const print = createPrinter(io, TABLE)
     print.list([], columns, 'No rows.')
     expect([io.stdout(), io.stderr()]).toEqual(['', 'No rows.\n'])
   })
@@ -185,14 +157,7 @@ describe('text from strangers', () => {
 
   test('stays on its line in a table', () => {
     const io = fakeIo()
-    const print = createPrinter(io, {
-      format: 'table',
-      fields: null,
-      headers: false,
-      quiet: false,
-      time: 'iso',
-      now: NOW,
-    })
+    const print = createPrinter(io, { ...TABLE, headers: false })
     print.list([{ name: 'a\nb\tc' }], columns, '')
     expect(io.stdout()).toBe('a b c  -  -  -\n')
   })
