@@ -1,4 +1,5 @@
-import isIBAN from 'validator/lib/isIBAN'
+// The package's CommonJS file has another default export in the bundled server than in the sources; this one has the same.
+import isIBAN from 'validator/es/lib/isIBAN'
 import type { Find, Place } from './kind'
 import { digitGroups } from './numbers'
 
