@@ -42,6 +42,14 @@ describe('a checkout without a processor', () => {
     expect(await centsOf(ada)).toBe(500)
   })
 
+  test('uses up the code that was sent and no other', async () => {
+    const [ada, eve] = [await world.person({ cents: 0 }), await world.person({ cents: 0 })]
+    const [first, second] = [await codeFor(500), await codeFor(500)]
+    expect((await post((await checkout(ada)).path, first)).status).toBe(303)
+    expect((await post((await checkout(eve)).path, second)).status).toBe(303)
+    expect([await centsOf(ada), await centsOf(eve)]).toEqual([500, 500])
+  })
+
   test('keeps a code of another amount for a checkout that it fits', async () => {
     const ada = await world.person({ cents: 0 })
     const code = await codeFor(900)

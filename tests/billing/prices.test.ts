@@ -14,6 +14,28 @@ describe('prices', () => {
     expect(costOf('own', { images: 2, seconds: 3, pages: 4, minutes: 0.5 })).toBe(280)
   })
 
+  test('are these when the operator sets none, in micro-cents', () => {
+    const text = { promptPer1k: 300_000, completionPer1k: 1_500_000 }
+    const quick = { promptPer1k: 20_000, completionPer1k: 80_000 }
+    const table = {
+      default: text,
+      builtin: {},
+      'svc-1-flash': quick,
+      'svc-1-reason': text,
+      'svc-1-code': text,
+      'svc-1-research': { ...text, perPage: 500_000 },
+      'svc-1-roast': quick,
+      'svc-1-genui': text,
+      'svc-1-analyze': text,
+      'svc-1-extract': { promptPer1k: 40_000, completionPer1k: 160_000 },
+      'svc-1-vision': text,
+      'svc-1-create': { ...quick, perImage: 4_000_000 },
+      'svc-1-motion': { ...quick, perSecond: 10_000_000 },
+    }
+    const { priceOf } = createPrices()
+    expect(Object.fromEntries(Object.keys(table).map((engine) => [engine, priceOf(engine)]))).toEqual(table)
+  })
+
   test('of the built-in engine are nothing', () => {
     expect(createPrices().costOf('builtin', { promptTokens: 1e6, completionTokens: 1e6 })).toBe(0)
   })

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'bun:test'
+import { claimTopUp, dueTopUps } from '../../src/billing/payments/repository'
+import { fakeClock } from '../support/clock'
 import { dispute, session } from '../support/stripe'
 import type { Person } from '../support/world'
 import { createPaymentWorld, ownerOf } from './payment-world'
 
-const world = await createPaymentWorld()
+const clock = fakeClock()
+const world = await createPaymentWorld(clock)
 const { stripe, checkout, centsOf, actionsOf } = world
 const { billing, moneyDesk } = world.app.container
 const { store } = world.app
@@ -71,6 +74,11 @@ describe('automatic top-up', () => {
       { status: 402, error: { type: 'card_error', code: 'authentication_required' } },
       'confirm',
     ],
+    [
+      'a saved method that is gone at the processor',
+      { status: 400, error: { type: 'invalid_request_error', code: 'payment_method_unactivated' } },
+      'The saved payment method cannot be charged any more.',
+    ],
   ])('after %s is over, on the record, until the balance crosses again', async (_what, fault, words) => {
     const ada = await customer(400)
     await ada.send('PATCH', 'billing/limits', auto)
@@ -95,25 +103,120 @@ describe('automatic top-up', () => {
     expect((await limitsOf(ada)).last).toEqual({ state: 'failed', error: 'There is no saved payment method.' })
   })
 
-  test('that gets no answer asks again later with the same key, so it is charged once', async () => {
-    const ada = await customer(400)
-    await ada.send('PATCH', 'billing/limits', auto)
-    stripe.fail('/v1/payment_intents', { status: 500 }, 3)
-    await spend(ada, 150)
-    const before = charges()
-    await moneyDesk.topUps.runDue()
-    expect(await limitsOf(ada)).toMatchObject({
-      last: { state: 'open', error: 'The payment processor did not answer.' },
-    })
-    expect(
+  describe('that gets no answer', () => {
+    const MINUTE = 60_000
+    /** Without the header an attempt has three requests, a second apart. */
+    const SILENCE = { status: 500, headers: { 'stripe-should-retry': 'false' } }
+    const keysSince = (before: number) =>
       new Set(
         stripe
           .of('/v1/payment_intents')
           .slice(before)
           .map(({ key }) => key),
-      ).size,
-    ).toBe(1)
-    expect(await centsOf(ada)).toBe(250)
+      )
+    async function unanswered(attempts: number) {
+      const ada = await customer(400)
+      await ada.send('PATCH', 'billing/limits', auto)
+      stripe.fail('/v1/payment_intents', SILENCE, attempts)
+      await spend(ada, 150)
+      return { ada, before: charges() }
+    }
+
+    test('asks again with the same key, after 1, 5, 30 and 120 minutes, and is charged once', async () => {
+      const { ada, before } = await unanswered(4)
+      expect(await moneyDesk.topUps.runDue()).toBe(1)
+      for (const minutes of [1, 5, 30, 120]) {
+        expect(await limitsOf(ada)).toMatchObject({
+          last: { state: 'open', error: 'The payment processor did not answer.' },
+        })
+        expect(await centsOf(ada)).toBe(250)
+        clock.advance(minutes * MINUTE - 1)
+        expect(await moneyDesk.topUps.runDue()).toBe(0)
+        clock.advance(1)
+        expect(await moneyDesk.topUps.runDue()).toBe(1)
+      }
+      expect(await limitsOf(ada)).toMatchObject({ last: { state: 'paid', error: null } })
+      expect(await centsOf(ada)).toBe(1_250)
+      expect(keysSince(before).size).toBe(1)
+    })
+
+    test('at the fifth attempt is over', async () => {
+      const { ada } = await unanswered(5)
+      for (const minutes of [0, 1, 5, 30, 120]) {
+        clock.advance(minutes * MINUTE)
+        expect(await moneyDesk.topUps.runDue()).toBe(1)
+      }
+      expect(await limitsOf(ada)).toMatchObject({
+        last: { state: 'failed', error: 'The payment processor did not answer.' },
+      })
+      clock.advance(1_440 * MINUTE)
+      expect(await moneyDesk.topUps.runDue()).toBe(0)
+      expect(await centsOf(ada)).toBe(250)
+    })
+
+    test('of a process that died in its attempt is asked again after a minute', async () => {
+      const { ada } = await unanswered(0)
+      const [due] = await dueTopUps(store.read, { now: clock.now(), limit: 1 })
+      const claim = { id: due!.id, now: clock.now(), until: clock.now() + MINUTE }
+      expect(await store.write((tx) => claimTopUp(tx, claim))).toBe(1)
+      expect(await moneyDesk.topUps.runDue()).toBe(0)
+      clock.advance(MINUTE)
+      expect(await moneyDesk.topUps.runDue()).toBe(1)
+      expect(await centsOf(ada)).toBe(1_250)
+    })
+  })
+
+  describe('that the processor is still working on', () => {
+    const THREE_DAYS = 3 * 86_400_000
+    async function pending() {
+      const ada = await customer(400)
+      await ada.send('PATCH', 'billing/limits', auto)
+      stripe.chargeEndsAs('processing')
+      await spend(ada, 150)
+      const before = charges()
+      await moneyDesk.topUps.runDue()
+      expect(await limitsOf(ada)).toMatchObject({ last: { state: 'open', error: null } })
+      expect(await centsOf(ada)).toBe(250)
+      return { ada, before }
+    }
+
+    test('is not charged again, and fails after three days without news', async () => {
+      const { ada, before } = await pending()
+      clock.advance(THREE_DAYS - 1)
+      expect(await moneyDesk.topUps.runDue()).toBe(0)
+      clock.advance(1)
+      expect(await moneyDesk.topUps.runDue()).toBe(1)
+      expect(await limitsOf(ada)).toMatchObject({
+        last: { state: 'failed', error: 'The payment was started and never confirmed.' },
+      })
+      expect(charges()).toBe(before + 1)
+      expect(await centsOf(ada)).toBe(250)
+    })
+
+    test('is paid by the event that says so', async () => {
+      const { ada } = await pending()
+      const { params } = stripe.of('/v1/payment_intents').at(-1)!
+      const id = params['metadata[purchase_id]']!
+      const intent = { id: 'pi_late', object: 'payment_intent', metadata: { purchase_id: id }, amount: 1_000 }
+      const { status } = await world.tell('payment_intent.succeeded', {
+        ...intent,
+        amount_received: 1_000,
+        currency: 'usd',
+      })
+      expect(status).toBe(200)
+      expect(await centsOf(ada)).toBe(1_250)
+      clock.advance(THREE_DAYS)
+      expect(await moneyDesk.topUps.runDue()).toBe(0)
+    })
+  })
+
+  test('that the bank wants to see its owner for is over and says so', async () => {
+    const ada = await customer(400)
+    await ada.send('PATCH', 'billing/limits', auto)
+    stripe.chargeEndsAs('requires_action')
+    await spend(ada, 150)
+    await moneyDesk.topUps.runDue()
+    expect((await limitsOf(ada)).last).toMatchObject({ state: 'failed', error: expect.stringContaining('confirm') })
   })
 
   test('ends with a dispute: whoever disputes a payment is not charged again unasked', async () => {

@@ -63,6 +63,15 @@ describe('verify', () => {
     expect(await verify()).toEqual([])
   })
 
+  test('finds a wallet that holds its last entry only', async () => {
+    const { caller, owner } = await account(1_000)
+    await account(300, caller)
+    await store.write((tx) => setWallet(tx, owner, { balance: 300 }))
+    expect((await verify()).join()).toContain(`wallet ${owner} holds 300, its ledger entries sum to 1300`)
+    await store.write((tx) => setWallet(tx, owner, { balance: 1_300 }))
+    expect(await verify()).toEqual([])
+  })
+
   test('finds a movement with one leg, a charge without a hold and an account without a wallet', async () => {
     await store.write(async (tx) => {
       const t = tx.of(ledgerEntries)

@@ -3,7 +3,7 @@ import Stripe from 'stripe'
 type Params = Record<string, string>
 type Asked = { method: string; path: string; params: Params; key: string | null }
 /** The fault that the next request of a path gets: an error status, or a cut connection. */
-type Fault = { status: number; error?: Record<string, unknown> }
+type Fault = { status: number; error?: Record<string, unknown>; headers?: Record<string, string> }
 
 export type ScriptedStripe = ReturnType<typeof startStripe>
 
@@ -18,6 +18,7 @@ export function startStripe() {
   const remembered = new Map<string, Response>()
   const faults = new Map<string, Fault[]>()
   const methods = new Map<string, string>()
+  const outcomes: string[] = []
   let made = 0
   let lastCustomer = ''
   const next = (prefix: string) => `${prefix}_${String(++made).padStart(6, '0')}`
@@ -33,6 +34,8 @@ export function startStripe() {
     fail(path: string, fault: Fault, count = 1): void {
       faults.set(path, [...(faults.get(path) ?? []), ...Array.from({ length: count }, () => fault)])
     },
+    /** The next charge ends in this status instead of `succeeded`. */
+    chargeEndsAs: (status: string) => void outcomes.push(status),
     /** The customer created last. */
     newestCustomer: () => lastCustomer,
     saveMethod: (customer: string, method = 'pm_card') => void methods.set(customer, method),
@@ -87,7 +90,12 @@ export function startStripe() {
       return { id: next('bps'), object: 'billing_portal.session', url: `https://pay.example.com/p/${params.customer}` }
     }
     if (path === '/v1/payment_intents') {
-      return { id: next('pi'), object: 'payment_intent', status: 'succeeded', amount: Number(params.amount) }
+      return {
+        id: next('pi'),
+        object: 'payment_intent',
+        status: outcomes.shift() ?? 'succeeded',
+        amount: Number(params.amount),
+      }
     }
     const [, purchase] = /^\/v1\/payment_intents\/pi_of_(\S+)$/.exec(path) ?? []
     if (purchase) return { id: `pi_of_${purchase}`, object: 'payment_intent', metadata: { purchase_id: purchase } }
