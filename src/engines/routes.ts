@@ -18,7 +18,8 @@ export const engineRoutes = (engines: EngineService, guard: Guard) =>
       '',
       () => {
         const listed = engines.models()
-        return { models: listed.map(toEntry), object: 'list' as const, data: listed.map(toChatModel) }
+        const answering = listed.filter(({ status }) => status !== 'down')
+        return { models: listed.map(toEntry), object: 'list' as const, data: answering.map(toChatModel) }
       },
       {
         scope: 'completions',

@@ -26,7 +26,7 @@ export const ChatModel = t.Object({
 export const ModelList = t.Object({
   models: t.Array(ModelEntry),
   object: t.Literal('list'),
-  data: t.Array(ChatModel),
+  data: t.Array(ChatModel, { description: 'The models that answer: none whose status is "down"' }),
 })
 
 export const ModelReply = t.Object({ ...ModelEntry.properties, ...ChatModel.properties })
