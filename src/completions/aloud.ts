@@ -6,7 +6,10 @@ import type { Admitted, Decided, Opened, Result } from './run'
 
 /** What a reader of a stream sees, in order: one `began`, steps, one `ended`. */
 export type Progress =
-  | { type: 'began'; run: Pick<Decided, 'id' | 'ask' | 'call' | 'resolvedMode' | 'model' | 'routing' | 'active'> }
+  | {
+      type: 'began'
+      run: Pick<Decided, 'id' | 'ask' | 'call' | 'conversationId' | 'resolvedMode' | 'model' | 'routing' | 'active'>
+    }
   | Step
   | { type: 'ended'; run: Opened; result: Result }
 

@@ -23,6 +23,8 @@ export type Opened = {
   readonly history: readonly Message[]
   /** The conversation it continues, already checked to be the caller's own. */
   readonly attached: ConversationId | null
+  /** Where the turn is stored: the conversation it continues or the new one it begins; null when it is not stored. */
+  readonly conversationId: ConversationId | null
   /** Null when the answer may not be cached. */
   readonly cacheKey: string | null
   /** The cache key without the prompt: equal for requests that differ only in the prompt. Null when `cacheKey` is. */

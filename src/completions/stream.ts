@@ -54,7 +54,7 @@ function metaOf(run: Begun) {
     model: run.model,
     tools: [],
     artifacts: [],
-    conversation_id: typeof run.ask.conversation === 'object' ? run.ask.conversation.attach : null,
+    conversation_id: run.conversationId,
     request_id: run.call.requestId,
     routing: run.routing,
     skills: activeOf(run),

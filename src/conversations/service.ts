@@ -5,7 +5,7 @@ import { notFound } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
 import { mapPage, type Page } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
-import { shorten } from '../kernel/text'
+import { beginningOf, shorten } from '../kernel/text'
 import { conversationRepository as rows } from './repository'
 import {
   type Conversation,
@@ -53,11 +53,10 @@ export function createConversations({ store, audit, clock }: Deps) {
     return { id: conversation.id, turns }
   }
 
-  /** Opens a conversation with its first turn, in the caller's transaction. */
-  async function start(tx: Tx, owner: OwnerScope, turn: Turn): Promise<ConversationId> {
-    const id = ConversationId.create()
+  /** Opens the conversation `id` with its first turn, in the caller's transaction. */
+  async function start(tx: Tx, owner: OwnerScope, id: ConversationId, turn: Turn): Promise<ConversationId> {
     const now = clock.now()
-    const title = shorten(turn.prompt.trim().replace(/\s+/g, ' '), TITLE_CHARS)
+    const title = beginningOf(turn.prompt, TITLE_CHARS)
     await rows.insert(tx, { id, owner, title, last_message: preview(turn), count: 2, now })
     await storeTurn(tx, id, 0, turn, now)
     return id

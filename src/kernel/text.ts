@@ -9,6 +9,10 @@ export function shorten(text: string, max: number): string {
   return `${/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut}…`
 }
 
+/** The first `count` characters (code points) of a text, unchanged. */
+export const beginningOf = (text: string, count: number): string =>
+  [...text.slice(0, 2 * count)].slice(0, count).join('')
+
 /** Removes what a database or client cannot store: NUL is dropped, unpaired surrogates become U+FFFD. */
 export const storable = (text: string): string =>
   text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '').toWellFormed() : text

@@ -15,8 +15,7 @@ describe('a conversation', () => {
     const { body } = await ask({ prompt, mode: 'fast' })
     const { conversation } = (await ada.send('GET', `conversations/${body.conversation_id}`)).body
     expect(conversation).toMatchObject({ id: body.conversation_id, messageCount: 2, lastMessage: body.content })
-    expect(conversation.title).toHaveLength(60)
-    expect(conversation.title).toStartWith('What is this about, and why does it have')
+    expect(conversation.title).toBe('  What   is\nthis about,\tand why does it have such a very lon')
     expect(conversation.messages).toEqual([
       { id: expect.stringMatching(/^msg_/), role: 'user', content: prompt, createdAt: expect.any(String) },
       {
@@ -34,6 +33,15 @@ describe('a conversation', () => {
         costCents: body.usage.cost_cents,
       },
     ])
+  })
+
+  test.each([
+    ['short', 'short'],
+    [`${'x'.repeat(59)}🙂 and more`, `${'x'.repeat(59)}🙂`],
+    ['🙂'.repeat(61), '🙂'.repeat(60)],
+  ])('of %p is titled with its first 60 characters as they were sent', async (prompt, title) => {
+    const { conversation_id } = (await ask({ prompt })).body
+    expect((await ada.send('GET', `conversations/${conversation_id}`)).body.conversation.title).toBe(title)
   })
 
   test('is continued by its id, and the engine sees what was said', async () => {

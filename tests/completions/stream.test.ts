@@ -36,7 +36,7 @@ describe('a native stream (contract 3)', () => {
       tools: [],
       artifacts: [],
       skills: [],
-      conversation_id: null,
+      conversation_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       request_id: headers.get('x-request-id'),
       routing: {
         source: 'local',
@@ -51,7 +51,7 @@ describe('a native stream (contract 3)', () => {
       content: 'one two three',
       follow_ups: [],
       usage: { cost_cents: expect.any(Number), prompt_tokens: 11, completion_tokens: 3, total_tokens: 14 },
-      conversation_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      conversation_id: meta.conversation_id,
       request_id: meta.request_id,
       tools_used: [],
       artifacts: [],
@@ -67,6 +67,23 @@ describe('a native stream (contract 3)', () => {
     const { frames } = await stream({ prompt: freshPrompt(), conversation_id })
     expect(only(frames, 'meta')[0].conversation_id).toBe(conversation_id)
     expect(only(frames, 'done')[0].conversation_id).toBe(conversation_id)
+  })
+
+  test('names the conversation it begins from its first frame, and it holds the turn', async () => {
+    const { frames } = await stream({ prompt: freshPrompt() })
+    const { conversation_id } = only(frames, 'meta')[0]
+    const kept = (await ada.send('GET', `conversations/${conversation_id}`)).body.conversation
+    expect(kept.messages[1].content).toBe(only(frames, 'done')[0].content)
+  })
+
+  test('names no conversation where none is kept', async () => {
+    for (const members of [{ conversation_id: null }, { conversation: { messages: [] } }]) {
+      const { frames } = await stream({ prompt: freshPrompt(), ...members })
+      expect([...only(frames, 'meta'), ...only(frames, 'done')].map((data) => data.conversation_id)).toEqual([
+        null,
+        null,
+      ])
+    }
   })
 
   test('of genui says its library before the first token', async () => {
@@ -102,6 +119,7 @@ describe('a native stream (contract 3)', () => {
     expect(meta.id).toBe(done.id)
     expect(done.request_id).toBe(headers.get('x-request-id'))
     expect(done.conversation_id).not.toBe(first.conversation_id)
+    expect(meta.conversation_id).toBe(done.conversation_id)
     expect(joinTokens(frames)).toBe(done.content)
   })
 

@@ -95,12 +95,12 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
 
   async function keepTurn(
     tx: Tx,
-    { ask, call, attached }: Known,
+    { ask, call, attached, conversationId }: Known,
     answer: StoredAnswer,
     costMicro: number,
     interrupted: boolean,
   ) {
-    if (ask.conversation === 'none' || answer.toolCalls.length) return attached
+    if (conversationId === null || answer.toolCalls.length) return attached
     const turn = {
       prompt: ask.prompt,
       answer: answer.content,
@@ -114,7 +114,9 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
       status: interrupted ? ('interrupted' as const) : ('complete' as const),
     }
     const owner = ownerOf(call.caller)
-    return attached ? conversations.append(tx, owner, attached, turn) : conversations.start(tx, owner, turn)
+    return attached
+      ? conversations.append(tx, owner, attached, turn)
+      : conversations.start(tx, owner, conversationId, turn)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ConversationService, MemoryService } from '../../conversations'
+import { ConversationId } from '../../conversations/schema'
 import type { EngineService } from '../../engines'
 import type { GuardrailService } from '../../guardrails'
 import { type Call, ownerOf, type TenantCaller } from '../../kernel/caller'
@@ -73,6 +74,7 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
       startedAt: clock.monotonic(),
       history: [...(stored?.turns ?? []), ...ask.context],
       attached: stored?.id ?? null,
+      conversationId: stored?.id ?? (ask.conversation === 'new' ? ConversationId.create() : null),
       cacheKey: promptlessKey === null ? null : cacheKeyOf(promptlessKey, ask.prompt),
       promptlessKey,
       soul,
