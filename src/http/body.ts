@@ -26,7 +26,11 @@ export function assertBodyHeaders(request: Request, multipartAllowed: boolean, f
   if (encoding && encoding !== 'identity')
     throw unsupportedMediaType(`Content-Encoding "${encoding.slice(0, 40)}" is not read.`)
   const type = headers.get('content-type') ?? ''
-  if (/^application\/json\s*(;|$)/i.test(type)) return
+  if (/^application\/json\s*(;|$)/i.test(type)) {
+    const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(type)?.[1]
+    if (charset === undefined || /^utf-?8$/i.test(charset)) return
+    throw unsupportedMediaType(`The charset is "${charset.slice(0, 40)}", and only UTF-8 is read.`)
+  }
   if (multipartAllowed && /^multipart\/form-data\s*;/i.test(type)) return
   if (formAllowed && /^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) return
   throw unsupportedMediaType(type ? `Content-Type is "${type.slice(0, 40)}".` : 'Content-Type is missing.')

@@ -145,15 +145,23 @@ function pathOf(url: string): string {
 
 /** Checks credential, origin, request rate and the body's headers, in the order of contract 1.5. */
 function gate(exchange: Exchange, request: Request, deps: EdgeDeps): void | Promise<void> {
+  // Where no route would read the body, its headers do not matter: the answer is 404 or 405.
+  const assertBody = (multipartAllowed: boolean, formAllowed = false) => {
+    try {
+      assertBodyHeaders(request, multipartAllowed, formAllowed)
+    } catch (refusal) {
+      if (deps.methodsOf(exchange.path).includes(request.method)) throw refusal
+    }
+  }
   const enter = (caller: TenantCaller) => {
     exchange.caller = caller
     failpoint('after_auth')
     deps.assertOrigin(caller, request)
     deps.admit(caller)
-    assertBodyHeaders(request, MULTIPART.has(exchange.path))
+    assertBody(MULTIPART.has(exchange.path))
   }
   if (!exchange.path.startsWith(`${API}/`) || PUBLIC.has(`${request.method} ${exchange.path}`)) {
-    assertBodyHeaders(request, false, FORM_PAGE.test(exchange.path))
+    assertBody(false, FORM_PAGE.test(exchange.path))
     return
   }
   const caller = deps.authenticate(request)

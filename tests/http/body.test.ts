@@ -28,6 +28,8 @@ describe('a body', () => {
     'application/json; charset=utf-8',
     'APPLICATION/JSON',
     'application/json ;charset=UTF-8',
+    'application/json; charset="utf-8"',
+    'application/json; profile="x"; charset=utf8',
   ])('of type %s is read', async (type) => {
     expect((await post(order(), { 'content-type': type })).status).toBe(200)
   })
@@ -39,9 +41,25 @@ describe('a body', () => {
     'application/xml',
     'application/jsonp',
     'application/vnd.api+json',
+    'application/json; charset=utf-7',
+    'application/json; charset=utf-16',
+    'application/json;charset="iso-8859-1"',
+    'application/json; profile=x; CHARSET=utf-16le',
   ])('of type %s is 415 (B20)', async (type) => {
     const { status, body } = await post(order(), { 'content-type': type })
     expect({ status, code: body.error?.code }).toEqual({ status: 415, code: 'unsupported_media_type' })
+  })
+
+  test.each([
+    ['/nowhere', 404],
+    ['/health', 405],
+  ])('of many parts for %s is %p, since nothing there would read it', async (path, status) => {
+    const response = await fetch(`${baseUrl}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ada.key}`, 'content-type': 'multipart/form-data; boundary=x' },
+      body: '--x--',
+    })
+    expect(response.status).toBe(status)
   })
 
   test.each(['gzip', 'br', 'deflate, deflate', 'zstd'])(
