@@ -9,21 +9,24 @@ import {
 } from '../completions'
 import { findEngine, type Message } from '../engines'
 import { said } from '../kernel/errors'
-import { emptyPrompt } from './errors'
+import { blankPrompt, emptyPrompt } from './errors'
 import { formatOf } from './format'
 import { functionsOf, turnsWithCalls } from './functions'
-import { asks, imagesOf, spoken, textOf } from './parts'
+import { asks, assertContent, imagesOf, spoken, textOf } from './parts'
 import type { ChatMessage, ChatOrder } from './schema'
 
 /**
  * Translates a chat order (contract 4): the last user message is the prompt, all system messages make the
- * persona, earlier turns are context. Throws 400 `empty_prompt` when no user message has text or an image.
+ * persona, earlier turns are context. Throws 400 `empty_prompt` when the last user message has neither text nor image,
+ * 400 `validation_error` for a message without content.
  */
 export function askFromChat(order: ChatOrder): Ask {
   if (order.metadata) assertMetadata(order.metadata)
-  const last = order.messages.findLastIndex((message) => message.role === 'user' && asks(message))
+  assertContent(order.messages)
+  const last = order.messages.findLastIndex(({ role }) => role === 'user')
   const question = order.messages[last]
   if (!question) throw emptyPrompt()
+  if (!asks(question)) throw blankPrompt(last)
   const system = order.messages.filter(({ role }) => role === 'system' || role === 'developer').map(textOf)
   const engine = engineOf(order.model)
   const functions = functionsOf(order)

@@ -1,4 +1,5 @@
 import type { SentImage } from '../completions'
+import { invalidInput } from '../kernel/errors'
 import { isBlank } from '../kernel/text'
 import type { ChatMessage } from './schema'
 
@@ -24,6 +25,21 @@ export const imagesOf = ({ content }: ChatMessage, place: number, turn: number |
 
 const hasImages = ({ content }: ChatMessage): boolean =>
   Array.isArray(content) && content.some(({ type }) => type === 'image_url')
+
+/**
+ * Throws 400 `validation_error` for a message without content; an assistant's may hold calls or a refusal instead
+ * (contract 4), as the answers that clients send back do.
+ */
+export function assertContent(messages: readonly ChatMessage[]): void {
+  for (const [place, message] of messages.entries()) {
+    if (message.content != null) continue
+    const { role, content, tool_calls: calls, refusal } = message
+    if (role === 'assistant' && (calls?.length || refusal)) continue
+    const path = `messages[${place}].content`
+    const what = content === null ? 'null' : 'missing'
+    throw invalidInput(path, `"${path}" is ${what}; only an assistant message with "tool_calls" may leave it out.`)
+  }
+}
 
 /** An image without text counts as a question, too. */
 export const asks = (message: ChatMessage): boolean => !isBlank(textOf(message)) || hasImages(message)

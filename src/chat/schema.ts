@@ -21,6 +21,7 @@ export const ChatMessage = t.Object({
   role: oneOf(['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const),
   content: t.Optional(nullable(t.Union([t.String(), t.Array(t.Union([TextPart, ImagePart]))]))),
   tool_calls: t.Optional(nullable(t.Array(FunctionCall, { maxItems: 128 }))),
+  refusal: t.Optional(nullable(t.String())),
   tool_call_id: t.Optional(nullable(t.String({ maxLength: 128 }))),
 })
 export type ChatMessage = Static<typeof ChatMessage>

@@ -97,7 +97,7 @@ const chats: Row[] = [
     code: 'empty_prompt',
   },
   { ...user(''), id: 'B24', what: 'an empty user message', is: 400, code: 'empty_prompt' },
-  { ...user(null), id: 'B24', what: 'a user message that is null', is: 400, code: 'empty_prompt' },
+  { ...user(null), id: 'B24', what: 'a user message that is null', is: 400, code: 'validation_error' },
   ...['svc_1', '../../x', '__proto__', 'constructor', 'gpt-4', 'm'.repeat(1_000_000)].map(
     (model): Row => ({
       ...chat,
