@@ -15,6 +15,16 @@ const Upstream = t.Object(
     outputLimitField: t.Optional(t.String({ pattern: '^[a-z_]{1,40}$' })),
     contextWindow: t.Optional(t.Integer({ minimum: 1_000, maximum: 100_000_000 })),
     maxOutputTokens: t.Optional(t.Integer({ minimum: 1, maximum: 1_000_000 })),
+    timeoutMs: t.Optional(
+      t.Integer({
+        minimum: 100,
+        maximum: 600_000,
+        description: 'Longest whole call; a request itself takes at most 120 s, as a stream 600 s',
+      }),
+    ),
+    silenceMs: t.Optional(
+      t.Integer({ minimum: 100, maximum: 600_000, description: 'Longest wait for the next byte; default: no limit' }),
+    ),
   },
   { additionalProperties: false },
 )

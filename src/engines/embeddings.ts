@@ -79,7 +79,7 @@ export function createEmbedder({ settings, clock, log }: Deps): Embedder | null 
   }
 
   async function ask(texts: readonly string[], caller: AbortSignal): Promise<Float32Array[]> {
-    const leash = holdLeash(caller, TIMEOUT_MS)
+    const leash = holdLeash(caller, { clock, timeoutMs: TIMEOUT_MS })
     try {
       const body = JSON.stringify({ model, input: texts, encoding_format: 'float' })
       const response = await trustedFetch(url, { method: 'POST', headers, body, signal: leash.signal })

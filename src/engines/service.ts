@@ -16,8 +16,6 @@ type Deps = {
   clock: Clock
   log: Log
   observe?: Observe
-  /** Milliseconds without a byte from an upstream after which a call fails; default 60 s. */
-  silenceMs?: number
   jitter?: () => number
 }
 
@@ -26,12 +24,9 @@ export type ModelStatus = 'available' | 'degraded' | 'down'
 export type EngineService = ReturnType<typeof createEngines>
 
 /** @throws ConfigError when the settings contradict each other or a key file cannot be read. */
-export function createEngines({ settings, clock, log, observe = ignore, silenceMs, jitter = randomFraction }: Deps) {
+export function createEngines({ settings, clock, log, observe = ignore, jitter = randomFraction }: Deps) {
   const config = readEngineConfig(settings)
-  const targets = createTargets(config, {
-    clock,
-    ...(silenceMs === undefined ? {} : { silenceMs }),
-  })
+  const targets = createTargets(config, { clock })
   const answering = createAnswering({ targets, entries: ENGINES, clock, log, observe, jitter })
 
   return {

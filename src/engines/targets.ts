@@ -33,7 +33,7 @@ const DEFAULT_MAX_OUTPUT = 4_096
 /** The built-in engine has no window of its own; this is more than the longest prompt the API takes. */
 const BUILTIN_WINDOW = 1_200_000
 
-type Deps = { clock: Clock; silenceMs?: number }
+type Deps = { clock: Clock }
 
 /** Opens every configured target; a text engine without one gets the built-in engine, unless that is off. */
 export function createTargets(config: EngineConfig, deps: Deps): Targets {
@@ -84,9 +84,10 @@ function createBuiltinTarget({ clock }: Deps): Target {
   }
 }
 
-function createDriver(name: string, upstream: UpstreamConfig, { clock, silenceMs }: Deps): Driver {
+function createDriver(name: string, upstream: UpstreamConfig, { clock }: Deps): Driver {
   const apiKey = readKey(name, upstream)
-  const shared = { apiKey, clock, ...(silenceMs === undefined ? {} : { silenceMs }) }
+  const { timeoutMs, silenceMs } = upstream
+  const shared = { apiKey, clock, timeoutMs, silenceMs }
   if (upstream.kind !== 'compat') {
     return createAiSdkDriver({ ...shared, vendor: upstream.kind, baseUrl: upstream.baseUrl ?? null })
   }

@@ -152,13 +152,16 @@ describe('the embeddings engine', () => {
 
   test('that fails or says nothing costs a second at most, then nothing', async () => {
     const ada = await world.person()
-    for (const answer of [() => 500, () => 500, () => 401, () => Promise.withResolvers<never>().promise, () => 500]) {
+    /** A second passes, and nothing is said. */
+    const silent = () => {
+      clock.advance(1_000)
+      return Promise.withResolvers<never>().promise
+    }
+    for (const answer of [() => 500, () => 500, () => 401, silent, () => 500]) {
       embed = answer
       const { one, other } = wordings()
       await ask(ada, one)
-      const started = performance.now()
       expect((await ask(ada, other))._cached).toBeUndefined()
-      expect(performance.now() - started).toBeLessThan(5_000)
     }
     upstream.reset()
     embed = () => [1, 0]

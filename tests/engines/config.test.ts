@@ -55,6 +55,13 @@ describe('the long form', () => {
     })
   })
 
+  test('says how long a call may take and be silent', () => {
+    const limited = (limits: object) => ({ engines: { upstreams: { a: { ...upstreams.a, ...limits } }, models: {} } })
+    const limits = { timeoutMs: 5_000, silenceMs: 900 }
+    expect(read({}, limited(limits)).upstreams.get('a')).toMatchObject(limits)
+    expect(() => read({}, limited({ timeoutMs: 0 }))).toThrow('>= 100')
+  })
+
   test('the short form joins it as the last resort of *', () => {
     const engines = { upstreams, models: { '*': ['a:small'] } }
     const env = { SVC_ENGINE_BASE_URL: 'http://127.0.0.1:2/v1' }

@@ -4,7 +4,7 @@ import { checkUsage, createMeter, type RunPart } from '../../src/engines/meter'
 import { fakeClock } from '../support/clock'
 import { eventually } from '../support/eventually'
 import { LIE_NAMES, startUpstream } from '../support/upstream'
-import { ask, long, openEngines } from './setup'
+import { ask, long, openEngines, waitingClock } from './setup'
 
 const upstream = await startUpstream()
 afterAll(() => upstream.stop())
@@ -88,8 +88,8 @@ describe('the end of a stream', () => {
   test.each(['[[truncate]] [[tokens:20]]', '[[cut]] [[tokens:20]]', '[[stall]]'])(
     '%s keeps what came and says that it broke off',
     async (script) => {
-      const settings = long({ one: upstream }, { '*': ['one:a'] })
-      const fresh = openEngines(settings, { silenceMs: 2_000 }).engines
+      const settings = long({ one: upstream }, { '*': ['one:a'] }, { silenceMs: 2_000 })
+      const fresh = openEngines(settings, { clock: waitingClock() }).engines
       const running = await fresh.run('svc-1-flash', ask(script))
       const parts: RunPart[] = []
       const attempt = (async () => {

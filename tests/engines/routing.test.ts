@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eventually } from '../support/eventually'
 import { startUpstream, UPSTREAM_SECRET } from '../support/upstream'
-import { ask, long, NO_ENGINES, openEngines } from './setup'
+import { ask, long, NO_ENGINES, openEngines, waitingClock } from './setup'
 
 const first = await startUpstream({ text: 'first' })
 const second = await startUpstream({ text: 'second' })
@@ -79,7 +79,8 @@ describe.each(ways)('%s', (_way, call) => {
 
   const quiet = ['[[hang]]', '[[html]]', '[[empty]]', '[[malformed]]', '[[wrong-type]]', '[[error-event]]'] as const
   test.each(quiet)('%s ends as 503 with Retry-After and the sentence of dx 6.3', async (script) => {
-    const { engines } = openEngines(lonely, { silenceMs: 800 })
+    const impatient = long({ one: first }, { '*': ['one:a'] }, { silenceMs: 800 })
+    const { engines } = openEngines(impatient, { clock: waitingClock() })
     const error = await call(engines, script).catch((failure) => failure)
     expect(error).toMatchObject({ kind: 'unavailable', code: 'engine_unavailable', retryAfterS: 5 })
     expect(error.message).toStartWith('The engine for mode "think" did not answer. Nothing was charged.')

@@ -1,12 +1,10 @@
-import { createEngines, type EngineSettings, type RunRequest } from '../../src/engines'
+import { createEngines, type EngineSettings, type RunRequest, type UpstreamConfig } from '../../src/engines'
+import { systemClock } from '../../src/kernel/clock'
 import { createLog } from '../../src/kernel/log'
 import { type FakeClock, fakeClock } from '../support/clock'
 import type { Upstream } from '../support/upstream'
 
-/** A busy machine must not look like a silent upstream; tests of silence give their own. */
-const PATIENT_MS = 60_000
-
-type Options = { clock?: ReturnType<typeof hastyClock>; silenceMs?: number }
+type Options = { clock?: ReturnType<typeof hastyClock> }
 
 export const NO_ENGINES: EngineSettings = {
   engineBaseUrl: '',
@@ -20,13 +18,14 @@ export const NO_ENGINES: EngineSettings = {
 export const long = (
   upstreams: Record<string, Upstream | string>,
   models: Record<string, string[]>,
+  more: Pick<UpstreamConfig, 'silenceMs' | 'timeoutMs'> = {},
 ): EngineSettings => ({
   ...NO_ENGINES,
   engines: {
     upstreams: Object.fromEntries(
       Object.entries(upstreams).map(([name, at]) => [
         name,
-        { kind: 'compat' as const, baseUrl: typeof at === 'string' ? at : at.url, apiKey: 'sk-test' },
+        { kind: 'compat' as const, baseUrl: typeof at === 'string' ? at : at.url, apiKey: 'sk-test', ...more },
       ]),
     ),
     models,
@@ -47,10 +46,17 @@ export function hastyClock(): FakeClock & { slept: number[] } {
   }
 }
 
-export function openEngines(settings: EngineSettings, { clock = hastyClock(), silenceMs = PATIENT_MS }: Options = {}) {
+/** The same with real time for limits, for tests of upstreams that say nothing. */
+export const waitingClock = (): ReturnType<typeof hastyClock> => ({
+  ...hastyClock(),
+  monotonic: systemClock.monotonic,
+  after: systemClock.after,
+})
+
+export function openEngines(settings: EngineSettings, { clock = hastyClock() }: Options = {}) {
   const lines: string[] = []
   const log = createLog({ level: 'debug', pretty: false, write: (line) => void lines.push(line) })
-  const engines = createEngines({ settings, clock, log, silenceMs, jitter: () => 0.5 })
+  const engines = createEngines({ settings, clock, log, jitter: () => 0.5 })
   return { engines, clock, lines }
 }
 

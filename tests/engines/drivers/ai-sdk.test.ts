@@ -1,5 +1,6 @@
 import { createAiSdkDriver } from '../../../src/engines/drivers/ai-sdk/client'
 import type { FailureKind } from '../../../src/engines/engine'
+import { systemClock } from '../../../src/kernel/clock'
 import { engineSuite, upstreamSuite } from '../../suites/engine.suite'
 import { fakeClock } from '../../support/clock'
 import { startUpstream } from '../../support/upstream'
@@ -22,7 +23,7 @@ for (const [vendor, dialect] of Object.entries(DIALECTS)) {
     clock: fakeClock(),
   }
   const driver = createAiSdkDriver(options)
-  const impatient = createAiSdkDriver({ ...options, silenceMs: 150 })
+  const impatient = createAiSdkDriver({ ...options, clock: systemClock, silenceMs: 150 })
   engineSuite(vendor, driver, 'Hello')
   upstreamSuite(vendor, { driver, impatient, upstream, instead: INSTEAD })
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createCompatDriver } from '../../../src/engines/drivers/compat/client'
+import { systemClock } from '../../../src/kernel/clock'
 import { collect, engineSuite, request, textOf, upstreamSuite } from '../../suites/engine.suite'
 import { fakeClock } from '../../support/clock'
 import { startUpstream } from '../../support/upstream'
@@ -7,7 +8,7 @@ import { startUpstream } from '../../support/upstream'
 const upstream = await startUpstream()
 const options = { baseUrl: `${upstream.url}/`, apiKey: 'sk-test', outputLimitField: 'max_tokens', clock: fakeClock() }
 const driver = createCompatDriver(options)
-const impatient = createCompatDriver({ ...options, silenceMs: 150 })
+const impatient = createCompatDriver({ ...options, clock: systemClock, silenceMs: 150 })
 
 engineSuite('compat', driver, 'Hello')
 
@@ -81,7 +82,7 @@ describe('compat on the wire', () => {
 
   test('a stream that is not read keeps its upstream waiting without a time-out', async () => {
     const silenceMs = 1_500
-    const stream = createCompatDriver({ ...options, silenceMs }).stream(request('[[tokens:30]]'))
+    const stream = createCompatDriver({ ...options, clock: systemClock, silenceMs }).stream(request('[[tokens:30]]'))
     const first = await stream.next()
     // The reader's own pause, longer than the patience with an upstream.
     await Bun.sleep(silenceMs * 1.3)

@@ -11,28 +11,27 @@ import {
 } from '../../engine'
 import { failureOfStatus } from '../../failures'
 import { finishWith } from '../calls'
-import { holdLeash } from '../leash'
+import { holdLeash, type Patience, PLAIN_TIMEOUT_MS, STREAM_TIMEOUT_MS } from '../leash'
 import { explainVendorError, readPart, readResult } from './from-wire'
 import { toCallOptions } from './to-wire'
 import { loadVendor, VENDOR_ORIGINS, type Vendor } from './vendors'
 import { watchFetch } from './watched-fetch'
 
-export type AiSdkOptions = {
+export type AiSdkOptions = Patience & {
   vendor: Vendor
   /** Null: the vendor's own address. */
   baseUrl: string | null
   apiKey: string | null
   clock: Clock
-  /** Milliseconds without a byte from the upstream after which the call fails. */
-  silenceMs?: number
 }
 
-const SILENCE_MS = 60_000
 /** Given in place of a missing key, because the packages would otherwise read one from the environment. */
 const NO_KEY = 'none'
 
 /** Driver for the vendors whose packages implement the shared language-model interface (design 1.6). */
-export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, silenceMs = SILENCE_MS }: AiSdkOptions): Driver {
+export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, ...patience }: AiSdkOptions): Driver {
+  const limits = (ms: number) => ({ clock, silenceMs: patience.silenceMs, timeoutMs: patience.timeoutMs ?? ms })
+
   return {
     complete: (request) =>
       call(request, async (model, signal) => readResult(await model.doGenerate(toCallOptions(request, signal)))),
@@ -40,10 +39,10 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, silenceMs = 
     probe,
   }
 
-  async function open(request: EngineRequest) {
+  async function open(request: EngineRequest, most: number) {
     request.signal.throwIfAborted()
     const modelOf = await loadVendor[vendor]()
-    const leash = holdLeash(request.signal, silenceMs)
+    const leash = holdLeash(request.signal, limits(most))
     const watched = watchFetch(leash, clock)
     const options = { apiKey: apiKey ?? NO_KEY, fetch: watched.fetch, ...(baseUrl ? { baseURL: baseUrl } : {}) }
     const explain = (error: unknown) => {
@@ -57,7 +56,7 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, silenceMs = 
     request: EngineRequest,
     work: (model: LanguageModelV4, signal: AbortSignal) => Promise<EngineAnswer>,
   ): Promise<EngineAnswer> {
-    const { model, leash, explain } = await open(request)
+    const { model, leash, explain } = await open(request, PLAIN_TIMEOUT_MS)
     try {
       return await work(model, leash.signal)
     } catch (error) {
@@ -68,7 +67,7 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, silenceMs = 
   }
 
   async function* stream(request: EngineRequest): AsyncGenerator<EnginePart> {
-    const { model, leash, explain } = await open(request)
+    const { model, leash, explain } = await open(request, STREAM_TIMEOUT_MS)
     try {
       const { stream: parts } = await model.doStream(toCallOptions(request, leash.signal))
       yield* readParts(parts)
@@ -81,7 +80,7 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, silenceMs = 
 
   /** Fetches the vendor's base address; any status below 500 shows that it is reachable. */
   async function probe(signal: AbortSignal): Promise<void> {
-    const leash = holdLeash(signal, silenceMs)
+    const leash = holdLeash(signal, limits(PLAIN_TIMEOUT_MS))
     try {
       const response = await trustedFetch(baseUrl ?? VENDOR_ORIGINS[vendor], { signal: leash.signal })
       if (response.status >= 500) throw failureOfStatus(response.status, null, clock.now())

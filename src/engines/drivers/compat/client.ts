@@ -2,26 +2,23 @@ import type { Clock } from '../../../kernel/clock'
 import { trustedFetch } from '../../../kernel/outbound'
 import type { Driver, EngineAnswer, EngineFailure, EnginePart, EngineRequest } from '../../engine'
 import { errorCodeOf, failureOfStatus } from '../../failures'
-import { holdLeash, type Leash } from '../leash'
+import { holdLeash, type Leash, type Patience, PLAIN_TIMEOUT_MS, STREAM_TIMEOUT_MS } from '../leash'
 import { openEvents, readText } from './body'
 import { createStreamReader, readAnswer } from './from-wire'
 import { toWire, type WireRequest } from './to-wire'
 
-export type CompatOptions = {
+export type CompatOptions = Patience & {
   /** Without the trailing `/chat/completions`. */
   baseUrl: string
   apiKey: string | null
   outputLimitField: string
   clock: Clock
-  /** Milliseconds without a byte from the upstream after which the call fails. */
-  silenceMs?: number
 }
-
-const SILENCE_MS = 60_000
 
 /** Driver for any chat-completions server. It is on the hot path, so it does no optional work. */
 export function createCompatDriver(options: CompatOptions): Driver {
-  const { clock, outputLimitField, silenceMs = SILENCE_MS } = options
+  const { clock, outputLimitField, silenceMs } = options
+  const limits = (ms: number) => ({ clock, silenceMs, timeoutMs: options.timeoutMs ?? ms })
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const endpoint = `${baseUrl}/chat/completions`
   const authorization: Record<string, string> = options.apiKey ? { authorization: `Bearer ${options.apiKey}` } : {}
@@ -30,7 +27,7 @@ export function createCompatDriver(options: CompatOptions): Driver {
   return { complete, stream, probe }
 
   async function complete(request: EngineRequest): Promise<EngineAnswer> {
-    const leash = holdLeash(request.signal, silenceMs)
+    const leash = holdLeash(request.signal, limits(PLAIN_TIMEOUT_MS))
     try {
       const response = await post(toWire(request, false, { outputLimitField }), leash)
       const text = await readText(response, leash)
@@ -48,7 +45,7 @@ export function createCompatDriver(options: CompatOptions): Driver {
    * part costs work in every later layer.
    */
   async function* stream(request: EngineRequest): AsyncGenerator<EnginePart> {
-    const leash = holdLeash(request.signal, silenceMs)
+    const leash = holdLeash(request.signal, limits(STREAM_TIMEOUT_MS))
     let events: ReturnType<typeof openEvents> | null = null
     try {
       const response = await post(toWire(request, true, { outputLimitField }), leash)
@@ -69,7 +66,7 @@ export function createCompatDriver(options: CompatOptions): Driver {
 
   /** Lists the models, which costs nothing. A server that answers 404 or 405 is reachable, too. */
   async function probe(signal: AbortSignal): Promise<void> {
-    const leash = holdLeash(signal, silenceMs)
+    const leash = holdLeash(signal, limits(PLAIN_TIMEOUT_MS))
     try {
       const response = await trustedFetch(`${baseUrl}/models`, { headers: authorization, signal: leash.signal })
       if (!response.ok && response.status !== 404 && response.status !== 405) throw refusal(response, '')
