@@ -4,6 +4,7 @@ import type { KeyId, UserId } from '../kernel/ids'
 import type { Tx } from '../kernel/store'
 import { hashOf } from './chain'
 import { listEvents } from './list'
+import { redactedMetadata, type SecretCheck } from './redact'
 import { insertEvent, setHead, takeHead } from './repository'
 import { chainOf, orgOf, splitRoute, summarise } from './rules'
 import { type AuditEntry, AuditEventId, type ChainScope } from './schema'
@@ -19,8 +20,14 @@ export type Circumstances = {
   keyId?: KeyId | null
 }
 
+type Deps = {
+  clock: Clock
+  /** Finds the secrets that must not stand in the record for ever; the container hands in the guardrails' check. */
+  secrets: SecretCheck
+}
+
 /** The audit log. Call `record` in the transaction of the change it describes, so that both commit together (I19). */
-export function createAuditLog({ clock }: { clock: Clock }) {
+export function createAuditLog({ clock, secrets }: Deps) {
   let statusOf: (route: string) => number | undefined = () => undefined
   return { record, recordUnattended, setSuccessStatuses, list: listEvents, verify: verifyChains }
 
@@ -69,7 +76,7 @@ export function createAuditLog({ clock }: { clock: Clock }) {
       org_id: orgOf(scope),
       api_key_id: keyId,
       request_id: requestId,
-      input: summarise({ ...origin, ...entry.input }),
+      input: summarise({ ...origin, ...redactedMetadata(entry.input, secrets) }),
       output: summarise({ ...entry.output, request_id: requestId }),
       mode: entry.input?.mode ?? null,
       status: entry.output?.status ?? null,

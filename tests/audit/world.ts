@@ -5,6 +5,7 @@ import { ownerOf } from '../../src/kernel/caller'
 import type { Store } from '../../src/kernel/store'
 import { callOf, keyCaller } from '../support/callers'
 import { fakeClock } from '../support/clock'
+import { secrets } from '../support/secrets'
 
 const COMPLETION: AuditEntry = {
   action: 'completion.created',
@@ -17,7 +18,7 @@ const COMPLETION: AuditEntry = {
 /** The record over a real store, and someone whose chain a test fills. */
 export function createWorld(store: Store) {
   const clock = fakeClock()
-  const audit = createAuditLog({ clock })
+  const audit = createAuditLog({ clock, secrets })
 
   function someone(overrides: Partial<KeyCaller> = {}) {
     const caller = keyCaller(overrides)

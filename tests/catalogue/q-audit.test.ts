@@ -138,6 +138,30 @@ describe('Q7 a long summary', () => {
   })
 })
 
+describe('Q secrets in metadata', () => {
+  const SECRET = 'swordfish-4711'
+  const metadata = {
+    password: SECRET,
+    deep: [{ Authorization: `Bearer ${SECRET}` }],
+    note: `password=${SECRET}Xy`,
+    t: 7,
+  }
+  const kept = { password: '[redacted]', deep: [{ Authorization: '[redacted]' }], note: '[redacted]', t: 7 }
+
+  test('are echoed as they were sent, and never stand in the record', async () => {
+    const { body, headers } = await send('POST', 'completions', { body: { prompt: 'x', mode: 'fast', metadata } })
+    expect(body.metadata).toEqual(metadata)
+    const messages = [{ role: 'user', content: 'x' }]
+    const chat = await send('POST', 'chat/completions', { body: { model: 'svc-1-flash', messages, metadata } })
+    for (const answer of [headers, chat.headers]) {
+      const [recorded] = (await send('GET', `audit?request_id=${answer.get('x-request-id')}`)).body
+      expect(recorded.inputSummary.metadata).toEqual(kept)
+    }
+    expect((await send('GET', 'audit/export')).text).not.toContain(SECRET)
+    expect((await send('GET', 'audit/integrity')).body.valid).toBe(true)
+  })
+})
+
 attack('Q10 what is no date', target, [
   ...['0000-13-99', '275761-01-01', '9999999999999', 'NaN', '2026-02-31T00:00:00Z', '%00', '{}'].map((word) => ({
     id: 'Q10',

@@ -7,6 +7,7 @@ import {
   createCheckpoints,
 } from '../../audit'
 import { createEventBus } from '../../events'
+import { holdsSecret, isSecretName } from '../../guardrails'
 import { createIdempotency } from '../../idempotency'
 import { errorFields } from '../../kernel/log'
 import { createOutbound } from '../../kernel/outbound'
@@ -25,7 +26,7 @@ export function buildFoundation({ config, store, clock, log, auditKey, masterKey
     ownHosts: config.publicUrl ? [new URL(config.publicUrl).host] : [],
     httpsOnly: config.production,
   })
-  const audit = createAuditLog({ clock })
+  const audit = createAuditLog({ clock, secrets: { isSecretName, holdsSecret } })
   const book = createCheckpointBook({ folder: join(config.dataDir, 'audit') })
   const checkpoints = createCheckpoints({
     store,

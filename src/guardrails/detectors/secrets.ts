@@ -22,13 +22,18 @@ export const secrets = defineGuardrail({
   config: t.Object({}, { additionalProperties: false }),
   prepare: () => (text) => {
     const { text: plain, span } = plainly(text)
-    const found = merged([...findStructured(plain), ...findKnown(plain), ...findAssigned(plain)])
+    const found = merged(findSecrets(plain))
     if (!found.length) return null
     const kinds = Map.groupBy(found, ({ kind }) => kind)
     const detail = [...kinds].map(([kind, all]) => `${NAMES[kind]} (${all.length})`).join(', ')
     return { detail: `holds ${detail}`, matches: found.map((one) => ({ ...one, ...span(one.start, one.end) })) }
   },
 })
+
+const findSecrets = (plain: string): Match[] => [...findStructured(plain), ...findKnown(plain), ...findAssigned(plain)]
+
+/** Whether a text holds a secret that the guardrail `secrets` finds. Linear. */
+export const holdsSecret = (text: string): boolean => findSecrets(plainly(text).text).length > 0
 
 /** Sorted, with overlapping matches merged, so that no end of a key is left. */
 function merged(found: Match[]): Match[] {
