@@ -1,4 +1,4 @@
-import type { Message, Part, RunRequest } from '../engines'
+import { type Message, originOf, type Part, type RunRequest } from '../engines'
 import type { Task } from './schema'
 
 /** The first messages to an engine: the system prompt, earlier turns, the question, and any turns after it. */
@@ -12,12 +12,13 @@ export function openingMessages({ system, history, prompt, images, after }: Task
 
 /** One call of the engine with these messages. */
 export function toRequest(task: Task, messages: Message[]): RunRequest {
-  const { mode, temperature, maxOutputTokens, json, signal, offered } = task
+  const { call, mode, temperature, maxOutputTokens, json, signal, offered } = task
   return {
     messages,
     mode,
     maxOutputTokens,
     signal,
+    origin: originOf(call),
     ...(temperature === undefined ? {} : { temperature }),
     ...(json ? { json } : {}),
     ...(offered ? { tools: offered.tools, toolChoice: offered.choice, oneCallATurn: offered.oneCallATurn } : {}),

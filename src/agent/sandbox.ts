@@ -108,11 +108,12 @@ const systemOf = (skills: string | null): string | null => {
 
 /** The agent's task: the prompt and the turns before it, as plain text. */
 const taskOf = (
-  { signal }: Call,
+  call: Call,
   { prompt, history = [] }: SandboxOrder,
   by: Pick<Task, 'engineId' | 'system' | 'acting' | 'maxOutputTokens'>,
 ): Task => ({
   ...by,
+  call,
   mode: MODE,
   history,
   prompt,
@@ -120,7 +121,7 @@ const taskOf = (
   images: [],
   temperature: undefined,
   json: false,
-  signal,
+  signal: call.signal,
   offered: null,
 })
 

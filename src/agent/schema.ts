@@ -7,6 +7,8 @@ export type Image = { mimeType: string; base64: string }
 
 /** A task for the agent: the messages, the engine that should answer, and the limits. */
 export type Task = {
+  /** The request that it serves. */
+  call: Call
   engineId: string
   /** The resolved mode; engines that are not language models choose by it what to make. */
   mode: string

@@ -1,4 +1,4 @@
-import { type EngineService, engineOfMode } from '../engines'
+import { type EngineService, engineOfMode, type Origin } from '../engines'
 import type { Clock } from '../kernel/clock'
 import type { Guidance } from './guidance'
 import { instructionsFor, type Opinion, readOpinion } from './instructions'
@@ -18,7 +18,7 @@ export type AskEngine = {
    * because choosing the mode is the service's own task (contract 3 has no price for it).
    * @throws the signal's reason when the caller has left.
    */
-  opinion(prompt: string, examples: Guidance['examples'], signal: AbortSignal): Promise<Opinion | null>
+  opinion(prompt: string, examples: Guidance['examples'], signal: AbortSignal, origin?: Origin): Promise<Opinion | null>
 }
 
 /** Stage 4: asks an engine about prompts that the local model is unsure of (contract 22.2). */
@@ -28,7 +28,7 @@ export function createAskEngine({ engines, clock }: { engines: EngineService; cl
   return {
     available: () => engines.hasModel() && sorter() !== undefined,
 
-    async opinion(prompt, examples, signal) {
+    async opinion(prompt, examples, signal, origin) {
       const id = sorter()
       if (!id) return null
       const late = new AbortController()
@@ -37,7 +37,7 @@ export function createAskEngine({ engines, clock }: { engines: EngineService; cl
         const messages = instructionsFor(prompt, examples)
         const limits = { temperature: 0, maxOutputTokens: MOST_TOKENS, json: true as const }
         const both = AbortSignal.any([signal, late.signal])
-        const { text } = await engines.answer(id, { messages, mode: 'auto', ...limits, signal: both })
+        const { text } = await engines.answer(id, { messages, mode: 'auto', ...limits, origin, signal: both })
         return readOpinion(text)
       } catch {
         // The engines room has logged the failure. It must not fail the caller's request.

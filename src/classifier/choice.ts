@@ -1,3 +1,4 @@
+import type { Origin } from '../engines'
 import type { Guidance } from './guidance'
 
 /** What is known of a request when its mode has to be chosen. */
@@ -14,6 +15,8 @@ export type Ask = {
   answers?(mode: string): boolean
   /** Gets the answer of the engine classifier, also when it does not decide; for previews. */
   heard?(opinion: { mode: string; confidence: number } | null): void
+  /** Whose request it is, for the engine classifier. */
+  origin?: Origin
   /** Aborts when the caller leaves. Without it the engine classifier is not asked. */
   signal?: AbortSignal
 }

@@ -72,7 +72,7 @@ export function createClassifier({ engine, load = loadModel }: Deps = {}) {
 
 async function byEngine(engine: AskEngine, ask: Ask, signal: AbortSignal): Promise<Choice> {
   const { examples, preferenceId } = guidanceOf(ask)
-  const opinion = await engine.opinion(ask.prompt, examples, signal)
+  const opinion = await engine.opinion(ask.prompt, examples, signal, ask.origin)
   ask.heard?.(opinion)
   if (!opinion) return fallback('the engine that sorts prompts gave no usable answer', ask)
   if (!isSure(opinion, ask)) return unsure(opinion, ask)

@@ -11,7 +11,7 @@ export function startDeadline(clock: Clock, signals: readonly AbortSignal[], ms:
   const cancel = clock.after(ms, () => {
     if (ours.signal.aborted) return
     timedOut = true
-    ours.abort()
+    ours.abort(new DOMException('The request took too long.', 'TimeoutError'))
   })
   return {
     signal: ours.signal,

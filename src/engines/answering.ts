@@ -1,15 +1,21 @@
+import { type Call, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { failpoint } from '../kernel/failpoint'
 import type { Log } from '../kernel/log'
-import { type Candidate, type Observe, reach } from './attempt'
+import { type Candidate, type Observe, type Reached, reach } from './attempt'
 import type { EngineEntry } from './catalog'
 import { type EngineAnswer, EngineFailure, type EnginePart, type EngineRequest } from './engine'
 import { engineBrokeOff, engineMissing } from './errors'
 import { type CheckedUsage, createMeter, meterAnswer, type RunPart, type StreamEnd } from './meter'
 import type { Target, Targets } from './targets'
 
+/** Whose request a call serves: one owner's failures are not to concern the others (contract 22.3). */
+export type Origin = { owner: string; requestId: string }
+
+export const originOf = ({ caller, requestId }: Call): Origin => ({ owner: ownerOf(caller), requestId })
+
 /** A request to a service engine: the upstream's model name is filled in per target. */
-export type RunRequest = Omit<EngineRequest, 'model'>
+export type RunRequest = Omit<EngineRequest, 'model'> & { origin?: Origin | undefined }
 
 export type RunOptions = {
   /** Called once when a fallback engine answered instead of the one asked (audit, counters). */
@@ -53,7 +59,7 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
     async answer(engineId: string, request: RunRequest, options: RunOptions = {}): Promise<WholeAnswer> {
       const begin = (target: Target) => whole(target, { ...request, model: target.model })
       const reached = await reach({ ...orderFor(engineId, request), begin }, deps)
-      reached.target.breaker.succeeded()
+      reached.pass.succeeded()
       return { ...meterAnswer(reached.value, request), ...sourceOf(reached, engineId, options) }
     },
 
@@ -63,31 +69,31 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
       const reached = await reach({ ...orderFor(engineId, request), begin }, deps)
       failpoint('engine_first_byte')
       // The first byte closes a half-open breaker: as the only probe, a long stream would block all other calls.
-      if (reached.target.breaker.state() === 'half-open') reached.target.breaker.succeeded()
+      reached.pass.heard()
       const meter = createMeter(request, deps.clock)
       const parts = meter.parts(reached.value.stream, reached.value.first, watch(reached, request))
       return { ...sourceOf(reached, engineId, options), parts, soFar: meter.soFar }
     },
   }
 
-  function orderFor(engineId: string, { mode, signal }: RunRequest) {
+  function orderFor(engineId: string, { mode, signal, origin }: RunRequest) {
     const candidates = plans.get(engineId) ?? []
     if (candidates.length === 0) throw engineMissing.with({ retryAfterS: 60 }, mode)
-    return { mode, signal, candidates }
+    return { mode, signal, candidates, owner: origin?.owner }
   }
 
   /** Reports the end of a stream to the breaker, and turns an upstream's failure into an error for the tenant. */
-  function watch({ target, engineId }: Candidate, { mode, signal }: RunRequest): StreamEnd {
+  function watch({ target, engineId, pass }: Reached<unknown>, { mode, signal }: RunRequest): StreamEnd {
     return {
-      finished: target.breaker.succeeded,
+      finished: pass.succeeded,
       broke(error) {
         if (!(error instanceof EngineFailure) || signal.aborted) return error
-        target.breaker.failed()
+        pass.failed()
         const about = { mode, engine: engineId, target: target.id, failure: error.kind }
         deps.log.warn(about, `engine broke off: ${error.message}`)
         return engineBrokeOff.with({ retryAfterS: 5, cause: error }, mode)
       },
-      over: target.breaker.abandoned,
+      over: pass.abandoned,
     }
   }
 }

@@ -3,12 +3,13 @@ import type { AppError } from '../kernel/errors'
 import type { Log } from '../kernel/log'
 import { EngineFailure, type FailureKind } from './engine'
 import { engineMisconfigured, engineUnavailable } from './errors'
+import type { Pass } from './target-breaker'
 import type { Target } from './targets'
 
 /** A target to try, and the engine it answers for; `fallback` when that is not the engine asked. */
 export type Candidate = { engineId: string; target: Target; fallback: boolean }
 
-export type Reached<T> = Candidate & { value: T }
+export type Reached<T> = Candidate & { value: T; pass: Pass }
 
 /** Called after every upstream call with its engine and its outcome. */
 export type Observe = (engineId: string, outcome: 'answered' | FailureKind) => void
@@ -24,6 +25,8 @@ type Deps = {
 type Order<T> = {
   mode: string
   candidates: readonly Candidate[]
+  /** On whose behalf, for the breakers; absent for calls that no owner made. */
+  owner: string | undefined
   signal: AbortSignal
   /** Calls the target, up to the first byte or the whole answer. */
   begin(target: Target): Promise<T>
@@ -35,6 +38,8 @@ const RETRY_CEILING_MS = 2_000
 /** Longest `Retry-After` that is waited for; beyond it the next target is tried (reliability 4). */
 const MAX_THROTTLE_WAIT_S = 5
 const RETRY_AFTER_S = 5
+/** A request that runs out of time says something about an engine only when it waited this long for that engine. */
+const SLOW_MS = 60_000
 const MAX_RETRY_AFTER_S = 60
 
 /**
@@ -49,39 +54,50 @@ export async function reach<T>(order: Order<T>, { clock, log, observe, jitter }:
 
   for (const candidate of order.candidates) {
     let waited = false
-    while (candidate.target.breaker.admits()) {
-      const outcome = await tryOnce(candidate.target, order)
+    const enter = () => candidate.target.breaker.enter(order.owner)
+    for (let pass = enter(); pass; pass = enter()) {
+      const outcome = await tryOnce(candidate.target, pass, order, clock)
       const failed = outcome instanceof EngineFailure
       observe(candidate.engineId, failed ? outcome.kind : 'answered')
-      if (!failed) return { ...candidate, value: outcome.value }
+      if (!failed) return { ...candidate, pass, value: outcome.value }
       last = outcome
       report(log, order.mode, candidate, outcome)
       if (outcome.kind === 'config') throw engineMisconfigured.with({ cause: outcome }, order.mode)
 
       const pause = pauseBefore(outcome, retries, waited, jitter)
-      if (pause === null) break
+      if (pause === null || candidate.target.breaker.leftMs(order.owner) > 0) break
       if (outcome.kind === 'throttled') waited = true
       else retries += 1
       await clock.sleep(pause, order.signal)
       order.signal.throwIfAborted()
     }
   }
-  throw noneAnswered(order.mode, last)
+  throw noneAnswered(order, last)
 }
 
-async function tryOnce<T>(target: Target, { begin, signal }: Order<T>): Promise<{ value: T } | EngineFailure> {
+async function tryOnce<T>(
+  target: Target,
+  pass: Pass,
+  { begin, signal }: Order<T>,
+  clock: Clock,
+): Promise<{ value: T } | EngineFailure> {
+  const from = clock.monotonic()
   try {
     return { value: await begin(target) }
   } catch (error) {
     if (!(error instanceof EngineFailure) || signal.aborted) {
-      target.breaker.abandoned()
+      if (isTimeout(signal) && clock.monotonic() - from >= SLOW_MS) pass.failed()
+      else pass.abandoned()
       throw error
     }
-    if (error.kind === 'config' || error.kind === 'throttled') target.breaker.abandoned()
-    else target.breaker.failed()
+    if (error.kind === 'config' || error.kind === 'throttled') pass.abandoned()
+    else pass.failed()
     return error
   }
 }
+
+/** Whether the request ran out of time, unlike one whose caller left. */
+const isTimeout = ({ aborted, reason }: AbortSignal): boolean => aborted && (reason as Error)?.name === 'TimeoutError'
 
 /** Milliseconds until the same target is tried again; null when it is not. */
 function pauseBefore(failure: EngineFailure, retries: number, waited: boolean, jitter: () => number): number | null {
@@ -99,8 +115,10 @@ function report(log: Log, mode: string, { engineId, target }: Candidate, failure
   log[level]({ mode, engine: engineId, target: target.id, failure: failure.kind }, `engine failed: ${failure.message}`)
 }
 
-function noneAnswered(mode: string, last: EngineFailure | null): AppError {
+/** With the time until a breaker lets the next call through, when all are open. */
+function noneAnswered({ mode, candidates, owner }: Order<unknown>, last: EngineFailure | null): AppError {
+  const shutMs = Math.min(...candidates.map(({ target }) => target.breaker.leftMs(owner)))
   const asked = last?.kind === 'throttled' ? last.retryAfterS : undefined
-  const retryAfterS = Math.min(asked ?? RETRY_AFTER_S, MAX_RETRY_AFTER_S)
-  return engineUnavailable.with({ retryAfterS, cause: last }, mode)
+  const seconds = shutMs > 0 ? Math.ceil(shutMs / 1_000) : (asked ?? RETRY_AFTER_S)
+  return engineUnavailable.with({ retryAfterS: Math.min(seconds, MAX_RETRY_AFTER_S), cause: last }, mode)
 }

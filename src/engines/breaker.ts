@@ -1,8 +1,8 @@
 import type { Clock } from '../kernel/clock'
 
-const FAILURES_TO_OPEN = 5
-const WINDOW_MS = 60_000
-const OPEN_MS = 30_000
+export const FAILURES_TO_OPEN = 5
+export const WINDOW_MS = 60_000
+export const OPEN_MS = 30_000
 
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
@@ -30,6 +30,10 @@ export function createBreaker(clock: Pick<Clock, 'monotonic'>) {
 
   return {
     state,
+    open,
+
+    /** Milliseconds until the next call may be made; 0 unless it is open. */
+    leftMs: (): number => (openedAt === null ? 0 : Math.max(0, openedAt + OPEN_MS - clock.monotonic())),
 
     /** Whether one call may be made; after `true`, call `succeeded`, `failed` or `abandoned` exactly once. */
     admits(): boolean {

@@ -1,5 +1,7 @@
 /** Engines: model ids, the modes they serve, and the drivers of the upstreams that answer. */
+
 export type { RunningAnswer, RunOptions, RunRequest, WholeAnswer } from './answering'
+export { type Origin, originOf } from './answering'
 export { ENGINES, type EngineEntry, engineOfMode, findEngine } from './catalog'
 export { type EngineSettings, EnginesFile, engineSettings, UPSTREAM_KINDS, type UpstreamConfig } from './config'
 export { createEmbedder, type Embedder, embeddingSettings } from './embeddings'

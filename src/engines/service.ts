@@ -26,7 +26,14 @@ export type EngineService = ReturnType<typeof createEngines>
 /** @throws ConfigError when the settings contradict each other or a key file cannot be read. */
 export function createEngines({ settings, clock, log, observe = ignore, jitter = randomFraction }: Deps) {
   const config = readEngineConfig(settings)
-  const targets = createTargets(config, { clock })
+  let changes = 0
+  const targets = createTargets(config, {
+    clock,
+    log,
+    changed: () => {
+      changes += 1
+    },
+  })
   const answering = createAnswering({ targets, entries: ENGINES, clock, log, observe, jitter })
 
   return {
@@ -59,6 +66,8 @@ export function createEngines({ settings, clock, log, observe = ignore, jitter =
     models: (): (EngineEntry & { status: ModelStatus })[] =>
       ENGINES.map((entry) => ({ ...entry, status: statusOf(entry) })),
     probeAll: (): Promise<Record<string, ProviderHealth>> => probeAll(targets, clock),
+    /** Grows with every change of a breaker, so that what was probed before it is known to be out of date. */
+    changes: (): number => changes,
     test,
     mapping,
   }

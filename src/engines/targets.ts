@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
-import { type Breaker, createBreaker } from './breaker'
+import type { Log } from '../kernel/log'
 import { ENGINES } from './catalog'
 import type { EngineConfig, UpstreamConfig } from './config'
 import { createAiSdkDriver } from './drivers/ai-sdk/client'
 import { createBuiltinDriver } from './drivers/builtin/client'
 import { createCompatDriver } from './drivers/compat/client'
-import type { Driver } from './engine'
+import { type Driver, EngineFailure } from './engine'
+import { createTargetBreaker, type TargetBreaker } from './target-breaker'
 
 /** One model at one upstream, with its own circuit breaker. */
 export type Target = {
@@ -17,7 +18,7 @@ export type Target = {
   kind: UpstreamConfig['kind'] | 'builtin'
   model: string
   driver: Driver
-  breaker: Breaker
+  breaker: TargetBreaker
   /** Most tokens of prompt and answer together. */
   window: number
   /** Most tokens of an answer. */
@@ -33,7 +34,10 @@ const DEFAULT_MAX_OUTPUT = 4_096
 /** The built-in engine has no window of its own; this is more than the longest prompt the API takes. */
 const BUILTIN_WINDOW = 1_200_000
 
-type Deps = { clock: Clock }
+/** `changed` is called after every change of a breaker. */
+type Deps = { clock: Clock; log: Log; changed(): void }
+
+const PROBE_TIMEOUT_MS = 3_000
 
 /** Opens every configured target; a text engine without one gets the built-in engine, unless that is off. */
 export function createTargets(config: EngineConfig, deps: Deps): Targets {
@@ -52,7 +56,7 @@ export function createTargets(config: EngineConfig, deps: Deps): Targets {
       kind: upstream.kind,
       model,
       driver: drivers.get(name)!,
-      breaker: createBreaker(deps.clock),
+      breaker: breakerOf(id, drivers.get(name)!, deps),
       window: upstream.contextWindow ?? DEFAULT_WINDOW,
       maxOutputTokens: upstream.maxOutputTokens ?? DEFAULT_MAX_OUTPUT,
       free: false,
@@ -70,21 +74,45 @@ export function createTargets(config: EngineConfig, deps: Deps): Targets {
   )
 }
 
-function createBuiltinTarget({ clock }: Deps): Target {
+/** The breaker of a target: every change of it is a line of the log (contract 22.3). */
+function breakerOf(target: string, driver: Driver, { clock, log, changed }: Deps): TargetBreaker {
+  return createTargetBreaker({
+    clock,
+    answers: () => isThere(driver),
+    changed({ state, owner, why }) {
+      const whose = owner === null ? 'all' : owner
+      log[state === 'open' ? 'warn' : 'info']({ target, breaker: state, owners: whose, why }, `engine breaker ${state}`)
+      changed()
+    },
+  })
+}
+
+/** An upstream that refuses the probe itself is there: its calls tell what is wrong with its key or address. */
+async function isThere(driver: Driver): Promise<boolean> {
+  try {
+    await driver.probe(AbortSignal.timeout(PROBE_TIMEOUT_MS))
+    return true
+  } catch (error) {
+    return error instanceof EngineFailure && (error.kind === 'config' || error.kind === 'throttled')
+  }
+}
+
+function createBuiltinTarget(deps: Deps): Target {
+  const driver = createBuiltinDriver({ clock: deps.clock })
   return {
     id: 'builtin:builtin',
     upstream: 'builtin',
     kind: 'builtin',
     model: 'builtin',
-    driver: createBuiltinDriver({ clock }),
-    breaker: createBreaker(clock),
+    driver,
+    breaker: breakerOf('builtin:builtin', driver, deps),
     window: BUILTIN_WINDOW,
     maxOutputTokens: DEFAULT_MAX_OUTPUT,
     free: true,
   }
 }
 
-function createDriver(name: string, upstream: UpstreamConfig, { clock }: Deps): Driver {
+function createDriver(name: string, upstream: UpstreamConfig, { clock }: Pick<Deps, 'clock'>): Driver {
   const apiKey = readKey(name, upstream)
   const { timeoutMs, silenceMs } = upstream
   const shared = { apiKey, clock, timeoutMs, silenceMs }

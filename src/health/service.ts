@@ -10,6 +10,8 @@ type Deps = {
   pingRedis: (() => Promise<void>) | null
   /** Probes each subsystem of engines with a real request. */
   probeEngines(): Promise<Record<string, Probe>>
+  /** A number that differs once the engines changed since they were probed. */
+  engineChanges(): number
 }
 
 export type HealthService = ReturnType<typeof createHealth>
@@ -22,20 +24,26 @@ const SLOW_DATABASE_MS = 1_000
 const UNCONFIGURED: Probe = { status: 'unconfigured', latencyMs: null }
 
 /** Reports whether everything answers, by probing it. */
-export function createHealth({ clock, version, pingDatabase, pingRedis, probeEngines }: Deps) {
-  let last: { health: Health; at: number } | null = null
+export function createHealth({ clock, version, pingDatabase, pingRedis, probeEngines, engineChanges }: Deps) {
+  let last: { health: Health; at: number; changes: number } | null = null
   let asking: Promise<Health> | null = null
 
   /** The state of the server, and whether it comes from the cache of the last 30 s. */
   async function check(): Promise<{ health: Health; cached: boolean }> {
-    if (last && clock.monotonic() - last.at < FRESH_MS) return { health: last.health, cached: true }
+    if (last && isFresh(last)) return { health: last.health, cached: true }
     asking ??= ask().finally(() => {
       asking = null
     })
     return { health: await asking, cached: false }
   }
 
+  /** What an engine's breaker did since is not hidden by the cache (contract 22.3). */
+  function isFresh({ at, changes }: { at: number; changes: number }): boolean {
+    return clock.monotonic() - at < FRESH_MS && changes === engineChanges()
+  }
+
   async function ask(): Promise<Health> {
+    const changes = engineChanges()
     const [database, redis, providers] = await Promise.all([
       probe(pingDatabase),
       pingRedis ? probe(pingRedis) : UNCONFIGURED,
@@ -48,7 +56,7 @@ export function createHealth({ clock, version, pingDatabase, pingRedis, probeEng
       providers,
       infrastructure: { database, redis },
     }
-    last = { health, at: clock.monotonic() }
+    last = { health, at: clock.monotonic(), changes }
     return health
   }
 

@@ -3,6 +3,7 @@ import { contextOf } from '../tools/world'
 
 /** A prompt for an engine, as the pipeline hands it to the agent. */
 export const taskOf = (order: Partial<Task> = {}): Task => ({
+  call: contextOf().call,
   engineId: 'svc-1-flash',
   mode: 'fast',
   system: 'Be brief.',

@@ -1,6 +1,7 @@
-import { afterAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createBreaker } from '../../src/engines/breaker'
 import { fakeClock } from '../support/clock'
+import { eventually } from '../support/eventually'
 import { startUpstream } from '../support/upstream'
 import { ask, long, openEngines } from './setup'
 
@@ -60,44 +61,109 @@ afterAll(() => upstream.stop())
 beforeEach(() => upstream.reset())
 const settings = long({ one: upstream }, { '*': ['one:a'] })
 
+const by = (owner: string) => ({ origin: { owner: `user:${owner}`, requestId: 'req_1' } })
+
+type Engines = ReturnType<typeof openEngines>['engines']
+
+/** Five calls that fail, seen by two owners: two requests with their retries. */
+const failForTwo = async (engines: Engines) => {
+  for (const owner of ['ada', 'bob']) await engines.answer('svc-1-flash', ask('[[500]]', by(owner))).catch(() => null)
+}
+
 test('an open breaker spares the upstream, shows in the models list, and closes with the first answer', async () => {
-  const { engines, clock } = openEngines(settings)
+  const { engines, clock, lines } = openEngines(settings)
   const flash = () => engines.models().find(({ id }) => id === 'svc-1-flash')!.status
   expect(flash()).toBe('available')
 
-  for (let round = 0; round < 2; round++) await engines.answer('svc-1-flash', ask('[[500]]')).catch(() => null)
+  await failForTwo(engines)
   const asked = upstream.calls.length
   expect(asked).toBe(5)
   expect(flash()).toBe('down')
-  await expect(engines.answer('svc-1-flash', ask('Hi'))).rejects.toMatchObject({ code: 'engine_unavailable' })
+  clock.advance(17_000)
+  const refused = await engines.answer('svc-1-flash', ask('Hi', by('eve'))).catch((error) => error)
+  expect(refused).toMatchObject({ code: 'engine_unavailable', retryAfterS: 13 })
   expect(upstream.calls).toHaveLength(asked)
 
-  clock.advance(30_000)
-  await engines.answer('svc-1-flash', ask('Hi'))
+  clock.advance(13_000)
+  await engines.answer('svc-1-flash', ask('Hi', by('eve')))
   expect(flash()).toBe('available')
+  const told = lines.map((line) => JSON.parse(line)).filter(({ breaker }) => breaker)
+  expect(told.map(({ breaker, target, owners }) => [breaker, target, owners])).toEqual([
+    ['open', 'one:a', 'all'],
+    ['half-open', 'one:a', 'all'],
+    ['closed', 'one:a', 'all'],
+  ])
+})
+
+test('what one owner provokes keeps that owner out and nobody else', async () => {
+  const { engines, lines } = openEngines(settings)
+  for (let round = 0; round < 6; round++)
+    await engines.answer('svc-1-flash', ask('[[html]]', by('ada'))).catch(() => null)
+  expect(upstream.calls).toHaveLength(5)
+  const refused = await engines.answer('svc-1-flash', ask('Hi', by('ada'))).catch((error) => error)
+  expect(refused).toMatchObject({ code: 'engine_unavailable', retryAfterS: 30 })
+  expect((await engines.answer('svc-1-flash', ask('Hi', by('bob')))).text).toContain('Hello')
+  expect(lines.join('')).toContain('"owners":"user:ada"')
+})
+
+test('an upstream that is gone is found out by the failures of one owner', async () => {
+  const gone = await startUpstream()
+  const { engines, lines } = openEngines(long({ one: gone }, { '*': ['one:a'] }))
+  await gone.stop()
+  for (let round = 0; round < 2; round++) await engines.answer('svc-1-flash', ask('Hi', by('ada'))).catch(() => null)
+  await eventually(() => lines.join('').includes('so did a probe'))
+  expect(engines.models().find(({ id }) => id === 'svc-1-flash')!.status).toBe('down')
 })
 
 test.each(['[[401]]', '[[429:30]]'])('%s says nothing about health', async (script) => {
   const { engines } = openEngines(settings)
-  for (let round = 0; round < 8; round++) await engines.answer('svc-1-flash', ask(script)).catch(() => null)
+  for (let round = 0; round < 8; round++) await engines.answer('svc-1-flash', ask(script, by('ada'))).catch(() => null)
   expect(upstream.calls).toHaveLength(8)
 })
 
 test('streams that keep breaking off open it too', async () => {
   const { engines } = openEngines(settings)
   for (let round = 0; round < 5; round++) {
-    const running = await engines.run('svc-1-flash', ask('[[truncate]] [[tokens:9]]'))
+    const running = await engines.run('svc-1-flash', ask('[[truncate]] [[tokens:9]]', by('ada')))
     await expect(Array.fromAsync(running.parts)).rejects.toMatchObject({ code: 'engine_unavailable' })
   }
-  await expect(engines.run('svc-1-flash', ask('Hi'))).rejects.toMatchObject({ code: 'engine_unavailable' })
+  await expect(engines.run('svc-1-flash', ask('Hi', by('ada')))).rejects.toMatchObject({ code: 'engine_unavailable' })
   expect(upstream.calls).toHaveLength(5)
 })
 
 test('a reader who leaves a half-open stream leaves it free for the next', async () => {
   const { engines, clock } = openEngines(settings)
-  for (let round = 0; round < 2; round++) await engines.answer('svc-1-flash', ask('[[500]]')).catch(() => null)
+  await failForTwo(engines)
   clock.advance(30_000)
-  const running = await engines.run('svc-1-flash', ask('[[slow:5]] [[tokens:50]]'))
+  const running = await engines.run('svc-1-flash', ask('[[slow:5]] [[tokens:50]]', by('eve')))
   for await (const _part of running.parts) break
-  expect((await engines.answer('svc-1-flash', ask('Hi'))).text).toContain('Hello')
+  expect((await engines.answer('svc-1-flash', ask('Hi', by('ada')))).text).toContain('Hello')
+})
+
+describe('a request that runs out of time', () => {
+  /** Five requests that are given up after `ms` of waiting for the engine. */
+  async function giveUp(ms: number) {
+    const { engines, clock } = openEngines(settings)
+    const late = new AbortController()
+    const order = ask('[[hang]]', { signal: late.signal, ...by('ada') })
+    const waiting = Array.from({ length: 5 }, () =>
+      engines.answer('svc-1-flash', order).catch((error) => error.message),
+    )
+    await eventually(() => upstream.calls.length === 5)
+    clock.advance(ms)
+    late.abort(new DOMException('late', 'TimeoutError'))
+    expect(await Promise.all(waiting)).toEqual(Array.from({ length: 5 }, () => 'late'))
+    return engines
+  }
+
+  test('counts as a failure of the engine that it waited for', async () => {
+    const engines = await giveUp(60_000)
+    await expect(engines.answer('svc-1-flash', ask('Hi', by('ada')))).rejects.toMatchObject({ retryAfterS: 30 })
+    expect((await engines.answer('svc-1-flash', ask('Hi', by('bob')))).text).toContain('Hello')
+  })
+
+  test('does not where it had no time left for the engine', async () => {
+    const engines = await giveUp(59_999)
+    expect((await engines.answer('svc-1-flash', ask('Hi', by('ada')))).text).toContain('Hello')
+  })
 })

@@ -4,9 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { engineSettings } from '../../src/engines'
 import { type EngineSettings, readEngineConfig } from '../../src/engines/config'
-import { createTargets } from '../../src/engines/targets'
 import { resolveSettings } from '../../src/kernel/config'
-import { fakeClock } from '../support/clock'
 import { startUpstream } from '../support/upstream'
 import { ask, NO_ENGINES, openEngines } from './setup'
 
@@ -120,7 +118,7 @@ describe('a key from a file', () => {
   })
 
   test('that cannot be read is named at start', () => {
-    const config = readEngineConfig(settings(join(folder, 'missing'), 'http://127.0.0.1:1/v1'))
-    expect(() => createTargets(config, { clock: fakeClock() })).toThrow('cannot be read (ENOENT)')
+    const missing = settings(join(folder, 'missing'), 'http://127.0.0.1:1/v1')
+    expect(() => openEngines(missing)).toThrow('cannot be read (ENOENT)')
   })
 })

@@ -18,7 +18,7 @@ const fine = () => Promise.resolve()
 
 function health({ database = fine, redis = null, engines = { 'svc-core': UP } }: Options = {}) {
   const clock = fakeClock()
-  const state = { database, engines, asked: 0 }
+  const state = { database, engines, asked: 0, changes: 0 }
   const service = createHealth({
     clock,
     version: '2026-01-01',
@@ -28,6 +28,7 @@ function health({ database = fine, redis = null, engines = { 'svc-core': UP } }:
     },
     pingRedis: redis,
     probeEngines: async () => state.engines,
+    engineChanges: () => state.changes,
   })
   return { clock, state, check: service.check }
 }
@@ -71,6 +72,16 @@ describe('the state of the server (contract 21)', () => {
     clock.advance(30_000)
     expect(await seen()).toEqual(['healthy', false])
     expect(state.asked).toBe(3)
+  })
+
+  test('is found out anew once an engine changed', async () => {
+    const { state, check } = health()
+    await check()
+    expect((await check()).cached).toBe(true)
+    state.engines = { 'svc-core': DOWN }
+    state.changes += 1
+    const { health: found, cached } = await check()
+    expect([found.status, cached]).toEqual(['degraded', false])
   })
 
   test('is asked for once by all who ask together', async () => {

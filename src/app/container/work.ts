@@ -59,6 +59,7 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     pingDatabase: store.ping,
     pingRedis: redis?.ping ?? null,
     probeEngines: engines.probeAll,
+    engineChanges: engines.changes,
   })
   return { ...reach, agent, sandbox, completions, skillRuns, chat, canvases, health }
 }

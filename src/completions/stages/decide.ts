@@ -1,6 +1,6 @@
 import { assembleSystem, fitHistory } from '../../agent'
 import type { Choice, Classifier } from '../../classifier'
-import type { EngineService } from '../../engines'
+import { type EngineService, originOf } from '../../engines'
 import type { Clock } from '../../kernel/clock'
 import type { Outbound } from '../../kernel/outbound'
 import { type EffectiveRouting, engineLeft, trialOf } from '../../routing-preferences'
@@ -43,6 +43,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
       prompt: ask.prompt,
       hasImages: ask.images.length > 0,
       answers: (mode) => engines.isConnected(engineFor(run, mode, null, engines)),
+      origin: originOf(run.call),
       signal: run.deadline.signal,
       ...(guidance ? { guidance } : {}),
     })

@@ -66,6 +66,7 @@ export function createThink({ agent, engines, clock, ...money }: Deps) {
     const { engineId, system, history, images, maxOutputTokens, ask } = run
     const { prompt, after, temperature, functions } = ask
     return {
+      call: run.call,
       engineId,
       system,
       history,

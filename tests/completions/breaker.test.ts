@@ -1,0 +1,45 @@
+import { expect, test } from 'bun:test'
+import type { Person, Reply } from '../support/world'
+import { createUpstreamWorld, freshPrompt } from './upstream-world'
+
+const ask = (person: Person, words: string): Promise<Reply> =>
+  person.send('POST', 'completions', { prompt: freshPrompt(words), mode: 'fast' })
+
+const times = async (count: number, call: () => Promise<Reply>) => {
+  for (let time = 0; time < count; time++) expect((await call()).status).toBe(503)
+}
+
+test('one person’s unusable prompts keep nobody else out (contract 22.3)', async () => {
+  const { world, upstream } = await createUpstreamWorld()
+  const [ada, bob] = [await world.person(), await world.person()]
+  await times(5, () => ask(ada, '[[html]]'))
+  const asked = upstream.calls.length
+  const { status, headers, body } = await ask(ada, 'Hello')
+  expect({ status, code: body.error.code, asked: upstream.calls.length }).toEqual({
+    status: 503,
+    code: 'engine_unavailable',
+    asked,
+  })
+  expect(Number(headers.get('retry-after'))).toBeWithin(25, 31)
+  expect((await ask(bob, 'Hello')).status).toBe(200)
+  expect(world.logged.join('')).toContain(`"breaker":"open","owners":"user:${ada.userId}"`)
+  expect((await world.send('GET', 'health')).body.status).toBe('healthy')
+})
+
+test('what two people see opens it for all, which /health shows at once', async () => {
+  const { world } = await createUpstreamWorld()
+  const [ada, bob] = [await world.person(), await world.person()]
+  expect((await world.send('GET', 'health')).body.status).toBe('healthy')
+  for (const person of [ada, bob]) await times(2, () => ask(person, '[[html]]'))
+  expect((await world.send('GET', 'health')).headers.get('x-cache')).toBe('HIT')
+  await times(1, () => ask(ada, '[[html]]'))
+  const { status, body } = await world.send('GET', 'health')
+  expect({ status, state: body.status, core: body.providers['svc-core'].status }).toEqual({
+    status: 200,
+    state: 'degraded',
+    core: 'down',
+  })
+  const refused = await ask(await world.person(), 'Hello')
+  expect(refused.status).toBe(503)
+  expect(Number(refused.headers.get('retry-after'))).toBeWithin(25, 31)
+})
