@@ -4,6 +4,7 @@ import { dirname, join, normalize } from 'node:path'
 /** Reading order of the building. A room may use rooms named before it, never one named after. */
 const ORDER = [
   'kernel',
+  'jobs',
   'audit',
   'settings',
   'usage',
@@ -15,7 +16,6 @@ const ORDER = [
   'auth',
   'rate-limits',
   'billing',
-  'jobs',
   'webhooks',
   'engines',
   'routing-preferences',

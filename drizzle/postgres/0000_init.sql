@@ -177,6 +177,29 @@ CREATE TABLE "invitations" (
 	"accepted_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "jobs" (
+	"id" text PRIMARY KEY NOT NULL,
+	"kind" text NOT NULL,
+	"state" text NOT NULL,
+	"owner" text,
+	"fair_key" text NOT NULL,
+	"unique_key" text,
+	"payload" jsonb,
+	"turn" bigint,
+	"run_at" bigint,
+	"lease_until" bigint,
+	"fence" bigint NOT NULL,
+	"node" text,
+	"attempts" bigint NOT NULL,
+	"progress" bigint NOT NULL,
+	"stage" text,
+	"result" jsonb,
+	"error" text,
+	"created_at" bigint NOT NULL,
+	"started_at" bigint,
+	"completed_at" bigint
+);
+--> statement-breakpoint
 CREATE TABLE "key_secrets" (
 	"hash" text PRIMARY KEY NOT NULL,
 	"key_id" text NOT NULL,
@@ -569,6 +592,14 @@ CREATE INDEX "holds_open" ON "holds" USING btree ("expires_at") WHERE "holds"."s
 CREATE INDEX "idempotency_keys_by_end" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "invitations_by_org_email" ON "invitations" USING btree ("org_id","email");--> statement-breakpoint
 CREATE UNIQUE INDEX "invitations_by_token" ON "invitations" USING btree ("token_hash");--> statement-breakpoint
+CREATE INDEX "jobs_line" ON "jobs" USING btree ("kind","turn","id") WHERE "jobs"."turn" is not null;--> statement-breakpoint
+CREATE INDEX "jobs_turns" ON "jobs" USING btree ("kind","fair_key","turn") WHERE "jobs"."turn" is not null;--> statement-breakpoint
+CREATE INDEX "jobs_waiting" ON "jobs" USING btree ("run_at") WHERE "jobs"."run_at" is not null;--> statement-breakpoint
+CREATE INDEX "jobs_leases" ON "jobs" USING btree ("lease_until") WHERE "jobs"."lease_until" is not null;--> statement-breakpoint
+CREATE INDEX "jobs_busy" ON "jobs" USING btree ("kind","fair_key") WHERE "jobs"."lease_until" is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX "jobs_unique" ON "jobs" USING btree ("kind","unique_key");--> statement-breakpoint
+CREATE INDEX "jobs_by_owner" ON "jobs" USING btree ("owner","created_at","id");--> statement-breakpoint
+CREATE INDEX "jobs_ended" ON "jobs" USING btree ("completed_at") WHERE "jobs"."completed_at" is not null;--> statement-breakpoint
 CREATE INDEX "key_secrets_by_key" ON "key_secrets" USING btree ("key_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "ledger_entries_once" ON "ledger_entries" USING btree ("ref","kind","account");--> statement-breakpoint
 CREATE UNIQUE INDEX "limit_increases_one_pending" ON "limit_increases" USING btree ("subject") WHERE "limit_increases"."status" = 'pending';--> statement-breakpoint

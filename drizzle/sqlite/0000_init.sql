@@ -197,6 +197,37 @@ CREATE TABLE `invitations` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `invitations_by_org_email` ON `invitations` (`org_id`,`email`);--> statement-breakpoint
 CREATE UNIQUE INDEX `invitations_by_token` ON `invitations` (`token_hash`);--> statement-breakpoint
+CREATE TABLE `jobs` (
+	`id` text PRIMARY KEY NOT NULL,
+	`kind` text NOT NULL,
+	`state` text NOT NULL,
+	`owner` text,
+	`fair_key` text NOT NULL,
+	`unique_key` text,
+	`payload` text,
+	`turn` integer,
+	`run_at` integer,
+	`lease_until` integer,
+	`fence` integer NOT NULL,
+	`node` text,
+	`attempts` integer NOT NULL,
+	`progress` integer NOT NULL,
+	`stage` text,
+	`result` text,
+	`error` text,
+	`created_at` integer NOT NULL,
+	`started_at` integer,
+	`completed_at` integer
+);
+--> statement-breakpoint
+CREATE INDEX `jobs_line` ON `jobs` (`kind`,`turn`,`id`) WHERE "jobs"."turn" is not null;--> statement-breakpoint
+CREATE INDEX `jobs_turns` ON `jobs` (`kind`,`fair_key`,`turn`) WHERE "jobs"."turn" is not null;--> statement-breakpoint
+CREATE INDEX `jobs_waiting` ON `jobs` (`run_at`) WHERE "jobs"."run_at" is not null;--> statement-breakpoint
+CREATE INDEX `jobs_leases` ON `jobs` (`lease_until`) WHERE "jobs"."lease_until" is not null;--> statement-breakpoint
+CREATE INDEX `jobs_busy` ON `jobs` (`kind`,`fair_key`) WHERE "jobs"."lease_until" is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX `jobs_unique` ON `jobs` (`kind`,`unique_key`);--> statement-breakpoint
+CREATE INDEX `jobs_by_owner` ON `jobs` (`owner`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `jobs_ended` ON `jobs` (`completed_at`) WHERE "jobs"."completed_at" is not null;--> statement-breakpoint
 CREATE TABLE `key_secrets` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`key_id` text NOT NULL,

@@ -7,6 +7,7 @@ import * as drawing from '../../src/canvases/table'
 import * as talk from '../../src/conversations/table'
 import * as guardrails from '../../src/guardrails/table'
 import * as idempotency from '../../src/idempotency/table'
+import * as jobRoom from '../../src/jobs/table'
 import * as keys from '../../src/keys/table'
 import * as operators from '../../src/operators/table'
 import * as orgRoom from '../../src/orgs/table'
@@ -61,3 +62,4 @@ export const skillTrials = skillRoom.skillTrials.sqlite
 export const routingPreferences = routing.routingPreferences.sqlite
 export const routingCorrections = routing.routingCorrections.sqlite
 export const skillRuns = skillWork.skillRuns.sqlite
+export const jobs = jobRoom.jobs.sqlite

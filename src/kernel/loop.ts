@@ -6,7 +6,8 @@ type LoopOptions = {
   name: string
   /** Processes one batch and returns how many items it had; 0 means there was nothing to do. */
   tick(signal: AbortSignal): Promise<number>
-  idleMs: number
+  /** How long to wait when there is nothing to do; a function is asked before each wait. */
+  idleMs: number | (() => number)
   clock: Clock
   onError(name: string, error: unknown): void
 }
@@ -41,7 +42,8 @@ export function startLoop({ name, tick, idleMs, clock, onError }: LoopOptions): 
       nap = new AbortController()
       const handled = await attempt()
       if (handled > 0 || woken) continue
-      const waitMs = Math.min(idleMs * 2 ** failures, LONGEST_NAP_MS)
+      const idle = typeof idleMs === 'function' ? idleMs() : idleMs
+      const waitMs = Math.min(idle * 2 ** failures, LONGEST_NAP_MS)
       await clock.sleep(waitMs, AbortSignal.any([nap.signal, stopping.signal]))
     }
   }

@@ -1,0 +1,64 @@
+import type { OwnerScope } from '../kernel/caller'
+import type { Tx } from '../kernel/store'
+import type { JobId } from './schema'
+
+/** What a job may be given and may leave: an object of JSON, or nothing. */
+export type Stored = object | null
+
+/** A claimed job as its kind sees it. */
+export type Running<Payload extends Stored> = {
+  readonly id: JobId
+  readonly owner: OwnerScope | null
+  readonly payload: Payload
+  /** 1 at first. */
+  readonly attempt: number
+  /** Aborts when the job is cancelled, taken over or out of time, and when the server stops. */
+  readonly signal: AbortSignal
+  /** Percent, 0 to 99, and a word for what is done now. Never falls; written about once a second. */
+  progress(percent: number, stage?: string): void
+  /** A unit of work that commits only while this process holds the job: else it throws, and nothing of it stays. */
+  write<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
+}
+
+/** How a run ended well: with a result, and effects that commit with it, once; or it goes on at a later time. */
+export type Outcome<Result extends Stored> =
+  | { result?: Result; again?: undefined; effects?(tx: Tx): Promise<unknown> }
+  /** `at` in epoch milliseconds. The next run counts as a first attempt. */
+  | { again: { at: number }; result?: undefined; effects?(tx: Tx): Promise<unknown> }
+
+/** Throw it to fail a job without another attempt; the message is stored as its error and may be shown to its owner. */
+export class GiveUp extends Error {
+  override name = 'GiveUp'
+}
+
+/**
+ * A kind of work. A run happens at least once: effects in the database belong into `Outcome.effects` or
+ * `Running.write`, which happen once; effects elsewhere need a key, such as the job's id, to be repeated safely.
+ */
+export type JobKind<Payload extends Stored = Stored, Result extends Stored = Stored> = {
+  name: string
+  run(job: Running<Payload>): Promise<Outcome<Result>>
+  /** How many runs there may be, crashes included, and how long to wait after each failed one, in milliseconds. */
+  retry: { attempts: number; delayMs(attempt: number): number }
+  /** Longest run in milliseconds; a longer one fails without another attempt. */
+  timeLimitMs: number
+  /** Most runs at once in this process. */
+  concurrency: number
+  /** Most runs at once, of all processes, of jobs with the same fair key. */
+  concurrencyPerKey?: number
+  /** Runs for ever, this long after each end, in one process at a time. Its payload is null. */
+  everyMs?: number
+  /** How long a row is kept after its end; 0 deletes it with its end. 30 days by default (contract 7). */
+  keepMs?: number
+  /** Part of the commit that ends a job as failed, whatever the cause: releases what it held, tells who waits. */
+  onFailed?(tx: Tx, job: { id: JobId; owner: OwnerScope | null; payload: Payload }, error: string): Promise<unknown>
+  /** The stored text of an error; by default the message of a {@link GiveUp} and a general sentence for all others. */
+  describe?(error: unknown): string
+}
+
+export const KEPT_MS = 30 * 86_400_000
+
+/** Declares a kind of job. */
+export const defineJob = <Payload extends Stored, Result extends Stored = Stored>(
+  kind: JobKind<Payload, Result>,
+): JobKind<Payload, Result> => kind

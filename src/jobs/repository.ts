@@ -1,0 +1,206 @@
+import { and, eq, gt, inArray, isNotNull, lte, ne, notInArray, or, type SQL, sql } from 'drizzle-orm'
+import { command, counted, query, type Reader, type Tx } from '../kernel/store'
+import type { JobId } from './schema'
+import { type JobRow, jobs } from './table'
+
+/** What identifies one run of a job. */
+export type Claim = Pick<JobRow, 'id' | 'fence'>
+type InLine = Pick<JobRow, 'id' | 'kind' | 'fair_key'>
+
+const newestTurn = query<{ kind: string; fair_key: string }, Tx>()((db, p) => {
+  const t = db.of(jobs)
+  const own = and(eq(t.kind, p.kind), eq(t.fair_key, p.fair_key), isNotNull(t.turn))
+  return db
+    .select({ turn: sql<number | null>`max(${t.turn})` })
+    .from(t)
+    .where(own)
+})
+
+const frontTurn = query<{ kind: string }, Tx>()((db, p) => {
+  const t = db.of(jobs)
+  return db
+    .select({ turn: sql<number | null>`min(${t.turn})` })
+    .from(t)
+    .where(and(eq(t.kind, p.kind), isNotNull(t.turn)))
+})
+
+const claimed = command<{ id: JobId; node: string; now: number; until: number }>()((tx, p) => {
+  const t = tx.of(jobs)
+  return tx
+    .update(t)
+    .set({
+      state: 'active',
+      turn: null,
+      lease_until: sql`${p.until}`,
+      node: sql`${p.node}`,
+      fence: sql`${t.fence} + 1`,
+      attempts: sql`${t.attempts} + 1`,
+      started_at: sql`coalesce(${t.started_at}, ${p.now})`,
+    })
+    .where(eq(t.id, p.id))
+    .returning()
+})
+
+const held = counted<{ id: JobId; fence: number }>()((tx, p) => {
+  const t = tx.of(jobs)
+  const mine = and(eq(t.id, p.id), eq(t.fence, p.fence), isNotNull(t.lease_until))
+  return tx
+    .update(t)
+    .set({ fence: sql`${t.fence}` })
+    .where(mine)
+})
+
+const soonest = query()((db) => {
+  const t = db.of(jobs)
+  const waiting = db
+    .select({ at: sql`min(${t.run_at})` })
+    .from(t)
+    .where(isNotNull(t.run_at))
+  const leased = db
+    .select({ at: sql`min(${t.lease_until})` })
+    .from(t)
+    .where(isNotNull(t.lease_until))
+  const first = db.select({ id: t.id }).from(t).where(isNotNull(t.turn)).limit(1)
+  return db
+    .select({
+      runAt: sql<number | null>`${waiting}`.as('run_at'),
+      leaseUntil: sql<number | null>`${leased}`.as('lease_until'),
+      inLine: sql<number>`case when exists ${first} then 1 else 0 end`.as('in_line'),
+    })
+    .from(sql`(select 1) as one`)
+})
+
+/** Leaves out rows that another transaction has locked, so that workers of several nodes do not wait for each other. */
+function unlocked<Q>(tx: Tx, select: Q): Q {
+  if (tx.dialect === 'sqlite') return select
+  // Only Postgres' builder has it; rooms see the types of SQLite's.
+  type Locking = { for(strength: 'update', how: { skipLocked: true }): unknown }
+  return (select as unknown as Locking).for('update', { skipLocked: true }) as Q
+}
+
+const OUT_OF_LINE = { turn: null, run_at: null, lease_until: null } as const
+
+/** Rows of jobs. Reads for callers are filtered by owner; the rest is for the workers. */
+export const jobRepository = {
+  /** False when an open job of the kind has the same unique key. */
+  async insert(tx: Tx, row: JobRow): Promise<boolean> {
+    const added = tx.insert(tx.of(jobs)).values(row).onConflictDoNothing()
+    return (await added.returning({ id: tx.of(jobs).id })).length === 1
+  },
+
+  /** Behind the key's other jobs, and level with the front of the line when it has none: keys take turns. */
+  async nextTurn(tx: Tx, { kind, fair_key }: Pick<JobRow, 'kind' | 'fair_key'>): Promise<number> {
+    const [own] = await newestTurn(tx, { kind, fair_key })
+    const [front] = await frontTurn(tx, { kind })
+    const turn = (own?.turn ?? null) === null ? -1 : Number(own!.turn)
+    return Math.max(turn + 1, Number(front?.turn ?? 0))
+  },
+
+  /** When the next waiting job is due, when the next lease ends (null for none), and whether a job is in line. */
+  async soonest(db: Reader): Promise<{ runAt: number | null; leaseUntil: number | null; inLine: boolean }> {
+    const [found] = await soonest(db, {})
+    const ms = (value: number | null) => (value === null ? null : Number(value))
+    return { runAt: ms(found!.runAt), leaseUntil: ms(found!.leaseUntil), inLine: Number(found!.inLine) === 1 }
+  },
+
+  /** Waiting jobs that are due, the longest overdue first. */
+  async due(tx: Tx, now: number, limit: number): Promise<InLine[]> {
+    const t = tx.of(jobs)
+    const found = tx.select({ id: t.id, kind: t.kind, fair_key: t.fair_key }).from(t).where(lte(t.run_at, now))
+    return unlocked(tx, found.orderBy(t.run_at).limit(limit))
+  },
+
+  /** Jobs whose worker is gone: their lease has ended, or, where there is one process only, another one had it. */
+  async lost(tx: Tx, { now, node, limit }: { now: number; node: string; limit: number }): Promise<JobRow[]> {
+    const t = tx.of(jobs)
+    const expired = lte(t.lease_until, now)
+    const gone = tx.dialect === 'sqlite' ? or(expired, and(isNotNull(t.lease_until), ne(t.node, node))) : expired
+    return unlocked(tx, tx.select().from(t).where(gone).limit(limit)) as Promise<JobRow[]>
+  },
+
+  /** The first in line, in order; none of the keys in `without`. */
+  async front(tx: Tx, kind: string, { limit, without }: { limit: number; without: string[] }): Promise<InLine[]> {
+    const t = tx.of(jobs)
+    const inLine = and(
+      eq(t.kind, kind),
+      isNotNull(t.turn),
+      without.length ? notInArray(t.fair_key, without) : undefined,
+    )
+    const found = tx.select({ id: t.id, kind: t.kind, fair_key: t.fair_key }).from(t).where(inLine)
+    return unlocked(tx, found.orderBy(t.turn, t.id).limit(limit))
+  },
+
+  /** How many jobs of a kind run, by fair key. */
+  async busyKeys(tx: Tx, kind: string): Promise<Map<string, number>> {
+    const t = tx.of(jobs)
+    const found = await tx
+      .select({ key: t.fair_key, count: sql<number>`count(*)`.mapWith(Number) })
+      .from(t)
+      .where(and(eq(t.kind, kind), isNotNull(t.lease_until)))
+      .groupBy(t.fair_key)
+    return new Map(found.map(({ key, count }) => [key, count]))
+  },
+
+  /** Makes the claims of a kind wait for each other until the commit, where several processes could claim at once. */
+  async claimAlone(tx: Tx, kind: string): Promise<void> {
+    if (tx.dialect === 'postgres')
+      await tx.select({ done: sql`pg_advisory_xact_lock(hashtext(${kind}))` }).from(sql`(select 1) as one`)
+  },
+
+  async claim(tx: Tx, id: JobId, lease: { node: string; now: number; until: number }): Promise<JobRow> {
+    return (await claimed(tx, { id, ...lease }))[0] as JobRow
+  },
+
+  /** Puts a job in line or has it wait. */
+  async requeue(tx: Tx, id: JobId, place: Pick<JobRow, 'turn' | 'run_at'> & Partial<JobRow>): Promise<void> {
+    const t = tx.of(jobs)
+    await tx
+      .update(t)
+      .set({ ...OUT_OF_LINE, node: null, state: 'queued', ...place })
+      .where(eq(t.id, id))
+  },
+
+  /** Ends an open job. False when it had ended. Its fence rises, so a worker that still runs it changes nothing. */
+  async end(tx: Tx, id: JobId, ending: Pick<JobRow, 'state' | 'completed_at'> & Partial<JobRow>): Promise<boolean> {
+    const t = tx.of(jobs)
+    const open = and(eq(t.id, id), inArray(t.state, ['queued', 'active']))
+    const change = { ...OUT_OF_LINE, unique_key: null, fence: sql`${t.fence} + 1`, ...ending }
+    return (await tx.update(t).set(change).where(open).returning({ id: t.id })).length === 1
+  },
+
+  /** Whether this claim is still in force; if so it stays in force until the transaction ends. */
+  holds: async (tx: Tx, { id, fence }: Claim): Promise<boolean> => (await held(tx, { id, fence })) === 1,
+
+  /** Extends the leases of these jobs. Returns the claims that are still in force. */
+  async renew(tx: Tx, ids: readonly JobId[], { node, until }: { node: string; until: number }): Promise<Claim[]> {
+    const t = tx.of(jobs)
+    const mine = and(inArray(t.id, [...ids]), eq(t.node, node), isNotNull(t.lease_until))
+    return tx.update(t).set({ lease_until: until }).where(mine).returning({ id: t.id, fence: t.fence })
+  },
+
+  async progress(tx: Tx, { id, fence }: Claim, progress: number, stage: string | null): Promise<void> {
+    const t = tx.of(jobs)
+    const further = sql`case when ${t.progress} < ${progress} then ${progress} else ${t.progress} end`
+    await tx
+      .update(t)
+      .set({ progress: further, stage })
+      .where(and(eq(t.id, id), eq(t.fence, fence), isNotNull(t.lease_until)))
+  },
+
+  async remove(tx: Tx, id: JobId): Promise<void> {
+    await tx.delete(tx.of(jobs)).where(eq(tx.of(jobs).id, id))
+  },
+
+  /** Deletes jobs of these kinds that ended before a moment. Returns how many. */
+  async removeEnded(tx: Tx, kinds: readonly string[], before: number, limit: number): Promise<number> {
+    const t = tx.of(jobs)
+    const old: SQL | undefined = and(inArray(t.kind, [...kinds]), lte(t.completed_at, before), gt(t.completed_at, 0))
+    const some = tx.select({ id: t.id }).from(t).where(old).limit(limit)
+    return (await tx.delete(t).where(inArray(t.id, some)).returning({ id: t.id })).length
+  },
+
+  async byId(db: Reader, id: JobId): Promise<JobRow | undefined> {
+    const t = db.of(jobs)
+    return (await db.select().from(t).where(eq(t.id, id)).limit(1))[0] as JobRow | undefined
+  },
+}

@@ -1,0 +1,222 @@
+import { AppError } from '../kernel/errors'
+import type { Tx } from '../kernel/store'
+import { GiveUp, type JobKind, type Outcome, type Running, type Stored } from './kind'
+import { jobRepository as rows } from './repository'
+import type { JobId } from './schema'
+import type { JobsDeps } from './service'
+import type { JobRow } from './table'
+
+/** One run in this process. */
+type Run = {
+  row: JobRow
+  kind: JobKind
+  abort: AbortController
+  leaseUntil: number
+  /** Progress that is not written yet. */
+  news: { percent: number; stage: string | null } | null
+  done: Promise<void>
+}
+
+/** Another worker has the job, or nobody has: what this one does has no effect any more. */
+class LeaseLost extends Error {}
+class OutOfTime extends Error {}
+class Stopping extends Error {}
+
+const BATCH = 100
+/** A lease is renewed this many times in its length. */
+const RENEWALS = 5
+const LONGEST_DELAY_MS = 600_000
+/** How long runs may take to end once the server stops. */
+const GRACE_MS = 5_000
+
+export type Runs = ReturnType<typeof createRuns>
+
+/** The runs of this process: what they may do to their jobs, how they end, and the renewal of their leases. */
+export function createRuns(
+  { store, clock, node, leaseMs, onError }: JobsDeps,
+  { kinds, onEnd }: { kinds: ReadonlyMap<string, JobKind>; onEnd(): void },
+) {
+  const running = new Set<Run>()
+  let renewedAt = clock.now()
+  return { begin, countOf, settled, stop, drop, fail, pulse }
+
+  /** How many runs there are, of one kind or in all. */
+  function countOf(kind?: string): number {
+    return kind === undefined ? running.size : [...running].filter((run) => run.kind.name === kind).length
+  }
+
+  async function settled(): Promise<void> {
+    await Promise.all([...running].map(({ done }) => done))
+  }
+
+  /** Aborts all runs, because the server stops, and waits for them. */
+  async function stop(): Promise<void> {
+    for (const { abort } of running) abort.abort(new Stopping())
+    await settled()
+  }
+
+  function begin(kind: JobKind, row: JobRow): void {
+    const run: Run = {
+      row,
+      kind,
+      abort: new AbortController(),
+      leaseUntil: row.lease_until!,
+      news: null,
+      done: Promise.resolve(),
+    }
+    running.add(run)
+    run.done = carryOut(run)
+      .catch((error) => onError(`job ${kind.name}`, error))
+      .finally(() => {
+        running.delete(run)
+        onEnd()
+      })
+  }
+
+  async function carryOut(run: Run): Promise<void> {
+    const { kind, abort } = run
+    const cancelLimit = clock.after(kind.timeLimitMs, () => abort.abort(new OutOfTime()))
+    try {
+      const outcome = await Promise.race([kind.run(viewOf(run)), endOf(run)])
+      await complete(run, outcome)
+    } catch (error) {
+      await endBadly(run, abort.signal.aborted ? abort.signal.reason : error)
+    } finally {
+      cancelLimit()
+    }
+  }
+
+  /** Rejects when the run must end now, even if it does not look at its signal. */
+  function endOf({ abort: { signal } }: Run): Promise<never> {
+    return new Promise((_, reject) => {
+      const end = () => {
+        if (signal.reason instanceof Stopping) clock.after(GRACE_MS, () => reject(signal.reason))
+        else reject(signal.reason)
+      }
+      signal.addEventListener('abort', end, { once: true })
+    })
+  }
+
+  function viewOf(run: Run): Running<Stored> {
+    const { id, owner, payload, attempts } = run.row
+    return {
+      id,
+      owner,
+      payload,
+      attempt: attempts,
+      signal: run.abort.signal,
+      progress(percent, stage) {
+        const further = Math.max(Math.min(Math.floor(percent), 99), run.news?.percent ?? run.row.progress)
+        run.news = { percent: further, stage: stage ?? run.news?.stage ?? run.row.stage }
+      },
+      write: (unit) => writeHeld(run, unit),
+    }
+  }
+
+  function writeHeld<T>({ row }: Run, unit: (tx: Tx) => Promise<T>): Promise<T> {
+    return store.write(async (tx) => {
+      if (!(await rows.holds(tx, row))) throw new LeaseLost()
+      return unit(tx)
+    })
+  }
+
+  async function complete(run: Run, outcome: Outcome<Stored>): Promise<void> {
+    const { row, kind } = run
+    await writeHeld(run, async (tx) => {
+      await outcome.effects?.(tx)
+      const now = clock.now()
+      const at = outcome.again?.at ?? (kind.everyMs === undefined ? null : now + kind.everyMs)
+      if (at !== null) return rows.requeue(tx, row.id, { turn: null, run_at: at, attempts: 0, progress: 0 })
+      if (kind.keepMs === 0) return rows.remove(tx, row.id)
+      const { result = null } = outcome
+      await rows.end(tx, row.id, { state: 'completed', result, progress: 100, stage: null, completed_at: now })
+    })
+  }
+
+  async function endBadly(run: Run, error: unknown): Promise<void> {
+    if (error instanceof LeaseLost) return
+    const { row, kind } = run
+    const isOurs = error instanceof GiveUp || error instanceof AppError || isOfWorker(error)
+    if (!isOurs) onError(`job ${kind.name}`, error)
+    try {
+      await writeHeld(run, (tx) => putOff(tx, { row, kind, error }))
+    } catch (unwritten) {
+      if (!(unwritten instanceof LeaseLost)) throw unwritten
+    }
+  }
+
+  /** Another attempt, now or later, or the end. */
+  async function putOff(tx: Tx, { row, kind, error }: Pick<Run, 'row' | 'kind'> & { error: unknown }): Promise<void> {
+    const now = clock.now()
+    const { attempts } = row
+    if (kind.everyMs !== undefined) {
+      const at = now + Math.min(kind.everyMs * 2 ** attempts, LONGEST_DELAY_MS)
+      return rows.requeue(tx, row.id, { turn: null, run_at: error instanceof Stopping ? now : at })
+    }
+    if (error instanceof Stopping && kind.retry.attempts > 1) {
+      return rows.requeue(tx, row.id, { run_at: null, turn: await rows.nextTurn(tx, row), attempts: attempts - 1 })
+    }
+    const isLast = error instanceof GiveUp || isOfWorker(error) || attempts >= kind.retry.attempts
+    if (!isLast) return rows.requeue(tx, row.id, { turn: null, run_at: now + kind.retry.delayMs(attempts) })
+    await fail(tx, row, kind.describe?.(error) ?? describe(error, kind))
+  }
+
+  /** Ends a job as failed, with what its kind does then. False when it had ended. */
+  async function fail(tx: Tx, row: JobRow, error: string): Promise<boolean> {
+    const kind = kinds.get(row.kind)
+    if (!(await rows.end(tx, row.id, { state: 'failed', error, stage: null, completed_at: clock.now() }))) return false
+    const { id, owner, payload } = row
+    await kind?.onFailed?.(tx, { id, owner, payload }, error)
+    if (kind?.keepMs === 0) await rows.remove(tx, id)
+    return true
+  }
+
+  /** Ends this process's run of a job that was ended in the store. */
+  function drop(id: JobId): void {
+    for (const { row, abort } of running) if (row.id === id) abort.abort(new LeaseLost())
+  }
+
+  /** Writes progress, renews leases, and ends the runs whose lease is gone. */
+  async function pulse(): Promise<number> {
+    const told = [...running].filter(({ news }) => news)
+    if (told.length) await store.writeSoon((tx) => tellProgress(tx, told))
+    const now = clock.now()
+    if (running.size && now - renewedAt >= leaseMs / RENEWALS) await renew(now)
+    for (const { leaseUntil, abort } of running) if (leaseUntil <= clock.now()) abort.abort(new LeaseLost())
+    return 0
+  }
+
+  async function tellProgress(tx: Tx, told: readonly Run[]): Promise<void> {
+    for (const run of told) {
+      if (!run.news) continue
+      await rows.progress(tx, run.row, run.news.percent, run.news.stage)
+      run.row = { ...run.row, progress: run.news.percent, stage: run.news.stage }
+      run.news = null
+    }
+  }
+
+  async function renew(now: number): Promise<void> {
+    renewedAt = now
+    const until = now + leaseMs
+    const all = [...running]
+    for (let from = 0; from < all.length; from += BATCH) {
+      const some = all.slice(from, from + BATCH)
+      const ids = some.map(({ row }) => row.id)
+      const kept = await store.writeSoon((tx) => rows.renew(tx, ids, { node, until }))
+      const fences = new Map(kept.map(({ id, fence }) => [id, fence]))
+      for (const run of some) {
+        if (fences.get(run.row.id) === run.row.fence) run.leaseUntil = until
+        else run.abort.abort(new LeaseLost())
+      }
+    }
+  }
+}
+
+const isOfWorker = (error: unknown): boolean => error instanceof OutOfTime || error instanceof Stopping
+
+function describe(error: unknown, { timeLimitMs }: JobKind): string {
+  if (error instanceof OutOfTime) return `It took longer than ${Math.round(timeLimitMs / 1_000)} seconds.`
+  if (error instanceof Stopping) return 'The server stopped before it had finished.'
+  if (error instanceof GiveUp || error instanceof AppError) return error.message
+  return 'An internal error ended it.'
+}

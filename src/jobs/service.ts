@@ -1,0 +1,125 @@
+import type { OwnerScope } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import type { Loop } from '../kernel/loop'
+import type { Store, Tx } from '../kernel/store'
+import { defineJob, type JobKind, KEPT_MS, type Stored } from './kind'
+import { jobRepository as rows } from './repository'
+import { JobId } from './schema'
+import type { JobRow } from './table'
+import { createWorker } from './worker'
+
+export type JobsDeps = {
+  store: Store
+  clock: Clock
+  /** Id of this process, new at each start. */
+  node: string
+  /** How long a worker may be silent before its jobs are given to others, in milliseconds. */
+  leaseMs: number
+  onError(name: string, error: unknown): void
+}
+
+export type NewJob<Payload extends Stored> = {
+  owner: OwnerScope | null
+  payload: Payload
+  id?: JobId
+  /** At most one open job of the kind has this key: a second one is not made. */
+  uniqueKey?: string
+  /** Whose turn it takes; by default the owner's. */
+  fairKey?: string
+  /** Epoch milliseconds; by default now. */
+  runAt?: number
+}
+
+export type Jobs = ReturnType<typeof createJobs>
+
+const TIDY_EVERY_MS = 60_000
+const TIDY_BATCH = 500
+
+/** The queue of this server: kinds of work are registered, jobs are put in line, workers run them. */
+export function createJobs(deps: JobsDeps) {
+  const { store, clock } = deps
+  const kinds = new Map<string, JobKind>()
+  const worker = createWorker(deps, kinds)
+  register(tidying())
+  return { register, enqueue, cancel, start, runDue: worker.runDue }
+
+  /** Makes a kind of work known to this process; jobs of unknown kinds are left to processes that know them. */
+  function register<Payload extends Stored, Result extends Stored>(kind: JobKind<Payload, Result>): void {
+    if (kinds.has(kind.name)) throw new Error(`the kind of job "${kind.name}" is registered twice`)
+    kinds.set(kind.name, kind as unknown as JobKind)
+  }
+
+  /** Adds a job in the transaction of what causes it. Null when an open one has its unique key. */
+  async function enqueue<Payload extends Stored>(
+    tx: Tx,
+    kind: { name: string },
+    job: NewJob<Payload>,
+  ): Promise<JobId | null> {
+    const now = clock.now()
+    const { owner, payload, id = JobId.create(), uniqueKey = null, fairKey = owner ?? '', runAt = now } = job
+    const place = { kind: kind.name, fair_key: fairKey }
+    const waits = runAt > now
+    const row: JobRow = {
+      id,
+      ...place,
+      state: 'queued',
+      owner,
+      unique_key: uniqueKey,
+      payload,
+      turn: waits ? null : await rows.nextTurn(tx, place),
+      run_at: waits ? runAt : null,
+      lease_until: null,
+      fence: 0,
+      node: null,
+      attempts: 0,
+      progress: 0,
+      stage: null,
+      result: null,
+      error: null,
+      created_at: now,
+      started_at: null,
+      completed_at: null,
+    }
+    if (!(await rows.insert(tx, row))) return null
+    tx.afterCommit(worker.wake)
+    return id
+  }
+
+  /** Ends a queued or active job as failed, with the error `cancelled` (contract 7). False when it had ended. */
+  async function cancel(tx: Tx, row: JobRow): Promise<boolean> {
+    if (!(await worker.fail(tx, row, 'cancelled'))) return false
+    tx.afterCommit(() => worker.drop(row.id))
+    return true
+  }
+
+  /** Starts the work of this process; stopping it waits for the runs in progress, whose signals abort. */
+  async function start(): Promise<Loop> {
+    await store.write(async (tx) => {
+      for (const { name, everyMs } of kinds.values()) {
+        if (everyMs !== undefined) await enqueue(tx, { name }, { owner: null, payload: null, uniqueKey: 'recurring' })
+      }
+    })
+    return worker.start()
+  }
+
+  /** Deletes jobs whose time to be kept has passed. */
+  function tidying() {
+    return defineJob<null>({
+      name: 'jobs.tidy',
+      retry: { attempts: 1, delayMs: () => TIDY_EVERY_MS },
+      timeLimitMs: 60_000,
+      concurrency: 1,
+      everyMs: TIDY_EVERY_MS,
+      async run() {
+        const byAge = Map.groupBy(kinds.values(), ({ keepMs = KEPT_MS }) => keepMs)
+        for (const [keptMs, some] of byAge) {
+          const names = some.map(({ name }) => name)
+          while (
+            (await store.write((tx) => rows.removeEnded(tx, names, clock.now() - keptMs, TIDY_BATCH))) === TIDY_BATCH
+          );
+        }
+        return {}
+      },
+    })
+  }
+}

@@ -1,0 +1,54 @@
+import { sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import { defineTable, type Row } from '../kernel/store'
+import type { Stored } from './kind'
+import type { JobId, JobState } from './schema'
+
+/**
+ * A queued job is either in line (`turn`) or waits for its time (`run_at`); an active one has a lease (`lease_until`).
+ * What does not apply is null, so the partial indexes hold only the rows a worker looks for.
+ */
+export const jobs = defineTable((k) =>
+  k.table(
+    'jobs',
+    {
+      id: k.text('id').$type<JobId>().primaryKey(),
+      kind: k.text('kind').notNull(),
+      state: k.text('state').$type<JobState>().notNull(),
+      /** Whose work it is; null for work of the server itself. */
+      owner: k.text('owner').$type<OwnerScope>(),
+      /** Jobs of one key take turns with those of others. */
+      fair_key: k.text('fair_key').notNull(),
+      /** At most one open job of a kind has this key. Null once it has ended. */
+      unique_key: k.text('unique_key'),
+      payload: k.json<Stored>('payload'),
+      turn: k.int('turn'),
+      run_at: k.ms('run_at'),
+      lease_until: k.ms('lease_until'),
+      /** Counts claims; who holds an older one can change nothing any more. */
+      fence: k.int('fence').notNull(),
+      /** The process that runs it, or ran it last. */
+      node: k.text('node'),
+      attempts: k.int('attempts').notNull(),
+      /** Percent. */
+      progress: k.int('progress').notNull(),
+      stage: k.text('stage'),
+      result: k.json<Stored>('result'),
+      error: k.text('error'),
+      created_at: k.ms('created_at').notNull(),
+      started_at: k.ms('started_at'),
+      completed_at: k.ms('completed_at'),
+    },
+    (t) => [
+      k.index('jobs_line').on(t.kind, t.turn, t.id).where(sql`${t.turn} is not null`),
+      k.index('jobs_turns').on(t.kind, t.fair_key, t.turn).where(sql`${t.turn} is not null`),
+      k.index('jobs_waiting').on(t.run_at).where(sql`${t.run_at} is not null`),
+      k.index('jobs_leases').on(t.lease_until).where(sql`${t.lease_until} is not null`),
+      k.index('jobs_busy').on(t.kind, t.fair_key).where(sql`${t.lease_until} is not null`),
+      k.uniqueIndex('jobs_unique').on(t.kind, t.unique_key),
+      k.index('jobs_by_owner').on(t.owner, t.created_at, t.id),
+      k.index('jobs_ended').on(t.completed_at).where(sql`${t.completed_at} is not null`),
+    ],
+  ),
+)
+export type JobRow = Row<typeof jobs>

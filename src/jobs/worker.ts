@@ -1,0 +1,124 @@
+import { type Loop, startLoop } from '../kernel/loop'
+import type { Tx } from '../kernel/store'
+import type { JobKind } from './kind'
+import { jobRepository as rows } from './repository'
+import { createRuns } from './runs'
+import type { JobsDeps } from './service'
+import type { JobRow } from './table'
+
+/** How often other processes' jobs are looked for; on SQLite there are none, and this only bounds a missed wake-up. */
+const LOOK_MS = { postgres: 500, sqlite: 5_000 }
+const PULSE_MS = 1_000
+const BATCH = 100
+/** Rows looked at for each that is wanted, where some keys have as many runs as they may. */
+const CANDIDATES = 4
+
+/** Claims jobs and runs them, renews their leases, and gives lost ones to whoever is free (I15). */
+export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>) {
+  const { store, clock, node, leaseMs, onError } = deps
+  const runs = createRuns(deps, { kinds, onEnd: wake })
+  let loop: Loop | null = null
+  let isFirstLook = true
+  let isStopping = false
+  let napMs = LOOK_MS[store.dialect]
+
+  return { start, runDue, wake, fail: runs.fail, drop: runs.drop }
+
+  function wake(): void {
+    loop?.wake()
+  }
+
+  function start(): Loop {
+    const own = { clock, onError }
+    const looking = startLoop({ name: 'jobs', tick: look, idleMs: () => napMs, ...own })
+    const pulsing = startLoop({ name: 'job-leases', tick: runs.pulse, idleMs: PULSE_MS, ...own })
+    loop = looking
+    return {
+      wake: looking.wake,
+      async stop() {
+        isStopping = true
+        await looking.stop()
+        await runs.stop()
+        await pulsing.stop()
+      },
+    }
+  }
+
+  /** Runs what is due now and what that leads to, and waits for it. Returns how many runs there were. */
+  async function runDue(): Promise<number> {
+    for (let total = 0; ; ) {
+      const handled = await look()
+      if (!runs.countOf() && !handled) return total
+      total += runs.countOf()
+      await runs.settled()
+    }
+  }
+
+  /** Puts due and lost jobs in line, and begins as many as there is room for. Returns how many it handled. */
+  async function look(): Promise<number> {
+    const now = clock.now()
+    const { runAt, leaseUntil, inLine } = await rows.soonest(store.read)
+    const isDue = runAt !== null && runAt <= now
+    const isLost = isFirstLook || (leaseUntil !== null && leaseUntil <= now)
+    napMs = Math.min(LOOK_MS[store.dialect], ...[runAt, leaseUntil].map((at) => Math.max(1, (at ?? Infinity) - now)))
+    const moved = isDue || isLost ? await store.write((tx) => tidyLine(tx, now)) : 0
+    isFirstLook = false
+    if (!inLine && !moved) return 0
+    return moved + (await claimAll())
+  }
+
+  async function tidyLine(tx: Tx, now: number): Promise<number> {
+    const lost = await rows.lost(tx, { now, node, limit: BATCH })
+    for (const row of lost) await recover(tx, row)
+    const due = await rows.due(tx, now, BATCH)
+    for (const one of due) await rows.requeue(tx, one.id, { run_at: null, turn: await rows.nextTurn(tx, one) })
+    return lost.length + due.length
+  }
+
+  /** A job whose worker died is tried again while it has attempts left; of a job that kills its workers there is an end. */
+  async function recover(tx: Tx, row: JobRow): Promise<void> {
+    const kind = kinds.get(row.kind)
+    if (kind && kind.everyMs === undefined && row.attempts >= kind.retry.attempts) {
+      const times = row.attempts === 1 ? 'once' : `${row.attempts} times`
+      await runs.fail(tx, row, `The process that ran it ended unexpectedly, ${times}.`)
+      return
+    }
+    await rows.requeue(tx, row.id, { run_at: null, turn: await rows.nextTurn(tx, row) })
+  }
+
+  async function claimAll(): Promise<number> {
+    const free = [...kinds.values()].filter((kind) => freeOf(kind) > 0)
+    if (!free.length || isStopping) return 0
+    const claimed = await store.write(async (tx) => {
+      const all: JobRow[] = []
+      for (const kind of free) all.push(...(await claim(tx, kind)))
+      return all
+    })
+    for (const row of claimed) runs.begin(kinds.get(row.kind)!, row)
+    return claimed.length
+  }
+
+  function freeOf({ name, concurrency }: JobKind): number {
+    return Math.min(BATCH, concurrency - runs.countOf(name))
+  }
+
+  async function claim(tx: Tx, kind: JobKind): Promise<JobRow[]> {
+    const now = clock.now()
+    const limit = freeOf(kind)
+    const each = kind.concurrencyPerKey ?? Infinity
+    const isBounded = Number.isFinite(each)
+    if (isBounded) await rows.claimAlone(tx, kind.name)
+    const busy = isBounded ? await rows.busyKeys(tx, kind.name) : new Map<string, number>()
+    const without = [...busy].filter(([, count]) => count >= each).map(([key]) => key)
+    const front = await rows.front(tx, kind.name, { limit: isBounded ? limit * CANDIDATES : limit, without })
+    const claimed: JobRow[] = []
+    for (const { id, fair_key } of front) {
+      const count = busy.get(fair_key) ?? 0
+      if (claimed.length === limit) break
+      if (count >= each) continue
+      busy.set(fair_key, count + 1)
+      claimed.push(await rows.claim(tx, id, { node, now, until: now + leaseMs }))
+    }
+    return claimed
+  }
+}

@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'bun:test'
+import { postgresUrl } from '../support/store'
+import { createJobsWorld, kindOf } from './support'
+
+const { store, queue, rowOf } = await createJobsWorld()
+const mine = { owner: 'user:ada' as const, payload: null }
+const LEASE_MS = 30_000
+
+/** A run that ends when it is told to. */
+function held() {
+  const begun = Promise.withResolvers<void>()
+  const ending = Promise.withResolvers<{ result: object }>()
+  const run = () => {
+    begun.resolve()
+    return ending.promise
+  }
+  return { begun, ending, run }
+}
+
+describe('a worker that stalls', () => {
+  test('is overtaken when its lease ends, and what it does afterwards has no effect', async () => {
+    const [one, two] = [queue('one'), queue('two')]
+    const stalled = held()
+    const effects: string[] = []
+    const name = `stalls.${Date.now()}`
+    const kind = (node: string, run: () => Promise<{ result: object }>) =>
+      kindOf({
+        name,
+        run: async (job) => {
+          const { result } = await run()
+          return { result, effects: async () => void effects.push(`${node} ${job.attempt}`) }
+        },
+      })
+    const slow = kind('one', stalled.run)
+    one.jobs.register(slow)
+    two.jobs.register(kind('two', async () => ({ result: { by: 'two' } })))
+    const id = await store.write((tx) => one.jobs.enqueue(tx, slow, mine))
+    const first = one.jobs.runDue()
+    await stalled.begun.promise
+    two.clock.advance(LEASE_MS)
+    await two.jobs.runDue()
+    expect(await rowOf(id)).toMatchObject({ state: 'completed', result: { by: 'two' }, attempts: 2, node: 'two' })
+    stalled.ending.resolve({ result: { by: 'one' } })
+    await first
+    expect(await rowOf(id)).toMatchObject({ state: 'completed', result: { by: 'two' } })
+    expect(effects).toEqual(['two 2'])
+  })
+
+  test.if(postgresUrl !== undefined)(
+    'keeps its job while it renews its lease (on SQLite there is no second process)',
+    async () => {
+      const [one, two] = [queue('one'), queue('two')]
+      const slow = held()
+      const kind = kindOf({ run: slow.run })
+      one.jobs.register(kind)
+      two.jobs.register(kind)
+      const id = await store.write((tx) => one.jobs.enqueue(tx, kind, mine))
+      const loop = await one.jobs.start()
+      await slow.begun.promise
+      for (let ms = 0; ms < 4 * LEASE_MS; ms += 1_000) {
+        one.clock.advance(1_000)
+        two.clock.advance(1_000)
+        await untilRenewed(id, one.clock.now())
+        await two.jobs.runDue()
+      }
+      slow.ending.resolve({ result: { by: 'one' } })
+      while ((await rowOf(id)).state !== 'completed') await Bun.sleep(1)
+      await loop.stop()
+      expect(await rowOf(id)).toMatchObject({ node: 'one', attempts: 1 })
+    },
+  )
+
+  /** Leases of more than half their length are as good as renewed. */
+  async function untilRenewed(id: string | null, now: number): Promise<void> {
+    while (((await rowOf(id)).lease_until ?? 0) < now + LEASE_MS / 2) await Bun.sleep(1)
+  }
+})
+
+describe('a worker that dies', () => {
+  test('loses its jobs to the next one, which counts the attempt', async () => {
+    const [one, two] = [queue('one'), queue('two')]
+    const { begun, run } = held()
+    const name = `dies.${Date.now()}`
+    const dying = kindOf({ name, run })
+    one.jobs.register(dying)
+    two.jobs.register(kindOf({ name, run: async ({ attempt }) => ({ result: { attempt } }) }))
+    const id = await store.write((tx) => one.jobs.enqueue(tx, dying, mine))
+    void one.jobs.runDue()
+    await begun.promise
+    two.clock.advance(LEASE_MS)
+    await two.jobs.runDue()
+    expect(await rowOf(id)).toMatchObject({ state: 'completed', result: { attempt: 2 } })
+  })
+
+  test('of the same job again and again fails it; others proceed (S5)', async () => {
+    const name = `poison.${Date.now()}`
+    const ended: string[] = []
+    let clock = queue('first').clock
+    const ids: (string | null)[] = []
+    for (let life = 1; life <= 4; life++) {
+      const { jobs, clock: own } = queue(`life ${life}`, { clock })
+      clock = own
+      const { begun, run } = held()
+      const poison = kindOf({
+        name,
+        run,
+        onFailed: async (_tx, _job, why) => ended.push(why),
+      })
+      jobs.register(poison)
+      if (life === 1) ids.push(await store.write((tx) => jobs.enqueue(tx, poison, mine)))
+      clock.advance(LEASE_MS)
+      const due = jobs.runDue()
+      if (life <= 3) await begun.promise
+      else await due
+    }
+    expect(await rowOf(ids[0]!)).toMatchObject({ state: 'failed', attempts: 3 })
+    expect(ended).toEqual(['The process that ran it ended unexpectedly, 3 times.'])
+  })
+})
+
+describe('a server that stops', () => {
+  test('gives its jobs back, and the attempt with them', async () => {
+    const [one, two] = [queue('one'), queue('two')]
+    const begun = Promise.withResolvers<void>()
+    const name = `stops.${Date.now()}`
+    const patient = kindOf({
+      name,
+      run: async ({ signal }) => {
+        begun.resolve()
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        throw signal.reason
+      },
+    })
+    one.jobs.register(patient)
+    two.jobs.register(kindOf({ name, run: async ({ attempt }) => ({ result: { attempt } }) }))
+    const id = await store.write((tx) => one.jobs.enqueue(tx, patient, mine))
+    const loop = await one.jobs.start()
+    await begun.promise
+    await loop.stop()
+    expect(await rowOf(id)).toMatchObject({ state: 'queued', attempts: 0 })
+    await two.jobs.runDue()
+    expect(await rowOf(id)).toMatchObject({ state: 'completed', result: { attempt: 1 } })
+  })
+})
