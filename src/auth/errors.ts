@@ -57,6 +57,28 @@ export const invalidSession = defineError(
   () => 'This session has ended or does not exist. Sign in again with POST /auth/sessions.',
 )
 
+/** These three end an answer that had begun; the cause is not told apart, as in {@link unknownKey}. */
+export const keyStopped = defineError(
+  'unauthenticated',
+  'invalid_api_key',
+  () =>
+    'This key stopped working before the answer was complete: it was revoked or has expired. What was sent is charged.',
+)
+
+export const sessionStopped = defineError(
+  'unauthenticated',
+  'invalid_session',
+  () =>
+    'This session ended before the answer was complete. What was sent is charged; sign in again with POST /auth/sessions.',
+)
+
+export const membershipStopped = defineError(
+  'forbidden',
+  'forbidden',
+  () =>
+    'Your access to the active organization ended before the answer was complete. What was sent is charged; send the request again.',
+)
+
 export const sessionNeeded = defineError(
   'unauthenticated',
   'invalid_session',

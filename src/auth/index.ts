@@ -1,4 +1,6 @@
 /** Auth: finds the caller of a request from its headers; sign-up, sign-in and sign-out. */
+export { startAccessLoop } from './access-loop'
+export { type Access, type AccessWatch, createAccessWatch } from './access-watch'
 export { createAttempts } from './attempts'
 export { type Authenticate, createAuthenticator } from './authenticate'
 export { authSettings } from './config'
@@ -7,5 +9,5 @@ export { assertOrigin, type BrowserHeaders } from './origin'
 export { createPasswords } from './passwords'
 export type { CredentialHeaders } from './rules'
 export { type AuthService, createAuth, type Visit } from './service'
-export { startSessionLoop, tidySessions } from './session-loop'
+export { startSessionLoop, tidySessions, writeSessionUses } from './session-loop'
 export { createSessions, type Sessions } from './sessions'

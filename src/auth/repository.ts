@@ -32,6 +32,13 @@ export const sessionRepository = {
     return db.select().from(table).where(open).orderBy(desc(table.last_seen_at), asc(table.id))
   },
 
+  /** Those of these sessions that have neither ended nor expired at a moment. */
+  async openAmong(db: Reader, ids: readonly SessionId[], at: number): Promise<Set<SessionId>> {
+    const table = db.of(sessions)
+    const open = and(inArray(table.id, [...ids]), gt(table.expires_at, at))
+    return new Set((await db.select({ id: table.id }).from(table).where(open)).map(({ id }) => id))
+  },
+
   /** The token hash of the removed session, or null when it was already gone. */
   async remove(tx: Tx, id: SessionId): Promise<string | null> {
     const table = tx.of(sessions)

@@ -20,10 +20,15 @@ export const startSessionLoop = ({ onError, ...deps }: LoopDeps): Loop =>
 
 /** Processes one batch and returns how many rows it removed, so that the loop runs again at once while there are more. */
 export async function tidySessions({ store, sightings, clock }: Deps): Promise<number> {
+  await writeSessionUses({ store, sightings })
+  return store.write((tx) => rows.removeEnded(tx, clock.now() - GRACE_MS, BATCH))
+}
+
+/** Extends the sessions that were used since the last call. */
+export async function writeSessionUses({ store, sightings }: Omit<Deps, 'clock'>): Promise<void> {
   const uses = sightings.take()
   for (let from = 0; from < uses.length; from += BATCH) {
     const batch = uses.slice(from, from + BATCH)
     await store.write((tx) => rows.slide(tx, batch, SESSION_MS))
   }
-  return store.write((tx) => rows.removeEnded(tx, clock.now() - GRACE_MS, BATCH))
 }

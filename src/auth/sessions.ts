@@ -38,7 +38,14 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
   // Also on re-enabling: a sign-in that was in progress while the account was disabled may have opened a session.
   events.inTransaction(accountSwitched, (tx, { data }) => rows.removeAllOf(tx, data.userId))
 
-  return { open, find, end, openOf: (reader: Reader, userId: UserId) => rows.openOf(reader, userId, clock.now()) }
+  return {
+    open,
+    find,
+    end,
+    openOf: (reader: Reader, userId: UserId) => rows.openOf(reader, userId, clock.now()),
+    /** Which of these sessions are open. Reads the store, so it sees what other nodes changed. */
+    openAmong: (ids: readonly SessionId[]) => rows.openAmong(store.read, ids, clock.now()),
+  }
 
   /** Opens a session in the caller's transaction. Only this answer contains the token. */
   async function open(tx: Tx, userId: UserId): Promise<OpenedSession> {

@@ -1,5 +1,6 @@
 import type { Agent } from '../agent'
 import type { AuditLog } from '../audit'
+import type { AccessWatch } from '../auth'
 import type { Billing, Prices } from '../billing'
 import type { Classifier } from '../classifier'
 import type { ConversationService, MemoryService } from '../conversations'
@@ -64,6 +65,8 @@ type Deps = {
   caching: CacheRules
   /** Embeds prompts to compare them; null when no embeddings engine is configured. */
   embed: Embedder | null
+  /** Ends streams whose caller's access ends. */
+  access: Pick<AccessWatch, 'follow'>
   /** Aborts the remaining streams, with a reason, shortly before the shutdown grace period ends. */
   stopping: AbortSignal
 }

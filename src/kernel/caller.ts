@@ -16,6 +16,8 @@ export type KeyCaller = {
   type: 'key'
   userId: UserId
   keyId: KeyId
+  /** SHA-256 of the secret that the request carried: a rotated key has several. Null for a caller without a request. */
+  secretHash: string | null
   /** The org of an org key: the org pays for the calls and its audit chain records them. Null for a personal key. */
   orgId: OrgId | null
   /** The org that team-scoped things go to: the key's own, else the user's active one (contract 1.2). */

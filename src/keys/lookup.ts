@@ -40,6 +40,8 @@ export function createKeyLookup({ store, orgs, clock, lastUsed }: Deps) {
       const found = known.get(hash, load)
       return found instanceof Promise ? found.then(admit) : admit(found)
     },
+    /** Which of these secrets work, whoever owns them. Reads the store, so it sees what other nodes changed. */
+    working: (hashes: readonly string[]): Promise<Set<string>> => rows.workingAmong(store.read, hashes, clock.now()),
     forget: (hash: string) => known.forget(hash),
     forgetAll: () => known.clear(),
   }
@@ -57,14 +59,15 @@ export function createKeyLookup({ store, orgs, clock, lastUsed }: Deps) {
     const access = await orgs.accessOf(store.read, row.user_id)
     if (!access || (row.org_id && !(await orgs.isOpen(store.read, row.org_id)))) return null
     const endsAt = Math.min(row.expires_at ?? Infinity, ends_at ?? Infinity)
-    return { caller: toCaller(row, row.org_id ?? access.activeOrgId), endsAt }
+    return { caller: toCaller(row, row.org_id ?? access.activeOrgId, hash), endsAt }
   }
 }
 
-export const toCaller = (row: KeyRow, activeOrgId: KeyCaller['activeOrgId']): KeyCaller => ({
+export const toCaller = (row: KeyRow, activeOrgId: KeyCaller['activeOrgId'], secretHash: string | null): KeyCaller => ({
   type: 'key',
   userId: row.user_id,
   keyId: row.id,
+  secretHash,
   orgId: row.org_id,
   activeOrgId,
   scopes: row.scopes,

@@ -1,4 +1,4 @@
-import { and, eq, gt, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { KeyId, OrgId, UserId } from '../kernel/ids'
 import { pagesAmong, pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
@@ -52,6 +52,19 @@ export const keyRepository = {
   /** The key that a secret belongs to, and when that secret expires. One indexed look-up. */
   byHash: async (db: Reader, hash: string): Promise<{ key: KeyRow; ends_at: number | null } | undefined> =>
     (await keyByHash(db, { hash }))[0],
+
+  /** Those of these secrets that have not expired and whose key is neither revoked nor expired at a moment. */
+  async workingAmong(db: Reader, hashes: readonly string[], at: number): Promise<Set<string>> {
+    const [key, secret] = [db.of(apiKeys), db.of(keySecrets)]
+    const found = await db
+      .select({ hash: secret.hash })
+      .from(secret)
+      .innerJoin(key, eq(key.id, secret.key_id))
+      .where(
+        and(inArray(secret.hash, [...hashes]), or(isNull(secret.ends_at), gt(secret.ends_at, at)), inForce(key, at)),
+      )
+    return new Set(found.map(({ hash }) => hash))
+  },
 
   /** The brand soul of a key; null when it has none or it is disabled. */
   async brandSoul(db: Reader, id: KeyId): Promise<BrandSoul | null> {

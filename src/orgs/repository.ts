@@ -104,6 +104,23 @@ export const orgRepository = {
 
   accessOf: async (db: Reader, id: UserId) => (await userAccess(db, { id }))[0],
 
+  /** Those of the users who are not disabled, each with those of the orgs they are in that are neither suspended nor deleted. */
+  async standingOf(db: Reader, userIds: UserId[], orgIds: OrgId[]): Promise<Map<UserId, Set<OrgId>>> {
+    const [user, member, org] = [db.of(users), db.of(members), db.of(orgs)]
+    const found = await db
+      .select({ userId: user.id, orgId: org.id })
+      .from(user)
+      .leftJoin(member, and(eq(member.user_id, user.id), inArray(member.org_id, orgIds)))
+      .leftJoin(org, and(eq(org.id, member.org_id), isNull(org.suspended_at), isNull(org.deleted_at)))
+      .where(and(inArray(user.id, userIds), isNull(user.disabled_at)))
+    const standing = new Map<UserId, Set<OrgId>>()
+    for (const { userId, orgId } of found) {
+      const open = standing.get(userId) ?? new Set()
+      standing.set(userId, orgId === null ? open : open.add(orgId))
+    }
+    return standing
+  },
+
   org: async (db: Reader, id: OrgId): Promise<OrgRow | undefined> => (await orgById(db, { id }))[0],
 
   orgBySlug: async (db: Reader, slug: string): Promise<OrgRow | undefined> => (await orgBySlug(db, { slug }))[0],

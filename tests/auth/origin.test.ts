@@ -7,6 +7,7 @@ const key = (allowedOrigins: string[]): KeyCaller => ({
   type: 'key',
   userId: UserId.create(),
   keyId: KeyId.create(),
+  secretHash: null,
   orgId: null,
   activeOrgId: null,
   scopes: [],

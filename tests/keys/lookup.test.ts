@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { sha256Hex } from '../../src/kernel/crypto'
 import type { Reader } from '../../src/kernel/store'
 import { createKeyLookup, flushLastUsed, mintSecret } from '../../src/keys'
 import { callOf, operatorCaller } from '../support/callers'
@@ -40,6 +41,7 @@ describe('a key as it was sent', () => {
       type: 'key',
       userId: ada.id,
       keyId: key.id,
+      secretHash: sha256Hex(key.key),
       orgId: null,
       activeOrgId: null,
       scopes: ['tools'],

@@ -6,6 +6,7 @@ export const keyCaller = (overrides: Partial<KeyCaller> = {}): KeyCaller => ({
   type: 'key',
   userId: UserId.create(),
   keyId: KeyId.create(),
+  secretHash: null,
   orgId: null,
   activeOrgId: null,
   scopes: ['completions', 'skills', 'tools', 'connectors', 'billing'],

@@ -1,10 +1,12 @@
 import {
+  createAccessWatch,
   createAttempts,
   createAuth,
   createAuthenticator,
   createPasswords,
   createSessions,
   createSignInLinks,
+  writeSessionUses,
 } from '../../auth'
 import { createAccountLimits, createBalanceWatch, createBilling, createBillingDesk, createPrices } from '../../billing'
 import type { KeyId, SessionId } from '../../kernel/ids'
@@ -34,6 +36,13 @@ export function buildAccounts(deps: Deps, foundation: Foundation) {
     ...money,
     ...buildSignIn(deps, foundation, { sessions, grantInitial: money.billing.openAccount }),
     authenticate: createAuthenticator({ keys: lookup, sessions }),
+    access: createAccessWatch({
+      store: deps.store,
+      keys: lookup,
+      sessions,
+      orgs: foundation.orgs,
+      writeSessionUses: () => writeSessionUses({ store: deps.store, sightings: callers.sessionUses }),
+    }),
   }
 }
 

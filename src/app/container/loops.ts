@@ -1,5 +1,5 @@
 import { startCheckpointLoop } from '../../audit'
-import { startSessionLoop } from '../../auth'
+import { startAccessLoop, startSessionLoop } from '../../auth'
 import { startBillingLoops } from '../../billing'
 import { startIdempotencyLoop } from '../../idempotency'
 import { startLastUsedLoop } from '../../keys'
@@ -12,7 +12,19 @@ import type { Work } from './work'
 
 /** Starts the background loops, once the server listens (design 6). */
 export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Accounts & Work) {
-  const { audit, usage, billing, moneyDesk, keyUses, sessionUses, idempotency, checkpoints, skillRuns, onError } = rooms
+  const {
+    audit,
+    usage,
+    billing,
+    moneyDesk,
+    keyUses,
+    sessionUses,
+    idempotency,
+    checkpoints,
+    skillRuns,
+    access,
+    onError,
+  } = rooms
   return [
     startRollupLoop({ store, clock, onError }),
     startRefusalLoop({ refusals: usage.refusals, store, clock, onError }),
@@ -20,6 +32,7 @@ export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Acc
     moneyDesk.topUps.start(onError),
     startLastUsedLoop({ store, sightings: keyUses, clock, onError }),
     startSessionLoop({ store, sightings: sessionUses, clock, onError }),
+    startAccessLoop({ access, clock, onError }),
     startIdempotencyLoop({ idempotency, clock, onError }),
     startCheckpointLoop({ checkpoints, clock, onError }),
     startLostRunsLoop({ runs: skillRuns, clock, onError }),

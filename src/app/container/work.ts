@@ -22,7 +22,7 @@ type Rooms = Foundation & Accounts & Decisions
 /** Builds the rooms that produce answers: tools, skills, the agent, completions and what is built on them. */
 export function buildWork(deps: Deps, rooms: Rooms) {
   const { config, store, clock, log, node, redis, stopping } = deps
-  const { outbound, audit, settings, usage, events, keys, limiter, billing, prices, onError } = rooms
+  const { outbound, audit, settings, usage, events, keys, access, limiter, billing, prices, onError } = rooms
   const { engines, classifier, guardrails, effective } = rooms
   const reach = buildReach(deps, rooms)
   const { tools, skills } = reach
@@ -44,6 +44,7 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     agent,
     guardrails,
     outbound,
+    access,
     stopping,
     brandSoulOf: keys.brandSoulOf,
     routing: effective,

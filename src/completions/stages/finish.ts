@@ -165,7 +165,14 @@ const usageOf = ({ promptTokens, completionTokens }: StoredAnswer, costMicro: nu
   total_tokens: promptTokens + completionTokens,
 })
 
-const STATUS: Partial<Record<AppError['kind'], number>> = { timeout: 504, unavailable: 503, unpaid: 402, invalid: 400 }
+const STATUS: Partial<Record<AppError['kind'], number>> = {
+  timeout: 504,
+  unavailable: 503,
+  forbidden: 403,
+  unpaid: 402,
+  unauthenticated: 401,
+  invalid: 400,
+}
 
 function endingOf(broken: unknown): { status: number; errorCode: string | null; broken?: unknown } {
   if (broken === undefined) return { status: 200, errorCode: null }

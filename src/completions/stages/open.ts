@@ -1,3 +1,4 @@
+import type { AccessWatch } from '../../auth'
 import type { ConversationService, MemoryService } from '../../conversations'
 import { ConversationId } from '../../conversations/schema'
 import type { EngineService } from '../../engines'
@@ -15,7 +16,7 @@ import type { Ask } from '../ask'
 import { cacheKeyOf, promptlessKeyOf } from '../cache-key'
 import { startDeadline } from '../deadline'
 import { isStealth } from '../rules'
-import type { Opened } from '../run'
+import type { Deadline, Opened } from '../run'
 import { CompletionId } from '../schema'
 
 type Deps = {
@@ -30,6 +31,7 @@ type Deps = {
   routing: Pick<EffectiveRouting, 'of'>
   guardrails: Pick<GuardrailService, 'guardOf'>
   cacheEnabled: boolean
+  access: Pick<AccessWatch, 'follow'>
   stopping: AbortSignal
 }
 
@@ -41,7 +43,7 @@ const STREAM_TIMEOUT_MS = 600_000
  * Reads what the request builds on (conversation, memories, skills, policies) and starts its deadline. Throws 400 for
  * unknown modes and engines, 404 `not_found` for a foreign conversation.
  */
-export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: Deps) {
+export function createOpen({ store, clock, cacheEnabled, access, stopping, ...rooms }: Deps) {
   const { conversations, memory, engines, tools, skills, routing, guardrails, brandSoulOf } = rooms
 
   return async function open(call: Call, ask: Ask, stream: boolean): Promise<Opened> {
@@ -82,10 +84,19 @@ export function createOpen({ store, clock, cacheEnabled, stopping, ...rooms }: D
       active,
       guidance,
       guard,
-      deadline: stream
-        ? startDeadline(clock, [call.signal, stopping], STREAM_TIMEOUT_MS)
-        : startDeadline(clock, [call.signal], PLAIN_TIMEOUT_MS),
+      deadline: stream ? startStreamDeadline(call) : startDeadline(clock, [call.signal], PLAIN_TIMEOUT_MS),
     }
+  }
+
+  /** A stream also ends with the server and with its caller's access. */
+  function startStreamDeadline({ caller, signal }: Call): Deadline {
+    const allowed = access.follow(caller)
+    const deadline = startDeadline(clock, [signal, stopping, allowed.signal], STREAM_TIMEOUT_MS)
+    const end = () => {
+      allowed.end()
+      deadline.end()
+    }
+    return { ...deadline, end }
   }
 
   /** Raw output gets no memories, and stealth modes neither store nor recall (contract 2.1). */

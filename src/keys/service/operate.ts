@@ -63,7 +63,7 @@ export function operateKeys(deps: KeyDeps) {
     /** The caller that requests with this key would have, for looking at its limits. Throws 404, 409. */
     async callerOf(_call: Call<OperatorCaller>, ref: string): Promise<KeyCaller> {
       const row = await resolve(store.read, ref)
-      return toCaller(row, row.org_id)
+      return toCaller(row, row.org_id, null)
     },
 
     /** The key of a complete secret, working or not; null when there is none or the secret has expired. */

@@ -36,7 +36,7 @@ export function assertPerson(caller: TenantCaller, what: string): void {
 
 /** Permission checks for all other rooms. */
 export function createAccess() {
-  return { accessOf, isOpen, assertPermission, orgIdsWith, roleOf: rows.role }
+  return { accessOf, isOpen, standingOf: rows.standingOf, assertPermission, orgIdsWith, roleOf: rows.role }
 
   /** Read whenever an uncached credential is checked. One statement. */
   async function accessOf(reader: Reader, userId: UserId): Promise<UserAccess> {
