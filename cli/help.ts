@@ -1,3 +1,4 @@
+import { wrap } from '../src/kernel/text'
 import { type Arg, type Command, type Flag, type Flags, nounOf, verbOf } from './command'
 import { EXIT_MEANINGS } from './exit'
 import { GLOBAL_FLAGS } from './globals'
@@ -138,14 +139,4 @@ export function rows(pairs: readonly (readonly [string, string])[]): string[] {
     const first = own ? [`  ${left}`, `${indent}${lines[0] ?? ''}`] : [`  ${left.padEnd(width)}  ${lines[0] ?? ''}`]
     return [...first, ...lines.slice(1).map((line) => indent + line)].map((line) => line.trimEnd())
   })
-}
-
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1)
-    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`
-    else lines.push(word)
-  }
-  return lines
 }

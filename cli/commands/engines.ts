@@ -16,6 +16,8 @@ const columns = [
   column('target', 'ANSWERED BY'),
   column('kind', 'KIND'),
   column('state', 'STATE'),
+  column('address', 'ADDRESS', { wide: true }),
+  column('problem', 'PROBLEM', { wide: true }),
 ]
 
 const testColumns = [
@@ -34,7 +36,7 @@ export const listEngines = defineCommand({
   path: 'engines list',
   summary: 'List the engines and what stands behind each',
   about:
-    'One line for each target, in the order of trying. These names are for operators only: no answer of the API ever shows them.',
+    'One line for each target, in the order of trying; each upstream is asked whether it answers, at no cost. These names are for operators only: no answer of the API ever shows them.',
   examples: ['engines list', 'engines list --json'],
   planes: ['operator'],
   offline: true,

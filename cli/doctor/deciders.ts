@@ -21,8 +21,11 @@ const askedOf = (engines: readonly Target[]): Target | undefined =>
 
 /** A warning rather than a failure: requests still work, only the engine's decisions are missing. */
 const said = ({ target, state }: Target, without: string): Finding =>
-  state === 'failing'
-    ? warn(`${target} keeps failing; ${without} meanwhile`, 'svc-admin engines test')
+  state === 'failing' || state === 'unreachable'
+    ? warn(
+        `${target} ${state === 'failing' ? 'keeps failing' : 'does not answer'}; ${without} meanwhile`,
+        'svc-admin engines test',
+      )
     : ok(`${target}`)
 
 export const guardrailEngineCheck: Check = {

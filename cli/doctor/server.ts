@@ -80,6 +80,8 @@ export const enginesCheck: Check = {
   needs: ['database'],
   async run(context) {
     const { engines } = expectData(await (await context.connect()).ops().engines.get())
+    const away = engines.find(({ state }) => state === 'unreachable')
+    if (away) return fail(`${away.target} at ${away.address}: ${away.problem}`, 'svc-admin engines test')
     const failing = engines.filter(({ state }) => state === 'failing')
     if (failing.length)
       return fail(`${failing.map(({ target }) => target).join(', ')} keeps failing`, 'svc-admin engines test')

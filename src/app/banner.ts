@@ -1,22 +1,36 @@
 import { relative } from 'node:path'
+import type { EngineService, UpstreamState } from '../engines'
+import { clean, wrap } from '../kernel/text'
 import type { RunningApp } from './start'
 import { RELEASE } from './version'
 
+export type Shown = {
+  isTty: boolean
+  /** Width of the terminal: lines break between words there. */
+  columns: number
+  startedMs: number
+  /** What the upstreams said when they were asked just now. */
+  upstreams: readonly UpstreamState[]
+}
+
 /** The text printed at start (dx 4.1, 4.2): where things are and, on the first start on a terminal, the first key. */
-export function banner(running: RunningApp, { isTty, startedMs }: { isTty: boolean; startedMs: number }): string {
+export function banner(running: RunningApp, { isTty, columns, startedMs, upstreams }: Shown): string {
   const { app, seed, url, socket, opsUrl } = running
   const { config, findings, container } = app
   const here = shortPath
   const lines = [
     `svc ${RELEASE}, ${config.production ? 'production' : 'dev mode'}`,
     '',
-    ...facts([
-      ['config', config.file ? here(config.file) : 'defaults and environment'],
-      ['secrets', `${here(config.dataDir)}/secrets.json${findings.newSecrets ? ' (new, only you can read it)' : ''}`],
-      ['database', databaseLine(running, here)],
-      ['engines', enginesLine(container.engines.hasModel())],
-      ...(seed ? [['seed', `org "${seed.org}", key "Dev laptop", credit to try everything`] as [string, string]] : []),
-    ]),
+    ...facts(
+      [
+        ['config', config.file ? here(config.file) : 'defaults and environment'],
+        ['secrets', `${here(config.dataDir)}/secrets.json${findings.newSecrets ? ' (new, only you can read it)' : ''}`],
+        ['database', databaseLine(running, here)],
+        ...enginesLines(container.engines, upstreams).map((line, at) => [at ? '' : 'engines', ...line] as Fact),
+        ...(seed ? [['seed', `org "${seed.org}", key "Dev laptop", credit to try everything`] as Fact] : []),
+      ],
+      isTty ? columns : Number.POSITIVE_INFINITY,
+    ),
     '',
     `  API         ${url}/api/v1`,
     `  OpenAPI     ${url}/openapi.json`,
@@ -36,7 +50,16 @@ function shortPath(path: string): string {
   return near && !near.startsWith('..') ? near : path
 }
 
-const facts = (pairs: [string, string][]): string[] => pairs.map(([name, fact]) => `  ok  ${name.padEnd(10)} ${fact}`)
+/** A name, what is to be said of it, and what is wrong with it, if anything is. */
+type Fact = [string, string] | [string, string, 'wrong']
+
+const MARGIN = ' '.repeat(17)
+
+const facts = (all: Fact[], columns: number): string[] =>
+  all.flatMap(([name, fact, wrong]) => {
+    const [first = '', ...rest] = wrap(fact, columns - MARGIN.length)
+    return [`  ${wrong ? '!!' : 'ok'}  ${name.padEnd(10)} ${first}`, ...rest.map((line) => MARGIN + line)]
+  })
 
 function databaseLine({ app: { config, findings } }: RunningApp, here: (path: string) => string): string {
   const what = config.databaseUrl ? 'postgres' : `${here(config.dataDir)}/svc.db`
@@ -47,10 +70,28 @@ function databaseLine({ app: { config, findings } }: RunningApp, here: (path: st
   return `${what} (${state})`
 }
 
-const enginesLine = (hasModel: boolean): string =>
-  hasModel
-    ? 'connected'
-    : 'built-in engine for all text modes: free, instant, not a language model (connect one with SVC_ENGINE_BASE_URL)'
+const BUILTIN = 'free, instant, not a language model'
+
+/** What answers: each upstream with its address and models, and whether it did when the server asked just now. */
+function enginesLines(engines: EngineService, upstreams: readonly UpstreamState[]): Line[] {
+  const builtin = engines.mapping().some(({ targets }) => targets.some(({ kind }) => kind === 'builtin'))
+  if (!engines.hasModel()) {
+    if (!builtin) return [['nothing answers (connect an engine with SVC_ENGINE_BASE_URL)', 'wrong']]
+    return [[`built-in engine for all text modes: ${BUILTIN} (connect one with SVC_ENGINE_BASE_URL)`]]
+  }
+  const asked = upstreams.filter(({ upstream }) => upstream !== 'builtin').map(spellUpstream)
+  const others: Line[] = builtin ? [[`built-in engine for the other text modes: ${BUILTIN}`]] : []
+  return [...asked, ...others]
+}
+
+type Line = [string] | [string, 'wrong']
+
+function spellUpstream({ address, models, latencyMs, problem, unlisted }: UpstreamState): Line {
+  const where = clean(`${address}, ${models.length === 1 ? 'model' : 'models'} ${models.join(', ')}`)
+  if (problem !== null) return [`${where}: ${problem}`, 'wrong']
+  if (unlisted.length) return [clean(`${where}: answers, and lists no ${unlisted.join(', ')}`), 'wrong']
+  return [`${where}: answers, ${latencyMs} ms`]
+}
 
 function keyLines({ seed, keyless }: RunningApp, isTty: boolean, here: (path: string) => string): string[] {
   if (keyless) return ['No keys exist. Create one: svc-admin keys create --name NAME', '']

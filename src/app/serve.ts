@@ -13,6 +13,10 @@ const failed =
     process.exit(1)
   }
 
+const WIDTH = 80
+/** Longest wait for what the upstreams say, for the text at start alone: the server serves meanwhile. */
+const ASKING_MS = 1_000
+
 /** Serves until SIGTERM or SIGINT, then stops gracefully. Configuration problems are printed together, with exit 1. */
 export async function serve(
   overrides: ConfigOverrides = {},
@@ -27,7 +31,9 @@ export async function serve(
     }
     // A reader of JSON lines gets nothing else on stdout.
     const out = running.app.config.logFormat === 'json' ? process.stderr : process.stdout
-    out.write(banner(running, { isTty: out.isTTY === true, startedMs: performance.now() - startedAt }))
+    const startedMs = performance.now() - startedAt
+    const upstreams = await running.app.container.engines.askUpstreams(ASKING_MS)
+    out.write(banner(running, { isTty: out.isTTY === true, columns: out.columns ?? WIDTH, startedMs, upstreams }))
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     process.stderr.write(`${error.problems.map((problem) => `error: ${problem}`).join('\n')}\n`)

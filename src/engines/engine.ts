@@ -47,13 +47,21 @@ export type EnginePart =
 
 export type EngineAnswer = { text: string; toolCalls: ToolCall[]; finish: FinishReason; usage: StatedUsage | null }
 
+/** What an upstream says about one of its models; a member is absent where it does not tell. */
+export type ModelFacts = {
+  id: string
+  vision?: boolean | undefined
+  tools?: boolean | undefined
+  json?: boolean | undefined
+}
+
 export type Driver = {
   /** Exactly one `finish` ends it; a stream that stops without one throws `truncated`. Throws {@link EngineFailure}. */
   stream(request: EngineRequest): AsyncGenerator<EnginePart>
   /** The whole answer in one exchange, where that is cheaper than a stream. Throws {@link EngineFailure}. */
   complete?(request: EngineRequest): Promise<EngineAnswer>
-  /** Checks at no cost that the upstream is reachable. Throws {@link EngineFailure}. */
-  probe(signal: AbortSignal): Promise<void>
+  /** Checks at no cost that the upstream answers, and lists its models where it can. Throws {@link EngineFailure}. */
+  probe(signal: AbortSignal): Promise<readonly ModelFacts[]>
 }
 
 export type FailureKind =

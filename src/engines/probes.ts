@@ -1,46 +1,91 @@
 import type { Clock } from '../kernel/clock'
-import type { Subsystem } from './catalog'
-import { ENGINES } from './catalog'
+import { ENGINES, type Subsystem } from './catalog'
+import { EngineFailure } from './engine'
 import type { Target, Targets } from './targets'
 
 export type ProviderStatus = 'healthy' | 'degraded' | 'down' | 'unconfigured'
 /** One line of `providers` in GET /health (contract 21); `latencyMs` null when nothing was measured. */
 export type ProviderHealth = { status: ProviderStatus; latencyMs: number | null }
 
-const PROBE_TIMEOUT_MS = 3_000
-const SUBSYSTEMS: readonly Subsystem[] = ['svc-core', 'svc-vision', 'svc-search']
-
-type Probe = { up: boolean; latencyMs: number | null }
-
-/** Probes every upstream once, in parallel, and reports by subsystem. Costs nothing and never throws. */
-export async function probeAll(targets: Targets, clock: Clock): Promise<Record<Subsystem, ProviderHealth>> {
-  const upstreams = new Map([...targets.values()].flat().map((target) => [target.upstream, target]))
-  const probed = new Map(
-    await Promise.all([...upstreams].map(async ([name, target]) => [name, await probe(target, clock)] as const)),
-  )
-  const summed = SUBSYSTEMS.map((subsystem) => [subsystem, sumUp(targetsOf(subsystem, targets), probed)])
-  return Object.fromEntries(summed) as Record<Subsystem, ProviderHealth>
+/** What asking one upstream for its models found. For operators. */
+export type UpstreamState = {
+  upstream: string
+  address: string
+  /** The models that are asked of it. */
+  models: string[]
+  up: boolean
+  latencyMs: number | null
+  /** Why it does not answer; null when it does. */
+  problem: string | null
+  /** Models asked of it that it does not list; empty where it lists none at all. */
+  unlisted: string[]
 }
 
-async function probe(target: Target, clock: Clock): Promise<Probe> {
-  if (target.kind === 'builtin') return { up: true, latencyMs: 0 }
-  const started = clock.monotonic()
-  try {
-    await target.driver.probe(AbortSignal.timeout(PROBE_TIMEOUT_MS))
-    return { up: true, latencyMs: Math.round(clock.monotonic() - started) }
-  } catch {
-    return { up: false, latencyMs: null }
+const PATIENCE_MS = 3_000
+/** As long as GET /health is cached; an older finding says nothing any more. */
+const FRESH_MS = 30_000
+const SUBSYSTEMS: readonly Subsystem[] = ['svc-core', 'svc-vision', 'svc-search']
+
+export type Probes = ReturnType<typeof createProbes>
+
+/** Asks the upstreams whether they answer. It costs nothing and never throws. */
+export function createProbes(targets: Targets, clock: Clock) {
+  const upstreams = Map.groupBy(new Set([...targets.values()].flat()), ({ upstream }) => upstream)
+  const away = new Map<string, number>()
+
+  return {
+    ask,
+    /** Whether the upstream did not answer when it was last asked, in the last 30 s. */
+    isAway: (upstream: string): boolean => clock.monotonic() - (away.get(upstream) ?? -Infinity) < FRESH_MS,
+
+    /** The state by subsystem, as GET /health shows it. */
+    async bySubsystem(): Promise<Record<Subsystem, ProviderHealth>> {
+      const states = new Map((await ask()).map((state) => [state.upstream, state]))
+      return Object.fromEntries(
+        SUBSYSTEMS.map((subsystem) => [subsystem, sumUp(targetsOf(subsystem, targets), states)]),
+      ) as Record<Subsystem, ProviderHealth>
+    },
   }
+
+  /** Asks every upstream once, in parallel. */
+  function ask(withinMs = PATIENCE_MS): Promise<UpstreamState[]> {
+    return Promise.all([...upstreams.values()].map((own) => askOne(own, withinMs)))
+  }
+
+  async function askOne(own: Target[], withinMs: number): Promise<UpstreamState> {
+    const { upstream, address, driver } = own[0]!
+    const about = { upstream, address, models: own.map(({ model }) => model) }
+    const startedAt = clock.monotonic()
+    try {
+      const listed = await driver.probe(AbortSignal.timeout(withinMs))
+      away.delete(upstream)
+      const lists = (model: string) => listed.some(({ id }) => id === model || id.startsWith(`${model}:`))
+      const unlisted = listed.length ? about.models.filter((model) => !lists(model)) : []
+      const latencyMs = Math.round(clock.monotonic() - startedAt)
+      return { ...about, up: true, latencyMs, problem: null, unlisted }
+    } catch (error) {
+      const problem = error instanceof EngineFailure ? problemOf(error) : `no answer within ${withinMs / 1_000} s`
+      if (error instanceof EngineFailure || withinMs >= PATIENCE_MS) away.set(upstream, clock.monotonic())
+      return { ...about, up: false, latencyMs: null, problem, unlisted: [] }
+    }
+  }
+}
+
+function problemOf({ kind, message, cause }: EngineFailure): string {
+  if (kind !== 'refused') return message
+  const { code } = (cause ?? {}) as { code?: string }
+  if (code === 'ENOTFOUND') return 'there is no such host'
+  return code === 'ECONNREFUSED' ? 'nothing listens there' : 'no connection'
 }
 
 const targetsOf = (subsystem: Subsystem, targets: Targets): Target[] =>
   ENGINES.filter(({ engine }) => engine === subsystem).flatMap(({ id }) => targets.get(id) ?? [])
 
 /** A target is up when it is reachable and its breaker is not open: all up is healthy, some degraded, none down. */
-function sumUp(targets: readonly Target[], probed: ReadonlyMap<string, Probe>): ProviderHealth {
+function sumUp(targets: readonly Target[], states: ReadonlyMap<string, UpstreamState>): ProviderHealth {
   if (targets.length === 0) return { status: 'unconfigured', latencyMs: null }
-  const up = targets.filter((target) => probed.get(target.upstream)?.up && target.breaker.state() !== 'open')
-  const latencies = up.flatMap((target) => probed.get(target.upstream)?.latencyMs ?? [])
+  const up = targets.filter((target) => states.get(target.upstream)?.up && target.breaker.state() !== 'open')
+  const latencies = up.flatMap((target) => states.get(target.upstream)?.latencyMs ?? [])
   const status = up.length === targets.length ? 'healthy' : up.length ? 'degraded' : 'down'
   return { status, latencyMs: latencies.length ? Math.max(...latencies) : null }
 }

@@ -6,7 +6,7 @@ import { createAnswering, type RunOptions, type RunRequest } from './answering'
 import type { Observe } from './attempt'
 import { ENGINES, type EngineEntry, engineOfMode, findEngine } from './catalog'
 import { type EngineSettings, fingerprintOf, readEngineConfig } from './config'
-import { type ProviderHealth, probeAll } from './probes'
+import { createProbes, type ProviderHealth, type UpstreamState } from './probes'
 import { createTargets, type Target } from './targets'
 import { countPrompt, countTokens } from './tokens'
 import { type TrialCheck, tryTarget } from './trial'
@@ -34,6 +34,7 @@ export function createEngines({ settings, clock, log, observe = ignore, jitter =
       changes += 1
     },
   })
+  const probes = createProbes(targets, clock)
   const answering = createAnswering({ targets, entries: ENGINES, clock, log, observe, jitter })
 
   return {
@@ -65,7 +66,9 @@ export function createEngines({ settings, clock, log, observe = ignore, jitter =
     /** Every listed engine with its current status (contract 5.1). */
     models: (): (EngineEntry & { status: ModelStatus })[] =>
       ENGINES.map((entry) => ({ ...entry, status: statusOf(entry) })),
-    probeAll: (): Promise<Record<string, ProviderHealth>> => probeAll(targets, clock),
+    probeAll: (): Promise<Record<string, ProviderHealth>> => probes.bySubsystem(),
+    /** Asks every upstream whether it answers, within 3 s unless said. For operators. Never throws. */
+    askUpstreams: (withinMs?: number): Promise<UpstreamState[]> => probes.ask(withinMs),
     /** Grows with every change of a breaker, so that what was probed before it is known to be out of date. */
     changes: (): number => changes,
     test,
@@ -73,7 +76,7 @@ export function createEngines({ settings, clock, log, observe = ignore, jitter =
   }
 
   function statusOf({ id, fallback }: EngineEntry): ModelStatus {
-    const works = ({ breaker }: Target) => breaker.state() !== 'open'
+    const works = ({ breaker, upstream }: Target) => breaker.state() !== 'open' && !probes.isAway(upstream)
     const own = targetsOf(id)
     if (own.length && own.every(works)) return 'available'
     const others = fallback ? targetsOf(fallback).filter(({ free }) => !free) : []
@@ -95,7 +98,12 @@ export function createEngines({ settings, clock, log, observe = ignore, jitter =
     return ENGINES.map(({ id, mode }) => ({
       engineId: id,
       mode,
-      targets: targetsOf(id).map(({ id: target, kind, breaker }) => ({ target, kind, breaker: breaker.state() })),
+      targets: targetsOf(id).map(({ id: target, upstream, kind, breaker }) => ({
+        target,
+        upstream,
+        kind,
+        breaker: breaker.state(),
+      })),
     }))
   }
 

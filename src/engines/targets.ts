@@ -5,6 +5,7 @@ import type { Log } from '../kernel/log'
 import { ENGINES } from './catalog'
 import type { EngineConfig, UpstreamConfig } from './config'
 import { createAiSdkDriver } from './drivers/ai-sdk/client'
+import { VENDOR_URLS, type Vendor } from './drivers/ai-sdk/vendors'
 import { createBuiltinDriver } from './drivers/builtin/client'
 import { createCompatDriver } from './drivers/compat/client'
 import { type Driver, EngineFailure } from './engine'
@@ -17,6 +18,8 @@ export type Target = {
   upstream: string
   kind: UpstreamConfig['kind'] | 'builtin'
   model: string
+  /** Where the upstream is, without user or password; for operators only. */
+  address: string
   driver: Driver
   breaker: TargetBreaker
   /** Most tokens of prompt and answer together. */
@@ -55,6 +58,7 @@ export function createTargets(config: EngineConfig, deps: Deps): Targets {
       upstream: name,
       kind: upstream.kind,
       model,
+      address: addressOf(upstream),
       driver: drivers.get(name)!,
       breaker: breakerOf(id, drivers.get(name)!, deps),
       window: upstream.contextWindow ?? DEFAULT_WINDOW,
@@ -104,12 +108,19 @@ function createBuiltinTarget(deps: Deps): Target {
     upstream: 'builtin',
     kind: 'builtin',
     model: 'builtin',
+    address: 'built-in',
     driver,
     breaker: breakerOf('builtin:builtin', driver, deps),
     window: BUILTIN_WINDOW,
     maxOutputTokens: DEFAULT_MAX_OUTPUT,
     free: true,
   }
+}
+
+function addressOf({ kind, baseUrl }: UpstreamConfig): string {
+  const given = baseUrl ?? VENDOR_URLS[kind as Vendor]
+  const url = URL.parse(given)
+  return !url ? given : `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }
 
 function createDriver(name: string, upstream: UpstreamConfig, { clock }: Pick<Deps, 'clock'>): Driver {

@@ -46,3 +46,14 @@ export const scrub = (text: string): string =>
 const BLANK = /^[\s\p{Cf}\p{Cc}]*$/u
 
 export const isBlank = (text: string): boolean => BLANK.test(text)
+
+/** The text as lines of at most `width` characters, broken between words; a longer word has a line of its own. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}

@@ -13,7 +13,7 @@ type Deps = {
   audit: AuditLog
   clock: Clock
   log: Log
-  engines: Pick<EngineService, 'mapping' | 'test'>
+  engines: Pick<EngineService, 'mapping' | 'test' | 'askUpstreams'>
   settings: EngineSettings
   /** Path of the configuration file, whether or not it exists. */
   configFile: string
@@ -31,6 +31,8 @@ const setElsewhere = defineError(
 /** Settings without any engine, so that testing a candidate calls nothing else. */
 const NOTHING: Partial<EngineSettings> = { engineBaseUrl: '', engineApiKey: '', engineBuiltin: false }
 
+const NO_TARGET = { target: null, kind: null, rank: 1, state: 'none', address: null, problem: null } as const
+
 const STATES = { closed: 'ready', 'half-open': 'trying', open: 'failing' } as const
 
 /** What operators do with engines (dx 2.18). Tenants never see these names. */
@@ -38,18 +40,16 @@ export function createEngineVerbs(deps: Deps) {
   const { store, audit, engines } = deps
   return { list, test, add }
 
-  /** Every service engine with its targets, in the order they are tried. */
+  /** Every service engine with its targets, in the order they are tried, once each upstream was asked whether it answers. */
   async function list(_call: Call<OperatorCaller>): Promise<EngineTarget[]> {
-    return engines.mapping().flatMap(({ engineId, mode, targets }): EngineTarget[] => {
-      if (!targets.length) return [{ id: engineId, mode, target: null, kind: null, rank: 1, state: 'none' }]
-      return targets.map(({ target, kind, breaker }, at) => ({
-        id: engineId,
-        mode,
-        target,
-        kind,
-        rank: at + 1,
-        state: STATES[breaker],
-      }))
+    const found = new Map((await engines.askUpstreams()).map((state) => [state.upstream, state]))
+    return engines.mapping().flatMap(({ engineId: id, mode, targets }): EngineTarget[] => {
+      if (!targets.length) return [{ ...NO_TARGET, id, mode }]
+      return targets.map(({ target, upstream, kind, breaker }, at) => {
+        const { address = null, problem = null } = found.get(upstream) ?? {}
+        const state = problem === null ? STATES[breaker] : 'unreachable'
+        return { id, mode, target, kind, rank: at + 1, state, address, problem }
+      })
     })
   }
 

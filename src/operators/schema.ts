@@ -144,7 +144,9 @@ export const EngineTarget = t.Object({
   target: nullable(t.String({ description: 'upstream:model; null if nothing answers the mode' })),
   kind: nullable(t.String()),
   rank: t.Integer({ description: 'Order of use: 1 is asked first, higher ranks when lower ones fail' }),
-  state: oneOf(['ready', 'trying', 'failing', 'none'] as const),
+  state: oneOf(['ready', 'trying', 'failing', 'unreachable', 'none'] as const),
+  address: nullable(t.String({ description: 'Where it is' })),
+  problem: nullable(t.String({ description: 'What its upstream did when it was asked just now; null if it answered' })),
 })
 export type EngineTarget = Static<typeof EngineTarget>
 export const EngineList = t.Object({ engines: t.Array(EngineTarget) })

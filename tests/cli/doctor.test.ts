@@ -93,6 +93,20 @@ describe('doctor', () => {
     expect(engines).toMatchObject({ status: 'warn', fix: expect.stringContaining('svc-admin engines add') })
   })
 
+  test('asks what stands behind the engines, and fails where nothing listens', async () => {
+    const away = await createWorld({ config: { engineBaseUrl: 'http://127.0.0.1:9/v1', engineModel: 'mine' } })
+    const { exitCode, stdout } = await cliOver(away)(['doctor', 'engines', '--json', '--data-dir', away.folder])
+    expect(exitCode).toBe(9)
+    expect(JSON.parse(stdout)).toMatchObject([
+      {
+        check: 'engines',
+        status: 'fail',
+        detail: 'default:mine at http://127.0.0.1:9/v1: nothing listens there',
+        fix: 'svc-admin engines test',
+      },
+    ])
+  })
+
   test('shows the checks that were asked for, and leaves out those that were not wanted', async () => {
     expect([...(await results('disk', 'clock')).keys()]).toEqual(['clock', 'disk'])
     expect([...(await results('--only', 'disk')).keys()]).toEqual(['disk'])

@@ -110,8 +110,8 @@ describe('what an engine service says of itself', () => {
       engineId: 'svc-1-flash',
       mode: 'fast',
       targets: [
-        { target: 'one:a', kind: 'compat', breaker: 'closed' },
-        { target: 'two:b', kind: 'compat', breaker: 'closed' },
+        { target: 'one:a', upstream: 'one', kind: 'compat', breaker: 'closed' },
+        { target: 'two:b', upstream: 'two', kind: 'compat', breaker: 'closed' },
       ],
     })
   })

@@ -92,6 +92,8 @@ describe('engines on the operator plane', async () => {
       kind: null,
       rank: 1,
       state: 'none',
+      address: null,
+      problem: null,
     })
   })
 

@@ -1,6 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import type { Clock } from '../../../kernel/clock'
-import { trustedFetch } from '../../../kernel/outbound'
 import {
   type Driver,
   type EngineAnswer,
@@ -9,12 +8,12 @@ import {
   type EngineRequest,
   type ToolCall,
 } from '../../engine'
-import { failureOfStatus } from '../../failures'
 import { finishWith } from '../calls'
 import { holdLeash, type Patience, PLAIN_TIMEOUT_MS, STREAM_TIMEOUT_MS } from '../leash'
+import { askModels } from '../listing'
 import { explainVendorError, readPart, readResult } from './from-wire'
 import { toCallOptions } from './to-wire'
-import { loadVendor, VENDOR_ORIGINS, type Vendor } from './vendors'
+import { loadVendor, VENDOR_HEADERS, VENDOR_URLS, type Vendor } from './vendors'
 import { watchFetch } from './watched-fetch'
 
 export type AiSdkOptions = Patience & {
@@ -36,7 +35,14 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, ...patience 
     complete: (request) =>
       call(request, async (model, signal) => readResult(await model.doGenerate(toCallOptions(request, signal)))),
     stream,
-    probe,
+    probe: (signal) =>
+      askModels({
+        url: `${(baseUrl ?? VENDOR_URLS[vendor]).replace(/\/+$/, '')}/models`,
+        headers: apiKey ? VENDOR_HEADERS[vendor](apiKey) : {},
+        signal,
+        limits: limits(PLAIN_TIMEOUT_MS),
+        clock,
+      }),
   }
 
   async function open(request: EngineRequest, most: number) {
@@ -73,19 +79,6 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, ...patience 
       yield* readParts(parts)
     } catch (error) {
       throw explain(error)
-    } finally {
-      leash.release()
-    }
-  }
-
-  /** Fetches the vendor's base address; any status below 500 shows that it is reachable. */
-  async function probe(signal: AbortSignal): Promise<void> {
-    const leash = holdLeash(signal, limits(PLAIN_TIMEOUT_MS))
-    try {
-      const response = await trustedFetch(baseUrl ?? VENDOR_ORIGINS[vendor], { signal: leash.signal })
-      if (response.status >= 500) throw failureOfStatus(response.status, null, clock.now())
-    } catch (error) {
-      throw leash.explain(error)
     } finally {
       leash.release()
     }

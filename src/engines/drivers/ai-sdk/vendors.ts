@@ -23,9 +23,16 @@ export const loadVendor: Record<Vendor, () => Promise<ModelOf>> = {
   },
 }
 
-/** Each vendor's own address, fetched only to probe whether the vendor is reachable. */
-export const VENDOR_ORIGINS: Record<Vendor, string> = {
-  anthropic: 'https://api.anthropic.com',
-  google: 'https://generativelanguage.googleapis.com',
-  openai: 'https://api.openai.com',
+/** Each vendor's own address, as its package has it; asked only for the list of models. */
+export const VENDOR_URLS: Record<Vendor, string> = {
+  anthropic: 'https://api.anthropic.com/v1',
+  google: 'https://generativelanguage.googleapis.com/v1beta',
+  openai: 'https://api.openai.com/v1',
+}
+
+/** How each vendor wants its key. */
+export const VENDOR_HEADERS: Record<Vendor, (apiKey: string) => Record<string, string>> = {
+  anthropic: (apiKey) => ({ 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' }),
+  google: (apiKey) => ({ 'x-goog-api-key': apiKey }),
+  openai: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
 }

@@ -33,6 +33,6 @@ export function createBuiltinDriver({ clock }: { clock: Pick<Clock, 'now'> }): D
       yield { type: 'finish', reason: finish }
     },
 
-    probe: async () => undefined,
+    probe: async () => [],
   }
 }

@@ -3,6 +3,7 @@ import { trustedFetch } from '../../../kernel/outbound'
 import type { Driver, EngineAnswer, EngineFailure, EnginePart, EngineRequest } from '../../engine'
 import { errorCodeOf, failureOfStatus } from '../../failures'
 import { holdLeash, type Leash, type Patience, PLAIN_TIMEOUT_MS, STREAM_TIMEOUT_MS } from '../leash'
+import { askModels } from '../listing'
 import { openEvents, readText } from './body'
 import { createStreamReader, readAnswer } from './from-wire'
 import { toWire, type WireRequest } from './to-wire'
@@ -24,7 +25,12 @@ export function createCompatDriver(options: CompatOptions): Driver {
   const authorization: Record<string, string> = options.apiKey ? { authorization: `Bearer ${options.apiKey}` } : {}
   const headers = { ...authorization, 'content-type': 'application/json' }
 
-  return { complete, stream, probe }
+  return {
+    complete,
+    stream,
+    probe: (signal) =>
+      askModels({ url: `${baseUrl}/models`, headers: authorization, signal, limits: limits(PLAIN_TIMEOUT_MS), clock }),
+  }
 
   async function complete(request: EngineRequest): Promise<EngineAnswer> {
     const leash = holdLeash(request.signal, limits(PLAIN_TIMEOUT_MS))
@@ -60,19 +66,6 @@ export function createCompatDriver(options: CompatOptions): Driver {
       throw leash.explain(error)
     } finally {
       await events?.close()
-      leash.release()
-    }
-  }
-
-  /** Lists the models, which costs nothing. A server that answers 404 or 405 is reachable, too. */
-  async function probe(signal: AbortSignal): Promise<void> {
-    const leash = holdLeash(signal, limits(PLAIN_TIMEOUT_MS))
-    try {
-      const response = await trustedFetch(`${baseUrl}/models`, { headers: authorization, signal: leash.signal })
-      if (!response.ok && response.status !== 404 && response.status !== 405) throw refusal(response, '')
-    } catch (error) {
-      throw leash.explain(error)
-    } finally {
       leash.release()
     }
   }

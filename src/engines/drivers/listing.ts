@@ -1,0 +1,75 @@
+import type { Clock } from '../../kernel/clock'
+import { trustedFetch } from '../../kernel/outbound'
+import type { ModelFacts } from '../engine'
+import { errorCodeOf, failureOfStatus } from '../failures'
+import { readText } from './compat/body'
+import { holdLeash, type Limits } from './leash'
+
+type Asked = { url: string; headers: Record<string, string>; signal: AbortSignal; limits: Limits; clock: Clock }
+
+const MOST_MODELS = 5_000
+
+/**
+ * Asks an upstream for the list of its models, which costs nothing. A server that has no such list (404, 405) is
+ * there, and says nothing about its models. Throws {@link EngineFailure}.
+ */
+export async function askModels({ url, headers, signal, limits, clock }: Asked): Promise<ModelFacts[]> {
+  const leash = holdLeash(signal, limits)
+  try {
+    const response = await trustedFetch(url, { headers, signal: leash.signal })
+    if (response.status === 404 || response.status === 405) return []
+    const text = await readText(response, leash)
+    if (!response.ok) {
+      throw failureOfStatus(response.status, response.headers.get('retry-after'), clock.now(), errorCodeOf(text))
+    }
+    return readListing(text)
+  } catch (error) {
+    throw leash.explain(error)
+  } finally {
+    leash.release()
+  }
+}
+
+/** The models of a list in any of the forms that servers send; none where the text is something else. */
+export function readListing(text: string): ModelFacts[] {
+  const listed = parsed(text)
+  const entries = [listed.data, listed.models].find(Array.isArray) ?? []
+  return entries.slice(0, MOST_MODELS).filter(isRecord).flatMap(factsOf)
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+function factsOf(entry: Record<string, unknown>): ModelFacts[] {
+  const id = [entry.id, entry.name].find((word) => typeof word === 'string')
+  if (!id) return []
+  const can = isRecord(entry.capabilities) ? entry.capabilities : {}
+  const architecture = isRecord(entry.architecture) ? entry.architecture : {}
+  const modalities = listOf(architecture.input_modalities) ?? listOf(entry.input_modalities)
+  const parameters = listOf(entry.supported_parameters)
+  return [
+    {
+      id: id.replace(/^models\//, ''),
+      vision: modalities?.includes('image') ?? saidOf(can.vision ?? can.image_input),
+      tools: parameters?.includes('tools') ?? saidOf(can.function_calling),
+      json: parameters && ['response_format', 'structured_outputs'].some((word) => parameters.includes(word)),
+    },
+  ]
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const listOf = (value: unknown): unknown[] | undefined => (Array.isArray(value) ? value : undefined)
+
+/** `true`, `{"supported": true}`, or their opposites; anything else tells nothing. */
+function saidOf(value: unknown): boolean | undefined {
+  const said = isRecord(value) ? value.supported : value
+  return typeof said === 'boolean' ? said : undefined
+}

@@ -1,0 +1,66 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eventually } from '../support/eventually'
+import { cleanEnv, startServerProcess } from '../support/server-process'
+import { startUpstream } from '../support/upstream'
+
+const root = mkdtempSync(join(tmpdir(), 'svc-banner-'))
+const upstream = await startUpstream()
+afterAll(async () => {
+  await upstream.stop()
+  rmSync(root, { recursive: true, force: true })
+})
+
+const folder = () => join(mkdtempSync(join(root, 'case-')), 'data')
+
+async function said(env: Record<string, string>): Promise<string> {
+  const server = await startServerProcess({ dataDir: folder(), env })
+  expect(await server.stop()).toBe(0)
+  return (await server.output()).match(/^.* engines .*$/m)![0]
+}
+
+describe('the engines line of the start', () => {
+  test('names address and model, and says that they answer', async () => {
+    const line = await said({ SVC_ENGINE_BASE_URL: upstream.url, SVC_ENGINE_MODEL: 'scripted' })
+    expect(line).toMatch(new RegExp(`^  ok  engines    ${upstream.url}, model scripted: answers, \\d+ ms$`))
+  })
+
+  test('says that nothing listens, and the server starts all the same', async () => {
+    const line = await said({ SVC_ENGINE_BASE_URL: 'http://127.0.0.1:9/v1', SVC_ENGINE_MODEL: 'mine' })
+    expect(line).toBe('  !!  engines    http://127.0.0.1:9/v1, model mine: nothing listens there')
+  })
+
+  test('says that a server does not know the model', async () => {
+    const line = await said({ SVC_ENGINE_BASE_URL: upstream.url, SVC_ENGINE_MODEL: 'mine' })
+    expect(line).toBe(`  !!  engines    ${upstream.url}, model mine: answers, and lists no mine`)
+  })
+})
+
+test('on a terminal the lines break between words', async () => {
+  const decoder = new TextDecoder()
+  let shown = ''
+  const child = Bun.spawn([process.execPath, 'src/main.ts'], {
+    env: cleanEnv({ SVC_DATA_DIR: folder(), SVC_PORT: '0', TERM: 'xterm' }),
+    terminal: {
+      cols: 60,
+      rows: 40,
+      data: (_terminal: unknown, bytes: Uint8Array) => {
+        shown += decoder.decode(bytes, { stream: true })
+      },
+    },
+  })
+  await eventually(() => shown.includes('Ctrl-C stops the server') || child.exitCode !== null)
+  child.kill('SIGTERM')
+  await child.exited
+  child.terminal!.close()
+  const lines = shown.split(/\r?\n/)
+  const at = lines.findIndex((line) => line.startsWith('  ok  engines'))
+  expect(lines.slice(at, at + 4)).toEqual([
+    '  ok  engines    built-in engine for all text modes: free,',
+    '                 instant, not a language model (connect one',
+    '                 with SVC_ENGINE_BASE_URL)',
+    expect.stringContaining('  ok  seed'),
+  ])
+})
