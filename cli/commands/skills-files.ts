@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomBase62 } from '../../src/kernel/crypto'
-import { examine, hasPassed } from '../../src/skills/review'
+import { examine, hasPassed, warningsOf } from '../../src/skills/review'
 import { defineCommand } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { readManifestFile } from '../manifest-file'
@@ -29,8 +29,9 @@ export const validateSkill = defineCommand({
   columns: checkColumns,
   args: { file: FILE },
   async run(shell, { file }) {
-    const { checks, evidence, tier, reasons } = examine(await readManifestFile(shell, file))
+    const { checks, evidence, tier, reasons, dropped } = examine(await readManifestFile(shell, file))
     shell.print.list(checkRows({ checks, findings: evidence }), checkColumns, 'Nothing was checked.')
+    for (const warning of warningsOf(dropped)) shell.note(warning)
     if (!hasPassed(checks)) throw new CheckFailed()
     shell.note(tier === 'auto' ? 'Tier auto: in force at once.' : `Tier ${tier}. ${reasons.join(' ')}`)
   },
@@ -75,8 +76,9 @@ export const submitSkill = defineCommand({
       ...(visibility ? { visibility } : {}),
       ...(shell.globals.org ? { target_org_id: shell.globals.org } : {}),
     }
-    const { submission } = expectData(await client.skills.submit.post(order, { headers }))
+    const { submission, warnings } = expectData(await client.skills.submit.post(order, { headers }))
     shell.print.item(submission, submitted)
+    for (const warning of warnings) shell.note(warning)
     shell.note(
       submission.status === 'approved'
         ? `It is in force: svc-admin skills install ${manifest.slug} --key KEY`
@@ -114,8 +116,14 @@ export const importSkills = defineCommand({
     shell.confirm(`Import ${manifests.length} skills, in force for everyone?`)
     const connection = await shell.connect()
     const rows: object[] = []
-    for (const manifest of manifests) rows.push(expectData(await connection.ops().skills.post({ manifest })))
+    const warnings: string[] = []
+    for (const manifest of manifests) {
+      const done = expectData(await connection.ops().skills.post({ manifest }))
+      rows.push(done)
+      warnings.push(...done.warnings.map((warning) => `${done.slug}: ${warning}`))
+    }
     shell.print.list(rows, imported, 'No manifests there.')
+    for (const warning of warnings) shell.note(warning)
   },
 })
 

@@ -1,8 +1,7 @@
-import type { SkillManifest } from '../skills'
 import { type Drawing, readDrawing, sizeProblem } from './drawing'
 import { flattened, flowOf, type Place, withOnly } from './flow'
 import { inOrder } from './links'
-import { type About, toManifest } from './manifest'
+import { type About, toManifest, type Written } from './manifest'
 import { meaningProblems } from './meaning'
 import type { NodeOf } from './nodes'
 import type { CanvasGraph, CanvasProblem, CanvasStep } from './schema'
@@ -12,7 +11,7 @@ import { isStep, stepNames } from './step-names'
 import { lineUp } from './steps'
 
 export type Compilation =
-  | { compiled: true; manifest: SkillManifest; steps: CanvasStep[] }
+  | ({ compiled: true; steps: CanvasStep[] } & Written)
   | { compiled: false; problems: CanvasProblem[] }
 
 const MOST_PROBLEMS = 100
@@ -31,12 +30,12 @@ export function compileCanvas(graph: CanvasGraph, about: About): Compilation {
 }
 
 /** Requires a graph without problems: one input, no cycles, every node read. */
-function assembled({ read, links }: Drawing, about: About): { manifest: SkillManifest; steps: CanvasStep[] } {
+function assembled({ read, links }: Drawing, about: About): { steps: CanvasStep[] } & Written {
   const byId = new Map(read.map((node) => [node.id, node]))
   const { order } = inOrder([...byId.keys()], links)
   const nodes = order.map((id) => byId.get(id)!)
   const input = nodes.find((node): node is NodeOf<'input'> => node.kind === 'input')!
-  return { manifest: toManifest({ input, nodes }, about), steps: stepsOf({ input, nodes, links }) }
+  return { ...toManifest({ input, nodes }, about), steps: stepsOf({ input, nodes, links }) }
 }
 
 /** Names of steps that no node stands for. */

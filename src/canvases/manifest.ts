@@ -1,4 +1,4 @@
-import { type SkillManifest, withDefaults } from '../skills'
+import { keptMembers, type SkillManifest, warningsOf, withDefaults } from '../skills'
 import type { WrittenManifest } from '../skills/schema'
 import { PROMPT_GAP } from './meaning'
 import type { NodeOf, ReadNode } from './nodes'
@@ -8,8 +8,11 @@ import type { Plan } from './step-config'
 export type About = Pick<WrittenManifest, 'name' | 'description' | 'slug' | 'version' | 'author'> &
   Partial<Pick<WrittenManifest, 'readme' | 'license' | 'keywords'>>
 
+/** A manifest, and warnings that name what a manifest cannot have. */
+export type Written = { manifest: SkillManifest; warnings: string[] }
+
 /** Builds the skill manifest of a canvas (contract 9.1): prompts joined in order, tools, knowledge and trigger. */
-export function toManifest({ input, nodes }: Pick<Plan, 'input' | 'nodes'>, about: About): SkillManifest {
+export function toManifest({ input, nodes }: Pick<Plan, 'input' | 'nodes'>, about: About): Written {
   const tools = ofKind(nodes, 'tool').map(({ config: { arguments: _, ...tool } }) => tool)
   const knowledge = [...new Set(ofKind(nodes, 'knowledge').flatMap(({ config }) => config.fileKeys))]
   const knowledgeFiles = Object.fromEntries(
@@ -19,7 +22,7 @@ export function toManifest({ input, nodes }: Pick<Plan, 'input' | 'nodes'>, abou
   const trigger = triggerOf(input)
   const isCalling = tools.some(({ endpoint }) => endpoint)
   const isAutonomous = trigger.type === 'event' || trigger.type === 'schedule'
-  return withDefaults({
+  const { kept, dropped } = keptMembers({
     ...about,
     category: isAutonomous ? 'automation' : isCalling ? 'integration' : 'productivity',
     systemPromptExtension: ofKind(nodes, 'prompt')
@@ -35,7 +38,8 @@ export function toManifest({ input, nodes }: Pick<Plan, 'input' | 'nodes'>, abou
     knowledgeFiles,
     trigger,
     ...(model ? { modelPreference: model.config.modelId } : {}),
-  })
+  } satisfies WrittenManifest)
+  return { manifest: withDefaults(kept as WrittenManifest), warnings: warningsOf(dropped) }
 }
 
 /** The skill trigger of an input node: `api` counts as manual, webhook and hook events as events (contract 9.1). */

@@ -4,7 +4,7 @@ import { said } from '../kernel/errors'
 import { ExpressionFault, type Path, parseExpression, pathsOf } from '../kernel/expression'
 import { isTimeZone, problemOfCron } from '../kernel/schedule'
 import { MANIFEST_LIMITS } from '../skills/schema'
-import { newAllowance, problemsOf } from '../tools'
+import { newAllowance, problemsOf, problemsOfResult } from '../tools'
 import { type Drawing, named } from './drawing'
 import { leadingTo } from './links'
 import type { NodeOf, ReadNode } from './nodes'
@@ -118,14 +118,13 @@ function toolProblems(read: Drawing['read']): CanvasProblem[] {
     const { name, inputSchema, outputSchema } = node.config
     const isAgain = seen.has(name)
     seen.add(name)
-    const schemas = { inputSchema, outputSchema }
+    const problems = [
+      ...(inputSchema ? problemsOf(inputSchema, 'inputSchema', allowance) : []),
+      ...(outputSchema ? problemsOfResult(outputSchema, 'outputSchema', allowance) : []),
+    ]
     return [
       ...(isAgain ? [wrong(node, `"name" is ${said(name)}, which another tool has.`)] : []),
-      ...Object.entries(schemas).flatMap(([path, schema]) =>
-        schema
-          ? problemsOf(schema, path, allowance).map((fault) => wrong(node, `"${fault.path}" ${fault.message}.`))
-          : [],
-      ),
+      ...problems.map(({ path, message }) => wrong(node, `"${path}" ${message}.`)),
     ]
   })
 }

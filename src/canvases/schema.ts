@@ -1,7 +1,7 @@
 import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
-import { Manifest, Review, Submission, VISIBILITIES } from '../skills/schema'
+import { Manifest, ManifestWarnings, Review, Submission, VISIBILITIES } from '../skills/schema'
 
 export const CanvasId = defineId('canvas')
 export type CanvasId = Id<'canvas'>
@@ -150,16 +150,17 @@ export type CanvasPatch = Static<typeof CanvasPatch>
 
 /** Answer of a successful compilation (contract 9.2). */
 export const Compiled = t.Object(
-  { compiled: t.Literal(true), manifest: JsonObject, steps: t.Array(CanvasStep), errors: t.Array(CanvasProblem) },
+  {
+    compiled: t.Literal(true),
+    manifest: JsonObject,
+    steps: t.Array(CanvasStep),
+    errors: t.Array(CanvasProblem),
+    warnings: ManifestWarnings,
+  },
   { $id: 'CompiledCanvas' },
 )
 export const CompileRefusal = t.Object(
-  {
-    compiled: t.Literal(false),
-    manifest: t.Null(),
-    steps: t.Null(),
-    errors: t.Array(CanvasProblem),
-  },
+  { compiled: t.Literal(false), manifest: t.Null(), steps: t.Null(), errors: t.Array(CanvasProblem) },
   { $id: 'CompileRefusal' },
 )
 
@@ -198,20 +199,14 @@ export const PublishOrder = t.Object(
 )
 export type PublishOrder = Static<typeof PublishOrder>
 
-const published = Submission.properties
-
 /** The published skill and the state of its review. */
 export const Published = t.Object(
   {
     published: t.Literal(true),
     visibility: oneOf(VISIBILITIES),
-    submission: t.Object({
-      id: published.id,
-      status: published.status,
-      reviewTier: published.reviewTier,
-      autoApproved: published.autoApproved,
-    }),
-    skillId: published.skillId,
+    submission: t.Pick(Submission, ['id', 'status', 'reviewTier', 'autoApproved']),
+    skillId: Submission.properties.skillId,
+    warnings: ManifestWarnings,
   },
   { $id: 'PublishedCanvas' },
 )

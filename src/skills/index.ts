@@ -13,6 +13,7 @@ export {
   skillSuspended,
   skillUninstalled,
 } from './events'
+export { keptMembers, warningsOf } from './kept'
 export { Manifest, type SkillManifest, withDefaults } from './manifest'
 export { type Activation, NO_SKILLS } from './runtime/active'
 export { quotesOf } from './runtime/knowledge'

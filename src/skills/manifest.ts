@@ -29,11 +29,11 @@ const EMAIL = '^[^\\s@<>"]+@[^\\s@<>"]+$'
 const SPDX = '^[A-Za-z0-9][A-Za-z0-9.+-]*( (AND|OR|WITH) [A-Za-z0-9][A-Za-z0-9.+-]*)*$'
 
 /**
- * Path of a bundled file: relative, without drive letters and `..`. Excluded are also control characters, characters
+ * Path of a bundled file: relative, without drive letters and `..`; it may begin with `./`. Excluded are also control characters, characters
  * that change the text direction, and the brackets that enclose a quoted file's path.
  */
 const FILE_PATH =
-  '^(?!/)(?![A-Za-z]:)(?!.*(^|/)\\.{1,2}(/|$))[^\\\\\\[\\]\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]{1,256}$'
+  '^(?:\\./)*(?!/)(?![A-Za-z]:)(?!.*(?<![^/])\\.{1,2}(/|$))[^\\\\\\[\\]\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]{1,256}$'
 
 export const MANIFEST_LIMITS = {
   promptChars: 20_000,
@@ -97,7 +97,7 @@ export const Trigger = t.Object({
 const HOOK_MEANING =
   'Prompt to run once, with this skill alone, when the skill is installed (onUninstall: when it is uninstalled). At most 50 runs and 500 cents a day per owner, 10 tool calls and 50 cents per run'
 
-/** A skill as its author writes it (contract 8.1). Unknown members are dropped. */
+/** A skill as its author writes it (contract 8.1). Unknown members are dropped, at every depth. */
 export const Manifest = t.Object(
   {
     ...SKILL_FIELDS,
@@ -130,25 +130,12 @@ export const Manifest = t.Object(
   { $id: 'SkillManifest' },
 )
 export type WrittenManifest = Static<typeof Manifest>
-const REQUIRED: ReadonlySet<string> = new Set(Manifest.required)
+/** Names of the members that every manifest has. */
+export const REQUIRED: ReadonlySet<string> = new Set(Manifest.required)
 
 type Defaulted = 'tools' | 'permissions' | 'knowledge' | 'knowledgeFiles' | 'keywords' | 'license' | 'trigger'
 /** The manifest with its defaults, as stored and run. */
 export type SkillManifest = WrittenManifest & Required<Pick<WrittenManifest, Defaulted>>
-
-/** Accepted aliases of members (contract 8.1). */
-const ALIASES: Readonly<Record<string, string>> = { enginePreference: 'modelPreference' }
-const KNOWN = Object.keys(Manifest.properties)
-
-/** Keeps the known members and renames aliases. Null in an optional member counts as absent. */
-export function knownMembers(written: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const named = new Map(Object.entries(written))
-  for (const [alias, name] of Object.entries(ALIASES)) {
-    if (named.has(alias) && !named.has(name)) named.set(name, named.get(alias))
-  }
-  const isThere = (name: string) => named.has(name) && (named.get(name) !== null || REQUIRED.has(name))
-  return Object.fromEntries(KNOWN.filter(isThere).map((name) => [name, named.get(name)]))
-}
 
 /** Fills in the defaults of contract 8.1. */
 export const withDefaults = (manifest: WrittenManifest): SkillManifest => ({

@@ -18,19 +18,13 @@ export const skillMoreRoutes = (skills: SkillService, guard: Guard) =>
       response: { 200: answer(words.Skill), ...errors(401, 403, 404, 429) },
       detail: { summary: 'Read one skill, by id or slug' },
     })
-    .patch(
-      '/:id',
-      async (context) => ({
-        skill: await skills.authoring.patch(toCall(context), context.params.id, context.body),
-      }),
-      {
-        scope: 'skills',
-        params: ById,
-        body: checked(words.SkillPatch),
-        response: { 200: answer(words.SkillReply), ...errors(400, 401, 403, 404, 409, 429) },
-        detail: { summary: 'Change a draft or private skill of yours' },
-      },
-    )
+    .patch('/:id', (context) => skills.authoring.patch(toCall(context), context.params.id, context.body), {
+      scope: 'skills',
+      params: ById,
+      body: checked(words.SkillPatch),
+      response: { 200: answer(words.SkillReply), ...errors(400, 401, 403, 404, 409, 429) },
+      detail: { summary: 'Change a draft or private skill of yours' },
+    })
     .delete('/:id', (context) => skills.authoring.remove(toCall(context), context.params.id), {
       scope: 'skills',
       params: ById,

@@ -58,7 +58,7 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
     })
     .post(
       '/create',
-      async (context) => context.status(201, { skill: await skills.authoring.create(toCall(context), context.body) }),
+      async (context) => context.status(201, await skills.authoring.create(toCall(context), context.body)),
       {
         scope: 'skills',
         idempotent: true,
@@ -72,7 +72,8 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
       async (context) => {
         const outcome = await skills.submit(toCall(context), context.body)
         if (!outcome.accepted) throw reviewFailed(outcome.review)
-        return context.status(201, { submission: outcome.submission, review: outcome.review })
+        const { accepted: _, ...answered } = outcome
+        return context.status(201, answered)
       },
       {
         scope: 'skills',

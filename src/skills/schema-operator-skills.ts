@@ -2,6 +2,7 @@ import { PageQuery } from '../kernel/page'
 import { JsonObject, oneOf, pageOf, type Static, t } from '../kernel/schema'
 import { SkillId } from './ids'
 import { SKILL_CATEGORIES } from './manifest'
+import { ManifestWarnings } from './schema-review'
 import { REVIEW_STATUSES, Skill, SkillOutline } from './schema-skill'
 
 export const OperatorSkillQuery = t.Object({
@@ -35,5 +36,11 @@ export const Takedown = t.Object({
   also_installed: t.Optional(t.Boolean({ description: 'Also stop the skill for everyone who has it installed' })),
 })
 export const ImportOrder = t.Object({ manifest: JsonObject })
-export const Imported = t.Object({ id: SkillId.schema, slug: t.String(), version: t.String(), isNew: t.Boolean() })
+export const Imported = t.Object({
+  id: SkillId.schema,
+  slug: t.String(),
+  version: t.String(),
+  isNew: t.Boolean(),
+  warnings: ManifestWarnings,
+})
 export type Imported = Static<typeof Imported>

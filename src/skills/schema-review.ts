@@ -36,6 +36,9 @@ const core = {
   updatedAt: Timestamp,
 }
 
+/** Names what was sent and not kept. */
+export const ManifestWarnings = t.Array(t.String({ description: 'Names members of the manifest that were left out' }))
+
 export const Submission = t.Object(core, { $id: 'SkillSubmission' })
 export type Submission = Static<typeof Submission>
 
@@ -66,7 +69,7 @@ export const SubmitOrder = t.Object(
 )
 export type SubmitOrder = Static<typeof SubmitOrder>
 
-export const Submitted = t.Object({ submission: Submission, review: Review })
+export const Submitted = t.Object({ submission: Submission, review: Review, warnings: ManifestWarnings })
 export type Submitted = Static<typeof Submitted>
 
 export const SubmissionQuery = t.Object({ ...PageQuery.properties, status: t.Optional(oneOf(SUBMISSION_STATUSES)) })

@@ -3,6 +3,7 @@ import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { InstallationId, SkillId, SkillReviewId, VersionId } from './ids'
 import { ManifestTool, SKILL_CATEGORIES, SKILL_FIELDS, SKILL_PERMISSIONS } from './manifest'
+import { ManifestWarnings } from './schema-review'
 import { Skill, SkillDetails, SkillEntry } from './schema-skill'
 
 export { InstallationId, SkillId, SkillReviewId, SubmissionId, VersionId, VISIBILITIES, type Visibility } from './ids'
@@ -38,6 +39,7 @@ export {
 } from './schema-operator-skills'
 export {
   DECISIONS,
+  ManifestWarnings,
   REASON_CODES,
   REVIEW_TIERS,
   Review,
@@ -64,7 +66,9 @@ export const SkillQuery = t.Object({
 })
 export type SkillQuery = Static<typeof SkillQuery>
 export const SkillPage = pageOf('skills', SkillEntry)
-export const SkillReply = t.Object({ skill: Skill })
+/** A skill that was written, with what was left out of it. */
+export const SkillReply = t.Object({ skill: Skill, warnings: ManifestWarnings })
+export type SkillReply = Static<typeof SkillReply>
 
 /** Body of install and uninstall: `skillId` or `slug`. */
 export const SkillRef = t.Object(

@@ -7,6 +7,7 @@ export { type AskedCall, type Tool, type ToolContext, ToolFailure, type ToolOutc
 export {
   newAllowance,
   problemsOf,
+  problemsOfResult,
   sizeIfRunOrWritten,
   sizeIfWritten,
   validatorOf,

@@ -38,6 +38,7 @@ describe('publishing a canvas (contract 9.3)', () => {
       visibility: 'private',
       submission: { id: expect.any(String), status: 'approved', reviewTier: 'auto', autoApproved: true },
       skillId: expect.any(String),
+      warnings: [],
       request_id: expect.any(String),
     })
     const { canvas } = (await ada.send('GET', `evi/canvases/${id}`)).body

@@ -7,7 +7,13 @@ import type { CanvasProblem, CanvasStep, TestOrder } from '../schema'
 import { askOfTry, type Tried } from '../try-out'
 import { type CanvasDeps, compileRow, owned, ownedLocked, recordOn, touched } from './deps'
 
-export type Built = { compiled: true; manifest: Record<string, unknown>; steps: CanvasStep[]; errors: [] }
+export type Built = {
+  compiled: true
+  manifest: Record<string, unknown>
+  steps: CanvasStep[]
+  errors: []
+  warnings: string[]
+}
 /** Why a canvas did not compile; nothing was changed. */
 export type Unbuilt = { problems: CanvasProblem[] }
 
@@ -22,10 +28,10 @@ export function createBuild(deps: CanvasDeps) {
       const row = await ownedLocked(deps, tx, call.caller, id)
       const built = compileRow(row)
       if (!built.compiled) return { problems: built.problems }
-      const { manifest, steps } = built
+      const { manifest, steps, warnings } = built
       await rows.update(tx, row, { manifest, steps, status: 'testing', updated_at: touched(clock, row) })
       await recordOn(deps, tx, call, row, { action: 'canvas.compiled' })
-      return storeAnswer(tx, call, { compiled: true as const, manifest, steps, errors: [] as [] })
+      return storeAnswer(tx, call, { compiled: true as const, manifest, steps, errors: [] as [], warnings })
     })
   }
 

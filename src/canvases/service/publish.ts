@@ -42,7 +42,7 @@ export const publish = (deps: CanvasDeps) => {
   /** Does everything outside the transaction first and returns the transaction, which may run twice. */
   async function submission(call: Call, row: CanvasRow, order: PublishOrder, built: Compiled) {
     const { visibility = 'private', target_org_id } = order
-    const { manifest, steps } = built
+    const { manifest, steps, warnings } = built
     const examined = await skills.examine(manifest)
     const skill_id = await standing(call, row.published_skill_id)
     return async (tx: Tx): Promise<Outcome> => {
@@ -63,6 +63,7 @@ export const publish = (deps: CanvasDeps) => {
         visibility,
         submission: { id, status, reviewTier, autoApproved },
         skillId,
+        warnings,
       })
     }
   }

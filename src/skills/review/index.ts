@@ -10,6 +10,7 @@ import { weigh } from './tier'
 import { checkToolNames } from './tool-names'
 import { checkVersion } from './version'
 
+export { warningsOf } from '../kept'
 export { type Evidence, hasPassed, resultOf } from './check'
 export { readManifest } from './schema'
 export { isReserved } from './slug-unique'
@@ -29,6 +30,8 @@ export type Examined = {
   reasons: string[]
   checks: Checks
   evidence: Evidence[]
+  /** Paths of members that no manifest has, and that `manifest` is without. */
+  dropped: readonly string[]
 }
 
 /** Runs all checks that need no database. Pure; a manifest of 20 KB takes a few milliseconds. */
@@ -51,7 +54,10 @@ export async function examineInTurns(written: Readonly<Record<string, unknown>>)
 /** Texts shorter than this are scanned faster than a turn of the event loop takes. */
 const LONG = 1_000
 
-function concluded({ manifest, findings }: ReturnType<typeof readManifest>, scanned: readonly Finding[]): Examined {
+function concluded(
+  { manifest, findings, dropped }: ReturnType<typeof readManifest>,
+  scanned: readonly Finding[],
+): Examined {
   const injection = together(scanned)
   const all: [CheckName, Finding[]][] = [['schema', findings]]
   if (manifest) {
@@ -64,6 +70,7 @@ function concluded({ manifest, findings }: ReturnType<typeof readManifest>, scan
     ...(manifest ? weigh(manifest, isDoubtful) : { tier: 'staff' as const, reasons: [] }),
     checks: Object.fromEntries(all.map(([name, found]) => [name, resultOf(found)])),
     evidence: all.flatMap(([check, found]) => found.map((one) => ({ check, ...one }))),
+    dropped,
   }
 }
 

@@ -3,8 +3,9 @@ import { said } from '../../kernel/errors'
 import { isLicense } from '../../kernel/license'
 import { checker } from '../../kernel/schema'
 import { validationError } from '../../kernel/validation'
-import { newAllowance, problemsOf } from '../../tools'
-import { knownMembers, MANIFEST_LIMITS, Manifest, type SkillManifest, withDefaults } from '../manifest'
+import { newAllowance, problemsOf, problemsOfResult } from '../../tools'
+import { keptMembers } from '../kept'
+import { MANIFEST_LIMITS, Manifest, type SkillManifest, withDefaults } from '../manifest'
 import { type Finding, fail, warn } from './check'
 
 const shape = checker(Manifest)
@@ -24,12 +25,17 @@ const FORMS: readonly [path: RegExp, form: string][] = [
   [/^license$/, 'an SPDX identifier such as MIT or Apache-2.0'],
 ]
 
-type Read = { manifest: SkillManifest | null; findings: Finding[] }
+type Read = {
+  manifest: SkillManifest | null
+  findings: Finding[]
+  /** Paths of members that no manifest has; the manifest is without them. */
+  dropped: string[]
+}
 
 /** Parses a manifest: the manifest with its defaults, or null with findings, one sentence per member (contract 8.1). */
 export function readManifest(written: Readonly<Record<string, unknown>>): Read {
-  const known = knownMembers(written)
-  if (!shape.is(known)) return { manifest: null, findings: problemsOfShape(known) }
+  const { kept: known, dropped } = keptMembers(written)
+  if (!shape.is(known)) return { manifest: null, findings: problemsOfShape(known), dropped }
   const manifest = withDefaults(known)
   const findings = [
     ...problemsOfTools(manifest),
@@ -38,7 +44,7 @@ export function readManifest(written: Readonly<Record<string, unknown>>): Read {
     ...problemsOfLicense(manifest),
     ...problemsOfModel(manifest),
   ]
-  return { manifest: findings.some(({ severity }) => severity === 'fail') ? null : manifest, findings }
+  return { manifest: findings.some(({ severity }) => severity === 'fail') ? null : manifest, findings, dropped }
 }
 
 function problemsOfShape(known: Record<string, unknown>): Finding[] {
@@ -58,7 +64,7 @@ function problemsOfTools({ tools }: SkillManifest): Finding[] {
   return tools.flatMap(({ inputSchema, outputSchema }, at) =>
     [
       ...(inputSchema ? problemsOf(inputSchema, `tools[${at}].inputSchema`, allowance) : []),
-      ...(outputSchema ? problemsOf(outputSchema, `tools[${at}].outputSchema`, allowance) : []),
+      ...(outputSchema ? problemsOfResult(outputSchema, `tools[${at}].outputSchema`, allowance) : []),
     ].map(({ path, message }) => fail(path, `"${path}" ${message}.`)),
   )
 }

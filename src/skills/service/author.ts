@@ -14,17 +14,21 @@ import {
   tooManyDrafts,
   underReview,
 } from '../errors'
+import { warningsOf } from '../kept'
 import { type SkillManifest, withDefaults } from '../manifest'
 import { presentSkill } from '../present'
 import { skillRepository as rows } from '../repository'
 import { submissionRepository as submissions } from '../repository-submissions'
 import { checkToolNames, type Examined, isReserved, readManifest } from '../review'
 import { facesOf, isOwn, type Viewer } from '../rules'
-import type { NewSkill, Skill, SkillPatch } from '../schema'
+import type { NewSkill, SkillPatch, SkillReply } from '../schema'
 import type { SkillRow } from '../table'
 import { assertMayManage, recordSkill, type SkillDeps, seen } from './deps'
 import { newSkill, newVersion } from './new-rows'
 import { examineAll, submitInUnit } from './submit'
+
+/** A manifest that this server can run, and what was left out of the one that was sent. */
+type Sound = { manifest: SkillManifest; warnings: string[] }
 
 /** Most drafts of one owner: slugs are shared by everyone, so nobody may reserve them in bulk. */
 const MOST_DRAFTS = 200
@@ -39,8 +43,8 @@ export function createAuthoring(deps: SkillDeps) {
    * `POST /skills/create`. With `is_public` the draft is submitted to review as its first version. Throws 400, 409
    * for a slug that is taken or reserved and for too many drafts, 422 `review_failed`.
    */
-  async function create(call: Call, order: NewSkill): Promise<Skill> {
-    const manifest = await draftOf(call, order)
+  async function create(call: Call, order: NewSkill): Promise<SkillReply> {
+    const { manifest, warnings } = await draftOf(call, order)
     const examined = order.is_public ? await examineAll(deps, manifest) : null
     try {
       return await store.write(async (tx) => {
@@ -50,15 +54,14 @@ export function createAuthoring(deps: SkillDeps) {
         await recordSkill(deps, tx, call, row, { action: 'skill.created' })
         tx.afterCommit(() => deps.changed(null))
         const skill = presentSkill(row, manifest, ownView(call))
-        await storeAnswer(tx, call, { skill })
-        return skill
+        return storeAnswer(tx, call, { skill, warnings })
       })
     } catch (error) {
       throw isUniqueViolation(error) ? slugTaken(order.slug) : error
     }
   }
 
-  async function draftOf(call: Call, order: NewSkill): Promise<SkillManifest> {
+  async function draftOf(call: Call, order: NewSkill): Promise<Sound> {
     const user = await orgs.user(store.read, call.caller.userId)
     const { name, slug, category, description = '', system_prompt_ext, tool_definitions = [] } = order
     return sound({
@@ -95,7 +98,7 @@ export function createAuthoring(deps: SkillDeps) {
    * draft again. Throws 404, 403 for anyone but its author, 400 for an empty change, and 409 once others may use it
    * or while a version is under review: the approved version must be the one that was read.
    */
-  function patch(call: Call, ref: string, change: SkillPatch): Promise<Skill> {
+  function patch(call: Call, ref: string, change: SkillPatch): Promise<SkillReply> {
     return store.write(async (tx) => {
       const row = await ownIn(tx, call, ref, 'change')
       const { name, description, system_prompt_ext, tool_definitions } = change
@@ -105,7 +108,7 @@ export function createAuthoring(deps: SkillDeps) {
       if (await submissions.pendingOf(tx, row.id)) throw underReview()
       const versionId = row.draft_version_id ?? row.live_version_id ?? (await rows.versions(tx, row.id))[0]!.id
       const before = (await rows.version(tx, versionId))!
-      const manifest = sound({
+      const { manifest, warnings } = sound({
         ...before.manifest,
         ...(name === undefined ? {} : { name }),
         ...(description === undefined ? {} : { description }),
@@ -122,7 +125,7 @@ export function createAuthoring(deps: SkillDeps) {
       })
       await recordSkill(deps, tx, call, after, { action: 'skill.updated', fields })
       tx.afterCommit(() => deps.changed(null))
-      return presentSkill(after, manifest, ownView(call))
+      return { skill: presentSkill(after, manifest, ownView(call)), warnings }
     })
   }
 
@@ -153,14 +156,14 @@ export function createAuthoring(deps: SkillDeps) {
   }
 
   /** A draft need not pass the review, but must be a manifest this server can run. Throws 400. */
-  function sound(written: Record<string, unknown>): SkillManifest {
-    const { manifest, findings } = readManifest(written)
+  function sound(written: Record<string, unknown>): Sound {
+    const { manifest, findings, dropped } = readManifest(written)
     const problem = [...findings, ...(manifest ? checkToolNames(manifest) : [])].find(
       ({ severity }) => severity === 'fail',
     )
     if (!manifest || problem) throw invalidInput(problem?.path ?? 'tool_definitions', problem?.message ?? 'is no skill')
     deps.tools.ofSkill('draft', manifest.tools)
-    return withDefaults(manifest)
+    return { manifest: withDefaults(manifest), warnings: warningsOf(dropped, 'tool_definitions') }
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Call, OperatorCaller, OwnerScope } from '../../kernel/caller'
 import { mapPage, type Page } from '../../kernel/page'
 import { notHigher, notPublished, skillNotFound, slugOfOthers } from '../errors'
+import { warningsOf } from '../kept'
 import { presentOutline, presentRating, presentSkill, presentVersion } from '../present'
 import { skillRepository as rows } from '../repository'
 import { installRepository as installs } from '../repository-installs'
@@ -100,13 +101,15 @@ export function operateStore(deps: SkillDeps, { settle }: ReturnType<typeof crea
       const [slug, version] = [String(manifest.slug), String(manifest.version)]
       const known = await rows.bySlug(tx, slug)
       if (known && known.owner !== 'server') throw slugOfOthers(slug)
-      if (known?.version === version) return { id: known.id, slug, version, isNew: false }
+      if (known?.version === version) return { id: known.id, slug, version, isNew: false, warnings: [] }
       if (known && !isHigher(version, known.version)) throw notHigher(slug, known.version)
       const reason = call.caller.reason ?? 'Imported by an operator.'
-      const about = await publishAsServer(deps, tx, examine(manifest), { slug, version, reason })
+      const examined = examine(manifest)
+      const about = await publishAsServer(deps, tx, examined, { slug, version, reason })
       await deps.audit.record(tx, call, { ...about, scope: 'server' })
       tx.afterCommit(() => deps.changed(null))
-      return { id: (await rows.bySlug(tx, slug))!.id, slug, version, isNew: true }
+      const warnings = warningsOf(examined.dropped)
+      return { id: (await rows.bySlug(tx, slug))!.id, slug, version, isNew: true, warnings }
     })
   }
 

@@ -4,6 +4,7 @@ import { AppError } from '../../kernel/errors'
 import { OrgId } from '../../kernel/ids'
 import { isUniqueViolation, type Reader, type Tx } from '../../kernel/store'
 import { notAMember, orgMissing, skillNotFound, suspendedSkill, tooManySubmissions } from '../errors'
+import { warningsOf } from '../kept'
 import type { SkillManifest } from '../manifest'
 import { skillRepository as rows } from '../repository'
 import { submissionRepository as submissions } from '../repository-submissions'
@@ -21,7 +22,7 @@ const WINDOW_MS = 24 * 60 * 60_000
 export type Target = { visibility: Visibility; orgId: OrgId | null }
 /** A submission, or the review that refused it. */
 export type Outcome =
-  | { accepted: true; submission: Submission; review: Review }
+  | { accepted: true; submission: Submission; review: Review; warnings: string[] }
   | { accepted: false; review: Review; evidence: Evidence[] }
 
 /**
@@ -37,7 +38,9 @@ export const submit = (deps: SkillDeps) => {
     const examined = await examineAll(deps, order.manifest)
     const unit = async (tx: Tx): Promise<Outcome> => {
       const outcome = await submitIn(tx, call, order, examined)
-      if (outcome.accepted) await storeAnswer(tx, call, { submission: outcome.submission, review: outcome.review })
+      if (!outcome.accepted) return outcome
+      const { accepted: _, ...answer } = outcome
+      await storeAnswer(tx, call, answer)
       return outcome
     }
     try {
@@ -82,7 +85,7 @@ export const submitInUnit =
     const { review, evidence } = complete(examined, await surroundings(tx, caller, manifest, updating))
     if (!review.passed) return { accepted: false, review, evidence }
     const submission = await publishVersion(deps, tx, call, { manifest, review, evidence, updating, target })
-    return { accepted: true, submission, review }
+    return { accepted: true, submission, review, warnings: warningsOf(examined.dropped) }
   }
 
 /** Without a valid manifest there is no slug or version to check. */

@@ -27,4 +27,5 @@ export const REVIEW_OF_STARTERS: Readonly<Omit<Examined, 'manifest'>> = {
   reasons: ['It brings knowledge files.'],
   checks: { schema: 'pass', injection_scan: 'pass', tool_names: 'pass', permissions: 'pass' },
   evidence: [],
+  dropped: [],
 }

@@ -34,14 +34,26 @@ export function problemsOf(
   allowance = newAllowance(),
   sizeOf: SizeOf = (source) => readPattern(source).size,
 ): ErrorDetail[] {
+  return [
+    ...(mayBe(schema, 'object') ? [] : [{ path: `${path}.type`, message: 'must be "object"' }]),
+    ...problemsOfResult(schema, path, allowance, sizeOf),
+  ].slice(0, MAX_PROBLEMS)
+}
+
+const mayBe = ({ type }: JsonSchema, wanted: string): boolean => type === undefined || [type].flat().includes(wanted)
+
+/** Like {@link problemsOf}, for the schema of what a tool returns: unlike arguments, that may have any type. */
+export function problemsOfResult(
+  schema: JsonSchema,
+  path: string,
+  allowance = newAllowance(),
+  sizeOf: SizeOf = (source) => readPattern(source).size,
+): ErrorDetail[] {
   const bytes = Buffer.byteLength(JSON.stringify(schema))
   if (bytes > MAX_SCHEMA_BYTES) {
     return [{ path, message: `has ${bytes} bytes as JSON; at most ${MAX_SCHEMA_BYTES} are allowed` }]
   }
   const look: Look = { root: schema, allowance, sizeOf, anchors: anchorsIn(schema), parts: 0, problems: [] }
-  if (schema.type !== undefined && ![schema.type].flat().includes('object')) {
-    look.problems.push({ path: `${path}.type`, message: 'must be "object"' })
-  }
   lookAt(schema, path, 0, look)
   return look.problems
 }
