@@ -18,7 +18,9 @@ export type HealthService = ReturnType<typeof createHealth>
 
 /** Results are cached this long, good or bad, so that frequent health checks cost nothing (contract 21). */
 const FRESH_MS = 30_000
-const PATIENCE_MS = 5_000
+/** A database that goes away or comes back shows within two seconds, cached or not: its probe is shared this long. */
+const DATABASE_FRESH_MS = 500
+const PATIENCE_MS = 1_500
 const SLOW_DATABASE_MS = 1_000
 
 const UNCONFIGURED: Probe = { status: 'unconfigured', latencyMs: null }
@@ -26,15 +28,31 @@ const UNCONFIGURED: Probe = { status: 'unconfigured', latencyMs: null }
 /** Reports whether everything answers, by probing it. */
 export function createHealth({ clock, version, pingDatabase, pingRedis, probeEngines, engineChanges }: Deps) {
   let last: { health: Health; at: number; changes: number } | null = null
-  let asking: Promise<Health> | null = null
+  let pinged: { database: Probe; at: number } | null = null
+  let finding: Promise<Finding> | null = null
 
   /** The state of the server, and whether it comes from the cache of the last 30 s. */
-  async function check(): Promise<{ health: Health; cached: boolean }> {
-    if (last && isFresh(last)) return { health: last.health, cached: true }
-    asking ??= ask().finally(() => {
-      asking = null
+  async function check(): Promise<Finding> {
+    finding ??= find().finally(() => {
+      finding = null
     })
-    return { health: await asking, cached: false }
+    return finding
+  }
+
+  async function find(): Promise<Finding> {
+    const database = databaseNow()
+    if (last && isFresh(last)) {
+      const known = last.health.infrastructure.database
+      if (isDown(await database) === isDown(known)) return { health: last.health, cached: true }
+    }
+    return { health: await ask(database), cached: false }
+  }
+
+  async function databaseNow(): Promise<Probe> {
+    if (pinged && clock.monotonic() - pinged.at < DATABASE_FRESH_MS) return pinged.database
+    const database = await probe(pingDatabase)
+    pinged = { database, at: clock.monotonic() }
+    return database
   }
 
   /** What an engine's breaker did since is not hidden by the cache (contract 22.3). */
@@ -42,13 +60,12 @@ export function createHealth({ clock, version, pingDatabase, pingRedis, probeEng
     return clock.monotonic() - at < FRESH_MS && changes === engineChanges()
   }
 
-  async function ask(): Promise<Health> {
+  async function ask(databaseProbe: Promise<Probe>): Promise<Health> {
     const changes = engineChanges()
-    const [database, redis, providers] = await Promise.all([
-      probe(pingDatabase),
-      pingRedis ? probe(pingRedis) : UNCONFIGURED,
-      probeEngines(),
-    ])
+    const engines = probeEngines()
+    const [database, redis] = await Promise.all([databaseProbe, pingRedis ? probe(pingRedis) : UNCONFIGURED])
+    // Engines may be slow to answer: news of the database does not wait for theirs.
+    const providers = isDown(database) && last ? last.health.providers : await engines
     const health: Health = {
       status: overall(database, redis, providers),
       timestamp: iso(clock.now()),
@@ -82,6 +99,10 @@ export function createHealth({ clock, version, pingDatabase, pingRedis, probeEng
 
   return { check }
 }
+
+type Finding = { health: Health; cached: boolean }
+
+const isDown = ({ status }: Probe): boolean => status === 'down'
 
 /** `down` without a database; `degraded` when anything else that is configured is slow or does not answer. */
 function overall(database: Probe, redis: Probe, providers: Record<string, Probe>): Health['status'] {

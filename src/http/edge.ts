@@ -5,15 +5,14 @@ import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import { newRequestId } from '../kernel/ids'
-import { errorFields, type Log } from '../kernel/log'
-import { SchemaRefusal, type Standard, type TSchema } from '../kernel/schema'
-import { validationError } from '../kernel/validation'
+import type { Log } from '../kernel/log'
 import type { AccessLog } from './access-log'
-import { assertBodyHeaders, payloadTooLarge } from './body'
+import { assertBodyHeaders } from './body'
 import type { ClientAddress } from './client-address'
 import type { Exchange } from './context'
 import { corsHeaders, preflightHeaders, type Readers } from './cors'
 import { errorHeaders, statusOf, toEnvelope } from './envelope'
+import { logFault, toAppError } from './faults'
 import { givenBack } from './idempotent'
 import { createTimeLimit } from './time-limit'
 
@@ -105,7 +104,7 @@ export function edge(deps: EdgeDeps) {
       const { request, set, server, error, code } = context
       const exchange = context.exchange ?? arrive(request, server, deps)
       const known = toAppError(code, error, exchange.path, deps)
-      if (known.kind === 'broken') deps.log.error({ request_id: exchange.requestId, ...errorFields(error) }, 'fault')
+      logFault(deps.log, exchange.requestId, known, error)
       exchange.errorCode = known.code
       if (isRefusal(statusOf(known))) count(exchange, known)
       setStandingHeaders(set.headers, exchange, deps.secure)
@@ -195,49 +194,6 @@ function readersOf({ caller, method, path }: Exchange, deps: EdgeDeps): Readers 
   const route = `${method} ${path}`
   if (OPEN_DOCUMENTS.has(route)) return 'anyone'
   return path.startsWith(`${API}/`) && method !== 'OPTIONS' && !PUBLIC.has(route) ? 'anyone' : []
-}
-
-type SchemaFailure = { type: string; validator: Standard<TSchema> | { schema: Standard<TSchema> }; value: unknown }
-
-type Routes = Pick<EdgeDeps, 'methodsOf'>
-
-/** Maps anything thrown to an error of contract 1.5; used by the tenant plane and the operator plane. */
-export function toAppError(code: unknown, error: unknown, path: string, routes: Routes): AppError {
-  if (error instanceof AppError) return error
-  const cause = (error as { cause?: unknown }).cause
-  if (cause instanceof AppError) return cause
-  if (code === 'NOT_FOUND') return unknownRoute(path, routes)
-  if (code === 'PARSE') return new AppError('invalid', 'validation_error', 'The body is not valid JSON.')
-  if (error instanceof SchemaRefusal) return validationError(error.issues, error.value)
-  if (code === 'VALIDATION') return fromSchema(error as SchemaFailure)
-  if ((error as Error).name === 'PayloadTooLarge') return payloadTooLarge()
-  return new AppError('broken', 'server_error', 'Something went wrong on our side. Nothing more was done; try again.', {
-    cause: error,
-  })
-}
-
-/** A malformed id in the path is answered like an id that does not exist (contract 1.5). */
-function fromSchema({ type, validator, value }: SchemaFailure): AppError {
-  if (type === 'params') return new AppError('missing', 'not_found', 'No resource with this id.')
-  // Validates again, because the framework's error no longer has the paths and the limits.
-  const standard = '~standard' in validator ? validator : validator.schema
-  const result = standard['~standard'].validate(value)
-  return validationError('issues' in result ? result.issues : [], value)
-}
-
-/** Routes that chat clients call unless they are told otherwise, and what to call here. */
-const INSTEAD: Readonly<Record<string, string>> = {
-  '/api/v1/responses':
-    ' Call POST /api/v1/chat/completions: chat.completions.create() of a client, or provider.chat(model) where models default to responses.',
-  '/api/v1/embeddings': ' It makes no embeddings.',
-}
-
-function unknownRoute(path: string, routes: Routes): AppError {
-  const methods = routes.methodsOf(path)
-  if (!methods.length)
-    return new AppError('missing', 'not_found', `No route ${path.slice(0, 120)} on this server.${INSTEAD[path] ?? ''}`)
-  const allow = methods.join(', ')
-  return new AppError('not_allowed', 'method_not_allowed', `This address answers ${allow}.`, { headers: { allow } })
 }
 
 const isPlainObject = (value: unknown): value is Record<string, unknown> =>

@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { newRequestId } from '../kernel/ids'
-import { errorFields, type Log } from '../kernel/log'
+import type { Log } from '../kernel/log'
 import { mayCall, roleTooSmall } from '../operators'
 import { assertBodyHeaders } from './body'
-import { toAppError } from './edge'
 import { errorHeaders, statusOf, toEnvelope } from './envelope'
+import { logFault, toAppError } from './faults'
 
 type Deps = {
   log: Log
@@ -41,7 +41,7 @@ export const operatorEdge = ({ log, methodsOf, identify }: Deps) =>
     .onError({ as: 'global' }, ({ code, error, set, request, operator }) => {
       const known = toAppError(code, error, new URL(request.url).pathname, { methodsOf })
       const { requestId } = operator
-      if (known.kind === 'broken') log.error({ request_id: requestId, ...errorFields(error) }, 'operator fault')
+      logFault(log, requestId, known, error)
       Object.assign(set.headers, errorHeaders(known))
       set.status = statusOf(known)
       return toEnvelope(known, requestId)

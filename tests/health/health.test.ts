@@ -18,7 +18,8 @@ const fine = () => Promise.resolve()
 
 function health({ database = fine, redis = null, engines = { 'svc-core': UP } }: Options = {}) {
   const clock = fakeClock()
-  const state = { database, engines, asked: 0, changes: 0 }
+  const probing: Promise<never> | null = null
+  const state = { database, engines, asked: 0, changes: 0, probing: probing as Promise<never> | null }
   const service = createHealth({
     clock,
     version: '2026-01-01',
@@ -27,7 +28,7 @@ function health({ database = fine, redis = null, engines = { 'svc-core': UP } }:
       return state.database()
     },
     pingRedis: redis,
-    probeEngines: async () => state.engines,
+    probeEngines: async () => state.probing ?? state.engines,
     engineChanges: () => state.changes,
   })
   return { clock, state, check: service.check }
@@ -47,11 +48,11 @@ describe('the state of the server (contract 21)', () => {
     expect((await health(options).check()).health.status).toBe(status as 'healthy')
   })
 
-  test('a database that does not answer within 5 s is down', async () => {
+  test('a database that does not answer within 1.5 s is down', async () => {
     const { clock, check } = health({ database: () => new Promise(() => {}) })
     const checking = check()
     await Bun.sleep(0)
-    clock.advance(5_000)
+    clock.advance(1_500)
     expect((await checking).health.infrastructure.database).toEqual(DOWN)
   })
 
@@ -62,16 +63,33 @@ describe('the state of the server (contract 21)', () => {
       return [found.status, cached]
     }
     expect(await seen()).toEqual(['healthy', false])
-    state.database = broken
+    state.engines = { 'svc-core': DOWN }
     clock.advance(29_999)
     expect(await seen()).toEqual(['healthy', true])
     clock.advance(1)
-    expect(await seen()).toEqual(['down', false])
-    state.database = fine
-    expect(await seen()).toEqual(['down', true])
+    expect(await seen()).toEqual(['degraded', false])
+    state.engines = { 'svc-core': UP }
+    expect(await seen()).toEqual(['degraded', true])
     clock.advance(30_000)
     expect(await seen()).toEqual(['healthy', false])
-    expect(state.asked).toBe(3)
+  })
+
+  test('says at once that the database went away or came back, without waiting for engines', async () => {
+    const { clock, state, check } = health()
+    await check()
+    clock.advance(499)
+    await check()
+    expect(state.asked).toBe(1)
+    state.database = broken
+    state.probing = new Promise(() => {})
+    clock.advance(1)
+    expect(await check()).toMatchObject({ cached: false, health: { status: 'down', providers: { 'svc-core': UP } } })
+    clock.advance(500)
+    expect(await check()).toMatchObject({ cached: true, health: { status: 'down' } })
+    state.database = fine
+    state.probing = null
+    clock.advance(500)
+    expect(await check()).toMatchObject({ cached: false, health: { status: 'healthy' } })
   })
 
   test('is found out anew once an engine changed', async () => {

@@ -38,7 +38,23 @@ async function serverBinaries(): Promise<string | null> {
   return onPath ? dirname(onPath) : null
 }
 
-async function startCluster(bin: string, scratch: string): Promise<FoundPostgres> {
+export type OwnPostgres = {
+  url: string
+  where: string
+  /** Ends it at once, as `pg_ctl stop -m immediate` does: connections break and the next start recovers. */
+  crash(): Promise<void>
+  /** Starts it again where it was. */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** A Postgres for a test that crashes it; never the one of `SVC_TEST_POSTGRES_URL`, which others use. */
+export async function ownPostgres(scratch = tmpdir()): Promise<OwnPostgres | { missing: string }> {
+  const bin = await serverBinaries()
+  return bin ? startCluster(bin, scratch) : { missing: 'no Postgres server is installed here.' }
+}
+
+async function startCluster(bin: string, scratch: string): Promise<OwnPostgres> {
   const folder = mkdtempSync(join(scratch, 'svc-postgres-'))
   const data = join(folder, 'data')
   const port = await freePort()
@@ -47,20 +63,35 @@ async function startCluster(bin: string, scratch: string): Promise<FoundPostgres
     await finish([join(bin, 'initdb'), '-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'])
     const settings = [...SETTINGS, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`]
     const command = [join(bin, 'postgres'), '-D', data, '-p', String(port), ...settings.flatMap((one) => ['-c', one])]
-    const server = Bun.spawn(asPostgres(command), { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore', cwd: '/' })
     const url = `postgres://postgres@127.0.0.1:${port}/postgres`
-    await ready(url)
-    const pid = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
-    const stop = async () => {
-      process.kill(pid, 'SIGINT')
+    let server = await run(command, url)
+    const end = async (signal: 'SIGINT' | 'SIGQUIT') => {
+      if (!existsSync(join(data, 'postmaster.pid'))) return
+      process.kill(Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]), signal)
       await server.exited
-      rmSync(folder, { recursive: true, force: true })
     }
-    return { url, where: `a private ${bin.split('/').at(-2)} on port ${port}`, stop }
+    return {
+      url,
+      where: `a private ${bin.split('/').at(-2)} on port ${port}`,
+      crash: () => end('SIGQUIT'),
+      start: async () => {
+        server = await run(command, url)
+      },
+      stop: async () => {
+        await end('SIGINT')
+        rmSync(folder, { recursive: true, force: true })
+      },
+    }
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
     throw error
   }
+}
+
+async function run(command: string[], url: string) {
+  const server = Bun.spawn(asPostgres(command), { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore', cwd: '/' })
+  await ready(url)
+  return server
 }
 
 const isRoot = () => process.getuid?.() === 0

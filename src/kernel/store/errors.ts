@@ -40,9 +40,15 @@ const AWAY = /SQLITE_(FULL|BUSY|LOCKED|CANTOPEN|READONLY|IOERR|NOMEM)|ERR_POSTGR
 /** Postgres error classes: connection, resources, operator intervention. */
 const AWAY_STATES = /^(08|53|57P)/
 
-/** Turns storage trouble into 503 `storage_unavailable`; returns any other error unchanged. */
+/** A database that restarts is back within seconds. */
+const RETRY_AFTER_S = 2
+
+/**
+ * Turns storage trouble into 503 `storage_unavailable`; returns any other error unchanged. The cause is what the driver
+ * said: drizzle's error around it holds the values of the query, which no log may hold.
+ */
 export function toAppError(error: unknown): unknown {
   if (error instanceof AppError) return error
   const away = matches(error, ({ code, errno }) => AWAY.test(String(code)) || AWAY_STATES.test(String(errno)))
-  return away ? storageUnavailable.with({ retryAfterS: 1, cause: error }) : error
+  return away ? storageUnavailable.with({ retryAfterS: RETRY_AFTER_S, cause: chain(error).at(-1) }) : error
 }

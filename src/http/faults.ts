@@ -1,0 +1,62 @@
+import { AppError } from '../kernel/errors'
+import { errorFields, type Log } from '../kernel/log'
+import { SchemaRefusal, type Standard, type TSchema } from '../kernel/schema'
+import { validationError } from '../kernel/validation'
+import { payloadTooLarge } from './body'
+
+type SchemaFailure = { type: string; validator: Standard<TSchema> | { schema: Standard<TSchema> }; value: unknown }
+
+/** The methods that a path accepts. */
+type Routes = { methodsOf(path: string): string[] }
+
+/** Maps anything thrown to an error of contract 1.5; used by the tenant plane and the operator plane. */
+export function toAppError(code: unknown, error: unknown, path: string, routes: Routes): AppError {
+  if (error instanceof AppError) return error
+  const cause = (error as { cause?: unknown }).cause
+  if (cause instanceof AppError) return cause
+  if (code === 'NOT_FOUND') return unknownRoute(path, routes)
+  if (code === 'PARSE' && isFaultOfBody(cause)) {
+    return new AppError('invalid', 'validation_error', 'The body is not valid JSON.')
+  }
+  if (error instanceof SchemaRefusal) return validationError(error.issues, error.value)
+  if (code === 'VALIDATION') return fromSchema(error as SchemaFailure)
+  if ((error as Error).name === 'PayloadTooLarge') return payloadTooLarge()
+  return new AppError('broken', 'server_error', 'Something went wrong on our side. Nothing more was done; try again.', {
+    cause: code === 'PARSE' ? cause : error,
+  })
+}
+
+/** The framework reports whatever is thrown while a body is read as PARSE, also what has nothing to do with the body. */
+const isFaultOfBody = (cause: unknown): boolean =>
+  cause === undefined || cause instanceof SyntaxError || (cause as { name?: string }).name === 'AbortError'
+
+/** Logs a fault on our side with its cause, and the cause of a 503: who reads the answer alone never learns it. */
+export function logFault(log: Log, requestId: string, known: AppError, error: unknown): void {
+  const fields = { request_id: requestId, ...errorFields(known.cause ?? error) }
+  if (known.kind === 'broken') log.error(fields, 'fault')
+  else if (known.kind === 'unavailable' && known.cause) log.warn(fields, known.code)
+}
+
+/** A malformed id in the path is answered like an id that does not exist (contract 1.5). */
+function fromSchema({ type, validator, value }: SchemaFailure): AppError {
+  if (type === 'params') return new AppError('missing', 'not_found', 'No resource with this id.')
+  // Validates again, because the framework's error no longer has the paths and the limits.
+  const standard = '~standard' in validator ? validator : validator.schema
+  const result = standard['~standard'].validate(value)
+  return validationError('issues' in result ? result.issues : [], value)
+}
+
+/** Routes that chat clients call unless they are told otherwise, and what to call here. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  '/api/v1/responses':
+    ' Call POST /api/v1/chat/completions: chat.completions.create() of a client, or provider.chat(model) where models default to responses.',
+  '/api/v1/embeddings': ' It makes no embeddings.',
+}
+
+function unknownRoute(path: string, routes: Routes): AppError {
+  const methods = routes.methodsOf(path)
+  if (!methods.length)
+    return new AppError('missing', 'not_found', `No route ${path.slice(0, 120)} on this server.${INSTEAD[path] ?? ''}`)
+  const allow = methods.join(', ')
+  return new AppError('not_allowed', 'method_not_allowed', `This address answers ${allow}.`, { headers: { allow } })
+}
