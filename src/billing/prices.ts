@@ -50,10 +50,10 @@ const BUILT_IN: PriceTable = {
 
 export type Prices = ReturnType<typeof createPrices>
 
-/** The price table with the operator's own prices merged in, member by member. */
-export function createPrices(overrides: PriceTable = {}) {
+/** The price table with the prices of upstreams and then the operator's own merged in, member by member. */
+export function createPrices(overrides: PriceTable = {}, ofUpstreams: PriceTable = {}) {
   const table = new Map(Object.entries(BUILT_IN))
-  for (const [engineId, price] of Object.entries(overrides)) {
+  for (const [engineId, price] of [...Object.entries(ofUpstreams), ...Object.entries(overrides)]) {
     table.set(engineId, { ...table.get(engineId), ...price })
   }
   const priceOf = (engineId: string): Price => table.get(engineId) ?? table.get('default')!

@@ -2,6 +2,8 @@ import { type KeyCaller, keyIdOf, type OwnerScope, ownerOf, type TenantCaller } 
 import type { KeyId } from '../kernel/ids'
 import { centsToMicro } from '../kernel/money'
 
+export { Price, PriceTable } from './prices'
+
 /** Micro-cents. `available` is what a new hold may claim. */
 export type Balance = { balance: number; held: number; available: number }
 

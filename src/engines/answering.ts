@@ -5,8 +5,9 @@ import type { Log } from '../kernel/log'
 import { type Candidate, type Observe, type Reached, reach } from './attempt'
 import type { EngineEntry } from './catalog'
 import { type EngineAnswer, EngineFailure, type EnginePart, type EngineRequest } from './engine'
-import { engineBrokeOff, engineMissing } from './errors'
+import { engineBrokeOff, engineMissing, engineUnable } from './errors'
 import { type CheckedUsage, createMeter, meterAnswer, type RunPart, type StreamEnd } from './meter'
+import { type Abilities, ableTo, missingIn, needsOf } from './needs'
 import type { Target, Targets } from './targets'
 
 /** Whose request a call serves: one owner's failures are not to concern the others (contract 22.3). */
@@ -55,6 +56,9 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
   const plans = new Map(entries.map((entry) => [entry.id, planFor(entry, targets)]))
 
   return {
+    /** What the targets can that are tried for an engine, those of its fallback engine last. */
+    abilities: (engineId: string): Abilities[] => (plans.get(engineId) ?? []).map(({ target }) => target.can),
+
     /** The whole answer in one exchange. Throws 503 `engine_unavailable`, 500 `server_error`. */
     async answer(engineId: string, request: RunRequest, options: RunOptions = {}): Promise<WholeAnswer> {
       const begin = (target: Target) => whole(target, { ...request, model: target.model })
@@ -76,9 +80,13 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
     },
   }
 
-  function orderFor(engineId: string, { mode, signal, origin }: RunRequest) {
-    const candidates = plans.get(engineId) ?? []
-    if (candidates.length === 0) throw engineMissing.with({ retryAfterS: 60 }, mode)
+  function orderFor(engineId: string, request: RunRequest) {
+    const { mode, signal, origin } = request
+    const plan = plans.get(engineId) ?? []
+    if (plan.length === 0) throw engineMissing.with({ retryAfterS: 60 }, mode)
+    const needs = needsOf(request)
+    const candidates = ableTo(plan, needs)
+    if (candidates.length === 0) throw engineUnable.with({ retryAfterS: 60 }, mode, missingIn(plan, needs))
     return { mode, signal, candidates, owner: origin?.owner }
   }
 

@@ -1,33 +1,9 @@
+import type { PriceTable } from '../billing/schema'
 import { ConfigError, setting, type Values } from '../kernel/config'
 import { sha256Hex } from '../kernel/crypto'
-import { oneOf, type Static, t } from '../kernel/schema'
+import { type Static, t } from '../kernel/schema'
 import { ENGINES, findEngine } from './catalog'
-
-export const UPSTREAM_KINDS = ['compat', 'anthropic', 'google', 'openai'] as const
-
-const Upstream = t.Object(
-  {
-    kind: oneOf(UPSTREAM_KINDS),
-    baseUrl: t.Optional(t.String({ pattern: '^https?://[^\\s]+$' })),
-    apiKey: t.Optional(t.String()),
-    apiKeyFile: t.Optional(t.String({ description: 'Path of a file that contains only the key' })),
-    models: t.Optional(t.Array(t.String({ minLength: 1 }))),
-    outputLimitField: t.Optional(t.String({ pattern: '^[a-z_]{1,40}$' })),
-    contextWindow: t.Optional(t.Integer({ minimum: 1_000, maximum: 100_000_000 })),
-    maxOutputTokens: t.Optional(t.Integer({ minimum: 1, maximum: 1_000_000 })),
-    timeoutMs: t.Optional(
-      t.Integer({
-        minimum: 100,
-        maximum: 600_000,
-        description: 'Longest whole call; a request itself takes at most 120 s, as a stream 600 s',
-      }),
-    ),
-    silenceMs: t.Optional(
-      t.Integer({ minimum: 100, maximum: 600_000, description: 'Longest wait for the next byte; default: no limit' }),
-    ),
-  },
-  { additionalProperties: false },
-)
+import { OUR_HEADERS, Upstream, type UpstreamConfig } from './upstream'
 
 /** The long form in svc.server.json: upstreams by name, and for each engine its targets, `name:model`, best first. */
 export const EnginesFile = t.Object(
@@ -38,7 +14,6 @@ export const EnginesFile = t.Object(
   { additionalProperties: false },
 )
 
-export type UpstreamConfig = Static<typeof Upstream>
 export type EnginesFile = Static<typeof EnginesFile>
 
 export const engineSettings = {
@@ -61,6 +36,30 @@ export const engineSettings = {
     schema: t.String({ minLength: 1 }),
     default: 'default',
     about: 'The model name sent to SVC_ENGINE_BASE_URL.',
+  }),
+  engineContextWindow: setting({
+    env: 'SVC_ENGINE_CONTEXT_WINDOW',
+    schema: t.Integer({ minimum: 1_000, maximum: 100_000_000 }),
+    default: 128_000,
+    about: 'Most tokens of prompt and answer together that SVC_ENGINE_BASE_URL takes.',
+  }),
+  engineMaxOutputTokens: setting({
+    env: 'SVC_ENGINE_MAX_OUTPUT_TOKENS',
+    schema: t.Integer({ minimum: 1, maximum: 1_000_000 }),
+    default: 4_096,
+    about: 'Most tokens of an answer of SVC_ENGINE_BASE_URL.',
+  }),
+  engineTimeoutS: setting({
+    env: 'SVC_ENGINE_TIMEOUT_S',
+    schema: t.Number({ minimum: 0.1, maximum: 600 }),
+    default: 600,
+    about: 'Longest call of SVC_ENGINE_BASE_URL in seconds; a request itself takes at most 120, as a stream 600.',
+  }),
+  engineVision: setting({
+    env: 'SVC_ENGINE_VISION',
+    schema: t.Union([t.Boolean(), t.Literal('auto')]),
+    default: 'auto',
+    about: 'Whether SVC_ENGINE_BASE_URL sees images; "auto" believes what it says of itself.',
   }),
   engineBuiltin: setting({
     env: 'SVC_ENGINE_BUILTIN',
@@ -95,7 +94,7 @@ export function fingerprintOf({ upstreams, targets, builtin }: EngineConfig): st
   return sha256Hex(JSON.stringify([named, [...targets], builtin]))
 }
 
-/** Name of the upstream that the three SVC_ENGINE_* settings define. */
+/** Name of the upstream that the short settings define. */
 const SHORT_NAME = 'default'
 const EVERY_TEXT_ENGINE = '*'
 
@@ -106,8 +105,12 @@ const EVERY_TEXT_ENGINE = '*'
 export function readEngineConfig(settings: EngineSettings): EngineConfig {
   const problems: string[] = []
   const upstreams = new Map(Object.entries(settings.engines.upstreams))
-  for (const [name, { kind, baseUrl }] of upstreams) {
-    if (kind === 'compat' && !baseUrl) problems.push(`engines.upstreams.${name}: "compat" needs a "baseUrl".`)
+  for (const [name, { kind, baseUrl, headers = {} }] of upstreams) {
+    const problem = (text: string) => problems.push(`engines.upstreams.${name}: ${text}`)
+    if (kind === 'compat' && !baseUrl) problem('"compat" needs a "baseUrl".')
+    if (baseUrl && !URL.canParse(baseUrl)) problem('"baseUrl" is not an address.')
+    const ours = Object.keys(headers).find((header) => OUR_HEADERS.includes(header.toLowerCase()))
+    if (ours) problem(`the header "${ours}" belongs to the message itself and cannot be set.`)
   }
   const named = new Map<string, TargetRef[]>()
   for (const [engineId, words] of Object.entries(settings.engines.models)) {
@@ -123,13 +126,30 @@ export function readEngineConfig(settings: EngineSettings): EngineConfig {
   if (problems.length) throw new ConfigError(problems)
 
   if (settings.engineBaseUrl) {
-    upstreams.set(SHORT_NAME, { kind: 'compat', baseUrl: settings.engineBaseUrl, apiKey: settings.engineApiKey })
+    upstreams.set(SHORT_NAME, shortForm(settings))
     named.set(EVERY_TEXT_ENGINE, [
       ...(named.get(EVERY_TEXT_ENGINE) ?? []),
       { upstream: SHORT_NAME, model: settings.engineModel },
     ])
   }
   return { upstreams, targets: spread(named), builtin: settings.engineBuiltin }
+}
+
+const shortForm = (settings: EngineSettings): UpstreamConfig => ({
+  kind: 'compat',
+  baseUrl: settings.engineBaseUrl,
+  apiKey: settings.engineApiKey,
+  contextWindow: settings.engineContextWindow,
+  maxOutputTokens: settings.engineMaxOutputTokens,
+  ...(settings.engineTimeoutS < 600 ? { timeoutMs: Math.round(settings.engineTimeoutS * 1_000) } : {}),
+  ...(settings.engineVision === 'auto' ? {} : { vision: settings.engineVision }),
+})
+
+/** The prices that upstreams set, for the engines that ask them first. */
+export function upstreamPrices(settings: EngineSettings): PriceTable {
+  const { upstreams, targets } = readEngineConfig(settings)
+  const prices = [...targets].map(([id, refs]) => [id, upstreams.get(refs[0]!.upstream)?.prices] as const)
+  return Object.fromEntries(prices.filter(([, price]) => price)) as PriceTable
 }
 
 const textEngines = (): string[] => ENGINES.filter(({ kind }) => kind === 'text').map(({ id }) => id)

@@ -20,6 +20,14 @@ export const engineMissing = defineError(
     `No engine for mode "${mode}" is connected on this server. Nothing was charged. Send another mode (in a chat another "model"), or ask the operator to connect one.`,
 )
 
+/** 503: none of the engines that could answer takes what the request brings (contract 28.4). */
+export const engineUnable = defineError(
+  'unavailable',
+  'engine_unavailable',
+  (mode: string, missing: string) =>
+    `The engine for mode "${mode}" cannot do ${missing}. Nothing was charged. Send the request without, or another mode (in a chat another "model").`,
+)
+
 /** 503 in the middle of a stream: the text so far has been delivered, the rest does not come. */
 export const engineBrokeOff = defineError(
   'unavailable',

@@ -60,6 +60,10 @@ export function createProbes(targets: Targets, clock: Clock) {
       const listed = await driver.probe(AbortSignal.timeout(withinMs))
       away.delete(upstream)
       const lists = (model: string) => listed.some(({ id }) => id === model || id.startsWith(`${model}:`))
+      for (const target of own) {
+        const said = listed.find(({ id }) => id === target.model)
+        if (said) target.told(said)
+      }
       const unlisted = listed.length ? about.models.filter((model) => !lists(model)) : []
       const latencyMs = Math.round(clock.monotonic() - startedAt)
       return { ...about, up: true, latencyMs, problem: null, unlisted }

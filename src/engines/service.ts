@@ -58,6 +58,16 @@ export function createEngines({ settings, clock, log, observe = ignore, jitter =
     /** Tokens of prompt and answer together that the first target accepts; no limit without a target. */
     window: (id: string): number => targetsOf(id)[0]?.window ?? Number.MAX_SAFE_INTEGER,
     maxOutputTokens: (id: string): number => targetsOf(id)[0]?.maxOutputTokens ?? 0,
+    /**
+     * Whether images go to an engine in a mode that needs none: one of its targets sees them, or none of them does and
+     * the next one that can is wanted (contract 28.4).
+     */
+    takesImages(id: string): boolean {
+      const own = targetsOf(id)
+      return own.some(({ can }) => can.vision) || (own.length > 0 && own.every(({ can }) => can.vision === false))
+    },
+    /** Whether tools may be offered to an engine; false only when none of its targets calls any. */
+    callsTools: (id: string): boolean => answering.abilities(entryOf(id).id).some(({ tools }) => tools !== false),
     isFree: (id: string): boolean => targetsOf(id)[0]?.free ?? false,
     /** Whether anything but the built-in engine is connected (contract 22.2, stage 4). */
     hasModel: (): boolean => [...targets.values()].flat().some(({ free }) => !free),

@@ -3,13 +3,15 @@ import type { Clock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
 import type { Log } from '../kernel/log'
 import { ENGINES } from './catalog'
-import type { EngineConfig, UpstreamConfig } from './config'
+import type { EngineConfig } from './config'
 import { createAiSdkDriver } from './drivers/ai-sdk/client'
 import { VENDOR_URLS, type Vendor } from './drivers/ai-sdk/vendors'
 import { createBuiltinDriver } from './drivers/builtin/client'
 import { createCompatDriver } from './drivers/compat/client'
 import { type Driver, EngineFailure } from './engine'
+import type { Abilities } from './needs'
 import { createTargetBreaker, type TargetBreaker } from './target-breaker'
+import type { UpstreamConfig } from './upstream'
 
 /** One model at one upstream, with its own circuit breaker. */
 export type Target = {
@@ -26,6 +28,9 @@ export type Target = {
   window: number
   /** Most tokens of an answer. */
   maxOutputTokens: number
+  can: Abilities
+  /** What the upstream said of the model when it was last asked; what the operator says counts more. */
+  told(said: Abilities): void
   /** Costs the operator nothing, so it costs the tenant nothing. */
   free: boolean
 }
@@ -63,6 +68,7 @@ export function createTargets(config: EngineConfig, deps: Deps): Targets {
       breaker: breakerOf(id, drivers.get(name)!, deps),
       window: upstream.contextWindow ?? DEFAULT_WINDOW,
       maxOutputTokens: upstream.maxOutputTokens ?? DEFAULT_MAX_OUTPUT,
+      ...abilitiesOf(upstream),
       free: false,
     }
     made.set(id, target)
@@ -113,7 +119,20 @@ function createBuiltinTarget(deps: Deps): Target {
     breaker: breakerOf('builtin:builtin', driver, deps),
     window: BUILTIN_WINDOW,
     maxOutputTokens: DEFAULT_MAX_OUTPUT,
+    ...abilitiesOf({}),
     free: true,
+  }
+}
+
+function abilitiesOf({ vision, tools, json }: Abilities): Pick<Target, 'can' | 'told'> {
+  const can = { vision, tools, json }
+  return {
+    can,
+    told(said) {
+      can.vision = vision ?? said.vision
+      can.tools = tools ?? said.tools
+      can.json = json ?? said.json
+    },
   }
 }
 
@@ -125,8 +144,8 @@ function addressOf({ kind, baseUrl }: UpstreamConfig): string {
 
 function createDriver(name: string, upstream: UpstreamConfig, { clock }: Pick<Deps, 'clock'>): Driver {
   const apiKey = readKey(name, upstream)
-  const { timeoutMs, silenceMs } = upstream
-  const shared = { apiKey, clock, timeoutMs, silenceMs }
+  const { timeoutMs, silenceMs, headers } = upstream
+  const shared = { apiKey, clock, timeoutMs, silenceMs, headers: lowerCased(headers) }
   if (upstream.kind !== 'compat') {
     return createAiSdkDriver({ ...shared, vendor: upstream.kind, baseUrl: upstream.baseUrl ?? null })
   }
@@ -136,6 +155,9 @@ function createDriver(name: string, upstream: UpstreamConfig, { clock }: Pick<De
     outputLimitField: upstream.outputLimitField ?? 'max_tokens',
   })
 }
+
+const lowerCased = (headers: Record<string, string> = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 function readKey(name: string, { apiKey, apiKeyFile }: UpstreamConfig): string | null {
   if (!apiKeyFile) return apiKey || null

@@ -59,9 +59,16 @@ export function resolveSettings<S extends Settings>(
   return { values: values as Values<S>, origins: origins as Resolved<S>['origins'] }
 }
 
+const SWITCH = new Map([
+  ...['1', 'true', 'yes', 'on'].map((word) => [word, true] as const),
+  ...['0', 'false', 'no', 'off'].map((word) => [word, false] as const),
+])
+
 /** Converts an environment variable to the type of its schema; text that does not convert is left to the check. */
 function readWord(schema: TSchema, word: string): unknown {
-  const type = (schema as { type?: string }).type
+  const { type, anyOf } = schema as { type?: string; anyOf?: { type?: string }[] }
+  // Beside booleans a union has words of its own, such as "auto".
+  if (anyOf?.some((one) => one.type === 'boolean')) return SWITCH.get(word.toLowerCase()) ?? word
   if (type === 'boolean') return ['1', 'true', 'yes', 'on'].includes(word.toLowerCase())
   if (type === 'string') return word
   try {

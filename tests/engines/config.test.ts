@@ -32,6 +32,26 @@ describe('the short form', () => {
     expect(targets).not.toHaveProperty('svc-1-create')
   })
 
+  test('window, output limit, time-out and sight have words of their own', () => {
+    const short = { SVC_ENGINE_BASE_URL: 'http://127.0.0.1:8080/v1' }
+    const env = {
+      ...short,
+      SVC_ENGINE_CONTEXT_WINDOW: '8192',
+      SVC_ENGINE_MAX_OUTPUT_TOKENS: '512',
+      SVC_ENGINE_TIMEOUT_S: '2.5',
+      SVC_ENGINE_VISION: '1',
+    }
+    expect(read(env).upstreams.get('default')).toMatchObject({
+      contextWindow: 8192,
+      maxOutputTokens: 512,
+      timeoutMs: 2500,
+      vision: true,
+    })
+    expect(read({ ...short, SVC_ENGINE_VISION: 'off' }).upstreams.get('default')).toMatchObject({ vision: false })
+    expect(read(short).upstreams.get('default')).not.toContainAnyKeys(['vision', 'timeoutMs'])
+    expect(() => read({ ...short, SVC_ENGINE_VISION: 'maybe' })).toThrow('SVC_ENGINE_VISION')
+  })
+
   test('nothing set means nothing mapped', () => {
     expect(targetsOf({})).toEqual({})
   })

@@ -10,6 +10,10 @@ export const NO_ENGINES: EngineSettings = {
   engineBaseUrl: '',
   engineApiKey: '',
   engineModel: 'default',
+  engineContextWindow: 128_000,
+  engineMaxOutputTokens: 4_096,
+  engineTimeoutS: 600,
+  engineVision: 'auto',
   engineBuiltin: true,
   engines: { upstreams: {}, models: {} },
 }

@@ -9,6 +9,7 @@ import {
   writeSessionUses,
 } from '../../auth'
 import { createAccountLimits, createBalanceWatch, createBilling, createBillingDesk, createPrices } from '../../billing'
+import { upstreamPrices } from '../../engines'
 import type { KeyId, SessionId } from '../../kernel/ids'
 import { centsToMicro } from '../../kernel/money'
 import { createSightings } from '../../kernel/sightings'
@@ -78,7 +79,7 @@ function buildMoney({ config, store, clock, node, masterKey, origin }: Deps, fou
     capsOf: async (reader, owner) => (await limits.of(reader, owner)).caps,
     assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewUsage', orgId),
   })
-  return { billing, moneyDesk, usageReading, prices: createPrices(config.prices) }
+  return { billing, moneyDesk, usageReading, prices: createPrices(config.prices, upstreamPrices(config)) }
 }
 
 type People = Pick<Parameters<typeof createAuth>[0], 'sessions' | 'grantInitial'>

@@ -56,7 +56,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     const engineId = engines.isConnected(wanted) ? wanted : engineFor(run, work, null, engines)
     const left = engineId === wanted ? [] : [engineLeft(wanted, work)]
     const routingWarnings = [...(guidance?.warnings ?? []), ...left]
-    const sees = SEES_IMAGES.has(work)
+    const sees = SEES_IMAGES.has(work) || (ask.images.length > 0 && engines.takesImages(engineId))
     const sent = assemble(run, work, engineId, sees)
     const shown = sees ? await showImages(run, sent.history, outbound) : hideImages(run, sent.history, outbound)
     return {
@@ -73,6 +73,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
       warnings: [
         ...run.active.warnings,
         ...routingWarnings,
+        ...(run.active.tools.length && !mayOffer(run, engineId, engines) ? [TOOLS_LEFT_OUT] : []),
         ...(sees || !ask.images.length ? [] : [unseen(ask, work, engineId)]),
       ],
       maxOutputTokens: engines.maxOutputTokens(engineId),
@@ -83,7 +84,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
   function assemble(run: Opened, work: string, engineId: string, sees: boolean): Sent {
     const { prompt: skills } = run.active
     const voice = assembleSystem({ ...run.ask.voice, soul: run.soul, memories: run.memories, skills, mode: work })
-    const toolset = toolsFor(run, work, tools)
+    const toolset = mayOffer(run, engineId, engines) ? toolsFor(run, work, tools) : null
     const window = engines.window(engineId)
     const fixed = countFixed(run, voice, toolset, engines) + (sees ? countImages(run, engines) : 0)
     const { turns, summary } = fitHistory(run.history, window * HISTORY_SHARE - fixed, engines.countPrompt)
@@ -123,6 +124,12 @@ function toolsFor({ ask, call, active }: Opened, mode: string, tools: Tools): To
   const toolset = tools.assemble({ inline: ask.tools, skills: active.tools, system, stealth, approved, call })
   return toolset.definitions.length ? toolset : null
 }
+
+const TOOLS_LEFT_OUT = 'The tools of the active skills were left out, because the engine of this mode calls none.'
+
+/** Tools that the request did not bring are not offered to an engine that calls none. */
+const mayOffer = ({ ask }: Opened, engineId: string, engines: EngineService): boolean =>
+  ask.tools.length > 0 || engines.callsTools(engineId)
 
 /** Tools that the caller approved beforehand: `metadata.approved_tools` (contract 22.5). */
 const approvedIn = (metadata: Record<string, unknown> | null): string[] => {

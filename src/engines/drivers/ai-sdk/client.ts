@@ -21,6 +21,8 @@ export type AiSdkOptions = Patience & {
   /** Null: the vendor's own address. */
   baseUrl: string | null
   apiKey: string | null
+  /** Sent with every call, beside or instead of the package's own; names in lower case. */
+  headers?: Record<string, string>
   clock: Clock
 }
 
@@ -28,7 +30,7 @@ export type AiSdkOptions = Patience & {
 const NO_KEY = 'none'
 
 /** Driver for the vendors whose packages implement the shared language-model interface (design 1.6). */
-export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, ...patience }: AiSdkOptions): Driver {
+export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}, ...patience }: AiSdkOptions): Driver {
   const limits = (ms: number) => ({ clock, silenceMs: patience.silenceMs, timeoutMs: patience.timeoutMs ?? ms })
 
   return {
@@ -38,7 +40,7 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, ...patience 
     probe: (signal) =>
       askModels({
         url: `${(baseUrl ?? VENDOR_URLS[vendor]).replace(/\/+$/, '')}/models`,
-        headers: apiKey ? VENDOR_HEADERS[vendor](apiKey) : {},
+        headers: { ...(apiKey ? VENDOR_HEADERS[vendor](apiKey) : {}), ...headers },
         signal,
         limits: limits(PLAIN_TIMEOUT_MS),
         clock,
@@ -50,7 +52,12 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, ...patience 
     const modelOf = await loadVendor[vendor]()
     const leash = holdLeash(request.signal, limits(most))
     const watched = watchFetch(leash, clock)
-    const options = { apiKey: apiKey ?? NO_KEY, fetch: watched.fetch, ...(baseUrl ? { baseURL: baseUrl } : {}) }
+    const options = {
+      apiKey: apiKey ?? NO_KEY,
+      headers,
+      fetch: watched.fetch,
+      ...(baseUrl ? { baseURL: baseUrl } : {}),
+    }
     const explain = (error: unknown) => {
       const found = watched.failure() ?? explainVendorError(error)
       return found.kind === 'refused' || request.signal.aborted ? leash.explain(found) : found

@@ -13,6 +13,8 @@ export type CompatOptions = Patience & {
   baseUrl: string
   apiKey: string | null
   outputLimitField: string
+  /** Sent with every call, beside or instead of our own; names in lower case. */
+  headers?: Record<string, string>
   clock: Clock
 }
 
@@ -22,14 +24,17 @@ export function createCompatDriver(options: CompatOptions): Driver {
   const limits = (ms: number) => ({ clock, silenceMs, timeoutMs: options.timeoutMs ?? ms })
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const endpoint = `${baseUrl}/chat/completions`
-  const authorization: Record<string, string> = options.apiKey ? { authorization: `Bearer ${options.apiKey}` } : {}
-  const headers = { ...authorization, 'content-type': 'application/json' }
+  const own: Record<string, string> = {
+    ...(options.apiKey ? { authorization: `Bearer ${options.apiKey}` } : {}),
+    ...options.headers,
+  }
+  const headers = { ...own, 'content-type': 'application/json' }
 
   return {
     complete,
     stream,
     probe: (signal) =>
-      askModels({ url: `${baseUrl}/models`, headers: authorization, signal, limits: limits(PLAIN_TIMEOUT_MS), clock }),
+      askModels({ url: `${baseUrl}/models`, headers: own, signal, limits: limits(PLAIN_TIMEOUT_MS), clock }),
   }
 
   async function complete(request: EngineRequest): Promise<EngineAnswer> {
