@@ -1,42 +1,104 @@
 import ipaddr from 'ipaddr.js'
-import { LRUCache } from 'lru-cache'
 import type { Clock } from '../kernel/clock'
+import { hmacHex } from '../kernel/crypto'
+import type { Store, Tx } from '../kernel/store'
+import { attemptRepository as rows } from './attempt-rows'
 import { tooManyAttempts } from './errors'
 
-const WINDOW_MS = 15 * 60_000
-const MOST_REMEMBERED = 20_000
-/** Most attempts per window: at one account from one network, and at all accounts from one network. */
+const MINUTE_MS = 60_000
+const WINDOW_MS = 15 * MINUTE_MS
+/** Most failures per window: at one account, from one network at all accounts; and accounts made from one network. */
 const PER_ACCOUNT = 10
 const PER_NETWORK = 100
 
+/** How long, and for how many networks an account, a successful sign-in is remembered. */
+const REMEMBERED_MS = 90 * 24 * 60 * MINUTE_MS
+const MOST_REMEMBERED = 20
+
+type Deps = { store: Store; clock: Clock; masterKey: Uint8Array }
+/** `forgiving`: a right password takes back all failures, not only the attempt itself. */
+type Limit = { subject: string; most: number; forgiving?: boolean }
+
+/** One attempt that counts as failed until it is known to be right. */
+export type Attempt = { readonly at: number; readonly limits: readonly Limit[] }
 export type Attempts = ReturnType<typeof createAttempts>
 
-/** Limits password guessing. Attempts count when they begin, so concurrent ones count too. */
-export function createAttempts({ clock }: { clock: Clock }) {
-  const tries = new LRUCache<string, number[]>({ max: MOST_REMEMBERED })
+/**
+ * Limits password guessing, at each account and from each network. Failures are counted in the store, so nodes share
+ * them. A network from which the account was signed in to has a count of its own, so that strangers cannot lock its
+ * owner out. Accounts are counted whether they exist or not; addresses are stored as keyed hashes only.
+ */
+export function createAttempts({ store, clock, masterKey }: Deps) {
+  return { assertOpen, begin, right, welcome, tidy }
 
-  const count = (key: string, most: number): void => {
-    const now = clock.monotonic()
-    const recent = (tries.get(key) ?? []).filter((at) => now - at < WINDOW_MS)
-    if (recent.length >= most) {
-      const seconds = Math.ceil((WINDOW_MS - (now - recent[0]!)) / 1_000)
-      throw tooManyAttempts.with({ retryAfterS: seconds }, seconds)
+  /** Throws 429 `rate_limit_exceeded` where `begin` would, but counts nothing: refused early, guesses fill no queue. */
+  async function assertOpen(account: string, ip: string): Promise<void> {
+    for (const { subject, most } of await limitsOf(account, ip)) {
+      assertBelow(most, await rows.times(store.read, subject), clock.now())
     }
-    tries.set(key, [...recent, now])
   }
 
-  return {
-    /** Counts an attempt. Throws 429 `rate_limit_exceeded`. `account` is null when there is none yet, as at sign-up. */
-    begin(account: string | null, ip: string): void {
-      const network = networkOf(ip)
-      count(network, PER_NETWORK)
-      if (account !== null) count(`${network} ${account}`, PER_ACCOUNT)
-    },
-    /** The password was right: earlier attempts at this account are forgotten. */
-    succeeded: (account: string, ip: string): void => {
-      tries.delete(`${networkOf(ip)} ${account}`)
-    },
+  /**
+   * Counts an attempt before its password is checked, so that concurrent ones count too. Throws 429
+   * `rate_limit_exceeded`. `account` is null when there is none yet, as at sign-up.
+   */
+  async function begin(account: string | null, ip: string): Promise<Attempt> {
+    const limits =
+      account === null ? [{ subject: hash('sign-up', networkOf(ip)), most: PER_NETWORK }] : await limitsOf(account, ip)
+    return store.write(async (tx) => {
+      const at = clock.now()
+      for (const { subject, most } of limits) {
+        const recent = assertBelow(most, await rows.lock(tx, subject, at), at)
+        await rows.setTimes(tx, subject, [...recent, at])
+      }
+      return { at, limits }
+    })
   }
+
+  /** The password was right: the attempt no longer counts, and at a known network those before it neither. */
+  async function right(tx: Tx, { at, limits }: Attempt): Promise<void> {
+    for (const { subject, forgiving } of limits) {
+      const times = await rows.lock(tx, subject, clock.now())
+      const place = times.indexOf(at)
+      await rows.setTimes(tx, subject, forgiving ? [] : times.filter((_, index) => index !== place))
+    }
+  }
+
+  /** Remembers the network from which the account was signed in to. */
+  async function welcome(tx: Tx, account: string, ip: string): Promise<void> {
+    const known = hash('account', account)
+    await rows.remember(tx, { account: known, network: hash('network', networkOf(ip)), last_at: clock.now() })
+    await rows.forgetBeyond(tx, known, MOST_REMEMBERED)
+  }
+
+  /** Removes up to `limit` rows of each kind that no longer count, and returns how many. */
+  function tidy(limit: number): Promise<number> {
+    const now = clock.now()
+    return store.write((tx) => rows.removeOld(tx, { failures: now - WINDOW_MS, places: now - REMEMBERED_MS }, limit))
+  }
+
+  async function limitsOf(account: string, ip: string): Promise<Limit[]> {
+    const [who, where] = [hash('account', account), hash('network', networkOf(ip))]
+    if (await rows.isKnown(store.read, who, where, clock.now() - REMEMBERED_MS)) {
+      return [{ subject: hash('known', `${who} ${where}`), most: PER_ACCOUNT, forgiving: true }]
+    }
+    return [
+      { subject: who, most: PER_ACCOUNT },
+      { subject: where, most: PER_NETWORK },
+    ]
+  }
+
+  function hash(kind: string, words: string): string {
+    return hmacHex(masterKey, `sign-in ${kind} ${words}`)
+  }
+}
+
+/** The times within the window; throws 429 when they are too many. */
+function assertBelow(most: number, times: readonly number[], now: number): number[] {
+  const recent = times.filter((at) => now - at < WINDOW_MS)
+  if (recent.length < most) return recent
+  const seconds = Math.ceil((WINDOW_MS - (now - Math.min(...recent))) / 1_000)
+  throw tooManyAttempts.with({ retryAfterS: seconds }, seconds)
 }
 
 /** An IPv6 customer has a /64 and so 2^64 addresses: IPv6 is counted by its first 64 bits, IPv4 by address. */

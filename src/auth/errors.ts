@@ -100,7 +100,7 @@ export const signUpClosed = defineError(
 export const tooManyAttempts = defineError(
   'throttled',
   'rate_limit_exceeded',
-  (seconds: number) => `Too many attempts from this address. Try again in ${seconds} s.`,
+  (seconds: number) => `Too many attempts. Try again in ${seconds} s.`,
 )
 
 export const signInBusy = defineError(

@@ -4,6 +4,7 @@ import { hmacHex, timingSafeEqual } from '../kernel/crypto'
 import { UserId } from '../kernel/ids'
 import type { Reader, Store } from '../kernel/store'
 import type { OrgService, UserRow } from '../orgs'
+import type { Attempts } from './attempts'
 import { expiredLinkPage, linkPage } from './link-page'
 import type { Passwords } from './passwords'
 import type { Visit } from './service'
@@ -15,6 +16,7 @@ type Deps = {
   orgs: Pick<OrgService, 'user' | 'setPassword'>
   sessions: Pick<Sessions, 'open'>
   passwords: Passwords
+  attempts: Pick<Attempts, 'welcome'>
   clock: Clock
   masterKey: Uint8Array
   /** The origin at which browsers reach this server. */
@@ -31,7 +33,8 @@ const PASSWORD = { least: 8, most: 200 }
  * Single-use links by which people set a password and are signed in (dx 2.9). The signature covers the current
  * password hash, so setting a password invalidates the link and nothing has to be stored.
  */
-export function createSignInLinks({ store, audit, orgs, sessions, passwords, clock, masterKey, origin }: Deps) {
+export function createSignInLinks({ store, audit, orgs, clock, masterKey, origin, ...rooms }: Deps) {
+  const { sessions, passwords, attempts } = rooms
   return { linkFor, show, redeem }
 
   function linkFor(user: UserRow): string {
@@ -58,6 +61,7 @@ export function createSignInLinks({ store, audit, orgs, sessions, passwords, clo
       const current = await userOf(tx, token)
       if (!current || !(await orgs.setPassword(tx, current, hash))) return null
       const opened = await sessions.open(tx, user.id)
+      await attempts.welcome(tx, user.email, visit.ip)
       const caller = { type: 'session', userId: user.id, sessionId: opened.id, orgId: null, activeOrgId: null } as const
       await audit.record(tx, { ...visit, caller }, { action: 'auth.login', entityType: 'user', entityId: user.id })
       return opened

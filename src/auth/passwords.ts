@@ -17,9 +17,12 @@ export function createPasswords({ parallel = PARALLEL, mostWaiting = MOST_WAITIN
   return {
     hash: (password: string): Promise<string> => inTurn(() => Bun.password.hash(normalized(password), ARGON)),
 
-    /** Takes equally long with and without a hash. */
-    verify: async (password: string, hash: string | null): Promise<boolean> => {
-      const isRight = await inTurn(() => Bun.password.verify(normalized(password), hash ?? DECOY))
+    /** Takes equally long with and without a hash. `admit` runs when it is this one's turn, and may refuse it. */
+    verify: async (password: string, hash: string | null, admit?: () => Promise<void>): Promise<boolean> => {
+      const isRight = await inTurn(async () => {
+        await admit?.()
+        return Bun.password.verify(normalized(password), hash ?? DECOY)
+      })
       return isRight && hash !== null
     },
   }

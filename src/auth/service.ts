@@ -3,7 +3,7 @@ import type { Call, OperatorCaller, OwnerScope, SessionCaller } from '../kernel/
 import { type Clock, iso } from '../kernel/clock'
 import type { Store, Tx } from '../kernel/store'
 import { normalizeEmail, type OrgService, type UserRow } from '../orgs'
-import type { Attempts } from './attempts'
+import type { Attempt, Attempts } from './attempts'
 import { invalidCredentials, invalidSession, sessionNeeded, signUpClosed } from './errors'
 import type { Passwords } from './passwords'
 import type { Me, Session, SignIn, SignUp, User } from './schema'
@@ -42,7 +42,7 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
   /** Creates an account. Throws 403 `forbidden` while sign-up is closed, 409 `conflict` for a known address, 429. */
   async function signUp(visit: Visit, { email, password, name }: SignUp): Promise<Session> {
     if (signup !== 'open') throw signUpClosed()
-    attempts.begin(null, visit.ip)
+    await attempts.begin(null, visit.ip)
     const passwordHash = await passwords.hash(password)
     return store.write(async (tx) => {
       const user = await orgs.createUser(tx, { email, name: name ?? null, passwordHash })
@@ -54,12 +54,19 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
   /** Throws 401 `invalid_credentials`, with the same text and timing for a wrong password and an unknown address; 429. */
   async function signIn(visit: Visit, { email, password }: SignIn): Promise<Session> {
     const account = normalizeEmail(email)
-    attempts.begin(account, visit.ip)
+    await attempts.assertOpen(account, visit.ip)
     const user = await orgs.userByEmail(store.read, account)
-    const isRight = await passwords.verify(password, user?.password_hash ?? null)
+    // Counted when its turn comes: at most as many are open as are checked at once, so right ones refuse no one.
+    const counted = Promise.withResolvers<Attempt>()
+    const isRight = await passwords.verify(password, user?.password_hash ?? null, async () =>
+      counted.resolve(await attempts.begin(account, visit.ip)),
+    )
     if (!user || !isRight || user.disabled_at !== null) throw invalidCredentials()
-    attempts.succeeded(account, visit.ip)
-    return store.write((tx) => openSession(tx, visit, user, 'auth.login'))
+    const attempt = await counted.promise
+    return store.write(async (tx) => {
+      await attempts.right(tx, attempt)
+      return openSession(tx, visit, user, 'auth.login')
+    })
   }
 
   /** Ends the calling session. Throws 401 `invalid_session` for an API key. */
@@ -97,6 +104,7 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
 
   async function openSession(tx: Tx, visit: Visit, user: UserRow, action: string): Promise<Session> {
     const opened = await sessions.open(tx, user.id)
+    await attempts.welcome(tx, user.email, visit.ip)
     const caller = callerOf(user, opened)
     await audit.record(tx, { ...visit, caller }, { action, entityType: 'user', entityId: user.id })
     return { user: present(user), session_token: opened.token, expires_at: iso(opened.expiresAt) }

@@ -20,3 +20,32 @@ export const sessions = defineTable((k) =>
   ),
 )
 export type SessionRow = Row<typeof sessions>
+
+/** Failed sign-ins of the last minutes. Old rows are removed. */
+export const signInFailures = defineTable((k) =>
+  k.table(
+    'sign_in_failures',
+    {
+      /** Keyed hash of the account, of the network, or of both. */
+      subject: k.text('subject').primaryKey(),
+      /** When, in epoch ms; at most as many as are allowed. */
+      times: k.json<number[]>('times').notNull(),
+      last_at: k.ms('last_at').notNull(),
+    },
+    (t) => [k.index('sign_in_failures_by_age').on(t.last_at)],
+  ),
+)
+
+/** The networks from which accounts were signed in to, both as keyed hashes. */
+export const signInPlaces = defineTable((k) =>
+  k.table(
+    'sign_in_places',
+    {
+      account: k.text('account').notNull(),
+      network: k.text('network').notNull(),
+      last_at: k.ms('last_at').notNull(),
+    },
+    (t) => [k.primaryKey({ columns: [t.account, t.network] }), k.index('sign_in_places_by_age').on(t.last_at)],
+  ),
+)
+export type SignInPlaceRow = Row<typeof signInPlaces>

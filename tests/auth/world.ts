@@ -13,6 +13,7 @@ import type { Store } from '../../src/kernel/store'
 import { createWorld } from '../keys/world'
 
 const passwords = createPasswords()
+const MASTER_KEY = new Uint8Array(32)
 
 export const visit = (route = 'POST /auth/sessions', ip = '192.0.2.1'): Visit => ({
   requestId: newRequestId(),
@@ -27,7 +28,7 @@ export function createAuthWorld(store: Store, signup: 'open' | 'closed' = 'open'
   const { audit, orgs, events, clock, lookup } = world
   const lastSeen = createSightings<SessionId>({ everyMs: 5 * 60_000, clock })
   const sessions = createSessions({ store, orgs, events, clock, lastSeen })
-  const attempts = createAttempts({ clock })
+  const attempts = createAttempts({ store, clock, masterKey: MASTER_KEY })
   const granted: OwnerScope[] = []
   const auth = createAuth({
     store,

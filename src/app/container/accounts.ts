@@ -88,9 +88,10 @@ function buildSignIn({ config, store, clock, masterKey, origin }: Deps, { audit,
   const { sessions, grantInitial } = people
   const { signup } = config
   const passwords = createPasswords()
-  const attempts = createAttempts({ clock })
+  const attempts = createAttempts({ store, clock, masterKey })
   return {
     auth: createAuth({ store, audit, orgs, sessions, passwords, attempts, clock, signup, grantInitial }),
-    signInLinks: createSignInLinks({ store, audit, orgs, sessions, passwords, clock, masterKey, origin }),
+    signInLinks: createSignInLinks({ store, audit, orgs, sessions, passwords, attempts, clock, masterKey, origin }),
+    attempts,
   }
 }

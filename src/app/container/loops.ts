@@ -23,6 +23,7 @@ export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Acc
     checkpoints,
     skillRuns,
     access,
+    attempts,
     onError,
   } = rooms
   return [
@@ -31,7 +32,7 @@ export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Acc
     ...startBillingLoops({ store, clock, audit, node, billing, onError }),
     moneyDesk.topUps.start(onError),
     startLastUsedLoop({ store, sightings: keyUses, clock, onError }),
-    startSessionLoop({ store, sightings: sessionUses, clock, onError }),
+    startSessionLoop({ store, sightings: sessionUses, attempts, clock, onError }),
     startAccessLoop({ access, clock, onError }),
     startIdempotencyLoop({ idempotency, clock, onError }),
     startCheckpointLoop({ checkpoints, clock, onError }),
