@@ -5,6 +5,7 @@ import { billingSettings } from '../billing'
 import { completionSettings } from '../completions'
 import { embeddingSettings, engineSettings } from '../engines'
 import { guardrailSettings } from '../guardrails'
+import { httpSettings } from '../http/config'
 import { ConfigError, type Origin, resolveSettings, setting, type Values } from '../kernel/config'
 import { FAILPOINT_PATTERN } from '../kernel/failpoint'
 import { LOG_LEVELS } from '../kernel/log'
@@ -89,6 +90,7 @@ const serverSettings = {
 /** Every setting of the server, each declared in its room (design 10). */
 export const SETTINGS = {
   ...serverSettings,
+  ...httpSettings,
   ...authSettings,
   ...rateLimitSettings,
   ...billingSettings,

@@ -16,6 +16,7 @@ import { createDownloads } from '../http/download'
 import { edge } from '../http/edge'
 import { guard as createGuard } from '../http/guard'
 import { createOnceReader, createOnceTable } from '../http/idempotent'
+import { limitIntake } from '../http/intake'
 import { createMethodTable } from '../http/methods'
 import type { Metrics } from '../http/metrics'
 import { toOpenApi } from '../http/openapi'
@@ -42,9 +43,13 @@ type Deps = { config: Config; container: Container; metrics: Metrics }
 
 export type Api = ReturnType<typeof createServer>
 
+/** How long a new connection may take to send the headers of its first request. */
+const HEADERS_S = 10
+
 /** Builds the whole API: the edge, and the routes of each room under `/api/v1`. */
 export function createServer({ config, container, metrics }: Deps) {
   const { clock, log, limiter } = container
+  limitIntake(config.bodySeconds)
   const accessLog = createAccessLog({ log, clock, metrics: metrics.http })
   const streams = createStreams({ clock, log, accessLog })
   const download = createDownloads({ log, accessLog })
@@ -63,7 +68,7 @@ export function createServer({ config, container, metrics }: Deps) {
     serve: {
       development: false,
       reusePort: false,
-      idleTimeout: 255,
+      idleTimeout: HEADERS_S,
       maxRequestBodySize: MAX_TRANSPORT_BYTES,
       error: () => new Response(null, { status: 500 }),
     },

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { Exchange } from '../http/context'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
+import { MAX_PUBLIC_BYTES } from '../http/intake'
 import { readForm, readRaw } from '../http/small-body'
 import { PAGE_HEADERS } from '../kernel/html'
 import { checked, checkedQuery, t } from '../kernel/schema'
@@ -14,7 +15,6 @@ import type { PaymentService } from './payments/service'
 
 type Deps = { limits: LimitService; payments: PaymentService & { receive: Receive } }
 
-const MAX_EVENT_BYTES = 1024 * 1024
 const MAX_FORM_BYTES = 4 * 1024
 
 /** `/billing` (contract 18.2). */
@@ -57,7 +57,7 @@ export const billingRoutes = ({ limits, payments }: Deps, guard: Guard) =>
       },
       {
         // The signature covers the raw bytes.
-        parse: ({ request }: { request: Request }) => readRaw(request, MAX_EVENT_BYTES),
+        parse: ({ request }: { request: Request }) => readRaw(request, MAX_PUBLIC_BYTES),
         response: { 200: answer(Received), ...errors(400, 413, 415, 503) },
         detail: { summary: 'Receive events of the payment processor, authenticated by its signature', security: [] },
       },

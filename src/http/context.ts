@@ -12,6 +12,8 @@ export type Exchange = {
   ip(): string
   /** The authenticated caller; null before authentication and on public routes. */
   caller: TenantCaller | null
+  /** Closes the connection soon, because the answer leaves a body unread that may never come. */
+  hangUp(): void
   /** Extra fields of the access log line. */
   readonly notes: Record<string, string | number | boolean | null>
   /** True for streams, which write their own access log line when they end. */

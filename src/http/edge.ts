@@ -7,13 +7,14 @@ import { failpoint } from '../kernel/failpoint'
 import { newRequestId } from '../kernel/ids'
 import type { Log } from '../kernel/log'
 import type { AccessLog } from './access-log'
-import { assertBodyHeaders } from './body'
+import { assertBodyHeaders, type BodyRule, hasBody } from './body'
 import type { ClientAddress } from './client-address'
 import type { Exchange } from './context'
 import { corsHeaders, preflightHeaders, type Readers } from './cors'
 import { errorHeaders, statusOf, toEnvelope } from './envelope'
 import { logFault, toAppError } from './faults'
 import { givenBack } from './idempotent'
+import { MAX_PUBLIC_BYTES } from './intake'
 import { createTimeLimit } from './time-limit'
 
 export type EdgeDeps = {
@@ -56,6 +57,14 @@ const OPEN_DOCUMENTS = new Set([`GET ${API}/health`, `HEAD ${API}/health`, 'GET 
 /** Pages outside the API that accept their own form as a POST. */
 const FORM_PAGE = /^\/(?:billing\/checkout|sign-in)\/[^/]+$/
 
+/** Errors that may come in the middle of a body. */
+const CUT_SHORT = new Set<string>(['payload_too_large', 'request_timeout', 'service_unavailable'])
+
+/** Longest silence of a connection while a request is answered, and after it; Bun knows no longer one. */
+const SILENT_S = 255
+/** After a refusal the rest of a body is read for a few seconds: closed at once, many clients never see the answer. */
+const FAREWELL_S = 4
+
 /** The plugin around all routes: adds the request id and headers to each answer, and the envelope to each error. */
 export function edge(deps: EdgeDeps) {
   const limit = createTimeLimit({
@@ -67,6 +76,7 @@ export function edge(deps: EdgeDeps) {
       Object.assign(headers, corsHeaders(request.headers.get('origin'), readersOf(exchange, deps)))
       exchange.errorCode = error.code
       deps.accessLog(exchange, statusOf(error), undefined)
+      if (hasBody(request)) exchange.hangUp()
       // The log line is written; a result that comes later must not write another.
       exchange.streaming = true
       return Response.json(toEnvelope(error, exchange.requestId), { status: statusOf(error), headers })
@@ -95,6 +105,7 @@ export function edge(deps: EdgeDeps) {
     .onAfterHandle({ as: 'global' }, ({ exchange, set, request, responseValue }) => {
       Object.assign(set.headers, deps.rateHeaders(exchange.caller, exchange.ip))
       Object.assign(set.headers, corsHeaders(request.headers.get('origin'), readersOf(exchange, deps)))
+      if (!request.bodyUsed && hasBody(request)) exchange.hangUp()
       const isCustom = responseValue instanceof ElysiaCustomStatusResponse
       if (isCustom && isRefusal(Number(responseValue.code))) count(exchange, null)
       const body = isCustom ? responseValue.response : responseValue
@@ -111,6 +122,7 @@ export function edge(deps: EdgeDeps) {
       Object.assign(set.headers, deps.rateHeaders(exchange.caller, exchange.ip), errorHeaders(known))
       Object.assign(set.headers, corsHeaders(request.headers.get('origin'), readersOf(exchange, deps)))
       set.status = statusOf(known)
+      if ((!request.bodyUsed || CUT_SHORT.has(known.code)) && hasBody(request)) exchange.hangUp()
       const envelope = toEnvelope(known, exchange.requestId)
       return exchange.ticket ? givenBack(exchange, envelope) : envelope
     })
@@ -120,12 +132,14 @@ export function edge(deps: EdgeDeps) {
 }
 
 function arrive(request: Request, server: Server<unknown> | null, { clock, clientAddress }: EdgeDeps): Exchange {
+  server?.timeout(request, SILENT_S)
   return {
     requestId: newRequestId(),
     startedAt: clock.monotonic(),
     method: request.method,
     path: pathOf(request.url),
     ip: () => clientAddress(server?.requestIP(request)?.address ?? 'local', request.headers.get('x-forwarded-for')),
+    hangUp: () => server?.timeout(request, FAREWELL_S),
     caller: null,
     notes: {},
     streaming: false,
@@ -145,9 +159,9 @@ function pathOf(url: string): string {
 /** Checks credential, origin, request rate and the body's headers, in the order of contract 1.5. */
 function gate(exchange: Exchange, request: Request, deps: EdgeDeps): void | Promise<void> {
   // Where no route would read the body, its headers do not matter: the answer is 404 or 405.
-  const assertBody = (multipartAllowed: boolean, formAllowed = false) => {
+  const assertBody = (rule: BodyRule) => {
     try {
-      assertBodyHeaders(request, multipartAllowed, formAllowed)
+      assertBodyHeaders(request, rule)
     } catch (refusal) {
       if (deps.methodsOf(exchange.path).includes(request.method)) throw refusal
     }
@@ -157,10 +171,10 @@ function gate(exchange: Exchange, request: Request, deps: EdgeDeps): void | Prom
     failpoint('after_auth')
     deps.assertOrigin(caller, request)
     deps.admit(caller)
-    assertBody(MULTIPART.has(exchange.path))
+    assertBody({ multipart: MULTIPART.has(exchange.path) })
   }
   if (!exchange.path.startsWith(`${API}/`) || PUBLIC.has(`${request.method} ${exchange.path}`)) {
-    assertBody(false, FORM_PAGE.test(exchange.path))
+    assertBody({ form: FORM_PAGE.test(exchange.path), maxBytes: MAX_PUBLIC_BYTES })
     return
   }
   const caller = deps.authenticate(request)

@@ -2,7 +2,7 @@ import { AppError } from '../kernel/errors'
 import { errorFields, type Log } from '../kernel/log'
 import { SchemaRefusal, type Standard, type TSchema } from '../kernel/schema'
 import { validationError } from '../kernel/validation'
-import { payloadTooLarge } from './body'
+import { payloadTooLarge } from './intake'
 
 type SchemaFailure = { type: string; validator: Standard<TSchema> | { schema: Standard<TSchema> }; value: unknown }
 

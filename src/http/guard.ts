@@ -7,7 +7,7 @@ import { type Answering, answeredOnce, type OnceReader, replayed } from './idemp
 type Context = { exchange: Exchange; request: Request; route: string }
 
 /** The default reader: reads the body and ignores Idempotency-Keys. */
-const PLAIN: OnceReader = ({ request }) => readJson(request)
+const PLAIN: OnceReader = ({ request, exchange }) => readJson(request, { isPublic: exchange.caller === null })
 
 /**
  * The options by which a route says who may call it: `scope: 'billing'`, `signedIn: true` or `open: true`. The body is

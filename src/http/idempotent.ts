@@ -58,11 +58,11 @@ export function createOnceReader({ idempotency, ruleOf }: Deps) {
   return function read(context: Context): Promise<unknown> {
     const { exchange, request, route } = context
     const key = request.headers.get(HEADER)
-    if (key === null) return readJson(request)
     const { caller } = exchange
-    const rule = ruleOf(request.method, route)
-    if (!caller || !rule) return readJson(request)
-    return readJson(request, async (bytes, parsed) => {
+    const isPublic = caller === null
+    const rule = key === null ? undefined : ruleOf(request.method, route)
+    if (key === null || isPublic || !rule) return readJson(request, { isPublic })
+    const look = async (bytes: Uint8Array, parsed: () => unknown) => {
       if (rule.streams && asksForStream(parsed)) return
       const found = await idempotency.begin({
         userId: caller.userId,
@@ -73,7 +73,8 @@ export function createOnceReader({ idempotency, ruleOf }: Deps) {
       })
       if ('body' in found) exchange.replay = found
       else exchange.ticket = found
-    })
+    }
+    return readJson(request, { isPublic, look })
   }
 }
 

@@ -29,10 +29,10 @@ export const operatorEdge = ({ log, methodsOf, identify }: Deps) =>
       context.operator = { requestId: newRequestId(), caller: callerOf(request.headers) }
       set.headers['x-request-id'] = context.operator.requestId
       set.headers['cache-control'] = 'no-store'
-      if (identify === null) return assertBodyHeaders(request, false)
+      if (identify === null) return assertBodyHeaders(request)
       return identify(request.headers.get('authorization'), context.operator.caller.reason).then((caller) => {
         context.operator = { ...context.operator, caller }
-        assertBodyHeaders(request, false)
+        assertBodyHeaders(request)
       })
     })
     .onAfterHandle({ as: 'global' }, ({ operator, responseValue }) => {

@@ -1,0 +1,144 @@
+import { systemClock } from '../kernel/clock'
+import { AppError, defineError } from '../kernel/errors'
+
+/** Largest JSON body: room for a 15 MiB image as base64 (contract 1.1). */
+export const MAX_JSON_BYTES = 24 * 1024 * 1024
+/** Largest body of a request without a credential; sign-in forms and payment events are far smaller. */
+export const MAX_PUBLIC_BYTES = 16 * 1024
+
+/** Limit on the bodies in memory at one time, over all requests: reading one takes several times its size (I29). */
+const BUDGET_BYTES = 2 * MAX_JSON_BYTES + 8 * 1024 * 1024
+/** What requests without a credential may have of it, so that they cannot keep the others out. */
+const PUBLIC_BUDGET_BYTES = 8 * 1024 * 1024
+/** Counted like all, but never refused: connections are limited, and a sign-in must get through a flood of bodies. */
+const SMALL_BYTES = 4 * 1024
+/** A slower body is given up once its time is over. */
+const LEAST_BYTES_A_SECOND = 1024
+
+const limits = { seconds: 15 }
+const held = { all: 0, public: 0 }
+
+/** Sets how long any body may take; after that it must have come with 1 KB/s. */
+export function limitIntake(seconds: number): void {
+  limits.seconds = seconds
+}
+
+export const payloadTooLarge = (maxBytes = MAX_JSON_BYTES) =>
+  new AppError('too_large', 'payload_too_large', `The body is larger than ${sized(maxBytes)}.`)
+
+const sized = (bytes: number) => (bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`)
+
+const tooManyBodies = () =>
+  new AppError(
+    'unavailable',
+    'service_unavailable',
+    'Too many large bodies are being read at once. Try again in a second.',
+    { retryAfterS: 1 },
+  )
+
+const tooSlow = defineError(
+  'timeout',
+  'request_timeout',
+  () => `The body came too slowly: it has ${limits.seconds} s, and longer while it comes with 1 KB/s. Send it again.`,
+)
+
+type Options = { maxBytes: number; isPublic: boolean }
+
+/** A whole body, which counts against the budget until `release` is called. */
+export type Taken = { readonly bytes: Uint8Array; release(): void }
+
+const NOTHING: Taken = { bytes: new Uint8Array(), release: () => undefined }
+
+/**
+ * Reads a body within its size, its time and the budget.
+ * @throws AppError 413 `payload_too_large`, 503 `service_unavailable`, 504 `request_timeout`
+ */
+export async function takeBody(request: Request, { maxBytes, isPublic }: Options): Promise<Taken> {
+  const declared = Number(request.headers.get('content-length') ?? Number.NaN)
+  if (declared > maxBytes) throw payloadTooLarge(maxBytes)
+  const claim = createClaim(isPublic)
+  try {
+    // So small a body is slower than the least rate exactly when its time is over, so its pieces need no counting.
+    if (declared <= limits.seconds * LEAST_BYTES_A_SECOND) {
+      claim.upTo(declared)
+      return { bytes: await soon(request), release: claim.release }
+    }
+    if (!request.body) return NOTHING
+    return { bytes: await inPieces(request.body, maxBytes, claim), release: claim.release }
+  } catch (error) {
+    claim.release()
+    throw error
+  }
+}
+
+async function soon(request: Request): Promise<Uint8Array> {
+  const late = Promise.withResolvers<never>()
+  const cancel = systemClock.after(limits.seconds * 1_000, () => late.reject(tooSlow()))
+  try {
+    return new Uint8Array(await Promise.race([request.arrayBuffer(), late.promise]))
+  } finally {
+    cancel()
+  }
+}
+
+async function inPieces(body: ReadableStream<Uint8Array>, maxBytes: number, claim: Claim): Promise<Uint8Array> {
+  const reader = body.getReader()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  const watch = watchRate(
+    () => size,
+    () => void reader.cancel(),
+  )
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (watch.isLate()) throw tooSlow()
+      if (done) return Buffer.concat(chunks)
+      size += value.length
+      if (size > maxBytes) throw payloadTooLarge(maxBytes)
+      claim.upTo(size)
+      chunks.push(value)
+    }
+  } catch (error) {
+    void reader.cancel().catch(() => undefined)
+    throw error
+  } finally {
+    watch.end()
+  }
+}
+
+/** Calls `giveUp` when a body's time is over and what came of it came too slowly. */
+function watchRate(received: () => number, giveUp: () => void) {
+  const startedAt = systemClock.monotonic()
+  let late = false
+  let cancel = systemClock.after(limits.seconds * 1_000, check)
+  function check(): void {
+    const mayTakeMs = limits.seconds * 1_000 + (received() / LEAST_BYTES_A_SECOND) * 1_000
+    const leftMs = mayTakeMs - (systemClock.monotonic() - startedAt)
+    late = leftMs <= 0
+    if (late) giveUp()
+    else cancel = systemClock.after(leftMs, check)
+  }
+  return { isLate: () => late, end: () => cancel() }
+}
+
+type Claim = ReturnType<typeof createClaim>
+
+/** What one body has of the budget. */
+function createClaim(isPublic: boolean) {
+  let claimed = 0
+  const add = (bytes: number) => {
+    held.all += bytes
+    if (isPublic) held.public += bytes
+    claimed += bytes
+  }
+  return {
+    upTo(size: number): void {
+      const more = size - claimed
+      const isOver = held.all + more > BUDGET_BYTES || (isPublic && held.public + more > PUBLIC_BUDGET_BYTES)
+      if (isOver && size > SMALL_BYTES) throw tooManyBodies()
+      add(more)
+    },
+    release: (): void => add(-claimed),
+  }
+}
