@@ -31,8 +31,11 @@ export const trialOf = ({ caller, signal }: Pick<Call<Caller>, 'caller' | 'signa
   signal,
 })
 
-/** Whether each pattern matches, in order, and the milliseconds it took; `answers` is null when time ran out. */
-export type Tried = { answers: readonly boolean[] | null; ms: number }
+/**
+ * Whether each pattern matches, in order, null for those that there was no time left for, and the milliseconds it took.
+ * `answers` is null when one pattern alone took too long.
+ */
+export type Tried = { answers: readonly (boolean | null)[] | null; ms: number }
 
 /**
  * Matches patterns that could block the event loop (I28) on a thread. Linear patterns that exceed the budget are ended
@@ -57,7 +60,7 @@ export function createBeside({ clock }: { clock: Clock }) {
       const timeoutMs = budgetMs + (stops ? GRACE_MS : 0)
       const answers = await helper.do({ patterns, text, budgetMs }, { timeoutMs, ...trial })
       const ms = clock.monotonic() - from
-      return { answers: answers.every((one) => one !== null) ? answers : null, ms }
+      return { answers: stops && answers.includes(null) ? null : answers, ms }
     } catch (error) {
       if (!(error instanceof HelperFailure)) throw error
       // The thread was ended, so the patterns compiled on it are gone.

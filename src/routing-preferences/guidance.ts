@@ -1,6 +1,6 @@
 import { sha256Hex } from '../kernel/crypto'
 import { nextTurn } from '../kernel/turns'
-import { compilePattern, HEAD_CHARS, PatternRefused, type RulePattern } from './pattern'
+import { compilePattern, PatternRefused, type RulePattern } from './pattern'
 import type { Floors, PreferenceId, RoutingExample, RoutingRule } from './schema'
 
 /** A stored rule with its pattern compiled. */
@@ -109,7 +109,7 @@ const toReady = (
   pattern,
   steps,
   reasoning: description ?? name,
-  matches: (prompt) => test(prompt.length > HEAD_CHARS ? prompt.slice(0, HEAD_CHARS) : prompt),
+  matches: test,
 })
 
 /**

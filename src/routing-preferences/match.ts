@@ -1,45 +1,54 @@
 import type { Clock } from '../kernel/clock'
 import { type Beside, BUDGET_MS, type Trial } from './beside'
 import type { Effective, ReadyRule } from './guidance'
-import { HEAD_CHARS } from './pattern'
 
 /** Most matching steps per prompt on the event loop: 20 ms in the worst case, usually far below 1 ms. */
 const MOST_STEPS = 300_000
-/** Pause for rules that ran out of time, because every such try costs a thread. */
+/** Pause for rules that ran out of time, because every such try costs a thread. Much shorter prompts are tried. */
 const REST_MS = 10_000
+/** Until when a rule rests (monotonic), and the length of the prompt it ran out of time on. */
+type Rest = { until: number; chars: number }
 
 export type RuleMatcher = ReturnType<typeof createRuleMatcher>
 
 /**
  * Lets rules be matched without blocking the event loop: small patterns run there, all others are matched beforehand
- * on a thread. Rules without an answer in 50 ms are skipped, with a warning to the caller.
+ * on a thread. Rules read the whole prompt; those without an answer in 50 ms are skipped, with a warning to the caller
+ * (contract 13).
  */
 export function createRuleMatcher({ beside, clock }: { beside: Pick<Beside, 'match'>; clock: Clock }) {
-  const resting = new WeakMap<ReadyRule, number>()
+  const resting = new WeakMap<ReadyRule, Rest>()
 
   /** Guidance whose rules answer quickly. The same object, synchronously, when all its rules are small enough. */
   return function ready(effective: Effective, prompt: string, trial: Trial): Effective | Promise<Effective> {
-    const length = Math.max(1, Math.min(prompt.length, HEAD_CHARS))
-    return effective.steps * length <= MOST_STEPS ? effective : tried(effective, prompt.slice(0, length), trial)
+    return effective.steps * Math.max(1, prompt.length) <= MOST_STEPS ? effective : tried(effective, prompt, trial)
   }
 
   async function tried(effective: Effective, text: string, trial: Trial): Promise<Effective> {
     const known = new Map<ReadyRule, boolean>()
     const skipped = new Set<ReadyRule>()
     let budgetMs = BUDGET_MS
-    for (const group of groupsOf(largeOf(effective.rules, text.length))) {
-      const rests = group.some((rule) => (resting.get(rule) ?? 0) > clock.monotonic())
+    const large = largeOf(effective.rules, text.length)
+    for (const rule of large) if (rests(rule, text)) skipped.add(rule)
+    for (const group of groupsOf(large.filter((rule) => !skipped.has(rule)))) {
       const patterns = group.map(({ pattern }) => pattern)
       const stops = !group.some(({ steps }) => Number.isFinite(steps))
-      const found = rests || budgetMs <= 0 ? null : await beside.match(patterns, text, { ...trial, budgetMs, stops })
+      const found = budgetMs <= 0 ? null : await beside.match(patterns, text, { ...trial, budgetMs, stops })
       if (found) budgetMs -= found.ms
-      if (found && !found.answers) for (const rule of group) resting.set(rule, clock.monotonic() + REST_MS)
+      const rest = { until: clock.monotonic() + REST_MS, chars: text.length }
+      if (found && !found.answers) for (const rule of group) resting.set(rule, rest)
       for (const [place, rule] of group.entries()) {
-        if (found?.answers) known.set(rule, found.answers[place]!)
-        else skipped.add(rule)
+        const answer = found?.answers?.[place] ?? null
+        if (answer === null) skipped.add(rule)
+        else known.set(rule, answer)
       }
     }
     return withAnswers(effective, known, skipped)
+  }
+
+  function rests(rule: ReadyRule, text: string): boolean {
+    const rest = resting.get(rule)
+    return rest !== undefined && rest.until > clock.monotonic() && text.length > rest.chars / 2
   }
 }
 

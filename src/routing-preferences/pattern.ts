@@ -4,11 +4,8 @@ import { compileLinear } from '../kernel/linear-pattern'
 import { patternSize } from '../kernel/pattern-size'
 import { LIMITS } from './schema'
 
-/** Largest size of a pattern with counts written out; bounds the time of a test of {@link HEAD_CHARS} characters. */
+/** Largest size of a pattern with counts written out; bounds the time to compile it and to test a character. */
 const MAX_SIZE = 1_000
-
-/** Characters at the start of a prompt that patterns are matched with (catalogue K7). */
-export const HEAD_CHARS = 8_192
 
 /** A pattern that cannot be a rule; the message continues a sentence that begins with the member's name. */
 export class PatternRefused extends Error {

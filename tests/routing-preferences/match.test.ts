@@ -116,6 +116,46 @@ describe('rules that could hold up the event loop', () => {
     expect(await answersTo('a zebra, a giraffe, abab, and z')).toEqual([false, false, true, true])
   })
 
+  test.each(['zebra$', '(?<=the )zebra$', '^(?!.*giraffe).*zebra$'])(
+    '%s reads a long prompt to its end, and finds none before it',
+    async (pattern) => {
+      const effective = combine(await sourceOf([rule(pattern)]), none)
+      const answerTo = async (prompt: string) => {
+        const { rules, warnings } = await matcher()(effective, prompt, trial)
+        expect(warnings).toEqual([])
+        return rules.map(({ matches }) => matches(prompt))
+      }
+      const filler = 'word '.repeat(20_000)
+      expect(await answerTo(`${filler}the zebra`)).toEqual([true])
+      expect(await answerTo(`${filler.slice(0, 8_183)}the zebra ${filler}`)).toEqual([false])
+    },
+  )
+
+  test('keep their answers when there was no time left for those after them', async () => {
+    const hurried = { match: async () => ({ answers: [true, null], ms: 40 }) }
+    const ready = createRuleMatcher({ beside: hurried, clock })
+    const effective = combine(await sourceOf([rule('[ab]{200}c'), rule('[ab]{200}d')]), none)
+    for (const _ of ['once', 'and again, for none of them rests']) {
+      const { rules, warnings } = await ready(effective, long, trial)
+      expect(rules.map(({ pattern, matches }) => [pattern, matches(long)])).toEqual([['[ab]{200}c', true]])
+      expect(warnings.join()).toContain('1 routing rule was skipped')
+    }
+  })
+
+  test('that ran out of time on a long prompt are tried on one that is much shorter', async () => {
+    const asked: number[] = []
+    const slow = {
+      match: async (_: readonly string[], text: string) => {
+        asked.push(text.length)
+        return { answers: text.length > 8_000 ? null : [true], ms: 1 }
+      },
+    }
+    const ready = createRuleMatcher({ beside: slow, clock })
+    const effective = combine(await sourceOf([rule('[ab]{200}c')]), none)
+    for (const chars of [100_000, 60_000, 9_000, 8_000, 4_000]) await ready(effective, 'a'.repeat(chars), trial)
+    expect(asked).toEqual([100_000, 9_000, 4_000])
+  })
+
   test('and run out of time are skipped alone, said, and left alone for a while', async () => {
     const ready = createRuleMatcher({ beside, clock })
     const endless = combine(await sourceOf([rule('(?=(a+)+b)a'), rule('zebra')]), none)

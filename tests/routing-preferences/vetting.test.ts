@@ -44,6 +44,20 @@ describe('50 patterns that have to backtrack', () => {
   })
 })
 
+test('a rule that looks around is tried beside the event loop: others are answered before it is saved', async () => {
+  const order: string[] = []
+  const saving = save(Array.from({ length: 50 }, (_, at) => rule(`(?=.{0,${100 + at}}b)z`))).then((reply) => {
+    order.push('saved')
+    return reply
+  })
+  for (let at = 0; at < 5; at++) {
+    expect((await ada.send('GET', 'routing-preferences')).status).toBe(200)
+    order.push('answered')
+  }
+  expect((await saving).status).toBe(400)
+  expect(order).toEqual([...Array(5).fill('answered'), 'saved'])
+})
+
 test.each<[string, string, object]>([
   ['PATCH', 'routing-preferences/:id', {}],
   ['PUT', `keys/${ada.keyId}/routing-rules`, {}],
