@@ -61,7 +61,7 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
 
     /** The whole answer in one exchange. Throws 503 `engine_unavailable`, 500 `server_error`. */
     async answer(engineId: string, request: RunRequest, options: RunOptions = {}): Promise<WholeAnswer> {
-      const begin = (target: Target) => whole(target, { ...request, model: target.model })
+      const begin = (target: Target) => whole(target, { ...request, model: target.model }, request.origin?.owner)
       const reached = await reach({ ...orderFor(engineId, request), begin }, deps)
       reached.pass.succeeded()
       return { ...meterAnswer(reached.value, request), ...sourceOf(reached, engineId, options) }
@@ -69,7 +69,7 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
 
     /** The answer as a stream, returned at its first byte. Until then it throws what `answer` throws. */
     async run(engineId: string, request: RunRequest, options: RunOptions = {}): Promise<RunningAnswer> {
-      const begin = (target: Target) => firstPart(target, { ...request, model: target.model })
+      const begin = (target: Target) => firstPart(target, { ...request, model: target.model }, request.origin?.owner)
       const reached = await reach({ ...orderFor(engineId, request), begin }, deps)
       failpoint('engine_first_byte')
       // The first byte closes a half-open breaker: as the only probe, a long stream would block all other calls.
@@ -126,10 +126,12 @@ function sourceOf({ engineId, target, fallback }: Candidate, asked: string, opti
   return { engineId, free: target.free, fallbackUsed: fallback }
 }
 
-async function whole(target: Target, request: EngineRequest): Promise<EngineAnswer> {
-  if (target.driver.complete) return target.driver.complete(request)
+async function whole(target: Target, request: EngineRequest, owner: string | undefined): Promise<EngineAnswer> {
+  const { complete } = target.driver
+  if (complete && !target.places) return complete(request)
+  if (complete) return target.places!.hold(owner, request.signal, () => complete(request))
   const answer: EngineAnswer = { text: '', toolCalls: [], finish: 'stop', usage: null }
-  for await (const part of target.driver.stream(request)) {
+  for await (const part of streamOf(target, request, owner)) {
     if (part.type === 'text-delta') answer.text += part.text
     else if (part.type === 'tool-call') answer.toolCalls.push(part)
     else if (part.type === 'usage') answer.usage = part
@@ -138,10 +140,14 @@ async function whole(target: Target, request: EngineRequest): Promise<EngineAnsw
   return answer
 }
 
+/** The stream of a target, which has its place at the upstream until it ends. */
+const streamOf = ({ driver, places }: Target, request: EngineRequest, owner: string | undefined) =>
+  places ? places.holdStream(owner, request.signal, () => driver.stream(request)) : driver.stream(request)
+
 type Begun = { stream: AsyncGenerator<EnginePart>; first: EnginePart }
 
-async function firstPart(target: Target, request: EngineRequest): Promise<Begun> {
-  const stream = target.driver.stream(request)
+async function firstPart(target: Target, request: EngineRequest, owner: string | undefined): Promise<Begun> {
+  const stream = streamOf(target, request, owner)
   const { value, done } = await stream.next()
   if (done) throw new EngineFailure('malformed', 'the stream holds nothing')
   return { stream, first: value }

@@ -10,6 +10,7 @@ import { createBuiltinDriver } from './drivers/builtin/client'
 import { createCompatDriver } from './drivers/compat/client'
 import { type Driver, EngineFailure } from './engine'
 import type { Abilities } from './needs'
+import { createPlaces, type Places } from './places'
 import { createTargetBreaker, type TargetBreaker } from './target-breaker'
 import type { UpstreamConfig } from './upstream'
 
@@ -31,6 +32,8 @@ export type Target = {
   can: Abilities
   /** What the upstream said of the model when it was last asked; what the operator says counts more. */
   told(said: Abilities): void
+  /** The places of its upstream, for calls of owners; null where there are as many as come. */
+  places: Places | null
   /** Costs the operator nothing, so it costs the tenant nothing. */
   free: boolean
 }
@@ -50,6 +53,7 @@ const PROBE_TIMEOUT_MS = 3_000
 /** Opens every configured target; a text engine without one gets the built-in engine, unless that is off. */
 export function createTargets(config: EngineConfig, deps: Deps): Targets {
   const drivers = new Map([...config.upstreams].map(([name, upstream]) => [name, createDriver(name, upstream, deps)]))
+  const places = new Map([...config.upstreams].map(([name, upstream]) => [name, createPlaces(upstream, deps)]))
   const made = new Map<string, Target>()
   const builtin = createBuiltinTarget(deps)
 
@@ -69,6 +73,7 @@ export function createTargets(config: EngineConfig, deps: Deps): Targets {
       window: upstream.contextWindow ?? DEFAULT_WINDOW,
       maxOutputTokens: upstream.maxOutputTokens ?? DEFAULT_MAX_OUTPUT,
       ...abilitiesOf(upstream),
+      places: places.get(name)!,
       free: false,
     }
     made.set(id, target)
@@ -120,6 +125,7 @@ function createBuiltinTarget(deps: Deps): Target {
     window: BUILTIN_WINDOW,
     maxOutputTokens: DEFAULT_MAX_OUTPUT,
     ...abilitiesOf({}),
+    places: null,
     free: true,
   }
 }

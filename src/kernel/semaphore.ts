@@ -1,4 +1,8 @@
-export type Semaphore = { run<T>(who: string, work: () => Promise<T>): Promise<T> }
+export type Semaphore = {
+  run<T>(who: string, work: () => Promise<T>): Promise<T>
+  /** Waits for a place; call what it answers once, to give the place back. Rejects with the signal's reason. */
+  enter(who: string, signal?: AbortSignal): Promise<() => void>
+}
 
 /**
  * Runs at most `most` pieces of work at a time, and at most `each` of one owner; the rest wait. Next comes the owner
@@ -13,17 +17,51 @@ export function createSemaphore(most: number, each = most): Semaphore {
   const countOf = (who: string): number => working.filter((one) => one === who).length
 
   return {
+    enter,
     async run(who, work) {
-      if (working.length < most && countOf(who) < each) begin(who)
-      else await new Promise<void>((go) => waiting.push({ who, go }))
+      const leave = await enter(who)
       try {
         return await work()
       } finally {
-        working.splice(working.indexOf(who), 1)
-        letNextIn()
-        if (!working.includes(who) && !waiting.some((one) => one.who === who)) turns.delete(who)
+        leave()
       }
     },
+  }
+
+  async function enter(who: string, signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted()
+    if (working.length < most && countOf(who) < each) begin(who)
+    else await turnOf(who, signal)
+    return () => leave(who)
+  }
+
+  function turnOf(who: string, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const one = {
+        who,
+        go() {
+          signal?.removeEventListener('abort', giveUp)
+          resolve()
+        },
+      }
+      const giveUp = () => {
+        waiting.splice(waiting.indexOf(one), 1)
+        forget(who)
+        reject(signal!.reason)
+      }
+      signal?.addEventListener('abort', giveUp, { once: true })
+      waiting.push(one)
+    })
+  }
+
+  function leave(who: string): void {
+    working.splice(working.indexOf(who), 1)
+    letNextIn()
+    forget(who)
+  }
+
+  function forget(who: string): void {
+    if (!working.includes(who) && !waiting.some((one) => one.who === who)) turns.delete(who)
   }
 
   function begin(who: string): void {
