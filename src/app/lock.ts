@@ -1,13 +1,14 @@
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { ConfigError } from '../kernel/config'
+import { isBusy } from '../kernel/store'
 
 export type DataLock = { release(): void }
 
 /**
  * Ensures one server per data folder. The lock is SQLite's lock on a small file, so the operating system releases it
  * even after `kill -9`; the only row of the file holds the pid of the owner.
- * @throws ConfigError when another process holds the lock
+ * @throws ConfigError when another process holds the lock; what SQLite throws where the file cannot be written
  */
 export function lockDataDir(dataDir: string): DataLock {
   const path = join(dataDir, 'server.lock')
@@ -20,9 +21,10 @@ export function lockDataDir(dataDir: string): DataLock {
     database.run('INSERT INTO holder VALUES (?)', [process.pid])
     // This takes SQLite's reserved lock, which excludes other writers but lets them read the row.
     database.run('BEGIN IMMEDIATE')
-  } catch {
+  } catch (error) {
     const holder = readHolder(database)
     database.close()
+    if (!isBusy(error)) throw error
     throw new ConfigError([
       `Another server (pid ${holder}) is using ${dataDir}. Stop it first, or give this one another SVC_DATA_DIR.`,
     ])

@@ -12,6 +12,7 @@ import { createLog, errorFields, type Log } from '../kernel/log'
 import { migrate, openPostgres, openSqlite, type Place, type Store, schemaOf } from '../kernel/store'
 import { assertProductionReady, type Config, type ConfigOverrides, loadConfig } from './config'
 import { buildContainer } from './container'
+import { namedIfFull } from './full-disk'
 import { type DataLock, lockDataDir } from './lock'
 import { createOps } from './ops'
 import { claimPrivate, makePrivate } from './private-file'
@@ -51,15 +52,16 @@ export async function openApp(options: OpenOptions) {
   if (serving && config.production) {
     assertProductionReady(config, unmappedModes(createEngines({ settings: config, clock, log })))
   }
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
-  const lock = lockDataDir(config.dataDir)
+  let lock: DataLock | null = null
   try {
+    mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+    lock = lockDataDir(config.dataDir)
     const app = await openLocked({ config, clock, log, newSecrets }, lock)
     if (serving) await app.container.skills.openStarters()
     return app
   } catch (error) {
-    lock.release()
-    throw error
+    lock?.release()
+    throw namedIfFull(error, config.dataDir)
   }
 }
 

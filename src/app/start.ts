@@ -4,6 +4,7 @@ import type { Server } from 'bun'
 import { ConfigError } from '../kernel/config'
 import { errorFields } from '../kernel/log'
 import { isEgressGuarded } from '../kernel/outbound-canary'
+import { namedIfFull } from './full-disk'
 import { type OpenApp, type OpenOptions, openApp } from './open'
 import { listenForRemoteOperators, urlOf } from './remote-operators'
 import { hasKeys, type Seed, seedFirstRun } from './seed'
@@ -72,8 +73,9 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
     }
   } catch (error) {
     await remote?.stop(true)
-    await app.close()
-    throw error
+    // Closing writes, too: on a full disk it fails as well, and the first error is the one that says why.
+    await app.close().catch(() => undefined)
+    throw namedIfFull(error, config.dataDir)
   }
 }
 

@@ -75,8 +75,11 @@ export function createAloud(stages: Deps) {
   /** Tokens already delivered are paid for; without any, nothing is (contract 2.4, P7). */
   async function stopEarly(run: Admitted, steps: Steps, { text, shown }: Said, broken: unknown): Promise<void> {
     const partial = { ...stages.partial(run, text), content: shown }
-    await stages.abandon(run, partial, broken)
-    await steps.return(partial)
+    try {
+      await stages.abandon(run, partial, broken)
+    } finally {
+      await steps.return(partial)
+    }
   }
 
   return { thoughtAloud }

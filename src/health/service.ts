@@ -6,6 +6,10 @@ type Deps = {
   version: string
   /** Throws when the database cannot be reached. */
   pingDatabase(): Promise<void>
+  /** Throws when the database does not keep what is written. */
+  confirmWrites(): Promise<void>
+  /** Whether the last write that was tried was lost. */
+  isFailing(): boolean
   /** Null where no Redis is configured. */
   pingRedis: (() => Promise<void>) | null
   /** Probes each subsystem of engines with a real request. */
@@ -22,12 +26,15 @@ const FRESH_MS = 30_000
 const DATABASE_FRESH_MS = 500
 const PATIENCE_MS = 1_500
 const SLOW_DATABASE_MS = 1_000
+/** A write that waits for another program is not waited for: the answer must not take as long (I28). */
+const WRITE_PATIENCE_MS = 50
 
 const UNCONFIGURED: Probe = { status: 'unconfigured', latencyMs: null }
 
 /** Reports whether everything answers, by probing it. */
-export function createHealth({ clock, version, pingDatabase, pingRedis, probeEngines, engineChanges }: Deps) {
-  let last: { health: Health; at: number; changes: number } | null = null
+export function createHealth(deps: Deps) {
+  const { clock, version, pingDatabase, confirmWrites, isFailing, pingRedis, probeEngines, engineChanges } = deps
+  let last: (Omit<Finding, 'cached'> & { at: number; changes: number }) | null = null
   let pinged: { database: Probe; at: number } | null = null
   let finding: Promise<Finding> | null = null
 
@@ -43,9 +50,9 @@ export function createHealth({ clock, version, pingDatabase, pingRedis, probeEng
     const database = databaseNow()
     if (last && isFresh(last)) {
       const known = last.health.infrastructure.database
-      if (isDown(await database) === isDown(known)) return { health: last.health, cached: true }
+      if (isDown(await database) === isDown(known)) return { health: last.health, keeps: last.keeps, cached: true }
     }
-    return { health: await ask(database), cached: false }
+    return { ...(await ask(database)), cached: false }
   }
 
   async function databaseNow(): Promise<Probe> {
@@ -55,15 +62,17 @@ export function createHealth({ clock, version, pingDatabase, pingRedis, probeEng
     return database
   }
 
-  /** What an engine's breaker did since is not hidden by the cache (contract 22.3). */
-  function isFresh({ at, changes }: { at: number; changes: number }): boolean {
-    return clock.monotonic() - at < FRESH_MS && changes === engineChanges()
+  /** What an engine's breaker did since is not hidden by the cache (contract 22.3), nor that writes fail or succeed. */
+  function isFresh({ at, changes, keeps }: NonNullable<typeof last>): boolean {
+    return clock.monotonic() - at < FRESH_MS && changes === engineChanges() && keeps === !isFailing()
   }
 
-  async function ask(databaseProbe: Promise<Probe>): Promise<Health> {
+  async function ask(databaseProbe: Promise<Probe>): Promise<Omit<Finding, 'cached'>> {
     const changes = engineChanges()
     const engines = probeEngines()
-    const [database, redis] = await Promise.all([databaseProbe, pingRedis ? probe(pingRedis) : UNCONFIGURED])
+    const redisProbe = pingRedis ? probe(pingRedis) : UNCONFIGURED
+    const [answering, keeps, redis] = await Promise.all([databaseProbe, probeWrites(), redisProbe])
+    const database: Probe = keeps || isDown(answering) ? answering : { ...answering, status: 'degraded' }
     // Engines may be slow to answer: news of the database does not wait for theirs.
     const providers = isDown(database) && last ? last.health.providers : await engines
     const health: Health = {
@@ -73,8 +82,17 @@ export function createHealth({ clock, version, pingDatabase, pingRedis, probeEng
       providers,
       infrastructure: { database, redis },
     }
-    last = { health, at: clock.monotonic(), changes }
-    return health
+    last = { health, keeps, at: clock.monotonic(), changes }
+    return { health, keeps }
+  }
+
+  /** Whether writes are kept; the last one that was tried tells, where this one must wait. */
+  async function probeWrites(): Promise<boolean> {
+    const patience = new AbortController()
+    const tired = clock.sleep(WRITE_PATIENCE_MS, patience.signal)
+    await Promise.race([confirmWrites().catch(() => undefined), tired])
+    patience.abort()
+    return !isFailing()
   }
 
   async function probe(ping: () => Promise<void>): Promise<Probe> {
@@ -100,7 +118,8 @@ export function createHealth({ clock, version, pingDatabase, pingRedis, probeEng
   return { check }
 }
 
-type Finding = { health: Health; cached: boolean }
+/** `keeps`: whether the database keeps what is written. */
+type Finding = { health: Health; keeps: boolean; cached: boolean }
 
 const isDown = ({ status }: Probe): boolean => status === 'down'
 

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { lockDataDir } from '../../src/app/lock'
@@ -14,6 +14,12 @@ test('a data folder has one holder at a time, and the second learns who the firs
   )
   first.release()
   lockDataDir(dataDir).release()
+})
+
+test('a lock that cannot be written is not taken for another server', () => {
+  const folder = join(dataDir, 'broken')
+  mkdirSync(join(folder, 'server.lock'), { recursive: true })
+  expect(() => lockDataDir(folder)).toThrow('unable to open database file')
 })
 
 test('a holder that was refused leaves nothing behind that would refuse the next', () => {

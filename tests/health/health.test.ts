@@ -19,7 +19,8 @@ const fine = () => Promise.resolve()
 function health({ database = fine, redis = null, engines = { 'svc-core': UP } }: Options = {}) {
   const clock = fakeClock()
   const probing: Promise<never> | null = null
-  const state = { database, engines, asked: 0, changes: 0, probing: probing as Promise<never> | null }
+  const changing = { changes: 0, failing: false, write: fine, probing: probing as Promise<never> | null }
+  const state = { database, engines, asked: 0, ...changing }
   const service = createHealth({
     clock,
     version: '2026-01-01',
@@ -27,6 +28,8 @@ function health({ database = fine, redis = null, engines = { 'svc-core': UP } }:
       state.asked += 1
       return state.database()
     },
+    confirmWrites: () => state.write(),
+    isFailing: () => state.failing,
     pingRedis: redis,
     probeEngines: async () => state.probing ?? state.engines,
     engineChanges: () => state.changes,
@@ -100,6 +103,38 @@ describe('the state of the server (contract 21)', () => {
     state.changes += 1
     const { health: found, cached } = await check()
     expect([found.status, cached]).toEqual(['degraded', false])
+  })
+
+  test('is degraded while nothing is kept, and asked for anew once that changes', async () => {
+    const { state, check } = health()
+    const seen = async () => {
+      const { health: found, keeps, cached } = await check()
+      return [found.status, found.infrastructure.database.status, keeps, cached]
+    }
+    expect(await seen()).toEqual(['healthy', 'healthy', true, false])
+    Object.assign(state, { failing: true, write: broken })
+    expect(await seen()).toEqual(['degraded', 'degraded', false, false])
+    expect(await seen()).toEqual(['degraded', 'degraded', false, true])
+    Object.assign(state, { failing: false, write: fine })
+    expect(await seen()).toEqual(['healthy', 'healthy', true, false])
+  })
+
+  test('is found out by a write of its own where nobody else writes', async () => {
+    const { state, check } = health()
+    state.write = async () => {
+      state.failing = true
+      throw new Error('full')
+    }
+    expect(await check()).toMatchObject({ health: { status: 'degraded' }, keeps: false })
+  })
+
+  test('does not wait for a write that waits for another program', async () => {
+    const { clock, state, check } = health()
+    state.write = () => new Promise(() => {})
+    const checking = check()
+    await Bun.sleep(0)
+    clock.advance(50)
+    expect(await checking).toMatchObject({ health: { status: 'healthy' }, keeps: true })
   })
 
   test('is asked for once by all who ask together', async () => {

@@ -81,3 +81,12 @@ describe('such a write on SQLite', () => {
     other.close()
   })
 })
+
+test('is durable once that is confirmed, which says nothing of units that failed by themselves', async () => {
+  await Promise.allSettled([store.write(() => Promise.reject(new Error('of its own')))])
+  expect(store.failing()).toBe(false)
+  await store.writeSoon((tx) => insert(tx, { id: 'confirmed', amount: 1 }))
+  await store.confirm()
+  expect(await idsIn(store)).toContain('confirmed')
+  expect(store.failing()).toBe(false)
+})

@@ -127,8 +127,11 @@ describe('a file that another program holds', () => {
         reason: { kind: 'unavailable', code: 'storage_unavailable', retryAfterS: 1 },
       })
     }
+    expect(store.failing()).toBe(true)
+    await expect(store.confirm()).rejects.toMatchObject({ code: 'storage_unavailable' })
     other.run('ROLLBACK')
     await store.write((tx) => insert(tx, { id: 'after', amount: 1 }))
+    expect(store.failing()).toBe(false)
     expect(await idsIn(store)).toEqual(['after'])
     other.close()
   })

@@ -58,6 +58,8 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     clock,
     version: API_VERSION,
     pingDatabase: store.ping,
+    confirmWrites: store.confirm,
+    isFailing: store.failing,
     pingRedis: redis?.ping ?? null,
     probeEngines: engines.probeAll,
     engineChanges: engines.changes,

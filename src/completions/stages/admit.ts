@@ -3,7 +3,7 @@ import { type Hold, payerOf, refOf } from '../../billing/schema'
 import type { EngineService } from '../../engines'
 import type { Clock } from '../../kernel/clock'
 import { failpoint } from '../../kernel/failpoint'
-import type { Store } from '../../kernel/store'
+import type { Store, Tx } from '../../kernel/store'
 import type { RateLimiter } from '../../rate-limits'
 import { overBounds } from '../errors'
 import type { Admitted, Decided, Opened } from '../run'
@@ -38,7 +38,7 @@ export function createAdmit({ store, clock, limiter, billing, prices, engines }:
       if (run.ask.mode === 'auto') limiter.admitMode(run.call.caller, resolvedMode)
     },
 
-    /** Checks the mode's rate limit, reserves tokens and places the hold, in this order. Throws 429, 429, 402. */
+    /** Checks the mode's rate limit, reserves tokens and places the hold, in this order. Throws 429, 429, 503, 402. */
     async admit(run: Decided): Promise<Admitted> {
       const { caller } = run.call
       if (run.ask.mode === 'auto') limiter.admitMode(caller, run.resolvedMode)
@@ -72,17 +72,24 @@ export function createAdmit({ store, clock, limiter, billing, prices, engines }:
     return tokens
   }
 
-  /** Holds the most that the answer can cost; a free one needs only a balance. */
+  /**
+   * Holds the most that the answer can cost; a free one needs only a balance. Before a stream, and while writes fail,
+   * waits until the disk has it: what could not be recorded must not be said, nor an engine asked for it. Throws 503
+   * `storage_unavailable`.
+   */
   async function reserve(run: Decided): Promise<Hold | null> {
     const { promptTokens, maxOutputTokens: completionTokens } = run
     const amount = engines.isFree(run.engineId) ? 0 : prices.costOf(run.engineId, { promptTokens, completionTokens })
+    const surely = run.stream || store.failing()
     if (amount === 0) {
       await billing.assertFunds(store.read, run.call)
+      if (surely) await store.confirm()
       return null
     }
     const { caller, requestId } = run.call
     const wanted = { ...payerOf(caller), ref: refOf(requestId, clock.now()), amount }
-    const hold = await store.writeSoon((tx) => billing.reserve(tx, wanted))
+    const place = (tx: Tx) => billing.reserve(tx, wanted)
+    const hold = await (surely ? store.write(place) : store.writeSoon(place))
     failpoint('after_hold_commit')
     return hold
   }

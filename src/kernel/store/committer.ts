@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { isBusy, isDiskFailure, toAppError } from './errors'
+import type { Keeping } from './keeping'
 import type { Tx } from './store'
 
 export type Unit = {
@@ -16,6 +17,7 @@ type Deps = {
   onDiskFailure(error: unknown): void
   strict: boolean
   busyPatienceMs: number
+  keeping: Keeping
   /** Called after each commit with the number of units in the transaction. */
   onBatch(units: number): void
 }
@@ -34,13 +36,16 @@ const SOON_MS = 3
  * the common commit (design 4). `soon` units are answered as soon as they have run; a transaction of `soon` units only
  * stays open for the next units and commits by itself after SOON_MS.
  */
-export function createCommitter({ writer, base, onDiskFailure, strict, busyPatienceMs, onBatch }: Deps) {
+export function createCommitter(deps: Deps) {
+  const { writer, base, onDiskFailure, strict, busyPatienceMs, keeping, onBatch } = deps
   const statement = (text: string) => writer.prepare(text)
   const begin = statement('BEGIN IMMEDIATE')
   const commit = statement('COMMIT')
   const save = statement('SAVEPOINT unit')
   const release = statement('RELEASE unit')
   const undo = statement('ROLLBACK TO unit')
+  // Writes the first page and changes nothing: without a page to write, a commit proves nothing about the disk.
+  const touch = statement('PRAGMA user_version = 0')
 
   const queue: Unit[] = []
   /** Units that have run and wait for the commit. */
@@ -118,7 +123,9 @@ export function createCommitter({ writer, base, onDiskFailure, strict, busyPatie
     waiting = []
     try {
       if (!writer.inTransaction) return
+      if (keeping.failing()) touch.run()
       commit.run()
+      keeping.kept()
     } catch (error) {
       abandon(
         ended.map(({ unit }) => unit),
@@ -145,6 +152,7 @@ export function createCommitter({ writer, base, onDiskFailure, strict, busyPatie
     for (const unit of [...waiting.map((ended) => ended.unit), ...batch]) unit.reject(toAppError(error))
     waiting = []
     carried = 0
+    keeping.lost(error)
     if (isDiskFailure(error)) onDiskFailure(error)
   }
 
@@ -154,7 +162,7 @@ export function createCommitter({ writer, base, onDiskFailure, strict, busyPatie
     commitNow()
   }
 
-  return { enqueue, finish }
+  return { enqueue, finish, touch: () => void touch.run() }
 }
 
 /** Runs the unit's effects after the commit; one that throws rejects this unit and no other. */

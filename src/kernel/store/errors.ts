@@ -40,8 +40,18 @@ const AWAY = /SQLITE_(FULL|BUSY|LOCKED|CANTOPEN|READONLY|IOERR|NOMEM)|ERR_POSTGR
 /** Postgres error classes: connection, resources, operator intervention. */
 const AWAY_STATES = /^(08|53|57P)/
 
-/** A database that restarts is back within seconds. */
-const RETRY_AFTER_S = 2
+/** Whether the storage is to blame: away, locked by another program, or without space. */
+export const isAway = (error: unknown): boolean =>
+  matches(error, ({ code, errno }) => AWAY.test(String(code)) || AWAY_STATES.test(String(errno)))
+
+const FULL = new Set(['SQLITE_FULL', 'ENOSPC', 'EDQUOT', '53100'])
+
+/** Whether the disk has no space left; of the database, or of a file that was to be written. */
+export const isDiskFull = (error: unknown): boolean =>
+  matches(error, ({ code, errno }) => FULL.has(String(code)) || FULL.has(String(errno)))
+
+/** A lock goes soon, a database that restarts is back within seconds, space comes when made (reliability 4). */
+const retryAfterS = (error: unknown): number => (isBusy(error) ? 1 : isDiskFull(error) ? 30 : 2)
 
 /**
  * Turns storage trouble into 503 `storage_unavailable`; returns any other error unchanged. The cause is what the driver
@@ -49,6 +59,6 @@ const RETRY_AFTER_S = 2
  */
 export function toAppError(error: unknown): unknown {
   if (error instanceof AppError) return error
-  const away = matches(error, ({ code, errno }) => AWAY.test(String(code)) || AWAY_STATES.test(String(errno)))
-  return away ? storageUnavailable.with({ retryAfterS: RETRY_AFTER_S, cause: chain(error).at(-1) }) : error
+  if (!isAway(error)) return error
+  return storageUnavailable.with({ retryAfterS: retryAfterS(error), cause: chain(error).at(-1) })
 }

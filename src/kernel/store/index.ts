@@ -1,5 +1,5 @@
 /** The store: tables defined once for both databases, reads, and units of work, which commit as a whole. */
-export { isUniqueViolation } from './errors'
+export { isBusy, isDiskFull, isUniqueViolation } from './errors'
 export { defineTable, type Row, type Table } from './kit'
 export { migrate, type Place, schemaOf } from './migrate'
 export { openPostgres } from './postgres'

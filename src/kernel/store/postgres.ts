@@ -1,6 +1,8 @@
 import { SQL } from 'bun'
 import { type BunSQLDatabase, drizzle } from 'drizzle-orm/bun-sql'
-import { isSerializationFailure, toAppError } from './errors'
+import { storageUnavailable } from '../errors'
+import { isDiskFull, isSerializationFailure, toAppError } from './errors'
+import { createKeeping } from './keeping'
 import type { Reader, Store, Tx } from './store'
 
 type Options = { url: string; maxConnections?: number }
@@ -12,6 +14,7 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
   const client = new SQL(url, { max: maxConnections, connectionTimeout: 5 })
   const db = drizzle({ client })
   nameReadFailures(db)
+  const keeping = createKeeping()
 
   const attempt = async <T>(unit: (tx: Tx) => Promise<T>): Promise<T> => {
     const effects: (() => void)[] = []
@@ -23,9 +26,13 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
   const write = async <T>(unit: (tx: Tx) => Promise<T>): Promise<T> => {
     for (let tried = 1; ; tried++) {
       try {
-        return await attempt(unit)
+        const value = await attempt(unit)
+        keeping.kept()
+        return value
       } catch (error) {
         if (tried < ATTEMPTS && isSerializationFailure(error)) continue
+        // A server that is away is found by asking it, and is back when it answers.
+        if (isDiskFull(error)) keeping.lost(error)
         throw toAppError(error)
       }
     }
@@ -36,6 +43,13 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
     read: facade(db, () => undefined, new Map()),
     write,
     writeSoon: write,
+    confirm: async () => {
+      const [found] = await client`SHOW transaction_read_only`.catch((error: unknown) => {
+        throw toAppError(error)
+      })
+      if (found.transaction_read_only === 'on') throw storageUnavailable.with({ retryAfterS: 2 })
+    },
+    failing: keeping.failing,
     ping: async () => {
       await client`SELECT 1`
     },

@@ -4,6 +4,7 @@ import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { storageUnavailable } from '../errors'
 import { workBeside } from './beside'
 import { createCommitter } from './committer'
+import { createKeeping } from './keeping'
 import { openFile } from './sqlite-file'
 import type { Reader, Store, Tx } from './store'
 
@@ -52,7 +53,9 @@ export function openSqlite(options: Options): Store {
 
   const read = facade(reader)
   const base = facade(writer)
-  const { enqueue, finish } = createCommitter({ writer, base, onDiskFailure, strict, busyPatienceMs, onBatch })
+  const keeping = createKeeping()
+  const committer = { writer, base, onDiskFailure, strict, busyPatienceMs, keeping, onBatch }
+  const { enqueue, finish, touch } = createCommitter(committer)
   let closed = false
 
   const write = <T>(unit: (tx: Tx) => Promise<T>, soon: boolean): Promise<T> =>
@@ -67,6 +70,8 @@ export function openSqlite(options: Options): Store {
     read,
     write: (unit) => write(unit, false),
     writeSoon: (unit) => write(unit, true),
+    confirm: () => write(async () => touch(), false),
+    failing: keeping.failing,
     ping: async () => {
       reader.query('SELECT 1').get()
     },

@@ -36,6 +36,13 @@ export type Store = {
    * Postgres it is an ordinary write.
    */
   writeSoon<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
+  /**
+   * Settles once what was written so far is durable, and so proves that the storage keeps what is written. Throws 503
+   * `storage_unavailable`. On Postgres, where every write is durable, it asks whether the server takes writes.
+   */
+  confirm(): Promise<void>
+  /** Whether the last commit that was tried failed for want of the storage. */
+  failing(): boolean
   /** One round trip, for health. */
   ping(): Promise<void>
   /** Problems found by the database's own checks of integrity and foreign keys. Empty when there are none. */

@@ -1,0 +1,84 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type ServerProcess, spawnServer, startServerProcess } from '../support/server-process'
+import { mountSmallDisk } from '../support/small-disk'
+
+const disk = await mountSmallDisk(12)
+afterAll(() => disk?.remove())
+
+const serving = (name: string) => ({
+  dataDir: join(disk!.folder, name),
+  command: disk!.command(process.execPath, join(import.meta.dir, '../../src/main.ts')),
+})
+
+/** Sends a request with the dev key of the folder `name` and tells what matters here. */
+const clientOf = (server: ServerProcess, name: string) => {
+  const key = readFileSync(join(disk!.seen, name, 'dev-key'), 'utf8').trim()
+  return async (path: string, order?: object) => {
+    const response = await fetch(`${server.url}/api/v1/${path}`, {
+      method: order ? 'POST' : 'GET',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(order ? { body: JSON.stringify(order) } : {}),
+    })
+    const text = await response.text()
+    const body = text.startsWith('{') ? JSON.parse(text) : { text }
+    const retryAfter = response.headers.get('retry-after')
+    return { status: response.status, retryAfter, code: body.error?.code, state: body.status, body }
+  }
+}
+
+const REFUSED = { status: 503, code: 'storage_unavailable', retryAfter: '30' }
+
+describe.if(disk !== null)('on a full disk', () => {
+  test('a stream is refused before its first word, reads go on, and all of it passes with the room', async () => {
+    const server = await startServerProcess(serving('streams'))
+    const send = clientOf(server, 'streams')
+    disk!.fill()
+    expect(await send('completions', { prompt: 'What is 2+2?', stream: true })).toMatchObject(REFUSED)
+    expect(await send('completions', { prompt: 'What is 2+3?', mode: 'fast' })).toMatchObject(REFUSED)
+    expect(await send('chat/completions', { messages: [{ role: 'user', content: 'hi' }], stream: true })).toMatchObject(
+      REFUSED,
+    )
+    expect((await send('conversations')).status).toBe(200)
+
+    disk!.makeRoom()
+    const { status, body } = await send('completions', { prompt: 'What is 2+2?', stream: true })
+    expect({ status, done: body.text.includes('event: done') }).toEqual({ status: 200, done: true })
+    await server.stop()
+  }, 120_000)
+
+  test('/health is 503 and degraded while nothing is kept, and healthy again with the next write', async () => {
+    const server = await startServerProcess(serving('health'))
+    const send = clientOf(server, 'health')
+    expect(await send('health')).toMatchObject({ status: 200, state: 'healthy' })
+    disk!.fill()
+    await send('completions', { prompt: 'What is 2+2?', stream: true })
+    const { body, ...rest } = await send('health')
+    expect(rest).toMatchObject({ status: 503, state: 'degraded', retryAfter: '30' })
+    expect(body.infrastructure.database).toEqual({ status: 'degraded', latencyMs: expect.any(Number) })
+    disk!.makeRoom()
+    await send('completions', { prompt: 'What is 2+2?', mode: 'fast' })
+    expect(await send('health')).toMatchObject({ status: 200, state: 'healthy', retryAfter: null })
+    await server.stop()
+  }, 120_000)
+
+  test('a start says that the disk is full, also after a crash there, and loses nothing', async () => {
+    const first = await startServerProcess(serving('crash'))
+    const { body } = await clientOf(first, 'crash')('completions', { prompt: 'What is 2+2?', mode: 'fast' })
+    disk!.fill()
+    await first.kill()
+    for (const name of ['crash', 'new']) {
+      const second = await spawnServer(serving(name))
+      expect(await second.exited).toBe(1)
+      expect(await second.output()).toBe(
+        `error: The disk of ${join(disk!.folder, name)} is full. Make room on it and start again; what was answered before is safe.\n`,
+      )
+    }
+    disk!.makeRoom()
+    const third = await startServerProcess(serving('crash'))
+    const kept = await clientOf(third, 'crash')(`conversations/${body.conversation_id}`)
+    expect(kept.body.conversation.messages[1].content).toBe('2+2 = 4')
+    await third.stop()
+  }, 120_000)
+})
