@@ -314,8 +314,6 @@ CREATE TABLE "purchases" (
 	"disputed_cents" bigint NOT NULL,
 	"disputed_at" bigint NOT NULL,
 	"taken" bigint NOT NULL,
-	"attempts" bigint NOT NULL,
-	"next_at" bigint NOT NULL,
 	"error" text,
 	"created_at" bigint NOT NULL,
 	"ended_at" bigint,
@@ -411,7 +409,6 @@ CREATE TABLE "skill_runs" (
 	"slug" text NOT NULL,
 	"cause" text NOT NULL,
 	"status" text NOT NULL,
-	"node" text NOT NULL,
 	"error" text,
 	"cost_micro" bigint NOT NULL,
 	"conversation_id" text,
@@ -627,7 +624,6 @@ CREATE UNIQUE INDEX "orgs_by_slug" ON "orgs" USING btree ("slug");--> statement-
 CREATE INDEX "orgs_by_age" ON "orgs" USING btree ("created_at","id") WHERE "orgs"."deleted_at" is null;--> statement-breakpoint
 CREATE INDEX "purchases_by_owner" ON "purchases" USING btree ("owner","created_at");--> statement-breakpoint
 CREATE INDEX "purchases_by_payment" ON "purchases" USING btree ("payment_ref");--> statement-breakpoint
-CREATE INDEX "purchases_due" ON "purchases" USING btree ("next_at") WHERE "purchases"."kind" = 'top_up' AND "purchases"."state" = 'open';--> statement-breakpoint
 CREATE UNIQUE INDEX "purchases_one_top_up" ON "purchases" USING btree ("owner") WHERE "purchases"."kind" = 'top_up' AND "purchases"."state" = 'open';--> statement-breakpoint
 CREATE INDEX "routing_corrections_by_owner" ON "routing_corrections" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "routing_corrections_by_mode" ON "routing_corrections" USING btree ("owner","expected_mode","created_at","id");--> statement-breakpoint

@@ -354,8 +354,6 @@ CREATE TABLE `purchases` (
 	`disputed_cents` integer NOT NULL,
 	`disputed_at` integer NOT NULL,
 	`taken` integer NOT NULL,
-	`attempts` integer NOT NULL,
-	`next_at` integer NOT NULL,
 	`error` text,
 	`created_at` integer NOT NULL,
 	`ended_at` integer,
@@ -364,7 +362,6 @@ CREATE TABLE `purchases` (
 --> statement-breakpoint
 CREATE INDEX `purchases_by_owner` ON `purchases` (`owner`,`created_at`);--> statement-breakpoint
 CREATE INDEX `purchases_by_payment` ON `purchases` (`payment_ref`);--> statement-breakpoint
-CREATE INDEX `purchases_due` ON `purchases` (`next_at`) WHERE "purchases"."kind" = 'top_up' AND "purchases"."state" = 'open';--> statement-breakpoint
 CREATE UNIQUE INDEX `purchases_one_top_up` ON `purchases` (`owner`) WHERE "purchases"."kind" = 'top_up' AND "purchases"."state" = 'open';--> statement-breakpoint
 CREATE TABLE `routing_corrections` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -471,7 +468,6 @@ CREATE TABLE `skill_runs` (
 	`slug` text NOT NULL,
 	`cause` text NOT NULL,
 	`status` text NOT NULL,
-	`node` text NOT NULL,
 	`error` text,
 	`cost_micro` integer NOT NULL,
 	`conversation_id` text,

@@ -6,6 +6,7 @@ import { completionSettings } from '../completions'
 import { embeddingSettings, engineSettings } from '../engines'
 import { guardrailSettings } from '../guardrails'
 import { httpSettings } from '../http/config'
+import { jobSettings } from '../jobs'
 import { ConfigError, type Origin, resolveSettings, setting, type Values } from '../kernel/config'
 import { FAILPOINT_PATTERN } from '../kernel/failpoint'
 import { LOG_LEVELS } from '../kernel/log'
@@ -91,6 +92,7 @@ const serverSettings = {
 export const SETTINGS = {
   ...serverSettings,
   ...httpSettings,
+  ...jobSettings,
   ...authSettings,
   ...rateLimitSettings,
   ...billingSettings,

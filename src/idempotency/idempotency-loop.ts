@@ -1,3 +1,4 @@
+import { recurring } from '../jobs'
 import type { Clock } from '../kernel/clock'
 import { type Loop, startLoop } from '../kernel/loop'
 import type { Idempotency } from './service'
@@ -6,12 +7,12 @@ type Deps = { idempotency: Idempotency; clock: Clock; onError(name: string, erro
 
 /** A quarter of the lease, so that one late renewal does not lose it. */
 const RENEW_MS = 500
-const TIDY_MS = 60_000
+const EXPIRY_MS = 60_000
 const BATCH = 500
 
-/** Renews the leases of running requests (Postgres) and deletes expired keys. */
-export function startIdempotencyLoop({ idempotency, clock, onError }: Deps): Loop {
-  const renewing = startLoop({
+/** Renews the leases of the requests that run in this process (Postgres). */
+export const startIdempotencyLoop = ({ idempotency, clock, onError }: Deps): Loop =>
+  startLoop({
     name: 'idempotency-leases',
     idleMs: RENEW_MS,
     clock,
@@ -21,17 +22,9 @@ export function startIdempotencyLoop({ idempotency, clock, onError }: Deps): Loo
       return 0
     },
   })
-  const tidying = startLoop({
-    name: 'idempotency-expiry',
-    idleMs: TIDY_MS,
-    clock,
-    onError,
-    tick: async () => ((await idempotency.removeExpired(BATCH)) === BATCH ? BATCH : 0),
+
+/** Job that deletes expired keys. */
+export const expiredKeys = (idempotency: Pick<Idempotency, 'removeExpired'>) =>
+  recurring('idempotency.expiry', EXPIRY_MS, async () => {
+    while ((await idempotency.removeExpired(BATCH)) === BATCH);
   })
-  return {
-    wake: tidying.wake,
-    stop: async () => {
-      await Promise.all([renewing.stop(), tidying.stop()])
-    },
-  }
-}

@@ -1,4 +1,4 @@
 /** Idempotency: the answer to a request with an Idempotency-Key, stored with its effect and replayed for a day. */
-export { startIdempotencyLoop } from './idempotency-loop'
+export { expiredKeys, startIdempotencyLoop } from './idempotency-loop'
 export { fingerprintOf, storeAnswer } from './rules'
 export { createIdempotency, type Idempotency, type Replay, type Request, type Ticket } from './service'

@@ -1,4 +1,5 @@
 /** Jobs: work that outlives a request, as rows that workers lease (design 12.3). */
-export { defineJob, GiveUp, type JobKind, type Outcome, type Running } from './kind'
+export { jobSettings } from './config'
+export { defineJob, GiveUp, type JobKind, type Outcome, type Running, recurring } from './kind'
 export { createJobs, type Jobs, type NewJob } from './service'
 export type { JobRow } from './table'

@@ -58,6 +58,21 @@ export type JobKind<Payload extends Stored = Stored, Result extends Stored = Sto
 
 export const KEPT_MS = 30 * 86_400_000
 
+/** A kind that runs for ever, `everyMs` after each end, in one process of all at a time. */
+export const recurring = (name: string, everyMs: number, work: () => Promise<unknown>): JobKind<null> => ({
+  name,
+  everyMs,
+  run: async () => {
+    await work()
+    return {}
+  },
+  retry: { attempts: 1, delayMs: () => everyMs },
+  timeLimitMs: RECURRING_LIMIT_MS,
+  concurrency: 1,
+})
+
+const RECURRING_LIMIT_MS = 600_000
+
 /** Declares a kind of job. */
 export const defineJob = <Payload extends Stored, Result extends Stored = Stored>(
   kind: JobKind<Payload, Result>,

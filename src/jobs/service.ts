@@ -2,7 +2,7 @@ import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { Loop } from '../kernel/loop'
 import type { Store, Tx } from '../kernel/store'
-import { defineJob, type JobKind, KEPT_MS, type Stored } from './kind'
+import { type JobKind, KEPT_MS, recurring, type Stored } from './kind'
 import { jobRepository as rows } from './repository'
 import { JobId } from './schema'
 import type { JobRow } from './table'
@@ -39,9 +39,16 @@ const TIDY_BATCH = 500
 export function createJobs(deps: JobsDeps) {
   const { store, clock } = deps
   const kinds = new Map<string, JobKind>()
-  const worker = createWorker(deps, kinds)
-  register(tidying())
-  return { register, enqueue, cancel, start, runDue: worker.runDue }
+  const worker = createWorker(deps, kinds, addRecurring)
+  register(recurring('jobs.tidy', TIDY_EVERY_MS, tidy))
+  return {
+    register,
+    enqueue,
+    cancel,
+    /** Starts the work of this process; stopping it aborts the signals of its runs, and waits for them. */
+    start: (): Loop => worker.start(),
+    runDue: worker.runDue,
+  }
 
   /** Makes a kind of work known to this process; jobs of unknown kinds are left to processes that know them. */
   function register<Payload extends Stored, Result extends Stored>(kind: JobKind<Payload, Result>): void {
@@ -92,34 +99,20 @@ export function createJobs(deps: JobsDeps) {
     return true
   }
 
-  /** Starts the work of this process; stopping it waits for the runs in progress, whose signals abort. */
-  async function start(): Promise<Loop> {
-    await store.write(async (tx) => {
-      for (const { name, everyMs } of kinds.values()) {
-        if (everyMs !== undefined) await enqueue(tx, { name }, { owner: null, payload: null, uniqueKey: 'recurring' })
-      }
-    })
-    return worker.start()
+  /** Adds what recurs and is not there yet. */
+  async function addRecurring(tx: Tx): Promise<void> {
+    for (const { name, everyMs } of kinds.values()) {
+      if (everyMs !== undefined) await enqueue(tx, { name }, { owner: null, payload: null, uniqueKey: 'recurring' })
+    }
   }
 
   /** Deletes jobs whose time to be kept has passed. */
-  function tidying() {
-    return defineJob<null>({
-      name: 'jobs.tidy',
-      retry: { attempts: 1, delayMs: () => TIDY_EVERY_MS },
-      timeLimitMs: 60_000,
-      concurrency: 1,
-      everyMs: TIDY_EVERY_MS,
-      async run() {
-        const byAge = Map.groupBy(kinds.values(), ({ keepMs = KEPT_MS }) => keepMs)
-        for (const [keptMs, some] of byAge) {
-          const names = some.map(({ name }) => name)
-          while (
-            (await store.write((tx) => rows.removeEnded(tx, names, clock.now() - keptMs, TIDY_BATCH))) === TIDY_BATCH
-          );
-        }
-        return {}
-      },
-    })
+  async function tidy(): Promise<void> {
+    const byAge = Map.groupBy(kinds.values(), ({ keepMs = KEPT_MS }) => keepMs)
+    for (const [keptMs, some] of byAge) {
+      const names = some.map(({ name }) => name)
+      const removeSome = () => store.write((tx) => rows.removeEnded(tx, names, clock.now() - keptMs, TIDY_BATCH))
+      while ((await removeSome()) === TIDY_BATCH);
+    }
   }
 }

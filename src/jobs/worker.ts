@@ -14,11 +14,16 @@ const BATCH = 100
 const CANDIDATES = 4
 
 /** Claims jobs and runs them, renews their leases, and gives lost ones to whoever is free (I15). */
-export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>) {
+export function createWorker(
+  deps: JobsDeps,
+  kinds: ReadonlyMap<string, JobKind>,
+  addRecurring: (tx: Tx) => Promise<void>,
+) {
   const { store, clock, node, leaseMs, onError } = deps
   const runs = createRuns(deps, { kinds, onEnd: wake })
   let loop: Loop | null = null
   let isFirstLook = true
+  let lacksRecurring = true
   let isStopping = false
   let napMs = LOOK_MS[store.dialect]
 
@@ -30,7 +35,7 @@ export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>
 
   function start(): Loop {
     const own = { clock, onError }
-    const looking = startLoop({ name: 'jobs', tick: look, idleMs: () => napMs, ...own })
+    const looking = startLoop({ name: 'jobs', tick: handled, idleMs: () => napMs, ...own })
     const pulsing = startLoop({ name: 'job-leases', tick: runs.pulse, idleMs: PULSE_MS, ...own })
     loop = looking
     return {
@@ -44,35 +49,47 @@ export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>
     }
   }
 
-  /** Runs what is due now and what that leads to, and waits for it. Returns how many runs there were. */
-  async function runDue(): Promise<number> {
+  async function handled(): Promise<number> {
+    const { moved, begun } = await look()
+    return moved + begun
+  }
+
+  /** Runs what is due now, of one kind or of all, and what that leads to. Returns how many runs there were. */
+  async function runDue(only?: string): Promise<number> {
     for (let total = 0; ; ) {
-      const handled = await look()
-      if (!runs.countOf() && !handled) return total
-      total += runs.countOf()
+      const { moved, begun } = await look(only)
+      if (!moved && !begun && !runs.countOf()) return total
+      total += begun
       await runs.settled()
     }
   }
 
-  /** Puts due and lost jobs in line, and begins as many as there is room for. Returns how many it handled. */
-  async function look(): Promise<number> {
+  /** Puts due and lost jobs in line, and begins as many as there is room for. */
+  async function look(only?: string): Promise<{ moved: number; begun: number }> {
     const now = clock.now()
     const { runAt, leaseUntil, inLine } = await rows.soonest(store.read)
     const isDue = runAt !== null && runAt <= now
-    const isLost = isFirstLook || (leaseUntil !== null && leaseUntil <= now)
+    const isNew = isFirstLook || (loop !== null && lacksRecurring)
+    const isLost = isNew || (leaseUntil !== null && leaseUntil <= now)
     napMs = Math.min(LOOK_MS[store.dialect], ...[runAt, leaseUntil].map((at) => Math.max(1, (at ?? Infinity) - now)))
     const moved = isDue || isLost ? await store.write((tx) => tidyLine(tx, now)) : 0
     isFirstLook = false
-    if (!inLine && !moved) return 0
-    return moved + (await claimAll())
+    return { moved, begun: inLine || moved ? await claimAll(only) : 0 }
   }
 
   async function tidyLine(tx: Tx, now: number): Promise<number> {
+    const added = loop && lacksRecurring ? 1 : 0
+    if (added) {
+      await addRecurring(tx)
+      tx.afterCommit(() => {
+        lacksRecurring = false
+      })
+    }
     const lost = await rows.lost(tx, { now, node, limit: BATCH })
     for (const row of lost) await recover(tx, row)
     const due = await rows.due(tx, now, BATCH)
     for (const one of due) await rows.requeue(tx, one.id, { run_at: null, turn: await rows.nextTurn(tx, one) })
-    return lost.length + due.length
+    return lost.length + due.length + added
   }
 
   /** A job whose worker died is tried again while it has attempts left; of a job that kills its workers there is an end. */
@@ -86,8 +103,9 @@ export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>
     await rows.requeue(tx, row.id, { run_at: null, turn: await rows.nextTurn(tx, row) })
   }
 
-  async function claimAll(): Promise<number> {
-    const free = [...kinds.values()].filter((kind) => freeOf(kind) > 0)
+  async function claimAll(only?: string): Promise<number> {
+    const wanted = only === undefined ? [...kinds.values()] : [kinds.get(only)!]
+    const free = wanted.filter((kind) => freeOf(kind) > 0)
     if (!free.length || isStopping) return 0
     const claimed = await store.write(async (tx) => {
       const all: JobRow[] = []

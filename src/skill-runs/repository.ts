@@ -1,11 +1,11 @@
-import { and, eq, gte, inArray, lt, ne, or, sql } from 'drizzle-orm'
+import { and, eq, gte, inArray, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { Tx } from '../kernel/store'
 import { LIMITS, type Spent } from './rules'
 import type { SkillRunId } from './schema'
 import { type SkillRunRow, skillRuns } from './table'
 
-/** Rows of skill runs. Every query names the owner, except the search for runs of dead processes. */
+/** Rows of skill runs. Every query names the owner. */
 export const runRepository = {
   async insert(tx: Tx, row: SkillRunRow): Promise<void> {
     await tx.insert(tx.of(skillRuns)).values(row)
@@ -35,17 +35,5 @@ export const runRepository = {
         ),
       )
     return sum!
-  },
-
-  /**
-   * Runs without a live process: those begun before `before` (epoch ms), and on SQLite, where only one process runs
-   * at a time, all runs of another `node`.
-   */
-  lost(tx: Tx, { node, before, limit }: { node: string; before: number; limit: number }): Promise<SkillRunRow[]> {
-    const table = tx.of(skillRuns)
-    const old = lt(table.created_at, before)
-    const isLost = tx.dialect === 'sqlite' ? or(ne(table.node, node), old) : old
-    const rows = tx.select().from(table)
-    return rows.where(and(eq(table.status, 'running'), isLost)).limit(limit) as unknown as Promise<SkillRunRow[]>
   },
 }

@@ -1,12 +1,13 @@
 import type { AuditLog } from '../audit'
 import type { CompletionService } from '../completions'
 import type { EventBus } from '../events'
+import { defineJob, type Jobs, type Outcome, type Running } from '../jobs'
 import { type Call, keyIdOf, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { newRequestId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
-import type { Store, Tx } from '../kernel/store'
+import type { Tx } from '../kernel/store'
 import { type HookDue, type SkillService, skillHookDue } from '../skills'
 import { askOfSkill, type Ran } from './ask'
 import { runRepository as rows } from './repository'
@@ -15,55 +16,56 @@ import { SkillRunId } from './schema'
 import type { SkillRunRow } from './table'
 
 type Deps = {
-  store: Store
   audit: AuditLog
   events: EventBus
+  jobs: Pick<Jobs, 'register' | 'enqueue'>
   clock: Clock
   skills: Pick<SkillService, 'alone'>
   completions: Pick<CompletionService, 'pipeline'>
-  /** Id of this process. */
-  node: string
   /** Aborts when the server stops. */
   stopping: AbortSignal
-  onError(name: string, error: unknown): void
 }
 
-/** Longer than any completion may take (contract 1.9), so an older run has no process any more. */
-const LOST_AFTER_MS = 15 * 60_000
+/** The run of a hook's prompt, as a job keeps it. */
+type Due = Omit<HookDue, 'call'> & { run: SkillRunRow; call: Pick<Call, 'caller' | 'route'> }
 
-export type SkillRuns = ReturnType<typeof createSkillRuns>
+/** Longer than any completion may take (contract 1.9). */
+const TIME_LIMIT_MS = 15 * 60_000
 
 /**
  * Runs the `hooks` prompt of a skill once when it is installed or removed, billed to the owner who did that, within
  * the limits of contract 8.1. A run starts at most once: after a crash it counts as failed and is not retried, since
  * its tools may have acted.
  */
-export function createSkillRuns({ store, audit, events, clock, skills, completions, node, stopping, onError }: Deps) {
-  const underway = new Set<Promise<void>>()
+export function registerSkillRuns({ audit, events, jobs, clock, skills, completions, stopping }: Deps): void {
+  const kind = defineJob<Due>({
+    name: 'skills.hook',
+    run,
+    retry: { attempts: 1, delayMs: () => 0 },
+    timeLimitMs: TIME_LIMIT_MS,
+    concurrency: 8,
+    keepMs: 0,
+    onFailed: async (tx, { payload }) => end(tx, payload.run, { status: 'failed', error: 'server_error' }),
+  })
+  jobs.register(kind)
   events.inTransaction(skillHookDue, (tx, { data }) => begin(tx, data))
-  return {
-    endLost,
-    /** Resolves when no run of this process is in progress. */
-    settled: async (): Promise<void> => void (await Promise.all(underway)),
-  }
 
   /**
    * Runs in the installation's transaction, after its audit row: writing that row serializes an owner's
    * installations, so concurrent ones cannot pass the limit together.
    */
-  async function begin(tx: Tx, due: HookDue): Promise<void> {
-    const { call, skill, cause } = due
-    const [owner, now] = [ownerOf(call.caller), clock.now()]
+  async function begin(tx: Tx, { call, skill, cause, prompt }: HookDue): Promise<void> {
+    const { caller, route } = call
+    const [owner, now] = [ownerOf(caller), clock.now()]
     const isSkipped = isOverLimit(await rows.spentSince(tx, owner, startOfDay(now)))
     const row: SkillRunRow = {
       id: SkillRunId.create(),
       owner,
-      user_id: call.caller.userId,
-      api_key_id: keyIdOf(call.caller),
+      user_id: caller.userId,
+      api_key_id: keyIdOf(caller),
       skill_id: skill.id,
       slug: skill.slug,
       cause,
-      node,
       error: null,
       cost_micro: 0,
       conversation_id: null,
@@ -72,25 +74,23 @@ export function createSkillRuns({ store, audit, events, clock, skills, completio
       completed_at: isSkipped ? now : null,
     }
     await rows.insert(tx, row)
-    if (isSkipped) await note(tx, call, row)
-    else tx.afterCommit(() => track(run(due, row)))
+    const due: Due = { run: row, call: { caller, route }, skill: { id: skill.id, slug: skill.slug }, cause, prompt }
+    if (isSkipped) await audit.record(tx, call, { ...entryOf(row), scope: owner })
+    else await jobs.enqueue(tx, kind, { owner, payload: due })
   }
 
-  function track(work: Promise<void>): void {
-    const tracked = work.catch((error) => onError('skill-runs', error)).finally(() => underway.delete(tracked))
-    underway.add(tracked)
-  }
-
-  async function run({ call, skill, cause, prompt }: HookDue, row: SkillRunRow): Promise<void> {
-    // The causing request has ended, so the run has its own request id and is aborted only when the server stops.
-    const { caller, route } = call
-    const own: Call = { caller, route, requestId: newRequestId(), signal: stopping }
-    const ending = await attempt(own, { skill, cause, prompt })
-    await store.write(async (tx) => {
-      const ended = { ...row, ...ending, completed_at: clock.now() }
-      if (await rows.end(tx, row.owner, row.id, { ...ending, completed_at: ended.completed_at }))
-        await note(tx, own, ended)
-    })
+  /** The causing request has ended, so the run has a request id of its own. */
+  async function run(job: Running<Due>): Promise<Outcome<null>> {
+    const { call, run: row, ...due } = job.payload
+    const own: Call = { ...call, requestId: newRequestId(), signal: AbortSignal.any([job.signal, stopping]) }
+    const ending = await attempt(own, due)
+    return {
+      effects: async (tx) => {
+        const ended = { ...row, ...ending, completed_at: clock.now() }
+        if (await rows.end(tx, row.owner, row.id, { ...ending, completed_at: ended.completed_at }))
+          await audit.record(tx, own, { ...entryOf(ended), scope: row.owner })
+      },
+    }
   }
 
   async function attempt(call: Call, { skill, cause, prompt }: Omit<HookDue, 'call'>): Promise<Partial<SkillRunRow>> {
@@ -106,22 +106,12 @@ export function createSkillRuns({ store, audit, events, clock, skills, completio
     }
   }
 
-  /** Fails up to `limit` lost runs. Returns how many there were. */
-  function endLost(limit = 100): Promise<number> {
-    return store.write(async (tx) => {
-      const lost = await rows.lost(tx, { node, before: clock.now() - LOST_AFTER_MS, limit })
-      for (const row of lost) {
-        const ended = { ...row, status: 'failed' as const, error: 'server_error', completed_at: clock.now() }
-        await rows.end(tx, row.owner, row.id, ended)
-        const about = { scope: row.owner, requestId: row.id, userId: row.user_id, keyId: row.api_key_id }
-        await audit.recordUnattended(tx, about, entryOf(ended))
-      }
-      return lost.length
-    })
-  }
-
-  async function note(tx: Tx, call: Call, row: SkillRunRow): Promise<void> {
-    await audit.record(tx, call, { ...entryOf(row), scope: row.owner })
+  /** Ends a run that has no process any more. */
+  async function end(tx: Tx, row: SkillRunRow, ending: Pick<SkillRunRow, 'status' | 'error'>): Promise<void> {
+    const ended = { ...row, ...ending, completed_at: clock.now() }
+    if (!(await rows.end(tx, row.owner, row.id, { ...ending, completed_at: ended.completed_at }))) return
+    const about = { scope: row.owner, requestId: row.id, userId: row.user_id, keyId: row.api_key_id }
+    await audit.recordUnattended(tx, about, entryOf(ended))
   }
 }
 

@@ -17,8 +17,6 @@ export const skillRuns = defineTable((k) =>
       slug: k.text('slug').notNull(),
       cause: k.text('cause').$type<RunCause>().notNull(),
       status: k.text('status').$type<RunStatus>().notNull(),
-      /** Id of the process that runs it; the run is lost when that process ends. */
-      node: k.text('node').notNull(),
       error: k.text('error'),
       cost_micro: k.int('cost_micro').notNull(),
       conversation_id: k.text('conversation_id'),

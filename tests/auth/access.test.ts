@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createAccessWatch, startAccessLoop, tidySessions, writeSessionUses } from '../../src/auth'
+import { createAccessWatch, removeExpiredSessions, startAccessLoop, writeSessionUses } from '../../src/auth'
 import type { KeyCaller } from '../../src/kernel/caller'
 import type { AppError } from '../../src/kernel/errors'
 import type { Reader, Store } from '../../src/kernel/store'
@@ -66,7 +66,8 @@ describe('a running answer', () => {
     await access.check()
     expect(reasonOf(running.signal)).toBeNull()
     clock.advance(12 * HOUR - 1)
-    await tidySessions({ store, sightings: lastSeen, clock })
+    await writeSessionUses({ store, sightings: lastSeen })
+    await removeExpiredSessions({ store, clock })
     await access.check()
     expect([await sessions.find(token), reasonOf(running.signal)]).toEqual([null, 'invalid_session'])
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { tidySessions } from '../../src/auth'
+import { removeExpiredSessions, writeSessionUses } from '../../src/auth'
 import { callOf, operatorCaller } from '../support/callers'
 import { openTestStore } from '../support/store'
 import { createAuthWorld } from './world'
@@ -7,8 +7,10 @@ import { createAuthWorld } from './world'
 const store = await openTestStore()
 const HOUR = 60 * 60_000
 
-const tidy = ({ lastSeen, clock }: ReturnType<typeof createAuthWorld>) =>
-  tidySessions({ store, sightings: lastSeen, clock })
+async function tidy({ lastSeen, clock }: ReturnType<typeof createAuthWorld>): Promise<number> {
+  await writeSessionUses({ store, sightings: lastSeen })
+  return removeExpiredSessions({ store, clock })
+}
 
 /** Whether a token still opens anything. */
 const opens = async (world: ReturnType<typeof createAuthWorld>, token: string) =>

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { claimTopUp, dueTopUps } from '../../src/billing/payments/repository'
+import { eq } from 'drizzle-orm'
+import { jobs as jobRows } from '../../src/jobs/table'
 import { fakeClock } from '../support/clock'
 import { dispute, session } from '../support/stripe'
 import type { Person } from '../support/world'
@@ -8,9 +9,10 @@ import { createPaymentWorld, ownerOf } from './payment-world'
 const clock = fakeClock()
 const world = await createPaymentWorld(clock)
 const { stripe, checkout, centsOf, actionsOf } = world
-const { billing, moneyDesk } = world.app.container
+const { billing, jobs } = world.app.container
 const { store } = world.app
 const auto = { auto_top_up: { enabled: true, threshold_cents: 300, amount_cents: 1_000 } }
+const runDue = () => jobs.runDue('billing.top_up')
 let spendings = 0
 
 /** One paid call of so many cents. */
@@ -38,13 +40,13 @@ describe('automatic top-up', () => {
     await ada.send('PATCH', 'billing/limits', auto)
     const before = charges()
     await spend(ada, 150)
-    await Promise.all([moneyDesk.topUps.runDue(), moneyDesk.topUps.runDue()])
+    await Promise.all([runDue(), runDue()])
     expect(await centsOf(ada)).toBe(1_250)
     expect(charges()).toBe(before + 1)
     await spend(ada, 100)
-    expect(await moneyDesk.topUps.runDue()).toBe(0)
+    expect(await runDue()).toBe(0)
     await spend(ada, 900)
-    await moneyDesk.topUps.runDue()
+    await runDue()
     expect(await centsOf(ada)).toBe(1_250)
     expect(await limitsOf(ada)).toMatchObject({ last: { state: 'paid', error: null } })
     expect(await actionsOf(ada)).toContain('credits.purchased')
@@ -55,7 +57,7 @@ describe('automatic top-up', () => {
     await ada.send('PATCH', 'billing/limits', auto)
     const before = charges()
     await Promise.all(Array.from({ length: 20 }, () => spend(ada, 15)))
-    await Promise.all([moneyDesk.topUps.runDue(), moneyDesk.topUps.runDue(), moneyDesk.topUps.runDue()])
+    await Promise.all([runDue(), runDue(), runDue()])
     expect(charges()).toBe(before + 1)
     expect(await centsOf(ada)).toBe(1_100)
   })
@@ -63,7 +65,7 @@ describe('automatic top-up', () => {
   test('that is switched on below its threshold fills the wallet at once', async () => {
     const ada = await customer(200)
     await ada.send('PATCH', 'billing/limits', auto)
-    await moneyDesk.topUps.runDue()
+    await runDue()
     expect(await centsOf(ada)).toBe(1_200)
   })
 
@@ -85,10 +87,10 @@ describe('automatic top-up', () => {
     stripe.fail('/v1/payment_intents', fault)
     await spend(ada, 150)
     const before = charges()
-    await moneyDesk.topUps.runDue()
-    expect(await moneyDesk.topUps.runDue()).toBe(0)
+    await runDue()
+    expect(await runDue()).toBe(0)
     await spend(ada, 10)
-    expect(await moneyDesk.topUps.runDue()).toBe(0)
+    expect(await runDue()).toBe(0)
     expect(charges()).toBe(before + 1)
     expect((await limitsOf(ada)).last).toMatchObject({ state: 'failed', error: expect.stringContaining(words) })
     expect(await actionsOf(ada)).toContain('credits.top_up_failed')
@@ -99,7 +101,7 @@ describe('automatic top-up', () => {
     const ada = await customer(400, null)
     await ada.send('PATCH', 'billing/limits', auto)
     await spend(ada, 150)
-    await moneyDesk.topUps.runDue()
+    await runDue()
     expect((await limitsOf(ada)).last).toEqual({ state: 'failed', error: 'There is no saved payment method.' })
   })
 
@@ -124,16 +126,16 @@ describe('automatic top-up', () => {
 
     test('asks again with the same key, after 1, 5, 30 and 120 minutes, and is charged once', async () => {
       const { ada, before } = await unanswered(4)
-      expect(await moneyDesk.topUps.runDue()).toBe(1)
+      expect(await runDue()).toBe(1)
       for (const minutes of [1, 5, 30, 120]) {
         expect(await limitsOf(ada)).toMatchObject({
           last: { state: 'open', error: 'The payment processor did not answer.' },
         })
         expect(await centsOf(ada)).toBe(250)
         clock.advance(minutes * MINUTE - 1)
-        expect(await moneyDesk.topUps.runDue()).toBe(0)
+        expect(await runDue()).toBe(0)
         clock.advance(1)
-        expect(await moneyDesk.topUps.runDue()).toBe(1)
+        expect(await runDue()).toBe(1)
       }
       expect(await limitsOf(ada)).toMatchObject({ last: { state: 'paid', error: null } })
       expect(await centsOf(ada)).toBe(1_250)
@@ -144,25 +146,35 @@ describe('automatic top-up', () => {
       const { ada } = await unanswered(5)
       for (const minutes of [0, 1, 5, 30, 120]) {
         clock.advance(minutes * MINUTE)
-        expect(await moneyDesk.topUps.runDue()).toBe(1)
+        expect(await runDue()).toBe(1)
       }
       expect(await limitsOf(ada)).toMatchObject({
         last: { state: 'failed', error: 'The payment processor did not answer.' },
       })
       clock.advance(1_440 * MINUTE)
-      expect(await moneyDesk.topUps.runDue()).toBe(0)
+      expect(await runDue()).toBe(0)
       expect(await centsOf(ada)).toBe(250)
     })
 
-    test('of a process that died in its attempt is asked again after a minute', async () => {
-      const { ada } = await unanswered(0)
-      const [due] = await dueTopUps(store.read, { now: clock.now(), limit: 1 })
-      const claim = { id: due!.id, now: clock.now(), until: clock.now() + MINUTE }
-      expect(await store.write((tx) => claimTopUp(tx, claim))).toBe(1)
-      expect(await moneyDesk.topUps.runDue()).toBe(0)
-      clock.advance(MINUTE)
-      expect(await moneyDesk.topUps.runDue()).toBe(1)
+    test('of a process that died in its attempt is asked again once its lease is over', async () => {
+      const { ada, before } = await unanswered(0)
+      await store.write((tx) => {
+        const t = tx.of(jobRows)
+        const lease = {
+          state: 'active' as const,
+          turn: null,
+          node: 'gone',
+          attempts: 1,
+          lease_until: clock.now() + 30_000,
+        }
+        return tx.update(t).set(lease).where(eq(t.kind, 'billing.top_up'))
+      })
+      clock.advance(29_999)
+      expect(await runDue()).toBe(0)
+      clock.advance(1)
+      expect(await runDue()).toBe(1)
       expect(await centsOf(ada)).toBe(1_250)
+      expect(keysSince(before).size).toBe(1)
     })
   })
 
@@ -174,7 +186,7 @@ describe('automatic top-up', () => {
       stripe.chargeEndsAs('processing')
       await spend(ada, 150)
       const before = charges()
-      await moneyDesk.topUps.runDue()
+      await runDue()
       expect(await limitsOf(ada)).toMatchObject({ last: { state: 'open', error: null } })
       expect(await centsOf(ada)).toBe(250)
       return { ada, before }
@@ -183,9 +195,9 @@ describe('automatic top-up', () => {
     test('is not charged again, and fails after three days without news', async () => {
       const { ada, before } = await pending()
       clock.advance(THREE_DAYS - 1)
-      expect(await moneyDesk.topUps.runDue()).toBe(0)
+      expect(await runDue()).toBe(0)
       clock.advance(1)
-      expect(await moneyDesk.topUps.runDue()).toBe(1)
+      expect(await runDue()).toBe(1)
       expect(await limitsOf(ada)).toMatchObject({
         last: { state: 'failed', error: 'The payment was started and never confirmed.' },
       })
@@ -205,8 +217,10 @@ describe('automatic top-up', () => {
       })
       expect(status).toBe(200)
       expect(await centsOf(ada)).toBe(1_250)
+      const before = charges()
       clock.advance(THREE_DAYS)
-      expect(await moneyDesk.topUps.runDue()).toBe(0)
+      await runDue()
+      expect([charges(), await centsOf(ada)]).toEqual([before, 1_250])
     })
   })
 
@@ -215,7 +229,7 @@ describe('automatic top-up', () => {
     await ada.send('PATCH', 'billing/limits', auto)
     stripe.chargeEndsAs('requires_action')
     await spend(ada, 150)
-    await moneyDesk.topUps.runDue()
+    await runDue()
     expect((await limitsOf(ada)).last).toMatchObject({ state: 'failed', error: expect.stringContaining('confirm') })
   })
 
@@ -227,7 +241,7 @@ describe('automatic top-up', () => {
     await world.tell('charge.dispute.created', dispute(checkout_id, 500, 'needs_response'))
     expect(await limitsOf(ada)).toMatchObject({ enabled: false, threshold_cents: 600, last: null })
     await spend(ada, 150)
-    expect(await moneyDesk.topUps.runDue()).toBe(0)
+    expect(await runDue()).toBe(0)
   })
 
   test.each([

@@ -72,14 +72,14 @@ describe('the line', () => {
     })
     jobs.register(kind)
     await store.write(async (tx) => {
-      for (let n = 0; n < 200; n++) await jobs.enqueue(tx, kind, jobOf('dead', n))
+      for (let n = 0; n < 40; n++) await jobs.enqueue(tx, kind, jobOf('dead', n))
     })
     const loop = await jobs.start()
     await store.write((tx) => jobs.enqueue(tx, kind, jobOf('healthy')))
     while (!done.includes('user:healthy')) await Bun.sleep(1)
     expect(done).toEqual(['user:healthy'])
     stuck.resolve()
-    while (done.length < 201) await Bun.sleep(1)
+    while (done.length < 41) await Bun.sleep(1)
     await loop.stop()
   })
 

@@ -179,7 +179,7 @@ describe('cancelling', () => {
     const row = await rowOf(id)
     const both = [1, 2].map(() => store.write((tx) => jobs.cancel(tx, row)))
     expect((await Promise.all(both)).sort()).toEqual([false, true])
-    expect(await jobs.runDue()).toBe(0)
+    expect(await jobs.runDue(kind.name)).toBe(0)
     expect(ended).toEqual(['cancelled'])
     expect(await rowOf(id)).toMatchObject({ state: 'failed', error: 'cancelled' })
   })

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { jobs } from '../../src/jobs/table'
 import { LIMITS } from '../../src/skill-runs/rules'
 import { SkillRunId } from '../../src/skill-runs/schema'
 import { type SkillRunRow, skillRuns as table } from '../../src/skill-runs/table'
@@ -9,7 +11,7 @@ import { manifest, reviewer, submit } from './support'
 
 const world = await createWorld()
 const admin = await reviewer(world)
-const { skillRuns } = world.app.container
+const runHooks = (where: World = world) => where.app.container.jobs.runDue('skills.hook')
 
 async function published(members: Record<string, unknown>) {
   const made = await submit(await world.person(), manifest(members))
@@ -20,9 +22,9 @@ const hooks = { onInstall: 'What is 6 times 7?', onUninstall: 'What is 9 times 9
 const install = (person: Person, { skillId }: { skillId: string }) => person.send('POST', 'skills', { skillId })
 const uninstall = (person: Person, { skillId }: { skillId: string }) => person.send('DELETE', 'skills', { skillId })
 
-/** How the runs of an owner ended, oldest first, once none is under way. */
-async function ran(person: Person, runs = skillRuns): Promise<{ hook: string; result: string; status: number }[]> {
-  await runs.settled()
+/** How the runs of an owner ended, oldest first, once all that are due have run. */
+async function ran(person: Person, where = world): Promise<{ hook: string; result: string; status: number }[]> {
+  await runHooks(where)
   const events = await recorded(person, 'skill.hook_ran')
   return events.map(({ inputSummary, outputSummary: { status } }) => ({ ...inputSummary.metadata, status })).reverse()
 }
@@ -45,7 +47,6 @@ function wrote(where: World, { userId }: Person, { count, ...row }: Partial<Skil
     slug: 'gone',
     cause: 'install' as const,
     status: 'running' as const,
-    node: 'gone',
     cost_micro: 0,
     created_at: where.clock.now(),
     ...row,
@@ -97,7 +98,7 @@ describe('the prompts of a skill’s hooks', () => {
     })
     await install(ada, other)
     await install(ada, made)
-    await skillRuns.settled()
+    await runHooks()
     expect(await recorded(ada, 'completion.created')).toMatchObject([
       { outputSummary: { tools_used: ['get_weather'] }, inputSummary: { skills: [made.skillId] } },
     ])
@@ -106,7 +107,7 @@ describe('the prompts of a skill’s hooks', () => {
   test('are recorded as what the installer did, under a request of their own', async () => {
     const ada = await world.person()
     const { body } = await install(ada, await published({ hooks }))
-    await skillRuns.settled()
+    await runHooks()
     const [completion] = await recorded(ada, 'completion.created')
     expect(completion).toMatchObject({ apiKeyId: ada.keyId, inputSummary: { endpoint: '/skills' } })
     expect(completion?.requestId).not.toBe(body.request_id)
@@ -119,12 +120,11 @@ describe('the prompts of a skill’s hooks', () => {
     const author = await other.person()
     const made = await submit(author, manifest({ hooks: { onInstall: 'What is 1 plus 1?' } }))
     await (await reviewer(other)).decide(made.id, 'approve')
-    const runs = other.app.container.skillRuns
-    const results = async () => (await ran(person, runs)).map(({ result }) => result)
+    const results = async () => (await ran(person, other)).map(({ result }) => result)
     await wrote(other, person, { count: 49, status: 'completed' })
     for (let time = 0; time < 2; time++) {
       await install(person, made)
-      await runs.settled()
+      await runHooks(other)
       await uninstall(person, made)
     }
     expect(await results()).toEqual(['completed', 'skipped_cap'])
@@ -149,12 +149,20 @@ describe('the prompts of a skill’s hooks', () => {
   })
 
   test('that a crash cut off are over, and never begun again', async () => {
-    const ada = await world.person()
-    await skillRuns.endLost()
-    await wrote(world, ada, { count: 2, status: 'running', created_at: 1 })
-    expect(await skillRuns.endLost()).toBe(2)
-    expect(await skillRuns.endLost()).toBe(0)
-    expect(await ran(ada)).toMatchObject([{ result: 'failed', status: 500 }, { result: 'failed' }])
-    expect(await conversations(ada)).toEqual([])
+    const clock = fakeClock('2030-01-01T12:00:00.000Z')
+    const other = await createWorld({ clock })
+    const person = await other.person()
+    const made = await submit(await other.person(), manifest({ hooks }))
+    await (await reviewer(other)).decide(made.id, 'approve')
+    await install(person, made)
+    await other.app.store.write((tx) => {
+      const t = tx.of(jobs)
+      const lease = { state: 'active' as const, turn: null, node: 'gone', attempts: 1, lease_until: clock.now() + 1 }
+      return tx.update(t).set(lease).where(eq(t.kind, 'skills.hook'))
+    })
+    clock.advance(1)
+    expect(await runHooks(other)).toBe(0)
+    expect(await ran(person, other)).toMatchObject([{ result: 'failed', status: 500 }])
+    expect(await conversations(person)).toEqual([])
   })
 })

@@ -61,13 +61,13 @@ function buildCallers({ config, store, clock }: Deps, { audit, events, orgs, usa
 }
 
 function buildMoney({ config, store, clock, node, masterKey, origin }: Deps, foundation: Foundation) {
-  const { audit, events, orgs, usage } = foundation
+  const { audit, events, jobs, orgs, usage } = foundation
   const isDev = !config.production && config.origins.creditsInitialCents === 'default'
   const initialCredit = centsToMicro(isDev ? DEV_CREDIT_CENTS : config.creditsInitialCents)
   const limits = createAccountLimits({ dialect: store.dialect, clock })
   const watch = createBalanceWatch({ limits, events })
   const billing = createBilling({ store, clock, audit, limits, watch, node, initialCredit })
-  const desk = { store, clock, audit, events, orgs, billing, limits, watch, masterKey, origin }
+  const desk = { store, clock, audit, events, jobs, orgs, billing, limits, watch, masterKey, origin }
   const moneyDesk = createBillingDesk({ ...desk, settings: config })
   const usageReading = createUsageReading({
     store,

@@ -9,6 +9,7 @@ import {
 import { createEventBus } from '../../events'
 import { holdsSecret, isSecretName } from '../../guardrails'
 import { createIdempotency } from '../../idempotency'
+import { createJobs } from '../../jobs'
 import { errorFields } from '../../kernel/log'
 import { createOutbound } from '../../kernel/outbound'
 import { createOrgs } from '../../orgs'
@@ -19,13 +20,14 @@ import { type Deps, words } from './deps'
 export type Foundation = ReturnType<typeof buildFoundation>
 
 /** Builds what every other room uses: outbound calls, audit record, settings, usage, events, organizations. */
-export function buildFoundation({ config, store, clock, log, auditKey, masterKey }: Deps) {
+export function buildFoundation({ config, store, clock, log, auditKey, masterKey, node }: Deps) {
   const onError = (name: string, error: unknown) => log.error({ loop: name, ...errorFields(error) }, 'loop failed')
   const outbound = createOutbound({
     allow: words(config.egressAllow),
     ownHosts: config.publicUrl ? [new URL(config.publicUrl).host] : [],
     httpsOnly: config.production,
   })
+  const jobs = createJobs({ store, clock, node, leaseMs: config.jobLeaseSeconds * 1_000, onError })
   const audit = createAuditLog({ clock, secrets: { isSecretName, holdsSecret } })
   const book = createCheckpointBook({ folder: join(config.dataDir, 'audit') })
   const checkpoints = createCheckpoints({
@@ -49,5 +51,18 @@ export function buildFoundation({ config, store, clock, log, auditKey, masterKey
     book,
     assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewAudit', orgId),
   })
-  return { onError, outbound, audit, checkpoints, settings, usage, idempotency, events, orgs, oversight, auditReading }
+  return {
+    onError,
+    outbound,
+    jobs,
+    audit,
+    checkpoints,
+    settings,
+    usage,
+    idempotency,
+    events,
+    orgs,
+    oversight,
+    auditReading,
+  }
 }

@@ -6,7 +6,7 @@ import { createConversations, createMemory, saveMemory } from '../../conversatio
 import { createEmbedder } from '../../engines'
 import { createHealth } from '../../health'
 import { errorFields } from '../../kernel/log'
-import { createSkillRuns } from '../../skill-runs'
+import { registerSkillRuns } from '../../skill-runs'
 import { createSkills } from '../../skills'
 import { createSystemTools, createTools } from '../../tools'
 import { API_VERSION } from '../version'
@@ -21,8 +21,8 @@ type Rooms = Foundation & Accounts & Decisions
 
 /** Builds the rooms that produce answers: tools, skills, the agent, completions and what is built on them. */
 export function buildWork(deps: Deps, rooms: Rooms) {
-  const { config, store, clock, log, node, redis, stopping } = deps
-  const { outbound, audit, settings, usage, events, keys, access, limiter, billing, prices, onError } = rooms
+  const { config, store, clock, log, redis, stopping } = deps
+  const { outbound, audit, settings, usage, events, jobs, keys, access, limiter, billing, prices } = rooms
   const { engines, classifier, guardrails, effective } = rooms
   const reach = buildReach(deps, rooms)
   const { tools, skills } = reach
@@ -51,7 +51,7 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     caching: cacheRulesOf(config),
     embed: createEmbedder({ settings: config, clock, log }),
   })
-  const skillRuns = createSkillRuns({ store, audit, events, clock, skills, completions, node, stopping, onError })
+  registerSkillRuns({ audit, events, jobs, clock, skills, completions, stopping })
   const chat = createChat({ completions, clock })
   const canvases = createCanvases({ store, audit, events, clock, skills, completions })
   const health = createHealth({
@@ -64,7 +64,7 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     probeEngines: engines.probeAll,
     engineChanges: engines.changes,
   })
-  return { ...reach, agent, sandbox, completions, skillRuns, chat, canvases, health }
+  return { ...reach, agent, sandbox, completions, chat, canvases, health }
 }
 
 /** Builds what an answer may use: tools, skills, conversations and memory. */

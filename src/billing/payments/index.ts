@@ -1,5 +1,6 @@
 import type { AuditLog } from '../../audit'
 import type { EventBus } from '../../events'
+import type { Jobs } from '../../jobs'
 import type { Clock } from '../../kernel/clock'
 import { ConfigError } from '../../kernel/config'
 import type { Store } from '../../kernel/store'
@@ -27,6 +28,7 @@ type Deps = {
   clock: Clock
   audit: AuditLog
   events: EventBus
+  jobs: Jobs
   orgs: OrgService
   billing: Billing
   limits: AccountLimitsOf
@@ -47,11 +49,11 @@ export type BillingDesk = ReturnType<typeof createBillingDesk>
 
 /** Everything about money that comes in from outside: limits, checkouts, portal, events, codes and pages. */
 export function createBillingDesk({ settings, origin, masterKey, limits, watch, ...deps }: Deps) {
-  const { store, clock, audit, events, orgs, billing } = deps
+  const { store, clock, audit, events, jobs, orgs, billing } = deps
   const pages = createPages({ origin, masterKey, clock })
   const driver = driverOf(settings, clock, pages.checkoutUrl)
   const ledger = createPurchaseLedger({ clock, audit, billing, watch })
-  const topUps = createTopUps({ store, clock, audit, driver, ledger })
+  const topUps = createTopUps({ store, clock, audit, jobs, driver, ledger })
   watch.onTopUp(topUps.order)
   events.inTransaction(orgDeleted, async (tx, { scope }) => {
     await endOpenPurchases(tx, { owner: scope, error: ORG_GONE, now: clock.now() })
@@ -67,7 +69,7 @@ export function createBillingDesk({ settings, origin, masterKey, limits, watch, 
     },
     desk: createDesk({ store, orgs, billing, byHand, pages }),
     byHand,
-    topUps,
+    topUps: topUps.kind,
   }
 }
 

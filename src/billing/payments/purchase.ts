@@ -31,8 +31,6 @@ export const newPurchase = (now: number, order: Order): PurchaseRow => ({
   disputed_cents: 0,
   disputed_at: 0,
   taken: 0,
-  attempts: 0,
-  next_at: now,
   error: null,
   created_at: now,
   ended_at: null,

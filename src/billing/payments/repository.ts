@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, isNull, lte, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../../kernel/caller'
 import { command, counted, query } from '../../kernel/store'
 import type { PurchaseId } from './schema'
@@ -26,8 +26,6 @@ export const insertPurchase = command<PurchaseRow>()((tx, p) => {
       disputed_cents: p.disputed_cents,
       disputed_at: p.disputed_at,
       taken: p.taken,
-      attempts: p.attempts,
-      next_at: p.next_at,
       error: p.error,
       created_at: p.created_at,
       ended_at: p.ended_at,
@@ -71,8 +69,6 @@ type Facts = Pick<
   | 'disputed_cents'
   | 'disputed_at'
   | 'taken'
-  | 'attempts'
-  | 'next_at'
   | 'error'
   | 'ended_at'
 >
@@ -90,8 +86,6 @@ export const savePurchase = command<Facts>()((tx, p) => {
       disputed_cents: sql`${p.disputed_cents}`,
       disputed_at: sql`${p.disputed_at}`,
       taken: sql`${p.taken}`,
-      attempts: sql`${p.attempts}`,
-      next_at: sql`${p.next_at}`,
       error: sql`${p.error}`,
       ended_at: sql`${p.ended_at}`,
     })
@@ -126,25 +120,6 @@ export const newestTopUp = query<{ owner: OwnerScope }>()((db, p) => {
     .where(and(eq(t.owner, p.owner), sql`${t.kind} = 'top_up'`))
     .orderBy(desc(t.created_at), desc(t.id))
     .limit(1)
-})
-
-export const dueTopUps = query<{ now: number; limit: number }>()((db, p) => {
-  const t = db.of(purchases)
-  return db
-    .select()
-    .from(t)
-    .where(and(sql`${t.kind} = 'top_up'`, sql`${t.state} = 'open'`, lte(t.next_at, p.now)))
-    .orderBy(asc(t.next_at))
-    .limit(p.limit)
-})
-
-/** Claims a due top-up for one attempt, so that no other process makes the same attempt. */
-export const claimTopUp = counted<{ id: PurchaseId; now: number; until: number }>()((tx, p) => {
-  const t = tx.of(purchases)
-  return tx
-    .update(t)
-    .set({ attempts: sql`${t.attempts} + 1`, next_at: sql`${p.until}` })
-    .where(and(eq(t.id, p.id), sql`${t.state} = 'open'`, lte(t.next_at, p.now)))
 })
 
 export const recentPurchases = query<{ owner: OwnerScope; limit: number }>()((db, p) => {

@@ -36,8 +36,6 @@ export const purchases = defineTable((k) =>
       disputed_at: k.ms('disputed_at').notNull(),
       /** Micro-cents of both already taken out of the wallet; less than the total when the credit had been spent. */
       taken: k.int('taken').notNull(),
-      attempts: k.int('attempts').notNull(),
-      next_at: k.ms('next_at').notNull(),
       error: k.text('error'),
       created_at: k.ms('created_at').notNull(),
       ended_at: k.ms('ended_at'),
@@ -45,7 +43,6 @@ export const purchases = defineTable((k) =>
     (t) => [
       k.index('purchases_by_owner').on(t.owner, t.created_at),
       k.index('purchases_by_payment').on(t.payment_ref),
-      k.index('purchases_due').on(t.next_at).where(sql`${t.kind} = 'top_up' AND ${t.state} = 'open'`),
       // At most one open top-up per owner.
       k.uniqueIndex('purchases_one_top_up').on(t.owner).where(sql`${t.kind} = 'top_up' AND ${t.state} = 'open'`),
       k.check('purchases_amount', sql`${t.amount_cents} > 0`),

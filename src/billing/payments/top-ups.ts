@@ -1,25 +1,29 @@
 import type { AuditLog } from '../../audit'
+import { defineJob, type Jobs, type Outcome, type Running } from '../../jobs'
 import type { OwnerScope } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
-import { AppError } from '../../kernel/errors'
 import { newRequestId } from '../../kernel/ids'
-import { type Loop, startLoop } from '../../kernel/loop'
 import type { Store, Tx } from '../../kernel/store'
 import type { ChargeResult, PaymentDriver } from './driver'
 import type { PurchaseLedger } from './ledger'
 import { newPurchase } from './purchase'
-import { claimTopUp, customerOf, dueTopUps, insertPurchase, lockPurchase, savePurchase } from './repository'
+import { customerOf, insertPurchase, lockPurchase, purchaseById, savePurchase } from './repository'
+import type { PurchaseId } from './schema'
 import type { PurchaseRow } from './table'
 
-type Deps = { store: Store; clock: Clock; audit: AuditLog; driver: PaymentDriver; ledger: PurchaseLedger }
+type Deps = {
+  store: Store
+  clock: Clock
+  audit: AuditLog
+  jobs: Pick<Jobs, 'register' | 'enqueue'>
+  driver: PaymentDriver
+  ledger: PurchaseLedger
+}
+type Due = { purchaseId: PurchaseId }
 
-export type TopUps = ReturnType<typeof createTopUps>
-
-const BATCH = 20
-const IDLE_MS = 15_000
-/** An attempt is repeated with the same idempotency key, so it charges once; the processor keeps keys for a day. */
-const ATTEMPT_MS = 60_000
 const RETRY_AFTER_MS = [60_000, 300_000, 1_800_000, 7_200_000]
+/** Longer than the driver waits for an answer, its own repetitions included. */
+const ATTEMPT_MS = 300_000
 /** A payment that is still pending after this time counts as failed. */
 const PENDING_MS = 3 * 86_400_000
 
@@ -28,84 +32,77 @@ const NO_ANSWER = 'The payment processor did not answer.'
 const NO_NEWS = 'The payment was started and never confirmed.'
 
 /**
- * Automatic top-ups: ordered in the transaction of the charge that crossed the threshold, and charged afterwards, once.
- * A failure ends the top-up and is recorded; the next crossing tries again.
+ * Automatic top-ups: ordered in the transaction of the charge that crossed the threshold, and charged afterwards by a
+ * job, once: an attempt is repeated with the same idempotency key, which the processor keeps for a day. A failure ends
+ * the top-up and is recorded; the next crossing tries again.
  */
-export function createTopUps({ store, clock, audit, driver, ledger }: Deps) {
-  let loop: Loop | null = null
-  return { order, runDue, start }
+export function createTopUps({ store, clock, audit, jobs, driver, ledger }: Deps) {
+  const kind = defineJob<Due>({
+    name: 'billing.top_up',
+    run: attempt,
+    retry: { attempts: RETRY_AFTER_MS.length + 1, delayMs: (tried) => RETRY_AFTER_MS[tried - 1]! },
+    timeLimitMs: ATTEMPT_MS,
+    concurrency: 4,
+    keepMs: 0,
+    onFailed: (tx, { payload }) => end(tx, payload.purchaseId, failed(null, NO_ANSWER)),
+  })
+  jobs.register(kind)
+  return { order, kind: kind.name }
 
   /** Does nothing while the owner has an open top-up (a unique index of the table). */
   async function order(tx: Tx, owner: OwnerScope, amountCents: number): Promise<void> {
     if (!driver.charge) return
-    await insertPurchase(tx, newPurchase(clock.now(), { owner, kind: 'top_up', provider: driver.name, amountCents }))
-    tx.afterCommit(() => loop?.wake())
+    const row = newPurchase(clock.now(), { owner, kind: 'top_up', provider: driver.name, amountCents })
+    const [made] = await insertPurchase(tx, row)
+    if (made) await jobs.enqueue(tx, kind, { owner, payload: { purchaseId: row.id } })
   }
 
-  /** Makes one attempt for each due top-up. Returns how many were due. */
-  async function runDue(): Promise<number> {
-    const due = await dueTopUps(store.read, { now: clock.now(), limit: BATCH })
-    for (const row of due) {
-      const current = clock.now()
-      const claimed = await store.write((tx) =>
-        claimTopUp(tx, { id: row.id, now: current, until: current + ATTEMPT_MS }),
-      )
-      if (claimed) await attempt({ ...row, attempts: row.attempts + 1 })
-    }
-    return due.length
+  async function attempt(job: Running<Due>): Promise<Outcome<null>> {
+    const { purchaseId: id } = job.payload
+    const [row] = await purchaseById(store.read, { id })
+    if (row?.state !== 'open') return {}
+    const result = row.payment_ref ? failed(row.payment_ref, NO_NEWS) : await charge(job, row)
+    const effects = (tx: Tx) => end(tx, id, result)
+    return result.state === 'pending' ? { again: { at: clock.now() + PENDING_MS }, effects } : { effects }
   }
 
-  async function attempt(row: PurchaseRow): Promise<void> {
-    const result = row.payment_ref ? failed(row.payment_ref, NO_NEWS) : await charge(row)
-    await store.write(async (tx) => {
-      const [now] = await lockPurchase(tx, { id: row.id })
-      if (now?.state === 'open') await settle(tx, now, result)
-    })
-  }
-
-  /** Null when the processor did not answer, so the outcome is unknown. */
-  async function charge(row: PurchaseRow): Promise<ChargeResult | null> {
+  /** Throws when the processor did not answer, so that the outcome is unknown; the owner sees that meanwhile. */
+  async function charge(job: Running<Due>, row: PurchaseRow): Promise<ChargeResult> {
     const [known] = await customerOf(store.read, { owner: row.owner, provider: driver.name })
     if (!known || !driver.charge) return failed(null, NO_METHOD)
     try {
       return await driver.charge({ purchaseId: row.id, customer: known.customer, amountCents: row.amount_cents })
     } catch (error) {
-      if (row.attempts > RETRY_AFTER_MS.length) return failed(null, NO_ANSWER)
-      // Other errors are bugs of ours and go to the log; the next attempt still happens.
-      if (error instanceof AppError && error.kind === 'unavailable') return null
+      await job.write(async (tx) => {
+        const [now] = await lockPurchase(tx, { id: row.id })
+        if (now?.state === 'open') await savePurchase(tx, { ...now, error: NO_ANSWER })
+      })
       throw error
     }
   }
 
-  async function settle(tx: Tx, row: PurchaseRow, result: ChargeResult | null): Promise<void> {
-    const now = clock.now()
-    const cause = { id: row.id, requestId: newRequestId() }
-    if (result === null) {
-      await savePurchase(tx, { ...row, error: NO_ANSWER, next_at: now + RETRY_AFTER_MS[row.attempts - 1]! })
-      return
-    }
+  /** Ends a top-up that is still open, or notes that its payment is under way. */
+  async function end(tx: Tx, id: PurchaseId, result: ChargeResult): Promise<void> {
+    const [row] = await lockPurchase(tx, { id })
+    if (row?.state !== 'open') return
+    const cause = { id, requestId: newRequestId() }
     if (result.state === 'paid') {
       await ledger.pay(tx, row, result.payment, cause)
       return
     }
     if (result.state === 'pending') {
-      await savePurchase(tx, { ...row, payment_ref: result.payment, next_at: now + PENDING_MS })
+      await savePurchase(tx, { ...row, payment_ref: result.payment })
       return
     }
-    await savePurchase(tx, { ...row, state: 'failed', payment_ref: result.payment, error: result.error, ended_at: now })
+    const { payment, error } = result
+    await savePurchase(tx, { ...row, state: 'failed', payment_ref: payment, error, ended_at: clock.now() })
     const about = { scope: row.owner, requestId: cause.requestId }
     await audit.recordUnattended(tx, about, {
       action: 'credits.top_up_failed',
       entityType: 'billing',
       entityId: row.id,
-      input: { metadata: { amount_cents: row.amount_cents, reason: result.error } },
+      input: { metadata: { amount_cents: row.amount_cents, reason: error } },
     })
-  }
-
-  /** Runs due top-ups while the server runs; a charge that crosses a threshold wakes the loop. */
-  function start(onError: (name: string, error: unknown) => void): Loop {
-    loop = startLoop({ name: 'top-ups', idleMs: IDLE_MS, clock, onError, tick: runDue })
-    return loop
   }
 }
 

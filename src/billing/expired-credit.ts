@@ -1,0 +1,11 @@
+import { recurring } from '../jobs'
+import type { CreditLots } from './lots'
+
+/** Longest time that expired credit stays in a balance. */
+const EVERY_MS = 5_000
+
+/** Job that removes expired credit; at a start this is done before the first request, too. */
+export const expiredCredit = (lots: Pick<CreditLots, 'expireDue'>) =>
+  recurring('billing.expiry', EVERY_MS, async () => {
+    while ((await lots.expireDue()) > 0);
+  })
