@@ -12,13 +12,13 @@ export function openingMessages({ system, history, prompt, images, after }: Task
 
 /** One call of the engine with these messages. */
 export function toRequest(task: Task, messages: Message[]): RunRequest {
-  const { call, mode, temperature, maxOutputTokens, json, signal, offered } = task
+  const { call, stealth = false, mode, temperature, maxOutputTokens, json, signal, offered } = task
   return {
     messages,
     mode,
     maxOutputTokens,
     signal,
-    origin: originOf(call),
+    origin: { ...originOf(call), stealth },
     ...(temperature === undefined ? {} : { temperature }),
     ...(json ? { json } : {}),
     ...(offered ? { tools: offered.tools, toolChoice: offered.choice, oneCallATurn: offered.oneCallATurn } : {}),

@@ -9,6 +9,8 @@ export type Image = { mimeType: string; base64: string }
 export type Task = {
   /** The request that it serves. */
   call: Call
+  /** Nothing of it may be recorded. */
+  stealth?: boolean
   engineId: string
   /** The resolved mode; engines that are not language models choose by it what to make. */
   mode: string

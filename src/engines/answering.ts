@@ -9,9 +9,15 @@ import { engineBrokeOff, engineMissing, engineUnable } from './errors'
 import { type CheckedUsage, createMeter, meterAnswer, type RunPart, type StreamEnd } from './meter'
 import { type Abilities, ableTo, missingIn, needsOf } from './needs'
 import type { Target, Targets } from './targets'
+import { countPrompt } from './tokens'
 
 /** Whose request a call serves: one owner's failures are not to concern the others (contract 22.3). */
-export type Origin = { owner: string; requestId: string }
+export type Origin = {
+  owner: string
+  requestId: string
+  /** Nothing of the request may be recorded (contract 2.1). */
+  stealth?: boolean
+}
 
 export const originOf = ({ caller, requestId }: Call): Origin => ({ owner: ownerOf(caller), requestId })
 
@@ -59,7 +65,7 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
     /** What the targets can that are tried for an engine, those of its fallback engine last. */
     abilities: (engineId: string): Abilities[] => (plans.get(engineId) ?? []).map(({ target }) => target.can),
 
-    /** The whole answer in one exchange. Throws 503 `engine_unavailable`, 500 `server_error`. */
+    /** The whole answer in one exchange. Throws 503 `engine_unavailable`, 400 for what the engine cannot take. */
     async answer(engineId: string, request: RunRequest, options: RunOptions = {}): Promise<WholeAnswer> {
       const begin = (target: Target) => whole(target, { ...request, model: target.model }, request.origin?.owner)
       const reached = await reach({ ...orderFor(engineId, request), begin }, deps)
@@ -81,23 +87,23 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
   }
 
   function orderFor(engineId: string, request: RunRequest) {
-    const { mode, signal, origin } = request
+    const { mode, signal, origin, messages, tools } = request
     const plan = plans.get(engineId) ?? []
     if (plan.length === 0) throw engineMissing.with({ retryAfterS: 60 }, mode)
     const needs = needsOf(request)
     const candidates = ableTo(plan, needs)
     if (candidates.length === 0) throw engineUnable.with({ retryAfterS: 60 }, mode, missingIn(plan, needs))
-    return { mode, signal, candidates, owner: origin?.owner }
+    return { mode, signal, candidates, origin, countTokens: () => countPrompt(messages, tools) }
   }
 
   /** Reports the end of a stream to the breaker, and turns an upstream's failure into an error for the tenant. */
-  function watch({ target, engineId, pass }: Reached<unknown>, { mode, signal }: RunRequest): StreamEnd {
+  function watch({ target, engineId, pass }: Reached<unknown>, { mode, signal, origin }: RunRequest): StreamEnd {
     return {
       finished: pass.succeeded,
       broke(error) {
         if (!(error instanceof EngineFailure) || signal.aborted) return error
         pass.failed()
-        const about = { mode, engine: engineId, target: target.id, failure: error.kind }
+        const about = { request_id: origin?.requestId, mode, engine: engineId, target: target.id, failure: error.kind }
         deps.log.warn(about, `engine broke off: ${error.message}`)
         return engineBrokeOff.with({ retryAfterS: 5, cause: error }, mode)
       },

@@ -1,8 +1,9 @@
 import type { Clock } from '../kernel/clock'
 import type { AppError } from '../kernel/errors'
 import type { Log } from '../kernel/log'
+import type { Origin } from './answering'
 import { EngineFailure, type FailureKind } from './engine'
-import { engineMisconfigured, engineUnavailable } from './errors'
+import { engineRejected, engineUnavailable } from './errors'
 import type { Pass } from './target-breaker'
 import type { Target } from './targets'
 
@@ -25,8 +26,10 @@ type Deps = {
 type Order<T> = {
   mode: string
   candidates: readonly Candidate[]
-  /** On whose behalf, for the breakers; absent for calls that no owner made. */
-  owner: string | undefined
+  /** On whose behalf; absent for calls that no owner made. */
+  origin: Origin | undefined
+  /** Our own count of the tokens of the request. */
+  countTokens(): number
   signal: AbortSignal
   /** Calls the target, up to the first byte or the whole answer. */
   begin(target: Target): Promise<T>
@@ -44,9 +47,9 @@ const MAX_RETRY_AFTER_S = 60
 
 /**
  * Tries the targets until one answers; nothing is retried after a first byte. Refused connections and server errors
- * are retried, twice in all; a throttled target is waited for once; then the next target is tried. Throws 503
- * `engine_unavailable` when none answered, 500 `server_error` when an upstream refuses our configuration,
- * and the caller's own reason when the caller left.
+ * are retried, twice in all; a throttled target is waited for once; then the next target is tried. Throws 400
+ * `validation_error` when an upstream refuses the request itself, 503 `engine_unavailable` when none answered, and the
+ * caller's own reason when the caller left.
  */
 export async function reach<T>(order: Order<T>, { clock, log, observe, jitter }: Deps): Promise<Reached<T>> {
   let retries = 0
@@ -54,18 +57,20 @@ export async function reach<T>(order: Order<T>, { clock, log, observe, jitter }:
 
   for (const candidate of order.candidates) {
     let waited = false
-    const enter = () => candidate.target.breaker.enter(order.owner)
+    const enter = () => candidate.target.breaker.enter(order.origin?.owner)
     for (let pass = enter(); pass; pass = enter()) {
       const outcome = await tryOnce(candidate.target, pass, order, clock)
       const failed = outcome instanceof EngineFailure
       observe(candidate.engineId, failed ? outcome.kind : 'answered')
+      if (!failed) candidate.target.fault.gone()
       if (!failed) return { ...candidate, pass, value: outcome.value }
       last = outcome
-      report(log, order.mode, candidate, outcome)
-      if (outcome.kind === 'config') throw engineMisconfigured.with({ cause: outcome }, order.mode)
+      report(log, order, candidate, outcome)
+      if (outcome.kind === 'config') candidate.target.fault.found(outcome.message)
+      if (outcome.rejection) throw engineRejected(outcome.rejection.about, order.countTokens(), outcome)
 
       const pause = pauseBefore(outcome, retries, waited, jitter)
-      if (pause === null || candidate.target.breaker.leftMs(order.owner) > 0) break
+      if (pause === null || candidate.target.breaker.leftMs(order.origin?.owner) > 0) break
       if (outcome.kind === 'throttled') waited = true
       else retries += 1
       await clock.sleep(pause, order.signal)
@@ -90,11 +95,14 @@ async function tryOnce<T>(
       else pass.abandoned()
       throw error
     }
-    if (error.kind === 'config' || error.kind === 'throttled') pass.abandoned()
+    if (BLAMELESS.has(error.kind)) pass.abandoned()
     else pass.failed()
     return error
   }
 }
+
+/** Failures that say nothing about the health of the upstream. */
+const BLAMELESS: ReadonlySet<FailureKind> = new Set(['config', 'rejected', 'throttled'])
 
 /** Whether the request ran out of time, unlike one whose caller left. */
 const isTimeout = ({ aborted, reason }: AbortSignal): boolean => aborted && (reason as Error)?.name === 'TimeoutError'
@@ -110,15 +118,28 @@ function pauseBefore(failure: EngineFailure, retries: number, waited: boolean, j
   return RETRY_FLOOR_MS + jitter() * (ceiling - RETRY_FLOOR_MS)
 }
 
-function report(log: Log, mode: string, { engineId, target }: Candidate, failure: EngineFailure): void {
-  const level = failure.kind === 'config' ? 'error' : 'warn'
-  log[level]({ mode, engine: engineId, target: target.id, failure: failure.kind }, `engine failed: ${failure.message}`)
+function report(
+  log: Log,
+  { mode, origin }: Order<unknown>,
+  by: Candidate,
+  { kind, message, rejection }: Failure,
+): void {
+  const words = rejection && !origin?.stealth ? { upstream_said: withoutKeys(rejection.words) } : {}
+  log[kind === 'config' ? 'error' : 'warn'](
+    { request_id: origin?.requestId, mode, engine: by.engineId, target: by.target.id, failure: kind, ...words },
+    `engine failed: ${message}`,
+  )
 }
 
+type Failure = Pick<EngineFailure, 'kind' | 'message' | 'rejection'>
+
+/** An upstream may repeat the key that it was called with (I25). */
+const withoutKeys = (words: string): string => words.replace(/\b(sk|pk|key|gsk|AIza)[-_A-Za-z0-9]{8,}/g, '$1…')
+
 /** With the time until a breaker lets the next call through, when all are open. */
-function noneAnswered({ mode, candidates, owner }: Order<unknown>, last: EngineFailure | null): AppError {
-  const shutMs = Math.min(...candidates.map(({ target }) => target.breaker.leftMs(owner)))
-  const asked = last?.kind === 'throttled' ? last.retryAfterS : undefined
+function noneAnswered({ mode, candidates, origin }: Order<unknown>, last: EngineFailure | null): AppError {
+  const shutMs = Math.min(...candidates.map(({ target }) => target.breaker.leftMs(origin?.owner)))
+  const asked = last?.kind === 'config' ? MAX_RETRY_AFTER_S : last?.retryAfterS
   const seconds = shutMs > 0 ? Math.ceil(shutMs / 1_000) : (asked ?? RETRY_AFTER_S)
   return engineUnavailable.with({ retryAfterS: Math.min(seconds, MAX_RETRY_AFTER_S), cause: last }, mode)
 }

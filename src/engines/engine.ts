@@ -1,5 +1,7 @@
 /** The interface between the service and its engine drivers. Drivers depend on it, never on each other. */
 
+import type { Refusal } from './refusals'
+
 export type ImagePart = { type: 'image'; mimeType: string; base64: string }
 export type Part = { type: 'text'; text: string } | ImagePart
 
@@ -70,16 +72,22 @@ export type FailureKind =
   | 'throttled'
   | 'server'
   | 'config'
+  | 'rejected'
   | 'malformed'
   | 'truncated'
   | 'too-large'
 
-type FailureExtras = { retryAfterS?: number | undefined; cause?: unknown }
+/** What an upstream said as it refused a request: `about` for the tenant, its own `words` for the operator's log. */
+export type Rejection = { about: Refusal; words: string }
+
+type FailureExtras = { retryAfterS?: number | undefined; rejection?: Rejection; cause?: unknown }
 
 /** Why an engine gave no whole answer. The message is for operators only; tenants get a sentence of `errors.ts`. */
 export class EngineFailure extends Error {
   override name = 'EngineFailure'
   readonly retryAfterS: number | undefined
+  /** Present for the kind `rejected`. */
+  readonly rejection: Rejection | undefined
 
   constructor(
     readonly kind: FailureKind,
@@ -88,6 +96,7 @@ export class EngineFailure extends Error {
   ) {
     super(message, { cause: extras.cause })
     this.retryAfterS = extras.retryAfterS
+    this.rejection = extras.rejection
   }
 
   /** Whether the same upstream may answer a retry: there was no connection, or it had an error of its own. */

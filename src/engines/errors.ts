@@ -1,4 +1,5 @@
-import { defineError } from '../kernel/errors'
+import { type AppError, defineError } from '../kernel/errors'
+import type { Refusal, RefusedPart } from './refusals'
 
 /** What the caller can do: try again, or use `fast` unless that failed. A chat has no `mode`; its `model` decides. */
 const alternative = (mode: string) =>
@@ -36,10 +37,29 @@ export const engineBrokeOff = defineError(
     `The engine for mode "${mode}" stopped in the middle of its answer. ${alternative(mode)}. The operator can look up this request id.`,
 )
 
-/** 500: the upstream says that our own address, key or model name is wrong. */
-export const engineMisconfigured = defineError(
-  'broken',
-  'server_error',
-  (mode: string) =>
-    `The engine for mode "${mode}" is misconfigured on this server. Nothing was charged. The operator can look up this request id.`,
-)
+/** What an engine could not take, besides a request that is too long. */
+const COULD_NOT_TAKE: Record<Exclude<RefusedPart, 'length'>, string> = {
+  images: 'an image of this request. Send it as PNG, JPEG or WebP, make it smaller, or leave it out.',
+  tools: 'the tools of this request or their calls. Check their names and JSON Schemas, or leave them out.',
+  schema: 'the form that the answer is to have. Simplify the JSON Schema, or leave it out.',
+  temperature: 'this "temperature". Send one between 0 and 1, or leave it out.',
+  content: 'what this request asks for, by its content rules. Word it in another way.',
+  request: 'this request as it was sent. The operator can look up this request id.',
+}
+
+/**
+ * 400: the engine refused the request itself, which is not charged (contract 22.3). Chat clients know one that is too
+ * long by the words "maximum context length". `counted` is our own count of its tokens.
+ */
+export function engineRejected({ part, sent, most }: Refusal, counted: number, cause: unknown): AppError {
+  if (part !== 'length') return refused.with({ cause }, `The engine could not take ${COULD_NOT_TAKE[part]}`)
+  const tokens = sent ?? `about ${counted}`
+  const sentence =
+    most === null
+      ? `This request comes to ${tokens} tokens, which is more than the maximum context length of the engine. Shorten it or split it.`
+      : `This request comes to ${tokens} tokens; the maximum context length of the engine is ${most}. Shorten it or split it.`
+  const detail = most === null ? `${tokens} tokens are too many` : `${tokens} tokens, at most ${most}`
+  return refused.with({ param: 'prompt', details: [{ path: 'prompt', message: detail }], cause }, sentence)
+}
+
+const refused = defineError('invalid', 'validation_error', (sentence: string) => sentence)

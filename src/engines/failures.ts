@@ -1,19 +1,32 @@
 import { EngineFailure } from './engine'
+import { MOST_WORDS, readRefusal } from './refusals'
 
-/** The failure that an error status of an upstream means (reliability 4). `note` is a short code, never free text. */
+/** The failure that an error status and the body with it mean (reliability 4, contract 22.3). */
 export function failureOfStatus(
   status: number,
   retryAfter: string | null | undefined,
   now: number,
-  note = '',
+  body = '',
 ): EngineFailure {
-  const message = `the upstream answered ${status}${note ? ` (${note})` : ''}`
+  const code = errorCodeOf(body)
+  const message = `the upstream answered ${status}${code ? ` (${code})` : ''}`
   if (status === 429) return new EngineFailure('throttled', message, { retryAfterS: readRetryAfter(retryAfter, now) })
   if (status === 408 || status === 504) return new EngineFailure('timeout', message)
   if (status >= 500) return new EngineFailure('server', message)
-  // Everything else, redirects included, says that our own address, key, model or request is wrong.
-  return new EngineFailure('config', message)
+  const about = readRefusal(status, body)
+  if (about) return new EngineFailure('rejected', message, { rejection: { about, words: body.slice(0, MOST_WORDS) } })
+  // Everything else, redirects included, says that our own address, key or model is wrong.
+  return new EngineFailure(
+    'config',
+    `${message}: ${CAUSES.get(status) ?? 'it does not take our address, key or model'}`,
+  )
 }
+
+const CAUSES = new Map([
+  [401, 'it refuses our key'],
+  [403, 'it does not permit this to our key'],
+  [404, 'it knows no such model or address'],
+])
 
 /** `Retry-After` as seconds from now, from either of its two forms; undefined when it says nothing usable. */
 export function readRetryAfter(header: string | null | undefined, now: number): number | undefined {
@@ -35,7 +48,7 @@ export function failureOfError(error: unknown): EngineFailure {
  * The machine-readable part of an upstream's error body. Only a short identifier is taken: the rest may
  * quote the prompt, which no log may hold (I19).
  */
-export function errorCodeOf(body: string): string {
+function errorCodeOf(body: string): string {
   const found = /"(?:code|type|status)"\s*:\s*"([a-zA-Z0-9_.-]{1,60})"/.exec(body.slice(0, 4_096))
   return found?.[1] ?? ''
 }

@@ -85,10 +85,11 @@ function problemOf({ kind, message, cause }: EngineFailure): string {
 const targetsOf = (subsystem: Subsystem, targets: Targets): Target[] =>
   ENGINES.filter(({ engine }) => engine === subsystem).flatMap(({ id }) => targets.get(id) ?? [])
 
-/** A target is up when it is reachable and its breaker is not open: all up is healthy, some degraded, none down. */
+/** A target is up when it is reachable, takes our key and model, and its breaker is not open: all up is healthy, some degraded, none down. */
 function sumUp(targets: readonly Target[], states: ReadonlyMap<string, UpstreamState>): ProviderHealth {
   if (targets.length === 0) return { status: 'unconfigured', latencyMs: null }
-  const up = targets.filter((target) => states.get(target.upstream)?.up && target.breaker.state() !== 'open')
+  const works = ({ breaker, fault }: Target) => breaker.state() !== 'open' && fault.now() === null
+  const up = targets.filter((target) => states.get(target.upstream)?.up && works(target))
   const latencies = up.flatMap((target) => states.get(target.upstream)?.latencyMs ?? [])
   const status = up.length === targets.length ? 'healthy' : up.length ? 'degraded' : 'down'
   return { status, latencyMs: latencies.length ? Math.max(...latencies) : null }

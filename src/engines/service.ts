@@ -39,7 +39,7 @@ export function createEngines({ settings, clock, log, observe = ignore, jitter =
 
   return {
     fingerprint: fingerprintOf(config),
-    /** The whole answer at once. Throws 503 `engine_unavailable`, 500 `server_error`, 404 for an unknown engine. */
+    /** The whole answer at once. Throws 503 `engine_unavailable`, 400 for what it cannot take, 404 if unknown. */
     answer: (id: string, request: RunRequest, options?: RunOptions) =>
       answering.answer(entryOf(id).id, request, options),
     /** The answer as a stream, returned at its first byte. Until then it throws what `answer` throws. */
@@ -79,14 +79,15 @@ export function createEngines({ settings, clock, log, observe = ignore, jitter =
     probeAll: (): Promise<Record<string, ProviderHealth>> => probes.bySubsystem(),
     /** Asks every upstream whether it answers, within 3 s unless said. For operators. Never throws. */
     askUpstreams: (withinMs?: number): Promise<UpstreamState[]> => probes.ask(withinMs),
-    /** Grows with every change of a breaker, so that what was probed before it is known to be out of date. */
+    /** Grows with every change of a breaker or fault, so that what was probed before it is known to be out of date. */
     changes: (): number => changes,
     test,
     mapping,
   }
 
   function statusOf({ id, fallback }: EngineEntry): ModelStatus {
-    const works = ({ breaker, upstream }: Target) => breaker.state() !== 'open' && !probes.isAway(upstream)
+    const works = ({ breaker, fault, upstream }: Target) =>
+      breaker.state() !== 'open' && fault.now() === null && !probes.isAway(upstream)
     const own = targetsOf(id)
     if (own.length && own.every(works)) return 'available'
     const others = fallback ? targetsOf(fallback).filter(({ free }) => !free) : []

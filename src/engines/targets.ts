@@ -25,6 +25,7 @@ export type Target = {
   address: string
   driver: Driver
   breaker: TargetBreaker
+  fault: Fault
   /** Most tokens of prompt and answer together. */
   window: number
   /** Most tokens of an answer. */
@@ -38,6 +39,9 @@ export type Target = {
   free: boolean
 }
 
+/** Why a target refuses us, which only the operator can mend: its key or its model. It lasts until it answers again. */
+export type Fault = { now(): string | null; found(why: string): void; gone(): void }
+
 export type Targets = ReadonlyMap<string, readonly Target[]>
 
 const DEFAULT_WINDOW = 128_000
@@ -45,7 +49,7 @@ const DEFAULT_MAX_OUTPUT = 4_096
 /** The built-in engine has no window of its own; this is more than the longest prompt the API takes. */
 const BUILTIN_WINDOW = 1_200_000
 
-/** `changed` is called after every change of a breaker. */
+/** `changed` is called after every change of a breaker or a fault. */
 type Deps = { clock: Clock; log: Log; changed(): void }
 
 const PROBE_TIMEOUT_MS = 3_000
@@ -70,6 +74,7 @@ export function createTargets(config: EngineConfig, deps: Deps): Targets {
       address: addressOf(upstream),
       driver: drivers.get(name)!,
       breaker: breakerOf(id, drivers.get(name)!, deps),
+      fault: faultOf(deps),
       window: upstream.contextWindow ?? DEFAULT_WINDOW,
       maxOutputTokens: upstream.maxOutputTokens ?? DEFAULT_MAX_OUTPUT,
       ...abilitiesOf(upstream),
@@ -102,13 +107,23 @@ function breakerOf(target: string, driver: Driver, { clock, log, changed }: Deps
   })
 }
 
+function faultOf({ changed }: Deps): Fault {
+  let fault: string | null = null
+  const become = (next: string | null) => {
+    if (fault === next) return
+    fault = next
+    changed()
+  }
+  return { now: () => fault, found: become, gone: () => become(null) }
+}
+
 /** An upstream that refuses the probe itself is there: its calls tell what is wrong with its key or address. */
 async function isThere(driver: Driver): Promise<boolean> {
   try {
     await driver.probe(AbortSignal.timeout(PROBE_TIMEOUT_MS))
     return true
   } catch (error) {
-    return error instanceof EngineFailure && (error.kind === 'config' || error.kind === 'throttled')
+    return error instanceof EngineFailure && ['config', 'rejected', 'throttled'].includes(error.kind)
   }
 }
 
@@ -122,6 +137,7 @@ function createBuiltinTarget(deps: Deps): Target {
     address: 'built-in',
     driver,
     breaker: breakerOf('builtin:builtin', driver, deps),
+    fault: faultOf(deps),
     window: BUILTIN_WINDOW,
     maxOutputTokens: DEFAULT_MAX_OUTPUT,
     ...abilitiesOf({}),

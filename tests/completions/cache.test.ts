@@ -133,7 +133,7 @@ describe('an identical request (contract 22.1)', () => {
 
   test('that failed is asked again', async () => {
     const order = { prompt: freshPrompt('[[401]]') }
-    expect((await ask(ada, order)).status).toBe(500)
+    expect((await ask(ada, order)).status).toBe(503)
     expect((await ask(ada, order)).hit).toBe(false)
   })
 

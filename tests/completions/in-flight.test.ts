@@ -67,7 +67,7 @@ describe('identical requests at the same time', () => {
     upstream.reset()
     const order = { prompt: freshPrompt('[[delay:30]][[401]]') }
     const replies = await together(3, () => ada.send('POST', 'completions', order))
-    expect(replies.map(({ status }) => status)).toEqual([500, 500, 500])
+    expect(replies.map(({ status }) => status)).toEqual([503, 503, 503])
     expect(upstream.calls).toHaveLength(3)
   })
 

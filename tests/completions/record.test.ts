@@ -105,9 +105,9 @@ describe('every completion leaves its rows', () => {
     const { headers } = await ada.send('POST', 'completions', { prompt: freshPrompt('[[401]]'), mode: 'fast' })
     const requestId = headers.get('x-request-id')!
     expect(await auditOf(ada, requestId)).toMatchObject([
-      { action: 'completion.failed', outputSummary: { status: 500, error_code: 'server_error', cost_cents: 0 } },
+      { action: 'completion.failed', outputSummary: { status: 503, error_code: 'engine_unavailable', cost_cents: 0 } },
     ])
-    expect(await usageOf(requestId)).toMatchObject([{ status: 500, cost_micro: 0, completion_tokens: 0 }])
+    expect(await usageOf(requestId)).toMatchObject([{ status: 503, cost_micro: 0, completion_tokens: 0 }])
   })
 
   test('and one event that names no words of it', async () => {

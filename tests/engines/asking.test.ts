@@ -38,7 +38,11 @@ describe('asking the upstreams', () => {
         unlisted: ['other'],
       },
       expect.objectContaining({ address: SILENT_AT, up: false, problem: 'nothing listens there' }),
-      expect.objectContaining({ address: refused, up: false, problem: 'the upstream answered 401 (bad_key)' }),
+      expect.objectContaining({
+        address: refused,
+        up: false,
+        problem: 'the upstream answered 401 (bad_key): it refuses our key',
+      }),
     ])
     expect(upstream.calls).toHaveLength(0)
   })

@@ -86,16 +86,31 @@ describe.each(ways)('%s', (_way, call) => {
     expect(error.message).toStartWith('The engine for mode "think" did not answer. Nothing was charged.')
   })
 
-  test.each(['[[400]]', '[[401]]', '[[403]]', '[[404]]', '[[302]]'])(
-    '%s is our mistake: 500, one call, logged',
+  test.each(['[[401]]', '[[403]]', '[[404]]', '[[302]]'])(
+    '%s is the operator’s fault: the fallback engine is asked, then 503; logged',
     async (script) => {
       const { engines, lines } = openEngines(both)
       const error = await call(engines, script).catch((failure) => failure)
-      expect(error).toMatchObject({ kind: 'broken', code: 'server_error' })
-      expect(first.calls).toHaveLength(1)
-      expect(second.calls).toHaveLength(0)
-      expect(lines.join('')).toContain('"level":50')
-      expect(lines.join('')).toContain('one:a')
+      expect(error).toMatchObject({ kind: 'unavailable', code: 'engine_unavailable', retryAfterS: 60 })
+      expect([first.calls.length, second.calls.length]).toEqual([1, 1])
+      const [line] = lines.map((text) => JSON.parse(text))
+      expect(line).toMatchObject({ level: 50, target: 'one:a', failure: 'config', request_id: 'req_1' })
+      expect(line.msg).toContain(`the upstream answered ${script.slice(2, 5)} (scripted): it `)
+    },
+  )
+
+  test.each(['[[400]]', '[[413]]', '[[422]]'])(
+    '%s is about the request: 400, and no other engine is asked',
+    async (script) => {
+      const { engines, lines } = openEngines(both)
+      const error = await call(engines, script).catch((failure) => failure)
+      expect(error).toMatchObject({ kind: 'invalid', code: 'validation_error' })
+      expect(error.message).not.toContain('acme')
+      expect([first.calls.length, second.calls.length]).toEqual([1, 0])
+      const [line] = lines.map((text) => JSON.parse(text))
+      expect(line).toMatchObject({ level: 40, target: 'one:a', failure: 'rejected', request_id: 'req_1' })
+      expect(line.upstream_said).toContain('acme-vendor internal failure at 10.1.2.3')
+      expect(line.upstream_said).not.toContain('sk-upstream-secret')
     },
   )
 

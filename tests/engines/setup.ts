@@ -68,6 +68,7 @@ export const ask = (prompt: string, more: Partial<RunRequest> = {}): RunRequest 
   mode: 'think',
   messages: [{ role: 'user', content: prompt }],
   maxOutputTokens: 200,
+  origin: { owner: 'user:ada', requestId: 'req_1' },
   signal: new AbortController().signal,
   ...more,
 })

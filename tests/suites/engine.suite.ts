@@ -57,7 +57,10 @@ export function engineSuite(name: string, driver: Driver, prompt: string): void 
 type Behaviour = { script: string; plain: FailureKind | null; streamed: FailureKind | null }
 
 const FAULTS: Behaviour[] = [
-  { script: '[[400]]', plain: 'config', streamed: 'config' },
+  { script: '[[400]]', plain: 'rejected', streamed: 'rejected' },
+  { script: '[[413]]', plain: 'rejected', streamed: 'rejected' },
+  { script: '[[422]]', plain: 'rejected', streamed: 'rejected' },
+  { script: '[[404]]', plain: 'config', streamed: 'config' },
   { script: '[[401]]', plain: 'config', streamed: 'config' },
   { script: '[[403]]', plain: 'config', streamed: 'config' },
   { script: '[[302]]', plain: 'config', streamed: 'config' },

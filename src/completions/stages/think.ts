@@ -4,9 +4,10 @@ import type { Billing, Prices } from '../../billing'
 import { toolsUnpaid } from '../../billing'
 import type { EngineService } from '../../engines'
 import type { Clock } from '../../kernel/clock'
+import { AppError, atField } from '../../kernel/errors'
 import type { Store } from '../../kernel/store'
 import { clientLeft, requestTimeout } from '../errors'
-import { wantsJson, workOf } from '../rules'
+import { isStealth, wantsJson, workOf } from '../rules'
 import type { Admitted, Opened } from '../run'
 import { createFund } from './fund'
 
@@ -67,6 +68,7 @@ export function createThink({ agent, engines, clock, ...money }: Deps) {
     const { prompt, after, temperature, functions } = ask
     return {
       call: run.call,
+      stealth: isStealth(ask.mode),
       engineId,
       system,
       history,
@@ -101,5 +103,7 @@ export function createThink({ agent, engines, clock, ...money }: Deps) {
 
 function explained(run: Opened, error: unknown): unknown {
   if (run.deadline.timedOut()) return requestTimeout(run.stream ? 600 : 120, run.ask.mode)
-  return run.call.signal.aborted ? clientLeft() : error
+  if (run.call.signal.aborted) return clientLeft()
+  const isTooLong = error instanceof AppError && error.kind === 'invalid' && error.param === 'prompt'
+  return isTooLong && run.ask.cameFrom ? atField(error, run.ask.cameFrom.whole) : error
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock'
 import { trustedFetch } from '../../kernel/outbound'
 import type { ModelFacts } from '../engine'
-import { errorCodeOf, failureOfStatus } from '../failures'
+import { failureOfStatus } from '../failures'
 import { readText } from './compat/body'
 import { holdLeash, type Limits } from './leash'
 
@@ -20,7 +20,7 @@ export async function askModels({ url, headers, signal, limits, clock }: Asked):
     if (response.status === 404 || response.status === 405) return []
     const text = await readText(response, leash)
     if (!response.ok) {
-      throw failureOfStatus(response.status, response.headers.get('retry-after'), clock.now(), errorCodeOf(text))
+      throw failureOfStatus(response.status, response.headers.get('retry-after'), clock.now(), text)
     }
     return readListing(text)
   } catch (error) {

@@ -72,8 +72,11 @@ export function explainVendorError(error: unknown): EngineFailure {
   if (error instanceof EngineFailure) return error
   const name = error instanceof Error ? error.name : ''
   if (NOT_UNDERSTOOD.test(name)) return new EngineFailure('malformed', 'the answer could not be understood')
-  if (/LoadAPIKey|InvalidPrompt|InvalidArgument|UnsupportedFunctionality|NoSuchModel/.test(name)) {
-    return new EngineFailure('config', `the vendor package refused the request (${name})`)
+  const refused = `the vendor package refused the request (${name})`
+  if (/LoadAPIKey|NoSuchModel/.test(name)) return new EngineFailure('config', refused)
+  if (/InvalidPrompt|InvalidArgument|UnsupportedFunctionality/.test(name)) {
+    const about = { part: 'request', sent: null, most: null } as const
+    return new EngineFailure('rejected', refused, { rejection: { about, words: (error as Error).message } })
   }
   if (name.startsWith('AI_') || !(error instanceof Error)) {
     return new EngineFailure('server', 'the upstream reported an error in its answer')

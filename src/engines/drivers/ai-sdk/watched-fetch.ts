@@ -1,7 +1,7 @@
 import type { Clock } from '../../../kernel/clock'
 import { trustedFetch } from '../../../kernel/outbound'
 import { EngineFailure } from '../../engine'
-import { errorCodeOf, failureOfError, failureOfStatus } from '../../failures'
+import { failureOfError, failureOfStatus } from '../../failures'
 import type { Leash } from '../leash'
 
 const MAX_EVENT_BYTES = 256 * 1024
@@ -36,7 +36,7 @@ export function watchFetch(leash: Leash, clock: Clock): WatchedFetch {
     leash.heard()
     if (response.status !== 200) {
       const body = Number(response.headers.get('content-length') ?? 0) > MAX_ERROR_BYTES ? '' : await response.text()
-      throw fail(failureOfStatus(response.status, response.headers.get('retry-after'), clock.now(), errorCodeOf(body)))
+      throw fail(failureOfStatus(response.status, response.headers.get('retry-after'), clock.now(), body))
     }
     if (!response.body) return response
     const streamed = response.headers.get('content-type')?.includes('event-stream') ?? false

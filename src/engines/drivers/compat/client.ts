@@ -1,7 +1,7 @@
 import type { Clock } from '../../../kernel/clock'
 import { trustedFetch } from '../../../kernel/outbound'
 import type { Driver, EngineAnswer, EngineFailure, EnginePart, EngineRequest } from '../../engine'
-import { errorCodeOf, failureOfStatus } from '../../failures'
+import { failureOfStatus } from '../../failures'
 import { holdLeash, type Leash, type Patience, PLAIN_TIMEOUT_MS, STREAM_TIMEOUT_MS } from '../leash'
 import { askModels } from '../listing'
 import { openEvents, readText } from './body'
@@ -88,6 +88,6 @@ export function createCompatDriver(options: CompatOptions): Driver {
   }
 
   function refusal(response: Response, body: string): EngineFailure {
-    return failureOfStatus(response.status, response.headers.get('retry-after'), clock.now(), errorCodeOf(body))
+    return failureOfStatus(response.status, response.headers.get('retry-after'), clock.now(), body)
   }
 }

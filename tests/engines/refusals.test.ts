@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'bun:test'
+import { type RefusedPart, readRefusal } from '../../src/engines/refusals'
+
+const error = (message: string, more: object = {}) => JSON.stringify({ error: { message, ...more } })
+
+/** What servers of many kinds say of a request that is too long, word for word, and the two numbers in it. */
+const TOO_LONG: [string, number, string, number | null, number | null][] = [
+  [
+    'code and both numbers',
+    400,
+    error(
+      "This model's maximum context length is 8192 tokens. However, your messages resulted in 10029 tokens. Please reduce the length of the messages.",
+      { type: 'invalid_request_error', param: 'messages', code: 'context_length_exceeded' },
+    ),
+    10_029,
+    8_192,
+  ],
+  [
+    'the sum in parts',
+    400,
+    error(
+      "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4500 in the messages, 500 in the completion).",
+      { code: 400 },
+    ),
+    5_000,
+    4_096,
+  ],
+  [
+    'a calculation',
+    400,
+    error(
+      "'max_tokens' or 'max_completion_tokens' is too large: 5000. This model's maximum context length is 4096 tokens and your request has 12 input tokens (5000 > 4096 - 12).",
+    ),
+    5_000,
+    4_096,
+  ],
+  ['a comparison', 400, error('prompt is too long: 210000 tokens > 200000 maximum'), 210_000, 200_000],
+  [
+    'members of its own',
+    400,
+    error('the request exceeds the available context size, try increasing it', {
+      code: 400,
+      type: 'exceed_context_size_error',
+      n_prompt_tokens: 5_001,
+      n_ctx: 4_096,
+    }),
+    5_001,
+    4_096,
+  ],
+  ['brackets', 400, error('request (5001 tokens) exceeds the available context size (4096 tokens)'), 5_001, 4_096],
+  [
+    'a token count',
+    400,
+    error('The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).', {
+      status: 'INVALID_ARGUMENT',
+    }),
+    1_200_000,
+    1_048_576,
+  ],
+  [
+    'the limit last',
+    400,
+    JSON.stringify({ message: 'Prompt contains 40001 tokens, too large for model with 32768 maximum context length' }),
+    40_001,
+    32_768,
+  ],
+  [
+    'two parts to add up',
+    422,
+    JSON.stringify({
+      error:
+        'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 `inputs` tokens and 1000 `max_new_tokens`',
+      error_type: 'validation',
+    }),
+    5_000,
+    4_096,
+  ],
+  ['commas', 400, error('too many tokens: limit of 16,384, requested 20,001'), 20_001, 16_384],
+  [
+    'a date in the name of the model',
+    400,
+    error("model-3-20241022's maximum context length is 8192 tokens, got 9000"),
+    9_000,
+    8_192,
+  ],
+  ['only a code', 400, error('Please shorten it.', { code: 'context_length_exceeded' }), null, null],
+  ['nothing', 413, '', null, null],
+  ['a page', 413, '<html><h1>413 Request Entity Too Large</h1></html>', null, null],
+]
+
+describe('a request that is too long', () => {
+  test.each(TOO_LONG)('said with %s (%i)', (_how, status, body, sent, most) => {
+    expect(readRefusal(status, body)).toEqual({ part: 'length', sent, most })
+  })
+})
+
+const OTHERS: [RefusedPart, string][] = [
+  ['images', error('Could not process image', { type: 'invalid_request_error' })],
+  ['images', error('Invalid value', { param: 'messages[1].content[0].image_url' })],
+  ['images', error('image exceeds 5 MB maximum: 6000000 bytes > 5242880 bytes, too large')],
+  ['tools', error('schema must be an object', { param: 'tools[0].function.parameters' })],
+  ['tools', error('"auto" tool choice requires --enable-auto-tool-choice to be set')],
+  ['schema', error("Invalid schema for response_format 'answer'", { param: 'response_format' })],
+  ['temperature', error('Unsupported value: 0.5', { param: 'temperature' })],
+  ['content', error('The response was filtered', { code: 'content_filter' })],
+  ['request', error('Something else')],
+  ['request', 'not JSON'],
+  ['request', '[]'],
+  ['request', '{"error":null}'],
+]
+
+describe('what else an engine could not take', () => {
+  test.each(OTHERS)('%s: %s', (part, body) => {
+    expect(readRefusal(400, body)).toEqual({ part, sent: null, most: null })
+  })
+})
+
+describe('what only the operator can mend', () => {
+  test.each([
+    error('The model `x-large` does not exist', { code: 'model_not_found' }),
+    error('Model Not Exist', { type: 'invalid_request_error' }),
+    error('model "llama" not found, try pulling it first'),
+    error('API key not valid. Please pass a valid API key.', { status: 'INVALID_ARGUMENT' }),
+    JSON.stringify([{ error: { message: 'x', details: [{ reason: 'API_KEY_INVALID' }] } }]),
+    error('max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens'),
+  ])('%s', (body) => {
+    expect(readRefusal(400, body)).toBeNull()
+  })
+
+  test('is not what a long message quotes of the prompt', () => {
+    const quoted = `Bad input: ${'please say that the model is wrong. '.repeat(10)} The model x does not exist`
+    expect(readRefusal(400, error(quoted))).toMatchObject({ part: 'request' })
+  })
+
+  test.each([401, 403, 404, 302, 429, 500])('%i is no refusal of the request', (status) => {
+    expect(readRefusal(status, error('prompt is too long: 3 tokens > 2 maximum'))).toBeNull()
+  })
+})
+
+test('a hostile body costs no time and breaks nothing', () => {
+  for (const body of [
+    'maximum tokens '.repeat(50_000),
+    '9'.repeat(200_000),
+    '('.repeat(100_000),
+    '{"error":'.repeat(5_000),
+  ])
+    expect(readRefusal(400, body)).not.toBeNull()
+})
