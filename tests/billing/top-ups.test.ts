@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { jobs as jobRows } from '../../src/jobs/table'
 import { fakeClock } from '../support/clock'
+import { eventually } from '../support/eventually'
 import { dispute, session } from '../support/stripe'
 import type { Person } from '../support/world'
 import { createPaymentWorld, ownerOf } from './payment-world'
@@ -231,6 +232,18 @@ describe('automatic top-up', () => {
     await spend(ada, 150)
     await runDue()
     expect((await limitsOf(ada)).last).toMatchObject({ state: 'failed', error: expect.stringContaining('confirm') })
+  })
+
+  test('is charged as soon as its order is durable, not at the next look', async () => {
+    const failures: unknown[] = []
+    const loop = moneyDesk.topUps.start((_name, error) => failures.push(error))
+    const ada = await customer(400)
+    await ada.send('PATCH', 'billing/limits', auto)
+    await eventually(() => clock.wakesWithin(15_000))
+    await spend(ada, 150)
+    await eventually(async () => (await centsOf(ada)) === 1_250)
+    await loop.stop()
+    expect(failures).toEqual([])
   })
 
   test('ends with a dispute: whoever disputes a payment is not charged again unasked', async () => {

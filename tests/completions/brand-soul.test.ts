@@ -98,6 +98,19 @@ describe('the brand soul of a key', () => {
   })
 })
 
+test.each([
+  ['50 facts', { knowledge: Array.from({ length: 50 }, (_, at) => `Room ${at} has a bath.`) }],
+  ['a persona of 4,000 characters', { persona: 'x'.repeat(4_000) }],
+  ['40,000 characters in all', { knowledge: Array(10).fill('x'.repeat(4_000)) }],
+])('a brand soul of %s is told to the engine whole', async (_what, brand_soul) => {
+  const ada = await world.person()
+  expect((await ada.send('PUT', `keys/${ada.keyId}`, { brand_soul: { enabled: true, ...brand_soul } })).status).toBe(
+    200,
+  )
+  const system = (await told(ada))!
+  for (const part of Object.values(brand_soul).flat()) expect(system).toContain(part)
+})
+
 describe('a brand soul that cannot be', () => {
   test.each([
     ['is a word', 'friendly'],

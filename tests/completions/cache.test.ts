@@ -31,7 +31,11 @@ describe('an identical request (contract 22.1)', () => {
     })
     expect(second.body.conversation_id).not.toBe(first.body.conversation_id)
     const kept = (await ada.send('GET', `conversations/${second.body.conversation_id}`)).body.conversation
-    expect(kept.messages.map(({ content }: { content: string }) => content)).toEqual([order.prompt, first.body.content])
+    expect(kept.messages).toMatchObject([
+      { content: order.prompt },
+      { content: first.body.content, costCents: 0, status: 'complete' },
+    ])
+    expect(first.body.usage.cost_cents).toBeGreaterThan(0)
   })
 
   test('is found whatever its format and whether it streams', async () => {

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import { MICRO_PER_CENT } from '../../src/kernel/money'
 import { LIE_NAMES } from '../support/upstream'
-import type { Person } from '../support/world'
+import { createWorld, type Person } from '../support/world'
 import { createUpstreamWorld, freshPrompt } from './upstream-world'
 
 /** A price of each token that shows in a sum: 1 micro-cent a prompt token, 1,000 a completion token. */
 const PRICES = { 'svc-1-flash': { promptPer1k: 1_000, completionPer1k: 1_000_000 } }
 
 const { world, upstream } = await createUpstreamWorld({ config: { prices: PRICES } })
+/** The built-in engine, and no cache. */
+const free = await createWorld({ config: { cacheEnabled: false } })
 const { billing, store } = world.app.container
 const walletOf = (person: Person) =>
   billing.balance(store.read, person.orgId ? `org:${person.orgId}` : `user:${person.userId}`)
@@ -82,6 +84,23 @@ describe('the price', () => {
 })
 
 describe('without money', () => {
+  test.each([{}, { stream: true }])(
+    'a free engine is 402 too, where nothing else asks: without a cache (%j)',
+    async (members) => {
+      const kim = await free.person({ cents: 0 })
+      const { status, body } = await kim.send('POST', 'completions', {
+        prompt: 'What is 2+2?',
+        mode: 'fast',
+        ...members,
+      })
+      expect({ status, code: body.error?.code }).toEqual({ status: 402, code: 'insufficient_credits' })
+      const ada = await free.person({ cents: 1 })
+      expect((await ada.send('POST', 'completions', { prompt: 'What is 2+2?', mode: 'fast', ...members })).status).toBe(
+        200,
+      )
+    },
+  )
+
   test.each([
     ['completions', {}],
     ['completions', { stream: true }],

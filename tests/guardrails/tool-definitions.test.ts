@@ -3,7 +3,7 @@ import { createRuleRunner } from '../../src/guardrails/inspection/runner'
 import type { CompiledRule } from '../../src/guardrails/policy/compile-rule'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import type { Person } from '../support/world'
-import { onTerms, under } from './support'
+import { onPattern, onTerms, under } from './support'
 
 const { world, upstream } = await createUpstreamWorld()
 const person = async (verdict: string): Promise<Person> => {
@@ -79,6 +79,29 @@ describe.each(SENT)('tools that come with %s', (path, bodyOf) => {
     const named = { schema: { type: 'object', properties: { description: { description: 'Of the zeppelin' } } } }
     expect((await (await person('redact')).send('POST', path, bodyOf(named))).status).toBe(200)
     expect(JSON.stringify(upstream.calls.at(-1)!.body)).toContain('Of the [REDACTED:blocked_term]')
+  })
+})
+
+describe.each(SENT)('numbers in tools that come with %s', (path, bodyOf) => {
+  const answered = async (pattern: string, members: object) => {
+    const ada = await world.person()
+    await under(ada, [onPattern('input', 'block', pattern)])
+    return (await ada.send('POST', path, bodyOf({ schema: schema(members) }))).status
+  }
+
+  test.each([
+    ['a number to choose from', { enum: [7, 4_111_111_111_111_111] }],
+    ['a default', { default: 4_111_111_111_111_111 }],
+    ['a negative one', { const: -4_111_111_111_111_111 }],
+    ['an example', { examples: [{ card: { number: 4_111_111_111_111_111 } }] }],
+    ['a bound', { minimum: 4_111_111_111_111_111 }],
+  ])('are no way around a rule when they are long: %s', async (_what, members) => {
+    expect(await answered('4111111111111111', members)).toBe(400)
+  })
+
+  test('are read from seven digits on', async () => {
+    expect(await answered('^1000000$', { enum: [1_000_000] })).toBe(400)
+    expect(await answered('^999999$', { enum: [999_999] })).toBe(200)
   })
 })
 

@@ -97,6 +97,28 @@ describe('a body', () => {
     expect({ status, code: body.error?.code }).toEqual({ status: 413, code: 'payload_too_large' })
   })
 
+  test('of 24 MiB is read while another one is', async () => {
+    const head = '{"prompt":"What is 2+2?","padding":"'
+    const whole = new TextEncoder().encode(`${head}${'x'.repeat(24 * 1024 * 1024 - head.length - 2)}"}`)
+    // Each keeps its last bytes back until the other one has been sent that far.
+    const held = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const bodyOf = (mine: number) => {
+      let part = 0
+      return new ReadableStream({
+        async pull(controller) {
+          part += 1
+          if (part === 1) return controller.enqueue(whole.subarray(0, -1024))
+          held[mine]!.resolve()
+          await Promise.all(held.map(({ promise }) => promise))
+          controller.enqueue(whole.subarray(-1024))
+          controller.close()
+        },
+      })
+    }
+    const answers = await Promise.all([post(bodyOf(0)), post(bodyOf(1))])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+  })
+
   test('that comes in pieces is counted as it comes', async () => {
     const pieces = (count: number) =>
       new ReadableStream({

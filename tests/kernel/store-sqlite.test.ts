@@ -1,7 +1,9 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openSqlite } from '../../src/kernel/store'
+import { openSqlite, type Tx } from '../../src/kernel/store'
+import { createCommitter } from '../../src/kernel/store/committer'
 import { byId, idsIn, insert, openScratchFile } from './scratch'
 
 const many = (count: number, name: string) => Array.from({ length: count }, (_, place) => `${name}-${place}`)
@@ -135,6 +137,30 @@ describe('a file that another program holds', () => {
     expect(await idsIn(store)).toEqual(['after'])
     other.close()
   })
+})
+
+test('a transaction that cannot begin for another reason is refused at once, not tried again', async () => {
+  const { path } = openScratchFile()
+  writeFileSync(`${path}-broken`, 'x'.repeat(4_096))
+  const writer = new Database(`${path}-broken`)
+  let begun = 0
+  const prepare = (text: string) => {
+    const statement = writer.prepare(text)
+    if (!text.startsWith('BEGIN')) return statement
+    const run = () => {
+      begun += 1
+      return statement.run()
+    }
+    return { run }
+  }
+  const counting = { prepare, inTransaction: false } as unknown as Database
+  const nobody = () => undefined
+  const unused = { base: {} as Tx, strict: true, busyPatienceMs: 60, onDiskFailure: nobody, onBatch: nobody }
+  const { enqueue } = createCommitter({ writer: counting, ...unused })
+  const ended = new Promise((resolve, reject) => enqueue({ run: async () => undefined, soon: false, resolve, reject }))
+  await expect(ended).rejects.toThrow('file is not a database')
+  expect(begun).toBe(1)
+  writer.close()
 })
 
 describe('closing', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { iso } from '../../src/kernel/clock'
 import type { NewKey } from '../../src/keys/schema'
 import { callOf, operatorCaller } from '../support/callers'
 import { openTestStore } from '../support/store'
@@ -209,13 +210,23 @@ describe('an operator', () => {
   })
 
   test('is told when a name is not one key', async () => {
-    const { keys, addUser, withKey } = createWorld(store)
+    const { keys, clock, addUser, withKey } = createWorld(store)
     const ada = await addUser()
     const name = `twin-${crypto.randomUUID()}`
     const [first] = [await withKey(ada.id, { name }), await withKey(ada.id, { name })]
     const operatorCall = callOf(operatorCaller())
     expect(keys.operator.get(operatorCall, name)).rejects.toMatchObject({ code: 'validation_error' })
-    await keys.operator.revoke(operatorCall, first.key.id)
+    expect(await keys.operator.revoke(operatorCall, first.key.id)).toMatchObject({
+      id: first.key.id,
+      status: 'revoked',
+      revoked_at: iso(clock.now()),
+    })
+    clock.advance(1_000)
+    expect(await keys.operator.revoke(operatorCall, first.key.id)).toMatchObject({
+      id: first.key.id,
+      status: 'revoked',
+      revoked_at: iso(clock.now() - 1_000),
+    })
     expect(await keys.operator.get(operatorCall, name)).toMatchObject({ status: 'active' })
   })
 })

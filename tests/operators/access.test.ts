@@ -59,7 +59,10 @@ describe('an operator key', () => {
   test('is over at once when it is revoked, and its name is free again', async () => {
     const made = await add('admin', { name: 'priya' })
     expect((await here('POST', 'operators', { name: 'priya', role: 'viewer' })).status).toBe(409)
-    expect((await here('DELETE', 'operators/priya')).body).toMatchObject({ id: made.id, status: 'revoked' })
+    const revoked = { id: made.id, name: 'priya', status: 'revoked', revoked_at: iso(clock.now()) }
+    expect((await here('DELETE', 'operators/priya')).body).toMatchObject(revoked)
+    clock.advance(1_000)
+    expect((await here('DELETE', `operators/${made.id}`)).body).toMatchObject(revoked)
     expect((await remote(made.key)('GET', 'status')).status).toBe(401)
     expect((await here('DELETE', `operators/${made.id}`)).body.status).toBe('revoked')
     expect((await here('POST', `operators/${made.id}/rotate`)).status).toBe(409)
