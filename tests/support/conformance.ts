@@ -15,7 +15,7 @@ export type Answer = { method: string; path: string; status: number; headers: He
 
 const API = '/api/v1'
 /** Statuses the HTTP edge answers before or without a route (contract 1.1, 1.5); allowed for every operation. */
-const EDGE_STATUSES = new Set([307, 404, 405, 413, 415])
+const EDGE_STATUSES = new Set([307, 405])
 
 /** Headers of every response (contract 1.3). */
 const HEADERS = [
