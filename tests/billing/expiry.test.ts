@@ -56,6 +56,27 @@ describe('credit that ends', () => {
     expect(await world.verify()).toEqual([])
   })
 
+  test.each([
+    ['one micro-cent of it', 301, 1],
+    ['nothing of it', 300, 0],
+  ])(
+    'is taken in as many movements as it takes, each of its own name: %s is free at its end',
+    async (_what, all, free) => {
+      const ada = await account(0)
+      const ref = `grant_${++refs}`
+      await grant(ada.owner, all, clock.now() + HOUR, ref)
+      const held = await ada.reserve(300)
+      await pass(HOUR)
+      expect(await ada.balance()).toEqual({ balance: 300, held: 300, available: 0 })
+      await release(held)
+      await pass(10_000)
+      const taken = (of: string) => billing.amountOf(store.read, { owner: ada.owner, ref: of, kind: 'expire' })
+      expect([await taken(ref), await taken(`${ref}.1`)]).toEqual(free ? [-free, -300] : [-300, null])
+      expect(await ada.balance()).toEqual({ balance: 0, held: 0, available: 0 })
+      expect(await world.verify()).toEqual([])
+    },
+  )
+
   test('held by a call that fails is taken as well', async () => {
     const ada = await account(50)
     await grant(ada.owner, 500, clock.now() + HOUR)

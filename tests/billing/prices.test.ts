@@ -52,6 +52,18 @@ describe('prices', () => {
     expect(createPrices(values.prices).priceOf('svc-1-flash')).toEqual({ ...before, promptPer1k: 1 })
   })
 
+  test('and all else of the room have these defaults', () => {
+    const { values } = resolveSettings(billingSettings, {}, {})
+    expect(values).toEqual({
+      creditsInitialCents: 0,
+      paymentProvider: 'manual',
+      stripeSecretKey: '',
+      stripeWebhookSecret: '',
+      stripeBaseUrl: '',
+      prices: {},
+    })
+  })
+
   test.each(['{"x":{"perToken":1}}', '{"x":{"promptPer1k":-1}}', '{"x":{"promptPer1k":0.5}}', 'cheap'])(
     'SVC_PRICES %s is refused',
     (word) => {

@@ -18,6 +18,7 @@ describe('a checkout', () => {
     expect(params).toMatchObject({
       mode: 'payment',
       client_reference_id: made.checkout_id,
+      'line_items[0][quantity]': '1',
       'line_items[0][price_data][unit_amount]': '1234',
       'line_items[0][price_data][currency]': 'usd',
       'payment_intent_data[metadata][purchase_id]': made.checkout_id,

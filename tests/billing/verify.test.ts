@@ -54,6 +54,16 @@ describe('verify', () => {
     },
   ]
 
+  test.each(['released', 'open'] as const)('finds an amount in a hold that is %s', async (state) => {
+    const ada = await account(1_000)
+    const ref = await ada.reserve(100)
+    if (state === 'released') await release(ref)
+    await store.write((tx) => setHold(tx, ada.owner, { settled_amount: 5 }))
+    expect((await verify()).join('\n')).toContain(`hold ${ref} is ${state} and yet charged 5`)
+    await store.write((tx) => setHold(tx, ada.owner, { settled_amount: 0 }))
+    expect(await verify()).toEqual([])
+  })
+
   test.each(reversible)('finds $fault', async ({ make, undo, says }) => {
     const ada = await account(1_000)
     await settle(await ada.reserve(100), 40)

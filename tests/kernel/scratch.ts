@@ -49,7 +49,7 @@ export const idsIn = async (store: Store): Promise<string[]> => {
   return (await store.read.select({ id: t.id }).from(t)).map(({ id }) => id).sort()
 }
 
-export type SqliteOptions = { strict?: boolean; busyPatienceMs?: number }
+export type SqliteOptions = { strict?: boolean; busyPatienceMs?: number; onBatch?(units: number): void }
 
 /** A SQLite store on a file of its own, and the path for tests that open the file themselves. */
 export function openScratchFile(options: SqliteOptions = {}): { store: Store; path: string } {

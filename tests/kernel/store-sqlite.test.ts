@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openSqlite, type Tx } from '../../src/kernel/store'
+import { migrate, openSqlite, type Tx } from '../../src/kernel/store'
 import { createCommitter } from '../../src/kernel/store/committer'
 import { byId, idsIn, insert, openScratchFile } from './scratch'
 
@@ -21,11 +21,23 @@ describe('group commit', () => {
     other.close()
   })
 
-  test('keeps a write-ahead log, so that readers never wait', () => {
+  test('keeps a write-ahead log, so that readers never wait, and so does a file that was just migrated', async () => {
     const { path } = openScratchFile()
-    const raw = new Database(path)
-    expect(raw.query('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
-    raw.close()
+    const fresh = `${path}-migrated`
+    await migrate({ dialect: 'sqlite', path: fresh })
+    for (const each of [path, fresh]) {
+      const raw = new Database(each)
+      expect(raw.query('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
+      raw.close()
+    }
+  })
+
+  test('tells how many units each commit had', async () => {
+    const batches: number[] = []
+    const { store } = openScratchFile({ onBatch: (units) => batches.push(units) })
+    await Promise.all(many(7, 'a').map((id) => store.write((tx) => insert(tx, { id, amount: 1 }))))
+    await store.write((tx) => insert(tx, { id: 'alone', amount: 1 }))
+    expect(batches).toEqual([7, 1])
   })
 
   test('lets the event loop run other work between two batches', async () => {

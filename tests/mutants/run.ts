@@ -1,0 +1,135 @@
+/**
+ * `bun run prove:mutants --rooms billing,keys [--count 50] [--seed 1] [--workers 2] [--postgres]`: puts small random
+ * faults into the named rooms, one at a time and in a copy of the tree, and runs the tests that matter for each until
+ * one fails. Prints each fault that no test saw, and the share that was seen. A fault that changes nothing one could
+ * see is named in `equivalents.json`, with the reason, and not counted; nor is one that the types refuse. The seed
+ * makes a run again. Exits 1 below `--least` (0.9).
+ */
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import { findPostgres } from '../run/postgres'
+import { makeScratch } from '../run/scratch'
+import { seededRandom } from '../support/random'
+import { type Copy, makeCopy } from './copy'
+import { type Mutation, mutated, mutationsOf, shown } from './mutations'
+import { type TestPlan, testsOf } from './tests-of'
+
+const { values } = parseArgs({
+  options: {
+    rooms: { type: 'string', default: 'billing,idempotency,rate-limits,keys,kernel/store' },
+    count: { type: 'string', default: '50' },
+    seed: { type: 'string', default: '1' },
+    workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
+    least: { type: 'string', default: '0.9' },
+    /** Runs what SQLite let through on Postgres, too. */
+    postgres: { type: 'boolean', default: false },
+  },
+})
+const [count, seed, workers] = [Number(values.count), Number(values.seed), Number(values.workers)]
+const NEAR_MS = 120_000
+const WIDE_MS = 300_000
+const print = (line: string) => void process.stdout.write(`${line}\n`)
+
+type Candidate = Mutation & { room: string }
+type Equivalent = { file: string; change: string; reason: string }
+type Found = { room: string; how: 'caught' | 'survived' | 'equivalent' | 'refused' }
+
+const equivalents: Equivalent[] = await Bun.file(new URL('equivalents.json', import.meta.url)).json()
+const sources = new Map<string, string>()
+const scratch = makeScratch()
+const postgres = values.postgres ? await findPostgres(scratch) : null
+const env: Record<string, string> = postgres && 'url' in postgres ? { SVC_TEST_POSTGRES_URL: postgres.url } : {}
+
+const rooms = values.rooms.split(',')
+const candidates = (await Promise.all(rooms.map(candidatesOf))).flat()
+const chosen = sample(candidates, count)
+print(`prove:mutants seed ${seed}: ${chosen.length} of ${candidates.length} faults in ${rooms.join(', ')}`)
+
+const plans = new Map<string, TestPlan>()
+for (const { room, file } of chosen) if (!plans.has(file)) plans.set(file, await testsOf(room, file))
+
+const found: Found[] = []
+const copies = Array.from({ length: workers }, (_, number) => makeCopy(scratch, number))
+await assertSound(copies[0]!)
+await Promise.all(copies.map(drain))
+if (postgres && 'url' in postgres) await postgres.stop()
+process.exit(report() ? 0 : 1)
+
+/** Without a fault every test passes: otherwise each fault would count as seen. */
+async function assertSound(copy: Copy): Promise<void> {
+  for (const room of rooms) {
+    const { near, wide } = await testsOf(room, '')
+    for (const files of [near, wide]) {
+      const ended = await copy.test(files, 2 * WIDE_MS, env)
+      if (ended === 'survived') continue
+      print(`prove:mutants: the tests of ${room} fail without a fault: ${files.join(' ')}`)
+      process.exit(1)
+    }
+  }
+}
+
+async function candidatesOf(room: string): Promise<Candidate[]> {
+  const files = (await Array.fromAsync(new Bun.Glob(`src/${room}/**/*.ts`).scan('.'))).sort()
+  const made = files.map(async (file) => {
+    const text = readFileSync(file, 'utf8')
+    sources.set(file, text)
+    return (await mutationsOf(file, text)).map((mutation) => ({ ...mutation, room }))
+  })
+  return (await Promise.all(made)).flat()
+}
+
+/** So many of them, each room by its share, in the order in which the seed draws them. */
+function sample(all: Candidate[], most: number): Candidate[] {
+  const { between } = seededRandom(seed)
+  const left = [...all]
+  return Array.from({ length: Math.min(most, left.length) }, () => left.splice(between(0, left.length - 1), 1)[0]!)
+}
+
+async function drain(copy: Copy): Promise<void> {
+  for (let next = chosen.shift(); next; next = chosen.shift()) {
+    const how = await judge(copy, next)
+    found.push({ room: next.room, how })
+    const { line, change, kind } = shown(next, sources.get(next.file)!)
+    if (how === 'survived') print(`  not seen: ${next.file}:${line} ${kind}: ${change}`)
+    if (found.length % 20 === 0) print(`  ${found.length} tried, ${share(found).toFixed(2)} seen`)
+  }
+}
+
+async function judge(copy: Copy, mutation: Candidate): Promise<Found['how']> {
+  const { file } = mutation
+  const text = sources.get(file)!
+  const { change } = shown(mutation, text)
+  if (equivalents.some((one) => one.file === file && one.change === change)) return 'equivalent'
+  const { near, wide } = plans.get(file)!
+  copy.write(file, mutated(mutation, text))
+  try {
+    if ((await copy.test(near, NEAR_MS)) !== 'survived') return 'caught'
+    if ((await copy.checked(WIDE_MS)) !== 'survived') return 'refused'
+    if ((await copy.test(wide, WIDE_MS)) !== 'survived') return 'caught'
+    if (env.SVC_TEST_POSTGRES_URL && (await copy.test(near, NEAR_MS, env)) !== 'survived') return 'caught'
+    return 'survived'
+  } finally {
+    copy.write(file, text)
+  }
+}
+
+function share(of: readonly Found[]): number {
+  const caught = of.filter(({ how }) => how === 'caught').length
+  return caught / Math.max(1, caught + of.filter(({ how }) => how === 'survived').length)
+}
+
+function report(): boolean {
+  const number = (of: readonly Found[], how: Found['how']) => of.filter((one) => one.how === how).length
+  const line = (name: string, of: readonly Found[]) =>
+    `${name}: ${share(of).toFixed(2)} seen; ${number(of, 'caught')} seen, ${number(of, 'survived')} not, ${number(of, 'equivalent')} change nothing, ${number(of, 'refused')} refused by types or the check of tables`
+  for (const room of rooms)
+    print(
+      line(
+        room,
+        found.filter((one) => one.room === room),
+      ),
+    )
+  print(line(`prove:mutants seed ${seed}`, found))
+  return share(found) >= Number(values.least)
+}

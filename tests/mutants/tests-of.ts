@@ -1,0 +1,107 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, normalize } from 'node:path'
+
+/** Tests outside of a room's own folder that exercise it over its public faces. */
+const BESIDE: Record<string, string[]> = {
+  billing: [
+    'tests/catalogue/g-*.test.ts',
+    'tests/completions/money.test.ts',
+    'tests/operators/{reconcile,plane}.test.ts',
+    'tests/cli/{credits,credits-books}.test.ts',
+    'tests/contract/*.test.ts',
+  ],
+  idempotency: [
+    'tests/catalogue/h-*.test.ts',
+    'tests/http/idempotent.test.ts',
+    'tests/contract/{idempotency,matrix}*.test.ts',
+    'tests/orgs/retries.test.ts',
+  ],
+  'rate-limits': ['tests/catalogue/i-*.test.ts', 'tests/http/{headers,guard}.test.ts', 'tests/contract/*.test.ts'],
+  keys: [
+    'tests/catalogue/a-key*.test.ts',
+    'tests/cli/keys*.test.ts',
+    'tests/auth/authenticate.test.ts',
+    'tests/operators/first-key.test.ts',
+    'tests/completions/brand-soul.test.ts',
+    'tests/contract/*.test.ts',
+  ],
+  'kernel/store': [
+    'tests/kernel/{loop,keyset,page}.test.ts',
+    'tests/app/open.test.ts',
+    'tests/billing/{holds,credit,abandoned}.test.ts',
+    'tests/invariants/{backups,boot}.test.ts',
+    'tests/chaos/failpoints.test.ts',
+  ],
+}
+
+/** Files of tests in the order in which they are likely to see a fault of `file`. */
+export type TestPlan = { near: string[]; wide: string[] }
+
+/**
+ * `near` are the tests of the room's own folder, those that import the file first; `wide` are those elsewhere whose
+ * own text or helpers import the room by its door, and those that exercise it over its public faces.
+ */
+export async function testsOf(room: string, file: string): Promise<TestPlan> {
+  const own = await inFolder(room)
+  const beside = await Promise.all((BESIDE[room] ?? [`tests/catalogue/*.test.ts`]).map(scan))
+  const importing = room.includes('/') ? [] : await importersOf(`src/${room}`)
+  const near = own.sort((a, b) => nearness(b, file) - nearness(a, file))
+  return { near, wide: [...new Set([...importing, ...beside.flat()])].filter((one) => !near.includes(one)) }
+}
+
+/** The tests of `kernel/store` stand in `tests/kernel` under its name. */
+async function inFolder(room: string): Promise<string[]> {
+  const [outer, inner] = room.split('/')
+  return inner ? scan(`tests/${outer}/${inner}*.test.ts`) : scan(`tests/${room}/**/*.test.ts`)
+}
+
+const scan = async (pattern: string): Promise<string[]> =>
+  (await Array.fromAsync(new Bun.Glob(pattern).scan('.'))).sort()
+
+/** 2 for a test of the same name, 1 for one that imports the file, 0 for others. */
+function nearness(test: string, file: string): number {
+  if (basename(test).startsWith(basename(file, '.ts'))) return 2
+  return closureOf(test, /^tests\//).has(file) ? 1 : 0
+}
+
+async function importersOf(folder: string): Promise<string[]> {
+  const all = await scan('tests/**/*.test.ts')
+  return all.filter((test) => [...closureOf(test, /^$/)].some((target) => target.startsWith(`${folder}/`)))
+}
+
+const known = new Map<string, string[]>()
+
+/** What a file imports, and what those of them that `through` allows import in turn. */
+function closureOf(test: string, through: RegExp): Set<string> {
+  const found = new Set<string>()
+  const waiting = [test]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for (const target of importsOf(next)) {
+      if (found.has(target)) continue
+      found.add(target)
+      if (through.test(target)) waiting.push(target)
+    }
+  }
+  return found
+}
+
+function importsOf(file: string): string[] {
+  const before = known.get(file)
+  if (before) return before
+  const text = fileText(file)
+  const found = [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, path]) => {
+    const target = normalize(join(dirname(file), path!))
+    return fileText(`${target}.ts`) ? `${target}.ts` : `${target}/index.ts`
+  })
+  known.set(file, found)
+  return found
+}
+
+const texts = new Map<string, string>()
+function fileText(file: string): string {
+  const before = texts.get(file)
+  if (before !== undefined) return before
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  texts.set(file, text)
+  return text
+}
