@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrate, openSqlite, type Tx } from '../../src/kernel/store'
 import { createCommitter } from '../../src/kernel/store/committer'
+import { createKeeping } from '../../src/kernel/store/keeping'
 import { byId, idsIn, insert, openScratchFile } from './scratch'
 
 const many = (count: number, name: string) => Array.from({ length: count }, (_, place) => `${name}-${place}`)
@@ -167,7 +168,8 @@ test('a transaction that cannot begin for another reason is refused at once, not
   }
   const counting = { prepare, inTransaction: false } as unknown as Database
   const nobody = () => undefined
-  const unused = { base: {} as Tx, strict: true, busyPatienceMs: 60, onDiskFailure: nobody, onBatch: nobody }
+  const keeping = createKeeping()
+  const unused = { base: {} as Tx, strict: true, keeping, busyPatienceMs: 60, onDiskFailure: nobody, onBatch: nobody }
   const { enqueue } = createCommitter({ writer: counting, ...unused })
   const ended = new Promise((resolve, reject) => enqueue({ run: async () => undefined, soon: false, resolve, reject }))
   await expect(ended).rejects.toThrow('file is not a database')
