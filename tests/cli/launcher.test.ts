@@ -11,7 +11,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { cleanEnv } from '../support/server-process'
+import { isListening } from '../support/listening'
+import { cleanEnv, startServerProcess } from '../support/server-process'
 
 const LAUNCHER = join(import.meta.dir, '../../svc-admin')
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-launcher-')))
@@ -34,6 +35,9 @@ function pathWith(programs: Record<string, string>): string {
   }
   return bin
 }
+
+/** What npx says it fetched: a program that does `script`. */
+const fetchedBun = (script: string): string => join(pathWith({ bun: script }), 'bun')
 
 describe('the launcher', () => {
   test('works from any directory and through a chain of links, absolute and relative', () => {
@@ -63,10 +67,10 @@ describe('the launcher', () => {
   ])('with Bun %s on PATH runs %s', (version, program) => {
     const path = pathWith({
       bun: `[ "$1" = --version ] && echo ${version} && exit; echo bun`,
-      npx: 'echo "npx $1 $2"',
+      npx: `echo ${fetchedBun('echo npx')}`,
     })
     const { stdout } = run(LAUNCHER, ['version'], { path })
-    expect(stdout).toBe(program === 'bun' ? 'bun\n' : 'npx -y bun@1.4.5\n')
+    expect(stdout).toBe(`${program}\n`)
   })
 
   test('installs what it needs when node_modules is missing, and only then, with stdout left clean', () => {
@@ -81,9 +85,17 @@ describe('the launcher', () => {
     expect(run(join(fresh, 'svc-admin'), ['version'], { path })).toEqual({ ...first, stderr: '' })
   })
 
-  test('without Bun lets npx fetch it', () => {
-    const { stdout } = run(LAUNCHER, ['version'], { path: pathWith({ npx: 'echo "$1 $2"' }) })
-    expect(stdout).toBe('-y bun@1.4.5\n')
+  test('without Bun lets npx fetch it, and becomes it: there is one process to send signals to', () => {
+    const bun = fetchedBun('echo "$$ $*"')
+    const path = pathWith({ npx: `echo "$*" >&2; echo ${bun}` })
+    const child = Bun.spawnSync([LAUNCHER, 'version', 'two words'], { env: cleanEnv({ PATH: path }) })
+    expect(child.stderr.toString()).toBe('-y -p bun@1.4.5 -c command -v bun\n')
+    expect(child.stdout.toString()).toBe(`${child.pid} ${join(LAUNCHER, '../cli/main.ts')} version two words\n`)
+  })
+
+  test('ends as npx does where npx cannot fetch it', () => {
+    const { exitCode, stderr } = run(LAUNCHER, ['version'], { path: pathWith({ npx: 'echo offline >&2; exit 7' }) })
+    expect({ exitCode, stderr }).toEqual({ exitCode: 7, stderr: 'offline\n' })
   })
 
   test('without either says what is needed', () => {
@@ -93,4 +105,27 @@ describe('the launcher', () => {
       'error: svc needs Bun 1.4 or newer; Bun here: not installed.\nfix:   bun upgrade, or install Node.js so that npx can fetch Bun\n',
     )
   })
+})
+
+describe('a server without Bun on PATH', () => {
+  const tools = ['sh', 'readlink', 'dirname', 'env', 'node', 'npx']
+  const missing = tools.filter((tool) => !Bun.which(tool))
+  if (missing.length) process.stdout.write(`no ${missing.join(', ')} here: serving by way of npx is not tested\n`)
+
+  test.if(missing.length === 0)(
+    'ends with SIGTERM to the launcher, and nothing of it serves on',
+    async () => {
+      const path = join(folder, 'only-npx')
+      mkdirSync(path)
+      for (const tool of tools) symlinkSync(Bun.which(tool)!, join(path, tool))
+      const server = await startServerProcess({
+        dataDir: join(folder, 'data'),
+        command: [LAUNCHER, 'serve'],
+        env: { PATH: path },
+      })
+      expect(await server.stop()).toBe(0)
+      expect(await isListening(server.url)).toBe(false)
+    },
+    120_000,
+  )
 })
