@@ -2,7 +2,7 @@ import { CommanderError } from 'commander'
 import type { Command, Flag } from './command'
 import { type Environment, GLOBAL_FLAGS, type Globals } from './globals'
 import { underTheirNames } from './other-words'
-import { buildProgram, kebab, type Order, readNamed } from './program'
+import { buildProgram, kebab, markCents, type Order, readNamed } from './program'
 import { namedCommand, translate } from './usage'
 
 export type { Order } from './program'
@@ -18,7 +18,7 @@ export function parse(given: readonly string[], commands: readonly Command[], en
     order = found
   })
   try {
-    program.parse(spreadWatch(argv), { from: 'user' })
+    program.parse(spreadWatch(argv).map(markCents), { from: 'user' })
   } catch (error) {
     throw error instanceof CommanderError ? translate(error, namedCommand(own, commands), commands) : error
   }

@@ -107,10 +107,16 @@ const valued = (names: string, about: string, reading: Flag, shown = names): Opt
 
 export const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
+/** Stands before a word that commander would take for flags; no word of a command line can hold it. */
+const MARK = '\0'
+
+/** Keeps `-500c` a word; commander knows only that `-5.00` is none of its flags. {@link readNamed} takes the mark off. */
+export const markCents = (word: string): string => (/^-\d+c$/.test(word) ? `${MARK}${word}` : word)
+
 /** Reads one word. @throws CommandFailed 2 with a message that starts with the flag's or argument's name */
 export function readNamed<T>(name: string, word: string, reading: Reading<T>, before?: T): T {
   try {
-    return reading.read(word, before)
+    return reading.read(word.startsWith(MARK) ? word.slice(1) : word, before)
   } catch (error) {
     if (error instanceof BadWord) throw usageFailure(`${name} ${error.message}.`)
     throw error

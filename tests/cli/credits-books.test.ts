@@ -23,6 +23,20 @@ describe('credits adjust', () => {
     expect((await json(['credits', 'adjust', ada.userId, '+50c', ...why, '-y'])).available_cents).toBe(800)
   })
 
+  test('takes cents away, wherever the flags stand', async () => {
+    const eve = await world.person({ cents: 0 })
+    const around = [
+      ['credits', 'adjust', eve.userId, '-500c', ...why, '-y'],
+      ['credits', 'adjust', ...why, '-y', eve.userId, '-500c'],
+      ['credits', 'adjust', '-y', eve.userId, '-500c', '--note', '-200c', ...why],
+    ]
+    await json(['credits', 'grant', eve.userId, '15.00', ...why])
+    for (const line of around) expect((await json(line)).amount_cents).toBe(-500)
+    const [newest] = await json(['credits', 'ledger', eve.userId])
+    expect(newest.note).toBe('-200c')
+    expect((await run(['credits', 'adjust', eve.userId, '-500x', ...why, '-y'])).exitCode).toBe(2)
+  })
+
   test('never takes more than is available', async () => {
     const { exitCode, stderr } = await run(['credits', 'adjust', ada.userId, '-8.01', ...why, '-y'])
     expect(exitCode).toBe(5)
