@@ -4,7 +4,7 @@ import { t } from '../../kernel/schema'
 import { defineGuardrail, type Finding } from '../guardrail'
 import { modelOf } from '../models'
 import { sentencesOf } from '../text/features'
-import { type Likely, likeliest } from '../text/judgement'
+import { type Likely, likeliest, ordinaryFinding } from '../text/judgement'
 
 const USUAL_THRESHOLD = 0.8
 /** The score of what a rule finds: an attempt, or something hidden that a person should look at. */
@@ -114,6 +114,7 @@ const chanceOf = (own: number, other: number, either: number): number => (own >=
 function findingOf(byRule: number, byModel: number, threshold: number, about: string | undefined): Finding | null {
   const score = Math.max(byRule, byModel)
   if (score < threshold || score === 0) return null
+  if (score < LEAST_DOUBT) return ordinaryFinding(score, threshold)
   const what = byRule >= threshold && about ? about : 'reads like an attempt to command the engine'
   return { detail: `${what} (${score.toFixed(2)})`, matches: [] }
 }

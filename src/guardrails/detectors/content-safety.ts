@@ -2,7 +2,7 @@ import { oneOf, t } from '../../kernel/schema'
 import { defineGuardrail } from '../guardrail'
 import { LABELS, modelOf } from '../models'
 import { sentencesOf } from '../text/features'
-import { likeliest } from '../text/judgement'
+import { likeliest, ordinaryFinding } from '../text/judgement'
 
 const [, ...CATEGORIES] = LABELS.safety
 type Category = (typeof CATEGORIES)[number]
@@ -50,6 +50,7 @@ export const contentSafety = defineGuardrail({
         if (any!.chance >= LEAST_DOUBT) unsure?.(any!)
         return null
       }
+      if (any!.chance < LEAST_DOUBT) return ordinaryFinding(any!.chance, threshold)
       // The model is surer that a text is not ordinary than of which category it is, so near ones are named together.
       const found = CATEGORIES.map((category, place) => ({ category, chance: each[place]!.chance }))
       const top = Math.max(...found.map(({ chance }) => chance))

@@ -1,8 +1,15 @@
 import type { Model } from '../../kernel/text-model/model'
+import type { Finding } from '../guardrail'
 import { type Sentences, weightOf } from './features'
 
 /** A stretch of a text, and the probability that it is of a class. */
 export type Likely = { chance: number; start: number; end: number }
+
+/** What a rule finds whose threshold is so low that ordinary texts reach it: it fires, and does not accuse. */
+export const ordinaryFinding = (score: number, threshold: number): Finding => ({
+  detail: `looks ordinary, but its score (${score.toFixed(2)}) reaches the threshold (${threshold})`,
+  matches: [],
+})
 
 /** A sentence of fewer words says too little by itself. */
 const LEAST_TOKENS = 3

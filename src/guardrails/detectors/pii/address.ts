@@ -1,32 +1,47 @@
 import type { Find, Place } from './kind'
 
-const WORD = "[\\p{Lu}\\d][\\p{L}\\p{M}\\d.'’-]{0,24}"
-const NUMBER = '\\d{1,5}(?:[ ]?[a-zA-Z])?(?:[-/]\\d{1,4}[a-z]?)?'
-const TOWN = "\\p{Lu}(?:[\\p{L}\\p{M}]|[.'’-](?=\\p{L})){1,24}"
-const CITY = `${TOWN}(?:[ -]${TOWN}){0,2}`
+/** Where a word ends. Every part of a form ends so, or it would stop inside a word or a postal code. */
+const END = '(?![\\p{L}\\p{M}\\d])'
+const WORD = `(?:[ldLD]['’])?[\\p{Lu}\\d][\\p{L}\\p{M}\\d.'’-]{0,24}${END}`
+const NUMBER = `\\d{1,5}(?:[ ]?\\p{L}(?![\\p{L}\\p{M}\\d]))?(?:[-/]\\d{1,4}\\p{L}?)?${END}`
+const TOWN = `(?:St\\.[ ])?\\p{Lu}(?:[\\p{L}\\p{M}]|[.'’-](?=\\p{L})){1,24}${END}`
+const LINK = '(?:upon|on|of|by|le|la|les|de|del|di|du|am|an|im|in|ob|bei|vor|der|den|aan|en)'
+const CITY = `${TOWN}(?:[ -](?:${LINK}[ -]){0,2}${TOWN}){0,2}`
 const US_STREET =
   'Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Place|Pl|Square|Sq|Terrace|Way|Highway|Hwy|Parkway|Pkwy|Crescent|Close|Mews|Row'
+const QUARTER = '(?:N|S|E|W|NW|NE|SW|SE|North|South|East|West)'
+const UNIT = '(?:Apt|Apartment|Suite|Ste|Unit|Flat|Floor|#)\\.?[ ]?[\\w-]{1,12}'
+/** Between the lines of an address, which may stand on one. */
+const NEXT = '(?:,?[ ]?\\n|,?[ ])'
+/** Britain, Canada, the United States; five digits alone count behind a place that a comma sets off. */
+const CODE = '(?:[A-Z]{1,2}\\d[A-Z\\d]?[ ]?\\d[A-Z]{2}|[A-Z]\\d[A-Z][ ]?\\d[A-Z]\\d|[A-Z]{2}[ ]\\d{5}(?:-\\d{4})?)'
+const COUNTRY =
+  '(?:USA|U\\.S\\.A\\.|UK|U\\.K\\.|United States|United Kingdom|England|Scotland|Wales|Ireland|Canada|Australia|France|Deutschland|Germany|Österreich|Austria|Schweiz|Suisse|Switzerland|Italia|Italy|España|Spain|Portugal|Nederland|Netherlands|België|Belgique|Belgium|Polska|Poland|Sverige|Sweden|Norge|Norway|Danmark|Denmark|Suomi|Finland)'
+const LAST = `${END}(?:${NEXT}${COUNTRY}${END})?`
+/** What follows a street in English: places up to the postal code, else one place behind a comma. */
+const PLACES = `(?:${NEXT}${TOWN}(?:[ -](?:${LINK}[ -](?:the[ -])?)${TOWN})?){0,7}`
+const ENGLISH_TAIL = `(?:${PLACES}${NEXT}${CODE}${LAST}|${PLACES},[ ]${TOWN}(?:[ ]${TOWN})?[ ]\\d{5}(?:-\\d{4})?${LAST}|,[ \\n]${CITY}(?:${NEXT}${COUNTRY}${END})?)`
 
 /** House number and street, with the town and its postal code if they follow. */
 const FORMS: readonly RegExp[] = [
   // 12 Elm Street, Apt 4, Springfield, IL 62704
   new RegExp(
-    `(?<![\\p{L}\\d.,])${NUMBER}[ ](?:${WORD}[ ]){1,4}(?:${US_STREET})\\b\\.?(?:,?[ ](?:Apt|Apartment|Suite|Ste|Unit|Flat|Floor|#)\\.?[ ]?[\\w-]{1,6})?(?:,[ \\n]${CITY})?(?:,?[ \\n][A-Z]{2}[ ]\\d{5}(?:-\\d{4})?|,?[ \\n][A-Z]{1,2}\\d[A-Z\\d]?[ ]\\d[A-Z]{2})?`,
+    `(?<![\\p{L}\\d.,])${NUMBER}[ ](?:${WORD}[ ]){1,4}(?:${US_STREET})${END}\\.?(?:[ ]${QUARTER}${END})?(?:,?[ ]${UNIT}${END})?${ENGLISH_TAIL}?`,
     'gu',
   ),
   // Lindenstraße 5a, 10969 Berlin
   new RegExp(
-    `(?<![\\p{L}\\d])\\p{Lu}[\\p{L}\\p{M}-]{2,30}(?:straße|strasse|str\\.|weg|platz|allee|gasse|ufer|damm|ring|straat|laan|plein|gracht|gatan|vägen|gata|veien|vej|katu|tie)[ ]${NUMBER}(?:,?[ \\n]\\d{4,5}(?:[ ][A-Z]{2})?[ ]${CITY})?`,
+    `(?<![\\p{L}\\d])\\p{Lu}[\\p{L}\\p{M}-]{2,30}(?:straße|strasse|str\\.|weg|platz|allee|gasse|ufer|damm|ring|straat|laan|plein|gracht|gatan|vägen|gata|veien|vej|katu|tie)[ ]${NUMBER}(?:${NEXT}(?:[A-Z]{1,3}-)?\\d{4,5}(?:[ ][A-Z]{2}${END})?[ ]${CITY}${LAST})?`,
     'gu',
   ),
   // 8 rue des Lilas, 69003 Lyon; calle Mayor 4, 28013 Madrid; via Roma 12, 00184 Roma
   new RegExp(
-    `(?<![\\p{L}\\d])(?:${NUMBER},?[ ](?:bis[ ])?)?(?:[Rr]ue|[Aa]venue|[Bb]oulevard|[Pp]lace|[Qq]uai|[Cc]hemin|[Ii]mpasse|[Cc]alle|[Aa]venida|[Pp]laza|[Pp]aseo|[Vv]ia|[Vv]iale|[Pp]iazza|[Cc]orso|[Rr]ua|[Tt]ravessa|ul\\.|ulica|al\\.)[ ](?:(?:de|des|du|de la|del|di|da|do|dos|della|dei|la|le|les)[ ]){0,2}${WORD}(?:[ ]${WORD}){0,3}(?:,?[ ]${NUMBER})?(?:,?[ \\n]\\d{2}-?\\d{3,4}(?:-\\d{3})?[ ]${CITY})?`,
+    `(?<![\\p{L}\\d])(?:${NUMBER},?[ ](?:bis[ ])?)?(?:[Rr]ue|[Aa]venue|[Bb]oulevard|[Pp]lace|[Qq]uai|[Cc]hemin|[Ii]mpasse|[Cc]alle|[Aa]venida|[Pp]laza|[Pp]aseo|[Vv]ia|[Vv]iale|[Pp]iazza|[Cc]orso|[Rr]ua|[Tt]ravessa|ul\\.|ulica|al\\.)[ ](?:(?:de|des|du|de la|del|di|da|do|dos|della|dei|la|le|les)[ ]){0,2}${WORD}(?:[ ]${WORD}){0,3}?(?:(?:,?[ ]${NUMBER})?(?:,[ ]\\d{1,2}[ºª°oa]\\.?(?:[ ]\\p{L}{1,6}${END})?)?${NEXT}\\d{2}-?\\d{3,4}(?:-\\d{3})?[ ]${CITY}${LAST}|(?:[ ]${WORD}){0,3}(?:,?[ ]${NUMBER})?)`,
     'gu',
   ),
   // г. Москва, ул. Ленина, д. 5
   new RegExp(
-    `(?:г\\.[ ]?${CITY},[ ])?(?:ул\\.|улица|пр\\.|проспект|пер\\.)[ ]?${CITY},?[ ](?:д\\.|дом)?[ ]?${NUMBER}(?:,[ ]кв\\.[ ]?\\d{1,4})?`,
+    `(?:г\\.[ ]?${CITY},[ ])?(?:ул\\.|улица|пр\\.|проспект|пер\\.)[ ]?${CITY},?[ ](?:д\\.|дом)?[ ]?${NUMBER}(?:,[ ]кв\\.[ ]?\\d{1,4}${END})?`,
     'gu',
   ),
   /〒?\d{3}-\d{4}[ 　]?[\p{Script=Han}]{2,4}[都道府県][\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\d-]{2,30}/gu,
