@@ -11,8 +11,11 @@ import { ConfigError, type Origin, resolveSettings, setting, type Values } from 
 import { FAILPOINT_PATTERN } from '../kernel/failpoint'
 import { LOG_LEVELS } from '../kernel/log'
 import { oneOf, t } from '../kernel/schema'
+import { keySettings } from '../keys'
 import { operatorSettings } from '../operators'
+import { orgSettings } from '../orgs'
 import { rateLimitSettings } from '../rate-limits'
+import { preferenceSettings } from '../routing-preferences'
 import { skillSettings } from '../skills'
 import { toolSettings } from '../tools'
 
@@ -94,6 +97,9 @@ export const SETTINGS = {
   ...httpSettings,
   ...jobSettings,
   ...authSettings,
+  ...orgSettings,
+  ...keySettings,
+  ...preferenceSettings,
   ...rateLimitSettings,
   ...billingSettings,
   ...engineSettings,

@@ -3,6 +3,12 @@ import { t } from '../kernel/schema'
 
 /** Settings of the guardrails room (contract 12). */
 export const guardrailSettings = {
+  maxPolicies: setting({
+    env: 'SVC_MAX_POLICIES',
+    schema: t.Integer({ minimum: 1, maximum: 1_000_000 }),
+    default: 500,
+    about: 'How many guardrail policies one person or one organization may have.',
+  }),
   guardrailEngine: setting({
     env: 'SVC_GUARDRAIL_ENGINE',
     schema: t.String({ pattern: '^[a-z0-9][a-z0-9-]{0,63}$' }),

@@ -43,6 +43,13 @@ export const personalFromOrgKey = defineError(
     'An organization\'s key can only create team policies. Leave "scope" out, or use a personal key or a session for a personal one.',
 )
 
+export const tooManyPolicies = defineError(
+  'conflict',
+  'conflict',
+  (most: number) =>
+    `This scope has ${most} guardrail policies, the most allowed here (SVC_MAX_POLICIES). DELETE one of them first.`,
+)
+
 export const defaultTaken = defineError(
   'conflict',
   'conflict',

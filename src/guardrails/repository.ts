@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, count, eq, inArray, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { OrgId } from '../kernel/ids'
 import { pagesAmong, pagesBy, type Wanted } from '../kernel/keyset'
@@ -61,6 +61,12 @@ export const policyRepository = {
     if (owners === 'everyone') return newestFirst(db, wanted, ofScope)
     const ofOwners = owners.map((owner) => eq(table.owner, owner))
     return newestOfSome(db, wanted, ofOwners, ofScope)
+  },
+
+  async count(db: Reader, owner: OwnerScope): Promise<number> {
+    const table = db.of(guardrailPolicies)
+    const counted = db.select({ total: count() }).from(table)
+    return Number((await counted.where(eq(table.owner, owner)))[0]?.total ?? 0)
   },
 
   /** Violates the unique index when the owner has another default. */

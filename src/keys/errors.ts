@@ -11,6 +11,12 @@ export const scopeNotHeld = defineError(
     'Leave those out, or use a key that has them.',
 )
 
+export const tooManyKeys = defineError('conflict', 'conflict', (owner: 'person' | 'organization', most: number) => {
+  const [whose, name] =
+    owner === 'person' ? ['You have', 'SVC_MAX_KEYS_PER_PERSON'] : ['The organization has', 'SVC_MAX_KEYS_PER_ORG']
+  return `${whose} ${most} API keys, the most allowed here (${name}). Revoke one with DELETE /keys/{id} first.`
+})
+
 export const orgRequired = defineError(
   'invalid',
   'org_required',

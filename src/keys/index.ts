@@ -1,4 +1,5 @@
 /** Keys: API keys from creation to revocation, and the look-up from a key to its caller. */
+export { keySettings } from './config'
 export { type KeyFacts, keyCreated, keyRevoked } from './events'
 export { flushLastUsed, startLastUsedLoop } from './last-used-loop'
 export { createKeyLookup, type KeyLookup } from './lookup'

@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, count, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { KeyId, OrgId, UserId } from '../kernel/ids'
 import { pagesAmong, pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
@@ -126,6 +126,14 @@ export const keyRepository = {
     const table = tx.of(apiKeys)
     const live = and(eq(table.id, id), isNull(table.revoked_at))
     return (await tx.update(table).set({ revoked_at }).where(live).returning())[0]
+  },
+
+  /** How many keys an owner has that are not revoked: an expired one counts, as a later end makes it work again. */
+  async unrevoked(db: Reader, { userId, orgId }: { userId: UserId; orgId: OrgId | null }): Promise<number> {
+    const table = db.of(apiKeys)
+    const owned = orgId ? eq(table.org_id, orgId) : and(eq(table.user_id, userId), isNull(table.org_id))
+    const counted = db.select({ total: count() }).from(table)
+    return Number((await counted.where(and(owned, isNull(table.revoked_at))))[0]?.total ?? 0)
   },
 
   /** One key, or every personal key of a user, as long as they are neither revoked nor expired at `at`. */

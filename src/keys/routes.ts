@@ -26,7 +26,7 @@ export const keyRoutes = (keys: KeyService, guard: Guard) =>
       scope: 'billing',
       idempotent: true,
       body: checked(NewKey),
-      response: { 201: answer(ApiKeyWithSecret), ...errors(400, 401, 403, 404, 429) },
+      response: { 201: answer(ApiKeyWithSecret), ...errors(400, 401, 403, 404, 409, 429) },
       detail: {
         summary: 'Create a key; the full key is in this answer only',
         description:

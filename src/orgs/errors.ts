@@ -60,6 +60,13 @@ export const lastOwner = defineError(
     'PATCH /orgs/{id}/members/{userId} {"role":"owner"}.',
 )
 
+export const tooManyOrgs = defineError(
+  'conflict',
+  'conflict',
+  (most: number, whose: 'You own' | 'This member owns') =>
+    `${whose} ${most} organizations, the most one person may own here (SVC_MAX_ORGS_PER_PERSON). Delete one or hand one over first.`,
+)
+
 export const alreadyMember = defineError(
   'conflict',
   'conflict',

@@ -1,4 +1,5 @@
 /** Orgs: users, organizations, memberships and what each role may do. */
+export { orgSettings } from './config'
 export { accessChanged, accountSwitched, memberJoined, memberLeft, orgDeleted } from './events'
 export { mayDo, normalizeEmail, teamOf } from './rules'
 export { createOrgs, type OrgService, type UserAccess } from './service'

@@ -27,6 +27,14 @@ export const memberRows = {
     return Number(found?.total ?? 0)
   },
 
+  /** In how many orgs the user is an owner. */
+  async ownedBy(db: Reader, userId: UserId): Promise<number> {
+    const table = db.of(members)
+    const counted = db.select({ total: count() }).from(table)
+    const [found] = await counted.where(and(eq(table.user_id, userId), eq(table.role, 'owner')))
+    return Number(found?.total ?? 0)
+  },
+
   /** False when the user is already a member. */
   async insert(tx: Tx, row: MemberRow): Promise<boolean> {
     const [table, org] = [tx.of(members), tx.of(orgs)]

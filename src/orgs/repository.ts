@@ -48,7 +48,15 @@ const orgBySlug = query<{ slug: string }>()((db, p) => {
   return db.select().from(table).where(eq(table.slug, p.slug)).limit(1)
 })
 
-/** An update that changes nothing, used to take the row lock. */
+/** Updates that change nothing, used to take the row lock. */
+const lockUser = command<{ id: UserId }>()((tx, p) => {
+  const table = tx.of(users)
+  return tx
+    .update(table)
+    .set({ name: sql`${table.name}` })
+    .where(eq(table.id, p.id))
+})
+
 const lockOrg = command<{ id: OrgId }>()((tx, p) => {
   const table = tx.of(orgs)
   return tx
@@ -163,6 +171,16 @@ export const orgRepository = {
   /** Locks the org until the transaction ends, so that nobody else changes its members or its slug. */
   lock: async (tx: Tx, id: OrgId): Promise<void> => {
     await lockOrg(tx, { id })
+  },
+
+  /** The same for a user: nobody else creates what they may have only so many of. */
+  lockUser: async (tx: Tx, id: UserId): Promise<void> => {
+    await lockUser(tx, { id })
+  },
+
+  /** Locks the user or the org. */
+  lockOwner: async (tx: Tx, { userId, orgId }: { userId: UserId; orgId: OrgId | null }): Promise<void> => {
+    await (orgId === null ? lockUser(tx, { id: userId }) : lockOrg(tx, { id: orgId }))
   },
 
   async update(tx: Tx, id: OrgId, change: Partial<OrgRow>): Promise<OrgRow> {

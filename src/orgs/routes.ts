@@ -23,7 +23,7 @@ export const orgRoutes = (orgs: OrgService, guard: Guard) =>
       idempotent: true,
       params: ByToken,
       body: Nothing,
-      response: { 200: answer(words.JoinedOrg), ...errors(400, 401, 403, 404, 429) },
+      response: { 200: answer(words.JoinedOrg), ...errors(400, 401, 403, 404, 409, 429) },
       detail: { summary: 'Join the organization that invited your e-mail address' },
     })
 

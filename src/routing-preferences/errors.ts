@@ -14,6 +14,13 @@ export const defaultTaken = defineError(
     'Send "is_default":false to that one first.',
 )
 
+export const tooManyPreferences = defineError(
+  'conflict',
+  'conflict',
+  (most: number) =>
+    `This scope has ${most} routing preferences, the most allowed here (SVC_MAX_PREFERENCES). DELETE one of them first.`,
+)
+
 export const teamWithoutOrg = defineError(
   'invalid',
   'org_required',

@@ -1,4 +1,4 @@
-import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, count, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { pagesAmong, pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
@@ -65,6 +65,12 @@ export const preferenceRepository = {
     const ofScope = owners.filter((owner) => kind === undefined || owner.startsWith(kind))
     const ofOwners = ofScope.map((owner) => eq(table.owner, owner))
     return newestOfSome(db, wanted, ofOwners)
+  },
+
+  async count(db: Reader, owner: OwnerScope): Promise<number> {
+    const table = db.of(routingPreferences)
+    const counted = db.select({ total: count() }).from(table)
+    return Number((await counted.where(eq(table.owner, owner)))[0]?.total ?? 0)
   },
 
   insert: async (tx: Tx, row: PreferenceRow): Promise<void> => {

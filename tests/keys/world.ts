@@ -11,6 +11,7 @@ import { fakeClock } from '../support/clock'
 import { secrets } from '../support/secrets'
 
 let made = 0
+const BOUNDS = { maxOrgsPerPerson: 50, maxKeysPerPerson: 100, maxKeysPerOrg: 500 }
 
 /** The rooms up to keys over a real store, with a clock that moves when told and everything heard on the bus. */
 export function createWorld(store: Store) {
@@ -20,7 +21,7 @@ export function createWorld(store: Store) {
   const events = createEventBus({ clock, onError: (_type, error) => failures.push(error) })
   const heard: DomainEvent[] = []
   events.afterCommit('*', (event) => heard.push(event))
-  const orgs = createOrgs({ store, audit, events, clock })
+  const orgs = createOrgs({ store, audit, events, clock, settings: BOUNDS })
   const lastUsed = createSightings<KeyId>({ clock })
   const lookup = createKeyLookup({ store, orgs, clock, lastUsed })
   const spent = new Map<string, { today: { spent: number }; month: { spent: number } }>()
@@ -31,6 +32,7 @@ export function createWorld(store: Store) {
     orgs,
     lookup,
     clock,
+    settings: BOUNDS,
     limitsOf: (tier) => (tier === 'free' ? { rpm: 60, tpm: 100_000 } : { rpm: 5_000, tpm: 10_000_000 }),
     spentBy: async (_reader, id) => spent.get(id) ?? { today: { spent: 0 }, month: { spent: 0 } },
   })

@@ -51,7 +51,7 @@ function buildCallers({ config, store, clock }: Deps, { audit, events, orgs, usa
   const tiers = createTiers(config.tiers)
   const keyUses = createSightings<KeyId>({ everyMs: USES_EVERY_MS, clock })
   const lookup = createKeyLookup({ store, orgs, clock, lastUsed: keyUses })
-  const rooms = { limitsOf: tiers.limitsOf, spentBy: usage.spent }
+  const rooms = { settings: config, limitsOf: tiers.limitsOf, spentBy: usage.spent }
   const keys = createKeys({ store, audit, events, orgs, lookup, clock, ...rooms })
   const sessionUses = createSightings<SessionId>({ everyMs: USES_EVERY_MS, clock })
   const sessions = createSessions({ store, orgs, events, clock, lastSeen: sessionUses })

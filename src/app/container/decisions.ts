@@ -17,10 +17,10 @@ export function buildDecisions({ config, store, clock, log, observeEngine }: Dep
   const effective = createEffective({ store, clock, bindings })
   const benchmarks = createBenchmarks({ store, clock, wronglyChosenIn })
   const opinion = createEngineOpinion({ engines, clock, chosen: config.guardrailEngine })
-  const guardrails = createGuardrails({ store, audit, events, clock, orgs, keys, opinion })
+  const guardrails = createGuardrails({ store, audit, events, clock, orgs, keys, opinion, settings: config })
   const admission = createUnbilledAdmission({ store, limiter, billing, guardrails, engines })
   const admitted = { effective, engines, bindings, orgs, store }
-  const preferences = createPreferences({ ...admitted, audit, events, clock, admit: admission.texts })
+  const preferences = createPreferences({ ...admitted, settings: config, audit, events, clock, admit: admission.texts })
   const sorter = createAskEngine({ engines, clock })
   const classifier = createClassifier({ engine: sorter })
   const explain = createExplain({ classifier, engine: sorter, clock })

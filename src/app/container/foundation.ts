@@ -41,7 +41,7 @@ export function buildFoundation({ config, store, clock, log, auditKey, masterKey
   const usage = createUsageLog({ clock })
   const idempotency = createIdempotency({ store, clock, masterKey })
   const events = createEventBus({ clock, onError })
-  const orgs = createOrgs({ store, audit, events, clock })
+  const orgs = createOrgs({ store, audit, events, clock, settings: config })
   const oversight = createAuditOversight({ store, clock, audit, checkpoints, book, key: auditKey })
   const auditReading = createAuditReading({
     store,

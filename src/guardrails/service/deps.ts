@@ -2,9 +2,11 @@ import type { AuditLog } from '../../audit'
 import type { EventBus } from '../../events'
 import type { Call, Caller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
+import type { Values } from '../../kernel/config'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import type { KeyService } from '../../keys'
 import { mayDo, type OrgService } from '../../orgs'
+import type { guardrailSettings } from '../config'
 import { keyIsBound, policyNotFound, teamNeedsPermission } from '../errors'
 import type { PolicyLookup } from '../policy/lookup'
 import { present } from '../present'
@@ -17,7 +19,8 @@ export type PolicyDeps = {
   audit: AuditLog
   events: EventBus
   clock: Clock
-  orgs: Pick<OrgService, 'roleOf'>
+  orgs: Pick<OrgService, 'roleOf' | 'lockOwner'>
+  settings: Pick<Values<typeof guardrailSettings>, 'maxPolicies'>
   keys: Pick<KeyService, 'bindings'>
   /** Told of every change, since it remembers policies. */
   lookup: PolicyLookup

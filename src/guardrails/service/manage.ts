@@ -2,7 +2,7 @@ import { storeAnswer } from '../../idempotency'
 import type { Call, Caller, TenantCaller } from '../../kernel/caller'
 import type { Page } from '../../kernel/page'
 import { isUniqueViolation, type Reader, type Tx } from '../../kernel/store'
-import { defaultTaken, personalFromOrgKey, teamNeedsOrg } from '../errors'
+import { defaultTaken, personalFromOrgKey, teamNeedsOrg, tooManyPolicies } from '../errors'
 import { validateContent } from '../policy/validate'
 import { type Reach, policyRepository as rows } from '../repository'
 import { type GuardrailPolicy, GuardrailPolicyId, type NewPolicy, type PolicyPatch, type PolicyQuery } from '../schema'
@@ -20,12 +20,12 @@ import {
 
 /** Creating, reading, changing and deleting policies (contract 12). */
 export function createManage(deps: PolicyDeps) {
-  const { store, clock, keys } = deps
+  const { store, clock, keys, orgs, settings } = deps
   return { create, list, get, update, remove, createFor, listOf }
 
   /**
    * `POST /guardrail-policies`: bound to no key. Throws 400 `guardrail_policy_invalid` and `org_required`, 403
-   * `missing_scope`, 409 `conflict` where the scope has a default.
+   * `missing_scope`, 409 `conflict` where the scope has a default or as many policies as allowed.
    */
   async function create(call: Call, order: NewPolicy): Promise<GuardrailPolicy> {
     return createFor(call, { ...ownerOfNew(call.caller, order), user_id: call.caller.userId }, order)
@@ -48,10 +48,17 @@ export function createManage(deps: PolicyDeps) {
     }
     return unlessTaken(row.owner, async (tx) => {
       await assertMayMake(deps, tx, call.caller, row)
+      if (call.caller.type !== 'operator') await assertRoom(tx, row)
       await rows.insert(tx, row)
       await recordChange(deps, tx, call, row, { action: 'guardrail_policy.created' })
       return storeAnswer(tx, call, await presentOne(tx, row))
     })
+  }
+
+  /** The owner is locked: concurrent requests count each other. Throws 409 `conflict`. */
+  async function assertRoom(tx: Tx, { owner, user_id: userId, org_id: orgId }: Owned): Promise<void> {
+    await orgs.lockOwner(tx, { userId, orgId })
+    if ((await rows.count(tx, owner)) >= settings.maxPolicies) throw tooManyPolicies(settings.maxPolicies)
   }
 
   /** `GET /guardrail-policies`, newest first. */

@@ -3,7 +3,7 @@ import { type Call, SCOPES, type TenantCaller, type Tier } from '../../kernel/ca
 import { atField, invalidInput, notFound } from '../../kernel/errors'
 import { KeyId, OrgId, type UserId } from '../../kernel/ids'
 import type { Tx } from '../../kernel/store'
-import { orgRequired, personalFromOrgKey } from '../errors'
+import { orgRequired, personalFromOrgKey, tooManyKeys } from '../errors'
 import { NOTHING_SPENT, present } from '../present'
 import { keyRepository as rows } from '../repository'
 import { assertGrantable, assertWithinTier, readBrandSoul, readExpiry, readOrigins, unique } from '../rules'
@@ -20,7 +20,8 @@ const FIRST_TIER: Tier = 'free'
 
 /**
  * `POST /keys`: the only answer that contains the secret. Throws 403 `missing_scope` for scopes the caller lacks,
- * 403 `forbidden` without `manageApiKeys` and for a key that has bounds, 400 `org_required`, 404 for a foreign org.
+ * 403 `forbidden` without `manageApiKeys` and for a key that has bounds, 400 `org_required`, 404 for a foreign org, 409
+ * `conflict` when the owner has as many keys as allowed.
  */
 export const createKey =
   (deps: KeyDeps) =>
@@ -31,12 +32,21 @@ export const createKey =
     return deps.store.write(async (tx) => {
       await assertUnbound(tx, call.caller, 'create keys')
       const orgId = await orgOfNewKey(deps, tx, call.caller, input)
-      const row = newRow(deps, secret.prefix, { ...input, scopes, userId: call.caller.userId, orgId, tier: FIRST_TIER })
+      const { userId } = call.caller
+      await assertRoom(deps, tx, { userId, orgId })
+      const row = newRow(deps, secret.prefix, { ...input, scopes, userId, orgId, tier: FIRST_TIER })
       await rows.insert(tx, row, secret.hash)
       await recordChange(deps, tx, call, row, { action: 'key.created' })
       return storeAnswer(tx, call, { ...present(row, NOTHING_SPENT, row.created_at), key: secret.token })
     })
   }
+
+/** Limits are per key, so the number of keys is bounded too. The owner is locked: concurrent requests count each other. */
+async function assertRoom({ orgs, settings }: KeyDeps, tx: Tx, owner: { userId: UserId; orgId: OrgId | null }) {
+  await orgs.lockOwner(tx, owner)
+  const most = owner.orgId ? settings.maxKeysPerOrg : settings.maxKeysPerPerson
+  if ((await rows.unrevoked(tx, owner)) >= most) throw tooManyKeys(owner.orgId ? 'organization' : 'person', most)
+}
 
 export type KeyOrder = Omit<NewKey, 'scope' | 'org_id' | 'test'> & {
   scopes: KeyRow['scopes']

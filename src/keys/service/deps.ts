@@ -2,9 +2,11 @@ import type { AuditLog } from '../../audit'
 import type { EventBus } from '../../events'
 import type { Call, Caller, Tier } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
+import type { Values } from '../../kernel/config'
 import type { KeyId } from '../../kernel/ids'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import type { OrgService } from '../../orgs'
+import type { keySettings } from '../config'
 import { type KeyFacts, keyCreated, keyRevoked } from '../events'
 import type { KeyLookup } from '../lookup'
 import { factsOf, type Spent } from '../present'
@@ -19,6 +21,7 @@ export type KeyDeps = {
   orgs: OrgService
   lookup: KeyLookup
   clock: Clock
+  settings: Values<typeof keySettings>
   /** The limits per minute of a tier; the table belongs to a later room. */
   limitsOf(tier: Tier): TierLimits
   /** What a key has spent so far; the usage room counts it. */

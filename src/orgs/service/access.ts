@@ -1,11 +1,13 @@
-import type { TenantCaller } from '../../kernel/caller'
+import type { Call, Caller, TenantCaller } from '../../kernel/caller'
 import { OrgId, type UserId } from '../../kernel/ids'
 import type { Reader, Tx } from '../../kernel/store'
-import { orgNotFound, permissionMissing, personOnly } from '../errors'
+import { orgNotFound, permissionMissing, personOnly, tooManyOrgs } from '../errors'
+import { memberRows } from '../member-rows'
 import { orgRepository as rows } from '../repository'
 import { mayDo, rolesWith } from '../rules'
 import type { Permission, Role } from '../schema'
 import type { OrgRow } from '../table'
+import type { OrgDeps } from './deps'
 
 /** What an account may use now; null when it is gone or disabled. */
 export type UserAccess = { activeOrgId: OrgId | null } | null
@@ -32,6 +34,18 @@ export async function reachLocked(tx: Tx, caller: TenantCaller, id: string): Pro
 /** Throws 403 `forbidden` for an org's key: it is not a person, so it can neither join nor found an org. */
 export function assertPerson(caller: TenantCaller, what: string): void {
   if (caller.orgId !== null) throw personOnly(what)
+}
+
+/**
+ * Locks the user until the transaction ends, so that concurrent requests cannot pass the bound together. Throws 409
+ * `conflict` when they own as many orgs as one person may. Operators may give them more.
+ */
+export async function assertMayOwn({ settings }: OrgDeps, tx: Tx, { caller }: Call<Caller>, userId: UserId) {
+  if (caller.type === 'operator') return
+  await rows.lockUser(tx, userId)
+  const most = settings.maxOrgsPerPerson
+  if ((await memberRows.ownedBy(tx, userId)) < most) return
+  throw tooManyOrgs(most, userId === caller.userId ? 'You own' : 'This member owns')
 }
 
 /** Permission checks for all other rooms. */

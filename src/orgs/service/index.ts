@@ -26,6 +26,7 @@ export function createOrgs(deps: OrgDeps) {
     ownerOf: rows.ownerOf,
     makeActive: rows.activate,
     lock: rows.lock,
+    lockOwner: rows.lockOwner,
     verify: verifyOrgs,
   }
 }

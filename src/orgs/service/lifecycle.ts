@@ -12,7 +12,7 @@ import { orgRepository as rows } from '../repository'
 import { mayDo, slugify } from '../rules'
 import type { NewOrg, Org, OrgPatch } from '../schema'
 import type { OrgRow } from '../table'
-import { assertPerson, reachLocked } from './access'
+import { assertMayOwn, assertPerson, reachLocked } from './access'
 import { type OrgDeps, recordOn } from './deps'
 
 /** Creating, changing and deleting orgs. */
@@ -47,10 +47,11 @@ export function createLifecycle(deps: OrgDeps) {
     return row
   }
 
-  /** `POST /orgs`: the caller becomes its owner. Throws 403 for an org's key, 409 `conflict` for a taken slug. */
+  /** `POST /orgs`: the caller becomes its owner. Throws 403 for an org's key, 409 `conflict` for a taken slug and one org too many. */
   async function foundOrg(call: Call, input: NewOrg): Promise<Org> {
     assertPerson(call.caller, 'found another one')
     return store.write(async (tx) => {
+      await assertMayOwn(deps, tx, call, call.caller.userId)
       const org = await createOrg(tx, call, call.caller.userId, input)
       return storeAnswer(tx, call, presentOrg(org, 'owner', 1))
     })

@@ -7,7 +7,7 @@ import { type MemberWithAccount, memberRows as rows } from '../member-rows'
 import { presentMember } from '../present'
 import { assertMayAssign } from '../rules'
 import type { Member, Role } from '../schema'
-import { reach, reachLocked } from './access'
+import { assertMayOwn, reach, reachLocked } from './access'
 import { type OrgDeps, recordOn } from './deps'
 
 export type NewMembership = { orgId: OrgId; userId: UserId; role: Role; invitedBy: UserId | null }
@@ -63,8 +63,9 @@ export function createMembers(deps: OrgDeps) {
     return member
   }
 
-  /** Adds a member, in the caller's transaction; false when they are one already. */
+  /** Adds a member, in the caller's transaction; false when they are one already. Throws 409 as `assertMayOwn`. */
   async function join(tx: Tx, call: Call<Caller>, { orgId, userId, role, invitedBy }: NewMembership): Promise<boolean> {
+    if (role === 'owner') await assertMayOwn(deps, tx, call, userId)
     const isNew = await rows.insert(tx, { org_id: orgId, user_id: userId, role, joined_at: clock.now() })
     if (!isNew) return false
     await recordOn(deps, tx, call, orgId, { action: 'org.member_joined', metadata: { user_id: userId, role } })
@@ -73,10 +74,11 @@ export function createMembers(deps: OrgDeps) {
     return true
   }
 
-  /** Changes a member's role; the transaction must hold the org's lock. Throws 409 `conflict` for the last owner. */
+  /** Changes a member's role; the transaction must hold the org's lock. Throws 409 `conflict` for the last owner, and as `assertMayOwn`. */
   async function changeRole(tx: Tx, call: Call<Caller>, member: MemberWithAccount, role: Role): Promise<Member> {
     if (member.role === role) return presentMember(member)
     await assertNotLastOwner(tx, member)
+    if (role === 'owner') await assertMayOwn(deps, tx, call, member.user_id)
     await rows.setRole(tx, member, role)
     const metadata = { user_id: member.user_id, from: member.role, to: role }
     await recordOn(deps, tx, call, member.org_id, { action: 'org.member_updated', metadata })

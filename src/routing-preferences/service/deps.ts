@@ -1,11 +1,13 @@
 import type { AuditLog } from '../../audit'
 import type { Call, Caller, OwnerScope, TenantCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
+import type { Values } from '../../kernel/config'
 import { AppError } from '../../kernel/errors'
 import type { OrgId } from '../../kernel/ids'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import type { KeyBindings } from '../../keys'
 import type { OrgService } from '../../orgs'
+import type { preferenceSettings } from '../config'
 import type { EffectiveRouting } from '../effective'
 import { personalByOrgKey, preferenceNotFound, teamForbidden, teamWithoutOrg } from '../errors'
 import { type Reach, preferenceRepository as rows } from '../repository'
@@ -16,7 +18,8 @@ export type PreferenceDeps = {
   store: Store
   audit: AuditLog
   clock: Clock
-  orgs: Pick<OrgService, 'orgIdsWith' | 'assertPermission'>
+  orgs: Pick<OrgService, 'orgIdsWith' | 'assertPermission' | 'lockOwner'>
+  settings: Values<typeof preferenceSettings>
   bindings: KeyBindings
   effective: EffectiveRouting
 }

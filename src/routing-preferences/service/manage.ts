@@ -1,9 +1,9 @@
 import { storeAnswer } from '../../idempotency'
 import type { Call, Caller } from '../../kernel/caller'
 import type { Page } from '../../kernel/page'
-import { isUniqueViolation, type Reader } from '../../kernel/store'
+import { isUniqueViolation, type Reader, type Tx } from '../../kernel/store'
 import { trialOf } from '../beside'
-import { defaultTaken } from '../errors'
+import { defaultTaken, tooManyPreferences } from '../errors'
 import { present } from '../present'
 import { type Reach, preferenceRepository as rows } from '../repository'
 import { readContent } from '../rules'
@@ -19,12 +19,12 @@ import { assertMayChange, ownersSeen, type PreferenceDeps, placeOf, recordOn, se
 
 /** Creates, reads, changes and deletes preferences (contract 13). */
 export function createManage(deps: PreferenceDeps) {
-  const { store, clock, bindings, effective } = deps
+  const { store, clock, bindings, effective, orgs, settings } = deps
   return { create, list, get, update, remove, createFor, listOf }
 
   /**
    * `POST /routing-preferences`; binds it to no key. Throws 400 `routing_preference_invalid` and `org_required`,
-   * 403 `missing_scope`, 409 `conflict` when the scope has its default already.
+   * 403 `missing_scope`, 409 `conflict` when the scope has its default or as many preferences as allowed.
    */
   async function create(call: Call, input: NewPreference): Promise<Preference> {
     const place = await placeOf(deps, store.read, call.caller, input.scope)
@@ -52,11 +52,18 @@ export function createManage(deps: PreferenceDeps) {
     } satisfies PreferenceRow
     return orTaken(row, () =>
       store.write(async (tx) => {
+        if (call.caller.type !== 'operator') await assertRoom(tx, row)
         await rows.insert(tx, row)
         await recordOn(deps, tx, call, row, { action: 'routing_preference.created', metadata: { scope: row.scope } })
         return storeAnswer(tx, call, present(row, 0))
       }),
     )
+  }
+
+  /** The owner is locked: concurrent requests count each other. Throws 409 `conflict`. */
+  async function assertRoom(tx: Tx, { owner, user_id: userId, org_id: orgId }: PreferenceRow): Promise<void> {
+    await orgs.lockOwner(tx, { userId, orgId })
+    if ((await rows.count(tx, owner)) >= settings.maxPreferences) throw tooManyPreferences(settings.maxPreferences)
   }
 
   /** `GET /routing-preferences`: newest first. */

@@ -35,7 +35,7 @@ type Explain = (
 /** Whose preview it is: their routing and their guardrails. */
 type Whose = Asker & { guardrailPolicyId?: string | null }
 
-type Deps = Omit<PreferenceDeps, 'audit' | 'clock'> & {
+type Deps = Omit<PreferenceDeps, 'audit' | 'clock' | 'settings'> & {
   explain: Explain
   engines: Pick<EngineService, 'canonical' | 'forMode' | 'isConnected'>
   /** The prompt as the guardrails in force let it in. `refusal` is what a call with it throws. */
