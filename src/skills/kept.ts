@@ -21,7 +21,8 @@ export function keptMembers(written: Readonly<Record<string, unknown>>): Kept {
   for (const [name, value] of named) if (value === null && !REQUIRED.has(name)) named.delete(name)
   const dropped: string[] = []
   const kept = pruned(Manifest as unknown as Shape, Object.fromEntries(named), '', dropped) as Record<string, unknown>
-  return { kept: withPlainPaths(kept), dropped }
+  // Sorted, because Postgres keeps the members of a drawing in an order of its own.
+  return { kept: withPlainPaths(kept), dropped: dropped.sort() }
 }
 
 /** The part of a schema that tells which members a value may have. */

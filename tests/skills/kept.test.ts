@@ -44,7 +44,7 @@ describe('members of a tool that no manifest has (contract 8.1)', () => {
     })
     const { reply } = await submit(ada, written)
     expect(reply.body.warnings).toEqual([
-      'Left out, because a manifest has no such member: author.ssn, tools[0].endpoint.proxy, command.',
+      'Left out, because a manifest has no such member: author.ssn, command, tools[0].endpoint.proxy.',
     ])
   })
 
