@@ -1,12 +1,29 @@
+import { LRUCache } from 'lru-cache'
 import { type ClientAddress, createClientAddress } from '../http/client-address'
+import { createAddressList } from '../kernel/addresses'
 import { ConfigError } from '../kernel/config'
 import type { Config } from './config'
 
 /** Finds the client's address behind `SVC_TRUSTED_PROXIES`. Throws ConfigError for an invalid entry. */
 export function clientAddressOf({ trustedProxies }: Pick<Config, 'trustedProxies'>): ClientAddress {
   try {
-    return createClientAddress(trustedProxies.split(',').filter((entry) => entry.trim() !== ''))
+    return createClientAddress(entriesOf(trustedProxies))
   } catch (error) {
     throw new ConfigError([`SVC_TRUSTED_PROXIES: ${(error as Error).message}.`])
   }
 }
+
+/** Tells the addresses of `SVC_TRUSTED_PROXIES`; asked of each connection, so each address is read once. */
+export function isTrustedProxy({ trustedProxies }: Pick<Config, 'trustedProxies'>): (address: string) => boolean {
+  const entries = entriesOf(trustedProxies)
+  if (!entries.length) return () => false
+  const ours = createAddressList(entries)
+  const known = new LRUCache<string, boolean>({ max: 10_000 })
+  return (address) => {
+    const isOurs = known.get(address) ?? ours.has(address)
+    known.set(address, isOurs)
+    return isOurs
+  }
+}
+
+const entriesOf = (list: string): string[] => list.split(',').filter((entry) => entry.trim() !== '')

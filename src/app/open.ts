@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasRecord } from '../audit'
 import { createEngines } from '../engines'
+import { createConnections } from '../http/connections'
 import { createMetrics, type Metrics } from '../http/metrics'
 import { type Clock, systemClock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
@@ -10,6 +11,7 @@ import { shuttingDown } from '../kernel/errors'
 import { armFailpoint } from '../kernel/failpoint'
 import { createLog, errorFields, type Log } from '../kernel/log'
 import { migrate, openPostgres, openSqlite, type Place, type Store, schemaOf } from '../kernel/store'
+import { isTrustedProxy } from './client-address'
 import { assertProductionReady, type Config, type ConfigOverrides, loadConfig } from './config'
 import { buildContainer } from './container'
 import { namedIfFull } from './full-disk'
@@ -74,7 +76,13 @@ async function openLocked(options: Options, lock: DataLock) {
   let url: string | null = null
   const apiUrl = () => url
   const { place, store, metrics, redis, container, findings } = await openRooms(options, stopping.signal, apiUrl)
-  const api = createServer({ config, container, metrics })
+  const connections = createConnections({
+    clock,
+    log,
+    limits: { perAddress: config.connectionsPerAddress, total: config.connections },
+    isProxy: isTrustedProxy(config),
+  })
+  const api = createServer({ config, container, metrics, connections })
   const { ops, remoteOps } = createOps({ config, container, metrics, place, apiUrl })
 
   return {
@@ -87,6 +95,7 @@ async function openLocked(options: Options, lock: DataLock) {
     metrics,
     log,
     clock,
+    connections,
     findings,
     /** Tells the operator plane where the API listens. */
     listensAt: (address: string) => {

@@ -12,6 +12,7 @@ import { guardrailRoutes } from '../guardrails/routes'
 import { healthRoutes } from '../health/routes'
 import { createAccessLog } from '../http/access-log'
 import { MAX_TRANSPORT_BYTES } from '../http/body'
+import type { Connections } from '../http/connections'
 import { createDownloads } from '../http/download'
 import { edge } from '../http/edge'
 import { guard as createGuard } from '../http/guard'
@@ -39,7 +40,7 @@ import type { Container } from './container'
 import { documentRoutes, type OpenApiSource } from './document'
 import { API_VERSION } from './version'
 
-type Deps = { config: Config; container: Container; metrics: Metrics }
+type Deps = { config: Config; container: Container; metrics: Metrics; connections: Connections }
 
 export type Api = ReturnType<typeof createServer>
 
@@ -47,7 +48,7 @@ export type Api = ReturnType<typeof createServer>
 const HEADERS_S = 10
 
 /** Builds the whole API: the edge, and the routes of each room under `/api/v1`. */
-export function createServer({ config, container, metrics }: Deps) {
+export function createServer({ config, container, metrics, connections }: Deps) {
   const { clock, log, limiter } = container
   limitIntake(config.bodySeconds)
   const accessLog = createAccessLog({ log, clock, metrics: metrics.http })
@@ -86,6 +87,7 @@ export function createServer({ config, container, metrics }: Deps) {
         rateHeaders: (caller, ip, counts) =>
           caller ? limiter.headers(caller) : limiter.anonymousHeaders(ip(), counts),
         allowedOrigins: (caller) => (caller.type === 'key' ? caller.allowedOrigins : []),
+        authenticated: connections.authenticated,
         canonicalUrl: canonicalUrl(config.publicUrl),
         methodsOf: (path) => methodsOf(path),
         clientAddress: clientAddressOf(config),

@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Server } from 'bun'
+import { openSocketTable } from '../http/socket-table'
 import { ConfigError } from '../kernel/config'
 import { errorFields } from '../kernel/log'
 import { isEgressGuarded } from '../kernel/outbound-canary'
@@ -46,6 +47,7 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
     const server = listen(app)
     const socket = join(config.dataDir, 'ops.sock')
     const ops = listenForOperators(app, socket)
+    const unwatch = watchConnections(app, server)
     const loops = app.container.startLoops()
     const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`
     app.listensAt(url)
@@ -53,6 +55,7 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
     let stopping: Promise<void> | null = null
     const stop = async () => {
       await drain(app, server)
+      unwatch()
       await ops.stop(true)
       await remote?.stop(true)
       await Promise.all(loops.map((loop) => loop.stop()))
@@ -91,6 +94,14 @@ function listen({ api, config }: OpenApp): Server<unknown> {
     throw error
   }
   return api.server as Server<unknown>
+}
+
+/** Limits the connections of the API's port; says so where this system does not let it. */
+function watchConnections({ connections, log }: OpenApp, { port }: Server<unknown>): () => void {
+  const table = openSocketTable(port ?? 0)
+  if (table) return connections.watch(table)
+  log.warn({}, 'connections are not limited on this system: put a proxy in front that limits them')
+  return () => undefined
 }
 
 function listenForOperators({ ops }: OpenApp, socket: string): Server<unknown> {

@@ -37,6 +37,8 @@ export type EdgeDeps = {
   canonicalUrl(request: Request): string | null
   /** The methods that a path accepts; known once all routes are registered. */
   methodsOf(path: string): string[]
+  /** Told of each request that authenticated. */
+  authenticated(request: Request, server: Server<unknown> | null): void
   /** Finds the client's address behind trusted proxies. */
   clientAddress: ClientAddress
   secure: boolean
@@ -97,7 +99,7 @@ export function edge(deps: EdgeDeps) {
       const elsewhere = deps.canonicalUrl(request)
       const allowed =
         request.method === 'OPTIONS' ? preflightHeaders(request.headers, deps.methodsOf(exchange.path)) : null
-      if (elsewhere === null && allowed === null) return gate(exchange, request, deps)
+      if (elsewhere === null && allowed === null) return gate(exchange, context, deps)
       Object.assign(set.headers, deps.rateHeaders(null, exchange.ip, allowed === null), allowed)
       const headers = set.headers as Record<string, string>
       return elsewhere ? redirect(elsewhere, exchange.requestId, headers) : new Response(null, { status: 204, headers })
@@ -156,8 +158,10 @@ function pathOf(url: string): string {
   return start < 0 ? '/' : url.slice(start, end < 0 ? undefined : end)
 }
 
+type Arrived = { request: Request; server: Server<unknown> | null }
+
 /** Checks credential, origin, request rate and the body's headers, in the order of contract 1.5. */
-function gate(exchange: Exchange, request: Request, deps: EdgeDeps): void | Promise<void> {
+function gate(exchange: Exchange, { request, server }: Arrived, deps: EdgeDeps): void | Promise<void> {
   // Where no route would read the body, its headers do not matter: the answer is 404 or 405.
   const assertBody = (rule: BodyRule) => {
     try {
@@ -168,6 +172,7 @@ function gate(exchange: Exchange, request: Request, deps: EdgeDeps): void | Prom
   }
   const enter = (caller: TenantCaller) => {
     exchange.caller = caller
+    deps.authenticated(request, server)
     failpoint('after_auth')
     deps.assertOrigin(caller, request)
     deps.admit(caller)

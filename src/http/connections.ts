@@ -1,0 +1,123 @@
+import { readdirSync, statSync } from 'node:fs'
+import type { Server } from 'bun'
+import type { Clock } from '../kernel/clock'
+import type { Log } from '../kernel/log'
+import type { Accepted, SocketTable } from './socket-table'
+
+/** How often the open descriptors are counted, which costs next to nothing. */
+const COUNT_MS = 100
+/** The connections are looked at when so many more descriptors are open, and otherwise once in LOOK_MS. */
+const MORE = 64
+const LOOK_MS = 1_000
+/** So many connections are ended in one go, and then there is a pause. */
+const AT_ONCE = 200
+const PAUSE_MS = 20
+/** Descriptors that connections never get: for the database, engines, the operator socket and new requests. */
+const RESERVE = 1_024
+
+type Limits = { perAddress: number; total: number }
+
+type Deps = {
+  clock: Clock
+  log: Log
+  limits: Limits
+  /** Whether an address is one of the operator's own proxies, which many clients share. */
+  isProxy(address: string): boolean
+}
+
+export type Connections = ReturnType<typeof createConnections>
+
+/**
+ * Limits the connections that have not authenticated: an address has `perAddress`, all have `total` and never the last
+ * descriptors. Those that were open longest are closed first, because a request that is meant is soon over (C19).
+ */
+export function createConnections({ clock, log, limits, isProxy }: Deps) {
+  /** Connections that have authenticated, as `address port`. */
+  let authenticated = new Set<string>()
+  let seen = new Set<string>()
+  let watched: SocketTable | null = null
+
+  /** What is too many, in the order in which it is to be ended. */
+  function look(table: SocketTable): Accepted[] {
+    const [present, known] = [new Set<string>(), new Set<string>()]
+    const byAddress = new Map<string, Accepted[]>()
+    const all: Accepted[] = []
+    table.each((connection) => {
+      const { address, network } = connection
+      const name = nameOf(address, connection.port)
+      present.add(name)
+      if (authenticated.has(name)) return void known.add(name)
+      all.push(connection)
+      if (isProxy(address)) return
+      const more = byAddress.get(network)
+      if (more) more.push(connection)
+      else byAddress.set(network, [connection])
+    })
+    const closing = new Set<Accepted>()
+    const close = (some: Accepted[], keep: number) => {
+      if (some.length <= keep) return
+      const isOld = (connection: Accepted) => seen.has(nameOf(connection.address, connection.port))
+      const oldFirst = [...some.filter(isOld), ...some.filter((connection) => !isOld(connection))]
+      for (const connection of oldFirst.slice(0, some.length - Math.max(keep, 0))) closing.add(connection)
+    }
+    for (const some of byAddress.values()) close(some, limits.perAddress)
+    const room = table.limit - Math.min(RESERVE, table.limit / 4) - known.size
+    const left = all.filter((connection) => !closing.has(connection))
+    close(left, Math.floor(Math.min(limits.total, room)))
+    if (closing.size) log.warn({ closing: closing.size, open: present.size }, 'too many connections')
+    seen = present
+    authenticated = known
+    return [...closing]
+  }
+
+  return {
+    /** Exempts the connection of an authenticated request from the limits: its caller has limits of its own. */
+    authenticated(request: Request, server: Server<unknown> | null): void {
+      if (!watched) return
+      const peer = server?.requestIP(request)
+      if (peer) authenticated.add(nameOf(peer.address, peer.port))
+    },
+    /** Watches the connections in `table` until the returned function is called. */
+    watch(table: SocketTable): () => void {
+      watched = table
+      const quiet = Math.min(limits.perAddress, limits.total) / 2
+      let [lastCount, lookedAt, ending] = [0, clock.monotonic(), [] as Accepted[]]
+      const tick = () => {
+        const now = clock.monotonic()
+        // Ending one takes as long as a small request; the others are ended when those that wait had their turn.
+        if (ending.length) for (const connection of ending.splice(0, AT_ONCE)) table.end(connection)
+        else {
+          const count = openDescriptors()
+          const isDue = now - lookedAt >= LOOK_MS || count - lastCount >= MORE
+          if (count < lastCount) lastCount = count
+          // Without many descriptors there is only to forget, now and then, who has left.
+          if (isDue && (count > quiet || authenticated.size > 4 * quiet)) {
+            ending = look(table)
+            lastCount = count
+            lookedAt = clock.monotonic()
+          }
+        }
+        cancel = clock.after(Math.max(ending.length ? PAUSE_MS : COUNT_MS, clock.monotonic() - now), tick)
+      }
+      let cancel = clock.after(COUNT_MS, tick)
+      return () => {
+        cancel()
+        watched = null
+      }
+    },
+  }
+}
+
+const nameOf = (address: string, port: number): string => `${address.replace('::ffff:', '')} ${port}`
+
+const DESCRIPTORS = process.platform === 'darwin' ? '/dev/fd' : '/proc/self/fd'
+
+/** Linux tells the number as the size of the folder, since 6.2; elsewhere the folder is read. */
+function openDescriptors(): number {
+  try {
+    return statSync(DESCRIPTORS).size || readdirSync(DESCRIPTORS).length
+  } catch {
+    // No descriptor is left to read the folder with: that is more than enough.
+    return Number.MAX_SAFE_INTEGER
+  }
+}

@@ -1,0 +1,110 @@
+import { dlopen, type Pointer, toArrayBuffer } from 'bun:ffi'
+import { createAddressList } from '../kernel/addresses'
+
+/** The sockets that this process has accepted on one port, as the operating system knows them. */
+export type SocketTable = {
+  /** Most descriptors this process may have open. */
+  readonly limit: number
+  /** Calls back with every accepted connection and the address and port of its peer. */
+  each(visit: (connection: Accepted) => void): void
+  /** Ends a connection if it is still there; the server then closes it as if its peer had left. */
+  end(connection: Accepted): void
+}
+
+export type Accepted = {
+  readonly descriptor: number
+  readonly address: string
+  /** The address or, of IPv6, the network that one subscriber has. */
+  readonly network: string
+  readonly port: number
+}
+
+const LIBRARIES = ['libc.so.6', 'libc.so', `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`]
+const IS_MAC = process.platform === 'darwin'
+/** `RLIMIT_NOFILE`. */
+const DESCRIPTORS = IS_MAC ? 8 : 7
+const BOTH_WAYS = 2
+/** `struct sockaddr_in6`, the longest that is read here. */
+const ADDRESS_BYTES = 28
+const LENGTH_AT = 32
+/** Descriptors are given out from the lowest; after so many that are no connection there are no more. */
+const GAP = 1_024
+/** An IPv4 address as an IPv6 listener sees it. */
+const MAPPED = '0:0:0:0:0:ffff:'
+
+/**
+ * The table of the connections to `port`; null where the C library cannot be called. Bun does not tell of connections
+ * whose request is not there yet, so the operating system is asked.
+ */
+export function openSocketTable(port: number): SocketTable | null {
+  const c = openLibrary()
+  const memory = c && (c.malloc(64) as Pointer | null)
+  if (!c || !memory) return null
+  const view = new DataView(toArrayBuffer(memory, 0, 64))
+  const length = (Number(memory) + LENGTH_AT) as Pointer
+  const asks = (ask: typeof c.getsockname, descriptor: number) => {
+    view.setUint32(LENGTH_AT, ADDRESS_BYTES, true)
+    return ask(descriptor, memory, length) === 0
+  }
+  c.getrlimit(DESCRIPTORS, memory)
+  let highest = 0
+  const limit = Number(view.getBigUint64(0, true))
+  return {
+    limit,
+    each(visit) {
+      let last = 3
+      for (let descriptor = 3; descriptor < Math.min(limit, Math.max(highest, last + GAP)); descriptor++) {
+        if (!asks(c.getsockname, descriptor)) continue
+        last = descriptor
+        // The family of a unix socket has no port: what stands there is its path.
+        if (!isInternet(view) || view.getUint16(2) !== port || !asks(c.getpeername, descriptor)) continue
+        visit({ descriptor, port: view.getUint16(2), ...peerIn(view) })
+      }
+      highest = last + 1
+    },
+    end({ descriptor, address, port: theirs }) {
+      // The descriptor may be another connection's by now.
+      if (!asks(c.getsockname, descriptor) || view.getUint16(2) !== port) return
+      if (!asks(c.getpeername, descriptor) || view.getUint16(2) !== theirs) return
+      if (isInternet(view) && peerIn(view).address === address) c.shutdown(descriptor, BOTH_WAYS)
+    },
+  }
+}
+
+function openLibrary() {
+  const names = IS_MAC ? ['libSystem.B.dylib'] : LIBRARIES
+  for (const name of names) {
+    try {
+      return dlopen(name, {
+        getsockname: { args: ['int', 'ptr', 'ptr'], returns: 'int' },
+        getpeername: { args: ['int', 'ptr', 'ptr'], returns: 'int' },
+        shutdown: { args: ['int', 'int'], returns: 'int' },
+        getrlimit: { args: ['int', 'ptr'], returns: 'int' },
+        malloc: { args: ['usize'], returns: 'ptr' },
+      }).symbols
+    } catch {
+      // Not the C library of this system.
+    }
+  }
+  return null
+}
+
+const IPV4 = 2
+const IPV6 = IS_MAC ? 30 : 10
+/** On a Mac the family is the second byte, elsewhere the first two. */
+const familyIn = (view: DataView): number => (IS_MAC ? view.getUint8(1) : view.getUint16(0, true))
+const isInternet = (view: DataView): boolean => familyIn(view) === IPV4 || familyIn(view) === IPV6
+
+function peerIn(view: DataView): Pick<Accepted, 'address' | 'network'> {
+  const isIpv4 = familyIn(view) === IPV4
+  const groups = isIpv4 ? [] : Array.from({ length: 8 }, (_, at) => view.getUint16(8 + at * 2).toString(16))
+  const text = groups.join(':')
+  if (isIpv4 || text.startsWith(MAPPED)) {
+    const from = isIpv4 ? 4 : 20
+    const address = [0, 1, 2, 3].map((at) => view.getUint8(from + at)).join('.')
+    return { address, network: address }
+  }
+  return { address: readAddress(text) ?? text, network: groups.slice(0, 4).join(':') }
+}
+
+const { read: readAddress } = createAddressList([])

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'bun:test'
+import { connect, type Socket } from 'node:net'
+import { eventually } from '../support/eventually'
+import { keepsItsPromises } from './support/oracle'
+import { head } from './support/raw'
+import { startEdge } from './support/target'
+
+const MOST_OF_ONE = 40
+const MOST = 100
+const PROXY = '127.0.0.9'
+const target = await startEdge({
+  env: {
+    SVC_CONNECTIONS_PER_ADDRESS: String(MOST_OF_ONE),
+    SVC_CONNECTIONS: String(MOST),
+    SVC_TRUSTED_PROXIES: PROXY,
+    SVC_BODY_SECONDS: '600',
+  },
+})
+const STALLED = `${head('POST /api/v1/auth/sessions HTTP/1.1', 'Content-Type: application/json', 'Content-Length: 900')}\r\n\r\n{`
+const ASKING = `${head('GET /api/v1/models HTTP/1.1', `Authorization: Bearer ${target.people.secrets.k1}`)}\r\n\r\n`
+
+type Opened = { open(): number; answered(): number; end(): void }
+
+/** Connections from one address, each of which has sent the same. */
+async function from(address: string, count: number, first: string): Promise<Opened> {
+  const [open, answered] = [new Set<Socket>(), new Set<Socket>()]
+  const sockets = Array.from({ length: count }, () => {
+    const socket = connect({ port: target.port, host: '127.0.0.1', localAddress: address })
+    socket.on('error', () => undefined)
+    socket.on('data', () => answered.add(socket))
+    socket.on('close', () => open.delete(socket))
+    open.add(socket)
+    return new Promise<void>((done) => {
+      socket.on('close', done)
+      socket.once('connect', () => socket.write(first, () => done()))
+    })
+  })
+  await Promise.all(sockets)
+  return {
+    open: () => open.size,
+    answered: () => answered.size,
+    end: () => {
+      for (const socket of open) socket.destroy()
+    },
+  }
+}
+
+const isServed = async () => {
+  expect((await target.send('GET', 'health', { as: null })).status).toBe(200)
+  expect((await target.send('GET', 'models')).status).toBe(200)
+  expect((await target.ops('GET', '/ops/v1/status')).status).toBe(200)
+}
+
+describe('C. more connections than one address or all may have', () => {
+  test('C19 of 300 stalled requests of one address 40 stay open; everyone else is served', async () => {
+    const neighbour = await from('127.0.0.3', 10, STALLED)
+    const flood = await from('127.0.0.2', 300, STALLED)
+    await isServed()
+    expect(await eventually(flood.open, (open) => open <= MOST_OF_ONE)).toBe(MOST_OF_ONE)
+    await isServed()
+    expect(neighbour.open()).toBe(10)
+    for (const { end } of [neighbour, flood]) end()
+  })
+
+  test('C19 connections that never send a byte, or half a header, count as well', async () => {
+    const flood = [await from('127.0.0.2', 60, 'GET /api/v1/health HTTP/1.1\r\nX-A: '), await from('127.0.0.3', 60, '')]
+    for (const { open } of flood) expect(await eventually(open, (left) => left <= MOST_OF_ONE)).toBeGreaterThan(0)
+    await isServed()
+    for (const { end } of flood) end()
+  })
+
+  test('C19 many addresses have so many together', async () => {
+    const flood = await Promise.all(['2', '3', '4', '5', '6', '7'].map((at) => from(`127.0.0.${at}`, 35, STALLED)))
+    const open = () => flood.reduce((sum, each) => sum + each.open(), 0)
+    expect(await eventually(open, (left) => left <= MOST)).toBeGreaterThan(MOST_OF_ONE)
+    await isServed()
+    for (const { end } of flood) end()
+  })
+
+  test('C19 connections on which a request authenticated stay, however many they are', async () => {
+    const ours = await from('127.0.0.8', 3 * MOST_OF_ONE, ASKING)
+    await eventually(ours.answered, (count) => count + (3 * MOST_OF_ONE - ours.open()) >= 3 * MOST_OF_ONE)
+    const kept = ours.open()
+    const flood = await from('127.0.0.8', 100, STALLED)
+    await eventually(flood.open, (left) => left <= MOST_OF_ONE)
+    await isServed()
+    expect(ours.open()).toBe(kept)
+    expect(kept).toBeGreaterThan(2 * MOST_OF_ONE)
+    for (const { end } of [ours, flood]) end()
+  })
+
+  test('C19 a trusted proxy has more connections than one client', async () => {
+    const proxied = await from(PROXY, MOST_OF_ONE + 20, STALLED)
+    const flood = await from('127.0.0.2', 100, STALLED)
+    await eventually(flood.open, (left) => left <= MOST_OF_ONE)
+    await isServed()
+    expect(proxied.open()).toBe(MOST_OF_ONE + 20)
+    for (const { end } of [proxied, flood]) end()
+  })
+})
+
+keepsItsPromises(target)

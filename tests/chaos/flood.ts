@@ -1,0 +1,76 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startServerProcess } from '../support/server-process'
+
+/**
+ * C18, C19, I29: dripping sockets from four addresses, and what others see meanwhile.
+ * `bun run chaos:flood [sockets] [seconds] [drip|heavy]`; fails when the p99 of /health is above 100 ms or memory grows
+ * past 600 MB. Each attacker is a process of its own with sockets / 4 descriptors; `ulimit -n` must allow them.
+ */
+const [sockets, seconds] = [Number(process.argv[2] ?? 20_000), Number(process.argv[3] ?? 45)]
+const shape = process.argv[4] ?? 'drip'
+const ADDRESSES = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5']
+const MOST_MS = 100
+const MOST_MB = 600
+const PAUSE_MS = 20
+
+const dataDir = mkdtempSync(join(tmpdir(), 'svc-flood-'))
+const server = await startServerProcess({ dataDir })
+const rssMb = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))![1]) / 1024
+const descriptors = () => readdirSync(`/proc/${server.pid}/fd`).length
+const socket = join(dataDir, 'ops.sock')
+
+/** Time to the answer on a new connection; infinite without one. */
+async function timed(init: BunFetchRequestInit, url = `${server.url}/api/v1/health`): Promise<number> {
+  const startedAt = performance.now()
+  try {
+    const response = await fetch(url, { ...init, keepalive: false, signal: AbortSignal.timeout(5_000) })
+    await response.arrayBuffer()
+    return response.ok ? performance.now() - startedAt : Number.POSITIVE_INFINITY
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}
+
+const at = (times: number[], share: number) => times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? 0
+const said = (times: number[]) =>
+  `p50 ${at(times, 0.5).toFixed(1)} ms, p99 ${at(times, 0.99).toFixed(1)} ms, worst ${at(times, 0.9999).toFixed(1)} ms, ${times.length} asked`
+
+async function watch(forMs: number) {
+  const [health, operator] = [[] as number[], [] as number[]]
+  let [peakMb, most] = [0, 0]
+  for (const until = performance.now() + forMs; performance.now() < until; ) {
+    health.push(await timed({}))
+    if (health.length % 10 === 0) operator.push(await timed({ unix: socket }, 'http://localhost/ops/v1/status'))
+    peakMb = Math.max(peakMb, rssMb())
+    most = Math.max(most, descriptors())
+    await Bun.sleep(PAUSE_MS)
+  }
+  return { health, operator, peakMb, most }
+}
+
+const say = (line: string) => process.stdout.write(`${line}\n`)
+say(`before: /health ${said((await watch(3_000)).health)}`)
+const attackers = ADDRESSES.map((address) =>
+  Bun.spawn(
+    [
+      process.execPath,
+      join(import.meta.dir, 'flood-client.ts'),
+      String(server.port),
+      address,
+      String(sockets / 4),
+      shape,
+    ],
+    { stdout: 'ignore', stderr: 'inherit' },
+  ),
+)
+const { health, operator, peakMb, most } = await watch(seconds * 1_000)
+for (const attacker of attackers) attacker.kill()
+say(`under ${sockets} sockets (${shape}): /health ${said(health)}`)
+say(`operator socket ${said(operator)}; at most ${most} descriptors, ${peakMb.toFixed(0)} MB`)
+await server.stop()
+rmSync(dataDir, { recursive: true, force: true })
+const held = at(health, 0.99) <= MOST_MS && peakMb <= MOST_MB
+say(held ? 'held' : `not held: p99 of /health above ${MOST_MS} ms or memory above ${MOST_MB} MB`)
+process.exit(held ? 0 : 1)
