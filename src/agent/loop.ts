@@ -34,7 +34,7 @@ export function createAgent(deps: Deps) {
   return {
     /** The thought in one piece; cheaper than a stream that nobody watches. Throws what engines throw, and 402. */
     async answer(task: Task): Promise<Thought> {
-      if (!task.acting) return thoughtOf(await turnWhole(deps, task.engineId, plainRequest(task)), task.offered)
+      if (!task.acting) return thoughtOf(await turnWhole(deps, task.engineId, plainRequest(task)), task)
       // biome-ignore lint/correctness/useYield: a turn that is taken whole has no steps
       const take: Take = async function* (request) {
         return await turnWhole(deps, task.engineId, request)
@@ -49,7 +49,7 @@ export function createAgent(deps: Deps) {
     async *stream(task: Task): AsyncGenerator<Step, Thought> {
       const take: Take = (request) => turnAloud(deps, task.engineId, request)
       if (task.acting) return yield* act(task, task.acting, take)
-      return thoughtOf(yield* take(plainRequest(task)), task.offered)
+      return thoughtOf(yield* take(plainRequest(task)), task)
     },
   }
 
@@ -63,7 +63,7 @@ export function createAgent(deps: Deps) {
       if (stopped?.tokens === 0) return tally.cutShort(stopped.why, acting.unpaid)
       if (stopped) sayLast(messages, SYNTHESISE)
       const turn = yield* tally.aloud(take(turnRequest(task, acting, messages, stopped)))
-      const calls = stopped ? [] : withOwnIds(turn.toolCalls.slice(0, callsLeft(acting)))
+      const calls = stopped ? [] : withOwnIds(turn.toolCalls.slice(0, callsLeft(acting)), task.mode)
       if (!calls.length) return tally.end(turn, stopped?.why)
       tally.add(turn)
       messages.push({ role: 'assistant', content: turn.text, toolCalls: calls })

@@ -1,8 +1,8 @@
 import type { EngineService, RunRequest, ToolCall } from '../engines'
 import type { Clock } from '../kernel/clock'
-import { randomBase62 } from '../kernel/crypto'
 import { createPairKeeper, storable } from '../kernel/text'
-import type { CountedTurn, FinishedBecause, Offered, Step, Thought } from './schema'
+import { newCallId } from './call-ids'
+import type { CountedTurn, FinishedBecause, Offered, Step, Task, Thought } from './schema'
 
 /** The result of one engine call. */
 export type Turn = CountedTurn & {
@@ -74,8 +74,11 @@ export async function* turnAloud(
 }
 
 /** A thought of one turn, with the calls of the client's functions. */
-export function thoughtOf({ text, toolCalls, ...turn }: Turn, offered: Offered | null): Thought {
-  const calls = withOwnIds(wantedBy(offered, toolCalls))
+export function thoughtOf(
+  { text, toolCalls, ...turn }: Turn,
+  { mode, offered }: Pick<Task, 'mode' | 'offered'>,
+): Thought {
+  const calls = withOwnIds(wantedBy(offered, toolCalls), mode)
   const finish = turn.finish === 'tool-calls' && !calls.length ? 'stop' : turn.finish
   const warnings = demands(offered) && !calls.length ? [NOT_CALLED] : []
   return { ...turn, finish, content: text, toolCalls: calls, turns: [turn], toolUses: [], warnings }
@@ -99,5 +102,5 @@ function wantedBy(offered: Offered | null, calls: readonly ToolCall[]): readonly
 }
 
 /** Replaces upstream call ids, which may repeat and would reveal the upstream. */
-export const withOwnIds = (calls: readonly ToolCall[]): ToolCall[] =>
-  calls.map(({ name, arguments: args }) => ({ id: `call_${randomBase62(24)}`, name, arguments: args }))
+export const withOwnIds = (calls: readonly ToolCall[], mode: string): ToolCall[] =>
+  calls.map(({ name, arguments: args }) => ({ id: newCallId(mode), name, arguments: args }))

@@ -46,6 +46,7 @@ export function askFromChat(order: ChatOrder): Ask {
     },
     usesSoul: true,
     context: turns,
+    ...goesOnIn(order.messages),
     after: functions ? present(turnsWithCalls(order.messages.slice(last + 1), last + 1)) : [],
     conversation: order.conversation_id == null ? 'none' : { attach: order.conversation_id },
     images,
@@ -65,6 +66,16 @@ export function askFromChat(order: ChatOrder): Ask {
     warnings: [...warningsOf(order, dropped), ...(functions ? [] : unusedIn(order, last))],
   }
 }
+
+/** Results of tools at the end go on with a run that began before, also where they are not read for want of `tools`. */
+function goesOnIn(messages: readonly ChatMessage[]): Pick<Ask, 'answeredCalls'> {
+  const results = messages.slice(messages.findLastIndex(({ role }) => !RESULTS.has(role)) + 1)
+  return results.length ? { answeredCalls: results.flatMap(({ tool_call_id: id }) => id ?? []).slice(-MOST_CALLS) } : {}
+}
+
+const RESULTS: ReadonlySet<ChatMessage['role']> = new Set(['tool', 'function'])
+/** As many calls as one message may hold. */
+const MOST_CALLS = 128
 
 /** What refusals and warnings name; of several system messages the first. */
 function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<Ask['cameFrom']> {

@@ -17,6 +17,11 @@ export type Ask = {
   heard?(opinion: { mode: string; confidence: number } | null): void
   /** Whose request it is, for the engine classifier. */
   origin?: Origin
+  /**
+   * Set for a run that goes on with the results of its tools: the mode that it began in, null when that is not known.
+   * The engine classifier is not asked again (contract 4).
+   */
+  goesOn?: { mode: string | null }
   /** Aborts when the caller leaves. Without it the engine classifier is not asked. */
   signal?: AbortSignal
 }

@@ -55,6 +55,7 @@ export function createClassifier({ engine, load = loadModel }: Deps = {}) {
   function choose(ask: Ask, see: See): Choice | Promise<Choice> {
     const asked = explicit(ask)
     if (asked) return asked
+    if (ask.goesOn) return goingOn(ask.goesOn.mode, chooseAtOnce(ask, see), ask)
     let likely: Found | null = null
     for (const stage of stages) {
       likely = see(stage)
@@ -62,6 +63,11 @@ export function createClassifier({ engine, load = loadModel }: Deps = {}) {
     }
     if (!ask.signal || !engine?.available()) return unsure(likely!, ask)
     return byEngine(engine, ask, ask.signal)
+  }
+
+  /** The choice without the engine classifier. */
+  function chooseAtOnce({ goesOn: _, signal: __, ...ask }: Ask, see: See): Choice {
+    return choose(ask, see)
   }
 
   function local(prompt: string): Guess {
@@ -77,6 +83,13 @@ async function byEngine(engine: AskEngine, ask: Ask, signal: AbortSignal): Promi
   if (!opinion) return fallback('the engine that sorts prompts gave no usable answer', ask)
   if (!isSure(opinion, ask)) return unsure(opinion, ask)
   return promoted({ ...opinion, reasoning: 'an engine read the prompt', engine: null, preferenceId }, 'classifier', ask)
+}
+
+/** The mode that the run began in, with all that was chosen beside it where that is the same. */
+function goingOn(mode: string | null, now: Choice, ask: Ask): Choice {
+  if (mode === null || mode === now.mode || ask.answers?.(mode) === false) return now
+  const reasoning = 'the mode that the conversation began with'
+  return { ...now, mode, source: 'classifier', confidence: null, reasoning, engine: null }
 }
 
 const GUESSES: ReadonlySet<Choice['source']> = new Set(['local', 'classifier'])

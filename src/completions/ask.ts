@@ -46,6 +46,8 @@ export type Ask<Answer extends object = object> = {
   context: readonly Message[]
   /** Turns after the prompt, when the client runs the tool loop: its calls and their results (contract 4). */
   after: readonly Message[]
+  /** Ids of the tool calls whose results are the last messages; absent when the request asks something new. */
+  answeredCalls?: readonly string[]
   conversation: { attach: string } | 'new' | 'none'
   /** Images of the turns in `context` and of the prompt, in order. */
   images: readonly SentImage[]

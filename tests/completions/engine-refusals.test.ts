@@ -15,7 +15,7 @@ const said = new Map<string, { status: number; body: unknown }>([
 const clock = fakeClock()
 const { world, upstream } = await createUpstreamWorld({
   clock,
-  upstream: { refuse: (prompt) => [...said].find(([words]) => prompt.includes(words))?.[1] },
+  upstream: { reply: (prompt) => [...said].find(([words]) => prompt.includes(words))?.[1] },
 })
 const ada = await world.person()
 

@@ -28,8 +28,8 @@ export type UpstreamOptions = {
   /** Delay before every answer. */
   delayMs?: number
   port?: number
-  /** The error it answers with to a request with this prompt, in its own words; undefined lets it answer. */
-  refuse?: (prompt: string) => { status: number; body: unknown } | undefined
+  /** The whole answer to a request with this prompt, such as an error; undefined leaves it to the script. */
+  reply?: (prompt: string) => { status: number; body: unknown } | undefined
   /** What `POST /embeddings` answers. */
   embed?: EmbedText
 }
@@ -84,8 +84,8 @@ export async function startUpstream(options: UpstreamOptions = {}) {
     const delay = Number(script.get('delay') ?? options.delayMs ?? 0)
     if (delay) await Bun.sleep(delay)
     if (script.has('held')) await released
-    const refused = options.refuse?.(call.prompt)
-    if (refused) return sendJson(response, refused.status, refused.body)
+    const reply = options.reply?.(call.prompt)
+    if (reply) return sendJson(response, reply.status, reply.body)
     const refusal = refusalOf(script, before) ?? faultOf(body)
     if (refusal) {
       if (refusal.retryAfter) response.setHeader('retry-after', refusal.retryAfter)

@@ -1,6 +1,6 @@
-import { assembleSystem, fitHistory } from '../../agent'
+import { assembleSystem, fitHistory, modeOfCall } from '../../agent'
 import type { Choice, Classifier } from '../../classifier'
-import { type EngineService, originOf } from '../../engines'
+import { ENGINES, type EngineService, originOf } from '../../engines'
 import type { Clock } from '../../kernel/clock'
 import type { Outbound } from '../../kernel/outbound'
 import { type EffectiveRouting, engineLeft, trialOf } from '../../routing-preferences'
@@ -44,6 +44,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
       hasImages: ask.images.length > 0,
       answers: (mode) => engines.isConnected(engineFor(run, mode, null, engines)),
       origin: originOf(run.call),
+      ...(ask.answeredCalls ? { goesOn: { mode: modeOfCalls(ask.answeredCalls) } } : {}),
       signal: run.deadline.signal,
       ...(guidance ? { guidance } : {}),
     })
@@ -95,6 +96,12 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     return { history: turns, system, toolset, promptTokens }
   }
 }
+
+const MODES = ENGINES.map(({ mode }) => mode)
+
+/** The mode of the run that made these calls; null when none of them is ours. */
+const modeOfCalls = (ids: readonly string[]): string | null =>
+  ids.map((id) => modeOfCall(id, MODES)).find((mode) => mode !== null) ?? null
 
 /** In order of precedence: the engine named, an override, a routing rule's, a skill's, the mode's (contract 22.3). */
 function engineFor({ ask, active }: Opened, work: string, ofRule: string | null, engines: EngineService): string {
