@@ -1,9 +1,9 @@
-import { clean } from '../../src/kernel/text'
 import { defineCommand } from '../command'
-import { CheckFailed, expectData } from '../failure'
+import { type Check, savedColumns, sayRestart, showSaved, spellCheck } from '../engine-report'
+import { SETTING_FLAGS, settingsOf, withoutNull } from '../engine-settings'
+import { CheckFailed, expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import { readSecretInput } from '../secret-input'
-import type { Shell } from '../shell'
 import { argument, choice, flag, list, optional, text } from '../words'
 
 /** Repeated here, because importing the engines' own list would load every driver even for `--help`. */
@@ -26,11 +26,6 @@ const testColumns = [
   column('ok', 'OK', { kind: 'flag' }),
   column('checks', 'CHECKS', { show: ({ checks }) => (checks as Check[]).map(spellCheck).join(', ') }),
 ]
-
-type Check = { check: string; ok: boolean; latency_ms: number; detail: string }
-
-const spellCheck = ({ check, ok, latency_ms, detail }: Check): string =>
-  ok ? `${check} ${latency_ms} ms` : `${check} failed: ${detail}`
 
 export const listEngines = defineCommand({
   path: 'engines list',
@@ -81,19 +76,14 @@ export const addEngine = defineCommand({
   examples: [
     'engines add main --kind compat --base-url http://127.0.0.1:8080/v1 --models a-small --no-key',
     'engines add main --kind anthropic --models m-large,m-small --from-file key.txt',
+    'engines add eyes --base-url http://127.0.0.1:8081/v1 --models v --no-key --vision yes --concurrency 4',
   ],
   planes: ['operator'],
   offline: true,
   impact: 'write',
   danger: 'none',
   exits: [5, 7, 9, 10],
-  columns: [
-    column('name', 'NAME'),
-    column('kind', 'KIND'),
-    column('models', 'MODELS', { kind: 'list' }),
-    column('modes', 'MODES', { kind: 'list' }),
-    column('saved_to', 'SAVED TO'),
-  ],
+  columns: savedColumns,
   args: { name: argument('what to call it: lower case letters, digits and dashes') },
   flags: {
     kind: { ...choice(UPSTREAM_KINDS, 'its wire format; compat is any chat-completions server') },
@@ -102,8 +92,10 @@ export const addEngine = defineCommand({
     fromFile: text('FILE', 'a file that holds its key; - is stdin'),
     noKey: flag('it wants no key'),
     noTest: flag('save without testing'),
+    ...SETTING_FLAGS,
   },
-  async run(shell, { name, kind = 'compat', baseUrl, models = ['default'], fromFile, noKey, noTest }) {
+  async run(shell, { name, kind = 'compat', baseUrl, models = ['default'], fromFile, noKey, noTest, ...given }) {
+    const settings = withoutNull(settingsOf(given))
     if (shell.planned(`connect ${name} (${kind}) for the text modes`)) return
     const key = noKey
       ? null
@@ -116,23 +108,117 @@ export const addEngine = defineCommand({
       test: !noTest,
       ...(baseUrl ? { base_url: baseUrl } : {}),
       ...(key ? { api_key: key } : {}),
+      ...(Object.keys(settings).length ? { settings } : {}),
     }
-    const added = expectData(await connection.ops().engines.post(body))
-    for (const test of added.tests) sayTest(shell, test)
-    if (added.saved_to === null) {
-      shell.note('Nothing was saved. Correct it and try again, or add --no-test.')
-      throw new CheckFailed()
-    }
-    shell.print.item(added, addEngine.columns!)
-    if (connection.transport.kind === 'socket') shell.note('Restart the server to use it.')
+    showSaved(shell, expectData(await connection.ops().engines.post(body)))
+    sayRestart(shell, connection)
   },
 })
 
-function sayTest({ io, globals, paint }: Shell, { id, checks }: { id: string; checks: Check[] }): void {
-  for (const check of checks) {
-    const word = check.ok ? paint('good', 'ok  ') : paint('bad', 'fail')
-    if (!globals.quiet) io.err(`${word}  ${clean(`${id}  ${spellCheck(check)}`)}`)
-  }
-}
+export const updateEngine = defineCommand({
+  path: 'engines update',
+  summary: 'Change the settings of an upstream',
+  about:
+    'What is not named stays. Tests it as it will be first, and saves nothing when that fails. A new key comes from --from-file, never from a flag. Which models answer is engines map.',
+  examples: [
+    'engines update main --call-timeout 60s --concurrency 8',
+    'engines update main --from-file key.txt --no-test',
+  ],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'none',
+  exits: [3, 5, 7, 9, 10],
+  columns: savedColumns,
+  args: { name: argument('the name it was added under') },
+  flags: {
+    baseUrl: text('URL', 'where it is'),
+    fromFile: text('FILE', 'a file that holds its new key; - is stdin'),
+    noTest: flag('save without testing'),
+    ...SETTING_FLAGS,
+  },
+  async run(shell, { name, baseUrl, fromFile, noTest, ...given }) {
+    const settings = settingsOf(given)
+    if (!baseUrl && !fromFile && !Object.keys(settings).length) {
+      throw usageFailure(
+        'engines update needs a setting to change.',
+        `svc-admin engines update ${name} --call-timeout 60s`,
+      )
+    }
+    if (shell.planned(`change the upstream ${name}`)) return
+    const key = fromFile
+      ? await readSecretInput(shell, { label: 'API key', fromFile, instead: '--from-file FILE' })
+      : null
+    const connection = await shell.connect()
+    const body = {
+      test: !noTest,
+      ...(baseUrl ? { base_url: baseUrl } : {}),
+      ...(key ? { api_key: key } : {}),
+      ...(Object.keys(settings).length ? { settings } : {}),
+    }
+    showSaved(
+      shell,
+      expectData(
+        await connection
+          .ops()
+          .engines({ name: encodeURIComponent(name) })
+          .patch(body),
+      ),
+    )
+    sayRestart(shell, connection)
+  },
+})
 
-export const engineCommands = [listEngines, addEngine, testEngines]
+export const removeEngine = defineCommand({
+  path: 'engines remove',
+  summary: 'Disconnect an upstream',
+  about:
+    'Takes it, its targets and its key file out of the configuration. Refused while engines would be left with nothing, unless with --force.',
+  examples: ['engines remove main --yes', 'engines remove main --force --yes'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 4, 5, 7, 10],
+  columns: [column('name', 'NAME'), column('removed_from', 'REMOVED FROM')],
+  args: { name: argument('the name it was added under') },
+  flags: { force: flag('also when engines would be left with nothing') },
+  async run(shell, { name, force }) {
+    if (shell.planned(`disconnect the upstream ${name}`)) return
+    shell.confirm(`Disconnect the upstream ${name}?`)
+    const connection = await shell.connect()
+    const one = connection.ops().engines({ name: encodeURIComponent(name) })
+    shell.print.item(expectData(await one.delete({}, { query: force ? { force: 'true' } : {} })), removeEngine.columns!)
+    sayRestart(shell, connection)
+  },
+})
+
+export const mapEngine = defineCommand({
+  path: 'engines map',
+  summary: 'Choose what answers a mode, best first',
+  about:
+    'Targets are upstream:model, and the next one stands in when one fails. The mode is one of GET /models, an engine id, or "*" for every text mode that has no targets of its own. --to none leaves a mode to those of "*".',
+  examples: ['engines map think --to big:large,main:small', 'engines map think --to none'],
+  planes: ['operator'],
+  offline: true,
+  impact: 'write',
+  danger: 'none',
+  exits: [3, 5, 7, 10],
+  columns: [column('id', 'ENGINE'), column('targets', 'TARGETS', { kind: 'list' }), column('saved_to', 'SAVED TO')],
+  args: { mode: argument('a mode, an engine id or "*"') },
+  flags: { to: list('up:model,…', 'its targets, best first, or none') },
+  async run(shell, { mode, to }) {
+    if (!to) throw usageFailure('engines map needs --to.', `svc-admin engines map ${mode} --to main:small`)
+    const targets = to.length === 1 && to[0] === 'none' ? [] : to
+    if (shell.planned(`let ${targets.join(', ') || 'what answers every text mode'} answer ${mode}`)) return
+    const connection = await shell.connect()
+    const saved = await connection
+      .ops()
+      .engines.map({ mode: encodeURIComponent(mode) })
+      .put({ targets })
+    shell.print.item(expectData(saved), mapEngine.columns!)
+    sayRestart(shell, connection)
+  },
+})
+
+export const engineCommands = [listEngines, addEngine, updateEngine, removeEngine, mapEngine, testEngines]

@@ -7,19 +7,22 @@ export type TrialCheck = { check: 'answer' | 'stream' | 'json'; ok: boolean; lat
 
 const TRIAL_TIMEOUT_MS = 30_000
 
-/** Makes three small real calls: a whole answer, a stream, and JSON. Never throws. */
+/** Makes small real calls: a whole answer, a stream, and JSON unless it is known to give none. Never throws. */
 export async function tryTarget(target: Target, clock: Clock): Promise<TrialCheck[]> {
   return [
     await timed('answer', clock, () => collect(target, request(target, 'Say hello in five words.'))),
     await timed('stream', clock, () => stream(target, request(target, 'Count from one to five.'))),
-    await timed(
-      'json',
-      clock,
-      () => collect(target, { ...request(target, 'Give the JSON object {"ok": true}.'), json: true }),
-      notJson,
-    ),
+    ...(target.can.json === false ? [] : [await json(target, clock)]),
   ]
 }
+
+const json = (target: Target, clock: Clock): Promise<TrialCheck> =>
+  timed(
+    'json',
+    clock,
+    () => collect(target, { ...request(target, 'Give the JSON object {"ok": true}.'), json: true }),
+    notJson,
+  )
 
 const request = (target: Target, prompt: string): EngineRequest => ({
   model: target.model,

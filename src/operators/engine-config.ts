@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { chmod, mkdir, rename, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { EnginesFile, type UpstreamConfig } from '../engines'
-import { defineError } from '../kernel/errors'
+import { defineError, notFound } from '../kernel/errors'
 import { checker } from '../kernel/schema'
-import type { NewEngine } from './schema'
+import type { EnginePatch, NewEngine } from './schema-engines'
 
 const EVERY_TEXT_ENGINE = '*'
 
@@ -19,43 +19,124 @@ const nameTaken = defineError(
   'conflict',
   'conflict',
   (name: string, path: string) =>
-    `${path} already has an engine "${name}". Choose another name, or remove that engine from the file.`,
+    `${path} already has an engine "${name}". Choose another name, or change that one with engines update.`,
+)
+
+const stillUsed = defineError(
+  'conflict',
+  'conflict',
+  (name: string, left: string) =>
+    `Without "${name}" nothing is left of the targets of ${left}. Map them to another engine first, or add --force.`,
 )
 
 const unreadable = defineError('conflict', 'conflict', (path: string) => `${path} is not valid JSON. Correct it first.`)
 
 type Place = { file: string; dataDir: string }
+type Key = { file: string; text: string }
 
 /**
  * Adds an upstream to the configuration file, ahead of the present targets for text modes. Its key goes to a file of
  * its own that only the owner can read. Both files are written completely before they replace the old ones.
  * Throws 409 when the name is taken, or when rewriting would lose comments of the file.
  */
-export async function saveEngine({ file, dataDir }: Place, engine: NewEngine): Promise<void> {
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : '{}'
-  const config = readConfig(text, file)
-  const engines = enginesOf(config)
-  if (Object.hasOwn(engines.upstreams, engine.name)) throw nameTaken(engine.name, file)
-  const upstream = toUpstream(engine, join(dataDir, 'engine-keys', engine.name))
+export async function saveEngine(place: Place, engine: NewEngine): Promise<void> {
+  const { text, config, engines } = readEngines(place)
+  if (Object.hasOwn(engines.upstreams, engine.name)) throw nameTaken(engine.name, place.file)
+  const file = keyFileOf(place, engine.name)
   const targets = [
     ...engine.models.map((model) => `${engine.name}:${model}`),
     ...(engines.models[EVERY_TEXT_ENGINE] ?? []),
   ]
   const after: EnginesFile = {
-    upstreams: { ...engines.upstreams, [engine.name]: upstream },
+    upstreams: { ...engines.upstreams, [engine.name]: toUpstream(engine, file) },
     models: { ...engines.models, [EVERY_TEXT_ENGINE]: targets },
   }
-  const written = `${JSON.stringify({ ...config, engines: after }, null, 2)}\n`
-  if (!isPlainJson(text)) throw commentsWouldGo(file, JSON.stringify({ engines: after }, null, 2))
-  if (engine.api_key && upstream.apiKeyFile) await writeWhole(upstream.apiKeyFile, `${engine.api_key}\n`)
-  await writeWhole(file, written)
+  await write(place, { text, config, after }, engine.api_key ? { file, text: `${engine.api_key}\n` } : null)
 }
 
-export const toUpstream = ({ kind, base_url, api_key }: NewEngine, apiKeyFile: string): UpstreamConfig => ({
+/** The upstream as it would be after a change, and the models that are asked of it. Throws 404. */
+export function changedUpstream(place: Place, name: string, patch: EnginePatch) {
+  const { engines } = readEngines(place)
+  const { settings = {}, base_url: baseUrl, api_key: apiKey } = patch
+  const given = Object.entries({ ...upstreamIn(engines, name), ...settings, ...(baseUrl ? { baseUrl } : {}) })
+  const upstream = Object.fromEntries(given.filter(([, value]) => value !== null)) as UpstreamConfig
+  const targets = new Set(Object.values(engines.models).flat())
+  const models = [...targets].filter((target) => target.startsWith(`${name}:`))
+  return { upstream, apiKey, models: models.map((target) => target.slice(name.length + 1)) }
+}
+
+/** Changes an upstream; what the patch leaves out stays. Throws 404, and 409 as {@link saveEngine} does. */
+export async function updateEngine(place: Place, name: string, patch: EnginePatch): Promise<void> {
+  const { text, config, engines } = readEngines(place)
+  const { upstream, apiKey } = changedUpstream(place, name, patch)
+  const { apiKey: inline, ...rest } = upstream
+  const file = keyFileOf(place, name)
+  const changed = apiKey ? { ...rest, apiKeyFile: file } : { ...rest, ...(inline ? { apiKey: inline } : {}) }
+  const after = { ...engines, upstreams: { ...engines.upstreams, [name]: changed } }
+  await write(place, { text, config, after }, apiKey ? { file, text: `${apiKey}\n` } : null)
+}
+
+/**
+ * Removes an upstream, its targets and its key file. Throws 404, and 409 when an engine would be left without a target,
+ * unless `force`, or as {@link saveEngine} does.
+ */
+export async function removeEngine(place: Place, name: string, force: boolean): Promise<void> {
+  const { text, config, engines } = readEngines(place)
+  upstreamIn(engines, name)
+  const { [name]: _, ...upstreams } = engines.upstreams
+  const kept = Object.entries(engines.models).map(
+    ([id, targets]) => [id, targets.filter((target) => !target.startsWith(`${name}:`))] as const,
+  )
+  const left = kept.filter(([, targets]) => targets.length === 0).map(([id]) => (id === '*' ? 'every text engine' : id))
+  if (left.length && !force) throw stillUsed(name, left.join(', '))
+  const models = Object.fromEntries(kept.filter(([, targets]) => targets.length))
+  await write(place, { text, config, after: { upstreams, models } }, null)
+  await rm(keyFileOf(place, name), { force: true })
+}
+
+/** Sets the targets of an engine, best first; none leaves it to those of `*`. Throws 409 as {@link saveEngine} does. */
+export async function mapEngine(place: Place, id: string, targets: readonly string[]): Promise<void> {
+  const { text, config, engines } = readEngines(place)
+  await write(place, { text, config, after: mapped(engines, id, targets) }, null)
+}
+
+/** The engines of the file with this mapping, to be checked before it is written. */
+export const withMapping = (place: Place, id: string, targets: readonly string[]): EnginesFile =>
+  mapped(readEngines(place).engines, id, targets)
+
+function mapped({ upstreams, models }: EnginesFile, id: string, targets: readonly string[]): EnginesFile {
+  const { [id]: _, ...others } = models
+  return { upstreams, models: targets.length ? { ...others, [id]: [...targets] } : others }
+}
+
+export const toUpstream = ({ kind, base_url, api_key, settings }: NewEngine, apiKeyFile: string): UpstreamConfig => ({
   kind,
   ...(base_url ? { baseUrl: base_url } : {}),
   ...(api_key ? { apiKeyFile } : {}),
+  ...settings,
 })
+
+const keyFileOf = ({ dataDir }: Place, name: string): string => join(dataDir, 'engine-keys', name)
+
+function upstreamIn({ upstreams }: EnginesFile, name: string): UpstreamConfig {
+  const found = Object.hasOwn(upstreams, name) ? upstreams[name] : undefined
+  if (!found) throw notFound('upstream in the configuration file')
+  return found
+}
+
+function readEngines({ file }: Place) {
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '{}'
+  const config = readConfig(text, file)
+  return { text, config, engines: enginesOf(config) }
+}
+
+type Change = { text: string; config: Record<string, unknown>; after: EnginesFile }
+
+async function write({ file }: Place, { text, config, after }: Change, key: Key | null): Promise<void> {
+  if (!isPlainJson(text)) throw commentsWouldGo(file, JSON.stringify({ engines: after }, null, 2))
+  if (key) await writeWhole(key.file, key.text)
+  await writeWhole(file, `${JSON.stringify({ ...config, engines: after }, null, 2)}\n`)
+}
 
 function readConfig(text: string, file: string): Record<string, unknown> {
   try {

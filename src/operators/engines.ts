@@ -1,12 +1,37 @@
 import type { AuditLog } from '../audit'
-import { createEngines, type EngineService, type EngineSettings } from '../engines'
+import {
+  createEngines,
+  type EngineService,
+  type EngineSettings,
+  type EnginesFile,
+  engineOfMode,
+  findEngine,
+  type UpstreamConfig,
+} from '../engines'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
-import { defineError } from '../kernel/errors'
+import { ConfigError } from '../kernel/config'
+import { defineError, invalidInput, notFound } from '../kernel/errors'
 import type { Log } from '../kernel/log'
 import type { Store } from '../kernel/store'
-import { saveEngine } from './engine-config'
-import type { AddedEngine, EngineTarget, EngineTest, NewEngine } from './schema'
+import {
+  changedUpstream,
+  mapEngine,
+  removeEngine,
+  saveEngine,
+  toUpstream,
+  updateEngine,
+  withMapping,
+} from './engine-config'
+import type {
+  AddedEngine,
+  EnginePatch,
+  EngineTarget,
+  EngineTest,
+  MappedEngine,
+  NewEngine,
+  RemovedEngine,
+} from './schema-engines'
 
 type Deps = {
   store: Store
@@ -38,7 +63,8 @@ const STATES = { closed: 'ready', 'half-open': 'trying', open: 'failing' } as co
 /** What operators do with engines (dx 2.18). Tenants never see these names. */
 export function createEngineVerbs(deps: Deps) {
   const { store, audit, engines } = deps
-  return { list, test, add }
+  const place = { file: deps.configFile, dataDir: deps.dataDir }
+  return { list, test, add, update, remove, map }
 
   /** Every service engine with its targets, in the order they are tried, once each upstream was asked whether it answers. */
   async function list(_call: Call<OperatorCaller>): Promise<EngineTarget[]> {
@@ -64,39 +90,87 @@ export function createEngineVerbs(deps: Deps) {
    */
   async function add(call: Call<OperatorCaller>, engine: NewEngine): Promise<AddedEngine> {
     if (deps.setByEnvironment) throw setElsewhere()
-    const candidate = createEngines({ settings: settingsFor(engine), clock: deps.clock, log: deps.log })
-    const tests = engine.test ? (await candidate.test(engine.name)).map(toTest) : []
-    const failed = tests.some(({ ok }) => !ok)
-    if (!failed) {
-      await saveEngine({ file: deps.configFile, dataDir: deps.dataDir }, engine)
-      await record(call, engine)
-    }
-    const answered = candidate.mapping().filter(({ targets }) => targets.length)
-    return {
-      object: 'engine',
-      name: engine.name,
-      kind: engine.kind,
-      models: engine.models,
-      modes: answered.map(({ mode }) => mode),
-      saved_to: failed ? null : deps.configFile,
-      tests,
-    }
+    const { name, kind, models, api_key: apiKey } = engine
+    const upstream = { ...toUpstream(engine, ''), apiKey, apiKeyFile: undefined }
+    return tried({ name, upstream, models, test: engine.test }, async () => {
+      await saveEngine(place, engine)
+      await record(call, 'engine.created', { name, kind, models })
+    })
   }
 
-  function settingsFor({ name, kind, base_url, api_key, models }: NewEngine): EngineSettings {
-    const upstream = { kind, ...(base_url ? { baseUrl: base_url } : {}), ...(api_key ? { apiKey: api_key } : {}) }
+  /**
+   * Changes an upstream of the configuration file once it was tested as it will be. Throws 404, and otherwise as
+   * {@link add} does.
+   */
+  async function update(call: Call<OperatorCaller>, name: string, patch: EnginePatch): Promise<AddedEngine> {
+    if (deps.setByEnvironment) throw setElsewhere()
+    const { upstream, apiKey, models } = changedUpstream(place, name, patch)
+    const candidate = apiKey ? { ...upstream, apiKey, apiKeyFile: undefined } : upstream
+    return tried({ name, upstream: candidate, models, test: patch.test && models.length > 0 }, async () => {
+      await updateEngine(place, name, patch)
+      const changed = Object.keys({ ...patch.settings, ...patch }).filter(
+        (word) => !['settings', 'test'].includes(word),
+      )
+      await record(call, 'engine.updated', { name, changed })
+    })
+  }
+
+  /** Removes an upstream from the configuration file. Throws 404, and 409 when an engine would be left without any. */
+  async function remove(call: Call<OperatorCaller>, name: string, force: boolean): Promise<RemovedEngine> {
+    if (deps.setByEnvironment) throw setElsewhere()
+    await removeEngine(place, name, force)
+    await record(call, 'engine.deleted', { name })
+    return { object: 'engine', name, removed_from: deps.configFile }
+  }
+
+  /** Sets what answers a mode, or with `*` every text mode. Throws 404 for an unknown mode, 400 for unknown targets. */
+  async function map(call: Call<OperatorCaller>, mode: string, targets: readonly string[]): Promise<MappedEngine> {
+    if (deps.setByEnvironment) throw setElsewhere()
+    const id = mode === '*' ? mode : (engineOfMode(mode) ?? findEngine(mode))?.id
+    if (!id) throw notFound('mode')
+    opened(withMapping(place, id, targets))
+    await mapEngine(place, id, targets)
+    await record(call, 'engine.mapped', { id, targets })
+    return { object: 'engine_map', id, targets: [...targets], saved_to: deps.configFile }
+  }
+
+  type Candidate = { name: string; upstream: Partial<UpstreamConfig>; models: readonly string[]; test: boolean }
+
+  /** Tests an upstream as it will be and saves it unless a test failed. */
+  async function tried({ name, upstream, models, test: tests }: Candidate, save: () => Promise<void>) {
+    const given = Object.fromEntries(Object.entries(upstream).filter(([, value]) => value !== undefined))
     const targets = models.map((model) => `${name}:${model}`)
-    return { ...deps.settings, ...NOTHING, engines: { upstreams: { [name]: upstream }, models: { '*': targets } } }
+    const candidate = opened({
+      upstreams: { [name]: given as UpstreamConfig },
+      models: targets.length ? { '*': targets } : {},
+    })
+    const results = tests ? (await candidate.test(name)).map(toTest) : []
+    const failed = results.some(({ ok }) => !ok)
+    if (!failed) await save()
+    return {
+      object: 'engine' as const,
+      name,
+      kind: upstream.kind!,
+      models: [...models],
+      modes: candidate.mapping().flatMap((one) => (one.targets.length ? one.mode : [])),
+      saved_to: failed ? null : deps.configFile,
+      tests: results,
+    }
   }
 
-  async function record(call: Call<OperatorCaller>, { name, kind, models }: NewEngine): Promise<void> {
+  /** These engines alone, so that testing them calls nothing else. Throws 400 for settings that contradict each other. */
+  function opened(file: EnginesFile): EngineService {
+    try {
+      const settings = { ...deps.settings, ...NOTHING, engines: file }
+      return createEngines({ settings, clock: deps.clock, log: deps.log })
+    } catch (error) {
+      throw error instanceof ConfigError ? invalidInput('engines', error.problems.join(' ')) : error
+    }
+  }
+
+  async function record(call: Call<OperatorCaller>, action: string, metadata: Record<string, unknown>): Promise<void> {
     await store.write((tx) =>
-      audit.record(tx, call, {
-        action: 'engine.created',
-        entityType: 'engine',
-        entityId: null,
-        input: { metadata: { name, kind, models } },
-      }),
+      audit.record(tx, call, { action, entityType: 'engine', entityId: null, input: { metadata } }),
     )
   }
 }

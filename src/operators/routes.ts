@@ -11,6 +11,7 @@ import { IncreaseQuery, RateLimits } from '../rate-limits/schema'
 import { exportResponse } from './export-response'
 import { cacheRoutes } from './routes-cache'
 import { creditRoutes } from './routes-credits'
+import { engineRoutes } from './routes-engines'
 import { peopleRoutes } from './routes-people'
 import { policyRoutes, preferenceRoutes } from './routes-policies'
 import { installRoutes, skillRoutes } from './routes-skills'
@@ -183,22 +184,6 @@ const auditRoutes = (audit: OperatorService['audit'], edge: Edge) =>
       query: checkedQuery(words.CheckQuery),
       response: { 200: answer(ChainCheck), ...errors(400, 404) },
     })
-
-const engineRoutes = (engines: OperatorService['engines'], edge: Edge) =>
-  new Elysia({ prefix: '/ops/v1/engines' })
-    .use(edge)
-    .get('', async (context) => ({ engines: await engines.list(toOperatorCall(context)) }), {
-      response: { 200: answer(words.EngineList) },
-    })
-    .post('', (context) => engines.add(toOperatorCall(context), context.body), {
-      body: checked(words.NewEngine),
-      response: { 200: answer(words.AddedEngine), ...errors(400, 409) },
-    })
-    .post(
-      '/test',
-      async (context) => ({ tests: await engines.test(toOperatorCall(context), context.query.upstream) }),
-      { query: checkedQuery(words.EngineTestQuery), response: { 200: answer(words.EngineTests), ...errors(404) } },
-    )
 
 const serverRoutes = (operators: OperatorService, edge: Edge) =>
   new Elysia({ prefix: '/ops/v1' })

@@ -1,5 +1,4 @@
 import { AuditEvent, AuditExport, AuditQuery } from '../audit/schema'
-import { UPSTREAM_KINDS } from '../engines'
 import { OPERATOR_ROLES, SCOPES, TIERS } from '../kernel/caller'
 import { defineId, type Id } from '../kernel/ids'
 import { MOST_CENTS } from '../kernel/money'
@@ -136,53 +135,6 @@ export const Backup = t.Object({
   created: Timestamp,
 })
 export type Backup = Static<typeof Backup>
-
-/** One target of a service engine; tenants never see it. */
-export const EngineTarget = t.Object({
-  id: t.String({ description: 'The service engine id' }),
-  mode: t.String(),
-  target: nullable(t.String({ description: 'upstream:model; null if nothing answers the mode' })),
-  kind: nullable(t.String()),
-  rank: t.Integer({ description: 'Order of use: 1 is asked first, higher ranks when lower ones fail' }),
-  state: oneOf(['ready', 'trying', 'failing', 'unreachable', 'none'] as const),
-  address: nullable(t.String({ description: 'Where it is' })),
-  problem: nullable(t.String({ description: 'What its upstream did when it was asked just now; null if it answered' })),
-})
-export type EngineTarget = Static<typeof EngineTarget>
-export const EngineList = t.Object({ engines: t.Array(EngineTarget) })
-
-export const EngineTestQuery = t.Object({ upstream: t.Optional(t.String({ maxLength: 64 })) })
-
-export const EngineTest = t.Object({
-  id: t.String({ description: 'upstream:model' }),
-  kind: t.String(),
-  ok: t.Boolean(),
-  checks: t.Array(t.Object({ check: t.String(), ok: t.Boolean(), latency_ms: t.Integer(), detail: t.String() })),
-})
-export type EngineTest = Static<typeof EngineTest>
-export const EngineTests = t.Object({ tests: t.Array(EngineTest) })
-
-/** Body of `POST /ops/v1/engines`. The key is sent over the socket only, and stored in a file of its own. */
-export const NewEngine = t.Object({
-  name: t.String({ pattern: '^[a-z0-9][a-z0-9-]{0,31}$' }),
-  kind: oneOf(UPSTREAM_KINDS),
-  base_url: t.Optional(t.String({ pattern: '^https?://[^\\s]+$' })),
-  models: t.Array(t.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 20 }),
-  api_key: t.Optional(t.String({ minLength: 1, maxLength: 4_096 })),
-  test: t.Boolean(),
-})
-export type NewEngine = Static<typeof NewEngine>
-
-export const AddedEngine = t.Object({
-  object: t.Literal('engine'),
-  name: t.String(),
-  kind: t.String(),
-  models: t.Array(t.String()),
-  modes: t.Array(t.String(), { description: 'Modes it answers after the next start' }),
-  saved_to: nullable(t.String({ description: 'Configuration file; null if a test failed and nothing was saved' })),
-  tests: t.Array(EngineTest),
-})
-export type AddedEngine = Static<typeof AddedEngine>
 
 export const OperatorKeyId = defineId('operator_key')
 export type OperatorKeyId = Id<'operator_key'>

@@ -14,7 +14,7 @@ const saying = (answer: string | Error): Target => {
   async function* stream() {
     yield { type: 'text-delta' as const, text: (await complete()).text }
   }
-  return { model: 'small', driver: { complete, stream, probe: async () => undefined } } as unknown as Target
+  return { model: 'small', can: {}, driver: { complete, stream, probe: async () => undefined } } as unknown as Target
 }
 
 test.each([

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { saveEngine } from '../../src/operators/engine-config'
-import type { NewEngine } from '../../src/operators/schema'
+import type { NewEngine } from '../../src/operators/schema-engines'
 import { createWorld } from '../support/world'
 import { operatorSender } from './support'
 
@@ -120,5 +120,67 @@ describe('engines on the operator plane', async () => {
     expect(items[0]).toMatchObject({ action: 'engine.created', entityType: 'engine' })
     expect(JSON.stringify(items)).not.toContain('upstream-secret')
     expect(world.logged.join('')).not.toContain('upstream-secret')
+  })
+})
+
+describe('an upstream that stands in the configuration file', async () => {
+  const configFile = join(folder, 'changing.json')
+  writeFileSync(configFile, '{"port": 3500}')
+  const world = await createWorld({ config: { configFile } })
+  const send = operatorSender(world)
+  const saved = () => JSON.parse(readFileSync(configFile, 'utf8')).engines
+
+  test('is added with its settings', async () => {
+    const settings = { contextWindow: 8192, concurrency: 4, vision: true, headers: { 'x-team': 'blue' } }
+    expect((await send('POST', 'engines', { ...engine, settings })).status).toBe(200)
+    expect(saved().upstreams.main).toEqual({ kind: 'compat', baseUrl: engine.base_url, ...settings })
+  })
+
+  test('changes what is named, and loses what is null', async () => {
+    const settings = { concurrency: 8, vision: null, timeoutMs: 5000 }
+    const { status, body } = await send('PATCH', 'engines/main', { settings, api_key: 'upstream-secret', test: false })
+    expect([status, body.models, body.saved_to]).toEqual([200, ['a', 'b'], configFile])
+    const { vision, apiKeyFile, ...rest } = saved().upstreams.main
+    expect(rest).toMatchObject({ concurrency: 8, timeoutMs: 5000, contextWindow: 8192 })
+    expect(vision).toBeUndefined()
+    expect(readFileSync(apiKeyFile, 'utf8')).toBe('upstream-secret\n')
+  })
+
+  test('is not changed when it fails its test, or to what contradicts itself', async () => {
+    const before = readFileSync(configFile, 'utf8')
+    expect((await send('PATCH', 'engines/main', { settings: { concurrency: 1 }, test: true })).body.saved_to).toBeNull()
+    const headers = await send('PATCH', 'engines/main', { settings: { headers: { host: 'x' } }, test: false })
+    expect([headers.status, headers.body.error.message]).toEqual([400, expect.stringContaining('"host"')])
+    expect((await send('PATCH', 'engines/none', { test: false })).status).toBe(404)
+    expect((await send('PATCH', 'engines/constructor', { test: false })).status).toBe(404)
+    expect(readFileSync(configFile, 'utf8')).toBe(before)
+  })
+
+  test('is mapped to a mode, and back to what answers every text mode', async () => {
+    expect((await send('PUT', 'engines/map/think', { targets: ['main:b'] })).body).toMatchObject({ id: 'svc-1-reason' })
+    expect(saved().models).toEqual({ '*': ['main:a', 'main:b'], 'svc-1-reason': ['main:b'] })
+    for (const [mode, targets, status] of [
+      ['turbo', ['main:b'], 404],
+      ['think', ['other:b'], 400],
+      ['image', ['main:b'], 400],
+    ] as const) {
+      expect((await send('PUT', `engines/map/${mode}`, { targets: [...targets] })).status).toBe(status)
+    }
+    expect(saved().models['svc-1-reason']).toEqual(['main:b'])
+    await send('PUT', 'engines/map/think', { targets: [] })
+    expect(saved().models).toEqual({ '*': ['main:a', 'main:b'] })
+  })
+
+  test('is removed with its targets and its key, unless engines would be left with nothing', async () => {
+    const { apiKeyFile } = saved().upstreams.main
+    const refused = await send('DELETE', 'engines/main')
+    expect([refused.status, refused.body.error.message]).toEqual([409, expect.stringContaining('every text engine')])
+    expect((await send('DELETE', 'engines/main?force=true')).body).toMatchObject({ removed_from: configFile })
+    expect(saved()).toEqual({ upstreams: {}, models: {} })
+    expect(existsSync(apiKeyFile)).toBe(false)
+    expect((await send('DELETE', 'engines/main?force=true')).status).toBe(404)
+    const { items } = await world.app.container.audit.list(world.app.store.read, 'server', { limit: 20 })
+    const actions = new Set(items.flatMap(({ action }) => (action.startsWith('engine.') ? action : [])))
+    expect([...actions].toSorted()).toEqual(['engine.created', 'engine.deleted', 'engine.mapped', 'engine.updated'])
   })
 })

@@ -1,0 +1,39 @@
+import { clean } from '../src/kernel/text'
+import type { Connection } from './connection'
+import { CheckFailed } from './failure'
+import { column } from './output/columns'
+import type { Shell } from './shell'
+
+export type Check = { check: string; ok: boolean; latency_ms: number; detail: string }
+
+export const spellCheck = ({ check, ok, latency_ms, detail }: Check): string =>
+  ok ? `${check} ${latency_ms} ms` : `${check} failed: ${detail}`
+
+export const savedColumns = [
+  column('name', 'NAME'),
+  column('kind', 'KIND'),
+  column('models', 'MODELS', { kind: 'list' }),
+  column('modes', 'MODES', { kind: 'list' }),
+  column('saved_to', 'SAVED TO'),
+]
+
+type Saved = { saved_to: string | null; tests: { id: string; checks: Check[] }[] }
+
+export function showSaved(shell: Shell, saved: Saved): void {
+  for (const test of saved.tests) sayTest(shell, test)
+  if (saved.saved_to === null) {
+    shell.note('Nothing was saved. Correct it and try again, or add --no-test.')
+    throw new CheckFailed()
+  }
+  shell.print.item(saved, savedColumns)
+}
+
+export const sayRestart = ({ note }: Shell, { transport: { kind } }: Connection): void =>
+  void (kind === 'socket' && note('Restart the server to use it.'))
+
+function sayTest({ io, globals, paint }: Shell, { id, checks }: { id: string; checks: Check[] }): void {
+  for (const check of checks) {
+    const word = check.ok ? paint('good', 'ok  ') : paint('bad', 'fail')
+    if (!globals.quiet) io.err(`${word}  ${clean(`${id}  ${spellCheck(check)}`)}`)
+  }
+}

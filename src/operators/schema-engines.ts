@@ -1,0 +1,85 @@
+import { UPSTREAM_KINDS, UPSTREAM_SETTINGS } from '../engines'
+import { nullable, oneOf, type Static, t } from '../kernel/schema'
+
+/** One target of a service engine; tenants never see it. */
+export const EngineTarget = t.Object({
+  id: t.String({ description: 'The service engine id' }),
+  mode: t.String(),
+  target: nullable(t.String({ description: 'upstream:model; null if nothing answers the mode' })),
+  kind: nullable(t.String()),
+  rank: t.Integer({ description: 'Order of use: 1 is asked first, higher ranks when lower ones fail' }),
+  state: oneOf(['ready', 'trying', 'failing', 'unreachable', 'none'] as const),
+  address: nullable(t.String({ description: 'Where it is' })),
+  problem: nullable(t.String({ description: 'What its upstream did when it was asked just now; null if it answered' })),
+})
+export type EngineTarget = Static<typeof EngineTarget>
+export const EngineList = t.Object({ engines: t.Array(EngineTarget) })
+
+export const EngineTestQuery = t.Object({ upstream: t.Optional(t.String({ maxLength: 64 })) })
+
+export const EngineTest = t.Object({
+  id: t.String({ description: 'upstream:model' }),
+  kind: t.String(),
+  ok: t.Boolean(),
+  checks: t.Array(t.Object({ check: t.String(), ok: t.Boolean(), latency_ms: t.Integer(), detail: t.String() })),
+})
+export type EngineTest = Static<typeof EngineTest>
+export const EngineTests = t.Object({ tests: t.Array(EngineTest) })
+
+/** Body of `POST /ops/v1/engines`. The key is sent over the socket only, and stored in a file of its own. */
+export const NewEngine = t.Object({
+  name: t.String({ pattern: '^[a-z0-9][a-z0-9-]{0,31}$' }),
+  kind: oneOf(UPSTREAM_KINDS),
+  base_url: t.Optional(t.String({ pattern: '^https?://[^\\s]+$' })),
+  models: t.Array(t.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 20 }),
+  api_key: t.Optional(t.String({ minLength: 1, maxLength: 4_096 })),
+  settings: t.Optional(t.Object(UPSTREAM_SETTINGS, { description: 'As in svc.server.json (contract 28.4)' })),
+  test: t.Boolean(),
+})
+export type NewEngine = Static<typeof NewEngine>
+
+/** Body of `PATCH /ops/v1/engines/{name}`: what is left out stays; null removes a setting. */
+export const EnginePatch = t.Object({
+  base_url: t.Optional(NewEngine.properties.base_url),
+  api_key: t.Optional(NewEngine.properties.api_key),
+  settings: t.Optional(
+    t.Object(
+      Object.fromEntries(
+        Object.entries(UPSTREAM_SETTINGS).map(([name, schema]) => [name, t.Optional(nullable(schema))]),
+      ),
+    ),
+  ),
+  test: t.Boolean(),
+})
+export type EnginePatch = Static<typeof EnginePatch>
+
+export const RemovedEngine = t.Object({ object: t.Literal('engine'), name: t.String(), removed_from: t.String() })
+export type RemovedEngine = Static<typeof RemovedEngine>
+
+/** Body of `PUT /ops/v1/engines/map/{mode}`. */
+export const EngineMap = t.Object({
+  targets: t.Array(t.String({ pattern: '^[a-z0-9-]+:.+$', maxLength: 250 }), {
+    maxItems: 20,
+    description: 'name:model, best first; none leaves the mode to what answers every text mode',
+  }),
+})
+export type EngineMap = Static<typeof EngineMap>
+
+export const MappedEngine = t.Object({
+  object: t.Literal('engine_map'),
+  id: t.String(),
+  targets: t.Array(t.String()),
+  saved_to: t.String(),
+})
+export type MappedEngine = Static<typeof MappedEngine>
+
+export const AddedEngine = t.Object({
+  object: t.Literal('engine'),
+  name: t.String(),
+  kind: t.String(),
+  models: t.Array(t.String()),
+  modes: t.Array(t.String(), { description: 'Modes it answers after the next start' }),
+  saved_to: nullable(t.String({ description: 'Configuration file; null if a test failed and nothing was saved' })),
+  tests: t.Array(EngineTest),
+})
+export type AddedEngine = Static<typeof AddedEngine>

@@ -1,0 +1,64 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cliOver } from '../support/cli'
+import { startUpstream } from '../support/upstream'
+import { createWorld } from '../support/world'
+
+const upstream = await startUpstream({ text: '{"ok": true}' })
+const folder = mkdtempSync(join(tmpdir(), 'svc-cli-engines-'))
+const configFile = join(folder, 'svc.server.json')
+writeFileSync(configFile, '{}')
+const world = await createWorld({ config: { configFile } })
+const run = cliOver(world)
+afterAll(async () => {
+  await upstream.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const saved = () => JSON.parse(readFileSync(configFile, 'utf8')).engines
+const ADD = ['engines', 'add', 'main', '--base-url', upstream.url, '--models', 'scripted', '--no-key']
+
+describe('engines', () => {
+  test('add tests an upstream with its settings and writes them all', async () => {
+    const settings = ['--context-window', '8192', '--call-timeout', '90s', '--concurrency', '4', '--vision', 'yes']
+    const more = ['--header', 'X-Team: blue', '--json-output', 'auto', '--price-prompt', '7']
+    const { exitCode, stderr } = await run([...ADD, ...settings, ...more])
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.stringContaining('main:scripted') })
+    expect(upstream.calls.at(-1)!.headers).toMatchObject({ 'x-team': 'blue' })
+    expect(saved().upstreams.main).toEqual({
+      kind: 'compat',
+      baseUrl: upstream.url,
+      contextWindow: 8192,
+      timeoutMs: 90_000,
+      concurrency: 4,
+      headers: { 'X-Team': 'blue' },
+      vision: true,
+      prices: { promptPer1k: 7 },
+    })
+  })
+
+  test('update changes what is named, and auto takes back what was said', async () => {
+    const { exitCode } = await run(['engines', 'update', 'main', '--vision', 'auto', '--max-output-tokens', '512'])
+    expect(exitCode).toBe(0)
+    expect(saved().upstreams.main).toMatchObject({ maxOutputTokens: 512, contextWindow: 8192 })
+    expect(saved().upstreams.main.vision).toBeUndefined()
+    expect((await run(['engines', 'update', 'main'])).exitCode).toBe(2)
+    expect((await run(['engines', 'update', 'none', '--call-timeout', '5s'])).exitCode).toBe(3)
+  })
+
+  test('map names the targets of a mode, and none takes them back', async () => {
+    expect((await run(['engines', 'map', 'think', '--to', 'main:scripted'])).exitCode).toBe(0)
+    expect(saved().models['svc-1-reason']).toEqual(['main:scripted'])
+    expect((await run(['engines', 'map', 'think', '--to', 'none'])).exitCode).toBe(0)
+    expect(saved().models).toEqual({ '*': ['main:scripted'] })
+  })
+
+  test('remove asks, and refuses while engines would be left with nothing', async () => {
+    const refused = await run(['engines', 'remove', 'main', '--yes'])
+    expect({ ...refused, stdout: '' }).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('--force') })
+    expect((await run(['engines', 'remove', 'main', '--force', '--yes'])).exitCode).toBe(0)
+    expect(saved()).toEqual({ upstreams: {}, models: {} })
+  })
+})
