@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
 
-export type Peer = { port: number; cpuMs(): number; stop(): Promise<void> }
+export type Peer = { port: number; pid: number; cpuMs(): number; stop(): Promise<void> }
 
 /** Servers share one core and the load has the other, where the machine can pin. */
 const pin = (core: number): string[] => (Bun.which('taskset') ? ['taskset', '-c', String(core)] : [])
@@ -47,12 +47,13 @@ export async function startProduct(
   )
   while (!(await isHealthy(port))) await Bun.sleep(5)
   const startedMs = performance.now() - startedAt
-  const { stop, cpuMs } = watched(child)
+  const { stop, pid, cpuMs } = watched(child)
   const key = readFileSync(join(folder, 'dev-key'), 'utf8').trim()
   return {
     port,
     key,
     startedMs,
+    pid,
     cpuMs,
     stop: () => stop().then(() => rmSync(folder, { recursive: true, force: true })),
   }
@@ -71,8 +72,9 @@ function freePort(): number {
   return port!
 }
 
-function watched(child: Subprocess): Pick<Peer, 'cpuMs' | 'stop'> {
+function watched(child: Subprocess): Pick<Peer, 'pid' | 'cpuMs' | 'stop'> {
   return {
+    pid: child.pid,
     // User and system time in ticks of 10 ms: fields 14 and 15, counted after the name in brackets.
     cpuMs: () => {
       const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8')

@@ -2,6 +2,7 @@
  * The budgets of design 11 that exist so far, in interleaved rounds against bare servers. Prints medians
  * and ratios; the machine is noisy, so only ratios of one run mean anything. Fails nothing.
  */
+import { watchHealth } from '../catalogue/support/health'
 import { fire, requestBytes, type Volley } from './load'
 import { type Peer, startPeer, startProduct } from './processes'
 
@@ -88,6 +89,17 @@ async function startMs(): Promise<string> {
   return median(times).toFixed(0)
 }
 
+/** What `/health` takes while 16 connections chat: others' answers do not wait for them (I28). */
+async function reportHealth(): Promise<void> {
+  const health = watchHealth(product.port, product.pid)
+  await fire(aim(product, chat(16).ours), 16, ROUNDS * ROUND_MS)
+  await health.stop()
+  const taken = health.latencies().toSorted((a, b) => a - b)
+  const at = (share: number) => (taken[Math.floor(taken.length * share)] ?? 0).toFixed(1)
+  print()
+  print(`GET /health beside 16 connections that chat: p50 ${at(0.5)} ms, p95 ${at(0.95)} (budget 50), p99 ${at(0.99)}`)
+}
+
 const wanted = process.argv.find((word) => word.startsWith('--only='))?.slice(7) ?? ''
 print(
   `start to first healthy answer: ${await startMs()} ms (budget 500), on one core ${product.startedMs.toFixed(0)} ms`,
@@ -130,6 +142,8 @@ for (const { name, connections, ours, theirs, floor } of contests.filter((contes
     `  the least that the contract takes: ratio ${(floorRate / rate.theirs).toFixed(2)}, added p50 ${(floorP50 - p50.theirs).toFixed(2)}, CPU ${floorCpu.toFixed(3)}, ratio ${(floorCpu / cpu.theirs).toFixed(2)}`,
   )
 }
+
+await reportHealth()
 
 for (const peer of [product, forwarder, recorder, reteller, rememberer, lister, jsonPost, bareGet, upstream])
   await peer.stop()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { startTarget } from './support'
-import { keepsItsPromises } from './support/oracle'
+import { hasNotBlocked, keepsItsPromises } from './support/oracle'
 import { attack, type Row } from './support/rows'
 
 const target = await startTarget()
@@ -92,9 +92,9 @@ const shapes: Row[] = [
 ]
 attack('B. bodies', target, shapes)
 
-const quickly: Row['also'] = ({ ms }) => expect(ms).toBeLessThan(50)
+const quickly: Row['also'] = () => hasNotBlocked(target)
 const hostile: Row[] = [
-  { ...invalid, id: 'B11', what: '100,000 lists in each other within 50 ms', body: '['.repeat(100_000), also: quickly },
+  { ...invalid, id: 'B11', what: '100,000 lists in each other', body: '['.repeat(100_000), also: quickly },
   { ...invalid, id: 'B11', what: '50,000 objects in each other', body: '{"a":'.repeat(50_000), also: quickly },
   { ...invalid, id: 'B11', what: 'the same in metadata', body: nested(50_000, '[', ']'), also: quickly },
   { ...invalid, id: 'B13', what: 'metadata 65 deep', body: nested(65, '[', ']') },

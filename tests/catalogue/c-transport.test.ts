@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import { eventually, startTarget } from './support'
-import { keepsItsPromises } from './support/oracle'
+import { hasNotBlocked, keepsItsPromises } from './support/oracle'
 import { head, open, sendRaw, whole } from './support/raw'
-import { quickestOf } from './support/reply'
 import { attack, type Row } from './support/rows'
 
 const target = await startTarget()
@@ -101,13 +100,14 @@ describe('C. connections', () => {
     expect(second).toBeLessThan(Math.max(first, 1))
   })
 
-  test('C19 beside 1,000 idle connections a new request takes 50 ms at most', async () => {
+  test('C19 beside 1,000 idle connections a new request is answered, and nothing holds up the event loop', async () => {
     const idle: Socket[] = []
     for (let batch = 0; batch < 10; batch++) {
       idle.push(...(await Promise.all(Array.from({ length: 100 }, () => open(target.port)))))
     }
     try {
-      expect(await quickestOf(() => send('GET', 'models'))).toBeLessThan(50)
+      expect((await send('GET', 'models')).status).toBe(200)
+      await hasNotBlocked(target)
     } finally {
       for (const socket of idle) socket.destroy()
     }
@@ -118,7 +118,8 @@ describe('C. connections', () => {
     slow.write(
       `${head('POST /api/v1/completions HTTP/1.1', AUTH, 'Content-Type: application/json', 'Content-Length: 100')}\r\n\r\n{`,
     )
-    expect(await quickestOf(() => send('GET', 'models'))).toBeLessThan(500)
+    expect((await send('GET', 'models')).status).toBe(200)
+    await hasNotBlocked(target)
     slow.destroy()
   })
 

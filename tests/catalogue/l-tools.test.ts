@@ -3,7 +3,7 @@ import { slowness } from '../support/effort'
 import { readFrames } from '../support/frames'
 import { startTarget } from './support'
 import { startCanary } from './support/canary'
-import { tooLong } from './support/oracle'
+import { hasNotBlocked, tooLong } from './support/oracle'
 
 const target = await startTarget()
 const canary = await startCanary()
@@ -46,12 +46,10 @@ describe('definitions of tools', () => {
 
   test('B31 a pattern that explodes costs nobody anything', async () => {
     const input_schema = { type: 'object', properties: { a: { pattern: '^(a|a)*b$' } } }
-    const { status, body, ms } = await post(`[[plan:mine{"a":"${'a'.repeat(5_000)}"}]]`, [
-      { name: 'mine', input_schema },
-    ])
+    const { status, body } = await post(`[[plan:mine{"a":"${'a'.repeat(5_000)}"}]]`, [{ name: 'mine', input_schema }])
     expect(status).toBe(200)
     expect(body.tools_used[0]).toMatchObject({ status: 'error', description: 'bad arguments' })
-    expect(ms).toBeLessThan(5_000)
+    await hasNotBlocked(target)
   })
 
   test.each(['a b', '\u001b[31m', '', 'x'.repeat(10_240), 'a/b', 'ключ'])('L5 the name %j: 400', async (name) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { type Expression, ExpressionFault, parseExpression, pathsOf } from '../../src/kernel/expression'
+import { effortOf } from '../support/effort'
 
 /** An expression as parsed, with all brackets written out. */
 function told(expression: Expression): string {
@@ -68,13 +69,14 @@ describe('an expression (contract 10)', () => {
     ])
   })
 
-  test('of the greatest length is parsed within 2 ms', () => {
+  test('of the greatest length is parsed within 2 ms', async () => {
     const text = Array(250)
       .fill('now == 1')
       .join('||')
       .slice(0, 2_000 - 8)
-    const startedAt = performance.now()
-    for (let round = 0; round < 100; round++) parseExpression(text.slice(0, text.lastIndexOf('||')))
-    expect(performance.now() - startedAt).toBeLessThan(200)
+    const effort = await effortOf(() => {
+      for (let round = 0; round < 100; round++) parseExpression(text.slice(0, text.lastIndexOf('||')))
+    })
+    expect(effort).toBeLessThan(200)
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { vendorNamedIn } from '../../src/kernel/vendor-names'
+import { effortOf } from '../support/effort'
 
 describe('labels that name an upstream vendor', () => {
   test.each([
@@ -157,9 +158,7 @@ describe('labels that name an upstream vendor', () => {
     expect(vendorNamedIn(label)).toBeNull()
   })
 
-  test('a long label is read within 100 ms', () => {
-    const started = performance.now()
-    vendorNamedIn('o.'.repeat(500_000))
-    expect(performance.now() - started).toBeLessThan(100)
+  test('a long label is read within 100 ms', async () => {
+    expect(await effortOf(() => vendorNamedIn('o.'.repeat(500_000)))).toBeLessThan(100)
   })
 })

@@ -21,7 +21,7 @@ export function makeCopy(scratch: string, number: number) {
     async test(files: readonly string[], mostMs: number, env: Record<string, string> = {}): Promise<Verdict> {
       if (!files.length) return 'survived'
       const paths = files.map((file) => `./${file}`)
-      const command = [BUN, 'test', '--no-isolate', '--bail=1', '--timeout=20000', ...paths]
+      const command = [BUN, 'test', '--no-isolate', '--bail=1', '--timeout=60000', ...paths]
       return run(command, mostMs, env)
     },
     /** What the test command checks besides tests, when types or tables are changed. */

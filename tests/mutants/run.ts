@@ -51,22 +51,32 @@ for (const { room, file } of chosen) if (!plans.has(file)) plans.set(file, await
 
 const found: Found[] = []
 const copies = Array.from({ length: workers }, (_, number) => makeCopy(scratch, number))
-await assertSound(copies[0]!)
+await leaveOutUnsound(copies[0]!)
 await Promise.all(copies.map(drain))
 if (postgres && 'url' in postgres) await postgres.stop()
 process.exit(report() ? 0 : 1)
 
-/** Without a fault every test passes: otherwise each fault would count as seen. */
-async function assertSound(copy: Copy): Promise<void> {
-  for (const room of rooms) {
-    const { near, wide } = await testsOf(room, '')
-    for (const files of [near, wide]) {
-      const ended = await copy.test(files, 2 * WIDE_MS, env)
-      if (ended === 'survived') continue
-      print(`prove:mutants: the tests of ${room} fail without a fault: ${files.join(' ')}`)
-      process.exit(1)
-    }
+/** Tests that fail without a fault would see every fault: they are named and left out. */
+async function leaveOutUnsound(copy: Copy): Promise<void> {
+  const all = [...plans.values()]
+  const [near, wide] = [new Set(all.flatMap((plan) => plan.near)), new Set(all.flatMap((plan) => plan.wide))]
+  const unsound = new Set([
+    ...(await failing(copy, [...near], {})),
+    ...(await failing(copy, [...wide], {})),
+    ...(env.SVC_TEST_POSTGRES_URL ? await failing(copy, [...near], env) : []),
+  ])
+  for (const file of unsound) print(`  left out, for it fails without a fault: ${file}`)
+  for (const plan of all) {
+    plan.near = plan.near.filter((file) => !unsound.has(file))
+    plan.wide = plan.wide.filter((file) => !unsound.has(file))
   }
+}
+
+async function failing(copy: Copy, files: string[], on: Record<string, string>): Promise<string[]> {
+  if ((await copy.test(files, 2 * WIDE_MS, on)) === 'survived') return []
+  const found: string[] = []
+  for (const file of files) if ((await copy.test([file], WIDE_MS, on)) !== 'survived') found.push(file)
+  return found
 }
 
 async function candidatesOf(room: string): Promise<Candidate[]> {

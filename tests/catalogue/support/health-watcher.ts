@@ -1,4 +1,5 @@
 import { spentBy } from '../../support/spent'
+import { NEVER_MS } from './health'
 
 /*
  * A worker: asks for `/health` over and over. Time that either side was ready and another process had
@@ -8,8 +9,6 @@ declare const self: Worker
 
 const REQUEST = 'GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
 const EVERY_MS = 50
-/** What no answer counts as. */
-const NEVER_MS = 1_000_000
 
 const latencies: number[] = []
 let stopped = false

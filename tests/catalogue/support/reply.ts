@@ -48,13 +48,6 @@ export async function request(
   return reply
 }
 
-/** How long the quickest of 20 took: what the others took longer, something else on this machine took. */
-export async function quickestOf(send: () => Promise<Reply>): Promise<number> {
-  let quickest = Number.POSITIVE_INFINITY
-  for (let tried = 0; tried < 20; tried++) quickest = Math.min(quickest, (await send()).ms)
-  return quickest
-}
-
 const encode = (body: unknown): BodyInit =>
   typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body)
 
