@@ -20,6 +20,7 @@ import { createOnceReader, createOnceTable } from '../http/idempotent'
 import { limitIntake } from '../http/intake'
 import { createMethodTable } from '../http/methods'
 import type { Metrics } from '../http/metrics'
+import { createOpenRequests } from '../http/open-requests'
 import { toOpenApi } from '../http/openapi'
 import { createStreams } from '../http/sse'
 import { createSuccessTable } from '../http/success'
@@ -87,6 +88,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
         rateHeaders: (caller, ip, counts) =>
           caller ? limiter.headers(caller) : limiter.anonymousHeaders(ip(), counts),
         allowedOrigins: (caller) => (caller.type === 'key' ? caller.allowedOrigins : []),
+        enter: config.trustedProxies.trim() ? createOpenRequests(config.connectionsPerAddress) : null,
         authenticated: connections.authenticated,
         canonicalUrl: canonicalUrl(config.publicUrl),
         methodsOf: (path) => methodsOf(path),

@@ -14,6 +14,8 @@ export type Exchange = {
   caller: TenantCaller | null
   /** Closes the connection soon, because the answer leaves a body unread that may never come. */
   hangUp(): void
+  /** Ends its part in the count of its address's open requests; null when it has none. */
+  leave: (() => void) | null
   /** Extra fields of the access log line. */
   readonly notes: Record<string, string | number | boolean | null>
   /** True for streams, which write their own access log line when they end. */

@@ -15,6 +15,7 @@ import { errorHeaders, statusOf, toEnvelope } from './envelope'
 import { logFault, toAppError } from './faults'
 import { givenBack } from './idempotent'
 import { MAX_PUBLIC_BYTES } from './intake'
+import type { EnterRequest } from './open-requests'
 import { createTimeLimit } from './time-limit'
 
 export type EdgeDeps = {
@@ -37,6 +38,8 @@ export type EdgeDeps = {
   canonicalUrl(request: Request): string | null
   /** The methods that a path accepts; known once all routes are registered. */
   methodsOf(path: string): string[]
+  /** Counts the open requests of an address until they authenticate; null where its connections are counted. */
+  enter: EnterRequest | null
   /** Told of each request that authenticated. */
   authenticated(request: Request, server: Server<unknown> | null): void
   /** Finds the client's address behind trusted proxies. */
@@ -129,7 +132,9 @@ export function edge(deps: EdgeDeps) {
       return exchange.ticket ? givenBack(exchange, envelope) : envelope
     })
     .onAfterResponse({ as: 'global' }, ({ exchange, set, route }) => {
-      if (exchange && !exchange.streaming) deps.accessLog(exchange, Number(set.status ?? 200), route)
+      if (!exchange) return
+      leave(exchange)
+      if (!exchange.streaming) deps.accessLog(exchange, Number(set.status ?? 200), route)
     })
 }
 
@@ -142,6 +147,7 @@ function arrive(request: Request, server: Server<unknown> | null, { clock, clien
     path: pathOf(request.url),
     ip: () => clientAddress(server?.requestIP(request)?.address ?? 'local', request.headers.get('x-forwarded-for')),
     hangUp: () => server?.timeout(request, FAREWELL_S),
+    leave: null,
     caller: null,
     notes: {},
     streaming: false,
@@ -162,6 +168,7 @@ type Arrived = { request: Request; server: Server<unknown> | null }
 
 /** Checks credential, origin, request rate and the body's headers, in the order of contract 1.5. */
 function gate(exchange: Exchange, { request, server }: Arrived, deps: EdgeDeps): void | Promise<void> {
+  if (deps.enter) exchange.leave = deps.enter(exchange.ip())
   // Where no route would read the body, its headers do not matter: the answer is 404 or 405.
   const assertBody = (rule: BodyRule) => {
     try {
@@ -173,6 +180,7 @@ function gate(exchange: Exchange, { request, server }: Arrived, deps: EdgeDeps):
   const enter = (caller: TenantCaller) => {
     exchange.caller = caller
     deps.authenticated(request, server)
+    leave(exchange)
     failpoint('after_auth')
     deps.assertOrigin(caller, request)
     deps.admit(caller)
@@ -184,6 +192,11 @@ function gate(exchange: Exchange, { request, server }: Arrived, deps: EdgeDeps):
   }
   const caller = deps.authenticate(request)
   return caller instanceof Promise ? caller.then(enter) : enter(caller)
+}
+
+function leave(exchange: Exchange): void {
+  exchange.leave?.()
+  exchange.leave = null
 }
 
 const isRefusal = (status: number): boolean => status >= 400 && status < 500

@@ -19,26 +19,33 @@ const target = await startEdge({
 const STALLED = `${head('POST /api/v1/auth/sessions HTTP/1.1', 'Content-Type: application/json', 'Content-Length: 900')}\r\n\r\n{`
 const ASKING = `${head('GET /api/v1/models HTTP/1.1', `Authorization: Bearer ${target.people.secrets.k1}`)}\r\n\r\n`
 
-type Opened = { open(): number; answered(): number; end(): void }
+const forwarded = (client: string) => STALLED.replace('Host:', `X-Forwarded-For: ${client}\r\nHost:`)
+
+type Opened = { open(): number; answered(): number; text(): string; end(): void }
 
 /** Connections from one address, each of which has sent the same. */
-async function from(address: string, count: number, first: string): Promise<Opened> {
+async function from(address: string, count: number, first: string | ((at: number) => string)): Promise<Opened> {
+  let text = ''
   const [open, answered] = [new Set<Socket>(), new Set<Socket>()]
-  const sockets = Array.from({ length: count }, () => {
+  const sockets = Array.from({ length: count }, (_, at) => {
     const socket = connect({ port: target.port, host: '127.0.0.1', localAddress: address })
     socket.on('error', () => undefined)
-    socket.on('data', () => answered.add(socket))
+    socket.on('data', (chunk) => {
+      answered.add(socket)
+      text += chunk
+    })
     socket.on('close', () => open.delete(socket))
     open.add(socket)
     return new Promise<void>((done) => {
       socket.on('close', done)
-      socket.once('connect', () => socket.write(first, () => done()))
+      socket.once('connect', () => socket.write(typeof first === 'string' ? first : first(at), () => done()))
     })
   })
   await Promise.all(sockets)
   return {
     open: () => open.size,
     answered: () => answered.size,
+    text: () => text,
     end: () => {
       for (const socket of open) socket.destroy()
     },
@@ -90,13 +97,31 @@ describe('C. more connections than one address or all may have', () => {
   })
 
   test('C19 a trusted proxy has more connections than one client', async () => {
-    const proxied = await from(PROXY, MOST_OF_ONE + 20, STALLED)
+    const proxied = await from(PROXY, MOST_OF_ONE + 20, (at) => forwarded(`10.0.0.${at}`))
     const flood = await from('127.0.0.2', 100, STALLED)
     await eventually(flood.open, (left) => left <= MOST_OF_ONE)
     await isServed()
     expect(proxied.open()).toBe(MOST_OF_ONE + 20)
     for (const { end } of [proxied, flood]) end()
   })
+
+  test('C19 clients behind a trusted proxy are told apart: one with too many open requests gets 503, others do not', async () => {
+    const greedy = await from(PROXY, MOST_OF_ONE + 10, () => forwarded('10.1.0.1'))
+    await eventually(greedy.answered, (count) => count === 10)
+    const other = await from(PROXY, 1, () => forwarded('10.1.0.2').replace('900', '1'))
+    await eventually(other.answered)
+    greedy.end()
+    // What its requests counted is given back once they are gone.
+    await eventually(async () => {
+      const again = await from(PROXY, 1, () => forwarded('10.1.0.1').replace('900', '1'))
+      await eventually(again.answered)
+      const isRefused = again.text().includes(' 503 ')
+      again.end()
+      return !isRefused
+    })
+    expect(other.text()).toContain(' 400 ')
+    other.end()
+  })
 })
 
-keepsItsPromises(target)
+keepsItsPromises(target, { faults: true })
