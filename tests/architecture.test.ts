@@ -4,6 +4,7 @@ import { dirname, join, normalize } from 'node:path'
 /** Reading order of the building. A room may use rooms named before it, never one named after. */
 const ORDER = [
   'kernel',
+  'nodes',
   'jobs',
   'audit',
   'settings',

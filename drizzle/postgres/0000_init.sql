@@ -260,6 +260,12 @@ CREATE TABLE "messages" (
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "nodes" (
+	"id" text PRIMARY KEY NOT NULL,
+	"home" text,
+	"lease_until" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "operator_keys" (
 	"id" text PRIMARY KEY NOT NULL,
 	"name" text NOT NULL,

@@ -296,6 +296,12 @@ CREATE TABLE `messages` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `messages_by_conversation` ON `messages` (`conversation_id`,`seq`);--> statement-breakpoint
+CREATE TABLE `nodes` (
+	`id` text PRIMARY KEY NOT NULL,
+	`home` text,
+	`lease_until` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `operator_keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,

@@ -9,6 +9,7 @@ import * as guardrails from '../../src/guardrails/table'
 import * as idempotency from '../../src/idempotency/table'
 import * as jobRoom from '../../src/jobs/table'
 import * as keys from '../../src/keys/table'
+import * as nodeRoom from '../../src/nodes/table'
 import * as operators from '../../src/operators/table'
 import * as orgRoom from '../../src/orgs/table'
 import * as limits from '../../src/rate-limits/table'
@@ -18,6 +19,7 @@ import * as skillWork from '../../src/skill-runs/table'
 import * as skillRoom from '../../src/skills/table'
 import * as usage from '../../src/usage/table'
 
+export const nodes = nodeRoom.nodes.sqlite
 export const auditEvents = audit.auditEvents.sqlite
 export const auditHeads = audit.auditHeads.sqlite
 export const usageRecords = usage.usageRecords.sqlite

@@ -1,9 +1,12 @@
 import { Database } from 'bun:sqlite'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../kernel/config'
+import { randomBase62 } from '../kernel/crypto'
 import { isBusy } from '../kernel/store'
 
-export type DataLock = { release(): void }
+/** `home` names the folder; a copy of it gets another name. */
+export type DataLock = { readonly home: string; release(): void }
 
 /**
  * Ensures one server per data folder. The lock is SQLite's lock on a small file, so the operating system releases it
@@ -19,6 +22,7 @@ export function lockDataDir(dataDir: string): DataLock {
     database.run('CREATE TABLE IF NOT EXISTS holder (pid INTEGER NOT NULL)')
     database.run('DELETE FROM holder')
     database.run('INSERT INTO holder VALUES (?)', [process.pid])
+    keepHome(database, path)
     // This takes SQLite's reserved lock, which excludes other writers but lets them read the row.
     database.run('BEGIN IMMEDIATE')
   } catch (error) {
@@ -30,11 +34,26 @@ export function lockDataDir(dataDir: string): DataLock {
     ])
   }
   return {
+    home: homeOf(database)!.id,
     release: () => {
       database.run('ROLLBACK')
       database.close()
     },
   }
+}
+
+type Home = { id: string; file: string }
+
+const homeOf = (database: Database): Home | null => database.query('SELECT id, file FROM home').get() as Home | null
+
+/** Names the folder once. The name holds for one file on one disk, so a copy of the folder does not keep it. */
+function keepHome(database: Database, path: string): void {
+  const { dev, ino } = statSync(path)
+  const file = `${dev}:${ino}`
+  database.run('CREATE TABLE IF NOT EXISTS home (id TEXT NOT NULL, file TEXT NOT NULL)')
+  if (homeOf(database)?.file === file) return
+  database.run('DELETE FROM home')
+  database.run('INSERT INTO home VALUES (?, ?)', [randomBase62(12), file])
 }
 
 function readHolder(database: Database): number | 'unknown' {

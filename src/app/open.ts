@@ -75,7 +75,12 @@ async function openLocked(options: Options, lock: DataLock) {
   const stopping = new AbortController()
   let url: string | null = null
   const apiUrl = () => url
-  const { place, store, metrics, redis, container, findings } = await openRooms(options, stopping.signal, apiUrl)
+  const { place, store, metrics, redis, container, findings } = await openRooms(
+    options,
+    lock.home,
+    stopping.signal,
+    apiUrl,
+  )
   const connections = createConnections({
     clock,
     log,
@@ -105,6 +110,8 @@ async function openLocked(options: Options, lock: DataLock) {
     stopStreams: () => stopping.abort(shuttingDown()),
     async close(): Promise<void> {
       redis?.close()
+      // Without a database others see the end of the lease.
+      await container.nodes.leave().catch(() => undefined)
       await store.close()
       lock.release()
     },
@@ -114,6 +121,7 @@ async function openLocked(options: Options, lock: DataLock) {
 /** Opens secrets, database and rooms, and settles what an earlier run left unfinished. */
 async function openRooms(
   { config, clock, log, newSecrets }: Options,
+  home: string,
   stopping: AbortSignal,
   apiUrl: () => string | null,
 ) {
@@ -134,10 +142,12 @@ async function openRooms(
     masterKey: secrets.masterKey,
     origin: () => config.publicUrl.replace(/\/$/, '') || apiUrl() || `http://${config.host}:${config.port}`,
     node: randomBase62(12),
+    home,
     redis,
     stopping,
     observeEngine: (engine, outcome) => metrics.engineCalls.inc({ engine, outcome }),
   })
+  await container.nodes.join()
   const released = await container.billing.releaseAbandoned()
   while (await container.billing.lots.expireDue());
   const findings: Findings = {

@@ -3,7 +3,8 @@ import type { Clock } from '../kernel/clock'
 import { failpoint } from '../kernel/failpoint'
 import { type Loop, startLoop } from '../kernel/loop'
 import type { Store, Tx } from '../kernel/store'
-import { expiredHolds, foreignHolds } from './repository'
+import { RENEW_MS } from '../nodes'
+import { expiredHolds, openHolds, orphanedHolds } from './repository'
 import { type Hold, requestOf } from './schema'
 
 const IDLE_MS = 30_000
@@ -15,19 +16,27 @@ type Deps = {
   audit: AuditLog
   node: string
   release(tx: Tx, hold: Hold): Promise<boolean>
+  /** References of holds whose request could not end them, as when the database was away. */
+  unended?: Set<string>
 }
 
 /**
- * Releases one batch of abandoned holds, each with an audit row (G13). On SQLite there is one process, so every hold
- * of another process is abandoned; on Postgres only expired ones are known to be.
+ * Releases one batch of abandoned holds, each with an audit row (G13): those that their request could not end, those
+ * past their time, and those of processes that have ended.
  */
-export function releaseAbandonedBatch({ store, clock, audit, node, release }: Deps, limit = BATCH): Promise<number> {
+export function releaseAbandonedBatch(deps: Deps, limit = BATCH): Promise<number> {
+  const { store, clock, audit, node, release, unended = new Set() } = deps
   return store.write(async (tx) => {
-    const expired = await expiredHolds(tx, { now: clock.now(), limit })
-    const rest = limit - expired.length
-    const foreign = tx.dialect === 'sqlite' && rest > 0 ? await foreignHolds(tx, { node, limit: rest }) : []
+    const refs = [...unended].slice(0, limit)
+    const left = refs.length ? await openHolds(tx, refs) : []
+    tx.afterCommit(() => {
+      for (const ref of refs) unended.delete(ref)
+    })
+    const expired = await expiredHolds(tx, { node, now: clock.now(), limit })
+    const orphaned = await orphanedHolds(tx, { node, limit })
+    const found = [...left, ...expired, ...orphaned].slice(0, limit)
     let released = 0
-    for (const hold of [...expired, ...foreign]) {
+    for (const hold of found) {
       if (!(await release(tx, hold))) continue
       released += 1
       failpoint('recovery_step')
@@ -43,12 +52,9 @@ export function releaseAbandonedBatch({ store, clock, audit, node, release }: De
   })
 }
 
-/** Repeats that while the server runs, for nodes of a cluster that die. */
-export const startHoldRecovery = (deps: Deps & { onError(name: string, error: unknown): void }): Loop =>
-  startLoop({
-    name: 'hold-recovery',
-    idleMs: IDLE_MS,
-    clock: deps.clock,
-    onError: deps.onError,
-    tick: () => releaseAbandonedBatch(deps),
-  })
+/** Repeats that while the server runs: in a cluster as often as leases are renewed, for nodes that die (I8). */
+export function startHoldRecovery(deps: Deps & { onError(name: string, error: unknown): void }): Loop {
+  const { clock, onError } = deps
+  const pace = deps.store.dialect === 'postgres' ? { idleMs: RENEW_MS, longestNapMs: RENEW_MS } : { idleMs: IDLE_MS }
+  return startLoop({ name: 'hold-recovery', ...pace, clock, onError, tick: () => releaseAbandonedBatch(deps) })
+}

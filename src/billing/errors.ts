@@ -36,6 +36,13 @@ export const capReached = defineError(
     `Raise the cap or wait for the next ${period === 'daily' ? 'day' : 'month'} (UTC). Nothing was charged.`,
 )
 
+/** Others took this process for dead, because it was silent past its lease, and released what it held. */
+export const holdHasEnded = defineError(
+  'unavailable',
+  'service_unavailable',
+  () => 'The server was paused during this request and gave its reservation back. Nothing was charged; try again.',
+)
+
 export const walletFull = defineError(
   'conflict',
   'conflict',

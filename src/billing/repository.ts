@@ -1,7 +1,8 @@
-import { and, eq, lte, ne, sql } from 'drizzle-orm'
+import { and, eq, inArray, lte, ne, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import { command, counted, query } from '../kernel/store'
-import { REVENUE } from './schema'
+import { command, counted, query, type Reader, type Tx } from '../kernel/store'
+import { hasLease, isGone, renewLease } from '../nodes'
+import { type Hold, REVENUE } from './schema'
 import { type HoldRow, type HoldState, holds, type LedgerRow, ledgerEntries, wallets } from './table'
 
 /** Read by primary key. No `limit`: it would cost more than the look-up. */
@@ -48,7 +49,9 @@ export const debit = command<{ id: OwnerScope; amount: number }>()((tx, p) => {
     .returning({ balance: t.balance })
 })
 
-export const insertHold = command<Omit<HoldRow, 'state' | 'settled_amount'>>()((tx, p) =>
+type NewHold = Omit<HoldRow, 'state' | 'settled_amount'>
+
+const insertAnyHold = command<NewHold>()((tx, p) =>
   tx.insert(tx.of(holds)).values({
     ref: p.ref,
     wallet_id: p.wallet_id,
@@ -62,6 +65,25 @@ export const insertHold = command<Omit<HoldRow, 'state' | 'settled_amount'>>()((
     expires_at: p.expires_at,
   }),
 )
+
+/** The same where the node has a lease; else 0 rows. */
+const insertLeasedHold = counted<NewHold>()((tx, p) => {
+  const open = sql`SELECT ${p.ref}::text, ${p.wallet_id}::text, ${p.key_id}::text, ${p.capped}::boolean,
+    ${p.amount}::bigint, 'open', 0, ${p.node}::text, ${p.created_at}::bigint, ${p.expires_at}::bigint`
+  return tx.insert(tx.of(holds)).select(sql`${open} WHERE ${hasLease(tx, p.node)}`)
+})
+
+/**
+ * Opens a hold. A node of a cluster whose lease has ended, as after a pause, renews it first: others would release the
+ * hold of a request that runs.
+ */
+export async function insertHold(tx: Tx, hold: NewHold): Promise<void> {
+  if (tx.dialect === 'postgres') {
+    if (await insertLeasedHold(tx, hold)) return
+    await renewLease(tx, hold.node)
+  }
+  await insertAnyHold(tx, hold)
+}
 
 /** Enlarges an open hold; the wallet's `held` is changed separately by `claim`. */
 export const growHold = counted<{ ref: string; more: number }>()((tx, p) => {
@@ -81,25 +103,34 @@ export const endHold = counted<{ ref: string; state: HoldState; charged: number 
     .where(and(eq(t.ref, p.ref), sql`${t.state} = 'open'`))
 })
 
-/** Open holds past their expiry: nothing will end them. */
-export const expiredHolds = query<{ now: number; limit: number }>()((db, p) => {
+/** Open holds of this process past their expiry: nothing will end them. Of others only they know, by their clock. */
+export const expiredHolds = query<{ node: string; now: number; limit: number }>()((db, p) => {
   const t = db.of(holds)
   return db
     .select(holdFields(t))
     .from(t)
-    .where(and(sql`${t.state} = 'open'`, lte(t.expires_at, p.now)))
+    .where(and(sql`${t.state} = 'open'`, lte(t.expires_at, p.now), eq(t.node, p.node)))
     .limit(p.limit)
 })
 
-/** Open holds taken by another process; on SQLite, with one process per database, that process is dead. */
-export const foreignHolds = query<{ node: string; limit: number }>()((db, p) => {
+/** Open holds of processes that have ended: on SQLite every other one, on Postgres those that are no node any more. */
+export const orphanedHolds = query<{ node: string; limit: number }>()((db, p) => {
   const t = db.of(holds)
+  const foreign = ne(t.node, p.node)
+  const orphaned = db.dialect === 'sqlite' ? foreign : and(foreign, isGone(db, t.node))
   return db
     .select(holdFields(t))
     .from(t)
-    .where(and(sql`${t.state} = 'open'`, ne(t.node, p.node)))
+    .where(and(sql`${t.state} = 'open'`, orphaned))
     .limit(p.limit)
 })
+
+/** Those of these holds that are open. */
+export async function openHolds(db: Reader, refs: readonly string[]): Promise<Hold[]> {
+  const t = db.of(holds)
+  const isOpen = and(sql`${t.state} = 'open'`, inArray(t.ref, [...refs]))
+  return db.select(holdFields(t)).from(t).where(isOpen)
+}
 
 const holdFields = (t: typeof holds.sqlite) => ({
   ref: t.ref,

@@ -6,7 +6,15 @@ import type { Reader, Store, Tx } from '../kernel/store'
 import { holdSpend, settleSpend, spendOf } from '../usage'
 import { releaseAbandonedBatch } from './abandoned-loop'
 import type { AccountLimitsOf } from './account-limits'
-import { amountTooSmall, balanceTooLow, insufficientCredits, noCredits, refAlreadyUsed, walletFull } from './errors'
+import {
+  amountTooSmall,
+  balanceTooLow,
+  holdHasEnded,
+  insufficientCredits,
+  noCredits,
+  refAlreadyUsed,
+  walletFull,
+} from './errors'
 import { unclaimReturning } from './limits-repository'
 import { createLots } from './lots'
 import type { BalanceWatch } from './low-balance'
@@ -51,6 +59,7 @@ type Deps = {
 export function createBilling({ store, clock, audit, limits, watch, node, initialCredit = 0 }: Deps) {
   const ownerCaps = createOwnerCaps({ limits, clock })
   const lots = createLots({ store, clock, audit, watch })
+  const unended = new Set<string>()
   return {
     balance,
     assertFunds,
@@ -63,6 +72,9 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     amountOf,
     openAccount,
     releaseAbandoned,
+    /** For a request that could not end its hold, as when the database was away. */
+    releaseLater: (ref: string): void => void unended.add(ref),
+    unended,
     verify,
     lots,
     reconciliation: createReconciliation({ store, watch, lots }),
@@ -109,7 +121,7 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     if (!(await claim(tx, { id: hold.owner, amount: more }))) {
       throw insufficientCredits((await balance(tx, hold.owner)).available, more)
     }
-    if (!(await growHold(tx, { ref: hold.ref, more }))) throw new Error('a hold that has ended cannot grow')
+    if (!(await growHold(tx, { ref: hold.ref, more }))) throw holdHasEnded()
     await countAgainstCaps(tx, hold, caps, more)
     return { ...hold, amount: hold.amount + more }
   }
@@ -221,7 +233,7 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
   async function releaseAbandoned(): Promise<number> {
     let released = 0
     for (;;) {
-      const batch = await releaseAbandonedBatch({ store, clock, audit, node, release }, BATCH)
+      const batch = await releaseAbandonedBatch({ store, clock, audit, node, release, unended }, BATCH)
       released += batch
       if (batch < BATCH) return released
     }

@@ -8,6 +8,8 @@ type LoopOptions = {
   tick(signal: AbortSignal): Promise<number>
   /** How long to wait when there is nothing to do; a function is asked before each wait. */
   idleMs: number | (() => number)
+  /** Bound on the wait after failures; a minute unless given. */
+  longestNapMs?: number
   clock: Clock
   onError(name: string, error: unknown): void
 }
@@ -18,7 +20,7 @@ const LONGEST_NAP_MS = 60_000
  * Runs `tick` until stopped: at once while there is work, otherwise after `idleMs` or a `wake`.
  * A failing tick is reported and retried with backoff, never fatal. `stop` waits for the batch in progress.
  */
-export function startLoop({ name, tick, idleMs, clock, onError }: LoopOptions): Loop {
+export function startLoop({ name, tick, idleMs, longestNapMs = LONGEST_NAP_MS, clock, onError }: LoopOptions): Loop {
   const stopping = new AbortController()
   let nap = new AbortController()
   let woken = false
@@ -43,7 +45,7 @@ export function startLoop({ name, tick, idleMs, clock, onError }: LoopOptions): 
       const handled = await attempt()
       if (handled > 0 || woken) continue
       const idle = typeof idleMs === 'function' ? idleMs() : idleMs
-      const waitMs = Math.min(idle * 2 ** failures, LONGEST_NAP_MS)
+      const waitMs = Math.min(idle * 2 ** failures, longestNapMs)
       await clock.sleep(waitMs, AbortSignal.any([nap.signal, stopping.signal]))
     }
   }

@@ -19,6 +19,8 @@ export type Deps = {
   origin(): string
   /** Random id of this process, new at each start. */
   node: string
+  /** Id of the data folder. */
+  home: string
   /** Null when no Redis is configured. */
   redis: Redis | null
   /** Counts engine calls by engine and outcome. */

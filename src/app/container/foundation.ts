@@ -12,6 +12,7 @@ import { createIdempotency } from '../../idempotency'
 import { createJobs } from '../../jobs'
 import { errorFields } from '../../kernel/log'
 import { createOutbound } from '../../kernel/outbound'
+import { createNodes } from '../../nodes'
 import { createOrgs } from '../../orgs'
 import { createSettings } from '../../settings'
 import { createUsageLog } from '../../usage'
@@ -20,7 +21,7 @@ import { type Deps, words } from './deps'
 export type Foundation = ReturnType<typeof buildFoundation>
 
 /** Builds what every other room uses: outbound calls, audit record, settings, usage, events, organizations. */
-export function buildFoundation({ config, store, clock, log, auditKey, masterKey, node }: Deps) {
+export function buildFoundation({ config, store, clock, log, auditKey, masterKey, node, home }: Deps) {
   const onError = (name: string, error: unknown) => log.error({ loop: name, ...errorFields(error) }, 'loop failed')
   const outbound = createOutbound({
     allow: words(config.egressAllow),
@@ -28,6 +29,7 @@ export function buildFoundation({ config, store, clock, log, auditKey, masterKey
     httpsOnly: config.production,
   })
   const jobs = createJobs({ store, clock, node, leaseMs: config.jobLeaseSeconds * 1_000, onError })
+  const nodes = createNodes({ store, node, home })
   const audit = createAuditLog({ clock, secrets: { isSecretName, holdsSecret } })
   const book = createCheckpointBook({ folder: join(config.dataDir, 'audit') })
   const checkpoints = createCheckpoints({
@@ -55,6 +57,7 @@ export function buildFoundation({ config, store, clock, log, auditKey, masterKey
     onError,
     outbound,
     jobs,
+    nodes,
     audit,
     checkpoints,
     settings,

@@ -3,6 +3,7 @@ import { expiredSessions, startAccessLoop, startSessionLoop } from '../../auth'
 import { expiredCredit, startHoldRecovery } from '../../billing'
 import { expiredKeys, startIdempotencyLoop } from '../../idempotency'
 import { startLastUsedLoop } from '../../keys'
+import { startLeaseLoop } from '../../nodes'
 import { startRefusalLoop, startRollupLoop } from '../../usage'
 import type { Accounts } from './accounts'
 import type { Deps } from './deps'
@@ -14,16 +15,29 @@ import type { Work } from './work'
  * what this process remembers or renew what it holds.
  */
 export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Accounts & Work) {
-  const { audit, usage, jobs, billing, keyUses, sessionUses, idempotency, checkpoints, access, attempts, onError } =
-    rooms
-  const release = billing.release
+  const {
+    audit,
+    usage,
+    nodes,
+    jobs,
+    billing,
+    keyUses,
+    sessionUses,
+    idempotency,
+    checkpoints,
+    access,
+    attempts,
+    onError,
+  } = rooms
+  const { release, unended } = billing
   jobs.register(expiredKeys(idempotency))
   jobs.register(expiredSessions({ store, clock, attempts }))
   jobs.register(expiredCredit(billing.lots))
   return [
+    startLeaseLoop({ nodes, clock, onError }),
     startRollupLoop({ store, clock, onError }),
     startRefusalLoop({ refusals: usage.refusals, store, clock, onError }),
-    startHoldRecovery({ store, clock, audit, node, release, onError }),
+    startHoldRecovery({ store, clock, audit, node, release, unended, onError }),
     startLastUsedLoop({ store, sightings: keyUses, clock, onError }),
     startSessionLoop({ store, sightings: sessionUses, clock, onError }),
     startAccessLoop({ access, clock, onError }),

@@ -2,6 +2,7 @@ import type { Billing, Prices } from '../../billing'
 import { type Hold, payerOf, refOf } from '../../billing/schema'
 import type { EngineService } from '../../engines'
 import type { Clock } from '../../kernel/clock'
+import { AppError } from '../../kernel/errors'
 import { failpoint } from '../../kernel/failpoint'
 import type { Store, Tx } from '../../kernel/store'
 import type { RateLimiter } from '../../rate-limits'
@@ -89,7 +90,11 @@ export function createAdmit({ store, clock, limiter, billing, prices, engines }:
     const { caller, requestId } = run.call
     const wanted = { ...payerOf(caller), ref: refOf(requestId, clock.now()), amount }
     const place = (tx: Tx) => billing.reserve(tx, wanted)
-    const hold = await (surely ? store.write(place) : store.writeSoon(place))
+    const hold = await (surely ? store.write(place) : store.writeSoon(place)).catch((error: unknown) => {
+      // The commit may have reached a database that could not say so any more.
+      if (error instanceof AppError && error.kind === 'unavailable') billing.releaseLater(wanted.ref)
+      throw error
+    })
     failpoint('after_hold_commit')
     return hold
   }

@@ -36,16 +36,18 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
   /** For a complete or interrupted answer: what was produced is charged and stored. */
   async function finish(run: Admitted, thought: Thought, broken?: unknown): Promise<Result> {
     const interrupted = broken !== undefined
-    const costMicro = Math.min(costOfTurns(prices, thought.turns), run.hold?.amount ?? 0)
+    const cost = Math.min(costOfTurns(prices, thought.turns), run.hold?.amount ?? 0)
     const answer = toAnswer(run, thought, clock.now())
     failpoint('engine_done_before_settle')
-    const result = await store.write(async (tx) => {
-      if (run.hold) await billing.settle(tx, run.hold, costMicro)
+    const { result, costMicro } = await ending(run, async (tx) => {
+      // Nothing when the hold had ended: another node released it while this process was paused.
+      const costMicro = run.hold ? await billing.settle(tx, run.hold, cost) : 0
       const conversationId = await keepTurn(tx, run, answer, costMicro, interrupted)
-      const ending = { ...endingOf(broken), thought, costMicro, cached: false, conversationId }
-      await record(tx, run, { ...ending, guardrails: firedIn(run, answer) })
+      const ended = { ...endingOf(broken), thought, costMicro, cached: false, conversationId }
+      await record(tx, run, { ...ended, guardrails: firedIn(run, answer) })
       if (run.ask.alongside) await run.ask.alongside(tx)
-      return resultOf(tx, run, { answer, costMicro, conversationId, usage: usageOf(answer, costMicro) })
+      const usage = usageOf(answer, costMicro)
+      return { result: await resultOf(tx, run, { answer, costMicro, conversationId, usage }), costMicro }
     })
     failpoint('settle_commit_before_ack')
     run.correctTokens(thought.promptTokens + thought.completionTokens)
@@ -57,11 +59,21 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
   async function fail(run: Admitted, error: unknown): Promise<void> {
     run.correctTokens(0)
     const nothing = { thought: null, costMicro: 0, cached: false, conversationId: null }
-    const ending = { ...endingOf(error), ...nothing, guardrails: run.guard?.firings ?? [] }
-    await store.write(async (tx) => {
+    const failed = { ...endingOf(error), ...nothing, guardrails: run.guard?.firings ?? [] }
+    await ending(run, async (tx) => {
       if (run.hold) await billing.release(tx, run.hold)
-      await record(tx, run, ending)
+      await record(tx, run, failed)
     })
+  }
+
+  /** The transaction that ends a run. When it fails, as without a database, the hold is released once that is possible. */
+  async function ending<T>({ hold }: Admitted, unit: (tx: Tx) => Promise<T>): Promise<T> {
+    try {
+      return await store.write(unit)
+    } catch (error) {
+      if (hold) billing.releaseLater(hold.ref)
+      throw error
+    }
   }
 
   /**

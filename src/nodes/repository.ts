@@ -1,0 +1,62 @@
+import { and, eq, lte, ne, notExists, type SQL, sql } from 'drizzle-orm'
+import { command, type Reader, type Tx } from '../kernel/store'
+import { nodes } from './table'
+
+/** How long a node is taken to live after it last said so. */
+export const LEASE_MS = 5_000
+
+/** Epoch milliseconds by the clock of Postgres. */
+const databaseNow = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
+
+const renewed = command<{ id: string; home: string | null }>()((tx, p) => {
+  const t = tx.of(nodes)
+  const until = sql`${databaseNow} + ${LEASE_MS}::bigint`
+  return tx
+    .insert(t)
+    .values({ id: p.id, home: p.home, lease_until: until } as never)
+    .onConflictDoUpdate({
+      target: t.id,
+      set: { lease_until: until, home: sql`coalesce(excluded.home, ${t.home})` } as never,
+    })
+    .returning({ until: t.lease_until })
+})
+
+/** Renews the lease of a node, or begins one. Returns when it ends, by the database's clock. Postgres only. */
+export async function renewLease(tx: Tx, id: string, home: string | null = null): Promise<number> {
+  const [lease] = await renewed(tx, { id, home })
+  return lease!.until
+}
+
+/** Removes nodes whose lease has ended. */
+export const removeLapsed = command()((tx) => {
+  const t = tx.of(nodes)
+  return tx.delete(t).where(lte(t.lease_until, databaseNow))
+})
+
+/** Removes the nodes that used this data folder before: its lock tells that they have ended. */
+export const removeEarlier = command<{ id: string; home: string }>()((tx, p) => {
+  const t = tx.of(nodes)
+  return tx.delete(t).where(and(eq(t.home, p.home), ne(t.id, p.id)))
+})
+
+export const remove = command<{ id: string }>()((tx, p) => {
+  const t = tx.of(nodes)
+  return tx.delete(t).where(eq(t.id, p.id))
+})
+
+/** Whether a node has a lease at this instant; for statements on Postgres. */
+export function hasLease(db: Reader, id: unknown): SQL {
+  const t = db.of(nodes)
+  return sql`EXISTS (SELECT 1 FROM ${t} WHERE ${t.id} = ${id} AND ${t.lease_until} > ${databaseNow})`
+}
+
+/** Whether a node is not among those that serve: it has left, or its lease has ended and others saw it. */
+export function isGone(db: Reader, id: SQL.Aliased | SQL | Parameters<typeof eq>[1]): SQL {
+  const t = db.of(nodes)
+  return notExists(
+    db
+      .select({ id: t.id })
+      .from(t)
+      .where(eq(t.id, id as never)),
+  )
+}

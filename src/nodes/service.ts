@@ -1,0 +1,53 @@
+import type { Store } from '../kernel/store'
+import { LEASE_MS, remove, removeEarlier, removeLapsed, renewLease } from './repository'
+
+type Deps = {
+  store: Store
+  /** Id of this process, new at each start. */
+  node: string
+  /** Id of the data folder. */
+  home: string
+}
+
+export type Nodes = ReturnType<typeof createNodes>
+
+/**
+ * The lease of this process, and the end of others' (I8). Does nothing on SQLite, where one process holds the file.
+ *
+ * A node ends others only after it has renewed its own lease without a gap for as long as a lease lasts: when the
+ * database or the whole machine was away, every lease has lapsed and none of it tells that a process is dead.
+ */
+export function createNodes({ store, node, home }: Deps) {
+  const isCluster = store.dialect === 'postgres'
+  let steadySince = 0
+  let renewedAt = Number.NEGATIVE_INFINITY
+
+  return { join, renew, leave }
+
+  /** Before the first request. Ends the process that used this data folder before. */
+  async function join(): Promise<void> {
+    if (!isCluster) return
+    await store.write(async (tx) => {
+      await removeEarlier(tx, { id: node, home })
+      await renewLease(tx, node, home)
+    })
+  }
+
+  /** Renews the lease and ends those of nodes that no longer do. */
+  async function renew(): Promise<void> {
+    if (!isCluster) return
+    const at = await store.write(async (tx) => {
+      const now = (await renewLease(tx, node, home)) - LEASE_MS
+      const since = now - renewedAt > LEASE_MS ? now : steadySince
+      if (now - since > LEASE_MS) await removeLapsed(tx, {})
+      return { now, since }
+    })
+    renewedAt = at.now
+    steadySince = at.since
+  }
+
+  /** After the last request. */
+  async function leave(): Promise<void> {
+    if (isCluster) await store.write((tx) => remove(tx, { id: node }))
+  }
+}

@@ -1,0 +1,15 @@
+import { defineTable } from '../kernel/store'
+
+/**
+ * A process that serves this database with others. Empty on SQLite, where one process holds the file. Times are those
+ * of the database, so that nodes whose clocks differ agree.
+ */
+export const nodes = defineTable((k) =>
+  k.table('nodes', {
+    /** New at each start. */
+    id: k.text('id').primaryKey(),
+    /** The data folder, which one process at a time can use; null until the process has joined. */
+    home: k.text('home'),
+    lease_until: k.ms('lease_until').notNull(),
+  }),
+)

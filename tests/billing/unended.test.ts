@@ -1,0 +1,30 @@
+import { afterAll, expect, test } from 'bun:test'
+import { storageUnavailable } from '../../src/kernel/errors'
+import { startUpstream } from '../support/upstream'
+import { createWorld } from '../support/world'
+
+const upstream = await startUpstream()
+afterAll(upstream.stop)
+
+test('a hold that its request could not end, because no write was possible, is released once one is', async () => {
+  const world = await createWorld({ config: { engineBaseUrl: upstream.url, engineModel: 'scripted' } })
+  const ada = await world.person({ cents: 10_000 })
+  const { store, billing } = world.app.container
+  const { write } = store
+  let refused = 0
+  const ends = (unit: unknown) => String(unit).includes('billing.settle') || String(unit).includes('billing.release')
+  store.write = async (unit) => {
+    if (!ends(unit)) return write(unit)
+    refused += 1
+    throw storageUnavailable()
+  }
+  const order = { prompt: 'What is 2+2?' }
+  const { status, body } = await ada.send('POST', 'completions', order)
+  expect([status, body.error.code]).toEqual([503, 'storage_unavailable'])
+  expect(refused).toBeGreaterThan(0)
+  store.write = write
+  expect((await billing.balance(store.read, `user:${ada.userId}`)).held).toBeGreaterThan(0)
+  expect(await billing.releaseAbandoned()).toBe(1)
+  expect((await billing.balance(store.read, `user:${ada.userId}`)).held).toBe(0)
+  expect(await billing.verify(store.read)).toEqual([])
+})
