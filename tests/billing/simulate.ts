@@ -5,6 +5,7 @@ import type { Hold } from '../../src/billing/schema'
 import type { OwnerScope } from '../../src/kernel/caller'
 import { UserId } from '../../src/kernel/ids'
 import type { Store } from '../../src/kernel/store'
+import { createNodes } from '../../src/nodes'
 import { createUsageLog } from '../../src/usage'
 import { createModel, type Step, sequence } from './model'
 import { createWorld } from './world'
@@ -82,9 +83,11 @@ async function play(store: Store, steps: readonly Step[]): Promise<void> {
       agree('retries that charge', told.filter(Boolean).length <= 1, true)
     },
     async crash() {
+      // What its lease does after a few seconds on Postgres.
+      await createNodes({ store, node: `${name}-${life}`, home: name }).leave()
       billing = world.start(`${name}-${++life}`)
       await recover()
-      model.recover(store.dialect === 'sqlite')
+      model.recover(true)
     },
     async wait({ ms }) {
       clock.advance(ms)
