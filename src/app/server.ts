@@ -39,6 +39,7 @@ import { clientAddressOf } from './client-address'
 import type { Config } from './config'
 import type { Container } from './container'
 import { documentRoutes, type OpenApiSource } from './document'
+import { homePageRoutes } from './home-page'
 import { API_VERSION } from './version'
 
 type Deps = { config: Config; container: Container; metrics: Metrics; connections: Connections }
@@ -124,6 +125,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
     .use(billingPageRoutes(container.moneyDesk.desk))
     .use(signInPageRoutes(container.signInLinks, { secure }))
     .use(documentRoutes(document, guard))
+    .use(homePageRoutes())
 
   methodsOf = createMethodTable(api)
   onceRuleOf = createOnceTable(api.routes as never)

@@ -27,6 +27,7 @@ h1 { font-size: 1.25rem } .sum { font-size: 2rem; font-weight: 600; margin: .25r
 label { display: block } input { font: inherit; width: 100%; box-sizing: border-box; padding: .5rem; margin: .25rem 0 1rem }
 button { font: inherit; padding: .5rem 1rem } table { border-collapse: collapse; width: 100% }
 td, th { text-align: left; padding: .25rem 0 } td:last-child, th:last-child { text-align: right }
+dt { font-weight: 600; margin-top: .75rem } dd { margin: 0; overflow-wrap: anywhere }
 .problem { border-left: .25rem solid; padding-left: .75rem }
 `
 

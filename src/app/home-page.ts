@@ -1,0 +1,25 @@
+import { Elysia } from 'elysia'
+import { html, PAGE_HEADERS, page } from '../kernel/html'
+
+const HOME = page(
+  'svc',
+  html`<h1>svc, an AI orchestration server</h1>
+<p>It answers prompts through an API. A key is needed for nearly all of it; whoever runs this server makes keys.</p>
+<dl>
+<dt>Base address of the API</dt>
+<dd><code>/api/v1</code> on this host; chat-completions clients take it as their base URL</dd>
+<dt>Reference of every call</dt>
+<dd><a href="/openapi.json">/openapi.json</a>, an OpenAPI 3.1 document, for people and for tools that import it</dd>
+<dt>How the server does</dt>
+<dd><a href="/api/v1/health">/api/v1/health</a></dd>
+<dt>To sign in</dt>
+<dd>open the sign-in link that whoever runs this server sent you; programs send a key as <code>Authorization: Bearer</code></dd>
+</dl>`,
+)
+
+/** `GET /`: tells a person who opens the address in a browser what this is, and where to go on (dx 5.1). */
+export const homePageRoutes = () =>
+  new Elysia({ detail: { hide: true } }).get('/', ({ set }) => {
+    Object.assign(set.headers, PAGE_HEADERS)
+    return HOME
+  })
