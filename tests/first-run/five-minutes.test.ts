@@ -84,6 +84,18 @@ describe('the README, typed into a fresh copy', () => {
   )
 
   test(
+    'makes the first key of a production server, and the credit that its calls need',
+    async () => {
+      const elsewhere = 'export SVC_DATA_DIR=production\n'
+      const { exitCode, stdout } = await clone.type(elsewhere + blockOf('first-key'))
+      expect({ exitCode, key: /^svc_sk_live_\w+$/m.test(stdout) }).toEqual({ exitCode: 0, key: true })
+      const balance = await clone.type(`${elsewhere}./svc-admin credits balance main --json`)
+      expect(JSON.parse(balance.stdout).available_cents).toBe(5_000)
+    },
+    PATIENCE_MS,
+  )
+
+  test(
     'stops on SIGTERM with exit 0, and its log never held the key',
     async () => {
       const status = await clone.type('./svc-admin status --json')
@@ -111,7 +123,9 @@ describe('the README, typed into a fresh copy', () => {
   )
 
   test('has no marked block that nobody runs', () => {
-    const run = ['start', 'hello.mjs', 'engine', 'svc.server.json', ...Object.keys(SEEN)]
+    const own = ['start', 'hello.mjs', 'engine', 'svc.server.json', 'first-key']
+    // The last two are typed in restore-postgres.test.ts.
+    const run = [...own, ...Object.keys(SEEN), 'dump', 'restore']
     expect(BLOCKS.map(({ name }) => name).sort()).toEqual(run.sort())
   })
 })

@@ -2,14 +2,21 @@ import { describe, expect, test } from 'bun:test'
 import { commands } from '../../cli/registry'
 import packageJson from '../../package.json'
 import { SETTINGS } from '../../src/app/config'
+import { createWorld } from '../support/world'
 import { README } from './readme'
 
 const declared = new Map<string, { default: unknown }>(Object.values(SETTINGS).map((setting) => [setting.env, setting]))
 
+/** The nouns of the API's whole contract that may be missing from a release (contract 25). */
+const NOUNS =
+  'images video audio voice code documents research jobs artifacts webhooks events hooks workflows iframes browser channels completions chat models tools skills evi conversations memory usage billing settings orgs audit keys health benchmarks rate-limits routing-preferences guardrail-policies auth invitations'.split(
+    ' ',
+  )
+
 describe('the README', () => {
   test('is short', () => {
     const lines = README.split('\n')
-    expect(lines.length).toBeLessThan(345)
+    expect(lines.length).toBeLessThan(375)
     expect(lines.filter((line) => line.length > 560)).toEqual([])
     expect(README).not.toMatch(/!\[|shields\.io/)
   })
@@ -39,6 +46,14 @@ describe('the README', () => {
     })
     const helpers = ['commands', 'help', 'version']
     expect(listed.sort()).toEqual(paths.filter((path) => !helpers.includes(path)).sort())
+  })
+
+  test('says what is not there yet: every noun of the API that no route has, and no other', async () => {
+    const world = await createWorld()
+    const [, said = ''] = /^\*\*Not there yet\*\*: ([\s\S]+?)\n\n/m.exec(README) ?? []
+    const there = new Set(world.app.api.routes.map(({ path }) => path.split('/')[3]))
+    const wanted = NOUNS.filter((noun) => !there.has(noun)).sort()
+    expect([...said.matchAll(/`\/([a-z-]+)`/g)].map(([, noun]) => noun!).sort()).toEqual(wanted)
   })
 
   test('names scripts that exist', () => {
