@@ -26,15 +26,9 @@ export function toAppError(code: unknown, error: unknown, path: string, routes: 
   })
 }
 
-/**
- * The framework reports whatever is thrown while a body is read as PARSE, also what has nothing to do with the body. An
- * empty body is read a second time, by the framework's own parser, and fails as one that is used up.
- */
-function isFaultOfBody(cause: unknown): boolean {
-  if (cause === undefined || cause instanceof SyntaxError) return true
-  const { name, code } = cause as { name?: string; code?: string }
-  return name === 'AbortError' || code === 'ERR_BODY_ALREADY_USED'
-}
+/** The framework reports whatever is thrown while a body is read as PARSE, also what has nothing to do with the body. */
+const isFaultOfBody = (cause: unknown): boolean =>
+  cause === undefined || cause instanceof SyntaxError || (cause as { name?: string }).name === 'AbortError'
 
 /** Logs a fault on our side with its cause, and the cause of a 503: who reads the answer alone never learns it. */
 export function logFault(log: Log, requestId: string, known: AppError, error: unknown): void {

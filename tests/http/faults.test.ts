@@ -10,7 +10,6 @@ const whileReading = (cause: unknown) => Object.assign(new Error('Bad Request', 
 describe('what is thrown while a body is read', () => {
   test.each([
     ['text that is not JSON', new SyntaxError('no')],
-    ['a body without a byte', Object.assign(new TypeError('Body already used'), { code: 'ERR_BODY_ALREADY_USED' })],
     ['a connection that was cut', new DOMException('The connection was closed.', 'AbortError')],
   ])('%s is a fault of the body', (_, cause) => {
     expect(toAppError('PARSE', whileReading(cause), '/api/v1/keys', routes).kind).toBe('invalid')
@@ -23,12 +22,6 @@ describe('what is thrown while a body is read', () => {
   ])('%s is ours', (_, cause) => {
     const known = toAppError('PARSE', whileReading(cause), '/api/v1/keys', routes)
     expect([known.kind, known.cause]).toEqual(['broken', cause])
-  })
-
-  test('an empty body, as sent', async () => {
-    const ada = await (await createWorld()).person()
-    const { status, body } = await ada.send('POST', 'completions', '')
-    expect([status, body.error.code]).toEqual([400, 'validation_error'])
   })
 
   test('as when a stored answer cannot be opened: 500, and the log has the cause', async () => {
