@@ -4,6 +4,7 @@ import { dirname, join, normalize } from 'node:path'
 /** Reading order of the building. A room may use rooms named before it, never one named after. */
 const ORDER = [
   'kernel',
+  'text',
   'nodes',
   'jobs',
   'audit',
@@ -19,6 +20,7 @@ const ORDER = [
   'billing',
   'webhooks',
   'engines',
+  'builtin',
   'routing-preferences',
   'guardrails',
   'classifier',

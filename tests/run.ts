@@ -12,7 +12,7 @@ const CHECKS: Record<string, string[]> = {
   lint: ['run', 'check:lint'],
   'generated files': ['drizzle/generate.ts', '--check'],
   'trained model of the classifier': ['src/classifier/training/train.ts', '--check'],
-  'trained models of guardrails': ['src/guardrails/training/train.ts', '--check'],
+  'trained models of guardrails': ['src/text/verdicts/training/train.ts', '--check'],
 }
 
 const plan = await planTests('tests')

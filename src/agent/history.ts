@@ -1,5 +1,5 @@
 import type { Message } from '../engines'
-import { centralSentences, sentencesOf } from '../kernel/words'
+import { centralSentences, sentencesOf } from '../text'
 
 /** Share of the room that the summary of older turns may take. */
 const SUMMARY_SHARE = 0.2

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasRecord } from '../audit'
+import { createBuiltinDriver } from '../builtin'
 import { createEngines } from '../engines'
 import { createConnections } from '../http/connections'
 import { createMetrics, type Metrics } from '../http/metrics'
@@ -52,7 +53,10 @@ export async function openApp(options: OpenOptions) {
   const { config, clock = systemClock, log = defaultLog(config), serving = true, newSecrets = false } = options
   // Checked before anything is created, so that a refused start changes nothing.
   if (serving && config.production) {
-    assertProductionReady(config, unmappedModes(createEngines({ settings: config, clock, log })))
+    assertProductionReady(
+      config,
+      unmappedModes(createEngines({ settings: config, clock, log, builtin: createBuiltinDriver({ clock }) })),
+    )
   }
   let lock: DataLock | null = null
   try {

@@ -1,4 +1,4 @@
-import type { Model } from '../kernel/text-model/model'
+import type { Model } from '../text'
 import type { AskEngine } from './ask-engine'
 import type { Ask, Choice } from './choice'
 import { floorOf } from './guidance'

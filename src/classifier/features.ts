@@ -1,4 +1,4 @@
-import type { Features } from '../kernel/text-model/model'
+import type { Features } from '../text'
 
 /**
  * A text as hashed features: words, pairs of words and pieces of words. The model file is trained on these

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import { type Model, readModel, type Shape, scoresOf } from '../kernel/text-model/model'
-import { softmax } from '../kernel/text-model/softmax'
+import { type Model, readModel, type Shape, scoresOf, softmax } from '../text'
 import { featuresOf, SLOTS } from './features'
 import { TEXT_MODES, type TextMode } from './modes'
 

@@ -4,7 +4,21 @@ export type { RunningAnswer, RunOptions, RunRequest, WholeAnswer } from './answe
 export { type Origin, originOf } from './answering'
 export { ENGINES, type EngineEntry, engineOfMode, findEngine } from './catalog'
 export { type EngineSettings, EnginesFile, engineSettings, upstreamPrices } from './config'
-export type { EngineTool, FinishReason, ImagePart, JsonSchema, Message, Part, ToolCall, ToolChoice } from './engine'
+export { createEmbedder, type Embedder, embeddingSettings } from './embeddings'
+export type {
+  Driver,
+  EngineAnswer,
+  EnginePart,
+  EngineRequest,
+  EngineTool,
+  FinishReason,
+  ImagePart,
+  JsonSchema,
+  Message,
+  Part,
+  ToolCall,
+  ToolChoice,
+} from './engine'
 export { engineBrokeOff, engineMissing, engineUnavailable } from './errors'
 export type { CheckedUsage, RunPart } from './meter'
 export type { ProviderHealth, ProviderStatus, UpstreamState } from './probes'

@@ -6,6 +6,7 @@ import { createAnswering, type RunOptions, type RunRequest } from './answering'
 import type { Observe } from './attempt'
 import { ENGINES, type EngineEntry, engineOfMode, findEngine } from './catalog'
 import { type EngineSettings, fingerprintOf, readEngineConfig } from './config'
+import type { Driver } from './engine'
 import { createProbes, type ProviderHealth, type UpstreamState } from './probes'
 import { createTargets, type Target } from './targets'
 import { countPrompt, countTokens } from './tokens'
@@ -15,6 +16,8 @@ type Deps = {
   settings: EngineSettings
   clock: Clock
   log: Log
+  /** The embedded engine; it answers text modes without an upstream unless the settings turn it off. */
+  builtin: Driver
   observe?: Observe
   jitter?: () => number
 }
@@ -24,12 +27,13 @@ export type ModelStatus = 'available' | 'degraded' | 'down'
 export type EngineService = ReturnType<typeof createEngines>
 
 /** @throws ConfigError when the settings contradict each other or a key file cannot be read. */
-export function createEngines({ settings, clock, log, observe = ignore, jitter = randomFraction }: Deps) {
+export function createEngines({ settings, clock, log, builtin, observe = ignore, jitter = randomFraction }: Deps) {
   const config = readEngineConfig(settings)
   let changes = 0
   const targets = createTargets(config, {
     clock,
     log,
+    builtin,
     changed: () => {
       changes += 1
     },

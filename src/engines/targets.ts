@@ -6,7 +6,6 @@ import { ENGINES } from './catalog'
 import type { EngineConfig } from './config'
 import { createAiSdkDriver } from './drivers/ai-sdk/client'
 import { VENDOR_URLS, type Vendor } from './drivers/ai-sdk/vendors'
-import { createBuiltinDriver } from './drivers/builtin/client'
 import { createCompatDriver } from './drivers/compat/client'
 import { type Driver, EngineFailure } from './engine'
 import type { Abilities } from './needs'
@@ -50,7 +49,7 @@ const DEFAULT_MAX_OUTPUT = 4_096
 const BUILTIN_WINDOW = 1_200_000
 
 /** `changed` is called after every change of a breaker or a fault. */
-type Deps = { clock: Clock; log: Log; changed(): void }
+type Deps = { clock: Clock; log: Log; builtin: Driver; changed(): void }
 
 const PROBE_TIMEOUT_MS = 3_000
 
@@ -128,7 +127,7 @@ async function isThere(driver: Driver): Promise<boolean> {
 }
 
 function createBuiltinTarget(deps: Deps): Target {
-  const driver = createBuiltinDriver({ clock: deps.clock })
+  const driver = deps.builtin
   return {
     id: 'builtin:builtin',
     upstream: 'builtin',

@@ -1,4 +1,5 @@
 import type { Static, TSchema } from '../kernel/schema'
+import type { Match } from '../text/schema'
 
 /*
  * The words of this room (contract 12):
@@ -38,8 +39,7 @@ export type Phase = 'input' | 'output' | 'tool_call' | 'tool_result'
 /** What a rule does when it fires (contract 12). */
 export type Verdict = 'block' | 'redact' | 'flag'
 
-/** UTF-16 offsets of what was found. `kind` is what stands in its mark, `[REDACTED:<kind>]`. */
-export type Match = { start: number; end: number; kind: string }
+export type { Match } from '../text/schema'
 
 /** `detail` says what was found and never quotes it. Without matches the finding means the whole text. */
 export type Finding = { detail: string; matches: readonly Match[] }
@@ -113,3 +113,9 @@ export function defineGuardrail<Config extends TSchema>(
     ...(question ? { question: (config) => question(config as Static<Config>) } : {}),
   } as Guardrail
 }
+
+/** What a rule finds whose threshold is so low that ordinary texts reach it: it fires, and does not accuse. */
+export const ordinaryFinding = (score: number, threshold: number): Finding => ({
+  detail: `looks ordinary, but its score (${score.toFixed(2)}) reaches the threshold (${threshold})`,
+  matches: [],
+})

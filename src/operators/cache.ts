@@ -4,7 +4,8 @@ import type { Call, OperatorCaller } from '../kernel/caller'
 import { invalidInput } from '../kernel/errors'
 import type { Store } from '../kernel/store'
 import type { KeyService } from '../keys'
-import { findOwner, type OrgService } from '../orgs'
+import type { OrgService } from '../orgs'
+import { findOwner } from './owner'
 import type { CacheFinding, CachePurge, CachePurged, CacheQuestion, CacheStats } from './schema-cache'
 
 type Deps = { store: Store; audit: AuditLog; orgs: OrgService; keys: KeyService; answers: CacheDesk }

@@ -6,8 +6,9 @@ import { randomBase62 } from '../kernel/crypto'
 import { invalidInput } from '../kernel/errors'
 import { centsToMicro, microToCents } from '../kernel/money'
 import type { Reader, Store } from '../kernel/store'
-import { actingUserOf, findOwner, type OrgService, type Owner } from '../orgs'
+import type { OrgService } from '../orgs'
 import { endInThePast } from './errors'
+import { actingUserOf, findOwner, type Owner } from './owner'
 import type { Balance, Grant, NewGrant } from './schema'
 
 type Deps = {

@@ -1,4 +1,5 @@
 import type { AuditLog } from '../audit'
+import { createBuiltinDriver } from '../builtin'
 import {
   createEngines,
   type EngineService,
@@ -162,7 +163,12 @@ export function createEngineVerbs(deps: Deps) {
   function opened(file: EnginesFile): EngineService {
     try {
       const settings = { ...deps.settings, ...NOTHING, engines: file }
-      return createEngines({ settings, clock: deps.clock, log: deps.log })
+      return createEngines({
+        settings,
+        clock: deps.clock,
+        log: deps.log,
+        builtin: createBuiltinDriver({ clock: deps.clock }),
+      })
     } catch (error) {
       throw error instanceof ConfigError ? invalidInput('engines', error.problems.join(' ')) : error
     }

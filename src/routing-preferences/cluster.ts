@@ -1,5 +1,4 @@
-import { vendorNamedIn } from '../kernel/vendor-names'
-import { isStopWord } from '../kernel/words'
+import { isStopWord, vendorNamedIn } from '../text'
 
 /** Stop words of other languages; the English ones are in the kernel. */
 const FOREIGN_STOPS = new Set(

@@ -4,13 +4,12 @@ import type { KeyId, OrgId } from '../kernel/ids'
 import { createReadCache, freshFor } from '../kernel/read-cache'
 import type { Store } from '../kernel/store'
 import type { KeyBindings } from '../keys'
-import { createBeside } from './beside'
+import { createBeside, createVetting } from '../text'
 import { combine, type Effective, NOTHING, type Source } from './guidance'
 import { createRuleMatcher } from './match'
 import { preferenceRepository as rows } from './repository'
 import { PreferenceId } from './schema'
 import { dropSource, OF_KEY, type Owned, ownedOf, readPreference, type SourceHead, sourceBy } from './sources'
-import { createVetting } from './vetting'
 
 export type EffectiveRouting = ReturnType<typeof createEffective>
 

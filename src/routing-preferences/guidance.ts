@@ -1,6 +1,6 @@
 import { sha256Hex } from '../kernel/crypto'
 import { nextTurn } from '../kernel/turns'
-import { compilePattern, PatternRefused, type RulePattern } from './pattern'
+import { compilePattern, PatternRefused, type RulePattern } from '../text'
 import type { Floors, PreferenceId, RoutingExample, RoutingRule } from './schema'
 
 /** A stored rule with its pattern compiled. */

@@ -1,8 +1,8 @@
 /** Routing preferences: callers' own rules for the mode and engine of a prompt, and their corrections. */
 export { wronglyChosenIn } from './accuracy'
-export { trialOf } from './beside'
 export { preferenceSettings } from './config'
 export { createEffective, type EffectiveRouting } from './effective'
 export { engineLeft } from './engine-used'
 export type { Effective, ReadyRule } from './guidance'
 export { createPreferences, createRoutingPreview, type PreferenceService, type RoutingPreview } from './service'
+export { trialOf } from './trial'

@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock'
-import { type Beside, BUDGET_MS, type Trial } from './beside'
+import { type Beside, BUDGET_MS, type Trial } from '../text'
 import type { Effective, ReadyRule } from './guidance'
 
 /** Most matching steps per prompt on the event loop: 20 ms in the worst case, usually far below 1 ms. */

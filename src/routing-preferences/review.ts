@@ -1,7 +1,7 @@
 import { assertFits } from '../kernel/validation'
+import type { Vet } from '../text'
 import { readContent } from './rules'
 import { NewPreference } from './schema'
-import type { Vet } from './vetting'
 
 /** Only the server tries them: it has a thread that may be held up. */
 const leaveToServer: Vet = async () => ({ is: 'fine' })

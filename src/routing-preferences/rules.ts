@@ -2,10 +2,16 @@ import { ENGINES, engineOfMode, findEngine } from '../engines'
 import { invalidInput, quoted } from '../kernel/errors'
 import { isBlank } from '../kernel/text'
 import { nextTurn } from '../kernel/turns'
-import { vendorNamedIn } from '../kernel/vendor-names'
+import {
+  compilePattern,
+  PatternRefused,
+  type RulePattern,
+  VETTING_BUDGET_MS,
+  type Vet,
+  vendorMeantBy,
+  vendorNamedIn,
+} from '../text'
 import { preferenceInvalid } from './errors'
-import { compilePattern, PatternRefused, type RulePattern } from './pattern'
-import { vendorMeantBy } from './pattern-vendors'
 import {
   DEFAULT_CONFIDENCE,
   type Floors,
@@ -16,7 +22,6 @@ import {
   type RoutingExample,
   type RoutingRule,
 } from './schema'
-import { VETTING_BUDGET_MS, type Vet } from './vetting'
 
 const LOWEST = 0.5
 const HIGHEST = 0.99

@@ -1,6 +1,6 @@
 import { sha256Hex } from '../kernel/crypto'
-import { scanForInjection } from '../kernel/injection'
 import { clean } from '../kernel/text'
+import { scanForInjection } from '../text'
 import type { SkillManifest } from './manifest'
 
 export type DiffLine = {

@@ -1,6 +1,6 @@
 import { createClassifier } from '../../src/classifier'
 import { TEXT_MODES, type TextMode } from '../../src/classifier/modes'
-import { type Labelled as LabelledText, readCorpus } from '../../src/kernel/text-model/corpus'
+import { type Labelled as LabelledText, readCorpus } from '../../src/text/model/corpus'
 import { ownTime } from '../support/effort'
 
 type Labelled = LabelledText<TextMode>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { loadModel, MODEL_FILE } from '../../src/classifier/model'
 import { TEXT_MODES } from '../../src/classifier/modes'
-import { readCorpus } from '../../src/kernel/text-model/corpus'
+import { readCorpus } from '../../src/text/model/corpus'
 import { effortOf, slowness } from '../support/effort'
 import { calibrationError, heldOut, outcomesOf, right, share, slowestPercentile } from './evaluate'
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { type AskEngine, createClassifier, type Guidance, type Rule } from '../../src/classifier'
 import { SLOTS } from '../../src/classifier/features'
 import { TEXT_MODES } from '../../src/classifier/modes'
-import type { Model } from '../../src/kernel/text-model/model'
+import type { Model } from '../../src/text/model/model'
 
 /** A model that takes everything for one mode, as sure as told. */
 function modelOf(mode: (typeof TEXT_MODES)[number], confidence: number): Model {

@@ -1,3 +1,4 @@
+import { createBuiltinDriver } from '../../src/builtin'
 import { createEngines, type EngineSettings, type RunRequest, type UpstreamConfig } from '../../src/engines'
 import { systemClock } from '../../src/kernel/clock'
 import { createLog } from '../../src/kernel/log'
@@ -60,7 +61,7 @@ export const waitingClock = (): ReturnType<typeof hastyClock> => ({
 export function openEngines(settings: EngineSettings, { clock = hastyClock() }: Options = {}) {
   const lines: string[] = []
   const log = createLog({ level: 'debug', pretty: false, write: (line) => void lines.push(line) })
-  const engines = createEngines({ settings, clock, log, jitter: () => 0.5 })
+  const engines = createEngines({ settings, clock, log, builtin: createBuiltinDriver({ clock }), jitter: () => 0.5 })
   return { engines, clock, lines }
 }
 

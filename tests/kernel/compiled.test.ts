@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createFairCache } from '../../src/kernel/compiled'
-import { compileLinear } from '../../src/kernel/linear-pattern'
-import { createPatternCaches } from '../../src/kernel/pattern-caches'
+import { createPatternCaches } from '../../src/text/patterns/caches'
+import { compileLinear } from '../../src/text/patterns/linear'
 
 describe('the cache of what was compiled for tenants', () => {
   const filled = (most: number, things: [key: string, owner: string, weight: number][]) => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createClassifier } from '../../src/classifier'
-import { createBeside } from '../../src/routing-preferences/beside'
 import { combine, readSource } from '../../src/routing-preferences/guidance'
 import { createRuleMatcher } from '../../src/routing-preferences/match'
-import { compilePattern } from '../../src/routing-preferences/pattern'
+import { compilePattern } from '../../src/text/patterns/rule-pattern'
+import { createBeside } from '../../src/text/patterns/worker'
 import { fakeClock } from '../support/clock'
 import { effortOf } from '../support/effort'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { openBacktracker } from '../../src/kernel/backtracking'
+import { openBacktracker } from '../../src/text/patterns/backtracking'
 import { ownTime, slowness } from '../support/effort'
 import { createWorld } from '../support/world'
 

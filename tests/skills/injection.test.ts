@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { scanForInjection } from '../../src/kernel/injection'
 import { examine } from '../../src/skills/review'
 import { STARTERS } from '../../src/skills/starters'
+import { scanForInjection } from '../../src/text/injection'
 import { effortOf } from '../support/effort'
 import { ATTACKS } from './corpus/attacks'
 import { MORE_ATTACKS } from './corpus/attacks-more'

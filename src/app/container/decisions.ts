@@ -1,3 +1,4 @@
+import { createBuiltinDriver } from '../../builtin'
 import { createAskEngine, createClassifier, createExplain, createUnbilledAdmission } from '../../classifier'
 import { createEngines } from '../../engines'
 import { createEngineOpinion, createGuardrails } from '../../guardrails'
@@ -12,7 +13,13 @@ export type Decisions = ReturnType<typeof buildDecisions>
 /** Builds the rooms that decide the mode of a prompt, the engine that answers, and whether a text is allowed. */
 export function buildDecisions({ config, store, clock, log, observeEngine }: Deps, rooms: Foundation & Accounts) {
   const { audit, events, orgs, keys, limiter, billing } = rooms
-  const engines = createEngines({ settings: config, clock, log, observe: observeEngine })
+  const engines = createEngines({
+    settings: config,
+    clock,
+    log,
+    builtin: createBuiltinDriver({ clock }),
+    observe: observeEngine,
+  })
   const { bindings } = keys
   const effective = createEffective({ store, clock, bindings })
   const benchmarks = createBenchmarks({ store, clock, wronglyChosenIn })

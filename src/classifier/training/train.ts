@@ -4,10 +4,17 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sharpnessFor } from '../../kernel/text-model/calibrate'
-import { type Labelled, readCorpus } from '../../kernel/text-model/corpus'
-import { type Example, learn, rounded } from '../../kernel/text-model/learn'
-import { type Model, packModel, scoresOf } from '../../kernel/text-model/model'
+import {
+  type Example,
+  type Labelled,
+  learn,
+  type Model,
+  packModel,
+  readCorpus,
+  rounded,
+  scoresOf,
+  sharpnessFor,
+} from '../../text'
 import { featuresOf } from '../features'
 import { MODEL_FILE, SHAPE } from '../model'
 import { TEXT_MODES, type TextMode } from '../modes'

@@ -5,7 +5,7 @@ import type { Clock } from '../../kernel/clock'
 import { createReadCache, freshFor } from '../../kernel/read-cache'
 import type { Store } from '../../kernel/store'
 import { nextTurn } from '../../kernel/turns'
-import { contentWords } from '../../kernel/words'
+import { contentWords } from '../../text'
 import type { MemoryId } from '../schema'
 import { allMemories } from './repository'
 

@@ -1,10 +1,14 @@
-import { type InjectionFinding, scanForInjection } from '../../kernel/injection'
-import { remember } from '../../kernel/remember'
 import { t } from '../../kernel/schema'
-import { defineGuardrail, type Finding } from '../guardrail'
-import { modelOf } from '../models'
-import { sentencesOf } from '../text/features'
-import { type Likely, likeliest, ordinaryFinding } from '../text/judgement'
+import {
+  type InjectionFinding,
+  type Likely,
+  likeliest,
+  modelOf,
+  remember,
+  scanForInjection,
+  sentenceFeaturesOf,
+} from '../../text'
+import { defineGuardrail, type Finding, ordinaryFinding } from '../guardrail'
 
 const USUAL_THRESHOLD = 0.8
 /** The score of what a rule finds: an attempt, or something hidden that a person should look at. */
@@ -65,7 +69,7 @@ export const jailbreak = defineGuardrail({
  * The local model's probability, from 0 to 1, that some stretch of a text is an injection or a jailbreak. It learned
  * from prompts and web pages, so it is less reliable on texts that are meant to instruct.
  */
-export const attackChance = (text: string): number => likeliest(modelOf('attacks'), sentencesOf(text))[0]!.chance
+export const attackChance = (text: string): number => likeliest(modelOf('attacks'), sentenceFeaturesOf(text))[0]!.chance
 
 type Attack = {
   rule: InjectionFinding | undefined
@@ -81,7 +85,7 @@ type Attack = {
 /** Cached for the last text, because both guardrails inspect the same one in a row. */
 const attackIn = remember((text: string): Attack => {
   const suspects: Likely[] = []
-  const [either, injection, jailbreak] = likeliest(modelOf('attacks'), sentencesOf(text), suspects)
+  const [either, injection, jailbreak] = likeliest(modelOf('attacks'), sentenceFeaturesOf(text), suspects)
   // The rules are slower than the model: for plain words they only read the stretches it suspects.
   const found = scanForInjection(text, joined(suspects))
   return {

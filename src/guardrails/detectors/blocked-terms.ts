@@ -1,7 +1,6 @@
 import { oneOf, t } from '../../kernel/schema'
+import { compileTerms, reading } from '../../text'
 import { defineGuardrail, InvalidConfig } from '../guardrail'
-import { compileTerms } from '../text/terms'
-import { reading } from '../text/words'
 
 export const blockedTerms = defineGuardrail({
   id: 'blocked_terms',

@@ -1,8 +1,6 @@
 import { oneOf, t } from '../../kernel/schema'
-import { defineGuardrail } from '../guardrail'
-import { LABELS, modelOf } from '../models'
-import { sentencesOf } from '../text/features'
-import { likeliest, ordinaryFinding } from '../text/judgement'
+import { LABELS, likeliest, modelOf, sentenceFeaturesOf } from '../../text'
+import { defineGuardrail, ordinaryFinding } from '../guardrail'
 
 const [, ...CATEGORIES] = LABELS.safety
 type Category = (typeof CATEGORIES)[number]
@@ -45,7 +43,7 @@ export const contentSafety = defineGuardrail({
   prepare({ categories = [...CATEGORIES], threshold = USUAL_THRESHOLD }) {
     modelOf('safety')
     return (text, { unsure }) => {
-      const [any, ...each] = likeliest(modelOf('safety'), sentencesOf(text))
+      const [any, ...each] = likeliest(modelOf('safety'), sentenceFeaturesOf(text))
       if (any!.chance < threshold) {
         if (any!.chance >= LEAST_DOUBT) unsure?.(any!)
         return null

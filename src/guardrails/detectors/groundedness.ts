@@ -1,6 +1,5 @@
-import { remember } from '../../kernel/remember'
 import { t } from '../../kernel/schema'
-import { contentWords } from '../../kernel/words'
+import { contentWords, remember } from '../../text'
 import { defineGuardrail, type Match } from '../guardrail'
 
 const USUAL_THRESHOLD = 0.8

@@ -1,8 +1,7 @@
 import { quoted } from '../../kernel/errors'
 import { t } from '../../kernel/schema'
+import { type Count, fitOf, isKnown, mainScript, type Script, scriptsOf, type Wanted, wantedOf } from '../../text'
 import { defineGuardrail, InvalidConfig } from '../guardrail'
-import { fitOf, isKnown, type Wanted, wantedOf } from './language/detect'
-import { type Count, mainScript, type Script, scriptsOf } from './language/scripts'
 
 /** The first sentences are enough to tell a language. */
 const MOST_CHARS = 180

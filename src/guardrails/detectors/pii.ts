@@ -1,15 +1,20 @@
 import { oneOf, t } from '../../kernel/schema'
+import {
+  ENTITIES,
+  type Entity,
+  type Find,
+  findAddresses,
+  findCards,
+  findEmails,
+  findIbans,
+  findNationalIds,
+  findPersons,
+  findPhones,
+  findPostalAddresses,
+  loadPhoneTables,
+  plainly,
+} from '../../text'
 import { defineGuardrail, type Match } from '../guardrail'
-import { plainly } from '../text/plain'
-import { findPostalAddresses } from './pii/address'
-import { findCards } from './pii/credit-card'
-import { findEmails } from './pii/email'
-import { findIbans } from './pii/iban'
-import { findAddresses } from './pii/ip-address'
-import { ENTITIES, type Entity, type Find } from './pii/kind'
-import { findPersons } from './pii/name'
-import { findPhones, loadPhoneTables } from './pii/phone'
-import { findNationalIds } from './pii/ssn'
 
 /** By priority: where matches of two overlap, the one listed first keeps its match. */
 const FINDERS: readonly (readonly [Entity, Find])[] = [

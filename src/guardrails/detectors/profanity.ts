@@ -1,10 +1,15 @@
 import { t } from '../../kernel/schema'
+import {
+  compileEnglish,
+  compileTerms,
+  isForeignAround,
+  isPlainUse,
+  PLAIN_ELSEWHERE,
+  PLAIN_USES,
+  RUDE,
+  reading,
+} from '../../text'
 import { defineGuardrail } from '../guardrail'
-import { compileTerms } from '../text/terms'
-import { reading } from '../text/words'
-import { isForeignAround, isPlainUse } from './profanity/around'
-import { compileEnglish } from './profanity/find'
-import { PLAIN_ELSEWHERE, PLAIN_USES, RUDE } from './profanity/others'
 
 export const profanity = defineGuardrail({
   id: 'profanity',

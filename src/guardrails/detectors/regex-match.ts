@@ -1,6 +1,6 @@
 import { quoted } from '../../kernel/errors'
-import { compileLinear, type LinearPattern } from '../../kernel/linear-pattern'
 import { t } from '../../kernel/schema'
+import { compileLinear, type LinearPattern } from '../../text'
 import { defineGuardrail, type Inspect, InvalidConfig, type Match, TooSlow } from '../guardrail'
 
 const MOST_CHARS = 512

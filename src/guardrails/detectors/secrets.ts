@@ -1,9 +1,6 @@
 import { t } from '../../kernel/schema'
+import { findAssigned, findKnown, findStructured, plainly } from '../../text'
 import { defineGuardrail, type Match } from '../guardrail'
-import { plainly } from '../text/plain'
-import { findAssigned } from './secrets/assigned'
-import { findKnown } from './secrets/known'
-import { findStructured } from './secrets/structured'
 
 const NAMES: Record<string, string> = {
   api_key: 'key or token',

@@ -1,8 +1,6 @@
-import { decodedPieces } from '../../kernel/injection/encoded'
-import { remember } from '../../kernel/remember'
 import { t } from '../../kernel/schema'
+import { decodedPieces, reading, remember } from '../../text'
 import { defineGuardrail, type Match } from '../guardrail'
-import { reading } from '../text/words'
 
 const USUAL_THRESHOLD = 0.8
 /** Runs of so many letters are equal by chance only in set phrases. */

@@ -1,10 +1,18 @@
 import { quoted } from '../../kernel/errors'
-import { remember } from '../../kernel/remember'
 import { t } from '../../kernel/schema'
+import {
+  ALSO,
+  type Hashed,
+  hashed,
+  hashesOf,
+  reading,
+  remember,
+  SHORTEST,
+  TOPICS,
+  type WordIndex,
+  wordIndexOf,
+} from '../../text'
 import { defineGuardrail, InvalidConfig } from '../guardrail'
-import { type Hashed, hashed, hashesOf, SHORTEST, type WordIndex, wordIndexOf } from '../text/word-index'
-import { reading } from '../text/words'
-import { ALSO, TOPICS } from './topic/lexicon'
 
 /** A topic to look for: the words of its name, and the words people use for it. */
 type Topic = { own: readonly Stem[]; known: readonly Stem[] }

@@ -1,10 +1,7 @@
 import { quoted } from '../../kernel/errors'
 import { t } from '../../kernel/schema'
+import { findUrls, hostOf, isFilled, type Place, viewsOf } from '../../text'
 import { defineGuardrail, InvalidConfig } from '../guardrail'
-import type { Place } from './pii/kind'
-import { findUrls } from './urls'
-import { hostOf } from './urls/host'
-import { isFilled, viewsOf } from './urls/views'
 
 export const urlAllowlist = defineGuardrail({
   id: 'url_allowlist',

@@ -1,5 +1,5 @@
-import { base64Runs } from '../../kernel/injection/base64'
 import { parseUntrustedJson } from '../../kernel/json'
+import { base64Runs } from '../../text'
 import { walkJson } from './walk-json'
 
 /** How often a decoded text is decoded again, and how many forms of one text are kept. */

@@ -3,10 +3,10 @@ import { invalidInput } from '../../kernel/errors'
 import { KeyId } from '../../kernel/ids'
 import type { BindableKey } from '../../keys'
 import type { ApiKey } from '../../keys/schema'
-import { trialOf } from '../beside'
 import { readFloors, readRules } from '../rules'
 import type { PreferenceBinding, RulesBinding } from '../schema'
 import type { PreferenceRow } from '../table'
+import { trialOf } from '../trial'
 import { type PreferenceDeps, seenLocked } from './deps'
 
 /** Binds preferences and rules to keys (contract 13). The caller must own or manage the key, else 404. */

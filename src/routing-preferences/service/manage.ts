@@ -2,7 +2,6 @@ import { storeAnswer } from '../../idempotency'
 import type { Call, Caller } from '../../kernel/caller'
 import type { Page } from '../../kernel/page'
 import { isUniqueViolation, type Reader, type Tx } from '../../kernel/store'
-import { trialOf } from '../beside'
 import { defaultTaken, tooManyPreferences } from '../errors'
 import { present } from '../present'
 import { type Reach, preferenceRepository as rows } from '../repository'
@@ -15,6 +14,7 @@ import {
   type PreferenceQuery,
 } from '../schema'
 import type { PreferenceRow } from '../table'
+import { trialOf } from '../trial'
 import { assertMayChange, ownersSeen, type PreferenceDeps, placeOf, recordOn, seen, seenLocked } from './deps'
 
 /** Creates, reads, changes and deletes preferences (contract 13). */

@@ -1,16 +1,14 @@
 import type { OwnerScope } from '../../kernel/caller'
 import { AppError, invalidInput } from '../../kernel/errors'
-import { vendorNamedIn } from '../../kernel/vendor-names'
+import { compilePattern, type Vet, vendorNamedIn } from '../../text'
 import { patternOf } from '../cluster'
 import { belowThreshold, nothingToSuggest } from '../errors'
 import { belowFloor } from '../floors'
-import { compilePattern } from '../pattern'
 import type { Admit, Propose } from '../propose'
 import { correctionRepository as rows } from '../repository-corrections'
 import { readMode, readRules } from '../rules'
 import { type Suggestion, type SuggestOrder, THRESHOLD, WINDOW_DAYS } from '../schema-corrections'
 import type { CorrectionRow } from '../table'
-import type { Vet } from '../vetting'
 import type { PreferenceDeps } from './deps'
 
 /** Newest corrections that are read; more would block other requests without improving the rule. */

@@ -1,7 +1,6 @@
 import { attackChance } from '../../guardrails'
 import { quoted } from '../../kernel/errors'
-import { meetingsIn } from '../../kernel/injection/concepts'
-import { readable } from '../../kernel/injection/readable'
+import { meetingsIn, readable } from '../../text'
 import { type Finding, warn } from './check'
 import type { Piece } from './pieces'
 import { talkOf } from './talk'

@@ -1,5 +1,5 @@
 import { quoted } from '../../kernel/errors'
-import { type InjectionFinding, scanForInjection } from '../../kernel/injection'
+import { type InjectionFinding, scanForInjection } from '../../text'
 import type { SkillManifest } from '../manifest'
 import type { Finding } from './check'
 import { doubtsAbout } from './doubts'

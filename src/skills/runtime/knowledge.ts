@@ -1,5 +1,5 @@
 import { fence } from '../../kernel/fence'
-import { contentWords } from '../../kernel/words'
+import { contentWords } from '../../text'
 import type { SkillManifest } from '../manifest'
 import { createRanking, type Ranking } from './ranking'
 

@@ -1,4 +1,4 @@
-import { contentWords } from '../../kernel/words'
+import { contentWords } from '../../text'
 
 export type Hit = { place: number; score: number }
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { compileLinear } from '../../kernel/linear-pattern'
+import { compileLinear } from '../../text'
 import { spend } from './fuel'
 
 export type Pattern = {

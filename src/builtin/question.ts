@@ -1,0 +1,111 @@
+import type { EngineRequest, EngineTool, ImagePart, JsonSchema, Message, ToolChoice } from '../engines'
+import { unfenced } from '../kernel/fence'
+
+/** The request as skills see it, parsed once. */
+export type Question = {
+  mode: string
+  /** The last user message, trimmed. */
+  prompt: string
+  /** True when the message was longer than `MAX_READ_CHARS`. */
+  cut: boolean
+  /** The instruction, and the text it is about; see {@link splitTask}. */
+  task: string
+  material: string
+  system: string
+  /** Earlier turns, oldest first. */
+  history: readonly { role: 'user' | 'assistant'; text: string }[]
+  images: readonly ImagePart[]
+  json: JsonSchema | true | null
+  tools: readonly EngineTool[]
+  choice: ToolChoice
+  /** True when at most one tool call a turn is wanted. */
+  oneCallATurn: boolean
+  /** Results of the tools called since the last user message. */
+  findings: readonly Finding[]
+  /** Epoch milliseconds. */
+  now: number
+}
+
+/** The result of one tool call, without the fence around it. */
+export type Finding = { name: string; text: string }
+
+/** Answers the question, or returns null so that the next skill is tried. */
+export type Skill = (question: Question) => string | null
+
+/** Longest prompt that is read, because skills look at every word and would block other requests. */
+export const MAX_READ_CHARS = 100_000
+
+export function readQuestion(request: EngineRequest, now: number): Question {
+  const turns = request.messages.flatMap((message) =>
+    message.role === 'user' || message.role === 'assistant' ? [{ role: message.role, text: textOf(message) }] : [],
+  )
+  const last = turns.findLastIndex(({ role }) => role === 'user')
+  const whole = (turns[last]?.text ?? '').trim()
+  const prompt = whole.slice(0, MAX_READ_CHARS)
+  const asked = request.messages.findLast(({ role }) => role === 'user')
+  return {
+    mode: request.mode,
+    prompt,
+    cut: whole.length > prompt.length,
+    ...splitTask(prompt),
+    system: request.messages
+      .filter(({ role }) => role === 'system')
+      .map(textOf)
+      .join('\n\n'),
+    history: turns.slice(0, Math.max(last, 0)),
+    images: typeof asked?.content === 'object' ? asked.content.filter((part) => part.type === 'image') : [],
+    json: request.json ?? null,
+    tools: request.tools ?? [],
+    choice: request.toolChoice ?? 'auto',
+    oneCallATurn: request.oneCallATurn ?? false,
+    findings: findingsIn(request.messages),
+    now,
+  }
+}
+
+function findingsIn(messages: readonly Message[]): Finding[] {
+  const asked = messages.findLastIndex(({ role }) => role === 'user')
+  return messages
+    .slice(asked + 1)
+    .flatMap((message) =>
+      message.role === 'tool'
+        ? [{ name: message.toolName, text: unfenced(message.content).slice(0, MAX_READ_CHARS) }]
+        : [],
+    )
+}
+
+const textOf = ({ content }: Message): string =>
+  typeof content === 'string'
+    ? content
+    : content
+        .map((part) => (part.type === 'text' ? part.text : ''))
+        .join('\n')
+        .trim()
+
+const MAX_TASK_CHARS = 300
+
+/**
+ * Separates the instruction from the text it is about. The text is what stands in quotes or a fence; else what
+ * follows the colon or line break after an instruction; else what stands above a last line that instructs.
+ * Otherwise the whole prompt is the task and `material` is empty.
+ */
+export function splitTask(prompt: string): { task: string; material: string } {
+  const held = /```[a-z]*\n([\s\S]+?)```|"""([\s\S]+?)"""|["“]([^"”]{2,})["”]/i.exec(prompt)
+  if (held) {
+    const task = (prompt.slice(0, held.index) + prompt.slice(held.index + held[0].length)).trim()
+    return { task, material: (held[1] ?? held[2] ?? held[3])!.trim() }
+  }
+  const lead = /^([^\n:]{3,300}?)(?::\s+|:?\s*\n)([\s\S]+)$/.exec(prompt)
+  if (lead && isInstruction(lead[1]!)) return { task: lead[1]!.trim(), material: lead[2]!.trim() }
+  const lastBreak = prompt.lastIndexOf('\n')
+  const lastLine = prompt.slice(lastBreak + 1).trim()
+  if (lastBreak > 0 && lastLine.length <= MAX_TASK_CHARS && isInstruction(lastLine)) {
+    return { task: lastLine, material: prompt.slice(0, lastBreak).trim() }
+  }
+  return { task: prompt, material: '' }
+}
+
+const VERBS =
+  /\b(?:summari[sz]e|summary|tl;?dr|shorten|extract|list|find|pull|get|count|convert|translate|rewrite|revers\w*|sort\w*|upper\w*|lower\w*|capitali[sz]e|title case|\w+[ _-]?case|slug\w*|base64|encode|decode|rot-?13|sha-?256|analy[sz]e|roast|review|explain|answer|question|what|who|when|where|which|how|why|fill|format|pretty|minify|turn|make|remove|dedup\w*|unique|trim|following|alphabeti\w*)\b/i
+
+const isInstruction = (line: string): boolean => VERBS.test(line)

@@ -1,0 +1,217 @@
+import type { JsonSchema } from '../engines'
+import { utcDay } from '../kernel/clock'
+import { readDate } from './dates'
+import { type EntityKind, findEntities } from './entities'
+import { factFor, labelledFacts } from './labels'
+import { type Prose, readProse } from './prose'
+
+const MAX_DEPTH = 12
+const MAX_FIELDS = 2_000
+
+type Source = {
+  text: string
+  facts: ReadonlyMap<string, string>
+  prose: Prose
+  root: JsonSchema
+  /** Epoch milliseconds from which `tomorrow` is counted. */
+  now: number
+  /** Fields that may still be visited: a schema that refers to itself would otherwise never end. */
+  budget: { left: number }
+}
+
+/**
+ * Fills a JSON schema from a text with labelled facts, values of the form that a field's name or format implies,
+ * statements in sentences, and enum words that occur. Never guesses: what the text does not state is left out when
+ * optional, null when that is allowed, and otherwise the emptiest value of its type.
+ */
+export function fillSchema(schema: JsonSchema, text: string, now: number): unknown {
+  const source = { ...about(text), root: schema, now, budget: { left: MAX_FIELDS } }
+  return fill(schema, '', source, 0) ?? emptiest(schema, source, 0)
+}
+
+const about = (text: string) => ({ text, facts: labelledFacts(text), prose: readProse(text) })
+
+const isSpent = ({ budget }: Source, depth: number): boolean => depth > MAX_DEPTH || budget.left-- <= 0
+
+/** The value that the text states for a field; undefined when it states none. */
+function fill(given: JsonSchema, name: string, source: Source, depth: number): unknown {
+  if (isSpent(source, depth)) return undefined
+  const schema = resolve(given, source.root)
+  if ('const' in schema) return schema.const
+  if (Array.isArray(schema.enum)) return fillEnum(schema.enum, name, source)
+  switch (typeOf(schema)) {
+    case 'object':
+      return fillObject(schema, source, depth)
+    case 'array':
+      return fillArray(schema, name, source, depth)
+    case 'integer':
+    case 'number':
+      return fillNumber(schema, name, source)
+    case 'boolean':
+      return statedFlag(name, source) ?? source.prose.flag(name)
+    case 'string':
+      return fillString(schema, name, source)
+    default:
+      return undefined
+  }
+}
+
+/** Undefined for an inner object without any stated value: the caller knows whether it is required. */
+function fillObject(schema: JsonSchema, source: Source, depth: number): Record<string, unknown> | undefined {
+  const found = propertiesOf(schema).flatMap(([key, property]): [string, unknown][] => {
+    const value = fill(property, key, source, depth + 1)
+    return value === undefined ? [] : [[key, value]]
+  })
+  if (found.length === 0 && depth > 0) return undefined
+  return { ...emptyObject(schema, source, depth), ...Object.fromEntries(found) }
+}
+
+/** The required properties only, each with its emptiest value. */
+function emptyObject(schema: JsonSchema, source: Source, depth: number): Record<string, unknown> {
+  const required = new Set((schema.required ?? []) as string[])
+  const needed = propertiesOf(schema).filter(([key]) => required.has(key))
+  return Object.fromEntries(needed.map(([key, property]) => [key, emptiest(property, source, depth + 1)]))
+}
+
+export const propertiesOf = (schema: JsonSchema): [string, JsonSchema][] =>
+  Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>)
+
+function fillArray(schema: JsonSchema, name: string, source: Source, depth: number): unknown[] | undefined {
+  const items = resolve((schema.items ?? {}) as JsonSchema, source.root)
+  const kind = kindOf(name, items)
+  const stated = factFor(name, source.facts)
+    ?.split(/\s*(?:,|;|\band\b)\s*/)
+    .filter(Boolean)
+  const words = kind ? findEntities(kind, source.text) : (stated ?? source.prose.list(name))
+  if (!words?.length) return undefined
+  const most = typeof schema.maxItems === 'number' ? schema.maxItems : MAX_FIELDS
+  return words
+    .slice(0, most)
+    .map((word) => fill(items, '', { ...source, ...about(word), facts: new Map([['', word]]) }, depth + 1))
+    .filter((value) => value !== undefined)
+}
+
+function fillNumber(schema: JsonSchema, name: string, { text, facts, prose }: Source): number | undefined {
+  const stated = factFor(name, facts)
+  const kind = /price|amount|total|cost|sum|fee/i.test(name) ? 'amounts' : 'numbers'
+  const word = stated ?? (name === '' || kind === 'amounts' ? findEntities(kind, text)[0] : undefined)
+  const digits = /-?\d[\d,]*(?:\.\d+)?/.exec(word ?? '')?.[0].replaceAll(',', '')
+  const value = digits === undefined ? name && prose.number(name) : Number(digits)
+  if (typeof value !== 'number' || !isWithin(value, schema)) return undefined
+  return typeOf(schema) === 'integer' ? Math.round(value) : value
+}
+
+const isWithin = (value: number, { minimum, maximum }: JsonSchema): boolean =>
+  !(typeof minimum === 'number' && value < minimum) && !(typeof maximum === 'number' && value > maximum)
+
+function statedFlag(name: string, { facts }: Source): boolean | undefined {
+  const stated = factFor(name, facts)?.toLowerCase()
+  if (stated === undefined) return undefined
+  return /^(?:yes|true|on|1|enabled|y)\b/.test(stated)
+    ? true
+    : /^(?:no|false|off|0|disabled|n)\b/.test(stated)
+      ? false
+      : undefined
+}
+
+function fillString(schema: JsonSchema, name: string, { text, facts, prose, now }: Source): string | undefined {
+  const kind = kindOf(name, schema)
+  const formed = kind ? findEntities(kind, text)[0] : undefined
+  const said = (name ? factFor(name, facts) : text) ?? formed ?? (kind === 'dates' ? dayIn(text) : undefined)
+  const found = said ?? (kind ? undefined : prose.words(name))
+  const most = typeof schema.maxLength === 'number' ? schema.maxLength : undefined
+  return found && inFormat(found, schema, now).slice(0, most)
+}
+
+const DAY =
+  /\b(?:today|tonight|tomorrow|yesterday|(?:(?:next|this|last)\s+)?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/i
+
+const dayIn = (text: string): string | undefined => DAY.exec(text)?.[0]
+
+/** A date in the format of the schema; text that is not one certain date stays as it is. */
+function inFormat(found: string, { format }: JsonSchema, now: number): string {
+  if (format !== 'date' && format !== 'date-time') return found
+  const at = readDate(found, now)
+  if (at === null) return found
+  return format === 'date' ? utcDay(at) : `${utcDay(at)}T00:00:00Z`
+}
+
+function fillEnum(values: readonly unknown[], name: string, { text, facts }: Source): unknown {
+  const searched = (factFor(name, facts) ?? text).toLowerCase()
+  const words = values.filter((value) => typeof value === 'string')
+  return words.find((word) => new RegExp(`(?<!\\p{L})${escaped(word.toLowerCase())}(?!\\p{L})`, 'u').test(searched))
+}
+
+const escaped = (word: string): string => word.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+
+/** The kind of entity that a field holds, by its format or its name. */
+export function kindOf(name: string, { format }: JsonSchema): EntityKind | null {
+  const hint = `${String(format ?? '')} ${name}`.toLowerCase()
+  if (/e-?mail/.test(hint)) return 'emails'
+  if (/\b(?:uri|url)|link|website/.test(hint)) return 'urls'
+  if (/phone|mobile|\btel\b/.test(hint)) return 'phones'
+  if (/date|deadline|\bday\b/.test(hint)) return 'dates'
+  if (/price|amount|total|cost/.test(hint)) return 'amounts'
+  if (/hashtag/.test(hint)) return 'hashtags'
+  if (/numbers?$/.test(hint) && !/number$/.test(name)) return 'numbers'
+  return null
+}
+
+const NOTHING = /^(?:unknown|none|other|neutral|unspecified|unclear|undefined|n\/?a)$/i
+const saysNothing = (value: unknown): boolean => typeof value === 'string' && NOTHING.test(value)
+
+/** The emptiest value a schema allows. */
+function emptiest(given: JsonSchema, source: Source, depth: number): unknown {
+  if (isSpent(source, depth)) return null
+  const schema = resolve(given, source.root)
+  if ('const' in schema) return schema.const
+  if (allowsNull(given) || allowsNull(schema)) return null
+  if (Array.isArray(schema.enum)) return schema.enum.find(saysNothing) ?? schema.enum[0]
+  switch (typeOf(schema)) {
+    case 'object':
+      return emptyObject(schema, source, depth)
+    case 'array':
+      return Array.from({ length: Math.min(Number(schema.minItems ?? 0), source.budget.left) }, () =>
+        emptiest((schema.items ?? {}) as JsonSchema, source, depth + 1),
+      )
+    case 'integer':
+    case 'number':
+      return Number(schema.minimum ?? 0)
+    case 'boolean':
+      return false
+    case 'string':
+      return ' '.repeat(Math.min(Number(schema.minLength ?? 0), 1_000))
+    default:
+      return null
+  }
+}
+
+export function typeOf({ type, properties }: JsonSchema): unknown {
+  if (Array.isArray(type)) return type.find((one) => one !== 'null')
+  return type ?? (properties ? 'object' : undefined)
+}
+
+const allowsNull = ({ type, anyOf }: JsonSchema): boolean =>
+  type === 'null' ||
+  (Array.isArray(type) && type.includes('null')) ||
+  (Array.isArray(anyOf) && anyOf.some((one: JsonSchema) => one.type === 'null'))
+
+/** Follows local references, and takes the first branch of a union that is not null. */
+export function resolve(schema: JsonSchema, root: JsonSchema): JsonSchema {
+  let current = schema
+  for (let hops = 0; hops < MAX_DEPTH; hops++) {
+    const union = (current.anyOf ?? current.oneOf) as JsonSchema[] | undefined
+    if (typeof current.$ref === 'string') current = followed(current.$ref, root)
+    else if (Array.isArray(union)) current = union.find(({ type }) => type !== 'null') ?? {}
+    else break
+  }
+  return current
+}
+
+function followed(ref: string, root: JsonSchema): JsonSchema {
+  let at: unknown = ref.startsWith('#/') || ref === '#' ? root : {}
+  for (const step of ref.split('/').slice(1)) {
+    at = typeof at === 'object' && at !== null && Object.hasOwn(at, step) ? (at as Record<string, unknown>)[step] : {}
+  }
+  return (at ?? {}) as JsonSchema
+}

@@ -1,0 +1,96 @@
+import { sha256Hex } from '../kernel/crypto'
+import type { Skill } from './question'
+import { plural } from './words'
+
+type Transform = { asked: RegExp; apply(text: string): string | null }
+
+const wordsOf = (text: string): string[] => text.match(/[\p{L}\p{N}'’-]+/gu) ?? []
+const parts = (text: string): string[] =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .match(/[a-z0-9]+/g) ?? []
+const upperFirst = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+const overItems = (change: (items: string[]) => string[]) => (text: string) => {
+  const separator = text.includes('\n') ? '\n' : ', '
+  const items = text.split(text.includes('\n') ? /\n/ : /\s*,\s*/)
+  return items.length < 2 ? null : change(items.map((item) => item.trim())).join(separator)
+}
+
+/** Transformations of a supplied text; the first whose pattern matches is applied. */
+const TRANSFORMS: Transform[] = [
+  { asked: /\bupper[- ]?case\b|\ball caps\b|\bcapital letters\b/, apply: (text) => text.toUpperCase() },
+  { asked: /\blower[- ]?case\b/, apply: (text) => text.toLowerCase() },
+  { asked: /\btitle[- ]?case\b|\bcapitali[sz]e\b/, apply: (text) => text.replace(/\p{L}[\p{L}'’]*/gu, upperFirst) },
+  { asked: /\bsnake[_ -]?case\b/, apply: (text) => parts(text).join('_') },
+  { asked: /\bkebab[- ]?case\b|\bslug\b|\bslugify\b/, apply: (text) => parts(text).join('-') },
+  { asked: /\bpascal[- ]?case\b/, apply: (text) => parts(text).map(upperFirst).join('') },
+  {
+    asked: /\bcamel[- ]?case\b/,
+    apply: (text) =>
+      parts(text)
+        .map((part, at) => (at ? upperFirst(part) : part))
+        .join(''),
+  },
+  {
+    asked: /\breverse\b.*\bwords\b|\bwords\b.*\breversed? order\b/,
+    apply: (text) => text.split(/\s+/).reverse().join(' '),
+  },
+  { asked: /\breverse\b|\bbackwards?\b/, apply: (text) => [...text].reverse().join('') },
+  { asked: /\bsort\b.*\b(?:descending|reverse)\b/, apply: overItems((items) => items.sort(inOrder).reverse()) },
+  { asked: /\bsort\b|\balphabeti/, apply: overItems((items) => items.sort(inOrder)) },
+  { asked: /\b(?:dedupe|deduplicate|unique|remove duplicates?)\b/, apply: overItems((items) => [...new Set(items)]) },
+  {
+    asked: /\b(?:count|how many|number of)\b.*\bwords?\b/,
+    apply: (text) => `${plural(wordsOf(text).length, 'word')}.`,
+  },
+  {
+    asked: /\b(?:count|how many|number of)\b.*\b(?:characters?|letters?)\b/,
+    apply: (text) =>
+      `${plural([...text].length, 'character')}, ${plural([...text].filter((char) => /\p{L}/u.test(char)).length, 'letter')}.`,
+  },
+  {
+    asked: /\b(?:count|how many|number of)\b.*\blines?\b/,
+    apply: (text) => `${plural(text.split('\n').length, 'line')}.`,
+  },
+  {
+    asked: /\bbase64\b.*\bdecode\b|\bdecode\b.*\bbase64\b/,
+    apply: (text) => Buffer.from(text.trim(), 'base64').toString('utf8'),
+  },
+  { asked: /\bbase64\b/, apply: (text) => Buffer.from(text).toString('base64') },
+  { asked: /\burl[- ]?encode\b|\bpercent[- ]?encode\b/, apply: (text) => encodeURIComponent(text) },
+  { asked: /\bsha-?256\b/, apply: (text) => sha256Hex(text) },
+  { asked: /\brot-?13\b/, apply: (text) => text.replace(/[a-z]/gi, rot13) },
+  { asked: /\b(?:pretty[- ]?print|format|indent)\b.*\bjson\b/, apply: (text) => reformat(text, 2) },
+  { asked: /\bmini(?:fy|mi[sz]e)\b.*\bjson\b/, apply: (text) => reformat(text, 0) },
+]
+
+/** `Reverse "abc"`, `Uppercase: hello`, `Sort these lines: …`, `How many words are in "…"?` */
+export const transforms: Skill = ({ task, material }) => {
+  const instruction = task.toLowerCase()
+  const bare = material ? null : bareWord(task)
+  const text = material || bare
+  if (!text) return null
+  const found = TRANSFORMS.find(({ asked }) => asked.test(bare ? instruction.slice(0, -bare.length) : instruction))
+  return found ? found.apply(text) : null
+}
+
+/** `Reverse the word stressed`: the text after "the word" or "the string", which needs no quotes. */
+const bareWord = (task: string): string | null =>
+  /\bthe\s+(?:word|string|text|phrase)\s+(.+?)$/i.exec(task.replace(/[?.!]+$/, ''))?.[1] ?? null
+
+const inOrder = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true, sensitivity: 'base' })
+
+function rot13(letter: string): string {
+  const base = letter <= 'Z' ? 65 : 97
+  return String.fromCharCode(((letter.charCodeAt(0) - base + 13) % 26) + base)
+}
+
+function reformat(text: string, indent: number): string | null {
+  try {
+    return JSON.stringify(JSON.parse(text), null, indent)
+  } catch {
+    return null
+  }
+}

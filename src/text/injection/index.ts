@@ -1,0 +1,234 @@
+/** Finds prompt injection: text that tries to command the engine reading it, in plain words, disguised or encoded. */
+
+import { MOST_PARTS, markGrams, roomForGrams } from '../grams'
+import { matchesOf } from '../matches'
+import { hasNeeds, type Needs, needsOfEach } from '../patterns/needs'
+import { mixedWordAt } from './confusables'
+import { decodedPieces, tagText } from './encoded'
+import { FOREIGN_RULES, OTHER_SCRIPT_RULES } from './languages'
+import { isOnlyMentioned } from './mention'
+import { RULES as PHRASES, type Rule } from './rules'
+import { INTENT_RULES } from './rules-intent'
+import { splitPhrases } from './split'
+import { allAround, changedParts, rotated, type Stretch, type View } from './view'
+import { type Views, viewsIn, viewsOf } from './views'
+import { TELLING } from './vocabulary'
+
+export type InjectionFinding = {
+  /** `block` is an attempt; `doubt` is something a person should look at. */
+  severity: 'block' | 'doubt'
+  rule: string
+  /** A clause that goes on after “it”, such as `asks for hidden instructions`. */
+  about: string
+  /** How it was written: `plain`, `base64`, `look-alike letters`, … */
+  via: string
+  /** UTF-16 offset at which it begins. */
+  at: number
+  line: number
+  excerpt: string
+}
+
+type Found = Omit<InjectionFinding, 'line' | 'excerpt'> & { end: number }
+
+const RULES = [...PHRASES, ...INTENT_RULES]
+const LATIN_RULES = [...RULES, ...FOREIGN_RULES]
+const OTHER_SCRIPT = /[\u0370-\u1fff\u3040-\ud7ff]/
+const MOST_FINDINGS = 20
+const EXCERPT_CHARS = 100
+/** How many encodings inside one another are decoded. */
+const MAX_DEPTH = 2
+
+/**
+ * Finds what in a text tries to command an engine, and what is hidden from readers; at most 20 findings. Honest talk
+ * about prompts and attacks passes: what is quoted, forbidden or reported of others. Linear in the text's length.
+ * `within` limits the search for plain words to these stretches, in offsets of the readable text; disguised, encoded
+ * and hidden text is looked for everywhere.
+ */
+export function scanForInjection(source: string, within?: readonly Stretch[]): InjectionFinding[] {
+  const found = scan(source, 0, within)
+  return distinct(found)
+    .slice(0, MOST_FINDINGS)
+    .map(({ end, ...finding }) => ({
+      ...finding,
+      line: lineOf(source, finding.at),
+      excerpt: source.slice(finding.at, Math.min(end, finding.at + EXCERPT_CHARS)),
+    }))
+}
+
+function scan(source: string, depth: number, within?: readonly Stretch[]): Found[] {
+  // A decoded piece must not reuse the buffers of the text around it, which is still being read.
+  const views = depth === 0 ? viewsOf(source) : viewsIn(source)
+  const found = [
+    ...inWords(views, source.length, within),
+    ...inSplit(views, source),
+    ...inHidden(source, views.plain, depth),
+  ]
+  if (depth < MAX_DEPTH) found.push(...inEncoded(source, depth))
+  return found
+}
+
+/** What the rules find in the text as it stands, with look-alikes and digits read as letters, and in rot13. */
+function inWords({ plain, latin, letters }: Views, length: number, within?: readonly Stretch[]): Found[] {
+  const found: Found[] = []
+  for (const part of within ? allAround(plain, within) : [plain]) {
+    found.push(...byRules(part, LATIN_RULES, 'plain', length, true))
+    if (OTHER_SCRIPT.test(part.text)) found.push(...byRules(part, OTHER_SCRIPT_RULES, 'plain', length, true))
+  }
+  for (const [via, view] of [
+    ['look-alike letters', latin],
+    ['digits for letters', letters],
+  ] as const) {
+    if (!view) continue
+    for (const part of changedParts(view, plain, TELLING)) found.push(...byRules(part, RULES, via, length, true))
+  }
+  const turned = rotated(plain)
+  if (turned) found.push(...byRules(turned, RULES, 'rot13', length, false))
+  return found
+}
+
+function byRules(view: View, rules: readonly Rule[], via: string, length: number, mayMention: boolean): Found[] {
+  const found: Found[] = []
+  for (const { rule, start, end } of askedOf(rules, view.text)) {
+    const { id, about, pattern, negated } = rule
+    for (const match of matchesOf(pattern, view.text.slice(0, end + BEYOND), start)) {
+      const last = match.index + match[0].length
+      if (match.index >= end || (mayMention && isOnlyMentioned(view.text, match.index, last, negated === true)))
+        continue
+      found.push({
+        severity: 'block',
+        rule: id,
+        about,
+        via,
+        at: view.at[match.index] ?? 0,
+        end: view.at[last] ?? length,
+      })
+    }
+  }
+  return found
+}
+
+/**
+ * Characters in one part of a text. A match of up to this length lies within two neighbouring parts; the longest of
+ * fixed length, an image that carries data away in its address, has 429.
+ */
+const PART = 480
+/** How many characters behind its end a match may look at. */
+const BEYOND = 120
+const grams = roomForGrams()
+
+/** The rules whose needed words stand in two neighbouring parts of a text, and the range to search; mostly few. */
+function askedOf(rules: readonly Rule[], text: string): (Stretch & { rule: Rule })[] {
+  const all = needsFor(rules)
+  const starts = new Int32Array(all.length).fill(-1)
+  const ends = new Int32Array(all.length)
+  let part = 0
+  grams.fill(0)
+  for (let start = 0; start < text.length; start += PART) {
+    const end = Math.min(start + PART, text.length)
+    if (part === MOST_PARTS) {
+      grams.fill(0)
+      markGrams(grams, text, start - PART, start, 1)
+      part = 1
+    }
+    markGrams(grams, text, start, end, ++part)
+    // The first part is checked together with the second.
+    if (start === 0 && end < text.length) continue
+    const since = Math.max(1, part - 1)
+    for (let place = 0; place < all.length; place++) {
+      if (!hasNeeds(all[place]!, grams, since)) continue
+      if (starts[place]! < 0) starts[place] = Math.max(0, start - PART)
+      ends[place] = end
+    }
+  }
+  const asked: (Stretch & { rule: Rule })[] = []
+  for (const [place, rule] of rules.entries()) {
+    if (starts[place]! >= 0) asked.push({ rule, start: starts[place]!, end: ends[place]! })
+  }
+  return asked
+}
+
+const ready = new Map<readonly Rule[], readonly Needs[]>()
+
+/** What a text must contain for each rule to match, read from the patterns on first use. */
+const needsFor = (rules: readonly Rule[]): readonly Needs[] =>
+  ready.getOrInsertComputed(rules, () => needsOfEach(rules.map(({ pattern }) => pattern)))
+
+const inSplit = ({ plain, latin, letters }: Views, source: string): Found[] =>
+  [plain, latin, letters].flatMap((view) =>
+    view
+      ? splitPhrases(view, source).map(({ how, at, end }) => ({
+          severity: 'block' as const,
+          rule: 'override',
+          about: 'breaks up words so that they are not found',
+          via: how,
+          at,
+          end,
+        }))
+      : [],
+  )
+
+function inHidden(source: string, plain: View, depth: number): Found[] {
+  const found: Found[] = []
+  if (plain.hides) found.push(...inUnseen(source, depth))
+  const mixed = mixedWordAt(plain.text)
+  if (mixed >= 0) found.push(doubtful('mixes alphabets inside a word', plain.at[mixed] ?? 0, 12))
+  return found
+}
+
+/** Findings in a text with invisible characters. */
+function inUnseen(source: string, depth: number): Found[] {
+  const found: Found[] = []
+  const tags = tagText(source)
+  if (tags) {
+    const about = 'holds text that no screen shows'
+    found.push({ severity: 'block', rule: 'hidden', about, via: 'tag characters', at: tags.at, end: tags.at + 2 })
+    if (depth < MAX_DEPTH)
+      found.push(...scan(tags.text, depth + 1).map((inner) => ({ ...inner, at: tags.at, end: tags.at + 2 })))
+  }
+  const inWord = source.search(/[A-Za-z][\u200b-\u200d\u2060\u180e\ufeff]+[A-Za-z]/)
+  if (inWord >= 0) found.push(doubtful('holds unseen characters inside words', inWord, 3))
+  const bidi = source.search(/[\u202a-\u202e\u2066-\u2069]/)
+  if (bidi >= 0) found.push(doubtful('holds characters that turn the order of letters round', bidi, 1))
+  return found
+}
+
+const doubtful = (about: string, at: number, length: number): Found => ({
+  severity: 'doubt',
+  rule: 'hidden',
+  about,
+  via: 'hidden characters',
+  at,
+  end: at + length,
+})
+
+/** Attempts in encoded text, reported where the encoded form stands. */
+function inEncoded(source: string, depth: number): Found[] {
+  return decodedPieces(source).flatMap(({ how, text, at }) =>
+    scan(text, depth + 1)
+      .filter(({ severity }) => severity === 'block')
+      .map((inner) => ({
+        ...inner,
+        via: inner.via === 'plain' ? how : `${how}, ${inner.via}`,
+        at,
+        end: at + text.length,
+      })),
+  )
+}
+
+/** One finding per rule and place; blocks before doubts, then in the order of the text. */
+function distinct(found: readonly Found[]): Found[] {
+  const byPlace = new Map<string, Found>()
+  for (const one of found) {
+    const key = `${one.severity} ${one.rule} ${one.at}`
+    if (!byPlace.has(key)) byPlace.set(key, one)
+  }
+  return [...byPlace.values()].sort((a, b) =>
+    a.severity === b.severity ? a.at - b.at : a.severity === 'block' ? -1 : 1,
+  )
+}
+
+const lineOf = (source: string, at: number): number => {
+  let line = 1
+  for (let place = source.indexOf('\n'); place >= 0 && place < at; place = source.indexOf('\n', place + 1)) line++
+  return line
+}

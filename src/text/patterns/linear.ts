@@ -1,0 +1,167 @@
+import { RE2JS, RE2Set } from 're2js'
+import { foldedGramsOf } from '../grams'
+import { remember } from '../remember'
+import { type PatternCache, patternCaches } from './caches'
+import { NotLinear, type Translated, translated } from './ecma'
+import { placesWithout, withLinesMarked } from './ecma-lines'
+import { hasNeeds, needsNothing, needsOf, wordsNeeded } from './needs'
+import { patternSize } from './size'
+
+/** A tenant's pattern on RE2, whose time is linear in the text; the runtime's own engine backtracks (design 9). */
+export type LinearPattern = {
+  test(text: string): boolean
+  /** Where it matches, from left to right, in UTF-16 offsets; empty matches are left out. */
+  find(text: string): Generator<{ start: number; end: number }>
+  /** Instructions of its program: times the length of a text, the most that one test can cost. */
+  readonly steps: number
+  /** The pattern's length with counted repeats written out. */
+  readonly size: number
+  /** Bytes it keeps in memory, without its {@link PatternCache}. */
+  readonly weight: number
+}
+
+type Options = {
+  /** ECMAScript flags but `g`, `d` and `y`, which do not change what matches. */
+  flags?: string
+  mostChars: number
+  mostSize: number
+  /** Whether property classes count for what they cost to compile: for patterns compiled on the event loop. */
+  weighsProperties?: boolean
+}
+
+/**
+ * Compiles a pattern within these limits, in a few milliseconds at most. It means what it means in ECMAScript
+ * ({@link translated}).
+ * @throws NotLinear, and Error for an invalid or too large pattern; messages are half a sentence (`is longer than …`)
+ */
+export function compileLinear(
+  source: string,
+  { flags = '', mostChars, mostSize, weighsProperties = false }: Options,
+): LinearPattern {
+  if (source.length > mostChars) throw new Error(`is longer than ${mostChars} characters`)
+  const size = patternSize(source, weighsProperties ? PROPERTY_SIZE : 1)
+  const most = mostSize - (weighsProperties ? PROPERTY_START * propertiesIn(source) : 0)
+  if (size > most) throw new Error(tooLarge(size, most))
+  const expression = translated(source, flags)
+  const engine = createEngine(expression.source)
+  const read = readingOf(expression)
+  const mayBe = mayBeIn(MISREAD.test(source) ? '' : source)
+  return {
+    size,
+    weight: engine.weight,
+    steps: engine.steps,
+    test: (text) => mayBe(text) && engine.test(read(text)),
+    *find(text) {
+      if (!mayBe(text)) return
+      const asRead = read(text)
+      // Testing is much faster than finding the places.
+      if (!engine.test(asRead)) return
+      const places = engine.find(asRead)
+      yield* expression.isOfLines ? unmarked(places, asRead) : places
+    },
+  }
+}
+
+/** How many patterns search a text for their words before its n-grams are read for all further ones. */
+const FIRST_LOOKS = 4
+const looksAt = remember(() => ({ count: 0 }))
+
+/** Whether a text has what a pattern needs: most patterns need a word that the text does not have. */
+function mayBeIn(source: string): (text: string) => boolean {
+  const needs = needsOf({ source, ignoreCase: true })
+  if (needsNothing(needs)) return () => true
+  const words = wordsNeeded({ source, ignoreCase: true })
+  // The long s and the Kelvin sign match `s` and `k` in the engine, so a text with them is not ruled out.
+  const any = words && new RegExp([...words.map((word) => RegExp.escape(word)), '[\\u017f\\u212a]'].join('|'), 'i')
+  return (text) => (any && looksAt(text).count++ < FIRST_LOOKS ? any.test(text) : hasNeeds(needs, foldedGramsOf(text)))
+}
+
+/** Incomplete escapes, such as `\x4`: what such a pattern needs is not derived. */
+const MISREAD = /\\(?:x(?![0-9a-f]{2})|u(?!\{|[0-9a-f]{4})|c(?![a-z]))/i
+
+/** Prepares a text for a translated expression. */
+const readingOf =
+  ({ isOfLines, foldsWords }: Translated) =>
+  (text: string): string => {
+    const plain = foldsWords ? text.replaceAll('\u017f', 's').replaceAll('\u212a', 'k') : text
+    return isOfLines ? withLinesMarked(plain) : plain
+  }
+
+type Place = { start: number; end: number }
+
+function* unmarked(places: Iterable<Place>, marked: string): Generator<Place> {
+  const placeOf = placesWithout(marked)
+  for (const { start, end } of places) yield { start: placeOf(start), end: placeOf(end) }
+}
+
+/** Bytes of states one pattern may cache while it reads texts: random text would make them megabytes. */
+const MOST_MEMORY = 256 * 1024
+
+/** Size of a property class (`\p{L}`): for each time it stands in the expanded pattern, and for each it is written. */
+const PROPERTY_SIZE = 10
+const PROPERTY_START = 20
+/** Property classes lower what a pattern may be in size, even below zero. */
+const tooLarge = (size: number, most: number): string =>
+  most <= 0
+    ? 'has more classes such as \\p{L} than this server runs'
+    : `is too large: with what repeats written out it comes to ${size} characters and classes, and at most ${most} are run`
+
+const propertiesIn = (source: string): number => source.match(/\\p/gi)?.length ?? 0
+
+function* matches(expression: RE2JS, text: string): Generator<Place> {
+  const matcher = expression.matcher(text)
+  while (matcher.find()) if (matcher.end() > matcher.start()) yield { start: matcher.start(), end: matcher.end() }
+}
+
+/** The compiled pattern. `find` needs a second program, which is compiled on first use. */
+function createEngine(source: string) {
+  const tester = compiled(source)
+  const weight = weightOf(tester)
+  const key = {}
+  let finder: RE2JS | undefined
+  const cache: PatternCache = {
+    weight: () => MOST_MEMORY - tester.dfa.memBudget + (finder ? 2 * weight : 0),
+    forget() {
+      tester.dfa.clearCache()
+      finder = undefined
+    },
+  }
+  return {
+    weight,
+    steps: tester.prog.numInst(),
+    test(text: string): boolean {
+      const isIn = tester.match(text).length > 0
+      patternCaches.used(key, cache)
+      return isIn
+    },
+    find(text: string): Generator<Place> {
+      finder ??= RE2JS.compile(source)
+      patternCaches.used(key, cache)
+      return matches(finder, text)
+    },
+  }
+}
+
+/** A set of one pattern, because only a set's memory can be bounded. */
+function compiled(source: string): RE2Set {
+  try {
+    const set = new RE2Set(RE2Set.UNANCHORED, 0, MOST_MEMORY)
+    set.add(source)
+    set.compile()
+    // The parsed expressions are not used after compiling.
+    set.regexps = []
+    return set
+  } catch (error) {
+    throw new NotLinear(reason(error))
+  }
+}
+
+const BASE_BYTES = 4_096
+const STEP_BYTES = 400
+const RANGE_BYTES = 8
+
+/** In bytes, about: steps of the program, and the characters each of them takes. */
+const weightOf = ({ prog }: RE2Set): number =>
+  prog.inst.reduce((sum, { runes }) => sum + STEP_BYTES + RANGE_BYTES * (runes?.length ?? 0), BASE_BYTES)
+
+const reason = (error: unknown): string => (error as Error).message.replace(/^error parsing regexp: /, '').slice(0, 120)

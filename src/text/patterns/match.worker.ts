@@ -1,0 +1,75 @@
+import { LRUCache } from 'lru-cache'
+import type { HelperAnswer } from '../../kernel/helper'
+import { type Backtracker, openBacktracker, UnknownSyntax } from './backtracking'
+import { backtrackingExpression, compilePattern, type RulePattern } from './rule-pattern'
+import { type Vetted, vet } from './vet'
+
+/**
+ * Patterns to match with `text`, or only to compile when it is null; or one pattern to vet before it is saved.
+ * Backtracking patterns stop by themselves after `budgetMs`; linear ones that take too long end with the thread.
+ */
+export type MatchOrder = { patterns: readonly string[]; text: string | null; budgetMs: number } | VetOrder
+type VetOrder = { vet: string; budgetMs: number }
+
+declare const self: Worker
+
+/** Estimated bytes of a cache entry besides its pattern. */
+const BASE_BYTES = 2_048
+const kept = new LRUCache<string, RulePattern>({
+  maxSize: 24 * 1024 * 1024,
+  sizeCalculation: ({ weight }) => BASE_BYTES + weight,
+})
+let backtracker: Promise<Backtracker> | null = null
+
+self.onmessage = async ({ data }: MessageEvent<MatchOrder>) => {
+  self.postMessage(await answered(data))
+}
+
+async function answered(
+  order: MatchOrder,
+): Promise<HelperAnswer<readonly (boolean | null)[] | { vetted: Vetted; ms: number }>> {
+  try {
+    return { ok: true, answer: 'vet' in order ? await vetted(order) : await answers(order) }
+  } catch (error) {
+    // The error may have left the engine broken, so the next order opens a new one.
+    backtracker = null
+    return { ok: false, problem: String(error) }
+  }
+}
+
+/** Share of its budget after which a list of patterns goes no further; the last one begun has the rest. */
+const LAST_BEGUN = 0.7
+
+/** Whether each pattern matches; null for a pattern that ran out of time, and for those after it. */
+async function answers({ patterns, text, budgetMs }: Exclude<MatchOrder, VetOrder>) {
+  const [until, last] = [performance.now() + budgetMs, performance.now() + budgetMs * LAST_BEGUN]
+  const ready: ((text: string) => boolean | null)[] = []
+  for (const source of patterns) ready.push(await testerOf(source, () => performance.now() > until))
+  return text === null ? [] : ready.map((test) => (performance.now() > last ? null : test(text)))
+}
+
+async function testerOf(source: string, isOver: () => boolean): Promise<(text: string) => boolean | null> {
+  const pattern = kept.get(source) ?? compilePattern(source)
+  kept.set(source, pattern)
+  if (Number.isFinite(pattern.steps)) return pattern.test
+  const engine = await engineOpen()
+  return (text) => engine.test(backtrackingExpression(source), text, isOver)
+}
+
+function engineOpen(): Promise<Backtracker> {
+  backtracker ??= openBacktracker()
+  return backtracker
+}
+
+async function vetted({ vet: source, budgetMs }: VetOrder): Promise<{ vetted: Vetted; ms: number }> {
+  const engine = await engineOpen()
+  const expression = backtrackingExpression(source)
+  const from = performance.now()
+  const done = (outcome: Vetted) => ({ vetted: outcome, ms: performance.now() - from })
+  try {
+    return done(vet(source, (text, isOver) => engine.test(expression, text, isOver), budgetMs))
+  } catch (error) {
+    if (error instanceof UnknownSyntax) return done({ is: 'unknown', problem: error.message })
+    throw error
+  }
+}

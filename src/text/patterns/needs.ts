@@ -1,0 +1,243 @@
+import { type Grams, gramsOfWord } from '../grams'
+
+/**
+ * What a text must contain for an expression to match in it. Derived from the expression's source as RE2 does for its
+ * filters: literal words, all of those in a sequence and one of those in an alternation.
+ */
+type Need =
+  | { kind: 'nothing' }
+  | { kind: 'word'; text: string; grams: readonly number[] }
+  | { kind: 'all' | 'one'; of: readonly Need[]; words: number }
+
+/**
+ * A need compiled to steps of three numbers: the n-gram to look up, the step to go to if the text has it, and the step
+ * if not. Every text is checked for a hundred rules, and walking a tree takes several times as long.
+ */
+export type Needs = { steps: Int32Array; start: number }
+const HAS = -1
+const LACKS = -2
+
+/** What a part of an expression matches: exactly these strings or, where these are null, any text with the needs. */
+type Part = { strings: readonly string[] | null; needs: Need }
+
+const NOTHING: Need = { kind: 'nothing' }
+const EMPTY: Part = { strings: [''], needs: NOTHING }
+const ANYTHING: Part = { strings: null, needs: NOTHING }
+/** Strings are not combined with what follows them beyond this number: more words rule out little more. */
+const MOST_STRINGS = 24
+const MOST_OF_A_CLASS = 4
+
+/**
+ * What a text must contain for an expression, in the syntax ECMAScript and RE2 share. With `ignoreCase` it is checked
+ * against the folded n-grams of a text. Syntax that is not understood for certain needs nothing.
+ */
+export const needsOf = (expression: Expression): Needs => needsOfEach([expression])[0]!
+
+type Expression = { source: string; ignoreCase: boolean }
+
+/** Searching for more words than this takes longer than reading the n-grams of a text. */
+const MOST_WORDS = 8
+
+/** Words of which every text that an expression matches has at least one, in any case; null for none or too many. */
+export function wordsNeeded({ source, ignoreCase }: Expression): readonly string[] | null {
+  const words = namedIn(needOf(source, ignoreCase))
+  return words && words.length <= MOST_WORDS ? words : null
+}
+
+function namedIn(need: Need): readonly string[] | null {
+  if (need.kind === 'nothing') return null
+  if (need.kind === 'word') return [need.text]
+  const each = need.of.map(namedIn)
+  if (need.kind === 'one') return each.some((words) => !words) ? null : each.flatMap((words) => words!)
+  return each.filter((words) => words !== null).sort(byUse)[0] ?? null
+}
+
+/** Sorts lists of words: the fewest words first, then the longest. */
+const byUse = (a: readonly string[], b: readonly string[]): number =>
+  a.length - b.length || shortestOf(b) - shortestOf(a)
+const shortestOf = (words: readonly string[]): number => Math.min(...words.map(({ length }) => length))
+
+/** The needs of expressions that are checked one after another: they share one array of steps. */
+export function needsOfEach(expressions: readonly Expression[]): Needs[] {
+  const all: number[] = []
+  const starts = expressions.map(({ source, ignoreCase }) => addSteps(needOf(source, ignoreCase), HAS, LACKS, all))
+  const steps = Int32Array.from(all)
+  return starts.map((start) => ({ steps, start }))
+}
+
+function needOf(source: string, ignoreCase: boolean): Need {
+  // `[]` is an empty class in ECMAScript; RE2 takes the `]` for the first member of a longer class.
+  if (/\[\^?\]/.test(source)) return NOTHING
+  const reader: Reader = { source, ignoreCase, at: 0 }
+  const part = alternation(reader)
+  return reader.at < source.length ? NOTHING : needsOfPart(part)
+}
+
+/** Appends the steps that check a need, the last one first, and answers the first one's index. */
+function addSteps(need: Need, has: number, lacks: number, steps: number[]): number {
+  if (need.kind === 'nothing') return has
+  if (need.kind === 'word') {
+    return need.grams.reduceRight((next, gram) => steps.push(gram, next, lacks) - 3, has)
+  }
+  return need.kind === 'all'
+    ? need.of.reduceRight((next, one) => addSteps(one, next, lacks, steps), has)
+    : need.of.reduceRight((next, one) => addSteps(one, has, next, steps), lacks)
+}
+
+/**
+ * Whether a text with these n-grams has what is needed, in the parts from `since` on. May wrongly say yes, never
+ * wrongly no.
+ */
+export function hasNeeds({ steps, start }: Needs, grams: Grams, since = 1): boolean {
+  let at = start
+  while (at >= 0) at = steps[grams[steps[at]!]! >= since ? at + 1 : at + 2]!
+  return at === HAS
+}
+
+export const needsNothing = ({ start }: Needs): boolean => start === HAS
+
+type Reader = { source: string; ignoreCase: boolean; at: number }
+
+function alternation(reader: Reader): Part {
+  const options = [sequence(reader)]
+  while (reader.source[reader.at] === '|') {
+    reader.at++
+    options.push(sequence(reader))
+  }
+  if (options.length === 1) return options[0]!
+  if (options.every((one) => one.strings)) return { strings: options.flatMap((one) => one.strings!), needs: NOTHING }
+  return { strings: null, needs: oneOf(options.map(needsOfPart)) }
+}
+
+function sequence(reader: Reader): Part {
+  const needs: Need[] = []
+  let strings: readonly string[] | null = ['']
+  let isWhole = true
+  const close = () => {
+    if (strings) needs.push(needsOfPart({ strings, needs: NOTHING }))
+    strings = null
+  }
+  while (reader.at < reader.source.length && !'|)'.includes(reader.source[reader.at]!)) {
+    const part = repeated(reader, atom(reader))
+    if (!part.strings) {
+      close()
+      needs.push(part.needs)
+      isWhole = false
+    } else if (strings && (part.strings.length === 1 || strings.length * part.strings.length <= MOST_STRINGS)) {
+      const [only] = part.strings
+      strings =
+        part.strings.length === 1
+          ? strings.map((one) => one + only)
+          : strings.flatMap((one) => part.strings!.map((next) => one + next))
+    } else {
+      if (strings) isWhole = false
+      close()
+      strings = part.strings
+    }
+  }
+  if (isWhole) return { strings, needs: NOTHING }
+  close()
+  return { strings: null, needs: allOf(needs) }
+}
+
+/** Applies a quantifier: a part that may be absent needs nothing, a repeated one needs what a single one does. */
+function repeated(reader: Reader, part: Part): Part {
+  if (!'*+?{'.includes(reader.source[reader.at] ?? ' ')) return part
+  const [quantifier, least, most] =
+    /^(?:[*+?]|\{(\d+)(?:,(\d*))?\})\??/.exec(reader.source.slice(reader.at, reader.at + 16)) ?? []
+  if (!quantifier) return part
+  reader.at += quantifier.length
+  if (quantifier[0] === '?') return part.strings ? { ...part, strings: [...new Set(['', ...part.strings])] } : ANYTHING
+  if (quantifier[0] === '*' || least === '0') return ANYTHING
+  if (least === '1' && most === undefined) return part
+  return { strings: null, needs: needsOfPart(part) }
+}
+
+/** Literal characters, up to one that has a quantifier. */
+const RUN = /(?:[a-z '](?![*+?{]))+/y
+
+function atom(reader: Reader): Part {
+  RUN.lastIndex = reader.at
+  const [run] = RUN.exec(reader.source) ?? []
+  if (run) {
+    reader.at += run.length
+    return { strings: [run], needs: NOTHING }
+  }
+  const sign = reader.source[reader.at++]!
+  if (sign === '(') return group(reader)
+  if (sign === '[') return characters(reader)
+  if (sign === '.') return ANYTHING
+  if (sign === '^' || sign === '$') return EMPTY
+  return sign === '\\' ? escaped(reader) : literal(reader, sign)
+}
+
+/** One literal character. Halves of surrogate pairs and, where case is ignored, non-ASCII ones need nothing. */
+function literal({ ignoreCase }: Reader, sign: string): Part {
+  const isOpen = /[\ud800-\udfff]/.test(sign) || (ignoreCase && sign > '\u007f')
+  return isOpen ? ANYTHING : { strings: [ignoreCase ? sign.toLowerCase() : sign], needs: NOTHING }
+}
+
+/** A group. Lookarounds match no characters, and what they require is not used. */
+function group(reader: Reader): Part {
+  const [opening = '', flags] = /^\?(?:[=!]|<[=!]|<[^>]+>|([a-zA-Z-]*):)/.exec(reader.source.slice(reader.at)) ?? []
+  reader.at += opening.length
+  const inner = alternation(reader)
+  reader.at++
+  if (/[=!]$/.test(opening)) return EMPTY
+  // A group with flags of its own may treat case otherwise.
+  return flags ? ANYTHING : inner
+}
+
+function characters(reader: Reader): Part {
+  const start = reader.at
+  while (reader.source[reader.at] !== ']') reader.at += reader.source[reader.at] === '\\' ? 2 : 1
+  const inside = reader.source.slice(start, reader.at++)
+  if (/[\\^]|.-./.test(inside) || inside.length > MOST_OF_A_CLASS) return ANYTHING
+  const each = [...inside].map((sign) => literal(reader, sign))
+  return each.every(({ strings }) => strings)
+    ? { strings: each.flatMap(({ strings }) => strings!), needs: NOTHING }
+    : ANYTHING
+}
+
+function escaped(reader: Reader): Part {
+  const sign = reader.source[reader.at++]!
+  if (sign === 'b' || sign === 'B') return EMPTY
+  if (!/[a-zA-Z0-9]/.test(sign)) return literal(reader, sign)
+  // Skips what belongs to the escape: a code, a name, or the digits of a number.
+  const rest = /^(?:\{[^}]*\}|<[^>]*>)/.exec(reader.source.slice(reader.at))?.[0] ?? ''
+  if (sign === 'u' && !rest) {
+    reader.at += 4
+    return literal(reader, String.fromCharCode(Number.parseInt(reader.source.slice(reader.at - 4, reader.at), 16)))
+  }
+  if ('pPxkc'.includes(sign)) reader.at += rest.length || (sign === 'x' ? 2 : 1)
+  else if (sign === 'u') reader.at += rest.length
+  else if (sign >= '0' && sign <= '9') reader.at += /^[0-9]*/.exec(reader.source.slice(reader.at))![0].length
+  return ANYTHING
+}
+
+function needsOfPart({ strings, needs }: Part): Need {
+  if (!strings) return needs
+  return oneOf(shortest(strings).map((text) => (text ? { kind: 'word', text, grams: gramsOfWord(text) } : NOTHING)))
+}
+
+/** Leaves out words that begin with another of them: a text that has them has the shorter one, too. */
+function shortest(words: readonly string[]): string[] {
+  const kept: string[] = []
+  for (const word of [...words].sort()) if (!kept.length || !word.startsWith(kept.at(-1)!)) kept.push(word)
+  return kept
+}
+
+function oneOf(of: readonly Need[]): Need {
+  if (of.some(({ kind }) => kind === 'nothing')) return NOTHING
+  return of.length === 1 ? of[0]! : { kind: 'one', of, words: wordsIn(of) }
+}
+
+/** Needs with the fewest words come first, because they fail most often. */
+function allOf(needs: readonly Need[]): Need {
+  const of = needs.filter(({ kind }) => kind !== 'nothing').sort((a, b) => wordsIn([a]) - wordsIn([b]))
+  if (!of.length) return NOTHING
+  return of.length === 1 ? of[0]! : { kind: 'all', of, words: wordsIn(of) }
+}
+
+const wordsIn = (of: readonly Need[]): number =>
+  of.reduce((sum, one) => sum + (one.kind === 'nothing' ? 0 : one.kind === 'word' ? 1 : one.words), 0)

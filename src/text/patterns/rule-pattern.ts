@@ -1,0 +1,64 @@
+import { MOST_PATTERN_CHARS } from '../schema'
+import type { Expression } from './backtracking'
+import { NotLinear } from './ecma'
+import { compileLinear } from './linear'
+import { patternSize } from './size'
+
+/** Largest size of a pattern with counts written out; bounds the time to compile it and to test a character. */
+const MAX_SIZE = 1_000
+
+/** A pattern that cannot be a rule; the message continues a sentence that begins with the member's name. */
+export class PatternRefused extends Error {
+  override name = 'PatternRefused'
+}
+
+export type RulePattern = {
+  /** Throws for a backtracking pattern, which must run on a thread as {@link backtrackingExpression}. */
+  test(text: string): boolean
+  /** Most steps of one test per character of a text; infinite for a pattern that has to backtrack. */
+  steps: number
+  /** The pattern's length with repetition counts written out. */
+  size: number
+  /** Bytes in memory. */
+  weight: number
+}
+
+/**
+ * Compiles the pattern of a rule: ECMAScript source, case-insensitive (contract 13). Uses RE2 when RE2 accepts the
+ * pattern; any other has infinite steps and may only run on a thread (design 9).
+ * @throws PatternRefused
+ */
+export function compilePattern(source: string): RulePattern {
+  if (source.length > MOST_PATTERN_CHARS) {
+    throw new PatternRefused(`has ${source.length} characters; at most ${MOST_PATTERN_CHARS} are allowed`)
+  }
+  try {
+    const bounds = { mostChars: MOST_PATTERN_CHARS, mostSize: MAX_SIZE, weighsProperties: true }
+    return compileLinear(source, { ...bounds, flags: 'i' })
+  } catch (error) {
+    if (error instanceof NotLinear) return backtracking(source)
+    throw new PatternRefused((error as Error).message)
+  }
+}
+
+function backtracking(source: string): RulePattern {
+  const test = () => {
+    throw new Error('A pattern that has to backtrack was asked on the event loop.')
+  }
+  return { size: patternSize(source), weight: 0, steps: Number.POSITIVE_INFINITY, test }
+}
+
+/** The pattern for the backtracking engine: with flag `u`, which enables `\p{…}`, unless that refuses its syntax. */
+export const backtrackingExpression = (source: string): Expression => ({
+  source,
+  flags: isStrict(source) ? 'iu' : 'i',
+})
+
+function isStrict(source: string): boolean {
+  try {
+    new RegExp(source, 'iu')
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,67 @@
+import type { Clock } from '../../kernel/clock'
+import { defineError } from '../../kernel/errors'
+import { HelperFailure } from '../../kernel/helper'
+import type { Vetted } from './vet'
+import { GRACE_MS, openThread, type Trial } from './worker'
+
+/** Time on the thread for all patterns of one body; 50 quick ones take an eighth of it. */
+export const VETTING_BUDGET_MS = 4_000
+/** The same with waiting for other owners; half of a route's time limit. */
+const PATIENCE_MS = 15_000
+/** Limit for starting the thread and its engine. */
+const MOST_START_MS = 3_000
+const IDLE_MS = 30_000
+
+type Tried = { vetted: Vetted; ms: number }
+
+/** Tries a backtracking pattern before it is saved. Throws 503 when other owners occupy the thread for too long. */
+export type Vet = (pattern: string) => Promise<Vetted>
+
+/**
+ * Tries patterns on a separate thread, so that no prompt waits for rules that are being saved. One body has
+ * {@link VETTING_BUDGET_MS} for all its patterns, and owners take turns on the thread.
+ */
+export function createVetting({ clock }: { clock: Clock }) {
+  const helper = openThread<Tried>(IDLE_MS)
+
+  return function begin(trial: Trial): Vet {
+    const until = clock.monotonic() + PATIENCE_MS
+    let leftMs = VETTING_BUDGET_MS
+    return async (pattern) => {
+      if (leftMs <= 0) return { is: 'late' }
+      const { vetted, ms } = await inTurn(pattern, leftMs, trial, until - clock.monotonic())
+      leftMs -= ms
+      return vetted
+    }
+  }
+
+  async function inTurn(pattern: string, budgetMs: number, { who, signal }: Trial, patienceMs: number): Promise<Tried> {
+    const { promise: tooLong, reject } = Promise.withResolvers<never>()
+    const impatient = new AbortController()
+    const disarm = clock.after(patienceMs, () => {
+      impatient.abort(othersFirst())
+      reject(impatient.signal.reason)
+    })
+    const trial = { who, signal: AbortSignal.any([signal, impatient.signal]) }
+    try {
+      return await Promise.race([tried(pattern, budgetMs, trial), tooLong])
+    } finally {
+      disarm()
+    }
+  }
+
+  async function tried(pattern: string, budgetMs: number, trial: Trial): Promise<Tried> {
+    try {
+      return await helper.do({ vet: pattern, budgetMs }, { timeoutMs: budgetMs + MOST_START_MS + GRACE_MS, ...trial })
+    } catch (error) {
+      if (!(error instanceof HelperFailure)) throw error
+      return { vetted: { is: 'late' }, ms: budgetMs }
+    }
+  }
+}
+
+const othersFirst = defineError(
+  'unavailable',
+  'service_unavailable',
+  () => 'Too many patterns are being tried at once. Nothing was changed; try again shortly.',
+)

@@ -1,0 +1,73 @@
+import type { Clock } from '../../kernel/clock'
+import { createHelper, HelperFailure } from '../../kernel/helper'
+import type { MatchOrder } from './match.worker'
+
+/** Most milliseconds that rules may take on one prompt (contract 13). */
+export const BUDGET_MS = 50
+/** Limit for starting the thread and compiling new patterns on it; no pattern is matched in that time. */
+const MOST_START_MS = 5_000
+const IDLE_MS = 600_000
+const MOST_PREPARED = 1_000
+
+/** A thread that tries patterns; it is ended after `idleMs` without an order. */
+export const openThread = <Answer>(idleMs: number) =>
+  createHelper<MatchOrder, Answer>({
+    open: () => new Worker(new URL('./match.worker.ts', import.meta.url).href),
+    most: 1,
+    idleMs,
+  })
+
+/** How late the backtracking engine, which stops by itself, may be before its thread is ended. */
+export const GRACE_MS = 500
+
+export type Beside = ReturnType<typeof createBeside>
+
+/** The owner that patterns are tried for, and the signal that ends the wait. */
+export type Trial = { who: string; signal: AbortSignal }
+
+/**
+ * Whether each pattern matches, in order, null for those that there was no time left for, and the milliseconds it took.
+ * `answers` is null when one pattern alone took too long.
+ */
+export type Tried = { answers: readonly (boolean | null)[] | null; ms: number }
+
+/**
+ * Matches patterns that could block the event loop (I28) on a thread. Linear patterns that exceed the budget are ended
+ * with the thread; backtracking ones (`stops`) run on an engine that stops by itself. There is one thread, so that
+ * patterns are already compiled on it when their time is measured; owners take turns.
+ */
+export function createBeside({ clock }: { clock: Clock }) {
+  const helper = openThread<readonly (boolean | null)[]>(IDLE_MS)
+  /** Lists of patterns compiled on the thread, each with the time until which the thread surely still runs. */
+  const prepared = new Map<string, number>()
+
+  return { match }
+
+  async function match(
+    patterns: readonly string[],
+    text: string,
+    { budgetMs = BUDGET_MS, stops = false, ...trial }: Trial & { budgetMs?: number; stops?: boolean },
+  ): Promise<Tried> {
+    try {
+      await prepare(patterns, trial)
+      const from = clock.monotonic()
+      const timeoutMs = budgetMs + (stops ? GRACE_MS : 0)
+      const answers = await helper.do({ patterns, text, budgetMs }, { timeoutMs, ...trial })
+      const ms = clock.monotonic() - from
+      return { answers: stops && answers.includes(null) ? null : answers, ms }
+    } catch (error) {
+      if (!(error instanceof HelperFailure)) throw error
+      // The thread was ended, so the patterns compiled on it are gone.
+      prepared.clear()
+      return { answers: null, ms: budgetMs }
+    }
+  }
+
+  async function prepare(patterns: readonly string[], trial: Trial): Promise<void> {
+    const key = JSON.stringify(patterns)
+    if ((prepared.get(key) ?? -1) >= clock.monotonic()) return
+    await helper.do({ patterns, text: null, budgetMs: MOST_START_MS }, { timeoutMs: MOST_START_MS, ...trial })
+    if (prepared.size >= MOST_PREPARED) prepared.clear()
+    prepared.set(key, clock.monotonic() + IDLE_MS / 2)
+  }
+}

@@ -1,0 +1,81 @@
+import { toLatin } from '../injection/confusables'
+
+/**
+ * Maps a Latin letter to the letters of other scripts that look like it. Mostly capitals: their lower-case forms often
+ * look like another letter or like none, so lower-casing the text first would miss them.
+ */
+const LOOK_ALIKES: Readonly<Record<string, string>> = {
+  A: 'АΑᎪꓮⲀ',
+  B: 'ВΒᏴꓐⲂ',
+  C: 'СϹᏟꓚⲤ',
+  D: 'ᎠꓓĐÐ',
+  E: 'ЕΕᎬꓰ',
+  F: 'Ϝꓝ',
+  G: 'ԌᏀꓖ',
+  H: 'НΗᎻꓧⲎĦ',
+  I: 'ІΙӀᏆꓲⲒ',
+  J: 'ЈᎫꓙ',
+  K: 'КΚᏦꓗⲔ',
+  L: 'ᏞꓡŁ',
+  M: 'МΜᎷꓟⲘ',
+  N: 'Νꓠ',
+  O: 'ОΟՕꓳⲞØ',
+  P: 'РΡᏢꓑⲢ',
+  Q: 'Ԛ',
+  R: 'ᎡᏒꓣ',
+  S: 'ЅՏᏚꓢ',
+  T: 'ТΤᎢꓔⲦŦ',
+  U: 'Սꓴ',
+  V: 'ᏙꓦѴ',
+  W: 'ԜᎳꓪ',
+  X: 'ХΧꓫⲬ',
+  Y: 'ΥҮᎩꓬⲨ',
+  Z: 'ΖᏃꓜ',
+  d: 'đ',
+  e: 'ɛⲉ',
+  h: 'ħ',
+  l: 'łƖ',
+  o: 'øⲟ',
+  p: 'ⲣ',
+  t: 'ŧ',
+  c: 'ⲥ',
+  y: 'ү',
+  v: 'ѵ',
+  m: 'ⲙ',
+}
+const DRAWN = new Map(
+  Object.entries(LOOK_ALIKES).flatMap(([latin, letters]) => [...letters].map((one) => [one, latin])),
+)
+
+/** First letters of alphabets that Unicode normalization keeps: negative circled, negative squared, flags. */
+const ROWS = [0x1f150, 0x1f170, 0x1f1e6]
+for (const row of ROWS) {
+  for (let place = 0; place < 26; place++) {
+    DRAWN.set(String.fromCodePoint(row + place), String.fromCharCode(65 + place))
+  }
+}
+
+const OTHERS = /[^\p{ASCII}]/gu
+/** Flags with something between them stand for countries; only adjacent flags may spell a word. */
+const LISTED_FLAGS = /(\p{RI}{2})[^\p{L}\p{N}\p{RI}]+(?=\p{RI}{2})/gu
+
+/** Replaces every letter by the Latin letter it looks like; capitals stay capitals. */
+export const asDrawn = (text: string): string =>
+  text.replace(LISTED_FLAGS, '$1 #### ').replace(OTHERS, (letter) => {
+    const small = letter.toLowerCase()
+    const plain = toLatin(letter) ?? toLatin(small)
+    return DRAWN.get(letter) ?? (letter === small ? plain : plain?.toUpperCase()) ?? letter
+  })
+
+/** Placeholder for an I, an l or a 1, which look the same. */
+export const STROKE = 'ǀ'
+
+const WORD = /[\p{L}\p{N}|]+/gu
+/** A word with a small letter. In a word of mixed case a capital I may stand for l, and an l after a capital for I. */
+const MIXED = /\p{Ll}/u
+const STROKES = /(?<=\p{L})[I1|]|[I1|](?=\p{L})|(?<=\p{Lu})l(?!\p{Ll})/gu
+const ONES = /(?<=\p{L})[1|]|[1|](?=\p{L})|(?<=\p{Lu})l(?!\p{Ll})/gu
+
+/** Replaces every character that may be read as I or as l by {@link STROKE}. */
+export const withStrokes = (text: string): string =>
+  text.replace(WORD, (word) => word.replace(MIXED.test(word) && /\p{L}I|II/u.test(word) ? STROKES : ONES, STROKE))

@@ -1,0 +1,140 @@
+import type { Model } from '../model/model'
+import { type Sentences, weightOf } from './features'
+
+/** A stretch of a text, and the probability that it is of a class. */
+export type Likely = { chance: number; start: number; end: number }
+
+/** A sentence of fewer words says too little by itself. */
+const LEAST_TOKENS = 3
+/** From this probability of not being ordinary on, a stretch is a suspect. A finding needs 0.8 by default. */
+const LEAST_SUSPECT = 0.5
+
+/**
+ * The likeliest stretch for each class of a model; for class 0, ordinary texts, the stretch likeliest not to be
+ * ordinary. Reads every sentence alone and with the one before it, because attacks hide between ordinary sentences.
+ * Stretches that may not be ordinary are added to `suspects`, in the order of the text.
+ */
+export function likeliest(model: Model, sentences: Sentences, suspects: Likely[] = []): Likely[] {
+  const classes = model.bias.length
+  const columns = packedOf(model)
+  const width = columns.length * PACKED_CLASSES
+  const all = sumsOf(columns, sentences)
+  const best = Array.from({ length: classes }, (): Likely => ({ chance: 0, start: 0, end: 0 }))
+  const chances = new Float64Array(classes)
+  const sums = new Float64Array(classes)
+  let [from, countBefore, startBefore] = [0, -1, 0]
+  for (let at = 0; at < sentences.count; at++) {
+    const start = sentences.starts[at]!
+    const end = sentences.ends[at]!
+    const count = sentences.slotsEnd[at]! - from
+    for (let place = 0; place < classes; place++) sums[place] = all[at * width + place]!
+    const alone = setChances(model, sums, count, chances)
+    if (sentences.tokens[at]! >= LEAST_TOKENS) keepLikeliest(best, chances, start, end)
+    if (alone >= LEAST_SUSPECT) suspects.push({ chance: alone, start, end })
+    if (countBefore >= 0) {
+      for (let place = 0; place < classes; place++) sums[place]! += all[(at - 1) * width + place]!
+      const paired = setChances(model, sums, count + countBefore, chances)
+      keepLikeliest(best, chances, startBefore, end)
+      if (paired >= LEAST_SUSPECT) suspects.push({ chance: paired, start: startBefore, end })
+    }
+    from += count
+    countBefore = count
+    startBefore = start
+  }
+  return best
+}
+
+/** Classes whose weights share a number of 32 bits. */
+const PACKED_CLASSES = 4
+/** Added to every weight, so that none is negative and borrows from the one beside it. */
+const LIFT = 128
+/** Two of the four bytes, with 16 bits for each sum: 48 words with 5 features each, of at most 255, make 61,200. */
+const EVEN_BYTES = 0xff00ff
+const LOW_HALF = 0xffff
+
+const packed = new WeakMap<Model, readonly Int32Array[]>()
+
+/** The weights of a model, four classes to a number: one lookup per feature serves all four. */
+const packedOf = (model: Model): readonly Int32Array[] => packed.getOrInsertComputed(model, pack)
+
+function pack({ rows, bias }: Model): Int32Array[] {
+  const classes = bias.length
+  return Array.from({ length: Math.ceil(classes / PACKED_CLASSES) }, (_, column) => {
+    const cells = new Int32Array(rows.length / classes)
+    for (let cell = 0; cell < rows.length; cell++) {
+      const place = (cell % classes) - column * PACKED_CLASSES
+      if (place >= 0 && place < PACKED_CLASSES)
+        cells[Math.floor(cell / classes)]! |= (rows[cell]! + LIFT) << (8 * place)
+    }
+    return cells
+  })
+}
+
+/** Scratch buffer for sums; reused between texts. */
+let room = new Float64Array(1 << 10)
+
+/**
+ * For each sentence the sum of its features' weights, by class. In a loop of its own, because sums that leave the
+ * processor's registers take three times as long.
+ */
+function sumsOf(columns: readonly Int32Array[], { slots, slotsEnd, count }: Sentences): Float64Array {
+  const width = columns.length * PACKED_CLASSES
+  if (count * width > room.length) room = new Float64Array(count * width)
+  const sums = room
+  for (let column = 0; column < columns.length; column++) {
+    const cells = columns[column]!
+    let at = 0
+    for (let sentence = 0; sentence < count; sentence++) {
+      const lift = LIFT * (slotsEnd[sentence]! - at)
+      let even = 0
+      let odd = 0
+      for (; at < slotsEnd[sentence]!; at++) {
+        const cell = cells[slots[at]!]!
+        even = (even + (cell & EVEN_BYTES)) | 0
+        odd = (odd + ((cell >>> 8) & EVEN_BYTES)) | 0
+      }
+      const place = sentence * width + column * PACKED_CLASSES
+      sums[place] = (even & LOW_HALF) - lift
+      sums[place + 1] = (odd & LOW_HALF) - lift
+      sums[place + 2] = (even >>> 16) - lift
+      sums[place + 3] = (odd >>> 16) - lift
+    }
+  }
+  return sums
+}
+
+/**
+ * Writes the probability of each class into `chances`; for class 0 that of not being ordinary, which it also returns.
+ * `Math.exp` may differ in its last bits between machines, which only training must avoid.
+ */
+function setChances(
+  { bias, scale, sharpness }: Model,
+  sums: Float64Array,
+  count: number,
+  chances: Float64Array,
+): number {
+  const weight = weightOf(count) * scale
+  let most = -Infinity
+  for (let place = 0; place < chances.length; place++) {
+    const score = (sums[place]! * weight + bias[place]!) * sharpness
+    chances[place] = score
+    if (score > most) most = score
+  }
+  let all = 0
+  for (let place = 0; place < chances.length; place++) {
+    const part = Math.exp(chances[place]! - most)
+    chances[place] = part
+    all += part
+  }
+  for (let place = 0; place < chances.length; place++) chances[place] = chances[place]! / all
+  chances[0] = 1 - chances[0]!
+  return chances[0]!
+}
+
+/** Keeps for each class the likelier of the best stretch so far and this one. */
+function keepLikeliest(best: Likely[], chances: Float64Array, start: number, end: number): void {
+  for (let place = 0; place < chances.length; place++) {
+    const chance = chances[place]!
+    if (chance > best[place]!.chance) best[place] = { chance, start, end }
+  }
+}
