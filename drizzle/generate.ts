@@ -1,11 +1,12 @@
 /**
- * Generates the migrations of both databases from the same tables. Until the first release there is one migration per
+ * Generates the migrations of both databases from the list in `tables.ts`. Until the first release there is one migration per
  * dialect, regenerated each time; it ends with `guards.sql` (triggers, which tables cannot express).
  * `--check` changes nothing and exits 1 when the committed files differ from what would be generated.
  */
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type FoundTable, findTables } from './tables'
 
 const HERE = import.meta.dir
 const ROOT = join(HERE, '..')
@@ -18,6 +19,7 @@ const check = process.argv.includes('--check')
  */
 const CLUSTERED = ['audit_events', 'audit_heads', 'holds', 'spend_days', 'wallets', 'usage_rollups']
 
+const tables = await findTables()
 let drifted = false
 for (const dialect of ['sqlite', 'postgres'] as const) {
   const out = mkdtempSync(join(tmpdir(), `svc-${dialect}-`))
@@ -41,16 +43,25 @@ if (check && drifted) {
 
 async function generate(dialect: 'sqlite' | 'postgres', out: string): Promise<void> {
   const kind = dialect === 'postgres' ? 'postgresql' : 'sqlite'
-  const schema = `./drizzle/${dialect}/schema.ts`
+  const schema = join(out, 'schema.ts')
+  writeFileSync(schema, schemaOf(dialect))
   const command = ['bun', 'x', '--bun', 'drizzle-kit', 'generate', '--dialect', kind, '--schema', schema]
   const child = Bun.spawn([...command, '--out', out, '--name', 'init'], { cwd: ROOT, stdout: 'pipe', stderr: 'pipe' })
   if ((await child.exited) !== 0) throw new Error(await new Response(child.stderr).text())
+  rmSync(schema)
   settle(out)
   const [file] = readdirSync(out).filter((name) => name.endsWith('.sql'))
   if (file && dialect === 'sqlite') cluster(join(out, file))
   const guards = join(HERE, dialect, 'guards.sql')
   if (!file || !existsSync(guards)) return
   writeFileSync(join(out, file), `${readFileSync(join(out, file), 'utf8')}${BREAK}${readFileSync(guards, 'utf8')}`)
+}
+
+/** The module that drizzle-kit reads: it exports each table as that dialect has it. */
+function schemaOf(dialect: 'sqlite' | 'postgres'): string {
+  const line = ({ file, name }: FoundTable, place: number) =>
+    `import { ${name} as table${place} } from '${file}'\nexport const t${place} = table${place}.${dialect}\n`
+  return tables.map(line).join('')
 }
 
 function cluster(file: string): void {

@@ -1,28 +1,3 @@
-CREATE TABLE "api_keys" (
-	"id" text PRIMARY KEY NOT NULL,
-	"user_id" text NOT NULL,
-	"org_id" text,
-	"name" text NOT NULL,
-	"prefix" text NOT NULL,
-	"scopes" jsonb NOT NULL,
-	"tier" text NOT NULL,
-	"rpm_limit" bigint,
-	"tpm_limit" bigint,
-	"daily_cap_cents" bigint,
-	"monthly_cap_cents" bigint,
-	"allowed_origins" jsonb NOT NULL,
-	"brand_soul" jsonb,
-	"routing_preference_id" text,
-	"routing_rules" jsonb,
-	"routing_floors" jsonb,
-	"guardrail_policy_id" text,
-	"created_at" bigint NOT NULL,
-	"last_used_at" bigint,
-	"expires_at" bigint,
-	"revoked_at" bigint,
-	"rotating_until" bigint
-);
---> statement-breakpoint
 CREATE TABLE "audit_events" (
 	"scope" text NOT NULL,
 	"seq" bigint NOT NULL,
@@ -51,15 +26,50 @@ CREATE TABLE "audit_heads" (
 	"at" bigint NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "billing_limits" (
-	"owner" text PRIMARY KEY NOT NULL,
-	"daily_cap_cents" bigint,
-	"monthly_cap_cents" bigint,
-	"low_balance_threshold_cents" bigint NOT NULL,
-	"top_up_enabled" boolean NOT NULL,
-	"top_up_threshold_cents" bigint,
-	"top_up_amount_cents" bigint,
-	"updated_at" bigint NOT NULL
+CREATE TABLE "credit_lots" (
+	"ref" text PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"remaining" bigint NOT NULL,
+	"seen_balance" bigint NOT NULL,
+	"granted_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"due_at" bigint NOT NULL,
+	"takings" bigint NOT NULL,
+	CONSTRAINT "credit_lots_remaining" CHECK ("credit_lots"."remaining" >= 0)
+);
+--> statement-breakpoint
+CREATE TABLE "holds" (
+	"ref" text PRIMARY KEY NOT NULL,
+	"wallet_id" text NOT NULL,
+	"key_id" text,
+	"capped" boolean NOT NULL,
+	"amount" bigint NOT NULL,
+	"state" text NOT NULL,
+	"settled_amount" bigint NOT NULL,
+	"node" text NOT NULL,
+	"created_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	CONSTRAINT "holds_amount" CHECK ("holds"."amount" > 0),
+	CONSTRAINT "holds_settled" CHECK ("holds"."settled_amount" >= 0 AND "holds"."settled_amount" <= "holds"."amount")
+);
+--> statement-breakpoint
+CREATE TABLE "ledger_entries" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"ref" text NOT NULL,
+	"kind" text NOT NULL,
+	"account" text NOT NULL,
+	"amount" bigint NOT NULL,
+	"at" bigint NOT NULL,
+	"note" text
+);
+--> statement-breakpoint
+CREATE TABLE "wallets" (
+	"id" text PRIMARY KEY NOT NULL,
+	"balance" bigint NOT NULL,
+	"held" bigint NOT NULL,
+	"capped" boolean NOT NULL,
+	CONSTRAINT "wallets_balance" CHECK ("wallets"."balance" >= 0),
+	CONSTRAINT "wallets_held" CHECK ("wallets"."held" >= 0 AND "wallets"."held" <= "wallets"."balance")
 );
 --> statement-breakpoint
 CREATE TABLE "canvas_versions" (
@@ -102,26 +112,22 @@ CREATE TABLE "conversations" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "credit_lots" (
-	"ref" text PRIMARY KEY NOT NULL,
+CREATE TABLE "memories" (
+	"id" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
-	"remaining" bigint NOT NULL,
-	"seen_balance" bigint NOT NULL,
-	"granted_at" bigint NOT NULL,
-	"expires_at" bigint NOT NULL,
-	"due_at" bigint NOT NULL,
-	"takings" bigint NOT NULL,
-	CONSTRAINT "credit_lots_remaining" CHECK ("credit_lots"."remaining" >= 0)
+	"content" text NOT NULL,
+	"source" text NOT NULL,
+	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "grant_codes" (
-	"hash" text PRIMARY KEY NOT NULL,
-	"amount_cents" bigint NOT NULL,
-	"note" text,
-	"created_at" bigint NOT NULL,
-	"expires_at" bigint NOT NULL,
-	"used_at" bigint,
-	"used_for" text
+CREATE TABLE "messages" (
+	"id" text PRIMARY KEY NOT NULL,
+	"conversation_id" text NOT NULL,
+	"seq" bigint NOT NULL,
+	"role" text NOT NULL,
+	"content" text NOT NULL,
+	"about" jsonb,
+	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "guardrail_policies" (
@@ -137,19 +143,13 @@ CREATE TABLE "guardrail_policies" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "holds" (
-	"ref" text PRIMARY KEY NOT NULL,
-	"wallet_id" text NOT NULL,
-	"key_id" text,
-	"capped" boolean NOT NULL,
-	"amount" bigint NOT NULL,
-	"state" text NOT NULL,
-	"settled_amount" bigint NOT NULL,
-	"node" text NOT NULL,
+CREATE TABLE "sessions" (
+	"id" text PRIMARY KEY NOT NULL,
+	"user_id" text NOT NULL,
+	"token_hash" text NOT NULL,
 	"created_at" bigint NOT NULL,
-	"expires_at" bigint NOT NULL,
-	CONSTRAINT "holds_amount" CHECK ("holds"."amount" > 0),
-	CONSTRAINT "holds_settled" CHECK ("holds"."settled_amount" >= 0 AND "holds"."settled_amount" <= "holds"."amount")
+	"last_seen_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "idempotency_keys" (
@@ -163,18 +163,6 @@ CREATE TABLE "idempotency_keys" (
 	"expires_at" bigint NOT NULL,
 	CONSTRAINT "idempotency_keys_user_id_key_pk" PRIMARY KEY("user_id","key"),
 	CONSTRAINT "idempotency_keys_answer" CHECK (("idempotency_keys"."status" IS NULL) = ("idempotency_keys"."body" IS NULL))
-);
---> statement-breakpoint
-CREATE TABLE "invitations" (
-	"id" text PRIMARY KEY NOT NULL,
-	"org_id" text NOT NULL,
-	"email" text NOT NULL,
-	"role" text NOT NULL,
-	"token_hash" text NOT NULL,
-	"invited_by" text,
-	"created_at" bigint NOT NULL,
-	"expires_at" bigint NOT NULL,
-	"accepted_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "jobs" (
@@ -200,64 +188,35 @@ CREATE TABLE "jobs" (
 	"completed_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "api_keys" (
+	"id" text PRIMARY KEY NOT NULL,
+	"user_id" text NOT NULL,
+	"org_id" text,
+	"name" text NOT NULL,
+	"prefix" text NOT NULL,
+	"scopes" jsonb NOT NULL,
+	"tier" text NOT NULL,
+	"rpm_limit" bigint,
+	"tpm_limit" bigint,
+	"daily_cap_cents" bigint,
+	"monthly_cap_cents" bigint,
+	"allowed_origins" jsonb NOT NULL,
+	"brand_soul" jsonb,
+	"routing_preference_id" text,
+	"routing_rules" jsonb,
+	"routing_floors" jsonb,
+	"guardrail_policy_id" text,
+	"created_at" bigint NOT NULL,
+	"last_used_at" bigint,
+	"expires_at" bigint,
+	"revoked_at" bigint,
+	"rotating_until" bigint
+);
+--> statement-breakpoint
 CREATE TABLE "key_secrets" (
 	"hash" text PRIMARY KEY NOT NULL,
 	"key_id" text NOT NULL,
 	"ends_at" bigint
-);
---> statement-breakpoint
-CREATE TABLE "ledger_entries" (
-	"id" bigserial PRIMARY KEY NOT NULL,
-	"ref" text NOT NULL,
-	"kind" text NOT NULL,
-	"account" text NOT NULL,
-	"amount" bigint NOT NULL,
-	"at" bigint NOT NULL,
-	"note" text
-);
---> statement-breakpoint
-CREATE TABLE "limit_increases" (
-	"id" text PRIMARY KEY NOT NULL,
-	"subject" text NOT NULL,
-	"scope" text NOT NULL,
-	"user_id" text NOT NULL,
-	"key_id" text,
-	"current_tier" text NOT NULL,
-	"requested_tier" text NOT NULL,
-	"use_case" text NOT NULL,
-	"expected_volume" text NOT NULL,
-	"status" text NOT NULL,
-	"granted_tier" text,
-	"reason" text,
-	"created_at" bigint NOT NULL,
-	"decided_at" bigint
-);
---> statement-breakpoint
-CREATE TABLE "members" (
-	"org_id" text NOT NULL,
-	"user_id" text NOT NULL,
-	"role" text NOT NULL,
-	"joined_at" bigint NOT NULL,
-	"org_created_at" bigint NOT NULL,
-	CONSTRAINT "members_org_id_user_id_pk" PRIMARY KEY("org_id","user_id")
-);
---> statement-breakpoint
-CREATE TABLE "memories" (
-	"id" text PRIMARY KEY NOT NULL,
-	"owner" text NOT NULL,
-	"content" text NOT NULL,
-	"source" text NOT NULL,
-	"created_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "messages" (
-	"id" text PRIMARY KEY NOT NULL,
-	"conversation_id" text NOT NULL,
-	"seq" bigint NOT NULL,
-	"role" text NOT NULL,
-	"content" text NOT NULL,
-	"about" jsonb,
-	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "nodes" (
@@ -278,6 +237,27 @@ CREATE TABLE "operator_keys" (
 	"revoked_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "invitations" (
+	"id" text PRIMARY KEY NOT NULL,
+	"org_id" text NOT NULL,
+	"email" text NOT NULL,
+	"role" text NOT NULL,
+	"token_hash" text NOT NULL,
+	"invited_by" text,
+	"created_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"accepted_at" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "members" (
+	"org_id" text NOT NULL,
+	"user_id" text NOT NULL,
+	"role" text NOT NULL,
+	"joined_at" bigint NOT NULL,
+	"org_created_at" bigint NOT NULL,
+	CONSTRAINT "members_org_id_user_id_pk" PRIMARY KEY("org_id","user_id")
+);
+--> statement-breakpoint
 CREATE TABLE "orgs" (
 	"id" text PRIMARY KEY NOT NULL,
 	"name" text NOT NULL,
@@ -290,40 +270,38 @@ CREATE TABLE "orgs" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "payment_customers" (
-	"owner" text NOT NULL,
-	"provider" text NOT NULL,
-	"customer" text NOT NULL,
-	CONSTRAINT "payment_customers_owner_provider_pk" PRIMARY KEY("owner","provider")
+CREATE TABLE "users" (
+	"id" text PRIMARY KEY NOT NULL,
+	"email" text NOT NULL,
+	"name" text,
+	"password_hash" text,
+	"platform_role" text,
+	"active_org_id" text,
+	"disabled_at" bigint,
+	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "payment_events" (
-	"id" text PRIMARY KEY NOT NULL,
-	"type" text NOT NULL,
-	"at" bigint NOT NULL
+CREATE TABLE "sign_in_failures" (
+	"subject" text PRIMARY KEY NOT NULL,
+	"times" jsonb NOT NULL,
+	"last_at" bigint NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "purchases" (
+CREATE TABLE "limit_increases" (
 	"id" text PRIMARY KEY NOT NULL,
-	"owner" text NOT NULL,
-	"user_id" text,
-	"kind" text NOT NULL,
-	"provider" text NOT NULL,
-	"amount_cents" bigint NOT NULL,
-	"state" text NOT NULL,
-	"session_ref" text,
-	"payment_ref" text,
-	"success_url" text,
-	"cancel_url" text,
-	"refunded_cents" bigint NOT NULL,
-	"refunded_at" bigint NOT NULL,
-	"disputed_cents" bigint NOT NULL,
-	"disputed_at" bigint NOT NULL,
-	"taken" bigint NOT NULL,
-	"error" text,
+	"subject" text NOT NULL,
+	"scope" text NOT NULL,
+	"user_id" text NOT NULL,
+	"key_id" text,
+	"current_tier" text NOT NULL,
+	"requested_tier" text NOT NULL,
+	"use_case" text NOT NULL,
+	"expected_volume" text NOT NULL,
+	"status" text NOT NULL,
+	"granted_tier" text,
+	"reason" text,
 	"created_at" bigint NOT NULL,
-	"ended_at" bigint,
-	CONSTRAINT "purchases_amount" CHECK ("purchases"."amount_cents" > 0)
+	"decided_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "routing_corrections" (
@@ -356,33 +334,29 @@ CREATE TABLE "routing_preferences" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "sessions" (
+CREATE TABLE "user_settings" (
+	"user_id" text PRIMARY KEY NOT NULL,
+	"default_mode" text NOT NULL,
+	"personality" text NOT NULL,
+	"timezone" text NOT NULL,
+	"svc_branding" boolean NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "skill_runs" (
 	"id" text PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
 	"user_id" text NOT NULL,
-	"token_hash" text NOT NULL,
+	"api_key_id" text,
+	"skill_id" text NOT NULL,
+	"slug" text NOT NULL,
+	"cause" text NOT NULL,
+	"status" text NOT NULL,
+	"error" text,
+	"cost_micro" bigint NOT NULL,
+	"conversation_id" text,
 	"created_at" bigint NOT NULL,
-	"last_seen_at" bigint NOT NULL,
-	"expires_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_failures" (
-	"subject" text PRIMARY KEY NOT NULL,
-	"times" jsonb NOT NULL,
-	"last_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_places" (
-	"account" text NOT NULL,
-	"network" text NOT NULL,
-	"last_at" bigint NOT NULL,
-	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
-);
---> statement-breakpoint
-CREATE TABLE "skill_calls" (
-	"skill" text NOT NULL,
-	"at" bigint NOT NULL,
-	"calls" bigint NOT NULL,
-	CONSTRAINT "skill_calls_skill_at_pk" PRIMARY KEY("skill","at")
+	"completed_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "skill_installations" (
@@ -404,22 +378,6 @@ CREATE TABLE "skill_reviews" (
 	"rating" bigint NOT NULL,
 	"body" text,
 	"created_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "skill_runs" (
-	"id" text PRIMARY KEY NOT NULL,
-	"owner" text NOT NULL,
-	"user_id" text NOT NULL,
-	"api_key_id" text,
-	"skill_id" text NOT NULL,
-	"slug" text NOT NULL,
-	"cause" text NOT NULL,
-	"status" text NOT NULL,
-	"error" text,
-	"cost_micro" bigint NOT NULL,
-	"conversation_id" text,
-	"created_at" bigint NOT NULL,
-	"completed_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "skill_submissions" (
@@ -460,6 +418,13 @@ CREATE TABLE "skill_versions" (
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_places" (
+	"account" text NOT NULL,
+	"network" text NOT NULL,
+	"last_at" bigint NOT NULL,
+	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
+);
+--> statement-breakpoint
 CREATE TABLE "skills" (
 	"seq" bigserial PRIMARY KEY NOT NULL,
 	"id" text NOT NULL,
@@ -484,6 +449,13 @@ CREATE TABLE "skills" (
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL,
 	"search_text" text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "skill_calls" (
+	"skill" text NOT NULL,
+	"at" bigint NOT NULL,
+	"calls" bigint NOT NULL,
+	CONSTRAINT "skill_calls_skill_at_pk" PRIMARY KEY("skill","at")
 );
 --> statement-breakpoint
 CREATE TABLE "spend_days" (
@@ -559,55 +531,80 @@ CREATE TABLE "usage_speeds" (
 	CONSTRAINT "usage_speeds_owner_grain_at_mode_pk" PRIMARY KEY("owner","grain","at","mode")
 );
 --> statement-breakpoint
-CREATE TABLE "user_settings" (
-	"user_id" text PRIMARY KEY NOT NULL,
-	"default_mode" text NOT NULL,
-	"personality" text NOT NULL,
-	"timezone" text NOT NULL,
-	"svc_branding" boolean NOT NULL,
+CREATE TABLE "grant_codes" (
+	"hash" text PRIMARY KEY NOT NULL,
+	"amount_cents" bigint NOT NULL,
+	"note" text,
+	"created_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"used_at" bigint,
+	"used_for" text
+);
+--> statement-breakpoint
+CREATE TABLE "payment_customers" (
+	"owner" text NOT NULL,
+	"provider" text NOT NULL,
+	"customer" text NOT NULL,
+	CONSTRAINT "payment_customers_owner_provider_pk" PRIMARY KEY("owner","provider")
+);
+--> statement-breakpoint
+CREATE TABLE "payment_events" (
+	"id" text PRIMARY KEY NOT NULL,
+	"type" text NOT NULL,
+	"at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "purchases" (
+	"id" text PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"user_id" text,
+	"kind" text NOT NULL,
+	"provider" text NOT NULL,
+	"amount_cents" bigint NOT NULL,
+	"state" text NOT NULL,
+	"session_ref" text,
+	"payment_ref" text,
+	"success_url" text,
+	"cancel_url" text,
+	"refunded_cents" bigint NOT NULL,
+	"refunded_at" bigint NOT NULL,
+	"disputed_cents" bigint NOT NULL,
+	"disputed_at" bigint NOT NULL,
+	"taken" bigint NOT NULL,
+	"error" text,
+	"created_at" bigint NOT NULL,
+	"ended_at" bigint,
+	CONSTRAINT "purchases_amount" CHECK ("purchases"."amount_cents" > 0)
+);
+--> statement-breakpoint
+CREATE TABLE "billing_limits" (
+	"owner" text PRIMARY KEY NOT NULL,
+	"daily_cap_cents" bigint,
+	"monthly_cap_cents" bigint,
+	"low_balance_threshold_cents" bigint NOT NULL,
+	"top_up_enabled" boolean NOT NULL,
+	"top_up_threshold_cents" bigint,
+	"top_up_amount_cents" bigint,
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "users" (
-	"id" text PRIMARY KEY NOT NULL,
-	"email" text NOT NULL,
-	"name" text,
-	"password_hash" text,
-	"platform_role" text,
-	"active_org_id" text,
-	"disabled_at" bigint,
-	"created_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "wallets" (
-	"id" text PRIMARY KEY NOT NULL,
-	"balance" bigint NOT NULL,
-	"held" bigint NOT NULL,
-	"capped" boolean NOT NULL,
-	CONSTRAINT "wallets_balance" CHECK ("wallets"."balance" >= 0),
-	CONSTRAINT "wallets_held" CHECK ("wallets"."held" >= 0 AND "wallets"."held" <= "wallets"."balance")
-);
---> statement-breakpoint
-CREATE INDEX "api_keys_by_user" ON "api_keys" USING btree ("user_id","created_at","id");--> statement-breakpoint
-CREATE INDEX "api_keys_by_org" ON "api_keys" USING btree ("org_id","created_at","id");--> statement-breakpoint
-CREATE INDEX "api_keys_by_age" ON "api_keys" USING btree ("created_at","id");--> statement-breakpoint
-CREATE INDEX "api_keys_by_name" ON "api_keys" USING btree ("name","created_at","id");--> statement-breakpoint
-CREATE INDEX "api_keys_by_prefix" ON "api_keys" USING btree ("prefix");--> statement-breakpoint
-CREATE INDEX "api_keys_by_preference" ON "api_keys" USING btree ("routing_preference_id") WHERE "api_keys"."routing_preference_id" is not null;--> statement-breakpoint
-CREATE INDEX "api_keys_by_policy" ON "api_keys" USING btree ("guardrail_policy_id") WHERE "api_keys"."guardrail_policy_id" is not null;--> statement-breakpoint
 CREATE INDEX "audit_events_by_entity" ON "audit_events" USING btree ("scope","entity_id","seq") WHERE "audit_events"."entity_type" <> 'completion';--> statement-breakpoint
+CREATE INDEX "credit_lots_by_owner" ON "credit_lots" USING btree ("owner","expires_at") WHERE "credit_lots"."remaining" > 0;--> statement-breakpoint
+CREATE INDEX "credit_lots_due" ON "credit_lots" USING btree ("due_at") WHERE "credit_lots"."remaining" > 0;--> statement-breakpoint
+CREATE INDEX "holds_open" ON "holds" USING btree ("expires_at") WHERE "holds"."state" = 'open';--> statement-breakpoint
+CREATE UNIQUE INDEX "ledger_entries_once" ON "ledger_entries" USING btree ("ref","kind","account");--> statement-breakpoint
 CREATE INDEX "canvas_versions_by_canvas" ON "canvas_versions" USING btree ("canvas_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "canvases_by_owner" ON "canvases" USING btree ("owner","updated_at","id");--> statement-breakpoint
 CREATE INDEX "conversations_by_owner" ON "conversations" USING btree ("owner","updated_at","id");--> statement-breakpoint
-CREATE INDEX "credit_lots_by_owner" ON "credit_lots" USING btree ("owner","expires_at") WHERE "credit_lots"."remaining" > 0;--> statement-breakpoint
-CREATE INDEX "credit_lots_due" ON "credit_lots" USING btree ("due_at") WHERE "credit_lots"."remaining" > 0;--> statement-breakpoint
+CREATE INDEX "memories_by_owner" ON "memories" USING btree ("owner","created_at","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "messages_by_conversation" ON "messages" USING btree ("conversation_id","seq");--> statement-breakpoint
 CREATE INDEX "guardrail_policies_by_owner" ON "guardrail_policies" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "guardrail_policies_by_age" ON "guardrail_policies" USING btree ("created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "guardrail_policies_one_default" ON "guardrail_policies" USING btree ("default_of");--> statement-breakpoint
-CREATE INDEX "holds_open" ON "holds" USING btree ("expires_at") WHERE "holds"."state" = 'open';--> statement-breakpoint
+CREATE UNIQUE INDEX "sessions_by_token" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
+CREATE INDEX "sessions_by_user" ON "sessions" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "sessions_by_expiry" ON "sessions" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_by_end" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
-CREATE UNIQUE INDEX "invitations_by_org_email" ON "invitations" USING btree ("org_id","email");--> statement-breakpoint
-CREATE UNIQUE INDEX "invitations_by_token" ON "invitations" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "jobs_line" ON "jobs" USING btree ("kind","turn","id") WHERE "jobs"."turn" is not null;--> statement-breakpoint
 CREATE INDEX "jobs_turns" ON "jobs" USING btree ("kind","fair_key","turn") WHERE "jobs"."turn" is not null;--> statement-breakpoint
 CREATE INDEX "jobs_waiting" ON "jobs" USING btree ("run_at") WHERE "jobs"."run_at" is not null;--> statement-breakpoint
@@ -616,39 +613,41 @@ CREATE INDEX "jobs_busy" ON "jobs" USING btree ("kind","fair_key") WHERE "jobs".
 CREATE UNIQUE INDEX "jobs_unique" ON "jobs" USING btree ("kind","unique_key");--> statement-breakpoint
 CREATE INDEX "jobs_by_owner" ON "jobs" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "jobs_ended" ON "jobs" USING btree ("completed_at") WHERE "jobs"."completed_at" is not null;--> statement-breakpoint
+CREATE INDEX "api_keys_by_user" ON "api_keys" USING btree ("user_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "api_keys_by_org" ON "api_keys" USING btree ("org_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "api_keys_by_age" ON "api_keys" USING btree ("created_at","id");--> statement-breakpoint
+CREATE INDEX "api_keys_by_name" ON "api_keys" USING btree ("name","created_at","id");--> statement-breakpoint
+CREATE INDEX "api_keys_by_prefix" ON "api_keys" USING btree ("prefix");--> statement-breakpoint
+CREATE INDEX "api_keys_by_preference" ON "api_keys" USING btree ("routing_preference_id") WHERE "api_keys"."routing_preference_id" is not null;--> statement-breakpoint
+CREATE INDEX "api_keys_by_policy" ON "api_keys" USING btree ("guardrail_policy_id") WHERE "api_keys"."guardrail_policy_id" is not null;--> statement-breakpoint
 CREATE INDEX "key_secrets_by_key" ON "key_secrets" USING btree ("key_id");--> statement-breakpoint
-CREATE UNIQUE INDEX "ledger_entries_once" ON "ledger_entries" USING btree ("ref","kind","account");--> statement-breakpoint
+CREATE UNIQUE INDEX "operator_keys_by_hash" ON "operator_keys" USING btree ("hash");--> statement-breakpoint
+CREATE UNIQUE INDEX "operator_keys_by_name" ON "operator_keys" USING btree ("name") WHERE "operator_keys"."revoked_at" is null;--> statement-breakpoint
+CREATE UNIQUE INDEX "invitations_by_org_email" ON "invitations" USING btree ("org_id","email");--> statement-breakpoint
+CREATE UNIQUE INDEX "invitations_by_token" ON "invitations" USING btree ("token_hash");--> statement-breakpoint
+CREATE INDEX "members_by_user" ON "members" USING btree ("user_id","org_created_at","org_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "orgs_by_slug" ON "orgs" USING btree ("slug");--> statement-breakpoint
+CREATE INDEX "orgs_by_age" ON "orgs" USING btree ("created_at","id") WHERE "orgs"."deleted_at" is null;--> statement-breakpoint
+CREATE UNIQUE INDEX "users_by_email" ON "users" USING btree ("email");--> statement-breakpoint
+CREATE INDEX "users_by_active_org" ON "users" USING btree ("active_org_id");--> statement-breakpoint
+CREATE INDEX "users_by_age" ON "users" USING btree ("created_at","id");--> statement-breakpoint
+CREATE INDEX "sign_in_failures_by_age" ON "sign_in_failures" USING btree ("last_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "limit_increases_one_pending" ON "limit_increases" USING btree ("subject") WHERE "limit_increases"."status" = 'pending';--> statement-breakpoint
 CREATE INDEX "limit_increases_by_age" ON "limit_increases" USING btree ("created_at","id");--> statement-breakpoint
 CREATE INDEX "limit_increases_by_status" ON "limit_increases" USING btree ("status","created_at","id");--> statement-breakpoint
-CREATE INDEX "members_by_user" ON "members" USING btree ("user_id","org_created_at","org_id");--> statement-breakpoint
-CREATE INDEX "memories_by_owner" ON "memories" USING btree ("owner","created_at","id");--> statement-breakpoint
-CREATE UNIQUE INDEX "messages_by_conversation" ON "messages" USING btree ("conversation_id","seq");--> statement-breakpoint
-CREATE UNIQUE INDEX "operator_keys_by_hash" ON "operator_keys" USING btree ("hash");--> statement-breakpoint
-CREATE UNIQUE INDEX "operator_keys_by_name" ON "operator_keys" USING btree ("name") WHERE "operator_keys"."revoked_at" is null;--> statement-breakpoint
-CREATE UNIQUE INDEX "orgs_by_slug" ON "orgs" USING btree ("slug");--> statement-breakpoint
-CREATE INDEX "orgs_by_age" ON "orgs" USING btree ("created_at","id") WHERE "orgs"."deleted_at" is null;--> statement-breakpoint
-CREATE INDEX "purchases_by_owner" ON "purchases" USING btree ("owner","created_at");--> statement-breakpoint
-CREATE INDEX "purchases_by_payment" ON "purchases" USING btree ("payment_ref");--> statement-breakpoint
-CREATE UNIQUE INDEX "purchases_one_top_up" ON "purchases" USING btree ("owner") WHERE "purchases"."kind" = 'top_up' AND "purchases"."state" = 'open';--> statement-breakpoint
 CREATE INDEX "routing_corrections_by_owner" ON "routing_corrections" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "routing_corrections_by_mode" ON "routing_corrections" USING btree ("owner","expected_mode","created_at","id");--> statement-breakpoint
 CREATE INDEX "routing_preferences_by_owner" ON "routing_preferences" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "routing_preferences_by_age" ON "routing_preferences" USING btree ("created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "routing_preferences_default" ON "routing_preferences" USING btree ("owner") WHERE "routing_preferences"."is_default";--> statement-breakpoint
-CREATE UNIQUE INDEX "sessions_by_token" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
-CREATE INDEX "sessions_by_user" ON "sessions" USING btree ("user_id");--> statement-breakpoint
-CREATE INDEX "sessions_by_expiry" ON "sessions" USING btree ("expires_at");--> statement-breakpoint
-CREATE INDEX "sign_in_failures_by_age" ON "sign_in_failures" USING btree ("last_at");--> statement-breakpoint
-CREATE INDEX "sign_in_places_by_age" ON "sign_in_places" USING btree ("last_at");--> statement-breakpoint
+CREATE INDEX "skill_runs_by_owner" ON "skill_runs" USING btree ("owner","created_at");--> statement-breakpoint
+CREATE INDEX "skill_runs_by_status" ON "skill_runs" USING btree ("status","created_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "skill_installations_by_owner" ON "skill_installations" USING btree ("owner","skill_id");--> statement-breakpoint
 CREATE INDEX "skill_installations_by_skill" ON "skill_installations" USING btree ("skill_id");--> statement-breakpoint
 CREATE INDEX "skill_installations_by_age" ON "skill_installations" USING btree ("owner","installed_at","id");--> statement-breakpoint
 CREATE INDEX "skill_installations_to_run" ON "skill_installations" USING btree ("owner","priority" desc,"intensity" desc,"installed_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "skill_reviews_by_user" ON "skill_reviews" USING btree ("skill_id","user_id");--> statement-breakpoint
 CREATE INDEX "skill_reviews_by_skill" ON "skill_reviews" USING btree ("skill_id","created_at","id");--> statement-breakpoint
-CREATE INDEX "skill_runs_by_owner" ON "skill_runs" USING btree ("owner","created_at");--> statement-breakpoint
-CREATE INDEX "skill_runs_by_status" ON "skill_runs" USING btree ("status","created_at");--> statement-breakpoint
 CREATE INDEX "skill_submissions_by_age" ON "skill_submissions" USING btree ("created_at","id");--> statement-breakpoint
 CREATE INDEX "skill_submissions_by_owner" ON "skill_submissions" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "skill_submissions_by_owner_status" ON "skill_submissions" USING btree ("owner","status","created_at","id");--> statement-breakpoint
@@ -657,6 +656,7 @@ CREATE INDEX "skill_submissions_by_status" ON "skill_submissions" USING btree ("
 CREATE INDEX "skill_submissions_by_skill" ON "skill_submissions" USING btree ("skill_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "skill_submissions_by_claim" ON "skill_submissions" USING btree ("claimed_by","claimed_until") WHERE "skill_submissions"."claimed_by" is not null;--> statement-breakpoint
 CREATE INDEX "skill_versions_by_skill" ON "skill_versions" USING btree ("skill_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "sign_in_places_by_age" ON "sign_in_places" USING btree ("last_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "skills_by_id" ON "skills" USING btree ("id");--> statement-breakpoint
 CREATE UNIQUE INDEX "skills_by_slug" ON "skills" USING btree ("slug");--> statement-breakpoint
 CREATE INDEX "skills_by_owner" ON "skills" USING btree ("owner","seq");--> statement-breakpoint
@@ -671,9 +671,9 @@ CREATE INDEX "skills_by_rating" ON "skills" USING btree ("listed","rating","seq"
 CREATE INDEX "skills_by_age" ON "skills" USING btree ("listed","seq");--> statement-breakpoint
 CREATE INDEX "skills_by_category" ON "skills" USING btree ("listed","category","install_count","seq");--> statement-breakpoint
 CREATE INDEX "usage_records_by_owner" ON "usage_records" USING btree ("owner","at");--> statement-breakpoint
-CREATE UNIQUE INDEX "users_by_email" ON "users" USING btree ("email");--> statement-breakpoint
-CREATE INDEX "users_by_active_org" ON "users" USING btree ("active_org_id");--> statement-breakpoint
-CREATE INDEX "users_by_age" ON "users" USING btree ("created_at","id");--> statement-breakpoint
+CREATE INDEX "purchases_by_owner" ON "purchases" USING btree ("owner","created_at");--> statement-breakpoint
+CREATE INDEX "purchases_by_payment" ON "purchases" USING btree ("payment_ref");--> statement-breakpoint
+CREATE UNIQUE INDEX "purchases_one_top_up" ON "purchases" USING btree ("owner") WHERE "purchases"."kind" = 'top_up' AND "purchases"."state" = 'open';--> statement-breakpoint
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$;
 --> statement-breakpoint
 CREATE TRIGGER audit_events_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

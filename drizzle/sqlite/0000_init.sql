@@ -1,35 +1,3 @@
-CREATE TABLE `api_keys` (
-	`id` text PRIMARY KEY NOT NULL,
-	`user_id` text NOT NULL,
-	`org_id` text,
-	`name` text NOT NULL,
-	`prefix` text NOT NULL,
-	`scopes` text NOT NULL,
-	`tier` text NOT NULL,
-	`rpm_limit` integer,
-	`tpm_limit` integer,
-	`daily_cap_cents` integer,
-	`monthly_cap_cents` integer,
-	`allowed_origins` text NOT NULL,
-	`brand_soul` text,
-	`routing_preference_id` text,
-	`routing_rules` text,
-	`routing_floors` text,
-	`guardrail_policy_id` text,
-	`created_at` integer NOT NULL,
-	`last_used_at` integer,
-	`expires_at` integer,
-	`revoked_at` integer,
-	`rotating_until` integer
-);
---> statement-breakpoint
-CREATE INDEX `api_keys_by_user` ON `api_keys` (`user_id`,`created_at`,`id`);--> statement-breakpoint
-CREATE INDEX `api_keys_by_org` ON `api_keys` (`org_id`,`created_at`,`id`);--> statement-breakpoint
-CREATE INDEX `api_keys_by_age` ON `api_keys` (`created_at`,`id`);--> statement-breakpoint
-CREATE INDEX `api_keys_by_name` ON `api_keys` (`name`,`created_at`,`id`);--> statement-breakpoint
-CREATE INDEX `api_keys_by_prefix` ON `api_keys` (`prefix`);--> statement-breakpoint
-CREATE INDEX `api_keys_by_preference` ON `api_keys` (`routing_preference_id`) WHERE "api_keys"."routing_preference_id" is not null;--> statement-breakpoint
-CREATE INDEX `api_keys_by_policy` ON `api_keys` (`guardrail_policy_id`) WHERE "api_keys"."guardrail_policy_id" is not null;--> statement-breakpoint
 CREATE TABLE `audit_events` (
 	`scope` text NOT NULL,
 	`seq` integer NOT NULL,
@@ -59,16 +27,55 @@ CREATE TABLE `audit_heads` (
 	`at` integer NOT NULL
 ) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE TABLE `billing_limits` (
-	`owner` text PRIMARY KEY NOT NULL,
-	`daily_cap_cents` integer,
-	`monthly_cap_cents` integer,
-	`low_balance_threshold_cents` integer NOT NULL,
-	`top_up_enabled` integer NOT NULL,
-	`top_up_threshold_cents` integer,
-	`top_up_amount_cents` integer,
-	`updated_at` integer NOT NULL
+CREATE TABLE `credit_lots` (
+	`ref` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`remaining` integer NOT NULL,
+	`seen_balance` integer NOT NULL,
+	`granted_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`due_at` integer NOT NULL,
+	`takings` integer NOT NULL,
+	CONSTRAINT "credit_lots_remaining" CHECK("credit_lots"."remaining" >= 0)
 );
+--> statement-breakpoint
+CREATE INDEX `credit_lots_by_owner` ON `credit_lots` (`owner`,`expires_at`) WHERE "credit_lots"."remaining" > 0;--> statement-breakpoint
+CREATE INDEX `credit_lots_due` ON `credit_lots` (`due_at`) WHERE "credit_lots"."remaining" > 0;--> statement-breakpoint
+CREATE TABLE `holds` (
+	`ref` text PRIMARY KEY NOT NULL,
+	`wallet_id` text NOT NULL,
+	`key_id` text,
+	`capped` integer NOT NULL,
+	`amount` integer NOT NULL,
+	`state` text NOT NULL,
+	`settled_amount` integer NOT NULL,
+	`node` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	CONSTRAINT "holds_amount" CHECK("holds"."amount" > 0),
+	CONSTRAINT "holds_settled" CHECK("holds"."settled_amount" >= 0 AND "holds"."settled_amount" <= "holds"."amount")
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `holds_open` ON `holds` (`expires_at`) WHERE "holds"."state" = 'open';--> statement-breakpoint
+CREATE TABLE `ledger_entries` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`ref` text NOT NULL,
+	`kind` text NOT NULL,
+	`account` text NOT NULL,
+	`amount` integer NOT NULL,
+	`at` integer NOT NULL,
+	`note` text
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `ledger_entries_once` ON `ledger_entries` (`ref`,`kind`,`account`);--> statement-breakpoint
+CREATE TABLE `wallets` (
+	`id` text PRIMARY KEY NOT NULL,
+	`balance` integer NOT NULL,
+	`held` integer NOT NULL,
+	`capped` integer NOT NULL,
+	CONSTRAINT "wallets_balance" CHECK("wallets"."balance" >= 0),
+	CONSTRAINT "wallets_held" CHECK("wallets"."held" >= 0 AND "wallets"."held" <= "wallets"."balance")
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `canvas_versions` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -113,30 +120,26 @@ CREATE TABLE `conversations` (
 );
 --> statement-breakpoint
 CREATE INDEX `conversations_by_owner` ON `conversations` (`owner`,`updated_at`,`id`);--> statement-breakpoint
-CREATE TABLE `credit_lots` (
-	`ref` text PRIMARY KEY NOT NULL,
+CREATE TABLE `memories` (
+	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
-	`remaining` integer NOT NULL,
-	`seen_balance` integer NOT NULL,
-	`granted_at` integer NOT NULL,
-	`expires_at` integer NOT NULL,
-	`due_at` integer NOT NULL,
-	`takings` integer NOT NULL,
-	CONSTRAINT "credit_lots_remaining" CHECK("credit_lots"."remaining" >= 0)
+	`content` text NOT NULL,
+	`source` text NOT NULL,
+	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX `credit_lots_by_owner` ON `credit_lots` (`owner`,`expires_at`) WHERE "credit_lots"."remaining" > 0;--> statement-breakpoint
-CREATE INDEX `credit_lots_due` ON `credit_lots` (`due_at`) WHERE "credit_lots"."remaining" > 0;--> statement-breakpoint
-CREATE TABLE `grant_codes` (
-	`hash` text PRIMARY KEY NOT NULL,
-	`amount_cents` integer NOT NULL,
-	`note` text,
-	`created_at` integer NOT NULL,
-	`expires_at` integer NOT NULL,
-	`used_at` integer,
-	`used_for` text
+CREATE INDEX `memories_by_owner` ON `memories` (`owner`,`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `messages` (
+	`id` text PRIMARY KEY NOT NULL,
+	`conversation_id` text NOT NULL,
+	`seq` integer NOT NULL,
+	`role` text NOT NULL,
+	`content` text NOT NULL,
+	`about` text,
+	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE UNIQUE INDEX `messages_by_conversation` ON `messages` (`conversation_id`,`seq`);--> statement-breakpoint
 CREATE TABLE `guardrail_policies` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -153,22 +156,18 @@ CREATE TABLE `guardrail_policies` (
 CREATE INDEX `guardrail_policies_by_owner` ON `guardrail_policies` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `guardrail_policies_by_age` ON `guardrail_policies` (`created_at`,`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `guardrail_policies_one_default` ON `guardrail_policies` (`default_of`);--> statement-breakpoint
-CREATE TABLE `holds` (
-	`ref` text PRIMARY KEY NOT NULL,
-	`wallet_id` text NOT NULL,
-	`key_id` text,
-	`capped` integer NOT NULL,
-	`amount` integer NOT NULL,
-	`state` text NOT NULL,
-	`settled_amount` integer NOT NULL,
-	`node` text NOT NULL,
+CREATE TABLE `sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`user_id` text NOT NULL,
+	`token_hash` text NOT NULL,
 	`created_at` integer NOT NULL,
-	`expires_at` integer NOT NULL,
-	CONSTRAINT "holds_amount" CHECK("holds"."amount" > 0),
-	CONSTRAINT "holds_settled" CHECK("holds"."settled_amount" >= 0 AND "holds"."settled_amount" <= "holds"."amount")
-) WITHOUT ROWID;
+	`last_seen_at` integer NOT NULL,
+	`expires_at` integer NOT NULL
+);
 --> statement-breakpoint
-CREATE INDEX `holds_open` ON `holds` (`expires_at`) WHERE "holds"."state" = 'open';--> statement-breakpoint
+CREATE UNIQUE INDEX `sessions_by_token` ON `sessions` (`token_hash`);--> statement-breakpoint
+CREATE INDEX `sessions_by_user` ON `sessions` (`user_id`);--> statement-breakpoint
+CREATE INDEX `sessions_by_expiry` ON `sessions` (`expires_at`);--> statement-breakpoint
 CREATE TABLE `idempotency_keys` (
 	`user_id` text NOT NULL,
 	`key` text NOT NULL,
@@ -183,20 +182,6 @@ CREATE TABLE `idempotency_keys` (
 );
 --> statement-breakpoint
 CREATE INDEX `idempotency_keys_by_end` ON `idempotency_keys` (`expires_at`);--> statement-breakpoint
-CREATE TABLE `invitations` (
-	`id` text PRIMARY KEY NOT NULL,
-	`org_id` text NOT NULL,
-	`email` text NOT NULL,
-	`role` text NOT NULL,
-	`token_hash` text NOT NULL,
-	`invited_by` text,
-	`created_at` integer NOT NULL,
-	`expires_at` integer NOT NULL,
-	`accepted_at` integer
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `invitations_by_org_email` ON `invitations` (`org_id`,`email`);--> statement-breakpoint
-CREATE UNIQUE INDEX `invitations_by_token` ON `invitations` (`token_hash`);--> statement-breakpoint
 CREATE TABLE `jobs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`kind` text NOT NULL,
@@ -228,6 +213,38 @@ CREATE INDEX `jobs_busy` ON `jobs` (`kind`,`fair_key`) WHERE "jobs"."lease_until
 CREATE UNIQUE INDEX `jobs_unique` ON `jobs` (`kind`,`unique_key`);--> statement-breakpoint
 CREATE INDEX `jobs_by_owner` ON `jobs` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `jobs_ended` ON `jobs` (`completed_at`) WHERE "jobs"."completed_at" is not null;--> statement-breakpoint
+CREATE TABLE `api_keys` (
+	`id` text PRIMARY KEY NOT NULL,
+	`user_id` text NOT NULL,
+	`org_id` text,
+	`name` text NOT NULL,
+	`prefix` text NOT NULL,
+	`scopes` text NOT NULL,
+	`tier` text NOT NULL,
+	`rpm_limit` integer,
+	`tpm_limit` integer,
+	`daily_cap_cents` integer,
+	`monthly_cap_cents` integer,
+	`allowed_origins` text NOT NULL,
+	`brand_soul` text,
+	`routing_preference_id` text,
+	`routing_rules` text,
+	`routing_floors` text,
+	`guardrail_policy_id` text,
+	`created_at` integer NOT NULL,
+	`last_used_at` integer,
+	`expires_at` integer,
+	`revoked_at` integer,
+	`rotating_until` integer
+);
+--> statement-breakpoint
+CREATE INDEX `api_keys_by_user` ON `api_keys` (`user_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `api_keys_by_org` ON `api_keys` (`org_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `api_keys_by_age` ON `api_keys` (`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `api_keys_by_name` ON `api_keys` (`name`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `api_keys_by_prefix` ON `api_keys` (`prefix`);--> statement-breakpoint
+CREATE INDEX `api_keys_by_preference` ON `api_keys` (`routing_preference_id`) WHERE "api_keys"."routing_preference_id" is not null;--> statement-breakpoint
+CREATE INDEX `api_keys_by_policy` ON `api_keys` (`guardrail_policy_id`) WHERE "api_keys"."guardrail_policy_id" is not null;--> statement-breakpoint
 CREATE TABLE `key_secrets` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`key_id` text NOT NULL,
@@ -235,67 +252,6 @@ CREATE TABLE `key_secrets` (
 );
 --> statement-breakpoint
 CREATE INDEX `key_secrets_by_key` ON `key_secrets` (`key_id`);--> statement-breakpoint
-CREATE TABLE `ledger_entries` (
-	`id` integer PRIMARY KEY NOT NULL,
-	`ref` text NOT NULL,
-	`kind` text NOT NULL,
-	`account` text NOT NULL,
-	`amount` integer NOT NULL,
-	`at` integer NOT NULL,
-	`note` text
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `ledger_entries_once` ON `ledger_entries` (`ref`,`kind`,`account`);--> statement-breakpoint
-CREATE TABLE `limit_increases` (
-	`id` text PRIMARY KEY NOT NULL,
-	`subject` text NOT NULL,
-	`scope` text NOT NULL,
-	`user_id` text NOT NULL,
-	`key_id` text,
-	`current_tier` text NOT NULL,
-	`requested_tier` text NOT NULL,
-	`use_case` text NOT NULL,
-	`expected_volume` text NOT NULL,
-	`status` text NOT NULL,
-	`granted_tier` text,
-	`reason` text,
-	`created_at` integer NOT NULL,
-	`decided_at` integer
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `limit_increases_one_pending` ON `limit_increases` (`subject`) WHERE "limit_increases"."status" = 'pending';--> statement-breakpoint
-CREATE INDEX `limit_increases_by_age` ON `limit_increases` (`created_at`,`id`);--> statement-breakpoint
-CREATE INDEX `limit_increases_by_status` ON `limit_increases` (`status`,`created_at`,`id`);--> statement-breakpoint
-CREATE TABLE `members` (
-	`org_id` text NOT NULL,
-	`user_id` text NOT NULL,
-	`role` text NOT NULL,
-	`joined_at` integer NOT NULL,
-	`org_created_at` integer NOT NULL,
-	PRIMARY KEY(`org_id`, `user_id`)
-);
---> statement-breakpoint
-CREATE INDEX `members_by_user` ON `members` (`user_id`,`org_created_at`,`org_id`);--> statement-breakpoint
-CREATE TABLE `memories` (
-	`id` text PRIMARY KEY NOT NULL,
-	`owner` text NOT NULL,
-	`content` text NOT NULL,
-	`source` text NOT NULL,
-	`created_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `memories_by_owner` ON `memories` (`owner`,`created_at`,`id`);--> statement-breakpoint
-CREATE TABLE `messages` (
-	`id` text PRIMARY KEY NOT NULL,
-	`conversation_id` text NOT NULL,
-	`seq` integer NOT NULL,
-	`role` text NOT NULL,
-	`content` text NOT NULL,
-	`about` text,
-	`created_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `messages_by_conversation` ON `messages` (`conversation_id`,`seq`);--> statement-breakpoint
 CREATE TABLE `nodes` (
 	`id` text PRIMARY KEY NOT NULL,
 	`home` text,
@@ -316,6 +272,30 @@ CREATE TABLE `operator_keys` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `operator_keys_by_hash` ON `operator_keys` (`hash`);--> statement-breakpoint
 CREATE UNIQUE INDEX `operator_keys_by_name` ON `operator_keys` (`name`) WHERE "operator_keys"."revoked_at" is null;--> statement-breakpoint
+CREATE TABLE `invitations` (
+	`id` text PRIMARY KEY NOT NULL,
+	`org_id` text NOT NULL,
+	`email` text NOT NULL,
+	`role` text NOT NULL,
+	`token_hash` text NOT NULL,
+	`invited_by` text,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`accepted_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `invitations_by_org_email` ON `invitations` (`org_id`,`email`);--> statement-breakpoint
+CREATE UNIQUE INDEX `invitations_by_token` ON `invitations` (`token_hash`);--> statement-breakpoint
+CREATE TABLE `members` (
+	`org_id` text NOT NULL,
+	`user_id` text NOT NULL,
+	`role` text NOT NULL,
+	`joined_at` integer NOT NULL,
+	`org_created_at` integer NOT NULL,
+	PRIMARY KEY(`org_id`, `user_id`)
+);
+--> statement-breakpoint
+CREATE INDEX `members_by_user` ON `members` (`user_id`,`org_created_at`,`org_id`);--> statement-breakpoint
 CREATE TABLE `orgs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
@@ -330,45 +310,47 @@ CREATE TABLE `orgs` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `orgs_by_slug` ON `orgs` (`slug`);--> statement-breakpoint
 CREATE INDEX `orgs_by_age` ON `orgs` (`created_at`,`id`) WHERE "orgs"."deleted_at" is null;--> statement-breakpoint
-CREATE TABLE `payment_customers` (
-	`owner` text NOT NULL,
-	`provider` text NOT NULL,
-	`customer` text NOT NULL,
-	PRIMARY KEY(`owner`, `provider`)
+CREATE TABLE `users` (
+	`id` text PRIMARY KEY NOT NULL,
+	`email` text NOT NULL,
+	`name` text,
+	`password_hash` text,
+	`platform_role` text,
+	`active_org_id` text,
+	`disabled_at` integer,
+	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE `payment_events` (
-	`id` text PRIMARY KEY NOT NULL,
-	`type` text NOT NULL,
-	`at` integer NOT NULL
+CREATE UNIQUE INDEX `users_by_email` ON `users` (`email`);--> statement-breakpoint
+CREATE INDEX `users_by_active_org` ON `users` (`active_org_id`);--> statement-breakpoint
+CREATE INDEX `users_by_age` ON `users` (`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `sign_in_failures` (
+	`subject` text PRIMARY KEY NOT NULL,
+	`times` text NOT NULL,
+	`last_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE `purchases` (
+CREATE INDEX `sign_in_failures_by_age` ON `sign_in_failures` (`last_at`);--> statement-breakpoint
+CREATE TABLE `limit_increases` (
 	`id` text PRIMARY KEY NOT NULL,
-	`owner` text NOT NULL,
-	`user_id` text,
-	`kind` text NOT NULL,
-	`provider` text NOT NULL,
-	`amount_cents` integer NOT NULL,
-	`state` text NOT NULL,
-	`session_ref` text,
-	`payment_ref` text,
-	`success_url` text,
-	`cancel_url` text,
-	`refunded_cents` integer NOT NULL,
-	`refunded_at` integer NOT NULL,
-	`disputed_cents` integer NOT NULL,
-	`disputed_at` integer NOT NULL,
-	`taken` integer NOT NULL,
-	`error` text,
+	`subject` text NOT NULL,
+	`scope` text NOT NULL,
+	`user_id` text NOT NULL,
+	`key_id` text,
+	`current_tier` text NOT NULL,
+	`requested_tier` text NOT NULL,
+	`use_case` text NOT NULL,
+	`expected_volume` text NOT NULL,
+	`status` text NOT NULL,
+	`granted_tier` text,
+	`reason` text,
 	`created_at` integer NOT NULL,
-	`ended_at` integer,
-	CONSTRAINT "purchases_amount" CHECK("purchases"."amount_cents" > 0)
+	`decided_at` integer
 );
 --> statement-breakpoint
-CREATE INDEX `purchases_by_owner` ON `purchases` (`owner`,`created_at`);--> statement-breakpoint
-CREATE INDEX `purchases_by_payment` ON `purchases` (`payment_ref`);--> statement-breakpoint
-CREATE UNIQUE INDEX `purchases_one_top_up` ON `purchases` (`owner`) WHERE "purchases"."kind" = 'top_up' AND "purchases"."state" = 'open';--> statement-breakpoint
+CREATE UNIQUE INDEX `limit_increases_one_pending` ON `limit_increases` (`subject`) WHERE "limit_increases"."status" = 'pending';--> statement-breakpoint
+CREATE INDEX `limit_increases_by_age` ON `limit_increases` (`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `limit_increases_by_status` ON `limit_increases` (`status`,`created_at`,`id`);--> statement-breakpoint
 CREATE TABLE `routing_corrections` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -404,40 +386,33 @@ CREATE TABLE `routing_preferences` (
 CREATE INDEX `routing_preferences_by_owner` ON `routing_preferences` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `routing_preferences_by_age` ON `routing_preferences` (`created_at`,`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `routing_preferences_default` ON `routing_preferences` (`owner`) WHERE "routing_preferences"."is_default";--> statement-breakpoint
-CREATE TABLE `sessions` (
+CREATE TABLE `user_settings` (
+	`user_id` text PRIMARY KEY NOT NULL,
+	`default_mode` text NOT NULL,
+	`personality` text NOT NULL,
+	`timezone` text NOT NULL,
+	`svc_branding` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `skill_runs` (
 	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
 	`user_id` text NOT NULL,
-	`token_hash` text NOT NULL,
+	`api_key_id` text,
+	`skill_id` text NOT NULL,
+	`slug` text NOT NULL,
+	`cause` text NOT NULL,
+	`status` text NOT NULL,
+	`error` text,
+	`cost_micro` integer NOT NULL,
+	`conversation_id` text,
 	`created_at` integer NOT NULL,
-	`last_seen_at` integer NOT NULL,
-	`expires_at` integer NOT NULL
+	`completed_at` integer
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `sessions_by_token` ON `sessions` (`token_hash`);--> statement-breakpoint
-CREATE INDEX `sessions_by_user` ON `sessions` (`user_id`);--> statement-breakpoint
-CREATE INDEX `sessions_by_expiry` ON `sessions` (`expires_at`);--> statement-breakpoint
-CREATE TABLE `sign_in_failures` (
-	`subject` text PRIMARY KEY NOT NULL,
-	`times` text NOT NULL,
-	`last_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `sign_in_failures_by_age` ON `sign_in_failures` (`last_at`);--> statement-breakpoint
-CREATE TABLE `sign_in_places` (
-	`account` text NOT NULL,
-	`network` text NOT NULL,
-	`last_at` integer NOT NULL,
-	PRIMARY KEY(`account`, `network`)
-);
---> statement-breakpoint
-CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
-CREATE TABLE `skill_calls` (
-	`skill` text NOT NULL,
-	`at` integer NOT NULL,
-	`calls` integer NOT NULL,
-	PRIMARY KEY(`skill`, `at`)
-);
---> statement-breakpoint
+CREATE INDEX `skill_runs_by_owner` ON `skill_runs` (`owner`,`created_at`);--> statement-breakpoint
+CREATE INDEX `skill_runs_by_status` ON `skill_runs` (`status`,`created_at`);--> statement-breakpoint
 CREATE TABLE `skill_installations` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -465,24 +440,6 @@ CREATE TABLE `skill_reviews` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `skill_reviews_by_user` ON `skill_reviews` (`skill_id`,`user_id`);--> statement-breakpoint
 CREATE INDEX `skill_reviews_by_skill` ON `skill_reviews` (`skill_id`,`created_at`,`id`);--> statement-breakpoint
-CREATE TABLE `skill_runs` (
-	`id` text PRIMARY KEY NOT NULL,
-	`owner` text NOT NULL,
-	`user_id` text NOT NULL,
-	`api_key_id` text,
-	`skill_id` text NOT NULL,
-	`slug` text NOT NULL,
-	`cause` text NOT NULL,
-	`status` text NOT NULL,
-	`error` text,
-	`cost_micro` integer NOT NULL,
-	`conversation_id` text,
-	`created_at` integer NOT NULL,
-	`completed_at` integer
-);
---> statement-breakpoint
-CREATE INDEX `skill_runs_by_owner` ON `skill_runs` (`owner`,`created_at`);--> statement-breakpoint
-CREATE INDEX `skill_runs_by_status` ON `skill_runs` (`status`,`created_at`);--> statement-breakpoint
 CREATE TABLE `skill_submissions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`skill_id` text NOT NULL,
@@ -529,6 +486,14 @@ CREATE TABLE `skill_versions` (
 );
 --> statement-breakpoint
 CREATE INDEX `skill_versions_by_skill` ON `skill_versions` (`skill_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `sign_in_places` (
+	`account` text NOT NULL,
+	`network` text NOT NULL,
+	`last_at` integer NOT NULL,
+	PRIMARY KEY(`account`, `network`)
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `skills` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
@@ -568,6 +533,13 @@ CREATE INDEX `skills_by_installs` ON `skills` (`listed`,`install_count`,`seq`);-
 CREATE INDEX `skills_by_rating` ON `skills` (`listed`,`rating`,`seq`);--> statement-breakpoint
 CREATE INDEX `skills_by_age` ON `skills` (`listed`,`seq`);--> statement-breakpoint
 CREATE INDEX `skills_by_category` ON `skills` (`listed`,`category`,`install_count`,`seq`);--> statement-breakpoint
+CREATE TABLE `skill_calls` (
+	`skill` text NOT NULL,
+	`at` integer NOT NULL,
+	`calls` integer NOT NULL,
+	PRIMARY KEY(`skill`, `at`)
+);
+--> statement-breakpoint
 CREATE TABLE `spend_days` (
 	`subject` text NOT NULL,
 	`day` text NOT NULL,
@@ -642,37 +614,65 @@ CREATE TABLE `usage_speeds` (
 	PRIMARY KEY(`owner`, `grain`, `at`, `mode`)
 );
 --> statement-breakpoint
-CREATE TABLE `user_settings` (
-	`user_id` text PRIMARY KEY NOT NULL,
-	`default_mode` text NOT NULL,
-	`personality` text NOT NULL,
-	`timezone` text NOT NULL,
-	`svc_branding` integer NOT NULL,
+CREATE TABLE `grant_codes` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`amount_cents` integer NOT NULL,
+	`note` text,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`used_at` integer,
+	`used_for` text
+);
+--> statement-breakpoint
+CREATE TABLE `payment_customers` (
+	`owner` text NOT NULL,
+	`provider` text NOT NULL,
+	`customer` text NOT NULL,
+	PRIMARY KEY(`owner`, `provider`)
+);
+--> statement-breakpoint
+CREATE TABLE `payment_events` (
+	`id` text PRIMARY KEY NOT NULL,
+	`type` text NOT NULL,
+	`at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `purchases` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`user_id` text,
+	`kind` text NOT NULL,
+	`provider` text NOT NULL,
+	`amount_cents` integer NOT NULL,
+	`state` text NOT NULL,
+	`session_ref` text,
+	`payment_ref` text,
+	`success_url` text,
+	`cancel_url` text,
+	`refunded_cents` integer NOT NULL,
+	`refunded_at` integer NOT NULL,
+	`disputed_cents` integer NOT NULL,
+	`disputed_at` integer NOT NULL,
+	`taken` integer NOT NULL,
+	`error` text,
+	`created_at` integer NOT NULL,
+	`ended_at` integer,
+	CONSTRAINT "purchases_amount" CHECK("purchases"."amount_cents" > 0)
+);
+--> statement-breakpoint
+CREATE INDEX `purchases_by_owner` ON `purchases` (`owner`,`created_at`);--> statement-breakpoint
+CREATE INDEX `purchases_by_payment` ON `purchases` (`payment_ref`);--> statement-breakpoint
+CREATE UNIQUE INDEX `purchases_one_top_up` ON `purchases` (`owner`) WHERE "purchases"."kind" = 'top_up' AND "purchases"."state" = 'open';--> statement-breakpoint
+CREATE TABLE `billing_limits` (
+	`owner` text PRIMARY KEY NOT NULL,
+	`daily_cap_cents` integer,
+	`monthly_cap_cents` integer,
+	`low_balance_threshold_cents` integer NOT NULL,
+	`top_up_enabled` integer NOT NULL,
+	`top_up_threshold_cents` integer,
+	`top_up_amount_cents` integer,
 	`updated_at` integer NOT NULL
 );
---> statement-breakpoint
-CREATE TABLE `users` (
-	`id` text PRIMARY KEY NOT NULL,
-	`email` text NOT NULL,
-	`name` text,
-	`password_hash` text,
-	`platform_role` text,
-	`active_org_id` text,
-	`disabled_at` integer,
-	`created_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `users_by_email` ON `users` (`email`);--> statement-breakpoint
-CREATE INDEX `users_by_active_org` ON `users` (`active_org_id`);--> statement-breakpoint
-CREATE INDEX `users_by_age` ON `users` (`created_at`,`id`);--> statement-breakpoint
-CREATE TABLE `wallets` (
-	`id` text PRIMARY KEY NOT NULL,
-	`balance` integer NOT NULL,
-	`held` integer NOT NULL,
-	`capped` integer NOT NULL,
-	CONSTRAINT "wallets_balance" CHECK("wallets"."balance" >= 0),
-	CONSTRAINT "wallets_held" CHECK("wallets"."held" >= 0 AND "wallets"."held" <= "wallets"."balance")
-) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TRIGGER `audit_events_no_update` BEFORE UPDATE ON `audit_events` BEGIN SELECT RAISE(ABORT, 'audit_events is append-only'); END;
 --> statement-breakpoint
