@@ -1,5 +1,3 @@
-import { send } from '../../src/app/client'
-import type { Config } from '../../src/app/config'
 import { expectData } from '../failure'
 import { type Check, type Context, type Finding, fail, ok, skip, warn } from './check'
 
@@ -56,42 +54,4 @@ export const classifierEngineCheck: Check = {
     const found = askedOf(await enginesOf(context))
     return found ? said(found, 'the local model decides alone') : skip('no model is connected; the local model decides')
   },
-}
-
-export const embeddingsCheck: Check = {
-  name: 'embeddings',
-  needs: ['config'],
-  async run(context) {
-    const settings = context.config()
-    const { embeddingsBaseUrl: url, cacheSimilarity, cacheEnabled } = settings
-    if (!cacheSimilarity) return skip('not used: SVC_CACHE_SIMILARITY is 0')
-    if (!cacheEnabled) return warn('SVC_CACHE_SIMILARITY is set, and the cache is off', 'export SVC_CACHE_ENABLED=1')
-    if (!url) {
-      return fail(
-        `SVC_CACHE_SIMILARITY is ${cacheSimilarity}, and there is no engine to compare prompts with`,
-        'export SVC_EMBEDDINGS_BASE_URL=http://127.0.0.1:8080/v1',
-      )
-    }
-    const problem = await problemOf(settings)
-    return problem === null ? ok(`${url} answers`) : fail(`${url} ${problem}`, 'export SVC_CACHE_SIMILARITY=0')
-  },
-}
-
-const TIMEOUT_MS = 5_000
-
-/** Why the embeddings endpoint does not work; null when it does. */
-async function problemOf(settings: Config): Promise<string | null> {
-  const { embeddingsBaseUrl, embeddingsApiKey: key, embeddingsModel: model } = settings
-  const target = { kind: 'url' as const, url: embeddingsBaseUrl.replace(/\/+$/, '') }
-  const headers = { 'content-type': 'application/json', ...(key ? { authorization: `Bearer ${key}` } : {}) }
-  const body = JSON.stringify({ model, input: ['Is anybody there?'], encoding_format: 'float' })
-  try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS)
-    const answer = await send(target, '/embeddings', { method: 'POST', headers, body, signal })
-    if (answer.status !== 200) return `answers with status ${answer.status}`
-    const { data } = (await answer.json()) as { data?: { embedding?: unknown }[] }
-    return Array.isArray(data?.[0]?.embedding) ? null : 'answers with something else than embeddings'
-  } catch (error) {
-    return `does not answer: ${(error as Error).message}`
-  }
 }

@@ -1,6 +1,6 @@
 /** Doctor: checks of this machine and this server, each with one sentence of evidence and one fix (dx 2.19). */
 import type { Check } from './check'
-import { classifierEngineCheck, embeddingsCheck, guardrailEngineCheck } from './deciders'
+import { classifierEngineCheck, guardrailEngineCheck } from './deciders'
 import { backupsCheck, configCheck, diskCheck, filesCheck, portCheck, secretsCheck, socketCheck } from './host'
 import {
   auditCheck,
@@ -27,7 +27,6 @@ export const CHECKS: readonly Check[] = [
   enginesCheck,
   guardrailEngineCheck,
   classifierEngineCheck,
-  embeddingsCheck,
   ledgerCheck,
   auditCheck,
   diskCheck,

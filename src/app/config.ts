@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { authSettings } from '../auth'
 import { billingSettings } from '../billing'
-import { completionSettings } from '../completions'
-import { embeddingSettings, engineSettings } from '../engines'
+import { completionSettings, retiredCompletionSettings } from '../completions'
+import { engineSettings } from '../engines'
 import { guardrailSettings } from '../guardrails'
 import { httpSettings } from '../http/config'
 import { jobSettings } from '../jobs'
@@ -104,12 +104,14 @@ export const SETTINGS = {
   ...billingSettings,
   ...engineSettings,
   ...guardrailSettings,
-  ...embeddingSettings,
   ...toolSettings,
   ...skillSettings,
   ...completionSettings,
   ...operatorSettings,
 }
+
+/** Settings of earlier versions: a start with one of them is refused, because what it asked for is gone. */
+export const RETIRED = retiredCompletionSettings
 
 export type Config = Values<typeof SETTINGS> & {
   readonly production: boolean
@@ -125,7 +127,7 @@ export function loadConfig(overrides: ConfigOverrides = {}): Config {
   const path = resolve(configFile ?? Bun.env.SVC_CONFIG ?? 'svc.server.json')
   const found = existsSync(path)
   if (configFile && !found) throw new ConfigError([`There is no configuration file ${path}.`])
-  const { values, origins } = resolveSettings(SETTINGS, Bun.env, { ...(found ? readFile(path) : {}) })
+  const { values, origins } = resolveSettings(SETTINGS, Bun.env, { ...(found ? readFile(path) : {}) }, RETIRED)
   const config: Config = {
     ...values,
     ...flags,

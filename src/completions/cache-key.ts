@@ -57,11 +57,8 @@ const shapeOf = ({ caller }: Pick<Call, 'caller'>, ask: Ask, around: Around) => 
 const given = <T>(list: readonly T[]): readonly T[] | undefined => (list.length ? list : undefined)
 
 /**
- * The cache key without the prompt, as one line of JSON: equal for requests that differ only in the prompt. Metadata,
- * stream and format are not part of it (contract 22.1).
+ * The cache key of an answer. The shape is one line of JSON, so no prompt can imitate a part of it. Metadata, stream and
+ * format are not part of it (contract 22.1).
  */
-export const promptlessKeyOf = (call: Pick<Call, 'caller'>, ask: Ask, around: Around): string =>
-  JSON.stringify(shapeOf(call, ask, around))
-
-/** The cache key of an answer. The JSON has no line breaks, so no prompt can imitate a part of it. */
-export const cacheKeyOf = (promptlessKey: string, prompt: string): string => sha256Hex(`${promptlessKey}\n${prompt}`)
+export const cacheKeyOf = (call: Pick<Call, 'caller'>, ask: Ask, around: Around): string =>
+  sha256Hex(`${JSON.stringify(shapeOf(call, ask, around))}\n${ask.prompt}`)

@@ -88,16 +88,14 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES }: Options) {
 
   return {
     get: (key: string): StoredAnswer | null => find(key)?.answer ?? null,
-    find,
-
-    has: (key: string): boolean => (entries.peek(key)?.until ?? 0) > clock.monotonic(),
 
     put(key: string, { prompt, ttlS, ...entry }: NewEntry): void {
       const until = clock.monotonic() + ttlS * 1000
-      if (ttlS > 0) keep(key, { ...entry, until, promptHash: sha256Hex(prompt), hits: 0 })
+      if (ttlS <= 0) return
+      entries.set(key, { ...entry, until, promptHash: sha256Hex(prompt), hits: 0 })
+      if (!entries.has(key)) return
+      for (const old of shares.add(entry.scope, key, weightOf(entry.answer))) entries.delete(old)
     },
-
-    keep,
 
     /** The run in flight under this key, if any; it resolves to null when the run fails. */
     pending(key: string): Promise<StoredAnswer | null> | undefined {
@@ -137,13 +135,6 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES }: Options) {
     bytes: () => entries.calculatedSize,
     maxBytes,
     tally: () => ({ ...tally }),
-  }
-
-  /** Stores an entry without changing its expiry, so an answer kept under a second key lives no longer. */
-  function keep(key: string, entry: Entry): void {
-    entries.set(key, { ...entry, hits: 0 })
-    if (!entries.has(key)) return
-    for (const old of shares.add(entry.scope, key, weightOf(entry.answer))) entries.delete(old)
   }
 
   /** The entry of a key, counted as a hit; null when there is none or it has expired. */

@@ -1,4 +1,4 @@
-import { setting } from '../kernel/config'
+import { type Retired, setting } from '../kernel/config'
 import { t } from '../kernel/schema'
 import { defaultTtlS } from './rules'
 import { MODES } from './schema'
@@ -20,13 +20,6 @@ export const completionSettings = {
     about:
       'Megabytes of memory for cached answers; one user, or one key of an organization, gets at most an eighth of it.',
   }),
-  cacheSimilarity: setting({
-    env: 'SVC_CACHE_SIMILARITY',
-    schema: t.Number({ minimum: 0, maximum: 1 }),
-    default: 0,
-    about:
-      'Cosine similarity from which a differently worded request is served a cached answer, such as 0.95; 0 turns this off. Needs SVC_EMBEDDINGS_BASE_URL.',
-  }),
   ...Object.fromEntries(
     MODES.map((mode) => [
       ttlName(mode),
@@ -40,22 +33,29 @@ export const completionSettings = {
   ),
 }
 
+const ONLY_IDENTICAL = 'The cache serves identical requests only and asks no embeddings engine; unset it.'
+
+/** Settings of the comparison of prompts by embeddings, which told apart nothing but their openings. */
+export const retiredCompletionSettings: readonly Retired[] = [
+  { name: 'cacheSimilarity', env: 'SVC_CACHE_SIMILARITY', about: ONLY_IDENTICAL },
+  { name: 'embeddingsBaseUrl', env: 'SVC_EMBEDDINGS_BASE_URL', about: ONLY_IDENTICAL },
+  { name: 'embeddingsApiKey', env: 'SVC_EMBEDDINGS_API_KEY', about: ONLY_IDENTICAL },
+  { name: 'embeddingsModel', env: 'SVC_EMBEDDINGS_MODEL', about: ONLY_IDENTICAL },
+]
+
 /** How answers are cached. */
 export type CacheRules = {
   enabled: boolean
   maxBytes: number
-  /** Least cosine at which another wording counts as the same request; 0 turns this off. */
-  similarity: number
   /** Seconds an answer is served, by resolved mode; answers to mode `auto` use the value of `auto`. */
   ttlS(mode: string): number
 }
 
-type Settled = { cacheEnabled: boolean; cacheMaxMb: number; cacheSimilarity: number }
+type Settled = { cacheEnabled: boolean; cacheMaxMb: number }
 
 /** The cache rules from the resolved settings. */
 export const cacheRulesOf = (values: Settled): CacheRules => ({
   enabled: values.cacheEnabled,
   maxBytes: values.cacheMaxMb * 1024 * 1024,
-  similarity: values.cacheSimilarity,
   ttlS: (mode) => ((values as Record<string, unknown>)[ttlName(mode)] as number | undefined) ?? defaultTtlS(mode),
 })

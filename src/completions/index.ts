@@ -1,7 +1,7 @@
 /** Completions: the pipeline from a prompt to a charged, stored and recorded answer, and its native format. */
 export { type Ask, DEFAULT_ITERATIONS, type SentImage } from './ask'
 export type { CacheChoice, CacheDesk } from './cache-desk'
-export { cacheRulesOf, completionSettings } from './config'
+export { cacheRulesOf, completionSettings, retiredCompletionSettings } from './config'
 export { ignoredIn } from './ignored'
 export type { Pipeline } from './pipeline'
 export { toChatCompletion } from './present'

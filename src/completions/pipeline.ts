@@ -4,7 +4,6 @@ import type { Call } from '../kernel/caller'
 import { createAloud, type Progress } from './aloud'
 import type { Ask } from './ask'
 import type { AnswerCache, StoredAnswer } from './cache'
-import type { Near } from './near'
 import { createRecall } from './recall'
 import type { Admitted, Decided, Opened, Result } from './run'
 
@@ -47,8 +46,8 @@ export type Answered = { run: Opened; result: Result }
 export type Pipeline = ReturnType<typeof createPipeline>
 
 /** The stages of a completion in order, one line each (design 3). */
-export function createPipeline(stages: Stages, cache: AnswerCache, near: Near | null) {
-  const { remembered, recited } = createRecall(stages, cache, near)
+export function createPipeline(stages: Stages, cache: AnswerCache) {
+  const { remembered, recited } = createRecall(stages, cache)
   const { thoughtAloud } = createAloud(stages)
 
   /** Answers a prompt in one piece. */

@@ -1,8 +1,6 @@
 import { keyIdOf } from '../kernel/caller'
-import { sha256Hex } from '../kernel/crypto'
 import type { Progress } from './aloud'
 import type { AnswerCache, StoredAnswer } from './cache'
-import type { Near } from './near'
 import type { Stages } from './pipeline'
 import type { Opened, Result } from './run'
 
@@ -12,21 +10,20 @@ type Deps = Pick<Stages, 'admitCached' | 'replay'>
  * The answer cache around a run (contract 22.1). A cached answer, or one that an identical request is producing, is
  * served at no cost. Otherwise this run produces the answer, and identical requests may wait for it.
  */
-export function createRecall(stages: Deps, cache: AnswerCache, near: Near | null) {
+export function createRecall(stages: Deps, cache: AnswerCache) {
   /** A cached answer, or the result of `think`. */
   async function remembered(run: Opened, think: () => Promise<Result>): Promise<Result> {
     const known = recall(run)
     const answer = known instanceof Promise ? await known : known
     if (answer) return replay(run, answer)
-    return leading(run, near ? async () => (await nearly(run)) ?? think() : think)
+    return leading(run, think)
   }
 
   /** The same for a stream. It waits for no other run, and no run waits for it, since its reader may leave. */
   async function* recited(run: Opened, think: () => AsyncGenerator<Progress>): AsyncGenerator<Progress> {
     const answer = kept(run)
-    const result = answer ? await replay(run, answer) : await nearly(run)
-    if (run.cacheKey && !result) cache.missed()
-    yield* result ? recite(run, result) : think()
+    if (run.cacheKey && !answer) cache.missed()
+    yield* answer ? recite(run, await replay(run, answer)) : think()
   }
 
   /** Returns null synchronously: with an await before `cache.lead`, two identical runs could both start. */
@@ -58,18 +55,6 @@ export function createRecall(stages: Deps, cache: AnswerCache, near: Near | null
     return stages.replay(run, answer)
   }
 
-  /** The cached answer to the prompt in other words, if enabled; it is then cached for this wording too. */
-  async function nearly(run: Opened): Promise<Result | null> {
-    if (!near || !run.cacheKey || run.ask.cache === 'refresh') return null
-    const found = await near.find(run)
-    if (!found) return null
-    const { answer, ...about } = found.entry
-    const said = { ...answer, warnings: [...answer.warnings, otherWords(found.similarity)] }
-    const result = await replay(run, said)
-    cache.keep(run.cacheKey, { ...about, answer: said, promptHash: sha256Hex(run.ask.prompt) })
-    return result
-  }
-
   async function* recite(run: Opened, result: Result): AsyncGenerator<Progress> {
     const { answer } = result
     const { id, resolvedMode, model, routing } = answer
@@ -83,6 +68,3 @@ export function createRecall(stages: Deps, cache: AnswerCache, near: Near | null
 
 /** Only requests of one key share a run in flight (contract 22.1); cached answers may serve all keys of a user. */
 const flightOf = ({ call }: Opened, cacheKey: string): string => `${keyIdOf(call.caller) ?? 'session'} ${cacheKey}`
-
-const otherWords = (similarity: number): string =>
-  `This is the cached answer to a request with the same meaning (similarity ${similarity.toFixed(3)}). Send Cache-Control: no-cache for a new answer.`

@@ -2,13 +2,12 @@ import type { Thought } from '../agent/schema'
 import { keyIdOf, ownerOf } from '../kernel/caller'
 import type { AnswerCache, StoredAnswer } from './cache'
 import { cacheScopeOf } from './cache-key'
-import type { Near } from './near'
 import type { Opened } from './run'
 
-type Deps = { cache: AnswerCache; near: Near | null; ttlS(mode: string): number }
+type Deps = { cache: AnswerCache; ttlS(mode: string): number }
 
 /** Caches a finished answer for identical requests (contract 22.1); `costMicro` is its cost in micro-cents. */
-export function createRemember({ cache, near, ttlS }: Deps) {
+export function createRemember({ cache, ttlS }: Deps) {
   return function remember(run: Opened, thought: Thought, answer: StoredAnswer, costMicro: number): void {
     const { cacheKey: key, call, ask } = run
     if (key === null || !isWorthKeeping(thought)) return
@@ -17,7 +16,6 @@ export function createRemember({ cache, near, ttlS }: Deps) {
     const ttl = ttlS(ask.mode === 'auto' ? 'auto' : answer.resolvedMode)
     const about = { scope, owner, keyId: keyIdOf(call.caller), prompt: ask.prompt, ttlS: ttl }
     cache.put(key, { ...about, answer, costMicro })
-    near?.note(run, answer.resolvedMode)
   }
 }
 

@@ -27,8 +27,6 @@ export type Opened = {
   readonly conversationId: ConversationId | null
   /** Null when the answer may not be cached. */
   readonly cacheKey: string | null
-  /** The cache key without the prompt: equal for requests that differ only in the prompt. Null when `cacheKey` is. */
-  readonly promptlessKey: string | null
   /** The brand soul this answer follows. */
   readonly soul: BrandSoul | null
   /** The user's memories that match the prompt, best first. */

@@ -4,7 +4,7 @@ import type { AccessWatch } from '../auth'
 import type { Billing, Prices } from '../billing'
 import type { Classifier } from '../classifier'
 import type { ConversationService, MemoryService } from '../conversations'
-import type { Embedder, EngineService } from '../engines'
+import type { EngineService } from '../engines'
 import type { EventBus } from '../events'
 import type { GuardrailService } from '../guardrails'
 import type { Call } from '../kernel/caller'
@@ -24,7 +24,6 @@ import { type Ask, askFromOrder } from './ask'
 import { createAnswerCache } from './cache'
 import { createCacheDesk } from './cache-desk'
 import type { CacheRules } from './config'
-import { createNear } from './near'
 import { createPipeline } from './pipeline'
 import { createRemember } from './remember'
 import { assertOrder } from './rules'
@@ -63,8 +62,6 @@ type Deps = {
   memory: MemoryService
   outbound: Outbound
   caching: CacheRules
-  /** Embeds prompts to compare them; null when no embeddings engine is configured. */
-  embed: Embedder | null
   /** Ends streams whose caller's access ends. */
   access: Pick<AccessWatch, 'follow'>
   /** Aborts the remaining streams, with a reason, shortly before the shutdown grace period ends. */
@@ -84,9 +81,8 @@ export type CompletionService = ReturnType<typeof createCompletions>
 
 /** Builds the pipeline of completions and the verbs of `POST /completions`. */
 export function createCompletions(deps: Deps) {
-  const { clock, caching, embed } = deps
+  const { clock, caching } = deps
   const cache = createAnswerCache({ clock, maxBytes: caching.maxBytes })
-  const near = embed && caching.similarity > 0 ? createNear({ cache, embed, threshold: caching.similarity }) : null
   const record = createRecord(deps)
   const pipeline = createPipeline(
     {
@@ -96,10 +92,9 @@ export function createCompletions(deps: Deps) {
       decide: createDecide(deps),
       ...createAdmit(deps),
       ...createThink(deps),
-      ...createFinish({ ...deps, record, remember: createRemember({ cache, near, ttlS: caching.ttlS }) }),
+      ...createFinish({ ...deps, record, remember: createRemember({ cache, ttlS: caching.ttlS }) }),
     },
     cache,
-    near,
   )
 
   /** `POST /completions` (contract 2). `fresh` skips the look-up and renews the entry. */

@@ -4,7 +4,6 @@ export type { RunningAnswer, RunOptions, RunRequest, WholeAnswer } from './answe
 export { type Origin, originOf } from './answering'
 export { ENGINES, type EngineEntry, engineOfMode, findEngine } from './catalog'
 export { type EngineSettings, EnginesFile, engineSettings, upstreamPrices } from './config'
-export { createEmbedder, type Embedder, embeddingSettings } from './embeddings'
 export type {
   Driver,
   EngineAnswer,

@@ -47,7 +47,7 @@ type Look = (bytes: Uint8Array, parsed: () => unknown) => Promise<void>
 type Reading = { isPublic: boolean; look?: Look }
 
 /**
- * The body as JSON, or undefined when there is none. Throws 400 `validation_error`, 413, 503 `service_unavailable`,
+ * The body as JSON; null when it is empty, as undefined would have the framework read it again. Throws 400 `validation_error`, 413, 503 `service_unavailable`,
  * 504 `request_timeout`.
  */
 export async function readJson(request: Request, { isPublic, look }: Reading): Promise<unknown> {
@@ -64,7 +64,7 @@ export async function readJson(request: Request, { isPublic, look }: Reading): P
 
 const breathe = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-const parse = (bytes: Uint8Array): unknown => (bytes.length ? parseUntrustedJson(bytes) : undefined)
+const parse = (bytes: Uint8Array): unknown => (bytes.length ? parseUntrustedJson(bytes) : null)
 
 async function lookedAt(bytes: Uint8Array, look: Look): Promise<unknown> {
   let known: { value: unknown } | null = null

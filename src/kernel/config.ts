@@ -14,6 +14,9 @@ export type Setting<T extends TSchema = TSchema> = {
 
 export const setting = <T extends TSchema>(declared: Setting<T>): Setting<T> => declared
 
+/** A setting of earlier versions, by its names then. `about` is one sentence that says what to do instead. */
+export type Retired = { name: string; env: string; about: string }
+
 export type Settings = Record<string, Setting>
 export type Values<S extends Settings> = { readonly [K in keyof S]: Static<S[K]['schema']> }
 export type Origin = 'environment' | 'file' | 'default'
@@ -28,13 +31,14 @@ export class ConfigError extends Error {
 
 /**
  * Takes each setting from the environment, else from the file, else its default. All problems are reported at once,
- * each naming the setting, its value and where it came from.
+ * each naming the setting, its value and where it came from. A `retired` setting that is still set is one of them.
  * @throws ConfigError
  */
 export function resolveSettings<S extends Settings>(
   settings: S,
   env: Record<string, string | undefined>,
   file: Record<string, unknown>,
+  retired: readonly Retired[] = [],
 ): Resolved<S> {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
@@ -52,8 +56,13 @@ export function resolveSettings<S extends Settings>(
     }
     values[name] = value
   }
+  for (const { name, env: variable, about } of retired) {
+    if (env[variable]) problems.push(`${variable} is set and is gone. ${about}`)
+    if (name in file) problems.push(`"${name}" in svc.server.json is gone. ${about}`)
+  }
+  const gone = new Set(retired.map(({ name }) => name))
   for (const name of Object.keys(file)) {
-    if (!(name in settings)) problems.push(`"${name}" in svc.server.json is not a setting.`)
+    if (!(name in settings) && !gone.has(name)) problems.push(`"${name}" in svc.server.json is not a setting.`)
   }
   if (problems.length) throw new ConfigError(problems)
   return { values: values as Values<S>, origins: origins as Resolved<S>['origins'] }

@@ -3,8 +3,7 @@ import type { AuditEvent, AuditExport, AuditHead, AuditQuery, ChainCheck, ChainS
 import type { Call, OperatorCaller } from '../kernel/caller'
 import type { Page } from '../kernel/page'
 import type { Store } from '../kernel/store'
-import type { OrgService } from '../orgs'
-import { findOwner } from './owner'
+import { findOwner, type OrgService } from '../orgs'
 
 type Deps = { store: Store; orgs: OrgService; audit: AuditLog; oversight: AuditOversight }
 type WithOwner<T> = T & { owner?: string | undefined }

@@ -7,8 +7,7 @@ import { randomBase62 } from '../kernel/crypto'
 import { centsToMicro, microToCents } from '../kernel/money'
 import type { Page } from '../kernel/page'
 import type { Store } from '../kernel/store'
-import type { OrgService } from '../orgs'
-import { findOwner } from './owner'
+import { findOwner, type OrgService } from '../orgs'
 import type { GrantCode, LedgerQuery, LedgerRow, NewAdjustment, NewCaps, NewCode } from './schema-credits'
 
 type Deps = {

@@ -4,8 +4,7 @@ import type { Call, OperatorCaller } from '../kernel/caller'
 import { invalidInput } from '../kernel/errors'
 import type { Store } from '../kernel/store'
 import type { KeyService } from '../keys'
-import type { OrgService } from '../orgs'
-import { findOwner } from './owner'
+import { findOwner, type OrgService } from '../orgs'
 import type { CacheFinding, CachePurge, CachePurged, CacheQuestion, CacheStats } from './schema-cache'
 
 type Deps = { store: Store; audit: AuditLog; orgs: OrgService; keys: KeyService; answers: CacheDesk }

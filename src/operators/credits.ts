@@ -6,9 +6,8 @@ import { randomBase62 } from '../kernel/crypto'
 import { invalidInput } from '../kernel/errors'
 import { centsToMicro, microToCents } from '../kernel/money'
 import type { Reader, Store } from '../kernel/store'
-import type { OrgService } from '../orgs'
+import { actingUserOf, findOwner, type OrgService, type Owner } from '../orgs'
 import { endInThePast } from './errors'
-import { actingUserOf, findOwner, type Owner } from './owner'
 import type { Balance, Grant, NewGrant } from './schema'
 
 type Deps = {

@@ -5,9 +5,8 @@ import type { Page } from '../kernel/page'
 import type { Store, Tx } from '../kernel/store'
 import type { KeyService } from '../keys'
 import type { ApiKey, ApiKeyWithSecret } from '../keys/schema'
-import type { OrgService } from '../orgs'
+import { actingUserOf, findOwner, type OrgService } from '../orgs'
 import type { LimitIncreases } from '../rate-limits'
-import { actingUserOf, findOwner } from './owner'
 import type { NewOperatorKey, OperatorKeyPatch, OperatorKeyQuery } from './schema'
 
 type Deps = { store: Store; orgs: OrgService; keys: KeyService; increases: LimitIncreases }

@@ -7,8 +7,7 @@ import { microToCents } from '../kernel/money'
 import type { Page, PageQuery } from '../kernel/page'
 import type { Reader, Store } from '../kernel/store'
 import type { KeyService } from '../keys'
-import type { OrgRow, OrgService } from '../orgs'
-import { actingUserOf, findOwner } from './owner'
+import { actingUserOf, findOwner, type OrgRow, type OrgService } from '../orgs'
 import type { NewOperatorOrg, OperatorOrg, OperatorOrgPatch, OrgDetail } from './schema-people'
 
 type Deps = { store: Store; orgs: OrgService; keys: KeyService; billing: Pick<Billing, 'balance'> }

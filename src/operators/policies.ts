@@ -4,7 +4,7 @@ import type { Call, OperatorCaller } from '../kernel/caller'
 import { invalidInput } from '../kernel/errors'
 import type { Store } from '../kernel/store'
 import type { KeyService } from '../keys'
-import type { OrgService } from '../orgs'
+import { actingUserOf, findOwner, type OrgService, type Owner } from '../orgs'
 import type { PreferenceService, RoutingPreview } from '../routing-preferences'
 import type {
   CorrectionQuery,
@@ -13,7 +13,6 @@ import type {
   PreviewOrder,
   SuggestOrder,
 } from '../routing-preferences/schema'
-import { actingUserOf, findOwner, type Owner } from './owner'
 
 type Deps = {
   store: Store

@@ -1,9 +1,8 @@
 import { type Call, type OperatorCaller, ownerOf } from '../kernel/caller'
 import type { Store } from '../kernel/store'
 import type { KeyService } from '../keys'
-import type { OrgService } from '../orgs'
+import { findOwner, type OrgService } from '../orgs'
 import type { SkillService } from '../skills'
-import { findOwner } from './owner'
 import type { OperatorSkillWords } from './schema-skills'
 
 type Deps = {

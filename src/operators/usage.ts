@@ -1,9 +1,8 @@
 import { type Call, type OperatorCaller, ownerOf } from '../kernel/caller'
 import type { Store } from '../kernel/store'
 import type { KeyService } from '../keys'
-import type { OrgService } from '../orgs'
+import { findOwner, type OrgService } from '../orgs'
 import type { UsageReading } from '../usage'
-import { findOwner } from './owner'
 import type { OperatorUsage, OperatorUsageExportQuery, OperatorUsageQuery } from './schema-usage'
 
 type Deps = { store: Store; orgs: OrgService; keys: Pick<KeyService, 'operator'>; usageReading: UsageReading }

@@ -55,6 +55,13 @@ describe('settings', () => {
     expect(problems.join('\n')).toContain('"portt" in svc.server.json is not a setting.')
   })
 
+  test('of earlier versions are refused by name', () => {
+    env('SVC_CACHE_SIMILARITY', '0.95')
+    expect(problemsOf(() => loadConfig())).toEqual([
+      'SVC_CACHE_SIMILARITY is set and is gone. The cache serves identical requests only and asks no embeddings engine; unset it.',
+    ])
+  })
+
   test('of a secret kind are never shown, right or wrong', () => {
     env('SVC_DATABASE_URL', 'mysql://root:hunter2@db/svc')
     const [problem] = problemsOf(() => loadConfig())

@@ -60,7 +60,7 @@ describe('a sign-in link', () => {
       `${id}.${(Number.parseInt(until!, 36) + 1).toString(36)}.${signature}`,
       `${id}.${until}.${'0'.repeat(64)}`,
       'nothing',
-      '..',
+      '...',
       `${id}.${until}`,
     ]
     for (const token of others) expect((await follow(`/sign-in/${token}`)).status).toBe(404)

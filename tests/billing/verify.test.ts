@@ -86,10 +86,13 @@ describe('verify', () => {
     await store.write(async (tx) => {
       const t = tx.of(ledgerEntries)
       await tx.insert(t).values([entry('lame', 'revenue', 5), entry('ghost', 'revenue', 3, 'settle')])
+      // As much too little as the other has too much.
+      await tx.insert(t).values([entry('limp', 'revenue', -5)])
       await tx.insert(t).values([entry('nobody', 'user:nobody', -3), entry('nobody', 'issued', 3)])
     })
     const found = (await verify()).join('\n')
     expect(found).toContain('the grant of lame sums to 5, not to 0')
+    expect(found).toContain('the grant of limp sums to -5, not to 0')
     expect(found).toContain('charges ghost, which has no hold')
     expect(found).toContain('ledger entries name user:nobody, which has no wallet')
   })

@@ -180,7 +180,7 @@ describe('G. an engine that fails', () => {
     ['drop', 'genui', 503],
     ['error-event', 'domain_analysis', 503],
     ['wrong-type', 'vision', 503],
-    ['401', 'data_extraction', 500],
+    ['401', 'data_extraction', 503],
   ])(
     'G3 with %s in mode %s costs nothing, and is never shown as the fault of the caller',
     async (fault, mode, status) => {

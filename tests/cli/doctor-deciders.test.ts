@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { type Context, runChecks } from '../../cli/doctor/check'
-import { classifierEngineCheck, embeddingsCheck, guardrailEngineCheck } from '../../cli/doctor/deciders'
+import { classifierEngineCheck, guardrailEngineCheck } from '../../cli/doctor/deciders'
 import { loadConfig } from '../../src/app/config'
 import { cliOver } from '../support/cli'
 import { fakeClock } from '../support/clock'
-import { startUpstream } from '../support/upstream'
 import { createWorld } from '../support/world'
 
-const CHECKS = [guardrailEngineCheck, classifierEngineCheck, embeddingsCheck]
+const CHECKS = [guardrailEngineCheck, classifierEngineCheck]
 const base = loadConfig()
 type Row = { id: string; mode: string; rank: number; target: string | null; kind: string | null; state: string }
 const MODES: Record<string, string> = { 'svc-1-auto': 'auto', 'svc-1-reason': 'think', 'svc-1-code': 'code' }
@@ -78,30 +77,6 @@ test('the engine of the classifier is a model, or none is needed', async () => {
   expect((await said({}, BUILTIN))['classifier engine']![0]).toBe('skip')
   const [failing] = [row('svc-1-auto', 'local:small', { state: 'failing' })]
   expect((await said({}, [failing!]))['classifier engine']![0]).toBe('warn')
-})
-
-describe('the embeddings engine', () => {
-  const similar = { cacheSimilarity: 0.95 }
-  const of = async (settings: object) => (await said(settings)).embeddings!
-
-  test('is not asked for what is off', async () => {
-    expect(await of({ cacheSimilarity: 0 })).toEqual(['skip', 'not used: SVC_CACHE_SIMILARITY is 0'])
-  })
-
-  test('that similarity needs and nobody named is a failure', async () => {
-    const [status, , fix] = await of({ ...similar, embeddingsBaseUrl: '' })
-    expect([status, fix]).toEqual(['fail', 'export SVC_EMBEDDINGS_BASE_URL=http://127.0.0.1:8080/v1'])
-  })
-
-  test('is really asked: it answers, or it says why not', async () => {
-    const upstream = await startUpstream()
-    const embeddingsBaseUrl = upstream.url
-    expect(await of({ ...similar, embeddingsBaseUrl })).toEqual(['ok', `${embeddingsBaseUrl} answers`])
-    await upstream.stop()
-    const [status, detail, fix] = await of({ ...similar, embeddingsBaseUrl })
-    expect([status, fix]).toEqual(['fail', 'export SVC_CACHE_SIMILARITY=0'])
-    expect(detail.length).toBeGreaterThan(`${embeddingsBaseUrl} `.length)
-  })
 })
 
 test('doctor has them all', async () => {

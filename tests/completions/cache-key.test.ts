@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type Ask, askFromOrder } from '../../src/completions/ask'
-import { type Around, cacheKeyOf, promptlessKeyOf } from '../../src/completions/cache-key'
+import { type Around, cacheKeyOf } from '../../src/completions/cache-key'
 import { CompletionOrder } from '../../src/completions/schema'
 import type { Settings } from '../../src/settings'
 import { NO_SKILLS } from '../../src/skills'
@@ -16,7 +16,7 @@ const TRAITS = { romantic: 1, intelligent: 1, sarcastic: 1, rude: 1, funny: 1, c
 
 const keyOf = (order: Order, around: Partial<Around> = {}, call = CALL, settings = SETTINGS): string => {
   const ask = askFromOrder({ prompt: 'hello', ...order } as CompletionOrder, settings, false) as Ask
-  return cacheKeyOf(promptlessKeyOf(call, ask, { ...AROUND, ...around }), ask.prompt)
+  return cacheKeyOf(call, ask, { ...AROUND, ...around })
 }
 
 /** Values of each member of an order that shapes its answer; any two of one member are two requests. */

@@ -10,7 +10,7 @@ type Options = { config?: ConfigOverrides; clock?: Clock; upstream?: UpstreamOpt
 export async function createUpstreamWorld({ config = {}, clock, upstream: script = {} }: Options = {}) {
   const upstream = await startUpstream(script)
   const world = await createWorld({
-    config: { engineBaseUrl: upstream.url, engineModel: 'scripted', embeddingsBaseUrl: upstream.url, ...config },
+    config: { engineBaseUrl: upstream.url, engineModel: 'scripted', ...config },
     ...(clock ? { clock } : {}),
   })
   afterAll(() => upstream.stop())

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { commands } from '../../cli/registry'
 import packageJson from '../../package.json'
-import { SETTINGS } from '../../src/app/config'
+import { RETIRED, SETTINGS } from '../../src/app/config'
 import { createWorld } from '../support/world'
 import { README } from './readme'
 
@@ -33,7 +33,8 @@ describe('the README', () => {
       else expect([{}, ''], name).toContainEqual(value as string)
     }
     const named = new Set(README.match(/\bSVC_[A-Z_]+[A-Z]\b/g))
-    const unknown = [...named].filter((name) => !declared.has(name) && name !== 'SVC_TEST_POSTGRES_URL')
+    const others = new Set(['SVC_TEST_POSTGRES_URL', ...RETIRED.map(({ env }) => env)])
+    const unknown = [...named].filter((name) => !declared.has(name) && !others.has(name))
     expect(unknown).toEqual([])
   })
 

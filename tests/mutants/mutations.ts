@@ -46,14 +46,16 @@ export const lineStarts = (text: string): number[] => [0, ...[...text.matchAll(/
 export const mutated = ({ start, end, by }: Mutation, text: string): string =>
   text.slice(0, start) + by + text.slice(end)
 
-/** The line of a mutation, and the change as one reads it. */
+/** The line of a mutation, its text, and the change as one reads it. */
 export function shown({ start, end, by, kind }: Mutation, text: string) {
   const short = (part: string) => {
     const line = part.replace(/\s+/g, ' ').trim()
     return line.length > 90 ? `${line.slice(0, 60)} … ${line.slice(-25)}` : line
   }
+  const line = text.slice(0, start).split('\n').length
   return {
-    line: text.slice(0, start).split('\n').length,
+    line,
+    at: text.split('\n')[line - 1]!.trim(),
     change: `${short(text.slice(start, end)) || '(nothing)'} -> ${short(by) || '(nothing)'}`,
     kind,
   }

@@ -32,7 +32,8 @@ const WIDE_MS = 300_000
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 type Candidate = Mutation & { room: string }
-type Equivalent = { file: string; change: string; reason: string }
+/** `at` is the text of the line: its number moves. */
+type Equivalent = { file: string; at: string; change: string; reason: string }
 type Found = { room: string; how: 'caught' | 'survived' | 'equivalent' | 'refused' }
 
 const equivalents: Equivalent[] = await Bun.file(new URL('equivalents.json', import.meta.url)).json()
@@ -109,8 +110,8 @@ async function drain(copy: Copy): Promise<void> {
 async function judge(copy: Copy, mutation: Candidate): Promise<Found['how']> {
   const { file } = mutation
   const text = sources.get(file)!
-  const { change } = shown(mutation, text)
-  if (equivalents.some((one) => one.file === file && one.change === change)) return 'equivalent'
+  const { at, change } = shown(mutation, text)
+  if (equivalents.some((one) => one.file === file && one.at === at && one.change === change)) return 'equivalent'
   const { near, wide } = plans.get(file)!
   copy.write(file, mutated(mutation, text))
   try {

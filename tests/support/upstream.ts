@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { chatDialect, type Dialect, type Json } from './upstream/dialect'
-import { allAlike, answerEmbeddings, type EmbedText } from './upstream/embeddings'
 import { playPlain, playStream } from './upstream/play'
 import { answerOf, readScript, refusalOf } from './upstream/script'
 
@@ -30,8 +29,6 @@ export type UpstreamOptions = {
   port?: number
   /** The whole answer to a request with this prompt, such as an error; undefined leaves it to the script. */
   reply?: (prompt: string) => { status: number; body: unknown } | undefined
-  /** What `POST /embeddings` answers. */
-  embed?: EmbedText
 }
 
 export type Upstream = Awaited<ReturnType<typeof startUpstream>>
@@ -55,7 +52,6 @@ export async function startUpstream(options: UpstreamOptions = {}) {
   const dialect = options.dialect ?? chatDialect
   const calls: UpstreamCall[] = []
   const faults: string[] = []
-  const embedded: string[][] = []
   const seen = new Map<string, number>()
   let gate = Promise.withResolvers<void>()
 
@@ -71,10 +67,6 @@ export async function startUpstream(options: UpstreamOptions = {}) {
     if (request.method === 'GET')
       return sendJson(response, 200, { object: 'list', data: [{ id: 'scripted', object: 'model' }] })
     const body = JSON.parse(await readBody(request)) as Json
-    if (path.endsWith('/embeddings')) {
-      embedded.push(body.input as string[])
-      return answerEmbeddings(response, body, options.embed ?? allAlike)
-    }
     const call = record(path, request, response, body)
     const script = readScript(call.prompt)
     const released = gate.promise
@@ -129,8 +121,6 @@ export async function startUpstream(options: UpstreamOptions = {}) {
     calls,
     /** Reasons of the requests it rejected as malformed. */
     faults,
-    /** The texts of each embeddings call. */
-    embedded,
     /** Number of calls whose client disconnected before the end. */
     aborted: () => calls.filter((call) => call.aborted).length,
     /** Whether a prompt containing these words has arrived. */
@@ -143,7 +133,6 @@ export async function startUpstream(options: UpstreamOptions = {}) {
     reset() {
       calls.length = 0
       faults.length = 0
-      embedded.length = 0
       seen.clear()
     },
     stop: () =>

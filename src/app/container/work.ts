@@ -3,7 +3,6 @@ import { createCanvases } from '../../canvases'
 import { createChat } from '../../chat'
 import { cacheRulesOf, createCompletions } from '../../completions'
 import { createConversations, createMemory, saveMemory } from '../../conversations'
-import { createEmbedder } from '../../engines'
 import { createHealth } from '../../health'
 import { errorFields } from '../../kernel/log'
 import { registerSkillRuns } from '../../skill-runs'
@@ -21,7 +20,7 @@ type Rooms = Foundation & Accounts & Decisions
 
 /** Builds the rooms that produce answers: tools, skills, the agent, completions and what is built on them. */
 export function buildWork(deps: Deps, rooms: Rooms) {
-  const { config, store, clock, log, redis, stopping } = deps
+  const { config, store, clock, redis, stopping } = deps
   const { outbound, audit, settings, usage, events, jobs, keys, access, limiter, billing, prices } = rooms
   const { engines, classifier, guardrails, effective } = rooms
   const reach = buildReach(deps, rooms)
@@ -49,7 +48,6 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     brandSoulOf: keys.brandSoulOf,
     routing: effective,
     caching: cacheRulesOf(config),
-    embed: createEmbedder({ settings: config, clock, log }),
   })
   registerSkillRuns({ audit, events, jobs, clock, skills, completions, stopping })
   const chat = createChat({ completions, clock })

@@ -13,7 +13,7 @@ import type { EffectiveRouting } from '../../routing-preferences'
 import { type Activation, NO_SKILLS, type SkillService } from '../../skills'
 import type { Tools } from '../../tools'
 import type { Ask } from '../ask'
-import { cacheKeyOf, promptlessKeyOf } from '../cache-key'
+import { cacheKeyOf } from '../cache-key'
 import { startDeadline } from '../deadline'
 import { isStealth } from '../rules'
 import type { Deadline, Opened } from '../run'
@@ -57,9 +57,9 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
     const guidance = ask.mode === 'auto' ? await routing.of(call.caller) : null
     const found = guardrails.guardOf(call.caller)
     const guard = found instanceof Promise ? await found : found
-    const promptlessKey =
+    const cacheKey =
       cacheEnabled && ask.cache !== 'off'
-        ? promptlessKeyOf(call, ask, {
+        ? cacheKeyOf(call, ask, {
             soul,
             memories,
             active,
@@ -77,8 +77,7 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
       history: [...(stored?.turns ?? []), ...ask.context],
       attached: stored?.id ?? null,
       conversationId: stored?.id ?? (ask.conversation === 'new' ? ConversationId.create() : null),
-      cacheKey: promptlessKey === null ? null : cacheKeyOf(promptlessKey, ask.prompt),
-      promptlessKey,
+      cacheKey,
       soul,
       memories,
       active,

@@ -2,7 +2,8 @@ import type { OwnerScope } from '../kernel/caller'
 import { defineError } from '../kernel/errors'
 import { type OrgId, UserId } from '../kernel/ids'
 import type { Reader } from '../kernel/store'
-import type { OrgRow, OrgService, UserRow } from '../orgs'
+import type { OrgService } from './service'
+import type { OrgRow, UserRow } from './table'
 
 /** `userId` is the user who acts for the owner: an org's first owner, null once the org is deleted. */
 export type Owner = { scope: OwnerScope; name: string; userId: UserId | null; orgId: OrgId | null }
