@@ -219,6 +219,11 @@ CREATE TABLE "key_secrets" (
 	"ends_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "database_secrets" (
+	"id" bigint PRIMARY KEY NOT NULL,
+	"fingerprint" text NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "nodes" (
 	"id" text PRIMARY KEY NOT NULL,
 	"home" text,
@@ -270,6 +275,12 @@ CREATE TABLE "orgs" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_failures" (
+	"subject" text PRIMARY KEY NOT NULL,
+	"times" jsonb NOT NULL,
+	"last_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "users" (
 	"id" text PRIMARY KEY NOT NULL,
 	"email" text NOT NULL,
@@ -279,12 +290,6 @@ CREATE TABLE "users" (
 	"active_org_id" text,
 	"disabled_at" bigint,
 	"created_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_failures" (
-	"subject" text PRIMARY KEY NOT NULL,
-	"times" jsonb NOT NULL,
-	"last_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "limit_increases" (
@@ -409,6 +414,13 @@ CREATE TABLE "skill_trials" (
 	"runs" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_places" (
+	"account" text NOT NULL,
+	"network" text NOT NULL,
+	"last_at" bigint NOT NULL,
+	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
+);
+--> statement-breakpoint
 CREATE TABLE "skill_versions" (
 	"id" text PRIMARY KEY NOT NULL,
 	"skill_id" text NOT NULL,
@@ -416,13 +428,6 @@ CREATE TABLE "skill_versions" (
 	"status" text NOT NULL,
 	"manifest" jsonb NOT NULL,
 	"created_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_places" (
-	"account" text NOT NULL,
-	"network" text NOT NULL,
-	"last_at" bigint NOT NULL,
-	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
 );
 --> statement-breakpoint
 CREATE TABLE "skills" (
@@ -628,10 +633,10 @@ CREATE UNIQUE INDEX "invitations_by_token" ON "invitations" USING btree ("token_
 CREATE INDEX "members_by_user" ON "members" USING btree ("user_id","org_created_at","org_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "orgs_by_slug" ON "orgs" USING btree ("slug");--> statement-breakpoint
 CREATE INDEX "orgs_by_age" ON "orgs" USING btree ("created_at","id") WHERE "orgs"."deleted_at" is null;--> statement-breakpoint
+CREATE INDEX "sign_in_failures_by_age" ON "sign_in_failures" USING btree ("last_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "users_by_email" ON "users" USING btree ("email");--> statement-breakpoint
 CREATE INDEX "users_by_active_org" ON "users" USING btree ("active_org_id");--> statement-breakpoint
 CREATE INDEX "users_by_age" ON "users" USING btree ("created_at","id");--> statement-breakpoint
-CREATE INDEX "sign_in_failures_by_age" ON "sign_in_failures" USING btree ("last_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "limit_increases_one_pending" ON "limit_increases" USING btree ("subject") WHERE "limit_increases"."status" = 'pending';--> statement-breakpoint
 CREATE INDEX "limit_increases_by_age" ON "limit_increases" USING btree ("created_at","id");--> statement-breakpoint
 CREATE INDEX "limit_increases_by_status" ON "limit_increases" USING btree ("status","created_at","id");--> statement-breakpoint
@@ -655,8 +660,8 @@ CREATE INDEX "skill_submissions_by_author" ON "skill_submissions" USING btree ("
 CREATE INDEX "skill_submissions_by_status" ON "skill_submissions" USING btree ("status","created_at","id");--> statement-breakpoint
 CREATE INDEX "skill_submissions_by_skill" ON "skill_submissions" USING btree ("skill_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "skill_submissions_by_claim" ON "skill_submissions" USING btree ("claimed_by","claimed_until") WHERE "skill_submissions"."claimed_by" is not null;--> statement-breakpoint
-CREATE INDEX "skill_versions_by_skill" ON "skill_versions" USING btree ("skill_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "sign_in_places_by_age" ON "sign_in_places" USING btree ("last_at");--> statement-breakpoint
+CREATE INDEX "skill_versions_by_skill" ON "skill_versions" USING btree ("skill_id","created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "skills_by_id" ON "skills" USING btree ("id");--> statement-breakpoint
 CREATE UNIQUE INDEX "skills_by_slug" ON "skills" USING btree ("slug");--> statement-breakpoint
 CREATE INDEX "skills_by_owner" ON "skills" USING btree ("owner","seq");--> statement-breakpoint

@@ -252,6 +252,11 @@ CREATE TABLE `key_secrets` (
 );
 --> statement-breakpoint
 CREATE INDEX `key_secrets_by_key` ON `key_secrets` (`key_id`);--> statement-breakpoint
+CREATE TABLE `database_secrets` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`fingerprint` text NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `nodes` (
 	`id` text PRIMARY KEY NOT NULL,
 	`home` text,
@@ -310,6 +315,13 @@ CREATE TABLE `orgs` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `orgs_by_slug` ON `orgs` (`slug`);--> statement-breakpoint
 CREATE INDEX `orgs_by_age` ON `orgs` (`created_at`,`id`) WHERE "orgs"."deleted_at" is null;--> statement-breakpoint
+CREATE TABLE `sign_in_failures` (
+	`subject` text PRIMARY KEY NOT NULL,
+	`times` text NOT NULL,
+	`last_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_failures_by_age` ON `sign_in_failures` (`last_at`);--> statement-breakpoint
 CREATE TABLE `users` (
 	`id` text PRIMARY KEY NOT NULL,
 	`email` text NOT NULL,
@@ -324,13 +336,6 @@ CREATE TABLE `users` (
 CREATE UNIQUE INDEX `users_by_email` ON `users` (`email`);--> statement-breakpoint
 CREATE INDEX `users_by_active_org` ON `users` (`active_org_id`);--> statement-breakpoint
 CREATE INDEX `users_by_age` ON `users` (`created_at`,`id`);--> statement-breakpoint
-CREATE TABLE `sign_in_failures` (
-	`subject` text PRIMARY KEY NOT NULL,
-	`times` text NOT NULL,
-	`last_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `sign_in_failures_by_age` ON `sign_in_failures` (`last_at`);--> statement-breakpoint
 CREATE TABLE `limit_increases` (
 	`id` text PRIMARY KEY NOT NULL,
 	`subject` text NOT NULL,
@@ -476,6 +481,14 @@ CREATE TABLE `skill_trials` (
 	`runs` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `sign_in_places` (
+	`account` text NOT NULL,
+	`network` text NOT NULL,
+	`last_at` integer NOT NULL,
+	PRIMARY KEY(`account`, `network`)
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `skill_versions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`skill_id` text NOT NULL,
@@ -486,14 +499,6 @@ CREATE TABLE `skill_versions` (
 );
 --> statement-breakpoint
 CREATE INDEX `skill_versions_by_skill` ON `skill_versions` (`skill_id`,`created_at`,`id`);--> statement-breakpoint
-CREATE TABLE `sign_in_places` (
-	`account` text NOT NULL,
-	`network` text NOT NULL,
-	`last_at` integer NOT NULL,
-	PRIMARY KEY(`account`, `network`)
-);
---> statement-breakpoint
-CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `skills` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,

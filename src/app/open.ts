@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { hasRecord } from '../audit'
 import { createBuiltinDriver } from '../builtin'
 import { createEngines } from '../engines'
 import { createConnections } from '../http/connections'
@@ -11,16 +10,16 @@ import { randomBase62 } from '../kernel/crypto'
 import { shuttingDown } from '../kernel/errors'
 import { armFailpoint } from '../kernel/failpoint'
 import { createLog, errorFields, type Log } from '../kernel/log'
-import { migrate, openPostgres, openSqlite, type Place, type Store, schemaOf } from '../kernel/store'
+import { inTurn, migrate, openPostgres, openSqlite, type Place, type Store, schemaOf } from '../kernel/store'
 import { isTrustedProxy } from './client-address'
 import { assertProductionReady, type Config, type ConfigOverrides, loadConfig } from './config'
 import { buildContainer } from './container'
+import { secretsFor } from './database-secrets'
 import { namedIfFull } from './full-disk'
 import { type DataLock, lockDataDir } from './lock'
 import { createOps } from './ops'
 import { claimPrivate, makePrivate } from './private-file'
 import { connectRedis } from './redis'
-import { assertSecretsKept, loadSecrets } from './secrets'
 import { createServer } from './server'
 
 export type OpenOptions = {
@@ -62,16 +61,19 @@ export async function openApp(options: OpenOptions) {
   try {
     mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
     lock = lockDataDir(config.dataDir)
-    const app = await openLocked({ config, clock, log, newSecrets }, lock)
-    if (serving) await app.container.skills.openStarters()
-    return app
+    const held = lock
+    return await inTurn(placeOf(config), async () => {
+      const app = await openLocked({ config, clock, log, newSecrets, serving }, held)
+      if (serving) await app.container.skills.openStarters()
+      return app
+    })
   } catch (error) {
     lock?.release()
     throw namedIfFull(error, config.dataDir)
   }
 }
 
-type Options = Omit<Required<OpenOptions>, 'serving'>
+type Options = Required<OpenOptions>
 
 async function openLocked(options: Options, lock: DataLock) {
   const { config, clock, log } = options
@@ -124,7 +126,7 @@ async function openLocked(options: Options, lock: DataLock) {
 
 /** Opens secrets, database and rooms, and settles what an earlier run left unfinished. */
 async function openRooms(
-  { config, clock, log, newSecrets }: Options,
+  { config, clock, log, newSecrets, serving }: Options,
   home: string,
   stopping: AbortSignal,
   apiUrl: () => string | null,
@@ -135,7 +137,7 @@ async function openRooms(
   const schema = await prepareSchema(place, config)
   const metrics = createMetrics()
   const store = openStore(place, log, metrics)
-  const secrets = await secretsFor(store, config, newSecrets)
+  const secrets = await secretsFor(store, { dataDir: config.dataDir, home, newSecrets, serving }).catch(closing(store))
   const redis = connectRedis(config.redisUrl)
   const container = buildContainer({
     config,
@@ -175,15 +177,9 @@ export function claimDatabase(place: Place): void {
   makePrivate(place.path, `${place.path}-wal`, `${place.path}-shm`)
 }
 
-async function secretsFor(store: Store, { dataDir, databaseUrl }: Config, newSecrets: boolean) {
-  try {
-    // A Postgres database may belong to other nodes as well, so a node that is new to it begins with secrets of its own.
-    if (!newSecrets && !databaseUrl) await assertSecretsKept(dataDir, () => hasRecord(store.read))
-    return loadSecrets(dataDir)
-  } catch (error) {
-    await store.close()
-    throw error
-  }
+const closing = (store: Store) => async (error: unknown) => {
+  await store.close()
+  throw error
 }
 
 export const placeOf = (config: Config): Place =>

@@ -39,20 +39,7 @@ export function loadSecrets(dataDir: string): Secrets {
   return { ...withAuditKey(path, kept), masterKey, isNew: false, path }
 }
 
-const secretsFile = (dataDir: string): string => join(dataDir, 'secrets.json')
-
-/**
- * Refuses to make new secrets for a database that was written with others: what those encrypted would be lost without
- * a word, and the record would be signed by another key. `isUsed` is asked only when the file is missing.
- * @throws ConfigError
- */
-export async function assertSecretsKept(dataDir: string, isUsed: () => Promise<boolean>): Promise<void> {
-  const path = secretsFile(dataDir)
-  if (existsSync(path) || !(await isUsed())) return
-  throw new ConfigError([
-    `${path} is missing, and the database was written with it. Put it back from your copy, or give up what it encrypted: svc-admin serve --new-secrets`,
-  ])
-}
+export const secretsFile = (dataDir: string): string => join(dataDir, 'secrets.json')
 
 type Kept = { version?: number; master_key?: string; audit_key?: string }
 

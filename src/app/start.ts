@@ -5,8 +5,9 @@ import { openSocketTable } from '../http/socket-table'
 import { ConfigError } from '../kernel/config'
 import { errorFields } from '../kernel/log'
 import { isEgressGuarded } from '../kernel/outbound-canary'
+import { inTurn } from '../kernel/store'
 import { namedIfFull } from './full-disk'
-import { type OpenApp, type OpenOptions, openApp } from './open'
+import { type OpenApp, type OpenOptions, openApp, placeOf } from './open'
 import { listenForRemoteOperators, urlOf } from './remote-operators'
 import { hasKeys, type Seed, seedFirstRun } from './seed'
 
@@ -41,7 +42,9 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
   let remote: Server<unknown> | null = null
   try {
     if (!(await isEgressGuarded())) throw egressOpen()
-    const seed = config.production ? null : await seedFirstRun(app.container, config.dataDir)
+    const seed = config.production
+      ? null
+      : await inTurn(placeOf(config), () => seedFirstRun(app.container, config.dataDir))
     const keyless = config.production && !(await hasKeys(app.container))
     remote = listenForRemoteOperators(app)
     const server = listen(app)

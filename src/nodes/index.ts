@@ -1,4 +1,5 @@
-/** Nodes: which processes serve a Postgres database, by leases that they renew. */
+/** Nodes: which processes serve a Postgres database, by leases that they renew, and the secrets that they share. */
 export { RENEW_MS, startLeaseLoop } from './lease-loop'
-export { hasLease, isGone, renewLease } from './repository'
+export { hasLease, hasOtherNodes, isGone, renewLease } from './repository'
+export { keepSecrets, secretsOf } from './secrets'
 export { createNodes, type Nodes } from './service'

@@ -1,5 +1,5 @@
-import { and, eq, lte, ne, notExists, type SQL, sql } from 'drizzle-orm'
-import { command, type Reader, type Tx } from '../kernel/store'
+import { and, eq, isNull, lte, ne, notExists, or, type SQL, sql } from 'drizzle-orm'
+import { command, query, type Reader, type Store, type Tx } from '../kernel/store'
 import { nodes } from './table'
 
 /** How long a node is taken to live after it last said so. */
@@ -43,6 +43,20 @@ export const remove = command<{ id: string }>()((tx, p) => {
   const t = tx.of(nodes)
   return tx.delete(t).where(eq(t.id, p.id))
 })
+
+const others = query<{ home: string }>()((db, p) => {
+  const t = db.of(nodes)
+  const isOther = or(isNull(t.home), ne(t.home, p.home))
+  return db
+    .select({ id: t.id })
+    .from(t)
+    .where(and(isOther, sql`${t.lease_until} > ${databaseNow}`))
+    .limit(1)
+})
+
+/** Whether processes of other data folders serve this database now; never on SQLite. */
+export const hasOtherNodes = async ({ dialect, read }: Store, home: string): Promise<boolean> =>
+  dialect === 'postgres' && (await others(read, { home })).length > 0
 
 /** Whether a node has a lease at this instant; for statements on Postgres. */
 export function hasLease(db: Reader, id: unknown): SQL {

@@ -13,3 +13,11 @@ export const nodes = defineTable((k) =>
     lease_until: k.ms('lease_until').notNull(),
   }),
 )
+
+/** One row: which secrets this database was written with, by a hash that does not tell them (contract 22.7). */
+export const databaseSecrets = defineTable((k) =>
+  k.table('database_secrets', {
+    id: k.int('id').primaryKey(),
+    fingerprint: k.text('fingerprint').notNull(),
+  }),
+)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type ConfigOverrides, loadConfig } from '../../src/app/config'
 import { openApp } from '../../src/app/open'
 import { claimPrivate } from '../../src/app/private-file'
+import { loadSecrets } from '../../src/app/secrets'
 import { seedFirstRun } from '../../src/app/seed'
 import { createLog } from '../../src/kernel/log'
 import { migrate } from '../../src/kernel/store'
@@ -70,6 +71,19 @@ describe('opening a data folder', () => {
     const anew = await openApp({ config: loadConfig({ dataDir, production: false }), log, newSecrets: true })
     expect(anew.findings).toMatchObject({ newSecrets: true, newDatabase: false })
     await anew.close()
+    await (await open(dataDir)).close()
+  })
+
+  test('refuses a database that was written with other secrets, except to look into it', async () => {
+    const dataDir = folder()
+    const secrets = join(dataDir, 'secrets.json')
+    await (await open(dataDir)).close()
+    rmSync(secrets)
+    loadSecrets(dataDir)
+    await expect(open(dataDir)).rejects.toThrow(`${secrets} is not the file that the database was written with`)
+    await (await openApp({ config: loadConfig({ dataDir, production: false }), log, serving: false })).close()
+    await expect(open(dataDir)).rejects.toThrow('svc-admin serve --new-secrets')
+    await (await openApp({ config: loadConfig({ dataDir, production: false }), log, newSecrets: true })).close()
     await (await open(dataDir)).close()
   })
 

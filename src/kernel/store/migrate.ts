@@ -26,6 +26,24 @@ const logger = { logQuery: () => failpoint('migration_step') }
 /** Postgres advisory lock: nodes that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_316_401
 
+/** Postgres advisory lock of what each start does: it comes before that of migrations. */
+const START_LOCK = 7_316_403
+
+/**
+ * Runs what only one node may do at a time, such as creating tables and first rows; others wait for their turn. On SQLite
+ * the lock of the data folder has seen to that. The turn ends with its connection, also after a crash.
+ */
+export async function inTurn<T>(place: Place, work: () => Promise<T>): Promise<T> {
+  if (place.dialect === 'sqlite') return work()
+  const client = new SQL(place.url, { max: 1, connectionTimeout: 5 })
+  try {
+    await client`SELECT pg_advisory_lock(${START_LOCK})`
+    return await work()
+  } finally {
+    await client.close()
+  }
+}
+
 /** How many migrations this build knows, and how many were applied to the database. */
 export async function schemaOf(place: Place): Promise<Schema> {
   const hashes = hashesOf(place.dialect)

@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs'
+import { hasRecord } from '../audit'
+import { ConfigError } from '../kernel/config'
+import { hmacHex } from '../kernel/crypto'
+import type { Store } from '../kernel/store'
+import { hasOtherNodes, keepSecrets, secretsOf } from '../nodes'
+import { loadSecrets, type Secrets, secretsFile } from './secrets'
+
+type Options = {
+  dataDir: string
+  /** Id of the data folder. */
+  home: string
+  /** Goes on with secrets other than those of the database. */
+  newSecrets: boolean
+  /** A command may look into a database that a server refuses to start with. */
+  serving: boolean
+}
+
+/**
+ * The secrets for a database. Refuses to make new ones, or to serve with others, where it was written with some: what
+ * those encrypted, as answers under Idempotency-Keys, could not be read, and two keys would sign one record.
+ * @throws ConfigError
+ */
+export async function secretsFor(store: Store, { dataDir, home, newSecrets, serving }: Options): Promise<Secrets> {
+  const path = secretsFile(dataDir)
+  const known = await secretsOf(store.read)
+  if (!existsSync(path) && (known !== null || (await hasRecord(store.read)))) {
+    if (!newSecrets) throw missing(path)
+    if (await hasOtherNodes(store, home)) throw inUse()
+  }
+  const secrets = loadSecrets(dataDir)
+  const ours = fingerprintOf(secrets)
+  if (ours === known) return secrets
+  if (known !== null && !newSecrets) {
+    if (serving) throw different(path)
+    return secrets
+  }
+  if (known !== null && (await hasOtherNodes(store, home))) throw inUse()
+  await store.write((tx) => keepSecrets(tx, ours))
+  return secrets
+}
+
+/** Tells secrets from others, and nothing about them. */
+const fingerprintOf = ({ masterKey, auditKey }: Secrets): string =>
+  hmacHex(masterKey, `fingerprint of secrets, signing as ${auditKey.publicKey}`)
+
+const missing = (path: string) =>
+  new ConfigError([
+    `${path} is missing, and the database was written with it. Put it back from your copy or share that of another node, or give up what it encrypted: svc-admin serve --new-secrets`,
+  ])
+
+const different = (path: string) =>
+  new ConfigError([
+    `${path} is not the file that the database was written with, and all its nodes need the same. Copy secrets.json from the data folder of a node that serves it, or give up what it encrypted: svc-admin serve --new-secrets`,
+  ])
+
+const inUse = () =>
+  new ConfigError([
+    'Other nodes serve this database with its secrets. Copy secrets.json from one of them, or stop them first.',
+  ])
