@@ -1,4 +1,4 @@
-/** Colours that most colour-blind people can tell apart (dx 0 M18); a word always says the same as the colour. */
+/** Colours that most colour-blind people can tell apart; a word always says the same as the colour. */
 const CODES = { good: '36', warn: '33', bad: '91', dim: '2', strong: '1' } as const
 
 export type Paint = (tone: keyof typeof CODES, text: string) => string

@@ -66,7 +66,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
 
   const api = new Elysia({
     normalize: false,
-    // Otherwise no path is found when the host name is shorter than four characters (stack 2).
+    // Otherwise no path is found when the host name is shorter than four characters.
     handler: { standardHostname: false },
     serve: {
       development: false,

@@ -25,7 +25,7 @@ export type RunningApp = {
   stop(): Promise<void>
 }
 
-/** Refuses to serve without the address guard: callers could reach this machine's network (reliability 0.7). */
+/** Refuses to serve without the address guard: callers could reach this machine's network (I24). */
 const egressOpen = () =>
   new ConfigError([
     'The address guard did not stop a call to this machine. Use the Bun release that package.json names.',

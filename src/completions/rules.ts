@@ -127,7 +127,7 @@ const TTL_S: Record<string, number> = {
 }
 export const defaultTtlS = (mode: string): number => TTL_S[mode] ?? 300
 
-/** Warns about modes that have an endpoint of their own (design 12). */
+/** Warns about modes that have an endpoint of their own (contract 2.4). */
 export const modeWarnings = (mode: Mode): string[] =>
   mode === 'research' || mode === 'video'
     ? [

@@ -38,7 +38,7 @@ type Order<T> = {
 const MAX_RETRIES = 2
 const RETRY_FLOOR_MS = 250
 const RETRY_CEILING_MS = 2_000
-/** Longest `Retry-After` that is waited for; beyond it the next target is tried (reliability 4). */
+/** Longest `Retry-After` that is waited for; beyond it the next target is tried (design 5). */
 const MAX_THROTTLE_WAIT_S = 5
 const RETRY_AFTER_S = 5
 /** A request that runs out of time says something about an engine only when it waited this long for that engine. */

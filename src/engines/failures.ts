@@ -1,7 +1,7 @@
 import { EngineFailure } from './engine'
 import { MOST_WORDS, readRefusal } from './refusals'
 
-/** The failure that an error status and the body with it mean (reliability 4, contract 22.3). */
+/** The failure that an error status and the body with it mean (design 5, contract 22.3). */
 export function failureOfStatus(
   status: number,
   retryAfter: string | null | undefined,

@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock'
 import { EngineFailure, type EngineRequest } from './engine'
 import type { Target } from './targets'
 
-/** The result of one check of `svc-admin engines test` (dx 2.10). */
+/** The result of one check of `svc-admin engines test` (dx 2.18). */
 export type TrialCheck = { check: 'answer' | 'stream' | 'json'; ok: boolean; latencyMs: number; detail: string }
 
 const TRIAL_TIMEOUT_MS = 30_000

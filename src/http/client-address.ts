@@ -6,7 +6,7 @@ export type ClientAddress = (peer: string, forwardedFor: string | null) => strin
 /**
  * Finds the address by which sign-in attempts and anonymous requests are counted. The header is trusted only as far as
  * the operator's own proxies wrote it: read from its end, the first address that is not such a proxy is the client.
- * Without trusted proxies the header is ignored (reliability C7).
+ * Without trusted proxies the header is ignored (C7).
  * @throws Error naming an entry of `trusted` that is not an address or a CIDR
  */
 export function createClientAddress(trusted: readonly string[]): ClientAddress {

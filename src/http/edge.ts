@@ -157,7 +157,7 @@ function arrive(request: Request, server: Server<unknown> | null, { clock, clien
   }
 }
 
-/** Does not use `new URL`, because a forged Host header can make the URL unparsable (reliability 0). */
+/** Does not use `new URL`, because a forged Host header can make the URL unparsable. */
 function pathOf(url: string): string {
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
   const end = url.indexOf('?', start)

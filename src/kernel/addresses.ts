@@ -5,7 +5,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 /**
  * Addresses in public ranges that lead to internal hosts: IPv4-compatible ones (`::127.0.0.1`) and the metadata service
- * of one large cloud (reliability 0.8).
+ * of one large cloud. The library we use calls them public.
  */
 const NEVER = ['::/96', '168.63.129.16/32']
 

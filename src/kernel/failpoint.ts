@@ -1,4 +1,4 @@
-/** Names of the points where a crash would do most harm; tests crash the process there (reliability I3). */
+/** Names of the points where a crash would do most harm; tests crash the process there (I3). */
 export const FAILPOINTS = [
   'after_auth',
   'after_hold_commit',

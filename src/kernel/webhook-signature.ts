@@ -13,8 +13,8 @@ export type Signed = {
 }
 
 /**
- * The headers by which a receiver verifies that this server sent the body: our own three (contract 14.3) and, for
- * secrets of 24 to 64 bytes, those of Standard Webhooks (reliability 6).
+ * The headers by which a receiver verifies that this server sent the body: our own three and, for
+ * secrets of 24 to 64 bytes, those of Standard Webhooks (contract 14.3).
  */
 export function signatureHeaders({ id, timestampS, body, secret }: Signed): Record<string, string> {
   const timestamp = String(timestampS)

@@ -112,7 +112,7 @@ export const Status = t.Object({
 })
 export type Status = Static<typeof Status>
 
-/** The checks of the store and what they found (reliability 2). */
+/** The checks of the store and what they found (I6, I8, I20). */
 export const Verification = t.Object({
   object: t.Literal('verification'),
   ok: t.Boolean(),

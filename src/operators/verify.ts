@@ -9,7 +9,7 @@ export type Invariant = { check: string; violations(reader: Reader): Promise<str
 type Deps = { store: Store; clock: Clock; invariants: readonly Invariant[] }
 
 /**
- * Runs all checks of the stored data (reliability 2: I6, I8, I20), one after another, so that a live server keeps
+ * Runs all checks of the stored data (I6, I8, I20), one after another, so that a live server keeps
  * serving requests.
  */
 export function createVerify({ store, clock, invariants }: Deps) {

@@ -25,7 +25,7 @@ export type Admit = (
 
 export type Propose = ReturnType<typeof createPropose>
 
-/** Asks an engine for a pattern when shared words are not enough (spec 4). Its answer is untrusted input. */
+/** Asks an engine for a pattern when shared words are not enough (contract 13). Its answer is untrusted input. */
 export function createPropose({ engines, clock }: { engines: EngineService; clock: Clock }) {
   /**
    * The pattern as the engine wrote it; null without an engine, or without a usable answer in 5 s.

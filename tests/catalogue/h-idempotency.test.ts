@@ -5,7 +5,7 @@ import { sendRaw } from './support/raw'
 import type { Sending } from './support/reply'
 
 /*
- * H of reliability 3, on the routes that take a key today. H16 (24 hours) needs a clock and stands in
+ * Area H, on the routes that take a key today. H16 (24 hours) needs a clock and stands in
  * tests/idempotency/replay.test.ts; H17 (kill -9) stands below and in tests/chaos.
  */
 const target = await startTarget({ env: pricedEngines })

@@ -1,7 +1,7 @@
 /**
- * `bun run chaos:kill [--cycles N] [--seed N]`: kills the server under load over and over (T-KILL of
- * reliability 2), sums up in one line, and exits 1 on a single loss, a slow start, or when too few kills fell
- * between a commit and its answer to say anything about them.
+ * `bun run chaos:kill [--cycles N] [--seed N]`: kills the server under load over and over (T-KILL), sums up in one
+ * line, and exits 1 on a single loss, a slow start, or when too few kills fell between a commit and its answer to say
+ * anything about them.
  */
 import { parseArgs } from 'node:util'
 import { percentile, REPLAYS_A_CYCLE, type Report, runKills } from './run'

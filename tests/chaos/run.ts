@@ -27,7 +27,7 @@ export const REPLAYS_A_CYCLE = 20 / 100
 const KILL_AFTER_MS = { min: 100, max: 800 }
 
 /**
- * T-KILL (reliability 2: I1, I2, I6, I8, I9, I10, I11, I19): the real server under 32 clients, killed with SIGKILL at
+ * T-KILL (I1, I2, I6, I8, I9, I10, I11, I19): the real server under 32 clients, killed with SIGKILL at
  * a random instant, started again, over and over. Nothing acknowledged may be gone or changed, nothing
  * charged twice, no hold left open. What a kill left without an answer is asked again under its key (I2, I10, I11).
  */

@@ -7,7 +7,7 @@ import { README } from './readme'
 
 const declared = new Map<string, { default: unknown }>(Object.values(SETTINGS).map((setting) => [setting.env, setting]))
 
-/** The nouns of the API's whole contract that may be missing from a release (contract 25). */
+/** The nouns of docs/api.md that may be missing from a release. */
 const NOUNS =
   'images video audio voice code documents research jobs artifacts webhooks events hooks workflows iframes browser channels completions chat models tools skills evi conversations memory usage billing settings orgs audit keys health benchmarks rate-limits routing-preferences guardrail-policies auth invitations'.split(
     ' ',

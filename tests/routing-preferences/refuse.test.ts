@@ -89,7 +89,7 @@ describe('what is no shape of a preference is validation_error', () => {
   })
 })
 
-test('a pattern that backtracks without end is refused with a text that shows it (design 9)', async () => {
+test('a pattern that backtracks without end is refused with a text that shows it (design 1.9)', async () => {
   for (const pattern of ['(?=(a+)+b)', '^(?!(x+x+)+y)z']) {
     const { status, body } = await ask(withRule({ pattern }))
     expect([status, body.error.code]).toEqual([400, 'routing_preference_invalid'])

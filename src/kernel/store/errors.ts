@@ -32,7 +32,7 @@ export const isSerializationFailure = (error: unknown): boolean =>
     ({ errno, code }) => ['40001', '40P01'].includes(String(errno)) || ['40001', '40P01'].includes(String(code)),
   )
 
-/** Whether the disk failed or the file is corrupt: later commits cannot be trusted then (reliability 4, EIO). */
+/** Whether the disk failed or the file is corrupt: later commits cannot be trusted then (design 4). */
 export const isDiskFailure = (error: unknown): boolean =>
   matches(error, ({ code }) => code?.startsWith('SQLITE_IOERR') || code === 'SQLITE_CORRUPT' || false)
 
@@ -50,7 +50,7 @@ const FULL = new Set(['SQLITE_FULL', 'ENOSPC', 'EDQUOT', '53100'])
 export const isDiskFull = (error: unknown): boolean =>
   matches(error, ({ code, errno }) => FULL.has(String(code)) || FULL.has(String(errno)))
 
-/** A lock goes soon, a database that restarts is back within seconds, space comes when made (reliability 4). */
+/** A lock goes soon, a database that restarts is back within seconds, space comes when made (design 4). */
 const retryAfterS = (error: unknown): number => (isBusy(error) ? 1 : isDiskFull(error) ? 30 : 2)
 
 /**

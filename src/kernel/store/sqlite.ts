@@ -38,7 +38,7 @@ const PRAGMAS = [
   'cache_size = -65536',
   // Keeps the undo data of savepoints in memory; as a file it was half of all bytes written.
   'temp_store = MEMORY',
-  // Last, once the file is open: from here on a wait inside SQLite would block the event loop (reliability 0.9).
+  // Last, once the file is open: from here on a wait inside SQLite would block the event loop (I28).
   'busy_timeout = 0',
 ]
 

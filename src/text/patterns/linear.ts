@@ -7,7 +7,7 @@ import { placesWithout, withLinesMarked } from './ecma-lines'
 import { hasNeeds, needsNothing, needsOf, wordsNeeded } from './needs'
 import { patternSize } from './size'
 
-/** A tenant's pattern on RE2, whose time is linear in the text; the runtime's own engine backtracks (design 9). */
+/** A tenant's pattern on RE2, whose time is linear in the text; the runtime's own engine backtracks (design 1.9). */
 export type LinearPattern = {
   test(text: string): boolean
   /** Where it matches, from left to right, in UTF-16 offsets; empty matches are left out. */

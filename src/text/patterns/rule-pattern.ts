@@ -25,7 +25,7 @@ export type RulePattern = {
 
 /**
  * Compiles the pattern of a rule: ECMAScript source, case-insensitive (contract 13). Uses RE2 when RE2 accepts the
- * pattern; any other has infinite steps and may only run on a thread (design 9).
+ * pattern; any other has infinite steps and may only run on a thread (design 1.9).
  * @throws PatternRefused
  */
 export function compilePattern(source: string): RulePattern {

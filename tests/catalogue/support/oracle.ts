@@ -28,7 +28,7 @@ type Promises = {
   canaries?: readonly string[]
 }
 
-/** The global oracle of reliability 3, asked once everything in the file has run. */
+/** What must hold after every attack (docs/attacks.md), asked once everything in the file has run. */
 export function keepsItsPromises(target: Target, { faults = false, canaries = [] }: Promises = {}): void {
   test('and afterwards the same process is there, sound, quick and discreet', async () => {
     await eventually(

@@ -1,6 +1,6 @@
 import type { Spawned } from './server'
 
-/** Who asks, in the words of reliability 3. */
+/** Who asks, in the words of the attack catalogue. */
 export type Who = 'k1' | 'k1b' | 'k2' | 'k0' | 'kx' | 'kz' | 'free' | 'session'
 
 export type Household = {

@@ -51,7 +51,7 @@ export async function request(
 const encode = (body: unknown): BodyInit =>
   typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body)
 
-/** The codes of contract 1.5 that this endpoints may answer with, and their statuses. */
+/** The codes of contract 1.5 that endpoints may answer with, and their statuses. */
 export const CODES: Record<string, number> = {
   validation_error: 400,
   empty_prompt: 400,
