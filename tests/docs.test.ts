@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import packageJson from '../package.json'
+import {
+  anchorsOf,
+  type Citation,
+  elsewhereCited,
+  labelsCited,
+  linksOf,
+  pathsOf,
+  SECTIONS_OF,
+  sectionsCited,
+  sentencesOf,
+  slugsOf,
+  type Text,
+  wordsIn,
+} from './support/citations'
+
+const read = async (pattern: string): Promise<Text[]> => {
+  const files = await Array.fromAsync(new Bun.Glob(pattern).scan('.'))
+  return Promise.all(files.sort().map(async (file) => ({ file, text: await Bun.file(file).text() })))
+}
+
+const pages = await read('docs/*.md')
+const page = (file: string): string => pages.find((one) => one.file === file)?.text ?? ''
+const readme = await read('README.md')
+const sources = (await Promise.all(['{src,cli,tui,tests}/**/*.{ts,tsx}', 'drizzle/*.ts'].map(read))).flat()
+/** Without those whose citations are examples. */
+const citing = sources.filter(({ file }) => !/^tests\/(docs\.test|support\/citations)\.ts$/.test(file))
+
+const MOST_WORDS = 25
+/** Two screens. */
+const MOST_LINES = 60
+
+const show = ({ file, cited }: Citation): string => `${file}: ${cited}`
+const promises = new Set(anchorsOf(page('docs/promises.md')))
+const rows = new Set(anchorsOf(page('docs/attacks.md')))
+const labels = citing.flatMap(labelsCited)
+
+describe('what is cited', () => {
+  test('is there: every section', () => {
+    const sections = new Set(
+      Object.values(SECTIONS_OF).flatMap((file) => anchorsOf(page(file)).map((anchor) => `${file} ${anchor}`)),
+    )
+    const cited = [...citing, ...pages, ...readme].flatMap(sectionsCited)
+    expect(cited.length).toBeGreaterThan(500)
+    expect(cited.filter(({ cited }) => !sections.has(cited)).map(show)).toEqual([])
+  })
+
+  test('is there: every promise and every row of the attack catalogue', () => {
+    expect(labels.length).toBeGreaterThan(300)
+    expect(labels.filter(({ cited }) => !promises.has(cited) && !rows.has(cited)).map(show)).toEqual([])
+  })
+
+  test('is in this repository', () => {
+    expect([...citing, ...pages, ...readme].flatMap(elsewhereCited).map(show)).toEqual([])
+  })
+})
+
+describe('the pages', () => {
+  test('say everything once', () => {
+    const twice = pages.flatMap(({ file, text }) =>
+      anchorsOf(text)
+        .filter((anchor, at, anchors) => anchors.indexOf(anchor) < at)
+        .map((cited) => show({ file, cited })),
+    )
+    expect(twice).toEqual([])
+  })
+
+  test('have the promises without a gap, each with a test or the reason why there is none', () => {
+    expect([...promises].sort()).toEqual(Array.from({ length: 45 }, (_, at) => `I${at + 1}`).sort())
+    const parts = page('docs/promises.md').split(/^### /m).slice(1)
+    expect(parts.filter((part) => !/Test: `tests\/|not\s+there\s+yet|yet\./.test(part))).toEqual([])
+  })
+
+  test('have no row that nothing cites', () => {
+    const cited = new Set(labels.map(({ cited }) => cited))
+    const waiting = (row: string) =>
+      new RegExp(`^\\| ${row} \\|.*(\\*waits?\\*|there is none)`, 'm').test(page('docs/attacks.md'))
+    expect([...rows].filter((row) => !cited.has(row) && !waiting(row))).toEqual([])
+  })
+
+  test('link to what is there', () => {
+    const broken = [...pages, ...readme].flatMap(({ file, text }) =>
+      linksOf(text)
+        .filter((target) => {
+          const [path, slug] = target.split('#')
+          const linked = path ? normalize(join(dirname(file), path)) : file
+          if (!existsSync(linked)) return true
+          return slug !== undefined && !slugsOf(page(linked) || readme[0]!.text).includes(slug)
+        })
+        .map((cited) => show({ file, cited })),
+    )
+    expect(broken).toEqual([])
+  })
+
+  test('name files, folders and scripts that exist', () => {
+    const paths = pages.flatMap(({ file, text }) => pathsOf(text).map((cited) => ({ file, cited })))
+    expect(paths.length).toBeGreaterThan(60)
+    expect(paths.filter(({ cited }) => !existsSync(cited)).map(show)).toEqual([])
+    const scripts = pages.flatMap(({ text }) => [...text.matchAll(/`bun run ([\w:]+)/g)].map(([, name]) => name!))
+    expect(scripts.filter((name) => !(name in packageJson.scripts))).toEqual([])
+  })
+
+  test(`have sentences of ${MOST_WORDS} words at most, and the map parts of two screens at most`, () => {
+    const long = pages.flatMap(({ text }) => sentencesOf(text)).filter((sentence) => wordsIn(sentence) > MOST_WORDS)
+    expect(long).toEqual([])
+    const parts = page('docs/README.md').split(/^## /m)
+    expect(parts.filter((part) => part.split('\n').length > MOST_LINES)).toEqual([])
+  })
+})
+
+describe('a citation', () => {
+  const cite = (text: string, file = 'src/a.ts') => ({
+    sections: sectionsCited({ file, text }).map(({ cited }) => cited),
+    labels: labelsCited({ file, text }).map(({ cited }) => cited),
+    elsewhere: elsewhereCited({ file, text }).map(({ cited }) => cited),
+  })
+
+  test('is found in a comment, across its lines and in lists', () => {
+    expect(cite('/**\n * Bounded (contract\n * 12, 13; dx 2.9, I28, B5–B11, I-5).\n */').sections).toEqual([
+      'docs/api.md 12',
+      'docs/api.md 13',
+      'docs/operating.md 2.9',
+    ])
+    expect(cite('const a = 1 // as I7 and G13 want').labels).toEqual(['I7', 'G13'])
+    expect(cite('/** (I28, B5–B11, I-5) */').labels).toEqual(['I28', 'B5', 'B11', 'I-5'])
+  })
+
+  test('is found in the names and tables of tests', () => {
+    const text = "test('A8 a key', f)\nconst row = { id: 'B14' }\ntest('is once (I8, I9)', g)"
+    expect(cite(text, 'tests/a.test.ts').labels).toEqual(['A8', 'B14', 'I8', 'I9'])
+  })
+
+  test('is not what only looks like one', () => {
+    expect(cite("const a = { id: 'H2' } // the key `A55`, f-I28, 'gpt-4'").labels).toEqual([])
+  })
+
+  test('of a document that is not here is found', () => {
+    expect(cite('/** (reliability 0.7), stack.md 2, spec 4 */').elsewhere).toHaveLength(3)
+    expect(cite('/** how far the reliability of 3 engines goes */').elsewhere).toEqual([])
+  })
+})
