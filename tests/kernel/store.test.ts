@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { eq } from 'drizzle-orm'
 import { AppError, defineError } from '../../src/kernel/errors'
-import { isUniqueViolation } from '../../src/kernel/store'
+import { command, isUniqueViolation } from '../../src/kernel/store'
 import { byId, idsIn, insert, openScratch, take, things } from './scratch'
 
 /** What both databases must do alike (I41); `tests/run.ts` runs this file on each. */
@@ -20,6 +20,15 @@ describe('a unit of work', () => {
     })
     expect(answer).toBe('done')
     expect(await byId(store.read, { id })).toMatchObject([{ id, amount: 3, share: null, done: null, data: null }])
+  })
+
+  test('keeps nothing where nothing was given, whatever the kind of column', async () => {
+    const id = newId()
+    const whole = command<{ id: string; done: boolean | null; at: number | null; data: null }>()((tx, p) =>
+      tx.insert(tx.of(things)).values({ id: p.id, amount: 1, done: p.done, at: p.at, data: p.data }),
+    )
+    await store.write((tx) => whole(tx, { id, done: null, at: null, data: null }))
+    expect(await byId(store.read, { id })).toMatchObject([{ done: null, at: null, data: null }])
   })
 
   test('sees its own writes before anyone else does', async () => {

@@ -45,12 +45,21 @@ export function makeCopy(scratch: string, number: number) {
     let late = false
     const timer = setTimeout(() => {
       late = true
-      // The group: a test may have started servers.
-      process.kill(-child.pid, 'SIGKILL')
+      endGroup(child.pid)
     }, mostMs)
     const code = await child.exited
     clearTimeout(timer)
+    endGroup(child.pid)
     rmSync(temporary, { recursive: true, force: true })
     return late ? 'slow' : code === 0 ? 'survived' : 'caught'
+  }
+}
+
+/** A test may have started servers, and one that failed has left them. */
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // Nobody is left.
   }
 }
