@@ -17,7 +17,7 @@ export type ChatCompletionId = Id<'chat completion'>
 /** The id that chat clients see; it differs from the completion id in its prefix only. */
 export const chatIdOf = (id: CompletionId): ChatCompletionId => id.replace(/^cmpl_/, 'chatcmpl_') as ChatCompletionId
 
-/** The modes of the spec and the additional ones of contract 2.1. */
+/** The modes of contract 2.1. */
 export const MODES = [
   'auto',
   'fast',

@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
 import { migrate, openSqlite, type Tx } from '../../src/kernel/store'
 import { createCommitter } from '../../src/kernel/store/committer'
 import { createKeeping } from '../../src/kernel/store/keeping'
@@ -31,6 +32,15 @@ describe('group commit', () => {
       expect(raw.query('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
       raw.close()
     }
+  })
+
+  test('waits for the disk before it answers: the writer is synchronous (I4)', async () => {
+    const { store } = openScratchFile()
+    const FULL = 2
+    const [found] = await store.write((tx) =>
+      tx.select({ synchronous: sql<number>`synchronous` }).from(sql`pragma_synchronous`),
+    )
+    expect(found).toEqual({ synchronous: FULL })
   })
 
   test('tells how many units each commit had', async () => {

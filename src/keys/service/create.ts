@@ -15,7 +15,7 @@ import { type KeyDeps, recordChange } from './deps'
 
 const DEFAULT_NAME = 'API Key'
 
-/** Every key starts on the free tier; only an operator or an approved increase raises it (spec, contract 20). */
+/** Every key starts on the free tier; only an operator or an approved increase raises it (contract 20). */
 const FIRST_TIER: Tier = 'free'
 
 /**

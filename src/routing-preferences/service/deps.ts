@@ -60,7 +60,7 @@ export async function assertMayChange(
   if (org_id && caller.type !== 'operator') await assertMayManage(deps, db, caller, org_id)
 }
 
-/** Throws 403 `missing_scope`, the only code the spec has for a missing permission here (contract 1.2). */
+/** Throws 403 `missing_scope`, the only code for a missing permission here (contract 1.2). */
 export async function assertMayManage(
   { orgs }: Pick<PreferenceDeps, 'orgs'>,
   db: Reader,
