@@ -103,6 +103,11 @@ describe('the pages', () => {
     expect(scripts.filter((name) => !(name in packageJson.scripts))).toEqual([])
   })
 
+  test('have lines of 120 characters at most, tables aside', () => {
+    const lines = pages.flatMap(({ text }) => text.split('\n'))
+    expect(lines.filter((line) => line.length > 120 && !line.startsWith('|'))).toEqual([])
+  })
+
   test(`have sentences of ${MOST_WORDS} words at most, and the map parts of two screens at most`, () => {
     const long = pages.flatMap(({ text }) => sentencesOf(text)).filter((sentence) => wordsIn(sentence) > MOST_WORDS)
     expect(long).toEqual([])
