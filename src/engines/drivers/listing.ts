@@ -3,9 +3,9 @@ import { trustedFetch } from '../../kernel/outbound'
 import type { ModelFacts } from '../engine'
 import { failureOfStatus } from '../failures'
 import { readText } from './compat/body'
-import { holdLeash, type Limits } from './leash'
+import { startTimeout, type TimeoutLimits } from './upstream-timeout'
 
-type Asked = { url: string; headers: Record<string, string>; signal: AbortSignal; limits: Limits; clock: Clock }
+type Asked = { url: string; headers: Record<string, string>; signal: AbortSignal; limits: TimeoutLimits; clock: Clock }
 
 const MOST_MODELS = 5_000
 
@@ -14,19 +14,19 @@ const MOST_MODELS = 5_000
  * there, and says nothing about its models. Throws {@link EngineFailure}.
  */
 export async function askModels({ url, headers, signal, limits, clock }: Asked): Promise<ModelFacts[]> {
-  const leash = holdLeash(signal, limits)
+  const timeout = startTimeout(signal, limits)
   try {
-    const response = await trustedFetch(url, { headers, signal: leash.signal })
+    const response = await trustedFetch(url, { headers, signal: timeout.signal })
     if (response.status === 404 || response.status === 405) return []
-    const text = await readText(response, leash)
+    const text = await readText(response, timeout)
     if (!response.ok) {
       throw failureOfStatus(response.status, response.headers.get('retry-after'), clock.now(), text)
     }
     return readListing(text)
   } catch (error) {
-    throw leash.explain(error)
+    throw timeout.explain(error)
   } finally {
-    leash.release()
+    timeout.release()
   }
 }
 

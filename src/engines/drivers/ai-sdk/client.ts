@@ -9,14 +9,14 @@ import {
   type ToolCall,
 } from '../../engine'
 import { finishWith } from '../calls'
-import { holdLeash, type Patience, PLAIN_TIMEOUT_MS, STREAM_TIMEOUT_MS } from '../leash'
 import { askModels } from '../listing'
+import { PLAIN_TIMEOUT_MS, STREAM_TIMEOUT_MS, startTimeout, type TimeoutSettings } from '../upstream-timeout'
 import { explainVendorError, readPart, readResult } from './from-wire'
 import { toCallOptions } from './to-wire'
 import { loadVendor, VENDOR_HEADERS, VENDOR_URLS, type Vendor } from './vendors'
 import { watchFetch } from './watched-fetch'
 
-export type AiSdkOptions = Patience & {
+export type AiSdkOptions = TimeoutSettings & {
   vendor: Vendor
   /** Null: the vendor's own address. */
   baseUrl: string | null
@@ -50,8 +50,8 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}
   async function open(request: EngineRequest, most: number) {
     request.signal.throwIfAborted()
     const modelOf = await loadVendor[vendor]()
-    const leash = holdLeash(request.signal, limits(most))
-    const watched = watchFetch(leash, clock)
+    const timeout = startTimeout(request.signal, limits(most))
+    const watched = watchFetch(timeout, clock)
     const options = {
       apiKey: apiKey ?? NO_KEY,
       headers,
@@ -60,34 +60,34 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}
     }
     const explain = (error: unknown) => {
       const found = watched.failure() ?? explainVendorError(error)
-      return found.kind === 'refused' || request.signal.aborted ? leash.explain(found) : found
+      return found.kind === 'refused' || request.signal.aborted ? timeout.explain(found) : found
     }
-    return { model: modelOf(options, request.model), leash, explain }
+    return { model: modelOf(options, request.model), timeout, explain }
   }
 
   async function call(
     request: EngineRequest,
     work: (model: LanguageModelV4, signal: AbortSignal) => Promise<EngineAnswer>,
   ): Promise<EngineAnswer> {
-    const { model, leash, explain } = await open(request, PLAIN_TIMEOUT_MS)
+    const { model, timeout, explain } = await open(request, PLAIN_TIMEOUT_MS)
     try {
-      return await work(model, leash.signal)
+      return await work(model, timeout.signal)
     } catch (error) {
       throw explain(error)
     } finally {
-      leash.release()
+      timeout.release()
     }
   }
 
   async function* stream(request: EngineRequest): AsyncGenerator<EnginePart> {
-    const { model, leash, explain } = await open(request, STREAM_TIMEOUT_MS)
+    const { model, timeout, explain } = await open(request, STREAM_TIMEOUT_MS)
     try {
-      const { stream: parts } = await model.doStream(toCallOptions(request, leash.signal))
+      const { stream: parts } = await model.doStream(toCallOptions(request, timeout.signal))
       yield* readParts(parts)
     } catch (error) {
       throw explain(error)
     } finally {
-      leash.release()
+      timeout.release()
     }
   }
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../../kernel/clock'
 import { trustedFetch } from '../../../kernel/outbound'
 import { EngineFailure } from '../../engine'
 import { failureOfError, failureOfStatus } from '../../failures'
-import type { Leash } from '../leash'
+import type { UpstreamTimeout } from '../upstream-timeout'
 
 const MAX_EVENT_BYTES = 256 * 1024
 const MAX_TOTAL_BYTES = 50 * 1024 * 1024
@@ -19,7 +19,7 @@ export type WatchedFetch = {
  * The `fetch` that a vendor package gets for one call. Error statuses become failures before the package reads
  * the body, and the body is checked for silence and size as in the compat driver.
  */
-export function watchFetch(leash: Leash, clock: Clock): WatchedFetch {
+export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch {
   let failure: EngineFailure | null = null
   const fail = (found: EngineFailure): EngineFailure => {
     failure ??= found
@@ -28,19 +28,19 @@ export function watchFetch(leash: Leash, clock: Clock): WatchedFetch {
 
   /** A connection that broke because we aborted it is not recorded as a failure of the upstream. */
   const broken = (error: unknown): never => {
-    throw leash.signal.aborted ? error : fail(failureOfError(error))
+    throw timeout.signal.aborted ? error : fail(failureOfError(error))
   }
 
   const watched = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
-    const response = await trustedFetch(String(input), { ...init, signal: leash.signal }).catch(broken)
-    leash.heard()
+    const response = await trustedFetch(String(input), { ...init, signal: timeout.signal }).catch(broken)
+    timeout.heard()
     if (response.status !== 200) {
       const body = Number(response.headers.get('content-length') ?? 0) > MAX_ERROR_BYTES ? '' : await response.text()
       throw fail(failureOfStatus(response.status, response.headers.get('retry-after'), clock.now(), body))
     }
     if (!response.body) return response
     const streamed = response.headers.get('content-type')?.includes('event-stream') ?? false
-    const body = watchBytes(response.body, { streamed, leash, fail, broken })
+    const body = watchBytes(response.body, { streamed, timeout, fail, broken })
     return new Response(body, { status: 200, headers: response.headers })
   }
 
@@ -49,13 +49,13 @@ export function watchFetch(leash: Leash, clock: Clock): WatchedFetch {
 
 type Watch = {
   streamed: boolean
-  leash: Leash
+  timeout: UpstreamTimeout
   fail(found: EngineFailure): EngineFailure
   broken(error: unknown): never
 }
 
 function watchBytes(source: ReadableStream<Uint8Array>, watch: Watch): ReadableStream<Uint8Array> {
-  const { streamed, leash, fail, broken } = watch
+  const { streamed, timeout, fail, broken } = watch
   const reader = source.getReader()
   let total = 0
   let line = 0
@@ -71,9 +71,9 @@ function watchBytes(source: ReadableStream<Uint8Array>, watch: Watch): ReadableS
   }
   return new ReadableStream({
     async pull(controller) {
-      leash.heard()
+      timeout.heard()
       const { value, done } = await reader.read().catch(broken)
-      leash.rest()
+      timeout.rest()
       if (done) return controller.close()
       check(value)
       controller.enqueue(value)

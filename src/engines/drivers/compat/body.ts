@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser'
 import { EngineFailure } from '../../engine'
-import type { Leash } from '../leash'
+import type { UpstreamTimeout } from '../upstream-timeout'
 
 const MAX_EVENT_CHARS = 256 * 1024
 const MAX_TOTAL_BYTES = 50 * 1024 * 1024
@@ -13,12 +13,12 @@ const tooLarge = (what: string) => new EngineFailure('too-large', `${what} of th
 type Reading<T> = { next(): Promise<T | null>; close(): Promise<void> }
 
 /** The body as text, at most 50 MB; with a declared length nothing needs counting. */
-export async function readText(response: Response, leash: Leash): Promise<string> {
+export async function readText(response: Response, timeout: UpstreamTimeout): Promise<string> {
   const declared = Number(response.headers.get('content-length') ?? Number.NaN)
   if (declared > MAX_TOTAL_BYTES) throw tooLarge('the answer')
   if (declared >= 0 && !response.headers.has('content-encoding')) return await response.text()
   const decoder = new TextDecoder()
-  const bytes = openBytes(response, leash)
+  const bytes = openBytes(response, timeout)
   try {
     let text = ''
     for (let piece = await bytes.next(); piece; piece = await bytes.next())
@@ -33,9 +33,9 @@ export async function readText(response: Response, leash: Leash): Promise<string
  * Data of the server-sent events up to `[DONE]`, one batch per network read. Throws `too-large` for an event
  * over 256 KB or a stream over 50 MB.
  */
-export function openEvents(response: Response, leash: Leash): Reading<string[]> {
+export function openEvents(response: Response, timeout: UpstreamTimeout): Reading<string[]> {
   const decoder = new TextDecoder()
-  const bytes = openBytes(response, leash)
+  const bytes = openBytes(response, timeout)
   let events: string[] = []
   let done = false
   const parser = createParser({
@@ -75,15 +75,15 @@ async function atMost(ms: number, something: Promise<unknown>): Promise<void> {
   clearTimeout(timer)
 }
 
-function openBytes(response: Response, leash: Leash): Reading<Uint8Array> {
+function openBytes(response: Response, timeout: UpstreamTimeout): Reading<Uint8Array> {
   const reader = response.body?.getReader()
   let total = 0
   return {
     async next() {
       if (!reader) return null
-      leash.heard()
+      timeout.heard()
       const { value, done } = await reader.read()
-      leash.rest()
+      timeout.rest()
       if (done) return null
       total += value.length
       if (total > MAX_TOTAL_BYTES) throw tooLarge('the answer')

@@ -2,13 +2,19 @@ import type { Clock } from '../../../kernel/clock'
 import { trustedFetch } from '../../../kernel/outbound'
 import type { Driver, EngineAnswer, EngineFailure, EnginePart, EngineRequest } from '../../engine'
 import { failureOfStatus } from '../../failures'
-import { holdLeash, type Leash, type Patience, PLAIN_TIMEOUT_MS, STREAM_TIMEOUT_MS } from '../leash'
 import { askModels } from '../listing'
+import {
+  PLAIN_TIMEOUT_MS,
+  STREAM_TIMEOUT_MS,
+  startTimeout,
+  type TimeoutSettings,
+  type UpstreamTimeout,
+} from '../upstream-timeout'
 import { openEvents, readText } from './body'
 import { createStreamReader, readAnswer } from './from-wire'
 import { toWire, type WireRequest } from './to-wire'
 
-export type CompatOptions = Patience & {
+export type CompatOptions = TimeoutSettings & {
   /** Without the trailing `/chat/completions`. */
   baseUrl: string
   apiKey: string | null
@@ -38,16 +44,16 @@ export function createCompatDriver(options: CompatOptions): Driver {
   }
 
   async function complete(request: EngineRequest): Promise<EngineAnswer> {
-    const leash = holdLeash(request.signal, limits(PLAIN_TIMEOUT_MS))
+    const timeout = startTimeout(request.signal, limits(PLAIN_TIMEOUT_MS))
     try {
-      const response = await post(toWire(request, false, { outputLimitField }), leash)
-      const text = await readText(response, leash)
-      leash.finished()
+      const response = await post(toWire(request, false, { outputLimitField }), timeout)
+      const text = await readText(response, timeout)
+      timeout.finished()
       return readAnswer(text)
     } catch (error) {
-      throw leash.explain(error)
+      throw timeout.explain(error)
     } finally {
-      leash.release()
+      timeout.release()
     }
   }
 
@@ -56,11 +62,11 @@ export function createCompatDriver(options: CompatOptions): Driver {
    * part costs work in every later layer.
    */
   async function* stream(request: EngineRequest): AsyncGenerator<EnginePart> {
-    const leash = holdLeash(request.signal, limits(STREAM_TIMEOUT_MS))
+    const timeout = startTimeout(request.signal, limits(STREAM_TIMEOUT_MS))
     let events: ReturnType<typeof openEvents> | null = null
     try {
-      const response = await post(toWire(request, true, { outputLimitField }), leash)
-      events = openEvents(response, leash)
+      const response = await post(toWire(request, true, { outputLimitField }), timeout)
+      events = openEvents(response, timeout)
       const reader = createStreamReader()
       for (let batch = await events.next(); batch; batch = await events.next()) {
         const text = reader.read(batch)
@@ -68,23 +74,23 @@ export function createCompatDriver(options: CompatOptions): Driver {
       }
       yield* reader.end()
     } catch (error) {
-      throw leash.explain(error)
+      throw timeout.explain(error)
     } finally {
       await events?.close()
-      leash.release()
+      timeout.release()
     }
   }
 
-  async function post(body: WireRequest, leash: Leash): Promise<Response> {
+  async function post(body: WireRequest, timeout: UpstreamTimeout): Promise<Response> {
     const response = await trustedFetch(endpoint, {
       method: 'POST',
       headers,
       body: JSON.stringify(body),
-      signal: leash.signal,
+      signal: timeout.signal,
     })
-    leash.heard()
+    timeout.heard()
     if (response.status === 200) return response
-    throw refusal(response, await readText(response, leash))
+    throw refusal(response, await readText(response, timeout))
   }
 
   function refusal(response: Response, body: string): EngineFailure {

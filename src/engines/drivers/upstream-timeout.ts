@@ -3,7 +3,7 @@ import { EngineFailure } from '../engine'
 import { failureOfError } from '../failures'
 
 /** How long one upstream call may take, in milliseconds. */
-export type Limits = {
+export type TimeoutLimits = {
   clock: Pick<Clock, 'monotonic' | 'after'>
   /** From its beginning to its end. */
   timeoutMs: number
@@ -12,13 +12,13 @@ export type Limits = {
 }
 
 /** The limits of an upstream's settings; absent members take the defaults (contract 28.4). */
-export type Patience = { timeoutMs?: number | undefined; silenceMs?: number | undefined }
+export type TimeoutSettings = { timeoutMs?: number | undefined; silenceMs?: number | undefined }
 
 /** What the request itself may take, plain and streamed (contract 1.9). */
 export const PLAIN_TIMEOUT_MS = 120_000
 export const STREAM_TIMEOUT_MS = 600_000
 
-export type Leash = {
+export type UpstreamTimeout = {
   /** For the upstream call: aborts with the caller, and when the upstream is too slow or silent for too long. */
   signal: AbortSignal
   /** Restarts the silence timer: bytes arrived, or a read begins. */
@@ -34,7 +34,10 @@ export type Leash = {
 }
 
 /** Bounds one upstream call: it is aborted when its caller leaves, or when it goes beyond its limits. */
-export function holdLeash(caller: AbortSignal, { clock, timeoutMs, silenceMs = timeoutMs }: Limits): Leash {
+export function startTimeout(
+  caller: AbortSignal,
+  { clock, timeoutMs, silenceMs = timeoutMs }: TimeoutLimits,
+): UpstreamTimeout {
   const ending = new AbortController()
   const mindsSilence = silenceMs < timeoutMs
   let beyond: string | null = null
@@ -85,7 +88,7 @@ export function holdLeash(caller: AbortSignal, { clock, timeoutMs, silenceMs = t
       disarm()
       unwatch?.()
       caller.removeEventListener('abort', left)
-      // A finished call is not aborted, because notifying the listeners costs more than the rest of the leash.
+      // A finished call is not aborted, because notifying the listeners costs more than everything else here.
       if (!whole) ending.abort()
     },
   }
