@@ -134,8 +134,8 @@ function sourceOf({ engineId, target, fallback }: Candidate, asked: string, opti
 
 async function whole(target: Target, request: EngineRequest, owner: string | undefined): Promise<EngineAnswer> {
   const { complete } = target.driver
-  if (complete && !target.places) return complete(request)
-  if (complete) return target.places!.hold(owner, request.signal, () => complete(request))
+  if (complete && !target.slots) return complete(request)
+  if (complete) return target.slots!.hold(owner, request.signal, () => complete(request))
   const answer: EngineAnswer = { text: '', toolCalls: [], finish: 'stop', usage: null }
   for await (const part of streamOf(target, request, owner)) {
     if (part.type === 'text-delta') answer.text += part.text
@@ -146,9 +146,9 @@ async function whole(target: Target, request: EngineRequest, owner: string | und
   return answer
 }
 
-/** The stream of a target, which has its place at the upstream until it ends. */
-const streamOf = ({ driver, places }: Target, request: EngineRequest, owner: string | undefined) =>
-  places ? places.holdStream(owner, request.signal, () => driver.stream(request)) : driver.stream(request)
+/** The stream of a target, which has its slot at the upstream until it ends. */
+const streamOf = ({ driver, slots }: Target, request: EngineRequest, owner: string | undefined) =>
+  slots ? slots.holdStream(owner, request.signal, () => driver.stream(request)) : driver.stream(request)
 
 type Begun = { stream: AsyncGenerator<EnginePart>; first: EnginePart }
 

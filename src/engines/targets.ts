@@ -3,13 +3,13 @@ import type { Clock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
 import type { Log } from '../kernel/log'
 import { ENGINES } from './catalog'
+import { type ConcurrencySlots, createConcurrencySlots } from './concurrency'
 import type { EngineConfig } from './config'
 import { createAiSdkDriver } from './drivers/ai-sdk/client'
 import { VENDOR_URLS, type Vendor } from './drivers/ai-sdk/vendors'
 import { createCompatDriver } from './drivers/compat/client'
 import { type Driver, EngineFailure } from './engine'
 import type { Abilities } from './needs'
-import { createPlaces, type Places } from './places'
 import { createTargetBreaker, type TargetBreaker } from './target-breaker'
 import type { UpstreamConfig } from './upstream'
 
@@ -32,8 +32,8 @@ export type Target = {
   can: Abilities
   /** What the upstream said of the model when it was last asked; what the operator says counts more. */
   told(said: Abilities): void
-  /** The places of its upstream, for calls of owners; null where there are as many as come. */
-  places: Places | null
+  /** The slots of its upstream, for calls of owners; null where there are as many as come. */
+  slots: ConcurrencySlots | null
   /** Costs the operator nothing, so it costs the tenant nothing. */
   free: boolean
 }
@@ -56,7 +56,7 @@ const PROBE_TIMEOUT_MS = 3_000
 /** Opens every configured target; a text engine without one gets the built-in engine, unless that is off. */
 export function createTargets(config: EngineConfig, deps: Deps): Targets {
   const drivers = new Map([...config.upstreams].map(([name, upstream]) => [name, createDriver(name, upstream, deps)]))
-  const places = new Map([...config.upstreams].map(([name, upstream]) => [name, createPlaces(upstream, deps)]))
+  const slots = new Map([...config.upstreams].map(([name, upstream]) => [name, createConcurrencySlots(upstream, deps)]))
   const made = new Map<string, Target>()
   const builtin = createBuiltinTarget(deps)
 
@@ -77,7 +77,7 @@ export function createTargets(config: EngineConfig, deps: Deps): Targets {
       window: upstream.contextWindow ?? DEFAULT_WINDOW,
       maxOutputTokens: upstream.maxOutputTokens ?? DEFAULT_MAX_OUTPUT,
       ...abilitiesOf(upstream),
-      places: places.get(name)!,
+      slots: slots.get(name)!,
       free: false,
     }
     made.set(id, target)
@@ -140,7 +140,7 @@ function createBuiltinTarget(deps: Deps): Target {
     window: BUILTIN_WINDOW,
     maxOutputTokens: DEFAULT_MAX_OUTPUT,
     ...abilitiesOf({}),
-    places: null,
+    slots: null,
     free: true,
   }
 }

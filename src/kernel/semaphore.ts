@@ -1,6 +1,6 @@
 export type Semaphore = {
   run<T>(who: string, work: () => Promise<T>): Promise<T>
-  /** Waits for a place; call what it answers once, to give the place back. Rejects with the signal's reason. */
+  /** Waits for a slot; call what it answers once, to give the slot back. Rejects with the signal's reason. */
   enter(who: string, signal?: AbortSignal): Promise<() => void>
 }
 

@@ -2,10 +2,10 @@ import type { Clock } from '../kernel/clock'
 import { createSemaphore } from '../kernel/semaphore'
 import { EngineFailure } from './engine'
 
-/** Longest wait for a place; then the next target is asked. */
+/** Longest wait for a slot; then the next target is asked. */
 const WAIT_MS = 30_000
 
-export type Places = NonNullable<ReturnType<typeof createPlaces>>
+export type ConcurrencySlots = NonNullable<ReturnType<typeof createConcurrencySlots>>
 
 type Deps = { clock: Pick<Clock, 'after'> }
 
@@ -13,35 +13,35 @@ type Deps = { clock: Pick<Clock, 'after'> }
  * Bounds the calls of one upstream (contract 28.4): beyond `concurrency` they wait in the order of their arrival, the
  * owner with the fewest calls first. Null for 0 or nothing, which is no bound.
  */
-export function createPlaces({ concurrency = 0 }: { concurrency?: number }, { clock }: Deps) {
+export function createConcurrencySlots({ concurrency = 0 }: { concurrency?: number }, { clock }: Deps) {
   if (concurrency === 0) return null
   const semaphore = createSemaphore(concurrency)
 
   return {
-    /** Has a place during the work. Throws `throttled` when none was free for 30 s, and the caller's own reason. */
+    /** Has a slot during the work. Throws `throttled` when none was free for 30 s, and the caller's own reason. */
     async hold<T>(owner: string | undefined, caller: AbortSignal, work: () => Promise<T>): Promise<T> {
-      const leave = await enter(owner, caller)
+      const free = await enter(owner, caller)
       try {
         return await work()
       } finally {
-        leave()
+        free()
       }
     },
 
     /** The same until the stream ends or its reader leaves. */
     async *holdStream<T>(owner: string | undefined, caller: AbortSignal, open: () => AsyncGenerator<T>) {
-      const leave = await enter(owner, caller)
+      const free = await enter(owner, caller)
       try {
         yield* open()
       } finally {
-        leave()
+        free()
       }
     },
   }
 
   async function enter(owner: string | undefined, caller: AbortSignal): Promise<() => void> {
     const tired = new AbortController()
-    const full = new EngineFailure('throttled', `no place was free for ${WAIT_MS / 1_000} s`)
+    const full = new EngineFailure('throttled', `no slot was free for ${WAIT_MS / 1_000} s`)
     const disarm = clock.after(WAIT_MS, () => tired.abort(full))
     try {
       return await semaphore.enter(owner ?? '', AbortSignal.any([caller, tired.signal]))

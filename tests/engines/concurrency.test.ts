@@ -46,7 +46,7 @@ test('0 is no bound', async () => {
   expect(await Promise.all(calls)).toHaveLength(20)
 })
 
-test('a stream has its place until it ends or its reader leaves', async () => {
+test('a stream has its slot until it ends or its reader leaves', async () => {
   const { engines } = open(1)
   const { parts } = await engines.run('svc-1-flash', of('eve', '[[never]]'))
   const second = engines.run('svc-1-flash', of('eve', 'second'))
@@ -59,7 +59,7 @@ test('a stream has its place until it ends or its reader leaves', async () => {
   expect((await third).text).toContain('Hello')
 })
 
-test('without a place for 30 s the next target is asked, and with none left it is 503', async () => {
+test('without a slot for 30 s the next target is asked, and with none left it is 503', async () => {
   const [alone, backed] = [open(1), open(1, ['it:a', 'spare:b'])]
   for (const { engines } of [alone, backed]) void engines.answer('svc-1-flash', of('eve', '[[held]] first'))
   await eventually(() => upstream.calls.length === 2)
@@ -74,7 +74,7 @@ test('without a place for 30 s the next target is asked, and with none left it i
   expect(alone.engines.mapping().flatMap(({ targets }) => targets.map(({ breaker }) => breaker))).not.toContain('open')
 })
 
-test('whoever leaves while waiting gives the place in the line back', async () => {
+test('whoever leaves while waiting gives its turn in the line back', async () => {
   const { engines } = open(1)
   const first = engines.answer('svc-1-flash', of('eve', '[[held]] first'))
   const leaving = new AbortController()
