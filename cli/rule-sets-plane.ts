@@ -58,7 +58,7 @@ export async function routingOver(shell: Shell): Promise<RoutingPlane> {
 async function anyPolicies(shell: Shell): Promise<GuardrailPlane> {
   const connection = await shell.connect()
   const all = () => connection.ops()['guardrail-policies']
-  const one = (ref: string) => all()({ ref: encodeURIComponent(ref) })
+  const one = (id: string) => all()({ id: encodeURIComponent(id) })
   const whose = ownerIn(shell)
   return {
     async list(query) {

@@ -136,11 +136,11 @@ CREATE TABLE "guardrail_policies" (
 	"user_id" text NOT NULL,
 	"org_id" text,
 	"name" text NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
 	"description" text,
 	"rules" jsonb NOT NULL,
-	"default_of" text,
-	"created_at" bigint NOT NULL,
-	"updated_at" bigint NOT NULL
+	"is_default" boolean NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "sessions" (
@@ -605,7 +605,7 @@ CREATE INDEX "memories_by_owner" ON "memories" USING btree ("owner","created_at"
 CREATE UNIQUE INDEX "messages_by_conversation" ON "messages" USING btree ("conversation_id","seq");--> statement-breakpoint
 CREATE INDEX "guardrail_policies_by_owner" ON "guardrail_policies" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE INDEX "guardrail_policies_by_age" ON "guardrail_policies" USING btree ("created_at","id");--> statement-breakpoint
-CREATE UNIQUE INDEX "guardrail_policies_one_default" ON "guardrail_policies" USING btree ("default_of");--> statement-breakpoint
+CREATE UNIQUE INDEX "guardrail_policies_default" ON "guardrail_policies" USING btree ("owner") WHERE "guardrail_policies"."is_default";--> statement-breakpoint
 CREATE UNIQUE INDEX "sessions_by_token" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "sessions_by_user" ON "sessions" USING btree ("user_id");--> statement-breakpoint
 CREATE INDEX "sessions_by_expiry" ON "sessions" USING btree ("expires_at");--> statement-breakpoint

@@ -146,16 +146,16 @@ CREATE TABLE `guardrail_policies` (
 	`user_id` text NOT NULL,
 	`org_id` text,
 	`name` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
 	`description` text,
 	`rules` text NOT NULL,
-	`default_of` text,
-	`created_at` integer NOT NULL,
-	`updated_at` integer NOT NULL
+	`is_default` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `guardrail_policies_by_owner` ON `guardrail_policies` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `guardrail_policies_by_age` ON `guardrail_policies` (`created_at`,`id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `guardrail_policies_one_default` ON `guardrail_policies` (`default_of`);--> statement-breakpoint
+CREATE UNIQUE INDEX `guardrail_policies_default` ON `guardrail_policies` (`owner`) WHERE "guardrail_policies"."is_default";--> statement-breakpoint
 CREATE TABLE `sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`user_id` text NOT NULL,

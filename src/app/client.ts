@@ -1,5 +1,5 @@
 import { treaty } from '@elysiajs/eden'
-import type { OperatorApi } from '../operators/routes'
+import type { OperatorApi } from './ops'
 import type { Api } from './server'
 
 /** How to reach an app: over a unix socket, by URL, or in this process. */

@@ -1,13 +1,16 @@
 import { resolve } from 'node:path'
+import { guardrailOperatorRoutes } from '../guardrails/routes'
 import { createMethodTable } from '../http/methods'
 import type { Metrics } from '../http/metrics'
-import { operatorEdge } from '../http/operator-edge'
+import { type OperatorEdge, operatorEdge } from '../http/operator-edge'
 import { type Place, schemaOf } from '../kernel/store'
-import { createBackup, createOperators, dumpPostgres } from '../operators'
+import { createBackup, createOperators, dumpPostgres, type OperatorService } from '../operators'
 import { operatorRoutes } from '../operators/routes'
 import type { Config } from './config'
 import type { Container } from './container'
 import { RELEASE } from './version'
+
+export type OperatorApi = ReturnType<typeof operatorApi>
 
 type Deps = { config: Config; container: Container; metrics: Metrics; place: Place; apiUrl(): string | null }
 
@@ -19,7 +22,6 @@ const roomsOf = (container: Container) => ({
   oversight: container.oversight,
   usageReading: container.usageReading,
   skills: container.skills,
-  guardrails: container.guardrails,
   preferences: container.preferences,
   routingPreview: container.routingPreview,
   answers: container.completions.answers,
@@ -82,7 +84,7 @@ export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
   const planeFor = (identify: Parameters<typeof operatorEdge>[0]['identify']) => {
     let methodsOf: (path: string) => string[] = () => []
     const edge = operatorEdge({ log, methodsOf: (path) => methodsOf(path), identify })
-    const plane = operatorRoutes(operators, edge, metrics.registry)
+    const plane = operatorApi(operators, container, edge, metrics)
     methodsOf = createMethodTable(plane)
     return plane
   }
@@ -93,3 +95,7 @@ export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
     remoteOps: config.opsListen ? planeFor(operators.access.identify) : null,
   }
 }
+
+/** What only operators have, and the routes that they share with tenants. */
+const operatorApi = (operators: OperatorService, { guardrails }: Container, edge: OperatorEdge, metrics: Metrics) =>
+  operatorRoutes(operators, edge, metrics.registry).use(guardrailOperatorRoutes(guardrails, edge))

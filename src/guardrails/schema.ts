@@ -97,8 +97,6 @@ export const PolicyPage = pageOf('guardrail_policies', GuardrailPolicy)
 export const PolicyQuery = t.Object({ ...PageQuery.properties, scope: t.Optional(oneOf(POLICY_SCOPES)) })
 export type PolicyQuery = Static<typeof PolicyQuery>
 
-export const PolicyDeleted = t.Object({ deleted: t.Literal(true) })
-
 /** Body of `PUT /keys/{id}/guardrails`; null unbinds. */
 export const GuardrailBinding = t.Object(
   { guardrail_policy_id: nullable(t.String({ maxLength: 64 })) },

@@ -86,3 +86,5 @@ function stated(headers: Headers, name: string, max: number): string | null {
 
 const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+
+export type OperatorEdge = ReturnType<typeof operatorEdge>

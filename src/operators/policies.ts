@@ -1,5 +1,3 @@
-import type { GuardrailService } from '../guardrails'
-import type { NewPolicy, PolicyQuery } from '../guardrails/schema'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { invalidInput } from '../kernel/errors'
 import type { Store } from '../kernel/store'
@@ -18,29 +16,12 @@ type Deps = {
   store: Store
   orgs: OrgService
   keys: Pick<KeyService, 'operator'>
-  guardrails: Pick<GuardrailService, 'operator'>
   preferences: Pick<PreferenceService, 'operator'>
   routingPreview: RoutingPreview
 }
 type OperatorCall = Call<OperatorCaller>
 /** Owner as operators write it: org or user. */
 type OwnerParam = { owner?: string | undefined }
-
-/** Guardrail policies of any owner, for operators (dx 2.10). Throws 404 for an unknown owner or policy. */
-export function createPolicyVerbs({ store, orgs, guardrails: { operator } }: Deps) {
-  const { get, update, remove, catalogue, evaluate } = operator
-  return { list, create, get, update, remove, catalogue, evaluate }
-
-  async function list(_call: OperatorCall, { owner, ...query }: PolicyQuery & OwnerParam) {
-    return operator.listOf(owner === undefined ? 'everyone' : [(await findOwner(orgs, store.read, owner)).scope], query)
-  }
-
-  /** Without an owner it belongs to the first run's account. Throws 400 for a team policy of a user without an org. */
-  async function create(call: OperatorCall, { owner }: OwnerParam, order: NewPolicy) {
-    const { scope: _, ...place } = placeOf(await findOwner(orgs, store.read, owner), order.scope)
-    return operator.createFor(call, place, order)
-  }
-}
 
 /** Routing preferences of any owner; also tries prompts on them and suggests rules from corrections. */
 export function createPreferenceVerbs({ store, orgs, keys, preferences: { operator }, routingPreview }: Deps) {

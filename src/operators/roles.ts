@@ -16,7 +16,7 @@ const QUESTIONS = new Set([
   'POST /ops/v1/verify',
   'POST /ops/v1/keys/check',
   'POST /ops/v1/cache/find',
-  'POST /ops/v1/guardrail-policies/:ref/evaluate',
+  'POST /ops/v1/guardrail-policies/:id/evaluate',
   'POST /ops/v1/routing-preferences/preview',
   'POST /ops/v1/routing-preferences/suggest-rule',
 ])

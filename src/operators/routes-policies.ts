@@ -1,5 +1,4 @@
 import { Elysia } from 'elysia'
-import * as policyWords from '../guardrails/schema'
 import { answer, errors } from '../http/envelope'
 import { type operatorEdge, toOperatorCall } from '../http/operator-edge'
 import { pageFields } from '../kernel/page'
@@ -14,56 +13,6 @@ const ByRef = checkedQuery(t.Object({ ref: t.String() }))
 const ByOwner = checkedQuery(OwnerQuery)
 const withOwner = <T extends { properties: object }>({ properties }: T) =>
   t.Object({ ...properties, ...OwnerQuery.properties } as T['properties'] & typeof OwnerQuery.properties)
-
-/** Guardrail policies of any owner (dx 2.10). */
-export const policyRoutes = (policies: OperatorService['policies'], edge: Edge) =>
-  new Elysia({ prefix: '/ops/v1' })
-    .use(edge)
-    .get('/guardrails', (context) => policies.catalogue(toOperatorCall(context)), {
-      response: { 200: answer(policyWords.GuardrailCatalogue) },
-    })
-    .get(
-      '/guardrail-policies',
-      async (context) => {
-        const page = await policies.list(toOperatorCall(context), context.query)
-        return { guardrail_policies: page.items, ...pageFields(page) }
-      },
-      {
-        query: checkedQuery(withOwner(policyWords.PolicyQuery)),
-        response: { 200: answer(policyWords.PolicyPage), ...errors(400, 404) },
-      },
-    )
-    .post('/guardrail-policies', (context) => policies.create(toOperatorCall(context), context.query, context.body), {
-      query: ByOwner,
-      body: checked(policyWords.NewPolicy),
-      response: { 200: answer(policyWords.GuardrailPolicy), ...errors(400, 404, 409) },
-    })
-    .get('/guardrail-policies/:ref', (context) => policies.get(toOperatorCall(context), context.params.ref), {
-      params: ByRef,
-      response: { 200: answer(policyWords.GuardrailPolicy), ...errors(404) },
-    })
-    .patch(
-      '/guardrail-policies/:ref',
-      (context) => policies.update(toOperatorCall(context), context.params.ref, context.body),
-      {
-        params: ByRef,
-        body: checked(policyWords.PolicyPatch),
-        response: { 200: answer(policyWords.GuardrailPolicy), ...errors(400, 404, 409) },
-      },
-    )
-    .delete('/guardrail-policies/:ref', (context) => policies.remove(toOperatorCall(context), context.params.ref), {
-      params: ByRef,
-      response: { 200: answer(policyWords.PolicyDeleted), ...errors(404) },
-    })
-    .post(
-      '/guardrail-policies/:ref/evaluate',
-      (context) => policies.evaluate(toOperatorCall(context), context.params.ref, context.body),
-      {
-        params: ByRef,
-        body: checked(policyWords.Evaluation),
-        response: { 200: answer(policyWords.Evaluated), ...errors(400, 404) },
-      },
-    )
 
 /** Routing preferences and corrections of any owner (dx 2.10). */
 export const preferenceRoutes = (preferences: OperatorService['preferences'], edge: Edge) =>

@@ -13,7 +13,7 @@ import { cacheRoutes } from './routes-cache'
 import { creditRoutes } from './routes-credits'
 import { engineRoutes } from './routes-engines'
 import { peopleRoutes } from './routes-people'
-import { policyRoutes, preferenceRoutes } from './routes-policies'
+import { preferenceRoutes } from './routes-policies'
 import { installRoutes, skillRoutes } from './routes-skills'
 import { submissionRoutes } from './routes-submissions'
 import { usageRoutes } from './routes-usage'
@@ -49,7 +49,6 @@ export const operatorRoutes = (operators: OperatorService, edge: Edge, expositio
     .use(skillRoutes(operators.skills, edge))
     .use(installRoutes(operators.skills, edge))
     .use(submissionRoutes(operators.submissions, edge))
-    .use(policyRoutes(operators.policies, edge))
     .use(preferenceRoutes(operators.preferences, edge))
     .use(engineRoutes(operators.engines, edge))
     .use(serverRoutes(operators, edge))
@@ -196,5 +195,3 @@ const serverRoutes = (operators: OperatorService, edge: Edge) =>
       body: checked(words.NewBackup),
       response: { 200: answer(words.Backup), ...errors(400, 409) },
     })
-
-export type OperatorApi = ReturnType<typeof operatorRoutes>

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { canvasRepository as canvases } from '../../src/canvases/repository'
 import { listMemories } from '../../src/conversations/memory/repository'
 import { conversationRepository as conversations } from '../../src/conversations/repository'
-import { policyRepository as policies } from '../../src/guardrails/repository'
+import { guardrailPolicy } from '../../src/guardrails/resource'
 import type { OwnerScope } from '../../src/kernel/caller'
 import type { OrgId, UserId } from '../../src/kernel/ids'
 import { encodeCursor } from '../../src/kernel/page'
@@ -20,6 +20,7 @@ import { searchSkills } from '../../src/skills/search'
 import { openPlanner } from '../support/planner'
 import { postgresUrl } from '../support/store'
 
+const { rows: policies } = guardrailPolicy
 const { planOf } = await openPlanner()
 
 const [me, other] = ['user:u', 'org:o'] as OwnerScope[] as [OwnerScope, OwnerScope]
@@ -55,7 +56,7 @@ const OPERATORS: List[] = [
     'skill_submissions_by_status',
     (db) => submissions.list(db, { status: 'pending_review' }, first),
   ],
-  ['policies', 'guardrail_policies_by_age', (db) => policies.list(db, { owners: 'everyone', ...first })],
+  ['policies', 'guardrail_policies_by_age', (db) => policies.list(db, 'everyone', first)],
   ['preferences', 'routing_preferences_by_age', (db) => preferences.list(db, { owners: 'everyone', ...later })],
   ['limit increases', 'limit_increases_by_age', (db) => increases.list(db, undefined, first)],
   ['limit increases that wait', 'limit_increases_by_status', (db) => increases.list(db, 'pending', later)],
@@ -99,7 +100,7 @@ const TENANTS: List[] = [
     'skill_submissions_by_owner_status',
     (db) => submissions.list(db, { owner: me, status: 'approved' }, first),
   ],
-  ['policies', 'guardrail_policies_by_owner', (db) => policies.list(db, { owners: [me], ...later })],
+  ['policies', 'guardrail_policies_by_owner', (db) => policies.list(db, [me], later)],
   ['preferences', 'routing_preferences_by_owner', (db) => preferences.list(db, { owners: [me], ...first })],
   ['corrections', 'routing_corrections_by_owner', (db) => corrections.list(db, me, later)],
   [
@@ -117,7 +118,7 @@ const TENANTS: List[] = [
 const TOGETHER: List[] = [
   ['keys', /api_keys_by_user\b.*api_keys_by_org\b/s, (db) => keys.list(db, { userId, orgIds: [orgId] }, later)],
   ['skills of orgs', /(skills_of_org_by_installs\b.*){2}/s, (db) => ofOrgs(db, 'installs')],
-  ['policies', /(guardrail_policies_by_owner\b.*){2}/s, (db) => policies.list(db, { owners: [me, other], ...first })],
+  ['policies', /(guardrail_policies_by_owner\b.*){2}/s, (db) => policies.list(db, [me, other], first)],
   [
     'preferences',
     /(routing_preferences_by_owner\b.*){2}/s,
@@ -158,7 +159,7 @@ test.each(TOGETHER)('a page of several owners’ %s is found page by page, and o
 test.each<List>([
   ['a key by the beginning of its secret', 'api_keys_by_prefix', (db) => keys.search(db, { prefix: 'p' }, first)],
   ['what an operator is at', 'skill_submissions_by_claim', (db) => submissions.list(db, { claimedBy: ada }, first)],
-  ['the policies of an org that ends', 'guardrail_policies_by_owner', (db) => policies.ofOrg(db, orgId)],
+  ['how many policies an owner has', 'guardrail_policies_by_owner', (db) => policies.count(db, me)],
   ['an owner’s drafts', /skills_by_owner/, (db) => skills.draftsOf(db, me, 200)],
   ['an open submission of a skill', 'skill_submissions_by_skill', (db) => submissions.pendingOf(db, 's' as never)],
 ])('%s is found by an index', async (_name, index, ask) => {

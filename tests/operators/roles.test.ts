@@ -31,7 +31,7 @@ const EVERYONES = [
   'POST /ops/v1/verify',
   'POST /ops/v1/keys/check',
   'POST /ops/v1/cache/find',
-  'POST /ops/v1/guardrail-policies/:ref/evaluate',
+  'POST /ops/v1/guardrail-policies/:id/evaluate',
   'POST /ops/v1/routing-preferences/preview',
   'POST /ops/v1/routing-preferences/suggest-rule',
 ]

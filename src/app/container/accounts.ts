@@ -10,11 +10,15 @@ import {
 } from '../../auth'
 import { createAccountLimits, createBalanceWatch, createBilling, createBillingDesk, createPrices } from '../../billing'
 import { upstreamPrices } from '../../engines'
+import { storeAnswer } from '../../idempotency'
 import type { KeyId, SessionId } from '../../kernel/ids'
 import { centsToMicro } from '../../kernel/money'
 import { createSightings } from '../../kernel/sightings'
-import { createKeyLookup, createKeys } from '../../keys'
+import type { Reader } from '../../kernel/store'
+import { createKeyLookup, createKeys, type KeyBindings } from '../../keys'
+import { actingUserOf, findOwner, mayDo, orgDeleted } from '../../orgs'
 import { createIncreases, createRateLimiter, createTiers } from '../../rate-limits'
+import type { ResourceDeps } from '../../resource'
 import { createUsageReading } from '../../usage'
 import type { Deps } from './deps'
 import type { Foundation } from './foundation'
@@ -37,6 +41,7 @@ export function buildAccounts(deps: Deps, foundation: Foundation) {
     ...money,
     ...buildSignIn(deps, foundation, { sessions, grantInitial: money.billing.openAccount }),
     authenticate: createAuthenticator({ keys: lookup, sessions }),
+    resources: buildResources(deps, foundation, callers.keys.bindings),
     access: createAccessWatch({
       store: deps.store,
       keys: lookup,
@@ -58,6 +63,19 @@ function buildCallers({ config, store, clock }: Deps, { audit, events, orgs, usa
   const limiter = createRateLimiter({ clock, tiers })
   const increases = createIncreases({ store, audit, events, clock, tiers, keys, orgs })
   return { tiers, keys, keyUses, lookup, sessions, sessionUses, limiter, increases }
+}
+
+/** What each declared resource is built with. */
+function buildResources({ store, clock }: Deps, { audit, events, orgs }: Foundation, bindings: KeyBindings) {
+  const owners = {
+    ...orgs,
+    mayDo,
+    actingUserOf,
+    findOwner: (reader: Reader, word: string | undefined) => findOwner(orgs, reader, word),
+    onEnd: (end: Parameters<ResourceDeps['orgs']['onEnd']>[0]) =>
+      events.inTransaction(orgDeleted, (tx, { data }) => end(tx, data)),
+  }
+  return { store, clock, audit, storeAnswer, bindings, orgs: owners } satisfies ResourceDeps
 }
 
 function buildMoney({ config, store, clock, node, masterKey, origin }: Deps, foundation: Foundation) {

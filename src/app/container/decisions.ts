@@ -12,7 +12,7 @@ export type Decisions = ReturnType<typeof buildDecisions>
 
 /** Builds the rooms that decide the mode of a prompt, the engine that answers, and whether a text is allowed. */
 export function buildDecisions({ config, store, clock, log, observeEngine }: Deps, rooms: Foundation & Accounts) {
-  const { audit, events, orgs, keys, limiter, billing } = rooms
+  const { audit, events, orgs, keys, resources, limiter, billing } = rooms
   const engines = createEngines({
     settings: config,
     clock,
@@ -24,7 +24,7 @@ export function buildDecisions({ config, store, clock, log, observeEngine }: Dep
   const effective = createEffective({ store, clock, bindings })
   const benchmarks = createBenchmarks({ store, clock, wronglyChosenIn })
   const opinion = createEngineOpinion({ engines, clock, chosen: config.guardrailEngine })
-  const guardrails = createGuardrails({ store, audit, events, clock, orgs, keys, opinion, settings: config })
+  const guardrails = createGuardrails({ resources, bindings, opinion, settings: config })
   const admission = createUnbilledAdmission({ store, limiter, billing, guardrails, engines })
   const admitted = { effective, engines, bindings, orgs, store }
   const preferences = createPreferences({ ...admitted, settings: config, audit, events, clock, admit: admission.texts })

@@ -2,10 +2,12 @@ import { type OwnerScope, ownerOf, type TenantCaller } from '../../kernel/caller
 import type { Clock } from '../../kernel/clock'
 import { createReadCache, freshFor, type ReadCache } from '../../kernel/read-cache'
 import type { Store } from '../../kernel/store'
-import { policyRepository as rows } from '../repository'
+import { guardrailPolicy } from '../resource'
 import type { GuardrailPolicyId } from '../schema'
 import type { PolicyRow } from '../table'
 import { type CompiledPolicy, compiledPolicy, compilePolicy, dropCompiledPolicy } from './compile-policy'
+
+const { rows } = guardrailPolicy
 
 type Deps = { store: Store; clock: Clock }
 /** Whose policy applies: the one bound to their key, else the default of their owner. */
@@ -34,7 +36,7 @@ export function createPolicyLookup({ store, clock }: Deps) {
     policyOf(caller: UnderPolicy): CompiledPolicy | null | Promise<CompiledPolicy | null> {
       const id = caller.guardrailPolicyId ?? null
       if (id === null) return defaultOf(caller)
-      const found = cachedPolicy(bound, id, () => rows.byId(store.read, id))
+      const found = cachedPolicy(bound, id, () => rows.find(store.read, 'everyone', id))
       // On other nodes a key may stay bound to a deleted policy for a moment; then the default holds.
       return found instanceof Promise
         ? found.then((policy) => policy ?? defaultOf(caller))

@@ -1,4 +1,5 @@
 import type { Call, Caller } from '../../kernel/caller'
+import type { Store } from '../../kernel/store'
 import { GUARDRAILS } from '../catalogue'
 import type { GuardrailId, Phase } from '../guardrail'
 import type { Inspection, RuleRunner } from '../inspection/runner'
@@ -6,13 +7,13 @@ import { compilePolicy } from '../policy/compile-policy'
 import { configSchemaOf } from '../policy/rule-config'
 import { readsRequestsOnly } from '../policy/rule-sets'
 import type { Evaluated, Evaluation, GuardrailCatalogue } from '../schema'
-import { findSeen, type PolicyDeps } from './deps'
+import type { Policies } from './index'
 
 /** The catalogue, and trying a policy on a text. Nothing is billed, kept or sent to an engine (contract 12). */
-export function createTryOut({ store, runner }: Pick<PolicyDeps, 'store'> & { runner: RuleRunner }) {
+export function createTryOut({ store, policies, runner }: { store: Store; policies: Policies; runner: RuleRunner }) {
   return {
     /** `GET /guardrails`. */
-    catalogue: (_call: Call<Caller>): GuardrailCatalogue => ({
+    catalogue: (): GuardrailCatalogue => ({
       guardrails: [...GUARDRAILS.values()].map(({ id, description, phases, verdicts }) => ({
         guardrail_id: id,
         description: readsRequestsOnly(id) ? `${description}. ${REQUESTS_ONLY}` : description,
@@ -24,7 +25,7 @@ export function createTryOut({ store, runner }: Pick<PolicyDeps, 'store'> & { ru
 
     /** `POST /guardrail-policies/{id}/evaluate`: what every rule of the phase finds. Throws 404. */
     async evaluate(call: Call<Caller>, id: string, order: Evaluation): Promise<Evaluated> {
-      const row = await findSeen(store.read, call.caller, id)
+      const row = await policies.find(store.read, call.caller, id)
       const policy = await compilePolicy(row)
       const { phase, text, tool_name } = order
       const about = { phase, ...(tool_name === undefined ? {} : { tool: { name: tool_name } }) }

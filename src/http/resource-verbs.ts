@@ -1,0 +1,38 @@
+import { pageFields } from '../kernel/page'
+import { t } from '../kernel/schema'
+import type { AnyNoun, Resource } from '../resource'
+import { verb } from './verbs'
+
+const Deleted = t.Object({ deleted: t.Literal(true) })
+
+/** Member by member: through a constraint their types are lost. */
+type Words<N extends AnyNoun> = { [Word in keyof AnyNoun['words']]: N['words'][Word] }
+
+/** The five routes of a resource, for `tenantRoutes` and `operatorRoutes`. */
+export function resourceVerbs<const N extends AnyNoun>({ noun, ...resource }: Resource<N>) {
+  const { summaries } = noun
+  const path: N['path'] = noun.path
+  const { New, Patch, View, Query, Page }: Words<N> = noun.words
+  const one = `${path}/:id` as const
+  return [
+    verb(
+      { method: 'post', path, body: New, reply: View, creates: true, owned: true, summary: summaries.create },
+      (call, { body, owner }) => resource.create(call, body as never, { owner }),
+    ),
+    verb(
+      { method: 'get', path, query: Query, reply: Page, owned: true, summary: summaries.list },
+      async (call, { query, owner }) => {
+        const page = await resource.list(call, query as never, { owner })
+        return { [noun.plural]: page.items, ...pageFields(page) } as never
+      },
+    ),
+    verb({ method: 'get', path: one, reply: View, summary: summaries.get }, (call, { id }) => resource.get(call, id)),
+    verb(
+      { method: 'patch', path: one, body: Patch, reply: View, errors: [409], summary: summaries.update },
+      (call, { id, body }) => resource.update(call, id, body as never),
+    ),
+    verb({ method: 'delete', path: one, reply: Deleted, summary: summaries.remove }, (call, { id }) =>
+      resource.remove(call, id),
+    ),
+  ] as const
+}

@@ -1,0 +1,134 @@
+import { type CreateEden, Elysia } from 'elysia'
+import type { Call, Caller, Scope } from '../kernel/caller'
+import { checked, checkedPath, checkedQuery, type Static, type TSchema, t } from '../kernel/schema'
+import { OwnerQuery } from '../operators/schema'
+import { answer, type ErrorBody, errors } from './envelope'
+import { type Guard, toCall } from './guard'
+import { type OperatorEdge, toOperatorCall } from './operator-edge'
+
+/** A route of both APIs, declared once: the tenants' at `/api/v1`, the operators' at `/ops/v1` (design 12.2). */
+export type Declared = {
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete'
+  /** With `/:id` where it is about one thing. */
+  path: string
+  body?: TSchema
+  query?: TSchema
+  reply: TSchema
+  /** Tenants get 201, and may send an Idempotency-Key. */
+  creates?: boolean
+  /** Operators may say whose with `?owner=`. */
+  owned?: boolean
+  summary: string
+  description?: string
+  /** Statuses besides those that the edge adds for its kind. */
+  errors?: readonly (402 | 404 | 409)[]
+}
+
+type Said<D, Part extends 'body' | 'query'> = D extends Record<Part, infer S extends TSchema> ? Static<S> : unknown
+export type Asked<D> = { id: string; body: Said<D, 'body'>; query: Said<D, 'query'>; owner: string | undefined }
+type Run = (call: Call<Caller>, asked: Asked<never>) => unknown
+export type Verb<D extends Declared = Declared> = D & { run: Run }
+
+/** Declares a route and what it runs. The caller tells tenants from operators where that matters. */
+export const verb = <const D extends Declared>(
+  declared: D,
+  run: (call: Call<Caller>, asked: Asked<D>) => Static<D['reply']> | Promise<Static<D['reply']>>,
+): Verb<D> => ({ ...declared, run: run as Run })
+
+type Of<Routes extends Record<string, unknown>> = Elysia<
+  '',
+  {
+    decorator: Record<never, never>
+    store: Record<never, never>
+    derive: Record<never, never>
+    resolve: Record<never, never>
+  },
+  { typebox: Record<never, never>; error: Record<never, never> },
+  {
+    schema: Record<never, never>
+    standaloneSchema: Record<never, never>
+    macro: Record<never, never>
+    macroFn: Record<never, never>
+    parser: Record<never, never>
+    response: Record<never, never>
+  },
+  Routes
+>
+type Together<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never
+type Route<D extends Declared, Query, Status extends number> = CreateEden<
+  D['path'],
+  {
+    [M in D['method']]: {
+      body: Said<D, 'body'>
+      params: D['path'] extends `${string}:id${string}` ? { id: string } : Record<never, never>
+      query: Query
+      headers: unknown
+      response: { [S in Status]: Static<D['reply']> } & { 400: ErrorBody }
+    }
+  }
+>
+type TenantRoute<D> = D extends Declared ? Route<D, Said<D, 'query'>, D extends { creates: true } ? 201 : 200> : never
+type OperatorRoute<D> = D extends Declared
+  ? Route<D, D extends { owned: true } ? Said<D, 'query'> & { owner?: string } : Said<D, 'query'>, 200>
+  : never
+type Routes<R> = Together<R> extends infer All extends Record<string, unknown> ? All : never
+
+type Mountable = Record<Declared['method'], (path: string, handle: unknown, options: object) => void>
+/** `params` and `query` are missing where a route has none. */
+type Context = { params?: { id: string }; body: never; query?: { owner?: string } }
+
+const ById = checkedPath(t.Object({ id: t.String() }))
+const partsOf = ({ path, body }: Declared) => ({
+  ...(path.includes('/:id') ? { params: ById } : {}),
+  ...(body ? { body: checked(body) } : {}),
+})
+
+/** The routes for tenants: behind one scope, in one group of the document. */
+export function tenantRoutes<const V extends readonly Verb[]>(
+  verbs: V,
+  guard: Guard,
+  { scope, tag }: { scope: Scope; tag: string },
+) {
+  const plugin = new Elysia({ tags: [tag] }).use(guard)
+  for (const { method, path, query, reply, creates, summary, description, run, ...verb } of verbs) {
+    const handle = async (context: Context & Parameters<typeof toCall>[0] & { set: { status?: number } }) => {
+      const { params, body, query } = context
+      const done = await run(toCall(context), { id: params?.id ?? '', body, query: query as never, owner: undefined })
+      if (creates) context.set.status = 201
+      return done
+    }
+    mount(plugin, method, path, handle, {
+      ...partsOf({ method, path, reply, summary, ...verb }),
+      scope,
+      ...(creates ? { idempotent: true } : {}),
+      ...(query ? { query: checkedQuery(query) } : {}),
+      response: { [creates ? 201 : 200]: answer(reply), ...errors(...(verb.errors ?? [])) },
+      detail: { summary, ...(description ? { description } : {}) },
+    })
+  }
+  return plugin as unknown as Of<Routes<TenantRoute<V[number]>>>
+}
+
+/** The same routes for operators, whose reach is everyone. */
+export function operatorRoutes<const V extends readonly Verb[]>(verbs: V, edge: OperatorEdge) {
+  const plugin = new Elysia({ prefix: '/ops/v1' }).use(edge)
+  for (const { method, path, query, reply, owned, run, ...verb } of verbs) {
+    const handle = (context: Context & Parameters<typeof toOperatorCall>[0]) => {
+      const { params, body, query } = context
+      return run(toOperatorCall(context), { id: params?.id ?? '', body, query: query as never, owner: query?.owner })
+    }
+    const asked = {
+      ...(query as { properties?: object } | undefined)?.properties,
+      ...(owned ? OwnerQuery.properties : {}),
+    }
+    mount(plugin, method, path, handle, {
+      ...partsOf({ method, path, reply, ...verb }),
+      ...(query || owned ? { query: checkedQuery(t.Object(asked)) } : {}),
+      response: { 200: answer(reply) },
+    })
+  }
+  return plugin as unknown as Of<CreateEden<'/ops/v1', Routes<OperatorRoute<V[number]>>>>
+}
+
+const mount = (plugin: unknown, method: Declared['method'], path: string, handle: unknown, options: object): void =>
+  (plugin as Mountable)[method](path, handle, options)

@@ -1,0 +1,33 @@
+import { type SQLWrapper, sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import type { OrgId, UserId } from '../kernel/ids'
+import type { Kit } from '../kernel/store'
+
+/** The columns that every resource has. */
+export const ownedColumns = <Id extends string>(k: Kit) => ({
+  id: k.text('id').$type<Id>().primaryKey(),
+  /** The person or, for what is a team's, the organization. */
+  owner: k.text('owner').$type<OwnerScope>().notNull(),
+  /** Who made it. */
+  user_id: k.text('user_id').$type<UserId>().notNull(),
+  /** Null for what is a person's own. */
+  org_id: k.text('org_id').$type<OrgId>(),
+  name: k.text('name').notNull(),
+  created_at: k.ms('created_at').notNull(),
+  updated_at: k.ms('updated_at').notNull(),
+})
+
+type Indexed = Record<'id' | 'owner' | 'created_at', never> & { is_default?: SQLWrapper }
+
+/**
+ * The indexes of a resource's lists, by owner and by age. Where it has the column `is_default`, an owner has at most
+ * one default, also with concurrent requests.
+ */
+export const ownedIndexes = (k: Kit, name: string, columns: object) => {
+  const t = columns as Indexed
+  return [
+    k.index(`${name}_by_owner`).on(t.owner, t.created_at, t.id),
+    k.index(`${name}_by_age`).on(t.created_at, t.id),
+    ...(t.is_default ? [k.uniqueIndex(`${name}_default`).on(t.owner).where(sql`${t.is_default}`)] : []),
+  ]
+}

@@ -1,0 +1,58 @@
+import { AppError, defineError, invalidInput, quoted } from '../kernel/errors'
+
+type Title = { one: string; many: string }
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+export const teamNeedsOrg = () =>
+  new AppError(
+    'invalid',
+    'org_required',
+    '"scope" is "team" and no organization is active. Activate one with POST /orgs/{id}/activate, or send "personal".',
+    { param: 'scope' },
+  )
+
+/** 403 `missing_scope`, the only 403 that these routes have (contract 1.2). */
+export const teamNeedsPermission = defineError(
+  'forbidden',
+  'missing_scope',
+  ({ many }: Title, permission: string, role: string | null) =>
+    `${capital(many)} of a team need the permission ${permission}, and your role in the organization is ${role ?? 'none'}. ` +
+    'An owner or admin of the organization can do it or change your role.',
+)
+
+export const personalFromOrgKey = defineError(
+  'forbidden',
+  'missing_scope',
+  ({ many }: Title) =>
+    `An organization's key can only create ${many} of the team. Leave "scope" out, or use a personal key or a session ` +
+    'for a personal one.',
+)
+
+/** The code is the only one for a 403 here. */
+export const keyIsBound = defineError(
+  'forbidden',
+  'missing_scope',
+  ({ one }: Title) =>
+    `This ${one} is bound to this key, so the key can neither change nor delete it. Use a session, or a key it is not ` +
+    'bound to.',
+)
+
+export const tooMany = defineError(
+  'conflict',
+  'conflict',
+  ({ many }: Title, most: number, env: string) =>
+    `This scope has ${most} ${many}, the most allowed here (${env}). DELETE one of them first.`,
+)
+
+export const defaultTaken = defineError(
+  'conflict',
+  'conflict',
+  ({ one }: Title, name: string | null) =>
+    `${name === null ? 'Another one' : `"${quoted(name)}"`} is already the default ${one} of this scope, and a scope has ` +
+    'at most one. PATCH it with {"is_default":false} first.',
+)
+
+/** For operators, who name the owner. */
+export const teamOfPerson = (name: string) =>
+  invalidInput('scope', `"scope" is "team", but ${name} is a person. Name an organization: --org ORG.`)

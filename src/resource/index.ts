@@ -1,0 +1,6 @@
+/** Resources: a noun with an owner, declared once, from which its rows, its verbs and its routes are made (design 12.1). */
+export { ownedColumns, ownedIndexes } from './columns'
+export { type AnyNoun, defineResource, type NewOf, type PatchOf, type RowOf, type ViewOf } from './declaration'
+export type { ResourceDeps } from './deps'
+export type { Listed, Reach } from './rows'
+export { createResource, type Resource, type Whose } from './service'

@@ -1,0 +1,117 @@
+import { and, count, eq, inArray, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { OwnerScope } from '../kernel/caller'
+import type { OrgId, UserId } from '../kernel/ids'
+import { pagesAmong, pagesBy, type Wanted } from '../kernel/keyset'
+import type { Page } from '../kernel/page'
+import { query, type Reader, type Table, type Tx } from '../kernel/store'
+
+/** The owners whose rows are seen; `everyone` for operators, and for a run that follows a binding. */
+export type Reach = readonly OwnerScope[] | 'everyone'
+
+/** What the kit reads of a row (see `ownedColumns`); `is_default` where an owner may have one default. */
+export type OwnedRow = {
+  id: string
+  owner: OwnerScope
+  user_id: UserId
+  org_id: OrgId | null
+  name: string
+  is_default?: boolean
+  created_at: number
+  updated_at: number
+}
+export type OwnedTable = SQLiteTable &
+  Record<'id' | 'owner' | 'org_id' | 'name' | 'created_at', SQLiteColumn> & { is_default?: SQLiteColumn }
+
+export const OWNED_SCOPES = ['personal', 'team'] as const
+export type OwnedScope = (typeof OWNED_SCOPES)[number]
+export type Listed = Wanted & { scope?: OwnedScope | undefined }
+
+const isOf = { personal: 'user:', team: 'org:' }
+
+/** The rows of a resource. Whose rows is an argument of each read and write (I22). */
+export function createRows<Row extends OwnedRow>(listed: Table<OwnedTable>) {
+  const newestFirst = pagesBy(listed, 'created_at')
+  const newestOfSome = pagesAmong(listed, 'created_at')
+  const within = ({ owner }: OwnedTable, reach: Reach): SQL | undefined =>
+    reach === 'everyone' ? undefined : inArray(owner, [...reach])
+  const one = (table: OwnedTable, reach: Reach, id: string) => and(eq(table.id, id), within(table, reach))
+
+  const defaultOf = query<{ owner: OwnerScope }>()((db, p) => {
+    const table = db.of(listed)
+    const mine = and(eq(table.owner, p.owner), sql`${table.is_default}`)
+    return db
+      .select()
+      .from(table as SQLiteTable)
+      .where(mine)
+      .limit(1)
+  })
+
+  return {
+    async find(db: Reader, reach: Reach, id: string): Promise<Row | undefined> {
+      const table = db.of(listed)
+      const found = db.select().from(table as SQLiteTable)
+      return ((await found.where(one(table, reach, id)).limit(1)) as Row[])[0]
+    },
+
+    /** Finds and locks a row until the transaction commits, so that it is neither changed nor deleted meanwhile. */
+    async findLocked(tx: Tx, reach: Reach, id: string): Promise<Row | undefined> {
+      const table = tx.of(listed)
+      const locked = tx
+        .update(table)
+        .set({ name: sql`${table.name}` } as never)
+        .where(one(table, reach, id))
+      return ((await locked.returning()) as Row[])[0]
+    },
+
+    /** Newest first. */
+    list(db: Reader, reach: Reach, { scope, ...wanted }: Listed): Promise<Page<Row>> {
+      const table = db.of(listed)
+      if (reach === 'everyone') {
+        const ofScope = scope && (scope === 'team' ? isNotNull(table.org_id) : isNull(table.org_id))
+        return newestFirst(db, wanted, ofScope) as Promise<Page<Row>>
+      }
+      const owners = reach.filter((owner) => scope === undefined || owner.startsWith(isOf[scope]))
+      const ofOwners = owners.map((owner) => eq(table.owner, owner))
+      return newestOfSome(db, wanted, ofOwners) as Promise<Page<Row>>
+    },
+
+    async count(db: Reader, owner: OwnerScope): Promise<number> {
+      const table = db.of(listed)
+      const counted = db.select({ total: count() }).from(table as SQLiteTable)
+      return Number((await counted.where(eq(table.owner, owner)))[0]?.total ?? 0)
+    },
+
+    /** The default of an owner, where the resource has them. */
+    defaultOf: async (db: Reader, owner: OwnerScope): Promise<Row | undefined> =>
+      ((await defaultOf(db, { owner })) as Row[])[0],
+
+    /** Violates the unique index when the owner has another default. */
+    async insert(tx: Tx, row: Row): Promise<void> {
+      await tx.insert(tx.of(listed)).values(row as never)
+    },
+
+    /** As `insert`. The row must be within reach. */
+    async update(tx: Tx, reach: Reach, id: string, change: Partial<Row>): Promise<Row> {
+      const table = tx.of(listed)
+      const changed = tx
+        .update(table)
+        .set(change as never)
+        .where(one(table, reach, id))
+      return ((await changed.returning()) as Row[])[0]!
+    },
+
+    async remove(tx: Tx, reach: Reach, id: string): Promise<void> {
+      const table = tx.of(listed)
+      await tx.delete(table).where(one(table, reach, id))
+    },
+
+    /** Removes all rows of an owner, and returns them. */
+    async removeAll(tx: Tx, owner: OwnerScope): Promise<Row[]> {
+      const table = tx.of(listed)
+      return (await tx.delete(table).where(eq(table.owner, owner)).returning()) as Row[]
+    },
+  }
+}
+
+export type Rows<Row extends OwnedRow> = ReturnType<typeof createRows<Row>>

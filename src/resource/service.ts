@@ -1,0 +1,170 @@
+import type { Call, Caller } from '../kernel/caller'
+import { iso } from '../kernel/clock'
+import { notFound } from '../kernel/errors'
+import type { KeyId } from '../kernel/ids'
+import type { Page } from '../kernel/page'
+import { isUniqueViolation, type Reader, type Tx } from '../kernel/store'
+import type { AnyNoun, NewOf, OwnOf, PatchOf, RowOf, ViewOf } from './declaration'
+import type { ResourceDeps } from './deps'
+import { defaultTaken, tooMany } from './errors'
+import { createReach } from './reach'
+import type { Listed, OwnedRow, OwnedScope, Rows } from './rows'
+
+/** What a noun does itself. */
+export type Hooks<N extends AnyNoun> = {
+  /** The most that one owner may have. */
+  most: number
+  /**
+   * Reads the members that were sent, as columns; undefined for those that were not. Runs before the transaction, once
+   * the caller may make the change: it may take long. Throws what is wrong with them.
+   */
+  read(sent: NewOf<N> | PatchOf<N>, call: Call<Caller>): Promise<{ [C in keyof OwnOf<N>]?: OwnOf<N>[C] | undefined }>
+  /** Called after the commit of a change, with the keys that a deleted one was bound to. */
+  forget?(row: RowOf<N>, unbound: readonly KeyId[]): void
+}
+
+/** Whose, where an operator names it. */
+export type Whose = { owner?: string | undefined }
+export type Resource<N extends AnyNoun> = ReturnType<typeof createResource<N>>
+export type Declared<N extends AnyNoun> = N & { rows: Rows<RowOf<N>> }
+type Change = { fields?: string[]; metadata?: Record<string, unknown> }
+
+/**
+ * The verbs of a resource, for tenants and operators alike. A foreign, an unknown and a malformed id are the same 404
+ * (I22); each change is recorded in its owner's chain, in the transaction that makes it (I19).
+ */
+export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Declared<N>, hooks: Hooks<N>) {
+  const { store, clock, audit, orgs, bindings } = deps
+  const { rows, title, boundTo } = noun
+  const { reachOf, placeOf, assertMayMake, assertMayChange } = createReach(deps, noun)
+  type Row = RowOf<N>
+  type View = ViewOf<N>
+
+  orgs.onEnd(async (tx, { orgId, call }) => {
+    for (const row of await rows.removeAll(tx, `org:${orgId}`)) await record(tx, call, row, 'deleted')
+  })
+  return { noun: noun as N, find, findLocked, list, get, create, update, remove }
+
+  async function find(reader: Reader, caller: Caller, id: string): Promise<Row> {
+    const row = noun.id.is(id) ? await rows.find(reader, await reachOf(reader, caller), id) : undefined
+    if (!row) throw notFound(title.one)
+    return row
+  }
+
+  /** The same inside a unit, with the row locked until it commits. */
+  async function findLocked(tx: Tx, caller: Caller, id: string): Promise<Row> {
+    const row = noun.id.is(id) ? await rows.findLocked(tx, await reachOf(tx, caller), id) : undefined
+    if (!row) throw notFound(title.one)
+    return row
+  }
+
+  /** Newest first. */
+  async function list({ caller }: Call<Caller>, query: Listed, { owner }: Whose = {}): Promise<Page<View>> {
+    const page = await rows.list(store.read, await reachOf(store.read, caller, owner), query)
+    return { ...page, items: await presentAll(store.read, page.items) }
+  }
+
+  async function get({ caller }: Call<Caller>, id: string): Promise<View> {
+    return present(store.read, await find(store.read, caller, id))
+  }
+
+  /** Bound to no key. Throws what `read` and `placeOf` throw, and 409 where the owner has a default or the most. */
+  async function create(call: Call<Caller>, order: NewOf<N>, { owner }: Whose = {}): Promise<View> {
+    const { scope } = order as { scope?: OwnedScope }
+    const place = await placeOf(store.read, call.caller, scope, owner)
+    const content = sent(await hooks.read(order, call))
+    const now = clock.now()
+    const row = { id: noun.id.create(), ...place, ...noun.empty, ...content, created_at: now, updated_at: now } as Row
+    return unlessTaken(row, async (tx) => {
+      await assertMayMake(tx, call.caller, row)
+      if (call.caller.type !== 'operator') await assertRoom(tx, row)
+      await rows.insert(tx, row)
+      await record(tx, call, row, 'created', { metadata: { scope: scopeOf(row) } })
+      return deps.storeAnswer(tx, call, await present(tx, row))
+    })
+  }
+
+  /** The owner is locked: concurrent requests count each other. */
+  async function assertRoom(tx: Tx, { owner, user_id: userId, org_id: orgId }: OwnedRow): Promise<void> {
+    await orgs.lockOwner(tx, { userId, orgId })
+    if ((await rows.count(tx, owner)) >= hooks.most) throw tooMany(title, hooks.most, noun.most.env)
+  }
+
+  /** What is left out stays. Checked before the body is read, so that a caller without permission learns nothing. */
+  async function update(call: Call<Caller>, id: string, patch: PatchOf<N>): Promise<View> {
+    const before = await find(store.read, call.caller, id)
+    await assertMayChange(store.read, call.caller, before)
+    const change = sent(await hooks.read(patch, call)) as Partial<Row>
+    const fields = Object.keys(change)
+    return unlessTaken(before, async (tx) => {
+      const row = await findLocked(tx, call.caller, id)
+      await assertMayChange(tx, call.caller, row)
+      if (!fields.length) return present(tx, row)
+      const updated_at = Math.max(clock.now(), row.updated_at + 1)
+      const changed = await rows.update(tx, [row.owner], row.id, { ...change, updated_at })
+      await record(tx, call, changed, 'updated', { fields })
+      return present(tx, changed)
+    })
+  }
+
+  /** The keys it was bound to have none from now on. */
+  function remove(call: Call<Caller>, id: string): Promise<{ deleted: true }> {
+    return store.write(async (tx) => {
+      const row = await findLocked(tx, call.caller, id)
+      await assertMayChange(tx, call.caller, row)
+      const unbound = boundTo ? await bindings.clear(tx, call, boundTo.column, row.id) : []
+      await rows.remove(tx, [row.owner], row.id)
+      await record(tx, call, row, 'deleted', { metadata: { bound_keys: unbound.length } }, unbound)
+      return { deleted: true }
+    })
+  }
+
+  async function record(
+    tx: Tx,
+    call: Call<Caller>,
+    row: Row,
+    verb: 'created' | 'updated' | 'deleted',
+    input: Change = {},
+    unbound: readonly KeyId[] = [],
+  ): Promise<void> {
+    const about = { entityType: noun.name, entityId: row.id, scope: row.owner, input }
+    await audit.record(tx, call, { action: `${noun.name}.${verb}`, ...about })
+    tx.afterCommit(() => hooks.forget?.(row, unbound))
+  }
+
+  async function present(reader: Reader, row: Row): Promise<View> {
+    return (await presentAll(reader, [row]))[0]!
+  }
+
+  async function presentAll(reader: Reader, found: readonly Row[]): Promise<View[]> {
+    const ids = found.map(({ id }) => id)
+    const bound = boundTo ? await bindings.counts(reader, boundTo.column, ids) : null
+    return found.map((row) => ({
+      id: row.id,
+      object: noun.name,
+      ...noun.present(row as never),
+      scope: scopeOf(row),
+      org_id: row.org_id,
+      ...(row.is_default === undefined ? {} : { is_default: row.is_default }),
+      ...(bound ? { bound_key_count: bound.get(row.id) ?? 0 } : {}),
+      created: iso(row.created_at),
+      updated: iso(row.updated_at),
+    })) as View[]
+  }
+
+  /** The database allows an owner one default: a second one is refused with the name of the first. */
+  async function unlessTaken<T>({ owner }: OwnedRow, unit: (tx: Tx) => Promise<T>): Promise<T> {
+    try {
+      return await store.write(unit)
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error
+      throw defaultTaken(title, (await rows.defaultOf(store.read, owner))?.name ?? null)
+    }
+  }
+}
+
+const scopeOf = ({ org_id }: OwnedRow): OwnedScope => (org_id ? 'team' : 'personal')
+
+/** The members that are there. */
+const sent = (members: object): object =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
