@@ -57,9 +57,9 @@ export function inspectCopy(dataDir: string, acked: Acked): string[] {
 }
 
 /** `svc-admin verify` on the copy: opens it as the command does, and says what is broken. */
-export async function verifyCopy(dataDir: string): Promise<string[]> {
+export async function verifyCopy(dataDir: string, databaseUrl = ''): Promise<string[]> {
   const log = createLog({ level: 'silent', pretty: false, write: () => undefined })
-  const app = await openApp({ config: loadConfig({ dataDir, production: false }), log })
+  const app = await openApp({ config: loadConfig({ dataDir, databaseUrl, production: false }), log })
   try {
     const response = await app.ops.handle(new Request('http://localhost/ops/v1/verify', { method: 'POST' }))
     const { checks } = (await response.json()) as { checks: { check: string; violations: string[] }[] }

@@ -30,7 +30,7 @@ async function expectSound(rig: Rig): Promise<void> {
   const server = await rig.boot()
   await rig.checkLive(server, 'all')
   expect(await server.stop()).toBe(0)
-  rig.close()
+  await rig.close()
   expect(rig.violations).toEqual([])
 }
 

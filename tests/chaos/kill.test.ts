@@ -1,12 +1,17 @@
 import { expect, test } from 'bun:test'
 import { slowness } from '../support/effort'
+import { postgresUrl } from '../support/store'
 import { percentile, REPLAYS_A_CYCLE, runKills } from './run'
 
 /** Enough to see every kind of kill; `chaos:kill` goes on for as long as one likes. */
 const CYCLES = 10
 
 test('ten kills under load lose nothing that was acknowledged and charge nothing twice', async () => {
-  const { cycles, acks, replays, violations, bootMs } = await runKills({ cycles: CYCLES, seed: 20_260_101 })
+  const { cycles, acks, replays, violations, bootMs } = await runKills({
+    cycles: CYCLES,
+    seed: 20_260_101,
+    postgres: postgresUrl ?? null,
+  })
   expect(violations).toEqual([])
   expect(cycles).toBe(CYCLES)
   expect(acks).toBeGreaterThan(CYCLES * 10)

@@ -18,7 +18,7 @@ const rig = await createRig(upstream)
 const root = mkdtempSync(join(tmpdir(), 'svc-oracle-'))
 afterAll(async () => {
   await upstream.stop()
-  rig.close()
+  await rig.close()
   rmSync(root, { recursive: true, force: true })
 })
 

@@ -9,6 +9,7 @@ import type { Upstream } from '../support/upstream'
 import { copyDataDir, inspectCopy, openHolds, verifyCopy } from './copy'
 import { startEndpoint } from './endpoint'
 import { startLoad } from './load'
+import { createChaosDatabase, writeAsSqlite } from './postgres'
 import { tellAll } from './purchases'
 import { reread } from './reread'
 import { retryAll } from './retries'
@@ -24,7 +25,8 @@ const TIERS = JSON.stringify({ enterprise: { rpm: 100_000_000, tpm: 100_000_000_
  * One data folder with everything that is known of it: what clients were told, what was found wrong.
  * The server comes and goes; the rig stays.
  */
-export async function createRig(upstream: Upstream) {
+export async function createRig(upstream: Upstream, postgres: string | null = null) {
+  const database = postgres ? await createChaosDatabase(postgres) : null
   const root = mkdtempSync(join(tmpdir(), 'svc-chaos-'))
   const dataDir = join(root, 'data')
   const witness = createWitness(join(root, 'acks.log'))
@@ -34,6 +36,7 @@ export async function createRig(upstream: Upstream) {
   const endpoint = startEndpoint()
   const env = {
     SVC_ENGINE_BASE_URL: upstream.url,
+    ...(database ? { SVC_DATABASE_URL: database.url } : {}),
     SVC_ENGINE_MODEL: 'scripted',
     SVC_TIERS: TIERS,
     SVC_EGRESS_ALLOW: '127.0.0.1/32',
@@ -68,8 +71,11 @@ export async function createRig(upstream: Upstream) {
     async checkCopy(): Promise<void> {
       const copy = join(root, 'copy')
       copyDataDir(dataDir, copy)
+      const twin = await database?.twin()
+      if (twin) await writeAsSqlite(twin.url, join(copy, 'svc.db'))
       violations.push(...inspectCopy(copy, witness))
-      for (const problem of await verifyCopy(copy)) violations.push(`verify: ${problem}`)
+      for (const problem of await verifyCopy(copy, twin?.url)) violations.push(`verify: ${problem}`)
+      await twin?.drop()
     },
 
     /**
@@ -91,20 +97,26 @@ export async function createRig(upstream: Upstream) {
     },
 
     /** Removes everything, unless something was wrong: then data and log stay for whoever looks into it. */
-    close(): void {
+    async close(): Promise<void> {
       witness.close()
       stripe.stop()
       void endpoint.stop()
-      if (violations.length === 0) rmSync(root, { recursive: true, force: true })
-      else violations.push(`the data and the log of acknowledgements are kept in ${root}`)
+      if (violations.length === 0) {
+        await database?.drop()
+        rmSync(root, { recursive: true, force: true })
+      } else {
+        violations.push(`the data and the log of acknowledgements are kept in ${root}`)
+        if (database) violations.push(`the database is kept: ${new URL(database.url).pathname.slice(1)}`)
+      }
     },
   }
 
   async function expectNoOpenHold(): Promise<void> {
     const deadline = performance.now() + HOLDS_ENDED_WITHIN_MS
-    while (openHolds(dataDir) > 0) {
+    const open = async () => (database ? database.openHolds() : openHolds(dataDir))
+    for (let left = await open(); left > 0; left = await open()) {
       if (performance.now() > deadline) {
-        violations.push(`${openHolds(dataDir)} holds are open a minute after the start`)
+        violations.push(`${left} holds are open a minute after the start`)
         return
       }
       await Bun.sleep(50)

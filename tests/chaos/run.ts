@@ -14,7 +14,13 @@ export type Report = {
   bootMs: number[]
 }
 
-type Options = { cycles: number; seed: number; onCycle?(report: Report): void }
+type Options = {
+  cycles: number
+  seed: number
+  /** URL of the Postgres server behind it; SQLite without. */
+  postgres?: string | null
+  onCycle?(report: Report): void
+}
 
 /** A data folder is started anew after so many kills, so that checking it costs the same all along. */
 const CYCLES_A_FOLDER = 25
@@ -31,15 +37,15 @@ const KILL_AFTER_MS = { min: 100, max: 800 }
  * a random instant, started again, over and over. Nothing acknowledged may be gone or changed, nothing
  * charged twice, no hold left open. What a kill left without an answer is asked again under its key (I2, I10, I11).
  */
-export async function runKills({ cycles, seed, onCycle = () => undefined }: Options): Promise<Report> {
+export async function runKills({ cycles, seed, postgres = null, onCycle = () => undefined }: Options): Promise<Report> {
   const report: Report = { cycles: 0, acks: 0, replays: 0, violations: [], bootMs: [] }
   const upstream = await startUpstream()
   const random = seededRandom(seed)
   try {
     while (report.cycles < cycles) {
-      const rig = await createRig(upstream)
+      const rig = await createRig(upstream, postgres)
       await runFolder(rig, Math.min(CYCLES_A_FOLDER, cycles - report.cycles))
-      rig.close()
+      await rig.close()
       report.acks += rig.witness.acks()
       report.replays += rig.witness.replays()
       report.violations.push(...rig.violations)
