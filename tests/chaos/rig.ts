@@ -39,6 +39,8 @@ export async function createRig(upstream: Upstream, postgres: string | null = nu
     ...(database ? { SVC_DATABASE_URL: database.url } : {}),
     SVC_ENGINE_MODEL: 'scripted',
     SVC_TIERS: TIERS,
+    SVC_MAX_KEYS_PER_PERSON: '100000',
+    SVC_MAX_ORGS_PER_PERSON: '100000',
     SVC_EGRESS_ALLOW: '127.0.0.1/32',
     SVC_PAYMENT_PROVIDER: 'stripe',
     SVC_STRIPE_SECRET_KEY: 'sk_test_scripted',
