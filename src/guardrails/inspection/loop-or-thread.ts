@@ -1,4 +1,4 @@
-import { createHelper, HelperFailure } from '../../kernel/helper'
+import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
 import { TooSlow } from '../guardrail'
 import type { RulesAnswer, RulesInput, RulesOrder } from './rules.worker'
 import type { Inspection } from './runner'
@@ -25,7 +25,7 @@ export type LoopOrThread = ReturnType<typeof createLoopOrThread>
 
 /** Runs rules over short texts on the event loop, and over long ones, or with slow rules, on a thread (I28). */
 export function createLoopOrThread() {
-  const threads = createHelper<RulesOrder, RulesAnswer>({
+  const threads = createWorkerPool<RulesOrder, RulesAnswer>({
     open: () => new Worker(new URL('./rules.worker.ts', import.meta.url).href),
     // An owner who sends long texts to slow rules takes one thread; the other is for everybody else.
     most: 2,
@@ -50,9 +50,9 @@ export function createLoopOrThread() {
   ): Promise<Answer> {
     const order = { ...input, key, owner: who, rules: rules.map(({ inspect: _, ...rule }) => rule), about }
     try {
-      return (await threads.do(order, { timeoutMs: threadMsFor(length), signal, who })) as Answer
+      return (await threads.run(order, { timeoutMs: threadMsFor(length), signal, who })) as Answer
     } catch (error) {
-      if (error instanceof HelperFailure) return failClosed()
+      if (error instanceof WorkerFailure) return failClosed()
       throw error
     }
   }

@@ -1,5 +1,5 @@
 import { compiledOf } from '../../kernel/compiled'
-import type { HelperAnswer } from '../../kernel/helper'
+import type { WorkerReply } from '../../kernel/worker-pool'
 import type { AboutText } from '../guardrail'
 import { type CompiledRule, compileRule, weightOf } from '../policy/compile-rule'
 import type { GuardrailRule } from '../schema'
@@ -27,7 +27,7 @@ self.onmessage = async ({ data }: MessageEvent<RulesOrder>) => {
   self.postMessage(await replyTo(data))
 }
 
-async function replyTo(order: RulesOrder): Promise<HelperAnswer<RulesAnswer>> {
+async function replyTo(order: RulesOrder): Promise<WorkerReply<RulesAnswer>> {
   try {
     return { ok: true, answer: await applied(order, compiledRules(order)) }
   } catch (error) {

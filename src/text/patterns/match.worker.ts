@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { HelperAnswer } from '../../kernel/helper'
+import type { WorkerReply } from '../../kernel/worker-pool'
 import { type Backtracker, openBacktracker, UnknownSyntax } from './backtracking'
 import { backtrackingExpression, compilePattern, type RulePattern } from './rule-pattern'
 import { type Vetted, vet } from './vet'
@@ -27,7 +27,7 @@ self.onmessage = async ({ data }: MessageEvent<MatchOrder>) => {
 
 async function answered(
   order: MatchOrder,
-): Promise<HelperAnswer<readonly (boolean | null)[] | { vetted: Vetted; ms: number }>> {
+): Promise<WorkerReply<readonly (boolean | null)[] | { vetted: Vetted; ms: number }>> {
   try {
     return { ok: true, answer: 'vet' in order ? await vetted(order) : await answers(order) }
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock'
 import { defineError } from '../../kernel/errors'
-import { HelperFailure } from '../../kernel/helper'
+import { WorkerFailure } from '../../kernel/worker-pool'
 import type { Vetted } from './vet'
 import { GRACE_MS, openThread, type Trial } from './worker'
 
@@ -22,7 +22,7 @@ export type Vet = (pattern: string) => Promise<Vetted>
  * {@link VETTING_BUDGET_MS} for all its patterns, and owners take turns on the thread.
  */
 export function createVetting({ clock }: { clock: Clock }) {
-  const helper = openThread<Tried>(IDLE_MS)
+  const pool = openThread<Tried>(IDLE_MS)
 
   return function begin(trial: Trial): Vet {
     const until = clock.monotonic() + PATIENCE_MS
@@ -52,9 +52,9 @@ export function createVetting({ clock }: { clock: Clock }) {
 
   async function tried(pattern: string, budgetMs: number, trial: Trial): Promise<Tried> {
     try {
-      return await helper.do({ vet: pattern, budgetMs }, { timeoutMs: budgetMs + MOST_START_MS + GRACE_MS, ...trial })
+      return await pool.run({ vet: pattern, budgetMs }, { timeoutMs: budgetMs + MOST_START_MS + GRACE_MS, ...trial })
     } catch (error) {
-      if (!(error instanceof HelperFailure)) throw error
+      if (!(error instanceof WorkerFailure)) throw error
       return { vetted: { is: 'late' }, ms: budgetMs }
     }
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock'
-import { createHelper, HelperFailure } from '../../kernel/helper'
+import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
 import type { MatchOrder } from './match.worker'
 
 /** Most milliseconds that rules may take on one prompt (contract 13). */
@@ -11,7 +11,7 @@ const MOST_PREPARED = 1_000
 
 /** A thread that tries patterns; it is ended after `idleMs` without an order. */
 export const openThread = <Answer>(idleMs: number) =>
-  createHelper<MatchOrder, Answer>({
+  createWorkerPool<MatchOrder, Answer>({
     open: () => new Worker(new URL('./match.worker.ts', import.meta.url).href),
     most: 1,
     idleMs,
@@ -37,7 +37,7 @@ export type Tried = { answers: readonly (boolean | null)[] | null; ms: number }
  * patterns are already compiled on it when their time is measured; owners take turns.
  */
 export function createBeside({ clock }: { clock: Clock }) {
-  const helper = openThread<readonly (boolean | null)[]>(IDLE_MS)
+  const pool = openThread<readonly (boolean | null)[]>(IDLE_MS)
   /** Lists of patterns compiled on the thread, each with the time until which the thread surely still runs. */
   const prepared = new Map<string, number>()
 
@@ -52,11 +52,11 @@ export function createBeside({ clock }: { clock: Clock }) {
       await prepare(patterns, trial)
       const from = clock.monotonic()
       const timeoutMs = budgetMs + (stops ? GRACE_MS : 0)
-      const answers = await helper.do({ patterns, text, budgetMs }, { timeoutMs, ...trial })
+      const answers = await pool.run({ patterns, text, budgetMs }, { timeoutMs, ...trial })
       const ms = clock.monotonic() - from
       return { answers: stops && answers.includes(null) ? null : answers, ms }
     } catch (error) {
-      if (!(error instanceof HelperFailure)) throw error
+      if (!(error instanceof WorkerFailure)) throw error
       // The thread was ended, so the patterns compiled on it are gone.
       prepared.clear()
       return { answers: null, ms: budgetMs }
@@ -66,7 +66,7 @@ export function createBeside({ clock }: { clock: Clock }) {
   async function prepare(patterns: readonly string[], trial: Trial): Promise<void> {
     const key = JSON.stringify(patterns)
     if ((prepared.get(key) ?? -1) >= clock.monotonic()) return
-    await helper.do({ patterns, text: null, budgetMs: MOST_START_MS }, { timeoutMs: MOST_START_MS, ...trial })
+    await pool.run({ patterns, text: null, budgetMs: MOST_START_MS }, { timeoutMs: MOST_START_MS, ...trial })
     if (prepared.size >= MOST_PREPARED) prepared.clear()
     prepared.set(key, clock.monotonic() + IDLE_MS / 2)
   }

@@ -1,6 +1,6 @@
 import { ownerOf } from '../../kernel/caller'
-import { createHelper, HelperFailure } from '../../kernel/helper'
 import { storable } from '../../kernel/text'
+import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
 import { type Tool, ToolFailure } from '../tool'
 import type { CodeAnswer, CodeOrder } from './code-sandbox.worker'
 
@@ -13,7 +13,7 @@ const MAX_CHARS = 64 * 1024
 /** JavaScript in QuickJS (WebAssembly) on its own thread: no network, files or timers; limits of 5 s and 64 MiB. */
 export function createCodeExecute({ codeMs = CODE_MS } = {}): Tool {
   const threadMs = codeMs + GRACE_MS
-  const sandbox = createHelper<CodeOrder, CodeAnswer>({
+  const sandbox = createWorkerPool<CodeOrder, CodeAnswer>({
     open: () => new Worker(new URL('./code-sandbox.worker.ts', import.meta.url).href),
     most: 2,
     idleMs: 30_000,
@@ -40,7 +40,7 @@ export function createCodeExecute({ codeMs = CODE_MS } = {}): Tool {
     run: async ({ code }, { signal, call }) => {
       const order = { code: code as string, timeoutMs: codeMs, memoryBytes: MEMORY_BYTES, maxChars: MAX_CHARS }
       const { value, output, error } = await sandbox
-        .do(order, { timeoutMs: threadMs, signal, who: ownerOf(call.caller) })
+        .run(order, { timeoutMs: threadMs, signal, who: ownerOf(call.caller) })
         .catch(explain)
       const written = storable(output)
       if (error !== null) {
@@ -53,7 +53,7 @@ export function createCodeExecute({ codeMs = CODE_MS } = {}): Tool {
 }
 
 function explain(error: unknown): never {
-  if (!(error instanceof HelperFailure)) throw error
+  if (!(error instanceof WorkerFailure)) throw error
   throw new ToolFailure(
     error.kind === 'timeout'
       ? 'The code took longer than it may and was ended.'

@@ -7,7 +7,7 @@ import {
   RELEASE_SYNC,
   Scope,
 } from 'quickjs-emscripten'
-import type { HelperAnswer } from '../../kernel/helper'
+import type { WorkerReply } from '../../kernel/worker-pool'
 
 export type CodeOrder = { code: string; timeoutMs: number; memoryBytes: number; maxChars: number }
 /** `value` is JSON text, or null when there is none; `error` is what the code threw. */
@@ -19,7 +19,7 @@ self.onmessage = async ({ data }: MessageEvent<CodeOrder>) => {
   self.postMessage(await evaluate(data))
 }
 
-async function evaluate(order: CodeOrder): Promise<HelperAnswer<CodeAnswer>> {
+async function evaluate(order: CodeOrder): Promise<WorkerReply<CodeAnswer>> {
   try {
     return { ok: true, answer: await inSandbox(order) }
   } catch (error) {

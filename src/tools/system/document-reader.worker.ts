@@ -1,5 +1,5 @@
 import { getDocumentProxy } from 'unpdf'
-import type { HelperAnswer } from '../../kernel/helper'
+import type { WorkerReply } from '../../kernel/worker-pool'
 import type { PageAnswer } from './page-reader.worker'
 
 export type DocumentOrder = { bytes: Uint8Array; maxChars: number }
@@ -16,7 +16,7 @@ self.onmessage = async ({ data }: MessageEvent<DocumentOrder>) => {
   self.postMessage(await read(data))
 }
 
-async function read({ bytes, maxChars }: DocumentOrder): Promise<HelperAnswer<PageAnswer>> {
+async function read({ bytes, maxChars }: DocumentOrder): Promise<WorkerReply<PageAnswer>> {
   try {
     return { ok: true, answer: await readable(bytes, maxChars) }
   } catch (error) {

@@ -1,6 +1,6 @@
 import { Readability } from '@mozilla/readability'
 import { parseHTML } from 'linkedom'
-import type { HelperAnswer } from '../../kernel/helper'
+import type { WorkerReply } from '../../kernel/worker-pool'
 import { textOf } from './page-text'
 
 export type PageOrder = { html: string; maxChars: number }
@@ -14,7 +14,7 @@ self.onmessage = ({ data }: MessageEvent<PageOrder>) => {
   self.postMessage(read(data))
 }
 
-function read({ html, maxChars }: PageOrder): HelperAnswer<PageAnswer> {
+function read({ html, maxChars }: PageOrder): WorkerReply<PageAnswer> {
   try {
     const { title, text } = readable(html)
     return { ok: true, answer: { title: title?.slice(0, MAX_TITLE_CHARS) ?? null, text: text.slice(0, maxChars) } }

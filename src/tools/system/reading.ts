@@ -1,4 +1,4 @@
-import { createHelper, type Helper, HelperFailure } from '../../kernel/helper'
+import { createWorkerPool, WorkerFailure, type WorkerPool } from '../../kernel/worker-pool'
 import { ToolFailure } from '../tool'
 import { decodeText } from './decode'
 import type { DocumentOrder } from './document-reader.worker'
@@ -26,11 +26,11 @@ type By = { signal: AbortSignal; who: string }
  * five seconds and 256 MiB. Throws {@link ToolFailure} for content it cannot read.
  */
 export function createReading() {
-  const pages = createHelper<PageOrder, PageAnswer>({
+  const pages = createWorkerPool<PageOrder, PageAnswer>({
     open: () => new Worker(new URL('./page-reader.worker.ts', import.meta.url).href),
     ...THREADS,
   })
-  const documents = createHelper<DocumentOrder, PageAnswer>({
+  const documents = createWorkerPool<DocumentOrder, PageAnswer>({
     open: () => new Worker(new URL('./document-reader.worker.ts', import.meta.url).href),
     ...THREADS,
   })
@@ -58,16 +58,16 @@ function withWords(answer: PageAnswer): PageAnswer {
   throw new ToolFailure('The document holds no words, as one of scanned pages does.')
 }
 
-async function ask<Order>(helper: Helper<Order, PageAnswer>, order: Order, by: By): Promise<PageAnswer> {
+async function ask<Order>(pool: WorkerPool<Order, PageAnswer>, order: Order, by: By): Promise<PageAnswer> {
   try {
-    return await helper.do(order, { timeoutMs: READ_MS, ...by })
+    return await pool.run(order, { timeoutMs: READ_MS, ...by })
   } catch (error) {
-    if (!(error instanceof HelperFailure)) throw error
+    if (!(error instanceof WorkerFailure)) throw error
     throw new ToolFailure(PROBLEMS[error.kind])
   }
 }
 
-const PROBLEMS: Record<HelperFailure['kind'], string> = {
+const PROBLEMS: Record<WorkerFailure['kind'], string> = {
   timeout: 'What the address holds takes too long to read.',
   memory: 'What the address holds unfolds to more than this tool reads.',
   failed: 'What the address holds could not be read: it is broken, or locked with a password.',

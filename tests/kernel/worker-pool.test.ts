@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { createHelper } from '../../src/kernel/helper'
+import { createWorkerPool } from '../../src/kernel/worker-pool'
 
 const signal = new AbortController().signal
 const open = (most = 1, idleMs = 60_000, each = most) => {
   let opened = 0
-  const helper = createHelper<string, unknown>({
+  const pool = createWorkerPool<string, unknown>({
     open: () => {
       opened++
-      return new Worker(new URL('./helper.worker.ts', import.meta.url).href)
+      return new Worker(new URL('./worker-pool.worker.ts', import.meta.url).href)
     },
     most,
     each,
@@ -15,11 +15,11 @@ const open = (most = 1, idleMs = 60_000, each = most) => {
     growthBytes: 128 * 1024 * 1024,
   })
   const ask = (order: string, about: { timeoutMs?: number; signal?: AbortSignal; who?: string } = {}) =>
-    helper.do(order, { timeoutMs: 20_000, signal, who: 'ada', ...about })
+    pool.run(order, { timeoutMs: 20_000, signal, who: 'ada', ...about })
   return { ask, opened: () => opened }
 }
 
-describe('a helper', () => {
+describe('a worker pool', () => {
   test('does one order after another on one thread, however many come at once', async () => {
     const { ask, opened } = open()
     expect(await Promise.all(['count', 'count', 'count'].map((order) => ask(order)))).toEqual([1, 2, 3])
@@ -34,7 +34,7 @@ describe('a helper', () => {
 
   test('passes on a refusal of the script, and keeps the thread', async () => {
     const { ask, opened } = open()
-    await expect(ask('refuse')).rejects.toMatchObject({ name: 'HelperFailure', kind: 'failed', message: 'refused' })
+    await expect(ask('refuse')).rejects.toMatchObject({ name: 'WorkerFailure', kind: 'failed', message: 'refused' })
     expect(await ask('count')).toBe(2)
     expect(opened()).toBe(1)
   })
