@@ -103,6 +103,13 @@ describe('the pages', () => {
     expect(scripts.filter((name) => !(name in packageJson.scripts))).toEqual([])
   })
 
+  test('name functions of the code, where they say how to write some', () => {
+    const code = sources.map(({ text }) => text).join('\n')
+    const named = [...page('docs/README.md').matchAll(/`([a-z]+[A-Z]\w+)\b[^`]*`/g)].map(([, name]) => name!)
+    expect(named.length).toBeGreaterThan(15)
+    expect(named.filter((name) => !new RegExp(`\\b${name}\\b`).test(code))).toEqual([])
+  })
+
   test('have lines of 120 characters at most, tables aside', () => {
     const lines = pages.flatMap(({ text }) => text.split('\n'))
     expect(lines.filter((line) => line.length > 120 && !line.startsWith('|'))).toEqual([])
