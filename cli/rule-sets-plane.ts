@@ -96,7 +96,7 @@ export async function ownPolicies(shell: Shell): Promise<GuardrailPlane> {
 async function anyPreferences(shell: Shell): Promise<RoutingPlane> {
   const connection = await shell.connect()
   const all = () => connection.ops()['routing-preferences']
-  const one = (ref: string) => all()({ ref: encodeURIComponent(ref) })
+  const one = (id: string) => all()({ id: encodeURIComponent(id) })
   const whose = ownerIn(shell)
   return {
     async list(query) {

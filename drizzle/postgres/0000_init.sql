@@ -328,15 +328,14 @@ CREATE TABLE "routing_preferences" (
 	"owner" text NOT NULL,
 	"user_id" text NOT NULL,
 	"org_id" text,
-	"scope" text NOT NULL,
 	"name" text NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
 	"description" text,
 	"rules" jsonb NOT NULL,
 	"examples" jsonb NOT NULL,
 	"floors" jsonb NOT NULL,
-	"is_default" boolean NOT NULL,
-	"created_at" bigint NOT NULL,
-	"updated_at" bigint NOT NULL
+	"is_default" boolean NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "user_settings" (

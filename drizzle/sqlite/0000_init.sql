@@ -377,15 +377,14 @@ CREATE TABLE `routing_preferences` (
 	`owner` text NOT NULL,
 	`user_id` text NOT NULL,
 	`org_id` text,
-	`scope` text NOT NULL,
 	`name` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
 	`description` text,
 	`rules` text NOT NULL,
 	`examples` text NOT NULL,
 	`floors` text NOT NULL,
-	`is_default` integer NOT NULL,
-	`created_at` integer NOT NULL,
-	`updated_at` integer NOT NULL
+	`is_default` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `routing_preferences_by_owner` ON `routing_preferences` (`owner`,`created_at`,`id`);--> statement-breakpoint

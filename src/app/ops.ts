@@ -6,6 +6,7 @@ import { type OperatorEdge, operatorEdge } from '../http/operator-edge'
 import { type Place, schemaOf } from '../kernel/store'
 import { createBackup, createOperators, dumpPostgres, type OperatorService } from '../operators'
 import { operatorRoutes } from '../operators/routes'
+import { preferenceOperatorRoutes } from '../routing-preferences/routes'
 import type { Config } from './config'
 import type { Container } from './container'
 import { RELEASE } from './version'
@@ -22,8 +23,6 @@ const roomsOf = (container: Container) => ({
   oversight: container.oversight,
   usageReading: container.usageReading,
   skills: container.skills,
-  preferences: container.preferences,
-  routingPreview: container.routingPreview,
   answers: container.completions.answers,
   store: container.store,
   audit: container.audit,
@@ -97,5 +96,7 @@ export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
 }
 
 /** What only operators have, and the routes that they share with tenants. */
-const operatorApi = (operators: OperatorService, { guardrails }: Container, edge: OperatorEdge, metrics: Metrics) =>
-  operatorRoutes(operators, edge, metrics.registry).use(guardrailOperatorRoutes(guardrails, edge))
+const operatorApi = (operators: OperatorService, container: Container, edge: OperatorEdge, metrics: Metrics) =>
+  operatorRoutes(operators, edge, metrics.registry)
+    .use(guardrailOperatorRoutes(container.guardrails, edge))
+    .use(preferenceOperatorRoutes(container, edge))

@@ -28,7 +28,7 @@ import { keyIdOf, ownerOf } from '../kernel/caller'
 import { keyRoutes } from '../keys/routes'
 import { orgRoutes } from '../orgs/routes'
 import { rateLimitRoutes } from '../rate-limits/routes'
-import { correctionRoutes, preferenceRoutes, routingBindingRoutes } from '../routing-preferences/routes'
+import { preferenceRoutes } from '../routing-preferences/routes'
 import { settingsRoutes } from '../settings/routes'
 import { skillRoutes } from '../skills/routes'
 import { toolRoutes } from '../tools/routes'
@@ -108,8 +108,6 @@ export function createServer({ config, container, metrics, connections }: Deps) 
         .use(rateLimitRoutes(container, guard))
         .use(engineRoutes(container.engines, guard))
         .use(preferenceRoutes(container, guard))
-        .use(correctionRoutes(container.preferences, guard))
-        .use(routingBindingRoutes(container.preferences, guard))
         .use(guardrailRoutes(container.guardrails, guard))
         .use(toolRoutes(container.tools, guard))
         .use(skillRoutes(container, guard))

@@ -35,6 +35,12 @@ export const verb = <const D extends Declared>(
   run: (call: Call<Caller>, asked: Asked<D>) => Static<D['reply']> | Promise<Static<D['reply']>>,
 ): Verb<D> => ({ ...declared, run: run as Run })
 
+/** Declares a route that only tenants have. */
+export const tenantVerb = <const D extends Declared>(
+  declared: D,
+  run: (call: Call, asked: Asked<D>) => Static<D['reply']> | Promise<Static<D['reply']>>,
+) => ({ ...verb(declared, run as never), isTenants: true as const })
+
 type Of<Routes extends Record<string, unknown>> = Elysia<
   '',
   {
@@ -110,7 +116,10 @@ export function tenantRoutes<const V extends readonly Verb[]>(
 }
 
 /** The same routes for operators, whose reach is everyone. */
-export function operatorRoutes<const V extends readonly Verb[]>(verbs: V, edge: OperatorEdge) {
+export function operatorRoutes<const V extends readonly (Verb & { isTenants?: never })[]>(
+  verbs: V,
+  edge: OperatorEdge,
+) {
   const plugin = new Elysia({ prefix: '/ops/v1' }).use(edge)
   for (const { method, path, query, reply, owned, run, ...verb } of verbs) {
     const handle = (context: Context & Parameters<typeof toOperatorCall>[0]) => {

@@ -13,7 +13,6 @@ import { cacheRoutes } from './routes-cache'
 import { creditRoutes } from './routes-credits'
 import { engineRoutes } from './routes-engines'
 import { peopleRoutes } from './routes-people'
-import { preferenceRoutes } from './routes-policies'
 import { installRoutes, skillRoutes } from './routes-skills'
 import { submissionRoutes } from './routes-submissions'
 import { usageRoutes } from './routes-usage'
@@ -49,7 +48,6 @@ export const operatorRoutes = (operators: OperatorService, edge: Edge, expositio
     .use(skillRoutes(operators.skills, edge))
     .use(installRoutes(operators.skills, edge))
     .use(submissionRoutes(operators.submissions, edge))
-    .use(preferenceRoutes(operators.preferences, edge))
     .use(engineRoutes(operators.engines, edge))
     .use(serverRoutes(operators, edge))
 

@@ -10,7 +10,6 @@ import { createKeyVerbs } from './keys'
 import { createLimitVerbs } from './limits'
 import { createMemberVerbs } from './members'
 import { createOrgVerbs } from './orgs'
-import { createPreferenceVerbs } from './policies'
 import { createReconcileVerbs } from './reconcile'
 import { createSkillVerbs } from './skills'
 import { createStatus } from './status'
@@ -32,7 +31,6 @@ type Deps = Parameters<typeof createKeyVerbs>[0] &
   Parameters<typeof createUsageVerbs>[0] &
   Parameters<typeof createUserVerbs>[0] &
   Parameters<typeof createSkillVerbs>[0] &
-  Parameters<typeof createPreferenceVerbs>[0] &
   Parameters<typeof createVerify>[0] & {
     backup: ReturnType<typeof createBackup>
   }
@@ -60,6 +58,5 @@ export const createOperators = (deps: Deps) => ({
   /** Submissions of skills (dx 2.11), decided in the skills room. */
   submissions: deps.skills.operator,
   skills: createSkillVerbs(deps),
-  preferences: createPreferenceVerbs(deps),
   backup: deps.backup,
 })

@@ -2,5 +2,6 @@
 export { ownedColumns, ownedIndexes } from './columns'
 export { type AnyNoun, defineResource, type NewOf, type PatchOf, type RowOf, type ViewOf } from './declaration'
 export type { ResourceDeps } from './deps'
+export { accountOf, type Whose } from './reach'
 export type { Listed, Reach } from './rows'
-export { createResource, type Resource, type Whose } from './service'
+export { createResource, type Resource } from './service'

@@ -1,4 +1,4 @@
-import type { Caller, OwnerScope } from '../kernel/caller'
+import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/caller'
 import type { OrgId, UserId } from '../kernel/ids'
 import type { Reader } from '../kernel/store'
 import type { AnyNoun } from './declaration'
@@ -8,6 +8,17 @@ import type { OwnedRow, OwnedScope, Reach } from './rows'
 
 /** Whose a new one is, and who makes it. */
 export type Place = Pick<OwnedRow, 'owner' | 'org_id' | 'user_id'>
+
+/** Whose, where an operator names it. */
+export type Whose = { owner?: string | undefined }
+
+/** The account that a caller acts for, or the owner that an operator names. Throws 404. */
+export const accountOf = async (
+  { store, orgs }: Pick<ResourceDeps, 'store' | 'orgs'>,
+  { caller }: Call<Caller>,
+  { owner }: Whose,
+): Promise<OwnerScope> =>
+  caller.type === 'operator' ? (await orgs.findOwner(store.read, owner)).scope : ownerOf(caller)
 
 /** Whose rows a caller sees, where new ones go, and which they may change. An operator's reach is everyone. */
 export function createReach({ orgs, bindings }: Pick<ResourceDeps, 'orgs' | 'bindings'>, noun: AnyNoun) {

@@ -7,7 +7,7 @@ import { isUniqueViolation, type Reader, type Tx } from '../kernel/store'
 import type { AnyNoun, NewOf, OwnOf, PatchOf, RowOf, ViewOf } from './declaration'
 import type { ResourceDeps } from './deps'
 import { defaultTaken, tooMany } from './errors'
-import { createReach } from './reach'
+import { createReach, type Whose } from './reach'
 import type { Listed, OwnedRow, OwnedScope, Rows } from './rows'
 
 /** What a noun does itself. */
@@ -23,8 +23,6 @@ export type Hooks<N extends AnyNoun> = {
   forget?(row: RowOf<N>, unbound: readonly KeyId[]): void
 }
 
-/** Whose, where an operator names it. */
-export type Whose = { owner?: string | undefined }
 export type Resource<N extends AnyNoun> = ReturnType<typeof createResource<N>>
 export type Declared<N extends AnyNoun> = N & { rows: Rows<RowOf<N>> }
 type Change = { fields?: string[]; metadata?: Record<string, unknown> }

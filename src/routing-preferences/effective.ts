@@ -7,9 +7,11 @@ import type { KeyBindings } from '../keys'
 import { createBeside, createVetting } from '../text'
 import { combine, type Effective, NOTHING, type Source } from './guidance'
 import { createRuleMatcher } from './match'
-import { preferenceRepository as rows } from './repository'
+import { routingPreference } from './resource'
 import { PreferenceId } from './schema'
 import { dropSource, OF_KEY, type Owned, ownedOf, readPreference, type SourceHead, sourceBy } from './sources'
+
+const { rows } = routingPreference
 
 export type EffectiveRouting = ReturnType<typeof createEffective>
 
@@ -113,7 +115,7 @@ export function createEffective({ store, clock, bindings }: Deps) {
   }
 
   async function readBound(id: PreferenceId): Promise<Owned | null> {
-    const row = await rows.bound(store.read, id)
+    const row = await rows.find(store.read, 'everyone', id)
     return row ? ownedOf(row) : null
   }
 }

@@ -24,4 +24,9 @@ export const correctionRepository = {
       since === undefined ? undefined : gte(table.created_at, since),
     )
   },
+
+  removeAll: async (tx: Tx, owner: OwnerScope): Promise<void> => {
+    const table = tx.of(routingCorrections)
+    await tx.delete(table).where(eq(table.owner, owner))
+  },
 }

@@ -1,138 +1,101 @@
-import { Elysia } from 'elysia'
-import { answer, errors } from '../http/envelope'
-import { type Guard, toCall } from '../http/guard'
+import type { Guard } from '../http/guard'
+import type { OperatorEdge } from '../http/operator-edge'
+import { resourceVerbs } from '../http/resource-verbs'
+import { operatorRoutes, tenantRoutes, tenantVerb, verb } from '../http/verbs'
 import { pageFields } from '../kernel/page'
-import { checked, checkedPath, checkedQuery, t } from '../kernel/schema'
 import { ApiKey } from '../keys/schema'
-import {
-  NewPreference,
-  Preference,
-  PreferenceBinding,
-  PreferenceDeleted,
-  PreferencePage,
-  PreferencePatch,
-  PreferenceQuery,
-  RulesBinding,
-} from './schema'
-import {
-  Correction,
-  CorrectionPage,
-  CorrectionQuery,
-  NewCorrection,
-  Suggestion,
-  SuggestOrder,
-} from './schema-corrections'
-import { Preview, PreviewOrder } from './schema-preview'
+import * as words from './schema'
 import type { PreferenceService, RoutingPreview } from './service'
 
 type Rooms = { preferences: PreferenceService; routingPreview: RoutingPreview }
 
-const ById = checkedPath(t.Object({ id: t.String() }))
-
-/** `/routing-preferences` (contract 13). */
-export const preferenceRoutes = ({ preferences, routingPreview }: Rooms, guard: Guard) =>
-  new Elysia({ prefix: '/routing-preferences', tags: ['Routing preferences'] })
-    .use(guard)
-    .post('', async (context) => context.status(201, await preferences.create(toCall(context), context.body)), {
-      scope: 'billing',
-      idempotent: true,
-      body: checked(NewPreference),
-      response: { 201: answer(Preference), ...errors(400, 401, 403, 409, 413, 415, 429, 503) },
-      detail: { summary: 'Create a routing preference, not yet bound to a key' },
-    })
-    .get(
-      '',
-      async (context) => {
-        const page = await preferences.list(toCall(context), context.query)
-        return { routing_preferences: page.items, ...pageFields(page) }
-      },
+/** `/routing-preferences` and `/routing-corrections` (contract 13), for tenants and operators. */
+const verbsOf = ({ preferences: { preferences, suggest, corrections }, routingPreview }: Rooms) =>
+  [
+    ...resourceVerbs(preferences),
+    verb(
       {
-        scope: 'billing',
-        query: checkedQuery(PreferenceQuery),
-        response: { 200: answer(PreferencePage), ...errors(400, 401, 403, 429) },
-        detail: { summary: 'List your routing preferences and those of your organizations, newest first' },
+        method: 'post',
+        path: '/routing-preferences/suggest-rule',
+        body: words.SuggestOrder,
+        reply: words.Suggestion,
+        owned: true,
+        errors: [402, 404],
+        summary: 'Suggest a rule from your recent corrections for a mode',
       },
-    )
-    .post('/suggest-rule', (context) => preferences.suggest(toCall(context), context.body), {
-      scope: 'billing',
-      body: checked(SuggestOrder),
-      response: { 200: answer(Suggestion), ...errors(400, 401, 402, 403, 404, 413, 415, 429) },
-      detail: { summary: 'Suggest a rule from your recent corrections for a mode' },
-    })
-    .post('/preview', (context) => routingPreview.preview(toCall(context), context.body), {
-      scope: 'billing',
-      body: checked(PreviewOrder),
-      response: { 200: answer(Preview), ...errors(400, 401, 402, 403, 404, 413, 415, 429, 503) },
-      detail: { summary: 'Preview the routing of a prompt, stage by stage; nothing is billed or stored' },
-    })
-    .get('/:id', (context) => preferences.get(toCall(context), context.params.id), {
-      scope: 'billing',
-      params: ById,
-      response: { 200: answer(Preference), ...errors(401, 403, 404, 429) },
-      detail: { summary: 'Read one routing preference' },
-    })
-    .patch('/:id', (context) => preferences.update(toCall(context), context.params.id, context.body), {
-      scope: 'billing',
-      params: ById,
-      body: checked(PreferencePatch),
-      response: { 200: answer(Preference), ...errors(400, 401, 403, 404, 409, 413, 415, 429, 503) },
-      detail: { summary: 'Change a routing preference; omitted members stay, arrays are replaced' },
-    })
-    .delete('/:id', (context) => preferences.remove(toCall(context), context.params.id), {
-      scope: 'billing',
-      params: ById,
-      response: { 200: answer(PreferenceDeleted), ...errors(401, 403, 404, 429) },
-      detail: { summary: 'Delete a routing preference and unbind it from its keys' },
-    })
-
-/** `/routing-corrections` (contract 13). */
-export const correctionRoutes = ({ corrections }: PreferenceService, guard: Guard) =>
-  new Elysia({ prefix: '/routing-corrections', tags: ['Routing preferences'] })
-    .use(guard)
-    .post('', async (context) => context.status(201, await corrections.add(toCall(context), context.body)), {
-      scope: 'billing',
-      idempotent: true,
-      body: checked(NewCorrection),
-      response: { 201: answer(Correction), ...errors(400, 401, 403, 404, 409, 413, 415, 429) },
-      detail: { summary: 'Record which mode a prompt should have been answered in' },
-    })
-    .get(
-      '',
-      async (context) => {
-        const page = await corrections.list(toCall(context), context.query)
+      (call, { body, owner }) => suggest(call, body, { owner }),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: '/routing-preferences/preview',
+        body: words.PreviewOrder,
+        reply: words.Preview,
+        owned: true,
+        errors: [402, 404],
+        summary: 'Preview the routing of a prompt, stage by stage; nothing is billed or stored',
+      },
+      (call, { body, owner }) => routingPreview.preview(call, body, { owner }),
+    ),
+    verb(
+      {
+        method: 'get',
+        path: '/routing-corrections',
+        query: words.CorrectionQuery,
+        reply: words.CorrectionPage,
+        owned: true,
+        summary: 'List your corrections, newest first',
+      },
+      async (call, { query, owner }) => {
+        const page = await corrections.list(call, query, { owner })
         return { routing_corrections: page.items, ...pageFields(page) }
       },
-      {
-        scope: 'billing',
-        query: checkedQuery(CorrectionQuery),
-        response: { 200: answer(CorrectionPage), ...errors(400, 401, 403, 429) },
-        detail: { summary: 'List your corrections, newest first' },
-      },
-    )
+    ),
+  ] as const
+
+/** What only tenants do: say what was wrong. */
+const correctionVerb = ({ preferences: { corrections } }: Rooms) =>
+  tenantVerb(
+    {
+      method: 'post',
+      path: '/routing-corrections',
+      body: words.NewCorrection,
+      reply: words.Correction,
+      creates: true,
+      errors: [404],
+      summary: 'Record which mode a prompt should have been answered in',
+    },
+    (call, { body }) => corrections.add(call, body),
+  )
 
 /** `/keys/{id}/routing-preference` and `/keys/{id}/routing-rules` (contract 13). */
-export const routingBindingRoutes = (preferences: PreferenceService, guard: Guard) =>
-  new Elysia({ prefix: '/keys', tags: ['API keys'] })
-    .use(guard)
-    .put(
-      '/:id/routing-preference',
-      (context) => preferences.bind.preference(toCall(context), context.params.id, context.body),
+const bindingVerbs = ({ preferences: { bind } }: Rooms) =>
+  [
+    tenantVerb(
       {
-        ...binding,
-        body: checked(PreferenceBinding),
-        detail: { summary: 'Bind a routing preference to a key; null unbinds' },
+        method: 'put',
+        path: '/keys/:id/routing-preference',
+        body: words.PreferenceBinding,
+        reply: ApiKey,
+        summary: 'Bind a routing preference to a key; null unbinds',
       },
-    )
-    .put('/:id/routing-rules', (context) => preferences.bind.rules(toCall(context), context.params.id, context.body), {
-      ...binding,
-      body: checked(RulesBinding),
-      detail: {
+      (call, { id, body }) => bind.preference(call, id, body),
+    ),
+    tenantVerb(
+      {
+        method: 'put',
+        path: '/keys/:id/routing-rules',
+        body: words.RulesBinding,
+        reply: ApiKey,
         summary: "Set a key's own routing rules, which come before any preference; an empty list removes them",
       },
-    })
+      (call, { id, body }) => bind.rules(call, id, body),
+    ),
+  ] as const
 
-const binding = {
-  scope: 'billing',
-  params: ById,
-  response: { 200: answer(ApiKey), ...errors(400, 401, 403, 404, 413, 415, 429, 503) },
-} as const
+export const preferenceRoutes = (rooms: Rooms, guard: Guard) =>
+  tenantRoutes([...verbsOf(rooms), correctionVerb(rooms)], guard, { scope: 'billing', tag: 'Routing preferences' }).use(
+    tenantRoutes(bindingVerbs(rooms), guard, { scope: 'billing', tag: 'API keys' }),
+  )
+
+export const preferenceOperatorRoutes = (rooms: Rooms, edge: OperatorEdge) => operatorRoutes(verbsOf(rooms), edge)

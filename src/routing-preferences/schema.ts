@@ -12,8 +12,7 @@ export { RoutingRule }
 export const PreferenceId = defineId('routing preference')
 export type PreferenceId = Id<'routing preference'>
 
-export const SCOPES = ['personal', 'team'] as const
-export type PreferenceScope = (typeof SCOPES)[number]
+const SCOPES = ['personal', 'team'] as const
 
 const Floors = t.Record(t.String(), t.Number(), {
   description: 'Confidence floor by mode, instead of the default 0.85; clamped to 0.5–0.99',
@@ -77,7 +76,6 @@ export type Preference = Static<typeof Preference>
 export const PreferencePage = pageOf('routing_preferences', Preference)
 export const PreferenceQuery = t.Object({ scope: t.Optional(oneOf(SCOPES)), ...PageQuery.properties })
 export type PreferenceQuery = Static<typeof PreferenceQuery>
-export const PreferenceDeleted = t.Object({ deleted: t.Literal(true) })
 
 /** Body of `PUT /keys/{id}/routing-preference`; null unbinds. */
 export const PreferenceBinding = t.Object(

@@ -1,36 +1,22 @@
-import { sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import type { OrgId, UserId } from '../kernel/ids'
+import type { UserId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
-import type { Floors, PreferenceId, PreferenceScope, RoutingExample, RoutingRule } from './schema'
+import { ownedColumns, ownedIndexes } from '../resource'
+import type { Floors, PreferenceId, RoutingExample, RoutingRule } from './schema'
 import type { CorrectionId } from './schema-corrections'
 
 export const routingPreferences = defineTable((k) =>
   k.table(
     'routing_preferences',
     {
-      id: k.text('id').$type<PreferenceId>().primaryKey(),
-      /** The person or, for a team preference, the org. */
-      owner: k.text('owner').$type<OwnerScope>().notNull(),
-      /** The user who made it. */
-      user_id: k.text('user_id').$type<UserId>().notNull(),
-      org_id: k.text('org_id').$type<OrgId>(),
-      scope: k.text('scope').$type<PreferenceScope>().notNull(),
-      name: k.text('name').notNull(),
+      ...ownedColumns<PreferenceId>(k),
       description: k.text('description'),
       rules: k.json<RoutingRule[]>('rules').notNull(),
       examples: k.json<RoutingExample[]>('examples').notNull(),
       floors: k.json<Floors>('floors').notNull(),
       is_default: k.bool('is_default').notNull(),
-      created_at: k.ms('created_at').notNull(),
-      updated_at: k.ms('updated_at').notNull(),
     },
-    (t) => [
-      k.index('routing_preferences_by_owner').on(t.owner, t.created_at, t.id),
-      k.index('routing_preferences_by_age').on(t.created_at, t.id),
-      // At most one default per owner, also with concurrent requests (contract 13).
-      k.uniqueIndex('routing_preferences_default').on(t.owner).where(sql`${t.is_default}`),
-    ],
+    (t) => ownedIndexes(k, 'routing_preferences', t),
   ),
 )
 export type PreferenceRow = Row<typeof routingPreferences>

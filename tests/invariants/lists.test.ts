@@ -10,8 +10,8 @@ import type { Reader } from '../../src/kernel/store'
 import { keyRepository as keys } from '../../src/keys/repository'
 import { orgRepository as orgs } from '../../src/orgs/repository'
 import { increaseRepository as increases } from '../../src/rate-limits/repository'
-import { preferenceRepository as preferences } from '../../src/routing-preferences/repository'
 import { correctionRepository as corrections } from '../../src/routing-preferences/repository-corrections'
+import { routingPreference } from '../../src/routing-preferences/resource'
 import { skillRepository as skills } from '../../src/skills/repository'
 import { installRepository as installs } from '../../src/skills/repository-installs'
 import { submissionRepository as submissions } from '../../src/skills/repository-submissions'
@@ -20,7 +20,7 @@ import { searchSkills } from '../../src/skills/search'
 import { openPlanner } from '../support/planner'
 import { postgresUrl } from '../support/store'
 
-const { rows: policies } = guardrailPolicy
+const [policies, preferences] = [guardrailPolicy.rows, routingPreference.rows]
 const { planOf } = await openPlanner()
 
 const [me, other] = ['user:u', 'org:o'] as OwnerScope[] as [OwnerScope, OwnerScope]
@@ -57,7 +57,7 @@ const OPERATORS: List[] = [
     (db) => submissions.list(db, { status: 'pending_review' }, first),
   ],
   ['policies', 'guardrail_policies_by_age', (db) => policies.list(db, 'everyone', first)],
-  ['preferences', 'routing_preferences_by_age', (db) => preferences.list(db, { owners: 'everyone', ...later })],
+  ['preferences', 'routing_preferences_by_age', (db) => preferences.list(db, 'everyone', later)],
   ['limit increases', 'limit_increases_by_age', (db) => increases.list(db, undefined, first)],
   ['limit increases that wait', 'limit_increases_by_status', (db) => increases.list(db, 'pending', later)],
 ]
@@ -101,7 +101,7 @@ const TENANTS: List[] = [
     (db) => submissions.list(db, { owner: me, status: 'approved' }, first),
   ],
   ['policies', 'guardrail_policies_by_owner', (db) => policies.list(db, [me], later)],
-  ['preferences', 'routing_preferences_by_owner', (db) => preferences.list(db, { owners: [me], ...first })],
+  ['preferences', 'routing_preferences_by_owner', (db) => preferences.list(db, [me], first)],
   ['corrections', 'routing_corrections_by_owner', (db) => corrections.list(db, me, later)],
   [
     'corrections of a mode',
@@ -119,11 +119,7 @@ const TOGETHER: List[] = [
   ['keys', /api_keys_by_user\b.*api_keys_by_org\b/s, (db) => keys.list(db, { userId, orgIds: [orgId] }, later)],
   ['skills of orgs', /(skills_of_org_by_installs\b.*){2}/s, (db) => ofOrgs(db, 'installs')],
   ['policies', /(guardrail_policies_by_owner\b.*){2}/s, (db) => policies.list(db, [me, other], first)],
-  [
-    'preferences',
-    /(routing_preferences_by_owner\b.*){2}/s,
-    (db) => preferences.list(db, { owners: [me, other], ...later }),
-  ],
+  ['preferences', /(routing_preferences_by_owner\b.*){2}/s, (db) => preferences.list(db, [me, other], later)],
 ]
 
 const ofOrgs = (db: Reader, sort: SkillSort) =>

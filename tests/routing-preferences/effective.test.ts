@@ -2,12 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import type { KeyCaller } from '../../src/kernel/caller'
 import { KeyId, type UserId } from '../../src/kernel/ids'
 import { createEffective } from '../../src/routing-preferences'
-import { preferenceRepository as rows } from '../../src/routing-preferences/repository'
+import { routingPreference } from '../../src/routing-preferences/resource'
 import { PreferenceId } from '../../src/routing-preferences/schema'
 import { keyCaller } from '../support/callers'
 import { fakeClock } from '../support/clock'
 import { openTestStore } from '../support/store'
 
+const { rows } = routingPreference
 const store = await openTestStore()
 const clock = fakeClock()
 
@@ -30,7 +31,6 @@ const preference = (caller: KeyCaller, more: object = {}) => ({
   owner: `user:${caller.userId}` as const,
   user_id: caller.userId,
   org_id: null,
-  scope: 'personal' as const,
   name: 'Mine',
   description: null,
   examples: [],
@@ -69,11 +69,11 @@ describe('what routes a caller', () => {
     effective.forgetPreference(row.id, row.owner)
     const withDefault = await effective.of(caller)
     expect(withDefault.preferenceId).toBe(row.id)
-    await store.write((tx) => rows.update(tx, row.id, { floors: { code: 0.6 } }))
+    await store.write((tx) => rows.update(tx, [row.owner], row.id, { floors: { code: 0.6 } }))
     effective.forgetPreference(row.id, row.owner)
     const changed = await effective.of(caller)
     expect(new Set([before, withDefault, changed].map(({ fingerprint }) => fingerprint)).size).toBe(3)
-    await store.write((tx) => rows.remove(tx, row.id))
+    await store.write((tx) => rows.remove(tx, [row.owner], row.id))
     effective.forgetPreference(row.id, row.owner)
     expect((await effective.of(caller)).fingerprint).toBe('')
   })

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { preferenceRepository as rows } from '../../src/routing-preferences/repository'
+import { routingPreference } from '../../src/routing-preferences/resource'
 import { createWorld, operatorCall } from '../support/world'
 
+const { rows } = routingPreference
 const world = await createWorld()
 const [ada, ben] = [await world.person({ ofOrg: true }), await world.person()]
 const own = (await ada.send('POST', 'routing-preferences', { name: 'Ours' })).body.id
@@ -81,9 +82,9 @@ describe('preferences of a team and of a person', () => {
     const org = (await owner.send('POST', 'orgs', { name: 'Short-lived' })).body.id
     await owner.send('POST', `orgs/${org}/activate`)
     const { id } = (await owner.send('POST', 'routing-preferences', { name: 'Team', scope: 'team' })).body
-    expect((await rows.list(store.read, { owners: [`org:${org}`], limit: 9 })).items).toHaveLength(1)
+    expect((await rows.list(store.read, [`org:${org}`], { limit: 9 })).items).toHaveLength(1)
     expect((await owner.send('DELETE', `orgs/${org}`)).status).toBe(200)
-    expect((await rows.list(store.read, { owners: [`org:${org}`], limit: 9 })).items).toEqual([])
+    expect((await rows.list(store.read, [`org:${org}`], { limit: 9 })).items).toEqual([])
     const told = await world.app.container.audit.list(store.read, `org:${org}`, { entity_id: id, limit: 9 })
     expect(told.items[0]).toMatchObject({ action: 'routing_preference.deleted', entityType: 'routing_preference' })
   })

@@ -12,7 +12,7 @@ export type Decisions = ReturnType<typeof buildDecisions>
 
 /** Builds the rooms that decide the mode of a prompt, the engine that answers, and whether a text is allowed. */
 export function buildDecisions({ config, store, clock, log, observeEngine }: Deps, rooms: Foundation & Accounts) {
-  const { audit, events, orgs, keys, resources, limiter, billing } = rooms
+  const { audit, events, keys, resources, limiter, billing } = rooms
   const engines = createEngines({
     settings: config,
     clock,
@@ -26,13 +26,16 @@ export function buildDecisions({ config, store, clock, log, observeEngine }: Dep
   const opinion = createEngineOpinion({ engines, clock, chosen: config.guardrailEngine })
   const guardrails = createGuardrails({ resources, bindings, opinion, settings: config })
   const admission = createUnbilledAdmission({ store, limiter, billing, guardrails, engines })
-  const admitted = { effective, engines, bindings, orgs, store }
-  const preferences = createPreferences({ ...admitted, settings: config, audit, events, clock, admit: admission.texts })
+  const routing = { resources, bindings, effective, engines }
+  const taught = { audit, events, settings: config, admit: admission.texts }
+  const preferences = createPreferences({ ...routing, ...taught })
   const sorter = createAskEngine({ engines, clock })
   const classifier = createClassifier({ engine: sorter })
   const explain = createExplain({ classifier, engine: sorter, clock })
   const routingPreview = createRoutingPreview({
-    ...admitted,
+    ...routing,
+    preferences: preferences.preferences,
+    keys,
     explain,
     screen: guardrails.screen,
     admit: admission.prompt,

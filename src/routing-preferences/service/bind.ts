@@ -1,18 +1,20 @@
 import type { Call } from '../../kernel/caller'
 import { invalidInput } from '../../kernel/errors'
 import { KeyId } from '../../kernel/ids'
-import type { BindableKey } from '../../keys'
+import type { Store } from '../../kernel/store'
+import type { BindableKey, KeyBindings } from '../../keys'
 import type { ApiKey } from '../../keys/schema'
+import type { EffectiveRouting } from '../effective'
 import { readFloors, readRules } from '../rules'
 import type { PreferenceBinding, RulesBinding } from '../schema'
 import type { PreferenceRow } from '../table'
 import { trialOf } from '../trial'
-import { type PreferenceDeps, seenLocked } from './deps'
+import type { Preferences } from './index'
+
+type Deps = { store: Store; bindings: KeyBindings; effective: EffectiveRouting; preferences: Preferences }
 
 /** Binds preferences and rules to keys (contract 13). The caller must own or manage the key, else 404. */
-export function createBind({ store, bindings, effective, ...deps }: PreferenceDeps) {
-  const all = { store, bindings, effective, ...deps }
-
+export function createBind({ store, bindings, effective, preferences }: Deps) {
   return {
     /** `PUT /keys/{id}/routing-preference`; null unbinds. Throws 404, 400 when the preference does not fit the key. */
     preference: (call: Call, id: string, { routing_preference_id: wanted }: PreferenceBinding): Promise<ApiKey> =>
@@ -20,7 +22,7 @@ export function createBind({ store, bindings, effective, ...deps }: PreferenceDe
         tx.afterCommit(() => forget(id))
         return bindings.set(tx, call, id, async (key) => {
           if (wanted === null) return { routing_preference_id: null }
-          const row = await seenLocked(all, tx, call.caller, wanted)
+          const row = await preferences.findLocked(tx, call.caller, wanted)
           assertFits(row, key)
           return { routing_preference_id: row.id }
         })

@@ -1,24 +1,25 @@
 import type { AuditLog } from '../../audit'
 import { storeAnswer } from '../../idempotency'
-import { type Call, type OwnerScope, ownerOf } from '../../kernel/caller'
+import { type Call, type Caller, ownerOf } from '../../kernel/caller'
 import { invalidInput, notFound } from '../../kernel/errors'
 import { mapPage, type Page } from '../../kernel/page'
+import { accountOf, type ResourceDeps, type Whose } from '../../resource'
 import { type ModeOfCall, modeOfCall } from '../../usage'
 import { presentCorrection } from '../present'
 import { correctionRepository as rows } from '../repository-corrections'
 import { readEngine, readMode } from '../rules'
 import { type Correction, CorrectionId, type CorrectionQuery, type NewCorrection } from '../schema-corrections'
 import type { CorrectionRow } from '../table'
-import type { PreferenceDeps } from './deps'
 
 /** Pages of the audit log that are searched for a completion; one page covers up to 200,000 events. */
 const MOST_PAGES = 5
 
-type Deps = Pick<PreferenceDeps, 'store' | 'clock'> & { audit: Pick<AuditLog, 'list' | 'record'> }
+type Deps = { resources: ResourceDeps; audit: Pick<AuditLog, 'list' | 'record'> }
 
 /** Corrections say which mode a prompt should have got. They belong to the person or, with an org's key, the org. */
-export function createCorrections({ store, clock, audit }: Deps) {
-  return { add, list, listOf }
+export function createCorrections({ resources, audit }: Deps) {
+  const { store, clock } = resources
+  return { add, list }
 
   /** `POST /routing-corrections`. Throws 400 without prompt and completion, 404 for a completion that is not theirs. */
   async function add(call: Call, input: NewCorrection): Promise<Correction> {
@@ -57,14 +58,10 @@ export function createCorrections({ store, clock, audit }: Deps) {
   }
 
   /** `GET /routing-corrections`: newest first. Throws 400 for an unknown mode. */
-  async function list({ caller }: Call, query: CorrectionQuery): Promise<Page<Correction>> {
-    return listOf(ownerOf(caller), query)
-  }
-
-  /** The same for any owner. */
-  async function listOf(owner: OwnerScope, query: CorrectionQuery): Promise<Page<Correction>> {
+  async function list(call: Call<Caller>, query: CorrectionQuery, whose: Whose): Promise<Page<Correction>> {
     const { expected_mode: mode, ...wanted } = query
     if (mode !== undefined) readMode(mode, 'expected_mode', invalidInput)
+    const owner = await accountOf(resources, call, whose)
     return mapPage(await rows.list(store.read, owner, { mode, ...wanted }), presentCorrection)
   }
 

@@ -1,68 +1,78 @@
-import type { Message } from '../../engines'
+import type { AuditLog } from '../../audit'
+import type { EngineService, Message } from '../../engines'
 import type { EventBus } from '../../events'
-import { type Call, type OwnerScope, ownerOf } from '../../kernel/caller'
+import type { Call, Caller } from '../../kernel/caller'
+import type { Values } from '../../kernel/config'
+import type { KeyBindings } from '../../keys'
 import { orgDeleted } from '../../orgs'
+import { accountOf, createResource, type Resource, type ResourceDeps, type Whose } from '../../resource'
+import type { preferenceSettings } from '../config'
+import type { EffectiveRouting } from '../effective'
 import { createPropose } from '../propose'
-import { preferenceRepository as rows } from '../repository'
+import { correctionRepository } from '../repository-corrections'
+import { routingPreference } from '../resource'
+import { readContent } from '../rules'
 import type { SuggestOrder } from '../schema-corrections'
+import { trialOf } from '../trial'
 import { createBind } from './bind'
 import { createCorrections } from './corrections'
-import { type PreferenceDeps, recordOn } from './deps'
-import { createManage } from './manage'
 import { createSuggest } from './suggest'
 
-export type { PreferenceDeps } from './deps'
 export { createRoutingPreview, type RoutingPreview } from './preview'
 export type PreferenceService = ReturnType<typeof createPreferences>
+export type Preferences = Resource<typeof routingPreference>
 
-type Deps = PreferenceDeps &
-  Parameters<typeof createPropose>[0] & {
-    events: EventBus
-    /** Applies the caller's limits, credit and guardrails to the texts. Throws 429, 402, 400 `guardrail_blocked`. */
-    admit(
-      call: Call,
-      texts: readonly string[],
-      about: { place: string; messagesOf(texts: readonly string[]): Message[] },
-    ): Promise<readonly string[]>
-  }
-
-/** Routing preferences: made and managed by their owners, bound to keys, and learnt from corrections. */
-export function createPreferences(deps: Deps) {
-  endWithOrg(deps)
-  const { createFor, listOf, ...manage } = createManage(deps)
-  const { listOf: correctionsOf, ...corrections } = createCorrections(deps)
-  const suggestFor = createSuggest({ ...deps, propose: createPropose(deps) })
-  const { get, update, remove } = manage
-  return {
-    ...manage,
-    bind: createBind(deps),
-    corrections,
-    /** `POST /routing-preferences/suggest-rule`, from the caller's corrections. Throws as {@link createSuggest}. */
-    suggest: (call: Call, order: SuggestOrder) =>
-      suggestFor(ownerOf(call.caller), order, {
-        signal: call.signal,
-        admit: (prompts, messagesOf) => deps.admit(call, prompts, { place: 'corrections', messagesOf }),
-      }),
-    /** For operators: anyone's preferences and corrections (dx 2.10). */
-    operator: {
-      createFor,
-      listOf,
-      get,
-      update,
-      remove,
-      correctionsOf,
-      /** From words alone, because prompts of tenants go to engines only under the tenants' own guardrail policies. */
-      suggestFor: (owner: OwnerScope, order: SuggestOrder, signal: AbortSignal) =>
-        suggestFor(owner, order, { admit: null, signal }),
-    },
-  }
+type Deps = {
+  engines: EngineService
+  resources: ResourceDeps
+  bindings: KeyBindings
+  audit: AuditLog
+  events: EventBus
+  effective: EffectiveRouting
+  settings: Values<typeof preferenceSettings>
+  /** Applies the caller's limits, credit and guardrails to the texts. Throws 429, 402, 400 `guardrail_blocked`. */
+  admit(
+    call: Call,
+    texts: readonly string[],
+    about: { place: string; messagesOf(texts: readonly string[]): Message[] },
+  ): Promise<readonly string[]>
 }
 
-/** Deletes an org's preferences and corrections together with the org. */
-function endWithOrg(deps: Deps): void {
-  deps.events.inTransaction(orgDeleted, async (tx, { data: { orgId, call } }) => {
-    for (const row of await rows.removeAll(tx, `org:${orgId}`)) {
-      await recordOn(deps, tx, call, row, { action: 'routing_preference.deleted' })
-    }
+/** Routing preferences: made and managed by their owners, bound to keys, and learnt from corrections. */
+export function createPreferences({ resources, bindings, audit, events, effective, settings, admit, engines }: Deps) {
+  const { store, clock } = resources
+  events.inTransaction(orgDeleted, (tx, { scope }) => correctionRepository.removeAll(tx, scope))
+  const preferences = createResource(resources, routingPreference, {
+    most: settings.maxPreferences,
+    read: async ({ name, description, is_default, ...content }, call) => ({
+      name,
+      description,
+      is_default,
+      ...(await readContent({ name, description, ...content }, effective.vetting(trialOf(call)))),
+    }),
+    forget({ id, owner }, unbound) {
+      effective.forgetPreference(id, owner)
+      unbound.forEach(effective.forgetKey)
+    },
   })
+  const suggestFor = createSuggest({ store, clock, propose: createPropose({ engines, clock }) })
+  return {
+    preferences,
+    bind: createBind({ store, bindings, effective, preferences }),
+    corrections: createCorrections({ resources, audit }),
+
+    /**
+     * `POST /routing-preferences/suggest-rule`, from the owner's corrections. For operators from words alone: prompts of
+     * tenants go to engines only under the tenants' own guardrail policies. Throws as {@link createSuggest}.
+     */
+    async suggest(call: Call<Caller>, order: SuggestOrder, whose: Whose) {
+      const isOperator = call.caller.type === 'operator'
+      return suggestFor(await accountOf(resources, call, whose), order, {
+        signal: call.signal,
+        admit: isOperator
+          ? null
+          : (prompts, messagesOf) => admit(call as Call, prompts, { place: 'corrections', messagesOf }),
+      })
+    },
+  }
 }

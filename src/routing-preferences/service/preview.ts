@@ -1,16 +1,18 @@
 import type { EngineService } from '../../engines'
-import type { Call, Caller } from '../../kernel/caller'
+import type { Call, Caller, OperatorCaller } from '../../kernel/caller'
 import { invalidInput } from '../../kernel/errors'
 import { isBlank } from '../../kernel/text'
+import type { KeyService } from '../../keys'
+import type { ResourceDeps, Whose } from '../../resource'
 import type { Vet } from '../../text'
-import type { Asker } from '../effective'
+import type { Asker, EffectiveRouting } from '../effective'
 import { engineUsed } from '../engine-used'
 import { combine, type Effective, NOTHING, readSource, type Source } from '../guidance'
 import { readRules } from '../rules'
 import type { NewRule } from '../schema'
 import type { Preview, PreviewOrder } from '../schema-preview'
 import { trialOf } from '../trial'
-import { type PreferenceDeps, seen } from './deps'
+import type { Preferences } from './index'
 
 /** Explains the choice of a mode. Passed in, because the classifier is a later room. */
 type Explain = (
@@ -33,36 +35,51 @@ type Explain = (
 }>
 
 /** Whose preview it is: their routing and their guardrails. */
-type Whose = Asker & { guardrailPolicyId?: string | null }
+type Subject = Asker & { guardrailPolicyId?: string | null }
 
-type Deps = Omit<PreferenceDeps, 'audit' | 'clock' | 'settings'> & {
+type Deps = {
+  resources: ResourceDeps
+  preferences: Preferences
+  keys: Pick<KeyService, 'bindings' | 'operator'>
+  effective: EffectiveRouting
   explain: Explain
   engines: Pick<EngineService, 'canonical' | 'forMode' | 'isConnected'>
   /** The prompt as the guardrails in force let it in. `refusal` is what a call with it throws. */
-  screen(whose: Whose, prompt: string, signal: AbortSignal): Promise<{ text: string; refusal: Error | null }>
+  screen(whose: Subject, prompt: string, signal: AbortSignal): Promise<{ text: string; refusal: Error | null }>
   /** Applies the caller's limits, credit and guardrails to the prompt. Throws 429, 402, 400 `guardrail_blocked`. */
   admit(call: Call, prompt: string): Promise<string>
 }
 export type RoutingPreview = ReturnType<typeof createRoutingPreview>
 
 /** Tries a prompt on preferences and rules; nothing is billed or stored (contract 13). */
-export function createRoutingPreview({ store, orgs, bindings, effective, explain, engines, screen, admit }: Deps) {
-  return { preview, previewFor }
+export function createRoutingPreview({ resources, keys, effective, explain, engines, screen, admit, ...rooms }: Deps) {
+  const { store, orgs } = resources
+  return { preview }
 
   /**
    * `POST /routing-preferences/preview`: with the preference or rules in the order, else with the routing in force for
-   * the key or the caller. Throws 400 `routing_preference_invalid` for the rules, 404 for a preference or a key that
-   * the caller does not see, and with `engine` also what `admit` throws.
+   * the key or the caller; for operators that of the owner they name, else none. Throws 400 `routing_preference_invalid`
+   * for the rules, 404 for a preference or a key that the caller does not see, and with `engine` also what `admit` throws.
    */
-  async function preview(call: Call, order: PreviewOrder): Promise<Preview> {
-    if (order.key_id === undefined) return previewFor(call, call.caller, order)
-    const { id: keyId, ...owner } = await bindings.reach(store.read, call, order.key_id)
-    const { guardrail_policy_id: guardrailPolicyId } = (await bindings.of(store.read, keyId))!
-    return previewFor(call, { type: 'key', keyId, guardrailPolicyId, ...owner }, order)
+  async function preview(call: Call<Caller>, { key_id, ...order }: PreviewOrder, { owner }: Whose): Promise<Preview> {
+    return previewFor(call, await subjectOf(call, key_id, owner), order)
   }
 
-  /** The same with the routing in force for `as`, or with none when it is null. For operators no engine is asked. */
-  async function previewFor(call: Call<Caller>, as: Whose | null, order: PreviewOrder): Promise<Preview> {
+  async function subjectOf(call: Call<Caller>, keyId?: string, owner?: string): Promise<Subject | null> {
+    if (!isTenants(call)) {
+      if (keyId !== undefined) return keys.operator.callerOf(call as Call<OperatorCaller>, keyId)
+      if (owner === undefined) return null
+      const named = await orgs.findOwner(store.read, owner)
+      return { type: 'session', userId: orgs.actingUserOf(named), orgId: named.orgId }
+    }
+    if (keyId === undefined) return call.caller
+    const { id, ...ofKey } = await keys.bindings.reach(store.read, call, keyId)
+    const { guardrail_policy_id: guardrailPolicyId } = (await keys.bindings.of(store.read, id))!
+    return { type: 'key', keyId: id, guardrailPolicyId, ...ofKey }
+  }
+
+  /** For operators no engine is asked. */
+  async function previewFor(call: Call<Caller>, as: Subject | null, order: PreviewOrder): Promise<Preview> {
     const { attachments = [], engine = false } = order
     if (isBlank(order.prompt)) throw invalidInput('prompt', '"prompt" is blank.')
     const { text: prompt, refusal } = as ? await screen(as, order.prompt, call.signal) : asSent(order)
@@ -91,7 +108,7 @@ export function createRoutingPreview({ store, orgs, bindings, effective, explain
     as: Asker | null,
     { routing_preference_id: id, rules }: PreviewOrder,
   ): Promise<Effective> {
-    const row = id ? await seen({ orgs }, store.read, call.caller, id) : null
+    const row = id ? await rooms.preferences.find(store.read, call.caller, id) : null
     const sent = await sourceOf(rules ?? [], effective.vetting(trialOf(call)))
     if (row) return combine(sent, await effective.readPreference(row))
     return combine(sent, as ? await effective.of(as) : NOTHING)

@@ -1,5 +1,7 @@
 import type { OwnerScope } from '../../kernel/caller'
+import type { Clock } from '../../kernel/clock'
 import { AppError, invalidInput } from '../../kernel/errors'
+import type { Store } from '../../kernel/store'
 import { compilePattern, type Vet, vendorNamedIn } from '../../text'
 import { patternOf } from '../cluster'
 import { belowThreshold, nothingToSuggest } from '../errors'
@@ -9,7 +11,6 @@ import { correctionRepository as rows } from '../repository-corrections'
 import { readMode, readRules } from '../rules'
 import { type Suggestion, type SuggestOrder, THRESHOLD, WINDOW_DAYS } from '../schema-corrections'
 import type { CorrectionRow } from '../table'
-import type { PreferenceDeps } from './deps'
 
 /** Newest corrections that are read; more would block other requests without improving the rule. */
 const MOST_READ = 200
@@ -19,7 +20,7 @@ const BY_ENGINE = 0.78
 /** A pattern that matches any of these is too general. */
 const EVERYDAY = ['', 'hello', 'What time is it in Lisbon?', 'Thanks, that is all for today.', '1234']
 
-type Deps = Pick<PreferenceDeps, 'store' | 'clock'> & { propose: Propose }
+type Deps = { store: Store; clock: Clock; propose: Propose }
 type Sourced = CorrectionRow & { prompt: string }
 
 /**
