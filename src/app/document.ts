@@ -14,7 +14,11 @@ export const documentRoutes = (document: OpenApiSource, guard: Guard) =>
       response: { 200: answer(JsonObject) },
       detail: { summary: 'Read this OpenAPI document', tags: ['Document'] },
     })
-    .get('/openapi.json', () => published(document), { open: true, detail: { hide: true } as object })
+    .get('/openapi.json', () => published(document), {
+      open: true,
+      cors: 'anyone',
+      detail: { hide: true } as object,
+    })
 
 /** A Response, so that the edge does not add `request_id` to a document that is not a resource. */
 const published = (document: OpenApiSource) => Response.json(document.get())

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import type { Guard } from '../http/guard'
 import { html, PAGE_HEADERS, page } from '../kernel/html'
 
 const HOME = page(
@@ -18,8 +19,12 @@ const HOME = page(
 )
 
 /** `GET /`: tells a person who opens the address in a browser what this is, and where to go on (dx 5.1). */
-export const homePageRoutes = () =>
-  new Elysia({ detail: { hide: true } }).get('/', ({ set }) => {
-    Object.assign(set.headers, PAGE_HEADERS)
-    return HOME
-  })
+export const homePageRoutes = (guard: Guard) =>
+  new Elysia({ detail: { hide: true } }).use(guard).get(
+    '/',
+    ({ set }) => {
+      Object.assign(set.headers, PAGE_HEADERS)
+      return HOME
+    },
+    { open: true },
+  )

@@ -4,7 +4,7 @@ import { authRoutes } from '../auth/routes'
 import { signInPageRoutes } from '../auth/routes-links'
 import { billingPageRoutes, billingRoutes } from '../billing/routes'
 import { canvasRoutes } from '../canvases/routes'
-import { chatRoutes } from '../chat/routes'
+import { chatRoutes, NOT_SERVED } from '../chat/routes'
 import { completionRoutes } from '../completions/routes'
 import { conversationRoutes, memoryRoutes } from '../conversations/routes'
 import { engineRoutes } from '../engines/routes'
@@ -13,15 +13,16 @@ import { healthRoutes } from '../health/routes'
 import { createAccessLog } from '../http/access-log'
 import { MAX_TRANSPORT_BYTES } from '../http/body'
 import type { Connections } from '../http/connections'
+import { API } from '../http/context'
 import { createDownloads } from '../http/download'
 import { edge } from '../http/edge'
 import { guard as createGuard } from '../http/guard'
-import { createOnceReader, createOnceTable } from '../http/idempotent'
+import { createBodyReader } from '../http/idempotent'
 import { limitIntake } from '../http/intake'
-import { createMethodTable } from '../http/methods'
 import type { Metrics } from '../http/metrics'
 import { createOpenRequests } from '../http/open-requests'
 import { toOpenApi } from '../http/openapi'
+import { createRouteRules } from '../http/route-rules'
 import { createStreams } from '../http/sse'
 import { createSuccessTable } from '../http/success'
 import { keyIdOf, ownerOf } from '../kernel/caller'
@@ -53,15 +54,14 @@ const HEADERS_S = 10
 export function createServer({ config, container, metrics, connections }: Deps) {
   const { clock, log, limiter } = container
   limitIntake(config.bodySeconds)
-  const accessLog = createAccessLog({ log, clock, metrics: metrics.http })
+  const rules = createRouteRules()
+  const accessLog = createAccessLog({ log, clock, metrics: metrics.http, rules })
   const streams = createStreams({ clock, log, accessLog })
   const download = createDownloads({ log, accessLog })
-  let onceRuleOf: ReturnType<typeof createOnceTable> = () => undefined
   const { idempotency } = container
-  const guard = createGuard(createOnceReader({ idempotency, ruleOf: (method, route) => onceRuleOf(method, route) }))
+  const guard = createGuard(createBodyReader({ idempotency, rules }))
   const secure = config.publicUrl.startsWith('https://')
   const ownOrigin = config.publicUrl ? new URL(config.publicUrl).origin : null
-  let methodsOf: (path: string) => string[] = () => []
   const document: OpenApiSource = { get: () => ({}) }
 
   const api = new Elysia({
@@ -92,12 +92,13 @@ export function createServer({ config, container, metrics, connections }: Deps) 
         enter: config.trustedProxies.trim() ? createOpenRequests(config.connectionsPerAddress) : null,
         authenticated: connections.authenticated,
         canonicalUrl: canonicalUrl(config.publicUrl),
-        methodsOf: (path) => methodsOf(path),
+        rules,
+        insteadOf: (path) => (path.startsWith(API) && NOT_SERVED[path.slice(API.length)]) || null,
         clientAddress: clientAddressOf(config),
         secure,
       }),
     )
-    .group('/api/v1', (v1) =>
+    .group(API, (v1) =>
       v1
         .use(healthRoutes(container.health, guard))
         .use(authRoutes(container.auth, guard, { secure: config.publicUrl.startsWith('https://') }))
@@ -120,13 +121,12 @@ export function createServer({ config, container, metrics, connections }: Deps) 
         .use(benchmarkRoutes(container, guard))
         .use(auditRoutes(container, download, guard)),
     )
-    .use(billingPageRoutes(container.moneyDesk.desk))
-    .use(signInPageRoutes(container.signInLinks, { secure }))
+    .use(billingPageRoutes(container.moneyDesk.desk, guard))
+    .use(signInPageRoutes(container.signInLinks, guard, { secure }))
     .use(documentRoutes(document, guard))
-    .use(homePageRoutes())
+    .use(homePageRoutes(guard))
 
-  methodsOf = createMethodTable(api)
-  onceRuleOf = createOnceTable(api.routes as never)
+  rules.learn(api.routes as never)
   container.audit.setSuccessStatuses(createSuccessTable(api.routes as never))
   let made: ReturnType<typeof toOpenApi> | null = null
   const make = () =>
@@ -135,7 +135,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
       version: API_VERSION,
       description:
         'AI orchestration: one API for answers, tools, skills, guardrails and billing, independent of the engines behind it.',
-      serverUrl: `${config.publicUrl.replace(/\/$/, '') || `http://${config.host}:${config.port}`}/api/v1`,
+      serverUrl: `${config.publicUrl.replace(/\/$/, '') || `http://${config.host}:${config.port}`}${API}`,
     })
   document.get = () => {
     made ??= make()

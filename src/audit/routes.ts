@@ -49,6 +49,7 @@ export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: 
       },
       {
         ...RECORD,
+        timeLimit: 'own',
         query: checkedQuery(OwnAuditExport),
         response: { 200: answer(t.String()), ...errors(400, 401, 403, 429) },
         detail: {

@@ -1,22 +1,27 @@
 import { Elysia } from 'elysia'
-import { type Exchange, routeName } from '../http/context'
-import { readForm } from '../http/small-body'
+import { routeName } from '../http/context'
+import type { Guard } from '../http/guard'
 import { PAGE_HEADERS } from '../kernel/html'
 import type { SignInLinks } from './links'
 import { sessionCookie } from './rules'
 
-const MAX_FORM_BYTES = 4 * 1024
+/** Spread where it is used: the framework takes the options out of the object it is given. */
+const PAGE = { open: true, secretPath: true } as const
 
 /** `/sign-in/{token}`: pages outside the API, for browsers (dx 2.9). */
-export const signInPageRoutes = (links: SignInLinks, { secure }: { secure: boolean }) =>
+export const signInPageRoutes = (links: SignInLinks, guard: Guard, { secure }: { secure: boolean }) =>
   new Elysia({ prefix: '/sign-in', detail: { hide: true } })
-    .decorate('exchange', null as unknown as Exchange)
-    .get('/:token', async ({ params, set }) => {
-      const { status, page } = await links.show(params.token)
-      Object.assign(set.headers, PAGE_HEADERS)
-      set.status = status
-      return page
-    })
+    .use(guard)
+    .get(
+      '/:token',
+      async ({ params, set }) => {
+        const { status, page } = await links.show(params.token)
+        Object.assign(set.headers, PAGE_HEADERS)
+        set.status = status
+        return page
+      },
+      { ...PAGE },
+    )
     .post(
       '/:token',
       async ({ params, set, body, exchange, request, route }) => {
@@ -29,5 +34,5 @@ export const signInPageRoutes = (links: SignInLinks, { secure }: { secure: boole
         set.status = status
         return page
       },
-      { parse: ({ request }) => readForm(request, MAX_FORM_BYTES) },
+      { ...PAGE, form: true },
     )

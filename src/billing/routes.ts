@@ -2,8 +2,6 @@ import { Elysia } from 'elysia'
 import type { Exchange } from '../http/context'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
-import { MAX_PUBLIC_BYTES } from '../http/intake'
-import { readForm, readRaw } from '../http/small-body'
 import { PAGE_HEADERS } from '../kernel/html'
 import { checked, checkedQuery, t } from '../kernel/schema'
 import type { LimitService } from './limits'
@@ -14,8 +12,6 @@ import { Checkout, NewCheckout, NewPortal, Portal, Received } from './payments/s
 import type { PaymentService } from './payments/service'
 
 type Deps = { limits: LimitService; payments: PaymentService & { receive: Receive } }
-
-const MAX_FORM_BYTES = 4 * 1024
 
 /** `/billing` (contract 18.2). */
 export const billingRoutes = ({ limits, payments }: Deps, guard: Guard) =>
@@ -56,20 +52,20 @@ export const billingRoutes = ({ limits, payments }: Deps, guard: Guard) =>
         return { received: true as const }
       },
       {
-        // The signature covers the raw bytes.
-        parse: ({ request }: { request: Request }) => readRaw(request, MAX_PUBLIC_BYTES),
+        open: true,
+        raw: true,
         response: { 200: answer(Received), ...errors(400, 413, 415, 503) },
-        detail: { summary: 'Receive events of the payment processor, authenticated by its signature', security: [] },
+        detail: { summary: 'Receive events of the payment processor, authenticated by its signature' },
       },
     )
 
 type PageContext = { exchange: Exchange; set: { status?: number | string; headers: Record<string, unknown> } }
 
 /** The billing pages of this server: no script, no cookie, one form (dx 5.1). */
-export const billingPageRoutes = (desk: Desk) =>
+export const billingPageRoutes = (desk: Desk, guard: Guard) =>
   new Elysia({ prefix: '/billing', detail: { hide: true } })
-    .decorate('exchange', null as unknown as Exchange)
-    .get('/checkout/:id', async (context) => render(context, await desk.checkout(context.params.id)))
+    .use(guard)
+    .get('/checkout/:id', async (context) => render(context, await desk.checkout(context.params.id)), { open: true })
     .post(
       '/checkout/:id',
       async (context) => {
@@ -77,9 +73,12 @@ export const billingPageRoutes = (desk: Desk) =>
         const rendered = await desk.redeem(context.params.id, code, context.exchange.requestId)
         return rendered ? render(context, rendered) : redirectToSelf(context)
       },
-      { parse: ({ request }) => readForm(request, MAX_FORM_BYTES) },
+      { open: true, form: true },
     )
-    .get('/portal/:token', async (context) => render(context, await desk.portal(context.params.token)))
+    .get('/portal/:token', async (context) => render(context, await desk.portal(context.params.token)), {
+      open: true,
+      secretPath: true,
+    })
 
 function render({ set }: PageContext, { status, page }: RenderedPage): string {
   Object.assign(set.headers, PAGE_HEADERS)

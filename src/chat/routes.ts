@@ -7,6 +7,13 @@ import { checked } from '../kernel/schema'
 import { ChatOrder } from './schema'
 import type { ChatService } from './service'
 
+/** What chat clients call unless they are told otherwise, and what to call here. */
+export const NOT_SERVED: Readonly<Record<string, string>> = {
+  '/responses':
+    'Call POST /api/v1/chat/completions: chat.completions.create() of a client, or provider.chat(model) where models default to responses.',
+  '/embeddings': 'It makes no embeddings.',
+}
+
 export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
   new Elysia({ tags: ['Chat'] }).use(guard).post(
     '/chat/completions',
@@ -19,6 +26,7 @@ export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
     {
       scope: 'completions',
       idempotent: true,
+      timeLimit: 'own',
       body: checked(ChatOrder),
       response: { 200: answer(ChatCompletion), ...errors(400, 401, 402, 403, 404, 413, 415, 429, 500, 503, 504) },
       detail: {

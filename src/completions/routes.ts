@@ -27,6 +27,7 @@ export const completionRoutes = (completions: CompletionService, streams: Stream
     {
       scope: 'completions',
       idempotent: true,
+      timeLimit: 'own',
       body: checked(CompletionOrder),
       response: {
         200: answer(t.Union([Completion, ChatCompletion])),

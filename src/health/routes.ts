@@ -21,6 +21,7 @@ export const healthRoutes = (health: HealthService, guard: Guard) =>
     },
     {
       open: true,
+      cors: 'anyone',
       response: { 200: answer(Health), 503: answer(Health) },
       detail: { summary: 'Read the health of the server and its parts' },
     },

@@ -3,12 +3,12 @@ import type { Clock } from '../kernel/clock'
 import type { Log } from '../kernel/log'
 import type { Exchange } from './context'
 import type { HttpMetrics } from './metrics'
+import type { RouteRules } from './route-rules'
 
-/** A sign-in link contains a secret that `scrub` cannot recognize by a prefix, so it is cut from the path. */
-const SIGN_IN = /^\/sign-in\/.+/
+type Deps = { log: Log; clock: Clock; metrics: HttpMetrics; rules: Pick<RouteRules, 'shown'> }
 
 /** Writes one log line per request and counts it in the metrics; never logs headers, bodies or query values (I25). */
-export function createAccessLog({ log, clock, metrics }: { log: Log; clock: Clock; metrics: HttpMetrics }) {
+export function createAccessLog({ log, clock, metrics, rules }: Deps) {
   return (exchange: Exchange, status: number, route: string | undefined): void => {
     const ms = clock.monotonic() - exchange.startedAt
     metrics.observe(exchange.method, route ?? 'none', status, ms / 1000)
@@ -16,7 +16,7 @@ export function createAccessLog({ log, clock, metrics }: { log: Log; clock: Cloc
     const line = {
       request_id: exchange.requestId,
       method: exchange.method,
-      path: exchange.path.replace(SIGN_IN, '/sign-in/…').slice(0, 200),
+      path: rules.shown(exchange.path).slice(0, 200),
       status,
       ms: Math.round(ms * 10) / 10,
       ...(exchange.caller ? { user: exchange.caller.userId, key: keyIdOf(exchange.caller) } : {}),

@@ -1,21 +1,27 @@
 import { AppError } from '../kernel/errors'
 import { parseUntrustedJson } from '../kernel/json'
-import { MAX_JSON_BYTES, MAX_PUBLIC_BYTES, payloadTooLarge, takeBody } from './intake'
+import { MAX_JSON_BYTES, payloadTooLarge, takeBody } from './intake'
+import type { RouteRule } from './route-rules'
 
 /** Bun itself refuses larger bodies, without our error envelope, so this is well above our own limit. */
 export const MAX_TRANSPORT_BYTES = 64 * 1024 * 1024
 
-const unsupportedMediaType = (what: string) =>
-  new AppError('unsupported', 'unsupported_media_type', `${what} Send JSON with Content-Type: application/json.`)
+const JSON_WANTED = 'Send JSON with Content-Type: application/json.'
+
+const unsupportedMediaType = (what: string, wanted = JSON_WANTED) =>
+  new AppError('unsupported', 'unsupported_media_type', `${what} ${wanted}`)
 
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
-export type BodyRule = { multipart?: boolean; form?: boolean; maxBytes?: number }
+type BodyRule = Pick<RouteRule, 'body' | 'maxBytes'>
+const JSON_RULE = { body: 'json', open: false, maxBytes: MAX_JSON_BYTES } as const
+
+/** The type of a body that is not JSON. */
+const OTHER_TYPES = { form: 'application/x-www-form-urlencoded', multipart: 'multipart/form-data' } as const
 
 /** Checks size and type by the headers, before any of the body is read. Throws 413 or 415. */
-export function assertBodyHeaders(request: Request, allowed: BodyRule = {}): void {
+export function assertBodyHeaders(request: Request, { body, maxBytes }: BodyRule = JSON_RULE): void {
   const { headers } = request
-  const { maxBytes = MAX_JSON_BYTES } = allowed
   const declared = headers.get('content-length')
   if (declared !== null && Number(declared) > maxBytes) throw payloadTooLarge(maxBytes)
   if (!METHODS_WITH_BODY.has(request.method)) return
@@ -25,14 +31,17 @@ export function assertBodyHeaders(request: Request, allowed: BodyRule = {}): voi
   if (encoding && encoding !== 'identity')
     throw unsupportedMediaType(`Content-Encoding "${encoding.slice(0, 40)}" is not read.`)
   const type = headers.get('content-type') ?? ''
+  const told = type ? `Content-Type is "${type.slice(0, 40)}".` : 'Content-Type is missing.'
+  if (body === 'form' || body === 'multipart') {
+    if (type.split(';')[0]!.trim().toLowerCase() === OTHER_TYPES[body]) return
+    throw unsupportedMediaType(told, `Send ${OTHER_TYPES[body]}.`)
+  }
   if (/^application\/json\s*(;|$)/i.test(type)) {
     const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(type)?.[1]
     if (charset === undefined || /^utf-?8$/i.test(charset)) return
     throw unsupportedMediaType(`The charset is "${charset.slice(0, 40)}", and only UTF-8 is read.`)
   }
-  if (allowed.multipart && /^multipart\/form-data\s*;/i.test(type)) return
-  if (allowed.form && /^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) return
-  throw unsupportedMediaType(type ? `Content-Type is "${type.slice(0, 40)}".` : 'Content-Type is missing.')
+  throw unsupportedMediaType(told)
 }
 
 /** Whether the headers announce a body. */
@@ -44,14 +53,14 @@ const LARGE_BYTES = 256 * 1024
 
 /** Called with the bytes of a body before they are parsed; `parsed` parses them on demand, or throws 400. */
 type Look = (bytes: Uint8Array, parsed: () => unknown) => Promise<void>
-type Reading = { isPublic: boolean; look?: Look }
+type Reading = Pick<RouteRule, 'open' | 'maxBytes'> & { look?: Look }
 
 /**
  * The body as JSON; null when it is empty, as undefined would have the framework read it again. Throws 400 `validation_error`, 413, 503 `service_unavailable`,
  * 504 `request_timeout`.
  */
-export async function readJson(request: Request, { isPublic, look }: Reading): Promise<unknown> {
-  const taken = await takeBody(request, { maxBytes: isPublic ? MAX_PUBLIC_BYTES : MAX_JSON_BYTES, isPublic })
+export async function readJson(request: Request, { open, maxBytes, look }: Reading = JSON_RULE): Promise<unknown> {
+  const taken = await takeBody(request, { maxBytes, isPublic: open })
   try {
     const value = look ? await lookedAt(taken.bytes, look) : parse(taken.bytes)
     // Requests that wait meanwhile get a turn here (I28).
@@ -59,6 +68,26 @@ export async function readJson(request: Request, { isPublic, look }: Reading): P
     return value
   } finally {
     taken.release()
+  }
+}
+
+/** A body that is not JSON, or whose bytes are signed: a form's fields, parts or bytes. Throws as `readJson` does. */
+export async function readOther(request: Request, { body, open, maxBytes }: RouteRule): Promise<unknown> {
+  const { bytes, release } = await takeBody(request, { maxBytes, isPublic: open })
+  try {
+    if (body === 'form') return Object.fromEntries(new URLSearchParams(new TextDecoder().decode(bytes)))
+    return body === 'multipart' ? await partsOf(request, bytes) : bytes
+  } finally {
+    release()
+  }
+}
+
+async function partsOf({ headers }: Request, bytes: Uint8Array): Promise<FormData> {
+  const type = headers.get('content-type') ?? ''
+  try {
+    return await new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { 'content-type': type } }).formData()
+  } catch {
+    throw new AppError('invalid', 'validation_error', 'The body is not valid multipart/form-data.')
   }
 }
 

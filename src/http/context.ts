@@ -1,5 +1,6 @@
 import type { Replay, Ticket } from '../idempotency'
 import type { Call, TenantCaller } from '../kernel/caller'
+import type { RouteRule } from './route-rules'
 
 /** State of one request, filled by the edge and used by everything that handles the request. */
 export type Exchange = {
@@ -8,6 +9,8 @@ export type Exchange = {
   readonly startedAt: number
   readonly method: string
   readonly path: string
+  /** What the route of this path declares. */
+  readonly rule: RouteRule
   /** The client's address. A function, because finding the address costs more than most answers. */
   ip(): string
   /** The authenticated caller; null before authentication and on public routes. */
@@ -26,11 +29,12 @@ export type Exchange = {
   replay: Replay | null
 }
 
-/** Common to all routes, so the audit record leaves it out (contract 19: `endpoint`). */
-const PREFIX = /^\/api\/v1/
+/** Where the API is mounted: the one address that the edge knows. */
+export const API = '/api/v1'
 
-/** The name of a route in the audit record, such as `POST /completions`. */
-export const routeName = (method: string, route: string): string => `${method} ${route.replace(PREFIX, '')}`
+/** The name of a route in the audit record, such as `POST /completions` (contract 19: `endpoint`). */
+export const routeName = (method: string, route: string): string =>
+  `${method} ${route.startsWith(API) ? route.slice(API.length) : route}`
 
 /** Builds the `Call` that a verb receives. Throws when the request has no caller. */
 export function callOf(exchange: Exchange, route: string, signal: AbortSignal): Call {

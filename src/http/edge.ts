@@ -7,15 +7,15 @@ import { failpoint } from '../kernel/failpoint'
 import { newRequestId } from '../kernel/ids'
 import type { Log } from '../kernel/log'
 import type { AccessLog } from './access-log'
-import { assertBodyHeaders, type BodyRule, hasBody } from './body'
+import { assertBodyHeaders, hasBody } from './body'
 import type { ClientAddress } from './client-address'
 import type { Exchange } from './context'
 import { corsHeaders, preflightHeaders, type Readers } from './cors'
 import { errorHeaders, statusOf, toEnvelope } from './envelope'
 import { logFault, toAppError } from './faults'
 import { givenBack } from './idempotent'
-import { MAX_PUBLIC_BYTES } from './intake'
 import type { EnterRequest } from './open-requests'
+import type { RouteRules } from './route-rules'
 import { createTimeLimit } from './time-limit'
 
 export type EdgeDeps = {
@@ -36,8 +36,10 @@ export type EdgeDeps = {
   allowedOrigins(caller: TenantCaller): readonly string[]
   /** The canonical URL that a request to the apex host is redirected to; null for other hosts (contract 1.1). */
   canonicalUrl(request: Request): string | null
-  /** The methods that a path accepts; known once all routes are registered. */
-  methodsOf(path: string): string[]
+  /** What the routes declare; complete once all of them are registered. */
+  rules: Pick<RouteRules, 'at' | 'methodsOf'>
+  /** What to call instead of a path that is not served; null for most. */
+  insteadOf(path: string): string | null
   /** Counts the open requests of an address until they authenticate; null where its connections are counted. */
   enter: EnterRequest | null
   /** Told of each request that authenticated. */
@@ -46,21 +48,6 @@ export type EdgeDeps = {
   clientAddress: ClientAddress
   secure: boolean
 }
-
-const API = '/api/v1'
-const MULTIPART = new Set([`${API}/audio/stt`])
-/** Routes that need no credential (contract 1.2). */
-const PUBLIC = new Set([
-  `GET ${API}/health`,
-  `HEAD ${API}/health`,
-  `POST ${API}/auth/signup`,
-  `POST ${API}/auth/sessions`,
-  `POST ${API}/billing/webhook`,
-])
-/** Public documents that pages of every origin may read. */
-const OPEN_DOCUMENTS = new Set([`GET ${API}/health`, `HEAD ${API}/health`, 'GET /openapi.json', 'HEAD /openapi.json'])
-/** Pages outside the API that accept their own form as a POST. */
-const FORM_PAGE = /^\/(?:billing\/checkout|sign-in)\/[^/]+$/
 
 /** Errors that may come in the middle of a body. */
 const CUT_SHORT = new Set<string>(['payload_too_large', 'request_timeout', 'service_unavailable'])
@@ -101,7 +88,7 @@ export function edge(deps: EdgeDeps) {
       setStandingHeaders(set.headers, exchange, deps.secure)
       const elsewhere = deps.canonicalUrl(request)
       const allowed =
-        request.method === 'OPTIONS' ? preflightHeaders(request.headers, deps.methodsOf(exchange.path)) : null
+        request.method === 'OPTIONS' ? preflightHeaders(request.headers, deps.rules.methodsOf(exchange.path)) : null
       if (elsewhere === null && allowed === null) return gate(exchange, context, deps)
       Object.assign(set.headers, deps.rateHeaders(null, exchange.ip, allowed === null), allowed)
       const headers = set.headers as Record<string, string>
@@ -119,7 +106,10 @@ export function edge(deps: EdgeDeps) {
     .onError({ as: 'global' }, (context) => {
       const { request, set, server, error, code } = context
       const exchange = context.exchange ?? arrive(request, server, deps)
-      const known = toAppError(code, error, exchange.path, deps)
+      const known = toAppError(code, error, exchange.path, {
+        methodsOf: deps.rules.methodsOf,
+        insteadOf: deps.insteadOf,
+      })
       logFault(deps.log, exchange.requestId, known, error)
       exchange.errorCode = known.code
       if (isRefusal(statusOf(known))) count(exchange, known)
@@ -138,13 +128,15 @@ export function edge(deps: EdgeDeps) {
     })
 }
 
-function arrive(request: Request, server: Server<unknown> | null, { clock, clientAddress }: EdgeDeps): Exchange {
+function arrive(request: Request, server: Server<unknown> | null, { clock, clientAddress, rules }: EdgeDeps): Exchange {
   server?.timeout(request, SILENT_S)
+  const path = pathOf(request.url)
   return {
     requestId: newRequestId(),
     startedAt: clock.monotonic(),
     method: request.method,
-    path: pathOf(request.url),
+    path,
+    rule: rules.at(request.method, path),
     ip: () => clientAddress(server?.requestIP(request)?.address ?? 'local', request.headers.get('x-forwarded-for')),
     hangUp: () => server?.timeout(request, FAREWELL_S),
     leave: null,
@@ -170,11 +162,11 @@ type Arrived = { request: Request; server: Server<unknown> | null }
 function gate(exchange: Exchange, { request, server }: Arrived, deps: EdgeDeps): void | Promise<void> {
   if (deps.enter) exchange.leave = deps.enter(exchange.ip())
   // Where no route would read the body, its headers do not matter: the answer is 404 or 405.
-  const assertBody = (rule: BodyRule) => {
+  const assertBody = () => {
     try {
-      assertBodyHeaders(request, rule)
+      assertBodyHeaders(request, exchange.rule)
     } catch (refusal) {
-      if (deps.methodsOf(exchange.path).includes(request.method)) throw refusal
+      if (deps.rules.methodsOf(exchange.path).includes(request.method)) throw refusal
     }
   }
   const enter = (caller: TenantCaller) => {
@@ -184,12 +176,9 @@ function gate(exchange: Exchange, { request, server }: Arrived, deps: EdgeDeps):
     failpoint('after_auth')
     deps.assertOrigin(caller, request)
     deps.admit(caller)
-    assertBody({ multipart: MULTIPART.has(exchange.path) })
+    assertBody()
   }
-  if (!exchange.path.startsWith(`${API}/`) || PUBLIC.has(`${request.method} ${exchange.path}`)) {
-    assertBody({ form: FORM_PAGE.test(exchange.path), maxBytes: MAX_PUBLIC_BYTES })
-    return
-  }
+  if (exchange.rule.open) return assertBody()
   const caller = deps.authenticate(request)
   return caller instanceof Promise ? caller.then(enter) : enter(caller)
 }
@@ -221,11 +210,9 @@ function redirect(location: string, requestId: string, headers: Record<string, s
  * Without a credential only documents that anyone may fetch are readable by pages, and errors that say that the
  * credential is missing or wrong. Sign-in, sign-up and pages with a form are not.
  */
-function readersOf({ caller, method, path }: Exchange, deps: EdgeDeps): Readers {
+function readersOf({ caller, method, rule }: Exchange, deps: EdgeDeps): Readers {
   if (caller) return deps.allowedOrigins(caller)
-  const route = `${method} ${path}`
-  if (OPEN_DOCUMENTS.has(route)) return 'anyone'
-  return path.startsWith(`${API}/`) && method !== 'OPTIONS' && !PUBLIC.has(route) ? 'anyone' : []
+  return method === 'OPTIONS' ? [] : rule.readers
 }
 
 const isPlainObject = (value: unknown): value is Record<string, unknown> =>

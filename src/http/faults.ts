@@ -6,8 +6,12 @@ import { payloadTooLarge } from './intake'
 
 type SchemaFailure = { type: string; validator: Standard<TSchema> | { schema: Standard<TSchema> }; value: unknown }
 
-/** The methods that a path accepts. */
-type Routes = { methodsOf(path: string): string[] }
+type Routes = {
+  /** The methods that a path accepts. */
+  methodsOf(path: string): string[]
+  /** What to call instead of a path that is not served. */
+  insteadOf?(path: string): string | null
+}
 
 /** Maps anything thrown to an error of contract 1.5; used by the tenant plane and the operator plane. */
 export function toAppError(code: unknown, error: unknown, path: string, routes: Routes): AppError {
@@ -46,17 +50,15 @@ function fromSchema({ type, validator, value }: SchemaFailure): AppError {
   return validationError('issues' in result ? result.issues : [], value)
 }
 
-/** Routes that chat clients call unless they are told otherwise, and what to call here. */
-const INSTEAD: Readonly<Record<string, string>> = {
-  '/api/v1/responses':
-    ' Call POST /api/v1/chat/completions: chat.completions.create() of a client, or provider.chat(model) where models default to responses.',
-  '/api/v1/embeddings': ' It makes no embeddings.',
-}
-
 function unknownRoute(path: string, routes: Routes): AppError {
   const methods = routes.methodsOf(path)
+  const instead = routes.insteadOf?.(path)
   if (!methods.length)
-    return new AppError('missing', 'not_found', `No route ${path.slice(0, 120)} on this server.${INSTEAD[path] ?? ''}`)
+    return new AppError(
+      'missing',
+      'not_found',
+      `No route ${path.slice(0, 120)} on this server.${instead ? ` ${instead}` : ''}`,
+    )
   const allow = methods.join(', ')
   return new AppError('not_allowed', 'method_not_allowed', `This address answers ${allow}.`, { headers: { allow } })
 }

@@ -2,19 +2,24 @@ import { Elysia } from 'elysia'
 import { type Call, requireScope, type Scope, type TenantCaller } from '../kernel/caller'
 import { readJson } from './body'
 import { callOf, type Exchange } from './context'
-import { type Answering, answeredOnce, type OnceReader, replayed } from './idempotent'
+import { type Answering, answeredOnce, type BodyReader, replayed } from './idempotent'
+import type { EdgeOptions } from './route-rules'
 
 type Context = { exchange: Exchange; request: Request; route: string }
 
-/** The default reader: reads the body and ignores Idempotency-Keys. */
-const PLAIN: OnceReader = ({ request, exchange }) => readJson(request, { isPublic: exchange.caller === null })
+/** The default reader: reads the body as JSON and ignores Idempotency-Keys. */
+const PLAIN: BodyReader = ({ request, exchange }) => readJson(request, exchange.rule)
+
+/** An option that the edge reads before the body, from the table of rules. */
+const declares = (edge: EdgeOptions) => ({ detail: { edge } as object })
 
 /**
- * The options by which a route says who may call it: `scope: 'billing'`, `signedIn: true` or `open: true`. The body is
- * read after the scope was checked, so a bad body with a missing scope is 403. `idempotent: true` lets a POST accept an
- * Idempotency-Key (contract 1.7); its verb stores the answer with its effect: `return storeAnswer(tx, call, answer)`.
+ * The options by which a route says what it is. Each route says who may call it: `scope: 'billing'`, `signedIn: true`
+ * or `open: true`. The body is read after the scope was checked, so a bad body with a missing scope is 403.
+ * `idempotent: true` lets a POST accept an Idempotency-Key (contract 1.7); its verb stores the answer with its effect:
+ * `return storeAnswer(tx, call, answer)`. The body is JSON unless the route declares `form`, `multipart` or `raw`.
  */
-export const guard = (read: OnceReader = PLAIN) =>
+export const guard = (read: BodyReader = PLAIN) =>
   new Elysia({ name: 'http/guard' }).decorate('exchange', null as unknown as Exchange).macro({
     scope: (scope: Scope) => ({
       ...admitting(read, (context) => requireScope(callerOf(context), scope)),
@@ -26,6 +31,18 @@ export const guard = (read: OnceReader = PLAIN) =>
     }),
     open: (_: true) => ({ ...admitting(read, () => undefined), detail: { security: [] } as object }),
     idempotent: (_: true) => ({ ...ONCE, detail: { 'x-idempotent': true } as object }),
+    /** The body is a page's small form; the handler gets its fields, of a repeated one the last. */
+    form: (_: true) => declares({ body: 'form' }),
+    /** The body has parts; the handler gets a `FormData`. */
+    multipart: (_: true) => declares({ body: 'multipart' }),
+    /** The body is JSON whose bytes are signed; the handler gets a `Uint8Array`. */
+    raw: (_: true) => declares({ body: 'raw' }),
+    /** The route waits for an engine or a reader as long as its own limits say, not 30 s (contract 1.9). */
+    timeLimit: (timeLimit: 'own') => declares({ timeLimit }),
+    /** Pages of every origin may read the answers of this open route. */
+    cors: (cors: 'anyone') => declares({ cors }),
+    /** The path has a secret as its parameter, which is kept out of the log. */
+    secretPath: (_: true) => declares({ secretPath: true }),
   })
 
 /** The authenticated caller. Throws if a request reached a guarded route without authentication. */
@@ -38,7 +55,7 @@ function callerOf({ exchange, route }: Context): TenantCaller {
  * Runs `check` before the body is read or, without a body, before validation. The hooks destructure only what they
  * need, because the framework prepares what a hook names (cookies, query, headers) for every request.
  */
-const admitting = (read: OnceReader, check: (context: Context) => unknown) => ({
+const admitting = (read: BodyReader, check: (context: Context) => unknown) => ({
   parse: ({ exchange, request, route }: Context) => {
     check({ exchange, request, route })
     return read({ exchange, request, route })

@@ -1,7 +1,8 @@
 import { ElysiaCustomStatusResponse } from 'elysia'
 import { fingerprintOf, type Idempotency, type Ticket } from '../idempotency'
-import { readJson } from './body'
+import { readJson, readOther } from './body'
 import type { Exchange } from './context'
+import type { RouteRules } from './route-rules'
 
 const HEADER = 'idempotency-key'
 const JSON_TYPE = 'application/json;charset=utf-8'
@@ -15,66 +16,36 @@ export type Answering = {
   responseValue?: unknown
 }
 
-/** What the document of an idempotent route says about its answers. */
-export type OnceRule = {
-  /** Its declared success status; the second if it declares two, as the answer is stored before its status is set. */
-  status: number
-  /** Whether the route can answer with a stream; streams ignore the Idempotency-Key (contract 1.7). */
-  streams: boolean
-}
+type Deps = { idempotency: Idempotency; rules: Pick<RouteRules, 'of'> }
 
-type Routed = { method: string; path: string; hooks: { detail?: Record<string, unknown>; response?: object } }
-
-/** The rules of all routes with `idempotent: true`. Built once, from the routes of the finished app. */
-export function createOnceTable(routes: readonly Routed[]): (method: string, route: string) => OnceRule | undefined {
-  const rules = new Map<string, OnceRule>()
-  for (const { method, path, hooks } of routes) {
-    if (hooks.detail?.['x-idempotent'] !== true) continue
-    rules.set(`${method} ${path}`, {
-      status: successOf(path, hooks.response),
-      streams: hooks.detail['x-streams'] === true,
-    })
-  }
-  return (method, route) => rules.get(`${method} ${route}`)
-}
-
-function successOf(path: string, response: object = {}): number {
-  if ('schema' in response) return 200
-  const [status, ...more] = Object.keys(response).filter((word) => word.startsWith('2'))
-  // A route may declare two success statuses (200 already there, 201 created); its verb picks which one is stored.
-  if (!status || more.length > 1) throw new Error(`${path} is idempotent and does not declare one success, or two`)
-  return Number(more[0] ?? status)
-}
-
-type Deps = { idempotency: Idempotency; ruleOf(method: string, route: string): OnceRule | undefined }
-
-export type OnceReader = ReturnType<typeof createOnceReader>
+export type BodyReader = ReturnType<typeof createBodyReader>
 
 /**
- * Reads a body and handles its Idempotency-Key, after the scope check and before validation (contract 1.5). A request
- * without the header costs only the header look-up.
+ * Reads a body as its route declares it and handles its Idempotency-Key, after the scope check and before validation
+ * (contract 1.5). A request without the header costs only the header look-up.
  */
-export function createOnceReader({ idempotency, ruleOf }: Deps) {
+export function createBodyReader({ idempotency, rules }: Deps) {
   return function read(context: Context): Promise<unknown> {
     const { exchange, request, route } = context
+    const rule = rules.of(request.method, route) ?? exchange.rule
+    if (rule.body !== 'json') return readOther(request, rule)
     const key = request.headers.get(HEADER)
+    const { once } = rule
     const { caller } = exchange
-    const isPublic = caller === null
-    const rule = key === null ? undefined : ruleOf(request.method, route)
-    if (key === null || isPublic || !rule) return readJson(request, { isPublic })
+    if (key === null || caller === null || !once) return readJson(request, rule)
     const look = async (bytes: Uint8Array, parsed: () => unknown) => {
-      if (rule.streams && asksForStream(parsed)) return
+      if (once.streams && asksForStream(parsed)) return
       const found = await idempotency.begin({
         userId: caller.userId,
         key,
         requestId: exchange.requestId,
         fingerprint: fingerprintOf(caller, request.method, exchange.path, bytes),
-        status: rule.status,
+        status: once.status,
       })
       if ('body' in found) exchange.replay = found
       else exchange.ticket = found
     }
-    return readJson(request, { isPublic, look })
+    return readJson(request, { open: rule.open, maxBytes: rule.maxBytes, look })
   }
 }
 

@@ -6,6 +6,9 @@ export const MAX_JSON_BYTES = 24 * 1024 * 1024
 /** Largest body of a request without a credential; sign-in forms and payment events are far smaller. */
 export const MAX_PUBLIC_BYTES = 16 * 1024
 
+/** Largest form of a page: a password or a code. */
+export const MAX_FORM_BYTES = 4 * 1024
+
 /** Limit on the bodies in memory at one time, over all requests: reading one takes several times its size (I29). */
 const BUDGET_BYTES = 2 * MAX_JSON_BYTES + 8 * 1024 * 1024
 /** What requests without a credential may have of it, so that they cannot keep the others out. */

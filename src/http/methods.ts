@@ -1,27 +1,24 @@
+import { Memoirist } from 'memoirist'
+
 type Routed = { routes: readonly { method: string; path: string }[] }
 
 /** Finds the methods that a path accepts, for 405 and `Allow` (contract 1.1). Built once from the finished app. */
-export function createMethodTable(app: Routed): (path: string) => string[] {
-  const exact = new Map<string, Set<string>>()
-  const patterns = new Map<string, { shape: RegExp; methods: Set<string> }>()
-  for (const { method, path } of app.routes) {
-    if (path.includes(':')) {
-      const known = patterns.get(path)
-      if (known) known.methods.add(method)
-      else patterns.set(path, { shape: toShape(path), methods: new Set([method]) })
-    } else {
-      exact.set(path, (exact.get(path) ?? new Set()).add(method))
-    }
-  }
+export function createMethodTable({ routes }: Routed): (path: string) => string[] {
+  const router = createRouter(routes, () => true)
+  const known = [...new Set(routes.map(({ method }) => method))]
   return (path) => {
-    const methods = new Set(exact.get(path))
-    for (const { shape, methods: more } of patterns.values()) {
-      if (shape.test(path)) for (const method of more) methods.add(method)
-    }
-    if (methods.has('GET')) methods.add('HEAD')
-    return [...methods].sort()
+    const methods = known.filter((method) => router.find(method, path))
+    if (methods.includes('GET')) methods.push('HEAD')
+    return methods.sort()
   }
 }
 
-const toShape = (path: string): RegExp =>
-  new RegExp(`^${path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[A-Za-z]+\\?\??/g, '[^/]+')}$`)
+/** The framework's own router, so that a path means the same route before the request is routed and after. */
+export function createRouter<Of extends { method: string; path: string }, T>(
+  routes: readonly Of[],
+  storeOf: (route: Of) => T,
+): Memoirist<T> {
+  const router = new Memoirist<T>()
+  for (const route of routes) router.add(route.method, route.path, storeOf(route))
+  return router
+}

@@ -1,4 +1,5 @@
 import type { Standard, TSchema } from '../kernel/schema'
+import { API } from './context'
 import { ErrorBody } from './envelope'
 import { createHoister, type Hoist, type Json } from './openapi-hoist'
 import { HEADERS, statusesOf } from './openapi-responses'
@@ -21,8 +22,6 @@ type Hooks = {
 type Route = { method: string; path: string; hooks: Hooks }
 
 type Info = { title: string; version: string; description: string; serverUrl: string }
-
-const API = '/api/v1'
 
 /**
  * Generates the OpenAPI 3.1 document from the routes: schemas with an `$id` become components, scopes come from the
@@ -65,7 +64,7 @@ export function toOpenApi(routes: readonly Route[], info: Info): Json {
 }
 
 function operation(method: string, path: string, hooks: Hooks, hoist: Hoist): Json {
-  const { summary = '', description, tags, security, ...extensions } = hooks.detail ?? {}
+  const { summary = '', description, tags, security, edge: _, ...extensions } = hooks.detail ?? {}
   return {
     operationId: operationId(method, path),
     summary,

@@ -4,11 +4,8 @@ import { type AppError, defineError } from '../kernel/errors'
 import { errorFields, type Log } from '../kernel/log'
 import type { Exchange } from './context'
 
-/** Time limit of every request, except those that wait for an engine and have their own limits (contract 1.9). */
+/** Time limit of every request, except on routes that declare `timeLimit: 'own'` (contract 1.9). */
 const LIMIT_MS = 30_000
-
-/** Paths without this limit: completions have 120 or 600 s, and exports take as long as the client reads. */
-const UNLIMITED = /(?:\/completions|\/export)$/
 
 export const givenUp = defineError(
   'timeout',
@@ -39,10 +36,10 @@ export function createTimeLimit({ clock, log, answer }: Deps) {
     (handle: Handler): Handler =>
     (request, ...rest) => {
       const working = handle(request, ...rest)
-      // Answers from a cache are settled already, so they need no timer.
-      if (!(working instanceof Promise) || peek.status(working) !== 'pending') return working
+      if (!(working instanceof Promise)) return working
       const exchange = waiting.get(request)
-      if (!exchange) return working
+      // Answers from a cache are settled already, so they need no timer.
+      if (!exchange || peek.status(working) !== 'pending') return working
       const late = Promise.withResolvers<Response>()
       let over = false
       const cancel = clock.after(LIMIT_MS, () => {
@@ -59,11 +56,9 @@ export function createTimeLimit({ clock, log, answer }: Deps) {
   return {
     /** Registers a request for the time limit. */
     arrived(request: Request, exchange: Exchange): void {
-      if (!UNLIMITED.test(exchange.path)) waiting.set(request, exchange)
+      if (exchange.rule.timeLimit) waiting.set(request, exchange)
     },
     /** Wraps the handling of one request. */
-    around: (handle: Handler, request: Request): Handler =>
-      // Completions are not wrapped at all; their URLs have no query, so the end of the URL tells them.
-      request.url.endsWith('/completions') ? handle : limited(handle),
+    around: limited,
   }
 }

@@ -30,7 +30,7 @@ export const operatorRoutes = (operators: OperatorService, edge: Edge, expositio
     .use(edge)
     .onParse((context) => {
       admitOperator(context as never)
-      return readJson(context.request, { isPublic: false })
+      return readJson(context.request)
     })
     .onTransform((context) => admitOperator(context as never))
     .get('/metrics', async ({ set }) => {

@@ -34,6 +34,7 @@ export const usageRoutes = ({ usageReading }: Deps, download: Downloads, guard: 
       },
       {
         scope: 'billing',
+        timeLimit: 'own',
         query: checkedQuery(UsageExportQuery),
         response: { 200: answer(UsageExport), ...errors(400, 401, 403, 429) },
         detail: {

@@ -3,7 +3,8 @@ import { Elysia } from 'elysia'
 import { isAsync } from 'elysia/compose'
 import type { Exchange } from '../../src/http/context'
 import { guard, ONCE, toCall } from '../../src/http/guard'
-import { createOnceReader, createOnceTable, givenBack } from '../../src/http/idempotent'
+import { createBodyReader, givenBack } from '../../src/http/idempotent'
+import { createRouteRules } from '../../src/http/route-rules'
 import { createIdempotency, storeAnswer } from '../../src/idempotency'
 import { newRequestId } from '../../src/kernel/ids'
 import { checked, described, t } from '../../src/kernel/schema'
@@ -16,7 +17,7 @@ const idempotency = createIdempotency({ store, clock: fakeClock(), masterKey: ne
 const caller = keyCaller()
 let runs = 0
 
-let ruleOf: ReturnType<typeof createOnceTable> = () => undefined
+const rules = createRouteRules()
 const Order = checked(t.Object({ fail: t.Optional(t.Boolean()), stream: t.Optional(t.Boolean()) }))
 const created = { 201: described(t.Object({ run: t.Number() })) }
 const app = new Elysia()
@@ -38,7 +39,7 @@ const app = new Elysia()
     set.status = 500
     return exchange.ticket ? givenBack(exchange, { error: 'failed' }) : { error: 'failed' }
   })
-  .use(guard(createOnceReader({ idempotency, ruleOf: (method, route) => ruleOf(method, route) })))
+  .use(guard(createBodyReader({ idempotency, rules })))
   .post('/alone', ({ status }) => status(201, { run: ++runs }), {
     signedIn: true,
     idempotent: true,
@@ -67,7 +68,7 @@ const app = new Elysia()
     { signedIn: true, idempotent: true, response: created },
   )
   .post('/without', () => ({ run: ++runs }), { signedIn: true })
-ruleOf = createOnceTable(app.routes as never)
+rules.learn(app.routes as never)
 
 let keys = 0
 const newKey = () => `key-${++keys}`
@@ -135,9 +136,13 @@ test('a route that is not switched on runs each time', async () => {
 })
 
 test('a route that is switched on declares one success, or two, of which the later is kept', () => {
-  const declaring = (response: object) =>
-    createOnceTable([{ method: 'POST', path: '/it', hooks: { detail: { 'x-idempotent': true }, response } }])
-  expect(declaring({ 200: {}, 201: {}, 409: {} })('POST', '/it')?.status).toBe(201)
+  const declaring = (response: object) => {
+    const declared = createRouteRules()
+    const detail = { security: [{}], 'x-idempotent': true }
+    declared.learn([{ method: 'POST', path: '/it', hooks: { detail, response } }])
+    return declared.of('POST', '/it')?.once
+  }
+  expect(declaring({ 200: {}, 201: {}, 409: {} })?.status).toBe(201)
   for (const response of [{ 400: {} }, { 200: {}, 201: {}, 202: {} }]) {
     expect(() => declaring(response)).toThrow('/it is idempotent and does not declare one success')
   }

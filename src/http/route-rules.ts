@@ -1,0 +1,109 @@
+import { API } from './context'
+import type { Readers } from './cors'
+import { MAX_FORM_BYTES, MAX_JSON_BYTES, MAX_PUBLIC_BYTES } from './intake'
+import { createMethodTable, createRouter } from './methods'
+
+/** How a body is read: parsed as JSON, as the fields of a form, as parts, or left as bytes (of JSON). */
+export type BodyKind = 'json' | 'form' | 'multipart' | 'raw'
+
+/** What the edge must know of a route before it reads the body. */
+export type RouteRule = {
+  /** Needs no credential (contract 1.2). */
+  open: boolean
+  body: BodyKind
+  maxBytes: number
+  /** Is answered within 30 s (contract 1.9). */
+  timeLimit: boolean
+  /** The pages that may read an answer to a request without a credential. */
+  readers: Readers
+  /** Null for a route that ignores the Idempotency-Key. */
+  once: OnceRule | null
+}
+
+/** What the document of an idempotent route says about its answers. */
+export type OnceRule = {
+  /** Its declared success status; the second if it declares two, as the answer is stored before its status is set. */
+  status: number
+  /** Whether the route can answer with a stream; streams ignore the Idempotency-Key (contract 1.7). */
+  streams: boolean
+}
+
+/** What a route declares by the guard's options; kept in `detail` and left out of the OpenAPI document. */
+export type EdgeOptions = { body?: BodyKind; timeLimit?: 'own'; cors?: 'anyone'; secretPath?: true }
+
+type Detail = { security?: readonly object[]; edge?: EdgeOptions; 'x-idempotent'?: boolean; 'x-streams'?: boolean }
+export type Route = { method: string; path: string; hooks: { detail?: Detail; response?: object } }
+
+/** For paths of the API without a route: 401 without a credential, so that nobody learns which paths exist. */
+const CLOSED: RouteRule = {
+  open: false,
+  body: 'json',
+  maxBytes: MAX_JSON_BYTES,
+  timeLimit: true,
+  readers: 'anyone',
+  once: null,
+}
+/** For all other paths without a route: 404. */
+const NOWHERE: RouteRule = { ...CLOSED, open: true, maxBytes: MAX_PUBLIC_BYTES, readers: [] }
+
+export type RouteRules = ReturnType<typeof createRouteRules>
+
+/** The rules of all routes, as the routes declare them; `learn` is called once, with the routes of the finished app. */
+export function createRouteRules() {
+  const secrets = new Set<string>()
+  const byPattern = new Map<string, Map<string, RouteRule>>()
+  let router = createRouter<Route, RouteRule>([], () => CLOSED)
+  let methodsOf: (path: string) => string[] = () => []
+
+  function learned({ method, path, hooks: { detail = {}, response } }: Route): RouteRule {
+    const rule = ruleOf(`${method} ${path}`, detail, response)
+    const beside = byPattern.get(path) ?? new Map<string, RouteRule>()
+    byPattern.set(path, beside.set(method, rule))
+    if (detail.edge?.secretPath) secrets.add(path.slice(0, path.indexOf(':')))
+    return rule
+  }
+
+  return {
+    /** Throws when a route does not say who may call it. */
+    learn(routes: readonly Route[]): void {
+      router = createRouter(routes, learned)
+      methodsOf = createMethodTable({ routes })
+    },
+    /** The rule of a route by its pattern. */
+    of: (method: string, route: string): RouteRule | undefined => byPattern.get(route)?.get(method),
+    /** The rule for a request to a path. A HEAD is a GET. */
+    at(method: string, path: string): RouteRule {
+      const found = router.find(method === 'HEAD' ? 'GET' : method, path)
+      return found?.store ?? (path.startsWith(`${API}/`) ? CLOSED : NOWHERE)
+    },
+    /** The methods that a path accepts. */
+    methodsOf: (path: string): string[] => methodsOf(path),
+    /** A path for the log: cut where a secret begins in it. */
+    shown(path: string): string {
+      for (const start of secrets) if (path.startsWith(start)) return `${start}…`
+      return path
+    },
+  }
+}
+
+function ruleOf(route: string, detail: Detail, response: object | undefined): RouteRule {
+  if (!detail.security) throw new Error(`${route} does not say who may call it: scope, signedIn or open`)
+  const { body = 'json', timeLimit, cors } = detail.edge ?? {}
+  const open = detail.security.length === 0
+  return {
+    open,
+    body,
+    maxBytes: body === 'form' ? MAX_FORM_BYTES : open ? MAX_PUBLIC_BYTES : MAX_JSON_BYTES,
+    timeLimit: timeLimit !== 'own',
+    readers: open && !cors ? [] : 'anyone',
+    once: detail['x-idempotent'] ? { status: successOf(route, response), streams: detail['x-streams'] === true } : null,
+  }
+}
+
+function successOf(route: string, response: object = {}): number {
+  if ('schema' in response) return 200
+  const [status, ...more] = Object.keys(response).filter((word) => word.startsWith('2'))
+  // A route may declare two success statuses (200 already there, 201 created); its verb picks which one is stored.
+  if (!status || more.length > 1) throw new Error(`${route} is idempotent and does not declare one success, or two`)
+  return Number(more[0] ?? status)
+}

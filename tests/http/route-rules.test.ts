@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import { assertBodyHeaders } from '../../src/http/body'
+import type { Exchange } from '../../src/http/context'
+import { guard as createGuard } from '../../src/http/guard'
+import { createBodyReader } from '../../src/http/idempotent'
+import { createRouteRules, type Route } from '../../src/http/route-rules'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const routes = world.app.api.routes as unknown as Route[]
+const rules = createRouteRules()
+rules.learn(routes)
+const declaring = (pick: (rule: NonNullable<ReturnType<typeof rules.of>>) => boolean) =>
+  routes
+    .filter(({ method, path }) => pick(rules.of(method, path)!))
+    .map(({ method, path }) => `${method} ${path}`)
+    .sort()
+
+describe('the routes declare', () => {
+  test('who needs no credential (contract 1.2), and which of them pages of every origin may read', () => {
+    const open = declaring(({ open }) => open)
+    expect(open).toEqual([
+      'GET /',
+      'GET /api/v1/health',
+      'GET /billing/checkout/:id',
+      'GET /billing/portal/:token',
+      'GET /openapi.json',
+      'GET /sign-in/:token',
+      'POST /api/v1/auth/sessions',
+      'POST /api/v1/auth/signup',
+      'POST /api/v1/billing/webhook',
+      'POST /billing/checkout/:id',
+      'POST /sign-in/:token',
+    ])
+    expect(declaring(({ open, readers }) => open && readers === 'anyone')).toEqual([
+      'GET /api/v1/health',
+      'GET /openapi.json',
+    ])
+  })
+
+  test('which bodies are not JSON, or are read as bytes', () => {
+    expect(declaring(({ body }) => body === 'form')).toEqual(['POST /billing/checkout/:id', 'POST /sign-in/:token'])
+    expect(declaring(({ body }) => body === 'raw')).toEqual(['POST /api/v1/billing/webhook'])
+  })
+
+  test('which have a time limit of their own (contract 1.9)', () => {
+    expect(declaring(({ timeLimit }) => !timeLimit)).toEqual([
+      'GET /api/v1/audit/export',
+      'GET /api/v1/usage/export',
+      'POST /api/v1/chat/completions',
+      'POST /api/v1/completions',
+    ])
+  })
+
+  test('which paths hold a secret, which no log line shows', () => {
+    expect(rules.shown('/sign-in/a.b.c')).toBe('/sign-in/…')
+    expect(rules.shown('/sign-in/a.b.c/more')).toBe('/sign-in/…')
+    expect(rules.shown('/billing/portal/x')).toBe('/billing/portal/…')
+    expect(rules.shown('/billing/checkout/x')).toBe('/billing/checkout/x')
+  })
+
+  test('all that the edge knows of them: it names no address but where the two APIs are mounted', async () => {
+    const files = await Array.fromAsync(new Bun.Glob('src/http/*.ts').scan('.'))
+    const codes = await Promise.all(files.map((file) => Bun.file(file).text()))
+    const addresses = codes.flatMap((code) => [
+      ...withoutComments(code).matchAll(/(?<=['"`])\/\w[^'"`]*|(?<=[\^(|/])\\\/\w+/g),
+    ])
+    const found = new Set(addresses.map(([address]) => address).filter((address) => !/^\/(dev|proc)\b/.test(address)))
+    expect(files.length).toBeGreaterThan(20)
+    expect([...found].sort()).toEqual(['/api/v1', '/ops/v1'])
+  })
+
+  test('nothing of it in the document', async () => {
+    expect((await world.send('GET', '/openapi.json')).text).not.toContain('"edge"')
+  })
+})
+
+describe('the rule for a request', () => {
+  test.each([
+    ['GET', '/api/v1/health', true],
+    ['HEAD', '/api/v1/health', true],
+    ['POST', '/api/v1/health', false],
+    ['GET', '/api/v1/health/', false],
+    ['GET', '/api/v1/nothing', false],
+    ['GET', '/api/v1/keys/x', false],
+    ['OPTIONS', '/api/v1/auth/signup', false],
+    ['GET', '/sign-in/x', true],
+    ['GET', '/nothing', true],
+    ['GET', '/api/v1', true],
+  ])('%s %s is open: %p', (method, path, open) => {
+    expect(rules.at(method, path).open).toBe(open)
+  })
+
+  test('is that of the route it is sent to', () => {
+    for (const { method, path } of routes) {
+      expect(rules.at(method, path.replace(/:\w+/g, 'x'))).toBe(rules.of(method, path)!)
+    }
+  })
+
+  test('does not exist for a route that does not say who may call it: the server does not start', () => {
+    const silent = [{ method: 'GET', path: '/it', hooks: {} }]
+    expect(() => createRouteRules().learn(silent)).toThrow('GET /it does not say who may call it')
+  })
+})
+
+describe('a body in parts', () => {
+  const declared = createRouteRules()
+  const guard = createGuard(createBodyReader({ idempotency: null as never, rules: declared }))
+  const app = new Elysia({ normalize: false })
+    .onRequest((context) => {
+      const rule = declared.at(context.request.method, new URL(context.request.url).pathname)
+      Object.assign(context, { exchange: { caller: null, rule } as unknown as Exchange })
+      assertBodyHeaders(context.request, rule)
+    })
+    .onError(({ error }) => new Response((error as { cause?: Error }).cause?.message ?? (error as Error).message))
+    .use(guard)
+    .post('/parts', async ({ body }) => await ((body as FormData).get('file') as File).text(), {
+      open: true,
+      multipart: true,
+    })
+  declared.learn(app.routes as never)
+  const send = async (body: BodyInit, headers: Record<string, string> = {}) =>
+    (await app.handle(new Request('http://localhost/parts', { method: 'POST', body, headers }))).text()
+
+  test('reaches the handler as form data', async () => {
+    const form = new FormData()
+    form.set('file', new File(['sound'], 'a.mp3'))
+    expect(await send(form)).toBe('sound')
+  })
+
+  test.each([
+    ['application/json', '{}', 'Content-Type is "application/json". Send multipart/form-data.'],
+    ['multipart/form-data; boundary=x', 'no part', 'The body is not valid multipart/form-data.'],
+    ['multipart/form-data', '--x--', 'The body is not valid multipart/form-data.'],
+  ])('of type %s that is %s is refused', async (type, body, message) => {
+    expect(await send(body, { 'content-type': type, 'content-length': String(body.length) })).toBe(message)
+  })
+})
+
+function withoutComments(code: string): string {
+  return code.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '')
+}
