@@ -1,5 +1,6 @@
 import { AppError } from '../kernel/errors'
 import { parseUntrustedJson } from '../kernel/json'
+import { NO_BODY } from '../kernel/schema'
 import { MAX_JSON_BYTES, payloadTooLarge, takeBody } from './intake'
 import type { RouteRule } from './route-rules'
 
@@ -56,8 +57,7 @@ type Look = (bytes: Uint8Array, parsed: () => unknown) => Promise<void>
 type Reading = Pick<RouteRule, 'open' | 'maxBytes'> & { look?: Look }
 
 /**
- * The body as JSON; null when it is empty, as undefined would have the framework read it again. Throws 400 `validation_error`, 413, 503 `service_unavailable`,
- * 504 `request_timeout`.
+ * The body as JSON, or `NO_BODY`. Throws 400 `validation_error`, 413, 503 `service_unavailable`, 504 `request_timeout`.
  */
 export async function readJson(request: Request, { open, maxBytes, look }: Reading = JSON_RULE): Promise<unknown> {
   const taken = await takeBody(request, { maxBytes, isPublic: open })
@@ -93,7 +93,7 @@ async function partsOf({ headers }: Request, bytes: Uint8Array): Promise<FormDat
 
 const breathe = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-const parse = (bytes: Uint8Array): unknown => (bytes.length ? parseUntrustedJson(bytes) : null)
+const parse = (bytes: Uint8Array): unknown => (bytes.length ? parseUntrustedJson(bytes) : NO_BODY)
 
 async function lookedAt(bytes: Uint8Array, look: Look): Promise<unknown> {
   let known: { value: unknown } | null = null

@@ -19,6 +19,9 @@ export type Standard<T extends TSchema> = {
 }
 type StandardIssue = { message: string; path: string[]; keyword: string; params: Record<string, unknown> }
 
+/** What an empty body is read as: told from `undefined`, which would have the framework read it again, and from null. */
+export const NO_BODY = Symbol('no body')
+
 /** A body that does not fit. Thrown, because the framework's own error would serialize the whole body. */
 export class SchemaRefusal extends Error {
   override name = 'SchemaRefusal'
@@ -75,9 +78,10 @@ export function checked<T extends TSchema>(schema: T): Standard<T> {
   const check = checker(schema)
   const mayBeAbsent = Type.IsOptional(schema)
   return standard(schema, (value) => {
-    if (value === undefined && mayBeAbsent) return { value: value as Static<T> }
+    const isAbsent = value === undefined || value === NO_BODY
+    if (isAbsent && mayBeAbsent) return { value: undefined as Static<T> }
     if (check.is(value)) return { value }
-    throw new SchemaRefusal(refuse(check.issues(value)).issues, value)
+    throw new SchemaRefusal(refuse(check.issues(isAbsent ? null : value)).issues, value)
   })
 }
 
