@@ -4,7 +4,7 @@ import type { KeyId, OrgId } from '../kernel/ids'
 import { createReadCache, freshFor } from '../kernel/read-cache'
 import type { Store } from '../kernel/store'
 import type { KeyBindings } from '../keys'
-import { createBeside, createVetting } from '../text'
+import { createPatternChecks, createPatternWorker } from '../text'
 import { combine, type Effective, NOTHING, type Source } from './guidance'
 import { createRuleMatcher } from './match'
 import { routingPreference } from './resource'
@@ -41,7 +41,7 @@ export function createEffective({ store, clock, bindings }: Deps) {
   const owners = createReadCache<OwnerScope, OwnerHead>({ ...options, max: MOST_HEADS })
   const ofKeys = createReadCache<KeyId, SourceHead>({ ...options, max: MOST_HEADS })
   const preferences = createReadCache<PreferenceId, SourceHead>({ ...options, max: MOST_HEADS })
-  const beside = createBeside({ clock })
+  const worker = createPatternWorker({ clock })
   const combined = new WeakMap<Source, WeakMap<Source, Effective>>()
 
   return {
@@ -63,9 +63,9 @@ export function createEffective({ store, clock, bindings }: Deps) {
       dropSource(id)
     },
     readPreference,
-    ready: createRuleMatcher({ beside, clock }),
-    /** Vets the patterns of one request body before they are saved or tried. */
-    vetting: createVetting({ clock }),
+    ready: createRuleMatcher({ worker, clock }),
+    /** Checks the patterns of one request body before they are saved or tried. */
+    patternChecks: createPatternChecks({ clock }),
   }
 
   function underHead(head: KeyHead, caller: Asker): Effective | Promise<Effective> {

@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock'
-import { type Beside, BUDGET_MS, type Trial } from '../text'
+import { BUDGET_MS, type PatternWorker, type Trial } from '../text'
 import type { Effective, ReadyRule } from './guidance'
 
 /** Most matching steps per prompt on the event loop: 20 ms in the worst case, usually far below 1 ms. */
@@ -16,7 +16,7 @@ export type RuleMatcher = ReturnType<typeof createRuleMatcher>
  * on a thread. Rules read the whole prompt; those without an answer in 50 ms are skipped, with a warning to the caller
  * (contract 13).
  */
-export function createRuleMatcher({ beside, clock }: { beside: Pick<Beside, 'match'>; clock: Clock }) {
+export function createRuleMatcher({ worker, clock }: { worker: Pick<PatternWorker, 'match'>; clock: Clock }) {
   const resting = new WeakMap<ReadyRule, Rest>()
 
   /** Guidance whose rules answer quickly. The same object, synchronously, when all its rules are small enough. */
@@ -33,7 +33,7 @@ export function createRuleMatcher({ beside, clock }: { beside: Pick<Beside, 'mat
     for (const group of groupsOf(large.filter((rule) => !skipped.has(rule)))) {
       const patterns = group.map(({ pattern }) => pattern)
       const stops = !group.some(({ steps }) => Number.isFinite(steps))
-      const found = budgetMs <= 0 ? null : await beside.match(patterns, text, { ...trial, budgetMs, stops })
+      const found = budgetMs <= 0 ? null : await worker.match(patterns, text, { ...trial, budgetMs, stops })
       if (found) budgetMs -= found.ms
       const rest = { until: clock.monotonic() + REST_MS, chars: text.length }
       if (found && !found.answers) for (const rule of group) resting.set(rule, rest)

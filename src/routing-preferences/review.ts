@@ -1,10 +1,10 @@
 import { assertFits } from '../kernel/validation'
-import type { Vet } from '../text'
+import type { PatternCheck } from '../text'
 import { readContent } from './rules'
 import { NewPreference } from './schema'
 
 /** Only the server tries them: it has a thread that may be held up. */
-const leaveToServer: Vet = async () => ({ is: 'fine' })
+const leaveToServer: PatternCheck = async () => ({ is: 'fine' })
 
 /**
  * Reads the body of a new preference as `POST /routing-preferences` would, without a server, but for trying patterns

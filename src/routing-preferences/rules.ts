@@ -3,11 +3,11 @@ import { invalidInput, quoted } from '../kernel/errors'
 import { isBlank } from '../kernel/text'
 import { nextTurn } from '../kernel/turns'
 import {
+  CHECK_BUDGET_MS,
   compilePattern,
+  type PatternCheck,
   PatternRefused,
   type RulePattern,
-  VETTING_BUDGET_MS,
-  type Vet,
   vendorMeantBy,
   vendorNamedIn,
 } from '../text'
@@ -51,23 +51,23 @@ function assertLabel(label: string, path: string): void {
 }
 
 /** Checks the members of a body that are present, and returns them as they are stored. Throws 400 `routing_preference_invalid`. */
-export async function readContent(content: PreferencePatch, vet: Vet) {
+export async function readContent(content: PreferencePatch, check: PatternCheck) {
   const { name, description, rules, examples, confidence_floor_overrides: floors } = content
   if (name !== undefined) assertName(name)
   if (description) assertLabel(description, 'description')
   return {
     floors: floors && readFloors(floors),
     examples: examples && readExamples(examples),
-    rules: rules && (await readRules(rules, vet)),
+    rules: rules && (await readRules(rules, check)),
   }
 }
 
 /**
- * Checks rules and returns them as they are stored: every pattern is compiled, backtracking ones are vetted, and
+ * Checks rules and returns them as they are stored: every pattern is compiled, backtracking ones are checked, and
  * confidences are clamped. Lets other requests run after each rule. Throws 400 `routing_preference_invalid`, naming the
  * member and what is wrong with it.
  */
-export async function readRules(rules: readonly NewRule[], vet: Vet): Promise<RoutingRule[]> {
+export async function readRules(rules: readonly NewRule[], check: PatternCheck): Promise<RoutingRule[]> {
   if (rules.length > LIMITS.rules) {
     throw preferenceInvalid('rules', `"rules" has ${rules.length} entries; at most ${LIMITS.rules} are allowed.`)
   }
@@ -85,7 +85,7 @@ export async function readRules(rules: readonly NewRule[], vet: Vet): Promise<Ro
     }
     if (Number.isFinite(pattern.steps))
       assertNoVendors(vendorMeantBy(rule.pattern, pattern.test) !== null, `${path}.pattern`)
-    else await assertQuick(rule.pattern, `${path}.pattern`, vet)
+    else await assertQuick(rule.pattern, `${path}.pattern`, check)
     read.push(readRule(rule, path))
     await nextTurn()
   }
@@ -93,19 +93,19 @@ export async function readRules(rules: readonly NewRule[], vet: Vet): Promise<Ro
 }
 
 /** Tries a backtracking pattern on a thread: on the event loop it could block all other requests (I28). */
-async function assertQuick(pattern: string, path: string, vet: Vet): Promise<void> {
-  const vetted = await vet(pattern)
-  assertNoVendors(vetted.is === 'vendors', path)
-  if (vetted.is === 'unknown') {
-    throw preferenceInvalid(path, `"${path}" is "${quoted(pattern)}" and cannot run here: ${vetted.problem}.`)
+async function assertQuick(pattern: string, path: string, check: PatternCheck): Promise<void> {
+  const checked = await check(pattern)
+  assertNoVendors(checked.is === 'vendors', path)
+  if (checked.is === 'unknown') {
+    throw preferenceInvalid(path, `"${path}" is "${quoted(pattern)}" and cannot run here: ${checked.problem}.`)
   }
-  if (vetted.is === 'late') {
-    const message = `"${path}" needs backtracking, and checking it and the rules before it took more than ${VETTING_BUDGET_MS / 1_000} s. ${MEND}`
+  if (checked.is === 'late') {
+    const message = `"${path}" needs backtracking, and checking it and the rules before it took more than ${CHECK_BUDGET_MS / 1_000} s. ${MEND}`
     throw preferenceInvalid(path, message)
   }
-  if (vetted.is === 'endless') {
-    const { length } = vetted.text
-    const message = `"${path}" needs backtracking and takes more than 50 ms on ${length} characters such as "${quoted(vetted.text)}". ${MEND}`
+  if (checked.is === 'endless') {
+    const { length } = checked.text
+    const message = `"${path}" needs backtracking and takes more than 50 ms on ${length} characters such as "${quoted(checked.text)}". ${MEND}`
     throw preferenceInvalid(path, message)
   }
 }

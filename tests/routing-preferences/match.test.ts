@@ -4,7 +4,7 @@ import { createClassifier } from '../../src/classifier'
 import { combine, readSource } from '../../src/routing-preferences/guidance'
 import { createRuleMatcher } from '../../src/routing-preferences/match'
 import { compilePattern } from '../../src/text/patterns/rule-pattern'
-import { createBeside } from '../../src/text/patterns/worker'
+import { createPatternWorker } from '../../src/text/patterns/worker'
 import { fakeClock } from '../support/clock'
 import { effortOf } from '../support/effort'
 
@@ -20,12 +20,12 @@ const sourceOf = (rules: ReturnType<typeof rule>[], floors = {}, preferenceId: s
 const none = await sourceOf([])
 const trial = { who: 'ada', signal: new AbortController().signal }
 const clock = fakeClock()
-const beside = createBeside({ clock })
+const worker = createPatternWorker({ clock })
 /** A machine that is busy with other tests takes longer than the product may: here answers count, not time. */
-const patient: Pick<typeof beside, 'match'> = {
-  match: (patterns, text, trial) => beside.match(patterns, text, { ...trial, budgetMs: 20_000 }),
+const patient: Pick<typeof worker, 'match'> = {
+  match: (patterns, text, trial) => worker.match(patterns, text, { ...trial, budgetMs: 20_000 }),
 }
-const matcher = () => createRuleMatcher({ beside: patient, clock })
+const matcher = () => createRuleMatcher({ worker: patient, clock })
 
 describe('what decides', () => {
   const { decide } = createClassifier()
@@ -133,7 +133,7 @@ describe('rules that could hold up the event loop', () => {
 
   test('keep their answers when there was no time left for those after them', async () => {
     const hurried = { match: async () => ({ answers: [true, null], ms: 40 }) }
-    const ready = createRuleMatcher({ beside: hurried, clock })
+    const ready = createRuleMatcher({ worker: hurried, clock })
     const effective = combine(await sourceOf([rule('[ab]{200}c'), rule('[ab]{200}d')]), none)
     for (const _ of ['once', 'and again, for none of them rests']) {
       const { rules, warnings } = await ready(effective, long, trial)
@@ -150,14 +150,14 @@ describe('rules that could hold up the event loop', () => {
         return { answers: text.length > 8_000 ? null : [true], ms: 1 }
       },
     }
-    const ready = createRuleMatcher({ beside: slow, clock })
+    const ready = createRuleMatcher({ worker: slow, clock })
     const effective = combine(await sourceOf([rule('[ab]{200}c')]), none)
     for (const chars of [100_000, 60_000, 9_000, 8_000, 4_000]) await ready(effective, 'a'.repeat(chars), trial)
     expect(asked).toEqual([100_000, 9_000, 4_000])
   })
 
   test('and run out of time are skipped alone, said, and left alone for a while', async () => {
-    const ready = createRuleMatcher({ beside, clock })
+    const ready = createRuleMatcher({ worker, clock })
     const endless = combine(await sourceOf([rule('(?=(a+)+b)a'), rule('zebra')]), none)
     const prompt = `the zebra ${'a'.repeat(200)}!`
     const first = await ready(endless, prompt, trial)

@@ -31,7 +31,10 @@ export function createBind({ store, bindings, effective, preferences }: Deps) {
     /** `PUT /keys/{id}/routing-rules`; an empty list unbinds. Throws 404, 400 `routing_preference_invalid`. */
     async rules(call: Call, id: string, { rules, confidence_floor_overrides: floors }: RulesBinding): Promise<ApiKey> {
       await bindings.reach(store.read, call, id)
-      const read = { rules: await readRules(rules, effective.vetting(trialOf(call))), floors: readFloors(floors ?? {}) }
+      const read = {
+        rules: await readRules(rules, effective.patternChecks(trialOf(call))),
+        floors: readFloors(floors ?? {}),
+      }
       return store.write(async (tx) => {
         tx.afterCommit(() => forget(id))
         return bindings.set(tx, call, id, () => ({

@@ -48,7 +48,7 @@ export function createPreferences({ resources, bindings, audit, events, effectiv
       name,
       description,
       is_default,
-      ...(await readContent({ name, description, ...content }, effective.vetting(trialOf(call)))),
+      ...(await readContent({ name, description, ...content }, effective.patternChecks(trialOf(call)))),
     }),
     forget({ id, owner }, unbound) {
       effective.forgetPreference(id, owner)

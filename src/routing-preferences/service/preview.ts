@@ -4,7 +4,7 @@ import { invalidInput } from '../../kernel/errors'
 import { isBlank } from '../../kernel/text'
 import type { KeyService } from '../../keys'
 import type { ResourceDeps, Whose } from '../../resource'
-import type { Vet } from '../../text'
+import type { PatternCheck } from '../../text'
 import type { Asker, EffectiveRouting } from '../effective'
 import { engineUsed } from '../engine-used'
 import { combine, type Effective, NOTHING, readSource, type Source } from '../guidance'
@@ -109,7 +109,7 @@ export function createRoutingPreview({ resources, keys, effective, explain, engi
     { routing_preference_id: id, rules }: PreviewOrder,
   ): Promise<Effective> {
     const row = id ? await rooms.preferences.find(store.read, call.caller, id) : null
-    const sent = await sourceOf(rules ?? [], effective.vetting(trialOf(call)))
+    const sent = await sourceOf(rules ?? [], effective.patternChecks(trialOf(call)))
     if (row) return combine(sent, await effective.readPreference(row))
     return combine(sent, as ? await effective.of(as) : NOTHING)
   }
@@ -124,12 +124,12 @@ const REDACTED =
 
 const isTenants = (call: Call<Caller>): call is Call => call.caller.type !== 'operator'
 
-const sourceOf = async (rules: readonly NewRule[], vet: Vet): Promise<Source> =>
+const sourceOf = async (rules: readonly NewRule[], check: PatternCheck): Promise<Source> =>
   rules.length
     ? readSource({
         preferenceId: null,
         name: 'the rules sent',
-        rules: await readRules(rules, vet),
+        rules: await readRules(rules, check),
         floors: {},
         examples: [],
       })

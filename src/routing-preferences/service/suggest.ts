@@ -2,7 +2,7 @@ import type { OwnerScope } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { AppError, invalidInput } from '../../kernel/errors'
 import type { Store } from '../../kernel/store'
-import { compilePattern, type Vet, vendorNamedIn } from '../../text'
+import { compilePattern, type PatternCheck, vendorNamedIn } from '../../text'
 import { patternOf } from '../cluster'
 import { belowThreshold, nothingToSuggest } from '../errors'
 import { belowFloor } from '../floors'
@@ -55,7 +55,7 @@ export function createSuggest({ store, clock, propose }: Deps) {
 }
 
 /** Refuses backtracking patterns, which are never suggested. */
-const refuseAll: Vet = async () => ({ is: 'late' })
+const refuseAll: PatternCheck = async () => ({ is: 'late' })
 
 /** Whether a pattern could be saved as it is: it compiles, is small, does not backtrack and names no vendor. */
 async function isRule(pattern: string, target_mode: string): Promise<boolean> {

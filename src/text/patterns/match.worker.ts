@@ -1,15 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import type { WorkerReply } from '../../kernel/worker-pool'
 import { type Backtracker, openBacktracker, UnknownSyntax } from './backtracking'
+import { type CheckedPattern, checkPattern } from './check'
 import { backtrackingExpression, compilePattern, type RulePattern } from './rule-pattern'
-import { type Vetted, vet } from './vet'
 
 /**
- * Patterns to match with `text`, or only to compile when it is null; or one pattern to vet before it is saved.
+ * Patterns to match with `text`, or only to compile when it is null; or one pattern to check before it is saved.
  * Backtracking patterns stop by themselves after `budgetMs`; linear ones that take too long end with the thread.
  */
-export type MatchOrder = { patterns: readonly string[]; text: string | null; budgetMs: number } | VetOrder
-type VetOrder = { vet: string; budgetMs: number }
+export type PatternTask = { patterns: readonly string[]; text: string | null; budgetMs: number } | CheckTask
+type CheckTask = { check: string; budgetMs: number }
 
 declare const self: Worker
 
@@ -21,15 +21,15 @@ const kept = new LRUCache<string, RulePattern>({
 })
 let backtracker: Promise<Backtracker> | null = null
 
-self.onmessage = async ({ data }: MessageEvent<MatchOrder>) => {
+self.onmessage = async ({ data }: MessageEvent<PatternTask>) => {
   self.postMessage(await answered(data))
 }
 
 async function answered(
-  order: MatchOrder,
-): Promise<WorkerReply<readonly (boolean | null)[] | { vetted: Vetted; ms: number }>> {
+  order: PatternTask,
+): Promise<WorkerReply<readonly (boolean | null)[] | { checked: CheckedPattern; ms: number }>> {
   try {
-    return { ok: true, answer: 'vet' in order ? await vetted(order) : await answers(order) }
+    return { ok: true, answer: 'check' in order ? await checked(order) : await answers(order) }
   } catch (error) {
     // The error may have left the engine broken, so the next order opens a new one.
     backtracker = null
@@ -41,7 +41,7 @@ async function answered(
 const LAST_BEGUN = 0.7
 
 /** Whether each pattern matches; null for a pattern that ran out of time, and for those after it. */
-async function answers({ patterns, text, budgetMs }: Exclude<MatchOrder, VetOrder>) {
+async function answers({ patterns, text, budgetMs }: Exclude<PatternTask, CheckTask>) {
   const [until, last] = [performance.now() + budgetMs, performance.now() + budgetMs * LAST_BEGUN]
   const ready: ((text: string) => boolean | null)[] = []
   for (const source of patterns) ready.push(await testerOf(source, () => performance.now() > until))
@@ -61,13 +61,13 @@ function engineOpen(): Promise<Backtracker> {
   return backtracker
 }
 
-async function vetted({ vet: source, budgetMs }: VetOrder): Promise<{ vetted: Vetted; ms: number }> {
+async function checked({ check: source, budgetMs }: CheckTask): Promise<{ checked: CheckedPattern; ms: number }> {
   const engine = await engineOpen()
   const expression = backtrackingExpression(source)
   const from = performance.now()
-  const done = (outcome: Vetted) => ({ vetted: outcome, ms: performance.now() - from })
+  const done = (outcome: CheckedPattern) => ({ checked: outcome, ms: performance.now() - from })
   try {
-    return done(vet(source, (text, isOver) => engine.test(expression, text, isOver), budgetMs))
+    return done(checkPattern(source, (text, isOver) => engine.test(expression, text, isOver), budgetMs))
   } catch (error) {
     if (error instanceof UnknownSyntax) return done({ is: 'unknown', problem: error.message })
     throw error

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
-import type { MatchOrder } from './match.worker'
+import type { PatternTask } from './match.worker'
 
 /** Most milliseconds that rules may take on one prompt (contract 13). */
 export const BUDGET_MS = 50
@@ -10,8 +10,8 @@ const IDLE_MS = 600_000
 const MOST_PREPARED = 1_000
 
 /** A thread that tries patterns; it is ended after `idleMs` without an order. */
-export const openThread = <Answer>(idleMs: number) =>
-  createWorkerPool<MatchOrder, Answer>({
+export const openPatternPool = <Answer>(idleMs: number) =>
+  createWorkerPool<PatternTask, Answer>({
     open: () => new Worker(new URL('./match.worker.ts', import.meta.url).href),
     most: 1,
     idleMs,
@@ -20,7 +20,7 @@ export const openThread = <Answer>(idleMs: number) =>
 /** How late the backtracking engine, which stops by itself, may be before its thread is ended. */
 export const GRACE_MS = 500
 
-export type Beside = ReturnType<typeof createBeside>
+export type PatternWorker = ReturnType<typeof createPatternWorker>
 
 /** The owner that patterns are tried for, and the signal that ends the wait. */
 export type Trial = { who: string; signal: AbortSignal }
@@ -36,8 +36,8 @@ export type Tried = { answers: readonly (boolean | null)[] | null; ms: number }
  * with the thread; backtracking ones (`stops`) run on an engine that stops by itself. There is one thread, so that
  * patterns are already compiled on it when their time is measured; owners take turns.
  */
-export function createBeside({ clock }: { clock: Clock }) {
-  const pool = openThread<readonly (boolean | null)[]>(IDLE_MS)
+export function createPatternWorker({ clock }: { clock: Clock }) {
+  const pool = openPatternPool<readonly (boolean | null)[]>(IDLE_MS)
   /** Lists of patterns compiled on the thread, each with the time until which the thread surely still runs. */
   const prepared = new Map<string, number>()
 

@@ -42,7 +42,7 @@ describe('50 patterns that have to backtrack', () => {
   })
 })
 
-test('a rule that looks around is tried beside the event loop: others are answered before it is saved', async () => {
+test('a rule that looks around is tried off the event loop: others are answered before it is saved', async () => {
   const order: string[] = []
   const saving = save(Array.from({ length: 50 }, (_, at) => rule(`(?=.{0,${100 + at}}b)z`))).then((reply) => {
     order.push('saved')
@@ -72,7 +72,7 @@ test.each<[string, string, object]>([
 describe('a pattern that holds up whoever asks it', () => {
   const stars = `(?=${'('.repeat(80)}.*${')*'.repeat(80)}z)`
 
-  test('even on the few letters of a name is asked beside the event loop', async () => {
+  test('even on the few letters of a name is asked off the event loop', async () => {
     const work = save([rule(stars)])
     const longest = await longestWaitDuring(work)
     expect((await work).status).toBe(400)

@@ -1,37 +1,37 @@
 import type { Clock } from '../../kernel/clock'
 import { defineError } from '../../kernel/errors'
 import { WorkerFailure } from '../../kernel/worker-pool'
-import type { Vetted } from './vet'
-import { GRACE_MS, openThread, type Trial } from './worker'
+import type { CheckedPattern } from './check'
+import { GRACE_MS, openPatternPool, type Trial } from './worker'
 
 /** Time on the thread for all patterns of one body; 50 quick ones take an eighth of it. */
-export const VETTING_BUDGET_MS = 4_000
+export const CHECK_BUDGET_MS = 4_000
 /** The same with waiting for other owners; half of a route's time limit. */
 const PATIENCE_MS = 15_000
 /** Limit for starting the thread and its engine. */
 const MOST_START_MS = 3_000
 const IDLE_MS = 30_000
 
-type Tried = { vetted: Vetted; ms: number }
+type Tried = { checked: CheckedPattern; ms: number }
 
 /** Tries a backtracking pattern before it is saved. Throws 503 when other owners occupy the thread for too long. */
-export type Vet = (pattern: string) => Promise<Vetted>
+export type PatternCheck = (pattern: string) => Promise<CheckedPattern>
 
 /**
  * Tries patterns on a separate thread, so that no prompt waits for rules that are being saved. One body has
- * {@link VETTING_BUDGET_MS} for all its patterns, and owners take turns on the thread.
+ * {@link CHECK_BUDGET_MS} for all its patterns, and owners take turns on the thread.
  */
-export function createVetting({ clock }: { clock: Clock }) {
-  const pool = openThread<Tried>(IDLE_MS)
+export function createPatternChecks({ clock }: { clock: Clock }) {
+  const pool = openPatternPool<Tried>(IDLE_MS)
 
-  return function begin(trial: Trial): Vet {
+  return function begin(trial: Trial): PatternCheck {
     const until = clock.monotonic() + PATIENCE_MS
-    let leftMs = VETTING_BUDGET_MS
+    let leftMs = CHECK_BUDGET_MS
     return async (pattern) => {
       if (leftMs <= 0) return { is: 'late' }
-      const { vetted, ms } = await inTurn(pattern, leftMs, trial, until - clock.monotonic())
+      const { checked, ms } = await inTurn(pattern, leftMs, trial, until - clock.monotonic())
       leftMs -= ms
-      return vetted
+      return checked
     }
   }
 
@@ -52,10 +52,10 @@ export function createVetting({ clock }: { clock: Clock }) {
 
   async function tried(pattern: string, budgetMs: number, trial: Trial): Promise<Tried> {
     try {
-      return await pool.run({ vet: pattern, budgetMs }, { timeoutMs: budgetMs + MOST_START_MS + GRACE_MS, ...trial })
+      return await pool.run({ check: pattern, budgetMs }, { timeoutMs: budgetMs + MOST_START_MS + GRACE_MS, ...trial })
     } catch (error) {
       if (!(error instanceof WorkerFailure)) throw error
-      return { vetted: { is: 'late' }, ms: budgetMs }
+      return { checked: { is: 'late' }, ms: budgetMs }
     }
   }
 }

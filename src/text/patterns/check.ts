@@ -1,7 +1,7 @@
 import { vendorMeantBy } from './vendors'
 
 /** The result of trying a backtracking pattern before it is saved. */
-export type Vetted =
+export type CheckedPattern =
   | { is: 'fine' | 'vendors' | 'late' }
   /** The pattern takes far longer on `text` than a rule may. */
   | { is: 'endless'; text: string }
@@ -21,7 +21,7 @@ const REPEATS = [32, 6_000]
 const MOST_PIECES = 8
 
 /** Tries a pattern on texts that make patterns backtrack and on vendor names, for at most `budgetMs`. */
-export function vet(pattern: string, attempt: Attempt, budgetMs: number): Vetted {
+export function checkPattern(pattern: string, attempt: Attempt, budgetMs: number): CheckedPattern {
   const until = performance.now() + budgetMs
   const isLate = () => performance.now() > until
   for (const text of probesFor(pattern)) {
