@@ -1,144 +1,69 @@
-import type {
-  Evaluated,
-  Evaluation,
-  GuardrailCatalogue,
-  GuardrailPolicy,
-  NewPolicy,
-  PolicyPatch,
-} from '../src/guardrails/schema'
-import type {
-  Correction,
-  NewPreference,
-  Preference,
-  PreferencePatch,
-  Preview,
-  PreviewOrder,
-  Suggestion,
-} from '../src/routing-preferences/schema'
-import { expectData, usageFailure } from './failure'
+import type { OpsClient } from '../src/app/client'
+import { expectData } from './failure'
 import type { Shell } from './shell'
+
+/** The routes that both APIs have. Those of operators also take an owner, who is `--org`. */
+type Shared = Pick<OpsClient, 'guardrails' | 'guardrail-policies' | 'routing-preferences' | 'routing-corrections'>
+/** The resources that both APIs have, by path. */
+export type Path = 'guardrail-policies' | 'routing-preferences'
+
+type Data<Call> = Call extends (...asked: never[]) => Promise<infer Reply>
+  ? NonNullable<(Reply & { data: unknown })['data']>
+  : never
+type Item<P extends Path> = Data<Shared[P]['post']>
+type Order<P extends Path> = Parameters<Shared[P]['post']>[0]
+type Patch<P extends Path> = Parameters<ReturnType<Shared[P]>['patch']>[0]
 
 export type Page<Item> = { items: Item[]; next: string | null }
 export type Listing = { limit: number; scope?: 'personal' | 'team'; cursor?: string }
-
-/** Named rule sets over either API: operators manage every owner's, tenants their own (dx 2.10). */
-export type RuleSets<Item, New, Patch> = {
+export type Resource<Item, New, Patch> = {
   list(query: Listing): Promise<Page<Item>>
   get(id: string): Promise<Item>
   create(order: New, idempotencyKey: string): Promise<Item>
   update(id: string, patch: Patch): Promise<Item>
   remove(id: string): Promise<{ deleted: true }>
 }
+export type ResourceAt<P extends Path> = Resource<Item<P>, Order<P>, Patch<P>>
 
-export type GuardrailPlane = RuleSets<GuardrailPolicy, NewPolicy, PolicyPatch> & {
-  builtins(): Promise<GuardrailCatalogue['guardrails']>
-  evaluate(id: string, order: Evaluation): Promise<Evaluated>
-}
+/** `own` asks for those of the key in use, also on the server's machine. */
+type Whose = { own?: boolean }
 
-type CorrectionQuery = Omit<Listing, 'scope'> & { expected_mode?: string }
-export type RoutingPlane = RuleSets<Preference, NewPreference, PreferencePatch> & {
-  preview(order: PreviewOrder): Promise<Preview>
-  suggest(mode: string): Promise<Suggestion>
-  corrections(query: CorrectionQuery): Promise<Page<Correction>>
-}
-
-/** The owner from `--org`, for requests that take one. */
-const ownerIn = ({ globals }: Shell) => (globals.org === undefined ? {} : { owner: globals.org })
-
-export async function guardrailsOver(shell: Shell): Promise<GuardrailPlane> {
+/** The API of the credential in use, and the owner to send along. */
+export async function sharedApi(shell: Shell, { own = false }: Whose = {}) {
   const connection = await shell.connect()
-  return connection.plane === 'tenant' ? ownPolicies(shell) : anyPolicies(shell)
-}
-
-export async function routingOver(shell: Shell): Promise<RoutingPlane> {
-  const connection = await shell.connect()
-  return connection.plane === 'tenant' ? ownPreferences(shell) : anyPreferences(shell)
-}
-
-async function anyPolicies(shell: Shell): Promise<GuardrailPlane> {
-  const connection = await shell.connect()
-  const all = () => connection.ops()['guardrail-policies']
-  const one = (id: string) => all()({ id: encodeURIComponent(id) })
-  const whose = ownerIn(shell)
-  return {
-    async list(query) {
-      const found = expectData(await all().get({ query: { ...query, ...whose } }))
-      return { items: found.guardrail_policies, next: found.next_cursor }
-    },
-    get: async (id) => expectData(await one(id).get()),
-    create: async (order) => expectData(await all().post(order, { query: whose })),
-    update: async (id, patch) => expectData(await one(id).patch(patch)),
-    remove: async (id) => expectData(await one(id).delete()),
-    builtins: async () => expectData(await connection.ops().guardrails.get()).guardrails,
-    evaluate: async (id, order) => expectData(await one(id).evaluate.post(order)),
+  const { org } = shell.globals
+  if (!own && connection.plane === 'operator') {
+    return { api: connection.ops() as Shared, whose: org === undefined ? {} : { owner: org } }
   }
+  const { client } = await connection.tenant()
+  return { api: client as unknown as Shared, whose: {} }
 }
 
-/** The policies of the key in use, also on the server's machine when a command asks for it. */
-export async function ownPolicies(shell: Shell): Promise<GuardrailPlane> {
-  const { client } = await (await shell.connect()).tenant()
-  const all = client['guardrail-policies']
+type Reply<Data> = Parameters<typeof expectData<Data>>[0]
+/** A resource's routes, as far as they are the same for each. */
+type Routes<P extends Path> = {
+  get(asked: { query: object }): Promise<Reply<Record<string, Item<P>[]> & { next_cursor: string | null }>>
+  post(order: Order<P>, asked: { query: object; headers: object }): Promise<Reply<Item<P>>>
+} & ((one: { id: string }) => {
+  get(): Promise<Reply<Item<P>>>
+  patch(patch: Patch<P>): Promise<Reply<Item<P>>>
+  delete(): Promise<Reply<{ deleted: true }>>
+})
+
+/** A resource over either API: operators manage every owner's, tenants their own (dx 2.10). */
+export async function resourceOver<P extends Path>(shell: Shell, path: P, about: Whose = {}): Promise<ResourceAt<P>> {
+  const { api, whose } = await sharedApi(shell, about)
+  const all = api[path] as unknown as Routes<P>
   const one = (id: string) => all({ id: encodeURIComponent(id) })
   return {
     async list(query) {
-      const found = expectData(await all.get({ query }))
-      return { items: found.guardrail_policies, next: found.next_cursor }
+      const found = expectData(await all.get({ query: { ...query, ...whose } }))
+      return { items: found[path.replaceAll('-', '_')]!, next: found.next_cursor }
     },
     get: async (id) => expectData(await one(id).get()),
-    create: async (order, key) => expectData(await all.post(order, { headers: { 'idempotency-key': key } })),
+    create: async (order, key) =>
+      expectData(await all.post(order, { query: whose, headers: { 'idempotency-key': key } })),
     update: async (id, patch) => expectData(await one(id).patch(patch)),
     remove: async (id) => expectData(await one(id).delete()),
-    builtins: async () => expectData(await client.guardrails.get()).guardrails,
-    evaluate: async (id, order) => expectData(await one(id).evaluate.post(order)),
-  }
-}
-
-async function anyPreferences(shell: Shell): Promise<RoutingPlane> {
-  const connection = await shell.connect()
-  const all = () => connection.ops()['routing-preferences']
-  const one = (id: string) => all()({ id: encodeURIComponent(id) })
-  const whose = ownerIn(shell)
-  return {
-    async list(query) {
-      const found = expectData(await all().get({ query: { ...query, ...whose } }))
-      return { items: found.routing_preferences, next: found.next_cursor }
-    },
-    get: async (id) => expectData(await one(id).get()),
-    create: async (order) => expectData(await all().post(order, { query: whose })),
-    update: async (id, patch) => expectData(await one(id).patch(patch)),
-    remove: async (id) => expectData(await one(id).delete()),
-    preview: async (order) => {
-      if (order.engine)
-        throw usageFailure('--engine asks an engine, which is for whoever has a key: add --url and --key-file.')
-      return expectData(await all().preview.post(order, { query: whose }))
-    },
-    suggest: async (mode) => expectData(await all()['suggest-rule'].post({ expected_mode: mode }, { query: whose })),
-    async corrections(query) {
-      const found = expectData(await connection.ops()['routing-corrections'].get({ query: { ...query, ...whose } }))
-      return { items: found.routing_corrections, next: found.next_cursor }
-    },
-  }
-}
-
-/** The preferences of the key in use. */
-export async function ownPreferences(shell: Shell): Promise<RoutingPlane> {
-  const { client } = await (await shell.connect()).tenant()
-  const all = client['routing-preferences']
-  const one = (id: string) => all({ id: encodeURIComponent(id) })
-  return {
-    async list(query) {
-      const found = expectData(await all.get({ query }))
-      return { items: found.routing_preferences, next: found.next_cursor }
-    },
-    get: async (id) => expectData(await one(id).get()),
-    create: async (order, key) => expectData(await all.post(order, { headers: { 'idempotency-key': key } })),
-    update: async (id, patch) => expectData(await one(id).patch(patch)),
-    remove: async (id) => expectData(await one(id).delete()),
-    preview: async (order) => expectData(await all.preview.post(order)),
-    suggest: async (mode) => expectData(await all['suggest-rule'].post({ expected_mode: mode })),
-    async corrections(query) {
-      const found = expectData(await client['routing-corrections'].get({ query }))
-      return { items: found.routing_corrections, next: found.next_cursor }
-    },
   }
 }

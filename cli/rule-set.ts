@@ -3,7 +3,7 @@ import type { ApiKey } from '../src/keys/schema'
 import type { Connection } from './connection'
 import { notFoundFailure, usageFailure } from './failure'
 import { keysOver } from './keys-plane'
-import type { Listing, Page } from './rule-sets-plane'
+import type { Listing, Page } from './resource'
 import type { Shell } from './shell'
 
 type Named = { id: string; name: string }

@@ -1,10 +1,10 @@
 import type { GuardrailRule } from '../../src/guardrails/schema'
 import { defineCommand } from '../command'
-import { usageFailure } from '../failure'
+import { expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import { readTextFile, readValueFile } from '../preference-file'
+import { resourceOver, sharedApi } from '../resource'
 import { resolveRuleSet } from '../rule-set'
-import { guardrailsOver } from '../rule-sets-plane'
 import { optional } from '../words'
 import { POLICY_ID, policyArgument, policyFile } from './guardrails-columns'
 import { evaluatorOf, resultColumns, textFlags } from './guardrails-test'
@@ -28,7 +28,8 @@ export const listBuiltins = defineCommand({
   exits: [4, 7],
   columns: builtinColumns,
   async run(shell) {
-    shell.print.list(await (await guardrailsOver(shell)).builtins(), builtinColumns, 'There are none.')
+    const { api } = await sharedApi(shell)
+    shell.print.list(expectData(await api.guardrails.get()).guardrails, builtinColumns, 'There are none.')
   },
 })
 
@@ -74,8 +75,8 @@ export const diffPolicy = defineCommand({
   flags: policyFile,
   async run(shell, { policy, file: from = '-' }) {
     const { rules: after = [] } = (await readValueFile(shell, from)) as { rules?: GuardrailRule[] }
-    const plane = await guardrailsOver(shell)
-    const { rules: before } = await plane.get(await resolveRuleSet(plane, policy, 'guardrail policy'))
+    const policies = await resourceOver(shell, 'guardrail-policies')
+    const { rules: before } = await policies.get(await resolveRuleSet(policies, policy, 'guardrail policy'))
     const rows = Array.from({ length: Math.max(before.length, after.length) }, (_, place) => {
       const [old, made] = [said(before[place]), said(after[place])]
       const change = old === null ? 'added' : made === null ? 'removed' : 'changed'

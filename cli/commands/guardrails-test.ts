@@ -1,11 +1,11 @@
 import { PHASES, type Phase } from '../../src/guardrails/schema'
 import { defineCommand } from '../command'
-import { CheckFailed, usageFailure } from '../failure'
+import { CheckFailed, expectData, usageFailure } from '../failure'
 import { readCorpus } from '../guardrail-corpus'
 import { column } from '../output/columns'
 import { readTextFile } from '../preference-file'
+import { resourceOver, sharedApi } from '../resource'
 import { resolveRuleSet } from '../rule-set'
-import { guardrailsOver } from '../rule-sets-plane'
 import type { Shell } from '../shell'
 import { choice, flag, text } from '../words'
 import { POLICY_ID, policyArgument } from './guardrails-columns'
@@ -93,12 +93,13 @@ const gravest = (verdicts: readonly string[]): string =>
 
 /** Returns a function that evaluates texts against one policy. */
 export async function evaluatorOf(shell: Shell, policy: string) {
-  const plane = await guardrailsOver(shell)
-  const { id, rules } = await plane.get(await resolveRuleSet(plane, policy, 'guardrail policy'))
+  const policies = await resourceOver(shell, 'guardrail-policies')
+  const { api } = await sharedApi(shell)
+  const { id, rules } = await policies.get(await resolveRuleSet(policies, policy, 'guardrail policy'))
   const phases = PHASES.filter((phase) => rules.some((rule) => rule.phase === phase))
   const evaluate = async (asked: string, phase: Phase, tool?: string) => {
     const order = { text: asked, phase, ...(tool ? { tool_name: tool } : {}) }
-    const found = await plane.evaluate(id, order)
+    const found = expectData(await api['guardrail-policies']({ id }).evaluate.post(order))
     return found.results.map((result) => ({ phase, ...result, text: found.text }))
   }
   type Only = { phase: Phase | undefined; tool: string | undefined }

@@ -1,13 +1,13 @@
-import { guardrailsOver } from '../rule-sets-plane'
 import { POLICY_ID, policyColumns } from './guardrails-columns'
 import { diffPolicy, evaluateText, listBuiltins } from './guardrails-look'
 import { testPolicy } from './guardrails-test'
 import { defaultVerbs } from './policies-default'
-import { ruleSetVerbs } from './rule-set-verbs'
+import { resourceCommands } from './resource-commands'
 
 /** Guardrail policies (dx 2.10); also as `policies guardrails`. */
 export const guardrailCommands = [
-  ...ruleSetVerbs({
+  ...resourceCommands({
+    path: 'guardrail-policies',
     noun: 'guardrails',
     what: 'guardrail policy',
     many: 'guardrail policies',
@@ -15,7 +15,6 @@ export const guardrailCommands = [
     id: POLICY_ID,
     file: 'policy.yaml',
     flag: '--guardrails',
-    plane: guardrailsOver,
     holds: (key, id) => key.guardrail_policy_id === id,
   }),
   ...defaultVerbs('guardrails', POLICY_ID),

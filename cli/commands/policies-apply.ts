@@ -4,10 +4,9 @@ import { usageFailure } from '../failure'
 import { column } from '../output/columns'
 import { assertApplicable } from '../policy-check'
 import { readPolicyFiles } from '../policy-files'
-import { ownedPlanes } from '../policy-owner'
 import { planOf, type Step, type Stored, wholeOf, wordsOf } from '../policy-plan'
+import { type Resource, resourceOver } from '../resource'
 import { everyOf } from '../rule-set'
-import type { RuleSets } from '../rule-sets-plane'
 import type { Shell } from '../shell'
 import { flag, text } from '../words'
 
@@ -41,7 +40,9 @@ export const applyPolicies = defineCommand({
     if (file === undefined) throw usageFailure('policies apply needs -f DIR.', 'svc-admin policies apply -f policies/')
     const filed = await readPolicyFiles(shell, file)
     await assertApplicable(filed)
-    const { guardrails, routing } = await ownedPlanes(shell)
+    const own = shell.globals.org === undefined
+    const guardrails = await resourceOver(shell, 'guardrail-policies', { own })
+    const routing = await resourceOver(shell, 'routing-preferences', { own })
     const stored: Stored[] = [...(await everyOf(guardrails)), ...(await everyOf(routing))]
     const steps = planOf(filed, stored, prune === true)
     const changes = steps.filter(({ action }) => action !== 'keep')
@@ -57,7 +58,7 @@ export const applyPolicies = defineCommand({
   },
 })
 
-type Any = RuleSets<Stored, Record<string, unknown>, Record<string, unknown>>
+type Any = Resource<Stored, Record<string, unknown>, Record<string, unknown>>
 type Planes = Record<Stored['object'], Any>
 
 const EQUAL = 'Everything is as the files say.'

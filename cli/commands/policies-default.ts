@@ -1,8 +1,8 @@
 import { defineCommand } from '../command'
 import { notFoundFailure, usageFailure } from '../failure'
 import { column } from '../output/columns'
+import { type Resource, resourceOver } from '../resource'
 import { everyOf, namedAmong } from '../rule-set'
-import { guardrailsOver, type RuleSets, routingOver } from '../rule-sets-plane'
 import type { Shell } from '../shell'
 import { argument, choice, optional } from '../words'
 
@@ -34,7 +34,7 @@ export type Standing = {
   org_id: string | null
   is_default: boolean
 }
-type Plane = Pick<RuleSets<Standing, never, { is_default: boolean }>, 'list' | 'update'>
+type Plane = Pick<Resource<Standing, never, { is_default: boolean }>, 'list' | 'update'>
 
 /** The set-default and unset-default commands of a noun (dx 2.10). Each scope has one default; the old one is named. */
 export function defaultVerbs(noun: Noun, id: string) {
@@ -114,11 +114,13 @@ export const isRival = (other: Standing, one: Standing): boolean =>
   other.org_id === one.org_id
 
 const planeOf = async (shell: Shell, { object }: Standing): Promise<Plane> =>
-  (object === 'guardrail_policy' ? await guardrailsOver(shell) : await routingOver(shell)) as Plane
+  (object === 'guardrail_policy'
+    ? await resourceOver(shell, 'guardrail-policies')
+    : await resourceOver(shell, 'routing-preferences')) as Plane
 
 async function standingsOf(shell: Shell, noun: Noun): Promise<Standing[]> {
-  const policies = noun === 'routing' ? [] : await everyOf(await guardrailsOver(shell))
-  const preferences = noun === 'guardrails' ? [] : await everyOf(await routingOver(shell))
+  const policies = noun === 'routing' ? [] : await everyOf(await resourceOver(shell, 'guardrail-policies'))
+  const preferences = noun === 'guardrails' ? [] : await everyOf(await resourceOver(shell, 'routing-preferences'))
   return [...policies, ...preferences]
 }
 

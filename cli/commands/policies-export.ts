@@ -3,7 +3,7 @@ import { formatOf } from '../globals'
 import { column } from '../output/columns'
 import { isStructured } from '../output/print'
 import { documentFrom, spelled, writePolicyFiles } from '../policy-files'
-import { ownedPlanes } from '../policy-owner'
+import { resourceOver } from '../resource'
 import { everyOf } from '../rule-set'
 import { text } from '../words'
 
@@ -29,8 +29,9 @@ export const exportPolicies = defineCommand({
   columns,
   flags: { out: text('DIR', 'a folder for the files; made where it is not there') },
   async run(shell, { out }) {
-    const { guardrails, routing } = await ownedPlanes(shell)
-    const stored = [...(await everyOf(guardrails)), ...(await everyOf(routing))]
+    const own = shell.globals.org === undefined
+    const policies = await everyOf(await resourceOver(shell, 'guardrail-policies', { own }))
+    const stored = [...policies, ...(await everyOf(await resourceOver(shell, 'routing-preferences', { own })))]
     const documents = stored.map(documentFrom)
     if (out !== undefined) {
       const files = writePolicyFiles(shell, out, documents)

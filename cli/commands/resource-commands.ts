@@ -6,16 +6,14 @@ import { column } from '../output/columns'
 import { type PageOrder, printPages } from '../pages'
 import { changedBy } from '../policy-plan'
 import { readValueFile } from '../preference-file'
+import { type Path, type ResourceAt, resourceOver } from '../resource'
 import { boundTo, keysHolding, noteWarnings, resolveRuleSet } from '../rule-set'
-import type { RuleSets } from '../rule-sets-plane'
-import type { Shell } from '../shell'
 import { argument } from '../words'
 import { ABOUT_FILES, ruleSetCommand, ruleSetFile, ruleSetListFlags } from './rule-sets'
 
-type Item = { id: string; name: string; is_default: boolean; bound_key_count: number }
-
-/** One kind of named rule set, with the words its commands use. */
-export type Kind<One extends Item, New, Patch> = {
+/** A resource, with the words that its commands use. */
+export type Kind<P extends Path> = {
+  path: P
   /** `guardrails` */
   noun: string
   /** Singular and plural: `guardrail policy`. */
@@ -27,15 +25,14 @@ export type Kind<One extends Item, New, Patch> = {
   file: string
   /** The flag of `keys bind` for this kind. */
   flag: string
-  plane(shell: Shell): Promise<RuleSets<One, New, Patch>>
   holds(key: ApiKey, id: string): boolean
 }
 
 const deleted = [column('id', 'ID'), column('deleted', 'DELETED', { kind: 'flag' })]
 
-/** The list, get, create, update and delete commands of one kind (dx 2.10). */
-export function ruleSetVerbs<One extends Item, New, Patch>(kind: Kind<One, New, Patch>) {
-  const { noun, what, many, columns, id, file, flag, plane, holds } = kind
+/** The list, get, create, update and delete commands of a resource (dx 2.10). */
+export function resourceCommands<P extends Path>(kind: Kind<P>) {
+  const { path, noun, what, many, columns, id, file, flag, holds } = kind
   const args = { policy: argument(`id or name of the ${what}`) }
   const flags = ruleSetFile(what)
   const shared = { ...ruleSetCommand, columns }
@@ -52,7 +49,7 @@ export function ruleSetVerbs<One extends Item, New, Patch>(kind: Kind<One, New, 
     watchable: true,
     flags: ruleSetListFlags,
     async run(shell, { only, ...paging }) {
-      const sets = await plane(shell)
+      const sets = await resourceOver(shell, path)
       const page = (order: PageOrder) => sets.list({ ...order, ...(only ? { scope: only } : {}) })
       const empty = `No ${many}. Create one: svc-admin ${noun} create -f ${file}`
       await printPages(shell, paging, { page, columns, empty })
@@ -69,7 +66,7 @@ export function ruleSetVerbs<One extends Item, New, Patch>(kind: Kind<One, New, 
     exits: [3, 4, 7],
     args,
     async run(shell, { policy }) {
-      const sets = await plane(shell)
+      const sets = await resourceOver(shell, path)
       shell.print.item(await sets.get(await resolveRuleSet(sets, policy, what)), columns)
     },
   })
@@ -84,10 +81,10 @@ export function ruleSetVerbs<One extends Item, New, Patch>(kind: Kind<One, New, 
     exits: [3, 4, 5, 7, 10],
     flags,
     async run(shell, { file: from = '-' }) {
-      const order = (await readValueFile(shell, from)) as New
+      const order = (await readValueFile(shell, from)) as Parameters<ResourceAt<P>['create']>[0]
       if (shell.planned(`create a ${what} from ${from}`)) return
       const key = shell.globals.idempotencyKey ?? randomBase62(24)
-      const made = await (await plane(shell)).create(order, key)
+      const made = await (await resourceOver(shell, path)).create(order, key)
       shell.print.item(made, columns)
       noteWarnings(shell, made)
       shell.note(`Bound to no key. Bind it: svc-admin keys bind KEY ${flag} ${made.id}`)
@@ -105,8 +102,8 @@ export function ruleSetVerbs<One extends Item, New, Patch>(kind: Kind<One, New, 
     args,
     flags,
     async run(shell, { policy, file: from = '-' }) {
-      const patch = (await readValueFile(shell, from)) as Patch
-      const sets = await plane(shell)
+      const patch = (await readValueFile(shell, from)) as Parameters<ResourceAt<P>['update']>[1]
+      const sets = await resourceOver(shell, path)
       const found = await resolveRuleSet(sets, policy, what)
       if (shell.globals.dryRun) {
         const fields = changedBy(patch as object, await sets.get(found))
@@ -132,7 +129,7 @@ export function ruleSetVerbs<One extends Item, New, Patch>(kind: Kind<One, New, 
     columns: deleted,
     args,
     async run(shell, { policy }) {
-      const sets = await plane(shell)
+      const sets = await resourceOver(shell, path)
       const {
         id: found,
         name,

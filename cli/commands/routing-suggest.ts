@@ -1,10 +1,11 @@
 import type * as words from '../../src/routing-preferences/schema'
 import type { Correction } from '../../src/routing-preferences/schema'
 import { defineCommand } from '../command'
+import { expectData } from '../failure'
 import { column, idColumn } from '../output/columns'
 import { type PageOrder, printPages } from '../pages'
+import { resourceOver, sharedApi } from '../resource'
 import { everyOf, noteWarnings, resolveRuleSet } from '../rule-set'
-import { type RoutingPlane, routingOver } from '../rule-sets-plane'
 import type { Shell } from '../shell'
 import { argument, flag, text, whole } from '../words'
 import { PREFERENCE_ID, preferenceColumns } from './routing-columns'
@@ -35,15 +36,17 @@ export const suggestRule = defineCommand({
   args: { mode: argument('the mode to get a rule for') },
   flags: { apply: text('PREF', 'add it to this preference') },
   async run(shell, { mode, apply }) {
-    const plane = await routingOver(shell)
-    const found = await plane.suggest(mode)
+    const { api, whose } = await sharedApi(shell)
+    const order = { expected_mode: mode }
+    const found = expectData(await api['routing-preferences']['suggest-rule'].post(order, { query: whose }))
     if (!apply) {
       shell.print.item(found, suggested)
       return noteWarnings(shell, found)
     }
-    const { id, name, rules } = await plane.get(await resolveRuleSet(plane, apply, 'routing preference'))
+    const preferences = await resourceOver(shell, 'routing-preferences')
+    const { id, name, rules } = await preferences.get(await resolveRuleSet(preferences, apply, 'routing preference'))
     if (shell.planned(`add ${found.suggested_rule.pattern} to routing preference ${name}`)) return
-    const made = await plane.update(id, { rules: [...rules, found.suggested_rule] })
+    const made = await preferences.update(id, { rules: [...rules, found.suggested_rule] })
     shell.print.item(made, preferenceColumns)
     noteWarnings(shell, made)
   },
@@ -85,17 +88,16 @@ export const listCorrections = defineCommand({
     all: flag('with --mode: every page'),
   },
   async run(shell, { mode, ...paging }) {
-    const plane = await routingOver(shell)
-    if (mode === undefined) return listClusters(shell, plane)
-    const page = (order: PageOrder) => plane.corrections({ ...order, expected_mode: mode })
+    if (mode === undefined) return listClusters(shell)
+    const page = (order: PageOrder) => correctionsOf(shell, { ...order, expected_mode: mode })
     await printPages(shell, paging, { page, columns: correctionColumns, empty: 'No corrections.' })
   },
 })
 
 /** Lists the corrections that `suggest` would use (dx 2.10). */
-async function listClusters(shell: Shell, plane: RoutingPlane): Promise<void> {
+async function listClusters(shell: Shell): Promise<void> {
   const since = shell.clock.now() - WINDOW_DAYS * 86_400_000
-  const recent = (await everyOf({ list: ({ limit, cursor }) => recentPage(plane, since, limit, cursor) })).filter(
+  const recent = (await everyOf({ list: ({ limit, cursor }) => recentPage(shell, since, limit, cursor) })).filter(
     ({ created }) => Date.parse(created) >= since,
   )
   const modes = [...new Set(recent.map(({ expected_mode }) => expected_mode))].sort()
@@ -110,8 +112,14 @@ async function listClusters(shell: Shell, plane: RoutingPlane): Promise<void> {
 }
 
 /** Corrections come newest first, so the first old one ends the listing. */
-async function recentPage(plane: RoutingPlane, since: number, limit: number, cursor: string | undefined) {
-  const { items, next } = await plane.corrections({ limit, ...(cursor ? { cursor } : {}) })
+async function recentPage(shell: Shell, since: number, limit: number, cursor: string | undefined) {
+  const { items, next } = await correctionsOf(shell, { limit, ...(cursor ? { cursor } : {}) })
   const isOver = items.some(({ created }: Correction) => Date.parse(created) < since)
   return { items, next: isOver ? null : next }
+}
+
+async function correctionsOf(shell: Shell, query: PageOrder & { expected_mode?: string }) {
+  const { api, whose } = await sharedApi(shell)
+  const found = expectData(await api['routing-corrections'].get({ query: { ...query, ...whose } }))
+  return { items: found.routing_corrections, next: found.next_cursor }
 }

@@ -1,13 +1,13 @@
 import type { NewRule, Preview } from '../../src/routing-preferences/schema'
 import { defineCommand } from '../command'
-import { CheckFailed, usageFailure } from '../failure'
+import { CheckFailed, expectData, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { keysOver } from '../keys-plane'
 import { column } from '../output/columns'
 import { type RoutingCase, readCases, readTextFile, readValueFile } from '../preference-file'
 import { resolveKey } from '../resolve'
+import { resourceOver, sharedApi } from '../resource'
 import { resolveRuleSet } from '../rule-set'
-import { routingOver } from '../rule-sets-plane'
 import type { Shell } from '../shell'
 import { flag, optional, text } from '../words'
 import { PREFERENCE_ID } from './routing-columns'
@@ -136,12 +136,17 @@ function judged({ line, prompt, expected_mode, expected_engine }: RoutingCase, f
 
 async function previewer(shell: Shell, { pref, key, rules, engine }: Under) {
   const tried = rules === undefined ? undefined : ((await readValueFile(shell, rules)) as NewRule[])
-  const plane = await routingOver(shell)
+  const { api, whose } = await sharedApi(shell)
+  if (engine && (await shell.connect()).plane === 'operator') {
+    throw usageFailure('--engine asks an engine, which is for whoever has a key: add --url and --key-file.')
+  }
+  const preferences = await resourceOver(shell, 'routing-preferences')
   const shared = {
-    ...(pref ? { routing_preference_id: await resolveRuleSet(plane, pref, 'routing preference') } : {}),
+    ...(pref ? { routing_preference_id: await resolveRuleSet(preferences, pref, 'routing preference') } : {}),
     ...(key ? { key_id: await resolveKey(await keysOver(await shell.connect()), key) } : {}),
     ...(tried ? { rules: tried } : {}),
     ...(engine ? { engine } : {}),
   }
-  return (prompt: string) => plane.preview({ prompt, ...shared })
+  return async (prompt: string) =>
+    expectData(await api['routing-preferences'].preview.post({ prompt, ...shared }, { query: whose }))
 }

@@ -1,13 +1,13 @@
-import { routingOver } from '../rule-sets-plane'
 import { defaultVerbs } from './policies-default'
+import { resourceCommands } from './resource-commands'
 import { PREFERENCE_ID, preferenceColumns } from './routing-columns'
 import { listCorrections, suggestRule } from './routing-suggest'
 import { previewRouting, testRouting } from './routing-test'
-import { ruleSetVerbs } from './rule-set-verbs'
 
 /** Routing preferences (dx 2.10); also as `policies routing`. */
 export const routingCommands = [
-  ...ruleSetVerbs({
+  ...resourceCommands({
+    path: 'routing-preferences',
     noun: 'routing',
     what: 'routing preference',
     many: 'routing preferences',
@@ -15,7 +15,6 @@ export const routingCommands = [
     id: PREFERENCE_ID,
     file: 'preference.yaml',
     flag: '--routing',
-    plane: routingOver,
     holds: (key, id) => key.routing_preference_id === id,
   }),
   ...defaultVerbs('routing', PREFERENCE_ID),
