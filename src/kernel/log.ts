@@ -28,7 +28,15 @@ const shown = (value: unknown): string =>
   typeof value === 'string' && !/[\s"\p{Cc}]/u.test(value) ? value : (JSON.stringify(value) ?? '')
 
 /** An error as log fields: its message, stack and cause; only the text of what is not an Error. */
-export const errorFields = (error: unknown): Record<string, unknown> =>
-  error instanceof Error
-    ? { error: error.message, stack: error.stack, ...(error.cause ? { cause: String(error.cause) } : {}) }
-    : { error: String(error) }
+export function errorFields(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { error: String(error) }
+  const { query, cause } = error as Error & { query?: unknown }
+  // A failed query names its values, which may be prompts and secrets; what the driver says of it names none.
+  if (typeof query === 'string' && cause instanceof Error) return { ...errorFields(cause), query }
+  return { error: error.message, stack: error.stack, ...(cause ? { cause: causeOf(cause) } : {}) }
+}
+
+const causeOf = (cause: unknown): string => {
+  const { error } = errorFields(cause)
+  return cause instanceof Error ? `${cause.name}: ${error}` : String(error)
+}
