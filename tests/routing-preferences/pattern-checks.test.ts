@@ -25,7 +25,7 @@ async function longestWaitDuring(work: Promise<unknown>): Promise<number> {
 
 describe('50 patterns that have to backtrack', () => {
   /** None of them takes so long that it would be refused by itself. */
-  const slow = (place: number) => rule(`(?=.{0,${100 + place}}b)z`)
+  const slow = (place: number) => rule(`(?=.{0,${130 + place}}b)z`)
 
   test('are taken when they are quick', async () => {
     const { status } = await save(Array.from({ length: 50 }, (_, at) => rule(`^(?!.*draft ${at}).*\\bcode\\b`)))
@@ -44,7 +44,7 @@ describe('50 patterns that have to backtrack', () => {
 
 test('a rule that looks around is tried off the event loop: others are answered before it is saved', async () => {
   const order: string[] = []
-  const saving = save(Array.from({ length: 50 }, (_, at) => rule(`(?=.{0,${100 + at}}b)z`))).then((reply) => {
+  const saving = save(Array.from({ length: 50 }, (_, at) => rule(`(?=.{0,${130 + at}}b)z`))).then((reply) => {
     order.push('saved')
     return reply
   })

@@ -84,7 +84,7 @@ function isForeign(sample: string, { script, letters, all }: Count, { codes, wan
   const isSharedScript = script === 'Latn' || script === 'Cyrl' || script === 'Arab' || script === 'Deva'
   if (!isSharedScript || letters < LEAST_LETTERS || !wanted) return false
   if (codes.some((code) => isPlainly(code, sample, letters))) return false
-  return fitOf(sample, script, wanted) < LEAST_FIT.find((one) => letters >= one.letters)!.fit
+  return fitOf(sample, wanted) < LEAST_FIT.find((one) => letters >= one.letters)!.fit
 }
 
 function isPlainly(code: string, sample: string, letters: number): boolean {

@@ -3,6 +3,7 @@ import { type BunSQLDatabase, drizzle } from 'drizzle-orm/bun-sql'
 import { storageUnavailable } from '../errors'
 import { isDiskFull, isSerializationFailure, toAppError } from './errors'
 import { createKeeping } from './keeping'
+import { onReadFailure } from './prepared'
 import type { Reader, Store, Tx } from './store'
 
 type Options = { url: string; maxConnections?: number }
@@ -13,7 +14,7 @@ const ATTEMPTS = 4
 export function openPostgres({ url, maxConnections = 8 }: Options): Store {
   const client = new SQL(url, { max: maxConnections, connectionTimeout: 5 })
   const db = drizzle({ client })
-  nameReadFailures(db)
+  onReadFailure(db, toAppError)
   const keeping = createKeeping()
 
   const attempt = async <T>(unit: (tx: Tx) => Promise<T>): Promise<T> => {
@@ -58,24 +59,6 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
       throw new Error('back up Postgres with pg_dump')
     },
     close: () => client.close({ timeout: 2 }),
-  }
-}
-
-type Read = { execute(values?: Record<string, unknown>): Promise<unknown> }
-type Session = { prepareQuery(...args: unknown[]): Read }
-
-/** Reads fail with the error of a write, wherever they are caught: drizzle runs each by `prepareQuery` of its session. */
-function nameReadFailures(db: BunSQLDatabase): void {
-  const { session } = db as unknown as { session: Session }
-  const prepareQuery = session.prepareQuery.bind(session)
-  session.prepareQuery = (...args) => {
-    const read = prepareQuery(...args)
-    const execute = read.execute.bind(read)
-    read.execute = (values) =>
-      execute(values).catch((error: unknown) => {
-        throw toAppError(error)
-      })
-    return read
   }
 }
 

@@ -1,13 +1,18 @@
-import type { Statement } from 'bun:sqlite'
+import type { Statement as SqliteStatement } from 'bun:sqlite'
 import { Column, is, Param, Placeholder, SQL } from 'drizzle-orm'
 
 type Values = Record<string, unknown>
 type Decoder = { mapFromDriverValue(value: unknown): unknown }
 type Field = { path: string[]; field: unknown }
 
-/** The parts of drizzle's prepared SQLite statement that are used here. */
-type Drizzle = {
-  stmt: Statement
+/*
+ * The one file that reads private parts of drizzle: its public API maps every value of every call anew, and has no hook
+ * for failures of reads. tests/kernel/store-drizzle.test.ts fails when a release changes these parts.
+ */
+
+/** A prepared statement of SQLite. */
+type Statement = {
+  stmt: SqliteStatement
   query: { params: unknown[] }
   fields: Field[] | undefined
   customResultMapper: unknown
@@ -21,7 +26,7 @@ export type Prepared = { execute(values: Values): Promise<unknown> }
  * which on the hot path costs more than SQLite itself. Joins are still mapped by drizzle.
  */
 export function planned(statement: unknown): Prepared {
-  const { stmt, query, fields, customResultMapper } = statement as Drizzle
+  const { stmt, query, fields, customResultMapper } = statement as Statement
   const simple = !customResultMapper && (fields ?? []).every(({ path }) => path.length === 1)
   if (!simple) return statement as Prepared
   const bind = binder(query.params)
@@ -71,4 +76,22 @@ function decoderOf(field: unknown): Decoder {
   if (is(field, Column)) return field as Decoder
   if (is(field, SQL)) return (field as unknown as { decoder: Decoder }).decoder
   return (field as { sql: { decoder: Decoder } }).sql.decoder
+}
+
+type Session = { prepareQuery(...args: unknown[]): Prepared }
+
+/** Reads of a Postgres pool fail with the error that `named` makes, wherever they are caught. */
+export function onReadFailure(db: object, named: (error: unknown) => unknown): void {
+  const { session } = db as { session: Session }
+  const prepareQuery = session.prepareQuery.bind(session)
+  // drizzle runs each read by `prepareQuery` of its session.
+  session.prepareQuery = (...args) => {
+    const read = prepareQuery(...args)
+    const execute = read.execute.bind(read)
+    read.execute = (values) =>
+      execute(values).catch((error: unknown) => {
+        throw named(error)
+      })
+    return read
+  }
 }

@@ -1,10 +1,9 @@
-import { RE2JS, RE2Set } from 're2js'
 import { foldedGramsOf } from '../grams'
 import { remember } from '../remember'
-import { type PatternCache, patternCaches } from './caches'
-import { NotLinear, type Translated, translated } from './ecma'
+import { type Translated, translated } from './ecma'
 import { placesWithout, withLinesMarked } from './ecma-lines'
 import { hasNeeds, needsNothing, needsOf, wordsNeeded } from './needs'
+import { openRe2, type Place } from './re2'
 import { patternSize } from './size'
 
 /** A tenant's pattern on RE2, whose time is linear in the text; the runtime's own engine backtracks (design 1.9). */
@@ -43,7 +42,7 @@ export function compileLinear(
   const most = mostSize - (weighsProperties ? PROPERTY_START * propertiesIn(source) : 0)
   if (size > most) throw new Error(tooLarge(size, most))
   const expression = translated(source, flags)
-  const engine = createEngine(expression.source)
+  const engine = openRe2(expression.source)
   const read = readingOf(expression)
   const mayBe = mayBeIn(MISREAD.test(source) ? '' : source)
   return {
@@ -87,15 +86,10 @@ const readingOf =
     return isOfLines ? withLinesMarked(plain) : plain
   }
 
-type Place = { start: number; end: number }
-
 function* unmarked(places: Iterable<Place>, marked: string): Generator<Place> {
   const placeOf = placesWithout(marked)
   for (const { start, end } of places) yield { start: placeOf(start), end: placeOf(end) }
 }
-
-/** Bytes of states one pattern may cache while it reads texts: random text would make them megabytes. */
-const MOST_MEMORY = 256 * 1024
 
 /** Size of a property class (`\p{L}`): for each time it stands in the expanded pattern, and for each it is written. */
 const PROPERTY_SIZE = 10
@@ -107,61 +101,3 @@ const tooLarge = (size: number, most: number): string =>
     : `is too large: with what repeats written out it comes to ${size} characters and classes, and at most ${most} are run`
 
 const propertiesIn = (source: string): number => source.match(/\\p/gi)?.length ?? 0
-
-function* matches(expression: RE2JS, text: string): Generator<Place> {
-  const matcher = expression.matcher(text)
-  while (matcher.find()) if (matcher.end() > matcher.start()) yield { start: matcher.start(), end: matcher.end() }
-}
-
-/** The compiled pattern. `find` needs a second program, which is compiled on first use. */
-function createEngine(source: string) {
-  const tester = compiled(source)
-  const weight = weightOf(tester)
-  const key = {}
-  let finder: RE2JS | undefined
-  const cache: PatternCache = {
-    weight: () => MOST_MEMORY - tester.dfa.memBudget + (finder ? 2 * weight : 0),
-    forget() {
-      tester.dfa.clearCache()
-      finder = undefined
-    },
-  }
-  return {
-    weight,
-    steps: tester.prog.numInst(),
-    test(text: string): boolean {
-      const isIn = tester.match(text).length > 0
-      patternCaches.used(key, cache)
-      return isIn
-    },
-    find(text: string): Generator<Place> {
-      finder ??= RE2JS.compile(source)
-      patternCaches.used(key, cache)
-      return matches(finder, text)
-    },
-  }
-}
-
-/** A set of one pattern, because only a set's memory can be bounded. */
-function compiled(source: string): RE2Set {
-  try {
-    const set = new RE2Set(RE2Set.UNANCHORED, 0, MOST_MEMORY)
-    set.add(source)
-    set.compile()
-    // The parsed expressions are not used after compiling.
-    set.regexps = []
-    return set
-  } catch (error) {
-    throw new NotLinear(reason(error))
-  }
-}
-
-const BASE_BYTES = 4_096
-const STEP_BYTES = 400
-const RANGE_BYTES = 8
-
-/** In bytes, about: steps of the program, and the characters each of them takes. */
-const weightOf = ({ prog }: RE2Set): number =>
-  prog.inst.reduce((sum, { runes }) => sum + STEP_BYTES + RANGE_BYTES * (runes?.length ?? 0), BASE_BYTES)
-
-const reason = (error: unknown): string => (error as Error).message.replace(/^error parsing regexp: /, '').slice(0, 120)
