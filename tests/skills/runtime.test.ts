@@ -1,48 +1,25 @@
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
 import { readKeywords, readPrompt } from '../../src/skills/runtime/keywords'
 import { createKnowledge } from '../../src/skills/runtime/knowledge'
-import { createRanking } from '../../src/skills/runtime/ranking'
-import { contentWords } from '../../src/text/words'
 import { effortOf } from '../support/effort'
 import { createWorld } from '../support/world'
 import { manifest, submit } from './support'
 
 describe('the ranking of passages', () => {
-  /** The formula as it is written in books, a text at a time. */
-  function plainly(texts: readonly string[], asked: readonly string[]) {
-    const split = texts.map(contentWords)
-    const mean = split.reduce((sum, { length }) => sum + length, 0) / texts.length || 1
-    return split
-      .map((words, place) => {
-        const score = asked.reduce((sum, word) => {
-          const count = words.filter((one) => one === word).length
-          const holders = split.filter((some) => some.includes(word)).length
-          if (!count) return sum
-          const rarity = Math.log(1 + (texts.length - holders + 0.5) / (holders + 0.5))
-          return sum + rarity * (0.5 + (count * 2.2) / (count + 1.2 * (0.3 + (0.7 * words.length) / mean)))
-        }, 0)
-        return { place, score }
-      })
-      .filter(({ score }) => score > 0)
-      .sort((a, b) => b.score - a.score || a.place - b.place)
-  }
-
-  test('is that of the formula', () => {
-    const word = fc.constantFrom('tide', 'ship', 'port', 'moon', 'constructor', '__proto__', 'rope')
-    const text = fc.array(word, { maxLength: 12 }).map((words) => words.join(' '))
-    fc.assert(
-      fc.property(
-        fc.array(text, { minLength: 1, maxLength: 12 }),
-        fc.uniqueArray(word),
-        fc.nat(6),
-        (texts, asked, most) => {
-          const wanted = plainly(texts, asked).slice(0, most)
-          const found = createRanking(texts)(asked, most)
-          expect(found.map(({ score }) => score.toFixed(9))).toEqual(wanted.map(({ score }) => score.toFixed(9)))
-        },
-      ),
-    )
+  test('is by the words that are asked for: rare ones count more, and texts with more of them come first', () => {
+    const knowledgeFiles = {
+      'both.md': 'The tide and the rope.',
+      'common.md': 'The tide, the tide and once more the tide.',
+      'constructor.md': 'The constructor of the __proto__ rope.',
+      'long.md': `The tide. ${'Ships wait in the port. '.repeat(20)}`,
+    }
+    const find = createKnowledge({ knowledgeFiles })!
+    const pathsOf = (words: string[], most = 4) => find(words, most).map(({ path }) => path)
+    expect(pathsOf(['tide', 'rope'])).toEqual(['both.md', 'constructor.md', 'common.md', 'long.md'])
+    expect(pathsOf(['tide'], 2)).toEqual(['common.md', 'both.md'])
+    expect(pathsOf(['constructor'])).toEqual(['constructor.md'])
+    expect(pathsOf(['moon'])).toEqual([])
+    expect(pathsOf([])).toEqual([])
   })
 
   test.each([

@@ -1,7 +1,7 @@
+import MiniSearch from 'minisearch'
 import { fence } from '../../kernel/fence'
 import { contentWords } from '../../text'
 import type { SkillManifest } from '../manifest'
-import { createRanking, type Ranking } from './ranking'
 
 /** A passage of a knowledge file that is relevant to a question. */
 export type Passage = { path: string; text: string; score: number }
@@ -18,12 +18,19 @@ export function createKnowledge({ knowledgeFiles }: Pick<SkillManifest, 'knowled
     split(text).map((part) => ({ path, text: part })),
   )
   if (!passages.length) return null
-  let ranking: Ranking | null = null
+  let search: MiniSearch | null = null
 
   return function find(words: readonly string[], most: number): Passage[] {
-    ranking ??= createRanking(passages.map(({ text }) => text))
-    return ranking(words.slice(0, MOST_WORDS), most).map(({ place, score }) => ({ ...passages[place]!, score }))
+    search ??= indexOf(passages)
+    const found = search.search(words.slice(0, MOST_WORDS).join(' '), { tokenize: (asked) => asked.split(' ') })
+    return found.slice(0, most).map(({ id, score }) => ({ ...passages[id]!, score }))
   }
+}
+
+function indexOf(passages: readonly { text: string }[]): MiniSearch {
+  const search = new MiniSearch({ fields: ['text'], tokenize: contentWords, processTerm: (word) => word })
+  search.addAll(passages.map(({ text }, id) => ({ id, text })))
+  return search
 }
 
 export type Knowledge = NonNullable<ReturnType<typeof createKnowledge>>
