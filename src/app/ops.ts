@@ -34,7 +34,7 @@ const roomsOf = (container: Container) => ({
   limiter: container.limiter,
   tiers: container.tiers,
   billing: container.billing,
-  moneyDesk: container.moneyDesk,
+  accountBilling: container.accountBilling,
   engines: container.engines,
 })
 

@@ -6,8 +6,8 @@ import { PAGE_HEADERS } from '../kernel/html'
 import { checked, checkedQuery, t } from '../kernel/schema'
 import type { LimitService } from './limits'
 import { BillingLimits, LimitsPatch, LimitsQuery } from './limits-schema'
-import type { Desk, RenderedPage } from './payments/desk'
 import type { Receive } from './payments/intake'
+import type { Pages, RenderedPage } from './payments/pages'
 import { Checkout, NewCheckout, NewPortal, Portal, Received } from './payments/schema'
 import type { PaymentService } from './payments/service'
 
@@ -62,20 +62,20 @@ export const billingRoutes = ({ limits, payments }: Deps, guard: Guard) =>
 type PageContext = { exchange: Exchange; set: { status?: number | string; headers: Record<string, unknown> } }
 
 /** The billing pages of this server: no script, no cookie, one form (dx 5.1). */
-export const billingPageRoutes = (desk: Desk, guard: Guard) =>
+export const billingPageRoutes = (pages: Pages, guard: Guard) =>
   new Elysia({ prefix: '/billing', detail: { hide: true } })
     .use(guard)
-    .get('/checkout/:id', async (context) => render(context, await desk.checkout(context.params.id)), { open: true })
+    .get('/checkout/:id', async (context) => render(context, await pages.checkout(context.params.id)), { open: true })
     .post(
       '/checkout/:id',
       async (context) => {
         const { code = '' } = context.body as Record<string, string>
-        const rendered = await desk.redeem(context.params.id, code, context.exchange.requestId)
+        const rendered = await pages.redeem(context.params.id, code, context.exchange.requestId)
         return rendered ? render(context, rendered) : redirectToSelf(context)
       },
       { open: true, form: true },
     )
-    .get('/portal/:token', async (context) => render(context, await desk.portal(context.params.token)), {
+    .get('/portal/:token', async (context) => render(context, await pages.portal(context.params.token)), {
       open: true,
       secretPath: true,
     })

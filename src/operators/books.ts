@@ -1,5 +1,5 @@
 import type { AuditLog } from '../audit'
-import { type Billing, type BillingDesk, type LedgerEntry, listLedger, refAlreadyUsed } from '../billing'
+import { type AccountBilling, type Billing, type LedgerEntry, listLedger, refAlreadyUsed } from '../billing'
 import type { BillingLimits } from '../billing/schema'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { iso } from '../kernel/clock'
@@ -14,7 +14,7 @@ type Deps = {
   store: Store
   orgs: OrgService
   billing: Pick<Billing, 'adjust' | 'amountOf'>
-  moneyDesk: Pick<BillingDesk, 'byHand' | 'limits'>
+  accountBilling: Pick<AccountBilling, 'byHand' | 'limits'>
   audit: AuditLog
 }
 
@@ -22,7 +22,7 @@ const CODE_MS = 30 * 86_400_000
 const DEFAULT_LIMIT = 50
 
 /** Accounting by operators, for any owner: corrections, the ledger, grant codes and caps (dx 2.16). */
-export function createBookVerbs({ store, orgs, billing, moneyDesk, audit }: Deps) {
+export function createBookVerbs({ store, orgs, billing, accountBilling, audit }: Deps) {
   return { adjust, ledger, createCode, setCaps }
 
   /** Corrects a balance, once per reference. Throws 404, 409 `conflict` when less than the amount is available. */
@@ -59,7 +59,7 @@ export function createBookVerbs({ store, orgs, billing, moneyDesk, audit }: Deps
   async function createCode(call: Call<OperatorCaller>, input: NewCode): Promise<GrantCode> {
     const validMs = input.valid_seconds === undefined ? CODE_MS : input.valid_seconds * 1000
     const order = { amountCents: input.amount_cents, validMs, note: input.note ?? call.caller.reason }
-    const { code, expiresAt } = await moneyDesk.byHand.createCode(call, order)
+    const { code, expiresAt } = await accountBilling.byHand.createCode(call, order)
     return { object: 'grant_code', code, amount_cents: input.amount_cents, expires_at: iso(expiresAt) }
   }
 
@@ -67,7 +67,7 @@ export function createBookVerbs({ store, orgs, billing, moneyDesk, audit }: Deps
   async function setCaps(call: Call<OperatorCaller>, { owner: ref, ...caps }: NewCaps): Promise<BillingLimits> {
     const { scope } = await findOwner(orgs, store.read, ref)
     const about = { action: 'billing.limits_updated', entityType: 'billing', entityId: null, scope } as const
-    return moneyDesk.limits.setCaps(scope, caps, (tx, fields) =>
+    return accountBilling.limits.setCaps(scope, caps, (tx, fields) =>
       audit.record(tx, call, { ...about, input: { fields } }),
     )
   }

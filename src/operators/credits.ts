@@ -1,5 +1,5 @@
 import type { AuditLog } from '../audit'
-import { type Billing, type BillingDesk, refAlreadyUsed } from '../billing'
+import { type AccountBilling, type Billing, refAlreadyUsed } from '../billing'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { type Clock, iso, isoOrNull } from '../kernel/clock'
 import { randomBase62 } from '../kernel/crypto'
@@ -15,12 +15,12 @@ type Deps = {
   orgs: OrgService
   billing: Pick<Billing, 'balance' | 'grant' | 'amountOf' | 'lots'>
   clock: Clock
-  moneyDesk: Pick<BillingDesk, 'byHand'>
+  accountBilling: Pick<AccountBilling, 'byHand'>
   audit: AuditLog
 }
 
 /** Credit of any owner, for operators (dx 2.16). */
-export function createCreditVerbs({ store, orgs, billing, moneyDesk, audit, clock }: Deps) {
+export function createCreditVerbs({ store, orgs, billing, accountBilling, audit, clock }: Deps) {
   return { balance, grant, balanceOf }
 
   /** An owner's balance, the part on hold, and the available rest. Throws 404. */
@@ -72,7 +72,7 @@ export function createCreditVerbs({ store, orgs, billing, moneyDesk, audit, cloc
         'expires_at',
         'Credit bought in a checkout does not expire. Leave out "expires_at" or "checkout".',
       )
-    const { purchase, already } = await moneyDesk.byHand.complete(call, checkout)
+    const { purchase, already } = await accountBilling.byHand.complete(call, checkout)
     const after = await balanceOf(purchase.owner)
     const { amount_cents, id } = purchase
     return { ...after, object: 'credit_grant', amount_cents, expires_at: null, ref: `purchase_${id}`, already }

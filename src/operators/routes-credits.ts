@@ -12,7 +12,7 @@ type Edge = ReturnType<typeof operatorEdge>
 type Credits = Pick<OperatorService, 'credits' | 'books' | 'reconciliation'>
 
 /** `/ops/v1/credits`: credit of any owner, and the ledger behind it (dx 2.16). */
-export const creditRoutes = ({ credits, books: desk, reconciliation }: Credits, edge: Edge) =>
+export const creditRoutes = ({ credits, books: bookVerbs, reconciliation }: Credits, edge: Edge) =>
   new Elysia({ prefix: '/ops/v1/credits' })
     .use(edge)
     .get('', (context) => credits.balance(toOperatorCall(context), context.query.owner), {
@@ -26,7 +26,7 @@ export const creditRoutes = ({ credits, books: desk, reconciliation }: Credits, 
     .post(
       '/adjustments',
       async (context) => {
-        const { owner, ...booked } = await desk.adjust(toOperatorCall(context), context.body)
+        const { owner, ...booked } = await bookVerbs.adjust(toOperatorCall(context), context.body)
         return { ...(await credits.balanceOf(owner)), ...booked, object: 'credit_adjustment' as const }
       },
       {
@@ -37,7 +37,7 @@ export const creditRoutes = ({ credits, books: desk, reconciliation }: Credits, 
     .get(
       '/ledger',
       async (context) => {
-        const page = await desk.ledger(toOperatorCall(context), context.query)
+        const page = await bookVerbs.ledger(toOperatorCall(context), context.query)
         return { entries: page.items, ...pageFields(page) }
       },
       { query: checkedQuery(books.LedgerQuery), response: { 200: answer(books.LedgerRows), ...errors(400, 404, 409) } },
@@ -48,11 +48,11 @@ export const creditRoutes = ({ credits, books: desk, reconciliation }: Credits, 
     .post('/differences', (context) => reconciliation.apply(toOperatorCall(context)), {
       response: { 200: answer(books.Reconciliation) },
     })
-    .post('/codes', (context) => desk.createCode(toOperatorCall(context), context.body), {
+    .post('/codes', (context) => bookVerbs.createCode(toOperatorCall(context), context.body), {
       body: checked(books.NewCode),
       response: { 200: answer(books.GrantCode), ...errors(400) },
     })
-    .put('/caps', (context) => desk.setCaps(toOperatorCall(context), context.body), {
+    .put('/caps', (context) => bookVerbs.setCaps(toOperatorCall(context), context.body), {
       body: checked(books.NewCaps),
       response: { 200: answer(BillingLimits), ...errors(400, 404, 409) },
     })

@@ -6,7 +6,7 @@ import { createWorld, operatorCall, type Person } from '../support/world'
 
 const clock = fakeClock()
 const world = await createWorld({ clock })
-const { byHand } = world.app.container.moneyDesk
+const { byHand } = world.app.container.accountBilling
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
 const codeFor = async (amountCents: number, validMs = 60_000) =>

@@ -14,7 +14,7 @@ export async function createPaymentWorld(clock?: Clock) {
     stripeBaseUrl: stripe.url,
   }
   const world = await createWorld({ config, ...(clock ? { clock } : {}) })
-  const { billing, moneyDesk, audit } = world.app.container
+  const { billing, accountBilling, audit } = world.app.container
 
   const deliver = (payload: string, signature: string | null) =>
     world.send('POST', 'billing/webhook', payload, {
@@ -25,7 +25,7 @@ export async function createPaymentWorld(clock?: Clock) {
   return {
     ...world,
     stripe,
-    moneyDesk,
+    accountBilling,
     deliver,
     /** Signs an event and delivers it. */
     async tell(type: string, object: object, more: Parameters<typeof stripe.event>[2] = {}) {

@@ -8,7 +8,13 @@ import {
   createSignInLinks,
   writeSessionUses,
 } from '../../auth'
-import { createAccountLimits, createBalanceWatch, createBilling, createBillingDesk, createPrices } from '../../billing'
+import {
+  createAccountBilling,
+  createAccountLimits,
+  createBalanceWatch,
+  createBilling,
+  createPrices,
+} from '../../billing'
 import { upstreamPrices } from '../../engines'
 import { storeAnswer } from '../../idempotency'
 import type { KeyId, SessionId } from '../../kernel/ids'
@@ -85,8 +91,8 @@ function buildMoney({ config, store, clock, node, masterKey, origin }: Deps, fou
   const limits = createAccountLimits({ dialect: store.dialect, clock })
   const watch = createBalanceWatch({ limits, events })
   const billing = createBilling({ store, clock, audit, limits, watch, node, initialCredit })
-  const desk = { store, clock, audit, events, jobs, orgs, billing, limits, watch, masterKey, origin }
-  const moneyDesk = createBillingDesk({ ...desk, settings: config })
+  const deps = { store, clock, audit, events, jobs, orgs, billing, limits, watch, masterKey, origin }
+  const accountBilling = createAccountBilling({ ...deps, settings: config })
   const usageReading = createUsageReading({
     store,
     clock,
@@ -97,7 +103,7 @@ function buildMoney({ config, store, clock, node, masterKey, origin }: Deps, fou
     capsOf: async (reader, owner) => (await limits.of(reader, owner)).caps,
     assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewUsage', orgId),
   })
-  return { billing, moneyDesk, usageReading, prices: createPrices(config.prices, upstreamPrices(config)) }
+  return { billing, accountBilling, usageReading, prices: createPrices(config.prices, upstreamPrices(config)) }
 }
 
 type People = Pick<Parameters<typeof createAuth>[0], 'sessions' | 'grantInitial'>

@@ -10,12 +10,12 @@ import { createLimits } from '../limits'
 import type { BalanceWatch } from '../low-balance'
 import type { Billing } from '../service'
 import { createByHand } from './by-hand'
-import { createDesk } from './desk'
 import type { PaymentDriver } from './driver'
 import { ORG_GONE } from './errors'
 import { createIntake } from './intake'
 import { createPurchaseLedger } from './ledger'
 import { createManualDriver } from './manual'
+import { createPageLinks } from './page-links'
 import { createPages } from './pages'
 import { endOpenPurchases } from './repository'
 import { createReturnUrls } from './return-url'
@@ -45,13 +45,13 @@ type Deps = {
   }
 }
 
-export type BillingDesk = ReturnType<typeof createBillingDesk>
+export type AccountBilling = ReturnType<typeof createAccountBilling>
 
 /** Everything about money that comes in from outside: limits, checkouts, portal, events, codes and pages. */
-export function createBillingDesk({ settings, origin, masterKey, limits, watch, ...deps }: Deps) {
+export function createAccountBilling({ settings, origin, masterKey, limits, watch, ...deps }: Deps) {
   const { store, clock, audit, events, jobs, orgs, billing } = deps
-  const pages = createPages({ origin, masterKey, clock })
-  const driver = driverOf(settings, clock, pages.checkoutUrl)
+  const links = createPageLinks({ origin, masterKey, clock })
+  const driver = driverOf(settings, clock, links.checkoutUrl)
   const ledger = createPurchaseLedger({ clock, audit, billing, watch })
   const topUps = createTopUps({ store, clock, audit, jobs, driver, ledger })
   watch.onTopUp(topUps.order)
@@ -64,10 +64,10 @@ export function createBillingDesk({ settings, origin, masterKey, limits, watch, 
   return {
     limits: createLimits({ store, clock, audit, orgs, limits, watch, canCharge: driver.charge !== null }),
     payments: {
-      ...createPayments({ store, clock, audit, orgs, driver, pages, returnUrl }),
+      ...createPayments({ store, clock, audit, orgs, driver, links, returnUrl }),
       receive: createIntake({ store, audit, driver, ledger, limits }),
     },
-    desk: createDesk({ store, orgs, billing, byHand, pages }),
+    pages: createPages({ store, orgs, billing, byHand, links }),
     byHand,
     topUps: topUps.kind,
   }

@@ -1,45 +1,58 @@
 import type { OwnerScope } from '../../kernel/caller'
-import type { Clock } from '../../kernel/clock'
-import { hmacHex, timingSafeEqual } from '../../kernel/crypto'
-import type { PurchaseId } from './schema'
+import { AppError } from '../../kernel/errors'
+import { OrgId, UserId } from '../../kernel/ids'
+import type { Store } from '../../kernel/store'
+import type { OrgService } from '../../orgs'
+import type { Billing } from '../service'
+import type { ByHand } from './by-hand'
+import type { PageLinks } from './page-links'
+import { purchaseById, recentPurchases } from './repository'
+import { PurchaseId } from './schema'
+import { checkoutPage, notFoundPage, portalPage } from './views'
 
-type Deps = { origin(): string; masterKey: Uint8Array; clock: Clock }
+type Deps = { store: Store; orgs: OrgService; billing: Pick<Billing, 'balance'>; byHand: ByHand; links: PageLinks }
+
+/** A page and its status. */
+export type RenderedPage = { status: 200 | 400 | 404; page: string }
 
 export type Pages = ReturnType<typeof createPages>
 
-const PORTAL_MS = 3_600_000
+const MOST_LISTED = 50
 
-/** Content of a portal link: the owner it shows, and the URL of its "back" link. */
-export type PortalLink = { owner: OwnerScope; back: string | null }
+/** The HTML billing pages of this server. They are for browsers, so errors are pages too. */
+export function createPages({ store, orgs, billing, byHand, links }: Deps) {
+  return { checkout, redeem, portal }
 
-/** The signature comes first, after a label that log redaction recognises as a secret. */
-const PORTAL_LABEL = 'svc_bp_'
+  async function checkout(id: string, problem: string | null = null): Promise<RenderedPage> {
+    const [row] = PurchaseId.is(id) ? await purchaseById(store.read, { id }) : []
+    if (row?.kind !== 'checkout') return { status: 404, page: notFoundPage() }
+    return { status: problem ? 400 : 200, page: checkoutPage(row, await nameOf(row.owner), problem) }
+  }
 
-/** URLs of this server's own billing pages. A checkout's id is its secret; a portal link is signed and expires. */
-export function createPages({ origin, masterKey, clock }: Deps) {
-  const sign = (payload: string) => hmacHex(masterKey, `billing-portal.${payload}`)
+  /** Returns null when the code was accepted; the browser then reloads the page. */
+  async function redeem(id: string, code: string, requestId: string): Promise<RenderedPage | null> {
+    try {
+      await byHand.redeem(id, code.trim(), requestId)
+      return null
+    } catch (error) {
+      if (error instanceof AppError && error.kind === 'conflict') return checkout(id, error.message)
+      if (error instanceof AppError && error.kind === 'missing') return { status: 404, page: notFoundPage() }
+      throw error
+    }
+  }
 
-  return {
-    origin,
-    checkoutUrl: (id: PurchaseId | string): string => `${origin()}/billing/checkout/${id}`,
+  async function portal(token: string): Promise<RenderedPage> {
+    const link = links.readPortal(token)
+    if (!link) return { status: 404, page: notFoundPage() }
+    const purchases = await recentPurchases(store.read, { owner: link.owner, limit: MOST_LISTED })
+    const balance = await billing.balance(store.read, link.owner)
+    return { status: 200, page: portalPage(await nameOf(link.owner), balance, purchases, link.back) }
+  }
 
-    /** Valid for an hour. */
-    portalUrl(owner: OwnerScope, back: string | null): string {
-      const content = JSON.stringify([owner, back, clock.now() + PORTAL_MS])
-      const payload = Buffer.from(content).toString('base64url')
-      return `${origin()}/billing/portal/${PORTAL_LABEL}${sign(payload)}.${payload}`
-    },
-
-    /** Null for a link that this server did not sign, or that has expired. */
-    readPortal(token: string): PortalLink | null {
-      const [signature = '', payload = ''] = token.split('.')
-      if (!timingSafeEqual(signature, PORTAL_LABEL + sign(payload))) return null
-      const [owner, back, ends] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [
-        OwnerScope,
-        string,
-        number,
-      ]
-      return ends > clock.now() ? { owner, back } : null
-    },
+  async function nameOf(owner: OwnerScope): Promise<string> {
+    const id = owner.slice(owner.indexOf(':') + 1)
+    if (owner.startsWith('org:') && OrgId.is(id)) return (await orgs.find(store.read, id)).name
+    const user = UserId.is(id) ? await orgs.user(store.read, id) : undefined
+    return user?.name ?? user?.email ?? 'this account'
   }
 }

@@ -8,7 +8,7 @@ import type { OrgService } from '../../orgs'
 import { type BillingScope, payingOwner, scopeOf } from '../scope'
 import type { PaymentDriver } from './driver'
 import { teamSetupRequired } from './errors'
-import type { Pages } from './pages'
+import type { PageLinks } from './page-links'
 import { newPurchase } from './purchase'
 import { customerOf, insertCustomer, insertPurchase, lockPurchase, recentPurchases, savePurchase } from './repository'
 import type { NewCheckout, NewPortal, PurchaseId } from './schema'
@@ -20,7 +20,7 @@ type Deps = {
   audit: AuditLog
   orgs: OrgService
   driver: PaymentDriver
-  pages: Pages
+  links: PageLinks
   /** Throws 400 `url_blocked`. */
   returnUrl(text: string, field: string): string
 }
@@ -28,7 +28,7 @@ type Deps = {
 export type PaymentService = ReturnType<typeof createPayments>
 
 /** Buying credit and managing payment methods (contract 18.2). */
-export function createPayments({ store, clock, audit, orgs, driver, pages, returnUrl }: Deps) {
+export function createPayments({ store, clock, audit, orgs, driver, links, returnUrl }: Deps) {
   return { checkout, portal }
 
   /**
@@ -61,7 +61,7 @@ export function createPayments({ store, clock, audit, orgs, driver, pages, retur
   }
 
   async function openAtDriver(purchase: PurchaseRow) {
-    const page = pages.checkoutUrl(purchase.id)
+    const page = links.checkoutUrl(purchase.id)
     try {
       return await driver.openCheckout({
         purchaseId: purchase.id,
@@ -108,13 +108,13 @@ export function createPayments({ store, clock, audit, orgs, driver, pages, retur
     const isTeam = scopeOf(owner) === 'org'
     const [known] = await customerOf(store.read, { owner, provider: driver.name })
     const name = known?.customer ?? (isTeam ? null : await customerId(owner, call.caller.userId))
-    return driver.openPortal(name, backUrl ?? pages.origin(), isTeam)
+    return driver.openPortal(name, backUrl ?? links.origin(), isTeam)
   }
 
   /** Without a processor: a page of this server; null for a team that has bought nothing yet. */
   async function ownPortalUrl(owner: OwnerScope, backUrl: string | null): Promise<string | null> {
     const purchases = await recentPurchases(store.read, { owner, limit: 1 })
-    return scopeOf(owner) === 'org' && !purchases.length ? null : pages.portalUrl(owner, backUrl)
+    return scopeOf(owner) === 'org' && !purchases.length ? null : links.portalUrl(owner, backUrl)
   }
 
   /** The processor's customer of an owner, created on first use. */
