@@ -130,6 +130,51 @@ CREATE TABLE "messages" (
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "artifacts" (
+	"id" text PRIMARY KEY NOT NULL,
+	"owner" text NOT NULL,
+	"type" text NOT NULL,
+	"title" text,
+	"filename" text NOT NULL,
+	"mime_type" text NOT NULL,
+	"size_bytes" bigint NOT NULL,
+	"sha256" text NOT NULL,
+	"content" text,
+	"language" text,
+	"format" text,
+	"width" bigint,
+	"height" bigint,
+	"duration_seconds" double precision,
+	"engine" text NOT NULL,
+	"model" text NOT NULL,
+	"prompt" text,
+	"created_at" bigint NOT NULL,
+	"expires_at" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "sessions" (
+	"id" text PRIMARY KEY NOT NULL,
+	"user_id" text NOT NULL,
+	"token_hash" text NOT NULL,
+	"created_at" bigint NOT NULL,
+	"last_seen_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "file_contents" (
+	"sha256" text PRIMARY KEY NOT NULL,
+	"place" text NOT NULL,
+	"size_bytes" bigint NOT NULL,
+	"refs" bigint NOT NULL,
+	CONSTRAINT "file_contents_refs" CHECK ("file_contents"."refs" >= 0)
+);
+--> statement-breakpoint
+CREATE TABLE "file_owners" (
+	"owner" text PRIMARY KEY NOT NULL,
+	"files" bigint NOT NULL,
+	"bytes" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "guardrail_policies" (
 	"id" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
@@ -141,15 +186,6 @@ CREATE TABLE "guardrail_policies" (
 	"description" text,
 	"rules" jsonb NOT NULL,
 	"is_default" boolean NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "sessions" (
-	"id" text PRIMARY KEY NOT NULL,
-	"user_id" text NOT NULL,
-	"token_hash" text NOT NULL,
-	"created_at" bigint NOT NULL,
-	"last_seen_at" bigint NOT NULL,
-	"expires_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "idempotency_keys" (
@@ -242,6 +278,12 @@ CREATE TABLE "operator_keys" (
 	"revoked_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_failures" (
+	"subject" text PRIMARY KEY NOT NULL,
+	"times" jsonb NOT NULL,
+	"last_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "invitations" (
 	"id" text PRIMARY KEY NOT NULL,
 	"org_id" text NOT NULL,
@@ -273,12 +315,6 @@ CREATE TABLE "orgs" (
 	"deleted_at" bigint,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_failures" (
-	"subject" text PRIMARY KEY NOT NULL,
-	"times" jsonb NOT NULL,
-	"last_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "users" (
@@ -375,6 +411,13 @@ CREATE TABLE "skill_installations" (
 	"installed_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_places" (
+	"account" text NOT NULL,
+	"network" text NOT NULL,
+	"last_at" bigint NOT NULL,
+	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
+);
+--> statement-breakpoint
 CREATE TABLE "skill_reviews" (
 	"id" text PRIMARY KEY NOT NULL,
 	"skill_id" text NOT NULL,
@@ -411,13 +454,6 @@ CREATE TABLE "skill_trials" (
 	"owner" text PRIMARY KEY NOT NULL,
 	"day" bigint NOT NULL,
 	"runs" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_places" (
-	"account" text NOT NULL,
-	"network" text NOT NULL,
-	"last_at" bigint NOT NULL,
-	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
 );
 --> statement-breakpoint
 CREATE TABLE "skill_versions" (
@@ -518,6 +554,16 @@ CREATE TABLE "usage_rollups" (
 	CONSTRAINT "usage_rollups_owner_grain_api_key_at_skill_mode_resolved_mode_model_pk" PRIMARY KEY("owner","grain","api_key","at","skill","mode","resolved_mode","model")
 );
 --> statement-breakpoint
+CREATE TABLE "grant_codes" (
+	"hash" text PRIMARY KEY NOT NULL,
+	"amount_cents" bigint NOT NULL,
+	"note" text,
+	"created_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"used_at" bigint,
+	"used_for" text
+);
+--> statement-breakpoint
 CREATE TABLE "usage_skills" (
 	"record_id" bigint NOT NULL,
 	"skill" text NOT NULL,
@@ -533,16 +579,6 @@ CREATE TABLE "usage_speeds" (
 	"classified" text NOT NULL,
 	"failovers" bigint NOT NULL,
 	CONSTRAINT "usage_speeds_owner_grain_at_mode_pk" PRIMARY KEY("owner","grain","at","mode")
-);
---> statement-breakpoint
-CREATE TABLE "grant_codes" (
-	"hash" text PRIMARY KEY NOT NULL,
-	"amount_cents" bigint NOT NULL,
-	"note" text,
-	"created_at" bigint NOT NULL,
-	"expires_at" bigint NOT NULL,
-	"used_at" bigint,
-	"used_for" text
 );
 --> statement-breakpoint
 CREATE TABLE "payment_customers" (
@@ -602,12 +638,16 @@ CREATE INDEX "canvases_by_owner" ON "canvases" USING btree ("owner","updated_at"
 CREATE INDEX "conversations_by_owner" ON "conversations" USING btree ("owner","updated_at","id");--> statement-breakpoint
 CREATE INDEX "memories_by_owner" ON "memories" USING btree ("owner","created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "messages_by_conversation" ON "messages" USING btree ("conversation_id","seq");--> statement-breakpoint
-CREATE INDEX "guardrail_policies_by_owner" ON "guardrail_policies" USING btree ("owner","created_at","id");--> statement-breakpoint
-CREATE INDEX "guardrail_policies_by_age" ON "guardrail_policies" USING btree ("created_at","id");--> statement-breakpoint
-CREATE UNIQUE INDEX "guardrail_policies_default" ON "guardrail_policies" USING btree ("owner") WHERE "guardrail_policies"."is_default";--> statement-breakpoint
+CREATE INDEX "artifacts_by_owner" ON "artifacts" USING btree ("owner","created_at","id");--> statement-breakpoint
+CREATE INDEX "artifacts_expiring" ON "artifacts" USING btree ("expires_at") WHERE "artifacts"."expires_at" is not null;--> statement-breakpoint
+CREATE INDEX "artifacts_by_content" ON "artifacts" USING btree ("sha256");--> statement-breakpoint
 CREATE UNIQUE INDEX "sessions_by_token" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "sessions_by_user" ON "sessions" USING btree ("user_id");--> statement-breakpoint
 CREATE INDEX "sessions_by_expiry" ON "sessions" USING btree ("expires_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "file_contents_place" ON "file_contents" USING btree ("place");--> statement-breakpoint
+CREATE INDEX "guardrail_policies_by_owner" ON "guardrail_policies" USING btree ("owner","created_at","id");--> statement-breakpoint
+CREATE INDEX "guardrail_policies_by_age" ON "guardrail_policies" USING btree ("created_at","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "guardrail_policies_default" ON "guardrail_policies" USING btree ("owner") WHERE "guardrail_policies"."is_default";--> statement-breakpoint
 CREATE INDEX "idempotency_keys_by_end" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "jobs_line" ON "jobs" USING btree ("kind","turn","id") WHERE "jobs"."turn" is not null;--> statement-breakpoint
 CREATE INDEX "jobs_turns" ON "jobs" USING btree ("kind","fair_key","turn") WHERE "jobs"."turn" is not null;--> statement-breakpoint
@@ -627,12 +667,12 @@ CREATE INDEX "api_keys_by_policy" ON "api_keys" USING btree ("guardrail_policy_i
 CREATE INDEX "key_secrets_by_key" ON "key_secrets" USING btree ("key_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "operator_keys_by_hash" ON "operator_keys" USING btree ("hash");--> statement-breakpoint
 CREATE UNIQUE INDEX "operator_keys_by_name" ON "operator_keys" USING btree ("name") WHERE "operator_keys"."revoked_at" is null;--> statement-breakpoint
+CREATE INDEX "sign_in_failures_by_age" ON "sign_in_failures" USING btree ("last_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "invitations_by_org_email" ON "invitations" USING btree ("org_id","email");--> statement-breakpoint
 CREATE UNIQUE INDEX "invitations_by_token" ON "invitations" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "members_by_user" ON "members" USING btree ("user_id","org_created_at","org_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "orgs_by_slug" ON "orgs" USING btree ("slug");--> statement-breakpoint
 CREATE INDEX "orgs_by_age" ON "orgs" USING btree ("created_at","id") WHERE "orgs"."deleted_at" is null;--> statement-breakpoint
-CREATE INDEX "sign_in_failures_by_age" ON "sign_in_failures" USING btree ("last_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "users_by_email" ON "users" USING btree ("email");--> statement-breakpoint
 CREATE INDEX "users_by_active_org" ON "users" USING btree ("active_org_id");--> statement-breakpoint
 CREATE INDEX "users_by_age" ON "users" USING btree ("created_at","id");--> statement-breakpoint
@@ -650,6 +690,7 @@ CREATE UNIQUE INDEX "skill_installations_by_owner" ON "skill_installations" USIN
 CREATE INDEX "skill_installations_by_skill" ON "skill_installations" USING btree ("skill_id");--> statement-breakpoint
 CREATE INDEX "skill_installations_by_age" ON "skill_installations" USING btree ("owner","installed_at","id");--> statement-breakpoint
 CREATE INDEX "skill_installations_to_run" ON "skill_installations" USING btree ("owner","priority" desc,"intensity" desc,"installed_at","id");--> statement-breakpoint
+CREATE INDEX "sign_in_places_by_age" ON "sign_in_places" USING btree ("last_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "skill_reviews_by_user" ON "skill_reviews" USING btree ("skill_id","user_id");--> statement-breakpoint
 CREATE INDEX "skill_reviews_by_skill" ON "skill_reviews" USING btree ("skill_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "skill_submissions_by_age" ON "skill_submissions" USING btree ("created_at","id");--> statement-breakpoint
@@ -659,7 +700,6 @@ CREATE INDEX "skill_submissions_by_author" ON "skill_submissions" USING btree ("
 CREATE INDEX "skill_submissions_by_status" ON "skill_submissions" USING btree ("status","created_at","id");--> statement-breakpoint
 CREATE INDEX "skill_submissions_by_skill" ON "skill_submissions" USING btree ("skill_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "skill_submissions_by_claim" ON "skill_submissions" USING btree ("claimed_by","claimed_until") WHERE "skill_submissions"."claimed_by" is not null;--> statement-breakpoint
-CREATE INDEX "sign_in_places_by_age" ON "sign_in_places" USING btree ("last_at");--> statement-breakpoint
 CREATE INDEX "skill_versions_by_skill" ON "skill_versions" USING btree ("skill_id","created_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "skills_by_id" ON "skills" USING btree ("id");--> statement-breakpoint
 CREATE UNIQUE INDEX "skills_by_slug" ON "skills" USING btree ("slug");--> statement-breakpoint

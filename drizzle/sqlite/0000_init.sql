@@ -140,6 +140,58 @@ CREATE TABLE `messages` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `messages_by_conversation` ON `messages` (`conversation_id`,`seq`);--> statement-breakpoint
+CREATE TABLE `artifacts` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`type` text NOT NULL,
+	`title` text,
+	`filename` text NOT NULL,
+	`mime_type` text NOT NULL,
+	`size_bytes` integer NOT NULL,
+	`sha256` text NOT NULL,
+	`content` text,
+	`language` text,
+	`format` text,
+	`width` integer,
+	`height` integer,
+	`duration_seconds` real,
+	`engine` text NOT NULL,
+	`model` text NOT NULL,
+	`prompt` text,
+	`created_at` integer NOT NULL,
+	`expires_at` integer
+);
+--> statement-breakpoint
+CREATE INDEX `artifacts_by_owner` ON `artifacts` (`owner`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `artifacts_expiring` ON `artifacts` (`expires_at`) WHERE "artifacts"."expires_at" is not null;--> statement-breakpoint
+CREATE INDEX `artifacts_by_content` ON `artifacts` (`sha256`);--> statement-breakpoint
+CREATE TABLE `sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`user_id` text NOT NULL,
+	`token_hash` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`last_seen_at` integer NOT NULL,
+	`expires_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `sessions_by_token` ON `sessions` (`token_hash`);--> statement-breakpoint
+CREATE INDEX `sessions_by_user` ON `sessions` (`user_id`);--> statement-breakpoint
+CREATE INDEX `sessions_by_expiry` ON `sessions` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `file_contents` (
+	`sha256` text PRIMARY KEY NOT NULL,
+	`place` text NOT NULL,
+	`size_bytes` integer NOT NULL,
+	`refs` integer NOT NULL,
+	CONSTRAINT "file_contents_refs" CHECK("file_contents"."refs" >= 0)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `file_contents_place` ON `file_contents` (`place`);--> statement-breakpoint
+CREATE TABLE `file_owners` (
+	`owner` text PRIMARY KEY NOT NULL,
+	`files` integer NOT NULL,
+	`bytes` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `guardrail_policies` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -156,18 +208,6 @@ CREATE TABLE `guardrail_policies` (
 CREATE INDEX `guardrail_policies_by_owner` ON `guardrail_policies` (`owner`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `guardrail_policies_by_age` ON `guardrail_policies` (`created_at`,`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `guardrail_policies_default` ON `guardrail_policies` (`owner`) WHERE "guardrail_policies"."is_default";--> statement-breakpoint
-CREATE TABLE `sessions` (
-	`id` text PRIMARY KEY NOT NULL,
-	`user_id` text NOT NULL,
-	`token_hash` text NOT NULL,
-	`created_at` integer NOT NULL,
-	`last_seen_at` integer NOT NULL,
-	`expires_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `sessions_by_token` ON `sessions` (`token_hash`);--> statement-breakpoint
-CREATE INDEX `sessions_by_user` ON `sessions` (`user_id`);--> statement-breakpoint
-CREATE INDEX `sessions_by_expiry` ON `sessions` (`expires_at`);--> statement-breakpoint
 CREATE TABLE `idempotency_keys` (
 	`user_id` text NOT NULL,
 	`key` text NOT NULL,
@@ -277,6 +317,13 @@ CREATE TABLE `operator_keys` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `operator_keys_by_hash` ON `operator_keys` (`hash`);--> statement-breakpoint
 CREATE UNIQUE INDEX `operator_keys_by_name` ON `operator_keys` (`name`) WHERE "operator_keys"."revoked_at" is null;--> statement-breakpoint
+CREATE TABLE `sign_in_failures` (
+	`subject` text PRIMARY KEY NOT NULL,
+	`times` text NOT NULL,
+	`last_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_failures_by_age` ON `sign_in_failures` (`last_at`);--> statement-breakpoint
 CREATE TABLE `invitations` (
 	`id` text PRIMARY KEY NOT NULL,
 	`org_id` text NOT NULL,
@@ -315,13 +362,6 @@ CREATE TABLE `orgs` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `orgs_by_slug` ON `orgs` (`slug`);--> statement-breakpoint
 CREATE INDEX `orgs_by_age` ON `orgs` (`created_at`,`id`) WHERE "orgs"."deleted_at" is null;--> statement-breakpoint
-CREATE TABLE `sign_in_failures` (
-	`subject` text PRIMARY KEY NOT NULL,
-	`times` text NOT NULL,
-	`last_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `sign_in_failures_by_age` ON `sign_in_failures` (`last_at`);--> statement-breakpoint
 CREATE TABLE `users` (
 	`id` text PRIMARY KEY NOT NULL,
 	`email` text NOT NULL,
@@ -433,6 +473,14 @@ CREATE UNIQUE INDEX `skill_installations_by_owner` ON `skill_installations` (`ow
 CREATE INDEX `skill_installations_by_skill` ON `skill_installations` (`skill_id`);--> statement-breakpoint
 CREATE INDEX `skill_installations_by_age` ON `skill_installations` (`owner`,`installed_at`,`id`);--> statement-breakpoint
 CREATE INDEX `skill_installations_to_run` ON `skill_installations` (`owner`,"priority" desc,"intensity" desc,`installed_at`,`id`);--> statement-breakpoint
+CREATE TABLE `sign_in_places` (
+	`account` text NOT NULL,
+	`network` text NOT NULL,
+	`last_at` integer NOT NULL,
+	PRIMARY KEY(`account`, `network`)
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `skill_reviews` (
 	`id` text PRIMARY KEY NOT NULL,
 	`skill_id` text NOT NULL,
@@ -480,14 +528,6 @@ CREATE TABLE `skill_trials` (
 	`runs` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE `sign_in_places` (
-	`account` text NOT NULL,
-	`network` text NOT NULL,
-	`last_at` integer NOT NULL,
-	PRIMARY KEY(`account`, `network`)
-);
---> statement-breakpoint
-CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `skill_versions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`skill_id` text NOT NULL,
@@ -601,6 +641,16 @@ CREATE TABLE `usage_rollups` (
 	PRIMARY KEY(`owner`, `grain`, `api_key`, `at`, `skill`, `mode`, `resolved_mode`, `model`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `grant_codes` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`amount_cents` integer NOT NULL,
+	`note` text,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`used_at` integer,
+	`used_for` text
+);
+--> statement-breakpoint
 CREATE TABLE `usage_skills` (
 	`record_id` integer NOT NULL,
 	`skill` text NOT NULL,
@@ -616,16 +666,6 @@ CREATE TABLE `usage_speeds` (
 	`classified` text NOT NULL,
 	`failovers` integer NOT NULL,
 	PRIMARY KEY(`owner`, `grain`, `at`, `mode`)
-);
---> statement-breakpoint
-CREATE TABLE `grant_codes` (
-	`hash` text PRIMARY KEY NOT NULL,
-	`amount_cents` integer NOT NULL,
-	`note` text,
-	`created_at` integer NOT NULL,
-	`expires_at` integer NOT NULL,
-	`used_at` integer,
-	`used_for` text
 );
 --> statement-breakpoint
 CREATE TABLE `payment_customers` (

@@ -4,6 +4,7 @@ import { authSettings } from '../auth'
 import { billingSettings } from '../billing'
 import { completionSettings, retiredCompletionSettings } from '../completions'
 import { engineSettings } from '../engines'
+import { fileSettings } from '../files'
 import { guardrailSettings } from '../guardrails'
 import { httpSettings } from '../http/config'
 import { jobSettings } from '../jobs'
@@ -96,6 +97,7 @@ export const SETTINGS = {
   ...serverSettings,
   ...httpSettings,
   ...jobSettings,
+  ...fileSettings,
   ...authSettings,
   ...orgSettings,
   ...keySettings,

@@ -69,6 +69,7 @@ export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
       { check: 'audit checkpoints', violations: container.checkpoints.verify },
       { check: 'organizations', violations: orgs.verify },
       { check: 'conversations', violations: container.conversations.verify },
+      { check: 'files', violations: container.files.verify },
       { check: 'idempotency keys', violations: container.idempotency.verify },
     ],
     backup: createBackup({

@@ -8,6 +8,7 @@ import { chatRoutes, NOT_SERVED } from '../chat/routes'
 import { completionRoutes } from '../completions/routes'
 import { conversationRoutes, memoryRoutes } from '../conversations/routes'
 import { engineRoutes } from '../engines/routes'
+import { artifactRoutes, fileRoutes } from '../files/routes'
 import { guardrailRoutes } from '../guardrails/routes'
 import { healthRoutes } from '../health/routes'
 import { createAccessLog } from '../http/access-log'
@@ -117,12 +118,14 @@ export function createServer({ config, container, metrics, connections }: Deps) 
         .use(canvasRoutes(container.canvases, guard))
         .use(conversationRoutes(container.conversations, guard))
         .use(memoryRoutes(container.memory, guard))
+        .use(artifactRoutes(container.files, guard))
         .use(usageRoutes(container, download, guard))
         .use(benchmarkRoutes(container, guard))
         .use(auditRoutes(container, download, guard)),
     )
     .use(billingPageRoutes(container.accountBilling.pages, guard))
     .use(signInPageRoutes(container.signInLinks, guard, { secure }))
+    .use(fileRoutes(container.files, guard))
     .use(documentRoutes(document, guard))
     .use(homePageRoutes(guard))
 

@@ -1,6 +1,6 @@
+import { type Artifact, ArtifactId } from '../files/schema'
 import { iso } from '../kernel/clock'
 import type { ModelRef } from './schema'
-import { type Artifact, ArtifactId } from './schema-artifact'
 
 /** Most artifacts of one answer; further blocks of code stay in the text only. */
 const MOST = 20

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { FinishedBecause } from '../agent/schema'
 import type { ToolCall } from '../engines'
+import type { Artifact } from '../files/schema'
 import type { Firing } from '../guardrails/schema'
 import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
@@ -8,7 +9,6 @@ import { sha256Hex } from '../kernel/crypto'
 import type { KeyId } from '../kernel/ids'
 import { createShares } from './cache-shares'
 import type { CompletionId, FollowUp, ModelRef, Routing, SkillActive, StructuredOutput, ToolUse } from './schema'
-import type { Artifact } from './schema-artifact'
 
 /** A cached answer: everything that a later identical request is served. */
 export type StoredAnswer = {

@@ -1,10 +1,10 @@
 import { ConversationId } from '../conversations/schema'
+import { Artifact } from '../files/schema'
 import { Firing } from '../guardrails/schema'
 import { defineId, type Id } from '../kernel/ids'
 import { JsonObject, nullable, oneOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
 import { InlineTool } from '../tools/schema'
 import { IGNORED_MEMBERS } from './ignored'
-import { Artifact } from './schema-artifact'
 import { FollowUp, ModelRef, Routing, SkillActive, StructuredOutput, ToolUse, Usage } from './schema-parts'
 
 export { FollowUp, IGNORED_MEMBERS, ModelRef, Routing, SkillActive, StructuredOutput, ToolUse, Usage }

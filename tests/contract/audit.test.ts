@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { simple } from '../canvases/drawing'
+import { PIXEL, saveFor } from '../files/support'
 import { createWorld, type Person } from '../support/world'
 import { routesOf, withId } from './matrix'
 
@@ -19,6 +20,7 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
   'DELETE /conversations/{id}': { action: 'conversation.deleted', entityType: 'conversation' },
   'POST /memory': { action: 'memory.created', entityType: 'memory', body: { content: CANARY } },
   'DELETE /memory/{id}': { action: 'memory.deleted', entityType: 'memory' },
+  'DELETE /artifacts/{id}': { action: 'artifact.deleted', entityType: 'artifact' },
   'POST /skills': { action: 'skill.installed', entityType: 'skill', body: { slug: 'email-drafter' } },
   'DELETE /skills': { action: 'skill.uninstalled', entityType: 'skill', body: { slug: 'todo-manager' } },
   'DELETE /skills/{id}/install': { action: 'skill.uninstalled', entityType: 'skill' },
@@ -120,6 +122,7 @@ async function idFor(path: string, ada: Person): Promise<string> {
   if (path.startsWith('/routing-preferences')) {
     return (await ada.send('POST', 'routing-preferences', { name: 'one' })).body.id
   }
+  if (path.startsWith('/artifacts')) return (await saveFor(world, ada, PIXEL)).id
   if (path.startsWith('/memory')) return (await ada.send('POST', 'memory', { content: 'one' })).body.memory.id
   if (path.startsWith('/skills')) {
     await ada.send('POST', 'skills', { slug: path === '/skills' ? 'todo-manager' : 'document-analyzer' })

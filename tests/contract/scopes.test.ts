@@ -104,6 +104,8 @@ const GOLDEN: Record<string, Scope | null> = {
   'GET /conversations/{id}': 'completions',
   'PATCH /conversations/{id}': 'completions',
   'DELETE /conversations/{id}': 'completions',
+  'GET /artifacts/{id}': 'completions',
+  'DELETE /artifacts/{id}': 'completions',
   'GET /memory': 'completions',
   'POST /memory': 'completions',
   'DELETE /memory/{id}': 'completions',

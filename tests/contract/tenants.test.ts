@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { simple } from '../canvases/drawing'
+import { PIXEL, saveFor } from '../files/support'
 import { emailOf, issueInvitation } from '../orgs/team'
 import { staffManifest, submit } from '../skills/support'
 import { createWorld, type Person, type Reply } from '../support/world'
@@ -34,6 +35,7 @@ const OWNED: Record<string, () => Promise<string>> = {
     ).body.skill.id,
   submissions: async () => (await submit(owner, staffManifest())).id,
   evi: async () => (await owner.send('POST', 'evi/canvases', { name: 'theirs', graph_json: simple() })).body.canvas.id,
+  artifacts: async () => (await saveFor(world, owner, PIXEL)).id,
   conversations: async () => (await owner.send('POST', 'completions', { prompt: randomUUID() })).body.conversation_id,
 }
 /** Kinds that everyone may see, and those that a reviewer decides on: everyone else is 403 whatever the id. */

@@ -7,6 +7,7 @@ import {
   createCheckpoints,
 } from '../../audit'
 import { createEventBus } from '../../events'
+import { createFilePlace, createFiles } from '../../files'
 import { holdsSecret, isSecretName } from '../../guardrails'
 import { createIdempotency } from '../../idempotency'
 import { createJobs } from '../../jobs'
@@ -21,7 +22,7 @@ import { type Deps, words } from './deps'
 export type Foundation = ReturnType<typeof buildFoundation>
 
 /** Builds what every other room uses: outbound calls, audit record, settings, usage, events, organizations. */
-export function buildFoundation({ config, store, clock, log, auditKey, masterKey, node, home }: Deps) {
+export function buildFoundation({ config, store, clock, log, auditKey, masterKey, node, home, origin }: Deps) {
   const onError = (name: string, error: unknown) => log.error({ loop: name, ...errorFields(error) }, 'loop failed')
   const outbound = createOutbound({
     allow: words(config.egressAllow),
@@ -41,6 +42,21 @@ export function buildFoundation({ config, store, clock, log, auditKey, masterKey
   })
   const settings = createSettings({ store, audit, clock })
   const usage = createUsageLog({ clock })
+  const filePlace = createFilePlace(config)
+  const files = createFiles({
+    store,
+    clock,
+    audit,
+    ...filePlace,
+    masterKey,
+    origin,
+    rules: {
+      ownerMb: config.filesOwnerMb,
+      ownerCount: config.filesOwnerCount,
+      retentionDays: config.filesRetentionDays,
+    },
+    onError,
+  })
   const idempotency = createIdempotency({ store, clock, masterKey })
   const events = createEventBus({ clock, onError })
   const orgs = createOrgs({ store, audit, events, clock, settings: config })
@@ -62,6 +78,8 @@ export function buildFoundation({ config, store, clock, log, auditKey, masterKey
     checkpoints,
     settings,
     usage,
+    filePlace,
+    files,
     idempotency,
     events,
     orgs,

@@ -1,6 +1,7 @@
 import { startCheckpointLoop } from '../../audit'
 import { expiredSessions, startAccessLoop, startSessionLoop } from '../../auth'
 import { expiredCredit, startHoldRecovery } from '../../billing'
+import { expiredFiles, sweptFiles } from '../../files'
 import { expiredKeys, startIdempotencyLoop } from '../../idempotency'
 import { startLastUsedLoop } from '../../keys'
 import { startLeaseLoop } from '../../nodes'
@@ -20,6 +21,8 @@ export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Acc
     usage,
     nodes,
     jobs,
+    files,
+    filePlace,
     billing,
     keyUses,
     sessionUses,
@@ -33,6 +36,8 @@ export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Acc
   jobs.register(expiredKeys(idempotency))
   jobs.register(expiredSessions({ store, clock, attempts }))
   jobs.register(expiredCredit(billing.lots))
+  jobs.register(expiredFiles(files))
+  jobs.register(sweptFiles({ store, clock, ...filePlace }))
   return [
     startLeaseLoop({ nodes, clock, onError }),
     startRollupLoop({ store, clock, onError }),

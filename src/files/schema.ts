@@ -5,6 +5,7 @@ export const ArtifactId = defineId('artifact', 'art')
 export type ArtifactId = Id<'artifact'>
 
 export const ARTIFACT_TYPES = ['image', 'video', 'audio', 'code', 'document', 'file'] as const
+export type ArtifactType = (typeof ARTIFACT_TYPES)[number]
 
 /** A file or block of code that an answer produced (contract 2.3). Code has its text in `content`, others a `url`. */
 export const Artifact = t.Object(
@@ -31,3 +32,23 @@ export const Artifact = t.Object(
   { $id: 'Artifact' },
 )
 export type Artifact = Static<typeof Artifact>
+
+export const ArtifactDeleted = t.Object({ deleted: t.Literal(true) })
+
+/** What is known of a file besides its bytes. Absent members are null in the artifact. */
+export type About = {
+  type: ArtifactType
+  /** As its maker wants it; what no file system takes is removed. */
+  filename: string
+  engine: string
+  model: string
+  title?: string | null
+  content?: string | null
+  language?: string | null
+  format?: string | null
+  /** Pixels. */
+  width?: number | null
+  height?: number | null
+  durationSeconds?: number | null
+  prompt?: string | null
+}

@@ -1,0 +1,36 @@
+import { AppError, defineError } from '../kernel/errors'
+
+export const tooManyFiles = defineError(
+  'conflict',
+  'conflict',
+  (most: number) => `This account has ${most} files, the most it may keep. Delete some with DELETE /artifacts/{id}.`,
+)
+
+export const tooManyBytes = defineError(
+  'conflict',
+  'conflict',
+  (mostMb: number) =>
+    `With this file the account would keep more than ${mostMb} MB. Delete some files with DELETE /artifacts/{id}.`,
+)
+
+/** One answer for a link that was changed, that has expired, and whose file is gone. */
+export const noSuchLink = defineError(
+  'missing',
+  'not_found',
+  () => 'No file is behind this link. Links last one hour: read the artifact again for a new one.',
+)
+
+/** The row is there and the bytes are not, as on a node that does not share the folder of files. */
+export const bytesAway = defineError(
+  'unavailable',
+  'storage_unavailable',
+  () => 'The file cannot be read right now. Try again shortly.',
+)
+
+export const notStored = (cause: unknown): AppError =>
+  new AppError(
+    'unavailable',
+    'storage_unavailable',
+    'The file could not be stored right now. Nothing was kept or charged; try again shortly.',
+    { cause },
+  )

@@ -1,0 +1,123 @@
+import { and, eq, gt, inArray, isNotNull, isNull, lte, ne, or, sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import type { Reader, Tx } from '../kernel/store'
+import type { ArtifactId } from './schema'
+import { type ArtifactRow, artifacts, fileContents, fileOwners } from './table'
+
+type Content = { sha256: string; place: string; size_bytes: number }
+type Bounds = { files: number; bytes: number }
+
+/** Rows of artifacts and of the bytes behind them. Reads for callers filter by owner. */
+export const fileRepository = {
+  /** Counts one more file of an owner, unless a bound would be passed. */
+  async grow(tx: Tx, owner: OwnerScope, bytes: number, most: Bounds): Promise<boolean> {
+    const t = tx.of(fileOwners)
+    const fits = sql`${t.files} + 1 <= ${most.files} and ${t.bytes} + ${bytes} <= ${most.bytes}`
+    if (bytes > most.bytes || most.files < 1) return false
+    const grown = tx
+      .insert(t)
+      .values({ owner, files: 1, bytes })
+      .onConflictDoUpdate({
+        target: t.owner,
+        set: { files: sql`${t.files} + 1`, bytes: sql`${t.bytes} + ${bytes}` },
+        setWhere: fits,
+      })
+    return (await grown.returning({ owner: t.owner })).length === 1
+  },
+
+  async shrink(tx: Tx, owner: OwnerScope, bytes: number): Promise<void> {
+    const t = tx.of(fileOwners)
+    const less = { files: sql`${t.files} - 1`, bytes: sql`${t.bytes} - ${bytes}` }
+    await tx.update(t).set(less).where(eq(t.owner, owner))
+  },
+
+  async kept(db: Reader, owner: OwnerScope): Promise<Bounds> {
+    const t = db.of(fileOwners)
+    const found = db.select({ files: t.files, bytes: t.bytes }).from(t).where(eq(t.owner, owner)).limit(1)
+    return (await found)[0] ?? { files: 0, bytes: 0 }
+  },
+
+  /** Counts one more artifact with these bytes, and returns where they are kept: elsewhere, when they were known. */
+  async refer(tx: Tx, content: Content): Promise<string> {
+    const t = tx.of(fileContents)
+    const added = tx.insert(t).values({ ...content, refs: 1 })
+    const known = added.onConflictDoUpdate({ target: t.sha256, set: { refs: sql`${t.refs} + 1` } })
+    return (await known.returning({ place: t.place }))[0]!.place
+  },
+
+  /** Counts one artifact less. Returns where the bytes are when they are nobody's any more: their row is gone then. */
+  async release(tx: Tx, sha256: string): Promise<string | null> {
+    const t = tx.of(fileContents)
+    await tx
+      .update(t)
+      .set({ refs: sql`${t.refs} - 1` })
+      .where(eq(t.sha256, sha256))
+    const gone = tx.delete(t).where(and(eq(t.sha256, sha256), eq(t.refs, 0)))
+    return (await gone.returning({ place: t.place }))[0]?.place ?? null
+  },
+
+  async insert(tx: Tx, row: ArtifactRow): Promise<void> {
+    await tx.insert(tx.of(artifacts)).values(row)
+  },
+
+  /** One artifact that has not expired: of an owner, or of anyone for whoever has its link. */
+  async find(db: Reader, id: ArtifactId, { now, owner }: { now: number; owner?: OwnerScope }) {
+    const t = db.of(artifacts)
+    const lives = or(isNull(t.expires_at), gt(t.expires_at, now))
+    const wanted = and(eq(t.id, id), lives, owner === undefined ? undefined : eq(t.owner, owner))
+    return (await db.select().from(t).where(wanted).limit(1))[0] as ArtifactRow | undefined
+  },
+
+  async remove(tx: Tx, id: ArtifactId, owner: OwnerScope): Promise<ArtifactRow | undefined> {
+    const t = tx.of(artifacts)
+    const gone = tx.delete(t).where(and(eq(t.id, id), eq(t.owner, owner)))
+    return ((await gone.returning()) as ArtifactRow[])[0]
+  },
+
+  async placeOf(db: Reader, sha256: string): Promise<string | null> {
+    const t = db.of(fileContents)
+    const found = db.select({ place: t.place }).from(t).where(eq(t.sha256, sha256)).limit(1)
+    return (await found)[0]?.place ?? null
+  },
+
+  async expired(db: Reader, now: number, limit: number): Promise<Pick<ArtifactRow, 'id' | 'owner'>[]> {
+    const t = db.of(artifacts)
+    const over = and(isNotNull(t.expires_at), lte(t.expires_at, now))
+    return db.select({ id: t.id, owner: t.owner }).from(t).where(over).orderBy(t.expires_at).limit(limit)
+  },
+
+  /** Those of these places that hold the bytes of an artifact. */
+  async known(db: Reader, places: readonly string[]): Promise<Set<string>> {
+    const t = db.of(fileContents)
+    const found = await db
+      .select({ place: t.place })
+      .from(t)
+      .where(inArray(t.place, [...places]))
+    return new Set(found.map(({ place }) => place))
+  },
+
+  /** Up to 100 contents that are counted wrong, and as many owners. */
+  async miscounted(db: Reader) {
+    const [t, c, o] = [db.of(artifacts), db.of(fileContents), db.of(fileOwners)]
+    const count = sql<number>`count(${t.id})`.mapWith(Number)
+    const bytes = sql<number>`coalesce(sum(${t.size_bytes}), 0)`.mapWith(Number)
+    const contents = db
+      .select({ sha256: c.sha256, counted: c.refs, found: count })
+      .from(c)
+      .leftJoin(t, eq(t.sha256, c.sha256))
+      .groupBy(c.sha256, c.refs)
+      .having(ne(sql`count(${t.id})`, c.refs))
+    const owners = db
+      .select({ owner: o.owner, counted: o.bytes, found: bytes })
+      .from(o)
+      .leftJoin(t, eq(t.owner, o.owner))
+      .groupBy(o.owner, o.bytes, o.files)
+      .having(sql`coalesce(sum(${t.size_bytes}), 0) <> ${o.bytes} or count(${t.id}) <> ${o.files}`)
+    const lost = db.select({ id: t.id }).from(t).leftJoin(c, eq(c.sha256, t.sha256)).where(isNull(c.sha256))
+    return {
+      contents: await contents.limit(100),
+      owners: await owners.limit(100),
+      lost: await lost.limit(100),
+    }
+  },
+}

@@ -1,0 +1,65 @@
+import { sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import { defineTable, type Row } from '../kernel/store'
+import type { ArtifactId, ArtifactType } from './schema'
+
+/** Files that svc made, each of one owner (contract 2.3). */
+export const artifacts = defineTable((k) =>
+  k.table(
+    'artifacts',
+    {
+      id: k.text('id').$type<ArtifactId>().primaryKey(),
+      owner: k.text('owner').$type<OwnerScope>().notNull(),
+      type: k.text('type').$type<ArtifactType>().notNull(),
+      title: k.text('title'),
+      filename: k.text('filename').notNull(),
+      mime_type: k.text('mime_type').notNull(),
+      size_bytes: k.int('size_bytes').notNull(),
+      sha256: k.text('sha256').notNull(),
+      content: k.text('content'),
+      language: k.text('language'),
+      format: k.text('format'),
+      width: k.int('width'),
+      height: k.int('height'),
+      duration_seconds: k.real('duration_seconds'),
+      engine: k.text('engine').notNull(),
+      model: k.text('model').notNull(),
+      prompt: k.text('prompt'),
+      created_at: k.ms('created_at').notNull(),
+      /** Null for one that stays until it is deleted. */
+      expires_at: k.ms('expires_at'),
+    },
+    (t) => [
+      k.index('artifacts_by_owner').on(t.owner, t.created_at, t.id),
+      k.index('artifacts_expiring').on(t.expires_at).where(sql`${t.expires_at} is not null`),
+      k.index('artifacts_by_content').on(t.sha256),
+    ],
+  ),
+)
+
+/** Stored bytes, once for all artifacts that have them. */
+export const fileContents = defineTable((k) =>
+  k.table(
+    'file_contents',
+    {
+      sha256: k.text('sha256').primaryKey(),
+      /** Where they are. New each time the same bytes come again, so that removing old ones never meets new ones. */
+      place: k.text('place').notNull(),
+      size_bytes: k.int('size_bytes').notNull(),
+      /** How many artifacts have them. */
+      refs: k.int('refs').notNull(),
+    },
+    (t) => [k.uniqueIndex('file_contents_place').on(t.place), k.check('file_contents_refs', sql`${t.refs} >= 0`)],
+  ),
+)
+
+/** What the artifacts of an owner add up to. */
+export const fileOwners = defineTable((k) =>
+  k.table('file_owners', {
+    owner: k.text('owner').$type<OwnerScope>().primaryKey(),
+    files: k.int('files').notNull(),
+    bytes: k.int('bytes').notNull(),
+  }),
+)
+
+export type ArtifactRow = Row<typeof artifacts>
