@@ -1,0 +1,83 @@
+import { Database } from 'bun:sqlite'
+import { join } from 'node:path'
+import { SQL } from 'bun'
+import { getTableConfig as configOnPostgres } from 'drizzle-orm/pg-core'
+import { getTableConfig as configOnSqlite } from 'drizzle-orm/sqlite-core'
+import { Elysia } from 'elysia'
+import type { Exchange } from '../../src/http/context'
+import { statusOf, toEnvelope } from '../../src/http/envelope'
+import { guard as createGuard } from '../../src/http/guard'
+import { createBodyReader } from '../../src/http/idempotent'
+import { operatorEdge } from '../../src/http/operator-edge'
+import { createRouteRules } from '../../src/http/route-rules'
+import type { AppError } from '../../src/kernel/errors'
+import { newRequestId } from '../../src/kernel/ids'
+import { createLog } from '../../src/kernel/log'
+import type { Table } from '../../src/kernel/store'
+import { senderOn } from '../operators/support'
+import type { Person, World } from '../support/world'
+import { bookmarkOperatorRoutes, bookmarkRoutes } from './bookmarks/routes'
+import { type BookmarkService, createBookmarks } from './bookmarks/service'
+import { bookmarks } from './bookmarks/table'
+
+/** What a release would do for the noun: make its table, build its service, and mount it on both APIs. */
+export async function serveBookmarks(world: World, most: number) {
+  await createTable(world, bookmarks)
+  const { resources } = world.app.container
+  const service = createBookmarks({ resources, settings: { maxBookmarks: most } })
+  return { service, tenants: tenantApi(world, service), ops: operatorApi(service) }
+}
+
+function tenantApi(world: World, service: BookmarkService) {
+  const rules = createRouteRules()
+  const { authenticate, idempotency } = world.app.container
+  const app = new Elysia({ normalize: false })
+    .decorate('exchange', null as unknown as Exchange)
+    .onRequest(async (context) => {
+      const { method, url, headers } = context.request
+      const caller = await authenticate({ authorization: headers.get('authorization'), cookie: null })
+      const path = new URL(url).pathname
+      const exchange = { caller, path, method, rule: rules.at(method, path), requestId: newRequestId() }
+      context.exchange = { ...exchange, notes: {}, ticket: null, replay: null } as unknown as Exchange
+    })
+    .onError(({ error, set, exchange }) => {
+      set.status = statusOf(error as AppError)
+      return toEnvelope(error as AppError, exchange.requestId)
+    })
+    .group('/api/v1', (v1) => v1.use(bookmarkRoutes(service, createGuard(createBodyReader({ idempotency, rules })))))
+  rules.learn(app.routes as never)
+  return ({ key }: Person) => senderOn(app, { authorization: `Bearer ${key}` }, '/api/v1/')
+}
+
+function operatorApi(service: BookmarkService) {
+  const log = createLog({ level: 'error', pretty: false, write: () => undefined })
+  return senderOn(bookmarkOperatorRoutes(service, operatorEdge({ log, methodsOf: () => [], identify: null })), {})
+}
+
+async function createTable({ folder, config }: World, table: Table<unknown>): Promise<void> {
+  if (!config.databaseUrl) {
+    new Database(join(folder, 'svc.db')).run(statements(configOnSqlite(table.sqlite as never)))
+    return
+  }
+  const client = new SQL(config.databaseUrl, { max: 1 })
+  await client.unsafe(statements(configOnPostgres(table.postgres as never)))
+  await client.close()
+}
+
+type Shape = {
+  name: string
+  columns: { name: string; notNull: boolean; primary: boolean; getSQLType(): string }[]
+  indexes: { config: { name: string; columns: { name: string }[]; unique: boolean; where?: unknown } }[]
+}
+
+function statements(shape: unknown): string {
+  const { name, columns, indexes } = shape as Shape
+  const lines = columns.map(
+    (one) => `"${one.name}" ${one.getSQLType()}${one.primary ? ' PRIMARY KEY' : one.notNull ? ' NOT NULL' : ''}`,
+  )
+  const ofIndexes = indexes.map(({ config: { name: index, columns: on, unique, where } }) => {
+    const listed = on.map((one) => `"${one.name}"`).join(', ')
+    return `CREATE ${unique ? 'UNIQUE ' : ''}INDEX "${index}" ON "${name}" (${listed})${where ? ' WHERE is_default' : ''}`
+  })
+  return [`CREATE TABLE "${name}" (${lines.join(', ')})`, ...ofIndexes].join(';\n')
+}
