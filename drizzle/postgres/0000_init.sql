@@ -26,7 +26,7 @@ CREATE TABLE "audit_heads" (
 	"at" bigint NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "credit_lots" (
+CREATE TABLE "expiring_grants" (
 	"ref" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
 	"remaining" bigint NOT NULL,
@@ -35,7 +35,7 @@ CREATE TABLE "credit_lots" (
 	"expires_at" bigint NOT NULL,
 	"due_at" bigint NOT NULL,
 	"takings" bigint NOT NULL,
-	CONSTRAINT "credit_lots_remaining" CHECK ("credit_lots"."remaining" >= 0)
+	CONSTRAINT "expiring_grants_remaining" CHECK ("expiring_grants"."remaining" >= 0)
 );
 --> statement-breakpoint
 CREATE TABLE "holds" (
@@ -629,8 +629,8 @@ CREATE TABLE "billing_limits" (
 );
 --> statement-breakpoint
 CREATE INDEX "audit_events_by_entity" ON "audit_events" USING btree ("scope","entity_id","seq") WHERE "audit_events"."entity_type" <> 'completion';--> statement-breakpoint
-CREATE INDEX "credit_lots_by_owner" ON "credit_lots" USING btree ("owner","expires_at") WHERE "credit_lots"."remaining" > 0;--> statement-breakpoint
-CREATE INDEX "credit_lots_due" ON "credit_lots" USING btree ("due_at") WHERE "credit_lots"."remaining" > 0;--> statement-breakpoint
+CREATE INDEX "expiring_grants_by_owner" ON "expiring_grants" USING btree ("owner","expires_at") WHERE "expiring_grants"."remaining" > 0;--> statement-breakpoint
+CREATE INDEX "expiring_grants_due" ON "expiring_grants" USING btree ("due_at") WHERE "expiring_grants"."remaining" > 0;--> statement-breakpoint
 CREATE INDEX "holds_open" ON "holds" USING btree ("expires_at") WHERE "holds"."state" = 'open';--> statement-breakpoint
 CREATE UNIQUE INDEX "ledger_entries_once" ON "ledger_entries" USING btree ("ref","kind","account");--> statement-breakpoint
 CREATE INDEX "canvas_versions_by_canvas" ON "canvas_versions" USING btree ("canvas_id","created_at","id");--> statement-breakpoint

@@ -27,7 +27,7 @@ CREATE TABLE `audit_heads` (
 	`at` integer NOT NULL
 ) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE TABLE `credit_lots` (
+CREATE TABLE `expiring_grants` (
 	`ref` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
 	`remaining` integer NOT NULL,
@@ -36,11 +36,11 @@ CREATE TABLE `credit_lots` (
 	`expires_at` integer NOT NULL,
 	`due_at` integer NOT NULL,
 	`takings` integer NOT NULL,
-	CONSTRAINT "credit_lots_remaining" CHECK("credit_lots"."remaining" >= 0)
+	CONSTRAINT "expiring_grants_remaining" CHECK("expiring_grants"."remaining" >= 0)
 );
 --> statement-breakpoint
-CREATE INDEX `credit_lots_by_owner` ON `credit_lots` (`owner`,`expires_at`) WHERE "credit_lots"."remaining" > 0;--> statement-breakpoint
-CREATE INDEX `credit_lots_due` ON `credit_lots` (`due_at`) WHERE "credit_lots"."remaining" > 0;--> statement-breakpoint
+CREATE INDEX `expiring_grants_by_owner` ON `expiring_grants` (`owner`,`expires_at`) WHERE "expiring_grants"."remaining" > 0;--> statement-breakpoint
+CREATE INDEX `expiring_grants_due` ON `expiring_grants` (`due_at`) WHERE "expiring_grants"."remaining" > 0;--> statement-breakpoint
 CREATE TABLE `holds` (
 	`ref` text PRIMARY KEY NOT NULL,
 	`wallet_id` text NOT NULL,

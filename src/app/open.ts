@@ -155,7 +155,7 @@ async function openRooms(
   })
   await container.nodes.join()
   const released = await container.billing.releaseAbandoned()
-  while (await container.billing.lots.expireDue());
+  while (await container.billing.expiringGrants.expireDue());
   const findings: Findings = {
     newSecrets: secrets.isNew,
     newDatabase: schema.applied === 0,

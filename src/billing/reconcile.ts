@@ -1,6 +1,6 @@
 import type { OwnerScope } from '../kernel/caller'
 import type { Reader, Store, Tx } from '../kernel/store'
-import type { CreditLots } from './lots'
+import type { ExpiringGrants } from './expiring-grants'
 import type { BalanceWatch } from './low-balance'
 import { pages } from './pages'
 import { ISSUED, REVENUE } from './schema'
@@ -16,10 +16,14 @@ export type Difference = {
   open: number
 }
 
-type Deps = { store: Store; watch: Pick<BalanceWatch, 'credited'>; lots: Pick<CreditLots, 'beforeAdjustment'> }
+type Deps = {
+  store: Store
+  watch: Pick<BalanceWatch, 'credited'>
+  expiringGrants: Pick<ExpiringGrants, 'beforeAdjustment'>
+}
 
 /** Compares wallets with the ledger, which is authoritative because it is append-only (I6). */
-export function createReconciliation({ store, watch, lots }: Deps) {
+export function createReconciliation({ store, watch, expiringGrants }: Deps) {
   return { differences, apply }
 
   /** All wallets that differ, by owner. Reads in pages; each difference is confirmed by a single statement. */
@@ -44,7 +48,7 @@ export function createReconciliation({ store, watch, lots }: Deps) {
     return store.write(async (tx) => {
       const difference = await differenceOf(tx, owner)
       if (!difference || !isPossible(difference)) return null
-      await lots.beforeAdjustment(tx, owner, difference.entries - (difference.balance ?? 0))
+      await expiringGrants.beforeAdjustment(tx, owner, difference.entries - (difference.balance ?? 0))
       await setWallet(tx, { id: owner, balance: difference.entries, held: difference.open })
       watch.credited(tx, owner)
       await record(tx, difference)

@@ -25,15 +25,18 @@ export function assertWithinCaps(holder: CapHolder, caps: Caps, spend: Spend, wa
   }
 }
 
-/** Subtracts a spent amount from lots, soonest to expire first. */
-export function spendLots<L extends { remaining: number; expires_at: number }>(lots: readonly L[], spent: number): L[] {
+/** Subtracts a spent amount from grants, soonest to expire first. */
+export function spendGrants<G extends { remaining: number; expires_at: number }>(
+  grants: readonly G[],
+  spent: number,
+): G[] {
   let left = Math.max(spent, 0)
-  return [...lots]
+  return [...grants]
     .sort((a, b) => a.expires_at - b.expires_at)
-    .map((lot) => {
-      const taken = Math.min(lot.remaining, left)
+    .map((grant) => {
+      const taken = Math.min(grant.remaining, left)
       left -= taken
-      return { ...lot, remaining: lot.remaining - taken }
+      return { ...grant, remaining: grant.remaining - taken }
     })
 }
 

@@ -28,7 +28,7 @@ export type Hold = {
 }
 
 /** The rest of a grant that expires. Micro-cents and epoch ms. */
-export type Lot = { ref: string; remaining: number; expiresAt: number }
+export type ExpiringGrant = { ref: string; remaining: number; expiresAt: number }
 
 /** Credit added to a wallet from outside. It is added once per `ref`, however often it is requested. */
 export type Grant = { owner: OwnerScope; amount: number; ref: string; kind: GrantKind; note: string | null } & {

@@ -15,8 +15,8 @@ import {
   refAlreadyUsed,
   walletFull,
 } from './errors'
+import { createExpiringGrants } from './expiring-grants'
 import { unclaimReturning } from './limits-repository'
-import { createLots } from './lots'
 import type { BalanceWatch } from './low-balance'
 import { createOwnerCaps } from './owner-caps'
 import { createReconciliation } from './reconcile'
@@ -58,7 +58,7 @@ type Deps = {
 /** Money: one wallet per owner, holds before work, and a double-entry ledger of every movement. All in micro-cents. */
 export function createBilling({ store, clock, audit, limits, watch, node, initialCredit = 0 }: Deps) {
   const ownerCaps = createOwnerCaps({ limits, clock })
-  const lots = createLots({ store, clock, audit, watch })
+  const expiringGrants = createExpiringGrants({ store, clock, audit, watch })
   const unended = new Set<string>()
   return {
     balance,
@@ -76,8 +76,8 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
     releaseLater: (ref: string): void => void unended.add(ref),
     unended,
     verify,
-    lots,
-    reconciliation: createReconciliation({ store, watch, lots }),
+    expiringGrants,
+    reconciliation: createReconciliation({ store, watch, expiringGrants }),
   }
 
   async function balance(reader: Reader, owner: OwnerScope): Promise<Balance> {
@@ -175,9 +175,9 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
   async function grant(tx: Tx, { owner, amount, ref, kind, note, expiresAt = null }: Grant): Promise<boolean> {
     if (amount < 1) throw amountTooSmall()
     if (!(await issue(tx, { owner, amount, ref, kind, note }))) return false
-    await lots.beforeAdjustment(tx, owner, amount)
+    await expiringGrants.beforeAdjustment(tx, owner, amount)
     await addToWallet(tx, owner, amount)
-    if (expiresAt !== null) await lots.open(tx, owner, { ref, amount, expiresAt })
+    if (expiresAt !== null) await expiringGrants.open(tx, owner, { ref, amount, expiresAt })
     watch.credited(tx, owner)
     return true
   }
@@ -211,7 +211,7 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
   async function adjust(tx: Tx, { owner, amount, ref, note }: Omit<Grant, 'kind'>): Promise<boolean> {
     if (Math.abs(amount) < 1) throw amountTooSmall()
     if (!(await issue(tx, { owner, amount, ref, kind: 'adjust', note }))) return false
-    await lots.beforeAdjustment(tx, owner, amount)
+    await expiringGrants.beforeAdjustment(tx, owner, amount)
     if (amount >= 0) {
       await addToWallet(tx, owner, amount)
       watch.credited(tx, owner)

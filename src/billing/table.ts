@@ -68,12 +68,12 @@ export const ledgerEntries = defineTable((k) =>
 )
 
 /**
- * Credit that expires. Charges do not touch these rows: what was spent from a lot follows from how far the balance has
- * fallen below `seen_balance`, and is computed when credit moves otherwise or the lot expires. Micro-cents.
+ * Credit that expires. Charges do not touch these rows: what was spent from a grant follows from how far the balance
+ * has fallen below `seen_balance`, and is computed when credit moves otherwise or the grant expires. Micro-cents.
  */
-export const creditLots = defineTable((k) =>
+export const expiringGrants = defineTable((k) =>
   k.table(
-    'credit_lots',
+    'expiring_grants',
     {
       /** The ledger reference of the grant. */
       ref: k.text('ref').primaryKey(),
@@ -82,15 +82,15 @@ export const creditLots = defineTable((k) =>
       seen_balance: k.int('seen_balance').notNull(),
       granted_at: k.ms('granted_at').notNull(),
       expires_at: k.ms('expires_at').notNull(),
-      /** When to check the lot: at its expiry, and again later while calls hold some of it. */
+      /** When to check the grant: at its expiry, and again later while calls hold some of it. */
       due_at: k.ms('due_at').notNull(),
-      /** How many times part of the lot was taken; makes the ledger reference of each taking unique. */
+      /** How many times part of the grant was taken; makes the ledger reference of each taking unique. */
       takings: k.int('takings').notNull(),
     },
     (t) => [
-      k.index('credit_lots_by_owner').on(t.owner, t.expires_at).where(sql`${t.remaining} > 0`),
-      k.index('credit_lots_due').on(t.due_at).where(sql`${t.remaining} > 0`),
-      k.check('credit_lots_remaining', sql`${t.remaining} >= 0`),
+      k.index('expiring_grants_by_owner').on(t.owner, t.expires_at).where(sql`${t.remaining} > 0`),
+      k.index('expiring_grants_due').on(t.due_at).where(sql`${t.remaining} > 0`),
+      k.check('expiring_grants_remaining', sql`${t.remaining} >= 0`),
     ],
   ),
 )
@@ -112,5 +112,5 @@ export const billingLimits = defineTable((k) =>
 export type LimitsRow = Row<typeof billingLimits>
 export type WalletRow = Row<typeof wallets>
 export type HoldRow = Row<typeof holds>
-export type LotRow = Row<typeof creditLots>
+export type ExpiringGrantRow = Row<typeof expiringGrants>
 export type LedgerRow = Row<typeof ledgerEntries>

@@ -1,12 +1,12 @@
 import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { Tx } from '../kernel/store'
-import type { CreditLots } from './lots'
+import type { ExpiringGrants } from './expiring-grants'
 import type { BalanceWatch } from './low-balance'
 import { claim, debit, insertEntry, walletOf } from './repository'
 import { ISSUED } from './schema'
 
-type Deps = { clock: Clock; watch: BalanceWatch; lots: Pick<CreditLots, 'beforeAdjustment'> }
+type Deps = { clock: Clock; watch: BalanceWatch; expiringGrants: Pick<ExpiringGrants, 'beforeAdjustment'> }
 type Order = { owner: OwnerScope; amount: number; ref: string; note: string }
 
 /**
@@ -15,7 +15,7 @@ type Order = { owner: OwnerScope; amount: number; ref: string; note: string }
  */
 export async function takeBack(
   tx: Tx,
-  { clock, watch, lots }: Deps,
+  { clock, watch, expiringGrants }: Deps,
   { owner, amount, ref, note }: Order,
 ): Promise<number> {
   // A claim of 0: on Postgres it takes the row lock of the wallet.
@@ -27,7 +27,7 @@ export async function takeBack(
   const [first] = await insertEntry(tx, { ...entry, account: owner, amount: -taken })
   if (!first) return 0
   await insertEntry(tx, { ...entry, account: ISSUED, amount: taken })
-  await lots.beforeAdjustment(tx, owner, -taken)
+  await expiringGrants.beforeAdjustment(tx, owner, -taken)
   const [left] = await debit(tx, { id: owner, amount: taken })
   if (left) await watch.decreased(tx, owner, left.balance + taken, left.balance)
   return taken

@@ -13,7 +13,7 @@ import type { Balance, Grant, NewGrant } from './schema'
 type Deps = {
   store: Store
   orgs: OrgService
-  billing: Pick<Billing, 'balance' | 'grant' | 'amountOf' | 'lots'>
+  billing: Pick<Billing, 'balance' | 'grant' | 'amountOf' | 'expiringGrants'>
   clock: Clock
   accountBilling: Pick<AccountBilling, 'byHand'>
   audit: AuditLog
@@ -111,7 +111,7 @@ export function createCreditVerbs({ store, orgs, billing, accountBilling, audit,
       balance_cents: microToCents(wallet.balance),
       held_cents: microToCents(wallet.held),
       available_cents: microToCents(wallet.available),
-      expiring: (await billing.lots.of(reader, scope)).map(({ remaining, expiresAt }) => ({
+      expiring: (await billing.expiringGrants.of(reader, scope)).map(({ remaining, expiresAt }) => ({
         amount_cents: microToCents(remaining),
         expires_at: iso(expiresAt),
       })),

@@ -14,11 +14,12 @@ const grant = (owner: OwnerScope, amount: number, expiresAt: number | null, ref 
   store.write((tx) => billing.grant(tx, { owner, amount, ref, kind: 'grant', note: null, expiresAt }))
 const adjust = (owner: OwnerScope, amount: number) =>
   store.write((tx) => billing.adjust(tx, { owner, amount, ref: `adjust_${++refs}`, note: null }))
-const left = async (owner: OwnerScope) => (await billing.lots.of(store.read, owner)).map(({ remaining }) => remaining)
+const left = async (owner: OwnerScope) =>
+  (await billing.expiringGrants.of(store.read, owner)).map(({ remaining }) => remaining)
 
 async function pass(ms: number) {
   clock.advance(ms)
-  while (await billing.lots.expireDue());
+  while (await billing.expiringGrants.expireDue());
 }
 
 describe('credit that ends', () => {
@@ -126,7 +127,7 @@ describe('credit that ends', () => {
     const others = await Promise.all(Array.from({ length: 5 }, () => account(0)))
     for (const { owner } of others) await grant(owner, 10, clock.now() + HOUR)
     clock.advance(HOUR)
-    for (let turn = 0; turn < 7; turn++) await billing.lots.expireDue(1)
+    for (let turn = 0; turn < 7; turn++) await billing.expiringGrants.expireDue(1)
     for (const other of others) expect(await other.balance()).toMatchObject({ balance: 0 })
     await release(ref)
     await pass(10_000)
@@ -136,7 +137,7 @@ describe('credit that ends', () => {
     const ada = await account(30)
     await grant(ada.owner, 400, clock.now() + HOUR)
     clock.advance(HOUR)
-    await Promise.all(Array.from({ length: 8 }, () => billing.lots.expireDue()))
+    await Promise.all(Array.from({ length: 8 }, () => billing.expiringGrants.expireDue()))
     expect(await ada.balance()).toMatchObject({ balance: 30 })
   })
 })

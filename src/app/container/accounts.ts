@@ -99,7 +99,7 @@ function buildMoney({ config, store, clock, node, masterKey, origin }: Deps, fou
     audit,
     refusals: usage.refusals,
     balanceOf: billing.balance,
-    expiringOf: billing.lots.of,
+    expiringOf: billing.expiringGrants.of,
     capsOf: async (reader, owner) => (await limits.of(reader, owner)).caps,
     assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewUsage', orgId),
   })

@@ -35,7 +35,7 @@ export function startLoops({ store, clock, node }: Deps, rooms: Foundation & Acc
   const { release, unended } = billing
   jobs.register(expiredKeys(idempotency))
   jobs.register(expiredSessions({ store, clock, attempts }))
-  jobs.register(expiredCredit(billing.lots))
+  jobs.register(expiredCredit(billing.expiringGrants))
   jobs.register(expiredFiles(files))
   jobs.register(sweptFiles({ store, clock, ...filePlace }))
   return [

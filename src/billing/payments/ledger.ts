@@ -9,7 +9,7 @@ import { lockPurchase, purchasesOwingRefunds, savePurchase } from './repository'
 import type { PurchaseId } from './schema'
 import type { PurchaseRow } from './table'
 
-type Deps = { clock: Clock; audit: AuditLog; billing: Pick<Billing, 'grant' | 'lots'>; watch: BalanceWatch }
+type Deps = { clock: Clock; audit: AuditLog; billing: Pick<Billing, 'grant' | 'expiringGrants'>; watch: BalanceWatch }
 
 /** The event behind a change of a purchase: its id in the ledger, and the request it came with. */
 export type Cause = { id: string; requestId: string }
@@ -61,7 +61,7 @@ export function createPurchaseLedger({ clock, audit, billing, watch }: Deps) {
 
   async function take(tx: Tx, row: PurchaseRow, due: number, cause: Cause): Promise<number> {
     const order = { owner: row.owner, amount: due, ref: `${refOf(row.id)}_${cause.id}`, note: row.provider }
-    const taken = await takeBack(tx, { clock, watch, lots: billing.lots }, order)
+    const taken = await takeBack(tx, { clock, watch, expiringGrants: billing.expiringGrants }, order)
     await record(tx, row, cause, 'credits.refunded', {
       taken_cents: microToCents(taken),
       owed_cents: microToCents(due - taken),

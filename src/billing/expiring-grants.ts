@@ -1,0 +1,110 @@
+import type { AuditLog } from '../audit'
+import type { OwnerScope } from '../kernel/caller'
+import { type Clock, iso } from '../kernel/clock'
+import { newRequestId } from '../kernel/ids'
+import { microToCents } from '../kernel/money'
+import type { Reader, Store, Tx } from '../kernel/store'
+import { dueGrants, insertGrant, openGrants, setGrant } from './expiring-grants-repository'
+import type { BalanceWatch } from './low-balance'
+import { claim, debit, insertEntry, walletOf } from './repository'
+import { spendGrants } from './rules'
+import { type ExpiringGrant, ISSUED } from './schema'
+import type { ExpiringGrantRow } from './table'
+
+type Deps = { store: Store; clock: Clock; audit: AuditLog; watch: Pick<BalanceWatch, 'decreased'> }
+
+/** When running calls hold some of an expired grant, it is checked again after this time. */
+const RECHECK_MS = 10_000
+const BATCH = 100
+
+export type ExpiringGrants = ReturnType<typeof createExpiringGrants>
+
+/**
+ * Credit with an expiry date. It is spent before all other credit, soonest to expire first, and what is left at its
+ * end is taken from the balance. Paid calls do no extra work: how much was spent follows from the balance.
+ */
+export function createExpiringGrants({ store, clock, audit, watch }: Deps) {
+  return { open, beforeAdjustment, of, expireDue }
+
+  /** Adds a grant, after its credit has been added to the wallet. */
+  async function open(tx: Tx, owner: OwnerScope, grant: { ref: string; amount: number; expiresAt: number }) {
+    const [wallet] = await walletOf(tx, { id: owner })
+    const { ref, amount, expiresAt } = grant
+    const dates = { granted_at: clock.now(), expires_at: expiresAt, due_at: expiresAt }
+    await insertGrant(tx, { ref, owner, remaining: amount, seen_balance: wallet!.balance, ...dates, takings: 0 })
+  }
+
+  /** Call before any balance change that is not a charge, so that the change is not mistaken for spending. */
+  async function beforeAdjustment(tx: Tx, owner: OwnerScope, change: number): Promise<void> {
+    const { balance, grants } = await lockWalletAndGrants(tx, owner)
+    for (const grant of grants) await setGrant(tx, { ...grant, seen_balance: balance + change })
+  }
+
+  /** The parts of an owner's balance that will expire, soonest first. */
+  async function of(reader: Reader, owner: OwnerScope): Promise<ExpiringGrant[]> {
+    const grants = await openGrants(reader, { owner })
+    const [wallet] = grants.length ? await walletOf(reader, { id: owner }) : []
+    return unspentGrants(grants, wallet?.balance ?? 0)
+      .filter(({ remaining }) => remaining > 0)
+      .map(({ ref, remaining, expires_at }) => ({ ref, remaining, expiresAt: expires_at }))
+  }
+
+  /** Removes the rest of expired grants, one transaction per owner. Returns how many due grants it looked at. */
+  async function expireDue(limit = BATCH): Promise<number> {
+    const due = await dueGrants(store.read, { now: clock.now(), limit })
+    for (const owner of new Set(due.map((grant) => grant.owner))) await store.write((tx) => expire(tx, owner))
+    return due.length
+  }
+
+  async function expire(tx: Tx, owner: OwnerScope): Promise<void> {
+    const { balance, held, grants } = await lockWalletAndGrants(tx, owner)
+    const now = clock.now()
+    let available = balance - held
+    let taken = 0
+    for (const grant of grants.filter(({ expires_at }) => expires_at <= now)) {
+      const amount = Math.min(grant.remaining, available)
+      if (amount > 0) await take(tx, grant, amount)
+      available -= amount
+      taken += amount
+      grant.remaining -= amount
+      grant.due_at = now + RECHECK_MS
+      grant.takings += amount > 0 ? 1 : 0
+    }
+    for (const grant of grants) await setGrant(tx, { ...grant, seen_balance: balance - taken })
+    if (taken > 0) await watch.decreased(tx, owner, balance, balance - taken)
+  }
+
+  async function take(tx: Tx, { owner, ref, takings, expires_at }: ExpiringGrantRow, amount: number): Promise<void> {
+    const entry = { ref: takings ? `${ref}.${takings}` : ref, kind: 'expire', at: clock.now(), note: null }
+    await insertEntry(tx, { ...entry, account: owner, amount: -amount })
+    await insertEntry(tx, { ...entry, account: ISSUED, amount })
+    await debit(tx, { id: owner, amount })
+    const metadata = { amount_cents: microToCents(amount), ref, expired_at: iso(expires_at) }
+    const about = { scope: owner, requestId: newRequestId() }
+    await audit.recordUnattended(tx, about, {
+      action: 'credits.expired',
+      entityType: 'billing',
+      entityId: null,
+      input: { metadata },
+    })
+  }
+
+  /** An owner's current wallet and grants, locked until the transaction ends. */
+  async function lockWalletAndGrants(tx: Tx, owner: OwnerScope) {
+    // A claim of 0: on Postgres it takes the row lock of the wallet.
+    await claim(tx, { id: owner, amount: 0 })
+    const grants = await openGrants(tx, { owner })
+    const [wallet] = grants.length ? await walletOf(tx, { id: owner }) : []
+    const { balance, held } = wallet ?? { balance: 0, held: 0 }
+    return { balance, held, grants: unspentGrants(grants, balance) }
+  }
+}
+
+/**
+ * Subtracts from the grants what was spent since they were last computed, or whatever the wallet no longer covers if
+ * that is more. `seen_balance` is the same in all grants of an owner, because they are computed together.
+ */
+function unspentGrants(grants: ExpiringGrantRow[], balance: number): ExpiringGrantRow[] {
+  const total = grants.reduce((sum, { remaining }) => sum + remaining, 0)
+  return spendGrants(grants, Math.max((grants[0]?.seen_balance ?? 0) - balance, total - balance))
+}
