@@ -52,8 +52,8 @@ export function createAuditReading({ store, clock, oversight, checkpoints, book,
   }
 
   /**
-   * The chain to show: the org's for an org key, otherwise the caller's own, or the active org's when asked for.
-   * Throws 400 `org_required`, 403 `forbidden` without `viewAudit`.
+   * The chain to show: the org's for an org key, otherwise the caller's own, or the active org's when asked for. Throws
+   * 403 `forbidden` without `viewAudit`.
    */
   async function chainToShow({ caller }: Call, wanted?: RecordScope): Promise<OwnerScope> {
     if (wanted === 'user' && caller.orgId !== null) throw personalKeyRequired()

@@ -41,7 +41,7 @@ export const noAutoTopUp = defineError(
 export function createLimits({ store, clock, audit, orgs, limits, watch, canCharge }: Deps) {
   return { get, update, setCaps, spending }
 
-  /** The limits of the caller or the active org. Throws 400 `org_required`, 403 `forbidden`. */
+  /** The limits of the caller or the active org. */
   async function get(call: Call, scope?: BillingScope): Promise<BillingLimits> {
     return present(store.read, await payingOwner(orgs, store.read, call.caller, scope))
   }

@@ -49,7 +49,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
     })
   }
 
-  /** Replaces the secret; the old one stops at once. Throws 404, 409 for a revoked key. */
+  /** Replaces the secret; the old one stops at once. Throws 409 for a revoked key. */
   function rotate(call: Call<OperatorCaller>, ref: string): Promise<OperatorWithSecret> {
     const { token, hash, prefix } = mintSecret(OPERATOR_LABEL)
     return store.write(async (tx) => {
@@ -61,7 +61,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
     })
   }
 
-  /** Takes effect before this returns; revoking again changes nothing. Throws 404. */
+  /** Takes effect before this returns; revoking again changes nothing. */
   function revoke(call: Call<OperatorCaller>, ref: string): Promise<Operator> {
     return store.write(async (tx) => {
       const before = await find(tx, ref)

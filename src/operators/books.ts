@@ -25,7 +25,7 @@ const DEFAULT_LIMIT = 50
 export function createBookVerbs({ store, orgs, billing, accountBilling, audit }: Deps) {
   return { adjust, ledger, createCode, setCaps }
 
-  /** Corrects a balance, once per reference. Throws 404, 409 `conflict` when less than the amount is available. */
+  /** Corrects a balance, once per reference. Throws 409 `conflict` when less than the amount is available. */
   async function adjust(call: Call<OperatorCaller>, input: NewAdjustment) {
     const owner = await findOwner(orgs, store.read, input.owner)
     const ref = `adjust_${input.idempotency_key ?? randomBase62(24)}`
@@ -48,7 +48,7 @@ export function createBookVerbs({ store, orgs, billing, accountBilling, audit }:
     return { owner: owner.scope, amount_cents, ref, already: !booked }
   }
 
-  /** An owner's ledger, newest first, each row with the balance after it. Throws 404. */
+  /** An owner's ledger, newest first, each row with the balance after it. */
   async function ledger(_call: Call<OperatorCaller>, query: LedgerQuery): Promise<Page<LedgerRow>> {
     const owner = await findOwner(orgs, store.read, query.owner)
     const page = await listLedger(store.read, owner.scope, query.limit ?? DEFAULT_LIMIT, query)
@@ -63,7 +63,7 @@ export function createBookVerbs({ store, orgs, billing, accountBilling, audit }:
     return { object: 'grant_code', code, amount_cents: input.amount_cents, expires_at: iso(expiresAt) }
   }
 
-  /** Sets caps on everything an owner spends; null removes one, missing members stay. Throws 404. */
+  /** Sets caps on everything an owner spends; null removes one, missing members stay. */
   async function setCaps(call: Call<OperatorCaller>, { owner: ref, ...caps }: NewCaps): Promise<BillingLimits> {
     const { scope } = await findOwner(orgs, store.read, ref)
     const about = { action: 'billing.limits_updated', entityType: 'billing', entityId: null, scope } as const

@@ -23,7 +23,7 @@ type Deps = {
 export function createCreditVerbs({ store, orgs, billing, accountBilling, audit, clock }: Deps) {
   return { balance, grant, balanceOf }
 
-  /** An owner's balance, the part on hold, and the available rest. Throws 404. */
+  /** An owner's balance, the part on hold, and the available rest. */
   async function balance(_call: Call<OperatorCaller>, ref?: string): Promise<Balance> {
     const owner = await findOwner(orgs, store.read, ref)
     return { ...(await presentBalance(store.read, owner)), object: 'balance' }
@@ -34,7 +34,7 @@ export function createCreditVerbs({ store, orgs, billing, accountBilling, audit,
     return presentBalance(store.read, await findOwner(orgs, store.read, scope))
   }
 
-  /** Adds credit, once per reference, or completes an open checkout. Throws 400, 404, 409. */
+  /** Adds credit, once per reference, or completes an open checkout. */
   async function grant(call: Call<OperatorCaller>, { amount_cents, checkout, ...order }: NewGrant): Promise<Grant> {
     if (checkout !== undefined) return completeCheckout(call, checkout, order.expires_at)
     if (amount_cents === undefined)

@@ -116,7 +116,7 @@ export function createEngineVerbs(deps: Deps) {
     })
   }
 
-  /** Removes an upstream from the configuration file. Throws 404, and 409 when an engine would be left without any. */
+  /** Removes an upstream from the configuration file. Throws 409 when an engine would be left without any. */
   async function remove(call: Call<OperatorCaller>, name: string, force: boolean): Promise<RemovedEngine> {
     if (deps.setByEnvironment) throw setElsewhere()
     await removeEngine(place, name, force)

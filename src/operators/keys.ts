@@ -39,7 +39,7 @@ export function createKeyVerbs({ store, orgs, keys, increases }: Deps) {
 
   /**
    * A key for an org, a user or, with neither named, the owner that the first run created. On a server without accounts
-   * it first creates that owner and org, in the same transaction. Throws 404, 400, 409 for a deleted org.
+   * it first creates that owner and org, in the same transaction. Throws 409 for a deleted org.
    */
   async function create(call: Call<OperatorCaller>, input: NewOperatorKey): Promise<ApiKeyWithSecret> {
     const { org, user, personal, ...order } = input

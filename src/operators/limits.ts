@@ -31,14 +31,14 @@ export function createLimitVerbs({ store, clock, keys, increases, limiter, tiers
     })
   }
 
-  /** Sets one key's tier, from its next request on. Throws 404, 409. */
+  /** Sets one key's tier, from its next request on. */
   async function setTier(call: Call<OperatorCaller>, ref: string, tier: Tier): Promise<ApiKey> {
     const { id } = await keys.operator.get(call, ref)
     await store.write((tx) => increases.setTierIn(tx, call, id, tier))
     return keys.operator.get(call, id)
   }
 
-  /** A key's current rate-limit windows in this process. Throws 404. */
+  /** A key's current rate-limit windows in this process. */
   async function windowsOf(call: Call<OperatorCaller>, ref: string): Promise<Omit<RateLimits, 'request_id'>> {
     const caller = await keys.operator.callerOf(call, ref)
     const pending_request = await increases.pendingOf({ ...call, caller })
@@ -53,7 +53,6 @@ export function createLimitVerbs({ store, clock, keys, increases, limiter, tiers
     return { ...page, items }
   }
 
-  /** Throws 404. */
   async function get(call: Call<OperatorCaller>, id: string): Promise<WeighedIncrease> {
     return withUsage(await increases.operator.get(call, id))
   }

@@ -14,13 +14,13 @@ type OperatorCall = Call<OperatorCaller>
 export function createMemberVerbs({ store, orgs }: Deps) {
   return { list, add, setRole, remove, invite }
 
-  /** Oldest membership first. Throws 404, 409. */
+  /** Oldest membership first. */
   async function list(_call: OperatorCall, ref: string): Promise<Member[]> {
     const { id } = await orgs.find(store.read, ref)
     return orgs.members.all(store.read, id)
   }
 
-  /** Adds an account; an existing member gets the role. Throws 404, 409 for the last owner. */
+  /** Adds an account; an existing member gets the role. Throws 409 for the last owner. */
   function add(call: OperatorCall, ref: string, { user, role }: NewMember): Promise<Member> {
     return inOrg(ref, async (tx, orgId) => {
       const { id: userId } = await findUser(orgs, tx, user)
@@ -30,7 +30,7 @@ export function createMemberVerbs({ store, orgs }: Deps) {
     })
   }
 
-  /** Throws 404, 409 for the last owner. */
+  /** Throws 409 for the last owner. */
   function setRole(call: OperatorCall, ref: string, user: string, role: Role): Promise<Member> {
     return inOrg(ref, async (tx, orgId) => {
       const { id } = await findUser(orgs, tx, user)
@@ -38,7 +38,7 @@ export function createMemberVerbs({ store, orgs }: Deps) {
     })
   }
 
-  /** Also revokes the member's keys for the org. Throws 404, 409 for the last owner. */
+  /** Also revokes the member's keys for the org. Throws 409 for the last owner. */
   function remove(call: OperatorCall, ref: string, user: string): Promise<{ deleted: true }> {
     return inOrg(ref, async (tx, orgId) => {
       const { id } = await findUser(orgs, tx, user)
@@ -47,7 +47,7 @@ export function createMemberVerbs({ store, orgs }: Deps) {
     })
   }
 
-  /** Creates an invitation and returns its token, for the operator to pass on. Throws 404, 409 for a member. */
+  /** Creates an invitation and returns its token, for the operator to pass on. Throws 409 for a member. */
   function invite(call: OperatorCall, ref: string, order: NewInvitation): Promise<IssuedInvitation> {
     return inOrg(ref, async (tx, orgId) => {
       const { invitation, token } = await orgs.invitations.issue(tx, call, { ...order, orgId, invitedBy: null })

@@ -23,7 +23,7 @@ export function createOrgVerbs({ store, orgs, keys, billing }: Deps) {
     return { ...page, items: await present(store.read, page.items) }
   }
 
-  /** By id, slug or exact name, with members, keys and balance. Throws 404, 409. */
+  /** By id, slug or exact name, with members, keys and balance. */
   async function get(call: OperatorCall, ref: string): Promise<OrgDetail> {
     const row = await orgs.find(store.read, ref)
     const [org] = await present(store.read, [row])
@@ -45,7 +45,7 @@ export function createOrgVerbs({ store, orgs, keys, billing }: Deps) {
     })
   }
 
-  /** Throws 404, 409 for a taken slug. */
+  /** Throws 409 for a taken slug. */
   function update(call: OperatorCall, ref: string, patch: OperatorOrgPatch): Promise<OperatorOrg> {
     return store.write(async (tx) => {
       const { name, slug, type, plan_note } = patch
@@ -55,7 +55,7 @@ export function createOrgVerbs({ store, orgs, keys, billing }: Deps) {
     })
   }
 
-  /** Deletes an org: its keys are revoked and its members removed; credit and audit chain stay. Throws 404. */
+  /** Deletes an org: its keys are revoked and its members removed; credit and audit chain stay. */
   function remove(call: OperatorCall, ref: string): Promise<OperatorOrg> {
     return store.write(async (tx) => {
       const before = await findOpen(tx, ref)

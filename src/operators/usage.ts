@@ -11,7 +11,7 @@ type Deps = { store: Store; orgs: OrgService; keys: Pick<KeyService, 'operator'>
 export function createUsageVerbs({ store, orgs, keys, usageReading }: Deps) {
   return { show, exportCalls }
 
-  /** The report the owner would get. Throws 404, 400. */
+  /** The report the owner would get. */
   async function show(call: Call<OperatorCaller>, input: OperatorUsageQuery): Promise<OperatorUsage> {
     const { owner, ...query } = await withKeyOwner(call, input)
     const { scope, name } = await findOwner(orgs, store.read, owner)

@@ -32,7 +32,7 @@ export function createUserVerbs({ store, audit, orgs, auth, sessions, signInLink
     return mapPage(await orgs.users(store.read, query), present)
   }
 
-  /** By id or e-mail address, with orgs and sessions. Throws 404. */
+  /** By id or e-mail address, with orgs and sessions. */
   async function get(_call: OperatorCall, ref: string): Promise<UserDetail> {
     const user = await findUser(orgs, store.read, ref)
     const memberships = await orgs.listFor(store.read, user.id)
@@ -53,14 +53,14 @@ export function createUserVerbs({ store, audit, orgs, auth, sessions, signInLink
     return { ...present(user), password: generated, sign_in_link: null }
   }
 
-  /** Disables or enables an account: its keys follow at once, and its sessions end either way. Throws 404. */
+  /** Disables or enables an account: its keys follow at once, and its sessions end either way. */
   async function setDisabled(call: OperatorCall, ref: string, disabled: boolean): Promise<OperatorUser> {
     const { id, disabled_at } = await findUser(orgs, store.read, ref)
     if ((disabled_at !== null) !== disabled) await orgs.setUserDisabled(call, id, disabled)
     return present(await findUser(orgs, store.read, id))
   }
 
-  /** Open sessions, last used first. Throws 404. */
+  /** Open sessions, last used first. */
   async function sessionsOf(_call: OperatorCall, ref: string): Promise<OpenSession[]> {
     const { id } = await findUser(orgs, store.read, ref)
     return (await sessions.openOf(store.read, id)).map((row) => ({
@@ -73,7 +73,7 @@ export function createUserVerbs({ store, audit, orgs, auth, sessions, signInLink
     }))
   }
 
-  /** Ends one session, or with `all` every session of the user. Throws 404. */
+  /** Ends one session, or with `all` every session of the user. */
   function endSession(call: OperatorCall, ref: string, sessionId: string): Promise<{ ended: number }> {
     return store.write(async (tx) => {
       const user = await findUser(orgs, tx, ref)

@@ -36,7 +36,7 @@ export function createUsageReading(deps: Deps) {
   const { store, clock, audit, refusals, assertMayView, balanceOf, expiringOf, capsOf } = deps
   return { report, reportOf, exportCalls, exportOf }
 
-  /** The sums over a period. Throws 400 `validation_error`, `org_required`, 403 `forbidden`. */
+  /** The sums over a period. */
   async function report(call: Call, query: UsageQuery): Promise<UsageReport> {
     return reportOf(await ownerToShow(call, query.scope), query)
   }
@@ -58,7 +58,7 @@ export function createUsageReading(deps: Deps) {
     }
   }
 
-  /** The calls as CSV or JSON pieces. Throws as `report` does, and 400 for more than 92 days or 1,000,000 rows. */
+  /** The calls as CSV or JSON pieces. Throws 400 for more than 92 days or 1,000,000 rows. */
   async function* exportCalls(call: Call, query: UsageExportQuery): AsyncGenerator<string> {
     yield* exportOf(call, await ownerToShow(call, query.scope), query)
   }

@@ -21,7 +21,7 @@ const CODE = /^svc_gc_[0-9A-Za-z]{24}$/
 export function createByHand({ store, clock, audit, ledger }: Deps) {
   return { complete, createCode, redeem }
 
-  /** Completes a checkout. Returns its row, and whether it had already been paid. Throws 404, 409 `conflict`. */
+  /** Completes a checkout. Returns its row, and whether it had already been paid. */
   function complete(call: Call<OperatorCaller>, id: string): Promise<{ purchase: PurchaseRow; already: boolean }> {
     return store.write(async (tx) => {
       const row = await manualCheckout(tx, id)

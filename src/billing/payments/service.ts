@@ -31,10 +31,7 @@ export type PaymentService = ReturnType<typeof createPayments>
 export function createPayments({ store, clock, audit, orgs, driver, links, returnUrl }: Deps) {
   return { checkout, portal }
 
-  /**
-   * Opens a checkout; the credit is added once it is paid. Throws 400 `url_blocked`, `org_required`, 403 `forbidden`,
-   * 503 `service_unavailable`.
-   */
+  /** Opens a checkout; the credit is added once it is paid. */
   async function checkout(call: Call, order: NewCheckout) {
     const [successUrl, cancelUrl] = (['success_url', 'cancel_url'] as const).map((field) =>
       order[field] ? returnUrl(order[field], field) : null,

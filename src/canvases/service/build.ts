@@ -22,7 +22,7 @@ export function createBuild(deps: CanvasDeps) {
   const { store, clock, completions } = deps
   return { compile, test }
 
-  /** `POST …/compile`: stores the result of a successful compilation and sets the status to `testing`. Throws 404. */
+  /** `POST …/compile`: stores the result of a successful compilation and sets the status to `testing`. */
   function compile(call: Call, id: string): Promise<Built | Unbuilt> {
     return store.write(async (tx) => {
       const row = await ownedLocked(deps, tx, call.caller, id)

@@ -55,12 +55,11 @@ export function createManage(deps: CanvasDeps) {
     return mapPage(await readPage(outlines, query.limit, (ids) => rows.all(store.read, owner, ids)), presentCanvas)
   }
 
-  /** Throws 404. */
   async function get({ caller }: Call, id: string): Promise<Reply> {
     return { canvas: presentCanvas(await owned(store.read, caller, id)) }
   }
 
-  /** `PATCH /evi/canvases/{id}`: a different graph discards the compilation and makes it a draft. Throws 404, 400. */
+  /** `PATCH /evi/canvases/{id}`: a different graph discards the compilation and makes it a draft. */
   async function update(call: Call, id: string, patch: CanvasPatch): Promise<Reply> {
     const { name, description, graph_json, is_public } = patch
     const fields = Object.entries({ name, description, graph_json, is_public }).flatMap(([field, value]) =>
@@ -82,7 +81,7 @@ export function createManage(deps: CanvasDeps) {
     })
   }
 
-  /** `DELETE /evi/canvases/{id}`: deletes the canvas and its versions; the published skill stays. Throws 404. */
+  /** `DELETE /evi/canvases/{id}`: deletes the canvas and its versions; the published skill stays. */
   async function remove(call: Call, id: string): Promise<{ deleted: true }> {
     await store.write(async (tx) => {
       const row = await ownedLocked(deps, tx, call.caller, id)

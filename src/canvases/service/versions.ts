@@ -14,7 +14,7 @@ export function createVersions(deps: CanvasDeps) {
   const { store, clock } = deps
   return { list, restore }
 
-  /** `GET /evi/canvases/{id}/versions`: newest first. Throws 404. */
+  /** `GET /evi/canvases/{id}/versions`: newest first. */
   async function list({ caller }: Call, id: string, query: PageQuery): Promise<Page<CanvasVersion>> {
     const canvas = await owned(store.read, caller, id)
     const outlines = await rows.versionOutlines(store.read, canvas.id, query)
@@ -22,7 +22,7 @@ export function createVersions(deps: CanvasDeps) {
     return mapPage(page, presentVersion)
   }
 
-  /** `POST …/versions/{versionId}/restore`: makes the version's graph the current one, as a draft. Throws 404. */
+  /** `POST …/versions/{versionId}/restore`: makes the version's graph the current one, as a draft. */
   function restore(call: Call, id: string, versionId: string): Promise<{ canvas: Canvas }> {
     return store.write(async (tx) => {
       const row = await ownedLocked(deps, tx, call.caller, id)

@@ -60,7 +60,7 @@ export function operateKeys(deps: KeyDeps) {
         return presentSpent(deps, tx, row ?? before)
       }),
 
-    /** The caller that requests with this key would have, for looking at its limits. Throws 404, 409. */
+    /** The caller that requests with this key would have, for looking at its limits. */
     async callerOf(_call: Call<OperatorCaller>, ref: string): Promise<KeyCaller> {
       const row = await resolve(store.read, ref)
       return toCaller(row, row.org_id, null)

@@ -26,8 +26,8 @@ export function createInvitations(deps: OrgDeps & { members: Members }) {
   return { invite, issue, accept }
 
   /**
-   * `POST /orgs/{id}/invitations`; inviting an address again replaces its earlier invitation. Throws 404, 403
-   * `forbidden` (only owners invite owners), 409 `conflict` for a member.
+   * `POST /orgs/{id}/invitations`; inviting an address again replaces its earlier invitation. Throws 403 `forbidden`
+   * (only owners invite owners), 409 `conflict` for a member.
    */
   function invite(call: Call, id: string, order: NewInvitation): Promise<IssuedInvitation> {
     return store.write(async (tx) => {

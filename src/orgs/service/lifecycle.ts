@@ -57,7 +57,7 @@ export function createLifecycle(deps: OrgDeps) {
     })
   }
 
-  /** `PATCH /orgs/{id}`, needs `manageMembers`. Throws 404, 403 `forbidden`, 409 for a taken slug. */
+  /** `PATCH /orgs/{id}`, needs `manageMembers`. Throws 409 for a taken slug. */
   function update(call: Call, id: string, patch: OrgPatch): Promise<Org> {
     return refusingTakenSlug(patch.slug, () =>
       store.write(async (tx) => {
@@ -79,7 +79,7 @@ export function createLifecycle(deps: OrgDeps) {
     return after
   }
 
-  /** `DELETE /orgs/{id}`, for its owners. Throws 404, 403 `forbidden`. */
+  /** `DELETE /orgs/{id}`, for its owners. */
   function remove(call: Call, id: string): Promise<{ deleted: true }> {
     return store.write(async (tx) => {
       const { org, role } = await reachLocked(tx, call.caller, id)

@@ -17,7 +17,7 @@ export function createMembers(deps: OrgDeps) {
   const { store, events, clock } = deps
   return { list, all, setRole, remove, join, changeRole, removeMember, find }
 
-  /** `GET /orgs/{id}/members`, for all members; oldest membership first. Throws 404. */
+  /** `GET /orgs/{id}/members`, for all members; oldest membership first. */
   async function list({ caller }: Call, id: string): Promise<Member[]> {
     const { org } = await reach(store.read, caller, id)
     return all(store.read, org.id)
@@ -29,8 +29,8 @@ export function createMembers(deps: OrgDeps) {
   }
 
   /**
-   * `PATCH /orgs/{id}/members/{userId}`. To hand an org over, an owner makes another owner and then steps down.
-   * Throws 404, 403 `forbidden`, 409 `conflict` for the last owner.
+   * `PATCH /orgs/{id}/members/{userId}`. To hand an org over, an owner makes another owner and then steps down. Throws
+   * 409 `conflict` for the last owner.
    */
   function setRole(call: Call, id: string, userId: string, role: Role): Promise<Member> {
     return store.write(async (tx) => {
@@ -42,8 +42,8 @@ export function createMembers(deps: OrgDeps) {
   }
 
   /**
-   * `DELETE /orgs/{id}/members/{userId}`: removes a member; removing oneself needs no permission.
-   * Throws 404, 403 `forbidden`, 409 `conflict` for the last owner.
+   * `DELETE /orgs/{id}/members/{userId}`: removes a member; removing oneself needs no permission. Throws 409 `conflict`
+   * for the last owner.
    */
   function remove(call: Call, id: string, userId: string): Promise<{ deleted: true }> {
     return store.write(async (tx) => {

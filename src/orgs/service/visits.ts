@@ -25,12 +25,12 @@ export function createVisits({ store, audit, events }: OrgDeps) {
     return presentAll(reader, await rows.orgsOf(reader, userId))
   }
 
-  /** `GET /orgs/{id}`. Throws 404. */
+  /** `GET /orgs/{id}`. */
   function get({ caller }: Call, id: string): Promise<Org> {
     return view(store.read, caller, id)
   }
 
-  /** `POST /orgs/{id}/activate`: makes it the active org of the user's sessions and personal keys. Throws 404, 403. */
+  /** `POST /orgs/{id}/activate`: makes it the active org of the user's sessions and personal keys. */
   function activate(call: Call, id: string): Promise<ActiveOrg> {
     return store.write(async (tx) => {
       const { org } = await reach(tx, call.caller, id)
@@ -43,7 +43,7 @@ export function createVisits({ store, audit, events }: OrgDeps) {
     })
   }
 
-  /** `DELETE /orgs/{id}/activate`: unsets the active org if it is this one. Throws 404, 403. */
+  /** `DELETE /orgs/{id}/activate`: unsets the active org if it is this one. */
   function deactivate(call: Call, id: string): Promise<ActiveOrg> {
     return store.write(async (tx) => {
       const { org } = await reach(tx, call.caller, id)

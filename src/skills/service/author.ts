@@ -40,8 +40,8 @@ export function createAuthoring(deps: SkillDeps) {
   return { create, patch, remove }
 
   /**
-   * `POST /skills/create`. With `is_public` the draft is submitted to review as its first version. Throws 400, 409
-   * for a slug that is taken or reserved and for too many drafts, 422 `review_failed`.
+   * `POST /skills/create`. With `is_public` the draft is submitted to review as its first version. Throws 409 for a
+   * slug that is taken or reserved and for too many drafts, 422 `review_failed`.
    */
   async function create(call: Call, order: NewSkill): Promise<SkillReply> {
     const { manifest, warnings } = await draftOf(call, order)
@@ -94,9 +94,9 @@ export function createAuthoring(deps: SkillDeps) {
   }
 
   /**
-   * `PATCH /skills/{id}`: changes prompt, tools, name or description of a draft or private skill, which becomes a
-   * draft again. Throws 404, 403 for anyone but its author, 400 for an empty change, and 409 once others may use it
-   * or while a version is under review: the approved version must be the one that was read.
+   * `PATCH /skills/{id}`: changes prompt, tools, name or description of a draft or private skill, which becomes a draft
+   * again. Throws 403 for anyone but its author, 400 for an empty change, and 409 once others may use it or while a
+   * version is under review: the approved version must be the one that was read.
    */
   function patch(call: Call, ref: string, change: SkillPatch): Promise<SkillReply> {
     return store.write(async (tx) => {
@@ -129,9 +129,7 @@ export function createAuthoring(deps: SkillDeps) {
     })
   }
 
-  /**
-   * `DELETE /skills/{id}`, with its installations. Throws 404, 403, 409 when it is public and approved, or suspended.
-   */
+  /** `DELETE /skills/{id}`, with its installations. Throws 409 when it is public and approved, or suspended. */
   function remove(call: Call, ref: string): Promise<{ deleted: true }> {
     return store.write(async (tx) => {
       const row = await ownIn(tx, call, ref, 'delete')

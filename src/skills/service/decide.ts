@@ -46,9 +46,7 @@ export function createDecisions(deps: SkillDeps) {
     return presentRecord(row)
   }
 
-  /**
-   * `DELETE /skills/submissions/{id}`: the author withdraws a pending submission. Throws 404, 409 once it is decided.
-   */
+  /** `DELETE /skills/submissions/{id}`: the author withdraws a pending submission. Throws 409 once it is decided. */
   function withdraw(call: Call, id: string): Promise<SubmissionRecord> {
     return store.write(async (tx) => {
       const own = SubmissionId.is(id) ? await submissions.findOwn(tx, ownerOf(call.caller), id) : undefined
@@ -69,9 +67,7 @@ export function createDecisions(deps: SkillDeps) {
     })
   }
 
-  /**
-   * Decides with a platform reviewer's session. Throws 403 `forbidden`, 404, and 409 for an impossible state change.
-   */
+  /** Decides with a platform reviewer's session. Throws 409 for an impossible state change. */
   async function decide(call: Call, id: string, order: DecisionOrder): Promise<SubmissionRecord> {
     const { caller } = call
     const user = caller.type === 'session' ? await orgs.user(store.read, caller.userId) : null

@@ -88,9 +88,7 @@ export function createInstalling(deps: SkillDeps) {
     await events.emit(tx, skillHookDue, ownerOf(call.caller), { call, skill: row, cause, prompt })
   }
 
-  /**
-   * `PATCH /skills/{id}/installation`. Throws 404, 400 for a config that is too large or violates the skill's schema.
-   */
+  /** `PATCH /skills/{id}/installation`. Throws 400 for a config that is too large or violates the skill's schema. */
   function configure(call: Call, id: string, patch: InstallationPatch): Promise<Installation> {
     const owner = ownerOf(call.caller)
     return store.write(async (tx) => {

@@ -39,7 +39,7 @@ export function operateStore(deps: SkillDeps, { settle }: ReturnType<typeof crea
     return mapPage(await rows.all(store.read, query), shown)
   }
 
-  /** One skill by id or slug, with its live manifest, else its newest. Throws 404. */
+  /** One skill by id or slug, with its live manifest, else its newest. */
   async function get(_call: By, ref: string): Promise<OperatorSkill> {
     const row = await find(ref)
     const shownId = row.live_version_id ?? row.draft_version_id
@@ -58,16 +58,14 @@ export function operateStore(deps: SkillDeps, { settle }: ReturnType<typeof crea
     return mapPage(await installs.ratings(store.read, (await find(ref)).id, { limit, cursor }), presentRating)
   }
 
-  /**
-   * Takes a skill off the store; with `alsoInstalled` suspends it for everyone. Throws 404, 409 if it is not public.
-   */
+  /** Takes a skill off the store; with `alsoInstalled` suspends it for everyone. Throws 409 if it is not public. */
   async function disable(call: By, ref: string, alsoInstalled: boolean): Promise<OperatorSkillEntry> {
     const row = await find(ref)
     if (alsoInstalled) return move(call, row, 'suspend')
     return setListed(call, row, false)
   }
 
-  /** Reverses `disable` of either kind. Throws 404, 409. */
+  /** Reverses `disable` of either kind. */
   async function enable(call: By, ref: string): Promise<OperatorSkillEntry> {
     const row = await find(ref)
     return row.status === 'suspended' ? move(call, row, 'reinstate') : setListed(call, row, true)
@@ -94,7 +92,7 @@ export function operateStore(deps: SkillDeps, { settle }: ReturnType<typeof crea
 
   /**
    * Publishes a manifest exported from another server as the server's own skill. Repeating a version changes nothing.
-   * Throws 422 `review_failed`, 409 for a tenant's slug or a version that is not higher.
+   * Throws 409 for a tenant's slug or a version that is not higher.
    */
   function put(call: By, manifest: Record<string, unknown>): Promise<Imported> {
     return store.write(async (tx) => {

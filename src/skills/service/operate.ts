@@ -39,7 +39,7 @@ export function operateSkills(
     return mapPage(await submissions.list(store.read, { status, tier, claimedBy }, query), shown)
   }
 
-  /** One submission with its manifest, the live version, the reasons for its tier and all findings. Throws 404. */
+  /** One submission with its manifest, the live version, the reasons for its tier and all findings. */
   async function get(_call: By, id: string): Promise<OperatorSubmission> {
     const row = await find(store.read, id)
     const skill = (await rows.find(store.read, row.skill_id))!
@@ -55,7 +55,7 @@ export function operateSkills(
     }
   }
 
-  /** The results of the checks at submission, or with `rerun` those of today's checks. Throws 404. */
+  /** The results of the checks at submission, or with `rerun` those of today's checks. */
   async function checks(_call: By, id: string, rerun: boolean): Promise<OperatorChecks> {
     const row = await find(store.read, id)
     if (!rerun) return { tier: row.tier, checks: row.checks, findings: row.evidence, rerun }
@@ -64,17 +64,17 @@ export function operateSkills(
     return { tier, checks: now, findings: evidence, rerun }
   }
 
-  /** The diff against the live version; everything is new for a new skill. Throws 404. */
+  /** The diff against the live version; everything is new for a new skill. */
   async function diff(_call: By, id: string): Promise<ManifestDiff> {
     return diffOf(store.read, await find(store.read, id))
   }
 
-  /** Claims a submission for half an hour, or renews the claim. Throws 404, 409 while another operator holds it. */
+  /** Claims a submission for half an hour, or renews the claim. Throws 409 while another operator holds it. */
   function claim(call: By, id: string): Promise<OperatorRecord> {
     return mark(call, id, { claimed_by: call.caller.name, claimed_until: clock.now() + CLAIM_MS }, 'skill.claimed')
   }
 
-  /** Releases the caller's claim. Throws 404, 409 when the caller holds none. */
+  /** Releases the caller's claim. Throws 409 when the caller holds none. */
   async function unclaim(call: By, id: string): Promise<OperatorRecord> {
     if (!holderOf(await find(store.read, id))) throw notClaimed()
     return mark(call, id, { claimed_by: null, claimed_until: null }, 'skill.unclaimed')
@@ -94,7 +94,7 @@ export function operateSkills(
 
   /**
    * Approves, rejects, suspends or reinstates. Approving tier security requires `read_diff`, the sha of the current
-   * diff. Throws 404, 409 for an impossible state change or an unread diff.
+   * diff. Throws 409 for an impossible state change or an unread diff.
    */
   async function decide(call: By, id: string, order: OperatorDecision): Promise<OperatorRecord> {
     await settle(call, id, order, async (row) => {

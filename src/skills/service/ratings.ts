@@ -23,7 +23,7 @@ export function createRatings(deps: SkillDeps) {
     return { ...page, average: averageOf(row), total: row.rating_count }
   }
 
-  /** Rates a skill. Throws 404, 403 `forbidden` for the caller's own skill. */
+  /** Rates a skill. Throws 403 `forbidden` for the caller's own skill. */
   function rate(call: Call, ref: string, { rating, body }: NewSkillReview): Promise<SkillReview> {
     const { userId: user_id } = call.caller
     return store.write(async (tx) => {

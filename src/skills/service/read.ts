@@ -67,7 +67,7 @@ export function createReading(deps: SkillDeps) {
     return { ...page, items }
   }
 
-  /** One skill by id or slug. Throws 404. */
+  /** One skill by id or slug. */
   async function get({ caller }: Call, ref: string): Promise<Skill> {
     const { row, viewer } = await seen(deps, store.read, caller, ref)
     return whole(store.read, row, viewer)
