@@ -15,11 +15,7 @@ export const tryPrompt = defineCommand({
   summary: 'Send one prompt and print the answer, its cost and the same call as curl',
   about:
     'Sends the request a client would send, with --key-file, SVC_API_KEY or the key that the first run left in data/dev-key. The answer goes to stdout, everything about it to stderr. Without a running server the command opens the data folder, runs the same request through the same pipeline, and says so.',
-  examples: [
-    'try "Say hello in five words"',
-    'try "Count to five" --stream',
-    'try -f question.txt --mode think --json',
-  ],
+  examples: ['try "Count to five slowly"', 'try "Count to five" --stream', 'try -f question.txt --mode think --json'],
   planes: ['operator', 'tenant'],
   offline: true,
   impact: 'write',
@@ -61,7 +57,7 @@ export const tryPrompt = defineCommand({
 async function promptOf(shell: Shell, prompt: string | undefined, file: string | undefined): Promise<string> {
   if (prompt !== undefined && file !== undefined) throw usageFailure('try got a prompt and a file. Leave one out.')
   if (prompt !== undefined) return prompt
-  if (file === undefined) throw usageFailure('try needs a PROMPT.', 'svc-admin try "Say hello in five words"')
+  if (file === undefined) throw usageFailure('try needs a PROMPT.', 'svc-admin try "Count to five slowly"')
   if (file === '-') return shell.io.readStdin()
   try {
     return readFileSync(fromHere(shell.cwd, file), 'utf8')

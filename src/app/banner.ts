@@ -105,7 +105,7 @@ function keyLines({ seed, keyless }: RunningApp, isTty: boolean, here: (path: st
     `  A copy is in ${here(seed.keyFile)} for the examples. Delete it when you like.`,
     '',
     '  Next, in a second terminal:',
-    '      ./svc-admin try "Say hello in five words"',
+    '      ./svc-admin try "Count to five slowly"',
     '',
   ]
 }

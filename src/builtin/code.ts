@@ -1,5 +1,6 @@
-import { type Language, TEMPLATES } from './code-templates'
 import type { Skill } from './question'
+
+type Language = 'python' | 'javascript' | 'typescript' | 'go'
 
 const LANGUAGES: [RegExp, Language][] = [
   [/\btypescript\b|\bts\b/i, 'typescript'],
@@ -8,20 +9,17 @@ const LANGUAGES: [RegExp, Language][] = [
   [/\bpython\b|\bpy\b/i, 'python'],
 ]
 
-const NOT_A_MODEL = 'This comes from a fixed template: no language model is connected to this server.'
+const ONLY_AN_OUTLINE =
+  'Only the outline: its body has to be written, and no language model that could do so is connected to this server.'
 
-/** In `code` mode, a small program from a template, else an outline that says that its body is missing. */
+/** In `code` mode, the outline of a function that the prompt names or describes; it says that its body is missing. */
 export const code: Skill = ({ mode, prompt }) => {
   if (mode !== 'code') return null
-  const language = LANGUAGES.find(([named]) => named.test(prompt))?.[1] ?? 'python'
-  const template = TEMPLATES.find(({ asked }) => asked.test(prompt))
-  const written = template?.code[language]
-  if (template && written) return `${fenced(language, written)}\n\n${template.title} ${NOT_A_MODEL}`
   const name = nameOf(prompt)
-  return name ? `${fenced(language, skeleton(language, name))}\n\n${EMPTY} ${NOT_A_MODEL}` : null
+  if (!name) return null
+  const language = LANGUAGES.find(([named]) => named.test(prompt))?.[1] ?? 'python'
+  return `${fenced(language, skeleton(language, name))}\n\n${ONLY_AN_OUTLINE}`
 }
-
-const EMPTY = 'Only the outline: its body has to be written.'
 
 const fenced = (language: Language, text: string): string => `\`\`\`${language}\n${text}\n\`\`\``
 
@@ -34,7 +32,9 @@ function nameOf(prompt: string): string[] | null {
       .toLowerCase()
       .split('_')
       .filter(Boolean)
-  const described = /\b(?:function|method|script|program)\s+(?:that|which|to)\s+((?:[\p{L}]+\s*){1,4})/iu.exec(prompt)
+  const described = /\b(?:function|method|script|program)\s+(?:that|which|to)\s+((?:(?!in\b)[\p{L}]+\s*){1,4})/iu.exec(
+    prompt,
+  )
   const words = described?.[1]
     ?.toLowerCase()
     .match(/[a-z]+/g)

@@ -12,7 +12,7 @@ const KINDS: [RegExp, Builder][] = [
   [/\bbutton\b/i, button],
 ]
 
-/** One self-contained component from a template, in `genui` mode: code only, titled after the prompt. */
+/** A scaffold of one component, in `genui` mode: code only, with the title, fields and columns that the prompt names. */
 export const genui: Skill = ({ mode, prompt }) => {
   if (mode !== 'genui') return null
   const build = KINDS.find(([named]) => named.test(prompt))?.[1] ?? card
@@ -43,8 +43,7 @@ const FIELDS: [RegExp, string, string, string][] = [
 ]
 
 function form(title: string, prompt: string): string {
-  const wanted = FIELDS.filter(([named]) => named.test(prompt))
-  const fields = (wanted.length ? wanted : FIELDS.slice(0, 2)).map(
+  const fields = FIELDS.filter(([named]) => named.test(prompt)).map(
     ([, name, label, type]) =>
       `      <label>\n        ${label}\n        <input name="${name}" type="${type}" required />\n      </label>`,
   )
@@ -58,15 +57,14 @@ function form(title: string, prompt: string): string {
       }}
     >
       <h2>${title}</h2>
-${fields.join('\n')}
-      <button type="submit">Send</button>
+${fields.map((field) => `${field}\n`).join('')}      <button type="submit">Send</button>
     </form>
   )
 }`
 }
 
-function table(title: string): string {
-  return `export default function Table({ columns = ['Name', 'Value'], rows = [] as string[][] }) {
+function table(title: string, prompt: string): string {
+  return `export default function Table({ columns = [${columnsOf(prompt)}] as string[], rows = [] as string[][] }) {
   return (
     <table>
       <caption>${title}</caption>
@@ -80,6 +78,15 @@ function table(title: string): string {
   )
 }`
 }
+
+/** `with the columns name, age and city`. */
+const columnsOf = (prompt: string): string =>
+  (/\bcolumns?:?\s+(?:for\s+)?([^.;:\n]{1,200})/i.exec(prompt)?.[1] ?? '')
+    .split(/\s*,\s*(?:and\s+)?|\s+and\s+/)
+    .map((name) => capital(name.replace(/[^\p{L}\p{N} -]/gu, '').trim()))
+    .filter(Boolean)
+    .map((name) => `'${name}'`)
+    .join(', ')
 
 function list(title: string): string {
   return `import { useState } from 'react'

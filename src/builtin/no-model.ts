@@ -4,7 +4,7 @@ const HOW =
   'To connect a model, the operator sets SVC_ENGINE_BASE_URL, SVC_ENGINE_API_KEY and SVC_ENGINE_MODEL, or runs: svc-admin engines add'
 
 const ABILITIES =
-  'Without one, the built-in engine can calculate, convert units, reckon with dates, transform, summarise and search the text you send, fill in JSON, and write small pieces of code from templates.'
+  'The built-in engine calculates, converts units, reckons with dates, and transforms, summarises and searches the text you send. It also fills in JSON and calls tools.'
 
 /** The answer to a request that needs a language model: that none is connected, and how to connect one. */
 export const noModel = ({ mode }: Pick<Question, 'mode'>): string =>
@@ -13,8 +13,17 @@ export const noModel = ({ mode }: Pick<Question, 'mode'>): string =>
 const IDENTITY =
   /\b(?:who|what) are you\b|\bwhat (?:can|do) you do\b|\byour (?:name|model)\b|\bare you (?:an? )?(?:ai|a bot|human|chatbot|language model|llm)\b|\bwhich (?:ai )?model\b|^help[.!?]*$/i
 
+const SMALL_TALK =
+  /^(?:(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening|day)|hallo|hola|bonjour|ciao)\b[\s,]*(?:there|svc|all)?|ping|(?:thanks|thank you|thx|cheers)\b.{0,20})[.!?]*$/i
+
+/** Small talk gets one sentence, which says who is speaking. */
+export const greet: Skill = ({ prompt }) =>
+  SMALL_TALK.test(prompt)
+    ? 'Hello from the built-in engine, which is program code and no language model; "help" tells what it can do.'
+    : null
+
 /** Answers questions about itself; the built-in engine is never presented as a language model (design 5). */
 export const identity: Skill = ({ prompt }) =>
   IDENTITY.test(prompt)
-    ? `I am the built-in engine of this service: ordinary program code, not a language model. ${ABILITIES.replace('Without one, the built-in engine', 'I')}\n\n${HOW}`
+    ? `I am the built-in engine of this service: ordinary program code, not a language model. ${ABILITIES}\n\n${HOW}`
     : null

@@ -5,11 +5,10 @@ import { dates } from './dates'
 import { extract } from './entities'
 import { genui } from './genui'
 import { imageFacts } from './image-facts'
-import { identity, noModel } from './no-model'
+import { greet, identity, noModel } from './no-model'
 import { MAX_READ_CHARS, type Question, type Skill } from './question'
+import { count, echo } from './repeat'
 import { retrieve } from './retrieval'
-import { roast } from './roast'
-import { count, echo, greet } from './small-talk'
 import { structured } from './structured'
 import { summarise } from './summarise'
 import { transforms } from './transforms'
@@ -30,7 +29,6 @@ const SKILLS: readonly Skill[] = [
   imageFacts,
   genui,
   code,
-  roast,
   ...[identity, greet, count, arithmetic, units, dates].map(whenShort),
   summarise,
   extract,

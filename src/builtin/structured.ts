@@ -50,7 +50,8 @@ function analyse(text: string): Record<string, unknown> {
   const terms = mainTerms(text).slice(0, 5)
   const entities = KINDS.map((kind) => [kind, findEntities(kind, text)] as const).filter(([, found]) => found.length)
   return {
-    domain: terms[0]?.[0] ?? 'unknown',
+    // A domain is a judgement; the most frequent word is not one.
+    domain: 'unknown',
     summary: centralSentences(sentences, 2).join(' '),
     findings: [
       {

@@ -11,9 +11,6 @@ const ANSWERS: [string, string][] = [
   ['count down from three', 'Three, two, one.'],
   ['Count from 2 to 10 by twos', 'Two, four, six, eight, ten.'],
   ['Count from 98 to 101', '98, 99, 100, 101.'],
-  ['Say hello in five words', 'Hello there, nice meeting you.'],
-  ['hi', 'Hello. What can I do for you?'],
-  ['Ping', 'Pong.'],
   ['Reply with exactly: OK', 'OK'],
   ['Say "tea, please"', 'tea, please'],
   ['What is 12 * 7 + 3?', '12 * 7 + 3 = 87'],
@@ -57,6 +54,7 @@ describe('honesty', () => {
   test.each([
     'What is the capital of France?',
     'Write a haiku about rain',
+    'Say hello in five words',
     'Explain quantum computing',
     'solve 3x + 2 = 8',
     'translate to French: good morning',
@@ -69,6 +67,31 @@ describe('honesty', () => {
     expect(answer).toContain('No language model is connected')
     expect(answer).toContain('SVC_ENGINE_BASE_URL')
     expect(answer).toContain('svc-admin engines add')
+  })
+
+  test.each(['hi', 'Hello there!', 'ping', 'Thanks a lot.'])(
+    '%p gets one sentence, which says who speaks',
+    async (prompt) => {
+      expect(await ask(prompt)).toBe(
+        'Hello from the built-in engine, which is program code and no language model; "help" tells what it can do.',
+      )
+    },
+  )
+
+  test.each([
+    ['roast', 'We leverage synergy!! Our scalable platform is really just the best!'],
+    ['code', 'Explain monads'],
+    ['think', 'Write a function that adds numbers'],
+  ])('in mode %s %p gets the statement, too', async (mode, prompt) => {
+    expect(await ask(prompt, { mode })).toContain('No language model is connected')
+  })
+
+  test('no sentence of it has more than 25 words', async () => {
+    for (const prompt of ['Write a haiku about rain', 'help', 'hi']) {
+      for (const sentence of (await ask(prompt)).split(/(?<=[.!?])\s+/)) {
+        expect(sentence.split(/\s+/).length).toBeLessThanOrEqual(25)
+      }
+    }
   })
 
   test.each(['Who are you?', 'Are you an AI?', 'help'])('%p: it says what it is', async (prompt) => {

@@ -44,13 +44,13 @@ describe('with a server', () => {
   })
 
   test('tries a prompt with the key that the first run left', () => {
-    const { exitCode, stdout, stderr } = run('try', 'Say hello in five words')
+    const { exitCode, stdout, stderr } = run('try', 'Count to five slowly')
     expect({ exitCode, answered: stdout.trim() !== '' }).toEqual({ exitCode: 0, answered: true })
     expect(stderr).toContain(`curl ${server.url}/api/v1/completions`)
   })
 
   test('prints a curl that works as pasted', () => {
-    const { stderr } = run('try', 'Say hello in five words')
+    const { stderr } = run('try', 'Count to five slowly')
     const [, call = ''] = stderr.split('same call:\n')
     const answer = shell(`${call.replace('curl ', 'curl -s ')}`)
     expect(JSON.parse(answer.stdout.toString())).toMatchObject({ object: 'completion', _cached: true })

@@ -38,7 +38,7 @@ test('a terminal shows the first key once, at the first start, and Ctrl-C ends t
   expect(first.exitCode).toBe(0)
   expect(first.shown.split(key)).toHaveLength(2)
   expect(first.shown).toContain('Your API key. It is shown only this once:')
-  expect(first.shown).toContain('./svc-admin try "Say hello in five words"')
+  expect(first.shown).toContain('./svc-admin try "Count to five slowly"')
 
   const second = await startAndInterrupt()
   expect(second.exitCode).toBe(0)

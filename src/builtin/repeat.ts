@@ -1,53 +1,6 @@
 import type { Skill } from './question'
 import { capital, readNumber, spell } from './words'
 
-/** Greetings of one to ten words, because people often try `say hello in five words` first. */
-const HELLOS = [
-  'Hello.',
-  'Hello there.',
-  'Hello there, friend.',
-  'Hello there, my friend.',
-  'Hello there, nice meeting you.',
-  'Hello there, it is nice meeting.',
-  'Hello there, it is nice meeting you.',
-  'Hello there, it is so nice meeting you.',
-  'Hello there, it is so very nice meeting you.',
-  'Hello there, it really is so nice meeting you today.',
-]
-const GOODBYES = [
-  'Goodbye.',
-  'Goodbye, friend.',
-  'Goodbye and farewell.',
-  'Goodbye, and take care.',
-  'Goodbye, and take good care.',
-]
-
-const FAREWELL = /\b(?:goodbye|bye|farewell)\b/i
-const SAYING =
-  /^(?:please\s+)?(?:say|write|give me|send|type)\s+(?:a\s+|an\s+)?(hello|hi|greeting|goodbye|bye|farewell)\b/i
-
-/** `Say hello in five words`, `hi`, `ping`, `thanks`. */
-export const greet: Skill = ({ prompt }) => {
-  const text = prompt.trim()
-  const saying = SAYING.exec(text)
-  if (saying) {
-    const words = /\bin\s+(?:exactly\s+)?([\w-]+)\s+words?\b/i.exec(text)
-    const count = words ? readNumber(words[1]!) : 1
-    const phrases = FAREWELL.test(saying[1]!) ? GOODBYES : HELLOS
-    return count === null ? null : (phrases[count - 1] ?? null)
-  }
-  if (/^ping[.!?]*$/i.test(text)) return 'Pong.'
-  if (
-    /^(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening|day)|hallo|hola|bonjour|ciao)\b[\s,]*(?:there|svc|all)?[.!?]*$/i.test(
-      text,
-    )
-  ) {
-    return 'Hello. What can I do for you?'
-  }
-  if (/^(?:thanks|thank you|thx|cheers)\b.{0,20}$/i.test(text)) return 'You are welcome.'
-  return null
-}
-
 const ECHO =
   /^(?:please\s+)?(?:say|repeat|echo|reply|respond|answer|print|output|write)(?:\s+(?:back|only|just|exactly|verbatim|with|after me|the (?:exact )?(?:words?|text|phrase|string)|this))*(\s*:\s*|\s+)(?:["“'`](.+)["”'`]|(.+?))\s*$/is
 
