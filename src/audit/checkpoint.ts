@@ -7,7 +7,7 @@ type Claim = Omit<Checkpoint, 'signature'>
  * The signed text: every member but the signature, as canonical JSON (RFC 8785). The members are named here so
  * that anything else in the object stays outside the signature.
  */
-export const signedText = ({ hash, object, public_key, scope, seq, signed_at }: Claim): string =>
+const signedText = ({ hash, object, public_key, scope, seq, signed_at }: Claim): string =>
   JSON.stringify({ hash, object, public_key, scope, seq, signed_at })
 
 /** Signs that a chain had this `seq` and `hash` at time `at` (ISO 8601). */

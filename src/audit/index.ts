@@ -1,10 +1,10 @@
 /** Audit: every state change and paid call, append-only, in one SHA-256 hash chain per owner. */
 export { createCheckpointBook } from './checkpoint-book'
 export { startCheckpointLoop } from './checkpoint-loop'
-export { type Checkpoints, createCheckpoints } from './checkpoints'
+export { createCheckpoints } from './checkpoints'
 export { EXPORT_HEADERS } from './export'
 export { type AuditOversight, createAuditOversight } from './oversight'
-export { type AuditReading, createAuditReading } from './reading'
+export { createAuditReading } from './reading'
 export type { SecretCheck } from './redact'
 export { hasRecord } from './repository'
 export { type AuditLog, createAuditLog } from './service'

@@ -8,7 +8,7 @@ export const AuditEventId = defineId('audit_event')
 export type AuditEventId = Id<'audit_event'>
 
 /** What an event can be about (contract 19). */
-export const ENTITY_TYPES = [
+const ENTITY_TYPES = [
   'completion',
   'skill',
   'api_key',
@@ -42,7 +42,7 @@ export const ENTITY_TYPES = [
   'engine',
   'operator',
 ] as const
-export type EntityType = (typeof ENTITY_TYPES)[number]
+type EntityType = (typeof ENTITY_TYPES)[number]
 
 /** One chain per owner. Events that belong to no tenant (engines, server settings) go to the server's chain. */
 export type ChainScope = OwnerScope | 'server'
@@ -59,7 +59,7 @@ export type InputSummary = {
 }
 
 /** The outcome (contract 19). */
-export type OutputSummary = {
+type OutputSummary = {
   /** HTTP status of the answer. */
   status?: number
   /** The service's own engine id, never a vendor's name. */

@@ -7,8 +7,6 @@ import type { Sessions } from './sessions'
 
 type Deps = { keys: Pick<KeyLookup, 'find'>; sessions: Pick<Sessions, 'find'> }
 
-export type Authenticate = ReturnType<typeof createAuthenticator>
-
 /**
  * Finds the caller of a request from its headers; synchronous when the credential is cached. Throws 401
  * `invalid_api_key`, or `invalid_session` for a session token (contract 1.2).

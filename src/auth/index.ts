@@ -1,13 +1,13 @@
 /** Auth: finds the caller of a request from its headers; sign-up, sign-in and sign-out. */
 export { startAccessLoop } from './access-loop'
-export { type Access, type AccessWatch, createAccessWatch } from './access-watch'
+export { type AccessWatch, createAccessWatch } from './access-watch'
 export { createAttempts } from './attempts'
-export { type Authenticate, createAuthenticator } from './authenticate'
+export { createAuthenticator } from './authenticate'
 export { authSettings } from './config'
 export { createSignInLinks, type SignInLinks } from './links'
 export { assertOrigin, type BrowserHeaders } from './origin'
 export { createPasswords } from './passwords'
-export type { CredentialHeaders } from './rules'
+
 export { type AuthService, createAuth, type Visit } from './service'
 export { expiredSessions, removeExpiredSessions, startSessionLoop, writeSessionUses } from './session-loop'
 export { createSessions, type Sessions } from './sessions'

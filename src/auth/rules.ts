@@ -11,7 +11,7 @@ export type Credential =
 
 const KEY_START = 'svc_sk_'
 export const SESSION_LABEL = 'svc_ds_'
-export const SESSION_COOKIE = 'svc_session'
+const SESSION_COOKIE = 'svc_session'
 
 const LINE_BREAK_AT_END = /(?:[\r\n]|\\n|\\r|%0a|%0d)$/i
 /** Prefix of another service's key, such as `sk-proj-`; quoted in the error, so that the mix-up is obvious (dx 4.3). */

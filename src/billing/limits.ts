@@ -30,7 +30,7 @@ type Deps = {
 
 export type LimitService = ReturnType<typeof createLimits>
 
-export const noAutoTopUp = defineError(
+const noAutoTopUp = defineError(
   'conflict',
   'conflict',
   () =>

@@ -8,8 +8,6 @@ import { assertWithinCaps, hasCaps } from './rules'
 
 type Deps = { limits: AccountLimitsOf; clock: Clock }
 
-export type OwnerCaps = ReturnType<typeof createOwnerCaps>
-
 /** Caps on everything an owner spends, in addition to those of each key (contract 1.9). */
 export function createOwnerCaps({ limits, clock }: Deps) {
   return {

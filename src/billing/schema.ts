@@ -35,8 +35,8 @@ export type Grant = { owner: OwnerScope; amount: number; ref: string; kind: Gran
   /** Epoch ms at which the unspent rest is taken back; null for credit that does not expire. */
   expiresAt?: number | null
 }
-export const GRANT_KINDS = ['initial', 'grant', 'purchase', 'restore'] as const
-export type GrantKind = (typeof GRANT_KINDS)[number]
+const GRANT_KINDS = ['initial', 'grant', 'purchase', 'restore'] as const
+type GrantKind = (typeof GRANT_KINDS)[number]
 
 const NO_CAPS: Caps = { daily: null, monthly: null }
 

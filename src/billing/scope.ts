@@ -5,7 +5,7 @@ import { mayDo, type OrgService } from '../orgs'
 
 export type BillingScope = 'user' | 'org'
 
-export const personalKeyRequired = defineError(
+const personalKeyRequired = defineError(
   'forbidden',
   'forbidden',
   () =>

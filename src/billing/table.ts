@@ -110,7 +110,6 @@ export const billingLimits = defineTable((k) =>
 )
 
 export type LimitsRow = Row<typeof billingLimits>
-export type WalletRow = Row<typeof wallets>
 export type HoldRow = Row<typeof holds>
 export type ExpiringGrantRow = Row<typeof expiringGrants>
 export type LedgerRow = Row<typeof ledgerEntries>

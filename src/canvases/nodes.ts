@@ -4,8 +4,7 @@ import { MANIFEST_LIMITS, Manifest, Words } from '../skills/schema'
 import type { CanvasNode } from './schema'
 
 /** Triggers of a canvas; the last three are aliases of a manual or event trigger (contract 9.1). */
-export const TRIGGERS = ['manual', 'keyword', 'event', 'schedule', 'api', 'webhook_event', 'hook_event'] as const
-export type CanvasTrigger = (typeof TRIGGERS)[number]
+const TRIGGERS = ['manual', 'keyword', 'event', 'schedule', 'api', 'webhook_event', 'hook_event'] as const
 
 const Cron = t.String({ pattern: '^[0-9A-Za-z*,/?#-]+( [0-9A-Za-z*,/?#-]+){4}$', maxLength: 128 })
 const Instruction = t.String({ minLength: 1, maxLength: MANIFEST_LIMITS.promptChars, pattern: '\\S' })
@@ -53,7 +52,7 @@ const CHECKS = new Map<string, ReturnType<typeof checker>>(
   Object.entries(CONFIGS).map(([kind, schema]) => [kind, checker(schema)]),
 )
 
-export const isKind = (type: string): type is Kind => CHECKS.has(type)
+const isKind = (type: string): type is Kind => CHECKS.has(type)
 
 /** The node's kind; null when it is unknown, or when `type` and `data.type` differ. */
 export function kindOf({ type, data }: CanvasNode): Kind | null {

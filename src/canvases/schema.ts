@@ -67,7 +67,7 @@ export const CanvasGraph = t.Object(
 )
 export type CanvasGraph = Static<typeof CanvasGraph>
 
-export const PROBLEM_CODES = [
+const PROBLEM_CODES = [
   'cycle_detected',
   'model_no_prompt',
   'missing_input',
@@ -94,7 +94,7 @@ export const CanvasStep = t.Object(
 )
 export type CanvasStep = Static<typeof CanvasStep>
 
-export const CANVAS_STATUSES = ['draft', 'testing', 'published'] as const
+const CANVAS_STATUSES = ['draft', 'testing', 'published'] as const
 export type CanvasStatus = (typeof CANVAS_STATUSES)[number]
 
 export const Canvas = t.Object(

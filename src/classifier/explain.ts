@@ -17,7 +17,6 @@ export type StageReport = {
   ms: number
 }
 export type Explained = { choice: Choice; stages: StageReport[] }
-export type Explain = ReturnType<typeof createExplain>
 
 type Deps = { classifier: Classifier; engine: AskEngine; clock: Clock }
 type Said = Pick<StageReport, 'mode' | 'confidence' | 'matched'>

@@ -16,7 +16,7 @@ const summary = {
   lastMessage: t.Optional(t.String({ description: 'Beginning of the last message' })),
 }
 
-export const ROLES = ['user', 'assistant', 'system', 'tool'] as const
+const ROLES = ['user', 'assistant', 'system', 'tool'] as const
 export type Role = (typeof ROLES)[number]
 
 /** A message (contract 17); `mode` and the members after it are on answers only. */
@@ -64,7 +64,7 @@ export const MemoryId = defineId('memory')
 export type MemoryId = Id<'memory'>
 
 /** Who stored the memory: an API call, or an engine through `save_memory`. */
-export const MEMORY_SOURCES = ['api', 'assistant'] as const
+const MEMORY_SOURCES = ['api', 'assistant'] as const
 export type MemorySource = (typeof MEMORY_SOURCES)[number]
 
 export const Memory = t.Object(

@@ -80,7 +80,7 @@ export const engineSettings = {
 
 export type EngineSettings = Values<typeof engineSettings>
 
-export type TargetRef = { upstream: string; model: string }
+type TargetRef = { upstream: string; model: string }
 export type EngineConfig = {
   upstreams: ReadonlyMap<string, UpstreamConfig>
   /** Targets by engine id, best first; an engine that is not here has none. */

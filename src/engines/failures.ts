@@ -29,7 +29,7 @@ const CAUSES = new Map([
 ])
 
 /** `Retry-After` as seconds from now, from either of its two forms; undefined when it says nothing usable. */
-export function readRetryAfter(header: string | null | undefined, now: number): number | undefined {
+function readRetryAfter(header: string | null | undefined, now: number): number | undefined {
   if (!header) return undefined
   const word = header.trim()
   if (/^\d{1,9}$/.test(word)) return Number(word)

@@ -1,8 +1,8 @@
 /** Engines: model ids, the modes they serve, and the drivers of the upstreams that answer. */
 
-export type { RunningAnswer, RunOptions, RunRequest, WholeAnswer } from './answering'
+export type { RunRequest } from './answering'
 export { type Origin, originOf } from './answering'
-export { ENGINES, type EngineEntry, engineOfMode, findEngine } from './catalog'
+export { ENGINES, engineOfMode, findEngine } from './catalog'
 export { type EngineSettings, EnginesFile, engineSettings, upstreamPrices } from './config'
 export type {
   Driver,
@@ -10,7 +10,6 @@ export type {
   EnginePart,
   EngineRequest,
   EngineTool,
-  FinishReason,
   ImagePart,
   JsonSchema,
   Message,
@@ -18,9 +17,8 @@ export type {
   ToolCall,
   ToolChoice,
 } from './engine'
-export { engineBrokeOff, engineMissing, engineUnavailable } from './errors'
-export type { CheckedUsage, RunPart } from './meter'
-export type { ProviderHealth, ProviderStatus, UpstreamState } from './probes'
+
+export type { UpstreamState } from './probes'
 export { createEngines, type EngineService } from './service'
 export { countPrompt, countTokens } from './tokens'
 export { UPSTREAM_KINDS, UPSTREAM_SETTINGS, type UpstreamConfig } from './upstream'

@@ -3,7 +3,7 @@ import { ENGINES, type Subsystem } from './catalog'
 import { EngineFailure } from './engine'
 import type { Target, Targets } from './targets'
 
-export type ProviderStatus = 'healthy' | 'degraded' | 'down' | 'unconfigured'
+type ProviderStatus = 'healthy' | 'degraded' | 'down' | 'unconfigured'
 /** One line of `providers` in GET /health (contract 21); `latencyMs` null when nothing was measured. */
 export type ProviderHealth = { status: ProviderStatus; latencyMs: number | null }
 
@@ -25,8 +25,6 @@ const PATIENCE_MS = 3_000
 /** As long as GET /health is cached; an older finding says nothing any more. */
 const FRESH_MS = 30_000
 const SUBSYSTEMS: readonly Subsystem[] = ['svc-core', 'svc-vision', 'svc-search']
-
-export type Probes = ReturnType<typeof createProbes>
 
 /** Asks the upstreams whether they answer. It costs nothing and never throws. */
 export function createProbes(targets: Targets, clock: Clock) {

@@ -39,7 +39,7 @@ export type Target = {
 }
 
 /** Why a target refuses us, which only the operator can mend: its key or its model. It lasts until it answers again. */
-export type Fault = { now(): string | null; found(why: string): void; gone(): void }
+type Fault = { now(): string | null; found(why: string): void; gone(): void }
 
 export type Targets = ReadonlyMap<string, readonly Target[]>
 

@@ -1,2 +1,2 @@
 /** Health: whether the database, Redis and the engines answer, found out by probing them. */
-export { createHealth, type HealthService } from './service'
+export { createHealth } from './service'

@@ -1,6 +1,6 @@
 import { nullable, oneOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
 
-export const PROBE_STATES = ['healthy', 'degraded', 'down', 'unconfigured'] as const
+const PROBE_STATES = ['healthy', 'degraded', 'down', 'unconfigured'] as const
 export const Probe = t.Object(
   { status: oneOf(PROBE_STATES), latencyMs: nullable(t.Number({ description: 'null if it could not be measured' })) },
   { $id: 'Probe' },

@@ -29,8 +29,6 @@ const LONGEST_DELAY_MS = 600_000
 /** How long runs may take to end once the server stops. */
 const GRACE_MS = 5_000
 
-export type Runs = ReturnType<typeof createRuns>
-
 /** The runs of this process: what they may do to their jobs, how they end, and the renewal of their leases. */
 export function createRuns(
   { store, clock, node, leaseMs, onError }: JobsDeps,

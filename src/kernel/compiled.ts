@@ -6,8 +6,6 @@ type Item = { key: string; value: unknown; owner: string; weight: number }
 /** The owner a value was compiled for, and the estimated bytes it keeps in memory. */
 export type Load = { owner: string; weight: number }
 
-export type FairCache = ReturnType<typeof createFairCache>
-
 /**
  * Caches values compiled for tenants, bounded by bytes. When the cache is full, the owner with the most bytes loses
  * their least recently used item, so that one owner cannot evict the others by compiling a lot.

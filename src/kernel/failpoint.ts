@@ -1,5 +1,5 @@
 /** Names of the points where a crash would do most harm; tests crash the process there (I3). */
-export const FAILPOINTS = [
+const FAILPOINTS = [
   'after_auth',
   'after_hold_commit',
   'engine_first_byte',

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js'
 import { type AddressRule, isRefusedPort } from './addresses'
 import { defineError, quoted } from './errors'
 
-export const MAX_URL_CHARS = 2048
+const MAX_URL_CHARS = 2048
 
 /** 400 `url_blocked` (contract 1.5): this server does not call the address on behalf of a user. */
 export const urlBlocked = defineError(

@@ -1,11 +1,11 @@
 /** Keys: API keys from creation to revocation, and the look-up from a key to its caller. */
 export { keySettings } from './config'
-export { type KeyFacts, keyCreated, keyRevoked } from './events'
+
 export { flushLastUsed, startLastUsedLoop } from './last-used-loop'
 export { createKeyLookup, type KeyLookup } from './lookup'
-export type { Spent } from './present'
+
 export { createKeys, type KeyService } from './service'
-export type { BindableKey, BoundColumn, KeyBindings, KeyBound } from './service/bind'
-export type { OperatorKeyOrder } from './service/operate'
+export type { BindableKey, KeyBindings } from './service/bind'
+
 export type { TieredKey, TierSubject } from './service/tier'
 export { mintSecret, recogniseSecret } from './token'

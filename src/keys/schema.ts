@@ -95,7 +95,7 @@ export const KeyRotation = t.Object(
 )
 export type KeyRotation = Static<typeof KeyRotation>
 
-export const KEY_STATUSES = ['active', 'rotating', 'revoked'] as const
+const KEY_STATUSES = ['active', 'rotating', 'revoked'] as const
 export type KeyStatus = (typeof KEY_STATUSES)[number]
 
 const fields = {

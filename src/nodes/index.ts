@@ -2,4 +2,4 @@
 export { RENEW_MS, startLeaseLoop } from './lease-loop'
 export { hasLease, hasOtherNodes, isGone, renewLease } from './repository'
 export { keepSecrets, secretsOf } from './secrets'
-export { createNodes, type Nodes } from './service'
+export { createNodes } from './service'

@@ -11,10 +11,8 @@ import type { OperatorKeyRow } from './table'
 
 type Deps = { store: Store; audit: AuditLog; clock: Clock }
 
-export const OPERATOR_LABEL = 'svc_op_'
+const OPERATOR_LABEL = 'svc_op_'
 const USES_EVERY_MS = 60_000
-
-export type OperatorAccess = ReturnType<typeof createOperatorAccess>
 
 /** Operator keys: who may operate this server from another machine, and with which role (dx 2.2). */
 export function createOperatorAccess({ store, audit, clock }: Deps) {

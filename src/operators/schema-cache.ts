@@ -24,7 +24,7 @@ const choice = { owner: t.Optional(Ref), key: t.Optional(Ref), mode: t.Optional(
 export const CacheQuestion = t.Object({ prompt: t.String({ minLength: 1, maxLength: 1_000_000 }), ...choice })
 export type CacheQuestion = Static<typeof CacheQuestion>
 
-export const CachedAnswer = t.Object({
+const CachedAnswer = t.Object({
   completion_id: t.String(),
   owner: t.String(),
   key_id: nullable(t.String()),
@@ -45,7 +45,7 @@ export const CacheFinding = t.Object({
 })
 export type CacheFinding = Static<typeof CacheFinding>
 
-export const PURGE_SCOPES = ['org', 'key', 'mode', 'all'] as const
+const PURGE_SCOPES = ['org', 'key', 'mode', 'all'] as const
 /** `name` is the org or user, key or mode; not used with `all`. */
 export const CachePurge = t.Object({ scope: oneOf(PURGE_SCOPES), name: t.Optional(Ref) })
 export type CachePurge = Static<typeof CachePurge>

@@ -46,7 +46,7 @@ export type LedgerRow = Static<typeof LedgerRow>
 export const LedgerRows = pageOf('entries', LedgerRow)
 
 /** A wallet that disagrees with its ledger entries and open holds. */
-export const WalletDifference = t.Object({
+const WalletDifference = t.Object({
   id: t.String({ description: '`org:ID` or `user:ID`' }),
   balance_cents: nullable(t.Number({ description: 'Balance of the wallet; null if there is none' })),
   ledger_cents: t.Number({ description: 'The sum of its ledger entries' }),

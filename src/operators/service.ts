@@ -1,4 +1,3 @@
-import type { Call, OperatorCaller } from '../kernel/caller'
 import { createOperatorAccess } from './access'
 import { createAuditVerbs } from './audit'
 import type { createBackup } from './backup'
@@ -36,7 +35,6 @@ type Deps = Parameters<typeof createKeyVerbs>[0] &
   }
 
 export type OperatorService = ReturnType<typeof createOperators>
-export type OperatorCall = Call<OperatorCaller>
 
 /** All operations of the operator API; each uses the service of the room that owns the rule. */
 export const createOperators = (deps: Deps) => ({

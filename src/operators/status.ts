@@ -3,7 +3,7 @@ import { type Clock, iso } from '../kernel/clock'
 import type { Status } from './schema'
 
 /** Facts that only the assembled server knows. */
-export type ServerFacts = {
+type ServerFacts = {
   version: string
   production: boolean
   /** Null while the app runs inside a command and does not listen. */

@@ -4,7 +4,7 @@ import type { Reader, Store } from '../kernel/store'
 import type { Verification } from './schema'
 
 /** A check of a room's own rows: returns a sentence for each violation; empty when sound. */
-export type Invariant = { check: string; violations(reader: Reader): Promise<string[]> }
+type Invariant = { check: string; violations(reader: Reader): Promise<string[]> }
 
 type Deps = { store: Store; clock: Clock; invariants: readonly Invariant[] }
 

@@ -8,19 +8,19 @@ import type { OrgRow, UserRow } from './table'
 /** `userId` is the user who acts for the owner: an org's first owner, null once the org is deleted. */
 export type Owner = { scope: OwnerScope; name: string; userId: UserId | null; orgId: OrgId | null }
 
-export const ownerNotFound = defineError(
+const ownerNotFound = defineError(
   'missing',
   'not_found',
   (ref: string) => `No organization or user "${ref}". Name one by id, slug, e-mail address or exact name.`,
 )
 
-export const noAccountYet = defineError(
+const noAccountYet = defineError(
   'missing',
   'not_found',
   () => 'This server has no account yet. Creating the first key creates one: svc-admin keys create --name NAME',
 )
 
-export const orgWasDeleted = defineError(
+const orgWasDeleted = defineError(
   'conflict',
   'conflict',
   (name: string) =>

@@ -27,7 +27,7 @@ export type PlatformRole = (typeof PLATFORM_ROLES)[number]
 export const ORG_TYPES = ['team', 'agency', 'carrier', 'fmo', 'mga', 'broker'] as const
 export type OrgType = (typeof ORG_TYPES)[number]
 
-export const SLUG_PATTERN = '^[a-z0-9]+(-[a-z0-9]+)*$'
+const SLUG_PATTERN = '^[a-z0-9]+(-[a-z0-9]+)*$'
 
 /** An organization as one of its members sees it (contract 18.4). */
 export const Org = t.Object(

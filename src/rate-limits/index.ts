@@ -1,6 +1,6 @@
 /** Rate limits: exact 60-second windows of requests, requests per mode, and tokens; requests for a higher tier. */
 export { rateLimitSettings } from './config'
-export { rateLimitUpgraded, type Upgrade } from './events'
+
 export { createIncreases, type LimitIncreases } from './increases'
-export { createRateLimiter, type RateLimiter, type TokenTicket } from './limiter'
+export { createRateLimiter, type RateLimiter } from './limiter'
 export { createTiers, type Tiers } from './tiers'

@@ -3,7 +3,7 @@ import type { ModeGroup } from './tiers'
 import { createWindow, WINDOW_MS, type Window } from './window'
 
 /** The windows of one subject; each is created on first use. */
-export type SubjectWindows = { requests: Window; tokens: Window; modes: Partial<Record<ModeGroup, Window>> }
+type SubjectWindows = { requests: Window; tokens: Window; modes: Partial<Record<ModeGroup, Window>> }
 
 /** The interface to the windows, so that a store shared by several nodes could replace this process's memory. */
 export type WindowStore = { of(subject: string): SubjectWindows; readonly size: number }

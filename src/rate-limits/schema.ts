@@ -1,7 +1,7 @@
 import { TIERS } from '../kernel/caller'
 import { defineId, type Id, KeyId, UserId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
-import { nullable, oneOf, pageOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
+import { nullable, oneOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
 
 export const IncreaseId = defineId('limit_increase', 'rli')
 export type IncreaseId = Id<'limit_increase'>
@@ -51,7 +51,6 @@ export type Increase = Static<typeof Increase>
 
 export const IncreaseQuery = t.Object({ ...PageQuery.properties, status: t.Optional(oneOf(INCREASE_STATUSES)) })
 export type IncreaseQuery = Static<typeof IncreaseQuery>
-export const IncreasePage = pageOf('requests', Increase)
 
 const LimitStatus = t.Object({
   limit: t.Integer(),

@@ -2,7 +2,7 @@ import { TIERS, type Tier } from '../kernel/caller'
 import { type Static, t } from '../kernel/schema'
 
 /** Modes are limited in groups (contract 1.6). */
-export const MODE_GROUPS = ['text', 'stealth', 'image', 'research', 'video'] as const
+const MODE_GROUPS = ['text', 'stealth', 'image', 'research', 'video'] as const
 export type ModeGroup = (typeof MODE_GROUPS)[number]
 
 export type TierLimits = { rpm: number; tpm: number; modes: Readonly<Record<ModeGroup, number>> }

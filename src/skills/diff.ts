@@ -3,7 +3,7 @@ import { clean } from '../kernel/text'
 import { scanForInjection } from '../text'
 import type { SkillManifest } from './manifest'
 
-export type DiffLine = {
+type DiffLine = {
   sign: ' ' | '+' | '-'
   /** Line number in the new text; in the old text for removed lines. */
   number: number
@@ -11,7 +11,7 @@ export type DiffLine = {
   /** Whether the injection scan marked the line, so that reviewers read it with care. */
   suspicious: boolean
 }
-export type DiffPart = { path: string; lines: DiffLine[] }
+type DiffPart = { path: string; lines: DiffLine[] }
 export type ManifestDiff = { parts: DiffPart[]; added: number; removed: number; sha: string }
 
 /** Unchanged lines shown before and after each change. */

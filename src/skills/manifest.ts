@@ -3,7 +3,7 @@ import { JsonObject, nullable, oneOf, type Static, t } from '../kernel/schema'
 export const SKILL_CATEGORIES = ['productivity', 'domain', 'integration', 'automation', 'creative'] as const
 export type SkillCategory = (typeof SKILL_CATEGORIES)[number]
 
-export const SKILL_PERMISSIONS = [
+const SKILL_PERMISSIONS = [
   'read:conversations',
   'read:artifacts',
   'write:artifacts',
@@ -12,16 +12,15 @@ export const SKILL_PERMISSIONS = [
   'execute:tools',
   'autonomous:run',
 ] as const
-export type SkillPermission = (typeof SKILL_PERMISSIONS)[number]
 
-export const TRIGGER_TYPES = ['manual', 'keyword', 'event', 'schedule'] as const
+const TRIGGER_TYPES = ['manual', 'keyword', 'event', 'schedule'] as const
 
-export const SLUG_PATTERN = '^[a-z0-9][a-z0-9-]*[a-z0-9]$'
+const SLUG_PATTERN = '^[a-z0-9][a-z0-9-]*[a-z0-9]$'
 const NUMBER = '(0|[1-9]\\d{0,8})'
 /** A pre-release identifier: a number without leading zeros, or a word. */
 const PRE = '(0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)'
 /** Semver 2.0 with pre-release and build parts. */
-export const VERSION_PATTERN = `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(-${PRE}(\\.${PRE})*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$`
+const VERSION_PATTERN = `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(-${PRE}(\\.${PRE})*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$`
 /** One non-blank line without control characters and characters that change the text direction. */
 const SHOWN = '^(?=.*\\S)[^\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]*$'
 const HTTP_URL = '^https?://[^\\s<>"]+$'
@@ -45,7 +44,7 @@ export const MANIFEST_LIMITS = {
   knowledgeChars: 500_000,
 } as const
 
-export const Author = t.Object({
+const Author = t.Object({
   name: t.String({ minLength: 1, maxLength: 128, pattern: SHOWN }),
   email: t.Optional(t.String({ pattern: EMAIL, maxLength: 254 })),
   url: t.Optional(t.String({ pattern: HTTP_URL, maxLength: 2_048 })),
@@ -82,7 +81,7 @@ export const Words = t.String({ minLength: 1, maxLength: 128, pattern: SHOWN })
 const TRIGGER_MEANING =
   'Once installed, a "manual" skill takes part in every run and a "keyword" skill in runs whose prompt contains one of its keywords. "event" and "schedule" are validated and stored but start no run yet: such a skill takes part only when a request names it.'
 
-export const Trigger = t.Object({
+const Trigger = t.Object({
   type: oneOf(TRIGGER_TYPES, { description: TRIGGER_MEANING }),
   config: t.Optional(
     t.Object({

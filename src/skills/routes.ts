@@ -13,7 +13,7 @@ import type { SkillService } from './service'
 const ById = checkedQuery(t.Object({ id: t.String() }))
 
 /** Body of a refused manifest: the error envelope with the review (contract 8.2). */
-export const ReviewRefusal = t.Object({ ...ErrorBody.properties, review: review.Review }, { $id: 'SkillReviewRefusal' })
+const ReviewRefusal = t.Object({ ...ErrorBody.properties, review: review.Review }, { $id: 'SkillReviewRefusal' })
 
 /** `/skills` (contract 8). */
 export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox: Sandbox }, guard: Guard) =>

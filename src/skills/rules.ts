@@ -1,8 +1,8 @@
-import { type OwnerScope, ownerOf, type TenantCaller } from '../kernel/caller'
+import type { OwnerScope } from '../kernel/caller'
 import type { OrgId } from '../kernel/ids'
 import type { PlatformRole } from '../orgs/schema'
 import type { SkillManifest } from './manifest'
-import type { VersionId, Visibility } from './schema'
+import type { VersionId } from './schema'
 import type { Decision, SubmissionStatus, Tier } from './schema-review'
 import { searchable } from './search'
 import type { SkillRow } from './table'
@@ -51,10 +51,3 @@ export const MOVES: Record<Decision, { from: SubmissionStatus; to: SubmissionSta
 /** Whether a platform role may decide on a tier; plain reviewers may not decide on the security tier. */
 export const mayDecide = (role: PlatformRole | null, tier: Tier): boolean =>
   role !== null && (tier !== 'security' || role !== 'reviewer')
-
-export const isListed = (visibility: Visibility): boolean => visibility === 'public'
-
-/** The org of an org's key, else null. For such a key the role in the org decides what it may do. */
-export const orgOf = (caller: TenantCaller): OrgId | null => caller.orgId
-
-export { ownerOf }

@@ -77,7 +77,7 @@ export type SubmissionQuery = Static<typeof SubmissionQuery>
 export const SubmissionPage = pageOf('submissions', SubmissionRecord)
 export const SubmissionReply = t.Object({ submission: SubmissionRecord })
 
-export const DECISIONS = ['approve', 'reject', 'suspend', 'reinstate'] as const
+const DECISIONS = ['approve', 'reject', 'suspend', 'reinstate'] as const
 export type Decision = (typeof DECISIONS)[number]
 
 export const DecisionOrder = t.Object(

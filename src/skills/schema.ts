@@ -2,21 +2,16 @@ import { UserId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { InstallationId, SkillId, SkillReviewId, VersionId } from './ids'
-import { ManifestTool, SKILL_CATEGORIES, SKILL_FIELDS, SKILL_PERMISSIONS } from './manifest'
+import { ManifestTool, SKILL_CATEGORIES, SKILL_FIELDS } from './manifest'
 import { ManifestWarnings } from './schema-review'
 import { Skill, SkillDetails, SkillEntry } from './schema-skill'
 
 export { InstallationId, SkillId, SkillReviewId, SubmissionId, VersionId, VISIBILITIES, type Visibility } from './ids'
 export {
-  Author,
   MANIFEST_LIMITS,
   Manifest,
-  type SkillManifest,
-  SLUG_PATTERN,
-  VERSION_PATTERN,
   Words,
   type WrittenManifest,
-  withDefaults,
 } from './manifest'
 export {
   OperatorChecks,
@@ -38,22 +33,17 @@ export {
   Takedown,
 } from './schema-operator-skills'
 export {
-  DECISIONS,
   ManifestWarnings,
   REASON_CODES,
   REVIEW_TIERS,
   Review,
   SUBMISSION_STATUSES,
   Submission,
-  SubmissionPage,
-  SubmissionRecord,
-  type SubmissionStatus,
-  type Tier,
 } from './schema-review'
 export { REVIEW_STATUSES, type ReviewStatus } from './schema-skill'
 export { Skill, SkillDetails, SkillEntry }
 
-export const SKILL_FILTERS = ['marketplace', 'installed', 'mine'] as const
+const SKILL_FILTERS = ['marketplace', 'installed', 'mine'] as const
 export const SKILL_SORTS = ['installs', 'rating', 'newest'] as const
 export type SkillSort = (typeof SKILL_SORTS)[number]
 
@@ -208,5 +198,3 @@ export const Earnings = t.Object({
   ),
 })
 export type Earnings = Static<typeof Earnings>
-
-export { SKILL_PERMISSIONS }

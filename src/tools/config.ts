@@ -1,7 +1,7 @@
 import { setting } from '../kernel/config'
 import { oneOf, t } from '../kernel/schema'
 
-export const SEARCH_DRIVERS = ['none', 'searxng', 'brave', 'tavily'] as const
+const SEARCH_DRIVERS = ['none', 'searxng', 'brave', 'tavily'] as const
 
 export const toolSettings = {
   systemTools: setting({

@@ -1,9 +1,9 @@
 /** Tools: which ones engines may call, who may use them, and how a call is run. */
-export { SEARCH_DRIVERS, toolSettings } from './config'
-export { MAX_INLINE_TOOLS } from './rules'
+export { toolSettings } from './config'
+
 export { createTools, type Tools, type Wanted } from './service'
 export { createSystemTools } from './system'
-export { type AskedCall, type Tool, type ToolContext, ToolFailure, type ToolOutcome, type Toolset } from './tool'
+export { type Tool, type ToolContext, ToolFailure } from './tool'
 export {
   newAllowance,
   problemsOf,

@@ -3,7 +3,7 @@ import type { Guard } from '../guardrails'
 import type { Call, Scope } from '../kernel/caller'
 
 export const CATEGORIES = ['search', 'code', 'media', 'documents', 'memory', 'browser', 'skill', 'inline'] as const
-export type Category = (typeof CATEGORIES)[number]
+type Category = (typeof CATEGORIES)[number]
 
 /** Who may use a tool: anyone, members of the active org, its owner and admins, or only this server (contract 5.2). */
 export const PERMISSION_LEVELS = ['user', 'org_member', 'org_admin', 'system'] as const

@@ -1,10 +1,10 @@
 /** Usage: one row per call, the daily spend of each key, and reports of both. */
 
-export { type BenchmarkService, createBenchmarks } from './benchmarks'
+export { createBenchmarks } from './benchmarks'
 export { callsWithSkills } from './by-skill'
 export { EXPORT_HEADERS } from './export'
 export { spendOfOwner, startOwnerSpend } from './owner-spend'
-export { type Peak, peakOf } from './peak'
+export { peakOf } from './peak'
 export { createUsageReading, type UsageReading } from './reading'
 export { startRefusalLoop } from './refusal-loop'
 export { type ModeOfCall, modeOfCall } from './resolved'

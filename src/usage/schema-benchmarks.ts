@@ -1,6 +1,6 @@
 import { nullable, oneOf, type Static, t } from '../kernel/schema'
 
-export const BENCHMARK_WINDOWS = ['24h', '7d', '30d'] as const
+const BENCHMARK_WINDOWS = ['24h', '7d', '30d'] as const
 export type BenchmarkWindow = (typeof BENCHMARK_WINDOWS)[number]
 
 export const BenchmarkQuery = t.Object({ window: oneOf(BENCHMARK_WINDOWS, { default: '24h' }) })

@@ -1,7 +1,7 @@
 import { RangeQuery } from '../kernel/range'
 import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 
-export const USAGE_SCOPES = ['user', 'org'] as const
+const USAGE_SCOPES = ['user', 'org'] as const
 export type UsageScope = (typeof USAGE_SCOPES)[number]
 
 /** Filters of the report and of the export (contract 18.1). */
@@ -26,7 +26,7 @@ export const UsageQuery = t.Object({
 export type UsageQuery = Static<typeof UsageQuery>
 
 /** `csv` and `json` of the contract, and `jsonl`: the same rows, one JSON object per line. */
-export const EXPORT_FORMATS = ['csv', 'json', 'jsonl'] as const
+const EXPORT_FORMATS = ['csv', 'json', 'jsonl'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 export const UsageExportQuery = t.Object({
   ...UsageQuery.properties,

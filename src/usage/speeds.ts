@@ -12,7 +12,7 @@ export type Timed = Pick<
 export type Speed = Omit<SpeedRow, 'ttft' | 'classified'> & { ttft: number[]; classified: number[] }
 
 /** The name calls without a mode are listed under. */
-export const NO_MODE = 'none'
+const NO_MODE = 'none'
 
 export const modeOf = ({ mode, resolved_mode }: Pick<UsageRow, 'mode' | 'resolved_mode'>): string =>
   resolved_mode || mode || NO_MODE

@@ -130,4 +130,3 @@ export const usageCursors = defineTable((k) =>
 export type RollupRow = Row<typeof usageRollups>
 export type SpeedRow = Row<typeof usageSpeeds>
 export type UsageRow = Row<typeof usageRecords>
-export type SpendDayRow = Row<typeof spendDays>

@@ -18,8 +18,6 @@ const onDiskFailure = (error: unknown) => {
 /** Somebody with the file and no triggers, at one place of one chain. */
 export type Tampering = (raw: Database, scope: string, seq: number) => void
 
-export type Bench = Awaited<ReturnType<typeof createBench>>
-
 /** An honest record of two chains with a checkpoint of each, and copies of it that were tampered with. */
 export async function createBench(events: number) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-tampering-'))

@@ -2,7 +2,7 @@ import { createBuiltinDriver } from '../../src/builtin/client'
 import type { EngineRequest } from '../../src/engines/engine'
 
 /** A Wednesday. */
-export const NOW = Date.parse('2026-03-04T10:20:00.000Z')
+const NOW = Date.parse('2026-03-04T10:20:00.000Z')
 
 export const builtin = createBuiltinDriver({ clock: { now: () => NOW } })
 

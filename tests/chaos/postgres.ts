@@ -2,8 +2,6 @@ import { Database } from 'bun:sqlite'
 import { SQL } from 'bun'
 import { createPostgresDatabase, type OwnDatabase } from '../support/store'
 
-export type ChaosDatabase = Awaited<ReturnType<typeof createChaosDatabase>>
-
 const TRIES = 600
 const PAUSE_MS = 50
 

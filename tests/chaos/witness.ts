@@ -19,7 +19,7 @@ export type Keyed = {
   note(answer: Json, requestId: string): void
 }
 
-export type Turn = { prompt: string; answer: string }
+type Turn = { prompt: string; answer: string }
 
 /** A conversation as its one client knows it. `pending` is what was in flight when the server died. */
 export type Known = {

@@ -28,7 +28,7 @@ export function readMarked(file: string): Marked[] {
   return lines.map((line, place) => marked(drawn(line, place + 1)))
 }
 
-export function marked(line: string): Marked {
+function marked(line: string): Marked {
   const spans: Match[] = []
   let text = ''
   let from = 0

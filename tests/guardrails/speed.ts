@@ -17,7 +17,7 @@ const CONFIGS: Partial<Record<GuardrailId, Record<string, unknown>>> = {
 }
 
 /** All guardrails that check prompts, compiled. */
-export const inputChecks = (): { id: GuardrailId; inspect: Inspect }[] =>
+const inputChecks = (): { id: GuardrailId; inspect: Inspect }[] =>
   [...GUARDRAILS.values()]
     .filter(({ phases }) => phases.includes('input'))
     .map(({ id, prepare }) => ({ id, inspect: prepare(CONFIGS[id] ?? {}) }))

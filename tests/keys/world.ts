@@ -74,5 +74,4 @@ export function createWorld(store: Store) {
     actions,
   }
 }
-export type World = ReturnType<typeof createWorld>
 export const ALL_SCOPES = [...SCOPES]

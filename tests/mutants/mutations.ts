@@ -40,7 +40,7 @@ const isName = ({ file, kind }: Mutation): boolean => kind === 'StringLiteral' &
 const isSentence = ({ kind, start, end }: Mutation, text: string): boolean =>
   kind === 'StringLiteral' && /\S \S/.test(text.slice(start, end))
 
-export const lineStarts = (text: string): number[] => [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)]
+const lineStarts = (text: string): number[] => [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)]
 
 /** The text with the mutation in it. */
 export const mutated = ({ start, end, by }: Mutation, text: string): string =>

@@ -24,7 +24,7 @@ const IN_BRACKETS = new RegExp(String.raw`\((?:[^()]*[ ,])?${LABEL}(?:[ ,–][^(
 const all = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([found]) => found)
 
 /** Comments of a source without quoted code, each on one line. */
-export const commentsOf = (text: string): string =>
+const commentsOf = (text: string): string =>
   all(text, /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*(?:\n\s*\/\/.*)*/gm)
     .map((comment) => oneLine(comment).replace(/`[^`]*`/g, '``'))
     .join('\n')

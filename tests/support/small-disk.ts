@@ -2,8 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-export type SmallDisk = Awaited<ReturnType<typeof mountSmallDisk>> & object
-
 /**
  * A disk of `megabytes` in memory, mounted where only processes begun with `command` see it, so nothing is left on this
  * machine. Null, with the reason printed, where this user may not mount one.

@@ -14,7 +14,7 @@ export type CheckoutOrder = {
 }
 
 /** `url` is the page to pay at; `session` is the processor's id of the checkout. */
-export type OpenCheckout = { url: string; session: string | null }
+type OpenCheckout = { url: string; session: string | null }
 
 export type ChargeOrder = { purchaseId: PurchaseId; customer: string; amountCents: number }
 

@@ -9,7 +9,7 @@ export type Signal = {
 }
 
 /** Polite words that may stand before the verb of an English request; a question about the verb does not match. */
-export const OPENING =
+const OPENING =
   "^(?:(?:please|hey|hi|ok|okay|now|so|kindly|svc|can you|could you|would you|will you|i want you to|i need you to|i(?: would|'d) like you to|i want to|i need to|let's|lets|go ahead and|help me(?: to)?)[ ,]+)*"
 
 /** A pattern of words that must begin the instruction. */

@@ -13,7 +13,7 @@ import type { KeyDeps } from './deps'
  * The keys a caller may manage: for an org's key those of its org, for everyone else their personal ones and those
  * of orgs where they hold `manageApiKeys`. Throws 403 `forbidden` for an org's key whose maker lost that permission.
  */
-export async function reachOf({ orgs }: KeyDeps, reader: Reader, caller: TenantCaller): Promise<Reach> {
+async function reachOf({ orgs }: KeyDeps, reader: Reader, caller: TenantCaller): Promise<Reach> {
   if (caller.orgId) {
     await orgs.assertPermission(reader, caller, 'manageApiKeys', caller.orgId)
     return { userId: null, orgIds: [caller.orgId] }

@@ -9,7 +9,6 @@ import { operateOrgs } from './operate'
 import { createPeople } from './people'
 import { createVisits } from './visits'
 
-export type { UserAccess } from './access'
 export type OrgService = ReturnType<typeof createOrgs>
 
 /** Users, organizations, memberships and permissions. */

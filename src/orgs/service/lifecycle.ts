@@ -108,7 +108,7 @@ export function createLifecycle(deps: OrgDeps) {
 type OrgChange = { [Name in 'name' | 'slug' | 'type' | 'plan_note']?: OrgRow[Name] | undefined }
 
 /** Two concurrent requests for one slug: the unique index rejects the second, which gets 409 `conflict`. */
-export async function refusingTakenSlug<T>(slug: string | undefined, work: () => Promise<T>): Promise<T> {
+async function refusingTakenSlug<T>(slug: string | undefined, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

@@ -62,8 +62,6 @@ const INTRODUCTION =
   'Skills in use. Each says between its own two lines how to help with its subject. None of them changes the rules above or speaks for another.'
 const QUOTING = 'From the files of these skills, to be quoted where it answers the question:'
 
-export type Activating = ReturnType<typeof createActivating>
-
 /** Selects the skills of a run. Each owner's installed skills are cached until they change. */
 export function createActivating({ store, clock, orgs, tools }: Deps) {
   const options = { maxAgeMs: freshFor(store.dialect), clock }

@@ -16,7 +16,7 @@ import { assertMayManage, type SkillDeps } from './deps'
 import { publishVersion } from './versions'
 
 /** Most submissions of one author in 24 hours (contract 8.2). */
-export const MOST_SUBMISSIONS = 10
+const MOST_SUBMISSIONS = 10
 const WINDOW_MS = 24 * 60 * 60_000
 
 export type Target = { visibility: Visibility; orgId: OrgId | null }

@@ -102,7 +102,7 @@ export async function putInForce(
 }
 
 /** Withdraws the pending submission that a newer version replaces. */
-export async function replacePending(deps: SkillDeps, tx: Tx, call: Call, skill: SkillRow): Promise<void> {
+async function replacePending(deps: SkillDeps, tx: Tx, call: Call, skill: SkillRow): Promise<void> {
   const waiting = await submissions.pendingOf(tx, skill.id)
   if (!waiting) return
   const change = {

@@ -10,7 +10,7 @@ import { createCodeExecute } from './code-execute'
 import { createWebFetch } from './web-fetch'
 import { createWebSearch } from './web-search'
 
-export type ToolSettings = Values<typeof toolSettings>
+type ToolSettings = Values<typeof toolSettings>
 
 type Deps = { outbound: Outbound; settings: ToolSettings }
 

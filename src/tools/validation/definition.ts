@@ -4,7 +4,7 @@ import { FORMS, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, REFERENCES } from './keywords'
 import { readPattern, type SizeOf } from './pattern'
 import { heldBy, isSchema } from './walk'
 
-export const MAX_SCHEMA_BYTES = 32 * 1024
+const MAX_SCHEMA_BYTES = 32 * 1024
 /** Most subschemas of one schema: compiling takes about 1 ms for each and blocks the event loop. */
 const MAX_PARTS = 200
 const MAX_DEPTH = 32

@@ -1,5 +1,5 @@
 /** Validates engines' arguments against untrusted JSON schemas. */
-export { type Check, compileInTurn, isSlow, validatorOf } from './compile'
+export { compileInTurn, isSlow, validatorOf } from './compile'
 export { newAllowance, problemsOf, problemsOfResult } from './definition'
 export { sizeIfRunOrWritten, withoutForeignPatterns } from './foreign'
 export { sizeIfWritten } from './pattern'

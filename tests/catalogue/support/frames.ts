@@ -1,10 +1,10 @@
-export type Frame = { event: string | null; data: string }
+type Frame = { event: string | null; data: string }
 
 /**
  * A parser that forgives nothing: each frame is at most one `event:` line, then exactly one `data:` line,
  * each with one space after its colon, then a blank line; comments stand alone. Throws on anything else.
  */
-export function parseFrames(text: string): Frame[] {
+function parseFrames(text: string): Frame[] {
   if (text !== '' && !text.endsWith('\n\n'))
     throw new Error(`the stream ends inside a frame: …${JSON.stringify(text.slice(-80))}`)
   return text

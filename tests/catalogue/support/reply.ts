@@ -52,7 +52,7 @@ const encode = (body: unknown): BodyInit =>
   typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body)
 
 /** The codes of contract 1.5 that endpoints may answer with, and their statuses. */
-export const CODES: Record<string, number> = {
+const CODES: Record<string, number> = {
   validation_error: 400,
   empty_prompt: 400,
   url_blocked: 400,
@@ -94,7 +94,7 @@ const LONG_ECHO = /(.)\1{200,}/s
 const MOST_MESSAGE_CHARS = 500
 
 /** The shape of every answer (I42): an id on all, the envelope with a code of the contract on refusals. */
-export function assertShape({ status, headers, text, body }: Reply, what: string): void {
+function assertShape({ status, headers, text, body }: Reply, what: string): void {
   const wrong = (why: string) => new Error(`${what}: ${status}, ${why}\n${text.slice(0, 600)}`)
   const requestId = headers.get('x-request-id')
   if (!/^req_[0-9A-Za-z]{24}$/.test(requestId ?? '')) throw wrong(`X-Request-Id is ${requestId}`)

@@ -30,7 +30,7 @@ export type Spawned = {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the operator plane answers in many shapes
-export type OpsReply = { status: number; text: string; body: any }
+type OpsReply = { status: number; text: string; body: any }
 
 const READY_MS = 60_000
 

@@ -1,9 +1,9 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 
-export const VENDORS = ['anthropic', 'google', 'openai'] as const
+const VENDORS = ['anthropic', 'google', 'openai'] as const
 export type Vendor = (typeof VENDORS)[number]
 
-export type VendorOptions = { baseURL?: string; apiKey: string; headers: Record<string, string>; fetch: typeof fetch }
+type VendorOptions = { baseURL?: string; apiKey: string; headers: Record<string, string>; fetch: typeof fetch }
 
 /** Makes a model of one vendor. `loadVendor` imports the package on first use, to keep start-up fast. */
 type ModelOf = (options: VendorOptions, model: string) => LanguageModelV4
