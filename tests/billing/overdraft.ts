@@ -1,3 +1,6 @@
+import { copyFileSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Newcomer, settle } from '../catalogue/support/people'
 import { HOLD_CENTS, MOST_TOKENS, pricedEngines } from '../catalogue/support/prices'
 import { type Spawned, spawnServer } from '../catalogue/support/server'
@@ -29,7 +32,7 @@ export async function runOverdraft({ rounds, postgresUrl, onRound = () => undefi
     ...(database ? { SVC_DATABASE_URL: database.url } : {}),
   }
   const servers = [await spawnServer(env)]
-  if (database) servers.push(await spawnServer(env))
+  if (database) servers.push(await spawnServer(env, besides(servers[0]!)))
   try {
     const people = await settle(servers[0]!)
     const ended: Round[] = []
@@ -43,6 +46,13 @@ export async function runOverdraft({ rounds, postgresUrl, onRound = () => undefi
     await upstream.stop()
     await database?.drop()
   }
+}
+
+/** A data folder for a second node, with the secrets of the first. */
+function besides({ folder }: Spawned): string {
+  const own = mkdtempSync(join(tmpdir(), 'svc-catalogue-'))
+  copyFileSync(join(folder, 'secrets.json'), join(own, 'secrets.json'))
+  return own
 }
 
 async function race(servers: readonly Spawned[], person: Newcomer): Promise<Round> {

@@ -13,6 +13,8 @@ const ATTEMPTS = 4
 /** Opens a connection pool. A unit of work is a transaction on one connection, retried when it loses a conflict. */
 export function openPostgres({ url, maxConnections = 8 }: Options): Store {
   const client = new SQL(url, { max: maxConnections, connectionTimeout: 5 })
+  // Of its own: where all others are at work, or wait for each other, the database is busy and not away.
+  const asking = new SQL(url, { max: 1, connectionTimeout: 5 })
   const db = drizzle({ client })
   onReadFailure(db, toAppError)
   const keeping = createKeeping()
@@ -52,13 +54,15 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
     },
     failing: keeping.failing,
     ping: async () => {
-      await client`SELECT 1`
+      await asking`SELECT 1`
     },
     integrity: async () => [],
     backup: async () => {
       throw new Error('back up Postgres with pg_dump')
     },
-    close: () => client.close({ timeout: 2 }),
+    close: async () => {
+      await Promise.all([client.close({ timeout: 2 }), asking.close({ timeout: 2 })])
+    },
   }
 }
 
