@@ -4,16 +4,13 @@ import type { Tools } from '../tools'
 import { fitResults } from './fit'
 import { observe } from './observe'
 import { openingMessages, sayLast, toRequest } from './request'
-import type { Acting, Step, Task, Thought } from './schema'
+import type { Acting, Emit, Task, Thought } from './schema'
 import { createTally } from './tally'
-import { type Turn, thoughtOf, turnAloud, turnWhole, withOwnIds } from './turn'
+import { takeTurn, thoughtOf, withOwnIds } from './turn'
 
 type Deps = { engines: EngineService; tools: Tools; clock: Clock }
 
 export type Agent = ReturnType<typeof createAgent>
-
-/** Runs one engine call: as a stream, or whole when nobody watches. */
-type Take = (request: RunRequest) => AsyncGenerator<Step, Turn>
 
 /** Tool calls beyond these limits are neither run nor kept in the messages. */
 const MAX_CALLS_A_TURN = 16
@@ -32,29 +29,20 @@ export function createAgent(deps: Deps) {
   const { engines, clock } = deps
 
   return {
-    /** The thought in one piece; cheaper than a stream that nobody watches. Throws what engines throw, and 402. */
-    async answer(task: Task): Promise<Thought> {
-      if (!task.acting) return thoughtOf(await turnWhole(deps, task.engineId, plainRequest(task)), task)
-      // biome-ignore lint/correctness/useYield: a turn that is taken whole has no steps
-      const take: Take = async function* (request) {
-        return await turnWhole(deps, task.engineId, request)
-      }
-      const steps = act(task, task.acting, take)
-      let step = await steps.next()
-      while (!step.done) step = await steps.next()
-      return step.value
-    },
-
-    /** The same step by step; the generator's return value is the thought. */
-    async *stream(task: Task): AsyncGenerator<Step, Thought> {
-      const take: Take = (request) => turnAloud(deps, task.engineId, request)
-      if (task.acting) return yield* act(task, task.acting, take)
-      return thoughtOf(yield* take(plainRequest(task)), task)
+    /**
+     * The thought about a task. With `emit` the engine streams, and every step is emitted as it comes; what `emit` throws
+     * ends the run and is thrown on. Without it each turn is one exchange, which is cheaper. Throws what engines throw,
+     * and 402.
+     */
+    async answer(task: Task, emit: Emit | null = null): Promise<Thought> {
+      if (task.acting) return act(task, task.acting, emit)
+      return thoughtOf(await takeTurn(deps, task.engineId, toRequest(task, openingMessages(task)), emit), task)
     },
   }
 
-  async function* act(task: Task, acting: Acting, take: Take): AsyncGenerator<Step, Thought> {
+  async function act(task: Task, acting: Acting, emit: Emit | null): Promise<Thought> {
     const startedAt = clock.monotonic()
+    const elapsed = () => Math.round(clock.monotonic() - startedAt)
     const messages = openingMessages(task)
     const tally = createTally(acting.spent)
     let stopped: Stop | null = null
@@ -62,16 +50,17 @@ export function createAgent(deps: Deps) {
       stopped = await whyStop(task, acting, messages, iteration)
       if (stopped?.tokens === 0) return tally.cutShort(stopped.why, acting.unpaid)
       if (stopped) sayLast(messages, SYNTHESISE)
-      const turn = yield* tally.aloud(take(turnRequest(task, acting, messages, stopped)))
+      const request = turnRequest(task, acting, messages, stopped)
+      const turn = await takeTurn(deps, task.engineId, request, emit && tally.following(emit))
       const calls = stopped ? [] : withOwnIds(turn.toolCalls.slice(0, callsLeft(acting)), task.mode)
       if (!calls.length) return tally.end(turn, stopped?.why)
       tally.add(turn)
       messages.push({ role: 'assistant', content: turn.text, toolCalls: calls })
-      const seen = yield* observe(deps, acting, task.signal, calls)
+      const seen = await observe(deps, acting, task.signal, calls, emit)
       messages.push(...seen.map((text, place) => toolMessage(calls[place]!, text)))
       fitResults(messages, roomFor(task), (all) => engines.countPrompt(all, acting.toolset.definitions))
       task.signal.throwIfAborted()
-      yield { type: 'thinking', iteration: iteration + 1, elapsedMs: Math.round(clock.monotonic() - startedAt) }
+      if (emit) await emit({ type: 'thinking', iteration: iteration + 1, elapsedMs: elapsed() })
     }
     throw new Error('a synthesis ends the loop')
   }
@@ -103,8 +92,6 @@ const outOfCalls = ({ maxCalls = MAX_CALLS_A_RUN }: Acting): string =>
 
 /** Why no more tools are called, and the tokens left for the answer; with 0, the text so far is the answer. */
 type Stop = { why: string; tokens: number }
-
-const plainRequest = (task: Task): RunRequest => toRequest(task, openingMessages(task))
 
 /** The last turn names the tools as well: some upstreams refuse a history with calls of tools they were not given. */
 const turnRequest = (task: Task, { toolset }: Acting, messages: Message[], stopped: Stop | null): RunRequest => ({

@@ -4,24 +4,25 @@ import { failpoint } from '../kernel/failpoint'
 import { parseUntrustedJson } from '../kernel/json'
 import type { Tools } from '../tools'
 import type { ToolOutcome } from '../tools/schema'
-import type { Acting, Step, ToolUse } from './schema'
+import type { Acting, Emit, ToolUse } from './schema'
 
 type Deps = { tools: Tools; clock: Clock }
 type Ended = { place: number; outcome: ToolOutcome }
 
 /**
- * Runs the tool calls of one turn concurrently, and yields a step as each begins and ends. Returns the texts for
+ * Runs the tool calls of one turn concurrently, and emits a step as each begins and ends. Returns the texts for
  * the engine, in the order of the calls. For a failed tool that text is the error (contract 22.5).
  */
-export async function* observe(
+export async function observe(
   { tools, clock }: Deps,
   { toolset, spent, call, conversationId, guard = null }: Acting,
   signal: AbortSignal,
   calls: readonly ToolCall[],
-): AsyncGenerator<Step, string[]> {
+  emit: Emit | null,
+): Promise<string[]> {
   const guarded = await Promise.all(calls.map((asked) => guardedCall(asked, guard, signal)))
-  for (const { asked, name } of guarded) {
-    yield { type: 'tool-began', id: asked.id, name, arguments: readArguments(asked.arguments) }
+  for (const { asked, name } of emit ? guarded : []) {
+    await emit!({ type: 'tool-began', id: asked.id, name, arguments: readArguments(asked.arguments) })
   }
   const context = { call, signal, now: clock.now(), conversationId, guard }
   const running = new Map(
@@ -41,7 +42,7 @@ export async function* observe(
     const use = useOf(guarded[place]!, outcome)
     uses[place] = use
     spent.uses.push(use)
-    yield { type: 'tool-ended', ...use }
+    if (emit) await emit({ type: 'tool-ended', ...use })
   }
   // They were added in the order in which they ended; the record has them in the order of the calls.
   spent.uses.splice(first, uses.length, ...uses)

@@ -95,6 +95,9 @@ export type Thought = CountedTurn & {
   warnings: readonly string[]
 }
 
+/** Gets each step of a run as it comes; a promise is awaited before the run goes on. */
+export type Emit = (step: Step) => void | Promise<void>
+
 /** A step of a streamed run. */
 export type Step =
   | { type: 'text'; text: string }

@@ -1,4 +1,4 @@
-import type { Spent, Step, Thought } from './schema'
+import type { Emit, Spent, Thought } from './schema'
 import type { Turn } from './turn'
 
 const SILENT = 'The engine returned no text; "tools_used" has the results of its tools.'
@@ -23,19 +23,14 @@ export function createTally(spent: Spent) {
     last = turn
   }
 
-  /** The steps of a turn, with `GAP` first when earlier turns had text: the pieces together are the content. */
-  async function* aloud(steps: AsyncGenerator<Step, Turn>): AsyncGenerator<Step, Turn> {
-    let gap = content ? GAP : ''
-    try {
-      for (;;) {
-        const { value, done } = await steps.next()
-        if (done) return value
-        if (value.type === 'text' && gap) yield { type: 'text', text: gap }
-        if (value.type === 'text') gap = ''
-        yield value
-      }
-    } finally {
-      await steps.return(undefined as never)
+  /** Emits the steps of the next turn, with `GAP` first when earlier turns had text: the pieces are the content. */
+  function following(emit: Emit): Emit {
+    let due = content !== ''
+    return (step) => {
+      if (!due || step.type !== 'text') return emit(step)
+      due = false
+      const behind = emit({ type: 'text', text: GAP })
+      return behind ? behind.then(() => emit(step)) : emit(step)
     }
   }
 
@@ -74,5 +69,5 @@ export function createTally(spent: Spent) {
   /** The warning for an answer without text: an engine may end with a call that is not run. */
   const silence = () => (content.trim() || !spent.uses.length ? [] : [SILENT])
 
-  return { add, aloud, end, cutShort }
+  return { add, following, end, cutShort }
 }

@@ -2,7 +2,7 @@ import type { EngineService, RunRequest, ToolCall } from '../engines'
 import type { Clock } from '../kernel/clock'
 import { createPairKeeper, storable } from '../kernel/text'
 import { newCallId } from './call-ids'
-import type { CountedTurn, FinishedBecause, Offered, Step, Task, Thought } from './schema'
+import type { CountedTurn, Emit, FinishedBecause, Offered, Task, Thought } from './schema'
 
 /** The result of one engine call. */
 export type Turn = CountedTurn & {
@@ -16,8 +16,11 @@ export type Turn = CountedTurn & {
 
 type Deps = { engines: EngineService; clock: Clock }
 
-/** One engine call, whole. */
-export async function turnWhole({ engines }: Deps, asked: string, request: RunRequest): Promise<Turn> {
+/** One engine call: whole, or as a stream whose text is emitted as it comes. */
+export const takeTurn = (deps: Deps, asked: string, request: RunRequest, emit: Emit | null): Promise<Turn> =>
+  emit ? streamed(deps, asked, request, emit) : whole(deps, asked, request)
+
+async function whole({ engines }: Deps, asked: string, request: RunRequest): Promise<Turn> {
   const { text, toolCalls, finish, usage, engineId, free, fallbackUsed } = await engines.answer(asked, request)
   const { promptTokens, completionTokens } = usage
   return {
@@ -33,35 +36,31 @@ export async function turnWhole({ engines }: Deps, asked: string, request: RunRe
   }
 }
 
-/** One engine call, with its text as a stream. */
-export async function* turnAloud(
-  { engines, clock }: Deps,
-  asked: string,
-  request: RunRequest,
-): AsyncGenerator<Step, Turn> {
+async function streamed({ engines, clock }: Deps, asked: string, request: RunRequest, emit: Emit): Promise<Turn> {
   const startedAt = clock.monotonic()
   const running = await engines.run(asked, request)
   const ttftMs = Math.round(clock.monotonic() - startedAt)
   const { engineId, free, fallbackUsed } = running
   const pairs = createPairKeeper()
   const toolCalls: ToolCall[] = []
-  let whole = ''
+  let text = ''
   let finish: FinishedBecause = 'stop'
   let usage = running.soFar()
   for await (const part of running.parts) {
-    if (part.type === 'finish') finish = part.reason
-    if (part.type === 'usage') usage = part
-    if (part.type === 'tool-call') toolCalls.push(part)
-    if (part.type !== 'text-delta') continue
-    const text = pairs.add(part.text)
-    whole += text
-    if (text) yield { type: 'text', text }
+    if (part.type === 'text-delta') {
+      const piece = pairs.add(part.text)
+      text += piece
+      const behind = piece ? emit({ type: 'text', text: piece }) : undefined
+      if (behind) await behind
+    } else if (part.type === 'finish') finish = part.reason
+    else if (part.type === 'usage') usage = part
+    else toolCalls.push(part)
   }
   const rest = pairs.end()
-  if (rest) yield { type: 'text', text: rest }
+  if (rest) await emit({ type: 'text', text: rest })
   const { promptTokens, completionTokens } = usage
   return {
-    text: whole + rest,
+    text: text + rest,
     toolCalls,
     finish,
     ttftMs,
@@ -74,14 +73,23 @@ export async function* turnAloud(
 }
 
 /** A thought of one turn, with the calls of the client's functions. */
-export function thoughtOf(
-  { text, toolCalls, ...turn }: Turn,
-  { mode, offered }: Pick<Task, 'mode' | 'offered'>,
-): Thought {
-  const calls = withOwnIds(wantedBy(offered, toolCalls), mode)
-  const finish = turn.finish === 'tool-calls' && !calls.length ? 'stop' : turn.finish
-  const warnings = demands(offered) && !calls.length ? [NOT_CALLED] : []
-  return { ...turn, finish, content: text, toolCalls: calls, turns: [turn], toolUses: [], warnings }
+export function thoughtOf(turn: Turn, { mode, offered }: Pick<Task, 'mode' | 'offered'>): Thought {
+  const { engineId, free, promptTokens, completionTokens, finish, fallbackUsed, ttftMs } = turn
+  const toolCalls = withOwnIds(wantedBy(offered, turn.toolCalls), mode)
+  return {
+    engineId,
+    free,
+    promptTokens,
+    completionTokens,
+    content: turn.text,
+    finish: finish === 'tool-calls' && !toolCalls.length ? 'stop' : finish,
+    fallbackUsed,
+    ttftMs,
+    turns: [turn],
+    toolUses: [],
+    toolCalls,
+    warnings: demands(offered) && !toolCalls.length ? [NOT_CALLED] : [],
+  }
 }
 
 const demands = (offered: Offered | null): boolean =>

@@ -53,7 +53,7 @@ export function askOfTry({ manifest, steps, order }: Try, alongside: Ask['alongs
     metadata: null,
     cache: 'off',
     wantsFollowUps: false,
-    present: (_, { answer, costMicro }) => ({ response: answer.content, cost_cents: microToCents(costMicro) }),
+    present: ({ costMicro }, { content }) => ({ response: content, cost_cents: microToCents(costMicro) }),
     ...(alongside ? { alongside } : {}),
     shape: null,
     warnings: [],

@@ -7,6 +7,7 @@ import {
   type SentImage,
   toChatCompletion,
 } from '../completions'
+import type { ChatCompletion } from '../completions/schema'
 import { findEngine, type Message } from '../engines'
 import { said } from '../kernel/errors'
 import { blankPrompt, emptyPrompt } from './errors'
@@ -20,7 +21,7 @@ import type { ChatMessage, ChatOrder } from './schema'
  * persona, earlier turns are context. Throws 400 `empty_prompt` when the last user message has neither text nor image,
  * 400 `validation_error` for a message without content.
  */
-export function askFromChat(order: ChatOrder): Ask {
+export function askFromChat(order: ChatOrder): Ask<ChatCompletion> {
   if (order.metadata) assertMetadata(order.metadata)
   assertContent(order.messages)
   const last = order.messages.findLastIndex(({ role }) => role === 'user')

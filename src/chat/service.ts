@@ -1,4 +1,4 @@
-import { type AnswerStream, type CompletionService, chatFramer, toChatCompletion } from '../completions'
+import { type AnswerStream, type CompletionService, chatFramer } from '../completions'
 import type { ChatCompletion } from '../completions/schema'
 import type { Call } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
@@ -14,12 +14,12 @@ export function createChat({ completions, clock }: Deps) {
   return {
     /** Throws 400 `empty_prompt`, and whatever the pipeline throws. */
     async complete(call: Call, order: ChatOrder): Promise<ChatCompletion> {
-      const { run, result } = await completions.pipeline.complete(call, askFromChat(order))
-      return toChatCompletion(run, result)
+      return completions.pipeline.complete(call, askFromChat(order))
     },
 
     stream(call: Call, order: ChatOrder): AnswerStream {
-      const source = completions.pipeline.stream(call, askFromChat(order))
+      const ask = askFromChat(order)
+      const source: AnswerStream['source'] = (write) => completions.pipeline.stream(call, ask, write)
       const includeUsage = order.stream_options?.include_usage === true
       return { source, frame: chatFramer(clock, includeUsage), endsWithDone: true }
     },

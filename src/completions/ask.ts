@@ -6,10 +6,11 @@ import type { Tx } from '../kernel/store'
 import type { Settings } from '../settings'
 import type { Activation } from '../skills'
 import type { InlineTool } from '../tools/schema'
+import type { StoredAnswer } from './cache'
 import { ignoredIn } from './ignored'
 import { toChatCompletion, toCompletion } from './present'
 import { isStealth, modeWarnings, pathOfAttachment } from './rules'
-import type { Opened, Result } from './run'
+import type { Run } from './run'
 import type { Attachment, ChatCompletion, Completion, CompletionOrder, Mode } from './schema'
 
 /** What refusals and warnings name: paths in the request body. */
@@ -78,7 +79,7 @@ export type Ask<Answer extends object = object> = {
   /** Sentences for the caller about the request itself. */
   warnings: readonly string[]
   /** Formats the whole answer for the caller. */
-  present(run: Opened, result: Result): Answer
+  present(run: Run, answer: StoredAnswer): Answer
   /** Further writes for the transaction that charges the answer. */
   alongside?(tx: Tx): Promise<unknown>
 }

@@ -1,107 +1,119 @@
-import type { Step, Thought } from '../agent/schema'
-import type { HoldBack } from '../guardrails'
-import type { Call } from '../kernel/caller'
-import { createAloud, type Progress } from './aloud'
+import type { Thought } from '../agent/schema'
+import { type Call, keyIdOf } from '../kernel/caller'
 import type { Ask } from './ask'
 import type { AnswerCache, StoredAnswer } from './cache'
-import { createRecall } from './recall'
-import type { Admitted, Decided, Opened, Result } from './run'
+import type { Run, Write } from './run'
 
 export type Stages = {
   /** Loads the conversation, memories, skills and policies that the request uses. 404 */
-  open(call: Call, ask: Ask, stream: boolean): Promise<Opened>
-  /** Checks the rate limit of a mode that the caller named. 429 */
-  admitMode(run: Opened): void
+  open(call: Call, ask: Ask, write: Write | null): Promise<Run>
+  /** Counts the run towards the rate of its mode, once, when the mode is known. 429 */
+  countMode(run: Run): void
   /** Checks that there is credit, before the cache is read. 402 */
-  assertFunds(run: Opened): Promise<void>
+  assertCredit(run: Run): Promise<void>
   /** Applies the caller's guardrail policy to the request. 400 */
-  guardInput(run: Opened): Promise<Opened>
+  guardInput(run: Run): Promise<void>
   /** Chooses mode, engine and system prompt. 400 */
-  decide(run: Opened): Promise<Decided>
-  /** Checks mode rate and tokens, and places the hold on money. 429, 402 */
-  admit(run: Decided): Promise<Admitted>
-  /** The answer in one piece. 503, 504 */
-  whole(run: Admitted): Promise<Thought>
-  /** The answer step by step, for a stream. */
-  aloud(run: Admitted): AsyncGenerator<Step, Thought>
-  /** Applies the policy to the answer; `held` is its hold-back when it was streamed. */
-  guardOutput(run: Admitted, thought: Thought, held?: HoldBack | null): Promise<Thought>
-  /** Holds back streamed text until rules have checked it; null when no rule needs that. */
-  holdBack(run: Admitted): HoldBack | null
-  /** Resolves when a stream should wait no longer for the engine before its first frame. */
-  patience(): Promise<void>
-  /** The text so far as a thought, for a run that ends early. */
-  partial(run: Admitted, text: string): Thought
-  /** Charges, stores and records the answer. `broken`: the error that ended it early, recorded as a failure. */
-  finish(run: Admitted, thought: Thought, broken?: unknown): Promise<Result>
-  /** Ends an admitted run that failed: charges what was delivered, or releases the hold. */
-  abandon(run: Admitted, partial: Thought, error: unknown): Promise<void>
-  /** Counts a cached answer towards its mode's rate limit. 429 */
-  admitCached(run: Opened, resolvedMode: string): void
+  decide(run: Run): Promise<void>
+  /** Reserves tokens and places the hold on money. 429, 402 */
+  admit(run: Run): Promise<void>
+  /** The engine's answer, shown as it comes when the run is a stream. 503, 504 */
+  think(run: Run): Promise<Thought>
+  /** Applies the policy to the answer. */
+  guardOutput(run: Run, thought: Thought): Promise<Thought>
+  /** Shows what is left of a streamed answer after the policy was applied to the whole. */
+  showRest(run: Run, thought: Thought, guarded: Thought): Promise<void>
+  /** Charges, stores, records and caches the answer. */
+  finish(run: Run, thought: Thought): Promise<StoredAnswer>
+  /** Ends an admitted run that failed: charges what was delivered, or releases the hold. Returns the error to throw. */
+  abandon(run: Run, error: unknown): Promise<unknown>
   /** Stores and records a cached answer, at no cost. */
-  replay(run: Opened, answer: StoredAnswer): Promise<Result>
+  replay(run: Run, answer: StoredAnswer): Promise<void>
 }
 
-export type Answered = { run: Opened; result: Result }
 export type Pipeline = ReturnType<typeof createPipeline>
 
-/** The stages of a completion in order, one line each (design 3). */
+/** A completion from the request to its answer: the stages in order, plain and streamed alike (design 3). */
 export function createPipeline(stages: Stages, cache: AnswerCache) {
-  const { remembered, recited } = createRecall(stages, cache)
-  const { thoughtAloud } = createAloud(stages)
+  return {
+    /** Answers in one piece, in the format of the ask. */
+    async complete<Answer extends object>(call: Call, ask: Ask<Answer>): Promise<Answer> {
+      const run = await stages.open(call, ask, null)
+      const answer = await answered(run)
+      return ask.present(run, answer)
+    },
 
-  /** Answers a prompt in one piece. */
-  async function complete(call: Call, ask: Ask): Promise<Answered> {
-    const opened = await stages.open(call, ask, false)
+    /** Answers as a stream. Nothing is shown before the request is accepted, so a refusal keeps its status. */
+    async stream(call: Call, ask: Ask, write: Write): Promise<void> {
+      const run = await stages.open(call, ask, write)
+      const answer = await answered(run)
+      await write({ type: 'ended', run, answer })
+    },
+  }
+
+  async function answered(run: Run): Promise<StoredAnswer> {
     try {
-      stages.admitMode(opened)
-      await stages.assertFunds(opened)
-      const run = opened.guard ? await stages.guardInput(opened) : opened
-      return { run, result: await remembered(run, () => think(run)) }
+      stages.countMode(run)
+      await stages.assertCredit(run)
+      if (run.guard) await stages.guardInput(run)
+      const known = recall(run)
+      const answer = known instanceof Promise ? await known : known
+      return answer ? await replayed(run, answer) : await leading(run)
     } finally {
-      opened.deadline.end()
+      run.deadline.end()
     }
   }
 
-  async function think(run: Opened): Promise<Result> {
-    const decided = await stages.decide(run)
-    const admitted = await stages.admit(decided)
-    const thought = await orAbandon(admitted, guardedWhole(admitted))
-    return stages.finish(admitted, thought)
+  /**
+   * A cached answer, or the one that an identical plain request is producing; a stream waits for none. Null comes
+   * synchronously: with an await before `cache.lead`, two identical runs could both begin.
+   */
+  function recall(run: Run): StoredAnswer | null | Promise<StoredAnswer | null> {
+    if (run.cacheKey === null || run.ask.cache === 'refresh') return null
+    return cache.get(run.cacheKey) ?? (run.write ? null : (cache.pending(flightOf(run, run.cacheKey)) ?? null))
   }
 
-  async function guardedWhole(run: Admitted): Promise<Thought> {
-    const thought = await stages.whole(run)
-    return run.guard ? stages.guardOutput(run, thought) : thought
+  async function replayed(run: Run, answer: StoredAnswer): Promise<StoredAnswer> {
+    run.isCached = true
+    run.resolvedMode = answer.resolvedMode
+    stages.countMode(run)
+    await stages.replay(run, answer)
+    await run.write?.({ type: 'began', run, id: answer.id })
+    await run.write?.({ type: 'text', text: answer.content })
+    return answer
   }
 
-  /** Answers a prompt as a stream. Refusals are thrown before the first item. */
-  async function* stream(call: Call, ask: Ask): AsyncGenerator<Progress> {
-    const opened = await stages.open(call, ask, true)
+  /** Identical plain requests may wait for this run; none waits for a stream, whose reader may leave. */
+  async function leading(run: Run): Promise<StoredAnswer> {
+    if (run.cacheKey === null) return thought(run)
+    cache.missed()
+    if (run.write) return thought(run)
+    const settle = cache.lead(flightOf(run, run.cacheKey))
     try {
-      stages.admitMode(opened)
-      await stages.assertFunds(opened)
-      const run = opened.guard ? await stages.guardInput(opened) : opened
-      yield* recited(run, () => thinkAloud(run))
-    } finally {
-      opened.deadline.end()
-    }
-  }
-
-  async function* thinkAloud(run: Opened): AsyncGenerator<Progress> {
-    const decided = await stages.decide(run)
-    const admitted = await stages.admit(decided)
-    yield* thoughtAloud(admitted)
-  }
-
-  async function orAbandon(run: Admitted, thinking: Promise<Thought>): Promise<Thought> {
-    try {
-      return await thinking
+      const answer = await thought(run)
+      settle(answer)
+      return answer
     } catch (error) {
-      await stages.abandon(run, stages.partial(run, ''), error)
+      settle(null)
       throw error
     }
   }
 
-  return { complete, stream }
+  async function thought(run: Run): Promise<StoredAnswer> {
+    await stages.decide(run)
+    stages.countMode(run)
+    await stages.admit(run)
+    let shown: Thought
+    try {
+      const said = await stages.think(run)
+      shown = run.guard ? await stages.guardOutput(run, said) : said
+      if (run.write) await stages.showRest(run, said, shown)
+    } catch (error) {
+      throw await stages.abandon(run, error)
+    }
+    return stages.finish(run, shown)
+  }
 }
+
+/** Only requests of one key share a run in flight (contract 22.1); cached answers may serve all keys of a user. */
+const flightOf = ({ call }: Run, cacheKey: string): string => `${keyIdOf(call.caller) ?? 'session'} ${cacheKey}`

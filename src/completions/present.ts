@@ -1,11 +1,12 @@
 import { iso } from '../kernel/clock'
+import { microToCents } from '../kernel/money'
 import type { StoredAnswer } from './cache'
 import { firedIn } from './rules'
-import type { Opened, Result } from './run'
-import { type ChatCompletion, type Completion, chatIdOf, type FinishReason } from './schema'
+import type { Run } from './run'
+import { type ChatCompletion, type Completion, chatIdOf, type FinishReason, type Usage } from './schema'
 
 /** The native answer (contract 2.2). */
-export function toCompletion(run: Opened, { answer, usage, conversationId }: Result): Completion {
+export function toCompletion(run: Run, answer: StoredAnswer): Completion {
   return {
     id: answer.id,
     object: 'completion',
@@ -17,17 +18,28 @@ export function toCompletion(run: Opened, { answer, usage, conversationId }: Res
     tools_used: answer.toolsUsed,
     artifacts: answer.artifacts,
     follow_ups: answer.followUps,
-    usage,
+    usage: usageOf(run, answer),
     metadata: run.ask.metadata,
-    conversation_id: conversationId,
+    conversation_id: run.conversationId,
     request_id: run.call.requestId,
-    ...(usage.cached ? { _cached: true as const } : {}),
+    ...(run.isCached ? { _cached: true as const } : {}),
     ...extrasOf(answer, run),
   }
 }
 
+/** What an answer took, and what this run was charged for it. */
+export function usageOf({ costMicro, isCached }: Run, { promptTokens, completionTokens }: StoredAnswer): Usage {
+  return {
+    cost_cents: microToCents(costMicro),
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    ...(isCached ? { cached: true as const } : {}),
+  }
+}
+
 /** Members that only some answers have; the `done` frame of a stream has them too. */
-export function extrasOf(answer: StoredAnswer, run: Opened) {
+export function extrasOf(answer: StoredAnswer, run: Run) {
   return {
     routing: answer.routing,
     ...(answer.resolvedMode === 'genui' ? { genui_code: answer.content } : {}),
@@ -38,13 +50,13 @@ export function extrasOf(answer: StoredAnswer, run: Opened) {
   }
 }
 
-const guardrailsOf = (run: Opened, answer: StoredAnswer) => {
+const guardrailsOf = (run: Run, answer: StoredAnswer) => {
   const guardrails = firedIn(run, answer)
   return guardrails.length ? { guardrails } : {}
 }
 
 /** What the request gave rise to comes first; a cached answer may have been made for another request. */
-function warningsOf({ ask }: Opened, { finish, warnings }: StoredAnswer) {
+function warningsOf({ ask }: Run, { finish, warnings }: StoredAnswer) {
   const cut = finish === 'length' && ask.cache !== 'off' ? ['The answer was cut off at the output limit.'] : []
   const all = [...ask.warnings, ...warnings, ...cut]
   return all.length ? { warnings: all } : {}
@@ -60,9 +72,8 @@ const FINISH: Record<StoredAnswer['finish'], FinishReason> = {
 export const finishReason = (answer: StoredAnswer): FinishReason => FINISH[answer.finish]
 
 /** The chat-completions answer (contract 4). */
-export function toChatCompletion(run: Opened, result: Result): ChatCompletion {
-  const { answer, usage } = result
-  const { cost_cents: _, ...counted } = usage
+export function toChatCompletion(run: Run, answer: StoredAnswer): ChatCompletion {
+  const { cost_cents: _, ...counted } = usageOf(run, answer)
   return {
     id: chatIdOf(answer.id),
     object: 'chat.completion',
@@ -70,9 +81,9 @@ export function toChatCompletion(run: Opened, result: Result): ChatCompletion {
     model: answer.model.id,
     choices: [{ index: 0, message: messageOf(answer), finish_reason: finishReason(answer) }],
     usage: counted,
-    svc_metadata: chatMetadata(run, result),
+    svc_metadata: chatMetadata(run, answer),
     request_id: run.call.requestId,
-    ...(usage.cached ? { _cached: true as const } : {}),
+    ...(run.isCached ? { _cached: true as const } : {}),
   }
 }
 
@@ -90,17 +101,14 @@ export const toFunctionCall = ({ id, name, arguments: args }: StoredAnswer['tool
   function: { name, arguments: args },
 })
 
-export const chatMetadata = (
-  run: Opened,
-  { answer, usage, conversationId }: Result,
-): ChatCompletion['svc_metadata'] => ({
+export const chatMetadata = (run: Run, answer: StoredAnswer): ChatCompletion['svc_metadata'] => ({
   mode: run.ask.mode,
   resolved_mode: answer.resolvedMode,
   tools_used: answer.toolsUsed,
   artifacts: answer.artifacts,
   engine: answer.model.engine,
-  cost_cents: usage.cost_cents,
-  conversation_id: conversationId,
+  cost_cents: microToCents(run.costMicro),
+  conversation_id: run.conversationId,
   ...(answer.followUps.length ? { follow_ups: answer.followUps } : {}),
   routing: answer.routing,
   ...guardrailsOf(run, answer),

@@ -3,7 +3,7 @@ import { invalidInput } from '../kernel/errors'
 import { isBlank } from '../kernel/text'
 import type { StoredAnswer } from './cache'
 import { emptyPromptText } from './errors'
-import type { Opened } from './run'
+import type { Run } from './run'
 import type { Attachment, CompletionOrder, Mode, StructuredOutput } from './schema'
 
 const MAX_METADATA_KEYS = 50
@@ -111,7 +111,7 @@ function unfenced(content: string): string {
 }
 
 /** Every rule that fired on the request and on its answer, which may come from the cache (contract 12). */
-export const firedIn = ({ guard }: Pick<Opened, 'guard'>, answer: Pick<StoredAnswer, 'guardrails'>): Firing[] => [
+export const firedIn = ({ guard }: Pick<Run, 'guard'>, answer: Pick<StoredAnswer, 'guardrails'>): Firing[] => [
   ...(guard?.firings ?? []).filter(({ phase }) => phase === 'input'),
   ...answer.guardrails,
 ]

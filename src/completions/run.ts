@@ -1,84 +1,110 @@
-import type { Image, Spent } from '../agent/schema'
+import type { Image, Spent, Step } from '../agent/schema'
 import type { Hold } from '../billing/schema'
 import type { ConversationId } from '../conversations/schema'
 import type { Message } from '../engines'
-import type { Guard } from '../guardrails'
+import type { Guard, HoldBack } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import type { BrandSoul } from '../keys/schema'
+import type { TokenTicket } from '../rate-limits'
 import type { Effective } from '../routing-preferences'
 import type { Activation } from '../skills'
 import type { Toolset } from '../tools/schema'
 import type { Ask } from './ask'
 import type { StoredAnswer } from './cache'
-import type { CompletionId, ModelRef, Routing, Usage } from './schema'
+import type { CompletionId, ModelRef, Routing } from './schema'
 
-/** A request with everything it uses loaded. Each later stage adds its own results. */
-export type Opened = {
+/** What a reader of a stream sees, in order: one `began`, steps, one `ended`. */
+export type Progress =
+  | { type: 'began'; run: Run; id: CompletionId }
+  | Step
+  | { type: 'ended'; run: Run; answer: StoredAnswer }
+
+/** Shows a part of a stream. A promise is to be awaited: the reader is behind, or it rejects because the reader left. */
+export type Write = (progress: Progress) => void | Promise<void>
+
+/** Aborts when the client leaves or the time is up; `timedOut` tells which. */
+export type Deadline = { readonly signal: AbortSignal; timedOut(): boolean; end(): void }
+
+/**
+ * One completion, from the request to its record. `open` makes it, and the stages fill it in order: all
+ * members exist from the beginning, with neutral values until their stage has come.
+ */
+export type Run = {
   readonly id: CompletionId
   readonly call: Call
-  readonly ask: Ask
-  readonly stream: boolean
+  /** The request; guardrails replace it with what they leave of it. */
+  ask: Ask
+  /** Where a stream is shown; null for an answer in one piece. */
+  readonly write: Write | null
   /** `clock.monotonic()` when the pipeline began. */
   readonly startedAt: number
-  readonly history: readonly Message[]
+  readonly deadline: Deadline
+
+  // Loaded by `open`.
+  /** Stored turns, then those of the request; `decide` leaves what fits the engine's window. */
+  history: readonly Message[]
   /** The conversation it continues, already checked to be the caller's own. */
   readonly attached: ConversationId | null
   /** Where the turn is stored: the conversation it continues or the new one it begins; null when it is not stored. */
-  readonly conversationId: ConversationId | null
+  conversationId: ConversationId | null
   /** Null when the answer may not be cached. */
   readonly cacheKey: string | null
   /** The brand soul this answer follows. */
   readonly soul: BrandSoul | null
   /** The user's memories that match the prompt, best first. */
-  readonly memories: readonly string[]
+  memories: readonly string[]
   /** The caller's routing preferences; null unless the mode is `auto` (contract 13). */
   readonly guidance: Effective | null
   /** The active skills, with their prompt and tools (contract 22.4). */
   readonly active: Activation
   /** Applies the caller's guardrail policy; null without one (contract 12). */
   readonly guard: Guard | null
-  readonly deadline: Deadline
-}
 
-/** Aborts when the client leaves or the time is up; `timedOut` tells which. */
-export type Deadline = { readonly signal: AbortSignal; timedOut(): boolean; end(): void }
-
-/** A run whose mode and engine are chosen. */
-export type Decided = Opened & {
-  readonly resolvedMode: string
-  readonly engineId: string
-  readonly model: ModelRef
-  /** The public name of an engine; a fallback engine may answer instead of `engineId`. */
-  modelOf(engineId: string): ModelRef
-  readonly routing: Routing
+  // Filled by `decide`, or from the cached answer.
+  /** The mode of the request until another one is decided on. */
+  resolvedMode: string
+  /** Whether it has been counted towards the rate of its mode. */
+  isCounted: boolean
+  engineId: string
+  model: ModelRef
+  routing: Routing
   /** Sentences about routing rules that were skipped, and why. */
-  readonly routingWarnings: readonly string[]
+  routingWarnings: readonly string[]
   /** Milliseconds it took to choose the mode; null when the caller chose it. */
-  readonly classifiedMs: number | null
-  readonly images: readonly Image[]
-  readonly system: string | null
+  classifiedMs: number | null
+  images: readonly Image[]
+  system: string | null
   /** Sentences for the caller, besides those of the ask. */
-  readonly warnings: readonly string[]
+  warnings: readonly string[]
   /** Null when the engine is offered no server-side tools. */
-  readonly toolset: Toolset | null
-  readonly promptTokens: number
-  readonly maxOutputTokens: number
-}
+  toolset: Toolset | null
+  promptTokens: number
+  maxOutputTokens: number
 
-/** A run within its limits whose money is held; from here on it must end in `finish` or `fail`. */
-export type Admitted = Decided & {
+  // Filled by `admit`: from here on it must end in `finish` or `abandon`.
   /** Null when the answer is free. Extended for each further turn of a run with tools. */
   hold: Hold | null
+  /** The reserved tokens, corrected to the true count when the run ends. */
+  ticket: TokenTicket | null
+
+  // While the engine answers.
   /** Tokens and tool calls of the finished turns, to charge a run that ends early. */
   readonly spent: Spent
-  /** Corrects the tokens reserved at admission to the true count. */
-  correctTokens(actual: number): void
+  /** Whether a stream was told that the answer begins. */
+  hasBegun: boolean
+  /** All that the engine has said in a stream. */
+  said: string
+  /** Holds back streamed text until rules have checked it; null when no rule needs that. */
+  held: HoldBack | null
+
+  // The end.
+  costMicro: number
+  /** The answer came from the cache, at no cost. */
+  isCached: boolean
 }
 
-/** A stored answer, ready to be formatted. */
-export type Result = {
-  readonly answer: StoredAnswer
-  readonly usage: Usage
-  readonly costMicro: number
-  readonly conversationId: ConversationId | null
+/** What a run has before its mode and engine are chosen. */
+export const UNDECIDED: { model: ModelRef; routing: Routing } = {
+  model: { id: '', label: '', engine: '' },
+  routing: { source: 'default', confidence: null, reasoning: null, preference_id: null, fallback_used: false },
 }

@@ -19,22 +19,23 @@ import type { SettingsService } from '../settings'
 import type { SkillService } from '../skills'
 import type { Tools } from '../tools'
 import type { UsageLog } from '../usage'
-import type { Progress } from './aloud'
 import { type Ask, askFromOrder } from './ask'
 import { createAnswerCache } from './cache'
 import { createCacheDesk } from './cache-desk'
 import type { CacheRules } from './config'
 import { createPipeline } from './pipeline'
-import { createRemember } from './remember'
 import { assertOrder } from './rules'
+import type { Write } from './run'
 import type { ChatCompletion, Completion, CompletionOrder } from './schema'
 import { createAdmit } from './stages/admit'
 import { createDecide } from './stages/decide'
 import { createFinish } from './stages/finish'
-import { createAnswerGuard } from './stages/guard'
+import { guardOutput } from './stages/guard'
 import { createInputGuard } from './stages/guard-input'
+import { createMoney } from './stages/money'
 import { createOpen } from './stages/open'
 import { createRecord } from './stages/record'
+import { showRest } from './stages/show'
 import { createThink } from './stages/think'
 import { chatFramer, type Framer, nativeFramer } from './stream'
 
@@ -68,9 +69,9 @@ type Deps = {
   stopping: AbortSignal
 }
 
-/** A stream ready to be sent: its source of progress and the format of its frames. */
+/** A stream ready to be sent: what shows it part by part, and the format of its frames. */
 export type AnswerStream = {
-  source: AsyncGenerator<Progress>
+  source(write: Write): Promise<void>
   frame: Framer
   /** The frame to send after 10 s of silence; absent, an SSE comment is sent. */
   heartbeat?: (elapsedMs: number) => string
@@ -83,30 +84,31 @@ export type CompletionService = ReturnType<typeof createCompletions>
 export function createCompletions(deps: Deps) {
   const { clock, caching } = deps
   const cache = createAnswerCache({ clock, maxBytes: caching.maxBytes })
-  const record = createRecord(deps)
-  const pipeline = createPipeline(
-    {
-      open: createOpen({ ...deps, cacheEnabled: caching.enabled }),
-      ...createInputGuard({ ...deps, record }),
-      ...createAnswerGuard(),
-      decide: createDecide(deps),
-      ...createAdmit(deps),
-      ...createThink(deps),
-      ...createFinish({ ...deps, record, remember: createRemember({ cache, ttlS: caching.ttlS }) }),
-    },
-    cache,
-  )
+  const { record, refused } = createRecord(deps)
+  const money = createMoney(deps)
+  const { think, partial } = createThink({ ...deps, money })
+  const stages = {
+    open: createOpen({ ...deps, cacheEnabled: caching.enabled }),
+    ...createAdmit({ ...deps, money }),
+    assertCredit: money.assertCredit,
+    guardInput: createInputGuard({ ...deps, refused }),
+    decide: createDecide(deps),
+    think,
+    guardOutput,
+    showRest,
+    ...createFinish({ ...deps, record, partial, cache, ttlS: caching.ttlS }),
+  }
+  const pipeline = createPipeline(stages, cache)
 
   /** `POST /completions` (contract 2). `fresh` skips the look-up and renews the entry. */
   async function complete(call: Call, order: CompletionOrder, fresh: boolean): Promise<Completion | ChatCompletion> {
-    const ask = await read(call, order, fresh)
-    const { run, result } = await pipeline.complete(call, ask)
-    return ask.present(run, result)
+    return pipeline.complete(call, await read(call, order, fresh))
   }
 
   /** The same as a stream (contract 3). Throws when the order is invalid; other refusals come from `source`. */
   async function stream(call: Call, order: CompletionOrder, fresh: boolean): Promise<AnswerStream> {
-    const source = pipeline.stream(call, await read(call, order, fresh))
+    const ask = await read(call, order, fresh)
+    const source = (write: Write) => pipeline.stream(call, ask, write)
     return order.format === 'compat'
       ? { source, frame: chatFramer(deps.clock, false), endsWithDone: true }
       : { source, ...nativeFramer(), endsWithDone: false }

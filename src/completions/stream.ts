@@ -1,8 +1,8 @@
 import type { Clock } from '../kernel/clock'
 import { SSE_DONE, SSE_HEARTBEAT, sseFrame } from '../kernel/stream'
-import type { Progress } from './aloud'
-import { chatMetadata, extrasOf, finishReason, toFunctionCall } from './present'
-import type { Opened, Result } from './run'
+import type { StoredAnswer } from './cache'
+import { chatMetadata, extrasOf, finishReason, toFunctionCall, usageOf } from './present'
+import type { Progress, Run } from './run'
 import { chatIdOf } from './schema'
 
 /** Turns progress into the text of frames; the edge writes each as one chunk. */
@@ -26,9 +26,7 @@ const thinkingFrame = (iteration: number, elapsedMs: number): string =>
 const nativeFrame: Framer = (progress) => {
   switch (progress.type) {
     case 'began':
-      return (
-        sseFrame({ event: 'meta', data: metaOf(progress.run) }) + skillsFrame(progress.run) + genuiMeta(progress.run)
-      )
+      return sseFrame({ event: 'meta', data: metaOf(progress) }) + skillsFrame(progress.run) + genuiMeta(progress.run)
     case 'text':
       return sseFrame({ event: 'token', data: { token: progress.text } })
     case 'thinking':
@@ -38,17 +36,15 @@ const nativeFrame: Framer = (progress) => {
     case 'tool-ended':
       return sseFrame({ event: 'tool', data: withoutType(progress) })
     case 'ended':
-      return artifactFrames(progress.result) + sseFrame({ event: 'done', data: doneOf(progress.run, progress.result) })
+      return artifactFrames(progress.answer) + sseFrame({ event: 'done', data: doneOf(progress.run, progress.answer) })
   }
 }
 
 const withoutType = <T extends { type: string }>({ type: _, ...rest }: T): Omit<T, 'type'> => rest
 
-type Begun = Extract<Progress, { type: 'began' }>['run']
-
-function metaOf(run: Begun) {
+function metaOf({ run, id }: Extract<Progress, { type: 'began' }>) {
   return {
-    id: run.id,
+    id,
     mode: run.ask.mode,
     resolved_mode: run.resolvedMode,
     model: run.model,
@@ -61,31 +57,31 @@ function metaOf(run: Begun) {
   }
 }
 
-const activeOf = ({ active }: Begun) => active.skills.map(({ id, slug, name }) => ({ id, slug, name }))
+const activeOf = ({ active }: Run) => active.skills.map(({ id, slug, name }) => ({ id, slug, name }))
 
-const skillsFrame = (run: Begun): string =>
+const skillsFrame = (run: Run): string =>
   run.active.skills.length ? sseFrame({ event: 'skills', data: { active: activeOf(run) } }) : ''
 
 /** Artifacts come at the end, because they are only known once the answer is whole. */
-const artifactFrames = ({ answer }: Result): string =>
-  answer.artifacts.map((artifact) => sseFrame({ event: 'artifact', data: artifact })).join('')
+const artifactFrames = ({ artifacts }: StoredAnswer): string =>
+  artifacts.map((artifact) => sseFrame({ event: 'artifact', data: artifact })).join('')
 
-const genuiMeta = ({ resolvedMode, ask }: Begun): string =>
+const genuiMeta = ({ resolvedMode, ask }: Run): string =>
   resolvedMode === 'genui'
     ? sseFrame({ event: 'genui_meta', data: { library: ask.voice.componentLibrary, tools: [] } })
     : ''
 
-const doneOf = (run: Opened, { answer, usage, conversationId }: Result) => ({
+const doneOf = (run: Run, answer: StoredAnswer) => ({
   id: answer.id,
   content: answer.content,
   follow_ups: answer.followUps,
-  usage,
-  conversation_id: conversationId,
+  usage: usageOf(run, answer),
+  conversation_id: run.conversationId,
   request_id: run.call.requestId,
   tools_used: answer.toolsUsed,
   artifacts: answer.artifacts,
   metadata: run.ask.metadata,
-  ...(usage.cached ? { _cached: true } : {}),
+  ...(run.isCached ? { _cached: true } : {}),
   ...extrasOf(answer, run),
 })
 
@@ -101,7 +97,7 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
   return (progress) => {
     switch (progress.type) {
       case 'began':
-        id = chatIdOf(progress.run.id)
+        id = chatIdOf(progress.id)
         model = progress.run.model.id
         return chunk(delta({ role: 'assistant', content: '' }))
       case 'text':
@@ -112,8 +108,8 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
       case 'tool-ended':
         return SSE_HEARTBEAT
       case 'ended': {
-        const { answer, usage } = progress.result
-        const { prompt_tokens, completion_tokens, total_tokens } = usage
+        const { run, answer } = progress
+        const { prompt_tokens, completion_tokens, total_tokens } = usageOf(run, answer)
         const calls = answer.toolCalls.map((call, index) => ({ index, ...toFunctionCall(call) }))
         const extra = calls.length
           ? { tool_calls: calls }
@@ -122,7 +118,7 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
             : { refusal: answer.refusal }
         const before = extra ? chunk(delta(extra)) : ''
         const last = chunk(delta({}, finishReason(answer)), {
-          svc_metadata: chatMetadata(progress.run, progress.result),
+          svc_metadata: chatMetadata(run, answer),
         })
         const counted = includeUsage ? chunk([], { usage: { prompt_tokens, completion_tokens, total_tokens } }) : ''
         return before + last + counted + SSE_DONE

@@ -2,7 +2,7 @@ import type { Server } from 'bun'
 import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { errorFields, type Log } from '../kernel/log'
-import { SSE_DONE, SSE_HEADERS, SSE_HEARTBEAT, sseFrame } from '../kernel/stream'
+import { createPipe, SSE_DONE, SSE_HEADERS, SSE_HEARTBEAT, sseFrame } from '../kernel/stream'
 import type { AccessLog } from './access-log'
 import type { Exchange } from './context'
 import { toEnvelope } from './envelope'
@@ -14,7 +14,8 @@ type Stream<T> = {
   request: Request
   route: string
   server: Server<unknown> | null
-  source: AsyncGenerator<T>
+  /** Writes every item. A promise from `write` is to be awaited: the reader is behind, or has left (`ReaderLeft`). */
+  source(write: (item: T) => void | Promise<void>): Promise<unknown>
   /** Encodes one item as one or more complete frames. */
   frame(item: T): string
   /** Makes the frame sent after 10 s of silence, once a first item was sent. */
@@ -30,60 +31,66 @@ const OPENING_MS = 250
 export type Streams = ReturnType<typeof createStreams>
 
 /**
- * Answers with server-sent events. The source is pulled: a client that stalls stops it, a client that leaves ends it.
- * Errors before the first frame are thrown, so they keep their status.
+ * Answers with server-sent events. The source writes, and waits while a client stalls; a client that leaves aborts the
+ * request's signal, which ends the source. Errors before the first item are thrown, so they keep their status.
  */
 export function createStreams({ clock, log, accessLog }: Deps) {
   async function open<T>(stream: Stream<T>): Promise<Response> {
     const { exchange, request, server } = stream
-    const first = stream.source.next()
-    const early = await Promise.race([first, clock.sleep(OPENING_MS).then(() => null)])
-    server?.timeout(request, 0)
-    exchange.streaming = true
-    const body = frames(stream, early === null ? first : Promise.resolve(early))
-    // Nothing is pulled for a client that has left, so its source would never end (I31).
-    const leave = () => {
-      const end = async () => {
-        await body.next()
-        await body.return(undefined)
-      }
-      end().catch((error) => log.error({ request_id: exchange.requestId, ...errorFields(error) }, 'fault'))
-    }
-    if (request.signal.aborted) leave()
-    else request.signal.addEventListener('abort', leave, { once: true })
-    return new Response(body as unknown as BodyInit, { headers: SSE_HEADERS })
-  }
+    const pipe = createPipe()
+    const opening = Promise.withResolvers<void>()
+    let isOpen = false
+    let isOver = false
+    let hasBegun = false
+    let writtenAt = clock.monotonic()
 
-  async function* frames<T>(stream: Stream<T>, first: Promise<IteratorResult<T>>): AsyncGenerator<string> {
-    const { exchange, source } = stream
-    const over = new AbortController()
-    const silence = () => clock.sleep(SILENCE_MS, over.signal).then(() => null)
-    let next = first
-    let lastAt = clock.monotonic()
-    let begun = false
-    // One timer serves many items: when it fires, it checks how long ago the last item came.
-    let alarm = silence()
-    try {
-      for (;;) {
-        const item = await Promise.race([next, alarm])
-        if (item === null) {
-          alarm = silence()
-          if (clock.monotonic() - lastAt >= SILENCE_MS / 2) yield begun ? beat(stream) : SSE_HEARTBEAT
-          continue
-        }
-        if (item.done) return
-        lastAt = clock.monotonic()
-        begun = true
-        yield stream.frame(item.value)
-        next = source.next()
+    function write(item: T): void | Promise<void> {
+      writtenAt = clock.monotonic()
+      if (!hasBegun) {
+        hasBegun = true
+        opening.resolve()
       }
-    } catch (error) {
-      yield failure(stream, error)
-    } finally {
-      over.abort()
-      await source.return(undefined)
+      return pipe.write(stream.frame(item))
+    }
+
+    // One timer serves many items: when it fires, it checks how long ago the last item came.
+    let disarm = () => {}
+    const watch = () => {
+      disarm = clock.after(SILENCE_MS, () => {
+        watch()
+        const isSilent = clock.monotonic() - writtenAt >= SILENCE_MS / 2 && pipe.isEmpty()
+        if (isSilent) void pipe.write(hasBegun ? beat(stream) : SSE_HEARTBEAT)
+      })
+    }
+
+    function over(error: unknown): void {
+      disarm()
+      request.signal.removeEventListener('abort', pipe.leave)
+      isOver = true
+      if (error !== null && !isOpen && !hasBegun) {
+        opening.reject(error)
+        return
+      }
+      // That a reader has left is no fault; whatever else went wrong meanwhile is.
+      if (error !== null && !(pipe.hasLeft() && error instanceof AppError)) void pipe.write(failure(stream, error))
+      pipe.end()
       accessLog(exchange, 200, stream.route)
     }
+
+    if (request.signal.aborted) pipe.leave()
+    else request.signal.addEventListener('abort', pipe.leave, { once: true })
+    stream.source(write).then(() => over(null), over)
+    const patience = new AbortController()
+    try {
+      await Promise.race([opening.promise, clock.sleep(OPENING_MS, patience.signal)])
+    } finally {
+      patience.abort()
+    }
+    isOpen = true
+    server?.timeout(request, 0)
+    exchange.streaming = true
+    if (!isOver) watch()
+    return new Response(pipe.read() as unknown as BodyInit, { headers: SSE_HEADERS })
   }
 
   const beat = <T>({ heartbeat, exchange }: Stream<T>): string =>

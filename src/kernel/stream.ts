@@ -20,3 +20,71 @@ export const SSE_HEADERS = {
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 } as const
+
+/** What a write to a stream is rejected with when nobody reads it any more. */
+export class ReaderLeft extends Error {
+  override name = 'ReaderLeft'
+}
+
+/** Characters that may wait for the reader before it counts as behind. */
+const MOST_WAITING = 8 * 1024
+
+export type Pipe = ReturnType<typeof createPipe>
+
+/** Not every writer waits, so nobody may hear of the rejection. */
+function unheard(promise: Promise<void>): Promise<void> {
+  promise.catch(() => undefined)
+  return promise
+}
+
+/** Text from one writer to one reader: what is written while the reader is busy goes to it in one piece. */
+export function createPipe() {
+  let waiting = ''
+  let isOver = false
+  let hasLeft = false
+  let wake: (() => void) | null = null
+  let room: PromiseWithResolvers<void> | null = null
+
+  return { write, end, leave, read, isEmpty: () => waiting === '', hasLeft: () => hasLeft }
+
+  /** Nothing, or a promise: until a reader that is behind has caught up, and rejected once it has left. */
+  function write(text: string): void | Promise<void> {
+    if (hasLeft) return unheard(Promise.reject(new ReaderLeft()))
+    waiting += text
+    wake?.()
+    if (waiting.length < MOST_WAITING) return
+    room ??= Promise.withResolvers()
+    return unheard(room.promise)
+  }
+
+  /** All has been written. */
+  function end(): void {
+    isOver = true
+    wake?.()
+  }
+
+  /** The reader has gone: nothing of what waits is read. */
+  function leave(): void {
+    hasLeft = true
+    waiting = ''
+    room?.reject(new ReaderLeft())
+    wake?.()
+  }
+
+  async function* read(): AsyncGenerator<string> {
+    try {
+      for (;;) {
+        if (waiting) {
+          const text = waiting
+          waiting = ''
+          room?.resolve()
+          room = null
+          yield text
+        } else if (isOver || hasLeft) return
+        else await new Promise<void>((resolve) => (wake = resolve))
+      }
+    } finally {
+      leave()
+    }
+  }
+}

@@ -2,5 +2,5 @@
 export { rateLimitSettings } from './config'
 
 export { createIncreases, type LimitIncreases } from './increases'
-export { createRateLimiter, type RateLimiter } from './limiter'
+export { createRateLimiter, type RateLimiter, type TokenTicket } from './limiter'
 export { createTiers, type Tiers } from './tiers'

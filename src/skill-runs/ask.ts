@@ -36,7 +36,7 @@ export const askOfSkill = ({ active, prompt, slug, cause }: Order): Ask<Ran> => 
   cache: 'off',
   wantsFollowUps: false,
   metadata: { skill: slug, autonomous: cause, most_cents: microToCents(LIMITS.costARun) },
-  present: (_, { costMicro, conversationId }) => ({ costMicro, conversationId }),
+  present: ({ costMicro, conversationId }) => ({ costMicro, conversationId }),
   shape: null,
   warnings: [],
 })

@@ -98,8 +98,7 @@ export function registerSkillRuns({ audit, events, jobs, clock, skills, completi
       const active = await skills.alone(call, skill.id, prompt)
       if (!active) return { status: 'failed', error: 'not_found' }
       const ask = askOfSkill({ active, prompt, slug: skill.slug, cause })
-      const { run, result } = await completions.pipeline.complete(call, ask)
-      return endedWell(ask.present(run, result))
+      return endedWell(await completions.pipeline.complete(call, ask))
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       return { status: error.kind === 'unpaid' ? 'skipped_credits' : 'failed', error: error.code }

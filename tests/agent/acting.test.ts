@@ -106,7 +106,7 @@ describe('think, act, observe', () => {
   test('aloud it says the same, and tells of each call when it begins and when it ends', async () => {
     const lines: Line[] = [FIND, { calls: [['find']] }, ANSWER]
     const whole = await stage(lines).agent.answer(task())
-    const { seen, thought } = await watch(stage(lines).agent.stream(task()))
+    const { seen, thought } = await watch((emit) => stage(lines).agent.answer(task(), emit))
     expect({ ...thought, ttftMs: null, toolUses: [] } as Thought).toEqual({ ...whole, toolUses: [] })
     expect(seen.map((step) => (step.type === 'text' ? step.text : '')).join('')).toBe(whole.content)
     expect(seen.map(({ type }): string => type).filter((type) => type !== 'text')).toEqual([
@@ -146,7 +146,7 @@ describe('think, act, observe', () => {
     const deep = `{"a":${'['.repeat(60_000)}${']'.repeat(60_000)}}`
     const calls: [string, string][] = [deep, '[1]', '{"a":', '{"__proto__":{"b":1}}'].map((args) => ['find', args])
     const { agent } = stage([{ calls }, ANSWER], async () => ({ arguments: null }))
-    const { seen } = await watch(agent.stream(task()))
+    const { seen } = await watch((emit) => agent.answer(task(), emit))
     const began = seen.flatMap((step) => (step.type === 'tool-began' ? [step.arguments] : []))
     expect(began).toEqual([{}, {}, {}, {}])
     expect(began.every((args) => JSON.stringify(args) === '{}')).toBe(true)

@@ -108,7 +108,7 @@ describe('one thought', () => {
 
   test('aloud is the same, with its text as it comes and the time to the first of it', async () => {
     const { agent } = scripted()
-    const { seen, thought } = await watch(agent.stream(task()))
+    const { seen, thought } = await watch((emit) => agent.answer(task(), emit))
     expect(seen).toEqual([
       { type: 'text', text: 'two ' },
       { type: 'text', text: 'words' },
@@ -127,9 +127,11 @@ describe('one thought', () => {
 
   test('left in the middle lets go of the engine', async () => {
     const { agent, wasLeft } = scripted()
-    const steps = agent.stream(task())
-    await steps.next()
-    await steps.return(undefined as never)
+    const left = new Error('left')
+    const leaving = () => {
+      throw left
+    }
+    await expect(agent.answer(task(), leaving)).rejects.toBe(left)
     expect(wasLeft()).toBe(true)
   })
 })

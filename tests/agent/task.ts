@@ -1,4 +1,4 @@
-import type { Acting, Step, Task, Thought } from '../../src/agent/schema'
+import type { Acting, Emit, Step, Task, Thought } from '../../src/agent/schema'
 import { contextOf } from '../tools/world'
 
 /** A prompt for an engine, as the pipeline hands it to the agent. */
@@ -33,11 +33,8 @@ export const actingOf = (toolset: Acting['toolset'], order: Partial<Acting> = {}
 })
 
 /** Every step as it comes, and the thought they end with. */
-export async function watch(steps: AsyncGenerator<Step, Thought>) {
+export async function watch(run: (emit: Emit) => Promise<Thought>) {
   const seen: Step[] = []
-  for (;;) {
-    const { value, done } = await steps.next()
-    if (done) return { seen, thought: value }
-    seen.push(value)
-  }
+  const thought = await run((step) => void seen.push(step))
+  return { seen, thought }
 }

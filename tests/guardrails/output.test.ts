@@ -166,11 +166,11 @@ describe('streams under a policy', () => {
     const call = { ...callOf(caller), signal: leaving.signal }
     const stream = await world.app.container.completions.stream(call, order, true)
     let seen = ''
-    for await (const progress of stream.source) {
+    const reading = stream.source((progress) => {
       if (progress.type === 'text') seen += progress.text
-      if (seen.length > 300) break
-    }
-    leaving.abort()
+      if (seen.length > 300) leaving.abort()
+    })
+    await expect(reading).rejects.toMatchObject({ code: 'client_closed' })
     const { body } = await ada.send('GET', 'conversations')
     const kept = await ada.send('GET', `conversations/${body.conversations[0].id}`)
     expect(kept.body.conversation.messages.at(-1).content).toBe(seen)

@@ -65,16 +65,12 @@ export function toolsSuite(name: string, { engines, lines, upstream }: Cast): vo
     taskOf({ prompt, signal, acting: actingOf(tools.assemble(wanted()), more) })
 
   const aloud = async (task: Task): Promise<Thought> => {
-    const steps = agent.stream(task)
     let text = ''
-    for (;;) {
-      const { value, done } = await steps.next()
-      if (done) {
-        expect(value.content).toBe(text)
-        return value
-      }
-      if (value.type === 'text') text += value.text
-    }
+    const thought = await agent.answer(task, (step) => {
+      if (step.type === 'text') text += step.text
+    })
+    expect(thought.content).toBe(text)
+    return thought
   }
 
   describe.each([

@@ -45,7 +45,6 @@ export function createBuild(deps: CanvasDeps) {
     const built = compileRow(row)
     if (!built.compiled) return { problems: built.problems }
     const ask = askOfTry({ ...built, order }, (tx) => recordOn(deps, tx, call, row, { action: 'canvas.tested' }))
-    const { run, result } = await completions.pipeline.complete(call, ask)
-    return ask.present(run, result)
+    return completions.pipeline.complete(call, ask)
   }
 }

@@ -8,7 +8,7 @@ import type { Tools } from '../../tools'
 import type { Toolset } from '../../tools/schema'
 import { promptTooLong } from '../errors'
 import { isStealth, workOf } from '../rules'
-import type { Decided, Opened } from '../run'
+import type { Run } from '../run'
 import type { Routing } from '../schema'
 import { hideImages, showImages } from './sight'
 
@@ -21,8 +21,6 @@ type Deps = {
   routing: Pick<EffectiveRouting, 'ready'>
 }
 
-type Sent = Pick<Decided, 'history' | 'system' | 'toolset' | 'promptTokens'>
-
 /** The share of the window that history may fill before older turns are summarized (contract 22.6). */
 const HISTORY_SHARE = 0.6
 
@@ -32,7 +30,7 @@ const SEES_IMAGES = new Set(['vision', 'data_extraction', 'domain_analysis'])
 export function createDecide({ classifier, engines, tools, outbound, clock, routing }: Deps) {
   return decide
 
-  async function decide(run: Opened): Promise<Decided> {
+  async function decide(run: Run): Promise<void> {
     const { ask } = run
     const startedAt = clock.monotonic()
     const ready =
@@ -49,51 +47,44 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
       ...(guidance ? { guidance } : {}),
     })
     const choice = chosen instanceof Promise ? await chosen : chosen
-    const classifiedMs = ask.mode === 'auto' ? clock.monotonic() - startedAt : null
+    if (ask.mode === 'auto') run.classifiedMs = clock.monotonic() - startedAt
     const work = choice.mode
-    const resolvedMode = ask.mode.startsWith('stealth_') ? ask.mode : work
     const wanted = engineFor(run, work, choice.engine, engines)
     // A rule is no reason for a 503 where the mode has an engine that answers.
     const engineId = engines.isConnected(wanted) ? wanted : engineFor(run, work, null, engines)
-    const left = engineId === wanted ? [] : [engineLeft(wanted, work)]
-    const routingWarnings = [...(guidance?.warnings ?? []), ...left]
+    const hasLeft = engineId !== wanted
+    run.resolvedMode = isStealth(ask.mode) ? ask.mode : work
+    run.engineId = engineId
+    run.model = engines.describe(engineId)
+    run.maxOutputTokens = engines.maxOutputTokens(engineId)
+    run.routing = routingOf(choice, hasLeft)
+    if (hasLeft || guidance?.warnings.length)
+      run.routingWarnings = [...(guidance?.warnings ?? []), ...(hasLeft ? [engineLeft(wanted, work)] : [])]
     const sees = SEES_IMAGES.has(work) || (ask.images.length > 0 && engines.takesImages(engineId))
-    const sent = assemble(run, work, engineId, sees)
-    const shown = sees ? await showImages(run, sent.history, outbound) : hideImages(run, sent.history, outbound)
-    return {
-      ...run,
-      ...sent,
-      ...shown,
-      resolvedMode,
-      engineId,
-      model: engines.describe(engineId),
-      modelOf: engines.describe,
-      classifiedMs,
-      routing: { ...routingOf(choice), fallback_used: left.length > 0 },
-      routingWarnings,
-      warnings: [
-        ...run.active.warnings,
-        ...routingWarnings,
-        ...(run.active.tools.length && !mayOffer(run, engineId, engines) ? [TOOLS_LEFT_OUT] : []),
-        ...(sees || !ask.images.length ? [] : [unseen(ask, work, engineId)]),
-      ],
-      maxOutputTokens: engines.maxOutputTokens(engineId),
-    }
+    assemble(run, work, sees)
+    if (sees) await showImages(run, outbound)
+    else hideImages(run, outbound)
+    run.warnings = [
+      ...run.active.warnings,
+      ...run.routingWarnings,
+      ...(run.active.tools.length && !mayOffer(run, engines) ? [TOOLS_LEFT_OUT] : []),
+      ...(sees || !ask.images.length ? [] : [unseen(ask, work, engineId)]),
+    ]
   }
 
   /** What the engine gets with the prompt: the newest turns that fit its window and a summary of the older ones. */
-  function assemble(run: Opened, work: string, engineId: string, sees: boolean): Sent {
-    const { prompt: skills } = run.active
-    const voice = assembleSystem({ ...run.ask.voice, soul: run.soul, memories: run.memories, skills, mode: work })
-    const toolset = mayOffer(run, engineId, engines) ? toolsFor(run, work, tools) : null
-    const window = engines.window(engineId)
-    const fixed = countFixed(run, voice, toolset, engines) + (sees ? countImages(run, engines) : 0)
+  function assemble(run: Run, work: string, sees: boolean): void {
+    const { ask, soul, memories, active } = run
+    const voice = assembleSystem({ ...ask.voice, mode: work, soul, memories, skills: active.prompt })
+    run.toolset = mayOffer(run, engines) ? toolsFor(run, work, tools) : null
+    const window = engines.window(run.engineId)
+    const fixed = countFixed(run, voice, engines) + (sees ? countImages(run, engines) : 0)
     const { turns, summary } = fitHistory(run.history, window * HISTORY_SHARE - fixed, engines.countPrompt)
-    const system = summary === null ? voice : [voice, summary].filter(Boolean).join('\n\n')
-    const promptTokens = fixed + engines.countPrompt(turns) + (summary === null ? 0 : engines.countTokens(summary))
+    run.history = turns
+    run.system = summary === null ? voice : [voice, summary].filter(Boolean).join('\n\n')
+    run.promptTokens = fixed + engines.countPrompt(turns) + (summary === null ? 0 : engines.countTokens(summary))
     // An engine that is not connected has no window; asking it answers 503.
-    if (window > 0 && promptTokens > window) throw promptTooLong(promptTokens, window, run.ask.cameFrom?.whole)
-    return { history: turns, system, toolset, promptTokens }
+    if (window > 0 && run.promptTokens > window) throw promptTooLong(run.promptTokens, window, ask.cameFrom?.whole)
   }
 }
 
@@ -104,24 +95,24 @@ const modeOfCalls = (ids: readonly string[]): string | null =>
   ids.map((id) => modeOfCall(id, MODES)).find((mode) => mode !== null) ?? null
 
 /** In order of precedence: the engine named, an override, a routing rule's, a skill's, the mode's (contract 22.3). */
-function engineFor({ ask, active }: Opened, work: string, ofRule: string | null, engines: EngineService): string {
+function engineFor({ ask, active }: Run, work: string, ofRule: string | null, engines: EngineService): string {
   const { engine, overrides, mode } = ask
-  const override = (mode.startsWith('stealth_') ? overrides[mode] : undefined) ?? overrides[work]
+  const override = (isStealth(mode) ? overrides[mode] : undefined) ?? overrides[work]
   return engines.canonical(engine ?? override ?? ofRule ?? active.modelPreference ?? engines.forMode(work))
 }
 
-const unseen = ({ cameFrom }: Opened['ask'], mode: string, engineId: string) =>
+const unseen = ({ cameFrom }: Run['ask'], mode: string, engineId: string) =>
   cameFrom?.unseen(engineId) ?? `"attachments" were ignored: mode "${mode}" does not look at images. Use "vision".`
 
-function routingOf({ source, confidence, reasoning, preferenceId }: Choice): Routing {
-  return { source, confidence, reasoning, preference_id: preferenceId, fallback_used: false }
+function routingOf({ source, confidence, reasoning, preferenceId }: Choice, hasLeft: boolean): Routing {
+  return { source, confidence, reasoning, preference_id: preferenceId, fallback_used: hasLeft }
 }
 
 /** Modes that get the server's own tools even when the request brings none (contract 22.5). */
 const ACTING_MODES = new Set(['think', 'code', 'research', 'domain_analysis'])
 
 /** A client that runs the tool loop itself gets no server tools: it could not tell their calls from its own. */
-function toolsFor({ ask, call, active }: Opened, mode: string, tools: Tools): Toolset | null {
+function toolsFor({ ask, call, active }: Run, mode: string, tools: Tools): Toolset | null {
   if (ask.functions) return null
   const brought = ask.tools.length + active.tools.length > 0
   const system = !ask.sealed && (brought || ACTING_MODES.has(mode))
@@ -135,7 +126,7 @@ function toolsFor({ ask, call, active }: Opened, mode: string, tools: Tools): To
 const TOOLS_LEFT_OUT = 'The tools of the active skills were left out, because the engine of this mode calls none.'
 
 /** Tools that the request did not bring are not offered to an engine that calls none. */
-const mayOffer = ({ ask }: Opened, engineId: string, engines: EngineService): boolean =>
+const mayOffer = ({ ask, engineId }: Run, engines: EngineService): boolean =>
   ask.tools.length > 0 || engines.callsTools(engineId)
 
 /** Tools that the caller approved beforehand: `metadata.approved_tools` (contract 22.5). */
@@ -145,7 +136,7 @@ const approvedIn = (metadata: Record<string, unknown> | null): string[] => {
 }
 
 /** Tokens of everything but the history. */
-function countFixed({ ask }: Opened, system: string | null, toolset: Toolset | null, engines: EngineService): number {
+function countFixed({ ask, toolset }: Run, system: string | null, engines: EngineService): number {
   const offered = toolset?.definitions ?? ask.functions?.tools
   return (
     engines.countPrompt(ask.after) +
@@ -155,7 +146,7 @@ function countFixed({ ask }: Opened, system: string | null, toolset: Toolset | n
   )
 }
 
-function countImages({ ask }: Opened, engines: EngineService): number {
+function countImages({ ask }: Run, engines: EngineService): number {
   const parts = ask.images.map(() => ({ type: 'image' as const, mimeType: '', base64: '' }))
   return parts.length ? engines.countPrompt([{ role: 'user', content: parts }]) : 0
 }

@@ -1,75 +1,76 @@
 import type { Thought } from '../../agent/schema'
 import type { Billing, Prices } from '../../billing'
 import type { ConversationService } from '../../conversations'
-import { ownerOf } from '../../kernel/caller'
+import type { EngineService } from '../../engines'
+import { keyIdOf, ownerOf } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { AppError } from '../../kernel/errors'
 import { failpoint } from '../../kernel/failpoint'
-import { microToCents } from '../../kernel/money'
 import type { Store, Tx } from '../../kernel/store'
 import { codeArtifacts } from '../artifacts'
-import type { StoredAnswer } from '../cache'
+import type { AnswerCache, StoredAnswer } from '../cache'
+import { cacheScopeOf } from '../cache-key'
 import { suggestFollowUps } from '../follow-ups'
-import type { createRemember } from '../remember'
 import { firedIn, structuredOutput, workOf } from '../rules'
-import type { Admitted, Opened, Result } from '../run'
-import { costOfTurns } from './fund'
-import type { createRecord, Known } from './record'
+import type { Run } from '../run'
+import type { ModelRef } from '../schema'
+import { costOfTurns } from './money'
+import type { createRecord, Ending } from './record'
+import { explained } from './think'
 
 type Deps = {
   store: Store
   clock: Clock
   billing: Billing
   prices: Prices
+  engines: Pick<EngineService, 'describe'>
   conversations: ConversationService
-  record: ReturnType<typeof createRecord>
-  remember: ReturnType<typeof createRemember>
+  record: ReturnType<typeof createRecord>['record']
+  cache: Pick<AnswerCache, 'put'>
+  /** Seconds for which an answer of a mode is cached. */
+  ttlS(mode: string): number
+  partial(run: Run, text: string): Thought
 }
 
 /**
  * Ends every admitted run: money, conversation, usage, audit and event are written in one transaction, and only then
  * the answer is given (design 1.4).
  */
-export function createFinish({ store, clock, billing, prices, conversations, record, remember }: Deps) {
-  return { finish, fail, abandon, replay }
+export function createFinish({ store, clock, billing, prices, engines, conversations, record, ...deps }: Deps) {
+  return { finish: (run: Run, thought: Thought) => finish(run, thought), abandon, replay }
 
-  /** For a complete or interrupted answer: what was produced is charged and stored. */
-  async function finish(run: Admitted, thought: Thought, broken?: unknown): Promise<Result> {
-    const interrupted = broken !== undefined
+  /** For a complete or interrupted answer: what was produced is charged and stored. `broken`: the error that ended it. */
+  async function finish(run: Run, thought: Thought, broken?: unknown): Promise<StoredAnswer> {
     const cost = Math.min(costOfTurns(prices, thought.turns), run.hold?.amount ?? 0)
-    const answer = toAnswer(run, thought, clock.now())
+    const answer = toAnswer(run, thought, engines.describe(thought.engineId), clock.now())
     failpoint('engine_done_before_settle')
-    const { result, costMicro } = await ending(run, async (tx) => {
+    await ending(run, async (tx) => {
       // Nothing when the hold had ended: another node released it while this process was paused.
-      const costMicro = run.hold ? await billing.settle(tx, run.hold, cost) : 0
-      const conversationId = await keepTurn(tx, run, answer, costMicro, interrupted)
-      const ended = { ...endingOf(broken), thought, costMicro, cached: false, conversationId }
-      await record(tx, run, { ...ended, guardrails: firedIn(run, answer) })
+      run.costMicro = run.hold ? await billing.settle(tx, run.hold, cost) : 0
+      await keepTurn(tx, run, answer, broken !== undefined)
+      await record(tx, run, { thought, guardrails: firedIn(run, answer), ...endingOf(broken) })
       if (run.ask.alongside) await run.ask.alongside(tx)
-      const usage = usageOf(answer, costMicro)
-      return { result: await resultOf(tx, run, { answer, costMicro, conversationId, usage }), costMicro }
+      await keepReply(tx, run, answer)
     })
     failpoint('settle_commit_before_ack')
-    run.correctTokens(thought.promptTokens + thought.completionTokens)
-    if (!interrupted) remember(run, thought, answer, costMicro)
-    return result
+    run.ticket?.correct(thought.promptTokens + thought.completionTokens)
+    if (broken === undefined) remember(run, thought, answer)
+    return answer
   }
 
   /** For a run without an answer: the hold is released and the failure recorded. */
-  async function fail(run: Admitted, error: unknown): Promise<void> {
-    run.correctTokens(0)
-    const nothing = { thought: null, costMicro: 0, cached: false, conversationId: null }
-    const failed = { ...endingOf(error), ...nothing, guardrails: run.guard?.firings ?? [] }
+  async function fail(run: Run, error: unknown): Promise<void> {
+    run.ticket?.correct(0)
     await ending(run, async (tx) => {
       if (run.hold) await billing.release(tx, run.hold)
-      await record(tx, run, failed)
+      await record(tx, run, { thought: null, guardrails: run.guard?.firings ?? [], ...endingOf(error) })
     })
   }
 
   /** The transaction that ends a run. When it fails, as without a database, the hold is released once that is possible. */
-  async function ending<T>({ hold }: Admitted, unit: (tx: Tx) => Promise<T>): Promise<T> {
+  async function ending({ hold }: Run, unit: (tx: Tx) => Promise<void>): Promise<void> {
     try {
-      return await store.write(unit)
+      await store.write(unit)
     } catch (error) {
       if (hold) billing.releaseLater(hold.ref)
       throw error
@@ -78,41 +79,36 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
 
   /**
    * For a run that ended early. Charges the text the caller saw, or the finished turns when the caller left or time
-   * ran out. Charges nothing when no answer came or the service failed (contract 2.4).
+   * ran out. Charges nothing when no answer came or the service failed (contract 2.4, P7). Returns the error to throw.
    */
-  async function abandon(run: Admitted, partial: Thought, error: unknown): Promise<void> {
-    const worked = run.spent.turns.length > 0 && run.deadline.signal.aborted
-    if (partial.content || worked) await finish(run, partial, error)
-    else await fail(run, error)
+  async function abandon(run: Run, error: unknown): Promise<unknown> {
+    const why = explained(run, error)
+    const shown = run.held ? run.held.shown() : run.said
+    const hasWorked = run.spent.turns.length > 0 && run.deadline.signal.aborted
+    if (shown || hasWorked) await finish(run, { ...deps.partial(run, run.said), content: shown }, why)
+    else await fail(run, why)
+    return why
   }
 
   /** For a cached answer: stored as a turn and recorded, but not charged. */
-  async function replay(run: Opened, answer: StoredAnswer): Promise<Result> {
-    const known: Known = { ...run, resolvedMode: answer.resolvedMode, engineId: answer.model.id, model: answer.model }
-    return store.write(async (tx) => {
-      const conversationId = await keepTurn(tx, known, answer, 0, false)
-      await record(tx, known, {
-        status: 200,
-        thought: null,
-        costMicro: 0,
-        cached: true,
-        errorCode: null,
-        conversationId,
-        guardrails: firedIn(known, answer),
-      })
-      const usage = { ...usageOf(answer, 0), cached: true as const }
-      return resultOf(tx, known, { answer, costMicro: 0, conversationId, usage })
+  async function replay(run: Run, answer: StoredAnswer): Promise<void> {
+    run.engineId = answer.model.id
+    run.model = answer.model
+    run.routing = answer.routing
+    await store.write(async (tx) => {
+      await keepTurn(tx, run, answer, false)
+      await record(tx, run, { thought: null, guardrails: firedIn(run, answer), ...endingOf(undefined) })
+      await keepReply(tx, run, answer)
     })
   }
 
-  async function keepTurn(
-    tx: Tx,
-    { ask, call, attached, conversationId }: Known,
-    answer: StoredAnswer,
-    costMicro: number,
-    interrupted: boolean,
-  ) {
-    if (conversationId === null || answer.toolCalls.length) return attached
+  /** Stores the turn. Calls of the client's functions are none: it goes on with their results. */
+  async function keepTurn(tx: Tx, run: Run, answer: StoredAnswer, isInterrupted: boolean): Promise<void> {
+    const { ask, attached } = run
+    if (run.conversationId === null || answer.toolCalls.length) {
+      run.conversationId = attached
+      return
+    }
     const turn = {
       prompt: ask.prompt,
       answer: answer.content,
@@ -122,25 +118,38 @@ export function createFinish({ store, clock, billing, prices, conversations, rec
       tools: answer.toolsUsed.map(({ name, status, description }) => ({ toolName: name, status, description })),
       artifacts: answer.artifacts,
       followUps: answer.followUps,
-      costMicro,
-      status: interrupted ? ('interrupted' as const) : ('complete' as const),
+      costMicro: run.costMicro,
+      status: isInterrupted ? ('interrupted' as const) : ('complete' as const),
     }
-    const owner = ownerOf(call.caller)
-    return attached
-      ? conversations.append(tx, owner, attached, turn)
-      : conversations.start(tx, owner, conversationId, turn)
+    const owner = ownerOf(run.call.caller)
+    if (attached) await conversations.append(tx, owner, attached, turn)
+    else await conversations.start(tx, owner, run.conversationId, turn)
+  }
+
+  /** Caches an answer for identical requests (contract 22.1). */
+  function remember({ cacheKey, call, ask, costMicro }: Run, thought: Thought, answer: StoredAnswer): void {
+    if (cacheKey === null || !isWorthKeeping(thought)) return
+    // `auto` may choose another mode later, so its answers have their own time to live (contract 22.1).
+    const ttlS = deps.ttlS(ask.mode === 'auto' ? 'auto' : answer.resolvedMode)
+    const [scope, owner, keyId] = [cacheScopeOf(call), ownerOf(call.caller), keyIdOf(call.caller)]
+    deps.cache.put(cacheKey, { scope, owner, keyId, prompt: ask.prompt, ttlS, answer, costMicro })
   }
 }
 
-/** Returns the result; with an Idempotency-Key the answer is also stored in the same transaction (contract 1.7). */
-function resultOf(tx: Tx, run: Opened, result: Result): Result | Promise<Result> {
-  const { once } = run.call
-  return once ? once.keep(tx, run.ask.present(run, result)).then(() => result) : result
+/**
+ * Only complete answers are cached: not cut short, not ended early for lack of credit, and without a failed tool, as a
+ * search that failed may succeed a minute later.
+ */
+const isWorthKeeping = ({ finish, toolUses, warnings }: Thought): boolean =>
+  finish === 'stop' && warnings.length === 0 && toolUses.every(({ status }) => status === 'success')
+
+/** With an Idempotency-Key the reply is stored in the transaction that charges the answer (contract 1.7). */
+async function keepReply(tx: Tx, run: Run, answer: StoredAnswer): Promise<void> {
+  await run.call.once?.keep(tx, run.ask.present(run, answer))
 }
 
-function toAnswer(run: Admitted, thought: Thought, createdAt: number): StoredAnswer {
+function toAnswer(run: Run, thought: Thought, model: ModelRef, createdAt: number): StoredAnswer {
   const work = workOf(run.resolvedMode)
-  const model = run.modelOf(thought.engineId)
   const asked = !thought.toolCalls.length && thought.finish !== 'content-filter'
   return {
     id: run.id,
@@ -156,7 +165,7 @@ function toAnswer(run: Admitted, thought: Thought, createdAt: number): StoredAns
     followUps: run.ask.wantsFollowUps ? suggestFollowUps(work, thought.content) : [],
     skillsActive: run.active.skills.map(({ id, slug, name }) => ({ id, slug, name })),
     structuredOutput: structuredOutput(work, thought.content),
-    routing: { ...run.routing, fallback_used: run.routing.fallback_used || thought.fallbackUsed },
+    routing: thought.fallbackUsed ? { ...run.routing, fallback_used: true } : run.routing,
     warnings: [...run.warnings, ...thought.warnings],
     guardrails: (run.guard?.firings ?? []).filter(({ phase }) => phase !== 'input'),
     promptTokens: thought.promptTokens,
@@ -165,17 +174,10 @@ function toAnswer(run: Admitted, thought: Thought, createdAt: number): StoredAns
 }
 
 /** Why the content does not have the form that was asked for; null when it has it or none was asked for. */
-function refusalOf({ ask }: Admitted, { content, finish }: Thought): string | null {
+function refusalOf({ ask }: Run, { content, finish }: Thought): string | null {
   const problem = ask.checkJson?.(content) ?? null
   return problem && finish === 'length' ? `The answer was cut at the output limit. ${problem}` : problem
 }
-
-const usageOf = ({ promptTokens, completionTokens }: StoredAnswer, costMicro: number) => ({
-  cost_cents: microToCents(costMicro),
-  prompt_tokens: promptTokens,
-  completion_tokens: completionTokens,
-  total_tokens: promptTokens + completionTokens,
-})
 
 const STATUS: Partial<Record<AppError['kind'], number>> = {
   timeout: 504,
@@ -186,12 +188,10 @@ const STATUS: Partial<Record<AppError['kind'], number>> = {
   invalid: 400,
 }
 
-function endingOf(broken: unknown): { status: number; errorCode: string | null; broken?: unknown } {
-  if (broken === undefined) return { status: 200, errorCode: null }
+/** How a run ended, by the error that ended it. */
+function endingOf(broken: unknown): Pick<Ending, 'status' | 'errorCode' | 'broken'> {
+  if (broken === undefined) return { status: 200, errorCode: null, broken }
   if (!(broken instanceof AppError)) return { status: 500, errorCode: 'server_error', broken }
-  return {
-    status: broken.code === 'client_closed' ? 499 : (STATUS[broken.kind] ?? 500),
-    errorCode: broken.code,
-    broken,
-  }
+  const status = broken.code === 'client_closed' ? 499 : (STATUS[broken.kind] ?? 500)
+  return { status, errorCode: broken.code, broken }
 }

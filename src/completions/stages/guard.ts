@@ -2,25 +2,16 @@ import type { Thought } from '../../agent/schema'
 import type { Part } from '../../engines'
 import { type Blocked, type Guard, type HoldBack, standIn } from '../../guardrails'
 import { readJsonAnswer, wantsJson, workOf } from '../rules'
-import type { Admitted } from '../run'
-
-/** Checks an answer against the caller's policy before anyone sees it (contract 12). */
-export const createAnswerGuard = () => ({
-  guardOutput,
-
-  /** The hold-back of a streamed answer; null when no rule needs one. */
-  holdBack: (run: Admitted): HoldBack | null =>
-    run.guard?.holdBack({ ...aboutAnswer(run), sources: [] }, run.deadline.signal) ?? null,
-})
+import type { Run } from '../run'
 
 /**
- * The answer as it may be shown, stored and cached: redacted, or replaced when a rule blocks it. `held` is the
- * hold-back of the same answer when it was streamed.
+ * The answer as it may be shown, stored and cached: redacted, or replaced when a rule of the caller's policy blocks it
+ * (contract 12). Of a streamed answer the hold-back knows what was blocked already.
  */
-async function guardOutput(run: Admitted, thought: Thought, held: HoldBack | null = null): Promise<Thought> {
+export async function guardOutput(run: Run, thought: Thought): Promise<Thought> {
   const { guard, deadline } = run
   if (!guard) return thought
-  const stopped = held?.blocked()
+  const stopped = run.held?.blocked()
   if (stopped) {
     guard.recordBlocked(stopped)
     return withheld(thought, stopped)
@@ -31,7 +22,11 @@ async function guardOutput(run: Admitted, thought: Thought, held: HoldBack | nul
   return blocked ? withheld(thought, blocked) : guardToolCalls(run, { ...thought, content: value }, guard)
 }
 
-function aboutAnswer({ system, ask, resolvedMode }: Admitted) {
+/** The hold-back of a streamed answer; null when no rule needs one. */
+export const holdBackOf = (run: Run): HoldBack | null =>
+  run.guard?.holdBack({ ...aboutAnswer(run), sources: [] }, run.deadline.signal) ?? null
+
+function aboutAnswer({ system, ask, resolvedMode }: Run) {
   const isCode = workOf(resolvedMode) === 'genui' && !ask.json
   const isJson = ask.json || isCode || wantsJson(workOf(resolvedMode))
   return { systemPrompt: system, readJson: isJson ? readJsonAnswer : null, isCode }
@@ -45,7 +40,7 @@ const withheld = (thought: Thought, by: Blocked): Thought => ({
 })
 
 /** Calls of the client's own functions are checked as tool calls; a blocked one is left out. */
-async function guardToolCalls(run: Admitted, thought: Thought, guard: Guard): Promise<Thought> {
+async function guardToolCalls(run: Run, thought: Thought, guard: Guard): Promise<Thought> {
   if (!thought.toolCalls.length || !guard.hasRules('tool_call')) return thought
   let stopped: Blocked | null = null
   const toolCalls: Thought['toolCalls'][number][] = []
@@ -68,7 +63,7 @@ function readJson(text: string): unknown {
 }
 
 /** What an answer can be grounded in: the prompt, the conversation, memories, skills and tool results. */
-const sourcesOf = ({ ask, history, memories, active }: Admitted, { toolUses }: Thought): string[] => [
+const sourcesOf = ({ ask, history, memories, active }: Run, { toolUses }: Thought): string[] => [
   ask.prompt,
   ...history.flatMap(({ content }) => textsOf(content)),
   ...memories,

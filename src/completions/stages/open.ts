@@ -16,7 +16,7 @@ import type { Ask } from '../ask'
 import { cacheKeyOf } from '../cache-key'
 import { startDeadline } from '../deadline'
 import { isStealth } from '../rules'
-import type { Deadline, Opened } from '../run'
+import { type Deadline, type Run, UNDECIDED, type Write } from '../run'
 import { CompletionId } from '../schema'
 
 type Deps = {
@@ -46,44 +46,67 @@ const STREAM_TIMEOUT_MS = 600_000
 export function createOpen({ store, clock, cacheEnabled, access, stopping, ...rooms }: Deps) {
   const { conversations, memory, engines, tools, skills, routing, guardrails, brandSoulOf } = rooms
 
-  return async function open(call: Call, ask: Ask, stream: boolean): Promise<Opened> {
+  return async function open(call: Call, ask: Ask, write: Write | null): Promise<Run> {
     assertEngines(ask, engines)
     if (ask.tools.length) tools.assertInline(ask.tools)
+    const { caller } = call
     const attached = typeof ask.conversation === 'object' ? ask.conversation.attach : null
-    const stored = attached === null ? null : await conversations.history(ownerOf(call.caller), attached)
-    const soul = ask.usesSoul ? await soulOf(call.caller) : null
-    const memories = await remembered(call.caller, ask)
+    const stored = attached === null ? null : await conversations.history(ownerOf(caller), attached)
+    // The caller says whether the key has a brand soul, so calls without one need no query.
+    const hasSoul = ask.usesSoul && caller.type === 'key' && caller.hasBrandSoul
+    const soul = hasSoul ? await brandSoulOf(store.read, caller.keyId) : null
+    const memories = await remembered(caller, ask)
     const active = await activeIn(call, ask)
-    const guidance = ask.mode === 'auto' ? await routing.of(call.caller) : null
-    const found = guardrails.guardOf(call.caller)
+    const guidance = ask.mode === 'auto' ? await routing.of(caller) : null
+    const found = guardrails.guardOf(caller)
     const guard = found instanceof Promise ? await found : found
-    const cacheKey =
-      cacheEnabled && ask.cache !== 'off'
-        ? cacheKeyOf(call, ask, {
-            soul,
-            memories,
-            active,
-            engines: engines.fingerprint,
-            policy: guard?.fingerprint ?? null,
-            routing: guidance?.fingerprint ?? null,
-          })
-        : null
+    const isCacheable = cacheEnabled && ask.cache !== 'off'
+    const policy = guard?.fingerprint ?? null
+    const around = {
+      soul,
+      memories,
+      active,
+      engines: engines.fingerprint,
+      policy,
+      routing: guidance?.fingerprint ?? null,
+    }
     return {
       id: CompletionId.create(),
       call,
       ask,
-      stream,
+      write,
       startedAt: clock.monotonic(),
-      history: [...(stored?.turns ?? []), ...ask.context],
+      deadline: write ? startStreamDeadline(call) : startDeadline(clock, [call.signal], PLAIN_TIMEOUT_MS),
+      history: stored ? [...stored.turns, ...ask.context] : ask.context,
       attached: stored?.id ?? null,
       conversationId: stored?.id ?? (ask.conversation === 'new' ? ConversationId.create() : null),
-      cacheKey,
+      cacheKey: isCacheable ? cacheKeyOf(call, ask, around) : null,
       soul,
       memories,
-      active,
       guidance,
+      active,
       guard,
-      deadline: stream ? startStreamDeadline(call) : startDeadline(clock, [call.signal], PLAIN_TIMEOUT_MS),
+      resolvedMode: ask.mode,
+      isCounted: false,
+      engineId: '',
+      model: UNDECIDED.model,
+      routing: UNDECIDED.routing,
+      routingWarnings: NOTHING,
+      classifiedMs: null,
+      images: [],
+      system: null,
+      warnings: NOTHING,
+      toolset: null,
+      promptTokens: 0,
+      maxOutputTokens: 0,
+      hold: null,
+      ticket: null,
+      spent: { turns: [], uses: [], said: 0 },
+      hasBegun: false,
+      said: '',
+      held: null,
+      costMicro: 0,
+      isCached: false,
     }
   }
 
@@ -105,11 +128,6 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
 
   function activeIn(call: Call, { active, sealed, skills: slugs, prompt }: Ask): Activation | Promise<Activation> {
     return active ?? (sealed ? NO_SKILLS : skills.activeFor(call, { slugs, prompt }))
-  }
-
-  /** The caller says whether the key has a brand soul, so calls without one need no query. */
-  async function soulOf(caller: TenantCaller): Promise<BrandSoul | null> {
-    return caller.type === 'key' && caller.hasBrandSoul ? brandSoulOf(store.read, caller.keyId) : null
   }
 }
 

@@ -1,31 +1,27 @@
 import type { Image } from '../../agent/schema'
 import type { Message, Part } from '../../engines'
 import type { Outbound } from '../../kernel/outbound'
-import type { Decided, Opened } from '../run'
+import type { Run } from '../run'
 import { assertUrl, loadImages } from './images'
 
-type Shown = Pick<Decided, 'images' | 'history'>
-
 /**
- * What the engine sees: the images of the prompt, and those of earlier turns in their places in the history that is
- * sent. Throws like {@link loadImages}.
+ * Puts into the run what the engine sees: the images of the prompt, and those of earlier turns in their places in the
+ * history that is sent. Throws like {@link loadImages}.
  */
-export async function showImages(
-  { ask, deadline }: Opened,
-  history: readonly Message[],
-  outbound: Outbound,
-): Promise<Shown> {
+export async function showImages(run: Run, outbound: Outbound): Promise<void> {
+  const { ask, deadline, history } = run
   const first = ask.context.length - history.length
   const wanted = ask.images.filter(({ turn }) => turn === null || turn >= first)
   const loaded = await loadImages(wanted, outbound, deadline.signal)
   const of = (turn: number | null) => loaded.filter((_, place) => wanted[place]!.turn === turn)
-  return { images: of(null), history: withoutBlank(history.map((turn, at) => withImages(turn, of(first + at)))) }
+  run.images = of(null)
+  run.history = withoutBlank(history.map((turn, at) => withImages(turn, of(first + at))))
 }
 
 /** What an engine that sees no images is sent. Their URLs are checked all the same. Throws 400 `url_blocked`. */
-export function hideImages({ ask }: Opened, history: readonly Message[], outbound: Outbound): Shown {
-  for (const image of ask.images) assertUrl(image, outbound)
-  return { images: [], history: withoutBlank(history) }
+export function hideImages(run: Run, outbound: Outbound): void {
+  for (const image of run.ask.images) assertUrl(image, outbound)
+  run.history = withoutBlank(run.history)
 }
 
 /** Engines refuse a blank message; a turn that was nothing but an image is blank without it. */

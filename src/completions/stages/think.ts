@@ -1,109 +1,111 @@
 import type { Agent } from '../../agent'
-import type { Acting, Step, Task, Thought } from '../../agent/schema'
-import type { Billing, Prices } from '../../billing'
+import type { Acting, Task, Thought } from '../../agent/schema'
 import { toolsUnpaid } from '../../billing'
 import type { EngineService } from '../../engines'
 import type { Clock } from '../../kernel/clock'
 import { AppError, atField } from '../../kernel/errors'
-import type { Store } from '../../kernel/store'
+import { ReaderLeft } from '../../kernel/stream'
 import { clientLeft, requestTimeout } from '../errors'
 import { isStealth, wantsJson, workOf } from '../rules'
-import type { Admitted, Opened } from '../run'
-import { createFund } from './fund'
+import type { Run } from '../run'
+import { holdBackOf } from './guard'
+import type { createMoney } from './money'
+import { BLOCKED, begin, show } from './show'
 
+/** How long a stream waits for its first step before it begins without: an engine may refuse at once. */
 const OPENING_MS = 100
 
-type Deps = { agent: Agent; engines: EngineService; clock: Clock; store: Store; billing: Billing; prices: Prices }
+type Deps = {
+  agent: Agent
+  engines: EngineService
+  clock: Clock
+  money: Pick<ReturnType<typeof createMoney>, 'afford'>
+}
 
-/** Runs the agent, for a whole answer or step by step. Throws 504 `request_timeout` when the deadline passes. */
-export function createThink({ agent, engines, clock, ...money }: Deps) {
-  const { afford } = createFund(money)
+/** Runs the agent, whose steps a stream shows as they come. Throws what engines throw, and 402. */
+export function createThink({ agent, engines, clock, money }: Deps) {
+  return { think, partial }
 
-  return {
-    patience: () => clock.sleep(OPENING_MS),
-
-    async whole(run: Admitted): Promise<Thought> {
-      try {
-        return await agent.answer(taskOf(run))
-      } catch (error) {
-        throw explained(run, error)
-      }
-    },
-
-    /** Yields the steps as they come, and returns the thought. */
-    async *aloud(run: Admitted): AsyncGenerator<Step, Thought> {
-      try {
-        return yield* agent.stream(taskOf(run))
-      } catch (error) {
-        throw explained(run, error)
-      }
-    },
-
-    /** The text and tool calls of a run that stopped early. The tokens of its last turn are our own count. */
-    partial(run: Admitted, text: string): Thought {
-      const { engineId, promptTokens, spent } = run
-      const half = text.slice(spent.said)
-      const completionTokens = half ? engines.countTokens(half) : 0
-      const broken = { engineId, free: engines.isFree(engineId), promptTokens, completionTokens }
-      const turns = half || !spent.turns.length ? [...spent.turns, broken] : [...spent.turns]
-      return {
-        ...broken,
-        promptTokens: turns.reduce((sum, turn) => sum + turn.promptTokens, 0),
-        completionTokens: turns.reduce((sum, turn) => sum + turn.completionTokens, 0),
-        content: text,
-        finish: 'stop',
-        fallbackUsed: false,
-        ttftMs: null,
-        turns,
-        toolUses: spent.uses,
-        toolCalls: [],
-        warnings: [],
-      }
-    },
+  async function think(run: Run): Promise<Thought> {
+    const { write } = run
+    if (!write) return agent.answer(taskOf(run))
+    run.held = holdBackOf(run)
+    // An engine that refuses at once is answered with its own status (contract 3).
+    const cancel = clock.after(OPENING_MS, () => void begin(run, write))
+    try {
+      return await agent.answer(taskOf(run), (step) => show(run, write, step))
+    } catch (error) {
+      if (error === BLOCKED) return partial(run, run.said)
+      throw error
+    } finally {
+      cancel()
+    }
   }
 
-  function taskOf(run: Admitted): Task {
+  /** The text and tool calls of a run that stopped early. The tokens of its last turn are our own count. */
+  function partial({ engineId, promptTokens, spent }: Run, text: string): Thought {
+    const half = text.slice(spent.said)
+    const completionTokens = half ? engines.countTokens(half) : 0
+    const broken = { engineId, free: engines.isFree(engineId), promptTokens, completionTokens }
+    const turns = half || !spent.turns.length ? [...spent.turns, broken] : [...spent.turns]
+    return {
+      engineId,
+      free: broken.free,
+      promptTokens: turns.reduce((sum, turn) => sum + turn.promptTokens, 0),
+      completionTokens: turns.reduce((sum, turn) => sum + turn.completionTokens, 0),
+      content: text,
+      finish: 'stop',
+      fallbackUsed: false,
+      ttftMs: null,
+      turns,
+      toolUses: spent.uses,
+      toolCalls: [],
+      warnings: [],
+    }
+  }
+
+  function taskOf(run: Run): Task {
+    const { ask } = run
     const work = workOf(run.resolvedMode)
-    const { engineId, system, history, images, maxOutputTokens, ask } = run
-    const { prompt, after, temperature, functions } = ask
     return {
       call: run.call,
       stealth: isStealth(ask.mode),
-      engineId,
-      system,
-      history,
-      images,
-      maxOutputTokens,
-      prompt,
-      after,
-      temperature,
+      engineId: run.engineId,
+      system: run.system,
+      history: run.history,
+      images: run.images,
+      maxOutputTokens: run.maxOutputTokens,
+      prompt: ask.prompt,
+      after: ask.after,
+      temperature: ask.temperature,
       mode: work,
       json: ask.json || wantsJson(work),
       signal: run.deadline.signal,
       acting: run.toolset && actingOf(run, run.toolset),
-      offered: functions,
+      offered: ask.functions,
     }
   }
 
-  function actingOf(run: Admitted, toolset: Acting['toolset']): Acting {
-    const { call, spent, attached, ask } = run
+  function actingOf(run: Run, toolset: Acting['toolset']): Acting {
+    const { call, ask } = run
     return {
       toolset,
       call,
-      spent,
+      spent: run.spent,
       maxIterations: ask.maxIterations,
       ...(ask.bounds ? { maxCalls: ask.bounds.toolCalls } : {}),
-      conversationId: attached,
+      conversationId: run.attached,
       guard: run.guard,
-      afford: (wanted) => afford(run, wanted),
+      afford: (wanted) => money.afford(run, wanted),
       unpaid: () => toolsUnpaid(),
     }
   }
 }
 
-function explained(run: Opened, error: unknown): unknown {
-  if (run.deadline.timedOut()) return requestTimeout(run.stream ? 600 : 120, run.ask.mode)
-  if (run.call.signal.aborted) return clientLeft()
+/** Why a run ended, in terms of its caller: the time was up, the client left, or the prompt is too long. */
+export function explained(run: Run, error: unknown): unknown {
+  if (run.deadline.timedOut()) return requestTimeout(run.write ? 600 : 120, run.ask.mode)
+  if (run.call.signal.aborted || error instanceof ReaderLeft) return clientLeft()
   const isTooLong = error instanceof AppError && error.kind === 'invalid' && error.param === 'prompt'
   return isTooLong && run.ask.cameFrom ? atField(error, run.ask.cameFrom.whole) : error
 }

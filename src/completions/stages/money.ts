@@ -1,0 +1,99 @@
+import type { CountedTurn } from '../../agent/schema'
+import type { Billing, Prices } from '../../billing'
+import { payerOf, refOf } from '../../billing/schema'
+import type { EngineService } from '../../engines'
+import type { Clock } from '../../kernel/clock'
+import { AppError } from '../../kernel/errors'
+import { failpoint } from '../../kernel/failpoint'
+import type { Store, Tx } from '../../kernel/store'
+import { overBounds } from '../errors'
+import type { Run } from '../run'
+
+type Deps = { store: Store; clock: Clock; billing: Billing; prices: Prices; engines: EngineService }
+type Wanted = { promptTokens: number; completionTokens: number }
+
+/** Cost of turns in micro-cents, each at the price of the engine that answered. */
+export const costOfTurns = (prices: Prices, turns: readonly CountedTurn[]): number =>
+  turns.reduce((sum, turn) => sum + (turn.free ? 0 : prices.costOf(turn.engineId, turn)), 0)
+
+/** The one place where a run asks for money: before the cache is read, before the first turn, before each further one. */
+export function createMoney({ store, clock, billing, prices, engines }: Deps) {
+  return { assertCredit, reserve, afford }
+
+  /** Throws 402 without credit or at a cap. Skipped without cache and guard, as `reserve` then soon places the hold. */
+  async function assertCredit(run: Run): Promise<void> {
+    if (run.cacheKey || run.guard) await billing.assertFunds(store.read, run.call)
+  }
+
+  /**
+   * Holds the most that the answer can cost; a free one needs only a balance. Before a stream, and while writes fail,
+   * waits until the disk has it: what could not be recorded must not be said, nor an engine asked for it. Throws 503
+   * `storage_unavailable`, 402.
+   */
+  async function reserve(run: Run): Promise<void> {
+    const isFree = engines.isFree(run.engineId)
+    if (!isFree) run.maxOutputTokens = answerWithin(run)
+    const { engineId, promptTokens, maxOutputTokens: completionTokens } = run
+    const amount = isFree ? 0 : prices.costOf(engineId, { promptTokens, completionTokens })
+    const surely = run.write !== null || store.failing()
+    if (amount === 0) {
+      await billing.assertFunds(store.read, run.call)
+      if (surely) await store.confirm()
+      return
+    }
+    const { caller, requestId } = run.call
+    const wanted = { ...payerOf(caller), ref: refOf(requestId, clock.now()), amount }
+    const place = (tx: Tx) => billing.reserve(tx, wanted)
+    run.hold = await (surely ? store.write(place) : store.writeSoon(place)).catch((error: unknown) => {
+      // The commit may have reached a database that could not say so any more.
+      if (error instanceof AppError && error.kind === 'unavailable') billing.releaseLater(wanted.ref)
+      throw error
+    })
+    failpoint('after_hold_commit')
+  }
+
+  /** Output tokens that the run's cost limit allows. Throws 402 when it allows none. */
+  function answerWithin({ ask, engineId, promptTokens, maxOutputTokens }: Run): number {
+    if (!ask.bounds) return maxOutputTokens
+    const left = ask.bounds.costMicro - prices.costOf(engineId, { promptTokens })
+    const tokens = tokensFor(prices, engineId, left, maxOutputTokens)
+    if (tokens === 0) throw overBounds()
+    return tokens
+  }
+
+  /**
+   * Output tokens that the credit covers in one more turn, at most those wanted. The hold covers the first turn and is
+   * extended to cover this one too; if that fails, returns what the rest of the hold covers.
+   */
+  async function afford(run: Run, wanted: Wanted): Promise<number> {
+    if (!run.hold) return wanted.completionTokens
+    const { engineId } = run
+    const spent = costOfTurns(prices, run.spent.turns)
+    const forPrompt = prices.costOf(engineId, { promptTokens: wanted.promptTokens })
+    const most = (run.ask.bounds?.costMicro ?? Infinity) - spent - forPrompt
+    const tokens = Number.isFinite(most)
+      ? tokensFor(prices, engineId, most, wanted.completionTokens)
+      : wanted.completionTokens
+    const lacking = spent + prices.costOf(engineId, { ...wanted, completionTokens: tokens }) - run.hold.amount
+    if (lacking <= 0 || (await grow(run, lacking))) return tokens
+    return tokensFor(prices, engineId, run.hold.amount - spent - forPrompt, tokens)
+  }
+
+  async function grow(run: Run, more: number): Promise<boolean> {
+    const hold = run.hold!
+    try {
+      run.hold = await store.write((tx) => billing.extend(tx, hold, payerOf(run.call.caller).caps, more))
+      failpoint('hold_grown_before_turn')
+      return true
+    } catch (error) {
+      if (error instanceof AppError && error.kind === 'unpaid') return false
+      throw error
+    }
+  }
+}
+
+/** Output tokens that `micro` micro-cents buy, at most `most`. */
+function tokensFor(prices: Prices, engineId: string, micro: number, most: number): number {
+  const thousand = prices.costOf(engineId, { completionTokens: 1_000 })
+  return thousand === 0 ? most : Math.max(0, Math.min(most, Math.floor((micro * 1_000) / thousand)))
+}
