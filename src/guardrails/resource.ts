@@ -1,4 +1,5 @@
-import { defineResource } from '../resource'
+import { iso } from '../kernel/clock'
+import { defineResource, type Facts, scopeOf } from '../resource'
 import { guardrailSettings } from './config'
 import * as words from './schema'
 import { guardrailPolicies, type PolicyRow } from './table'
@@ -25,10 +26,23 @@ export const guardrailPolicy = defineResource({
     update: 'Change a guardrail policy with immediate effect; "rules" replaces all rules',
     remove: 'Delete a guardrail policy and unbind it from its keys',
   },
-  permission: 'manageWebhooks',
+  owned: 'either',
   reach: 'active org',
+  permission: 'manageWebhooks',
   most: guardrailSettings.maxPolicies,
   boundTo: { column: 'guardrail_policy_id', contains: true },
   empty: { description: null, rules: [], is_default: false },
-  present: ({ name, description, rules }: PolicyRow) => ({ name, description, rules }),
+  present: (row: PolicyRow, { boundKeys }: Facts): words.GuardrailPolicy => ({
+    id: row.id,
+    object: 'guardrail_policy',
+    name: row.name,
+    description: row.description,
+    rules: row.rules,
+    scope: scopeOf(row),
+    org_id: row.org_id,
+    is_default: row.is_default,
+    bound_key_count: boundKeys,
+    created: iso(row.created_at),
+    updated: iso(row.updated_at),
+  }),
 })

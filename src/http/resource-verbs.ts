@@ -1,6 +1,6 @@
 import { pageFields } from '../kernel/page'
-import { t } from '../kernel/schema'
-import type { AnyNoun, Resource } from '../resource'
+import { type TUnsafe, t } from '../kernel/schema'
+import type { AnyNoun, ReplyOf, Resource } from '../resource'
 import { verb } from './verbs'
 
 const Deleted = t.Object({ deleted: t.Literal(true) })
@@ -9,14 +9,15 @@ const Deleted = t.Object({ deleted: t.Literal(true) })
 type Words<N extends AnyNoun> = { [Word in keyof AnyNoun['words']]: N['words'][Word] }
 
 /** The five routes of a resource, for `tenantRoutes` and `operatorRoutes`. */
-export function resourceVerbs<const N extends AnyNoun>({ noun, ...resource }: Resource<N>) {
+export function resourceVerbs<const N extends AnyNoun>({ noun, ...resource }: { noun: N } & NoInfer<Resource<N>>) {
   const { summaries } = noun
   const path: N['path'] = noun.path
   const { New, Patch, View, Query, Page }: Words<N> = noun.words
+  const Reply = (noun.wrap ? t.Object({ [noun.wrap]: View }) : View) as unknown as TUnsafe<ReplyOf<N>>
   const one = `${path}/:id` as const
   return [
     verb(
-      { method: 'post', path, body: New, reply: View, creates: true, owned: true, summary: summaries.create },
+      { method: 'post', path, body: New, reply: Reply, creates: true, owned: true, summary: summaries.create },
       (call, { body, owner }) => resource.create(call, body as never, { owner }),
     ),
     verb(
@@ -26,9 +27,9 @@ export function resourceVerbs<const N extends AnyNoun>({ noun, ...resource }: Re
         return { [noun.plural]: page.items, ...pageFields(page) } as never
       },
     ),
-    verb({ method: 'get', path: one, reply: View, summary: summaries.get }, (call, { id }) => resource.get(call, id)),
+    verb({ method: 'get', path: one, reply: Reply, summary: summaries.get }, (call, { id }) => resource.get(call, id)),
     verb(
-      { method: 'patch', path: one, body: Patch, reply: View, errors: [409], summary: summaries.update },
+      { method: 'patch', path: one, body: Patch, reply: Reply, errors: [409], summary: summaries.update },
       (call, { id, body }) => resource.update(call, id, body as never),
     ),
     verb({ method: 'delete', path: one, reply: Deleted, summary: summaries.remove }, (call, { id }) =>

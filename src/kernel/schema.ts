@@ -1,11 +1,11 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
 import { type Asking, findIssues, type Issue } from './findings'
 
 export type { Issue }
 /** The only module that imports TypeBox: rooms take `t` from here, routes `checked` and `described`. */
-export { type Static, type TSchema, Type as t }
+export { type Static, type TSchema, type TUnsafe, Type as t }
 
 /** A schema wrapped as a Standard Schema: given in this form, the web framework does not change values. */
 export type Standard<T extends TSchema> = {

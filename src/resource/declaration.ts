@@ -3,6 +3,9 @@ import type { Static, TSchema } from '../kernel/schema'
 import type { Table } from '../kernel/store'
 import { createRows, type OwnedRow, type OwnedTable } from './rows'
 
+/** What is known of one besides its row. */
+export type Facts = { boundKeys: number }
+
 /** What a resource is, said once. `defineResource` checks the parts against each other. */
 export type AnyNoun = {
   /** Its word in answers and in the record: `guardrail_policy`. */
@@ -15,14 +18,21 @@ export type AnyNoun = {
   plural: string
   table: Table<OwnedTable>
   id: { create(): string; is(word: string): boolean }
-  /** The bodies of POST and PATCH, the answer, and the query and the answer of a list. */
+  /** The bodies of POST and PATCH, one of it, and the query and the answer of a list. */
   words: { New: TSchema; Patch: TSchema; View: TSchema; Query: TSchema; Page: TSchema }
   /** What each route does, as the document says it. */
   summaries: { create: string; list: string; get: string; update: string; remove: string }
+  /**
+   * Whose a new one is: `either` as its order's `scope` says, a person's or the active organization's; `team` the active
+   * organization's, and a person's who has none; `account` the organization's whose key made it, else the person's.
+   */
+  owned: 'either' | 'team' | 'account'
+  /** With `either`: whether a person sees what is their active organization's, or what is each of theirs. */
+  reach?: 'active org' | 'every org'
   /** What a member needs in the organization to make and change what is the team's. */
-  permission: 'manageWebhooks'
-  /** Whether a person sees what belongs to their active organization, or to each of theirs. */
-  reach: 'active org' | 'every org'
+  permission: 'manageWebhooks' | 'manageSkills' | 'manageConnectors' | 'manageApiKeys'
+  /** The member that holds one of it in an answer: `canvas` for `{"canvas":{…}}`. Flat when left out. */
+  wrap?: string
   /** The setting of how many one owner may have. */
   most: { env: string }
   /**
@@ -32,27 +42,28 @@ export type AnyNoun = {
   boundTo?: { column: string; contains: boolean }
   /** The columns of a new one that its order leaves out. */
   empty: object
-  /** The members of the answer that are its own; the kit adds {@link Given}. */
-  present(row: never): object
+  /** One of it as the API shows it; `boundKeys` is how many keys hold it. */
+  present(row: never, facts: Facts): object
 }
-
-/** The members of an answer that are the same for each resource. */
-export type Given = 'id' | 'object' | 'scope' | 'org_id' | 'is_default' | 'bound_key_count' | 'created' | 'updated'
 
 export type RowOf<N extends AnyNoun> =
   N['table'] extends Table<infer T extends SQLiteTable> ? T['$inferSelect'] & OwnedRow : never
 export type NewOf<N extends AnyNoun> = Static<N['words']['New']>
 export type PatchOf<N extends AnyNoun> = Static<N['words']['Patch']>
 export type ViewOf<N extends AnyNoun> = Static<N['words']['View']>
+/** The answer with one of it. */
+export type ReplyOf<N extends AnyNoun> = N extends { wrap: infer Member extends string }
+  ? { [M in Member]: ViewOf<N> }
+  : ViewOf<N>
 /** The columns that are its own. */
 export type OwnOf<N extends AnyNoun> = Omit<RowOf<N>, Exclude<keyof OwnedRow, 'name' | 'is_default'>>
 
 type Fits<N extends AnyNoun> = {
   empty: Partial<OwnOf<N>>
-  present(row: RowOf<N>): Omit<ViewOf<N>, Given>
+  present(row: RowOf<N>, facts: Facts): ViewOf<N>
 }
 
-/** Declares a resource, and makes the queries of its rows. */
+/** Declares a resource, and makes the queries of its rows. The parameters of `present` need their types. */
 export const defineResource = <const N extends AnyNoun>(noun: N & Fits<N>) => ({
   ...(noun as N),
   rows: createRows<RowOf<N>>(noun.table),

@@ -12,14 +12,17 @@ export const teamNeedsOrg = () =>
     { param: 'scope' },
   )
 
-/** 403 `missing_scope`, the only 403 that these routes have (contract 1.2). */
-export const teamNeedsPermission = defineError(
-  'forbidden',
-  'missing_scope',
-  ({ many }: Title, permission: string, role: string | null) =>
+/** With a scope of their own choice 403 has one code, `missing_scope` (contract 1.2). */
+export const teamNeedsPermission = (
+  { title: { many }, permission, owned }: { title: Title; permission: string; owned: string },
+  role: string | null,
+) =>
+  new AppError(
+    'forbidden',
+    owned === 'either' ? 'missing_scope' : 'forbidden',
     `${capital(many)} of a team need the permission ${permission}, and your role in the organization is ${role ?? 'none'}. ` +
-    'An owner or admin of the organization can do it or change your role.',
-)
+      'An owner or admin of the organization can do it or change your role.',
+  )
 
 export const personalFromOrgKey = defineError(
   'forbidden',

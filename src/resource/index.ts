@@ -1,7 +1,16 @@
 /** Resources: a noun with an owner, declared once, from which its rows, its verbs and its routes are made (design 12.1). */
 export { ownedColumns, ownedIndexes } from './columns'
-export { type AnyNoun, defineResource, type NewOf, type PatchOf, type RowOf, type ViewOf } from './declaration'
+export {
+  type AnyNoun,
+  defineResource,
+  type Facts,
+  type NewOf,
+  type PatchOf,
+  type ReplyOf,
+  type RowOf,
+  type ViewOf,
+} from './declaration'
 export type { ResourceDeps } from './deps'
 export { accountOf, type Whose } from './reach'
-export type { Listed, Reach } from './rows'
+export { type Listed, type Reach, scopeOf } from './rows'
 export { createResource, type Resource } from './service'

@@ -1,4 +1,4 @@
-import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/caller'
+import { type Call, type Caller, type OwnerScope, ownerOf, type TenantCaller } from '../kernel/caller'
 import type { OrgId, UserId } from '../kernel/ids'
 import type { Reader } from '../kernel/store'
 import type { AnyNoun } from './declaration'
@@ -29,15 +29,17 @@ export function createReach({ orgs, bindings }: Pick<ResourceDeps, 'orgs' | 'bin
     if (caller.type === 'operator') {
       return owner === undefined ? 'everyone' : [(await orgs.findOwner(reader, owner)).scope]
     }
+    if (noun.owned === 'account') return [ownerOf(caller)]
+    if (noun.owned === 'team') return [placeOfTeam(caller).owner]
     if (caller.orgId) return [`org:${caller.orgId}`]
     const active = caller.activeOrgId ? [caller.activeOrgId] : []
-    const own = noun.reach === 'active org' ? active : await orgs.orgIdsWith(reader, caller.userId, 'viewUsage')
+    const own = noun.reach === 'every org' ? await orgs.orgIdsWith(reader, caller.userId, 'viewUsage') : active
     return [`user:${caller.userId}`, ...own.map((id): OwnerScope => `org:${id}`)]
   }
 
   /**
    * By default what an organization's key makes is its team's, because it acts for it. Throws 400 `org_required`, 403
-   * `missing_scope`; for an operator 404 for the owner, 400 for a team's of a person.
+   * for a personal one of such a key; for an operator 404 for the owner, 400 for a team's of a person.
    */
   async function placeOf(reader: Reader, caller: Caller, wanted?: OwnedScope, owner?: string): Promise<Place> {
     if (caller.type === 'operator') {
@@ -47,21 +49,21 @@ export function createReach({ orgs, bindings }: Pick<ResourceDeps, 'orgs' | 'bin
       if (!named.orgId) throw teamOfPerson(named.name)
       return team(named.orgId, userId)
     }
+    if (noun.owned === 'account') return caller.orgId ? team(caller.orgId, caller.userId) : personal(caller.userId)
+    if (noun.owned === 'team') return placeOfTeam(caller)
     if ((wanted ?? (caller.orgId ? 'team' : 'personal')) === 'personal') {
       if (caller.orgId) throw personalFromOrgKey(noun.title)
       return personal(caller.userId)
     }
     if (!caller.activeOrgId) throw teamNeedsOrg()
-    const place = team(caller.activeOrgId, caller.userId)
-    await assertMayMake(reader, caller, place)
-    return place
+    return team(caller.activeOrgId, caller.userId)
   }
 
-  /** Throws 403 `missing_scope` unless the caller's role may make and change what is the team's. */
+  /** Throws 403 unless the caller's role may make and change what is the team's. */
   async function assertMayMake(reader: Reader, caller: Caller, { org_id }: Pick<OwnedRow, 'org_id'>): Promise<void> {
     if (!org_id || caller.type === 'operator') return
     const role = await orgs.roleOf(reader, org_id, caller.userId)
-    if (!orgs.mayDo(role, noun.permission)) throw teamNeedsPermission(noun.title, noun.permission, role)
+    if (!orgs.mayDo(role, noun.permission)) throw teamNeedsPermission(noun, role)
   }
 
   /** Throws as `assertMayMake`, and for a key that it contains. A default contains no key in this sense (contract 12). */
@@ -75,3 +77,5 @@ export function createReach({ orgs, bindings }: Pick<ResourceDeps, 'orgs' | 'bin
 
 const personal = (userId: UserId): Place => ({ owner: `user:${userId}`, org_id: null, user_id: userId })
 const team = (orgId: OrgId, userId: UserId): Place => ({ owner: `org:${orgId}`, org_id: orgId, user_id: userId })
+const placeOfTeam = ({ activeOrgId, userId }: TenantCaller): Place =>
+  activeOrgId ? team(activeOrgId, userId) : personal(userId)

@@ -27,6 +27,9 @@ export const OWNED_SCOPES = ['personal', 'team'] as const
 export type OwnedScope = (typeof OWNED_SCOPES)[number]
 export type Listed = Wanted & { scope?: OwnedScope | undefined }
 
+/** Whether a row is a person's own or a team's. */
+export const scopeOf = ({ org_id }: Pick<OwnedRow, 'org_id'>): OwnedScope => (org_id ? 'team' : 'personal')
+
 const isOf = { personal: 'user:', team: 'org:' }
 
 /** The rows of a resource. Whose rows is an argument of each read and write (I22). */

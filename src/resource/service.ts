@@ -1,14 +1,13 @@
 import type { Call, Caller } from '../kernel/caller'
-import { iso } from '../kernel/clock'
 import { notFound } from '../kernel/errors'
 import type { KeyId } from '../kernel/ids'
 import type { Page } from '../kernel/page'
 import { isUniqueViolation, type Reader, type Tx } from '../kernel/store'
-import type { AnyNoun, NewOf, OwnOf, PatchOf, RowOf, ViewOf } from './declaration'
+import type { AnyNoun, NewOf, OwnOf, PatchOf, ReplyOf, RowOf, ViewOf } from './declaration'
 import type { ResourceDeps } from './deps'
 import { defaultTaken, tooMany } from './errors'
 import { createReach, type Whose } from './reach'
-import type { Listed, OwnedRow, OwnedScope, Rows } from './rows'
+import { type Listed, type OwnedRow, type OwnedScope, type Rows, scopeOf } from './rows'
 
 /** What a noun does itself. */
 export type Hooks<N extends AnyNoun> = {
@@ -19,13 +18,20 @@ export type Hooks<N extends AnyNoun> = {
    * the caller may make the change: it may take long. Throws what is wrong with them.
    */
   read(sent: NewOf<N> | PatchOf<N>, call: Call<Caller>): Promise<{ [C in keyof OwnOf<N>]?: OwnOf<N>[C] | undefined }>
-  /** Called after the commit of a change, with the keys that a deleted one was bound to. */
-  forget?(row: RowOf<N>, unbound: readonly KeyId[]): void
+  /** What else belongs to the change, in its transaction: rows that go with it, events, what to forget afterwards. */
+  changed?(tx: Tx, change: Change<N>): void | Promise<void>
 }
 
 export type Resource<N extends AnyNoun> = ReturnType<typeof createResource<N>>
 export type Declared<N extends AnyNoun> = N & { rows: Rows<RowOf<N>> }
-type Change = { fields?: string[]; metadata?: Record<string, unknown> }
+export type Change<N extends AnyNoun> = {
+  call: Call<Caller>
+  verb: 'created' | 'updated' | 'deleted'
+  row: RowOf<N>
+  /** The keys that a deleted one was bound to. */
+  unbound: readonly KeyId[]
+}
+type Input = { fields?: string[]; metadata?: Record<string, unknown> }
 
 /**
  * The verbs of a resource, for tenants and operators alike. A foreign, an unknown and a malformed id are the same 404
@@ -37,9 +43,10 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
   const { reachOf, placeOf, assertMayMake, assertMayChange } = createReach(deps, noun)
   type Row = RowOf<N>
   type View = ViewOf<N>
+  type Reply = ReplyOf<N>
 
   orgs.onEnd(async (tx, { orgId, call }) => {
-    for (const row of await rows.removeAll(tx, `org:${orgId}`)) await record(tx, call, row, 'deleted')
+    for (const row of await rows.removeAll(tx, `org:${orgId}`)) await record(tx, { call, verb: 'deleted', row })
   })
   return { noun: noun as N, find, findLocked, list, get, create, update, remove }
 
@@ -62,14 +69,15 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
     return { ...page, items: await presentAll(store.read, page.items) }
   }
 
-  async function get({ caller }: Call<Caller>, id: string): Promise<View> {
+  async function get({ caller }: Call<Caller>, id: string): Promise<Reply> {
     return present(store.read, await find(store.read, caller, id))
   }
 
   /** Bound to no key. Throws what `read` and `placeOf` throw, and 409 where the owner has a default or the most. */
-  async function create(call: Call<Caller>, order: NewOf<N>, { owner }: Whose = {}): Promise<View> {
+  async function create(call: Call<Caller>, order: NewOf<N>, { owner }: Whose = {}): Promise<Reply> {
     const { scope } = order as { scope?: OwnedScope }
     const place = await placeOf(store.read, call.caller, scope, owner)
+    await assertMayMake(store.read, call.caller, place)
     const content = sent(await hooks.read(order, call))
     const now = clock.now()
     const row = { id: noun.id.create(), ...place, ...noun.empty, ...content, created_at: now, updated_at: now } as Row
@@ -77,7 +85,7 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
       await assertMayMake(tx, call.caller, row)
       if (call.caller.type !== 'operator') await assertRoom(tx, row)
       await rows.insert(tx, row)
-      await record(tx, call, row, 'created', { metadata: { scope: scopeOf(row) } })
+      await record(tx, { call, verb: 'created', row }, { metadata: { scope: scopeOf(row) } })
       return deps.storeAnswer(tx, call, await present(tx, row))
     })
   }
@@ -89,7 +97,7 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
   }
 
   /** What is left out stays. Checked before the body is read, so that a caller without permission learns nothing. */
-  async function update(call: Call<Caller>, id: string, patch: PatchOf<N>): Promise<View> {
+  async function update(call: Call<Caller>, id: string, patch: PatchOf<N>): Promise<Reply> {
     const before = await find(store.read, call.caller, id)
     await assertMayChange(store.read, call.caller, before)
     const change = sent(await hooks.read(patch, call)) as Partial<Row>
@@ -100,7 +108,7 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
       if (!fields.length) return present(tx, row)
       const updated_at = Math.max(clock.now(), row.updated_at + 1)
       const changed = await rows.update(tx, [row.owner], row.id, { ...change, updated_at })
-      await record(tx, call, changed, 'updated', { fields })
+      await record(tx, { call, verb: 'updated', row: changed }, { fields })
       return present(tx, changed)
     })
   }
@@ -112,42 +120,28 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
       await assertMayChange(tx, call.caller, row)
       const unbound = boundTo ? await bindings.clear(tx, call, boundTo.column, row.id) : []
       await rows.remove(tx, [row.owner], row.id)
-      await record(tx, call, row, 'deleted', { metadata: { bound_keys: unbound.length } }, unbound)
+      const metadata = boundTo ? { metadata: { bound_keys: unbound.length } } : {}
+      await record(tx, { call, verb: 'deleted', row, unbound }, metadata)
       return { deleted: true }
     })
   }
 
-  async function record(
-    tx: Tx,
-    call: Call<Caller>,
-    row: Row,
-    verb: 'created' | 'updated' | 'deleted',
-    input: Change = {},
-    unbound: readonly KeyId[] = [],
-  ): Promise<void> {
+  async function record(tx: Tx, change: Omit<Change<N>, 'unbound'> & Partial<Change<N>>, input: Input = {}) {
+    const { call, verb, row, unbound = [] } = change
     const about = { entityType: noun.name, entityId: row.id, scope: row.owner, input }
     await audit.record(tx, call, { action: `${noun.name}.${verb}`, ...about })
-    tx.afterCommit(() => hooks.forget?.(row, unbound))
+    await hooks.changed?.(tx, { call, verb, row, unbound })
   }
 
-  async function present(reader: Reader, row: Row): Promise<View> {
-    return (await presentAll(reader, [row]))[0]!
+  async function present(reader: Reader, row: Row): Promise<Reply> {
+    const [view] = await presentAll(reader, [row])
+    return (noun.wrap ? { [noun.wrap]: view } : view) as Reply
   }
 
   async function presentAll(reader: Reader, found: readonly Row[]): Promise<View[]> {
     const ids = found.map(({ id }) => id)
     const bound = boundTo ? await bindings.counts(reader, boundTo.column, ids) : null
-    return found.map((row) => ({
-      id: row.id,
-      object: noun.name,
-      ...noun.present(row as never),
-      scope: scopeOf(row),
-      org_id: row.org_id,
-      ...(row.is_default === undefined ? {} : { is_default: row.is_default }),
-      ...(bound ? { bound_key_count: bound.get(row.id) ?? 0 } : {}),
-      created: iso(row.created_at),
-      updated: iso(row.updated_at),
-    })) as View[]
+    return found.map((row) => noun.present(row as never, { boundKeys: bound?.get(row.id) ?? 0 }) as View)
   }
 
   /** The database allows an owner one default: a second one is refused with the name of the first. */
@@ -160,8 +154,6 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
     }
   }
 }
-
-const scopeOf = ({ org_id }: OwnedRow): OwnedScope => (org_id ? 'team' : 'personal')
 
 /** The members that are there. */
 const sent = (members: object): object =>

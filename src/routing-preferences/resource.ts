@@ -1,4 +1,5 @@
-import { defineResource } from '../resource'
+import { iso } from '../kernel/clock'
+import { defineResource, type Facts, scopeOf } from '../resource'
 import { preferenceSettings } from './config'
 import { belowFloor } from './floors'
 import * as words from './schema'
@@ -26,14 +27,29 @@ export const routingPreference = defineResource({
     update: 'Change a routing preference; omitted members stay, arrays are replaced',
     remove: 'Delete a routing preference and unbind it from its keys',
   },
-  permission: 'manageWebhooks',
+  owned: 'either',
   reach: 'every org',
+  permission: 'manageWebhooks',
   most: preferenceSettings.maxPreferences,
   boundTo: { column: 'routing_preference_id', contains: false },
   empty: { description: null, rules: [], examples: [], floors: {}, is_default: false },
-  present({ name, description, rules, examples, floors }: PreferenceRow) {
-    const warnings = belowFloor(rules, floors)
-    const own = { name, description, rules, examples, confidence_floor_overrides: floors }
-    return warnings.length ? { ...own, warnings } : own
+  present(row: PreferenceRow, { boundKeys }: Facts): words.Preference {
+    const warnings = belowFloor(row.rules, row.floors)
+    return {
+      id: row.id,
+      object: 'routing_preference',
+      name: row.name,
+      description: row.description,
+      rules: row.rules,
+      examples: row.examples,
+      confidence_floor_overrides: row.floors,
+      scope: scopeOf(row),
+      org_id: row.org_id,
+      is_default: row.is_default,
+      bound_key_count: boundKeys,
+      created: iso(row.created_at),
+      updated: iso(row.updated_at),
+      ...(warnings.length ? { warnings } : {}),
+    }
   },
 })

@@ -7,16 +7,16 @@ import { serveBookmarks } from './served'
 /** The worked example: `bookmarks/` holds all that a noun needs; what the suite says comes from its declaration. */
 const world = await createWorld()
 const most = 10
-const { tenants, ops } = await serveBookmarks(world, most)
+const { as, ops } = await serveBookmarks(world, most)
 
-resourceSuite({ noun: bookmark as never, world, as: tenants, ops, most })
+resourceSuite({ noun: bookmark as never, world, as, ops, most })
 
 test('a noun reads what is sent, and has verbs of its own on both APIs', async () => {
   const ada = await world.person()
-  const send = tenants(ada)
+  const send = as(ada)
   const refused = await send('POST', 'bookmarks', { name: 'Nowhere', url: 'nonsense' })
   expect([refused.status, refused.body.error.param]).toEqual([400, 'url'])
   const { id } = (await send('POST', 'bookmarks', { name: 'Docs', url: 'https://example.com/docs' })).body
   for (const by of [send, ops]) expect((await by('POST', `bookmarks/${id}/visit`)).body.host).toBe('example.com')
-  expect((await tenants(await world.person())('POST', `bookmarks/${id}/visit`)).status).toBe(404)
+  expect((await as(await world.person())('POST', `bookmarks/${id}/visit`)).status).toBe(404)
 })

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { SQL } from 'bun'
 import { getTableConfig as configOnPostgres } from 'drizzle-orm/pg-core'
 import { getTableConfig as configOnSqlite } from 'drizzle-orm/sqlite-core'
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import type { Exchange } from '../../src/http/context'
 import { statusOf, toEnvelope } from '../../src/http/envelope'
-import { guard as createGuard } from '../../src/http/guard'
+import { guard as createGuard, type Guard } from '../../src/http/guard'
 import { createBodyReader } from '../../src/http/idempotent'
-import { operatorEdge } from '../../src/http/operator-edge'
+import { type OperatorEdge, operatorEdge } from '../../src/http/operator-edge'
 import { createRouteRules } from '../../src/http/route-rules'
 import type { AppError } from '../../src/kernel/errors'
 import { newRequestId } from '../../src/kernel/ids'
@@ -17,18 +17,24 @@ import type { Table } from '../../src/kernel/store'
 import { senderOn } from '../operators/support'
 import type { Person, World } from '../support/world'
 import { bookmarkOperatorRoutes, bookmarkRoutes } from './bookmarks/routes'
-import { type BookmarkService, createBookmarks } from './bookmarks/service'
+import { createBookmarks } from './bookmarks/service'
 import { bookmarks } from './bookmarks/table'
+
+type Mounted = { tenants(guard: Guard): AnyElysia; operators(edge: OperatorEdge): AnyElysia }
 
 /** What a release would do for the noun: make its table, build its service, and mount it on both APIs. */
 export async function serveBookmarks(world: World, most: number) {
   await createTable(world, bookmarks)
   const { resources } = world.app.container
   const service = createBookmarks({ resources, settings: { maxBookmarks: most } })
-  return { service, tenants: tenantApi(world, service), ops: operatorApi(service) }
+  return serve(world, {
+    tenants: (guard) => bookmarkRoutes(service, guard),
+    operators: (edge) => bookmarkOperatorRoutes(service, edge),
+  })
 }
 
-function tenantApi(world: World, service: BookmarkService) {
+/** Senders to both APIs: real but for the tenants' edge, of which only the caller and the envelope are here. */
+export function serve(world: World, { tenants, operators }: Mounted) {
   const rules = createRouteRules()
   const { authenticate, idempotency } = world.app.container
   const app = new Elysia({ normalize: false })
@@ -44,17 +50,18 @@ function tenantApi(world: World, service: BookmarkService) {
       set.status = statusOf(error as AppError)
       return toEnvelope(error as AppError, exchange.requestId)
     })
-    .group('/api/v1', (v1) => v1.use(bookmarkRoutes(service, createGuard(createBodyReader({ idempotency, rules })))))
+    .group('/api/v1', (v1) => v1.use(tenants(createGuard(createBodyReader({ idempotency, rules })))))
   rules.learn(app.routes as never)
-  return ({ key }: Person) => senderOn(app, { authorization: `Bearer ${key}` }, '/api/v1/')
-}
-
-function operatorApi(service: BookmarkService) {
   const log = createLog({ level: 'error', pretty: false, write: () => undefined })
-  return senderOn(bookmarkOperatorRoutes(service, operatorEdge({ log, methodsOf: () => [], identify: null })), {})
+  const plane = operators(operatorEdge({ log, methodsOf: () => [], identify: null }))
+  return {
+    as: ({ key }: Person) => senderOn(app, { authorization: `Bearer ${key}` }, '/api/v1/'),
+    ops: senderOn(plane, {}),
+  }
 }
 
-async function createTable({ folder, config }: World, table: Table<unknown>): Promise<void> {
+/** Makes a table that no migration has. */
+export async function createTable({ folder, config }: World, table: Table<unknown>): Promise<void> {
   if (!config.databaseUrl) {
     new Database(join(folder, 'svc.db')).run(statements(configOnSqlite(table.sqlite as never)))
     return

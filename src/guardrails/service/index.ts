@@ -37,7 +37,7 @@ export function createGuardrails({ resources, bindings, settings, opinion }: Dep
       rules: await validateContent({ name, description, rules }),
       is_default,
     }),
-    forget: lookup.forget,
+    changed: (tx, { row }) => tx.afterCommit(() => lookup.forget(row)),
   })
   return {
     policies,

@@ -50,10 +50,11 @@ export function createPreferences({ resources, bindings, audit, events, effectiv
       is_default,
       ...(await readContent({ name, description, ...content }, effective.patternChecks(trialOf(call)))),
     }),
-    forget({ id, owner }, unbound) {
-      effective.forgetPreference(id, owner)
-      unbound.forEach(effective.forgetKey)
-    },
+    changed: (tx, { row: { id, owner }, unbound }) =>
+      tx.afterCommit(() => {
+        effective.forgetPreference(id, owner)
+        unbound.forEach(effective.forgetKey)
+      }),
   })
   const suggestFor = createSuggest({ store, clock, propose: createPropose({ engines, clock }) })
   return {

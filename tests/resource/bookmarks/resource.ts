@@ -1,4 +1,5 @@
-import { defineResource } from '../../../src/resource'
+import { iso } from '../../../src/kernel/clock'
+import { defineResource, scopeOf } from '../../../src/resource'
 import { bookmarkSettings } from './config'
 import * as words from './schema'
 import { type BookmarkRow, bookmarks } from './table'
@@ -25,9 +26,19 @@ export const bookmark = defineResource({
     update: 'Change a bookmark',
     remove: 'Delete a bookmark',
   },
+  owned: 'either',
   permission: 'manageWebhooks',
-  reach: 'active org',
   most: bookmarkSettings.maxBookmarks,
   empty: { url: null, is_default: false },
-  present: ({ name, url }: BookmarkRow) => ({ name, url }),
+  present: (row: BookmarkRow): words.Bookmark => ({
+    id: row.id,
+    object: 'bookmark',
+    name: row.name,
+    url: row.url,
+    scope: scopeOf(row),
+    org_id: row.org_id,
+    is_default: row.is_default,
+    created: iso(row.created_at),
+    updated: iso(row.updated_at),
+  }),
 })

@@ -27,6 +27,8 @@ export const Bookmark = t.Object({
   updated: Timestamp,
 })
 
+export type Bookmark = Static<typeof Bookmark>
+
 export const BookmarkPage = pageOf('bookmarks', Bookmark)
 export const BookmarkQuery = t.Object({ ...PageQuery.properties, scope: t.Optional(oneOf(SCOPES)) })
 
