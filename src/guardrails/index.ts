@@ -1,9 +1,6 @@
 /** Guardrails: what a policy lets in, out, and through the tools, and how it is found for a request. */
 
-export { isSecretName } from '../text'
 export { guardrailSettings } from './config'
-export { attackChance } from './detectors/attack'
-export { holdsSecret } from './detectors/secrets'
 export { guardrailBlocked } from './errors'
 export { guardrailTriggered, type TriggeredFacts } from './events'
 export type { AboutAnswer, Guard } from './guard'

@@ -1,13 +1,5 @@
 import { t } from '../../kernel/schema'
-import {
-  type InjectionFinding,
-  type Likely,
-  likeliest,
-  modelOf,
-  remember,
-  scanForInjection,
-  sentenceFeaturesOf,
-} from '../../text'
+import { attackIn, loadModel } from '../../text'
 import { defineGuardrail, type Finding, ordinaryFinding } from '../guardrail'
 
 const USUAL_THRESHOLD = 0.8
@@ -16,9 +8,6 @@ const BY_RULE = 0.97
 const BY_HIDDEN = 0.6
 /** Below this score a text counts as ordinary and raises no doubt. */
 const LEAST_DOUBT = 0.3
-
-/** Rules of the scan that find jailbreaks (dropping limits) rather than injections (changing orders). */
-const OF_JAILBREAKS: ReadonlySet<string> = new Set(['unrestricted', 'disable-safety', 'mode'])
 
 const config = t.Object(
   { threshold: t.Optional(t.Number({ minimum: 0, maximum: 1, default: USUAL_THRESHOLD })) },
@@ -33,7 +22,7 @@ export const promptInjection = defineGuardrail({
   verdicts: ['block', 'flag'],
   config,
   prepare({ threshold = USUAL_THRESHOLD }) {
-    modelOf('attacks')
+    loadModel('attacks')
     return (text, { unsure }) => {
       const { rule, injection, jailbreak, either, likeliest: part } = attackIn(text)
       const byRule = rule ? (rule.severity === 'block' ? BY_RULE : BY_HIDDEN) : 0
@@ -54,7 +43,7 @@ export const jailbreak = defineGuardrail({
   verdicts: ['block', 'flag'],
   config,
   prepare({ threshold = USUAL_THRESHOLD }) {
-    modelOf('attacks')
+    loadModel('attacks')
     return (text, { unsure }) => {
       const { jailbreakRule: rule, injection, jailbreak, either, likeliest: part } = attackIn(text)
       const found = findingOf(rule ? BY_RULE : 0, chanceOf(jailbreak, injection, either), threshold, rule?.about)
@@ -64,50 +53,6 @@ export const jailbreak = defineGuardrail({
   },
   question: () => 'tries to talk an assistant out of its rules or limits, by a role, a game, a story or a made-up mode',
 })
-
-/**
- * The local model's probability, from 0 to 1, that some stretch of a text is an injection or a jailbreak. It learned
- * from prompts and web pages, so it is less reliable on texts that are meant to instruct.
- */
-export const attackChance = (text: string): number => likeliest(modelOf('attacks'), sentenceFeaturesOf(text))[0]!.chance
-
-type Attack = {
-  rule: InjectionFinding | undefined
-  jailbreakRule: InjectionFinding | undefined
-  /** The model's probability of each kind and of either, each for its likeliest stretch. */
-  injection: number
-  jailbreak: number
-  either: number
-  /** The stretch with the highest probability of either. */
-  likeliest: Likely
-}
-
-/** Cached for the last text, because both guardrails inspect the same one in a row. */
-const attackIn = remember((text: string): Attack => {
-  const suspects: Likely[] = []
-  const [either, injection, jailbreak] = likeliest(modelOf('attacks'), sentenceFeaturesOf(text), suspects)
-  // The rules are slower than the model: for plain words they only read the stretches it suspects.
-  const found = scanForInjection(text, joined(suspects))
-  return {
-    rule: found.find(({ rule }) => !OF_JAILBREAKS.has(rule)) ?? found[0],
-    jailbreakRule: found.find(({ rule, severity }) => severity === 'block' && OF_JAILBREAKS.has(rule)),
-    injection: injection!.chance,
-    jailbreak: jailbreak!.chance,
-    either: either!.chance,
-    likeliest: either!,
-  }
-})
-
-/** Merges stretches that touch or overlap. */
-function joined(stretches: readonly Likely[]): Likely[] {
-  const out: Likely[] = []
-  for (const next of stretches) {
-    const last = out.at(-1)
-    if (last && next.start <= last.end) out[out.length - 1] = { ...last, end: Math.max(last.end, next.end) }
-    else out.push(next)
-  }
-  return out
-}
 
 /** Whether the model is unsure. A text that surely is one kind of attempt raises no doubt about the other. */
 const isDoubtful = (either: number, threshold: number): boolean => either >= LEAST_DOUBT && either < threshold

@@ -1,5 +1,5 @@
 import { oneOf, t } from '../../kernel/schema'
-import { LABELS, likeliest, modelOf, sentenceFeaturesOf } from '../../text'
+import { LABELS, loadModel, safetyOf } from '../../text'
 import { defineGuardrail, ordinaryFinding } from '../guardrail'
 
 const [, ...CATEGORIES] = LABELS.safety
@@ -41,9 +41,9 @@ export const contentSafety = defineGuardrail({
     { additionalProperties: false },
   ),
   prepare({ categories = [...CATEGORIES], threshold = USUAL_THRESHOLD }) {
-    modelOf('safety')
+    loadModel('safety')
     return (text, { unsure }) => {
-      const [any, ...each] = likeliest(modelOf('safety'), sentenceFeaturesOf(text))
+      const [any, ...each] = safetyOf(text)
       if (any!.chance < threshold) {
         if (any!.chance >= LEAST_DOUBT) unsure?.(any!)
         return null

@@ -1,6 +1,6 @@
 import { quoted } from '../../kernel/errors'
 import { t } from '../../kernel/schema'
-import { findUrls, hostOf, isFilled, type Place, viewsOf } from '../../text'
+import { hostOf, urlsBut } from '../../text'
 import { defineGuardrail, InvalidConfig } from '../guardrail'
 
 export const urlAllowlist = defineGuardrail({
@@ -16,14 +16,9 @@ export const urlAllowlist = defineGuardrail({
   prepare({ domains }) {
     const allowed = new Set(domains.map(domainOf))
     return (text) => {
-      const foreign = viewsOf(text).flatMap((view) =>
-        findUrls(view.text).flatMap(({ start, end, host }) => {
-          const place = view.span(start, end)
-          return isAllowed(host, allowed) && !isFilled(text, place.end) ? [] : [place]
-        }),
-      )
+      const foreign = urlsBut(text, (host) => isAllowed(host, allowed))
       if (!foreign.length) return null
-      const matches = merged(foreign).map((place) => ({ ...place, kind: 'url' }))
+      const matches = foreign.map((place) => ({ ...place, kind: 'url' }))
       return { detail: `holds addresses of hosts that are not on the list (${matches.length})`, matches }
     }
   },
@@ -46,15 +41,4 @@ function isAllowed(host: string, allowed: ReadonlySet<string>): boolean {
     if (allowed.has(host.slice(dot + 1))) return true
   }
   return false
-}
-
-/** Sorted and merged: several views find the same address, and one may stand in another's query. */
-function merged(places: readonly Place[]): Place[] {
-  const kept: Place[] = []
-  for (const { start, end } of places.toSorted((a, b) => a.start - b.start)) {
-    const last = kept.at(-1)
-    if (!last || last.end <= start) kept.push({ start, end })
-    else last.end = Math.max(last.end, end)
-  }
-  return kept
 }

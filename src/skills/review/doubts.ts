@@ -1,6 +1,5 @@
-import { attackChance } from '../../guardrails'
 import { quoted } from '../../kernel/errors'
-import { meetingsIn, readable } from '../../text'
+import { attackChance, meetingsIn, readable } from '../../text'
 import { type Finding, warn } from './check'
 import type { Piece } from './pieces'
 import { talkOf } from './talk'

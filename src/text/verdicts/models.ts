@@ -22,3 +22,6 @@ export function modelOf(name: ModelName): Model {
   read.set(name, model)
   return model
 }
+
+/** Reads a model ahead of the first text, so that a broken installation shows where a policy is compiled. */
+export const loadModel = (name: ModelName): void => void modelOf(name)

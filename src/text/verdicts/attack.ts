@@ -1,0 +1,52 @@
+import { type InjectionFinding, scanForInjection } from '../injection'
+import { remember } from '../remember'
+import { sentenceFeaturesOf } from './features'
+import { type Likely, likeliest } from './likeliest'
+import { modelOf } from './models'
+
+/** Rules of the scan that find jailbreaks (dropping limits) rather than injections (changing orders). */
+const OF_JAILBREAKS: ReadonlySet<string> = new Set(['unrestricted', 'disable-safety', 'mode'])
+
+/**
+ * The local model's probability, from 0 to 1, that some stretch of a text is an injection or a jailbreak. It learned
+ * from prompts and web pages, so it is less reliable on texts that are meant to instruct.
+ */
+export const attackChance = (text: string): number => likeliest(modelOf('attacks'), sentenceFeaturesOf(text))[0]!.chance
+
+export type Attack = {
+  rule: InjectionFinding | undefined
+  jailbreakRule: InjectionFinding | undefined
+  /** The model's probability of each kind and of either, each for its likeliest stretch. */
+  injection: number
+  jailbreak: number
+  either: number
+  /** The stretch with the highest probability of either. */
+  likeliest: Likely
+}
+
+/** What speaks for an attack in a text. Cached for the last text, because both guardrails inspect the same one in a row. */
+export const attackIn = remember((text: string): Attack => {
+  const suspects: Likely[] = []
+  const [either, injection, jailbreak] = likeliest(modelOf('attacks'), sentenceFeaturesOf(text), suspects)
+  // The rules are slower than the model: for plain words they only read the stretches it suspects.
+  const found = scanForInjection(text, joined(suspects))
+  return {
+    rule: found.find(({ rule }) => !OF_JAILBREAKS.has(rule)) ?? found[0],
+    jailbreakRule: found.find(({ rule, severity }) => severity === 'block' && OF_JAILBREAKS.has(rule)),
+    injection: injection!.chance,
+    jailbreak: jailbreak!.chance,
+    either: either!.chance,
+    likeliest: either!,
+  }
+})
+
+/** Merges stretches that touch or overlap. */
+function joined(stretches: readonly Likely[]): Likely[] {
+  const out: Likely[] = []
+  for (const next of stretches) {
+    const last = out.at(-1)
+    if (last && next.start <= last.end) out[out.length - 1] = { ...last, end: Math.max(last.end, next.end) }
+    else out.push(next)
+  }
+  return out
+}
