@@ -4,7 +4,7 @@ import type { KeyId, UserId } from '../kernel/ids'
 import type { Tx } from '../kernel/store'
 import { hashOf } from './chain'
 import { listEvents } from './list'
-import { redactedMetadata, type SecretCheck } from './redact'
+import { redactedMetadata } from './redact'
 import { insertEvent, setHead, takeHead } from './repository'
 import { chainOf, orgOf, splitRoute, summarise } from './rules'
 import { type AuditEntry, AuditEventId, type ChainScope } from './schema'
@@ -20,14 +20,10 @@ export type Circumstances = {
   keyId?: KeyId | null
 }
 
-type Deps = {
-  clock: Clock
-  /** Finds the secrets that must not stand in the record for ever; the container hands in the guardrails' check. */
-  secrets: SecretCheck
-}
+type Deps = { clock: Clock }
 
 /** The audit log. Call `record` in the transaction of the change it describes, so that both commit together (I19). */
-export function createAuditLog({ clock, secrets }: Deps) {
+export function createAuditLog({ clock }: Deps) {
   let statusOf: (route: string) => number | undefined = () => undefined
   return { record, recordUnattended, setSuccessStatuses, list: listEvents, verify: verifyChains }
 
@@ -76,7 +72,7 @@ export function createAuditLog({ clock, secrets }: Deps) {
       org_id: orgOf(scope),
       api_key_id: keyId,
       request_id: requestId,
-      input: summarise({ ...origin, ...redactedMetadata(entry.input, secrets) }),
+      input: summarise({ ...origin, ...redactedMetadata(entry.input) }),
       output: summarise({ ...entry.output, request_id: requestId }),
       mode: entry.input?.mode ?? null,
       status: entry.output?.status ?? null,

@@ -8,7 +8,6 @@ import type { AuditEventRow } from '../../src/audit/table'
 import { newSigningKey, openSigningKey } from '../../src/kernel/signing'
 import { migrate, openSqlite } from '../../src/kernel/store'
 import { fakeClock } from '../support/clock'
-import { secrets } from '../support/secrets'
 import { createWorld } from './world'
 
 const onDiskFailure = (error: unknown) => {
@@ -48,7 +47,7 @@ export async function createBench(events: number) {
     raw.transaction(tamper)(raw)
     raw.close()
     const copy = openSqlite({ path, onDiskFailure })
-    const chains = await createAuditLog({ clock: fakeClock(), secrets }).verify(copy.read)
+    const chains = await createAuditLog({ clock: fakeClock() }).verify(copy.read)
     const checkpoints = await createCheckpoints({ store: copy, ...parts }).verify(copy.read)
     await copy.close()
     return { chains, checkpoints }

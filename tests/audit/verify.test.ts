@@ -8,7 +8,6 @@ import { hashOf } from '../../src/audit/chain'
 import type { AuditEventRow } from '../../src/audit/table'
 import { migrate, openSqlite } from '../../src/kernel/store'
 import { fakeClock } from '../support/clock'
-import { secrets } from '../support/secrets'
 import { createWorld } from './world'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-audit-'))
@@ -43,7 +42,7 @@ async function verifyAfter(tamper: (raw: Database) => void): Promise<string[]> {
   tamper(raw)
   raw.close()
   const copy = openSqlite({ path, onDiskFailure })
-  const violations = await createAuditLog({ clock: fakeClock(), secrets }).verify(copy.read)
+  const violations = await createAuditLog({ clock: fakeClock() }).verify(copy.read)
   await copy.close()
   return violations
 }

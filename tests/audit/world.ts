@@ -5,7 +5,6 @@ import { ownerOf } from '../../src/kernel/caller'
 import type { Store } from '../../src/kernel/store'
 import { callOf, keyCaller } from '../support/callers'
 import { fakeClock } from '../support/clock'
-import { secrets } from '../support/secrets'
 
 const COMPLETION: AuditEntry = {
   action: 'completion.created',
@@ -18,7 +17,7 @@ const COMPLETION: AuditEntry = {
 /** The record over a real store, and someone whose chain a test fills. */
 export function createWorld(store: Store) {
   const clock = fakeClock()
-  const audit = createAuditLog({ clock, secrets })
+  const audit = createAuditLog({ clock })
 
   function someone(overrides: Partial<KeyCaller> = {}) {
     const caller = keyCaller(overrides)

@@ -7,7 +7,6 @@ import type { AppError } from '../../src/kernel/errors'
 import type { Store } from '../../src/kernel/store'
 import { keyCaller } from '../support/callers'
 import { fakeClock } from '../support/clock'
-import { secrets } from '../support/secrets'
 
 let grants = 0
 let refs = 0
@@ -17,7 +16,7 @@ export const newRef = (): string => `${String(++refs).padStart(8, '0')}.req_test
 /** Billing over a real store, and accounts with as much credit as a test says. Micro-cents throughout. */
 export function createWorld(store: Store) {
   const clock = fakeClock()
-  const audit = createAuditLog({ clock, secrets })
+  const audit = createAuditLog({ clock })
   const heard: DomainEvent[] = []
   const events = createEventBus({
     clock,

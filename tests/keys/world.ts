@@ -8,7 +8,6 @@ import { createKeyLookup, createKeys } from '../../src/keys'
 import { createOrgs } from '../../src/orgs'
 import { callOf, operatorCaller, sessionCaller } from '../support/callers'
 import { fakeClock } from '../support/clock'
-import { secrets } from '../support/secrets'
 
 let made = 0
 const BOUNDS = { maxOrgsPerPerson: 50, maxKeysPerPerson: 100, maxKeysPerOrg: 500 }
@@ -16,7 +15,7 @@ const BOUNDS = { maxOrgsPerPerson: 50, maxKeysPerPerson: 100, maxKeysPerOrg: 500
 /** The rooms up to keys over a real store, with a clock that moves when told and everything heard on the bus. */
 export function createWorld(store: Store) {
   const clock = fakeClock()
-  const audit = createAuditLog({ clock, secrets })
+  const audit = createAuditLog({ clock })
   const failures: unknown[] = []
   const events = createEventBus({ clock, onError: (_type, error) => failures.push(error) })
   const heard: DomainEvent[] = []

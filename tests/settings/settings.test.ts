@@ -5,14 +5,13 @@ import { createSettings, DEFAULT_SETTINGS } from '../../src/settings'
 import type { SettingsPatch } from '../../src/settings/schema'
 import { callOf, keyCaller } from '../support/callers'
 import { fakeClock } from '../support/clock'
-import { secrets } from '../support/secrets'
 import { openTestStore } from '../support/store'
 
 const store = await openTestStore()
 
 function createWorld() {
   const clock = fakeClock()
-  const audit = createAuditLog({ clock, secrets })
+  const audit = createAuditLog({ clock })
   const settings = createSettings({ store, audit, clock })
   const caller = keyCaller()
   const actions = async () =>

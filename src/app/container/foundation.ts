@@ -15,7 +15,6 @@ import { createOutbound } from '../../kernel/outbound'
 import { createNodes } from '../../nodes'
 import { createOrgs } from '../../orgs'
 import { createSettings } from '../../settings'
-import { holdsSecret, isSecretName } from '../../text'
 import { createUsageLog } from '../../usage'
 import { type Deps, words } from './deps'
 
@@ -31,7 +30,7 @@ export function buildFoundation({ config, store, clock, log, auditKey, masterKey
   })
   const jobs = createJobs({ store, clock, node, leaseMs: config.jobLeaseSeconds * 1_000, onError })
   const nodes = createNodes({ store, node, home })
-  const audit = createAuditLog({ clock, secrets: { isSecretName, holdsSecret } })
+  const audit = createAuditLog({ clock })
   const book = createCheckpointBook({ folder: join(config.dataDir, 'audit') })
   const checkpoints = createCheckpoints({
     store,
