@@ -7,8 +7,8 @@ import { bundled, nameOf, ROOT, shelfOf } from './bundle'
 const KEPT = 3
 
 /** Modules find files beside them by `import.meta`; in the bundle it is replaced by the path of the source file. */
-const places: Bun.BunPlugin = {
-  name: 'places',
+const sourcePaths: Bun.BunPlugin = {
+  name: 'source-paths',
   setup(build) {
     build.onLoad({ filter: /\/src\/.*\.ts$/ }, async ({ path }) => ({
       loader: 'ts',
@@ -35,7 +35,7 @@ export async function makeBundle(root = ROOT): Promise<void> {
       format: 'cjs',
       bytecode: true,
       sourcemap: 'linked',
-      plugins: [places],
+      plugins: [sourcePaths],
     })
     renameSync(unfinished, join(shelf, name))
   } catch (error) {

@@ -2,9 +2,9 @@ import { Database } from 'bun:sqlite'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { storageUnavailable } from '../errors'
-import { workBeside } from './beside'
 import { createCommitter } from './committer'
 import { createKeeping } from './keeping'
+import { runOffThread } from './off-thread'
 import { openFile } from './sqlite-file'
 import type { Reader, Store, Tx } from './store'
 
@@ -75,9 +75,9 @@ export function openSqlite(options: Options): Store {
     ping: async () => {
       reader.query('SELECT 1').get()
     },
-    integrity: () => workBeside(path, { kind: 'integrity' }),
+    integrity: () => runOffThread(path, { kind: 'integrity' }),
     backup: async (target) => {
-      await workBeside(path, { kind: 'backup', target })
+      await runOffThread(path, { kind: 'backup', target })
     },
     close: async () => {
       if (closed) return

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import type { Outcome, Task } from './beside'
+import type { Outcome, Task } from './off-thread'
 
 declare const self: Worker
 

@@ -3,11 +3,11 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { workBeside } from '../../src/kernel/store/beside'
+import { runOffThread } from '../../src/kernel/store/off-thread'
 import { slowness } from '../support/effort'
 import { spentBy } from '../support/spent'
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-beside-'))
+const folder = mkdtempSync(join(tmpdir(), 'svc-off-thread-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Makes a database file of about so many megabytes; answers its path. */
@@ -39,23 +39,23 @@ async function longestPause(work: Promise<unknown>): Promise<number> {
   return longest
 }
 
-describe('work beside the event loop', () => {
+describe('work off the event loop', () => {
   test('copies and checks a file of 100 MB while everything else goes on (I28)', async () => {
     const path = fileOf(100)
     const target = join(folder, 'copy.db')
     const limit = 200 * (await slowness())
-    expect(await longestPause(workBeside(path, { kind: 'backup', target }))).toBeLessThan(limit)
+    expect(await longestPause(runOffThread(path, { kind: 'backup', target }))).toBeLessThan(limit)
     expect(statSync(target).size).toBeGreaterThan(100 * 1000 * 1000)
-    expect(await longestPause(workBeside(target, { kind: 'integrity' }))).toBeLessThan(limit)
-    expect(await workBeside(target, { kind: 'integrity' })).toEqual([])
+    expect(await longestPause(runOffThread(target, { kind: 'integrity' }))).toBeLessThan(limit)
+    expect(await runOffThread(target, { kind: 'integrity' })).toEqual([])
   }, 180_000)
 
   test('throws what the database threw', async () => {
     const path = fileOf(1)
-    await expect(workBeside(path, { kind: 'backup', target: path })).rejects.toThrow('already exists')
-    await expect(workBeside(join(folder, 'none.db'), { kind: 'integrity' })).rejects.toThrow('unable to open')
+    await expect(runOffThread(path, { kind: 'backup', target: path })).rejects.toThrow('already exists')
+    await expect(runOffThread(join(folder, 'none.db'), { kind: 'integrity' })).rejects.toThrow('unable to open')
     const noDatabase = join(folder, 'no.db')
     writeFileSync(noDatabase, 'x'.repeat(10_000))
-    await expect(workBeside(noDatabase, { kind: 'integrity' })).rejects.toMatchObject({ code: 'SQLITE_NOTADB' })
+    await expect(runOffThread(noDatabase, { kind: 'integrity' })).rejects.toMatchObject({ code: 'SQLITE_NOTADB' })
   })
 })

@@ -6,9 +6,9 @@ export type Outcome = { problems: string[] } | { failed: { message: string; code
  * Runs the task in its own thread on its own connection, so that the event loop is not blocked (I28).
  * Returns the problems found; throws what the database threw.
  */
-export function workBeside(path: string, task: Task): Promise<string[]> {
+export function runOffThread(path: string, task: Task): Promise<string[]> {
   const { promise, resolve, reject } = Promise.withResolvers<string[]>()
-  const thread = new Worker(new URL('./beside-thread.ts', import.meta.url).href)
+  const thread = new Worker(new URL('./off-thread.worker.ts', import.meta.url).href)
   thread.onmessage = ({ data }: MessageEvent<Outcome>) => {
     if ('problems' in data) resolve(data.problems)
     else reject(Object.assign(new Error(data.failed.message), { code: data.failed.code, errno: data.failed.errno }))
