@@ -48,7 +48,7 @@ export function toEnvelope(error: AppError, requestId: string): ErrorBody {
       request_id: requestId,
       ...(error.kind === 'invalid' ? { param: error.param ?? null, details: detailsOf(error) } : {}),
     },
-    ...error.beside,
+    ...error.topLevel,
   }
 }
 

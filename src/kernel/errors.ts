@@ -30,8 +30,8 @@ type Extras = {
   /** Whole seconds for `Retry-After`. */
   retryAfterS?: number
   headers?: Record<string, string>
-  /** Members of the body beside `error`, where the contract names some. */
-  beside?: Record<string, unknown>
+  /** Members of the body at its top level, beside `error`, where the contract names some. */
+  topLevel?: Record<string, unknown>
   cause?: unknown
 }
 
@@ -41,7 +41,7 @@ export class AppError extends Error {
   readonly details: ErrorDetail[] | undefined
   readonly retryAfterS: number | undefined
   readonly headers: Record<string, string> | undefined
-  readonly beside: Record<string, unknown> | undefined
+  readonly topLevel: Record<string, unknown> | undefined
 
   constructor(
     readonly kind: ErrorKind,
@@ -54,7 +54,7 @@ export class AppError extends Error {
     this.details = extras.details
     this.retryAfterS = extras.retryAfterS
     this.headers = extras.headers
-    this.beside = extras.beside
+    this.topLevel = extras.topLevel
   }
 }
 

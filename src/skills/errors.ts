@@ -12,7 +12,7 @@ const unreviewed = defineError('rejected', 'review_failed', ({ checks }: Review)
 })
 /** Refusal by review; the response body carries the review next to the error (contract 1.5). */
 export const reviewFailed = ({ passed, tier, checks }: Review) =>
-  unreviewed.with({ beside: { review: { passed, tier, checks } } }, { passed, tier, checks })
+  unreviewed.with({ topLevel: { review: { passed, tier, checks } } }, { passed, tier, checks })
 
 export const tooManySubmissions = defineError(
   'throttled',
