@@ -2,7 +2,7 @@ import type { Origin } from '../engines'
 import type { Guidance } from './guidance'
 
 /** What is known of a request when its mode has to be chosen. */
-export type Ask = {
+export type ModeRequest = {
   /** What the caller asked for; `auto` or null leaves the choice to the classifier. */
   mode: string | null
   /** The account's own default, used when no mode was sent (contract 2.4). */

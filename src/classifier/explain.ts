@@ -1,9 +1,9 @@
 import type { Clock } from '../kernel/clock'
-import type { AskEngine } from './ask-engine'
-import type { Ask, Choice } from './choice'
+import type { Choice, ModeRequest } from './choice'
 import type { Classifier } from './decide'
+import type { EngineClassifier } from './engine-classifier'
 import { floorOf, type Guidance } from './guidance'
-import type { Found, Stage } from './stages'
+import type { Stage, StageResult } from './stages'
 
 /** The result of one stage for a prompt (contract 13). `ms` is the time that the stage took. */
 export type StageReport = {
@@ -18,11 +18,11 @@ export type StageReport = {
 }
 export type Explained = { choice: Choice; stages: StageReport[] }
 
-type Deps = { classifier: Classifier; engine: AskEngine; clock: Clock }
+type Deps = { classifier: Classifier; engine: EngineClassifier; clock: Clock }
 type Said = Pick<StageReport, 'mode' | 'confidence' | 'matched'>
 /** Admits the prompt to an engine, and returns it as the guardrails leave it. */
 type Admit = () => Promise<string>
-type Asked = Required<Pick<Ask, 'prompt' | 'hasImages' | 'guidance' | 'signal' | 'answers'>>
+type Asked = Required<Pick<ModeRequest, 'prompt' | 'hasImages' | 'guidance' | 'signal' | 'answers'>>
 
 const NOTHING: Said = { mode: null, confidence: null, matched: null }
 
@@ -36,23 +36,23 @@ export function createExplain({ classifier, engine, clock }: Deps) {
     admit: Admit | null,
   ): Promise<Explained> {
     const { floors } = guidance
-    const ask = { mode: 'auto', prompt, hasImages, guidance, answers }
-    const seen = new Map<Stage, Found | null>()
+    const request = { mode: 'auto', prompt, hasImages, guidance, answers }
+    const seen = new Map<Stage, StageResult | null>()
     const stages = classifier.stages.map((stage) => {
       const from = clock.monotonic()
-      const found = stage.look(ask)
-      seen.set(stage, found)
-      return report(stage.source, found ?? NOTHING, floors, since(from))
+      const result = stage.look(request)
+      seen.set(stage, result)
+      return report(stage.source, result ?? NOTHING, floors, since(from))
     })
-    let choice: Choice = classifier.choose(ask, (stage) => seen.get(stage) ?? null)
+    let choice: Choice = classifier.choose(request, (stage) => seen.get(stage) ?? null)
     if (choice.source === 'default' && admit && engine.available()) {
       const admitted = await admit()
       const from = clock.monotonic()
       let said = NOTHING
-      const heard: Ask['heard'] = (opinion) => {
+      const heard: ModeRequest['heard'] = (opinion) => {
         if (opinion) said = { mode: opinion.mode, confidence: opinion.confidence, matched: null }
       }
-      choice = await classifier.decide({ ...ask, prompt: admitted, signal, heard })
+      choice = await classifier.decide({ ...request, prompt: admitted, signal, heard })
       stages.push(report('classifier', said, floors, since(from)))
     }
     if (choice.source === 'default') {

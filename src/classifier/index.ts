@@ -1,7 +1,7 @@
 /** The classifier: which mode a prompt wants when the caller leaves the choice to the service. */
-export { type AskEngine, createAskEngine } from './ask-engine'
 export type { Choice } from './choice'
 export { type Classifier, createClassifier } from './decide'
+export { createEngineClassifier, type EngineClassifier } from './engine-classifier'
 export { createExplain } from './explain'
 export type { Guidance, Rule } from './guidance'
 export { createUnbilledAdmission } from './unbilled-admission'

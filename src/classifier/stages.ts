@@ -1,24 +1,24 @@
-import type { Ask, Choice } from './choice'
+import type { Choice, ModeRequest } from './choice'
 import { floorOf, type Guidance, NO_GUIDANCE, type Rule } from './guidance'
 import { clearSignal } from './signals'
 
 /** The mode a stage found, sure enough or not; `matched` is the pattern or signal that matched, for previews. */
-export type Found = Pick<Choice, 'mode' | 'reasoning' | 'engine' | 'preferenceId'> & {
+export type StageResult = Pick<Choice, 'mode' | 'reasoning' | 'engine' | 'preferenceId'> & {
   confidence: number
   matched: string | null
 }
 
 /** A stage that costs nothing; `look` gives what it found, or null (contract 22.2). */
-export type Stage = { source: 'rule' | 'heuristic' | 'local'; look(ask: Ask): Found | null }
+export type Stage = { source: 'rule' | 'heuristic' | 'local'; look(request: ModeRequest): StageResult | null }
 
-export const guidanceOf = ({ guidance }: Ask): Guidance => guidance ?? NO_GUIDANCE
+export const guidanceOf = ({ guidance }: ModeRequest): Guidance => guidance ?? NO_GUIDANCE
 
 /** Whether the confidence reaches the floor of the mode. */
-export const isSure = ({ mode, confidence }: Pick<Found, 'mode' | 'confidence'>, ask: Ask): boolean =>
-  confidence >= floorOf(mode, guidanceOf(ask).floors)
+export const isSure = ({ mode, confidence }: Pick<StageResult, 'mode' | 'confidence'>, request: ModeRequest): boolean =>
+  confidence >= floorOf(mode, guidanceOf(request).floors)
 
 /** Stage 0: the mode that was asked for by name. */
-export function explicit({ mode, defaultMode }: Ask): Choice | null {
+export function explicit({ mode, defaultMode }: ModeRequest): Choice | null {
   const asked = mode ?? defaultMode
   if (!asked || asked === 'auto') return null
   return { mode: asked, source: 'explicit', confidence: null, reasoning: null, engine: null, preferenceId: null }
@@ -30,22 +30,24 @@ export function explicit({ mode, defaultMode }: Ask): Choice | null {
  */
 export const rule: Stage = {
   source: 'rule',
-  look(ask) {
-    const { rules } = guidanceOf(ask)
-    const found =
-      rules.find((one: Rule) => isSure(one, ask) && one.matches(ask.prompt)) ??
-      rules.find((one: Rule) => !isSure(one, ask) && one.matches(ask.prompt))
-    if (!found) return null
-    const { mode, confidence, reasoning, engine, preferenceId, pattern } = found
+  look(request) {
+    const { rules } = guidanceOf(request)
+    const result =
+      rules.find((one: Rule) => isSure(one, request) && one.matches(request.prompt)) ??
+      rules.find((one: Rule) => !isSure(one, request) && one.matches(request.prompt))
+    if (!result) return null
+    const { mode, confidence, reasoning, engine, preferenceId, pattern } = result
     return { mode, confidence, reasoning, engine, preferenceId, matched: pattern }
   },
 }
 
 export const heuristic: Stage = {
   source: 'heuristic',
-  look(ask) {
-    const signal = clearSignal(ask.prompt, ask.hasImages)
-    return signal && { ...signal, engine: null, preferenceId: guidanceOf(ask).preferenceId, matched: signal.reasoning }
+  look(request) {
+    const signal = clearSignal(request.prompt, request.hasImages)
+    return (
+      signal && { ...signal, engine: null, preferenceId: guidanceOf(request).preferenceId, matched: signal.reasoning }
+    )
   },
 }
 
@@ -53,5 +55,5 @@ export const heuristic: Stage = {
 const STAND_INS = ['fast', 'think', 'code', 'research', 'domain_analysis'] as const
 
 /** The mode when no stage is sure: `fast`, or the next of these modes if `fast` has no engine. */
-export const standIn = ({ answers }: Pick<Ask, 'answers'>): string =>
+export const standIn = ({ answers }: Pick<ModeRequest, 'answers'>): string =>
   (answers && STAND_INS.find((mode) => answers(mode))) ?? STAND_INS[0]

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { type AskEngine, createClassifier, createExplain, type Rule } from '../../src/classifier'
+import { createClassifier, createExplain, type EngineClassifier, type Rule } from '../../src/classifier'
 import { fakeClock } from '../support/clock'
 
-const engine: AskEngine = { available: () => false, opinion: async () => null }
+const engine: EngineClassifier = { available: () => false, opinion: async () => null }
 const explain = createExplain({ classifier: createClassifier(), engine, clock: fakeClock() })
 
 test('a choice is explained by the stages that made it, each looked at once', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type AskEngine, createClassifier, type Guidance, type Rule } from '../../src/classifier'
+import { createClassifier, type EngineClassifier, type Guidance, type Rule } from '../../src/classifier'
 import { SLOTS } from '../../src/classifier/features'
 import { TEXT_MODES } from '../../src/classifier/modes'
 import type { Model } from '../../src/text/model/model'
@@ -30,9 +30,9 @@ const rule = (mode: string, confidence: number, pattern = /./): Rule => ({
 const unclear = { mode: 'auto', prompt: 'one two three', hasImages: false }
 const signal = new AbortController().signal
 
-const engineSaying = (opinion: Awaited<ReturnType<AskEngine['opinion']>>) => {
+const engineSaying = (opinion: Awaited<ReturnType<EngineClassifier['opinion']>>) => {
   const prompts: string[] = []
-  const engine: AskEngine = {
+  const engine: EngineClassifier = {
     available: () => true,
     async opinion(prompt) {
       prompts.push(prompt)

@@ -1,5 +1,5 @@
 import { createBuiltinDriver } from '../../builtin'
-import { createAskEngine, createClassifier, createExplain, createUnbilledAdmission } from '../../classifier'
+import { createClassifier, createEngineClassifier, createExplain, createUnbilledAdmission } from '../../classifier'
 import { createEngines } from '../../engines'
 import { createEngineOpinion, createGuardrails } from '../../guardrails'
 import { createEffective, createPreferences, createRoutingPreview, wronglyChosenIn } from '../../routing-preferences'
@@ -29,9 +29,9 @@ export function buildDecisions({ config, store, clock, log, observeEngine }: Dep
   const routing = { resources, bindings, effective, engines }
   const taught = { audit, events, settings: config, admit: admission.texts }
   const preferences = createPreferences({ ...routing, ...taught })
-  const sorter = createAskEngine({ engines, clock })
-  const classifier = createClassifier({ engine: sorter })
-  const explain = createExplain({ classifier, engine: sorter, clock })
+  const engineClassifier = createEngineClassifier({ engines, clock })
+  const classifier = createClassifier({ engine: engineClassifier })
+  const explain = createExplain({ classifier, engine: engineClassifier, clock })
   const routingPreview = createRoutingPreview({
     ...routing,
     preferences: preferences.preferences,

@@ -10,7 +10,7 @@ const MOST_TOKENS = 60
 /** Modes whose engines may sort prompts, in order of preference. */
 const SORTING_MODES = ['auto', 'fast']
 
-export type AskEngine = {
+export type EngineClassifier = {
   /** Whether an engine other than the built-in one can be asked. */
   available(): boolean
   /**
@@ -22,7 +22,7 @@ export type AskEngine = {
 }
 
 /** Stage 4: asks an engine about prompts that the local model is unsure of (contract 22.2). */
-export function createAskEngine({ engines, clock }: { engines: EngineService; clock: Clock }): AskEngine {
+export function createEngineClassifier({ engines, clock }: { engines: EngineService; clock: Clock }): EngineClassifier {
   const sorter = () => SORTING_MODES.map((mode) => engineOfMode(mode)?.id).find((id) => id && !engines.isFree(id))
 
   return {

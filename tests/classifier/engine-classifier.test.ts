@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createAskEngine } from '../../src/classifier'
+import { createEngineClassifier } from '../../src/classifier'
 import { instructionsFor, readOpinion } from '../../src/classifier/instructions'
 import type { EngineService, RunRequest } from '../../src/engines'
 import { fakeClock } from '../support/clock'
@@ -17,7 +17,7 @@ const enginesOf = (answer: Answer, free = false) =>
 const never = new AbortController().signal
 const says = (text: string) => enginesOf(async () => ({ text }))
 const opinionOf = (engines: EngineService, clock = fakeClock()) =>
-  createAskEngine({ engines, clock }).opinion('one two', [], never)
+  createEngineClassifier({ engines, clock }).opinion('one two', [], never)
 
 describe('what an engine answers', () => {
   test.each([
@@ -86,7 +86,7 @@ describe('an engine that does not help', () => {
       caller.abort(new Error('left'))
       throw new Error('aborted')
     })
-    const asked = createAskEngine({ engines, clock: fakeClock() }).opinion('one', [], caller.signal)
+    const asked = createEngineClassifier({ engines, clock: fakeClock() }).opinion('one', [], caller.signal)
     await expect(asked).rejects.toThrow('left')
   })
 
@@ -95,7 +95,7 @@ describe('an engine that does not help', () => {
     [false, true],
   ])('the built-in one (%p) can be asked: %p', (free, available) => {
     const engines = enginesOf(async () => ({ text: '' }), free)
-    expect(createAskEngine({ engines, clock: fakeClock() }).available()).toBe(available)
+    expect(createEngineClassifier({ engines, clock: fakeClock() }).available()).toBe(available)
   })
 })
 
