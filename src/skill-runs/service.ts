@@ -9,7 +9,7 @@ import { newRequestId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
 import type { Tx } from '../kernel/store'
 import { type HookDue, type SkillService, skillHookDue } from '../skills'
-import { askOfSkill, type Ran } from './ask'
+import { type Ran, requestOfSkill } from './completion-request'
 import { runRepository as rows } from './repository'
 import { isOverLimit, startOfDay } from './rules'
 import { SkillRunId } from './schema'
@@ -97,8 +97,8 @@ export function registerSkillRuns({ audit, events, jobs, clock, skills, completi
     try {
       const active = await skills.alone(call, skill.id, prompt)
       if (!active) return { status: 'failed', error: 'not_found' }
-      const ask = askOfSkill({ active, prompt, slug: skill.slug, cause })
-      return endedWell(await completions.pipeline.complete(call, ask))
+      const request = requestOfSkill({ active, prompt, slug: skill.slug, cause })
+      return endedWell(await completions.pipeline.complete(call, request))
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       return { status: error.kind === 'unpaid' ? 'skipped_credits' : 'failed', error: error.code }
