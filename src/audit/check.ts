@@ -2,7 +2,7 @@ import { type Clock, iso } from '../kernel/clock'
 import { invalidInput } from '../kernel/errors'
 import type { Reader } from '../kernel/store'
 import { GENESIS, present } from './chain'
-import { isEvent, type Place } from './integrity'
+import { type EventRef, isEvent } from './integrity'
 import { headOf, pageOfChain } from './repository'
 import type { ChainCheck, ChainScope, Checkpoint } from './schema'
 import { type BrokenLink, walkChain } from './walk'
@@ -22,7 +22,7 @@ export async function checkChain(
   scope: ChainScope,
   options: CheckOptions,
 ): Promise<ChainCheck> {
-  const notedHead = options.head === undefined ? null : readPlace(options.head)
+  const notedHead = options.head === undefined ? null : readEventRef(options.head)
   const [head] = await headOf(reader, { scope })
   const end = head?.seq ?? 0
   const above = Math.min(Math.max((options.from_seq ?? 1) - 1, 0), end)
@@ -50,14 +50,14 @@ export async function checkChain(
   }
 }
 
-const mismatch = ({ seq, hash }: Place, how: string): string => `#${seq} is not the event that ${how}, ${hash}`
+const mismatch = ({ seq, hash }: EventRef, how: string): string => `#${seq} is not the event that ${how}, ${hash}`
 
 async function neighboursOf(reader: Reader, scope: ChainScope, { row }: BrokenLink) {
   const rows = await pageOfChain(reader, { scope, above: Math.max(row.seq - 2, 0), upTo: row.seq + 1, limit: 3 })
   return rows.map((event) => ({ seq: event.seq, event: present(event) }))
 }
 
-function readPlace(word: string): Place {
+function readEventRef(word: string): EventRef {
   const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(word) ?? []
   if (seq && hash) return { seq: Number(seq), hash }
   throw invalidInput('head', '"head" is not of the form SEQ:HASH. Send it as `svc-admin audit head` prints it.')

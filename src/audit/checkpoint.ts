@@ -11,8 +11,8 @@ const signedText = ({ hash, object, public_key, scope, seq, signed_at }: Claim):
   JSON.stringify({ hash, object, public_key, scope, seq, signed_at })
 
 /** Signs that a chain had this `seq` and `hash` at time `at` (ISO 8601). */
-export function signCheckpoint(key: SigningKey, place: Pick<Checkpoint, 'scope' | 'seq' | 'hash'>, at: string) {
-  const claim: Claim = { object: 'audit_checkpoint', ...place, signed_at: at, public_key: key.publicKey }
+export function signCheckpoint(key: SigningKey, head: Pick<Checkpoint, 'scope' | 'seq' | 'hash'>, at: string) {
+  const claim: Claim = { object: 'audit_checkpoint', ...head, signed_at: at, public_key: key.publicKey }
   return { ...claim, signature: key.sign(signedText(claim)) } satisfies Checkpoint
 }
 

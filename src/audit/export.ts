@@ -5,9 +5,9 @@ import { nextTurn } from '../kernel/turns'
 import { present } from './chain'
 import { EXPORT_COLUMNS } from './columns'
 import { filtersOf } from './filters'
-import { placesOf } from './places'
 import { selectSlice } from './repository'
 import type { AuditFilters, ChainScope } from './schema'
+import { seqRangeOf } from './seq-range'
 import type { AuditEventRow } from './table'
 
 /** Headers of each export format: browsers download the file instead of showing it. */
@@ -31,7 +31,7 @@ export async function* exportRows(
   reader: Reader,
   { scope, filters, signal }: { scope: ChainScope; filters: AuditFilters; signal: AbortSignal },
 ): AsyncGenerator<AuditEventRow[]> {
-  const { floor, ceiling } = await placesOf(reader, scope, filters)
+  const { floor, ceiling } = await seqRangeOf(reader, scope, filters)
   const conditions = filtersOf(reader, filters)
   for (let upTo = ceiling; upTo > floor && !signal.aborted; upTo -= WINDOW) {
     const above = Math.max(floor, upTo - WINDOW)

@@ -7,7 +7,7 @@ import { auditEvents } from './table'
 export const isIndexed = ({ entity_id, entity_type }: AuditFilters): boolean =>
   entity_id !== undefined && entity_type !== 'completion' && !/^(chat)?cmpl_/.test(entity_id)
 
-/** The filters of contract 19 except the dates, which `placesOf` turns into `seq` bounds. */
+/** The filters of contract 19 except the dates, which `seqRangeOf` turns into `seq` bounds. */
 export function filtersOf(reader: Reader, input: AuditFilters): (SQL | undefined)[] {
   const t = reader.of(auditEvents)
   return [

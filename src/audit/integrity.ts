@@ -2,9 +2,9 @@ import { type Clock, iso } from '../kernel/clock'
 import type { RangeQuery } from '../kernel/range'
 import type { Reader } from '../kernel/store'
 import { GENESIS } from './chain'
-import { placesOf } from './places'
 import { eventAt, headOf } from './repository'
 import type { ChainScope, Checkpoint, Integrity } from './schema'
+import { seqRangeOf } from './seq-range'
 import { walkChain } from './walk'
 
 type IntegrityRequest = {
@@ -21,7 +21,7 @@ type IntegrityRequest = {
  */
 export async function checkIntegrity(reader: Reader, clock: Clock, request: IntegrityRequest): Promise<Integrity> {
   const { scope, dates, checkpoint, signal } = request
-  const { floor, ceiling, end } = await placesOf(reader, scope, dates)
+  const { floor, ceiling, end } = await seqRangeOf(reader, scope, dates)
   const [head] = await headOf(reader, { scope })
   const [above, upTo] = [Math.max(floor - 1, 0), Math.min(ceiling + 1, end)]
   const progress = { events: 0, first: null as string | null, last: null as string | null, seq: above }
@@ -48,11 +48,11 @@ export async function checkIntegrity(reader: Reader, clock: Clock, request: Inte
 }
 
 /** A `seq` and `hash` known from elsewhere: a head, a checkpoint, or a note somebody kept. */
-export type Place = { seq: number; hash: string }
+export type EventRef = { seq: number; hash: string }
 
-/** Whether the chain has this event at this `seq`. True when no place is given, and for `seq` 0. */
-export async function isEvent(reader: Reader, scope: ChainScope, place: Place | null | undefined): Promise<boolean> {
-  if (!place || place.seq === 0) return true
-  const [event] = await eventAt(reader, { scope, seq: place.seq })
-  return event?.hash === place.hash
+/** Whether the chain has this event at this `seq`. True when no event is given, and for `seq` 0. */
+export async function isEvent(reader: Reader, scope: ChainScope, ref: EventRef | null | undefined): Promise<boolean> {
+  if (!ref || ref.seq === 0) return true
+  const [event] = await eventAt(reader, { scope, seq: ref.seq })
+  return event?.hash === ref.hash
 }

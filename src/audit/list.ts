@@ -5,9 +5,9 @@ import type { Reader } from '../kernel/store'
 import { nextTurn } from '../kernel/turns'
 import { present } from './chain'
 import { filtersOf, isIndexed } from './filters'
-import { placesOf } from './places'
 import { selectSlice } from './repository'
 import type { AuditEvent, AuditQuery, ChainScope } from './schema'
+import { seqRangeOf } from './seq-range'
 
 /** Events read per step, so that a filter with few matches does not hold the event loop. */
 const WINDOW = 5_000
@@ -21,7 +21,7 @@ const MAX_WINDOWS = 40
 export async function listEvents(reader: Reader, scope: ChainScope, input: AuditQuery): Promise<Page<AuditEvent>> {
   const list = nameOf(scope, input)
   const before = cursorSeq(input.cursor, list)
-  const { floor, ceiling } = await placesOf(reader, scope, input)
+  const { floor, ceiling } = await seqRangeOf(reader, scope, input)
   const filters = filtersOf(reader, input)
   const step = isIndexed(input) ? Number.MAX_SAFE_INTEGER : WINDOW
 

@@ -27,7 +27,7 @@ export type Proof = {
 export type Broken = { reason: string; line: number | null; events: string[] }
 
 type Event = { line: number; id: string; hash: string; prevHash: string }
-type Hit = { checkpoint: Checkpoint; place: number }
+type Hit = { checkpoint: Checkpoint; position: number }
 type Order = 'newest first' | 'oldest first'
 
 /**
@@ -57,7 +57,7 @@ export async function verifyExport(
         }
       }
       const checkpoint = byHash.get(event.hash)
-      if (checkpoint) hits.push({ checkpoint, place: walk.events })
+      if (checkpoint) hits.push({ checkpoint, position: walk.events })
       walk.events += 1
       walk.first ??= event
       walk.last = event
@@ -81,7 +81,7 @@ function conclude({ events, first, last, order, hits, checkpoints, broken }: Fin
   const forwards = order === 'oldest first'
   const [oldest, newest] = forwards ? [first, last] : [last, first]
   const complete = events === 0 || oldest?.prevHash === GENESIS
-  const fromEnd = ({ place }: Hit) => (forwards ? events - 1 - place : place)
+  const fromEnd = ({ position }: Hit) => (forwards ? events - 1 - position : position)
   const best = hits.toSorted((a, b) => fromEnd(a) - fromEnd(b))[0]
   const found = broken ?? connect(best ?? null, { checkpoints, complete, events, after: best ? fromEnd(best) : 0 })
   return {
@@ -109,8 +109,10 @@ function connect(best: Hit | null, { checkpoints, complete, events, after }: Rea
   const { scope, seq } = best.checkpoint
   const newer = checkpoints.find((other) => other.scope === scope && other.seq > seq)
   if (newer) return fault(`the export ends before the checkpoint for #${newer.seq}, signed ${newer.signed_at}`)
-  const place = events - after
-  return complete && place !== seq ? fault(`the event the checkpoint calls #${seq} is #${place} of this export`) : null
+  const position = events - after
+  return complete && position !== seq
+    ? fault(`the event the checkpoint calls #${seq} is #${position} of this export`)
+    : null
 }
 
 const fault = (reason: string, line: number | null = null, events: string[] = []): Broken => ({ reason, line, events })
@@ -123,21 +125,21 @@ const follows = (before: Event, event: Event, order: Order): boolean =>
 
 /** Turns each record into an event whose hash has been recomputed, or into a description of what is wrong with it. */
 async function* eventsOf(records: AsyncIterable<readonly string[]>): AsyncGenerator<Event | Broken> {
-  let places: number[] | null = null
+  let columns: number[] | null = null
   let line = 0
   for await (const record of records) {
     line += 1
-    if (places === null) {
-      places = EXPORT_COLUMNS.map((name) => record.indexOf(name))
-      const missing = EXPORT_COLUMNS.filter((_, at) => places![at] === -1)
+    if (columns === null) {
+      columns = EXPORT_COLUMNS.map((name) => record.indexOf(name))
+      const missing = EXPORT_COLUMNS.filter((_, at) => columns![at] === -1)
       if (missing.length) yield fault(`this is no export of the record: it lacks ${missing.join(', ')}`, 1)
       continue
     }
-    const cells = places.map((at) => record[at] ?? '')
+    const cells = columns.map((at) => record[at] ?? '')
     const event = readEvent(cells, line) ?? readEvent(cells.map(unguarded), line)
     yield event ?? fault('this event is not what its hash says', line, [cells[0]!])
   }
-  if (places === null) yield fault('this file is empty', 1)
+  if (columns === null) yield fault('this file is empty', 1)
 }
 
 /** CSV cells that a spreadsheet would run as a formula are written with a leading apostrophe; strip it before hashing. */

@@ -4,10 +4,10 @@ import { headOf, timeAt } from './repository'
 import type { ChainScope } from './schema'
 
 /** A range of a chain, `floor < seq <= ceiling`; `end` is the last `seq` of the whole chain. */
-export type Places = { floor: number; ceiling: number; end: number }
+export type SeqRange = { floor: number; ceiling: number; end: number }
 
 /** Turns two dates into `seq` bounds. Throws 400 `validation_error` for an invalid date and a reversed range. */
-export async function placesOf(reader: Reader, scope: ChainScope, dates: RangeQuery): Promise<Places> {
+export async function seqRangeOf(reader: Reader, scope: ChainScope, dates: RangeQuery): Promise<SeqRange> {
   const { from, to } = readRange(dates)
   const end = (await headOf(reader, { scope }))[0]?.seq ?? 0
   const floor = from === null ? 0 : await lastBefore(reader, scope, end, from)
