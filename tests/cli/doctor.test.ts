@@ -68,11 +68,18 @@ const run = cliOver(world)
 const here = ['--data-dir', world.folder]
 
 async function results(...line: string[]): Promise<Map<string, Result>> {
-  // The checks of this machine read the configuration themselves, so it must name the database of this run.
-  process.env.SVC_DATABASE_URL = world.config.databaseUrl
-  const { stdout } = await run(['doctor', '--json', ...line, ...here])
-  delete process.env.SVC_DATABASE_URL
+  const { stdout } = await on(world, () => run(['doctor', '--json', ...line, ...here]))
   return new Map((JSON.parse(stdout) as Result[]).map((result) => [result.check, result]))
+}
+
+/** The checks of this machine read the configuration themselves, so it must name the database of the world. */
+async function on<T>({ config }: typeof world, work: () => Promise<T>): Promise<T> {
+  process.env.SVC_DATABASE_URL = config.databaseUrl
+  try {
+    return await work()
+  } finally {
+    delete process.env.SVC_DATABASE_URL
+  }
 }
 
 describe('doctor', () => {
@@ -95,7 +102,8 @@ describe('doctor', () => {
 
   test('asks what stands behind the engines, and fails where nothing listens', async () => {
     const away = await createWorld({ config: { engineBaseUrl: 'http://127.0.0.1:9/v1', engineModel: 'mine' } })
-    const { exitCode, stdout } = await cliOver(away)(['doctor', 'engines', '--json', '--data-dir', away.folder])
+    const line = ['doctor', 'engines', '--json', '--data-dir', away.folder]
+    const { exitCode, stdout } = await on(away, () => cliOver(away)(line))
     expect(exitCode).toBe(9)
     expect(JSON.parse(stdout)).toMatchObject([
       {
