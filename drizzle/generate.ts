@@ -1,6 +1,6 @@
 /**
- * Generates the migrations of both databases from the list in `tables.ts`. Until the first release there is one migration per
- * dialect, regenerated each time; it ends with `guards.sql` (triggers, which tables cannot express).
+ * Generates the migrations of both databases from the list in `tables.ts`. Until the first release there is one
+ * migration per dialect, regenerated each time; it ends with `guards.sql` (triggers, which tables cannot express).
  * `--check` changes nothing and exits 1 when the committed files differ from what would be generated.
  */
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -25,6 +25,7 @@ describe('the routes declare', () => {
       'GET /api/v1/health',
       'GET /billing/checkout/:id',
       'GET /billing/portal/:token',
+      'GET /files/:id',
       'GET /openapi.json',
       'GET /sign-in/:token',
       'POST /api/v1/auth/sessions',
@@ -35,6 +36,7 @@ describe('the routes declare', () => {
     ])
     expect(declaring(({ open, readers }) => open && readers === 'anyone')).toEqual([
       'GET /api/v1/health',
+      'GET /files/:id',
       'GET /openapi.json',
     ])
   })
