@@ -53,8 +53,10 @@ describe('a routing preference', () => {
 
   test('is listed newest first, page by page, and by scope', async () => {
     const bob = await world.person({ ofOrg: true })
-    const made = []
-    for (const name of ['one', 'two', 'three']) made.push((await make({ name }, bob)).body.id)
+    const all: { id: string; created: string }[] = []
+    for (const name of ['one', 'two', 'three']) all.push((await make({ name }, bob)).body)
+    // Those of one millisecond are listed by id.
+    const made = all.sort((a, b) => (`${a.created} ${a.id}` < `${b.created} ${b.id}` ? -1 : 1)).map(({ id }) => id)
     const first = (await bob.send('GET', 'routing-preferences?limit=2')).body
     expect(first.routing_preferences.map(({ id }: { id: string }) => id)).toEqual([made[2], made[1]])
     expect(first.has_more).toBe(true)

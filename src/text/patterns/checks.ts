@@ -21,12 +21,12 @@ export type PatternCheck = (pattern: string) => Promise<CheckedPattern>
  * Tries patterns on a separate thread, so that no prompt waits for rules that are being saved. One body has
  * {@link CHECK_BUDGET_MS} for all its patterns, and owners take turns on the thread.
  */
-export function createPatternChecks({ clock }: { clock: Clock }) {
+export function createPatternChecks({ clock, budgetMs = CHECK_BUDGET_MS }: { clock: Clock; budgetMs?: number }) {
   const pool = openPatternPool<Tried>(IDLE_MS)
 
   return function begin(trial: Trial): PatternCheck {
     const until = clock.monotonic() + PATIENCE_MS
-    let leftMs = CHECK_BUDGET_MS
+    let leftMs = budgetMs
     return async (pattern) => {
       if (leftMs <= 0) return { is: 'late' }
       const { checked, ms } = await inTurn(pattern, leftMs, trial, until - clock.monotonic())
