@@ -19,6 +19,7 @@ const ORDER = [
   'auth',
   'rate-limits',
   'billing',
+  'public-jobs',
   'webhooks',
   'engines',
   'builtin',

@@ -201,9 +201,16 @@ CREATE TABLE "idempotency_keys" (
 	CONSTRAINT "idempotency_keys_answer" CHECK (("idempotency_keys"."status" IS NULL) = ("idempotency_keys"."body" IS NULL))
 );
 --> statement-breakpoint
+CREATE TABLE "job_serving_time" (
+	"id" bigint PRIMARY KEY NOT NULL,
+	"total_ms" bigint NOT NULL,
+	"counted_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "jobs" (
 	"id" text PRIMARY KEY NOT NULL,
 	"kind" text NOT NULL,
+	"type" text,
 	"state" text NOT NULL,
 	"owner" text,
 	"fair_key" text NOT NULL,
@@ -221,7 +228,8 @@ CREATE TABLE "jobs" (
 	"error" text,
 	"created_at" bigint NOT NULL,
 	"started_at" bigint,
-	"completed_at" bigint
+	"completed_at" bigint,
+	"lined_up_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "api_keys" (
@@ -266,6 +274,12 @@ CREATE TABLE "nodes" (
 	"lease_until" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_failures" (
+	"subject" text PRIMARY KEY NOT NULL,
+	"times" jsonb NOT NULL,
+	"last_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "operator_keys" (
 	"id" text PRIMARY KEY NOT NULL,
 	"name" text NOT NULL,
@@ -276,12 +290,6 @@ CREATE TABLE "operator_keys" (
 	"last_used_at" bigint,
 	"expires_at" bigint,
 	"revoked_at" bigint
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_failures" (
-	"subject" text PRIMARY KEY NOT NULL,
-	"times" jsonb NOT NULL,
-	"last_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "invitations" (
@@ -399,6 +407,13 @@ CREATE TABLE "skill_runs" (
 	"completed_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_places" (
+	"account" text NOT NULL,
+	"network" text NOT NULL,
+	"last_at" bigint NOT NULL,
+	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
+);
+--> statement-breakpoint
 CREATE TABLE "skill_installations" (
 	"id" text PRIMARY KEY NOT NULL,
 	"owner" text NOT NULL,
@@ -409,13 +424,6 @@ CREATE TABLE "skill_installations" (
 	"intensity" double precision NOT NULL,
 	"priority" bigint NOT NULL,
 	"installed_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "sign_in_places" (
-	"account" text NOT NULL,
-	"network" text NOT NULL,
-	"last_at" bigint NOT NULL,
-	CONSTRAINT "sign_in_places_account_network_pk" PRIMARY KEY("account","network")
 );
 --> statement-breakpoint
 CREATE TABLE "skill_reviews" (
@@ -533,6 +541,16 @@ CREATE TABLE "usage_records" (
 	"fallback_used" boolean NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "grant_codes" (
+	"hash" text PRIMARY KEY NOT NULL,
+	"amount_cents" bigint NOT NULL,
+	"note" text,
+	"created_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"used_at" bigint,
+	"used_for" text
+);
+--> statement-breakpoint
 CREATE TABLE "usage_rollups" (
 	"owner" text NOT NULL,
 	"grain" text NOT NULL,
@@ -552,16 +570,6 @@ CREATE TABLE "usage_rollups" (
 	"refused" bigint NOT NULL,
 	"latency" text NOT NULL,
 	CONSTRAINT "usage_rollups_owner_grain_api_key_at_skill_mode_resolved_mode_model_pk" PRIMARY KEY("owner","grain","api_key","at","skill","mode","resolved_mode","model")
-);
---> statement-breakpoint
-CREATE TABLE "grant_codes" (
-	"hash" text PRIMARY KEY NOT NULL,
-	"amount_cents" bigint NOT NULL,
-	"note" text,
-	"created_at" bigint NOT NULL,
-	"expires_at" bigint NOT NULL,
-	"used_at" bigint,
-	"used_for" text
 );
 --> statement-breakpoint
 CREATE TABLE "usage_skills" (
@@ -655,7 +663,9 @@ CREATE INDEX "jobs_waiting" ON "jobs" USING btree ("run_at") WHERE "jobs"."run_a
 CREATE INDEX "jobs_leases" ON "jobs" USING btree ("lease_until") WHERE "jobs"."lease_until" is not null;--> statement-breakpoint
 CREATE INDEX "jobs_busy" ON "jobs" USING btree ("kind","fair_key") WHERE "jobs"."lease_until" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "jobs_unique" ON "jobs" USING btree ("kind","unique_key");--> statement-breakpoint
-CREATE INDEX "jobs_by_owner" ON "jobs" USING btree ("owner","created_at","id");--> statement-breakpoint
+CREATE INDEX "jobs_by_owner" ON "jobs" USING btree ("owner","created_at","id") WHERE "jobs"."type" is not null;--> statement-breakpoint
+CREATE INDEX "jobs_shown" ON "jobs" USING btree ("created_at","id") WHERE "jobs"."type" is not null;--> statement-breakpoint
+CREATE INDEX "jobs_in_line" ON "jobs" USING btree ("lined_up_at") WHERE "jobs"."state" = 'queued' and "jobs"."started_at" is null;--> statement-breakpoint
 CREATE INDEX "jobs_ended" ON "jobs" USING btree ("completed_at") WHERE "jobs"."completed_at" is not null;--> statement-breakpoint
 CREATE INDEX "api_keys_by_user" ON "api_keys" USING btree ("user_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "api_keys_by_org" ON "api_keys" USING btree ("org_id","created_at","id");--> statement-breakpoint
@@ -665,9 +675,9 @@ CREATE INDEX "api_keys_by_prefix" ON "api_keys" USING btree ("prefix");--> state
 CREATE INDEX "api_keys_by_preference" ON "api_keys" USING btree ("routing_preference_id") WHERE "api_keys"."routing_preference_id" is not null;--> statement-breakpoint
 CREATE INDEX "api_keys_by_policy" ON "api_keys" USING btree ("guardrail_policy_id") WHERE "api_keys"."guardrail_policy_id" is not null;--> statement-breakpoint
 CREATE INDEX "key_secrets_by_key" ON "key_secrets" USING btree ("key_id");--> statement-breakpoint
+CREATE INDEX "sign_in_failures_by_age" ON "sign_in_failures" USING btree ("last_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "operator_keys_by_hash" ON "operator_keys" USING btree ("hash");--> statement-breakpoint
 CREATE UNIQUE INDEX "operator_keys_by_name" ON "operator_keys" USING btree ("name") WHERE "operator_keys"."revoked_at" is null;--> statement-breakpoint
-CREATE INDEX "sign_in_failures_by_age" ON "sign_in_failures" USING btree ("last_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "invitations_by_org_email" ON "invitations" USING btree ("org_id","email");--> statement-breakpoint
 CREATE UNIQUE INDEX "invitations_by_token" ON "invitations" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "members_by_user" ON "members" USING btree ("user_id","org_created_at","org_id");--> statement-breakpoint
@@ -686,11 +696,11 @@ CREATE INDEX "routing_preferences_by_age" ON "routing_preferences" USING btree (
 CREATE UNIQUE INDEX "routing_preferences_default" ON "routing_preferences" USING btree ("owner") WHERE "routing_preferences"."is_default";--> statement-breakpoint
 CREATE INDEX "skill_runs_by_owner" ON "skill_runs" USING btree ("owner","created_at");--> statement-breakpoint
 CREATE INDEX "skill_runs_by_status" ON "skill_runs" USING btree ("status","created_at");--> statement-breakpoint
+CREATE INDEX "sign_in_places_by_age" ON "sign_in_places" USING btree ("last_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "skill_installations_by_owner" ON "skill_installations" USING btree ("owner","skill_id");--> statement-breakpoint
 CREATE INDEX "skill_installations_by_skill" ON "skill_installations" USING btree ("skill_id");--> statement-breakpoint
 CREATE INDEX "skill_installations_by_age" ON "skill_installations" USING btree ("owner","installed_at","id");--> statement-breakpoint
 CREATE INDEX "skill_installations_to_run" ON "skill_installations" USING btree ("owner","priority" desc,"intensity" desc,"installed_at","id");--> statement-breakpoint
-CREATE INDEX "sign_in_places_by_age" ON "sign_in_places" USING btree ("last_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "skill_reviews_by_user" ON "skill_reviews" USING btree ("skill_id","user_id");--> statement-breakpoint
 CREATE INDEX "skill_reviews_by_skill" ON "skill_reviews" USING btree ("skill_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "skill_submissions_by_age" ON "skill_submissions" USING btree ("created_at","id");--> statement-breakpoint

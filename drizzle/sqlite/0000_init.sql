@@ -222,9 +222,16 @@ CREATE TABLE `idempotency_keys` (
 );
 --> statement-breakpoint
 CREATE INDEX `idempotency_keys_by_end` ON `idempotency_keys` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `job_serving_time` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`total_ms` integer NOT NULL,
+	`counted_at` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `jobs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`kind` text NOT NULL,
+	`type` text,
 	`state` text NOT NULL,
 	`owner` text,
 	`fair_key` text NOT NULL,
@@ -242,7 +249,8 @@ CREATE TABLE `jobs` (
 	`error` text,
 	`created_at` integer NOT NULL,
 	`started_at` integer,
-	`completed_at` integer
+	`completed_at` integer,
+	`lined_up_at` integer
 );
 --> statement-breakpoint
 CREATE INDEX `jobs_line` ON `jobs` (`kind`,`turn`,`id`) WHERE "jobs"."turn" is not null;--> statement-breakpoint
@@ -251,7 +259,9 @@ CREATE INDEX `jobs_waiting` ON `jobs` (`run_at`) WHERE "jobs"."run_at" is not nu
 CREATE INDEX `jobs_leases` ON `jobs` (`lease_until`) WHERE "jobs"."lease_until" is not null;--> statement-breakpoint
 CREATE INDEX `jobs_busy` ON `jobs` (`kind`,`fair_key`) WHERE "jobs"."lease_until" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX `jobs_unique` ON `jobs` (`kind`,`unique_key`);--> statement-breakpoint
-CREATE INDEX `jobs_by_owner` ON `jobs` (`owner`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `jobs_by_owner` ON `jobs` (`owner`,`created_at`,`id`) WHERE "jobs"."type" is not null;--> statement-breakpoint
+CREATE INDEX `jobs_shown` ON `jobs` (`created_at`,`id`) WHERE "jobs"."type" is not null;--> statement-breakpoint
+CREATE INDEX `jobs_in_line` ON `jobs` (`lined_up_at`) WHERE "jobs"."state" = 'queued' and "jobs"."started_at" is null;--> statement-breakpoint
 CREATE INDEX `jobs_ended` ON `jobs` (`completed_at`) WHERE "jobs"."completed_at" is not null;--> statement-breakpoint
 CREATE TABLE `api_keys` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -303,6 +313,13 @@ CREATE TABLE `nodes` (
 	`lease_until` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `sign_in_failures` (
+	`subject` text PRIMARY KEY NOT NULL,
+	`times` text NOT NULL,
+	`last_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_failures_by_age` ON `sign_in_failures` (`last_at`);--> statement-breakpoint
 CREATE TABLE `operator_keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
@@ -317,13 +334,6 @@ CREATE TABLE `operator_keys` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `operator_keys_by_hash` ON `operator_keys` (`hash`);--> statement-breakpoint
 CREATE UNIQUE INDEX `operator_keys_by_name` ON `operator_keys` (`name`) WHERE "operator_keys"."revoked_at" is null;--> statement-breakpoint
-CREATE TABLE `sign_in_failures` (
-	`subject` text PRIMARY KEY NOT NULL,
-	`times` text NOT NULL,
-	`last_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `sign_in_failures_by_age` ON `sign_in_failures` (`last_at`);--> statement-breakpoint
 CREATE TABLE `invitations` (
 	`id` text PRIMARY KEY NOT NULL,
 	`org_id` text NOT NULL,
@@ -457,6 +467,14 @@ CREATE TABLE `skill_runs` (
 --> statement-breakpoint
 CREATE INDEX `skill_runs_by_owner` ON `skill_runs` (`owner`,`created_at`);--> statement-breakpoint
 CREATE INDEX `skill_runs_by_status` ON `skill_runs` (`status`,`created_at`);--> statement-breakpoint
+CREATE TABLE `sign_in_places` (
+	`account` text NOT NULL,
+	`network` text NOT NULL,
+	`last_at` integer NOT NULL,
+	PRIMARY KEY(`account`, `network`)
+);
+--> statement-breakpoint
+CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `skill_installations` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,
@@ -473,14 +491,6 @@ CREATE UNIQUE INDEX `skill_installations_by_owner` ON `skill_installations` (`ow
 CREATE INDEX `skill_installations_by_skill` ON `skill_installations` (`skill_id`);--> statement-breakpoint
 CREATE INDEX `skill_installations_by_age` ON `skill_installations` (`owner`,`installed_at`,`id`);--> statement-breakpoint
 CREATE INDEX `skill_installations_to_run` ON `skill_installations` (`owner`,"priority" desc,"intensity" desc,`installed_at`,`id`);--> statement-breakpoint
-CREATE TABLE `sign_in_places` (
-	`account` text NOT NULL,
-	`network` text NOT NULL,
-	`last_at` integer NOT NULL,
-	PRIMARY KEY(`account`, `network`)
-);
---> statement-breakpoint
-CREATE INDEX `sign_in_places_by_age` ON `sign_in_places` (`last_at`);--> statement-breakpoint
 CREATE TABLE `skill_reviews` (
 	`id` text PRIMARY KEY NOT NULL,
 	`skill_id` text NOT NULL,
@@ -620,6 +630,16 @@ CREATE TABLE `usage_records` (
 );
 --> statement-breakpoint
 CREATE INDEX `usage_records_by_owner` ON `usage_records` (`owner`,`at`);--> statement-breakpoint
+CREATE TABLE `grant_codes` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`amount_cents` integer NOT NULL,
+	`note` text,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`used_at` integer,
+	`used_for` text
+);
+--> statement-breakpoint
 CREATE TABLE `usage_rollups` (
 	`owner` text NOT NULL,
 	`grain` text NOT NULL,
@@ -640,16 +660,6 @@ CREATE TABLE `usage_rollups` (
 	`latency` text NOT NULL,
 	PRIMARY KEY(`owner`, `grain`, `api_key`, `at`, `skill`, `mode`, `resolved_mode`, `model`)
 ) WITHOUT ROWID;
---> statement-breakpoint
-CREATE TABLE `grant_codes` (
-	`hash` text PRIMARY KEY NOT NULL,
-	`amount_cents` integer NOT NULL,
-	`note` text,
-	`created_at` integer NOT NULL,
-	`expires_at` integer NOT NULL,
-	`used_at` integer,
-	`used_for` text
-);
 --> statement-breakpoint
 CREATE TABLE `usage_skills` (
 	`record_id` integer NOT NULL,

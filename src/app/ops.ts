@@ -6,6 +6,7 @@ import { type OperatorEdge, operatorEdge } from '../http/operator-edge'
 import { type Place, schemaOf } from '../kernel/store'
 import { createBackup, createOperators, dumpPostgres, type OperatorService } from '../operators'
 import { operatorRoutes } from '../operators/routes'
+import { jobOperatorRoutes } from '../public-jobs/routes'
 import { preferenceOperatorRoutes } from '../routing-preferences/routes'
 import type { Config } from './config'
 import type { Container } from './container'
@@ -69,6 +70,7 @@ export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
       { check: 'audit checkpoints', violations: container.checkpoints.verify },
       { check: 'organizations', violations: orgs.verify },
       { check: 'conversations', violations: container.conversations.verify },
+      { check: 'jobs and their holds', violations: container.publicJobs.verify },
       { check: 'files', violations: container.files.verify },
       { check: 'idempotency keys', violations: container.idempotency.verify },
     ],
@@ -101,3 +103,4 @@ const operatorApi = (operators: OperatorService, container: Container, edge: Ope
   operatorRoutes(operators, edge, metrics.registry)
     .use(guardrailOperatorRoutes(container.guardrails, edge))
     .use(preferenceOperatorRoutes(container, edge))
+    .use(jobOperatorRoutes(container.publicJobs, edge))

@@ -29,6 +29,7 @@ import { createSuccessTable } from '../http/success'
 import { keyIdOf, ownerOf } from '../kernel/caller'
 import { keyRoutes } from '../keys/routes'
 import { orgRoutes } from '../orgs/routes'
+import { jobRoutes } from '../public-jobs/routes'
 import { rateLimitRoutes } from '../rate-limits/routes'
 import { preferenceRoutes } from '../routing-preferences/routes'
 import { settingsRoutes } from '../settings/routes'
@@ -118,6 +119,7 @@ export function createServer({ config, container, metrics, connections }: Deps) 
         .use(canvasRoutes(container.canvases, guard))
         .use(conversationRoutes(container.conversations, guard))
         .use(memoryRoutes(container.memory, guard))
+        .use(jobRoutes(container.publicJobs, guard))
         .use(artifactRoutes(container.files, guard))
         .use(usageRoutes(container, download, guard))
         .use(benchmarkRoutes(container, guard))

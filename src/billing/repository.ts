@@ -1,8 +1,8 @@
-import { and, eq, inArray, lte, ne, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, lte, ne, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { command, counted, query, type Reader, type Tx } from '../kernel/store'
 import { hasLease, isGone, renewLease } from '../nodes'
-import { type Hold, REVENUE } from './schema'
+import { type Hold, OF_JOBS, REVENUE } from './schema'
 import { type HoldRow, type HoldState, holds, type LedgerRow, ledgerEntries, wallets } from './table'
 
 /** Read by primary key. No `limit`: it would cost more than the look-up. */
@@ -78,7 +78,7 @@ const insertLeasedHold = counted<NewHold>()((tx, p) => {
  * hold of a request that runs.
  */
 export async function insertHold(tx: Tx, hold: NewHold): Promise<void> {
-  if (tx.dialect === 'postgres') {
+  if (tx.dialect === 'postgres' && hold.node !== OF_JOBS) {
     if (await insertLeasedHold(tx, hold)) return
     await renewLease(tx, hold.node)
   }
@@ -113,10 +113,13 @@ export const expiredHolds = query<{ node: string; now: number; limit: number }>(
     .limit(p.limit)
 })
 
-/** Open holds of processes that have ended: on SQLite every other one, on Postgres those that are no node any more. */
+/**
+ * Open holds of processes that have ended: on SQLite every other one, on Postgres those that are no node any more. Those
+ * of jobs belong to no process: another one takes the job over.
+ */
 export const orphanedHolds = query<{ node: string; limit: number }>()((db, p) => {
   const t = db.of(holds)
-  const foreign = ne(t.node, p.node)
+  const foreign = and(ne(t.node, p.node), ne(t.node, OF_JOBS))
   const orphaned = db.dialect === 'sqlite' ? foreign : and(foreign, isGone(db, t.node))
   return db
     .select(holdFields(t))
@@ -124,6 +127,13 @@ export const orphanedHolds = query<{ node: string; limit: number }>()((db, p) =>
     .where(and(sql`${t.state} = 'open'`, orphaned))
     .limit(p.limit)
 })
+
+/** Open holds of jobs, by ref. */
+export async function jobHolds(db: Reader, after: string, limit: number): Promise<Hold[]> {
+  const t = db.of(holds)
+  const wanted = and(sql`${t.state} = 'open'`, eq(t.node, OF_JOBS), gt(t.ref, after))
+  return db.select(holdFields(t)).from(t).where(wanted).orderBy(t.ref).limit(limit)
+}
 
 /** Those of these holds that are open. */
 export async function openHolds(db: Reader, refs: readonly string[]): Promise<Hold[]> {

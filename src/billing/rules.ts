@@ -8,6 +8,9 @@ export function wholeCost(cost: number): number {
   return Math.min(Math.max(Math.round(cost), 0), Number.MAX_SAFE_INTEGER)
 }
 
+/** What a hold is charged for a cost: no more than it holds (G8). */
+export const chargeOf = ({ amount }: { amount: number }, cost: number): number => Math.min(wholeCost(cost), amount)
+
 export const hasCaps = ({ daily, monthly }: Caps): boolean => daily !== null || monthly !== null
 
 /**

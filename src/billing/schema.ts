@@ -14,7 +14,15 @@ export type Caps = { daily: number | null; monthly: number | null }
 export type Payer = { owner: OwnerScope; keyId: KeyId | null; caps: Caps }
 
 /** `ref` identifies the work: each ref can be reserved, settled and released only once. */
-export type Reservation = Payer & { ref: string; amount: number }
+export type Reservation = Payer & {
+  ref: string
+  amount: number
+  /** It lasts until the job ends, in whichever process, and not only as long as a request does. */
+  forJob?: boolean
+}
+
+/** Stands for the process of a hold that belongs to a job. */
+export const OF_JOBS = 'jobs'
 
 /** An open hold, with what is needed to end it. Micro-cents and epoch ms. */
 export type Hold = {

@@ -33,14 +33,16 @@ import {
   unclaim,
   walletOf,
 } from './repository'
-import { assertWithinCaps, hasCaps, wholeCost } from './rules'
-import { type Balance, type Grant, type Hold, ISSUED, payerOf, type Reservation } from './schema'
+import { assertWithinCaps, chargeOf, hasCaps } from './rules'
+import { type Balance, type Grant, type Hold, ISSUED, OF_JOBS, payerOf, type Reservation } from './schema'
 import { verifyLedger } from './verify'
 
 export type Billing = ReturnType<typeof createBilling>
 
 /** The longest request (600 s, contract 1.9) plus a minute. */
 const HOLD_MS = 660_000
+/** The last moment of the year 9999: it sorts after all others. */
+const NEVER = 253_402_300_799_999
 const BATCH = 100
 
 type Deps = {
@@ -99,15 +101,16 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
    * Holds an amount before work starts (I7, I39). Throws 402 `insufficient_credits`. A zero amount holds and writes
    * nothing. Reserving the same `ref` twice is a bug and violates a unique key.
    */
-  async function reserve(tx: Tx, { owner, keyId, caps, ref, amount }: Reservation): Promise<Hold | null> {
+  async function reserve(tx: Tx, reservation: Reservation): Promise<Hold | null> {
+    const { owner, keyId, caps, ref, amount, forJob = false } = reservation
     if (amount <= 0) return null
     const createdAt = clock.now()
     if (!(await claim(tx, { id: owner, amount }))) {
       throw insufficientCredits((await balance(tx, owner)).available, amount)
     }
     const capped = keyId !== null && hasCaps(caps)
-    const expires = { created_at: createdAt, expires_at: createdAt + HOLD_MS }
-    await insertHold(tx, { ref, wallet_id: owner, key_id: keyId, capped, amount, node, ...expires })
+    const until = forJob ? { node: OF_JOBS, expires_at: NEVER } : { node, expires_at: createdAt + HOLD_MS }
+    await insertHold(tx, { ref, wallet_id: owner, key_id: keyId, capped, amount, created_at: createdAt, ...until })
     const hold = { ref, owner, keyId, capped, amount, createdAt }
     await countAgainstCaps(tx, hold, caps, amount)
     return hold
@@ -141,7 +144,7 @@ export function createBilling({ store, clock, audit, limits, watch, node, initia
    * had already ended (I9).
    */
   async function settle(tx: Tx, { ref, owner, keyId, capped, amount, createdAt }: Hold, cost: number): Promise<number> {
-    const charged = Math.min(wholeCost(cost), amount)
+    const charged = chargeOf({ amount }, cost)
     if (!(await endHold(tx, { ref, state: 'settled', charged }))) return 0
     const left = await payOut(tx, owner, amount, charged)
     if (charged > 0) await insertCharge(tx, { ref, wallet: owner, paid: -charged, received: charged, at: clock.now() })

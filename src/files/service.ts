@@ -42,7 +42,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
   const most = { files: rules.ownerCount, bytes: rules.ownerMb * MB }
   const links = createLinks({ masterKey, origin })
   const receive = createDrafts({ place, incoming, mostBytes: most.bytes })
-  return { receive, discard, add, save, present, get, remove, removeExpired, read, byLink, verify }
+  return { receive, discard, add, save, find, get, remove, removeExpired, read, byLink, verify }
 
   /** Removes the bytes of a draft that no artifact was made of. */
   function discard(draft: Draft): Promise<void> {
@@ -53,7 +53,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
    * Gives the bytes of a draft to an owner, in the transaction of what made them. Throws 409 `conflict` when the owner
    * keeps as much as it may.
    */
-  async function add(tx: Tx, owner: OwnerScope, draft: Draft, about: About): Promise<Artifact> {
+  async function add(tx: Tx, owner: OwnerScope, draft: Draft, about: About, id = ArtifactId.create()) {
     const { sha256, size, mimeType, extension } = draft
     if (!(await rows.grow(tx, owner, size, most))) throw await fullOf(tx, owner)
     const kept = await rows.refer(tx, { sha256, place: draft.place, size_bytes: size })
@@ -62,7 +62,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     const { type, engine, model, filename, durationSeconds = null, title = null, content = null } = about
     const { language = null, format = null, width = null, height = null, prompt = null } = about
     const row: ArtifactRow = {
-      id: ArtifactId.create(),
+      id,
       owner,
       type,
       title,
@@ -106,12 +106,16 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     return presentArtifact(row, { url: links.to(row.id, until), until })
   }
 
+  /** An owner's artifact, freshly signed; null when it is not there. */
+  async function find(reader: Reader, owner: OwnerScope, id: ArtifactId): Promise<Artifact | null> {
+    const row = await rows.find(reader, id, { now: clock.now(), owner })
+    return row ? present(row) : null
+  }
+
   async function get({ caller }: Call, id: string): Promise<Artifact> {
-    const row = ArtifactId.is(id)
-      ? await rows.find(store.read, id, { now: clock.now(), owner: ownerOf(caller) })
-      : undefined
-    if (!row) throw notFound('artifact')
-    return present(row)
+    const artifact = ArtifactId.is(id) ? await find(store.read, ownerOf(caller), id) : null
+    if (!artifact) throw notFound('artifact')
+    return artifact
   }
 
   async function remove(call: Call, id: string): Promise<void> {

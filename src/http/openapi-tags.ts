@@ -7,6 +7,7 @@ const TAGS: Record<string, string> = {
   Skills: 'Instructions, knowledge and tools that help with answers: write, review, publish and install them.',
   Canvases: 'Skills drawn as graphs of nodes and edges: edit, compile, try and publish them.',
   Conversations: 'Stored conversations, continued by their id.',
+  Jobs: 'Work that outlives its request: its progress, its result, and how to cancel it.',
   Artifacts: 'Files that answers and jobs made, behind links that work for an hour.',
   Memory: 'Facts and preferences used in later answers.',
   'API keys': 'Keys, their scopes, limits and caps.',

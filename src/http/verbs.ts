@@ -16,6 +16,8 @@ export type Declared = {
   reply: TSchema
   /** Tenants get 201, and may send an Idempotency-Key. */
   creates?: boolean
+  /** It changes something: tenants may send an Idempotency-Key, and its verb stores the answer. */
+  idempotent?: boolean
   /** Operators may say whose with `?owner=`. */
   owned?: boolean
   summary: string
@@ -96,7 +98,18 @@ export function tenantRoutes<const V extends readonly Verb[]>(
   { scope, tag }: { scope: Scope; tag: string },
 ) {
   const plugin = new Elysia({ tags: [tag] }).use(guard)
-  for (const { method, path, query, reply, creates, summary, description, run, ...verb } of verbs) {
+  for (const {
+    method,
+    path,
+    query,
+    reply,
+    creates,
+    idempotent = creates,
+    summary,
+    description,
+    run,
+    ...verb
+  } of verbs) {
     const handle = async (context: Context & Parameters<typeof toCall>[0] & { set: { status?: number } }) => {
       const { params, body, query } = context
       const done = await run(toCall(context), { id: params?.id ?? '', body, query: query as never, owner: undefined })
@@ -106,7 +119,7 @@ export function tenantRoutes<const V extends readonly Verb[]>(
     mount(plugin, method, path, handle, {
       ...partsOf({ method, path, reply, summary, ...verb }),
       scope,
-      ...(creates ? { idempotent: true } : {}),
+      ...(idempotent ? { idempotent: true } : {}),
       ...(query ? { query: checkedQuery(query) } : {}),
       response: { [creates ? 201 : 200]: answer(reply), ...errors(...(verb.errors ?? [])) },
       detail: { summary, ...(description ? { description } : {}) },

@@ -1,6 +1,7 @@
 import type { OwnerScope } from '../kernel/caller'
 import type { Tx } from '../kernel/store'
-import type { JobId } from './schema'
+import type { JobId, JobType } from './schema'
+import type { JobRow } from './table'
 
 /** What a job may be given and may leave: an object of JSON, or nothing. */
 export type Stored = object | null
@@ -37,6 +38,8 @@ export class GiveUp extends Error {
  */
 export type JobKind<Payload extends Stored = Stored, Result extends Stored = Stored> = {
   name: string
+  /** What callers know it as: its jobs can be read, listed and cancelled, and wait in line for 24 hours at most. */
+  shown?: JobType
   run(job: Running<Payload>): Promise<Outcome<Result>>
   /** How many runs there may be, crashes included, and how long to wait after each failed one, in milliseconds. */
   retry: { attempts: number; delayMs(attempt: number): number }
@@ -52,6 +55,8 @@ export type JobKind<Payload extends Stored = Stored, Result extends Stored = Sto
   keepMs?: number
   /** Part of the commit that ends a job as failed, whatever the cause: releases what it held, tells who waits. */
   onFailed?(tx: Tx, job: { id: JobId; owner: OwnerScope | null; payload: Payload }, error: string): Promise<unknown>
+  /** Part of the commit that ends a job, completed or failed: pays or gives back, tells who listens. */
+  onEnd?(tx: Tx, ended: JobRow): Promise<unknown>
   /** The stored text of an error; by default the message of a {@link GiveUp} and a general sentence for all others. */
   describe?(error: unknown): string
 }

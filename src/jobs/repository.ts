@@ -160,12 +160,16 @@ export const jobRepository = {
       .where(eq(t.id, id))
   },
 
-  /** Ends an open job. False when it had ended. Its fence rises, so a worker that still runs it changes nothing. */
-  async end(tx: Tx, id: JobId, ending: Pick<JobRow, 'state' | 'completed_at'> & Partial<JobRow>): Promise<boolean> {
+  /** Ends an open job, and returns it; nothing when it had ended. Its fence rises, so a worker that still runs it changes nothing. */
+  async end(
+    tx: Tx,
+    id: JobId,
+    ending: Pick<JobRow, 'state' | 'completed_at'> & Partial<JobRow>,
+  ): Promise<JobRow | undefined> {
     const t = tx.of(jobs)
     const open = and(eq(t.id, id), inArray(t.state, ['queued', 'active']))
     const change = { ...OUT_OF_LINE, unique_key: null, fence: sql`${t.fence} + 1`, ...ending }
-    return (await tx.update(t).set(change).where(open).returning({ id: t.id })).length === 1
+    return ((await tx.update(t).set(change).where(open).returning()) as JobRow[])[0]
   },
 
   /** Whether this claim is still in force; if so it stays in force until the transaction ends. */

@@ -124,10 +124,16 @@ export function createRuns(
       await outcome.effects?.(tx)
       const now = clock.now()
       const at = outcome.again?.at ?? (kind.everyMs === undefined ? null : now + kind.everyMs)
-      if (at !== null) return rows.requeue(tx, row.id, { turn: null, run_at: at, attempts: 0, progress: 0 })
+      if (at !== null) {
+        // What callers see never falls (contract 7).
+        const anew = kind.shown ? {} : { progress: 0 }
+        return rows.requeue(tx, row.id, { turn: null, run_at: at, attempts: 0, ...anew })
+      }
       if (kind.keepMs === 0) return rows.remove(tx, row.id)
       const { result = null } = outcome
-      await rows.end(tx, row.id, { state: 'completed', result, progress: 100, stage: null, completed_at: now })
+      const ending = { state: 'completed', result, progress: 100, stage: null, completed_at: now } as const
+      const ended = await rows.end(tx, row.id, ending)
+      if (ended) await kind.onEnd?.(tx, ended)
     })
   }
 
@@ -162,9 +168,11 @@ export function createRuns(
   /** Ends a job as failed, with what its kind does then. False when it had ended. */
   async function fail(tx: Tx, row: JobRow, error: string): Promise<boolean> {
     const kind = kinds.get(row.kind)
-    if (!(await rows.end(tx, row.id, { state: 'failed', error, stage: null, completed_at: clock.now() }))) return false
+    const ended = await rows.end(tx, row.id, { state: 'failed', error, stage: null, completed_at: clock.now() })
+    if (!ended) return false
     const { id, owner, payload } = row
     await kind?.onFailed?.(tx, { id, owner, payload }, error)
+    await kind?.onEnd?.(tx, ended)
     if (kind?.keepMs === 0) await rows.remove(tx, id)
     return true
   }

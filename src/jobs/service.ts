@@ -4,7 +4,9 @@ import type { Loop } from '../kernel/loop'
 import type { Store, Tx } from '../kernel/store'
 import { type JobKind, KEPT_MS, recurring, type Stored } from './kind'
 import { jobRepository as rows } from './repository'
-import { JobId } from './schema'
+import { CANCELLED, JobId } from './schema'
+import { createQueueTimeout, SERVING_STEP_MS, servingTime } from './serving-time'
+import { shownJobs } from './shown'
 import type { JobRow } from './table'
 import { createWorker } from './worker'
 
@@ -40,7 +42,9 @@ export function createJobs(deps: JobsDeps) {
   const { store, clock } = deps
   const kinds = new Map<string, JobKind>()
   const worker = createWorker(deps, kinds, addRecurring)
+  const timeOut = createQueueTimeout({ store, clock, fail: worker.fail })
   register(recurring('jobs.tidy', TIDY_EVERY_MS, tidy))
+  register(recurring('jobs.queue-timeout', SERVING_STEP_MS, timeOut))
   return {
     register,
     enqueue,
@@ -48,6 +52,7 @@ export function createJobs(deps: JobsDeps) {
     /** Starts the work of this process; stopping it aborts the signals of its runs, and waits for them. */
     start: (): Loop => worker.start(),
     runDue: worker.runDue,
+    shown: shownJobs,
   }
 
   /** Makes a kind of work known to this process; jobs of unknown kinds are left to processes that know them. */
@@ -59,16 +64,18 @@ export function createJobs(deps: JobsDeps) {
   /** Adds a job in the transaction of what causes it. Null when an open one has its unique key. */
   async function enqueue<Payload extends Stored>(
     tx: Tx,
-    kind: { name: string },
+    kind: Pick<JobKind, 'name' | 'shown'>,
     job: NewJob<Payload>,
   ): Promise<JobId | null> {
     const now = clock.now()
     const { owner, payload, id = JobId.create(), uniqueKey = null, fairKey = owner ?? '', runAt = now } = job
     const place = { kind: kind.name, fair_key: fairKey }
     const waits = runAt > now
+    const type = kind.shown ?? null
     const row: JobRow = {
       id,
       ...place,
+      type,
       state: 'queued',
       owner,
       unique_key: uniqueKey,
@@ -86,6 +93,7 @@ export function createJobs(deps: JobsDeps) {
       created_at: now,
       started_at: null,
       completed_at: null,
+      lined_up_at: type === null ? null : await servingTime(tx),
     }
     if (!(await rows.insert(tx, row))) return null
     tx.afterCommit(worker.wake)
@@ -94,7 +102,7 @@ export function createJobs(deps: JobsDeps) {
 
   /** Ends a queued or active job as failed, with the error `cancelled` (contract 7). False when it had ended. */
   async function cancel(tx: Tx, row: JobRow): Promise<boolean> {
-    if (!(await worker.fail(tx, row, 'cancelled'))) return false
+    if (!(await worker.fail(tx, row, CANCELLED))) return false
     tx.afterCommit(() => worker.drop(row.id))
     return true
   }

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { defineTable, type Row } from '../kernel/store'
 import type { Stored } from './kind'
-import type { JobId, JobState } from './schema'
+import type { JobId, JobState, JobType } from './schema'
 
 /**
  * A queued job is either in line (`turn`) or waits for its time (`run_at`); an active one has a lease (`lease_until`).
@@ -14,6 +14,8 @@ export const jobs = defineTable((k) =>
     {
       id: k.text('id').$type<JobId>().primaryKey(),
       kind: k.text('kind').notNull(),
+      /** Null for kinds that are shown to nobody. */
+      type: k.text('type').$type<JobType>(),
       state: k.text('state').$type<JobState>().notNull(),
       /** Whose work it is; null for work of the server itself. */
       owner: k.text('owner').$type<OwnerScope>(),
@@ -38,6 +40,8 @@ export const jobs = defineTable((k) =>
       created_at: k.ms('created_at').notNull(),
       started_at: k.ms('started_at'),
       completed_at: k.ms('completed_at'),
+      /** The serving time when it was put in line; null for kinds that may wait for ever. */
+      lined_up_at: k.int('lined_up_at'),
     },
     (t) => [
       k.index('jobs_line').on(t.kind, t.turn, t.id).where(sql`${t.turn} is not null`),
@@ -46,9 +50,20 @@ export const jobs = defineTable((k) =>
       k.index('jobs_leases').on(t.lease_until).where(sql`${t.lease_until} is not null`),
       k.index('jobs_busy').on(t.kind, t.fair_key).where(sql`${t.lease_until} is not null`),
       k.uniqueIndex('jobs_unique').on(t.kind, t.unique_key),
-      k.index('jobs_by_owner').on(t.owner, t.created_at, t.id),
+      k.index('jobs_by_owner').on(t.owner, t.created_at, t.id).where(sql`${t.type} is not null`),
+      k.index('jobs_shown').on(t.created_at, t.id).where(sql`${t.type} is not null`),
+      k.index('jobs_in_line').on(t.lined_up_at).where(sql`${t.state} = 'queued' and ${t.started_at} is null`),
       k.index('jobs_ended').on(t.completed_at).where(sql`${t.completed_at} is not null`),
     ],
   ),
 )
+/** How long jobs have been served in all, so that an outage does not count as waiting. One row. */
+export const jobServingTime = defineTable((k) =>
+  k.table('job_serving_time', {
+    id: k.int('id').primaryKey(),
+    total_ms: k.int('total_ms').notNull(),
+    counted_at: k.ms('counted_at').notNull(),
+  }),
+)
+
 export type JobRow = Row<typeof jobs>

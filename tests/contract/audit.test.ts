@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { simple } from '../canvases/drawing'
 import { PIXEL, saveFor } from '../files/support'
+import { jobsIn, kindOf, report } from '../public-jobs/support'
 import { createWorld, type Person } from '../support/world'
 import { routesOf, withId } from './matrix'
 
 const world = await createWorld({ config: { signup: 'open' } })
 const routes = await routesOf(world)
+const { accept, define } = jobsIn(world)
+const research = define(kindOf(report))
 const CANARY = 'canary-9f3a words of mine'
 
 /** One successful call of every route that changes something or costs something, and the row it leaves (contract 19). */
@@ -20,6 +23,7 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
   'DELETE /conversations/{id}': { action: 'conversation.deleted', entityType: 'conversation' },
   'POST /memory': { action: 'memory.created', entityType: 'memory', body: { content: CANARY } },
   'DELETE /memory/{id}': { action: 'memory.deleted', entityType: 'memory' },
+  'POST /jobs/{id}/cancel': { action: 'job.cancelled', entityType: 'job' },
   'DELETE /artifacts/{id}': { action: 'artifact.deleted', entityType: 'artifact' },
   'POST /skills': { action: 'skill.installed', entityType: 'skill', body: { slug: 'email-drafter' } },
   'DELETE /skills': { action: 'skill.uninstalled', entityType: 'skill', body: { slug: 'todo-manager' } },
@@ -122,6 +126,7 @@ async function idFor(path: string, ada: Person): Promise<string> {
   if (path.startsWith('/routing-preferences')) {
     return (await ada.send('POST', 'routing-preferences', { name: 'one' })).body.id
   }
+  if (path.startsWith('/jobs')) return accept(ada, research)
   if (path.startsWith('/artifacts')) return (await saveFor(world, ada, PIXEL)).id
   if (path.startsWith('/memory')) return (await ada.send('POST', 'memory', { content: 'one' })).body.memory.id
   if (path.startsWith('/skills')) {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { simple } from '../canvases/drawing'
+import { jobsIn, kindOf, report } from '../public-jobs/support'
 import { manifest } from '../skills/support'
 import { eventually } from '../support/eventually'
 import { createWorld, type Person } from '../support/world'
@@ -7,6 +8,8 @@ import { routesOf } from './matrix'
 
 const world = await createWorld({ config: { signup: 'open' } })
 const routes = await routesOf(world)
+const { accept, define } = jobsIn(world)
+const research = define(kindOf(report))
 const { body: document } = await world.send('GET', '/openapi.json')
 
 /** POSTs that take no Idempotency-Key, and why (contract 1.7). A new one is added here by hand, on purpose. */
@@ -44,6 +47,7 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
   'POST /guardrail-policies': async () => ['guardrail-policies', { name: 'Once' }],
   'POST /routing-preferences': async () => ['routing-preferences', { name: 'Once' }],
   'POST /routing-corrections': async () => ['routing-corrections', { prompt: 'Once', expected_mode: 'think' }],
+  'POST /jobs/{id}/cancel': async (by) => [`jobs/${await accept(by, research)}/cancel`],
   'POST /orgs': async () => ['orgs', { name: 'Once' }],
   'POST /orgs/{id}/activate': async (by) => [`orgs/${await orgOf(by)}/activate`],
   'POST /orgs/{id}/invitations': async (by) => [

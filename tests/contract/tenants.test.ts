@@ -3,11 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { simple } from '../canvases/drawing'
 import { PIXEL, saveFor } from '../files/support'
 import { emailOf, issueInvitation } from '../orgs/team'
+import { kindOf as jobKindOf, jobsIn, report } from '../public-jobs/support'
 import { staffManifest, submit } from '../skills/support'
 import { createWorld, type Person, type Reply } from '../support/world'
 import { routesOf, withId } from './matrix'
 
 const world = await createWorld()
+const { accept, define } = jobsIn(world)
+const research = define(jobKindOf(report))
 /** Only reviewers get past this one: everyone else is 403 whatever the id. */
 const REVIEWERS = 'POST /skills/submissions/{id}/review'
 const routes = (await routesOf(world)).filter(({ path, name }) => path.includes('{') && name !== REVIEWERS)
@@ -35,6 +38,7 @@ const OWNED: Record<string, () => Promise<string>> = {
     ).body.skill.id,
   submissions: async () => (await submit(owner, staffManifest())).id,
   evi: async () => (await owner.send('POST', 'evi/canvases', { name: 'theirs', graph_json: simple() })).body.canvas.id,
+  jobs: async () => accept(owner, research),
   artifacts: async () => (await saveFor(world, owner, PIXEL)).id,
   conversations: async () => (await owner.send('POST', 'completions', { prompt: randomUUID() })).body.conversation_id,
 }

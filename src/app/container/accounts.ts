@@ -23,6 +23,7 @@ import { createSightings } from '../../kernel/sightings'
 import type { Reader } from '../../kernel/store'
 import { createKeyLookup, createKeys, type KeyBindings } from '../../keys'
 import { actingUserOf, findOwner, mayDo, orgDeleted } from '../../orgs'
+import { createPublicJobs } from '../../public-jobs'
 import { createIncreases, createRateLimiter, createTiers } from '../../rate-limits'
 import type { ResourceDeps } from '../../resource'
 import { createUsageReading } from '../../usage'
@@ -85,7 +86,7 @@ function buildResources({ store, clock }: Deps, { audit, events, orgs }: Foundat
 }
 
 function buildMoney({ config, store, clock, node, masterKey, origin }: Deps, foundation: Foundation) {
-  const { audit, events, jobs, orgs, usage } = foundation
+  const { audit, events, files, jobs, orgs, usage } = foundation
   const isDev = !config.production && config.origins.creditsInitialCents === 'default'
   const initialCredit = centsToMicro(isDev ? DEV_CREDIT_CENTS : config.creditsInitialCents)
   const limits = createAccountLimits({ dialect: store.dialect, clock })
@@ -103,7 +104,14 @@ function buildMoney({ config, store, clock, node, masterKey, origin }: Deps, fou
     capsOf: async (reader, owner) => (await limits.of(reader, owner)).caps,
     assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewUsage', orgId),
   })
-  return { billing, accountBilling, usageReading, prices: createPrices(config.prices, upstreamPrices(config)) }
+  const publicJobs = createPublicJobs({ store, clock, jobs, audit, events, files, orgs, billing })
+  return {
+    billing,
+    accountBilling,
+    publicJobs,
+    usageReading,
+    prices: createPrices(config.prices, upstreamPrices(config)),
+  }
 }
 
 type People = Pick<Parameters<typeof createAuth>[0], 'sessions' | 'grantInitial'>

@@ -1,0 +1,20 @@
+import { defineError } from '../kernel/errors'
+
+/** The job was not stored (I16). */
+export const queueUnavailable = defineError(
+  'unavailable',
+  'queue_unavailable',
+  () => 'The job could not be put in line right now. Nothing was started or charged; try again shortly.',
+)
+
+export const hasEnded = defineError(
+  'conflict',
+  'conflict',
+  (status: string) => `The job has ${status}; only a job that is queued or active can be cancelled.`,
+)
+
+export const hasNotFailed = defineError(
+  'conflict',
+  'conflict',
+  (status: string) => `The job is ${status}; only a job that failed can be tried again.`,
+)
