@@ -12,17 +12,14 @@ export const teamNeedsOrg = () =>
     { param: 'scope' },
   )
 
-/** With a scope of their own choice 403 has one code, `missing_scope` (contract 1.2). */
-export const teamNeedsPermission = (
-  { title: { many }, permission, owned }: { title: Title; permission: string; owned: string },
-  role: string | null,
-) =>
-  new AppError(
-    'forbidden',
-    owned === 'either' ? 'missing_scope' : 'forbidden',
-    `${capital(many)} of a team need the permission ${permission}, and your role in the organization is ${role ?? 'none'}. ` +
-      'An owner or admin of the organization can do it or change your role.',
-  )
+const lacking = ({ many }: Title, permission: string, role: string | null): string =>
+  `${capital(many)} of a team need the permission ${permission}, and your role in the organization is ${role ?? 'none'}. ` +
+  'An owner or admin of the organization can do it or change your role.'
+
+export const teamNeedsPermission = defineError('forbidden', 'forbidden', lacking)
+
+/** Where an order says whose it is: the only 403 that such routes have (contract 1.2). */
+export const chosenTeamNeedsPermission = defineError('forbidden', 'missing_scope', lacking)
 
 export const personalFromOrgKey = defineError(
   'forbidden',

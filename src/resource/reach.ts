@@ -3,7 +3,14 @@ import type { OrgId, UserId } from '../kernel/ids'
 import type { Reader } from '../kernel/store'
 import type { AnyNoun } from './declaration'
 import type { ResourceDeps } from './deps'
-import { keyIsBound, personalFromOrgKey, teamNeedsOrg, teamNeedsPermission, teamOfPerson } from './errors'
+import {
+  chosenTeamNeedsPermission,
+  keyIsBound,
+  personalFromOrgKey,
+  teamNeedsOrg,
+  teamNeedsPermission,
+  teamOfPerson,
+} from './errors'
 import type { OwnedRow, OwnedScope, Reach } from './rows'
 
 /** Whose a new one is, and who makes it. */
@@ -63,7 +70,9 @@ export function createReach({ orgs, bindings }: Pick<ResourceDeps, 'orgs' | 'bin
   async function assertMayMake(reader: Reader, caller: Caller, { org_id }: Pick<OwnedRow, 'org_id'>): Promise<void> {
     if (!org_id || caller.type === 'operator') return
     const role = await orgs.roleOf(reader, org_id, caller.userId)
-    if (!orgs.mayDo(role, noun.permission)) throw teamNeedsPermission(noun, role)
+    if (orgs.mayDo(role, noun.permission)) return
+    const refusal = noun.owned === 'either' ? chosenTeamNeedsPermission : teamNeedsPermission
+    throw refusal(noun.title, noun.permission, role)
   }
 
   /** Throws as `assertMayMake`, and for a key that it contains. A default contains no key in this sense (contract 12). */
