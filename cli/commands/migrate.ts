@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Place } from '../../src/kernel/store'
+import type { DatabaseLocation } from '../../src/kernel/store'
 import { defineCommand } from '../command'
 import { CheckFailed } from '../failure'
 import { column } from '../output/columns'
@@ -43,8 +43,8 @@ export const migratePlan = defineCommand({
   impact: 'read',
   exits: [7],
   async run(shell) {
-    const { place, state } = await look(shell)
-    for (const tag of state.pending) shell.io.raw(`-- ${tag}\n${sqlOf(place, tag)}\n`)
+    const { location, state } = await look(shell)
+    for (const tag of state.pending) shell.io.raw(`-- ${tag}\n${sqlOf(location, tag)}\n`)
     if (!state.pending.length) shell.note('The database is at this release.')
   },
 })
@@ -59,7 +59,7 @@ export const migrateUp = defineCommand({
   impact: 'write',
   exits: [1, 7, 10],
   async run(shell) {
-    const { place, state, dataDir } = await look(shell)
+    const { location, state, dataDir } = await look(shell)
     if (!state.pending.length) {
       shell.print.item(state, columns)
       shell.note('The database is at this release.')
@@ -70,7 +70,7 @@ export const migrateUp = defineCommand({
     const { migrate } = await import('../../src/kernel/store')
     const lock = lockDataDir(dataDir)
     try {
-      await migrate(place)
+      await migrate(location)
     } finally {
       lock.release()
     }
@@ -78,31 +78,31 @@ export const migrateUp = defineCommand({
   },
 })
 
-type State = { applied: number; known: number; dialect: Place['dialect']; pending: string[] }
+type State = { applied: number; known: number; dialect: DatabaseLocation['dialect']; pending: string[] }
 
-async function look(shell: Shell): Promise<{ place: Place; state: State; dataDir: string }> {
-  const [{ loadConfig }, { claimDatabase, placeOf }, { schemaOf }] = await Promise.all([
+async function look(shell: Shell): Promise<{ location: DatabaseLocation; state: State; dataDir: string }> {
+  const [{ loadConfig }, { claimDatabase, databaseLocationOf }, { schemaOf }] = await Promise.all([
     import('../../src/app/config'),
     import('../../src/app/open'),
     import('../../src/kernel/store'),
   ])
   const config = loadConfig(overridesOf(shell))
-  const place = placeOf(config)
+  const location = databaseLocationOf(config)
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
-  claimDatabase(place)
-  const { applied, known } = await schemaOf(place)
-  const pending = tagsOf(place).slice(applied)
-  return { place, state: { dialect: place.dialect, applied, known, pending }, dataDir: config.dataDir }
+  claimDatabase(location)
+  const { applied, known } = await schemaOf(location)
+  const pending = tagsOf(location).slice(applied)
+  return { location, state: { dialect: location.dialect, applied, known, pending }, dataDir: config.dataDir }
 }
 
 const FOLDER = join(import.meta.dir, '../../drizzle')
 
-function tagsOf({ dialect }: Place): string[] {
+function tagsOf({ dialect }: DatabaseLocation): string[] {
   const journal = JSON.parse(readFileSync(join(FOLDER, dialect, 'meta/_journal.json'), 'utf8'))
   return (journal.entries as { tag: string }[]).map(({ tag }) => tag)
 }
 
-const sqlOf = ({ dialect }: Place, tag: string): string =>
+const sqlOf = ({ dialect }: DatabaseLocation, tag: string): string =>
   readFileSync(join(FOLDER, dialect, `${tag}.sql`), 'utf8').replaceAll('--> statement-breakpoint', '')
 
 export const migrateCommands = [migrateStatus, migratePlan, migrateUp]

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { send } from '../../src/app/client'
-import { placeOf } from '../../src/app/open'
+import { databaseLocationOf } from '../../src/app/open'
 import { schemaOf } from '../../src/kernel/store'
 import { expectData } from '../failure'
 import { type Check, type Context, fail, ok, skip, warn } from './check'
 
 /** Without a database there is nothing to check, and opening one would create it. */
 const hasDatabase = (context: Context): boolean => {
-  const place = placeOf(context.config())
-  return place.dialect === 'postgres' || existsSync(place.path)
+  const location = databaseLocationOf(context.config())
+  return location.dialect === 'postgres' || existsSync(location.path)
 }
 
 export const migrationsCheck: Check = {
@@ -16,7 +16,7 @@ export const migrationsCheck: Check = {
   needs: ['config', 'files'],
   async run(context) {
     if (!hasDatabase(context)) return skip('no database yet; the first start makes it')
-    const { applied, known, strange } = await schemaOf(placeOf(context.config()))
+    const { applied, known, strange } = await schemaOf(databaseLocationOf(context.config()))
     if (strange) return fail('another development version made the database', 'run that version, or begin anew')
     if (applied > known)
       return fail(`the database has ${applied}, this release knows ${known}`, 'run the newer release')

@@ -10,7 +10,7 @@ import { randomBase62 } from '../kernel/crypto'
 import { shuttingDown } from '../kernel/errors'
 import { armFailpoint } from '../kernel/failpoint'
 import { createLog, errorFields, type Log } from '../kernel/log'
-import { inTurn, migrate, openPostgres, openSqlite, type Place, type Store, schemaOf } from '../kernel/store'
+import { type DatabaseLocation, inTurn, migrate, openPostgres, openSqlite, type Store, schemaOf } from '../kernel/store'
 import { isTrustedProxy } from './client-address'
 import { assertProductionReady, type Config, type ConfigOverrides, loadConfig } from './config'
 import { buildContainer } from './container'
@@ -62,7 +62,7 @@ export async function openApp(options: OpenOptions) {
     mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
     lock = lockDataDir(config.dataDir)
     const held = lock
-    return await inTurn(placeOf(config), async () => {
+    return await inTurn(databaseLocationOf(config), async () => {
       const app = await openLocked({ config, clock, log, newSecrets, serving }, held)
       if (serving) await app.container.skills.openStarters()
       return app
@@ -81,7 +81,7 @@ async function openLocked(options: Options, lock: DataLock) {
   const stopping = new AbortController()
   let url: string | null = null
   const apiUrl = () => url
-  const { place, store, metrics, redis, container, findings } = await openRooms(
+  const { location, store, metrics, redis, container, findings } = await openRooms(
     options,
     lock.home,
     stopping.signal,
@@ -94,7 +94,7 @@ async function openLocked(options: Options, lock: DataLock) {
     isProxy: isTrustedProxy(config),
   })
   const api = createServer({ config, container, metrics, connections })
-  const { ops, remoteOps } = createOps({ config, container, metrics, place, apiUrl })
+  const { ops, remoteOps } = createOps({ config, container, metrics, location, apiUrl })
 
   return {
     config,
@@ -131,12 +131,12 @@ async function openRooms(
   stopping: AbortSignal,
   apiUrl: () => string | null,
 ) {
-  const place = placeOf(config)
+  const location = databaseLocationOf(config)
   const startedAt = clock.monotonic()
-  claimDatabase(place)
-  const schema = await prepareSchema(place, config)
+  claimDatabase(location)
+  const schema = await prepareSchema(location, config)
   const metrics = createMetrics()
-  const store = openStore(place, log, metrics)
+  const store = openStore(location, log, metrics)
   const secrets = await secretsFor(store, { dataDir: config.dataDir, home, newSecrets, serving }).catch(closing(store))
   const redis = connectRedis(config.redisUrl)
   const container = buildContainer({
@@ -163,7 +163,7 @@ async function openRooms(
     databaseMs: clock.monotonic() - startedAt,
     released,
   }
-  return { place, store, metrics, redis, container, findings }
+  return { location, store, metrics, redis, container, findings }
 }
 
 /**
@@ -171,10 +171,10 @@ async function openRooms(
  * user data, and others may have access to the folder. SQLite gives the -wal and -shm files the mode of the database.
  * Throws ConfigError where the file belongs to someone else.
  */
-export function claimDatabase(place: Place): void {
-  if (place.dialect !== 'sqlite') return
-  claimPrivate(place.path)
-  makePrivate(place.path, `${place.path}-wal`, `${place.path}-shm`)
+export function claimDatabase(location: DatabaseLocation): void {
+  if (location.dialect !== 'sqlite') return
+  claimPrivate(location.path)
+  makePrivate(location.path, `${location.path}-wal`, `${location.path}-shm`)
 }
 
 const closing = (store: Store) => async (error: unknown) => {
@@ -182,13 +182,13 @@ const closing = (store: Store) => async (error: unknown) => {
   throw error
 }
 
-export const placeOf = (config: Config): Place =>
+export const databaseLocationOf = (config: Config): DatabaseLocation =>
   config.databaseUrl
     ? { dialect: 'postgres', url: config.databaseUrl }
     : { dialect: 'sqlite', path: join(config.dataDir, 'svc.db') }
 
-async function prepareSchema(place: Place, config: Config) {
-  const schema = await schemaOf(place)
+async function prepareSchema(location: DatabaseLocation, config: Config) {
+  const schema = await schemaOf(location)
   if (schema.applied > schema.known) {
     throw new ConfigError([
       `The database has ${schema.applied} migrations and this release knows ${schema.known}. Start the newer release; nothing was changed.`,
@@ -203,15 +203,15 @@ async function prepareSchema(place: Place, config: Config) {
   if (config.migrate === 'check') {
     throw new ConfigError([`The database lacks ${schema.known - schema.applied} migrations. Run: svc-admin migrate up`])
   }
-  await migrate(place)
+  await migrate(location)
   return schema
 }
 
 /** Opens the store. After a disk failure during a commit the process ends, and recovers at the next start. */
-function openStore(place: Place, log: Log, metrics: Metrics): Store {
-  if (place.dialect === 'postgres') return openPostgres({ url: place.url })
+function openStore(location: DatabaseLocation, log: Log, metrics: Metrics): Store {
+  if (location.dialect === 'postgres') return openPostgres({ url: location.url })
   return openSqlite({
-    path: place.path,
+    path: location.path,
     onBatch: (units) => metrics.storeBatches.observe(units),
     onDiskFailure: (error) => {
       log.error(errorFields(error), 'the disk failed under a commit; stopping')

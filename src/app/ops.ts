@@ -3,7 +3,7 @@ import { guardrailOperatorRoutes } from '../guardrails/routes'
 import { createMethodTable } from '../http/methods'
 import type { Metrics } from '../http/metrics'
 import { type OperatorEdge, operatorEdge } from '../http/operator-edge'
-import { type Place, schemaOf } from '../kernel/store'
+import { type DatabaseLocation, schemaOf } from '../kernel/store'
 import { createBackup, createOperators, dumpPostgres, type OperatorService } from '../operators'
 import { operatorRoutes } from '../operators/routes'
 import { jobOperatorRoutes } from '../public-jobs/routes'
@@ -14,7 +14,13 @@ import { RELEASE } from './version'
 
 export type OperatorApi = ReturnType<typeof operatorApi>
 
-type Deps = { config: Config; container: Container; metrics: Metrics; place: Place; apiUrl(): string | null }
+type Deps = {
+  config: Config
+  container: Container
+  metrics: Metrics
+  location: DatabaseLocation
+  apiUrl(): string | null
+}
 
 /** The rooms that the operator plane uses. */
 const roomsOf = (container: Container) => ({
@@ -40,11 +46,11 @@ const roomsOf = (container: Container) => ({
 })
 
 /** Builds the operator plane: verbs over the same rooms, behind a socket that only this user can open (design 7). */
-export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
+export function createOps({ config, container, metrics, location, apiUrl }: Deps) {
   const { store, audit, clock, log, orgs, billing, engines, health } = container
   const startedAt = clock.now()
   const { dataDir } = config
-  const target = place.dialect === 'postgres' ? place.url : ''
+  const target = location.dialect === 'postgres' ? location.url : ''
   const operators = createOperators({
     ...roomsOf(container),
     dataDir,
@@ -59,10 +65,13 @@ export function createOps({ config, container, metrics, place, apiUrl }: Deps) {
       dataDir,
       pid: process.pid,
       startedAt,
-      database: { dialect: place.dialect, place: place.dialect === 'sqlite' ? place.path : new URL(place.url).host },
+      database: {
+        dialect: location.dialect,
+        place: location.dialect === 'sqlite' ? location.path : new URL(location.url).host,
+      },
     }),
     health: async () => (await health.check()).health,
-    schema: () => schemaOf(place),
+    schema: () => schemaOf(location),
     mapping: engines.mapping,
     invariants: [
       { check: 'ledger and holds', violations: billing.verify },

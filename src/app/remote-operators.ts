@@ -9,7 +9,7 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/
 /** Largest request body; operator requests are small. */
 const MAX_BODY_BYTES = 1024 * 1024
 
-type Place = { hostname: string; port: number; tls: { cert: string; key: string } | null }
+type ListenAddress = { hostname: string; port: number; tls: { cert: string; key: string } | null }
 
 /**
  * Serves the operator plane to other machines on its own port; null when that is not configured. Keys cross the network
@@ -18,7 +18,7 @@ type Place = { hostname: string; port: number; tls: { cert: string; key: string 
  */
 export function listenForRemoteOperators({ remoteOps, config }: OpenApp): Server<unknown> | null {
   if (!remoteOps) return null
-  const { hostname, port, tls } = placeOf(config)
+  const { hostname, port, tls } = listenAddressOf(config)
   try {
     return Bun.serve({
       hostname,
@@ -42,7 +42,7 @@ export function listenForRemoteOperators({ remoteOps, config }: OpenApp): Server
 export const urlOf = ({ hostname, port, url }: Server<unknown>): string =>
   `${url.protocol}//${hostname?.includes(':') ? `[${hostname}]` : hostname}:${port}`
 
-function placeOf({ opsListen, opsTlsCert, opsTlsKey }: Config): Place {
+function listenAddressOf({ opsListen, opsTlsCert, opsTlsKey }: Config): ListenAddress {
   const at = opsListen.lastIndexOf(':')
   const hostname = opsListen.slice(0, at).replace(/^\[|\]$/g, '')
   const port = Number(opsListen.slice(at + 1))

@@ -7,7 +7,7 @@ import { errorFields } from '../kernel/log'
 import { isEgressGuarded } from '../kernel/outbound-canary'
 import { inTurn } from '../kernel/store'
 import { namedIfFull } from './full-disk'
-import { type OpenApp, type OpenOptions, openApp, placeOf } from './open'
+import { databaseLocationOf, type OpenApp, type OpenOptions, openApp } from './open'
 import { listenForRemoteOperators, urlOf } from './remote-operators'
 import { hasKeys, type Seed, seedFirstRun } from './seed'
 
@@ -44,7 +44,7 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
     if (!(await isEgressGuarded())) throw egressOpen()
     const seed = config.production
       ? null
-      : await inTurn(placeOf(config), () => seedFirstRun(app.container, config.dataDir))
+      : await inTurn(databaseLocationOf(config), () => seedFirstRun(app.container, config.dataDir))
     const keyless = config.production && !(await hasKeys(app.container))
     remote = listenForRemoteOperators(app)
     const server = listen(app)

@@ -31,7 +31,7 @@ const stillUsed = defineError(
 
 const unreadable = defineError('conflict', 'conflict', (path: string) => `${path} is not valid JSON. Correct it first.`)
 
-type Place = { file: string; dataDir: string }
+type EnginesFileLocation = { file: string; dataDir: string }
 type Key = { file: string; text: string }
 
 /**
@@ -39,10 +39,10 @@ type Key = { file: string; text: string }
  * its own that only the owner can read. Both files are written completely before they replace the old ones.
  * Throws 409 when the name is taken, or when rewriting would lose comments of the file.
  */
-export async function saveEngine(place: Place, engine: NewEngine): Promise<void> {
-  const { text, config, engines } = readEngines(place)
-  if (Object.hasOwn(engines.upstreams, engine.name)) throw nameTaken(engine.name, place.file)
-  const file = keyFileOf(place, engine.name)
+export async function saveEngine(location: EnginesFileLocation, engine: NewEngine): Promise<void> {
+  const { text, config, engines } = readEngines(location)
+  if (Object.hasOwn(engines.upstreams, engine.name)) throw nameTaken(engine.name, location.file)
+  const file = keyFileOf(location, engine.name)
   const targets = [
     ...engine.models.map((model) => `${engine.name}:${model}`),
     ...(engines.models[EVERY_TEXT_ENGINE] ?? []),
@@ -51,12 +51,12 @@ export async function saveEngine(place: Place, engine: NewEngine): Promise<void>
     upstreams: { ...engines.upstreams, [engine.name]: toUpstream(engine, file) },
     models: { ...engines.models, [EVERY_TEXT_ENGINE]: targets },
   }
-  await write(place, { text, config, after }, engine.api_key ? { file, text: `${engine.api_key}\n` } : null)
+  await write(location, { text, config, after }, engine.api_key ? { file, text: `${engine.api_key}\n` } : null)
 }
 
 /** The upstream as it would be after a change, and the models that are asked of it. Throws 404. */
-export function changedUpstream(place: Place, name: string, patch: EnginePatch) {
-  const { engines } = readEngines(place)
+export function changedUpstream(location: EnginesFileLocation, name: string, patch: EnginePatch) {
+  const { engines } = readEngines(location)
   const { settings = {}, base_url: baseUrl, api_key: apiKey } = patch
   const given = Object.entries({ ...upstreamIn(engines, name), ...settings, ...(baseUrl ? { baseUrl } : {}) })
   const upstream = Object.fromEntries(given.filter(([, value]) => value !== null)) as UpstreamConfig
@@ -66,22 +66,22 @@ export function changedUpstream(place: Place, name: string, patch: EnginePatch) 
 }
 
 /** Changes an upstream; what the patch leaves out stays. Throws 404, and 409 as {@link saveEngine} does. */
-export async function updateEngine(place: Place, name: string, patch: EnginePatch): Promise<void> {
-  const { text, config, engines } = readEngines(place)
-  const { upstream, apiKey } = changedUpstream(place, name, patch)
+export async function updateEngine(location: EnginesFileLocation, name: string, patch: EnginePatch): Promise<void> {
+  const { text, config, engines } = readEngines(location)
+  const { upstream, apiKey } = changedUpstream(location, name, patch)
   const { apiKey: inline, ...rest } = upstream
-  const file = keyFileOf(place, name)
+  const file = keyFileOf(location, name)
   const changed = apiKey ? { ...rest, apiKeyFile: file } : { ...rest, ...(inline ? { apiKey: inline } : {}) }
   const after = { ...engines, upstreams: { ...engines.upstreams, [name]: changed } }
-  await write(place, { text, config, after }, apiKey ? { file, text: `${apiKey}\n` } : null)
+  await write(location, { text, config, after }, apiKey ? { file, text: `${apiKey}\n` } : null)
 }
 
 /**
  * Removes an upstream, its targets and its key file. Throws 404, and 409 when an engine would be left without a target,
  * unless `force`, or as {@link saveEngine} does.
  */
-export async function removeEngine(place: Place, name: string, force: boolean): Promise<void> {
-  const { text, config, engines } = readEngines(place)
+export async function removeEngine(location: EnginesFileLocation, name: string, force: boolean): Promise<void> {
+  const { text, config, engines } = readEngines(location)
   upstreamIn(engines, name)
   const { [name]: _, ...upstreams } = engines.upstreams
   const kept = Object.entries(engines.models).map(
@@ -90,19 +90,19 @@ export async function removeEngine(place: Place, name: string, force: boolean): 
   const left = kept.filter(([, targets]) => targets.length === 0).map(([id]) => (id === '*' ? 'every text engine' : id))
   if (left.length && !force) throw stillUsed(name, left.join(', '))
   const models = Object.fromEntries(kept.filter(([, targets]) => targets.length))
-  await write(place, { text, config, after: { upstreams, models } }, null)
-  await rm(keyFileOf(place, name), { force: true })
+  await write(location, { text, config, after: { upstreams, models } }, null)
+  await rm(keyFileOf(location, name), { force: true })
 }
 
 /** Sets the targets of an engine, best first; none leaves it to those of `*`. Throws 409 as {@link saveEngine} does. */
-export async function mapEngine(place: Place, id: string, targets: readonly string[]): Promise<void> {
-  const { text, config, engines } = readEngines(place)
-  await write(place, { text, config, after: mapped(engines, id, targets) }, null)
+export async function mapEngine(location: EnginesFileLocation, id: string, targets: readonly string[]): Promise<void> {
+  const { text, config, engines } = readEngines(location)
+  await write(location, { text, config, after: mapped(engines, id, targets) }, null)
 }
 
 /** The engines of the file with this mapping, to be checked before it is written. */
-export const withMapping = (place: Place, id: string, targets: readonly string[]): EnginesFile =>
-  mapped(readEngines(place).engines, id, targets)
+export const withMapping = (location: EnginesFileLocation, id: string, targets: readonly string[]): EnginesFile =>
+  mapped(readEngines(location).engines, id, targets)
 
 function mapped({ upstreams, models }: EnginesFile, id: string, targets: readonly string[]): EnginesFile {
   const { [id]: _, ...others } = models
@@ -116,7 +116,7 @@ export const toUpstream = ({ kind, base_url, api_key, settings }: NewEngine, api
   ...settings,
 })
 
-const keyFileOf = ({ dataDir }: Place, name: string): string => join(dataDir, 'engine-keys', name)
+const keyFileOf = ({ dataDir }: EnginesFileLocation, name: string): string => join(dataDir, 'engine-keys', name)
 
 function upstreamIn({ upstreams }: EnginesFile, name: string): UpstreamConfig {
   const found = Object.hasOwn(upstreams, name) ? upstreams[name] : undefined
@@ -124,7 +124,7 @@ function upstreamIn({ upstreams }: EnginesFile, name: string): UpstreamConfig {
   return found
 }
 
-function readEngines({ file }: Place) {
+function readEngines({ file }: EnginesFileLocation) {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '{}'
   const config = readConfig(text, file)
   return { text, config, engines: enginesOf(config) }
@@ -132,7 +132,7 @@ function readEngines({ file }: Place) {
 
 type Change = { text: string; config: Record<string, unknown>; after: EnginesFile }
 
-async function write({ file }: Place, { text, config, after }: Change, key: Key | null): Promise<void> {
+async function write({ file }: EnginesFileLocation, { text, config, after }: Change, key: Key | null): Promise<void> {
   if (!isPlainJson(text)) throw commentsWouldGo(file, JSON.stringify({ engines: after }, null, 2))
   if (key) await writeWhole(key.file, key.text)
   await writeWhole(file, `${JSON.stringify({ ...config, engines: after }, null, 2)}\n`)

@@ -18,7 +18,7 @@ export type Schema = {
 }
 
 /** The location of a database: a file path or a Postgres URL. */
-export type Place = { dialect: 'sqlite'; path: string } | { dialect: 'postgres'; url: string }
+export type DatabaseLocation = { dialect: 'sqlite'; path: string } | { dialect: 'postgres'; url: string }
 
 const FOLDERS = join(import.meta.dir, '../../../drizzle')
 /** Puts a failpoint at every statement: a crash there must leave the database consistent. */
@@ -33,9 +33,9 @@ const START_LOCK = 7_316_403
  * Runs what only one node may do at a time, such as creating tables and first rows; others wait for their turn. On SQLite
  * the lock of the data folder has seen to that. The turn ends with its connection, also after a crash.
  */
-export async function inTurn<T>(place: Place, work: () => Promise<T>): Promise<T> {
-  if (place.dialect === 'sqlite') return work()
-  const client = new SQL(place.url, { max: 1, connectionTimeout: 5 })
+export async function inTurn<T>(location: DatabaseLocation, work: () => Promise<T>): Promise<T> {
+  if (location.dialect === 'sqlite') return work()
+  const client = new SQL(location.url, { max: 1, connectionTimeout: 5 })
   try {
     await client`SELECT pg_advisory_lock(${START_LOCK})`
     return await work()
@@ -45,10 +45,10 @@ export async function inTurn<T>(place: Place, work: () => Promise<T>): Promise<T
 }
 
 /** How many migrations this build knows, and how many were applied to the database. */
-export async function schemaOf(place: Place): Promise<Schema> {
-  const hashes = hashesOf(place.dialect)
-  if (place.dialect === 'sqlite') {
-    const database = openFile(place.path)
+export async function schemaOf(location: DatabaseLocation): Promise<Schema> {
+  const hashes = hashesOf(location.dialect)
+  if (location.dialect === 'sqlite') {
+    const database = openFile(location.path)
     try {
       return compared(
         hashes,
@@ -58,7 +58,7 @@ export async function schemaOf(place: Place): Promise<Schema> {
       database.close()
     }
   }
-  const client = new SQL(place.url, { max: 1, connectionTimeout: 5 })
+  const client = new SQL(location.url, { max: 1, connectionTimeout: 5 })
   try {
     const [found] = await client`SELECT to_regclass('drizzle.__drizzle_migrations') AS name`
     if (!found.name) return compared(hashes, [])
@@ -69,10 +69,10 @@ export async function schemaOf(place: Place): Promise<Schema> {
 }
 
 /** Applies the missing migrations of this build; does nothing when there are none. */
-export async function migrate(place: Place): Promise<void> {
-  const migrationsFolder = join(FOLDERS, place.dialect)
-  if (place.dialect === 'sqlite') {
-    const database = openFile(place.path)
+export async function migrate(location: DatabaseLocation): Promise<void> {
+  const migrationsFolder = join(FOLDERS, location.dialect)
+  if (location.dialect === 'sqlite') {
+    const database = openFile(location.path)
     database.run('PRAGMA journal_mode = WAL')
     try {
       migrateSqlite(drizzleSqlite(database, { logger }), { migrationsFolder })
@@ -81,7 +81,7 @@ export async function migrate(place: Place): Promise<void> {
     }
     return
   }
-  const client = new SQL(place.url, { max: 1, connectionTimeout: 5 })
+  const client = new SQL(location.url, { max: 1, connectionTimeout: 5 })
   try {
     await client`SELECT pg_advisory_lock(${MIGRATION_LOCK})`
     await migratePostgres(drizzlePostgres({ client, logger }), { migrationsFolder })
