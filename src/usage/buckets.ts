@@ -27,7 +27,7 @@ export type Sums = {
   refused: number
 }
 /** What identifies a bucket. Empty strings as in `usage_rollups`. */
-export type Place = {
+export type RollupKey = {
   owner: OwnerScope
   grain: Grain
   api_key: string
@@ -38,7 +38,7 @@ export type Place = {
   model: string
 }
 /** `cells` are the latency cells of the answered calls, in lists that several buckets share. */
-export type Bucket = Place & { sums: Sums; cells: number[][] }
+export type Bucket = RollupKey & { sums: Sums; cells: number[][] }
 
 /** The fields of a record that are counted. */
 export type Counted = Pick<
@@ -91,17 +91,17 @@ export function createBuckets() {
     const name = [owner, startOf('slot', at), api_key_id, mode, resolved_mode, model, ...skills].join('\n')
     let line = lines.get(name)
     if (!line) {
-      line = { sums: emptySums(), cells: [], buckets: placesOf(call, skills).map(bucketAt) }
+      line = { sums: emptySums(), cells: [], buckets: rollupKeysOf(call, skills).map(bucketAt) }
       lines.set(name, line)
     }
     return line
   }
 
-  function bucketAt(place: Place): Bucket {
-    const name = Object.values(place).join('\n')
+  function bucketAt(key: RollupKey): Bucket {
+    const name = Object.values(key).join('\n')
     let bucket = buckets.get(name)
     if (!bucket) {
-      bucket = { ...place, sums: emptySums(), cells: [] }
+      bucket = { ...key, sums: emptySums(), cells: [] }
       buckets.set(name, bucket)
     }
     return bucket
@@ -139,7 +139,7 @@ function addCall(into: Sums, call: Counted): void {
   else if (call.status >= 400) into.client_errors += 1
 }
 
-function placesOf(call: Counted, skills: readonly string[]): Place[] {
+function rollupKeysOf(call: Counted, skills: readonly string[]): RollupKey[] {
   const words = { mode: call.mode ?? '', resolved_mode: call.resolved_mode ?? '', model: call.model ?? '' }
   const keys = call.api_key_id === null ? [''] : ['', call.api_key_id]
   return keys.flatMap((api_key) =>

@@ -52,22 +52,22 @@ export function encode(histogram: Histogram): string {
 const written = new Uint8Array(CELLS * 8)
 
 function writeVarint(start: number, value: number): number {
-  let place = start
+  let offset = start
   let left = value
-  for (; left > 127; left = Math.floor(left / 128)) written[place++] = (left % 128) + 128
-  written[place++] = left
-  return place
+  for (; left > 127; left = Math.floor(left / 128)) written[offset++] = (left % 128) + 128
+  written[offset++] = left
+  return offset
 }
 
 /** Adds a histogram that `encode` wrote. */
 export function addEncoded(into: Histogram, text: string): void {
   const bytes = Uint8Array.fromBase64(text)
   let cell = 0
-  for (let place = 0; place < bytes.length; ) {
-    const isRun = bytes[place] === 0
-    if (isRun) place++
-    let value = bytes[place]! & 127
-    for (let unit = 128; bytes[place++]! > 127; unit *= 128) value += (bytes[place]! & 127) * unit
+  for (let offset = 0; offset < bytes.length; ) {
+    const isRun = bytes[offset] === 0
+    if (isRun) offset++
+    let value = bytes[offset]! & 127
+    for (let unit = 128; bytes[offset++]! > 127; unit *= 128) value += (bytes[offset]! & 127) * unit
     if (isRun) cell += value
     else into[cell++]! += value
   }

@@ -2,7 +2,7 @@ import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
 import type { Store, Tx } from '../kernel/store'
-import { grainsOf, type Place, startOf } from './buckets'
+import { grainsOf, type RollupKey, startOf } from './buckets'
 import type { Choice } from './report-repository'
 import { addRefused, placeCursor } from './rollup-repository'
 import type { Span } from './spans'
@@ -76,20 +76,20 @@ export function createRefusals({ clock }: { clock: Clock }) {
 
 /** Sums first: the all-keys rows of an owner are shared by all counts of that owner. */
 async function addAll(tx: Tx, counts: readonly Count[]): Promise<void> {
-  const sums = new Map<string, Place & { refused: number }>()
+  const sums = new Map<string, RollupKey & { refused: number }>()
   for (const { calls, ...count } of counts)
-    for (const place of placesOf(count)) {
-      const name = Object.values(place).join('\n')
+    for (const key of rollupKeysOf(count)) {
+      const name = Object.values(key).join('\n')
       const existing = sums.get(name)
       if (existing) existing.refused += calls
-      else sums.set(name, { ...place, refused: calls })
+      else sums.set(name, { ...key, refused: calls })
     }
   // Reports read the buckets joined with the cursor, so the cursor row must exist.
   await placeCursor(tx, {})
   for (const sum of sums.values()) await addRefused(tx, sum)
 }
 
-function placesOf({ owner, keyId, at }: Omit<Count, 'calls'>): Place[] {
+function rollupKeysOf({ owner, keyId, at }: Omit<Count, 'calls'>): RollupKey[] {
   const keys = keyId === null ? [''] : ['', keyId]
   return keys.flatMap((api_key) =>
     grainsOf(api_key).map((grain) => ({

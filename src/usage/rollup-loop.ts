@@ -77,12 +77,12 @@ async function commit(
 }
 
 /** Does not modify the bucket, because a transaction may be retried. `scratch` is only used between two awaits. */
-async function addBucket(tx: Tx, { sums, cells, ...place }: Bucket, scratch: Histogram): Promise<void> {
-  const [known] = await latencyAt(tx, place)
+async function addBucket(tx: Tx, { sums, cells, ...key }: Bucket, scratch: Histogram): Promise<void> {
+  const [known] = await latencyAt(tx, key)
   scratch.fill(0)
   if (known) addEncoded(scratch, known.latency)
   for (const list of cells) for (const cell of list) scratch[cell]! += 1
-  await addToRollup(tx, { ...place, ...sums, latency: encode(scratch) })
+  await addToRollup(tx, { ...key, ...sums, latency: encode(scratch) })
 }
 
 type Options = { store: Store; clock: Clock; onError(name: string, error: unknown): void }

@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, lte, max, type Placeholder, sql } from 'drizzle-orm'
 import { command, counted, query, type Reader } from '../kernel/store'
-import type { Place } from './buckets'
+import type { RollupKey } from './buckets'
 import { callFields, speedFields } from './call-fields'
 import { type RollupRow, usageCursors, usageRecords, usageRollups, usageSkills } from './table'
 
@@ -61,7 +61,7 @@ export async function skillsOf(db: Reader, records: readonly { id: number }[]): 
   return skills
 }
 
-const at = (t: typeof usageRollups.sqlite, p: { [K in keyof Place]: unknown }) =>
+const at = (t: typeof usageRollups.sqlite, p: { [K in keyof RollupKey]: unknown }) =>
   and(
     eq(t.owner, p.owner as never),
     eq(t.grain, p.grain as never),
@@ -73,13 +73,13 @@ const at = (t: typeof usageRollups.sqlite, p: { [K in keyof Place]: unknown }) =
     eq(t.model, p.model as never),
   )
 
-export const latencyAt = query<Place>()((db, p) => {
+export const latencyAt = query<RollupKey>()((db, p) => {
   const t = db.of(usageRollups)
   return db.select({ latency: t.latency }).from(t).where(at(t, p))
 })
 
 /** The primary key of a bucket. Each member is named because query parameters cannot be spread (see `query`). */
-const placed = (p: Record<keyof Place, Placeholder>) => ({
+const keyValues = (p: Record<keyof RollupKey, Placeholder>) => ({
   owner: p.owner,
   grain: p.grain,
   api_key: p.api_key,
@@ -96,7 +96,7 @@ export const addToRollup = command<RollupRow>()((tx, p) => {
   return tx
     .insert(t)
     .values({
-      ...placed(p),
+      ...keyValues(p),
       requests: p.requests,
       prompt_tokens: p.prompt_tokens,
       completion_tokens: p.completion_tokens,
@@ -124,12 +124,12 @@ export const addToRollup = command<RollupRow>()((tx, p) => {
 })
 
 /** Adds refused calls to a bucket, or creates one for them. An existing histogram stays unchanged. */
-export const addRefused = command<Place & { refused: number }>()((tx, p) => {
+export const addRefused = command<RollupKey & { refused: number }>()((tx, p) => {
   const t = tx.of(usageRollups)
   return tx
     .insert(t)
     .values({
-      ...placed(p),
+      ...keyValues(p),
       requests: 0,
       prompt_tokens: 0,
       completion_tokens: 0,

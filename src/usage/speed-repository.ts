@@ -9,9 +9,9 @@ import type { Plan } from './spans'
 import type { Speed, Timed } from './speeds'
 import { type SpeedRow, usageCursors, usageRecords, usageSpeeds } from './table'
 
-type Place = Pick<SpeedRow, 'owner' | 'grain' | 'at' | 'mode'>
+type SpeedKey = Pick<SpeedRow, 'owner' | 'grain' | 'at' | 'mode'>
 
-const speedAt = query<Place>()((db, p) => {
+const speedAt = query<SpeedKey>()((db, p) => {
   const t = db.of(usageSpeeds)
   return db
     .select({ ttft: t.ttft, classified: t.classified })
